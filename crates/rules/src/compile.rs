@@ -9,8 +9,7 @@ use candlewick_sdk::Interval;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// In candles.
-const MAX_BACK: usize = 10_000;
+const MAX_BACK_CANDLES: usize = 10_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -165,7 +164,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn back(&mut self, at: Scope<'_>, by: PartId) -> Result<usize, RuleError> {
-        self.whole_number(at, by, (0, MAX_BACK), "the number of candles ago")
+        self.whole_number(at, by, (0, MAX_BACK_CANDLES), "the number of candles ago")
     }
 
     fn resolve_name(&mut self, at: Scope<'_>, name: &str, place: &Range<usize>) -> Result<Value, RuleError> {

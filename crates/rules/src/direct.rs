@@ -44,20 +44,20 @@ enum Part {
     Step(Step),
 }
 
-struct PriceIndicator<I> {
+struct PriceHead<I> {
     indicator: I,
     of: u8,
     out: u8,
 }
 
-struct CandleIndicator<I> {
+struct CandleHead<I> {
     indicator: I,
     out: u8,
 }
 
 struct TwoAverages {
-    one: PriceIndicator<Ema>,
-    other: PriceIndicator<Ema>,
+    one: PriceHead<Ema>,
+    other: PriceHead<Ema>,
 }
 
 impl Head for () {
@@ -67,7 +67,7 @@ impl Head for () {
     fn take_together(&mut self, _: &[Candle], _: &mut Columns, _: &mut InlineSlots) {}
 }
 
-impl<I: ByNumber + Send> Head for PriceIndicator<I> {
+impl<I: ByNumber + Send> Head for PriceHead<I> {
     #[inline]
     fn take(&mut self, _: &Candle, values: &mut InlineSlots) {
         let lines = self.indicator.lines(values.get(self.of));
@@ -79,7 +79,7 @@ impl<I: ByNumber + Send> Head for PriceIndicator<I> {
     }
 }
 
-impl<I: ByCandle + Send> Head for CandleIndicator<I> {
+impl<I: ByCandle + Send> Head for CandleHead<I> {
     #[inline]
     fn take(&mut self, candle: &Candle, values: &mut InlineSlots) {
         let lines = self.indicator.lines(candle);
@@ -244,20 +244,20 @@ unsafe impl<H: Head> AnswersTogether for Direct<H> {
     }
 }
 
-enum HeadIndicator {
-    Rsi(PriceIndicator<Rsi>),
-    Ema(PriceIndicator<Ema>),
-    Sma(PriceIndicator<Sma>),
-    ZScore(PriceIndicator<ZScore>),
-    Macd(PriceIndicator<Macd>),
-    Bollinger(PriceIndicator<Bollinger>),
-    Donchian(CandleIndicator<Donchian>),
-    Stochastic(CandleIndicator<Stochastic>),
-    Adx(CandleIndicator<Adx>),
-    Atr(CandleIndicator<Atr>),
+enum HeadKind {
+    Rsi(PriceHead<Rsi>),
+    Ema(PriceHead<Ema>),
+    Sma(PriceHead<Sma>),
+    ZScore(PriceHead<ZScore>),
+    Macd(PriceHead<Macd>),
+    Bollinger(PriceHead<Bollinger>),
+    Donchian(CandleHead<Donchian>),
+    Stochastic(CandleHead<Stochastic>),
+    Adx(CandleHead<Adx>),
+    Atr(CandleHead<Atr>),
 }
 
-impl HeadIndicator {
+impl HeadKind {
     /// Removes the first such step, which depends only on the candle and so may run before all others.
     fn take_first(steps: &mut Vec<Step>) -> Option<Self> {
         let place = steps.iter().position(|step| Self::from_step(step).is_some())?;
@@ -267,24 +267,24 @@ impl HeadIndicator {
     fn from_step(step: &Step) -> Option<Self> {
         let out = step.out as u8;
         Some(match &step.action {
-            Action::Rsi(rsi, of) => Self::Rsi(PriceIndicator::from_step(&**rsi, *of, out)?),
-            Action::Ema(ema, of) => Self::Ema(PriceIndicator::from_step(&**ema, *of, out)?),
-            Action::Sma(sma, of) => Self::Sma(PriceIndicator::from_step(&**sma, *of, out)?),
-            Action::Macd(macd, of) => Self::Macd(PriceIndicator::from_step(&**macd, *of, out)?),
-            Action::Bollinger(bands, of) => Self::Bollinger(PriceIndicator::from_step(&**bands, *of, out)?),
+            Action::Rsi(rsi, of) => Self::Rsi(PriceHead::from_step(&**rsi, *of, out)?),
+            Action::Ema(ema, of) => Self::Ema(PriceHead::from_step(&**ema, *of, out)?),
+            Action::Sma(sma, of) => Self::Sma(PriceHead::from_step(&**sma, *of, out)?),
+            Action::Macd(macd, of) => Self::Macd(PriceHead::from_step(&**macd, *of, out)?),
+            Action::Bollinger(bands, of) => Self::Bollinger(PriceHead::from_step(&**bands, *of, out)?),
             Action::OfNumber(indicator, of) => match &**indicator {
-                Indicator::ZScore(score) => Self::ZScore(PriceIndicator::from_step(score, *of, out)?),
+                Indicator::ZScore(score) => Self::ZScore(PriceHead::from_step(score, *of, out)?),
                 _ => return None,
             },
             Action::OfCandle(indicator) => match &**indicator {
                 Indicator::Donchian(donchian) => {
-                    Self::Donchian(CandleIndicator { indicator: donchian.clone(), out })
+                    Self::Donchian(CandleHead { indicator: donchian.clone(), out })
                 }
                 Indicator::Stochastic(lines) => {
-                    Self::Stochastic(CandleIndicator { indicator: lines.clone(), out })
+                    Self::Stochastic(CandleHead { indicator: lines.clone(), out })
                 }
-                Indicator::Adx(adx) => Self::Adx(CandleIndicator { indicator: adx.clone(), out }),
-                Indicator::Atr(atr) => Self::Atr(CandleIndicator { indicator: atr.clone(), out }),
+                Indicator::Adx(adx) => Self::Adx(CandleHead { indicator: adx.clone(), out }),
+                Indicator::Atr(atr) => Self::Atr(CandleHead { indicator: atr.clone(), out }),
                 _ => return None,
             },
             _ => return None,
@@ -292,7 +292,7 @@ impl HeadIndicator {
     }
 }
 
-impl<I: Clone> PriceIndicator<I> {
+impl<I: Clone> PriceHead<I> {
     fn from_step(indicator: &I, of: Place, out: u8) -> Option<Self> {
         InlineSlots::is_price(of).then(|| Self { indicator: indicator.clone(), of: of as u8, out })
     }
@@ -304,33 +304,31 @@ pub(crate) fn strategy(
     values: InlineSlots,
     answers: Answers,
 ) -> Box<dyn Strategy> {
-    let one = HeadIndicator::take_first(&mut steps);
+    let one = HeadKind::take_first(&mut steps);
     let mut rest = steps.clone();
-    let other = HeadIndicator::take_first(&mut rest);
+    let other = HeadKind::take_first(&mut rest);
     let alone = StrategyBuilder { steps, values, interval, answers };
     let both = |alone: StrategyBuilder| StrategyBuilder { steps: rest, ..alone };
     match (one, other) {
         (None, _) => alone.build(()),
-        (Some(HeadIndicator::Ema(one)), Some(HeadIndicator::Ema(other))) if one.of == other.of => {
+        (Some(HeadKind::Ema(one)), Some(HeadKind::Ema(other))) if one.of == other.of => {
             both(alone).with(TwoAverages { one, other })
         }
-        (Some(HeadIndicator::Ema(one)), Some(HeadIndicator::Ema(other))) => both(alone).build((one, other)),
-        (Some(HeadIndicator::Sma(one)), Some(HeadIndicator::Sma(other))) => both(alone).build((one, other)),
-        (Some(HeadIndicator::Rsi(one)), Some(HeadIndicator::Sma(other))) => both(alone).build((one, other)),
-        (Some(HeadIndicator::Rsi(one)), Some(HeadIndicator::Ema(other))) => both(alone).build((one, other)),
-        (Some(HeadIndicator::Stochastic(one)), Some(HeadIndicator::Adx(other))) => {
-            both(alone).build((one, other))
-        }
-        (Some(HeadIndicator::Rsi(one)), _) => alone.build(one),
-        (Some(HeadIndicator::Ema(one)), _) => alone.build(one),
-        (Some(HeadIndicator::Sma(one)), _) => alone.build(one),
-        (Some(HeadIndicator::ZScore(one)), _) => alone.build(one),
-        (Some(HeadIndicator::Macd(one)), _) => alone.build(one),
-        (Some(HeadIndicator::Bollinger(one)), _) => alone.build(one),
-        (Some(HeadIndicator::Donchian(one)), _) => alone.build(one),
-        (Some(HeadIndicator::Stochastic(one)), _) => alone.build(one),
-        (Some(HeadIndicator::Adx(one)), _) => alone.build(one),
-        (Some(HeadIndicator::Atr(one)), _) => alone.build(one),
+        (Some(HeadKind::Ema(one)), Some(HeadKind::Ema(other))) => both(alone).build((one, other)),
+        (Some(HeadKind::Sma(one)), Some(HeadKind::Sma(other))) => both(alone).build((one, other)),
+        (Some(HeadKind::Rsi(one)), Some(HeadKind::Sma(other))) => both(alone).build((one, other)),
+        (Some(HeadKind::Rsi(one)), Some(HeadKind::Ema(other))) => both(alone).build((one, other)),
+        (Some(HeadKind::Stochastic(one)), Some(HeadKind::Adx(other))) => both(alone).build((one, other)),
+        (Some(HeadKind::Rsi(one)), _) => alone.build(one),
+        (Some(HeadKind::Ema(one)), _) => alone.build(one),
+        (Some(HeadKind::Sma(one)), _) => alone.build(one),
+        (Some(HeadKind::ZScore(one)), _) => alone.build(one),
+        (Some(HeadKind::Macd(one)), _) => alone.build(one),
+        (Some(HeadKind::Bollinger(one)), _) => alone.build(one),
+        (Some(HeadKind::Donchian(one)), _) => alone.build(one),
+        (Some(HeadKind::Stochastic(one)), _) => alone.build(one),
+        (Some(HeadKind::Adx(one)), _) => alone.build(one),
+        (Some(HeadKind::Atr(one)), _) => alone.build(one),
     }
 }
 
@@ -344,7 +342,6 @@ struct StrategyBuilder {
 impl StrategyBuilder {
     fn build<H: Head + 'static>(self, head: H) -> Box<dyn Strategy> {
         let Self { steps, mut values, interval, answers } = self;
-        // Positions of inline slots fit into a byte.
         let needed = answers.decision.needed();
         let needed = needed.map(|needed| needed.map(|(one, than)| (one as u8, than as u8)));
         let tail = Tail::build(steps, &mut values);

@@ -30,7 +30,7 @@ pub fn entry() -> StrategyEntry {
 }
 
 fn entry_of(params: &Value) -> Result<StrategyEntry, BuildError> {
-    let source = Source::from_params(params)?;
+    let source = Source::new(params)?;
     let rule = source.rule()?;
     let is_computed = rule.compares_computed_values(&source.written.defaults());
     let language = if is_computed { ROUNDING_VERSION } else { VERSION };
@@ -77,7 +77,7 @@ fn build_strategy(
     let (numbers, expiry) = (source.numbers(values), source.expiry(bot));
     let strategy: RuleStrategy = rule
         .build(&numbers, bot.interval, expiry)
-        .map_err(|(side, error)| source.condition_error(side, &error))?;
+        .map_err(|(side, error)| source.side_error(side, &error))?;
     let longer = LongerRule::of_symbol(bot.symbol, bot.longer_share_percent);
     let declaration = Some(strategy.declaration(longer));
     Ok(BuiltStrategy { strategy: strategy.quickest(), declaration })
@@ -91,7 +91,7 @@ fn build_explained(
 ) -> Result<Box<dyn Strategy>, BuildError> {
     let (numbers, expiry) = (source.numbers(values), source.expiry(bot));
     let strategy = ExplainedRule::build(rule, &numbers, bot.interval, expiry);
-    Ok(Box::new(strategy.map_err(|(side, error)| source.condition_error(side, &error))?))
+    Ok(Box::new(strategy.map_err(|(side, error)| source.side_error(side, &error))?))
 }
 
 pub(crate) struct Source {
@@ -101,7 +101,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    pub(crate) fn from_params(params: &Value) -> Result<Self, BuildError> {
+    pub(crate) fn new(params: &Value) -> Result<Self, BuildError> {
         let text = |key: &str| params.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
         let is_written_here = KEYS[1..].iter().any(|key| is_given(params.get(*key)));
         match text("file") {
@@ -128,10 +128,7 @@ impl Source {
         let size =
             fs::metadata(path).map_err(|error| wrong(None, format!("cannot read the rule: {error}")))?.len();
         if size > MAX_FILE_BYTES {
-            return Err(wrong(
-                None,
-                format!("the rule file is too large: use at most {MAX_FILE_BYTES} bytes"),
-            ));
+            return Err(wrong(None, format!("the rule is too large: use at most {MAX_FILE_BYTES} bytes")));
         }
         let text = fs::read_to_string(path)
             .map_err(|error| wrong(None, format!("cannot read the rule: {error}")))?;
@@ -171,7 +168,7 @@ impl Source {
         self.written.expiry.map(|close_type| Expiry { close_type, ..bot.expiry })
     }
 
-    pub(crate) fn condition_error(&self, side: Side, error: &RuleError) -> BuildError {
+    pub(crate) fn side_error(&self, side: Side, error: &RuleError) -> BuildError {
         self.build_error(self.written.condition_error(side, error, self.file()))
     }
 

@@ -53,8 +53,7 @@ impl ExplainedRule {
         let mut compiled = Vec::new();
         for (side, condition) in rule.conditions() {
             for (depth, part) in parts_with_depth(&condition.tree) {
-                let found =
-                    compile_part(&mut compiler, (side, &condition.text, &condition.tree), (depth, part));
+                let found = explain(&mut compiler, (side, &condition.text, &condition.tree), (depth, part));
                 compiled.push(found.map_err(|error| (side, error))?);
             }
         }
@@ -76,7 +75,7 @@ impl ExplainedRule {
     }
 }
 
-fn compile_part(
+fn explain(
     compiler: &mut Compiler<'_>,
     (side, text, tree): (Side, &str, &Tree),
     (depth, part): (usize, PartId),

@@ -27,9 +27,7 @@ pub(crate) fn conditions_inside(
 ) -> Result<Vec<Condition>, BuildError> {
     let mut conditions = Vec::new();
     for params in rules_in(registry, (strategy, params))? {
-        conditions.extend(
-            Source::from_params(&params)?.rule()?.conditions().map(|(_, condition)| condition.clone()),
-        );
+        conditions.extend(Source::new(&params)?.rule()?.conditions().map(|(_, condition)| condition.clone()));
     }
     Ok(conditions)
 }
@@ -49,7 +47,7 @@ pub fn count_numbers(registry: &Registry, strategy: (&str, &Value)) -> Result<us
     };
     let mut count = 0;
     for params in rules_in(registry, strategy)? {
-        let source = Source::from_params(&params)?;
+        let source = Source::new(&params)?;
         let parameters = source.numbers(&Value::Null);
         for (_, condition) in source.rule()?.conditions() {
             count += condition.tree.forms().filter(|form| is_number(form, &parameters)).count();
@@ -87,10 +85,10 @@ pub fn longest_part(
 ) -> Result<Option<LongPart>, BuildError> {
     let mut longest: Option<LongPart> = None;
     for params in rules_in(registry, (strategy, params))? {
-        let source = Source::from_params(&params)?;
+        let source = Source::new(&params)?;
         let numbers = source.numbers(&params);
         let part = longest_in_rule(&source.rule()?, &numbers, own);
-        let part = part.map_err(|(side, error)| source.condition_error(side, &error))?;
+        let part = part.map_err(|(side, error)| source.side_error(side, &error))?;
         longest = longest
             .into_iter()
             .chain(part)

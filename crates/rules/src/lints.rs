@@ -33,7 +33,6 @@ const VALUE_RANGES: [(&str, f64, f64); 14] = [
 
 type Check = fn(&Condition, PartId, Interval) -> Option<String>;
 
-/// Lints of a single part of a condition.
 const CHECKS: [Check; 4] = [check_step, check_crossing, check_direction, check_channel];
 
 pub fn doubtful_conditions(

@@ -83,9 +83,8 @@ impl Parser<'_> {
                 TokenKind::Sign(".") => {
                     self.next += 1;
                     self.check_module(part)?;
-                    let (name, name_place) = self.expect_name(
-                        "a line name is missing after the dot, such as macd(12, 26, 9).signal",
-                    )?;
+                    let (name, name_place) =
+                        self.expect_name("the dot needs a line, such as macd(12, 26, 9).signal")?;
                     let place = start..name_place.end;
                     self.add(Form::Line { of: part, name, name_place }, place)?
                 }
@@ -226,10 +225,7 @@ impl Parser<'_> {
 
     fn add(&mut self, form: Form, place: Range<usize>) -> Result<PartId, RuleError> {
         if self.tree.len() == MAX_PARTS {
-            return Err(RuleError::new(
-                place,
-                format!("the rule is too complex: use at most {MAX_PARTS} parts"),
-            ));
+            return Err(RuleError::new(place, format!("use at most {MAX_PARTS} parts in a rule")));
         }
         Ok(self.tree.add(form, place))
     }

@@ -43,10 +43,7 @@ impl Rule {
             text.map(read).transpose().map_err(|error| (side, error))
         };
         if buy.is_none() && sell.is_none() {
-            return Err((
-                Side::Buy,
-                RuleError::new(0..0, "the rule has no condition: set buy, sell or both"),
-            ));
+            return Err((Side::Buy, RuleError::new(0..0, "the rule needs a condition: set buy or sell")));
         }
         Ok(Self { buy: condition(Side::Buy, buy)?, sell: condition(Side::Sell, sell)? })
     }

@@ -1,6 +1,4 @@
-//! Comparisons of computed values against exact arithmetic, including equal sides.
-//!
-//! Prices are whole points of 0.00001, and the second calculation uses integers only.
+//! Comparisons of computed values against integer arithmetic on prices in points of 0.00001.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 mod parts;

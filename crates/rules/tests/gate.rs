@@ -80,8 +80,7 @@ fn gates_open_and_close_as_computed_by_hand() {
     let hook = |losses: u32| json!({ "after_virtual_losses": losses, "history": 0 });
     let always = json!({ "strategy": "always" });
     for (gate, moves, expected) in [
-        // The signals at 0 and 1 are lost at the closes of 1 and 2; that at 2 is traded, and the gate closes. Its loss, at 3, is of the open span and
-        // counts for nothing; those of the signals at 3 and 4 open the gate again at 5.
+        // Losses at 1 and 2 open the gate for the signal at 2, whose loss does not count; those of 3 and 4 reopen it at 5.
         (hook(2), "udddddd", "vvTvvTv"),
         // A draw does not change the streak.
         (hook(2), "ud-duu", "vvvTvv"),
@@ -251,8 +250,7 @@ fn gate_view_names_the_signal_that_moved_it() {
         let by = Some(EndedSignal { decided: minute(decided), direction: Direction::Buy, won });
         Some(GateMove { at: minute(at), is_open, by })
     };
-    // The signal at the close of the first candle lost at that of the second, and opened it; the one it then let pass won, and closed it,
-    // traded or not.
+    // The loss of the first signal opens the gate, and the win of the passed one closes it.
     assert_eq!(said, [None, moved(2, true, 1, false), moved(3, false, 2, true)]);
 }
 
@@ -261,8 +259,8 @@ fn rejects_invalid_days_of_a_gate() {
     let daily = |more: Value| extended(json!({ "after_virtual_losses": 2, "resets": "day" }), &more);
     for (gate, expected) in [
         (daily(json!({ "resets": "week" })), "resets can only be \"day\", not \"week\""),
-        (json!({ "after_virtual_losses": 2, "openings": 1 }), "only valid with resets = \"day\""),
-        (json!({ "after_virtual_losses": 2, "day_start": "08:00" }), "day_timezone and openings are"),
+        (json!({ "after_virtual_losses": 2, "openings": 1 }), "openings need resets = \"day\""),
+        (json!({ "after_virtual_losses": 2, "day_start": "08:00" }), "day_timezone and openings need"),
         (daily(json!({ "day_start": "8" })), "gate.day_start: \"8\" is not a time of day: use HH:MM"),
         (daily(json!({ "day_timezone": "London" })), "gate.day_timezone: \"London\" is not a time zone"),
         (json!({ "verdict": "shown", "payout": 80.0, "resets": "day" }), "a verdict takes longer than a day"),

@@ -111,11 +111,11 @@ impl GateStanding {
     fn until_open(&self) -> String {
         let GateRule { openings, opening, .. } = self.rule;
         if openings > 0 && self.opened >= openings {
-            return format!("opened {} of {} today", self.opened, pluralize(openings, "time", "times"));
+            return format!("opened {} of {} today", self.opened, plural(openings, "time", "times"));
         }
         match opening {
             GateOpening::AfterVirtualLosses(losses) => {
-                format!("{} of {}", self.losses, pluralize(losses, "virtual loss", "virtual losses in a row"))
+                format!("{} of {}", self.losses, plural(losses, "virtual loss", "virtual losses in a row"))
             }
             GateOpening::WinRate { rate, over } => {
                 format!("{}, opens at {:.0} %", self.describe_win_rate(over), rate * 100.0)
@@ -130,8 +130,7 @@ impl GateStanding {
     fn until_closed(&self) -> String {
         let rule = &self.rule;
         let mut parts = Vec::new();
-        let most =
-            closing_conditions(rule.close_after_losses, rule.close_after_wins, rule.close_after_trades);
+        let most = closings(rule.close_after_losses, rule.close_after_wins, rule.close_after_trades);
         for (found, (most, passed)) in [self.losses, self.wins, self.trades].into_iter().zip(most) {
             if most > 0 {
                 parts.push(format!("{found} of {passed}"));
@@ -179,9 +178,7 @@ impl TradeGate {
             GateOpening::AfterVirtualLosses(_) if closes == [0; 3] && !rule.resets_daily => {
                 return never("losses, wins or trades that close a gate");
             }
-            GateOpening::WinRate { over: 0, .. } => {
-                return never("number of trades in the win rate of a gate");
-            }
+            GateOpening::WinRate { over: 0, .. } => return never("trades in the win rate of a gate"),
             GateOpening::WinRate { rate, .. } => {
                 check_probability("win rate of a gate", rate)?;
             }
@@ -317,14 +314,14 @@ impl fmt::Display for GateRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut closing = Vec::new();
         let Self { close_after_losses, close_after_wins, close_after_trades, .. } = *self;
-        for (most, passed) in closing_conditions(close_after_losses, close_after_wins, close_after_trades) {
+        for (most, passed) in closings(close_after_losses, close_after_wins, close_after_trades) {
             if most > 0 {
                 closing.push(format!("after {passed}"));
             }
         }
         let opening = match self.opening {
             GateOpening::AfterVirtualLosses(losses) => {
-                format!("opens after {}", pluralize(losses, "virtual loss", "virtual losses in a row"))
+                format!("opens after {}", plural(losses, "virtual loss", "virtual losses in a row"))
             }
             GateOpening::VerdictShown { payout, .. } => {
                 format!("opens once an edge is shown at a payout of {:.2} %", payout * 100.0)
@@ -358,16 +355,16 @@ impl fmt::Display for GateStanding {
 }
 
 /// Describes what closes a gate. A signal counts once it passes the gate, even if a limit rejects it afterwards.
-fn closing_conditions(losses: u32, wins: u32, trades: u32) -> [(u32, String); 3] {
+fn closings(losses: u32, wins: u32, trades: u32) -> [(u32, String); 3] {
     let of = |count: u32| if count == 1 { "of a signal it let pass" } else { "of signals it let pass" };
     [
-        (losses, format!("{} {}", pluralize(losses, "loss", "losses in a row"), of(losses))),
-        (wins, format!("{} {}", pluralize(wins, "win", "wins"), of(wins))),
-        (trades, format!("{} it let pass", pluralize(trades, "signal", "signals"))),
+        (losses, format!("{} {}", plural(losses, "loss", "losses in a row"), of(losses))),
+        (wins, format!("{} {}", plural(wins, "win", "wins"), of(wins))),
+        (trades, format!("{} it let pass", plural(trades, "signal", "signals"))),
     ]
 }
 
-fn pluralize(count: u32, one: &str, more: &str) -> String {
+fn plural(count: u32, one: &str, more: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {more}") }
 }
 
@@ -545,10 +542,7 @@ mod tests {
         for (rule, parts) in [
             (GateRule { close_after_losses: 2, ..RATE }, ["60.00 %", "4 trades", "or below that"]),
             (GateRule { close_after_wins: 1, ..ONE }, ["1 virtual loss", "after 1 win", "let pass"]),
-            (
-                GateRule { resets_daily: true, openings: 1, ..HOOK },
-                ["2", "once a day", "at the end of the day"],
-            ),
+            (GateRule { resets_daily: true, openings: 1, ..HOOK }, ["2", "once a day", "end of the day"]),
         ] {
             assert!(parts.into_iter().all(|part| rule.to_string().contains(part)), "{rule}");
         }

@@ -21,7 +21,7 @@ impl Broker for HttpBroker {
     }
 
     async fn trade(&self, id: &str, detail: Detail) -> Result<Reply<TradeReport>, BrokerError> {
-        let short = match self.request_trade(id).await {
+        let short = match self.fetch_trade(id).await {
             Ok(reply) => reply.map(|record| self.to_report(record)),
             // The list may contain trades that get-by-id does not find.
             Err(BrokerError::NotFound { .. }) if detail != Detail::ById => {
@@ -68,7 +68,7 @@ impl Broker for HttpBroker {
     async fn balances(&self) -> Result<Reply<Balances>, BrokerError> {
         // Balances are polled even while the token is rejected.
         self.poll_token_source().await;
-        let wallets = self.request_wallets().await?;
+        let wallets = self.fetch_wallets().await?;
         Ok(wallets.map(|wallets| Balances {
             demo: wallet_sum(&wallets, &WalletType::Demo),
             real: wallet_sum(&wallets, &WalletType::Real),
@@ -78,7 +78,7 @@ impl Broker for HttpBroker {
     }
 
     async fn identity(&self) -> Result<Reply<Identity>, BrokerError> {
-        let reply = self.request_user().await?;
+        let reply = self.fetch_user().await?;
         // The list is filtered by it, and it does not change with the token.
         let _ = self.user_id.set(reply.value.id.clone());
         Ok(reply.map(|user| {
@@ -100,7 +100,7 @@ impl Broker for HttpBroker {
 impl HttpBroker {
     /// Returns the id of the token's user: only a list restricted to it has complete rows.
     async fn user_id(&self) -> Result<String, BrokerError> {
-        let ask = async || self.request_user().await.map(|reply| reply.value.id);
+        let ask = async || self.fetch_user().await.map(|reply| reply.value.id);
         self.user_id.get_or_try_init(ask).await.cloned()
     }
 
@@ -126,7 +126,7 @@ impl HttpBroker {
     async fn read_pages(&self, user_id: String) -> (Rows, Option<BrokerError>) {
         let mut pages = Pages::for_user(user_id, &self.settings);
         while let Some(query) = pages.query().cloned() {
-            match self.request_page(&query).await {
+            match self.fetch_page(&query).await {
                 Ok(reply) => {
                     reply.value.data.iter().for_each(|record| self.account_proof.check_record(record));
                     pages.add_page(reply.value, |record| self.to_report(record));
@@ -141,7 +141,7 @@ impl HttpBroker {
     async fn find_in_list(&self, id: &str) -> Result<Reply<TradeReport>, BrokerError> {
         let mut pages = Pages::for_user(self.user_id().await?, &self.settings);
         while let Some(query) = pages.query().cloned() {
-            let reply = self.request_page(&query).await?;
+            let reply = self.fetch_page(&query).await?;
             reply.value.data.iter().for_each(|record| self.account_proof.check_record(record));
             if let Some(place) = reply.value.data.iter().position(|record| record.id == id) {
                 let take = |mut rows: Vec<TradeRecord>| rows.swap_remove(place);

@@ -60,9 +60,8 @@ fn is_plain(settings: &Settings) -> bool {
 fn build(builder: ClientBuilder) -> Result<Client, BrokerError> {
     builder.build().map_err(|error| {
         let cause = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
-        let problem = format!(
-            "cannot create an HTTP client: {cause}; install the package ca-certificates or set SSL_CERT_FILE"
-        );
+        let problem =
+            format!("cannot create an HTTP client: {cause}; install ca-certificates or set SSL_CERT_FILE");
         BrokerError::settings("base_url", "", &problem)
     })
 }
@@ -75,7 +74,7 @@ pub(super) fn extra_headers(settings: &Settings) -> Result<HeaderMap, BrokerErro
         let name: HeaderName = name.parse().map_err(|_| refused("is not a valid header name"))?;
         if matches!(name.as_str(), "api-token" | "api-key") {
             let problem =
-                "set credentials in the environment (CANDLEWICK_BROKER__API_TOKEN, ...API_KEY) or in a file";
+                "set credentials in the environment (CANDLEWICK_BROKER__API_TOKEN, ...API_KEY) or a file";
             return Err(BrokerError::settings(&key, "[hidden]", problem));
         }
         if name == "x-timestamp" || [HOST, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING].contains(&name) {
@@ -138,9 +137,7 @@ impl Address {
         let mut path = self.0.path().trim_end_matches('/').to_owned();
         for segment in segments {
             if matches!(segment, "" | "." | "..") {
-                return Err(BrokerError::NotFound {
-                    text: format!("\"{segment}\" is not a valid path segment"),
-                });
+                return Err(BrokerError::NotFound { text: format!("\"{segment}\" is not a path segment") });
             }
             path.push('/');
             segment.bytes().for_each(|byte| push_encoded(&mut path, byte));

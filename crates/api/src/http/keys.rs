@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Maximum number of replaced tokens that are still redacted.
 const MAX_FORMER_TOKENS: usize = 16;
 /// Timeout for reading a token file, which may be on an unresponsive disk.
-const TOKEN_READ_TIMEOUT: Duration = Duration::from_secs(2);
+const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Minimum length of a secret in an extra header; shorter words match by chance.
 const MIN_SECRET_LENGTH: usize = 8;
@@ -153,9 +153,7 @@ impl Keys {
     pub(super) async fn reload_token(&self) -> Option<Secret> {
         let source = self.source.clone()?;
         let reading = tokio::task::spawn_blocking(move || source());
-        let Ok(Ok(Some(token))) = tokio::time::timeout(TOKEN_READ_TIMEOUT, reading).await else {
-            return None;
-        };
+        let Ok(Ok(Some(token))) = tokio::time::timeout(READ_TIMEOUT, reading).await else { return None };
         let mut held = self.write_state();
         if held.current.api_token.iter().chain(&held.foreign).any(|known| known.is(&token)) {
             return None;
@@ -271,24 +269,22 @@ impl HttpBroker {
     async fn belongs_to_user(&self, token: &Secret) -> Result<bool, BrokerError> {
         let Some(user_id) = self.user_id.get() else { return Ok(true) };
         let credentials = Credentials { api_token: Some(token.clone()), ..self.credentials.current() };
-        Ok(self.request_user_with(credentials).await? == *user_id)
+        Ok(self.fetch_user_with(credentials).await? == *user_id)
     }
 
     pub(super) async fn is_accepted_elsewhere(&self, endpoint: &'static str) -> bool {
         let is_refused = self.credentials.state().refused().is_some();
         !is_refused
             && (self.credentials.is_rejected_at(endpoint)
-                || self.request_user_with(self.credentials.current()).await.is_ok())
+                || self.fetch_user_with(self.credentials.current()).await.is_ok())
     }
 
-    async fn request_user_with(&self, credentials: Credentials) -> Result<String, BrokerError> {
+    async fn fetch_user_with(&self, credentials: Credentials) -> Result<String, BrokerError> {
         let url = self.url(Api::Trading, ["token", "users", "me"], &[])?;
         let unavailable = |text: String| BrokerError::Unavailable { text: self.credentials.redact(&text) };
         let (host, turn) = (self.host(Api::Trading), Turn::Read(current_priority()));
         let waited = self.rate_limit.wait(host, turn, self.settings.timeout()).await;
-        waited.map_err(|_| {
-            unavailable("the rate limit delays the request for the token's user too long".to_owned())
-        })?;
+        waited.map_err(|_| unavailable("the rate limit delays this request too long".to_owned()))?;
         let path = url.path().to_owned();
         let mut request = Request::new(Method::GET, url);
         *request.headers_mut() = self.headers_with(Api::Trading, credentials)?;

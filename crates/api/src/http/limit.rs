@@ -69,8 +69,8 @@ impl RateLimit {
 
     pub(super) async fn wait(&self, host: Host, turn: Turn, longest: Duration) -> Result<(), TurnTimeout> {
         match turn {
-            Turn::Open => self.wait_to_open(host, longest).await,
-            Turn::Read(priority) => self.wait_to_read(host, priority, longest).await,
+            Turn::Open => self.wait_open(host, longest).await,
+            Turn::Read(priority) => self.wait_read(host, priority, longest).await,
         }
     }
 
@@ -82,10 +82,10 @@ impl RateLimit {
         waiting
     }
 
-    async fn wait_to_open(&self, host: Host, longest: Duration) -> Result<(), TurnTimeout> {
+    async fn wait_open(&self, host: Host, longest: Duration) -> Result<(), TurnTimeout> {
         let now = Instant::now();
         let deadline = now.checked_add(longest);
-        let mut at = self.reserve_open(host, now, deadline)?;
+        let mut at = self.reserve(host, now, deadline)?;
         loop {
             tokio::time::sleep_until(at).await;
             // The host may have requested a pause in the meantime.
@@ -99,12 +99,7 @@ impl RateLimit {
         }
     }
 
-    fn reserve_open(
-        &self,
-        host: Host,
-        now: Instant,
-        deadline: Option<Instant>,
-    ) -> Result<Instant, TurnTimeout> {
+    fn reserve(&self, host: Host, now: Instant, deadline: Option<Instant>) -> Result<Instant, TurnTimeout> {
         let mut state = self.state();
         if let Some(until) = state.quiet_until(host, now).filter(|until| is_beyond(*until, deadline)) {
             return Err(TurnTimeout::Quiet(until.duration_since(now)));
@@ -118,12 +113,7 @@ impl RateLimit {
         Ok(at)
     }
 
-    async fn wait_to_read(
-        &self,
-        host: Host,
-        priority: Priority,
-        longest: Duration,
-    ) -> Result<(), TurnTimeout> {
+    async fn wait_read(&self, host: Host, priority: Priority, longest: Duration) -> Result<(), TurnTimeout> {
         let deadline = Instant::now().checked_add(longest);
         let waiter = Waiter::enter(self, host, priority);
         loop {

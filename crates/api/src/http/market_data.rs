@@ -18,9 +18,9 @@ pub(super) const MAX_CANDLES_PER_REQUEST: u64 = 1_000;
 #[async_trait]
 impl MarketData for HttpBroker {
     async fn candles(&self, query: &CandleQuery) -> Result<Reply<Candles>, BrokerError> {
-        let (mut found, mut rest) = self.request_window(query).await?;
+        let (mut found, mut rest) = self.fetch_window(query).await?;
         while let Some(window) = rest.pop() {
-            let (page, more) = self.request_window(&window).await?;
+            let (page, more) = self.fetch_window(&window).await?;
             rest.extend(more);
             found = page.map(|page| found.value.and(page));
         }
@@ -28,7 +28,7 @@ impl MarketData for HttpBroker {
     }
 
     async fn price(&self, symbol: &Symbol, as_of: AsOf) -> Result<Reply<PriceAnswer>, BrokerError> {
-        let reply = self.request_price(symbol, as_of).await?;
+        let reply = self.fetch_price(symbol, as_of).await?;
         if let Some(record) = &reply.value
             && let Some(pair) = &record.pair
             && !is_same_pair(pair, symbol.as_str())
@@ -57,12 +57,12 @@ impl MarketData for HttpBroker {
 }
 
 impl HttpBroker {
-    async fn request_window(
+    async fn fetch_window(
         &self,
         window: &CandleQuery,
     ) -> Result<(Reply<Candles>, Vec<CandleQuery>), BrokerError> {
-        let reply = self.request_candles(window).await?;
-        let page = parse_candles(&reply, window)?;
+        let reply = self.fetch_candles(window).await?;
+        let page = to_candles(&reply, window)?;
         let rows = (reply.value.0.len() + reply.value.1) as u64;
         let is_full = rows >= MAX_CANDLES_PER_REQUEST;
         let rest = if is_full { ends_without_candles(&page, window, reply.received) } else { Vec::new() };
@@ -77,10 +77,7 @@ pub(super) fn is_same_pair(one: &str, other: &str) -> bool {
     letters(one) == letters(other)
 }
 
-fn parse_candles(
-    reply: &Reply<(Vec<CandleRow>, usize)>,
-    window: &CandleQuery,
-) -> Result<Candles, BrokerError> {
+fn to_candles(reply: &Reply<(Vec<CandleRow>, usize)>, window: &CandleQuery) -> Result<Candles, BrokerError> {
     let (rows, unreadable) = &reply.value;
     if let Some(found) = other_interval(rows, window.interval) {
         let (seconds, wanted) = (found.get() as f64 / 1_000.0, window.interval);

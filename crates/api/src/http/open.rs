@@ -95,9 +95,7 @@ impl HttpBroker {
         match self.rate_limit.wait(self.host(Api::Trading), Turn::Open, longest).await {
             Ok(()) => {}
             Err(TurnTimeout::Rate(wait)) => {
-                return Err(not_sent(format!(
-                    "the rate limit delays it by {wait:?}, too long for its signal"
-                )));
+                return Err(not_sent(format!("the rate limit delays it by {wait:?}")));
             }
             Err(TurnTimeout::Quiet(left)) => {
                 let seconds = left.as_secs() + 1;
@@ -107,9 +105,7 @@ impl HttpBroker {
         let left = longest.saturating_sub(began.elapsed());
         let Some(permit) = self.connections.to_open(left).await else {
             let most = self.settings.max_connections;
-            return Err(not_sent(format!(
-                "no connection was free in time (broker.max_connections = {most})"
-            )));
+            return Err(not_sent(format!("no connection is free (broker.max_connections = {most})")));
         };
         if let Some(text) = self.credentials.state().refused() {
             return Err(not_sent(format!("the venue rejects the token: {text}")));
@@ -417,7 +413,7 @@ pub(super) mod tests {
         let soon = broker.clock.now() + Millis::new(100);
         let late = format!("{:?}", broker.open(&order(), soon).await);
         assert!(late.contains("NotSent") && late.contains("max_connections = 2"), "{late}");
-        assert!(broker.request_wallets().await.is_ok());
+        assert!(broker.fetch_wallets().await.is_ok());
         let fourth = open();
         tokio::task::yield_now().await;
         first.abort();

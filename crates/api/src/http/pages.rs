@@ -120,9 +120,7 @@ impl Pages {
         } else if self.read >= pages {
             Some(format!("the trade list has more than {pages} pages"))
         } else if self.pages_without_new >= MAX_PAGES_WITHOUT_NEW {
-            Some(format!(
-                "{MAX_PAGES_WITHOUT_NEW} consecutive pages of the trade list contained no new trade"
-            ))
+            Some(format!("{MAX_PAGES_WITHOUT_NEW} pages of the trade list contained no new trade"))
         } else {
             None
         }

@@ -74,9 +74,7 @@ impl HttpBroker {
                 let pause = pause?.max(asked.min(self.settings.retry_after_limit()));
                 (pause < deadline.saturating_duration_since(Instant::now())).then_some(pause)
             })
-            .notify(
-                |error, pause| tracing::debug!(%error, ?pause, path = url.path(), "retrying a read request"),
-            )
+            .notify(|error, pause| tracing::debug!(%error, ?pause, path = url.path(), "retrying a read"))
             .await
     }
 
@@ -90,8 +88,7 @@ impl HttpBroker {
             Ok(()) => {}
             Err(TurnTimeout::Rate(_)) => {
                 let limit = self.settings.requests_per_second;
-                let text =
-                    format!("broker.requests_per_second = {limit} allows no request before the deadline");
+                let text = format!("broker.requests_per_second = {limit} allows none before the deadline");
                 return Err(unavailable(text));
             }
             Err(TurnTimeout::Quiet(left)) => {
@@ -101,8 +98,7 @@ impl HttpBroker {
         }
         let Some(_permit) = self.connections.to_read(current_priority(), left()).await else {
             let most = self.settings.max_connections;
-            let text =
-                format!("no connection was free before the deadline (broker.max_connections = {most})");
+            let text = format!("no connection was free in time (broker.max_connections = {most})");
             return Err(unavailable(text));
         };
         let mut request = Request::new(Method::GET, url);
@@ -215,7 +211,7 @@ pub(super) fn endpoint_name(path: &str) -> &'static str {
 }
 
 impl HttpBroker {
-    pub(super) async fn request_wallets(&self) -> Result<Reply<Vec<Wallet>>, BrokerError> {
+    pub(super) async fn fetch_wallets(&self) -> Result<Reply<Vec<Wallet>>, BrokerError> {
         let answer = self.read(Api::Trading, self.url(Api::Trading, ["token", "wallets"], &[])?).await?;
         // All or none: a partial sum would be a wrong balance.
         self.parse(&answer, |json| {
@@ -228,7 +224,7 @@ impl HttpBroker {
         })
     }
 
-    pub(super) async fn request_page(&self, query: &TradeQuery) -> Result<Reply<TradePage>, BrokerError> {
+    pub(super) async fn fetch_page(&self, query: &TradeQuery) -> Result<Reply<TradePage>, BrokerError> {
         let mut pairs = vec![("page", query.page.to_string()), ("pageSize", query.page_size.to_string())];
         pairs.extend(query.user_id.iter().map(|id| ("userId", id.clone())));
         let url = self.url(Api::Trading, ["token", "trades"], &pairs)?;
@@ -238,14 +234,14 @@ impl HttpBroker {
         Ok(page.map(|page| TradePage { bytes, ..page }))
     }
 
-    pub(super) async fn request_trade(&self, id: &str) -> Result<Reply<TradeRecord>, BrokerError> {
+    pub(super) async fn fetch_trade(&self, id: &str) -> Result<Reply<TradeRecord>, BrokerError> {
         let url = self.url(Api::Trading, ["token", "trades", id], &[])?;
         let answer = self.read(Api::Trading, url).await?;
         self.parse(&answer, |json| read_record(json, &self.unrecognised))
     }
 
     /// Requests the user. The id is not redacted, because the list is requested by it.
-    pub(super) async fn request_user(&self) -> Result<Reply<User>, BrokerError> {
+    pub(super) async fn fetch_user(&self) -> Result<Reply<User>, BrokerError> {
         let url = self.url(Api::Trading, ["token", "users", "me"], &[])?;
         let answer = self.read(Api::Trading, url).await?;
         self.parse_user(answer)
@@ -261,7 +257,7 @@ impl HttpBroker {
     }
 
     /// Requests a price record, `None` if the time is in the venue's future.
-    pub(super) async fn request_price(
+    pub(super) async fn fetch_price(
         &self,
         symbol: &Symbol,
         as_of: AsOf,
@@ -279,7 +275,7 @@ impl HttpBroker {
     }
 
     /// Requests candles. Venues with inclusive and exclusive window ends return the same ones.
-    pub(super) async fn request_candles(
+    pub(super) async fn fetch_candles(
         &self,
         query: &CandleQuery,
     ) -> Result<Reply<(Vec<CandleRow>, usize)>, BrokerError> {
@@ -312,7 +308,7 @@ mod tests {
 
     async fn check(acts: Vec<Act>, settings: Settings, expected: Result<(), &str>, requests: usize) {
         let script = Script::start(acts).await;
-        let got = script.broker(settings).request_wallets().await;
+        let got = script.broker(settings).fetch_wallets().await;
         match (got, expected) {
             (Ok(reply), Ok(())) => assert_eq!(reply.value.len(), 1),
             (Err(error), Err(expected)) => {
@@ -402,7 +398,7 @@ mod tests {
         let busy = reply("503 Service Unavailable\r\nRetry-After: 3600", "{}");
         let script = Script::start(vec![busy, reply("200 OK", WALLETS)]).await;
         let broker = script.broker(Settings { read_attempts: 1, ..patient() });
-        assert!(broker.request_wallets().await.is_err());
+        assert!(broker.fetch_wallets().await.is_err());
         tokio::time::pause();
         let start = Instant::now();
         let open = open(&broker, broker.clock.now() + Millis::SECOND).await;
@@ -413,7 +409,7 @@ mod tests {
         assert_eq!(script.requests().len(), 1, "both were held back");
         tokio::time::sleep(Duration::from_secs(61)).await;
         tokio::time::resume();
-        assert!(broker.request_wallets().await.is_ok());
+        assert!(broker.fetch_wallets().await.is_ok());
     }
 
     #[tokio::test]
@@ -423,20 +419,20 @@ mod tests {
         let script = Script::start(vec![refused.clone(), refused.clone(), good.clone(), refused, good]).await;
         let (broker, file) = script.broker_with_file("tok-123");
         let state = broker.token_state();
-        assert!(broker.request_wallets().await.is_err());
+        assert!(broker.fetch_wallets().await.is_err());
         assert_eq!(state.refused(), Some("no [hidden] (GET /token/wallets)".to_owned()));
         assert!(open(&broker, Millis::MAX).await.contains("NotSent"));
         assert_eq!(script.requests().len(), 1);
         *file.lock().unwrap() = "tok-456";
-        assert!(broker.request_wallets().await.is_ok());
+        assert!(broker.fetch_wallets().await.is_ok());
         assert_eq!(state.refused(), None);
         let tokens: Vec<_> =
             script.requests().iter().map(|request| request.head.contains("tok-456")).collect();
         assert_eq!(tokens, [false, false, true]);
         assert_eq!(broker.credentials.redact("tok-123 tok-456"), "[hidden] [hidden]");
-        assert!(broker.request_wallets().await.is_err());
+        assert!(broker.fetch_wallets().await.is_err());
         assert!(state.refused().is_some());
-        assert!(broker.request_wallets().await.is_ok());
+        assert!(broker.fetch_wallets().await.is_ok());
         assert_eq!(state.refused(), None);
     }
 
@@ -448,9 +444,9 @@ mod tests {
         let broker = script.broker(patient());
         open(&broker, Millis::MAX).await;
         broker.token_state().accept();
-        assert!(broker.request_wallets().await.is_err());
+        assert!(broker.fetch_wallets().await.is_err());
         assert!(broker.token_state().refused().is_some());
-        assert!(broker.request_wallets().await.is_ok());
+        assert!(broker.fetch_wallets().await.is_ok());
         assert_eq!(broker.token_state().refused(), None);
     }
 
@@ -460,7 +456,7 @@ mod tests {
         let script = Script::start(vec![refused, reply("200 OK", WALLETS)]).await;
         let broker = script.broker(patient());
         assert!(open(&broker, Millis::MAX).await.contains("Rejected"));
-        assert!(broker.request_wallets().await.is_ok());
+        assert!(broker.fetch_wallets().await.is_ok());
         assert_eq!(broker.token_state().refused(), Some("no right".to_owned()));
         broker.token_state().accept();
         assert!(!open(&broker, Millis::MAX).await.contains("NotSent"));
@@ -480,14 +476,14 @@ mod tests {
         let query = TradeQuery { page: 2, page_size: 100, user_id: Some("u&1".into()) };
         let (start, end) = (Millis::new(60_000), Millis::new(120_000));
         let candles = CandleQuery { symbol: pair, interval: Interval::MINUTE, start, end };
-        broker.request_wallets().await.unwrap();
-        let _ = broker.request_page(&TradeQuery::default()).await;
-        let _ = broker.request_page(&query).await;
-        let _ = broker.request_trade("01J/T").await;
-        let _ = broker.request_user().await;
-        let _ = broker.request_price(&pair, AsOf::Latest).await;
-        let _ = broker.request_price(&pair, AsOf::Moment(Millis::new(7))).await;
-        broker.request_candles(&candles).await.unwrap();
+        broker.fetch_wallets().await.unwrap();
+        let _ = broker.fetch_page(&TradeQuery::default()).await;
+        let _ = broker.fetch_page(&query).await;
+        let _ = broker.fetch_trade("01J/T").await;
+        let _ = broker.fetch_user().await;
+        let _ = broker.fetch_price(&pair, AsOf::Latest).await;
+        let _ = broker.fetch_price(&pair, AsOf::Moment(Millis::new(7))).await;
+        broker.fetch_candles(&candles).await.unwrap();
         let expected = [
             "/token/wallets",
             "/token/trades?page=1&pageSize=10",
@@ -512,7 +508,7 @@ mod tests {
     #[tokio::test]
     async fn rejects_names_that_leave_the_path() {
         let (script, broker) = script("{}").await;
-        assert!(matches!(broker.request_trade("..").await, Err(BrokerError::NotFound { .. })));
+        assert!(matches!(broker.fetch_trade("..").await, Err(BrokerError::NotFound { .. })));
         assert_eq!(script.requests().len(), 0);
     }
 
@@ -521,19 +517,16 @@ mod tests {
         let pair: Symbol = "BTCUSDT".parse().unwrap();
         for body in ["OK", "OK\n", "\"OK\""] {
             let (_script, broker) = script(body).await;
-            let reply = broker.request_price(&pair, AsOf::Moment(Millis::MAX)).await.unwrap();
+            let reply = broker.fetch_price(&pair, AsOf::Moment(Millis::MAX)).await.unwrap();
             assert_eq!((reply.value, reply.date), (None, Some(Millis::new(1_795_176_000_000))));
         }
         let record =
             r#"{"time": 1000, "openPrice": "1", "closePrice": "2", "highPrice": "3", "lowPrice": "0.5"}"#;
         let (_script, broker) = script(record).await;
-        let got = broker.request_price(&pair, AsOf::Latest).await.unwrap().value;
+        let got = broker.fetch_price(&pair, AsOf::Latest).await.unwrap().value;
         assert!(got.is_some_and(|record| record.prices.close == 2.0));
         let (_script, broker) = script("NOT OK").await;
-        assert!(matches!(
-            broker.request_price(&pair, AsOf::Latest).await,
-            Err(BrokerError::Malformed { .. })
-        ));
+        assert!(matches!(broker.fetch_price(&pair, AsOf::Latest).await, Err(BrokerError::Malformed { .. })));
     }
 
     #[tokio::test]
@@ -544,7 +537,7 @@ mod tests {
             timestamp: TimestampFormat::Iso8601,
             ..Settings::default()
         };
-        script.broker(prefixed).request_wallets().await.unwrap();
+        script.broker(prefixed).fetch_wallets().await.unwrap();
         let request = &script.requests()[0];
         assert_eq!(request.line, "GET /v1/token/wallets HTTP/1.1");
         let stamp = request.head.lines().find(|line| line.starts_with("x-timestamp: 20")).unwrap();
@@ -555,7 +548,7 @@ mod tests {
     async fn missing_credential_is_an_error_before_sending() {
         let script = Script::answering(&["[]"]).await;
         let broker = script.broker_with(Settings::default(), crate::Credentials::default());
-        let error = broker.request_wallets().await.unwrap_err();
+        let error = broker.fetch_wallets().await.unwrap_err();
         assert!(matches!(error, BrokerError::Credentials { .. }), "{error}");
         assert!(error.to_string().contains("CANDLEWICK_BROKER__API_TOKEN"), "{error}");
         assert_eq!(script.requests().len(), 0);

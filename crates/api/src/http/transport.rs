@@ -158,7 +158,6 @@ pub(super) struct Answer {
     pub(super) received: Millis,
 }
 
-/// Maximum length of a body excerpt in messages, in bytes.
 const MAX_EXCERPT_BYTES: usize = 200;
 
 impl Answer {

@@ -306,7 +306,6 @@ pub(crate) struct FailureBody {
     pub(crate) venue_time: Option<Millis>,
 }
 
-/// Maximum length of the message, in bytes.
 const MAX_TEXT_BYTES: usize = 300;
 
 impl FailureBody {

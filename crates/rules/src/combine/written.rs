@@ -81,13 +81,12 @@ pub(super) fn list<T: DeserializeOwned>(params: &Value, key: &str) -> Result<Vec
             };
             return Err(refuse(format!("{key}[{place}] = {item} is not a table: write {usual}")));
         }
-        T::deserialize(item)
-            .map_err(|error| refuse(format!("{key}[{place}]: {}", describe_error(&error, item))))
+        T::deserialize(item).map_err(|error| refuse(format!("{key}[{place}]: {}", error_text(&error, item))))
     };
     items.iter().enumerate().map(read).collect()
 }
 
-pub(super) fn describe_error(error: &serde_json::Error, table: &Value) -> String {
+pub(super) fn error_text(error: &serde_json::Error, table: &Value) -> String {
     let text = error.to_string();
     // "unknown field `a`, expected one of `b`, `c`": names are in backticks.
     let mut names = text.split('`').skip(1).step_by(2);
@@ -118,8 +117,7 @@ impl WrittenFilter {
         let usual = |name: &str| if self.name.is_empty() { name.to_owned() } else { self.name.clone() };
         let rule = |name: &str, params: Value, need: Need| {
             let params = params.as_object().cloned().unwrap_or_default();
-            let part =
-                WrittenPart { strategy: crate::NAME.to_owned(), name: usual(name), params, ..empty_part() };
+            let part = WrittenPart { strategy: crate::NAME.to_owned(), name: usual(name), params, ..blank() };
             (part, need)
         };
         match (&self.strategy, &self.hours, self.trend, &self.volatility, &self.when) {
@@ -142,9 +140,7 @@ impl WrittenFilter {
                 })?;
                 let zone = match self.timezone.as_deref() {
                     None => String::new(),
-                    Some(zone) if zone.contains(['"', '\'']) => {
-                        return Err(wrong("timezone must not contain quotes"));
-                    }
+                    Some(zone) if zone.contains(['"', '\'']) => return Err(wrong("timezone has a quote")),
                     Some(zone) => format!(", \"{zone}\""),
                 };
                 Ok(rule("hours", json!({ "buy": format!("between(\"{from}\", \"{to}\"{zone})") }), Need::Any))
@@ -153,7 +149,7 @@ impl WrittenFilter {
                 let params = json!({
                     "buy": "close > sma(period)",
                     "sell": "close < sma(period)",
-                    "parameters": { "period": whole(period, 2, "Number of candles in the average.") },
+                    "parameters": { "period": whole(period, 2, "Candles in the average.") },
                 });
                 Ok(rule("trend", params, Need::Same))
             }
@@ -187,8 +183,7 @@ fn two_times(hours: &Value) -> Option<(&str, &str)> {
 
 impl Volatility {
     fn rule(&self) -> Option<Value> {
-        let mut parameters =
-            json!({ "period": whole(self.period, 1, "Number of candles in the average true range.") });
+        let mut parameters = json!({ "period": whole(self.period, 1, "Candles in the average true range.") });
         let mut conditions = Vec::new();
         for (name, bound, sign, about) in [
             ("lowest", self.min, ">=", "Minimum average true range, as a fraction of the close."),
@@ -208,7 +203,7 @@ fn whole(default: u32, min: u32, about: &str) -> Value {
     json!({ "default": default, "min": min, "max": MAX_PERIOD, "about": about })
 }
 
-fn empty_part() -> WrittenPart {
+fn blank() -> WrittenPart {
     let (strategy, name) = (String::new(), String::new());
     WrittenPart { strategy, name, params: Map::new(), weight: None, within: Some(1), invert: false }
 }

@@ -1,7 +1,7 @@
 //! Parsing of a gate from the parameters of a bot.
 
 use super::entry::refuse;
-use super::written::describe_error;
+use super::written::error_text;
 use candlewick_engine::DayStart;
 use candlewick_sdk::{BuildError, Millis, Parameter, Payout};
 use candlewick_statistics::{EdgeTestPlan, GateOpening, GateRule, TradeGate};
@@ -86,7 +86,7 @@ impl WrittenGate {
         }
         let values = Value::Object(values);
         let read = Self::deserialize(&values);
-        read.map(Some).map_err(|error| refuse(format!("gate: {}", describe_error(&error, &values))))
+        read.map(Some).map_err(|error| refuse(format!("gate: {}", error_text(&error, &values))))
     }
 
     pub(super) fn parameters(&self) -> Vec<Parameter> {
@@ -132,9 +132,7 @@ impl WrittenGate {
             }
             Some(other) => Err(wrong(format!("resets can only be \"day\", not \"{other}\""))),
             None if self.day_start.is_some() || self.day_timezone.is_some() || self.openings.is_some() => {
-                Err(wrong(
-                    "day_start, day_timezone and openings are only valid with resets = \"day\"".to_owned(),
-                ))
+                Err(wrong("day_start, day_timezone and openings need resets = \"day\"".to_owned()))
             }
             None => Ok(None),
         }

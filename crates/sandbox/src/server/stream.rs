@@ -18,7 +18,7 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
 const NAMESPACE: &str = "/symbol-prices";
-const MAX_FRAME_BYTES: usize = 4_096;
+const MAX_FRAME: usize = 4_096;
 const PING_INTERVAL: Duration = Duration::from_secs(10);
 const PONG_TIMEOUT: Duration = Duration::from_secs(10);
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
@@ -50,25 +50,23 @@ pub(crate) async fn stream(
         return failure(StatusCode::BAD_REQUEST, message, state.now(), &uri);
     }
     let connection = connection.map(|Extension(ConnectInfo(connection))| connection);
-    upgrade.max_message_size(MAX_FRAME_BYTES).max_frame_size(MAX_FRAME_BYTES).on_upgrade(
-        |socket| async move {
-            // The stream counts as a request in flight.
-            let _under_way = connection.clone().map(Connection::begin_request);
-            let client = Client {
-                state,
-                connection,
-                socket,
-                has_joined: false,
-                pairs: BTreeMap::new(),
-                stalls_until: None,
-                held_back: None,
-                heard: Instant::now(),
-            };
-            if client.serve().await.is_err() {
-                tracing::debug!("a stream ended");
-            }
-        },
-    )
+    upgrade.max_message_size(MAX_FRAME).max_frame_size(MAX_FRAME).on_upgrade(|socket| async move {
+        // The stream counts as a request in flight.
+        let _under_way = connection.clone().map(Connection::begin_request);
+        let client = Client {
+            state,
+            connection,
+            socket,
+            has_joined: false,
+            pairs: BTreeMap::new(),
+            stalls_until: None,
+            held_back: None,
+            heard: Instant::now(),
+        };
+        if client.serve().await.is_err() {
+            tracing::debug!("a stream ended");
+        }
+    })
 }
 
 impl Client {
@@ -76,7 +74,7 @@ impl Client {
         let spans = (PING_INTERVAL.as_millis() as u64, PONG_TIMEOUT.as_millis() as u64);
         let hello = json!({
             "sid": "sandbox", "upgrades": [], "pingInterval": spans.0, "pingTimeout": spans.1,
-            "maxPayload": MAX_FRAME_BYTES,
+            "maxPayload": MAX_FRAME,
         });
         self.send(format!("0{hello}")).await?;
         let state = Arc::clone(&self.state);

@@ -84,9 +84,7 @@ impl Link {
         headers: HeaderMap,
     ) -> Result<mpsc::Sender<Subscription>, BrokerError> {
         match self.subscriptions.take() {
-            Some(subscriptions) if !subscriptions.is_closed() => {
-                return Ok(self.subscriptions.insert(subscriptions).clone());
-            }
+            Some(open) if !open.is_closed() => return Ok(self.subscriptions.insert(open).clone()),
             Some(_) => self.pause(),
             None => {}
         }
@@ -127,8 +125,7 @@ fn build_request(venue: &HttpBroker, headers: HeaderMap) -> Result<Request, Brok
     url.set_query(Some("EIO=4&transport=websocket"));
     let encrypted = url.scheme() == "https";
     let refused = |problem: &str| BrokerError::settings("price_url", &venue.settings.price_url, problem);
-    url.set_scheme(if encrypted { "wss" } else { "ws" })
-        .map_err(|()| refused("prices cannot be streamed from this URL"))?;
+    url.set_scheme(if encrypted { "wss" } else { "ws" }).map_err(|()| refused("is not an HTTP URL"))?;
     let request = url.as_str().into_client_request();
     let mut request = request.map_err(|error| refused(&error.to_string()))?;
     request.headers_mut().extend(headers);
@@ -189,8 +186,7 @@ impl Socket {
                 }
                 Packet::Ping => send(&mut socket, packet::PONG.to_owned()).await?,
                 Packet::Joined => {
-                    let dead_after =
-                        dead_after.ok_or_else(|| unavailable("the server did not open the session"))?;
+                    let dead_after = dead_after.ok_or_else(|| unavailable("no session was opened"))?;
                     return Ok(Self { socket, dead_after });
                 }
                 Packet::Refused(text) => return Err(unavailable(&format!("the server rejected it: {text}"))),
