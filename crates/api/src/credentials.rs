@@ -13,7 +13,7 @@ pub struct Secret(SecretString);
 
 /// Invalid credential text. The error never contains the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the credential is empty or holds characters that no header can carry")]
+#[error("the credential is empty or contains characters that are invalid in a header")]
 pub struct SecretError;
 
 /// Reads the token again from storage; `None` if there is no usable one.
@@ -39,7 +39,7 @@ impl Secret {
 
     pub(crate) fn to_header(&self) -> HeaderValue {
         let mut header = HeaderValue::from_str(self.0.expose_secret())
-            .expect("visible ASCII, checked by the constructor, is a header value");
+            .expect("the constructor accepts only valid header values");
         header.set_sensitive(true);
         header
     }
@@ -62,16 +62,16 @@ const MAX_PART: usize = 12;
 /// Minimum digits of a numeric match, more than any amount has.
 const MIN_DIGITS: usize = 12;
 
-struct Meant<'a> {
+struct DecodedBytes<'a> {
     bytes: Cow<'a, [u8]>,
     places: Option<Vec<usize>>,
 }
 
 /// Returns the bytes with the secrets replaced, `None` if they contain none.
 pub(crate) fn hide(secrets: &[&[u8]], bytes: &[u8]) -> Option<Vec<u8>> {
-    let mut spans = spans_in(secrets, &Meant::as_they_came(bytes));
+    let mut spans = find_spans(secrets, &DecodedBytes::raw(bytes));
     if bytes.iter().any(|byte| matches!(byte, b'\\' | b'%')) {
-        spans.extend(spans_in(secrets, &Meant::unescaped(bytes)));
+        spans.extend(find_spans(secrets, &DecodedBytes::unescaped(bytes)));
         spans.sort_unstable_by_key(|span| (span.start, span.end));
     }
     if spans.is_empty() {
@@ -81,7 +81,7 @@ pub(crate) fn hide(secrets: &[&[u8]], bytes: &[u8]) -> Option<Vec<u8>> {
     for span in spans {
         if span.start >= end {
             hidden.extend_from_slice(&bytes[end..span.start]);
-            // A number stays a number: the document around it can still be read.
+            // Numbers become a number, so that JSON remains valid.
             let is_number = bytes[span.clone()].iter().all(u8::is_ascii_digit);
             hidden.extend_from_slice(if is_number { b"0" } else { HIDDEN });
         }
@@ -91,17 +91,17 @@ pub(crate) fn hide(secrets: &[&[u8]], bytes: &[u8]) -> Option<Vec<u8>> {
     Some(hidden)
 }
 
-fn spans_in(secrets: &[&[u8]], meant: &Meant<'_>) -> Vec<Range<usize>> {
-    let bytes = meant.bytes.as_ref();
-    let finders: Vec<Finder<'_>> = secrets.iter().map(|secret| Finder::of(secret)).collect();
+fn find_spans(secrets: &[&[u8]], decoded: &DecodedBytes<'_>) -> Vec<Range<usize>> {
+    let bytes = decoded.bytes.as_ref();
+    let finders: Vec<Finder<'_>> = secrets.iter().map(|secret| Finder::new(secret)).collect();
     let (mut spans, mut at) = (Vec::new(), 0);
     while at < bytes.len() {
-        // The letter of an escape is not the first of a credential: what is left of the document could not be read.
-        let is_escape = meant.places.is_none() && ends_in_backslash(&bytes[..at]);
+        // An escaped letter never starts a match, so that JSON remains valid.
+        let is_escape = decoded.places.is_none() && ends_with_escape(&bytes[..at]);
         let length_at = |finder: &Finder<'_>| if is_escape { 0 } else { finder.length_at(bytes, at) };
         let length = finders.iter().map(length_at).max().unwrap_or(0);
         if length > 0 {
-            spans.push(meant.place(at)..meant.place(at + length));
+            spans.push(decoded.place(at)..decoded.place(at + length));
         }
         at += length.max(1);
     }
@@ -115,7 +115,7 @@ struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    fn of(secret: &'a [u8]) -> Self {
+    fn new(secret: &'a [u8]) -> Self {
         let least = (secret.len() * 3).div_ceil(4).clamp(MIN_PART, MAX_PART).min(secret.len());
         let mut begins = [false; 256];
         for byte in &secret[..=secret.len() - least] {
@@ -148,21 +148,21 @@ impl<'a> Finder<'a> {
     }
 }
 
-impl<'a> Meant<'a> {
-    const fn as_they_came(bytes: &'a [u8]) -> Self {
+impl<'a> DecodedBytes<'a> {
+    const fn raw(bytes: &'a [u8]) -> Self {
         Self { bytes: Cow::Borrowed(bytes), places: None }
     }
 
     fn unescaped(bytes: &[u8]) -> Self {
-        let (mut meant, mut places, mut at) = (Vec::with_capacity(bytes.len()), Vec::new(), 0);
+        let (mut decoded, mut places, mut at) = (Vec::with_capacity(bytes.len()), Vec::new(), 0);
         while at < bytes.len() {
-            let (byte, length) = letter_at(&bytes[at..]);
-            meant.push(byte);
+            let (byte, length) = unescape_first(&bytes[at..]);
+            decoded.push(byte);
             places.push(at);
             at += length;
         }
         places.push(bytes.len());
-        Self { bytes: Cow::Owned(meant), places: Some(places) }
+        Self { bytes: Cow::Owned(decoded), places: Some(places) }
     }
 
     fn place(&self, at: usize) -> usize {
@@ -170,12 +170,12 @@ impl<'a> Meant<'a> {
     }
 }
 
-fn ends_in_backslash(bytes: &[u8]) -> bool {
+fn ends_with_escape(bytes: &[u8]) -> bool {
     bytes.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
-/// Returns the first byte after unescaping (0 for what no credential contains) and its escaped length.
-fn letter_at(bytes: &[u8]) -> (u8, usize) {
+/// Returns the first byte after unescaping, 0 if no credential can contain it, and its escaped length.
+fn unescape_first(bytes: &[u8]) -> (u8, usize) {
     let hex = |digits: &[u8]| {
         let text = std::str::from_utf8(digits).ok()?;
         let number = u32::from_str_radix(text, 16).ok()?;
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_no_header_can_carry_are_refused_without_being_shown() {
+    fn rejects_invalid_credentials_without_showing_them() {
         for text in ["", " \n", "two words", "tok\n123", "tók"] {
             assert_eq!(Secret::new(text).map(|_| ()), Err(SecretError), "{text:?}");
         }
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_credential_is_hidden_wherever_it_stands_and_however_it_is_written() {
+    fn redacts_credentials_in_all_positions_and_encodings() {
         let in_path = TOKEN.replace('/', "%2F").replace('+', "%2b").replace('=', "%3D");
         for (text, expected) in [
             (format!("{{\"{TOKEN}\":\"x{TOKEN}y\"}}"), "{\"[hidden]\":\"x[hidden]y\"}"),
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_and_numbers_stay_whole() {
+    fn redaction_keeps_escapes_and_numbers_valid() {
         let (word, number) = ("n4k7wq2zt9xb5v", "482915037716");
         let demo = [r#"{"isDemo":"demons","x":"demo"}"#, r#"{"isDemo":"demons","x":"[hidden]"}"#];
         for (secret, text, expected) in [
@@ -261,7 +261,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_part_of_a_credential_is_left(
+        fn redacts_all_parts_of_a_credential(
             secret in "[a-zA-Z0-9_./+=-]{18,64}[a-z]", before in "[ -~é]{0,20}", after in "[ -~é]{0,20}",
             from in 0_usize..6,
         ) {
@@ -274,7 +274,7 @@ mod tests {
         }
 
         #[test]
-        fn a_document_stays_a_document(secret in "[a-z0-9]{4,40}", key in ".{0,9}", value in ".{0,9}", number in any::<u64>()) {
+        fn redacted_json_stays_valid(secret in "[a-z0-9]{4,40}", key in ".{0,9}", value in ".{0,9}", number in any::<u64>()) {
             let document = serde_json::json!({ key: [value.clone(), secret.clone(), format!("{value}{secret}")], "n": number });
             let hidden = hidden(&secret, &document.to_string());
             prop_assert!(serde_json::from_str::<serde_json::Value>(&hidden).is_ok(), "{hidden}");

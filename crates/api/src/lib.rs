@@ -1,7 +1,7 @@
-//! Client of the two HTTP APIs. Implements the broker ports, makes no decisions.
+//! Client of the two HTTP APIs, which implements the broker ports.
 //!
 //! API terms (pages, wallets, projections, asset types, slots) are private to this crate. It has no risk
-//! rules, no ledger and no resolution of doubt.
+//! rules, no ledger and does not resolve orders of unknown status.
 
 mod credentials;
 mod http;

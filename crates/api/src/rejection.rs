@@ -43,29 +43,29 @@ const LIMIT: &str = "too many|limit|max|exceed|reached";
 const INACTIVE: &str = "inactive|not active|disabled|not enabled|closed|not open|unavailable|not available|suspended|\
                         blocked|deactivated|deleted|locked|restricted|halted|unknown|not found|not supported|invalid";
 
-pub(crate) fn reason_of(status: StatusCode, code: Option<&str>, text: &str) -> RejectionReason {
+pub(crate) fn classify_rejection(status: StatusCode, code: Option<&str>, text: &str) -> RejectionReason {
     if status == StatusCode::UNAUTHORIZED {
         return RejectionReason::Credentials;
     }
     if let Some((_, reason)) = CODES.iter().find(|(known, _)| code == Some(*known)) {
         return *reason;
     }
-    // A code such as SYMBOL_NOT_ACTIVE has words as well.
-    let by_words = [Some(text), code].into_iter().flatten().find_map(reason_in);
+    // Codes such as SYMBOL_NOT_ACTIVE match the same patterns.
+    let by_words = [Some(text), code].into_iter().flatten().find_map(match_patterns);
     match by_words {
         None if status == StatusCode::FORBIDDEN => RejectionReason::Credentials,
         found => found.unwrap_or(RejectionReason::Other),
     }
 }
 
-fn reason_in(text: &str) -> Option<RejectionReason> {
-    let text = words_of(text);
+fn match_patterns(text: &str) -> Option<RejectionReason> {
+    let text = normalize(text);
     let has = |group: &&str| group.split('|').any(|part| text.contains(part));
     PATTERNS.iter().find(|(_, groups)| groups.iter().all(has)).map(|(reason, _)| *reason)
 }
 
 /// Normalizes case and separators: `tooManyTrades` and `Too many trades!` become `too many trades `.
-fn words_of(text: &str) -> String {
+fn normalize(text: &str) -> String {
     let mut words = String::with_capacity(text.len() + 8);
     let mut was_small = false;
     for letter in text.chars() {
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn status_and_code_decide_before_words() {
+    fn status_and_code_take_precedence_over_text() {
         for (status, code, expected) in [
             (400, Some("NO_PRICE"), RejectionReason::NoPrice),
             (422, Some("INSUFFICIENT_BALANCE"), RejectionReason::InsufficientBalance),
@@ -100,12 +100,12 @@ mod tests {
             (403, Some("USER_BANNED"), RejectionReason::AccountRestricted),
         ] {
             let status = StatusCode::from_u16(status).unwrap();
-            assert_eq!(reason_of(status, code, "no"), expected, "{status} {code:?}");
+            assert_eq!(classify_rejection(status, code, "no"), expected, "{status} {code:?}");
         }
     }
 
     #[test]
-    fn words_are_recognised_in_any_spelling() {
+    fn recognises_messages_in_any_spelling() {
         use RejectionReason::*;
         let balance = "Insufficient balance|insufficientFunds|You do not have enough balance|\
                        Not enough money in the wallet|Amount exceeds your balance";
@@ -131,7 +131,7 @@ mod tests {
             ("Opening needs an internal bot|Bad Request|x-timestamp expired|", Other),
         ] {
             for text in texts.split('|') {
-                assert_eq!(reason_of(StatusCode::BAD_REQUEST, None, text), expected, "{text}");
+                assert_eq!(classify_rejection(StatusCode::BAD_REQUEST, None, text), expected, "{text}");
             }
         }
     }

@@ -5,7 +5,7 @@ use candlewick_broker::{Account, Funding, Progress, TradeReport, UnrecognisedDat
 use candlewick_sdk::Payout;
 use rust_decimal::Decimal;
 
-pub(crate) fn report_of(
+pub(crate) fn build_report(
     record: TradeRecord,
     user: Option<&str>,
     unrecognised: &UnrecognisedData,
@@ -17,9 +17,9 @@ pub(crate) fn report_of(
     let by_result = record.result.as_ref().and_then(TradeResult::outcome);
     let is_by_status = by_result.is_none() && record.outcome().is_some();
     TradeReport {
-        progress: progress_of(&record),
-        account: account_of(&record),
-        funding: funding_of(&record),
+        progress: read_progress(&record),
+        account: read_account(&record),
+        funding: read_funding(&record),
         other_user: record.user_id.filter(|owner| user.is_some_and(|user| user != owner)),
         id: record.id,
         symbol: record.symbol,
@@ -45,7 +45,7 @@ pub(crate) fn report_of(
 }
 
 /// Returns the progress by result, then by status (`observed: values`).
-fn progress_of(record: &TradeRecord) -> Progress {
+fn read_progress(record: &TradeRecord) -> Progress {
     if let Some(outcome) = record.outcome() {
         return Progress::Over(outcome);
     }
@@ -59,7 +59,7 @@ fn progress_of(record: &TradeRecord) -> Progress {
 }
 
 /// Returns the account by `isDemo`, else by the paying wallets; a real-money wallet overrides `isDemo`.
-pub(crate) fn account_of(record: &TradeRecord) -> Option<Account> {
+pub(crate) fn read_account(record: &TradeRecord) -> Option<Account> {
     let is = |wanted: WalletType| move |wallet: &WalletEntry| wallet.wallet_type == wanted;
     let wallets = &record.wallets;
     match record.is_demo {
@@ -73,7 +73,7 @@ pub(crate) fn account_of(record: &TradeRecord) -> Option<Account> {
     }
 }
 
-fn funding_of(record: &TradeRecord) -> Funding {
+fn read_funding(record: &TradeRecord) -> Funding {
     let is_whole = !record.wallets.is_empty() && record.unreadable_wallets == 0;
     let bonus = record.wallets.iter().filter(|wallet| wallet.wallet_type == WalletType::Bonus);
     Funding {
@@ -95,14 +95,14 @@ fn larger_by_percent(amount: Decimal, wallets: &[WalletEntry]) -> Option<Decimal
     let shares = sum(wallets.iter().map(|wallet| wallet.trade_percent));
     let by_shares = amount.checked_mul(shares).map(|product| product / Decimal::ONE_HUNDRED);
     let least = |wallet: &WalletEntry| {
-        // A percentage of two decimals is rounded by up to 0.01.
+        // Percentages have two decimals, so they are off by up to 0.01.
         let unit = Decimal::new(1, wallet.balance_percent.scale().min(28));
         wallet.balance.checked_mul(wallet.balance_percent.checked_sub(unit)? / Decimal::ONE_HUNDRED)
     };
     let by_balances =
         wallets.iter().try_fold(Decimal::ZERO, |sum: Decimal, wallet| sum.checked_add(least(wallet)?));
     let larger = by_shares.into_iter().chain(by_balances).max()?;
-    // A twentieth: the balance may be that before or after the stake was taken.
+    // 5 %, because the balance may be before or after the stake.
     (larger > amount.checked_mul(Decimal::new(105, 2))?).then_some(larger)
 }
 
@@ -116,11 +116,11 @@ mod tests {
 
     fn report(json: Value) -> TradeReport {
         let unrecognised = UnrecognisedData::new();
-        report_of(read_record(json, &unrecognised).unwrap(), None, &unrecognised)
+        build_report(read_record(json, &unrecognised).unwrap(), None, &unrecognised)
     }
 
     #[test]
-    fn a_trade_is_over_when_the_venue_says_it_and_its_outcome_known_when_it_says_that() {
+    fn progress_follows_status_and_result() {
         let unrecognised = |text: &str| Progress::Unrecognised(text.to_owned());
         for (status, result, expected) in [
             (json!("OPEN"), json!("PENDING"), Progress::Running),
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_account_is_known_by_the_flag_and_else_by_the_wallets() {
+    fn account_follows_the_flag_then_the_wallets() {
         let paid_by = |types: &[&str], is_demo: Value| {
             let entry = |wallet: &&str| json!({"id": "w", "type": wallet, "amount": 1, "balance": 2});
             let wallets: Vec<Value> = types.iter().map(entry).collect();
@@ -164,18 +164,18 @@ mod tests {
     }
 
     #[test]
-    fn a_trade_of_another_user_says_whose_it_is() {
+    fn reports_the_user_of_a_foreign_trade() {
         let unrecognised = UnrecognisedData::new();
         let owner = |user: Option<&str>| {
             let record = read_record(json!({"id": "01JT", "userId": "u2"}), &unrecognised).unwrap();
-            report_of(record, user, &unrecognised).other_user
+            build_report(record, user, &unrecognised).other_user
         };
         assert_eq!([owner(None), owner(Some("u2"))], [None, None]);
         assert_eq!(owner(Some("u1")).as_deref(), Some("u2"));
     }
 
     #[test]
-    fn every_form_of_reply_is_a_trade_and_what_is_missing_is_none() {
+    fn all_projections_become_reports() {
         assert_eq!(report(json!({"tradeId": "01JT", "status": "OPEN"})), TradeReport::new("01JT"));
         let found = report(json!({
             "id": "01JT", "requestTime": "1795176000500", "openTime": "1795176000999", "openPrice": "64000.5",
@@ -196,16 +196,16 @@ mod tests {
     }
 
     #[test]
-    fn a_payout_that_is_none_is_counted() {
+    fn counts_an_invalid_payout() {
         let unrecognised = UnrecognisedData::new();
         let record = read_record(json!({"id": "01JT", "payout": -5}), &unrecognised).unwrap();
-        let report = report_of(record, None, &unrecognised);
+        let report = build_report(record, None, &unrecognised);
         assert_eq!((report.payout, report.impossible_payout), (None, Some((-5).into())));
         assert_eq!(unrecognised.snapshot().into_keys().collect::<Vec<_>>(), ["Trade.payout unreadable"]);
     }
 
     fn funding(trade: &Value) -> Funding {
-        funding_of(&read_record(trade.clone(), &UnrecognisedData::new()).unwrap())
+        read_funding(&read_record(trade.clone(), &UnrecognisedData::new()).unwrap())
     }
 
     /// A trade of 10.00 that these wallets paid: type, amount, share of the trade, share of the balance, balance.
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn names_a_larger_stake_that_percentages_come_to() {
+    fn reports_a_larger_stake_implied_by_percentages() {
         for (of_trade, of_balance, balance, expected) in [
             (100.0, 0.1, 10_000.0, None),
             // Rounded, absent, as fractions, of the balance after the stake.
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_charges_and_takes_no_sum_of_wallets_that_are_not_all_readable() {
+    fn does_not_sum_partly_readable_wallets() {
         let trade = json!({"id": "01JT", "amount": 10, "tenantFeeAmount": "0.5", "copyCommissionAmount": 0.25,
             "wallets": [{"id": "w", "type": "DEMO", "amount": 10, "balance": 1}, {"id": "x"}]});
         let expected =
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn no_amount_from_outside_is_too_large_to_sum() {
+    fn sums_of_huge_amounts_do_not_overflow() {
         let trade = json!({"id": "01JT", "amount": "79228162514264337593543950335",
             "tenantFeeAmount": "79228162514264337593543950335",
             "wallets": [{"id": "w", "type": "DEMO", "amount": 1e18, "tradePercent": "79228162514264337593543950335",

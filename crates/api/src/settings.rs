@@ -9,71 +9,71 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Where the venue is and how to speak to it.
+/// Address of the venue and protocol options.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// The trading token API, with a path prefix where the venue has one.
+    /// URL of the trading token API, including its path prefix if it has one.
     pub base_url: String,
-    /// The symbol price API, with a path prefix where the venue has one.
+    /// URL of the symbol price API, including its path prefix if it has one.
     pub price_url: String,
-    /// Price slot to ask for.
+    /// Requested price slot.
     pub slot: String,
-    /// Where trades are opened: `/token/trades/open` or `/token/trades/open-async`.
+    /// Path that opens trades: `/token/trades/open` or `/token/trades/open-async`.
     pub open_path: String,
     /// Shape of the open request's body.
     pub open_body: OpenBody,
-    /// The duration code that the venue gives a short order, which cannot state one, as its documentation says. Without it
-    /// `open_body = "short"` is refused; with it only orders of that duration are sent, and none on the real account.
+    /// Duration of short orders, as the venue documents it; required by `open_body = "short"`, whose body has no duration. Orders
+    /// of other durations and on the real account are then not sent.
     #[schemars(with = "Option<String>")]
     pub short_close_type: Option<CloseType>,
     /// Form of the `x-timestamp` header.
     pub timestamp: TimestampFormat,
-    /// How long one request may take from its start to the last byte of its answer, in ms.
+    /// Timeout of a request, from its start to the last byte of the answer, in ms.
     #[schemars(range(min = 1))]
     pub timeout_ms: u64,
-    /// How long the connection may take, in ms.
+    /// Timeout for connecting, in ms.
     #[schemars(range(min = 1))]
     pub connect_timeout_ms: u64,
-    /// How long a reading request may take with all its repeats and pauses, in ms.
+    /// Deadline of a read request including all retries and pauses, in ms.
     #[schemars(range(min = 1))]
     pub read_deadline_ms: u64,
-    /// How often a reading request is sent at most. An open is sent once, whatever this says.
+    /// Maximum number of attempts of a read request. An open is never sent twice.
     #[schemars(range(min = 1))]
     pub read_attempts: u32,
-    /// The pause before the first repeat, in ms; it doubles from one to the next, with jitter.
+    /// Delay before the first retry, in ms; doubles with each retry, with jitter.
     pub retry_pause_ms: u64,
-    /// Rate limit over both APIs together; 0 means none. An open does not queue behind reading requests.
+    /// Rate limit of both APIs together, 0 for none. Opens do not queue behind read requests.
     #[schemars(range(min = 0.0))]
     pub requests_per_second: f64,
-    /// Connections that may be open at once for reading requests, and as many again for opens. A request waits for one that is
-    /// free: an open for as long as its signal is good for, and it is not sent after that.
+    /// Maximum number of concurrent connections for read requests, and again for opens. Requests wait for a free one; an open
+    /// that would be too late for its signal is not sent.
     #[schemars(range(min = 1, max = 10_000))]
     pub max_connections: usize,
-    /// How long the venue may ask for no requests at all (`Retry-After`), in ms: what is open is looked after again after
-    /// this, whatever it says. What it asks for holds for every request to that host.
+    /// Maximum pause that `Retry-After` can impose, in ms. A pause applies to all requests to that host, even those for open
+    /// trades.
     #[schemars(range(max = 86_400_000))]
     pub retry_after_limit_ms: u64,
-    /// Answers longer than this are not read, in bytes.
+    /// Maximum size of an answer, in bytes.
     #[schemars(range(min = 1))]
     pub response_limit_bytes: usize,
-    /// Trades that are kept of one listing. A list that is longer is not read to its end, and proves of no trade that it is not
-    /// there.
+    /// Maximum number of trades in a listing. A longer list is not read to its end, so it cannot prove that a trade does not
+    /// exist.
     #[schemars(range(min = 1))]
     pub list_rows_limit: usize,
-    /// Bytes that are read of one listing, in all its pages.
+    /// Maximum size of a listing, over all its pages, in bytes.
     #[schemars(range(min = 1))]
     pub list_bytes_limit: usize,
-    /// Whether prices that strategies want are streamed: `price_url` pushes them by Socket.IO. What is not pushed is asked for.
+    /// Whether to stream the prices that strategies need from `price_url` (Socket.IO). Prices that are not streamed are polled.
     pub stream: bool,
-    /// Where Socket.IO is served, below `price_url`.
+    /// Path of Socket.IO, relative to `price_url`.
     pub stream_path: String,
-    /// How long a pair's stream may bring no price, in ms: then its prices are asked for, and it is subscribed to again.
+    /// Time without a streamed price after which a pair is polled and subscribed again, in ms.
     #[schemars(range(min = 1_000, max = 60_000))]
     pub stream_silence_ms: u64,
-    /// Proxy for all requests. None is taken from the environment.
+    /// Proxy for all requests. Proxies in the environment are ignored.
     pub proxy: Option<String>,
-    /// Extra headers for every request. Credentials do not belong here.
+    /// Extra headers of every request. Do not put credentials here.
     pub headers: BTreeMap<String, String>,
 }
 
@@ -81,10 +81,10 @@ pub struct Settings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OpenBody {
-    /// Shape A: `isDemo`, `closeType`, `direction`, `symbol`, `amount`, and `expirationType` when it is stated.
+    /// Shape A: `isDemo`, `closeType`, `direction`, `symbol`, `amount`, and `expirationType` if set.
     #[default]
     Full,
-    /// Shape B: `symbol`, `volume`, `direction`. Expiry and account are whatever the venue makes them.
+    /// Shape B: `symbol`, `volume`, `direction`. The venue chooses expiry and account.
     Short,
 }
 
@@ -147,7 +147,7 @@ impl Settings {
             return Err(BrokerError::settings(key, value, "use at least 1"));
         }
         if self.retry_after_limit_ms > 86_400_000 {
-            let problem = "use at most 86400000, a day";
+            let problem = "use at most 86400000 (one day)";
             return Err(BrokerError::settings("retry_after_limit_ms", self.retry_after_limit_ms, problem));
         }
         self.check_stream()?;
@@ -157,9 +157,8 @@ impl Settings {
             return Err(BrokerError::settings("requests_per_second", rate, problem));
         }
         if self.open_body == OpenBody::Short && self.short_close_type.is_none() {
-            let problem = "it states neither how long a trade lasts nor on which account it is: use \"full\", or set \
-                           broker.short_close_type to the duration that the venue documents for such orders, and let every bot \
-                           have it";
+            let problem = "it contains neither duration nor account: use \"full\", or set broker.short_close_type to the duration \
+                           that the venue documents for such orders, and use it for every bot";
             return Err(BrokerError::settings("open_body", "short", problem));
         }
         if !(1..=10_000).contains(&self.max_connections) {
@@ -180,12 +179,12 @@ impl Settings {
             return Err(BrokerError::settings("stream_silence_ms", silence, "use 1000 to 60000"));
         }
         if self.stream && !cfg!(feature = "stream") {
-            let problem = "this program was built without it: build it with --features stream (or full), or leave it out, and \
-                           prices are asked for";
+            let problem = "this program was built without streaming: build it with --features stream (or full), or remove the key \
+                           to poll prices";
             return Err(BrokerError::settings("stream", true, problem));
         }
         if self.stream && self.proxy.is_some() {
-            let problem = "it does not go through broker.proxy: leave one of them out";
+            let problem = "streaming does not support broker.proxy: remove one of the two";
             return Err(BrokerError::settings("stream", true, problem));
         }
         Ok(())
@@ -215,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_of_the_section_is_enough_and_unknown_keys_are_refused() {
+    fn accepts_a_partial_section_and_rejects_unknown_keys() {
         let read = |json: &str| serde_json::from_str::<Settings>(json).map_err(|e| e.to_string());
         let expected = Settings {
             open_body: OpenBody::Short,
@@ -230,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_cannot_be_used_are_named() {
+    fn rejects_invalid_values() {
         let check = |change: fn(&mut Settings), expected: &str| {
             let mut settings = Settings::default();
             change(&mut settings);
@@ -247,7 +246,7 @@ mod tests {
         let through_proxy =
             |s: &mut Settings| (s.stream, s.proxy) = (true, Some("http://127.0.0.1:1".into()));
         check(through_proxy, "broker.stream = \"true\": ");
-        check(|s| s.open_body = OpenBody::Short, "broker.open_body = \"short\": it states neither");
+        check(|s| s.open_body = OpenBody::Short, "broker.open_body = \"short\": it contains neither");
         for path in ["", "token/open", "/", "/token//open", "/token/../open", "/open?x=1"] {
             let settings = Settings { open_path: path.into(), ..Settings::default() };
             assert!(settings.check().is_err(), "{path:?}");

@@ -45,7 +45,7 @@ impl Function {
 
 use Takes::{Constant, Number, Period, Source, Time, Truth, Zone};
 
-/// Each is defined on its page in `candlewick_sdk::indicator`.
+/// Defined in `candlewick_sdk::indicator`.
 const INDICATORS: [Function; 20] = [
     function("sma", "sma(period, of)", &[Period, Source]).optional(1),
     function("ema", "ema(period, of)", &[Period, Source]).optional(1),
@@ -104,7 +104,6 @@ const FUNCTIONS: [Function; 17] = [
     function("weekday", "weekday() or weekday(\"Europe/London\")", &[Zone]).optional(1),
 ];
 
-/// Separate, because `between("08:00", "17:00")` is a condition on the time only.
 const BETWEEN: Function =
     function("between", "between(\"from\", \"to\", \"time zone\")", &[Time, Time, Zone]).optional(1);
 
@@ -185,13 +184,13 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn no_name_means_two_things() {
+    fn names_are_unique() {
         let all: Vec<&str> = names().collect();
         assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
     }
 
     #[test]
-    fn the_page_of_the_book_has_every_name_and_every_definition() {
+    fn documentation_lists_all_names_and_definitions() {
         let page = include_str!("../../../docs/rules.md");
         for name in names() {
             let is_there = page

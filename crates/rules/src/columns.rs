@@ -2,14 +2,14 @@
 
 use crate::graph::{Binary, Field};
 use crate::indicator::{ByCandle, ByNumber, put_lines};
-use crate::program::{Few, Place, Slots};
+use crate::program::{InlineSlots, Place, Slots};
 use crate::step::order;
 use candlewick_sdk::indicator::Ema;
 use candlewick_sdk::{Candle, MOST_TOGETHER};
 
 pub(crate) type Column = [f64; MOST_TOGETHER];
 
-/// The values of a small program for a batch of candles; [`Few`] has those after the last one.
+/// Values of a small program for a batch of candles; [`InlineSlots`] holds the state after it.
 #[derive(Clone, Debug)]
 pub(crate) struct Columns {
     all: Box<[Column]>,
@@ -20,7 +20,7 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// Values that are neither prices nor computed remain constant.
-    pub(crate) fn of(values: &Few) -> Self {
+    pub(crate) fn new(values: &InlineSlots) -> Self {
         let columns = values.used().iter().map(|value| [*value; MOST_TOGETHER]);
         Self { all: columns.collect(), prices: values.prices(), count: 0 }
     }
@@ -61,7 +61,13 @@ impl Columns {
     }
 
     #[inline]
-    pub(crate) fn each(&mut self, of: Place, out: Place, values: &mut Few, value: impl Fn(f64) -> f64) {
+    pub(crate) fn each(
+        &mut self,
+        of: Place,
+        out: Place,
+        values: &mut InlineSlots,
+        value: impl Fn(f64) -> f64,
+    ) {
         let of = self.all[of];
         self.all[out].iter_mut().zip(&of).for_each(|(out, of)| *out = value(*of));
         self.end(out, values);
@@ -72,7 +78,7 @@ impl Columns {
         &mut self,
         (one, other): (Place, Place),
         out: Place,
-        values: &mut Few,
+        values: &mut InlineSlots,
         value: impl Fn(f64, f64) -> f64,
     ) {
         let mut made = [f64::NAN; MOST_TOGETHER];
@@ -87,7 +93,7 @@ impl Columns {
         &mut self,
         of: Place,
         out: Place,
-        values: &mut Few,
+        values: &mut InlineSlots,
         mut value: impl FnMut(f64) -> f64,
     ) {
         let count = self.count;
@@ -100,13 +106,12 @@ impl Columns {
     /// Counts the candles of a window on which a condition is true; NaN if it is unknown on one of them.
     /// `window` has the last values in their order, at most `MOST_TOGETHER`, and is updated.
     #[inline]
-    pub(crate) fn count(&mut self, of: Place, window: &mut [f64], out: Place, values: &mut Few) {
+    pub(crate) fn count(&mut self, of: Place, window: &mut [f64], out: Place, values: &mut InlineSlots) {
         let (new, length) = (self.all[of], window.len());
         let mut all = [f64::NAN; 2 * MOST_TOGETHER];
         all[..length].copy_from_slice(window);
         all[length..length + MOST_TOGETHER].copy_from_slice(&new);
         let known = &all[..length + self.count];
-        // Added up candle by candle are only whole numbers.
         let holds = |condition: f64| f64::from(u8::from(condition == 1.0));
         let mut held: f64 = window.iter().map(|condition| holds(*condition)).sum();
         let column = &mut self.all[out];
@@ -136,7 +141,7 @@ impl Columns {
         &mut self,
         candles: &[Candle],
         out: Place,
-        values: &mut Few,
+        values: &mut InlineSlots,
         mut value: impl FnMut(&Candle) -> f64,
     ) {
         self.all[out].iter_mut().zip(candles).for_each(|(out, candle)| *out = value(candle));
@@ -148,13 +153,13 @@ impl Columns {
         binary: Binary,
         (one, other): (Place, Place),
         out: Place,
-        values: &mut Few,
+        values: &mut InlineSlots,
     ) {
         macro_rules! loops {
             ($($which:ident),+) => {
                 match binary {
                     $(Binary::$which => {
-                        self.both((one, other), out, values, |one, other| Binary::$which.of(one, other));
+                        self.both((one, other), out, values, |one, other| Binary::$which.apply(one, other));
                     })+
                 }
             };
@@ -164,7 +169,7 @@ impl Columns {
 
     /// Computes the value of the previous candle, from `last` for the first; returns the next `last`.
     #[inline]
-    pub(crate) fn back(&mut self, of: Place, last: f64, out: Place, values: &mut Few) -> f64 {
+    pub(crate) fn back(&mut self, of: Place, last: f64, out: Place, values: &mut InlineSlots) -> f64 {
         let next = self.count.checked_sub(1).map_or(last, |place| self.all[of][place]);
         self.all.copy_within(of..=of, out);
         self.all[out].copy_within(..MOST_TOGETHER - 1, 1);
@@ -174,7 +179,7 @@ impl Columns {
     }
 
     #[inline]
-    pub(crate) fn compared(&mut self, (one, other): (Place, Place), out: Place, values: &mut Few) {
+    pub(crate) fn compared(&mut self, (one, other): (Place, Place), out: Place, values: &mut InlineSlots) {
         let (one, other, close) = (&self.all[one], &self.all[other], &self.all[Field::CLOSE]);
         let now = std::array::from_fn(|place| order(one[place], other[place], close[place]));
         self.all[out] = now;
@@ -182,7 +187,7 @@ impl Columns {
     }
 
     #[inline]
-    pub(crate) fn order(&mut self, (one, other): (Place, Place), out: Place, values: &mut Few) {
+    pub(crate) fn order(&mut self, (one, other): (Place, Place), out: Place, values: &mut InlineSlots) {
         let before = values.at(out);
         self.compared((one, other), out, values);
         self.back(out, before, out + 1, values);
@@ -194,7 +199,7 @@ impl Columns {
         indicator: &mut I,
         of: Place,
         out: Place,
-        values: &mut Few,
+        values: &mut InlineSlots,
     ) {
         let count = self.count;
         let (of, columns) = self.split(of, out);
@@ -208,7 +213,7 @@ impl Columns {
         averages: [&mut Ema; 2],
         of: Place,
         outs: [Place; 2],
-        values: &mut Few,
+        values: &mut InlineSlots,
     ) {
         let count = self.count;
         let Ok([of, one, other]) = self.all.get_disjoint_mut([of, outs[0], outs[1]]) else { return };
@@ -224,7 +229,7 @@ impl Columns {
         indicator: &mut I,
         candles: &[Candle],
         out: Place,
-        values: &mut Few,
+        values: &mut InlineSlots,
     ) {
         put_lines(&mut self.all[out..out + I::LINES], candles.iter().map(|candle| indicator.lines(candle)));
         self.end_lines(out, I::LINES, values);
@@ -237,12 +242,12 @@ impl Columns {
         (&before[of], from)
     }
 
-    fn end_lines(&self, out: Place, lines: usize, values: &mut Few) {
+    fn end_lines(&self, out: Place, lines: usize, values: &mut InlineSlots) {
         (out..out + lines).for_each(|line| self.end(line, values));
     }
 
     #[inline]
-    fn end(&self, out: Place, values: &mut Few) {
+    fn end(&self, out: Place, values: &mut InlineSlots) {
         if let Some(last) = self.count.checked_sub(1) {
             values.put(out, self.all[out][last]);
         }

@@ -9,8 +9,7 @@ use candlewick_sdk::Interval;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// In candles.
-const MAX_BACK: usize = 10_000;
+const MAX_BACK_CANDLES: usize = 10_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -39,20 +38,20 @@ pub(crate) struct Compiler<'a> {
     parameters: &'a BTreeMap<String, f64>,
     pub(crate) used: BTreeSet<String>,
     pub(crate) compared: Vec<Id>,
-    /// All numbers that conditions read, also of longer candles, in order; only for explanations.
-    pub(crate) looked_at: Vec<Id>,
+    /// Numbers read by conditions, in order; only for explanations.
+    pub(crate) numbers_read: Vec<Id>,
     pub(crate) is_explaining: bool,
     is_in_pattern: bool,
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct At<'t> {
+pub(crate) struct Scope<'t> {
     pub(crate) tree: &'t Tree,
-    /// Index of their interval.
+    /// Index of the interval.
     pub(crate) candles: usize,
 }
 
-impl At<'_> {
+impl Scope<'_> {
     pub(crate) fn error(self, id: PartId, message: impl Into<String>) -> RuleError {
         RuleError::new(self.tree.part(id).place.clone(), message)
     }
@@ -65,7 +64,7 @@ impl<'a> Compiler<'a> {
             parameters,
             used: BTreeSet::new(),
             compared: Vec::new(),
-            looked_at: Vec::new(),
+            numbers_read: Vec::new(),
             is_explaining: false,
             is_in_pattern: false,
         }
@@ -77,25 +76,24 @@ impl<'a> Compiler<'a> {
 
     pub(crate) fn condition(&mut self, tree: &Tree) -> Result<Id, RuleError> {
         let root = tree.root();
-        let id = self.truth(At { tree, candles: 0 }, root, "a rule")?;
+        let id = self.truth(Scope { tree, candles: 0 }, root, "a rule")?;
         match self.graph.constant(id) {
             None => Ok(id),
             Some(always) => {
                 let word = if always == 0.0 { "never" } else { "always" };
-                let message =
-                    format!("this {word} holds, whatever the candles are: compare something of the candle");
+                let message = format!("this is {word} true: compare a value that changes, such as close");
                 Err(RuleError::new(tree.part(root).place.clone(), message))
             }
         }
     }
 
-    pub(crate) fn value(&mut self, at: At<'_>, id: PartId) -> Result<Value, RuleError> {
+    pub(crate) fn value(&mut self, at: Scope<'_>, id: PartId) -> Result<Value, RuleError> {
         let part = at.tree.part(id);
         let place = &part.place;
         match &part.form {
             Form::Number(number) => Ok(self.constant(*number)),
             Form::Text(text) => Err(RuleError::new(place.clone(), stray_text(text))),
-            Form::Name(name) => self.named(at, name, place),
+            Form::Name(name) => self.resolve_name(at, name, place),
             Form::Call { name, name_place, arguments } => match catalog::find(name) {
                 Some(function) if !function.lines.is_empty() => self.line(at, id, function.main, place),
                 Some(function) => self.call(at, function, arguments, place),
@@ -110,67 +108,66 @@ impl<'a> Compiler<'a> {
             Form::At { of, interval, interval_place } => self.longer(at, *of, interval, interval_place),
             Form::Negate(of) => {
                 let of = self.number(at, *of, "`-`")?;
-                Ok(self.negated(of))
+                Ok(self.negate(of))
             }
             Form::Not(of) => {
                 let of = self.truth(at, *of, "`not`")?;
-                Ok(self.inverted(of))
+                Ok(self.invert(of))
             }
             Form::Binary { operator, left, right } => self.binary(at, *operator, (*left, *right), place),
         }
     }
 
-    pub(crate) fn truth(&mut self, at: At<'_>, id: PartId, of: &str) -> Result<Id, RuleError> {
+    pub(crate) fn truth(&mut self, at: Scope<'_>, id: PartId, of: &str) -> Result<Id, RuleError> {
         let value = self.value(at, id)?;
         if value.kind == Kind::Truth {
             return Ok(value.id);
         }
         let name = &self.graph.node(value.id).name;
         let message =
-            format!("{of} asks for a condition, and `{name}` is a number: compare it, such as {name} > 0");
+            format!("{of} needs a condition, but `{name}` is a number: compare it, such as {name} > 0");
         Err(at.error(id, message))
     }
 
-    pub(crate) fn number(&mut self, at: At<'_>, id: PartId, of: &str) -> Result<Id, RuleError> {
+    pub(crate) fn number(&mut self, at: Scope<'_>, id: PartId, of: &str) -> Result<Id, RuleError> {
         let value = self.value(at, id)?;
         if value.kind == Kind::Number {
             return Ok(value.id);
         }
         let name = &self.graph.node(value.id).name;
-        let message = format!("{of} asks for a number, and `{name}` is a condition");
+        let message = format!("{of} needs a number, but `{name}` is a condition");
         Err(at.error(id, message))
     }
 
-    pub(crate) fn fixed(&mut self, at: At<'_>, id: PartId, what: &str) -> Result<f64, RuleError> {
+    pub(crate) fn fixed_number(&mut self, at: Scope<'_>, id: PartId, what: &str) -> Result<f64, RuleError> {
         let number = self.number(at, id, what)?;
         self.graph.constant(number).ok_or_else(|| {
             let name = &self.graph.node(number).name;
-            let message =
-                format!("{what} is the same at every candle: a number or a parameter, not `{name}`");
+            let message = format!("{what} must be constant: use a number or a parameter, not `{name}`");
             at.error(id, message)
         })
     }
 
-    pub(crate) fn whole(
+    pub(crate) fn whole_number(
         &mut self,
-        at: At<'_>,
+        at: Scope<'_>,
         id: PartId,
         (least, most): (usize, usize),
         what: &str,
     ) -> Result<usize, RuleError> {
-        let number = self.fixed(at, id, what)?;
+        let number = self.fixed_number(at, id, what)?;
         if number.fract() == 0.0 && number >= least as f64 && number <= most as f64 {
             return Ok(number as usize);
         }
-        let message = format!("{what} is a whole number from {least} to {most}, not {number}");
+        let message = format!("{what} must be a whole number from {least} to {most}, not {number}");
         Err(at.error(id, message))
     }
 
-    fn back(&mut self, at: At<'_>, by: PartId) -> Result<usize, RuleError> {
-        self.whole(at, by, (0, MAX_BACK), "how many candles ago")
+    fn back(&mut self, at: Scope<'_>, by: PartId) -> Result<usize, RuleError> {
+        self.whole_number(at, by, (0, MAX_BACK_CANDLES), "the number of candles ago")
     }
 
-    fn named(&mut self, at: At<'_>, name: &str, place: &Range<usize>) -> Result<Value, RuleError> {
+    fn resolve_name(&mut self, at: Scope<'_>, name: &str, place: &Range<usize>) -> Result<Value, RuleError> {
         if let Some(number) = self.parameters.get(name) {
             self.used.insert(name.to_owned());
             return Ok(self.constant(*number));
@@ -184,7 +181,7 @@ impl<'a> Compiler<'a> {
         let call = catalog::find(name).map(|function| function.call.to_owned());
         let call = call.or_else(|| catalog::find_pattern(name).map(|_| format!("{name}()")));
         Err(match call {
-            Some(call) => RuleError::new(place.clone(), format!("`{name}` is written {call}")),
+            Some(call) => RuleError::new(place.clone(), format!("`{name}` is a function: write {call}")),
             None => self.unknown(name, place),
         })
     }
@@ -196,7 +193,7 @@ impl<'a> Compiler<'a> {
 
     fn pattern(
         &mut self,
-        at: At<'_>,
+        at: Scope<'_>,
         name: &str,
         arguments: &[PartId],
         name_place: &Range<usize>,
@@ -207,31 +204,31 @@ impl<'a> Compiler<'a> {
                     [by] => self.back(at, by).ok().filter(|by| *by > 0),
                     _ => None,
                 };
-                let cure = match by {
-                    Some(1) => format!("{name}[1] is that of the candle before"),
-                    Some(by) => format!("{name}[{by}] is that of {by} candles ago"),
+                let hint = match by {
+                    Some(1) => format!("{name}[1] is the value of the previous candle"),
+                    Some(by) => format!("{name}[{by}] is the value {by} candles ago"),
                     None => "write it without brackets".to_owned(),
                 };
-                let message = format!("`{name}` is no function: {cure}");
+                let message = format!("`{name}` is not a function: {hint}");
                 return Err(RuleError::new(name_place.clone(), message));
             }
             return Err(self.unknown(name, name_place));
         };
         if let Some(first) = arguments.first() {
-            let message = format!("`{name}` takes nothing: {name}()");
+            let message = format!("`{name}` takes no values: write {name}()");
             return Err(at.error(*first, message));
         }
         let elsewhere = |error: RuleError| RuleError { place: name_place.clone(), ..error };
         let tree = parse(definition).map_err(elsewhere)?;
         let before = std::mem::replace(&mut self.is_in_pattern, true);
-        let value = self.value(At { tree: &tree, ..at }, tree.root()).map_err(elsewhere);
+        let value = self.value(Scope { tree: &tree, ..at }, tree.root()).map_err(elsewhere);
         self.is_in_pattern = before;
         value
     }
 
     fn binary(
         &mut self,
-        at: At<'_>,
+        at: Scope<'_>,
         operator: Operator,
         (left, right): (PartId, PartId),
         place: &Range<usize>,
@@ -240,17 +237,17 @@ impl<'a> Compiler<'a> {
         if matches!(operator, Operator::And | Operator::Or) {
             let (one, other) = (self.truth(at, left, &of)?, self.truth(at, right, &of)?);
             let binary = if operator == Operator::And { Binary::And } else { Binary::Or };
-            return Ok(self.joined(binary, one, other));
+            return Ok(self.join(binary, one, other));
         }
         if operator == Operator::Equal {
-            self.check_beside_one(at, left, right)?;
-            self.check_beside_one(at, right, left)?;
+            self.reject_boolean_comparison(at, left, right)?;
+            self.reject_boolean_comparison(at, right, left)?;
         }
         let (one, other) = (self.number(at, left, &of)?, self.number(at, right, &of)?);
-        if operator.compares() {
-            self.compares(at, &[one, other]);
+        if operator.is_comparison() {
+            self.note_compared(at, &[one, other]);
         }
-        // Two of the four are the other two with the sides changed.
+        // `>` and `>=` are `<` and `<=` with swapped operands.
         let (binary, first, second) = match operator {
             Operator::Greater => (Binary::Less, other, one),
             Operator::GreaterOrEqual => (Binary::LessOrEqual, other, one),
@@ -264,42 +261,42 @@ impl<'a> Compiler<'a> {
             _ => (Binary::Divide, one, other),
         };
         if let (Some(x), Some(y)) = (self.graph.constant(first), self.graph.constant(second)) {
-            let result = binary.of(x, y);
+            let result = binary.apply(x, y);
             if result.is_nan() {
                 return Err(RuleError::new(
                     place.clone(),
-                    "this is no number at any candle: it divides by zero or is too large",
+                    "this never has a value: it divides by zero or is too large",
                 ));
             }
-            return Ok(if operator.compares() {
+            return Ok(if operator.is_comparison() {
                 self.fixed_truth(result == 1.0)
             } else {
                 self.constant(result)
             });
         }
         let name = format!("{} {} {}", self.bracketed(one), operator.sign(), self.bracketed(other));
-        if operator.compares() {
-            let id = self.compared(binary, (first, second), name, at.candles);
+        if operator.is_comparison() {
+            let id = self.compare(binary, (first, second), name, at.candles);
             return Ok(Value::truth(id));
         }
         let op = Op::Binary(binary, first, second);
         Ok(Value::number(self.add_at(op, name, &[one, other], at.candles)))
     }
 
-    pub(crate) fn compares(&mut self, at: At<'_>, numbers: &[Id]) {
-        self.looks_at(numbers);
+    pub(crate) fn note_compared(&mut self, at: Scope<'_>, numbers: &[Id]) {
+        self.note_read(numbers);
         if at.candles == 0 && !self.is_in_pattern {
             note_numbers(&self.graph, numbers, &mut self.compared);
         }
     }
 
-    pub(crate) fn looks_at(&mut self, numbers: &[Id]) {
+    pub(crate) fn note_read(&mut self, numbers: &[Id]) {
         if self.is_explaining && !self.is_in_pattern {
-            note_numbers(&self.graph, numbers, &mut self.looked_at);
+            note_numbers(&self.graph, numbers, &mut self.numbers_read);
         }
     }
 
-    pub(crate) fn field(&mut self, at: At<'_>, field: Field, name: &str) -> Value {
+    pub(crate) fn field(&mut self, at: Scope<'_>, field: Field, name: &str) -> Value {
         Value::number(self.graph.add(Op::Field(field), name.to_owned(), 1, at.candles))
     }
 }
@@ -318,15 +315,17 @@ fn stray_text(text: &str) -> String {
     match DAYS.iter().position(|day| plain == *day || plain == day[..3]) {
         Some(day) => {
             let day = day + 1;
-            format!("a day is a number, `weekday()` is 1 (Monday) to 7 (Sunday): write {day}")
+            format!("`weekday()` is a number from 1 (Monday) to 7 (Sunday): write {day}")
         }
-        None => "a text stands only where a time or a time zone is asked for, such as between(\"08:00\", \"17:00\")".to_owned(),
+        None => {
+            "a text can only be a time or a time zone, such as in between(\"08:00\", \"17:00\")".to_owned()
+        }
     }
 }
 
 impl Compiler<'_> {
     pub(crate) fn constant(&mut self, number: f64) -> Value {
-        // Below zero is none but zero itself.
+        // Turns -0.0 into 0.0.
         let number = if number == 0.0 { 0.0 } else { number };
         let id = self.graph.add(Op::Constant(number), number.to_string(), 0, 0);
         Value::number(id)
@@ -337,7 +336,7 @@ impl Compiler<'_> {
         Value::truth(self.graph.add(Op::Constant(number), holds.to_string(), 0, 0))
     }
 
-    fn negated(&mut self, of: Id) -> Value {
+    fn negate(&mut self, of: Id) -> Value {
         if let Some(number) = self.graph.constant(of) {
             return self.constant(-number);
         }
@@ -345,7 +344,7 @@ impl Compiler<'_> {
         Value::number(self.add(Op::Negate(of), name, &[of]))
     }
 
-    fn inverted(&mut self, of: Id) -> Value {
+    fn invert(&mut self, of: Id) -> Value {
         if let Some(holds) = self.graph.constant(of) {
             return self.fixed_truth(holds == 0.0);
         }
@@ -353,7 +352,7 @@ impl Compiler<'_> {
         Value::truth(self.add(Op::Not(of), name, &[of]))
     }
 
-    pub(crate) fn joined(&mut self, binary: Binary, one: Id, other: Id) -> Value {
+    pub(crate) fn join(&mut self, binary: Binary, one: Id, other: Id) -> Value {
         let decides = if binary == Binary::And { 0.0 } else { 1.0 };
         for (this, that) in [(one, other), (other, one)] {
             match self.graph.constant(this) {
@@ -399,10 +398,10 @@ impl Compiler<'_> {
 }
 
 impl Binary {
-    /// Applies the operator. NaN is a missing number or an unknown condition, and so is a result that is no
-    /// number; it propagates unless the other side alone decides.
+    /// Applies the operator. NaN is a missing number or an unknown condition; it propagates unless the other
+    /// side decides. Infinite results become NaN.
     #[inline]
-    pub(crate) fn of(self, one: f64, other: f64) -> f64 {
+    pub(crate) fn apply(self, one: f64, other: f64) -> f64 {
         match self {
             Self::Add => finite(one + other),
             Self::Subtract => finite(one - other),
@@ -414,7 +413,7 @@ impl Binary {
             Self::LessOrEqual => known(one, other, one <= other),
             Self::Equal => known(one, other, one == other),
             Self::Unequal => known(one, other, one != other),
-            // Either of the two decides where it is 0; else NaN stays.
+            // A 0 on either side decides; otherwise NaN propagates.
             Self::And if one == 0.0 || other == 0.0 => 0.0,
             Self::And => one * other,
             Self::Or if one == 1.0 || other == 1.0 => 1.0,

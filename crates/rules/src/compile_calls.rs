@@ -1,7 +1,7 @@
 //! Compilation of calls, of indicator lines and of values of longer candles.
 
 use crate::catalog::{Function, Takes};
-use crate::compile::{At, Compiler, Value};
+use crate::compile::{Compiler, Scope, Value};
 use crate::graph::{Binary, Clock, Field, Id, Op};
 use crate::indicator::Indicator;
 use crate::syntax::{Form, PartId, Tree};
@@ -11,14 +11,14 @@ use candlewick_sdk::{Interval, Millis, Resampler, suggest};
 use std::ops::Range;
 
 /// Default number of candles searched by `since`.
-const WITHIN: usize = 500;
-const LONGEST: usize = 100_000;
-const MOST_COUNTED: usize = 10_000;
+const DEFAULT_SINCE_CANDLES: usize = 500;
+const MAX_PERIOD: usize = 100_000;
+const MAX_COUNTED_CANDLES: usize = 10_000;
 
 impl Compiler<'_> {
     pub(crate) fn call(
         &mut self,
-        at: At<'_>,
+        at: Scope<'_>,
         function: &'static Function,
         arguments: &[PartId],
         place: &Range<usize>,
@@ -47,12 +47,12 @@ impl Compiler<'_> {
             "range" => Ok(self.field(at, Field::Range, "range()")),
             "upper_wick" => Ok(self.field(at, Field::UpperWick, "upper_wick()")),
             "lower_wick" => Ok(self.field(at, Field::LowerWick, "lower_wick()")),
-            "crosses_above" => self.crosses(at, true, arguments),
-            "crosses_below" => self.crosses(at, false, arguments),
-            "rising" | "falling" => self.moves(at, function.name, arguments),
+            "crosses_above" => self.crossing(at, true, arguments),
+            "crosses_below" => self.crossing(at, false, arguments),
+            "rising" | "falling" => self.trend(at, function.name, arguments),
             "since" => {
                 let of = self.truth(at, arguments[0], "`since`")?;
-                let within = self.period_or(at, arguments.get(1), WITHIN)?;
+                let within = self.period_or(at, arguments.get(1), DEFAULT_SINCE_CANDLES)?;
                 let name = self.call_name("since", of, (arguments.len() > 1).then_some(within));
                 let warm = self.graph.node(of).warm_after.max(1) + within;
                 number(self.graph.add(Op::Since { of, within }, name, warm, at.candles))
@@ -72,26 +72,26 @@ impl Compiler<'_> {
 
     fn between(
         &mut self,
-        at: At<'_>,
+        at: Scope<'_>,
         arguments: &[PartId],
         place: &Range<usize>,
     ) -> Result<Value, RuleError> {
-        let (from, to) = (time(at, arguments[0])?, time(at, arguments[1])?);
+        let (from, to) = (parse_time(at, arguments[0])?, parse_time(at, arguments[1])?);
         if from == to {
-            let message = "the two times are the same: nothing lies between them";
+            let message = "both times are the same: use two different times";
             return Err(RuleError::new(place.clone(), message));
         }
         if self.is_explaining {
             let zone = arguments.get(2..).unwrap_or_default();
             let hour = self.clock(at, Clock::Hour, "hour", zone)?;
             let minute = self.clock(at, Clock::Minute, "minute", zone)?;
-            self.looks_at(&[hour, minute]);
+            self.note_read(&[hour, minute]);
         }
-        let times = format!("\"{}\", \"{}\"", clock_of(from), clock_of(to));
+        let times = format!("\"{}\", \"{}\"", format_time(from), format_time(to));
         let (op, name) = match arguments.get(2) {
             None => (Op::Between(from, to), format!("between({times})")),
             Some(zone) => {
-                let (window, zone) = hours(at, (from, to), *zone)?;
+                let (window, zone) = parse_window(at, (from, to), *zone)?;
                 (Op::InHours(Box::new(window)), format!("between({times}, \"{zone}\")"))
             }
         };
@@ -100,7 +100,7 @@ impl Compiler<'_> {
 
     pub(crate) fn indicator(
         &mut self,
-        at: At<'_>,
+        at: Scope<'_>,
         function: &'static Function,
         arguments: &[PartId],
         place: &Range<usize>,
@@ -110,30 +110,31 @@ impl Compiler<'_> {
         for (takes, argument) in function.takes.iter().zip(arguments) {
             match takes {
                 Takes::Period => {
-                    let period = match self.whole(at, *argument, (1, LONGEST), "a period") {
+                    let period = match self.whole_number(at, *argument, (1, MAX_PERIOD), "the period") {
                         Ok(period) => period,
                         Err(error) => {
-                            return Err(self.exchanged(at, function, arguments, place).unwrap_or(error));
+                            return Err(self.swap_error(at, function, arguments, place).unwrap_or(error));
                         }
                     };
                     settings.push(period as f64);
                     words.push(period.to_string());
                 }
                 Takes::Time => {
-                    let time = time(at, *argument)?;
+                    let time = parse_time(at, *argument)?;
                     settings.push(time as f64);
-                    words.push(format!("\"{}\"", clock_of(time)));
+                    words.push(format!("\"{}\"", format_time(time)));
                 }
                 Takes::Source => {
                     let source = self.number(at, *argument, &format!("`{}`", function.name))?;
                     if let Some(number) = self.graph.constant(source) {
-                        return Err(self.of_constant(function, number, &at.tree.part(*argument).place));
+                        return Err(self.source_error(function, number, &at.tree.part(*argument).place));
                     }
                     of = Some(source);
                     words.extend((self.name(source) != "close").then(|| self.name(source)));
                 }
                 _ => {
-                    let number = self.fixed(at, *argument, &format!("a setting of `{}`", function.name))?;
+                    let number =
+                        self.fixed_number(at, *argument, &format!("a setting of `{}`", function.name))?;
                     settings.push(number);
                     words.push(number.to_string());
                 }
@@ -148,23 +149,23 @@ impl Compiler<'_> {
         }
         let source_warm = of.map_or(1, |of| self.graph.node(of).warm_after.max(1));
         let warm = source_warm - 1 + indicator.stable_after(self.graph.intervals()[at.candles]);
-        // A name of its own, so that the main line can have the indicator's.
+        // Distinct from the name of the main line.
         let own = if indicator.lines() == 1 { name.clone() } else { format!("{name}.*") };
         let op = Op::Indicator { indicator: Box::new(indicator), of };
         Ok((self.graph.add(op, own, warm, at.candles), name))
     }
 
     /// Explains swapped arguments, such as `rsi(close, 7)`.
-    fn exchanged(
+    fn swap_error(
         &mut self,
-        at: At<'_>,
+        at: Scope<'_>,
         function: &Function,
         arguments: &[PartId],
         place: &Range<usize>,
     ) -> Option<RuleError> {
         let ([of, period], [Takes::Period, Takes::Source]) = (arguments, function.takes) else { return None };
         let value = self.number(at, *of, "").ok()?;
-        let number = self.fixed(at, *period, "").ok()?;
+        let number = self.fixed_number(at, *period, "").ok()?;
         self.graph.constant(value).is_none().then(|| {
             let period = match &at.tree.part(*period).form {
                 Form::Name(name) => name.clone(),
@@ -172,57 +173,57 @@ impl Compiler<'_> {
             };
             let of = Some(self.name(value)).filter(|name| name != "close");
             let of = of.map_or(String::new(), |of| format!(", {of}"));
-            let message = format!("the period stands first: write {}({period}{of})", function.name);
+            let message = format!("the period comes first: write {}({period}{of})", function.name);
             RuleError::new(place.clone(), message)
         })
     }
 
     /// Explains an indicator of a constant, such as `ema(100, 60)`.
-    fn of_constant(&self, function: &Function, number: f64, place: &Range<usize>) -> RuleError {
+    fn source_error(&self, function: &Function, number: f64, place: &Range<usize>) -> RuleError {
         let own = self.graph.intervals()[0];
         let minutes = Interval::from_seconds((number * 60.0) as i64).ok().filter(|longer| *longer > own);
         let longer = minutes.map_or("1h".to_owned(), |longer| longer.to_string());
         let message = format!(
-            "`{}` is made of a value of each candle, such as high, not of {number}: leave it out for the close; of longer candles it is \
-             written with @{longer} behind it",
+            "`{}` needs a value of each candle, such as high, not {number}: omit it for the close, and append @{longer} for longer \
+             candles",
             function.name
         );
         RuleError::new(place.clone(), message)
     }
 
-    fn extreme(&mut self, at: At<'_>, binary: Binary, arguments: &[PartId]) -> Result<Value, RuleError> {
+    fn extreme(&mut self, at: Scope<'_>, binary: Binary, arguments: &[PartId]) -> Result<Value, RuleError> {
         let word = if binary == Binary::Min { "min" } else { "max" };
         let of = format!("`{word}`");
         let (one, other) = (self.number(at, arguments[0], &of)?, self.number(at, arguments[1], &of)?);
         if let (Some(x), Some(y)) = (self.graph.constant(one), self.graph.constant(other)) {
-            return Ok(self.constant(binary.of(x, y)));
+            return Ok(self.constant(binary.apply(x, y)));
         }
         let name = format!("{word}({}, {})", self.name(one), self.name(other));
         Ok(Value::number(self.add(Op::Binary(binary, one, other), name, &[one, other])))
     }
 
-    fn crosses(&mut self, at: At<'_>, is_above: bool, arguments: &[PartId]) -> Result<Value, RuleError> {
+    fn crossing(&mut self, at: Scope<'_>, is_above: bool, arguments: &[PartId]) -> Result<Value, RuleError> {
         let word = if is_above { "crosses_above" } else { "crosses_below" };
         let of = format!("`{word}`");
         let (one, other) = (self.number(at, arguments[0], &of)?, self.number(at, arguments[1], &of)?);
-        self.compares(at, &[one, other]);
+        self.note_compared(at, &[one, other]);
         let name = format!("{word}({}, {})", self.name(one), self.name(other));
         let warm = self.graph.node(one).warm_after.max(self.graph.node(other).warm_after).max(1) + 1;
-        // No rule can have this name, so that both directions share the order.
+        // Not a valid expression, so it cannot collide.
         let order = format!("order of {} and {}", self.name(one), self.name(other));
         let order = self.graph.add(Op::Order(one, other), order, warm, at.candles);
         let op = Op::Crosses { is_above, order };
         Ok(Value::truth(self.graph.add(op, name, warm, at.candles)))
     }
 
-    fn moves(&mut self, at: At<'_>, word: &str, arguments: &[PartId]) -> Result<Value, RuleError> {
+    fn trend(&mut self, at: Scope<'_>, word: &str, arguments: &[PartId]) -> Result<Value, RuleError> {
         let of = self.number(at, arguments[0], &format!("`{word}`"))?;
         let among = self.period_or(at, arguments.get(1), 1)?;
         let before = self.ago(of, 1, at.candles);
-        self.looks_at(&[of, before]);
+        self.note_read(&[of, before]);
         let ((less, more), sign) = if word == "rising" { ((before, of), ">") } else { ((of, before), "<") };
         let name = format!("{} {sign} {}", self.bracketed(of), self.bracketed(before));
-        let step = self.compared(Binary::Less, (less, more), name, at.candles);
+        let step = self.compare(Binary::Less, (less, more), name, at.candles);
         let count = self.count(step, among, at.candles);
         let all = self.constant(among as f64).id;
         let name = self.call_name(word, of, Some(among));
@@ -236,12 +237,12 @@ impl Compiler<'_> {
         self.graph.add(Op::Count { of, among }, name, warm, candles)
     }
 
-    fn clock(&mut self, at: At<'_>, clock: Clock, name: &str, zone: &[PartId]) -> Result<Id, RuleError> {
+    fn clock(&mut self, at: Scope<'_>, clock: Clock, name: &str, zone: &[PartId]) -> Result<Id, RuleError> {
         let (op, name) = match zone.first() {
             None => (Op::Clock(clock), format!("{name}()")),
             Some(zone) => {
-                let (zone, place) = zone_name(at, *zone)?;
-                let local = LocalClock::new(zone, name).map_err(|error| problem_of(error, place))?;
+                let (zone, place) = parse_zone(at, *zone)?;
+                let local = LocalClock::new(zone, name).map_err(|error| time_setting_error(error, place))?;
                 (Op::LocalClock(clock, local), format!("{name}(\"{zone}\")"))
             }
         };
@@ -250,12 +251,12 @@ impl Compiler<'_> {
 
     fn period_or(
         &mut self,
-        at: At<'_>,
+        at: Scope<'_>,
         argument: Option<&PartId>,
         otherwise: usize,
     ) -> Result<usize, RuleError> {
         argument.map_or(Ok(otherwise), |argument| {
-            self.whole(at, *argument, (1, MOST_COUNTED), "how many candles")
+            self.whole_number(at, *argument, (1, MAX_COUNTED_CANDLES), "the number of candles")
         })
     }
 
@@ -276,56 +277,53 @@ fn check_count(function: &Function, arguments: &[PartId], place: &Range<usize>) 
         return Ok(());
     }
     let count = match (least, most) {
-        (_, 0) => "nothing".to_owned(),
+        (_, 0) => "no values".to_owned(),
         (1, 1) => "1 value".to_owned(),
         (least, most) if least == most => format!("{most} values"),
         (least, most) => format!("{least} or {most} values"),
     };
-    let message = format!("`{}` takes {count}, not {}: {}", function.name, arguments.len(), function.call);
+    let message =
+        format!("`{}` takes {count}, not {}: write {}", function.name, arguments.len(), function.call);
     Err(RuleError::new(place.clone(), message))
 }
 
 /// Parses `"HH:MM"` or `"H:MM"` into ms since midnight.
-fn time(at: At<'_>, id: PartId) -> Result<i64, RuleError> {
+fn parse_time(at: Scope<'_>, id: PartId) -> Result<i64, RuleError> {
     let part = at.tree.part(id);
-    let wrong = || {
-        RuleError::new(
-            part.place.clone(),
-            "a time of the day is written in quotes, such as '08:00' or '17:30'",
-        )
-    };
+    let wrong =
+        || RuleError::new(part.place.clone(), "write the time of day as 'HH:MM', such as '08:00' or '17:30'");
     let Form::Text(text) = &part.form else { return Err(wrong()) };
     let digits = |digits: &str, least: usize| {
         let are_digits = digits.bytes().all(|digit| digit.is_ascii_digit());
         let number = digits.parse::<i64>().ok();
         number.filter(|_| are_digits && (least..=2).contains(&digits.len()))
     };
-    // As hours of `[risk]` are written: 8:00 is 08:00.
+    // Like hours of `[risk]`, 8:00 means 08:00.
     let (hours, minutes) = text.split_once(':').ok_or_else(wrong)?;
     let (hours, minutes) = digits(hours, 1).zip(digits(minutes, 2)).ok_or_else(wrong)?;
     let time = hours * Millis::HOUR.get() + minutes * Millis::MINUTE.get();
     if minutes < 60 && time <= Millis::DAY.get() { Ok(time) } else { Err(wrong()) }
 }
 
-fn hours(at: At<'_>, (from, to): (i64, i64), zone: PartId) -> Result<(Window, String), RuleError> {
-    let (zone, place) = zone_name(at, zone)?;
+fn parse_window(at: Scope<'_>, (from, to): (i64, i64), zone: PartId) -> Result<(Window, String), RuleError> {
+    let (zone, place) = parse_zone(at, zone)?;
     // The end of a day is the beginning of the next.
-    let clock = |time: i64| clock_of(time % Millis::DAY.get());
+    let clock = |time: i64| format_time(time % Millis::DAY.get());
     let hours = Hours { days: Vec::new(), from: clock(from), to: clock(to), timezone: zone.to_owned() };
-    let window = Window::new(&hours, "between").map_err(|error| problem_of(error, place))?;
+    let window = Window::new(&hours, "between").map_err(|error| time_setting_error(error, place))?;
     Ok((window, hours.timezone))
 }
 
-fn zone_name(at: At<'_>, zone: PartId) -> Result<(&str, &Range<usize>), RuleError> {
+fn parse_zone(at: Scope<'_>, zone: PartId) -> Result<(&str, &Range<usize>), RuleError> {
     let part = at.tree.part(zone);
     let Form::Text(zone) = &part.form else {
-        let message = "a time zone stands here, in quotes, by its IANA name: \"Europe/London\"";
+        let message = "write the time zone in quotes as an IANA name, such as \"Europe/London\"";
         return Err(RuleError::new(part.place.clone(), message));
     };
     Ok((zone, &part.place))
 }
 
-fn problem_of(error: EngineError, place: &Range<usize>) -> RuleError {
+fn time_setting_error(error: EngineError, place: &Range<usize>) -> RuleError {
     let problem = match error {
         EngineError::Setting { problem, .. } => problem,
         other => other.to_string(),
@@ -333,7 +331,7 @@ fn problem_of(error: EngineError, place: &Range<usize>) -> RuleError {
     RuleError::new(place.clone(), problem)
 }
 
-fn clock_of(time: i64) -> String {
+fn format_time(time: i64) -> String {
     let minutes = time / Millis::MINUTE.get();
     format!("{:02}:{:02}", minutes / 60, minutes % 60)
 }
@@ -343,14 +341,14 @@ const MAX_LONGER: usize = 8;
 impl Compiler<'_> {
     pub(crate) fn named_line(
         &mut self,
-        at: At<'_>,
+        at: Scope<'_>,
         of: PartId,
         name: &str,
         name_place: &Range<usize>,
         place: &Range<usize>,
     ) -> Result<Value, RuleError> {
         let part = at.tree.part(of);
-        let Some(function) = called(at.tree, of).filter(|function| !function.lines.is_empty()) else {
+        let Some(function) = callee(at.tree, of).filter(|function| !function.lines.is_empty()) else {
             if let Form::Call { name, name_place, .. } = &part.form
                 && catalog::find(name).is_none()
                 && catalog::find_pattern(name).is_none()
@@ -359,9 +357,10 @@ impl Compiler<'_> {
             }
             let message = match &part.form {
                 Form::Back { .. } | Form::At { .. } => {
-                    format!("the line comes first, such as donchian(20).upper[1]: write .{name} before this")
+                    format!("write .{name} directly after the indicator, such as donchian(20).upper[1]")
                 }
-                _ => "only an indicator of several lines has a line behind a dot, such as macd(12, 26, 9).signal".to_owned(),
+                _ => "a dot can only follow an indicator with several lines, such as macd(12, 26, 9).signal"
+                    .to_owned(),
             };
             return Err(RuleError::new(name_place.clone(), message));
         };
@@ -375,7 +374,7 @@ impl Compiler<'_> {
 
     pub(crate) fn line(
         &mut self,
-        at: At<'_>,
+        at: Scope<'_>,
         call: PartId,
         line: Option<usize>,
         place: &Range<usize>,
@@ -383,10 +382,10 @@ impl Compiler<'_> {
         let Form::Call { arguments, .. } = &at.tree.part(call).form else {
             return Err(self.unknown("", place));
         };
-        let Some(function) = called(at.tree, call) else { return Err(self.unknown("", place)) };
+        let Some(function) = callee(at.tree, call) else { return Err(self.unknown("", place)) };
         let Some(line) = line else {
             let all: Vec<String> = function.lines.iter().map(|line| format!(".{line}")).collect();
-            let message = format!("`{}` has several lines: say which, {}", function.name, all.join(", "));
+            let message = format!("`{}` has several lines: add one of {}", function.name, all.join(", "));
             return Err(RuleError::new(place.clone(), message));
         };
         let call_place = &at.tree.part(call).place;
@@ -400,23 +399,23 @@ impl Compiler<'_> {
 
     pub(crate) fn longer(
         &mut self,
-        at: At<'_>,
+        at: Scope<'_>,
         of: PartId,
         text: &str,
         place: &Range<usize>,
     ) -> Result<Value, RuleError> {
         let wrong = |message: String| Err(RuleError::new(place.clone(), message));
         if at.candles != 0 {
-            return wrong("an interval stands within another: name one of them".to_owned());
+            return wrong("intervals cannot be nested: remove one of them".to_owned());
         }
         let interval: Interval = match text.parse() {
             Ok(interval) => interval,
             Err(error) => {
-                let cure = error.meant().map_or_else(
+                let hint = error.meant().map_or_else(
                     || "use a whole number and s, m, h or d, such as @5m or @1h".to_owned(),
                     |meant| format!("did you mean @{}?", meant.replace(", or ", ", or @")),
                 );
-                return wrong(format!("`{text}` is no interval: {cure}"));
+                return wrong(format!("`{text}` is not an interval: {hint}"));
             }
         };
         let own = self.graph.intervals()[0];
@@ -425,18 +424,18 @@ impl Compiler<'_> {
         }
         if Resampler::new(own, interval).is_err() || interval < own {
             return wrong(format!(
-                "{interval} candles cannot be made of the bot's {own} candles: name a longer multiple of {own}"
+                "cannot build {interval} candles from the bot's {own} candles: use a longer multiple of {own}"
             ));
         }
         let candles = self.graph.candles_of(interval);
         if candles > MAX_LONGER {
-            return wrong(format!("a rule looks at no more than {MAX_LONGER} kinds of longer candles"));
+            return wrong(format!("the rule has too many longer intervals: use at most {MAX_LONGER}"));
         }
-        let inner = self.value(At { candles, ..at }, of)?;
+        let inner = self.value(Scope { candles, ..at }, of)?;
         if self.graph.constant(inner.id).is_some() {
             return Ok(inner);
         }
-        // The first longer candle may be cut off, and the last is seen a candle after it has closed.
+        // The first longer candle may be partial, and the last is visible one candle after its close.
         let each = (interval.length().get() / own.length().get()) as usize;
         let warm = self.graph.node(inner.id).warm_after.saturating_add(1).saturating_mul(each);
         let name = format!("{}@{interval}", self.bracketed(inner.id));
@@ -444,7 +443,7 @@ impl Compiler<'_> {
     }
 }
 
-fn called(tree: &Tree, id: PartId) -> Option<&'static Function> {
+fn callee(tree: &Tree, id: PartId) -> Option<&'static Function> {
     match &tree.part(id).form {
         Form::Call { name, .. } => catalog::find(name),
         _ => None,

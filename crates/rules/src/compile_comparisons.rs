@@ -1,16 +1,16 @@
 //! Comparisons of two values: within rounding if both sides are in the unit of a price.
 
 use crate::RuleError;
-use crate::compile::{At, Compiler, Kind};
+use crate::compile::{Compiler, Kind, Scope};
 use crate::graph::{Binary, Field, Graph, Id, Op};
 use crate::indicator::Indicator;
 use crate::syntax::{Form, PartId};
 
 impl Compiler<'_> {
     /// Rejects a condition compared with 1 or 0, which is how other languages test booleans.
-    pub(crate) fn check_beside_one(
+    pub(crate) fn reject_boolean_comparison(
         &mut self,
-        at: At<'_>,
+        at: Scope<'_>,
         side: PartId,
         number: PartId,
     ) -> Result<(), RuleError> {
@@ -28,16 +28,16 @@ impl Compiler<'_> {
             Form::Call { name, arguments, .. } if arguments.is_empty() => format!("{name}()"),
             _ => self.graph.node(value.id).name.clone(),
         };
-        let cure = if holds {
-            "leave `== 1` out".to_owned()
+        let hint = if holds {
+            "remove `== 1`".to_owned()
         } else {
             format!("write not {}", if name.ends_with("()") { name.clone() } else { format!("({name})") })
         };
-        Err(RuleError::new(part.place.clone(), format!("`{name}` is a condition, not a number: {cure}")))
+        Err(RuleError::new(part.place.clone(), format!("`{name}` is a condition, not a number: {hint}")))
     }
 
     /// Compares exactly, or within rounding if at least one side is the result of the rule's own arithmetic.
-    pub(crate) fn compared(
+    pub(crate) fn compare(
         &mut self,
         binary: Binary,
         (one, other): (Id, Id),
@@ -45,57 +45,57 @@ impl Compiler<'_> {
         candles: usize,
     ) -> Id {
         let sides = [one, other];
-        let is_rounded = sides.iter().any(|side| is_worked_out(&self.graph, *side))
-            && sides.iter().all(|side| is_of_price(&self.graph, *side));
+        let is_rounded = sides.iter().any(|side| is_computed(&self.graph, *side))
+            && sides.iter().all(|side| has_price_unit(&self.graph, *side));
         if !is_rounded {
             return self.add_at(Op::Binary(binary, one, other), name, &[one, other], candles);
         }
-        // No rule can have this name.
-        let stand = format!("{} beside {}", self.graph.node(one).name, self.graph.node(other).name);
-        let stand = self.add_at(Op::Compared(one, other), stand, &[one, other], candles);
+        // Not a valid expression, so it cannot collide.
+        let order = format!("{} beside {}", self.graph.node(one).name, self.graph.node(other).name);
+        let order = self.add_at(Op::Compared(one, other), order, &[one, other], candles);
         let zero = self.constant(0.0).id;
-        self.add_at(Op::Binary(binary, stand, zero), name, &[one, other], candles)
+        self.add_at(Op::Binary(binary, order, zero), name, &[one, other], candles)
     }
 }
 
-/// Returns whether the rule's own arithmetic made a value; prices and indicator values are not rounded by it.
-fn is_worked_out(graph: &Graph, id: Id) -> bool {
+/// Returns whether a value is a result of the rule's own arithmetic, and so is subject to rounding.
+fn is_computed(graph: &Graph, id: Id) -> bool {
     match graph.node(id).op {
         Op::Field(field) => matches!(
             field,
             Field::Median | Field::Typical | Field::Body | Field::Range | Field::UpperWick | Field::LowerWick
         ),
         Op::Binary(Binary::Add | Binary::Subtract | Binary::Multiply, ..) => true,
-        Op::Binary(Binary::Divide, one, by) => graph.constant(by).is_some() && is_worked_out(graph, one),
+        Op::Binary(Binary::Divide, one, by) => graph.constant(by).is_some() && is_computed(graph, one),
         Op::Binary(Binary::Min | Binary::Max, one, other) => {
-            is_worked_out(graph, one) || is_worked_out(graph, other)
+            is_computed(graph, one) || is_computed(graph, other)
         }
-        Op::Negate(of) | Op::Abs(of) | Op::Back(of, _) | Op::Longer(of) => is_worked_out(graph, of),
+        Op::Negate(of) | Op::Abs(of) | Op::Back(of, _) | Op::Longer(of) => is_computed(graph, of),
         _ => false,
     }
 }
 
 /// Returns whether a value is in the unit of a price: prices, their differences and averages, and constants.
-fn is_of_price(graph: &Graph, id: Id) -> bool {
+fn has_price_unit(graph: &Graph, id: Id) -> bool {
     match &graph.node(id).op {
         Op::Constant(_) => true,
         Op::Field(field) => *field != Field::Volume,
         Op::Binary(Binary::Add | Binary::Subtract | Binary::Min | Binary::Max, one, other) => {
-            is_of_price(graph, *one) && is_of_price(graph, *other)
+            has_price_unit(graph, *one) && has_price_unit(graph, *other)
         }
         Op::Binary(Binary::Multiply, one, other) => {
             let has_number = graph.constant(*one).is_some() || graph.constant(*other).is_some();
-            has_number && is_of_price(graph, *one) && is_of_price(graph, *other)
+            has_number && has_price_unit(graph, *one) && has_price_unit(graph, *other)
         }
-        Op::Binary(Binary::Divide, one, by) => graph.constant(*by).is_some() && is_of_price(graph, *one),
-        Op::Negate(of) | Op::Abs(of) | Op::Back(of, _) | Op::Longer(of) => is_of_price(graph, *of),
-        Op::Line(of, line) => is_line_of_price(graph, *of, *line),
-        Op::Indicator { .. } => is_line_of_price(graph, id, 0),
+        Op::Binary(Binary::Divide, one, by) => graph.constant(*by).is_some() && has_price_unit(graph, *one),
+        Op::Negate(of) | Op::Abs(of) | Op::Back(of, _) | Op::Longer(of) => has_price_unit(graph, *of),
+        Op::Line(of, line) => line_has_price_unit(graph, *of, *line),
+        Op::Indicator { .. } => line_has_price_unit(graph, id, 0),
         _ => false,
     }
 }
 
-fn is_line_of_price(graph: &Graph, id: Id, line: usize) -> bool {
+fn line_has_price_unit(graph: &Graph, id: Id, line: usize) -> bool {
     let Op::Indicator { indicator, of } = &graph.node(id).op else { return false };
     match **indicator {
         Indicator::Sma(_)
@@ -103,7 +103,7 @@ fn is_line_of_price(graph: &Graph, id: Id, line: usize) -> bool {
         | Indicator::Wma(_)
         | Indicator::Hull(_)
         | Indicator::Macd(_)
-        | Indicator::Bollinger(_) => of.is_none_or(|of| is_of_price(graph, of)),
+        | Indicator::Bollinger(_) => of.is_none_or(|of| has_price_unit(graph, of)),
         Indicator::Atr(_)
         | Indicator::Donchian(_)
         | Indicator::Keltner(_)

@@ -10,10 +10,10 @@ pub(crate) struct Decision {
     starts: Box<[usize]>,
 }
 
-/// A test with jump targets; those after the last test mean the first condition that is true, and finally none.
+/// A test with jump targets. Targets after the last test are the first true condition, or none.
 #[derive(Clone, Copy, Debug)]
 struct Test {
-    compares: Compares,
+    kind: TestKind,
     one: Place,
     other: Place,
     met: usize,
@@ -22,7 +22,7 @@ struct Test {
 
 /// Kind of a test. Missing numbers and unknown conditions fail every test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Compares {
+enum TestKind {
     Less,
     LessOrEqual,
     Equal,
@@ -39,45 +39,45 @@ type Label = usize;
 
 pub(crate) struct Tests {
     /// Operands are ids of graph values, and targets are labels.
-    asked: Vec<Test>,
+    tests: Vec<Test>,
     labels: Vec<usize>,
     starts: Vec<usize>,
 }
 
 impl Tests {
-    pub(crate) fn of(graph: &Graph, conditions: &[Id]) -> Self {
+    pub(crate) fn compile(graph: &Graph, conditions: &[Id]) -> Self {
         let count = conditions.len();
-        // A label for each condition that holds, and one for none of them.
-        let mut tests = Self { asked: Vec::new(), labels: vec![0; count + 1], starts: Vec::new() };
+        // One label per condition, and one if none holds.
+        let mut tests = Self { tests: Vec::new(), labels: vec![0; count + 1], starts: Vec::new() };
         for (holds, condition) in conditions.iter().enumerate() {
             let next = if holds + 1 < count { tests.label() } else { count };
-            tests.starts.push(tests.asked.len());
+            tests.starts.push(tests.tests.len());
             tests.add(graph, *condition, true, (holds, next));
             if holds + 1 < count {
-                tests.labels[next] = tests.asked.len();
+                tests.labels[next] = tests.tests.len();
             }
         }
         for exit in 0..=count {
-            tests.labels[exit] = tests.asked.len() + exit;
+            tests.labels[exit] = tests.tests.len() + exit;
         }
         tests
     }
 
     pub(crate) fn operands(&self) -> impl Iterator<Item = Id> {
-        self.asked.iter().flat_map(|test| [test.one, test.other])
+        self.tests.iter().flat_map(|test| [test.one, test.other])
     }
 
     pub(crate) fn placed(self, place_of: impl Fn(Id) -> Place) -> Decision {
-        let Self { asked, labels, starts } = self;
+        let Self { tests, labels, starts } = self;
         let placed = |test: Test| Test {
             one: place_of(test.one),
-            // What an order was before stands behind it.
-            other: place_of(test.other) + usize::from(test.compares.is_crossing()),
+            // The previous order follows the current one.
+            other: place_of(test.other) + usize::from(test.kind.is_crossing()),
             met: labels[test.met],
             unmet: labels[test.unmet],
             ..test
         };
-        Decision { tests: asked.into_iter().map(placed).collect(), starts: starts.into() }
+        Decision { tests: tests.into_iter().map(placed).collect(), starts: starts.into() }
     }
 
     fn label(&mut self) -> Label {
@@ -87,34 +87,33 @@ impl Tests {
 
     /// Adds the tests for a condition to be known true (or false), by De Morgan's laws.
     fn add(&mut self, graph: &Graph, of: Id, holds: bool, (met, unmet): (Label, Label)) {
-        let (compares, one, other) = match graph.node(of).op {
+        let (kind, one, other) = match graph.node(of).op {
             Op::Not(inner) => return self.add(graph, inner, !holds, (met, unmet)),
             Op::Binary(binary @ (Binary::And | Binary::Or), one, other) => {
                 let second = self.label();
-                // One of the two is enough, or both are needed.
                 let first = if (binary == Binary::Or) == holds { (met, second) } else { (second, unmet) };
                 self.add(graph, one, holds, first);
-                self.labels[second] = self.asked.len();
+                self.labels[second] = self.tests.len();
                 return self.add(graph, other, holds, (met, unmet));
             }
-            Op::Binary(Binary::Less, one, other) if holds => (Compares::Less, one, other),
-            Op::Binary(Binary::Less, one, other) => (Compares::LessOrEqual, other, one),
-            Op::Binary(Binary::LessOrEqual, one, other) if holds => (Compares::LessOrEqual, one, other),
-            Op::Binary(Binary::LessOrEqual, one, other) => (Compares::Less, other, one),
+            Op::Binary(Binary::Less, one, other) if holds => (TestKind::Less, one, other),
+            Op::Binary(Binary::Less, one, other) => (TestKind::LessOrEqual, other, one),
+            Op::Binary(Binary::LessOrEqual, one, other) if holds => (TestKind::LessOrEqual, one, other),
+            Op::Binary(Binary::LessOrEqual, one, other) => (TestKind::Less, other, one),
             Op::Binary(binary @ (Binary::Equal | Binary::Unequal), one, other) => {
                 let is_equal = (binary == Binary::Equal) == holds;
-                (if is_equal { Compares::Equal } else { Compares::Unequal }, one, other)
+                (if is_equal { TestKind::Equal } else { TestKind::Unequal }, one, other)
             }
-            Op::Crosses { is_above: true, order } if holds => (Compares::CrossesAbove, order, order),
-            Op::Crosses { is_above: false, order } if holds => (Compares::CrossesBelow, order, order),
-            _ if holds => (Compares::Holds, of, of),
-            _ => (Compares::HoldsNot, of, of),
+            Op::Crosses { is_above: true, order } if holds => (TestKind::CrossesAbove, order, order),
+            Op::Crosses { is_above: false, order } if holds => (TestKind::CrossesBelow, order, order),
+            _ if holds => (TestKind::Holds, of, of),
+            _ => (TestKind::HoldsNot, of, of),
         };
-        self.asked.push(Test { compares, one, other, met, unmet });
+        self.tests.push(Test { kind, one, other, met, unmet });
     }
 }
 
-impl Compares {
+impl TestKind {
     const fn is_crossing(self) -> bool {
         matches!(self, Self::CrossesAbove | Self::CrossesBelow)
     }
@@ -126,11 +125,11 @@ impl Decision {
     pub(crate) fn needed(&self) -> Option<[(Place, Place); 2]> {
         let ends = self.starts.iter().skip(1).copied().chain([self.tests.len() + self.starts.len()]);
         let needed = |(start, end): (&usize, usize)| {
-            // Without the test that a condition begins with, it does not hold.
+            // The condition fails if its first test fails.
             let test = self.tests.get(*start).filter(|test| test.unmet == end)?;
-            match test.compares {
-                Compares::Less | Compares::CrossesBelow => Some((test.one, test.other)),
-                Compares::CrossesAbove => Some((test.other, test.one)),
+            match test.kind {
+                TestKind::Less | TestKind::CrossesBelow => Some((test.one, test.other)),
+                TestKind::CrossesAbove => Some((test.other, test.one)),
                 _ => None,
             }
         };
@@ -148,15 +147,15 @@ impl Decision {
         let mut at = 0;
         while let Some(test) = self.tests.get(at) {
             let (one, other) = (values[test.one], values[test.other]);
-            let is_met = match test.compares {
-                Compares::Less => one < other,
-                Compares::LessOrEqual => one <= other,
-                Compares::Equal => one == other,
-                Compares::Unequal => !one.is_nan() && !other.is_nan() && one != other,
-                Compares::Holds => one == 1.0,
-                Compares::HoldsNot => one == 0.0,
-                Compares::CrossesAbove => one == 1.0 && other < 1.0,
-                Compares::CrossesBelow => one == -1.0 && other > -1.0,
+            let is_met = match test.kind {
+                TestKind::Less => one < other,
+                TestKind::LessOrEqual => one <= other,
+                TestKind::Equal => one == other,
+                TestKind::Unequal => !one.is_nan() && !other.is_nan() && one != other,
+                TestKind::Holds => one == 1.0,
+                TestKind::HoldsNot => one == 0.0,
+                TestKind::CrossesAbove => one == 1.0 && other < 1.0,
+                TestKind::CrossesBelow => one == -1.0 && other > -1.0,
             };
             at = if is_met { test.met } else { test.unmet };
         }
@@ -178,23 +177,23 @@ impl Decision {
             if here == 0 {
                 continue;
             }
-            let holds = match test.compares {
-                Compares::Less => columns.where_holds(test.one, test.other, |one, other| one < other),
-                Compares::LessOrEqual => columns.where_holds(test.one, test.other, |one, other| one <= other),
-                Compares::Equal => columns.where_holds(test.one, test.other, |one, other| one == other),
-                Compares::Unequal => columns.where_holds(test.one, test.other, |one, other| {
+            let holds = match test.kind {
+                TestKind::Less => columns.where_holds(test.one, test.other, |one, other| one < other),
+                TestKind::LessOrEqual => columns.where_holds(test.one, test.other, |one, other| one <= other),
+                TestKind::Equal => columns.where_holds(test.one, test.other, |one, other| one == other),
+                TestKind::Unequal => columns.where_holds(test.one, test.other, |one, other| {
                     !one.is_nan() && !other.is_nan() && one != other
                 }),
-                Compares::Holds => columns.where_holds(test.one, test.other, |one, _| one == 1.0),
-                Compares::HoldsNot => columns.where_holds(test.one, test.other, |one, _| one == 0.0),
-                Compares::CrossesAbove => {
+                TestKind::Holds => columns.where_holds(test.one, test.other, |one, _| one == 1.0),
+                TestKind::HoldsNot => columns.where_holds(test.one, test.other, |one, _| one == 0.0),
+                TestKind::CrossesAbove => {
                     columns.where_holds(test.one, test.other, |one, other| one == 1.0 && other < 1.0)
                 }
-                Compares::CrossesBelow => {
+                TestKind::CrossesBelow => {
                     columns.where_holds(test.one, test.other, |one, other| one == -1.0 && other > -1.0)
                 }
             };
-            // Every test that is asked after it stands behind it.
+            // Jumps only lead forward.
             reached[test.met] |= here & holds;
             reached[test.unmet] |= here & !holds;
         }

@@ -8,8 +8,8 @@ use candlewick_sdk::{
 use std::collections::HashMap;
 
 /// Maximum number of alternatives declared one by one; a condition with more becomes a series of its own.
-const MAX_WAYS: usize = 8;
-const HALF: f64 = 0.5;
+const MAX_ALTERNATIVES: usize = 8;
+const TRUTH_THRESHOLD: f64 = 0.5;
 
 pub(crate) fn declaration(
     graph: &Graph,
@@ -17,18 +17,19 @@ pub(crate) fn declaration(
     expiry: Option<Expiry>,
     longer: LongerRule,
 ) -> Declaration {
-    let mut declaring = Declaring { graph, longer, declaration: Declaration::new(), places: HashMap::new() };
+    let mut builder =
+        DeclarationBuilder { graph, longer, declaration: Declaration::new(), places: HashMap::new() };
     let mut entries = Vec::new();
     for (direction, condition) in rules {
-        for way in ways(graph, *condition, true) {
-            let when: Vec<Comparison> = way.into_iter().map(|test| declaring.comparison(test)).collect();
+        for way in alternatives(graph, *condition, true) {
+            let when: Vec<Comparison> = way.into_iter().map(|test| builder.comparison(test)).collect();
             entries.push((*direction, when));
         }
     }
     let declare = |declaration: Declaration, (direction, when): (Direction, Vec<Comparison>)| {
         declaration.when(direction, expiry, when)
     };
-    entries.into_iter().fold(declaring.declaration, declare)
+    entries.into_iter().fold(builder.declaration, declare)
 }
 
 #[derive(Clone, Copy)]
@@ -38,14 +39,14 @@ struct Test {
 }
 
 /// Returns the alternatives in which a condition is true (or false), none if unknown; all tests must pass.
-fn ways(graph: &Graph, of: Id, holds: bool) -> Vec<Vec<Test>> {
+fn alternatives(graph: &Graph, of: Id, holds: bool) -> Vec<Vec<Test>> {
     let found = match &graph.node(of).op {
-        Op::Not(inner) => ways(graph, *inner, !holds),
+        Op::Not(inner) => alternatives(graph, *inner, !holds),
         Op::Binary(binary @ (Binary::And | Binary::Or), one, other) => {
-            let (one, other) = (ways(graph, *one, holds), ways(graph, *other, holds));
+            let (one, other) = (alternatives(graph, *one, holds), alternatives(graph, *other, holds));
             if (*binary == Binary::Or) == holds {
                 one.into_iter().chain(other).collect()
-            } else if one.len() * other.len() > MAX_WAYS {
+            } else if one.len() * other.len() > MAX_ALTERNATIVES {
                 Vec::new()
             } else {
                 let joined = |first: &Vec<Test>| {
@@ -60,20 +61,20 @@ fn ways(graph: &Graph, of: Id, holds: bool) -> Vec<Vec<Test>> {
         }
         _ => Vec::new(),
     };
-    if found.is_empty() || found.len() > MAX_WAYS { vec![vec![Test { of, holds }]] } else { found }
+    if found.is_empty() || found.len() > MAX_ALTERNATIVES { vec![vec![Test { of, holds }]] } else { found }
 }
 
-struct Declaring<'g> {
+struct DeclarationBuilder<'g> {
     graph: &'g Graph,
     longer: LongerRule,
     declaration: Declaration,
     places: HashMap<Id, SeriesPlace>,
 }
 
-impl Declaring<'_> {
+impl DeclarationBuilder<'_> {
     fn comparison(&mut self, test: Test) -> Comparison {
         let Test { of, holds } = test;
-        // a <= b is a < b or on it; where one of them is a number, that is beyond the next number.
+        // With a number, `a <= b` is `a` below the next larger float.
         if let Op::Binary(binary @ (Binary::Less | Binary::LessOrEqual), one, other) = self.graph.node(of).op
         {
             let is_strict = (binary == Binary::Less) == holds;
@@ -89,31 +90,31 @@ impl Declaring<'_> {
             }
         }
         let series = self.series(of);
-        if holds { series.above(HALF) } else { series.below(HALF) }
+        if holds { series.above(TRUTH_THRESHOLD) } else { series.below(TRUTH_THRESHOLD) }
     }
 
     fn series(&mut self, of: Id) -> SeriesPlace {
         if let Some(place) = self.places.get(&of) {
             return *place;
         }
-        let mut alone = Alone::new(self.graph, of, self.longer);
+        let mut program = SeriesProgram::new(self.graph, of, self.longer);
         let name = self.graph.node(of).name.clone();
-        let place = self.declaration.series(name, &[], move |candle| alone.take(candle));
+        let place = self.declaration.series(name, &[], move |candle| program.value_at(candle));
         self.places.insert(of, place);
         place
     }
 }
 
 /// A program that builds its longer candles itself.
-struct Alone {
+struct SeriesProgram {
     program: Program,
     place: Place,
     longer: Vec<Resampler>,
 }
 
-impl Alone {
+impl SeriesProgram {
     fn new(graph: &Graph, of: Id, rule: LongerRule) -> Self {
-        let (program, places) = Program::of(graph, &[of]);
+        let (program, places) = Program::build(graph, &[of]);
         let own = graph.intervals()[0];
         let resampler = |to: Interval| Some(Resampler::new(own, to).ok()?.with_rule(rule));
         let longer = program.longer_intervals().into_iter().filter_map(resampler).collect();
@@ -121,7 +122,7 @@ impl Alone {
     }
 
     #[inline]
-    fn take(&mut self, candle: &Candle) -> Option<f64> {
+    fn value_at(&mut self, candle: &Candle) -> Option<f64> {
         for resampler in &mut self.longer {
             if let Some(longer) = resampler.end_before(candle.time()) {
                 self.program.run_longer(resampler.interval(), &longer);

@@ -7,7 +7,7 @@ use crate::columns::Columns;
 use crate::indicator::{ByCandle, ByNumber, Indicator};
 use crate::instruction;
 use crate::instruction::{Instruction, Instructions};
-use crate::program::{Few, Place, Slots};
+use crate::program::{InlineSlots, Place, Slots};
 use crate::step::{Action, Order, Step};
 use crate::strategy::Answers;
 use candlewick_sdk::indicator::{Adx, Atr, Bollinger, Donchian, Ema, Macd, Rsi, Sma, Stochastic, ZScore};
@@ -16,7 +16,7 @@ use candlewick_sdk::{AnswersTogether, Candle, CandleAnswers, Expiry, Interval, S
 struct Direct<H> {
     head: H,
     tail: Tail,
-    values: Few,
+    values: InlineSlots,
     columns: Columns,
     reached: Box<[u64]>,
     /// Result of [`Decision::needed`](crate::condition::Decision::needed).
@@ -27,9 +27,9 @@ struct Direct<H> {
 
 /// Indicators that are computed first, inlined into the loop.
 trait Head: Send {
-    fn take(&mut self, candle: &Candle, values: &mut Few);
+    fn take(&mut self, candle: &Candle, values: &mut InlineSlots);
 
-    fn take_together(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut Few);
+    fn take_together(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut InlineSlots);
 }
 
 enum Tail {
@@ -44,61 +44,61 @@ enum Part {
     Step(Step),
 }
 
-struct OfPrice<I> {
+struct PriceHead<I> {
     indicator: I,
     of: u8,
     out: u8,
 }
 
-struct OfCandle<I> {
+struct CandleHead<I> {
     indicator: I,
     out: u8,
 }
 
 struct TwoAverages {
-    one: OfPrice<Ema>,
-    other: OfPrice<Ema>,
+    one: PriceHead<Ema>,
+    other: PriceHead<Ema>,
 }
 
 impl Head for () {
     #[inline]
-    fn take(&mut self, _: &Candle, _: &mut Few) {}
+    fn take(&mut self, _: &Candle, _: &mut InlineSlots) {}
 
-    fn take_together(&mut self, _: &[Candle], _: &mut Columns, _: &mut Few) {}
+    fn take_together(&mut self, _: &[Candle], _: &mut Columns, _: &mut InlineSlots) {}
 }
 
-impl<I: ByNumber + Send> Head for OfPrice<I> {
+impl<I: ByNumber + Send> Head for PriceHead<I> {
     #[inline]
-    fn take(&mut self, _: &Candle, values: &mut Few) {
-        let lines = self.indicator.lines(values.of(self.of));
+    fn take(&mut self, _: &Candle, values: &mut InlineSlots) {
+        let lines = self.indicator.lines(values.get(self.of));
         put_all(values, self.out, lines.as_ref());
     }
 
-    fn take_together(&mut self, _: &[Candle], columns: &mut Columns, values: &mut Few) {
+    fn take_together(&mut self, _: &[Candle], columns: &mut Columns, values: &mut InlineSlots) {
         columns.by_number(&mut self.indicator, Place::from(self.of), Place::from(self.out), values);
     }
 }
 
-impl<I: ByCandle + Send> Head for OfCandle<I> {
+impl<I: ByCandle + Send> Head for CandleHead<I> {
     #[inline]
-    fn take(&mut self, candle: &Candle, values: &mut Few) {
+    fn take(&mut self, candle: &Candle, values: &mut InlineSlots) {
         let lines = self.indicator.lines(candle);
         put_all(values, self.out, lines.as_ref());
     }
 
-    fn take_together(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut Few) {
+    fn take_together(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut InlineSlots) {
         columns.by_candle(&mut self.indicator, candles, Place::from(self.out), values);
     }
 }
 
 impl<One: Head, Other: Head> Head for (One, Other) {
     #[inline]
-    fn take(&mut self, candle: &Candle, values: &mut Few) {
+    fn take(&mut self, candle: &Candle, values: &mut InlineSlots) {
         self.0.take(candle, values);
         self.1.take(candle, values);
     }
 
-    fn take_together(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut Few) {
+    fn take_together(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut InlineSlots) {
         self.0.take_together(candles, columns, values);
         self.1.take_together(candles, columns, values);
     }
@@ -106,12 +106,12 @@ impl<One: Head, Other: Head> Head for (One, Other) {
 
 impl Head for TwoAverages {
     #[inline]
-    fn take(&mut self, candle: &Candle, values: &mut Few) {
+    fn take(&mut self, candle: &Candle, values: &mut InlineSlots) {
         self.one.take(candle, values);
         self.other.take(candle, values);
     }
 
-    fn take_together(&mut self, _: &[Candle], columns: &mut Columns, values: &mut Few) {
+    fn take_together(&mut self, _: &[Candle], columns: &mut Columns, values: &mut InlineSlots) {
         let Self { one, other } = self;
         let outs = [one.out, other.out].map(Place::from);
         columns.two_averages([&mut one.indicator, &mut other.indicator], Place::from(one.of), outs, values);
@@ -119,13 +119,13 @@ impl Head for TwoAverages {
 }
 
 #[inline]
-fn put_all(values: &mut Few, out: u8, lines: &[f64]) {
+fn put_all(values: &mut InlineSlots, out: u8, lines: &[f64]) {
     lines.iter().enumerate().for_each(|(line, value)| values.put(Place::from(out) + line, *value));
 }
 
 impl Tail {
     /// Values that no step uses store the state of plain instructions.
-    fn of(steps: Vec<Step>, values: &mut Few) -> Self {
+    fn build(steps: Vec<Step>, values: &mut InlineSlots) -> Self {
         if let [Step { action: Action::Order(order), out }] = steps[..] {
             return Self::Order(order, out);
         }
@@ -152,12 +152,12 @@ impl Tail {
     }
 
     #[inline]
-    fn take(&mut self, candle: &Candle, interval: Interval, values: &mut Few) {
+    fn take(&mut self, candle: &Candle, interval: Interval, values: &mut InlineSlots) {
         match self {
             Self::Nothing => {}
-            Self::Order(order, out) => order.take(candle, *out, values),
+            Self::Order(order, out) => order.write(candle, *out, values),
             Self::Instructions(instructions) => instruction::run(instructions, values),
-            Self::Parts(parts) => take_all(parts, candle, interval, values),
+            Self::Parts(parts) => run_parts(parts, candle, interval, values),
         }
     }
 
@@ -166,7 +166,7 @@ impl Tail {
         candles: &[Candle],
         interval: Interval,
         columns: &mut Columns,
-        values: &mut Few,
+        values: &mut InlineSlots,
     ) {
         match self {
             Self::Nothing => {}
@@ -176,7 +176,7 @@ impl Tail {
                 for part in parts {
                     match part {
                         Part::Instructions(made) => instruction::run_together(made, columns, values),
-                        Part::Step(step) => step.take_together(candles, interval, columns, values),
+                        Part::Step(step) => step.run_together(candles, interval, columns, values),
                     }
                 }
             }
@@ -184,13 +184,13 @@ impl Tail {
     }
 }
 
-/// A separate function, shared by all heads.
+/// Not generic, so that all heads share it.
 #[inline(never)]
-fn take_all(parts: &mut [Part], candle: &Candle, interval: Interval, values: &mut Few) {
+fn run_parts(parts: &mut [Part], candle: &Candle, interval: Interval, values: &mut InlineSlots) {
     for part in parts {
         match part {
             Part::Instructions(instructions) => instruction::run(instructions, values),
-            Part::Step(step) => step.take(candle, interval, values),
+            Part::Step(step) => step.run(candle, interval, values),
         }
     }
 }
@@ -201,7 +201,7 @@ impl<H: Head> Strategy for Direct<H> {
     }
 
     // The body of the loop over candles: see docs/performance.md.
-    #[allow(clippy::inline_always, reason = "left to itself the compiler calls it for each candle")]
+    #[allow(clippy::inline_always, reason = "the compiler would not inline it")]
     #[inline(always)]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         let values = &mut self.values;
@@ -209,7 +209,7 @@ impl<H: Head> Strategy for Direct<H> {
         self.head.take(candle, values);
         self.tail.take(candle, self.interval, values);
         if let Some([(one, than), (other, than_other)]) = self.needed
-            && !(values.of(one) < values.of(than) || values.of(other) < values.of(than_other))
+            && !(values.get(one) < values.get(than) || values.get(other) < values.get(than_other))
         {
             return None;
         }
@@ -229,11 +229,8 @@ impl<H: Head> Strategy for Direct<H> {
     }
 }
 
-#[expect(
-    unsafe_code,
-    reason = "a value at a candle is made of those at this candle and before it alone: tests/quickest.rs"
-)]
-// SAFETY: each step fills a column in the order of the candles, from places of other columns that are not behind the one it fills.
+#[expect(unsafe_code, reason = "a value depends only on its candle and earlier ones: tests/quickest.rs")]
+// SAFETY: each step fills a column in candle order, and reads other columns only up to the same candle.
 unsafe impl<H: Head> AnswersTogether for Direct<H> {
     fn answer_together(&mut self, candles: &[Candle], answers: &mut CandleAnswers) {
         let Self { head, tail, values, columns, reached, interval, answers: own, .. } = self;
@@ -247,45 +244,47 @@ unsafe impl<H: Head> AnswersTogether for Direct<H> {
     }
 }
 
-enum Taken {
-    Rsi(OfPrice<Rsi>),
-    Ema(OfPrice<Ema>),
-    Sma(OfPrice<Sma>),
-    ZScore(OfPrice<ZScore>),
-    Macd(OfPrice<Macd>),
-    Bollinger(OfPrice<Bollinger>),
-    Donchian(OfCandle<Donchian>),
-    Stochastic(OfCandle<Stochastic>),
-    Adx(OfCandle<Adx>),
-    Atr(OfCandle<Atr>),
+enum HeadKind {
+    Rsi(PriceHead<Rsi>),
+    Ema(PriceHead<Ema>),
+    Sma(PriceHead<Sma>),
+    ZScore(PriceHead<ZScore>),
+    Macd(PriceHead<Macd>),
+    Bollinger(PriceHead<Bollinger>),
+    Donchian(CandleHead<Donchian>),
+    Stochastic(CandleHead<Stochastic>),
+    Adx(CandleHead<Adx>),
+    Atr(CandleHead<Atr>),
 }
 
-impl Taken {
+impl HeadKind {
     /// Removes the first such step, which depends only on the candle and so may run before all others.
-    fn first(steps: &mut Vec<Step>) -> Option<Self> {
-        let place = steps.iter().position(|step| Self::of(step).is_some())?;
-        Self::of(&steps.remove(place))
+    fn take_first(steps: &mut Vec<Step>) -> Option<Self> {
+        let place = steps.iter().position(|step| Self::from_step(step).is_some())?;
+        Self::from_step(&steps.remove(place))
     }
 
-    fn of(step: &Step) -> Option<Self> {
+    fn from_step(step: &Step) -> Option<Self> {
         let out = step.out as u8;
         Some(match &step.action {
-            Action::Rsi(rsi, of) => Self::Rsi(OfPrice::of(&**rsi, *of, out)?),
-            Action::Ema(ema, of) => Self::Ema(OfPrice::of(&**ema, *of, out)?),
-            Action::Sma(sma, of) => Self::Sma(OfPrice::of(&**sma, *of, out)?),
-            Action::Macd(macd, of) => Self::Macd(OfPrice::of(&**macd, *of, out)?),
-            Action::Bollinger(bands, of) => Self::Bollinger(OfPrice::of(&**bands, *of, out)?),
+            Action::Rsi(rsi, of) => Self::Rsi(PriceHead::from_step(&**rsi, *of, out)?),
+            Action::Ema(ema, of) => Self::Ema(PriceHead::from_step(&**ema, *of, out)?),
+            Action::Sma(sma, of) => Self::Sma(PriceHead::from_step(&**sma, *of, out)?),
+            Action::Macd(macd, of) => Self::Macd(PriceHead::from_step(&**macd, *of, out)?),
+            Action::Bollinger(bands, of) => Self::Bollinger(PriceHead::from_step(&**bands, *of, out)?),
             Action::OfNumber(indicator, of) => match &**indicator {
-                Indicator::ZScore(score) => Self::ZScore(OfPrice::of(score, *of, out)?),
+                Indicator::ZScore(score) => Self::ZScore(PriceHead::from_step(score, *of, out)?),
                 _ => return None,
             },
             Action::OfCandle(indicator) => match &**indicator {
                 Indicator::Donchian(donchian) => {
-                    Self::Donchian(OfCandle { indicator: donchian.clone(), out })
+                    Self::Donchian(CandleHead { indicator: donchian.clone(), out })
                 }
-                Indicator::Stochastic(lines) => Self::Stochastic(OfCandle { indicator: lines.clone(), out }),
-                Indicator::Adx(adx) => Self::Adx(OfCandle { indicator: adx.clone(), out }),
-                Indicator::Atr(atr) => Self::Atr(OfCandle { indicator: atr.clone(), out }),
+                Indicator::Stochastic(lines) => {
+                    Self::Stochastic(CandleHead { indicator: lines.clone(), out })
+                }
+                Indicator::Adx(adx) => Self::Adx(CandleHead { indicator: adx.clone(), out }),
+                Indicator::Atr(atr) => Self::Atr(CandleHead { indicator: atr.clone(), out }),
                 _ => return None,
             },
             _ => return None,
@@ -293,61 +292,60 @@ impl Taken {
     }
 }
 
-impl<I: Clone> OfPrice<I> {
-    fn of(indicator: &I, of: Place, out: u8) -> Option<Self> {
-        Few::is_price(of).then(|| Self { indicator: indicator.clone(), of: of as u8, out })
+impl<I: Clone> PriceHead<I> {
+    fn from_step(indicator: &I, of: Place, out: u8) -> Option<Self> {
+        InlineSlots::is_price(of).then(|| Self { indicator: indicator.clone(), of: of as u8, out })
     }
 }
 
 pub(crate) fn strategy(
     interval: Interval,
     mut steps: Vec<Step>,
-    values: Few,
+    values: InlineSlots,
     answers: Answers,
 ) -> Box<dyn Strategy> {
-    let one = Taken::first(&mut steps);
+    let one = HeadKind::take_first(&mut steps);
     let mut rest = steps.clone();
-    let other = Taken::first(&mut rest);
-    let alone = Rest { steps, values, interval, answers };
-    let both = |alone: Rest| Rest { steps: rest, ..alone };
+    let other = HeadKind::take_first(&mut rest);
+    let alone = StrategyBuilder { steps, values, interval, answers };
+    let both = |alone: StrategyBuilder| StrategyBuilder { steps: rest, ..alone };
     match (one, other) {
-        (None, _) => alone.with(()),
-        (Some(Taken::Ema(one)), Some(Taken::Ema(other))) if one.of == other.of => {
+        (None, _) => alone.build(()),
+        (Some(HeadKind::Ema(one)), Some(HeadKind::Ema(other))) if one.of == other.of => {
             both(alone).with(TwoAverages { one, other })
         }
-        (Some(Taken::Ema(one)), Some(Taken::Ema(other))) => both(alone).with((one, other)),
-        (Some(Taken::Sma(one)), Some(Taken::Sma(other))) => both(alone).with((one, other)),
-        (Some(Taken::Rsi(one)), Some(Taken::Sma(other))) => both(alone).with((one, other)),
-        (Some(Taken::Rsi(one)), Some(Taken::Ema(other))) => both(alone).with((one, other)),
-        (Some(Taken::Stochastic(one)), Some(Taken::Adx(other))) => both(alone).with((one, other)),
-        (Some(Taken::Rsi(one)), _) => alone.with(one),
-        (Some(Taken::Ema(one)), _) => alone.with(one),
-        (Some(Taken::Sma(one)), _) => alone.with(one),
-        (Some(Taken::ZScore(one)), _) => alone.with(one),
-        (Some(Taken::Macd(one)), _) => alone.with(one),
-        (Some(Taken::Bollinger(one)), _) => alone.with(one),
-        (Some(Taken::Donchian(one)), _) => alone.with(one),
-        (Some(Taken::Stochastic(one)), _) => alone.with(one),
-        (Some(Taken::Adx(one)), _) => alone.with(one),
-        (Some(Taken::Atr(one)), _) => alone.with(one),
+        (Some(HeadKind::Ema(one)), Some(HeadKind::Ema(other))) => both(alone).build((one, other)),
+        (Some(HeadKind::Sma(one)), Some(HeadKind::Sma(other))) => both(alone).build((one, other)),
+        (Some(HeadKind::Rsi(one)), Some(HeadKind::Sma(other))) => both(alone).build((one, other)),
+        (Some(HeadKind::Rsi(one)), Some(HeadKind::Ema(other))) => both(alone).build((one, other)),
+        (Some(HeadKind::Stochastic(one)), Some(HeadKind::Adx(other))) => both(alone).build((one, other)),
+        (Some(HeadKind::Rsi(one)), _) => alone.build(one),
+        (Some(HeadKind::Ema(one)), _) => alone.build(one),
+        (Some(HeadKind::Sma(one)), _) => alone.build(one),
+        (Some(HeadKind::ZScore(one)), _) => alone.build(one),
+        (Some(HeadKind::Macd(one)), _) => alone.build(one),
+        (Some(HeadKind::Bollinger(one)), _) => alone.build(one),
+        (Some(HeadKind::Donchian(one)), _) => alone.build(one),
+        (Some(HeadKind::Stochastic(one)), _) => alone.build(one),
+        (Some(HeadKind::Adx(one)), _) => alone.build(one),
+        (Some(HeadKind::Atr(one)), _) => alone.build(one),
     }
 }
 
-struct Rest {
+struct StrategyBuilder {
     steps: Vec<Step>,
-    values: Few,
+    values: InlineSlots,
     interval: Interval,
     answers: Answers,
 }
 
-impl Rest {
-    fn with<H: Head + 'static>(self, head: H) -> Box<dyn Strategy> {
+impl StrategyBuilder {
+    fn build<H: Head + 'static>(self, head: H) -> Box<dyn Strategy> {
         let Self { steps, mut values, interval, answers } = self;
-        // Places of few values.
         let needed = answers.decision.needed();
         let needed = needed.map(|needed| needed.map(|(one, than)| (one as u8, than as u8)));
-        let tail = Tail::of(steps, &mut values);
-        let (columns, reached) = (Columns::of(&values), vec![0; answers.decision.places()].into());
+        let tail = Tail::build(steps, &mut values);
+        let (columns, reached) = (Columns::new(&values), vec![0; answers.decision.places()].into());
         Box::new(Together::new(Direct { head, tail, values, columns, reached, needed, interval, answers }))
     }
 }

@@ -17,7 +17,7 @@ impl RuleError {
         Self { message: message.into(), place }
     }
 
-    /// Both are 1-based; the column counts characters.
+    /// Returns 1-based line and column; the column counts characters.
     pub fn line_and_column(&self, text: &str) -> (usize, usize) {
         let before = &text[..text.floor_char_boundary(self.place.start)];
         let line = before.matches('\n').count() + 1;
@@ -62,7 +62,7 @@ pub(crate) fn hint_for_member(module: &str, name: &str) -> Option<String> {
         .filter(|_| MODULES.contains(&module));
     let unknown = || {
         let is_known = MODULES.contains(&module);
-        is_known.then(|| format!("leave `{module}.` out; docs/rules.md lists the functions"))
+        is_known.then(|| format!("omit `{module}.`; docs/rules.md lists the functions"))
     };
     let hint = whole.next().or_else(|| own.next()).or_else(unknown)?;
     Some(format!("there is no `{dotted}`: {hint}"))
@@ -83,11 +83,11 @@ pub(crate) fn suggest_name(name: &str, parameters: &[&str]) -> String {
     match near {
         Some(near) => format!("did you mean `{near}`?"),
         None if parameters.is_empty() => {
-            "a name is a field of the candle, a function, or a parameter, and the rule has no parameter"
+            "a name must be a candle field, a function or a parameter, and this rule has no parameters"
                 .to_owned()
         }
         None => {
-            format!("a name is a field of the candle, a function, or a parameter: {}", parameters.join(", "))
+            format!("a name must be a candle field, a function or a parameter ({})", parameters.join(", "))
         }
     }
 }
@@ -113,7 +113,7 @@ mod tests {
             .is_ok_and(|rule| rule.build(&BTreeMap::new(), Interval::MINUTE, None).is_ok())
     }
 
-    /// Holds the table of docs/rules.md to the hints, and both to the language.
+    /// Compares the table of docs/rules.md with the hints and the language.
     #[test]
     fn counterparts_of_tradingview_are_sound_rules() {
         let page = include_str!("../../../docs/rules.md");
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_names_have_sound_counterparts_and_are_not_names_of_ours() {
+    fn foreign_names_have_valid_counterparts() {
         for (there, expected) in [
             ("ma", "sma(20)"),
             ("iMA", "sma(20)"),

@@ -1,6 +1,6 @@
 //! A rule that reports its conditions at a candle: each part with its numbers.
 
-use crate::compile::{At, Compiler};
+use crate::compile::{Compiler, Scope};
 use crate::graph::{Id, Op};
 use crate::program::{Place, Program};
 use crate::rule::{Rule, Side, one_line};
@@ -42,7 +42,7 @@ impl Part {
 }
 
 impl ExplainedRule {
-    pub(crate) fn of(
+    pub(crate) fn build(
         rule: &Rule,
         numbers: &BTreeMap<String, f64>,
         own: Interval,
@@ -52,15 +52,15 @@ impl ExplainedRule {
         let mut compiler = Compiler::new(numbers, own).explaining();
         let mut compiled = Vec::new();
         for (side, condition) in rule.conditions() {
-            for (depth, part) in parts_of(&condition.tree) {
-                let found = part_of(&mut compiler, (side, &condition.text, &condition.tree), (depth, part));
+            for (depth, part) in parts_with_depth(&condition.tree) {
+                let found = explain(&mut compiler, (side, &condition.text, &condition.tree), (depth, part));
                 compiled.push(found.map_err(|error| (side, error))?);
             }
         }
         let ids =
             compiled.iter().flat_map(|found| [found.id].into_iter().chain(found.numbers.iter().copied()));
         let ids: Vec<Id> = ids.collect();
-        let (program, places) = Program::of(&compiler.graph, &ids);
+        let (program, places) = Program::build(&compiler.graph, &ids);
         let mut places = places.into_iter();
         let mut placed = |found: Compiled| {
             let place = places.next().unwrap_or_default();
@@ -75,16 +75,16 @@ impl ExplainedRule {
     }
 }
 
-fn part_of(
+fn explain(
     compiler: &mut Compiler<'_>,
     (side, text, tree): (Side, &str, &Tree),
     (depth, part): (usize, PartId),
 ) -> Result<Compiled, RuleError> {
-    compiler.looked_at.clear();
-    let id = compiler.truth(At { tree, candles: 0 }, part, "a rule")?;
-    let is_joined = joins(tree, part).is_some();
-    let looked_at = std::mem::take(&mut compiler.looked_at);
-    let numbers: Vec<Id> = if is_joined { Vec::new() } else { looked_at };
+    compiler.numbers_read.clear();
+    let id = compiler.truth(Scope { tree, candles: 0 }, part, "a rule")?;
+    let is_joined = joining_operator(tree, part).is_some();
+    let numbers_read = std::mem::take(&mut compiler.numbers_read);
+    let numbers: Vec<Id> = if is_joined { Vec::new() } else { numbers_read };
     let numbers: Vec<Id> = numbers.into_iter().map(|number| seen_by_own(compiler, number)).collect();
     let named = numbers.iter().map(|number| (compiler.graph.node(*number).name.clone(), f64::NAN)).collect();
     let text = one_line(text.get(tree.part(part).place.clone()).unwrap_or_default());
@@ -93,7 +93,7 @@ fn part_of(
     Ok(Compiled { part, id, numbers })
 }
 
-/// Returns a number as the bot's own candles see it: that of the last closed longer candle.
+/// Converts a value of longer candles to that of the last closed one.
 fn seen_by_own(compiler: &mut Compiler<'_>, number: Id) -> Id {
     let node = compiler.graph.node(number);
     let (candles, warm) = (node.candles, node.warm_after);
@@ -150,14 +150,14 @@ impl Strategy for ExplainedRule {
 }
 
 /// Returns the condition and the operands of its `and` and `or` in pre-order, each with its depth.
-fn parts_of(tree: &Tree) -> Vec<(usize, PartId)> {
+fn parts_with_depth(tree: &Tree) -> Vec<(usize, PartId)> {
     let mut parts = Vec::new();
     let mut left = vec![(0, tree.root())];
     while let Some((depth, id)) = left.pop() {
         parts.push((depth, id));
         let mut joined = Vec::new();
-        if let Some(operator) = joins(tree, id) {
-            spread(tree, id, operator, &mut joined);
+        if let Some(operator) = joining_operator(tree, id) {
+            flatten(tree, id, operator, &mut joined);
         }
         left.extend(joined.into_iter().rev().map(|part| (depth + 1, part)));
     }
@@ -165,18 +165,18 @@ fn parts_of(tree: &Tree) -> Vec<(usize, PartId)> {
 }
 
 /// Flattens chains of one operator: `a and b and c` has three operands, not a nested pair.
-fn spread(tree: &Tree, id: PartId, operator: Operator, joined: &mut Vec<PartId>) {
+fn flatten(tree: &Tree, id: PartId, operator: Operator, joined: &mut Vec<PartId>) {
     let Form::Binary { left, right, .. } = &tree.part(id).form else { return };
     for part in [*left, *right] {
-        if joins(tree, part) == Some(operator) {
-            spread(tree, part, operator, joined);
+        if joining_operator(tree, part) == Some(operator) {
+            flatten(tree, part, operator, joined);
         } else {
             joined.push(part);
         }
     }
 }
 
-fn joins(tree: &Tree, id: PartId) -> Option<Operator> {
+fn joining_operator(tree: &Tree, id: PartId) -> Option<Operator> {
     match tree.part(id).form {
         Form::Binary { operator: operator @ (Operator::And | Operator::Or), .. } => Some(operator),
         _ => None,

@@ -14,7 +14,7 @@ use toml::Spanned;
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Written {
+pub(crate) struct WrittenRule {
     pub(crate) about: String,
     pub(crate) buy: Option<String>,
     pub(crate) sell: Option<String>,
@@ -41,43 +41,43 @@ struct Places {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wrong {
+pub(crate) struct FileError {
     /// 1-based.
     pub(crate) line: Option<u64>,
     pub(crate) message: String,
 }
 
-impl Wrong {
-    pub(crate) fn plain(message: impl Into<String>) -> Self {
+impl FileError {
+    pub(crate) fn without_line(message: impl Into<String>) -> Self {
         Self { line: None, message: message.into() }
     }
 }
 
-impl Written {
-    pub(crate) fn of_file(text: &str) -> Result<Self, Wrong> {
-        toml::from_str(text).map_err(|error| wrong_form(&error, text))
+impl WrittenRule {
+    pub(crate) fn parse(text: &str) -> Result<Self, FileError> {
+        toml::from_str(text).map_err(|error| syntax_error(&error, text))
     }
 
-    pub(crate) fn rule(&self, file: Option<&str>) -> Result<Rule, Wrong> {
+    pub(crate) fn rule(&self, file: Option<&str>) -> Result<Rule, FileError> {
         for (name, parameter) in &self.parameters {
             let checked = check_name(name).and_then(|()| parameter.check(name));
-            checked.map_err(|problem| wrong_parameter(name, &problem, file))?;
+            checked.map_err(|problem| parameter_error(name, &problem, file))?;
         }
-        let at = |(side, error): (Side, RuleError)| self.wrong(side, &error, file);
+        let at = |(side, error): (Side, RuleError)| self.condition_error(side, &error, file);
         let rule = Rule::parse(self.buy.as_deref(), self.sell.as_deref()).map_err(at)?;
-        // Longer candles are held to the bot's own later; here they may be as short as they like.
+        // The interval of the bot is checked later; here any longer interval is valid.
         let defaults = self.defaults();
         let unused = rule.unused(&defaults, Interval::SECOND).map_err(at)?;
         match unused.first() {
             None => Ok(rule),
             Some(name) => {
-                let problem = format!("no condition names the parameter `{name}`: use it, or remove it");
-                Err(wrong_parameter(name, &problem, file))
+                let problem = format!("the parameter `{name}` is not used in a condition: use or remove it");
+                Err(parameter_error(name, &problem, file))
             }
         }
     }
 
-    pub(crate) fn described(&self) -> impl Iterator<Item = Parameter> {
+    pub(crate) fn parameter_specs(&self) -> impl Iterator<Item = Parameter> {
         self.parameters.iter().map(|(name, parameter)| {
             let mut described = Parameter::new(name.as_str(), Value::Number(parameter.default.clone()));
             (described.minimum, described.maximum) = (parameter.min, parameter.max);
@@ -92,21 +92,21 @@ impl Written {
         self.parameters.iter().filter_map(number).collect()
     }
 
-    pub(crate) fn wrong(&self, side: Side, error: &RuleError, file: Option<&str>) -> Wrong {
+    pub(crate) fn condition_error(&self, side: Side, error: &RuleError, file: Option<&str>) -> FileError {
         let text = match side {
             Side::Buy => self.buy.as_deref(),
             Side::Sell => self.sell.as_deref(),
         };
-        let Some(text) = text else { return Wrong::plain(error.message.clone()) };
+        let Some(text) = text else { return FileError::without_line(error.message.clone()) };
         let key = side.key();
         let (line, column) = error.line_and_column(text);
         let shown = format!("{}\n  {}", error.message, error.shown(text));
         match file.and_then(|file| place_in_file(file, side, text, error)) {
             Some((line, column)) => {
-                Wrong { line: Some(line), message: format!("column {column}: {key}: {shown}") }
+                FileError { line: Some(line), message: format!("column {column}: {key}: {shown}") }
             }
-            None if line == 1 => Wrong::plain(format!("{key}, character {column}: {shown}")),
-            None => Wrong::plain(format!("{key}, line {line}, character {column}: {shown}")),
+            None if line == 1 => FileError::without_line(format!("{key}, character {column}: {shown}")),
+            None => FileError::without_line(format!("{key}, line {line}, character {column}: {shown}")),
         }
     }
 }
@@ -114,8 +114,8 @@ impl Written {
 impl WrittenParameter {
     fn check(&self, name: &str) -> Result<(), String> {
         let default = self.default.as_f64().filter(|number| number.is_finite());
-        let default =
-            default.ok_or_else(|| format!("parameters.{name}: default = {} is no number", self.default))?;
+        let default = default
+            .ok_or_else(|| format!("parameters.{name}: default = {} is not a number", self.default))?;
         let (low, high) = (self.min.unwrap_or(f64::NEG_INFINITY), self.max.unwrap_or(f64::INFINITY));
         if low >= high || low.is_nan() || high.is_nan() {
             return Err(format!("parameters.{name}: min = {low} must be below max = {high}"));
@@ -134,23 +134,23 @@ fn check_name(name: &str) -> Result<(), String> {
     let begins_well = name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_');
     if !begins_well || !name.chars().all(is_allowed) {
         return Err(format!(
-            "parameters.{name}: a name has letters, digits and _ and does not begin with a digit"
+            "parameters.{name}: use letters, digits and _ in the name, and no digit at the start"
         ));
     }
     if KEYS.contains(&name) || name == "about" || catalog::names().any(|known| known == name) {
-        return Err(format!("parameters.{name}: `{name}` has a meaning of its own: take another name"));
+        return Err(format!("parameters.{name}: `{name}` is a reserved name: choose another"));
     }
     Ok(())
 }
 
-fn wrong_parameter(name: &str, problem: &str, file: Option<&str>) -> Wrong {
+fn parameter_error(name: &str, problem: &str, file: Option<&str>) -> FileError {
     let place = |file: &str| {
         let places: Places = toml::from_str(file).ok()?;
         places.parameters.keys().find(|key| key.get_ref() == name).map(Spanned::span)
     };
     match file.and_then(|file| Some((file, place(file)?))) {
-        Some((file, place)) => wrong_at(file, &RuleError::new(place, problem)),
-        None => Wrong::plain(problem),
+        Some((file, place)) => error_at(file, &RuleError::new(place, problem)),
+        None => FileError::without_line(problem),
     }
 }
 
@@ -172,48 +172,48 @@ fn line_of(text: &str, at: usize) -> u64 {
     text[..text.floor_char_boundary(at)].matches('\n').count() as u64 + 1
 }
 
-const IS_CONFIGURATION: &str = "this is a configuration, not a rule: it is named with --config";
-const OF_THE_RULE: [&str; 4] = ["buy", "sell", "expiry", "about"];
+const CONFIGURATION_HINT: &str = "this is a configuration, not a rule: use it with --config";
+const RULE_KEYS: [&str; 4] = ["buy", "sell", "expiry", "about"];
 
-fn wrong_form(error: &toml::de::Error, text: &str) -> Wrong {
+fn syntax_error(error: &toml::de::Error, text: &str) -> FileError {
     if is_configuration(text) {
-        return Wrong::plain(IS_CONFIGURATION);
+        return FileError::without_line(CONFIGURATION_HINT);
     }
     let message = error.message().trim_end().replace('\n', ", ");
-    let Some(span) = error.span() else { return Wrong::plain(message) };
+    let Some(span) = error.span() else { return FileError::without_line(message) };
     let number = line_of(text, span.start);
     let line = usize::try_from(number).ok().and_then(|number| text.lines().nth(number - 1));
     let value = line.and_then(|line| line.split_once('=')).map(|(_, value)| value);
-    let words = line.and_then(|line| cure_of_line(line.trim(), &message));
+    let words = line.and_then(|line| hint_for_line(line.trim(), &message));
     let words = words.or_else(|| hint_for_key(&message, value)).unwrap_or_else(|| plain_words(&message));
-    wrong_at(text, &RuleError::new(span, words))
+    error_at(text, &RuleError::new(span, words))
 }
 
-fn wrong_at(text: &str, error: &RuleError) -> Wrong {
+fn error_at(text: &str, error: &RuleError) -> FileError {
     let (line, column) = error.line_and_column(text);
     let message = format!("column {column}: {}\n  {}", error.message, error.shown(text));
-    Wrong { line: Some(line as u64), message }
+    FileError { line: Some(line as u64), message }
 }
 
-fn cure_of_line(line: &str, message: &str) -> Option<String> {
+fn hint_for_line(line: &str, message: &str) -> Option<String> {
     if message.starts_with("expected `.`, `=`") {
-        return Some(cure_of_bare(line));
+        return Some(hint_for_bare_line(line));
     }
     if let Some(side) = [Side::Buy, Side::Sell].into_iter().find(|side| line == format!("[{}]", side.key())) {
-        return Some(format!("a condition is one text: {} = \"rsi(14) < 30\"", side.key()));
+        return Some(format!("a condition is a text: {} = \"rsi(14) < 30\"", side.key()));
     }
     let (key, value) = line.split_once('=')?;
     let (key, value) = (key.trim(), value.trim());
     if message.contains("struct WrittenParameter") {
-        if OF_THE_RULE.contains(&key) {
-            return Some(format!("{key} is no parameter: it stands above the line [parameters]"));
+        if RULE_KEYS.contains(&key) {
+            return Some(format!("{key} is not a parameter: move it above the line [parameters]"));
         }
         return Some(format!(
-            "a parameter has a default, and a range if it is searched: {key} = {{ default = {value}, min = 2, max = 50 }}"
+            "a parameter needs a default, and a range if you search it: {key} = {{ default = {value}, min = 2, max = 50 }}"
         ));
     }
     if key == "expiry" {
-        return Some(cure_of_expiry(value));
+        return Some(hint_for_expiry(value));
     }
     if ![Side::Buy.key(), Side::Sell.key()].contains(&key) {
         return None;
@@ -223,34 +223,34 @@ fn cure_of_line(line: &str, message: &str) -> Option<String> {
         '"' if value.starts_with("\"\"\"") => None,
         '"' if quotes('"') == 1 => Some("the condition has no closing \"".to_owned()),
         '"' if second_key(value).is_some() => second_key(value)
-            .map(|key| format!("a key stands on a line of its own: begin a new one before `{key}`")),
+            .map(|key| format!("each key needs a separate line: start a new one before `{key}`")),
         '"' if quotes('"') > 2 => Some(
-            "within the double quotes of a condition a text has single ones, as in between('08:00', '17:00')"
+            "use single quotes inside the double quotes of a condition, as in between('08:00', '17:00')"
                 .to_owned(),
         ),
         '\'' if value.starts_with("'''") => None,
         '\'' if quotes('\'') == 1 => Some("the condition has no closing '".to_owned()),
         '\'' if quotes('\'') > 2 => Some(
-            "a condition that has texts stands in double quotes: \"between('08:00', '17:00')\"".to_owned(),
+            "put a condition that contains texts in double quotes: \"between('08:00', '17:00')\"".to_owned(),
         ),
         '"' | '\'' if message.starts_with("expected newline") => {
-            Some("the condition ends at its closing quote: the whole of it stands between the two".to_owned())
+            Some("the condition ends at its closing quote: put all of it between the two quotes".to_owned())
         }
         '"' | '\'' => None,
         '[' | '{' => {
-            Some("a condition is one text in double quotes: join several with `and` or `or`".to_owned())
+            Some("write one condition in double quotes, and join its parts with `and` or `or`".to_owned())
         }
-        _ => Some(in_quotes(key, value)),
+        _ => Some(hint_to_quote(key, value)),
     }
 }
 
 fn second_key(value: &str) -> Option<&str> {
     let (_, behind) = value.strip_prefix('"')?.split_once('"')?;
     let (key, _) = behind.split_once('=')?;
-    OF_THE_RULE.contains(&key.trim()).then(|| key.trim())
+    RULE_KEYS.contains(&key.trim()).then(|| key.trim())
 }
 
-fn cure_of_bare(line: &str) -> String {
+fn hint_for_bare_line(line: &str) -> String {
     let name = line.split(|letter: char| !letter.is_ascii_alphabetic()).next().unwrap_or_default();
     let (key, rest) = match [Side::Buy, Side::Sell].into_iter().find(|side| side.key() == name) {
         Some(side) => (side.key(), &line[name.len()..]),
@@ -258,21 +258,21 @@ fn cure_of_bare(line: &str) -> String {
         None => return "a line is a key, `=` and a value".to_owned(),
     };
     let condition = rest.trim_start_matches(|letter: char| letter == ':' || letter.is_whitespace());
-    format!("a line is a key, `=` and a value; {}", in_quotes(key, condition))
+    format!("a line is a key, `=` and a value; {}", hint_to_quote(key, condition))
 }
 
-fn in_quotes(key: &str, condition: &str) -> String {
+fn hint_to_quote(key: &str, condition: &str) -> String {
     let is_quote = |letter: char| "\"'\u{201c}\u{201d}\u{201e}".contains(letter);
     let condition = condition.trim().trim_start_matches(is_quote);
-    // A closing one belongs to a text within where that has an opening one.
+    // Strips the closing quote unless it ends a text inside the condition.
     let curly = condition.trim_end_matches(['\u{201c}', '\u{201d}']);
     let bare = curly.strip_suffix(['"', '\'']).filter(|bare| bare.matches(['"', '\'']).count() % 2 == 0);
     let condition = bare.unwrap_or(curly).replace(['"', '\u{201c}', '\u{201d}'], "'");
-    format!("a condition stands in double quotes: {key} = \"{condition}\"")
+    format!("put the condition in double quotes: {key} = \"{condition}\"")
 }
 
-pub(crate) fn cure_of_expiry(value: &str) -> String {
-    const FORM: &str = "a duration has minutes and seconds, in quotes";
+pub(crate) fn hint_for_expiry(value: &str) -> String {
+    const FORM: &str = "write a duration as minutes and seconds in quotes";
     let plain = value.trim_matches(|letter| letter == '"' || letter == '\'');
     let error = plain.parse::<CloseType>().err();
     match error.as_ref().map_or(Some(plain), |error| error.meant()) {
@@ -323,7 +323,7 @@ fn hint_for_value(name: &str, value: &str) -> Option<String> {
         ));
     }
     let is_calculation = value.starts_with(['"', '\'']) && value.contains(['(', '<', '>']);
-    is_calculation.then(|| "values have no names: write it into buy and sell, where it is used".to_owned())
+    is_calculation.then(|| "values cannot have names: write the expression into buy or sell".to_owned())
 }
 
 pub(crate) fn with_key(table: &Value, message: &str) -> String {
@@ -352,7 +352,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn proposes_the_key_or_the_place_that_is_meant() {
+    fn suggests_the_intended_key_or_section() {
         for (line, expected) in [
             ("interval = \"1m\"", "it belongs in a configuration: interval = \"1m\" in [[bots]]; a value"),
             ("timeframe = \"M5\"", "interval = \"1m\" in [[bots]]"),
@@ -360,7 +360,7 @@ mod tests {
             ("params = { period = 14 }", "belong below the line [parameters]: period = { default = 14"),
             ("[inputs]\nperiod = 14", "parameters belong below the line [parameters]"),
             ("period = 14", "parameters belong below the line [parameters]: period = { default = 14 }"),
-            ("fast = \"ema(9)\"", "values have no names"),
+            ("fast = \"ema(9)\"", "values cannot have names"),
             ("close_type = \"05:00\"", "the duration of a trade is expiry = \"05:00\""),
             ("expiration = 5", "the duration of a trade is expiry = \"05:00\""),
             ("stop_loss = 10", "a fixed-time trade ends when its time is up"),
@@ -381,16 +381,16 @@ mod tests {
             ("enter_long = \"rsi(14) < 30\"", "did you mean `buy`?"),
             ("put = \"rsi(14) > 70\"", "did you mean `sell`?"),
             ("paramters = {}", "did you mean `parameters`?"),
-            ("[buy]\nwhen = \"rsi(14) < 30\"", "a condition is one text: buy = \"rsi(14) < 30\""),
+            ("[buy]\nwhen = \"rsi(14) < 30\"", "a condition is a text: buy = \"rsi(14) < 30\""),
             ("about = 5", "use a text in quotes, not 5"),
-            ("[parameters]\nbuy = \"rsi(14) < 30\"", "buy is no parameter: it stands above the line"),
+            ("[parameters]\nbuy = \"rsi(14) < 30\"", "buy is not a parameter: move it above the line"),
             ("[parameters]\np = { default = 14, type = \"int\" }", "without a point is a whole number"),
             ("[parameters]\np = { defval = 14 }", "write default = 14"),
             ("[parameters]\np = { default = 14, range = [2, 50] }", "write min = 2, max = 50"),
             ("[parameters]\np = { default = true }", "use a number, not true"),
             ("[parameters]\np = { default = nan }", "use a number: nan and inf are not allowed"),
         ] {
-            let message = Written::of_file(line).unwrap_err().message;
+            let message = WrittenRule::parse(line).unwrap_err().message;
             let said = message.lines().next().unwrap_or_default();
             assert!(said.contains(expected), "{line}: {said}");
         }

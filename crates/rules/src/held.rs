@@ -45,7 +45,7 @@ pub fn held_conditions(
     let pairs = pairs(&counted);
     let longer = LongerCandles::of_bot(bot, shown.longer_intervals());
     let mut longer = longer.map_err(|error| BuildError::parameters(strategy, error.to_string()))?;
-    // A part is looked at where the whole may be traded.
+    // Parts are only counted once the whole strategy is warm.
     let warmup = shown.warmup();
     for (place, candle) in candles.iter().enumerate() {
         longer.show_ended(candle, &mut *shown);
@@ -78,7 +78,7 @@ impl HeldCondition {
     }
 
     fn take(&mut self, holds: Option<bool>) {
-        // A filter is asked where there is a signal.
+        // Filters are only evaluated on signals.
         self.candles += u64::from(holds.is_some() || !self.is_of_signals());
         self.held += u64::from(holds == Some(true));
         self.unknown += u64::from(holds.is_none() && !self.is_of_signals());

@@ -1,7 +1,7 @@
 //! All SDK indicators behind one enum.
 
 use crate::columns::{Column, Columns};
-use crate::program::{Few, Place};
+use crate::program::{InlineSlots, Place};
 use candlewick_sdk::indicator::{
     Adx, Atr, Bollinger, Cci, Donchian, Ema, HeikinAshi, Hull, IndicatorError, Keltner, Macd, ParabolicSar,
     Pivots, Rsi, SessionRange, Sma, Stochastic, Supertrend, WilliamsR, Wma, ZScore,
@@ -151,7 +151,7 @@ impl Indicator {
         of: Place,
         out: Place,
         columns: &mut Columns,
-        values: &mut Few,
+        values: &mut InlineSlots,
     ) {
         by_source!(self, one => columns.by_number(one, of, out, values), _other => {});
     }
@@ -161,7 +161,7 @@ impl Indicator {
         candles: &[Candle],
         out: Place,
         columns: &mut Columns,
-        values: &mut Few,
+        values: &mut InlineSlots,
     ) {
         by_source!(self, _other => {}, one => columns.by_candle(one, candles, out, values));
     }

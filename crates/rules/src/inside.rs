@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-fn rules_of(registry: &Registry, (strategy, params): (&str, &Value)) -> Result<Vec<Value>, BuildError> {
+fn rules_in(registry: &Registry, (strategy, params): (&str, &Value)) -> Result<Vec<Value>, BuildError> {
     Ok(match strategy {
         NAME => vec![params.clone()],
         combine::NAME => rules_inside(params, &Arc::new(registry.clone()), 0)?,
@@ -26,8 +26,8 @@ pub(crate) fn conditions_inside(
     (strategy, params): (&str, &Value),
 ) -> Result<Vec<Condition>, BuildError> {
     let mut conditions = Vec::new();
-    for params in rules_of(registry, (strategy, params))? {
-        conditions.extend(Source::of(&params)?.rule()?.conditions().map(|(_, condition)| condition.clone()));
+    for params in rules_in(registry, (strategy, params))? {
+        conditions.extend(Source::new(&params)?.rule()?.conditions().map(|(_, condition)| condition.clone()));
     }
     Ok(conditions)
 }
@@ -46,8 +46,8 @@ pub fn count_numbers(registry: &Registry, strategy: (&str, &Value)) -> Result<us
         _ => false,
     };
     let mut count = 0;
-    for params in rules_of(registry, strategy)? {
-        let source = Source::of(&params)?;
+    for params in rules_in(registry, strategy)? {
+        let source = Source::new(&params)?;
         let parameters = source.numbers(&Value::Null);
         for (_, condition) in source.rule()?.conditions() {
             count += condition.tree.forms().filter(|form| is_number(form, &parameters)).count();
@@ -84,11 +84,11 @@ pub fn longest_part(
     own: Interval,
 ) -> Result<Option<LongPart>, BuildError> {
     let mut longest: Option<LongPart> = None;
-    for params in rules_of(registry, (strategy, params))? {
-        let source = Source::of(&params)?;
+    for params in rules_in(registry, (strategy, params))? {
+        let source = Source::new(&params)?;
         let numbers = source.numbers(&params);
-        let part = longest_of(&source.rule()?, &numbers, own);
-        let part = part.map_err(|(side, error)| source.refuse_in(side, &error))?;
+        let part = longest_in_rule(&source.rule()?, &numbers, own);
+        let part = part.map_err(|(side, error)| source.side_error(side, &error))?;
         longest = longest
             .into_iter()
             .chain(part)
@@ -97,7 +97,7 @@ pub fn longest_part(
     Ok(longest)
 }
 
-fn longest_of(
+fn longest_in_rule(
     rule: &Rule,
     numbers: &BTreeMap<String, f64>,
     own: Interval,
@@ -108,34 +108,34 @@ fn longest_of(
         conditions.push(compiler.condition(&condition.tree).map_err(|error| (side, error))?);
     }
     let graph = &compiler.graph;
-    let Some(whole) = heaviest(graph, conditions.into_iter()) else { return Ok(None) };
-    let part = descended(graph, whole);
+    let Some(whole) = slowest(graph, conditions.into_iter()) else { return Ok(None) };
+    let part = dominant_part(graph, whole);
     let (inner, behind) = match graph.node(part).op {
         Op::Longer(inner) => {
-            let inner_part = descended(graph, inner);
+            let inner_part = dominant_part(graph, inner);
             let interval = graph.intervals()[graph.node(inner).candles];
             (inner_part, format!("@{interval}"))
         }
         _ => (part, String::new()),
     };
     let text = format!("{}{behind}", compiler.bracketed(inner));
-    let Some(candles) = candles_of(&text, own) else { return Ok(None) };
+    let Some(candles) = warmup_of_text(&text, own) else { return Ok(None) };
     let is_average = matches!(&graph.node(inner).op,
         Op::Indicator { indicator, .. } if matches!(**indicator, Indicator::Ema(_)));
     let windowed = is_average.then(|| text.replacen("ema(", "sma(", 1));
-    let windowed = windowed.and_then(|text| candles_of(&text, own).map(|candles| (text, candles)));
+    let windowed = windowed.and_then(|text| warmup_of_text(&text, own).map(|candles| (text, candles)));
     Ok(Some(LongPart { text, candles, windowed }))
 }
 
-fn heaviest(graph: &Graph, values: impl Iterator<Item = Id>) -> Option<Id> {
+fn slowest(graph: &Graph, values: impl Iterator<Item = Id>) -> Option<Id> {
     values.max_by_key(|id| graph.node(*id).warm_after)
 }
 
-fn descended(graph: &Graph, from: Id) -> Id {
+fn dominant_part(graph: &Graph, from: Id) -> Id {
     let mut at = from;
-    // A line of an indicator is named with it, and a value of longer candles counts those.
+    // Stops at lines, named after their indicator, and at values of longer candles.
     while !matches!(graph.node(at).op, Op::Line(..) | Op::Longer(_)) {
-        let Some(part) = heaviest(graph, graph.node(at).op.parts()) else { break };
+        let Some(part) = slowest(graph, graph.node(at).op.parts()) else { break };
         if graph.node(part).warm_after * 2 < graph.node(at).warm_after {
             break;
         }
@@ -144,7 +144,7 @@ fn descended(graph: &Graph, from: Id) -> Id {
     at
 }
 
-fn candles_of(text: &str, own: Interval) -> Option<usize> {
+fn warmup_of_text(text: &str, own: Interval) -> Option<usize> {
     let none = BTreeMap::new();
     let warm = |text: &str| {
         let rule = Rule::parse(Some(text), None).ok()?;
@@ -162,7 +162,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn numbers_texts_and_parameters_are_counted_where_they_are_used() {
+    fn counts_used_numbers_texts_and_parameters() {
         for (params, expected) in [
             (json!({ "buy": "close > open" }), 0),
             (json!({ "buy": "rsi(14) < 30", "sell": "rsi(14) > 70" }), 4),
@@ -190,8 +190,8 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_part_is_named_with_the_average_that_takes_fewer() {
-        // By hand: an hour is 60 candles of 1m, and a value of longer candles takes one more of them: (100 + 1) * 60.
+    fn longest_part_suggests_a_windowed_average() {
+        // An hour has 60 candles, and values of longer candles need one more: (100 + 1) * 60.
         let windowed = Some(("sma(100)@1h".to_owned(), 6_060));
         let (text, candles, found) = longest("rsi(7) < 30 and close > ema(trend)@1h");
         assert_eq!((text.as_str(), found), ("ema(100)@1h", windowed.clone()));

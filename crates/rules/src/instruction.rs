@@ -2,7 +2,7 @@
 
 use crate::columns::Columns;
 use crate::graph::{Binary, Field};
-use crate::program::{Few, Place, Slots};
+use crate::program::{InlineSlots, Place, Slots};
 use crate::step::{Action, Step, order};
 
 /// Longer lookbacks use a buffer, not one value per candle.
@@ -32,11 +32,11 @@ enum Operation {
 }
 
 #[inline(never)]
-pub(crate) fn run(instructions: &[Instruction], values: &mut Few) {
+pub(crate) fn run(instructions: &[Instruction], values: &mut InlineSlots) {
     for Instruction { operation, one, other, out } in instructions {
-        let (first, second) = (values.of(*one), values.of(*other));
+        let (first, second) = (values.get(*one), values.get(*other));
         let value = match operation {
-            Operation::Binary(binary) => binary.of(first, second),
+            Operation::Binary(binary) => binary.apply(first, second),
             Operation::Negate => -first,
             Operation::Abs => first.abs(),
             Operation::Not => 1.0 - first,
@@ -46,7 +46,7 @@ pub(crate) fn run(instructions: &[Instruction], values: &mut Few) {
             }
             Operation::Compared => order(first, second, values.at(Field::CLOSE)),
             Operation::Order => {
-                let before = values.of(*out);
+                let before = values.get(*out);
                 values.put(Place::from(*out) + 1, before);
                 order(first, second, values.at(Field::CLOSE))
             }
@@ -57,7 +57,7 @@ pub(crate) fn run(instructions: &[Instruction], values: &mut Few) {
     }
 }
 
-pub(crate) fn run_together(instructions: &[Instruction], columns: &mut Columns, values: &mut Few) {
+pub(crate) fn run_together(instructions: &[Instruction], columns: &mut Columns, values: &mut InlineSlots) {
     for Instruction { operation, one, other, out } in instructions {
         let [one, other, out] = [one, other, out].map(|place| Place::from(*place));
         match operation {
@@ -90,11 +90,11 @@ pub(crate) fn crosses(now: f64, before: f64, to: f64) -> f64 {
 
 pub(crate) struct Instructions<'v> {
     pub(crate) made: Vec<Instruction>,
-    values: &'v mut Few,
+    values: &'v mut InlineSlots,
 }
 
 impl<'v> Instructions<'v> {
-    pub(crate) const fn new(values: &'v mut Few) -> Self {
+    pub(crate) const fn new(values: &'v mut InlineSlots) -> Self {
         Self { made: Vec::new(), values }
     }
 
@@ -157,13 +157,13 @@ impl<'v> Instructions<'v> {
 
     /// Adds a shift register with one value per candle, latest first, if there is room.
     fn back(&mut self, of: Place, since: &[f64], out: Place) -> bool {
-        if self.values.room() < since.len() {
+        if self.values.free_slots() < since.len() {
             return false;
         }
         let mut of = of;
         for value in since {
-            let kept = self.values.take(*value);
-            self.push(Operation::Exchange, (of, kept), out);
+            let slot = self.values.allocate(*value);
+            self.push(Operation::Exchange, (of, slot), out);
             of = out;
         }
         true

@@ -1,8 +1,8 @@
-//! Strategies that are a rule in a file: `buy = "rsi(14) < 30 and close > sma(200)"`. [`combine`] makes one of several.
+//! Strategies defined by rules in files: `buy = "rsi(14) < 30 and close > sma(200)"`.
 //!
-//! A rule is one or two conditions in a small language of numbers and conditions, with named parameters, the indicators of
-//! [`candlewick_sdk::indicator`], longer candles (`sma(50)@1h`), earlier values (`rsi(14)[1]`), times of the day and patterns of
-//! candles. The page `docs/rules.md` is its grammar.
+//! A rule has a condition to buy, one to sell, or both. The language has named parameters, the indicators of
+//! [`candlewick_sdk::indicator`], longer candles (`sma(50)@1h`), earlier values (`rsi(14)[1]`), times of day and candle
+//! patterns; `docs/rules.md` is the reference. [`combine`] combines several strategies.
 //!
 //! ```
 //! use candlewick_rules::Rule;
@@ -12,7 +12,7 @@
 //! let parameters = BTreeMap::from([("period".to_owned(), 14.0)]);
 //! let rule = Rule::parse(Some("rsi(period) < 30"), Some("rsi(period) > 70")).unwrap();
 //! let strategy = rule.build(&parameters, Interval::MINUTE, None).unwrap();
-//! // As long as the index remembers where it began.
+//! // Until the start of the series no longer affects the RSI.
 //! assert_eq!(strategy.warmup(), 295);
 //!
 //! let (_, error) = Rule::parse(Some("rsi(14 < 30"), None).unwrap_err();
@@ -20,14 +20,14 @@
 //! ```
 //!
 //! # From text to signals
-//! Words (winnow) become a tree, the tree a graph in which each value stands once, and the graph a program that is run
-//! once per candle without an allocation, a [`Declaration`](candlewick_sdk::Declaration) whose series are such
-//! programs, or the [quickest](RuleStrategy::quickest) form. All mean the same.
+//! The parser (winnow) builds a syntax tree, which is compiled into a graph without duplicate values. The graph becomes
+//! a program without allocations, a [`Declaration`](candlewick_sdk::Declaration) whose series are such programs, or the
+//! [quickest](RuleStrategy::quickest) form. All forms give the same signals.
 //!
-//! # What is missing
-//! A number that does not exist is missing, and so is what is made of it. A comparison with it is not known, and `and`,
-//! `or` and `not` follow Kleene's logic. A rule signals only where its condition is known to hold. How many candles it
-//! takes until all of it is warm follows from what it names ([`Strategy::warmup`](candlewick_sdk::Strategy::warmup)).
+//! # Missing values
+//! Missing numbers propagate. A comparison with one is unknown, and `and`, `or` and `not` follow Kleene's logic. A rule
+//! signals only if its condition is known to be true. Its indicators determine the
+//! [`warmup`](candlewick_sdk::Strategy::warmup).
 
 mod catalog;
 mod columns;

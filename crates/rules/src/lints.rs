@@ -16,7 +16,6 @@ const GAPPED_FUNCTIONS: [&str; 5] = ["since", "session_range", "pivots", "cci", 
 
 type Check = fn(&Condition, PartId, Interval) -> Option<String>;
 
-/// Lints of a single part of a condition.
 const CHECKS: [Check; 4] = [check_step, check_crossing, check_direction, check_channel];
 
 pub fn doubtful_conditions(
@@ -211,7 +210,7 @@ fn check_group(condition: &Condition, group: Vec<PartId>) -> Vec<String> {
             let excludes = |other: &Range| accepted.intersect(*other).is_empty();
             let conflict = earlier.iter().find(|(_, same, other)| *same == value && excludes(other));
             found.extend(conflict.map(|(other, ..)| {
-                format!("`{other}` and `{text}` never hold at the same candle; did you mean `or`?")
+                format!("`{other}` and `{text}` never hold on the same candle; did you mean `or`?")
             }));
         }
         earlier.push((text, value, accepted));
@@ -231,7 +230,7 @@ fn check_crossing(condition: &Condition, part: PartId, _: Interval) -> Option<St
     (!can_cross).then(|| format!("`{text}` never holds: its value is {}", known.describe()))
 }
 
-/// Finds the price of a line where its direction was probably meant: `supertrend(10, 3) > 0`.
+/// Finds comparisons of a price where the trend was probably meant: `supertrend(10, 3) > 0`.
 fn check_direction(condition: &Condition, part: PartId, _: Interval) -> Option<String> {
     let NumberComparison { value, number, .. } = NumberComparison::from_part(condition, part)?;
     let line = match &condition.tree.part(value).form {
@@ -254,20 +253,20 @@ fn check_step(condition: &Condition, part: PartId, own: Interval) -> Option<Stri
     let Form::At { of, interval, .. } = &tree.part(*first).form else { return None };
     let longer: Interval = interval.parse().ok()?;
     let times = longer.length().get() / own.length().get();
-    // A parameter may be as many candles as the longer one has.
+    // A parameter may equal the length of the longer candle.
     let count = arguments.get(1).map_or(Some(1.0), |count| condition.number(*count))?;
     let effect = match (name.as_str(), count > 1.0) {
         _ if times < 2 => return None,
         ("change", true) => return None,
-        ("change", false) => format!("is 0 at all but one of {times} candles"),
+        ("change", false) => format!("is 0 on all but one of {times} candles"),
         (_, true) => "never holds".to_owned(),
-        (_, false) => format!("holds at one of {times} candles at most"),
+        (_, false) => format!("holds on at most one of {times} candles"),
     };
     let inner = std::iter::once(of).chain(&arguments[1..]).map(|part| condition.text_of(*part));
     let meant = format!("{name}({})@{interval}", inner.collect::<Vec<_>>().join(", "));
     let text = condition.text_of(part);
     Some(format!(
-        "`{text}` {effect}: it compares candles of {own}, and its value changes every {times}; did you mean `{meant}`?"
+        "`{text}` {effect}: it compares {own} candles, but the value changes every {times} candles; did you mean `{meant}`?"
     ))
 }
 
@@ -327,7 +326,7 @@ fn check_channel(condition: &Condition, part: PartId, _: Interval) -> Option<Str
     let (text, channel) = (condition.text_of(part), condition.text_of(edge.part));
     let longer = edge.longer.map_or_else(String::new, |interval| format!("@{interval}"));
     Some(format!(
-        "`{text}` {holds} holds: the channel includes the candle itself; did you mean `{channel}[{}]{longer}`, the channel before it?",
+        "`{text}` {holds} holds: the channel includes the candle itself; did you mean `{channel}[{}]{longer}`, the previous channel?",
         price.back + 1.0
     ))
 }

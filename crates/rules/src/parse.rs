@@ -3,7 +3,7 @@
 use crate::RuleError;
 use crate::error::{hint_for_member, hint_for_word};
 use crate::syntax::{Form, Operator, PartId, Tree};
-use crate::token::{Token, Word, tokens};
+use crate::token::{Token, TokenKind, tokenize};
 use std::ops::Range;
 
 const MAX_BYTES: usize = 4_000;
@@ -11,15 +11,15 @@ const MAX_PARTS: usize = 500;
 const MAX_DEPTH: usize = 50;
 
 /// Binding power of `not`: below comparisons, above `and`.
-const NOT: u8 = 3;
-const MINUS: u8 = 7;
+const NOT_PRECEDENCE: u8 = 3;
+const MINUS_PRECEDENCE: u8 = 7;
 
 pub(crate) fn parse(text: &str) -> Result<Tree, RuleError> {
     if text.len() > MAX_BYTES {
         let place = text.floor_char_boundary(MAX_BYTES)..text.len();
-        return Err(RuleError::new(place, format!("a rule has at most {MAX_BYTES} bytes")));
+        return Err(RuleError::new(place, format!("the rule is too long: use at most {MAX_BYTES} bytes")));
     }
-    let words = tokens(text)?;
+    let words = tokenize(text)?;
     if words.is_empty() {
         return Err(RuleError::new(
             0..text.len(),
@@ -30,7 +30,7 @@ pub(crate) fn parse(text: &str) -> Result<Tree, RuleError> {
     parser.expression(0)?;
     match parser.words.get(parser.next) {
         None => Ok(parser.tree),
-        Some(word) => Err(parser.left_over(word)),
+        Some(word) => Err(parser.leftover_error(word)),
     }
 }
 
@@ -47,18 +47,18 @@ impl Parser<'_> {
     fn expression(&mut self, least: u8) -> Result<PartId, RuleError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            let message = format!("a rule is nested at most {MAX_DEPTH} deep");
-            return Err(RuleError::new(self.place(), message));
+            let message = format!("the rule is nested too deeply: use at most {MAX_DEPTH} levels");
+            return Err(RuleError::new(self.next_place(), message));
         }
         let mut left = self.prefix()?;
-        while let Some(operator) = self.operator().filter(|operator| operator.strength() >= least) {
-            let sign = self.place();
-            if operator.compares() && self.is_comparison(left) {
-                let message = "two comparisons in a row: join them, such as a < b and b < c";
+        while let Some(operator) = self.operator().filter(|operator| operator.precedence() >= least) {
+            let sign = self.next_place();
+            if operator.is_comparison() && self.is_comparison(left) {
+                let message = "comparisons cannot be chained: join them, such as a < b and b < c";
                 return Err(RuleError::new(sign, message));
             }
             self.next += 1;
-            let right = self.expression(operator.strength() + 1)?;
+            let right = self.expression(operator.precedence() + 1)?;
             let place = self.tree.part(left).place.start..self.tree.part(right).place.end;
             left = self.add(Form::Binary { operator, left, right }, place)?;
         }
@@ -67,35 +67,35 @@ impl Parser<'_> {
     }
 
     fn prefix(&mut self) -> Result<PartId, RuleError> {
-        let start = self.place().start;
-        if self.takes(Word::Name("not")) {
-            let of = self.expression(NOT)?;
+        let start = self.next_place().start;
+        if self.consume(TokenKind::Name("not")) {
+            let of = self.expression(NOT_PRECEDENCE)?;
             return self.add(Form::Not(of), start..self.tree.part(of).place.end);
         }
-        if self.takes(Word::Sign("-")) {
-            let of = self.expression(MINUS)?;
+        if self.consume(TokenKind::Sign("-")) {
+            let of = self.expression(MINUS_PRECEDENCE)?;
             return self.add(Form::Negate(of), start..self.tree.part(of).place.end);
         }
         let mut part = self.primary()?;
         while let Some(word) = self.words.get(self.next) {
             let start = self.tree.part(part).place.start;
             part = match word.kind {
-                Word::Sign(".") => {
+                TokenKind::Sign(".") => {
                     self.next += 1;
                     self.check_module(part)?;
                     let (name, name_place) =
-                        self.name("after the dot comes a line, such as macd(12, 26, 9).signal")?;
+                        self.expect_name("the dot needs a line, such as macd(12, 26, 9).signal")?;
                     let place = start..name_place.end;
                     self.add(Form::Line { of: part, name, name_place }, place)?
                 }
-                Word::Sign("[") => {
+                TokenKind::Sign("[") => {
                     let open = word.place.clone();
                     self.next += 1;
                     let by = self.expression(0)?;
-                    let end = self.close("]", &open)?;
+                    let end = self.expect_closing("]", &open)?;
                     self.add(Form::Back { of: part, by }, start..end)?
                 }
-                Word::Interval(interval) => {
+                TokenKind::Interval(interval) => {
                     self.next += 1;
                     let (interval, interval_place) = (interval.to_owned(), word.place.clone());
                     let place = start..interval_place.end;
@@ -109,60 +109,60 @@ impl Parser<'_> {
 
     fn primary(&mut self) -> Result<PartId, RuleError> {
         let Some(word) = self.words.get(self.next) else {
-            return Err(RuleError::new(self.place(), "the rule ends where a value should follow"));
+            return Err(RuleError::new(self.next_place(), "the rule is incomplete: add a value at the end"));
         };
         let place = word.place.clone();
         match word.kind {
-            Word::Number(number) => {
+            TokenKind::Number(number) => {
                 self.next += 1;
                 self.add(Form::Number(number), place)
             }
-            Word::Text(text) => {
+            TokenKind::Text(text) => {
                 self.next += 1;
                 self.add(Form::Text(text.to_owned()), place)
             }
-            Word::Sign("(") => {
+            TokenKind::Sign("(") => {
                 self.next += 1;
                 let inner = self.expression(0)?;
-                let end = self.close(")", &place)?;
+                let end = self.expect_closing(")", &place)?;
                 self.tree.put_in_brackets(inner, place.start..end);
                 Ok(inner)
             }
-            Word::Name(name) if !matches!(name, "and" | "or") => {
+            TokenKind::Name(name) if !matches!(name, "and" | "or") => {
                 self.next += 1;
-                self.named(name, place)
+                self.name_or_call(name, place)
             }
-            Word::Name(sign) | Word::Sign(sign) => {
-                Err(RuleError::new(place, format!("a value should stand here, not `{sign}`")))
+            TokenKind::Name(sign) | TokenKind::Sign(sign) => {
+                Err(RuleError::new(place, format!("expected a value here, not `{sign}`")))
             }
-            Word::Interval(_) => {
-                let message = "an interval stands behind a value, such as sma(50)@1h";
+            TokenKind::Interval(_) => {
+                let message = "write the interval after a value, such as sma(50)@1h";
                 Err(RuleError::new(place, message))
             }
         }
     }
 
-    fn named(&mut self, name: &str, name_place: Range<usize>) -> Result<PartId, RuleError> {
+    fn name_or_call(&mut self, name: &str, name_place: Range<usize>) -> Result<PartId, RuleError> {
         let name = name.to_owned();
-        let Some(open) = self.words.get(self.next).filter(|word| word.kind == Word::Sign("(")) else {
+        let Some(open) = self.words.get(self.next).filter(|word| word.kind == TokenKind::Sign("(")) else {
             return self.add(Form::Name(name), name_place);
         };
         let open = open.place.clone();
         self.next += 1;
         let mut arguments = Vec::new();
-        if !self.is_next(Word::Sign(")")) {
+        if !self.is_next(TokenKind::Sign(")")) {
             arguments.push(self.expression(0)?);
-            while self.takes(Word::Sign(",")) {
+            while self.consume(TokenKind::Sign(",")) {
                 arguments.push(self.expression(0)?);
             }
         }
-        let place = name_place.start..self.close(")", &open)?;
+        let place = name_place.start..self.expect_closing(")", &open)?;
         self.add(Form::Call { name, name_place, arguments }, place)
     }
 
-    fn name(&mut self, otherwise: &str) -> Result<(String, Range<usize>), RuleError> {
-        let place = self.place();
-        let Some(Token { kind: Word::Name(name), .. }) = self.words.get(self.next) else {
+    fn expect_name(&mut self, otherwise: &str) -> Result<(String, Range<usize>), RuleError> {
+        let place = self.next_place();
+        let Some(Token { kind: TokenKind::Name(name), .. }) = self.words.get(self.next) else {
             return Err(RuleError::new(place, otherwise));
         };
         self.next += 1;
@@ -171,7 +171,7 @@ impl Parser<'_> {
 
     fn check_module(&self, part: PartId) -> Result<(), RuleError> {
         let part = self.tree.part(part);
-        let (Form::Name(module), Some(Token { kind: Word::Name(name), place })) =
+        let (Form::Name(module), Some(Token { kind: TokenKind::Name(name), place })) =
             (&part.form, self.words.get(self.next))
         else {
             return Ok(());
@@ -180,44 +180,41 @@ impl Parser<'_> {
         found.map_or(Ok(()), |message| Err(RuleError::new(part.place.start..place.end, message)))
     }
 
-    fn close(&mut self, sign: &'static str, open: &Range<usize>) -> Result<usize, RuleError> {
-        let place = self.place();
-        if self.takes(Word::Sign(sign)) {
+    fn expect_closing(&mut self, sign: &'static str, open: &Range<usize>) -> Result<usize, RuleError> {
+        let place = self.next_place();
+        if self.consume(TokenKind::Sign(sign)) {
             return Ok(place.end);
         }
-        if let Some(error) = self.words.get(self.next).and_then(foreign_word) {
+        if let Some(error) = self.words.get(self.next).and_then(foreign_word_error) {
             return Err(error);
         }
         let opened = &self.text[open.clone()];
         let message = match self.words.get(self.next) {
             None => format!("the `{opened}` is not closed: `{sign}` is missing"),
             Some(_) if sign == ")" => {
-                format!(
-                    "a sign, `,` or the `)` of the `{opened}` should stand here, not {}",
-                    self.quoted(&place)
-                )
+                format!("expected an operator, `,` or `)` here, not {}", self.quoted(&place))
             }
-            Some(_) => format!("a sign or `{sign}` should stand here, not {}", self.quoted(&place)),
+            Some(_) => format!("expected an operator or `{sign}` here, not {}", self.quoted(&place)),
         };
         let at = if self.next < self.words.len() { place } else { open.clone() };
         Err(RuleError::new(at, message))
     }
 
-    fn left_over(&self, word: &Token<'_>) -> RuleError {
+    fn leftover_error(&self, word: &Token<'_>) -> RuleError {
         let before = self.next.checked_sub(1).and_then(|before| self.words.get(before));
-        if let Some(error) = before.into_iter().chain([word]).find_map(foreign_word) {
+        if let Some(error) = before.into_iter().chain([word]).find_map(foreign_word_error) {
             return error;
         }
         let message = match word.kind {
-            Word::Sign(sign @ (")" | "]")) => format!("there is no bracket that this `{sign}` closes"),
-            Word::Sign(",") => {
-                "a comma separates the values of a call: join conditions with `and` or `or`, and write 1.5 with a point"
+            TokenKind::Sign(sign @ (")" | "]")) => format!("this `{sign}` has no opening bracket: remove it or add one"),
+            TokenKind::Sign(",") => {
+                "a comma only separates values of a function: use `and` or `or` between conditions and a decimal point as in 1.5"
                     .to_owned()
             }
-            Word::Name(name) if ["and", "or"].contains(&name.to_lowercase().as_str()) => {
+            TokenKind::Name(name) if ["and", "or"].contains(&name.to_lowercase().as_str()) => {
                 format!("there is no `{name}`: write `{}`", name.to_lowercase())
             }
-            _ => format!("a sign such as `and` or `<` should stand before {}", self.quoted(&word.place)),
+            _ => format!("an operator such as `and` or `<` is missing before {}", self.quoted(&word.place)),
         };
         RuleError::new(word.place.clone(), message)
     }
@@ -228,42 +225,42 @@ impl Parser<'_> {
 
     fn add(&mut self, form: Form, place: Range<usize>) -> Result<PartId, RuleError> {
         if self.tree.len() == MAX_PARTS {
-            return Err(RuleError::new(place, format!("a rule has at most {MAX_PARTS} parts")));
+            return Err(RuleError::new(place, format!("use at most {MAX_PARTS} parts in a rule")));
         }
         Ok(self.tree.add(form, place))
     }
 
     fn operator(&self) -> Option<Operator> {
         match self.words.get(self.next)?.kind {
-            Word::Sign(sign) => Operator::of_sign(sign),
-            Word::Name(name) => Operator::of_sign(name),
+            TokenKind::Sign(sign) => Operator::from_sign(sign),
+            TokenKind::Name(name) => Operator::from_sign(name),
             _ => None,
         }
     }
 
     fn is_comparison(&self, id: PartId) -> bool {
         let part = self.tree.part(id);
-        !part.is_in_brackets && matches!(part.form, Form::Binary { operator, .. } if operator.compares())
+        !part.is_in_brackets && matches!(part.form, Form::Binary { operator, .. } if operator.is_comparison())
     }
 
-    fn is_next(&self, kind: Word<'_>) -> bool {
+    fn is_next(&self, kind: TokenKind<'_>) -> bool {
         self.words.get(self.next).is_some_and(|word| word.kind == kind)
     }
 
-    fn takes(&mut self, kind: Word<'_>) -> bool {
+    fn consume(&mut self, kind: TokenKind<'_>) -> bool {
         let is_next = self.is_next(kind);
         self.next += usize::from(is_next);
         is_next
     }
 
-    fn place(&self) -> Range<usize> {
+    fn next_place(&self) -> Range<usize> {
         let end = self.text.trim_end().len();
         self.words.get(self.next).map_or(end..end, |word| word.place.clone())
     }
 }
 
-fn foreign_word(word: &Token<'_>) -> Option<RuleError> {
-    let Word::Name(name) = word.kind else { return None };
+fn foreign_word_error(word: &Token<'_>) -> Option<RuleError> {
+    let TokenKind::Name(name) = word.kind else { return None };
     let hint = hint_for_word(name)?;
     Some(RuleError::new(word.place.clone(), format!("there is no `{name}`: {hint}")))
 }

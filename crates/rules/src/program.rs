@@ -8,7 +8,7 @@ use candlewick_sdk::{Candle, Interval};
 pub(crate) struct Program {
     own: Frame,
     /// Shorter intervals first.
-    longer: Vec<Longer>,
+    longer: Vec<LongerFrame>,
 }
 
 #[derive(Clone, Debug)]
@@ -25,8 +25,8 @@ struct Frame {
 /// The first values of every frame, because nearly every rule reads them.
 const PRICES: [Field; 4] = [Field::Open, Field::High, Field::Low, Field::Close];
 
-/// Size of nearly all programs at most, and the number of indices that fit into a byte.
-const FEW: usize = 256;
+/// Number of values that `u8` can index; nearly all programs have fewer.
+const INLINE_SLOTS: usize = 256;
 
 impl Field {
     pub(crate) const OPEN: Place = 0;
@@ -43,14 +43,14 @@ pub(crate) trait Slots {
 
 /// Values of a small program. Every index is in range, so no bounds check is needed.
 #[derive(Clone, Debug)]
-pub(crate) struct Few {
-    values: [f64; FEW],
+pub(crate) struct InlineSlots {
+    values: [f64; INLINE_SLOTS],
     used: usize,
     prices: [bool; 4],
 }
 
 #[derive(Clone, Debug)]
-struct Longer {
+struct LongerFrame {
     frame: Frame,
     /// Pairs of positions: in this frame and in the bot's own.
     seen: Vec<(usize, usize)>,
@@ -59,8 +59,8 @@ struct Longer {
 pub(crate) type Place = usize;
 
 impl Program {
-    /// Builds a program for all that `wanted` values of the bot's own candles depend on, with their positions.
-    pub(crate) fn of(graph: &Graph, wanted: &[Id]) -> (Self, Vec<Place>) {
+    /// Builds a program for `wanted` values of the bot's own candles, and returns their positions.
+    pub(crate) fn build(graph: &Graph, wanted: &[Id]) -> (Self, Vec<Place>) {
         let needed = needed(graph, wanted);
         let mut places = vec![0; graph.len()];
         let mut frames: Vec<Frame> = graph.intervals().iter().map(|interval| Frame::new(*interval)).collect();
@@ -70,7 +70,7 @@ impl Program {
         }
         let mut all = frames.into_iter();
         let own = all.next().unwrap_or_else(|| Frame::new(Interval::MINUTE));
-        let mut longer: Vec<Longer> = all.map(|frame| Longer { frame, seen: Vec::new() }).collect();
+        let mut longer: Vec<LongerFrame> = all.map(|frame| LongerFrame { frame, seen: Vec::new() }).collect();
         for id in (0..graph.len()).filter(|id| needed[*id]) {
             if let Op::Longer(of) = graph.node(id).op {
                 longer[graph.node(of).candles - 1].seen.push((places[of], places[id]));
@@ -114,18 +114,19 @@ impl Program {
     }
 
     /// Returns the steps with the initial values, `Err(self)` for a larger program or longer candles.
-    pub(crate) fn into_few(self) -> Result<(Interval, Vec<Step>, Few), Self> {
+    pub(crate) fn into_inline(self) -> Result<(Interval, Vec<Step>, InlineSlots), Self> {
         let Frame { values, .. } = &self.own;
-        if !self.longer.is_empty() || values.len() > FEW {
+        if !self.longer.is_empty() || values.len() > INLINE_SLOTS {
             return Err(self);
         }
-        let mut few = Few { values: [f64::NAN; FEW], used: values.len(), prices: self.own.prices };
+        let mut few =
+            InlineSlots { values: [f64::NAN; INLINE_SLOTS], used: values.len(), prices: self.own.prices };
         few.values[..values.len()].copy_from_slice(values);
         Ok((self.own.interval, self.own.steps, few))
     }
 }
 
-impl Few {
+impl InlineSlots {
     #[inline]
     pub(crate) fn all(&self) -> &[f64] {
         &self.values
@@ -140,7 +141,7 @@ impl Few {
     }
 
     #[inline]
-    pub(crate) const fn of(&self, place: u8) -> f64 {
+    pub(crate) const fn get(&self, place: u8) -> f64 {
         self.values[place as usize]
     }
 
@@ -149,12 +150,12 @@ impl Few {
         self.values[place as usize] = value;
     }
 
-    pub(crate) const fn room(&self) -> usize {
-        FEW - self.used
+    pub(crate) const fn free_slots(&self) -> usize {
+        INLINE_SLOTS - self.used
     }
 
     /// Allocates a value and returns its position. There must be room.
-    pub(crate) fn take(&mut self, value: f64) -> Place {
+    pub(crate) fn allocate(&mut self, value: f64) -> Place {
         let place = self.used;
         self.values[place] = value;
         self.used += 1;
@@ -195,20 +196,20 @@ impl Slots for [f64] {
     }
 }
 
-impl Slots for Few {
+impl Slots for InlineSlots {
     #[inline]
     fn at(&self, place: Place) -> f64 {
-        self.values[place % FEW]
+        self.values[place % INLINE_SLOTS]
     }
 
     #[inline]
     fn put(&mut self, place: Place, value: f64) {
-        self.values[place % FEW] = value;
+        self.values[place % INLINE_SLOTS] = value;
     }
 
     #[inline]
     fn lines_at(&mut self, place: Place) -> &mut [f64] {
-        &mut self.values[place % FEW..]
+        &mut self.values[place % INLINE_SLOTS..]
     }
 }
 
@@ -231,16 +232,15 @@ impl Frame {
             return place;
         }
         match op {
-            // A part of a candle is made of its prices.
+            // Derived fields read the prices.
             Op::Field(_) => self.prices = [true; 4],
-            // What counts as equal depends on the price.
             Op::Compared(..) | Op::Order(..) => self.prices[Field::CLOSE] = true,
             _ => {}
         }
         let operands: Vec<Place> = op.parts().map(|part| self.operand(graph, part, places)).collect();
         let out = self.values.len();
         match op {
-            // Each frame has its own, where it needs it.
+            // `operand` adds constants on demand.
             Op::Constant(_) => {}
             Op::Longer(_) => self.values.push(f64::NAN),
             Op::Line(_, line) => return operands.first().copied().unwrap_or_default() + line,
@@ -251,7 +251,7 @@ impl Frame {
                     _ => 1,
                 };
                 self.values.resize(out + lines, f64::NAN);
-                self.steps.extend(Step::of(op, &operands, out));
+                self.steps.extend(Step::from_op(op, &operands, out));
             }
         }
         out
@@ -271,7 +271,7 @@ impl Frame {
     fn run(&mut self, candle: &Candle) {
         begin(&mut self.values, candle);
         for step in &mut self.steps {
-            step.take(candle, self.interval, &mut *self.values);
+            step.run(candle, self.interval, &mut *self.values);
         }
     }
 }
@@ -281,7 +281,7 @@ fn needed(graph: &Graph, wanted: &[Id]) -> Vec<bool> {
     for id in wanted {
         needed[*id] = true;
     }
-    // What a value is made of stands before it.
+    // Operands precede the values that use them.
     for id in (0..graph.len()).rev() {
         if needed[id] {
             let op = &graph.node(id).op;

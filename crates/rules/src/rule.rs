@@ -43,7 +43,7 @@ impl Rule {
             text.map(read).transpose().map_err(|error| (side, error))
         };
         if buy.is_none() && sell.is_none() {
-            return Err((Side::Buy, RuleError::new(0..0, "a rule has a condition: give buy, sell or both")));
+            return Err((Side::Buy, RuleError::new(0..0, "the rule needs a condition: set buy or sell")));
         }
         Ok(Self { buy: condition(Side::Buy, buy)?, sell: condition(Side::Sell, sell)? })
     }
@@ -79,9 +79,9 @@ impl Rule {
         Ok(parameters.keys().map(String::as_str).filter(|name| !used.contains(*name)).collect())
     }
 
-    pub(crate) fn compares_worked_out(&self, parameters: &BTreeMap<String, f64>) -> bool {
+    pub(crate) fn compares_computed_values(&self, parameters: &BTreeMap<String, f64>) -> bool {
         let mut compiler = Compiler::new(parameters, Interval::SECOND);
-        // What is wrong is told where the rule is built.
+        // Errors are reported by `build`.
         self.conditions().for_each(|(_, condition)| drop(compiler.condition(&condition.tree)));
         let graph = &compiler.graph;
         (0..graph.len()).any(|id| matches!(graph.node(id).op, Op::Compared(..)))

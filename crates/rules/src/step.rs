@@ -4,7 +4,7 @@ use crate::columns::Columns;
 use crate::graph::{Binary, Clock, Field, Op};
 use crate::indicator::{ByNumber, Indicator, write};
 use crate::instruction::crosses;
-use crate::program::{Few, Place, Slots};
+use crate::program::{InlineSlots, Place, Slots};
 use candlewick_engine::{LocalClock, Window};
 use candlewick_sdk::indicator::{Bollinger, Ema, Macd, Rsi, Sma};
 use candlewick_sdk::{Candle, Interval, MOST_TOGETHER, Millis};
@@ -59,8 +59,8 @@ pub(crate) struct Order {
 }
 
 impl Step {
-    pub(crate) fn of(op: &Op, operands: &[Place], out: Place) -> Option<Self> {
-        let none_yet = |count: usize| vec![f64::NAN; count].into_boxed_slice();
+    pub(crate) fn from_op(op: &Op, operands: &[Place], out: Place) -> Option<Self> {
+        let missing = |count: usize| vec![f64::NAN; count].into_boxed_slice();
         let action = match (op, operands) {
             (Op::Field(field), _) => Action::Field(*field),
             (Op::Clock(clock), _) => Action::Clock(*clock),
@@ -70,9 +70,9 @@ impl Step {
             (Op::Negate(_), [of]) => Action::Negate(*of),
             (Op::Abs(_), [of]) => Action::Abs(*of),
             (Op::Not(_), [of]) => Action::Not(*of),
-            (Op::Binary(binary, ..), [one, other]) => binary_of(*binary, *one, *other),
+            (Op::Binary(binary, ..), [one, other]) => binary_action(*binary, *one, *other),
             (Op::Back(_, 1), [of]) => Action::Last { of: *of, last: f64::NAN },
-            (Op::Back(_, by), [of]) => Action::Back { of: *of, last: none_yet(*by), next: 0 },
+            (Op::Back(_, by), [of]) => Action::Back { of: *of, last: missing(*by), next: 0 },
             (Op::Compared(..), [one, other]) => Action::Compared(*one, *other),
             (Op::Order(..), [one, other]) => Action::Order(Order { one: *one, other: *other }),
             (Op::Crosses { is_above, .. }, [order]) => {
@@ -80,7 +80,7 @@ impl Step {
             }
             (Op::Since { within, .. }, [of]) => Action::Since { of: *of, within: *within, age: None },
             (Op::Count { among, .. }, [of]) => {
-                Action::Count { of: *of, last: none_yet(*among), next: 0, held: 0, unknown: *among }
+                Action::Count { of: *of, last: missing(*among), next: 0, held: 0, unknown: *among }
             }
             (Op::Indicator { indicator, .. }, []) => Action::OfCandle(indicator.clone()),
             (Op::Indicator { indicator, .. }, [of]) => match &**indicator {
@@ -97,7 +97,7 @@ impl Step {
     }
 
     #[inline]
-    pub(crate) fn take<S: Slots + ?Sized>(&mut self, candle: &Candle, interval: Interval, values: &mut S) {
+    pub(crate) fn run<S: Slots + ?Sized>(&mut self, candle: &Candle, interval: Interval, values: &mut S) {
         let out = self.out;
         let value = match &mut self.action {
             Action::Rsi(rsi, of) => return put_lines_of(&mut **rsi, *of, out, values),
@@ -111,12 +111,12 @@ impl Step {
             }
             Action::OfCandle(indicator) => return indicator.update_by_candle(candle, values.lines_at(out)),
             Action::Field(field) => field.of(candle),
-            Action::Less(one, other) => Binary::Less.of(values.at(*one), values.at(*other)),
-            Action::Add(one, other) => Binary::Add.of(values.at(*one), values.at(*other)),
-            Action::Subtract(one, other) => Binary::Subtract.of(values.at(*one), values.at(*other)),
-            Action::Multiply(one, other) => Binary::Multiply.of(values.at(*one), values.at(*other)),
-            Action::Divide(one, other) => Binary::Divide.of(values.at(*one), values.at(*other)),
-            Action::Binary(binary, one, other) => binary.of(values.at(*one), values.at(*other)),
+            Action::Less(one, other) => Binary::Less.apply(values.at(*one), values.at(*other)),
+            Action::Add(one, other) => Binary::Add.apply(values.at(*one), values.at(*other)),
+            Action::Subtract(one, other) => Binary::Subtract.apply(values.at(*one), values.at(*other)),
+            Action::Multiply(one, other) => Binary::Multiply.apply(values.at(*one), values.at(*other)),
+            Action::Divide(one, other) => Binary::Divide.apply(values.at(*one), values.at(*other)),
+            Action::Binary(binary, one, other) => binary.apply(values.at(*one), values.at(*other)),
             Action::Not(of) => 1.0 - values.at(*of),
             Action::Negate(of) => -values.at(*of),
             Action::Abs(of) => values.at(*of).abs(),
@@ -127,7 +127,7 @@ impl Step {
             Action::Last { of, last } => std::mem::replace(last, values.at(*of)),
             Action::Back { of, last, next } => replace_oldest(last, next, values.at(*of)),
             Action::Compared(one, other) => order(values.at(*one), values.at(*other), candle.close()),
-            Action::Order(order) => return order.take(candle, out, values),
+            Action::Order(order) => return order.write(candle, out, values),
             Action::Crosses { to, order } => crosses(values.at(*order), values.at(*order + 1), *to),
             Action::Since { of, within, age } => {
                 *age = if values.at(*of) == 1.0 {
@@ -152,7 +152,7 @@ fn put_lines_of<I: ByNumber, S: Slots + ?Sized>(indicator: &mut I, of: Place, ou
     write(values.lines_at(out), lines);
 }
 
-const fn binary_of(binary: Binary, one: Place, other: Place) -> Action {
+const fn binary_action(binary: Binary, one: Place, other: Place) -> Action {
     match binary {
         Binary::Less => Action::Less(one, other),
         Binary::Add => Action::Add(one, other),
@@ -198,7 +198,7 @@ impl Order {
 
     /// Writes the current order to `out` and the previous one to `out + 1`.
     #[inline]
-    pub(crate) fn take<S: Slots + ?Sized>(self, candle: &Candle, out: Place, values: &mut S) {
+    pub(crate) fn write<S: Slots + ?Sized>(self, candle: &Candle, out: Place, values: &mut S) {
         let now = order(values.at(self.one), values.at(self.other), candle.close());
         let before = values.at(out);
         values.put(out + 1, before);
@@ -258,12 +258,12 @@ impl Clock {
 }
 
 impl Step {
-    pub(crate) fn take_together(
+    pub(crate) fn run_together(
         &mut self,
         candles: &[Candle],
         interval: Interval,
         columns: &mut Columns,
-        values: &mut Few,
+        values: &mut InlineSlots,
     ) {
         let out = self.out;
         let mut binary =
@@ -317,7 +317,7 @@ impl Step {
                 age.map_or(f64::NAN, |age| age as f64)
             }),
             Action::Count { of, last, next, held, unknown } if last.len() <= MOST_TOGETHER => {
-                // Those of before in their order; they leave the count one by one, and then those that came to it here.
+                // Oldest first, the order in which they leave the window.
                 last.rotate_left(*next);
                 *next = 0;
                 columns.count(*of, last, out, values);

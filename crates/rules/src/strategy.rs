@@ -10,7 +10,7 @@ use candlewick_sdk::{
     ReasonTemplate, Signal, Strategy,
 };
 
-/// A rule of one bot, which signals on each candle on which a condition is known to hold.
+/// A compiled rule; signals on each candle on which a condition is known to be true.
 #[derive(Clone, Debug)]
 pub struct RuleStrategy {
     graph: Graph,
@@ -44,7 +44,7 @@ type Side = (Direction, String, Id, Vec<Id>);
 impl RuleStrategy {
     pub(crate) fn new(graph: Graph, sides: Vec<Side>, expiry: Option<Expiry>) -> Self {
         let conditions: Vec<Id> = sides.iter().map(|(_, _, condition, _)| *condition).collect();
-        let tests = Tests::of(&graph, &conditions);
+        let tests = Tests::compile(&graph, &conditions);
         let mut shown: Vec<Id> = Vec::new();
         for id in sides.iter().flat_map(|(_, _, _, compared)| compared) {
             if !shown.contains(id) {
@@ -52,7 +52,7 @@ impl RuleStrategy {
             }
         }
         let wanted: Vec<Id> = tests.operands().chain(shown.iter().copied()).collect();
-        let (program, places) = Program::of(&graph, &wanted);
+        let (program, places) = Program::build(&graph, &wanted);
         let place_of = |id: &Id| wanted.iter().position(|one| one == id).map_or(0, |at| places[at]);
         let names_of = |compared: &[Id]| compared.iter().map(|id| graph.node(*id).name.clone()).collect();
         let words = sides.iter().flat_map(|(_, text, _, compared)| {
@@ -89,9 +89,9 @@ impl RuleStrategy {
         declare::declaration(&self.graph, &rules, self.answers.expiry, longer)
     }
 
-    /// Returns the fastest form: few values without longer candles get a loop with common indicators inlined.
+    /// Returns the fastest form: small programs without longer candles inline common indicators.
     pub fn quickest(self) -> Box<dyn Strategy> {
-        match self.program.into_few() {
+        match self.program.into_inline() {
             Ok((interval, steps, values)) => direct::strategy(interval, steps, values, self.answers),
             Err(program) => Box::new(Self { program, ..self }),
         }
@@ -122,7 +122,7 @@ impl Answers {
             let rule = self.rules.iter().zip(held).find(|(_, held)| (**held >> place) & 1 == 1);
             if let (Some((rule, _)), Some(candle)) = (rule, candles.get(place)) {
                 let mut numbers = [0.0; Reason::MAX_NUMBERS];
-                let (template, numbers) = rule.words(&mut numbers, |of| columns.at(of, place));
+                let (template, numbers) = rule.reason_parts(&mut numbers, |of| columns.at(of, place));
                 let terms = (rule.direction, self.expiry);
                 answers.push_of_template(candle.time(), terms, template, numbers);
             }
@@ -145,13 +145,13 @@ impl Rule {
     #[inline]
     fn signal(&self, expiry: Option<Expiry>, value: impl Fn(Place) -> f64) -> Signal {
         let mut numbers = [0.0; Reason::MAX_NUMBERS];
-        let (template, numbers) = self.words(&mut numbers, value);
+        let (template, numbers) = self.reason_parts(&mut numbers, value);
         let reason = template.with_numbers(numbers);
         Signal { direction: self.direction, expiry, reason, is_virtual: false }
     }
 
     #[inline]
-    fn words<'a>(
+    fn reason_parts<'a>(
         &'a self,
         numbers: &'a mut [f64; Reason::MAX_NUMBERS],
         value: impl Fn(Place) -> f64,

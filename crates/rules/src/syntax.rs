@@ -68,12 +68,12 @@ impl Operator {
         Self::SIGNS[self as usize].1
     }
 
-    pub(crate) fn of_sign(sign: &str) -> Option<Self> {
+    pub(crate) fn from_sign(sign: &str) -> Option<Self> {
         Self::SIGNS.into_iter().find(|(_, own)| *own == sign).map(|(operator, _)| operator)
     }
 
     /// Precedence; operators with a higher value bind tighter.
-    pub(crate) const fn strength(self) -> u8 {
+    pub(crate) const fn precedence(self) -> u8 {
         match self {
             Self::Or => 1,
             Self::And => 2,
@@ -83,8 +83,8 @@ impl Operator {
         }
     }
 
-    pub(crate) const fn compares(self) -> bool {
-        self.strength() == 4
+    pub(crate) const fn is_comparison(self) -> bool {
+        self.precedence() == 4
     }
 }
 
@@ -112,20 +112,20 @@ impl Tree {
     }
 
     pub(crate) fn and_groups(&self) -> impl Iterator<Item = Vec<PartId>> {
-        // Each group is looked at from its top, which no other `and` is around.
+        // Starts at the outermost `and` of each group.
         let is_inner = |part: PartId| {
             self.parts.iter().any(|outer| match outer.form {
                 Form::Binary { operator: Operator::And, left, right } => left == part || right == part,
                 _ => false,
             })
         };
-        (0..self.len()).filter(move |part| !is_inner(*part)).map(|top| self.joined(top))
+        (0..self.len()).filter(move |part| !is_inner(*part)).map(|top| self.flatten_and(top))
     }
 
-    fn joined(&self, top: PartId) -> Vec<PartId> {
+    fn flatten_and(&self, top: PartId) -> Vec<PartId> {
         match self.part(top).form {
             Form::Binary { operator: Operator::And, left, right } => {
-                [self.joined(left), self.joined(right)].concat()
+                [self.flatten_and(left), self.flatten_and(right)].concat()
             }
             _ => vec![top],
         }

@@ -12,12 +12,12 @@ use winnow::token::{any, one_of, take_while};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Token<'t> {
-    pub(crate) kind: Word<'t>,
+    pub(crate) kind: TokenKind<'t>,
     pub(crate) place: Range<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Word<'t> {
+pub(crate) enum TokenKind<'t> {
     Number(f64),
     Name(&'t str),
     Text(&'t str),
@@ -26,13 +26,13 @@ pub(crate) enum Word<'t> {
 }
 
 type Input<'t> = LocatingSlice<&'t str>;
-type Read<T> = Result<T, EmptyError>;
+type ParseResult<T> = Result<T, EmptyError>;
 
 /// Longest match first.
 const SIGNS: [&str; 16] =
     ["<=", ">=", "==", "!=", "<", ">", "(", ")", "[", "]", ",", ".", "+", "-", "*", "/"];
 
-const FOREIGN: [(&str, &str); 23] = [
+const FOREIGN_SIGNS: [(&str, &str); 23] = [
     ("&&", "write `and`"),
     ("||", "write `or`"),
     ("<>", "write `!=`"),
@@ -49,36 +49,36 @@ const FOREIGN: [(&str, &str); 23] = [
     ("\u{2013}", "write `-`"),
     ("\u{d7}", "write `*`"),
     ("\u{f7}", "write `/`"),
-    ("\u{201c}", "a text stands in straight quotes, and the condition itself in none here"),
-    ("\u{201d}", "a text stands in straight quotes, and the condition itself in none here"),
-    ("#", "a remark stands in the file, on a line of its own"),
-    (";", "a rule is one condition: join several with `and` or `or`, or leave it out at the end"),
-    ("?", "a rule is one condition: join several with `and` or `or`"),
-    (":", "a time of the day is written in quotes, such as between('08:00', '17:00')"),
-    ("%", "leave it out: an index of 0 to 100 is compared with 70, and a change of 1 % is 0.01"),
+    ("\u{201c}", "use straight quotes for texts, and none around the condition"),
+    ("\u{201d}", "use straight quotes for texts, and none around the condition"),
+    ("#", "write comments in the file, on separate lines"),
+    (";", "join conditions with `and` or `or`, or remove it at the end"),
+    ("?", "join conditions with `and` or `or`"),
+    (":", "write times of day in quotes, such as between('08:00', '17:00')"),
+    ("%", "remove it: compare an index of 0 to 100 with 70, and write a change of 1 % as 0.01"),
 ];
 
-pub(crate) fn tokens(text: &str) -> Result<Vec<Token<'_>>, RuleError> {
+pub(crate) fn tokenize(text: &str) -> Result<Vec<Token<'_>>, RuleError> {
     let mut input = LocatingSlice::new(text);
     let mut all = Vec::new();
     loop {
-        let _: Read<&str> = multispace0.parse_next(&mut input);
+        let _: ParseResult<&str> = multispace0.parse_next(&mut input);
         let start = input.current_token_start();
         let rest = &text[start..];
         if rest.is_empty() {
             return Ok(all);
         }
-        // "=>" and "=<" begin like no sign of ours, "<>" like one.
-        if let Some((sign, cure)) = FOREIGN.iter().find(|(sign, _)| is_foreign(rest, sign)) {
-            let message = format!("there is no `{sign}`: {cure}");
+        // Before the own signs, because `<>` starts with `<`.
+        if let Some((sign, hint)) = FOREIGN_SIGNS.iter().find(|(sign, _)| is_foreign(rest, sign)) {
+            let message = format!("there is no `{sign}`: {hint}");
             return Err(RuleError::new(start..start + sign.len(), message));
         }
         match word.with_span().parse_next(&mut input) {
             Ok((kind, place)) => {
-                let word = check(text, kind, place)?;
+                let word = check_token(text, kind, place)?;
                 all.push(word);
             }
-            Err(EmptyError) => return Err(unknown(rest, start)),
+            Err(EmptyError) => return Err(unknown_character(rest, start)),
         }
     }
 }
@@ -87,8 +87,8 @@ fn is_foreign(rest: &str, sign: &str) -> bool {
     rest.starts_with(sign) && !(rest.starts_with("==") || rest.starts_with("!="))
 }
 
-fn check<'t>(text: &'t str, kind: Word<'t>, place: Range<usize>) -> Result<Token<'t>, RuleError> {
-    let Word::Number(number) = kind else { return Ok(Token { kind, place }) };
+fn check_token<'t>(text: &'t str, kind: TokenKind<'t>, place: Range<usize>) -> Result<Token<'t>, RuleError> {
+    let TokenKind::Number(number) = kind else { return Ok(Token { kind, place }) };
     let letters = text[place.end..].chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_');
     let length: usize = letters.map(char::len_utf8).sum();
     if length > 0 {
@@ -96,60 +96,64 @@ fn check<'t>(text: &'t str, kind: Word<'t>, place: Range<usize>) -> Result<Token
         let written = &text[whole.clone()];
         let message = match written.parse::<Interval>() {
             Ok(_) => {
-                format!("`{written}` is an interval: write it behind a value, such as sma(50)@{written}")
+                format!("`{written}` is an interval: write it after a value, such as sma(50)@{written}")
             }
-            Err(_) => format!("`{written}` is neither a number nor a name"),
+            Err(_) => format!("`{written}` is neither a number nor a name: start names with a letter"),
         };
         return Err(RuleError::new(whole, message));
     }
     if number.is_finite() {
         return Ok(Token { kind, place });
     }
-    Err(RuleError::new(place, "this number is too large"))
+    Err(RuleError::new(place, "the number is too large: use a smaller one"))
 }
 
-fn unknown(rest: &str, start: usize) -> RuleError {
+fn unknown_character(rest: &str, start: usize) -> RuleError {
     let letter = rest.chars().next().unwrap_or(' ');
     let place = start..start + letter.len_utf8();
     match letter {
-        '"' | '\'' => RuleError::new(start..start + rest.len(), format!("this text has no closing {letter}")),
-        '@' => RuleError::new(place, "after @ comes an interval, such as @5m or @1h"),
-        _ => RuleError::new(place, format!("`{}` has no meaning in a rule", letter.escape_debug())),
+        '"' | '\'' => {
+            RuleError::new(start..start + rest.len(), format!("the text has no closing {letter}: add it"))
+        }
+        '@' => RuleError::new(place, "an interval is missing after @, such as @5m or @1h"),
+        _ => {
+            RuleError::new(place, format!("`{}` has no meaning in a rule: remove it", letter.escape_debug()))
+        }
     }
 }
 
-fn word<'t>(input: &mut Input<'t>) -> Read<Word<'t>> {
+fn word<'t>(input: &mut Input<'t>) -> ParseResult<TokenKind<'t>> {
     alt((number, name, quoted, interval, sign)).parse_next(input)
 }
 
-fn number<'t>(input: &mut Input<'t>) -> Read<Word<'t>> {
+fn number<'t>(input: &mut Input<'t>) -> ParseResult<TokenKind<'t>> {
     let exponent = (one_of(['e', 'E']), opt(one_of(['+', '-'])), digit1);
-    (digit1, opt(('.', digit1)), opt(exponent)).take().parse_to().map(Word::Number).parse_next(input)
+    (digit1, opt(('.', digit1)), opt(exponent)).take().parse_to().map(TokenKind::Number).parse_next(input)
 }
 
-fn name<'t>(input: &mut Input<'t>) -> Read<Word<'t>> {
-    let begins = one_of(|letter: char| letter.is_ascii_alphabetic() || letter == '_');
-    let goes_on = take_while(0.., |letter: char| letter.is_ascii_alphanumeric() || letter == '_');
-    (begins, goes_on).take().map(Word::Name).parse_next(input)
+fn name<'t>(input: &mut Input<'t>) -> ParseResult<TokenKind<'t>> {
+    let starts = one_of(|letter: char| letter.is_ascii_alphabetic() || letter == '_');
+    let continues = take_while(0.., |letter: char| letter.is_ascii_alphanumeric() || letter == '_');
+    (starts, continues).take().map(TokenKind::Name).parse_next(input)
 }
 
-fn quoted<'t>(input: &mut Input<'t>) -> Read<Word<'t>> {
+fn quoted<'t>(input: &mut Input<'t>) -> ParseResult<TokenKind<'t>> {
     let double = delimited('"', take_while(0.., |letter| letter != '"'), '"');
     let single = delimited('\'', take_while(0.., |letter| letter != '\''), '\'');
-    alt((double, single)).map(Word::Text).parse_next(input)
+    alt((double, single)).map(TokenKind::Text).parse_next(input)
 }
 
-fn interval<'t>(input: &mut Input<'t>) -> Read<Word<'t>> {
+fn interval<'t>(input: &mut Input<'t>) -> ParseResult<TokenKind<'t>> {
     preceded('@', take_while(1.., |letter: char| letter.is_ascii_alphanumeric()))
-        .map(Word::Interval)
+        .map(TokenKind::Interval)
         .parse_next(input)
 }
 
-fn sign<'t>(input: &mut Input<'t>) -> Read<Word<'t>> {
+fn sign<'t>(input: &mut Input<'t>) -> ParseResult<TokenKind<'t>> {
     let rest: &str = input.as_ref();
     let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) else { return Err(EmptyError) };
     for _ in 0..sign.len() {
-        let _: Read<char> = any.parse_next(input);
+        let _: ParseResult<char> = any.parse_next(input);
     }
-    Ok(Word::Sign(sign))
+    Ok(TokenKind::Sign(sign))
 }

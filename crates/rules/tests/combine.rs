@@ -1,4 +1,4 @@
-//! Strategies made of others: truth tables by hand, a slow second calculation, and the strategies that one part is.
+//! Combinations against hand-computed tables, a naive calculation, and their single parts.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 mod parts;
@@ -46,13 +46,13 @@ fn check_refused(params: &Value, expected: &str) {
 }
 
 #[test]
-fn a_span_of_the_whole_holds_for_all_parts_and_weights_add_up_as_decimals() {
+fn shared_within_applies_to_all_parts_and_weights_add_as_decimals() {
     let weights = [0.7, 0.1].map(|weight| with("b", &json!({ "weight": weight })));
     for (params, expected) in [
-        // Both, within two candles: the one before has it for one candle more.
+        // Both within two candles: the earlier signal counts for one more candle.
         (json!({ "vote": [part("b...s.b"), part(".b...b.")], "within": 2 }), ".b....b"),
         (json!({ "first_of": [part("bsbsb")], "filters": [part("b....")], "within": 3 }), "b.b.."),
-        // 0.7 + 0.1 is 0.8, whatever binary fractions make of it.
+        // 0.7 + 0.1 is 0.8, despite binary fractions.
         (json!({ "vote": weights, "quorum": 0.8 }), "b"),
     ] {
         assert_eq!(script_of(&params, expected.len()), expected, "{params}");
@@ -60,7 +60,7 @@ fn a_span_of_the_whole_holds_for_all_parts_and_weights_add_up_as_decimals() {
 }
 
 #[test]
-fn the_short_filters_are_what_their_rules_say() {
+fn short_filters_equal_their_rules() {
     // The first candle closes at 00:01 UTC. A rise of one from 10 has a true range of 1 in 11; the first candle has none.
     for (filter, closes, expected) in [
         (json!({ "hours": ["00:02", "00:04"] }), &[1.0, 1.0, 1.0, 1.0, 1.0][..], ".bb.."),
@@ -77,7 +77,7 @@ fn the_short_filters_are_what_their_rules_say() {
 }
 
 #[test]
-fn reason_and_expiry_are_those_of_the_part_that_decides() {
+fn reason_and_expiry_come_from_the_deciding_part() {
     let numbered = |script: &str, number: f64| json!({ "strategy": "script", "params": { "script": script, "number": number } });
     let params = json!({ "vote": [numbered("b.", 1.0), numbered("bs", 2.0)], "quorum": 1.0 });
     let given = answers(built(&params), &from_closes(&[1.0, 1.0]));
@@ -94,7 +94,7 @@ fn reason_and_expiry_are_those_of_the_part_that_decides() {
 }
 
 #[test]
-fn it_is_warm_when_every_view_that_it_looks_at_is() {
+fn warm_up_covers_every_view_in_use() {
     let warm = |warmup: usize| json!({ "strategy": "script", "params": { "warmup": warmup } });
     for (params, expected) in [
         (json!({ "first_of": [warm(5), warm(3)] }), 5),
@@ -110,7 +110,7 @@ fn it_is_warm_when_every_view_that_it_looks_at_is() {
 }
 
 #[test]
-fn one_part_is_the_strategy_itself_and_two_turns_are_none() {
+fn single_part_is_transparent_and_two_inversions_cancel() {
     for name in ["rsi-reversal", "bollinger-reversal", "trend-filter", "ema-cross"] {
         for candles in [random_walk(3, 5_000), trending(4, 5_000)] {
             let alone = registry().find(name).unwrap().build(&json!({}), &bot("BTCUSDT")).unwrap();
@@ -218,7 +218,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn any_combination_answers_as_the_slow_calculation_does(
+    fn combinations_agree_with_a_naive_calculation(
         parts in prop::collection::vec(plain_part(), 1..5),
         filters in prop::collection::vec(plain_part(), 0..3),
         share in prop::option::of(0.0_f64..=1.0),
@@ -242,7 +242,7 @@ proptest! {
 }
 
 #[test]
-fn parameters_of_parts_are_those_of_the_whole_behind_their_names() {
+fn exposes_parameters_of_parts_with_a_prefix() {
     let combine = combine::entry(registry());
     let params = json!({
         "vote": [
@@ -267,7 +267,7 @@ fn parameters_of_parts_are_those_of_the_whole_behind_their_names() {
         assert_eq!(of(name).default, default, "{name}");
     }
     assert_eq!((of("rule.n").minimum, of("rule.n").maximum), (Some(2.0), Some(20.0)));
-    // A value of the whole goes before that of the part, and is held to its range.
+    // Values of the combination override those of the part, and their range is checked.
     let mut other = params.clone();
     other["rule.n"] = json!(3);
     let bot = bot("BTCUSDT");
@@ -301,12 +301,12 @@ fn what_is_wrong_is_named() {
         (json!({ "first_of": [part("b")], "script.scrip": "b" }), "there is no parameter scrip"),
         (json!({ "first_of": [part("b")], "other.script": "b" }), "there is no parameter other.script"),
         (json!({ "first_of": [part("b")], "script.number": 10.0 }), "script.number = 10 is outside 0 to 9"),
-        (json!({ "first_of": [{ "strategy": "prices" }] }), "it wants prices between candles"),
-        (json!({ "first_of": [with("b", &json!({ "weight": 2.0 }))] }), "weight belongs to vote"),
-        (json!({ "first_of": [with("b", &json!({ "within": 2 }))] }), "within belongs to vote"),
-        (json!({ "first_of": [part("b")], "quorum": 1.0 }), "quorum belongs to vote"),
-        (json!({ "vote": [with("b", &json!({ "weight": 0.0 }))] }), "its weight is a number above 0"),
-        // What becomes of `nan` in a configuration.
+        (json!({ "first_of": [{ "strategy": "prices" }] }), "it needs prices between candles"),
+        (json!({ "first_of": [with("b", &json!({ "weight": 2.0 }))] }), "weight is only valid with vote"),
+        (json!({ "first_of": [with("b", &json!({ "within": 2 }))] }), "within is only valid in vote"),
+        (json!({ "first_of": [part("b")], "quorum": 1.0 }), "quorum is only valid with vote"),
+        (json!({ "vote": [with("b", &json!({ "weight": 0.0 }))] }), "weight must be a number above 0"),
+        // `nan` in a configuration arrives as null.
         (json!({ "vote": [with("b", &json!({ "weight": null }))] }), "use a number, not nothing"),
         (json!({ "vote": [part("b"), part("b")], "quorum": 3.0 }), "quorum = 3 is outside 1 to 2"),
         (json!({ "vote": weights, "quorum": 0.9 }), "is outside 0.1 to 0.8"),
@@ -318,7 +318,7 @@ fn what_is_wrong_is_named() {
             json!({ "first_of": [part("b")], "gate": { "after_virtual_loses": 2 } }),
             "gate: unknown key `after_virtual_loses`; did you mean \"after_virtual_losses\"?",
         ),
-        (json!({ "first_of": ["rsi-reversal"] }), "write it as { strategy = \"rsi-reversal\" }"),
+        (json!({ "first_of": ["rsi-reversal"] }), "write { strategy = \"rsi-reversal\" }"),
     ] {
         check_refused(&params, expected);
     }
@@ -326,24 +326,24 @@ fn what_is_wrong_is_named() {
     for _ in 0..6 {
         deep = json!({ "strategy": "combine", "params": { "first_of": [deep] } });
     }
-    check_refused(&json!({ "first_of": [deep] }), "at most 4 combinations stand inside each other");
+    check_refused(&json!({ "first_of": [deep] }), "combinations are nested too deeply: use at most 4 levels");
 }
 
 #[test]
-fn what_is_wrong_with_a_filter_is_named() {
+fn rejects_invalid_filters() {
     for (filter, expected) in [
-        (json!({}), "filters[0]: a filter is one of"),
-        (json!({ "trend": 5, "when": "true" }), "a filter is one of"),
+        (json!({}), "filters[0]: a filter needs exactly one of"),
+        (json!({ "trend": 5, "when": "true" }), "a filter needs exactly one of"),
         (json!({ "huors": ["08:00", "17:00"] }), "filters[0]: unknown key `huors`; did you mean \"hours\"?"),
         (json!({ "hours": ["08:00", "17:00"], "invert": true }), "hours = [\"17:00\", \"08:00\"]"),
         (json!({ "hours": ["08:00", "17:00"], "timezone": "London" }), "did you mean Europe/London?"),
         (json!({ "hours": ["8", "17:00"] }), "part hours: "),
-        (json!({ "hours": "08:00-17:00" }), "filters[0]: hours are two times of the day"),
-        (json!({ "trend": 5, "timezone": "Europe/London" }), "timezone belongs to a filter with `hours`"),
-        (json!({ "trend": 5, "within": 3 }), "belongs to a filter with a strategy"),
-        (json!({ "when": "true", "within": 2 }), "filters[0]: within belongs to a filter with a strategy"),
+        (json!({ "hours": "08:00-17:00" }), "filters[0]: hours must be two times of day"),
+        (json!({ "trend": 5, "timezone": "Europe/London" }), "timezone is only valid with `hours`"),
+        (json!({ "trend": 5, "within": 3 }), "is only valid with a strategy"),
+        (json!({ "when": "true", "within": 2 }), "filters[0]: within is only valid with a strategy"),
         (json!({ "when": "clsoe > 1" }), "did you mean `close`?"),
-        (json!("adx(14) < 30"), "\"adx(14) < 30\" is no table: write it as { when = \"adx(14) > 25\" }"),
+        (json!("adx(14) < 30"), "\"adx(14) < 30\" is not a table: write { when = \"adx(14) > 25\" }"),
         (json!({ "volatility": {} }), "min, max or both"),
         (json!({ "volatility": { "mni": 0.1 } }), "filters[0]: unknown key `mni`; did you mean \"min\"?"),
     ] {
@@ -352,7 +352,7 @@ fn what_is_wrong_with_a_filter_is_named() {
 }
 
 #[test]
-fn values_of_parts_are_shown_behind_their_names() {
+fn exposes_indicators_of_parts_with_a_prefix() {
     let mut strategy = built(&json!({ "vote": [part("b"), part("s")], "within": 2 }));
     for candle in from_closes(&[1.0, 1.0, 1.0]) {
         strategy.on_candle(&candle);
@@ -366,7 +366,7 @@ fn values_of_parts_are_shown_behind_their_names() {
 }
 
 #[test]
-fn a_combination_passes_what_every_strategy_must() {
+fn combinations_pass_the_strategy_checks() {
     for params in [
         json!({
             "vote": [{ "strategy": "rsi-reversal" }, { "strategy": "bollinger-reversal", "weight": 2.0 }, { "strategy": "trend-filter" }],
@@ -385,7 +385,7 @@ fn a_combination_passes_what_every_strategy_must() {
 }
 
 #[test]
-fn every_file_of_a_rule_passes_what_every_strategy_must() {
+fn rule_files_pass_the_strategy_checks() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../strategies/rules");
     let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
     let files: Vec<_> =
@@ -397,7 +397,7 @@ fn every_file_of_a_rule_passes_what_every_strategy_must() {
 }
 
 #[test]
-fn a_combination_may_ask_for_what_the_parts_that_decide_may_or_for_its_own() {
+fn expiries_are_those_of_deciding_parts_or_its_own() {
     let rule =
         |expiry: &str| json!({ "strategy": "rules", "params": { "buy": "close > open", "expiry": expiry } });
     let filter = json!({ "strategy": "rules", "params": { "buy": "close > open", "expiry": "00:30" } });

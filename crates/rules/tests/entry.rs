@@ -1,4 +1,4 @@
-//! The strategy `rules` as a program registers it: files, what is wrong with them, parameters, versions.
+//! The registered strategy `rules`: files and their errors, parameters, versions.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 mod parts;
@@ -29,7 +29,7 @@ fn check_files(files: &[(&str, &str)]) {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_has_its_line_and_column() {
+fn file_errors_have_line_and_column() {
     check_files(&[
         ("buy = \"rsi(14) < 30\"\nsell = \"rsi(14) > 70\"", ""),
         ("buy = \"between('08:00', '17:00')\"", ""),
@@ -38,13 +38,13 @@ fn what_is_wrong_with_a_file_has_its_line_and_column() {
             "buy = 'close > open'\nsell = '''\nclose < open\nand clsoe < 3\n'''",
             "my.toml, line 4: column 5: sell: there is no `clsoe`: did you mean `close`?\n  and clsoe < 3\n      ^^^^^",
         ),
-        ("buy = \"between(\\\"08:00\\\", close)\"", "buy, character 18: a time of the day"),
-        ("about = \"nothing\"", "my.toml: a rule has a condition: give buy, sell or both"),
+        ("buy = \"between(\\\"08:00\\\", close)\"", "buy, character 18: write the time of day"),
+        ("about = \"nothing\"", "my.toml: the rule needs a condition: set buy or sell"),
         ("buy = \"close > open\"\nexpiry = \"5m\"", "my.toml, line 2: "),
         ("buy = \"close > open\"\nbyu = \"doji()\"", "line 2: column 1: unknown key `byu`: did you"),
         ("buy = \"close > open\n", "line 1: column 20: the condition has no closing \""),
         ("buy = \"1 > low\"\n[parameters]\nlow = { default = 1 }", "line 3: column 1: parameters.low: `low`"),
-        ("buy = \"doji()\"\n[parameters]\nperiod = { default = 14 }", "line 3: column 1: no condition names"),
+        ("buy = \"doji()\"\n[parameters]\nperiod = { default = 14 }", "3: column 1: the parameter `period`"),
         (
             "buy = \"rsi(n) < 30\"\n[parameters]\nn = { default = 14, min = 20, max = 30 }",
             "line 3: column 1: parameters.n: default = 14 is outside 20 to 30",
@@ -53,16 +53,16 @@ fn what_is_wrong_with_a_file_has_its_line_and_column() {
             "buy = \"close > x\"\n[parameters]\nx = { default = 1, min = 3, max = 2 }",
             "line 3: column 1: parameters.x: min = 3 must be below max = 2",
         ),
-        ("buy = \"doji()\"\n[parameters]\na-b = { default = 1 }", "line 3: column 1: parameters.a-b: a na"),
+        ("buy = \"doji()\"\n[parameters]\na-b = { default = 1 }", "line 3: column 1: parameters.a-b: use"),
         ("about = \"hours\"\nbuy = \"between(\"08:00\", \"17:00\")\"", "as in between('08:00', '17:00')"),
     ]);
 }
 
 #[test]
-fn slips_in_the_form_of_a_file_are_answered_with_what_was_meant() {
+fn suggests_fixes_for_syntax_mistakes_in_a_file() {
     check_files(&[
         ("sell = 'close > open\n", "the condition has no closing '\n"),
-        ("# Dips\nbuy = rsi(7) < 20\n", "line 2: column 7: a condition stands in double quotes: buy ="),
+        ("# Dips\nbuy = rsi(7) < 20\n", "line 2: column 7: put the condition in double quotes: buy ="),
         ("sell = between(\"08:00\", '17:00')", "double quotes: sell = \"between('08:00', '17:00')\"\n"),
         ("BUY = \"close > open\"", "my.toml, line 1: column 1: unknown key `BUY`: did you mean `buy`?\n"),
         ("call = \"close > open\"", "unknown key `call`: did you mean `buy`?\n"),
@@ -70,31 +70,31 @@ fn slips_in_the_form_of_a_file_are_answered_with_what_was_meant() {
         ("long = \"close > open\"", "unknown key `long`: did you mean `buy`?\n"),
         ("short = \"close > open\"", "unknown key `short`: did you mean `sell`?\n"),
         ("buy = \"close > x\"\n[parameters]\nx = { defualt = 1 }", "line 3: column 7: unknown key `defualt`"),
-        ("buy = \"close > open\"\nexpiry = 3", "line 2: column 10: a duration has minutes and seconds, in"),
+        ("buy = \"close > open\"\nexpiry = 3", "line 2: column 10: write a duration as minutes and seconds"),
         ("buy = \"close > open\"\nexpiry = \"3:30\"", "did you mean expiry = \"03:30\"?\n"),
         ("buy = \"close > open\"\nexpiry = \"M15\"", "did you mean expiry = \"15:00\"?\n"),
         ("buy = \"close > open\"\nexpiry = \"5 min\"", "did you mean expiry = \"05:00\"?\n"),
         ("buy = \"close > open\"\nexpiry = 180", "did you mean 03:00 for 180 seconds, or 3:00:00"),
         ("buy = \"close > open\"\nexpiry = \"soon\"", "in quotes, such as expiry = \"05:00\"\n"),
         ("buy = \"close > open\" and doji()", "line 1: column 22: the condition ends at its closing quote"),
-        ("buy: \"close > open\"", "a condition stands in double quotes: buy = \"close > open\"\n"),
+        ("buy: \"close > open\"", "put the condition in double quotes: buy = \"close > open\"\n"),
         ("sell close > open", "double quotes: sell = \"close > open\"\n"),
         ("buy = \"close > open\"\n[parameters]\nperiod: 14", "line 3: column 7: a line is a key"),
-        ("buy = \"close > open\" sell = \"close < open\"", "begin a new one before `sell`"),
+        ("buy = \"close > open\" sell = \"close < open\"", "start a new one before `sell`"),
         (
             "buy = between(\u{201c}08:00\u{201d}, \u{201c}17:00\u{201d})",
             "double quotes: buy = \"between('08:00', '17:00')\"\n",
         ),
         ("rsi(7) < 30", "double quotes: buy = \"rsi(7) < 30\"\n"),
         ("buy = \u{201c}close > open\u{201d}", "double quotes: buy = \"close > open\"\n"),
-        ("buy = [\"close > open\", \"doji()\"]", "join several with `and` or `or`"),
-        ("buy = \"rsi(period) < 30\"\n[parameters]\nperiod = 14", "column 10: a parameter has a default"),
+        ("buy = [\"close > open\", \"doji()\"]", "join its parts with `and` or `or`"),
+        ("buy = \"rsi(period) < 30\"\n[parameters]\nperiod = 14", "column 10: a parameter needs a default"),
         ("buy = \"close > x\"\n[parameters]\nx = { default = 1, step = 2 }", "key `step`: leave it out"),
     ]);
 }
 
 #[test]
-fn parameters_of_a_bot_are_held_to_their_ranges_and_to_what_the_rule_takes() {
+fn checks_parameters_of_a_bot_against_range_and_rule() {
     let file = "buy = \"macd(fast, slow, 9) > 0\"\n[parameters]\nfast = { default = 12, min = 2, max = 50 }\nslow = { default = 26, min = 10, max = 60 }";
     assert_eq!(refusal(file, &json!({ "fast": 5, "slow": 20 })), "");
     for (params, named) in [
@@ -113,7 +113,7 @@ fn parameters_of_a_bot_are_held_to_their_ranges_and_to_what_the_rule_takes() {
 }
 
 #[test]
-fn a_rule_may_stand_in_the_bot_itself() {
+fn accepts_a_rule_in_the_parameters_of_a_bot() {
     let params = json!({
         "buy": "close > level", "expiry": "05:00", "level": 11,
         "parameters": { "level": { "default": 10, "min": 5, "max": 20 } },
@@ -127,13 +127,13 @@ fn a_rule_may_stand_in_the_bot_itself() {
     assert_eq!(signal.expiry.map(|expiry| expiry.close_type.to_string()).as_deref(), Some("05:00"));
     assert_eq!(strategy.indicators(), [("close", 12.0)]);
     for (params, expected) in [
-        (json!({}), "there is no rule"),
+        (json!({}), "the rule is missing"),
         (
             json!({ "buy": "close > open", "expiry": 3 }),
             "in quotes: did you mean 00:03 for 3 seconds, or 03:00 for 3 minutes?",
         ),
         (json!({ "buy": "rsi(p) < 30", "parameters": { "p": 14 } }), "p = { default = 14, min = 2, max"),
-        (json!({ "file": "no/such.toml" }), "no/such.toml: the rule cannot be read"),
+        (json!({ "file": "no/such.toml" }), "no/such.toml: cannot read the rule"),
     ] {
         let told = entry().build(&params, &bot("BTCUSDT")).err().unwrap().to_string();
         assert!(told.contains(expected) && !told.contains("Written"), "{told}");
@@ -141,14 +141,14 @@ fn a_rule_may_stand_in_the_bot_itself() {
 }
 
 #[test]
-fn the_version_of_a_bot_is_that_of_its_rule() {
+fn version_of_a_bot_depends_on_its_rule() {
     let registry = Registry::default().with_entry(entry()).unwrap();
     let rules = registry.find("rules").unwrap();
     let version = |buy: &str| rules.for_params(&json!({ "buy": buy })).unwrap().version.clone();
     assert_eq!(version("close > open"), version("close > open"));
     assert_ne!(version("close > open"), version("close > open[1]"));
     assert!(version("close > open").starts_with("1.0.0+"));
-    // Rounding decided comparisons of these before, so that they are another strategy than they were.
+    // Rounding affected these comparisons in 1.0.0, so their version differs.
     for buy in [
         "hammer()",
         "close - open >= 0.0005",
@@ -163,7 +163,7 @@ fn the_version_of_a_bot_is_that_of_its_rule() {
         "rsi(14) < 30 - 5",
         "crosses_above(close, sma(9))",
         "rising(close, 3)",
-        // These are of no price, in which rounding is measured.
+        // Values without price unit have no rounding tolerance.
         "close / close[1] - 1 > 0.0005",
         "volume - volume[1] > 0",
         "rsi(14) - rsi(14)[1] > 0",
@@ -174,7 +174,7 @@ fn the_version_of_a_bot_is_that_of_its_rule() {
     ] {
         assert!(version(buy).starts_with("1.0.0+"), "{buy}: {}", version(buy));
     }
-    // What a bot gives its parameters is in the journal beside the version, and no part of it.
+    // Parameter values are not part of the version; the journal stores them separately.
     let with_level = |level: i32| {
         let parameters = json!({ "level": { "default": 10 } });
         let params = json!({ "buy": "close > level", "parameters": parameters, "level": level });
@@ -188,7 +188,7 @@ fn the_version_of_a_bot_is_that_of_its_rule() {
 }
 
 #[test]
-fn hours_days_and_patterns_are_those_of_the_candle_that_closes() {
+fn time_functions_and_patterns_use_the_closing_candle() {
     // The first candle of a test closes on Wednesday 2025-01-01 at 00:01 UTC.
     for (rule, closes, expected) in [
         ("hour() == 0 and minute() == 2", &[1.0, 1.0, 1.0][..], &[1][..]),
@@ -210,7 +210,7 @@ fn hours_days_and_patterns_are_those_of_the_candle_that_closes() {
 /// London's clocks stood at UTC until 2026-03-29 at 01:00 UTC, an hour ahead of it until 2026-10-25 at 01:00 UTC. Those of New York
 /// were four hours behind UTC from 2026-03-08 to 2026-11-01, else five.
 #[test]
-fn hours_of_a_time_zone_follow_its_summer_time() {
+fn hours_of_a_time_zone_follow_daylight_saving() {
     let london = "between('08:00', '17:00', 'Europe/London')";
     let an_hour = "between('01:00', '02:00', 'Europe/London')";
     let evening = "between('18:00', '24:00', 'America/New_York')";
@@ -226,7 +226,7 @@ fn hours_of_a_time_zone_follow_its_summer_time() {
         ("minute('Asia/Kolkata') == 30 and hour('Asia/Kolkata') < 7", 4, &[(0, 2), (19, 24)][..]),
         (london, 4, &[(8, 17)][..]),
         (london, 181, &[(7, 16)][..]),
-        // The clocks have changed before eight.
+        // The clocks change before 08:00.
         (london, 87, &[(7, 16)][..]),
         (london, 297, &[(8, 17)][..]),
         // In spring there is no hour from one to two; in autumn it comes twice.

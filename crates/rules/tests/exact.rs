@@ -1,5 +1,4 @@
-//! Comparisons of what a rule works out of decimal prices hold where exact arithmetic of the same prices says so, also where both sides
-//! are equal: the prices here are whole points of 0.00001, and the second calculation has nothing but whole numbers.
+//! Comparisons of computed values against integer arithmetic on prices in points of 0.00001.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 mod parts;
@@ -146,7 +145,7 @@ fn all_forms(buy: &str, candles: &[Candle]) -> [(&'static str, Vec<bool>); 5] {
 }
 
 #[test]
-fn a_comparison_of_what_is_worked_out_holds_where_exact_arithmetic_says_so() {
+fn computed_comparisons_agree_with_exact_arithmetic() {
     let points = candles();
     let priced = priced(&points);
     for (buy, exact) in RULES {
@@ -162,7 +161,7 @@ fn a_comparison_of_what_is_worked_out_holds_where_exact_arithmetic_says_so() {
 
 /// Closes in tenths, and volumes in ten thousandths, of a market whose price is so high that 1e-12 of it is 1.5e-4.
 #[test]
-fn what_is_of_no_price_is_compared_as_it_is_at_any_price() {
+fn values_without_price_unit_are_compared_exactly() {
     // Up and down by a million, so that the index hardly moves at the end: a rise by 0.0510 %, and one by 0.1.
     let mut closes: Vec<i64> = (0..40).map(|at| 1_500_000_000 + 10_000_000 * (at % 2)).collect();
     closes.extend([1_500_000_000, 1_500_765_000, 1_500_765_001, 1_500_765_004, 1_500_765_003]);

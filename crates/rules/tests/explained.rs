@@ -1,4 +1,4 @@
-//! What a rule and a combination say of their conditions at each candle: held to figures worked out by hand.
+//! Explanations of rules and combinations at each candle, against hand-computed figures.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 mod parts;
@@ -39,7 +39,7 @@ fn said(strategy: &str, params: &Value, candles: &[Candle]) -> Vec<Vec<String>> 
 }
 
 #[test]
-fn each_part_of_a_rule_is_true_false_or_not_known_yet_with_its_numbers() {
+fn explains_each_part_of_a_rule_with_its_numbers() {
     // The mean of two closes: none, 10.5, 12, 12.5. Two rises in a row need two candles before: known at the third.
     let candles = from_closes(&[10.0, 11.0, 13.0, 12.0]);
     let params = json!({ "buy": "close > sma(n) and rising(close, 2)", "sell": "not (close >= sma(n))",
@@ -74,7 +74,7 @@ fn each_part_of_a_rule_is_true_false_or_not_known_yet_with_its_numbers() {
 }
 
 #[test]
-fn numbers_of_longer_candles_and_hours_are_shown_where_a_function_looks_at_them() {
+fn explains_numbers_of_longer_candles_and_hours() {
     // Candles of 2m close at 9, 7 and 5; the second is seen from the fifth candle on.
     let candles = from_closes(&[10.0, 9.0, 8.0, 7.0, 6.0, 5.0]);
     let params =
@@ -107,34 +107,34 @@ fn vote(invert: bool) -> Value {
 const CLOSES: [f64; 5] = [10.0, 11.0, 12.0, 11.5, 13.0];
 
 #[test]
-fn a_vote_says_which_part_is_missing_what_was_turned_round_and_what_a_filter_does() {
+fn explains_a_vote_with_inversion_and_filters() {
     let said = said("combine", &vote(false), &from_closes(&CLOSES));
     let expected = [
         // The second rises, and is not above 11.
         [
-            "vote 0 a direction has the quorum, 2 of 2: false (BUY 1, SELL 0)",
+            "vote 0 a direction reaches the quorum, 2 of 2: false (BUY 1, SELL 0)",
             "up part 0 signals, or did within 2 candles: true (BUY)",
             "up buy 0 close > open: true [close 11, open 10]",
             "high part 0 signals: false",
             "high sell 0 close > 11: false [close 11]",
-            "when filter 0 lets the signal pass: ? (none is there; it would pass)",
+            "when filter 0 lets the signal pass: ? (no signal; it would pass)",
             "when filter 1 close < 13: true [close 11]",
         ],
         // The fourth falls, a candle after a rise.
         [
-            "vote 0 a direction has the quorum, 2 of 2: true (BUY 2, SELL 0)",
+            "vote 0 a direction reaches the quorum, 2 of 2: true (BUY 2, SELL 0)",
             "up part 0 signals, or did within 2 candles: true (BUY, 1 candle ago)",
             "up buy 0 close > open: false [close 11.5, open 12]",
-            "high part 0 signals: true (BUY, turned round: the part said SELL)",
+            "high part 0 signals: true (BUY, inverted: the part signaled SELL)",
             "high sell 0 close > 11: true [close 11.5]",
             "when filter 0 lets the signal pass: true",
             "when filter 1 close < 13: true [close 11.5]",
         ],
         [
-            "vote 0 a direction has the quorum, 2 of 2: true (BUY 2, SELL 0)",
+            "vote 0 a direction reaches the quorum, 2 of 2: true (BUY 2, SELL 0)",
             "up part 0 signals, or did within 2 candles: true (BUY)",
             "up buy 0 close > open: true [close 13, open 11.5]",
-            "high part 0 signals: true (BUY, turned round: the part said SELL)",
+            "high part 0 signals: true (BUY, inverted: the part signaled SELL)",
             "high sell 0 close > 11: true [close 13]",
             "when filter 0 lets the signal pass: false",
             "when filter 1 close < 13: false [close 13]",
@@ -147,12 +147,12 @@ fn a_vote_says_which_part_is_missing_what_was_turned_round_and_what_a_filter_doe
     let turned = self::said("combine", &vote(true), &from_closes(&CLOSES));
     assert_eq!(
         turned[3][0],
-        "vote 0 a direction has the quorum, 2 of 2: true (BUY 2, SELL 0, turned round to SELL)"
+        "vote 0 a direction reaches the quorum, 2 of 2: true (BUY 2, SELL 0, inverted to SELL)"
     );
 }
 
 #[test]
-fn quorums_and_the_signals_that_filters_stop_are_counted() {
+fn counts_quorums_and_filtered_signals() {
     let terms = bot("BTCUSDT");
     let counted =
         held_conditions(&registry(), ("combine", &vote(false)), &terms, &from_closes(&CLOSES)).unwrap();
@@ -160,7 +160,7 @@ fn quorums_and_the_signals_that_filters_stop_are_counted() {
         let found = counted.iter().find(|one| one.side.key() == side && one.depth == depth).unwrap();
         (found.held, found.candles, found.unknown)
     };
-    // Two candles are its warm-up, so four are looked at. At the last three of these both parts are for BUY; one is stopped, at 13.
+    // After a warm-up of two, four candles count. On the last three both parts signal BUY; one is filtered, at 13.
     assert_eq!(counts("vote", 0), (3, 4, 0));
     assert_eq!(counts("filter", 0), (2, 3, 0));
     assert_eq!(counts("filter", 1), (3, 4, 0));
@@ -168,7 +168,7 @@ fn quorums_and_the_signals_that_filters_stop_are_counted() {
 }
 
 #[test]
-fn the_first_of_parts_and_inner_combinations_are_named_by_their_path() {
+fn explains_nested_combinations_by_path() {
     let rule = |buy: &str| json!({ "name": "low", "strategy": "rules", "params": { "buy": buy } });
     let inner = json!({ "first_of": [rule("close < 5")], "filters": [{ "trend": 2 }] });
     let params = json!({ "first_of": [{ "name": "inner", "strategy": "combine", "params": inner }, rule("close > 10")] });
@@ -179,7 +179,7 @@ fn the_first_of_parts_and_inner_combinations_are_named_by_their_path() {
         "inner first_of 0 a part signals: false",
         "inner.low part 0 signals: false",
         "inner.low buy 0 close < 5: false [close 11]",
-        "inner.trend filter 0 lets the signal pass: ? (none is there; a BUY would pass)",
+        "inner.trend filter 0 lets the signal pass: ? (no signal; a BUY would pass)",
         "inner.trend buy 0 close > sma(period): true [close 11, sma(2) 10.5]",
         "inner.trend sell 0 close < sma(period): false [close 11, sma(2) 10.5]",
         "low part 0 signals: true (BUY)",
@@ -189,7 +189,7 @@ fn the_first_of_parts_and_inner_combinations_are_named_by_their_path() {
 }
 
 #[test]
-fn the_form_that_says_its_conditions_signals_as_the_usual_one() {
+fn explained_strategy_signals_like_the_normal_one() {
     let (candles, terms, registry) = (random_walk(11, 3_000), bot("BTCUSDT"), registry());
     let dip = json!({ "buy": "rsi(7) < 35 and close > sma(20)@5m", "sell": "rsi(7) > 65 and falling(ema(5), 1)@5m", "expiry": "05:00" });
     let part = |name: &str| json!({ "name": name, "strategy": "rules", "params": dip });
@@ -208,7 +208,7 @@ fn the_form_that_says_its_conditions_signals_as_the_usual_one() {
         for candle in &candles {
             let (one, other) = (usual.on_candle(candle), explained.on_candle(candle));
             assert_eq!(one, other, "{strategy} at {}", candle.time());
-            // As texts: a number that is missing equals itself.
+            // Compared as text, so that NaN equals NaN.
             assert_eq!(format!("{:?}", usual.indicators()), format!("{:?}", explained.indicators()));
             signals += usize::from(one.is_some());
             longer[0].show(candle, &mut *usual);
@@ -220,25 +220,25 @@ fn the_form_that_says_its_conditions_signals_as_the_usual_one() {
 }
 
 #[test]
-fn a_combination_says_in_a_line_what_it_is_made_of() {
+fn describes_a_combination_in_one_line() {
     let about =
         |params: &Value| registry().find("combine").unwrap().for_params(params).unwrap().about.clone();
     assert_eq!(
         about(&vote(false)),
-        "trades where 2 of 2 votes agree: up (for 2 candles from its signal) and high (turned round); only while the filter when lets it pass"
+        "trades if 2 of 2 votes agree: up (for 2 candles from its signal) and high (inverted); only if the filter when lets it pass"
     );
     let rule = |name: &str, weight: f64| json!({ "name": name, "strategy": "rules", "params": { "buy": "close > 1" }, "weight": weight });
     let params = json!({ "vote": [rule("a", 0.7), rule("b", 0.1), rule("c", 1.0)], "within": 3, "invert": true,
         "filters": [{ "trend": 9 }, { "hours": ["08:00", "17:00"] }] });
-    let expected = "trades where 1.8 of 1.8 votes agree: a (weight 0.7), b (weight 0.1) and c, each for 3 candles from its signal; only while the filters trend and \
-                    hours let it pass; turned round: \
-                    every trade goes in the other direction; filters judge the direction before it is turned";
+    let expected = "trades if 1.8 of 1.8 votes agree: a (weight 0.7), b (weight 0.1) and c, each for 3 candles from its signal; only if the filters trend and \
+                    hours let it pass; inverted: \
+                    every trade goes in the opposite direction; filters apply before the direction is inverted";
     assert_eq!(about(&params), expected);
     let own = json!({ "name": "a", "strategy": "rules", "params": { "buy": "close > 1" }, "within": 5 });
     let params = json!({ "vote": [own, rule("b", 1.0)], "within": 3 });
     assert_eq!(
         about(&params),
-        "trades where 2 of 2 votes agree: a (for 5 candles from its signal) and b, the others for 3 candles from its signal"
+        "trades if 2 of 2 votes agree: a (for 5 candles from its signal) and b, the others for 3 candles from its signal"
     );
     let params =
         json!({ "first_of": [{ "name": "a", "strategy": "rules", "params": { "buy": "close > 1" } }] });

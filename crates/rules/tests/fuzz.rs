@@ -1,4 +1,4 @@
-//! Whatever stands in a rule or a file, nothing panics, and an error has a place within the text.
+//! Arbitrary rules and files never panic, and errors have a position within the text.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 mod anything;
@@ -19,24 +19,24 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn any_text_is_a_rule_or_an_error_with_a_place(letters in prop::collection::vec(any::<char>(), 0..60)) {
+    fn any_text_parses_or_fails_with_a_position(letters in prop::collection::vec(any::<char>(), 0..60)) {
         check(&letters.into_iter().collect::<String>(), None);
     }
 
     #[test]
-    fn any_bytes_are_a_rule_or_an_error_with_a_place(bytes in prop::collection::vec(any::<u8>(), 0..120)) {
+    fn any_bytes_parse_or_fail_with_a_position(bytes in prop::collection::vec(any::<u8>(), 0..120)) {
         check(&String::from_utf8_lossy(&bytes), None);
     }
 
     #[test]
-    fn whatever_pieces_of_rules_stand_together_nothing_panics(
+    fn random_sequences_of_tokens_never_panic(
         pieces in prop::collection::vec(prop::sample::select(PIECES.split('|').collect::<Vec<_>>()), 0..25),
     ) {
         check(&pieces.concat(), None);
     }
 
     #[test]
-    fn any_file_is_a_rule_or_an_error(
+    fn any_file_parses_or_fails(
         lines in prop::collection::vec("(buy|sell|expiry|about|[a-z]{1,4}|\\[parameters\\])( = )?(\"[ -~]{0,20}\"|[0-9.]{1,5}|\\{ default = [0-9]{1,3}(, min = [0-9]{1,2})? \\})?", 0..6),
     ) {
         let folder = tempfile::tempdir().unwrap();
@@ -48,7 +48,7 @@ proptest! {
 }
 
 #[test]
-fn deep_and_long_rules_are_refused_and_not_followed() {
+fn rejects_deep_and_long_rules_without_recursing() {
     for text in [
         "(".repeat(3_000),
         "not ".repeat(900),

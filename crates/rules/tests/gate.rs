@@ -1,4 +1,4 @@
-//! Gates: rows worked out by hand, and the same as in the statistics of gates.
+//! Gates against hand-computed results and the gate statistics.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 mod parts;
@@ -64,7 +64,7 @@ fn candles(moves: &str) -> Vec<Candle> {
     (0..).zip(moves.chars()).filter_map(candle).collect()
 }
 
-/// What is answered to each candle: `v` a virtual signal, `T` one that is traded, `.` none.
+/// Returns the signal of each candle: `v` virtual, `T` traded, `.` none.
 fn answered(mut strategy: Box<dyn Strategy>, candles: &[Candle]) -> String {
     let letter = |candle| match strategy.on_candle(candle) {
         Some(signal) if signal.is_virtual => 'v',
@@ -75,17 +75,16 @@ fn answered(mut strategy: Box<dyn Strategy>, candles: &[Candle]) -> String {
 }
 
 #[test]
-fn gates_open_and_close_as_worked_out_by_hand() {
+fn gates_open_and_close_as_computed_by_hand() {
     // A signal at a candle's close is a trade over the next candle, whose letter is how it ends. Candles count from 0.
     let hook = |losses: u32| json!({ "after_virtual_losses": losses, "history": 0 });
     let always = json!({ "strategy": "always" });
     for (gate, moves, expected) in [
-        // The signals at 0 and 1 are lost at the closes of 1 and 2; that at 2 is traded, and the gate closes. Its loss, at 3, is of the open span and
-        // counts for nothing; those of the signals at 3 and 4 open the gate again at 5.
+        // Losses at 1 and 2 open the gate for the signal at 2, whose loss does not count; those of 3 and 4 reopen it at 5.
         (hook(2), "udddddd", "vvTvvTv"),
-        // A draw leaves the row as it is.
+        // A draw does not change the streak.
         (hook(2), "ud-duu", "vvvTvv"),
-        // Of the last two, one won is half.
+        // One of two won is a win rate of one half.
         (json!({ "virtual_win_rate": 0.5, "over": 2, "history": 0 }), "uuddduu", "vvTvvTT"),
     ] {
         let answered = answered(gated(&gate, &always, "01:00"), &candles(moves));
@@ -97,7 +96,7 @@ fn gates_open_and_close_as_worked_out_by_hand() {
 }
 
 #[test]
-fn virtual_trades_open_and_close_at_the_prices_of_their_moments() {
+fn virtual_trades_use_the_prices_at_open_and_close() {
     // Closing after 90 seconds, a trade of a minute's close ends in the middle of the second candle after it: a line from its open to its close.
     let candle = |minute: i64, open, close| candle(Millis::MINUTE * minute, Interval::MINUTE, open, close);
     let gate = json!({ "after_virtual_losses": 1, "history": 0 });
@@ -106,7 +105,7 @@ fn virtual_trades_open_and_close_at_the_prices_of_their_moments() {
         let shown = [candle(0, 100.0, 100.0), candle(1, 100.0, 104.0), candle(2, 104.0, last)];
         assert_eq!(answered(gated(&gate, &part("b.b"), "01:30"), &shown), expected, "{last}");
     }
-    // A candle that is missing at either end: no trade, and neither a loss nor a win.
+    // A missing candle at either end cancels the trade.
     for (moves, expected) in [("u du", "v.v"), ("ud u", "v.v")] {
         let close_type = if moves.starts_with("u ") { "01:00" } else { "02:00" };
         assert_eq!(answered(gated(&gate, &part("b.b"), close_type), &candles(moves)), expected, "{moves}");
@@ -114,7 +113,7 @@ fn virtual_trades_open_and_close_at_the_prices_of_their_moments() {
 }
 
 #[test]
-fn a_strategy_says_whether_its_gate_is_closed() {
+fn strategy_reports_whether_its_gate_is_closed() {
     let open = json!({ "after_virtual_losses": 1, "close_after_losses": 2, "history": 0 });
     let mut strategy = gated(&open, &json!({ "strategy": "always" }), "01:00");
     let open: Vec<bool> = candles("uddddu")
@@ -128,7 +127,7 @@ fn a_strategy_says_whether_its_gate_is_closed() {
 }
 
 #[test]
-fn what_a_gate_made_of_its_signals_is_what_the_statistics_of_gates_make_of_their_ends() {
+fn gate_agrees_with_the_gate_statistics() {
     let moves = random_walk(3, 600);
     let moves = moves.iter().map(|candle| if candle.close() > candle.open() { 'u' } else { 'd' });
     let moves: String = moves.collect();
@@ -179,7 +178,7 @@ fn falling_hours(first_close: Millis, count: i64) -> Vec<Candle> {
 /// Every trade of an hour is lost, so that one virtual loss a day opens each of these gates with the second signal of a day. The first candle
 /// closes at the midnight with which 2026-03-28 begins, in London and of UTC; London's clocks go forward in the night after it.
 #[test]
-fn a_gate_that_resets_daily_counts_anew_with_each_day_of_its_zone() {
+fn daily_gate_resets_with_each_day_of_its_zone() {
     let midnight = Millis::new(1_774_656_000_000);
     let candles = falling_hours(midnight, 75);
     let london = json!({ "after_virtual_losses": 1, "resets": "day", "day_timezone": "Europe/London" });
@@ -208,7 +207,7 @@ fn a_gate_that_resets_daily_counts_anew_with_each_day_of_its_zone() {
 }
 
 #[test]
-fn a_gate_says_how_it_stood_before_a_signal_and_how_it_stands() {
+fn gate_view_has_the_state_before_and_after_a_signal() {
     let hook = json!({ "after_virtual_losses": 2, "history": 0 });
     let mut strategy = gated(&hook, &part("bbb.b"), "01:00");
     let rule = "opens after 2 virtual losses in a row, closes after 1 signal it let pass";
@@ -224,9 +223,9 @@ fn a_gate_says_how_it_stood_before_a_signal_and_how_it_stands() {
     let expected = [
         (closed(0), closed(0)),
         (closed(1), closed(1)),
-        // It opened with the loss that this candle ended, let its signal pass, and closed with it.
+        // The loss that this candle settled opened it; it let the signal pass and closed.
         (open, closed(0)),
-        // The real loss counts for nothing, and there was no signal.
+        // The real loss does not count, and there was no signal.
         (closed(0), closed(0)),
         (closed(0), closed(0)),
     ];
@@ -236,7 +235,7 @@ fn a_gate_says_how_it_stood_before_a_signal_and_how_it_stands() {
 }
 
 #[test]
-fn a_gate_names_the_signal_whose_end_opened_or_closed_it() {
+fn gate_view_names_the_signal_that_moved_it() {
     let gate = json!({ "after_virtual_losses": 1, "close_after_wins": 1, "history": 0 });
     let mut strategy = gated(&gate, &json!({ "strategy": "always" }), "01:00");
     let minute = |minutes: i64| Millis::MINUTE * minutes;
@@ -251,21 +250,20 @@ fn a_gate_names_the_signal_whose_end_opened_or_closed_it() {
         let by = Some(EndedSignal { decided: minute(decided), direction: Direction::Buy, won });
         Some(GateMove { at: minute(at), is_open, by })
     };
-    // The signal at the close of the first candle lost at that of the second, and opened it; the one it then let pass won, and closed it,
-    // traded or not.
+    // The loss of the first signal opens the gate, and the win of the passed one closes it.
     assert_eq!(said, [None, moved(2, true, 1, false), moved(3, false, 2, true)]);
 }
 
 #[test]
-fn what_is_wrong_with_the_day_of_a_gate_is_said() {
+fn rejects_invalid_days_of_a_gate() {
     let daily = |more: Value| extended(json!({ "after_virtual_losses": 2, "resets": "day" }), &more);
     for (gate, expected) in [
         (daily(json!({ "resets": "week" })), "resets can only be \"day\", not \"week\""),
-        (json!({ "after_virtual_losses": 2, "openings": 1 }), "openings belong to resets = \"day\""),
-        (json!({ "after_virtual_losses": 2, "day_start": "08:00" }), "day_timezone and openings belong to"),
+        (json!({ "after_virtual_losses": 2, "openings": 1 }), "openings need resets = \"day\""),
+        (json!({ "after_virtual_losses": 2, "day_start": "08:00" }), "day_timezone and openings need"),
         (daily(json!({ "day_start": "8" })), "gate.day_start: \"8\" is not a time of day: use HH:MM"),
         (daily(json!({ "day_timezone": "London" })), "gate.day_timezone: \"London\" is not a time zone"),
-        (json!({ "verdict": "shown", "payout": 80.0, "resets": "day" }), "not reached within a day"),
+        (json!({ "verdict": "shown", "payout": 80.0, "resets": "day" }), "a verdict takes longer than a day"),
         (json!({ "verdict": "shown", "payout": 0.85 }), "payout is in percent: did you mean 85?"),
         (daily(json!({ "openings": 0 })), "whole numbers from 1 to 10000"),
     ] {

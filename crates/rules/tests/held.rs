@@ -1,4 +1,4 @@
-//! How often the conditions of a rule held: counted by hand, and held to the signals that the rule gives.
+//! Condition counts against hand-computed ones and the signals of the rule.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 mod parts;
@@ -31,7 +31,7 @@ fn lines(params: &Value, candles: &[Candle]) -> Vec<String> {
 }
 
 #[test]
-fn each_part_is_counted_alone_and_all_of_them_together() {
+fn counts_each_part_and_the_whole_condition() {
     // Each candle opens at the close before it. Changes: none, +1, +1, -3, +2, -1, 0.
     let candles = from_closes(&[10.0, 11.0, 12.0, 9.0, 11.0, 10.0, 10.0]);
     let params = json!({
@@ -47,7 +47,7 @@ fn each_part_is_counted_alone_and_all_of_them_together() {
         "buy 1 (hour() > 22 or close < 10): 1 of 7, 0 not known",
         "buy 2 hour() > 22: 0 of 7, 0 not known",
         "buy 2 close < 10: 1 of 7, 0 not known",
-        // What `not` turns round is one condition.
+        // An operand of `not` is a single condition.
         "sell 0 not (close > open and close < open): 7 of 7, 0 not known",
     ];
     assert_eq!(lines(&params, &candles), by_default);
@@ -58,7 +58,7 @@ fn each_part_is_counted_alone_and_all_of_them_together() {
 
 /// By hand: the closes 11, 12 and the later 11 rise; the candles that close after 00:02 are those from 12 on.
 #[test]
-fn candles_at_which_buy_and_sell_hold_together_are_counted_beside_the_sell() {
+fn counts_candles_on_which_both_sides_hold() {
     let candles = from_closes(&[10.0, 11.0, 12.0, 9.0, 11.0, 10.0, 10.0]);
     let rule = json!({ "buy": "close > open", "sell": "minute() > 2" });
     let beside = |counted: &[HeldCondition]| -> Vec<(String, u64)> {
@@ -66,7 +66,7 @@ fn candles_at_which_buy_and_sell_hold_together_are_counted_beside_the_sell() {
     };
     let expected = [(" buy".to_owned(), 0), (" sell".to_owned(), 2)];
     assert_eq!(beside(&counted(&rule, &candles)), expected);
-    // Of a combination each rule by itself: the sell of one is not beside the buy of another.
+    // Rules of a combination are separate: a sell is only compared with the buy of its own rule.
     let part = |name: &str, params: Value| json!({ "name": name, "strategy": "rules", "params": params });
     let whole = json!({ "first_of": [part("up", json!({ "buy": "close > open" })), part("both", rule)] });
     let found = beside(&counted_of("combine", &whole, &candles));
@@ -77,7 +77,7 @@ fn candles_at_which_buy_and_sell_hold_together_are_counted_beside_the_sell() {
 }
 
 #[test]
-fn candles_of_the_warm_up_are_left_out_and_missing_numbers_are_told() {
+fn excludes_warm_up_and_reports_missing_numbers() {
     let candles = from_closes(&[10.0, 11.0, 12.0, 13.0, 12.0, 11.0]);
     // The mean of three is warm at the third candle; the fourth close is 13, whose denominator is 0.
     let params = json!({ "buy": "close > sma(3) and 1 / (close - 13) > -5" });
@@ -90,7 +90,7 @@ fn candles_of_the_warm_up_are_left_out_and_missing_numbers_are_told() {
 }
 
 #[test]
-fn whole_conditions_hold_where_the_strategy_signals_also_with_longer_candles() {
+fn conditions_hold_exactly_when_the_strategy_signals() {
     let candles = random_walk(7, 3_000);
     for params in [
         json!({ "buy": "rsi(7) < 35 and close > sma(20)@5m", "sell": "rsi(7) > 65 or rsi(7) > 55 and close > donchian(30).upper[1]" }),
@@ -111,7 +111,7 @@ fn whole_conditions_hold_where_the_strategy_signals_also_with_longer_candles() {
 }
 
 #[test]
-fn rules_inside_a_combination_are_counted_as_alone_from_where_the_whole_is_warm() {
+fn counts_rules_of_a_combination_once_all_parts_are_warm() {
     let candles = random_walk(9, 2_000);
     let dip = json!({ "buy": "rsi(period) < 40", "parameters": { "period": { "default": 5, "min": 2, "max": 9 } } });
     let inner = json!({ "vote": [{ "name": "dip", "strategy": "rules", "params": dip }, { "strategy": "other" }], "invert": true });
@@ -121,7 +121,7 @@ fn rules_inside_a_combination_are_counted_as_alone_from_where_the_whole_is_warm(
         "inner.dip.period": 3,
     });
     let found = counted_of("combine", &whole, &candles);
-    // What the combination itself says is held to figures by hand in `explained.rs`.
+    // The counts of the combination itself are tested in `explained.rs`.
     let is_own =
         |one: &HeldCondition| ["first_of", "vote", "part"].contains(&one.side.key()) || one.is_of_signals();
     let found: Vec<HeldCondition> = found.into_iter().filter(|one| !is_own(one)).collect();
@@ -135,7 +135,7 @@ fn rules_inside_a_combination_are_counted_as_alone_from_where_the_whole_is_warm(
         "when filter 2 level > close",
     ];
     assert_eq!(found.iter().map(named).collect::<Vec<_>>(), expected);
-    // As alone, on the candles from the warm-up of the whole on: what a rule that is asked for later counts less what it counted before.
+    // Equals the rule alone from the warm-up of the whole on: its total minus the count before.
     let terms = bot("BTCUSDT");
     let registry = registry();
     let warm =
@@ -162,9 +162,9 @@ fn rules_inside_a_combination_are_counted_as_alone_from_where_the_whole_is_warm(
 }
 
 #[test]
-fn what_is_no_rule_and_has_none_inside_has_no_conditions() {
+fn other_strategies_have_no_conditions() {
     assert_eq!(counted_of("other", &json!({}), &from_closes(&[1.0])), []);
-    // Of a combination without a rule there is how often its parts signalled.
+    // A combination without rules has the signal counts of its parts.
     let params = json!({ "first_of": [{ "strategy": "other" }] });
     let counted = counted_of("combine", &params, &from_closes(&[1.0]));
     let sides: Vec<&str> = counted.iter().map(|one| one.side.key()).collect();

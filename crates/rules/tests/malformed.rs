@@ -1,10 +1,10 @@
-//! Rules that are wrong, each with the place and the message: all of them are told where, and what to do.
+//! Messages and positions of malformed rules.
 
 use candlewick_rules::{Rule, RuleError};
 use candlewick_sdk::Interval;
 use std::collections::BTreeMap;
 
-/// Three lines for each rule: the rule, the marks below what is wrong, the message.
+/// Three lines per case: rule, marks under the wrong part, message.
 const TABLE: &str = include_str!("malformed.txt");
 
 fn error_of(text: &str) -> Option<RuleError> {
@@ -19,12 +19,12 @@ fn error_of(text: &str) -> Option<RuleError> {
 fn told(text: &str) -> String {
     match error_of(text) {
         Some(error) => format!("{}\n  {}", error.shown(text), error.message),
-        None => format!("{text}\n  (it is sound)"),
+        None => format!("{text}\n  (it is valid)"),
     }
 }
 
 #[test]
-fn each_malformed_rule_is_told_what_is_wrong_and_where() {
+fn malformed_rules_have_message_and_position() {
     let cases: Vec<&str> = TABLE
         .split("\n\n")
         .map(|case| case.trim_matches('\n'))

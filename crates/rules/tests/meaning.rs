@@ -1,5 +1,5 @@
-//! What a rule means: random rules over random candles, held to a plain second calculation that looks through all candles for each
-//! value, and to the rule's own declaration.
+//! Random rules over random candles against a naive calculation of each value, and against the rule's own
+//! declaration.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 mod parts;
@@ -73,7 +73,7 @@ impl fmt::Display for Truth {
 struct History<'c> {
     candles: &'c [Candle],
     longer: Vec<Candle>,
-    /// How many longer candles each candle sees.
+    /// Number of longer candles visible at each candle.
     seen: Vec<usize>,
 }
 
@@ -133,7 +133,7 @@ impl<'c> History<'c> {
                 let mut ages = 0..=(*within).min(at);
                 ages.find(|age| self.truth(of, Some(at - age), is_longer) == Some(true)).map(|age| age as f64)
             }
-            // What is the same at every candle needs none.
+            // Constants need no candles.
             Number::Longer(of) => {
                 fixed_number(of).or_else(|| self.number(of, self.seen[at].checked_sub(1), true))
             }
@@ -221,7 +221,7 @@ fn fixed_truth(of: &Truth) -> Option<bool> {
     }
 }
 
-/// Numbers and conditions that look at candles of one kind; longer ones are put in elsewhere.
+/// Numbers and conditions of one interval; longer candles are added elsewhere.
 fn number(depth: u32) -> BoxedStrategy<Number> {
     let leaf = prop_oneof![
         (-3_i32..12).prop_map(Number::Constant),
@@ -322,12 +322,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_500))]
 
     #[test]
-    fn a_rule_means_what_a_plain_calculation_and_its_declaration_say(
+    fn rules_agree_with_a_naive_calculation_and_their_declaration(
         buy in rule(), sell in rule(), candles in candles(),
     ) {
         let (buy_text, sell_text) = (buy.to_string(), sell.to_string());
         let parsed = Rule::parse(Some(&buy_text), Some(&sell_text)).unwrap();
-        // Some hold always, or compare what is no number.
+        // Some are always true, or never have a value.
         let built = parsed.build(&BTreeMap::new(), Interval::MINUTE, None);
         prop_assume!(built.is_ok());
         let strategy = built.unwrap();

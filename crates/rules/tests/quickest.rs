@@ -1,4 +1,4 @@
-//! A rule answers the same in the form in which its indicators are a part of the loop over candles as in that of a list of steps.
+//! Rules with inlined indicators signal like those with a list of steps.
 #![allow(clippy::unwrap_used, reason = "what cannot be read or built fails its test")]
 
 use candlewick_rules::Rule;
@@ -41,8 +41,7 @@ fn check(buy: &str, sell: Option<&str>) {
     }
 }
 
-/// Shows candles together, in pieces of any length, some of them one by one: every answer is that of the list, and so are the numbers
-/// after each piece.
+/// Feeds candles in batches of random length and one by one, and compares all signals and the numbers after each batch.
 fn check_together(rule: &Rule, candles: &[Candle], listed: &[Answer], seed: u64) {
     let mut strategy = rule.build(&BTreeMap::new(), Interval::MINUTE, None).unwrap().quickest();
     let (mut at, mut random) = (0, seed);
@@ -51,7 +50,7 @@ fn check_together(rule: &Rule, candles: &[Candle], listed: &[Answer], seed: u64)
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let length = [1, 3, 5, 63, 64, 65, 200, 1_024][(random >> 33) as usize % 8].min(candles.len() - at);
         let most = 1 + (random >> 40) as usize % 9;
-        // Those of before are written over, as in a backtest.
+        // Overwrites earlier answers, as in a backtest.
         answers.clear();
         let shown = strategy.on_candles_ahead(&candles[at..at + length], most, &mut answers);
         assert!(shown == length || answers.len() >= most, "it ended early at candle {at}");
@@ -59,7 +58,7 @@ fn check_together(rule: &Rule, candles: &[Candle], listed: &[Answer], seed: u64)
         at += shown;
         assert_eq!(self::shown(&*strategy), listed[at - 1].1, "seed {seed}: after candle {}", at - 1);
     }
-    // Times come again where series are joined, so answers are held to each other in their order.
+    // Joined series repeat times, so answers are compared in order.
     let expected = candles.iter().zip(listed).filter_map(|(candle, (signal, _))| {
         signal.clone().map(|signal| CandleAnswer { candle_time: candle.time(), signal })
     });
@@ -67,7 +66,7 @@ fn check_together(rule: &Rule, candles: &[Candle], listed: &[Answer], seed: u64)
 }
 
 #[test]
-fn every_indicator_alone_answers_as_in_a_list() {
+fn each_indicator_signals_like_the_step_list() {
     for line in [
         "sma(9)",
         "ema(9)",
@@ -105,7 +104,7 @@ fn every_indicator_alone_answers_as_in_a_list() {
 }
 
 #[test]
-fn several_indicators_answer_as_in_a_list() {
+fn several_indicators_signal_like_the_step_list() {
     for (buy, sell) in [
         ("crosses_above(ema(9), ema(21))", "crosses_below(ema(9), ema(21))"),
         (
@@ -115,7 +114,7 @@ fn several_indicators_answer_as_in_a_list() {
         ("rsi(7) < 50 and close > sma(50)", "rsi(7) > 50 and close < sma(50)"),
         ("rsi(7) < 50 and close > ema(50)", "rsi(7) > 50 and close < ema(50)"),
         ("stochastic(14, 3, 3).k < 30 and adx(14) < 30", "stochastic(14, 3, 3).k > 70 and adx(14) < 30"),
-        // An average of an average is no indicator of the candle.
+        // An average of an average does not read the candle.
         ("ema(9) > ema(5, ema(9))", "not (ema(9) > ema(5, ema(9)))"),
         ("ema(5, rsi(14)) < 40", "sma(3, ema(5, rsi(14))) > 60"),
         ("close[3] < close and range()[2] > range()", "close[1] > close[2] and close[4] > close[6]"),
@@ -140,7 +139,7 @@ fn several_indicators_answer_as_in_a_list() {
 }
 
 #[test]
-fn a_rule_of_more_values_than_that_form_has_room_for_answers_as_in_a_list() {
+fn rule_too_large_for_inline_slots_signals_like_the_step_list() {
     let means: Vec<String> = (2..80).map(|period| format!("close > sma({period})")).collect();
     check(&means.join(" and "), Some(&means.join(" or ").replace('>', "<")));
 }

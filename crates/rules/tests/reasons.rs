@@ -1,4 +1,4 @@
-//! The reasons of trades that a combination makes of what its parts signal.
+//! Reasons of the trades of a combination.
 #![allow(clippy::unwrap_used, reason = "what cannot be built fails its test")]
 
 mod parts;
@@ -14,7 +14,7 @@ fn registry() -> Registry {
 }
 
 #[test]
-fn a_reason_says_how_a_vote_went_and_that_a_direction_is_turned_round() {
+fn reasons_contain_the_votes_and_an_inverted_direction() {
     let turned = json!({ "invert": true });
     let heavy = json!({ "weight": 2.0, "invert": true });
     let inner = |invert: bool| json!({ "strategy": "combine", "params": { "first_of": [part("b")], "invert": invert } });
@@ -22,11 +22,11 @@ fn a_reason_says_how_a_vote_went_and_that_a_direction_is_turned_round() {
         (json!({ "first_of": [part("b")] }), Direction::Buy, ""),
         (json!({ "first_of": [part("b")], "invert": true }), Direction::Sell, "turned round: "),
         (json!({ "first_of": [with("b", &turned)] }), Direction::Sell, "turned round: "),
-        // Twice is not at all.
+        // Two inversions cancel.
         (json!({ "first_of": [with("b", &turned)], "invert": true }), Direction::Buy, ""),
         (json!({ "first_of": [inner(true)], "invert": true }), Direction::Buy, ""),
         (json!({ "first_of": [inner(true)] }), Direction::Sell, "turned round: "),
-        // Two of three for the direction that is traded; the one that decides is turned round itself.
+        // Two of three votes for the traded direction; the deciding part is inverted itself.
         (json!({ "vote": [part("s"), part("b"), part("b")], "quorum": 2.0 }), Direction::Buy, "2 of 3: "),
         (
             json!({ "vote": [with("b", &heavy), part("s"), part(".")], "quorum": 3.0 }),
@@ -48,7 +48,7 @@ fn a_reason_says_how_a_vote_went_and_that_a_direction_is_turned_round() {
 }
 
 #[test]
-fn combinations_whose_reasons_have_other_words_are_of_another_version() {
+fn combinations_with_changed_reasons_have_a_new_version() {
     let combine = combine::entry(registry());
     for (params, expected) in [
         (json!({ "first_of": [part("b"), part("s")], "filters": [part("b")] }), "1.0.0"),

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_part_of_a_draw_matters_and_nothing_else_does() {
+    fn draws_depend_on_their_inputs_only() {
         let draw = |seed, subject, keys, index| Chance::new(seed).word(subject, keys, index);
         let reference = draw(1, Subject::Fault, [2, 3], 4);
         assert_eq!(reference, draw(1, Subject::Fault, [2, 3], 4));
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn an_identifier_has_26_characters_and_starts_with_its_time() {
-        // The time part of the form's published example, 01ARZ3NDEK, is 1,469,922,850,259 ms.
+        // The time part of the published ULID example, 01ARZ3NDEK, is 1,469,922,850,259 ms.
         let id = identify(Chance::new(1), Named::Trade, Millis::new(1_469_922_850_259), [1, 0]);
         assert_eq!(id.len(), 26);
         assert!(id.starts_with("01ARZ3NDEK"), "{id}");

@@ -74,7 +74,7 @@ impl Fault {
         ROWS[self as usize].2
     }
 
-    /// Default duration: in real time for latency, hang and the stream, in venue time for the others.
+    /// Default duration, in real time for latency, hang and the stream, in venue time for the others.
     const fn usual_span(self) -> Millis {
         Millis::new(ROWS[self as usize].3)
     }
@@ -112,10 +112,10 @@ impl fmt::Display for Fault {
     }
 }
 
-/// A choice of faults, written as names with commas between them: `errors:0.2,latency:300ms,list-lag:0.5:10s`.
+/// Comma-separated list of faults: `errors:0.2,latency:300ms,list-lag:0.5:10s`.
 ///
-/// After a name may stand a probability from 0 to 1 and, for a fault that lasts, a span in `ms`, `s` or `m`.
-/// `none` is no fault, `mixed` a bit of each, `all` each at its usual rate; later names replace earlier ones.
+/// A name can be followed by a probability from 0 to 1 and, for a fault that lasts, a duration in `ms`, `s` or `m`.
+/// `none` disables faults, `mixed` enables all at low rates, `all` at default rates; later names override earlier ones.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
@@ -133,7 +133,7 @@ pub struct FaultRate {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FaultError {
-    #[error("\"{name}\" is not a fault: use none, mixed, all, or names from {known}")]
+    #[error("\"{name}\" is not a fault: use none, mixed, all, or any of {known}")]
     UnknownName { name: String, known: String },
     #[error("\"{part}\" after {fault}: use a probability from 0 to 1{span}")]
     BadPart { part: String, fault: Fault, span: &'static str },
@@ -323,18 +323,18 @@ impl Switchboard {
     }
 }
 
-pub(crate) fn disfigure(body: &mut Value) {
+pub(crate) fn corrupt(body: &mut Value) {
     match body {
         Value::Array(items) => {
             items.extend(unknown_wallet(items));
-            items.iter_mut().for_each(disfigure);
+            items.iter_mut().for_each(corrupt);
         }
         Value::Object(fields) => {
             for (name, value) in fields.iter_mut() {
                 match name.as_str() {
                     "status" | "result" if value.is_string() => *value = json!("UNDER_REVIEW"),
                     "expirationType" if value.is_string() => *value = json!("UNKNOWN_KIND"),
-                    _ => disfigure(value),
+                    _ => corrupt(value),
                 }
             }
             fields.insert("withBonus".to_owned(), json!(false));
@@ -391,10 +391,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_profile_is_named() {
+    fn rejects_invalid_profiles() {
         let unknown = "eror".parse::<FaultProfile>().unwrap_err().to_string();
-        let start =
-            "\"eror\" is not a fault: use none, mixed, all, or names from latency, drop-before, errors,";
+        let start = "\"eror\" is not a fault: use none, mixed, all, or any of latency, drop-before, errors,";
         assert!(unknown.starts_with(start) && unknown.ends_with("stream-garbage"), "{unknown}");
         check("errors:2", Err("\"2\" after errors: use a probability from 0 to 1"));
         check("errors:10s", Err("\"10s\" after errors: use a probability from 0 to 1"));

@@ -1,10 +1,10 @@
 //! The two HTTP APIs of the contract over simulator and stored candles, with fault injection.
 //!
 //! A [`Sandbox`] is a venue for any client: the trading token API and the symbol price API on one address.
-//! Venue time may run faster than real time, or in lock-step with a bot in the same process, where every
-//! order is answered at once, as of its arrival. `GET /openapi.json` describes every endpoint.
+//! Venue time can run faster than real time, or in lock-step with a bot in the same process. In lock-step, orders
+//! are answered immediately, as of their arrival. `GET /openapi.json` describes every endpoint.
 //!
-//! Behaviour of the sandbox where the contract is silent:
+//! Behaviour that the contract does not define:
 //!
 //! | Open in the contract | Sandbox |
 //! |---|---|

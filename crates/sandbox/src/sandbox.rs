@@ -1,4 +1,4 @@
-//! Lifecycle of a sandbox: from settings to routes to a listening server.
+//! Lifecycle of a sandbox: settings, routes and the listening server.
 
 use crate::chance::Chance;
 use crate::market::{Boards, paths_of};
@@ -20,19 +20,19 @@ use tokio::task::JoinHandle;
 
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    #[error("the sandbox has no candles: give it at least one file of them (`data` in [sandbox])")]
+    #[error("the sandbox has no candles: set `data` in [sandbox] to at least one candle file")]
     NoCandles,
-    #[error("{symbol} has a market but no candles, or candles but no market: give both")]
+    #[error("{symbol} has either no market or no candles: provide both")]
     IncompleteMarket { symbol: Symbol },
     #[error("[sandbox] {key} = {value}: use {allowed}")]
     InvalidSetting { key: &'static str, value: String, allowed: &'static str },
     #[error(transparent)]
     Simulator(#[from] SimulatorError),
-    #[error("cannot listen on {address}: choose another address, or port 0 for a free one")]
+    #[error("cannot listen on {address}: choose another address, or port 0 for any free port")]
     AddressInUse { address: SocketAddr, source: std::io::Error },
 }
 
-const FAREWELL: Duration = Duration::from_secs(3);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
 pub struct Foundation {
     pub clock: Arc<dyn Clock>,
@@ -99,10 +99,10 @@ impl Sandbox {
         self,
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> Result<RunningSandbox, SandboxError> {
-        let asked = self.state.settings.listen;
-        let refused = |source| SandboxError::AddressInUse { address: asked, source };
-        let listener = TcpListener::bind(asked).await.map_err(refused)?;
-        let address = listener.local_addr().map_err(refused)?;
+        let listen = self.state.settings.listen;
+        let listen_error = |source| SandboxError::AddressInUse { address: listen, source };
+        let listener = TcpListener::bind(listen).await.map_err(listen_error)?;
+        let address = listener.local_addr().map_err(listen_error)?;
         let (router, state) = (self.router(), Arc::clone(&self.state));
         let stop = self.stop.clone();
         let server = tokio::spawn(async move {
@@ -114,11 +114,11 @@ impl Sandbox {
             tokio::select! {
                 () = shutdown => {}
                 () = state.stopped() => {}
-                served = &mut serving => return tracing::debug!(?served, "the server ended by itself"),
+                served = &mut serving => return tracing::debug!(?served, "the server stopped unexpectedly"),
             }
             stop.send_replace(true);
-            if tokio::time::timeout(FAREWELL, serving).await.is_err() {
-                tracing::warn!("the sandbox stopped before every request was answered");
+            if tokio::time::timeout(SHUTDOWN_TIMEOUT, serving).await.is_err() {
+                tracing::warn!("the sandbox stopped with unanswered requests");
             }
         });
         Ok(RunningSandbox {
@@ -144,7 +144,7 @@ impl RunningSandbox {
     pub async fn stopped(&mut self) {
         let Some(server) = &mut self.server else { return };
         if let Err(error) = server.await {
-            tracing::warn!(%error, "the sandbox did not end well");
+            tracing::warn!(%error, "the sandbox server failed");
         }
         self.server = None;
     }

@@ -1,4 +1,4 @@
-//! The `[sandbox]` section: data, credentials, speed, and behaviour where the contract is silent.
+//! The `[sandbox]` section: data, credentials, speed, and behaviour not defined by the contract.
 
 use crate::{FaultProfile, SandboxError, parse_moment};
 use candlewick_broker::clock::Speed;
@@ -10,80 +10,80 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 
-/// Settings of the sandbox. Where the contract leaves behaviour open, the default is the stricter or the observed one.
+/// Settings of the sandbox. Defaults for behaviour not defined by the contract are strict, or as observed.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct SandboxSettings {
-    /// Where it listens; port 0 takes a free port.
+    /// Listen address; port 0 selects a free port.
     #[schemars(with = "String")]
     pub listen: SocketAddr,
-    /// How many times faster than real time its clock runs, or `max` for lock-step with an embedded bot.
+    /// Clock speed as a multiple of real time, or `max` for lock-step with an embedded bot.
     pub speed: SandboxSpeed,
-    /// Venue time at the start (ms or ISO 8601); left out, the composer leaves warm-up history before it.
+    /// Initial venue time (ms or ISO 8601); by default late enough for warm-up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<StartTime>,
-    /// Candle files, as `--data` takes them.
+    /// Candle files, in the same form as `--data`.
     pub data: Vec<String>,
-    /// The accepted `api-token`; documented, not secret.
+    /// Accepted `api-token`; not secret.
     pub token: String,
-    /// The accepted `api-key`; documented, not secret.
+    /// Accepted `api-key`; not secret.
     pub api_key: String,
-    /// Which wallet holds the money and takes trades; the other one is empty.
+    /// Wallet that has the balance and accepts trades; the other one is empty.
     pub wallet: TradedWallet,
     /// Seed of identifiers, faults and one-second prices.
     pub seed: u64,
-    /// Which faults strike: `none`, `mixed`, `all`, or names with rates such as `errors:0.2,latency:300ms`.
+    /// Injected faults: `none`, `mixed`, `all`, or names with rates such as `errors:0.2,latency:300ms`.
     pub faults: FaultProfile,
     /// When the answer to an open is sent.
     pub replies: Replies,
     /// Whether get-by-id adds result, pnl, open and close price to the short projection (`observed: results`).
     pub rich_short: bool,
-    /// What a missing `x-timestamp` does where the contract requires it.
+    /// Handling of a missing `x-timestamp` where the contract requires it.
     pub missing_timestamp: MissingTimestamp,
-    /// Whether the candle that is still forming is returned.
+    /// Whether to return the forming candle.
     pub include_forming: bool,
-    /// Duration code of trades opened by the body's shape B, which has none.
+    /// Duration of trades opened with body shape B, which contains none.
     #[schemars(with = "String")]
     pub short_close_type: CloseType,
-    /// The duration codes on offer; empty means every code that the candles can price.
+    /// Offered durations; if empty, all that the candles can price.
     #[schemars(with = "Vec<String>")]
     pub close_types: Vec<CloseType>,
-    /// Whether expiries shorter than the candles are accepted, and priced inside a candle.
+    /// Whether to accept expiries shorter than the candles, priced within a candle.
     pub allow_coarse: bool,
-    /// The smallest stake; 0 turns the limit off.
+    /// Minimum stake; 0 for no limit.
     #[schemars(with = "f64")]
     pub min_amount: Decimal,
-    /// The largest stake; 0 turns the limit off.
+    /// Maximum stake; 0 for no limit.
     #[schemars(with = "f64")]
     pub max_amount: Decimal,
-    /// How many trades that are over it remembers: an older one is in no list and not found by its id, as one that never was. Open
-    /// trades, and those whose end is not shown yet, are all there.
+    /// Number of ended trades to retain. Older ones are neither listed nor found by id. Open trades, and those whose end is not
+    /// visible yet, are always retained.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub keep_trades: u32,
-    /// Asset types of pairs where the built-in guess is wrong: `crypto`, `forex`, `otc`.
+    /// Asset types of pairs that override the built-in guess: `crypto`, `forex`, `otc`.
     #[schemars(with = "BTreeMap<String, String>")]
     pub asset_types: BTreeMap<Symbol, String>,
 }
 
-/// How fast the sandbox's clock runs.
+/// Speed of the sandbox clock.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq)]
 #[serde(untagged)]
 pub enum SandboxSpeed {
-    /// So many times real time.
+    /// Multiple of real time.
     Times(f64),
     /// Lock-step.
     Named(NamedSpeed),
 }
 
-/// A speed that has a name.
+/// Named speed.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum NamedSpeed {
-    /// Straight from one moment at which something happens to the next.
+    /// Jumps from one event to the next.
     Max,
 }
 
-/// A moment: ms since the epoch, or ISO 8601.
+/// Time in ms since the epoch, or as ISO 8601.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, PartialEq, Eq)]
 #[serde(try_from = "StartText", into = "String")]
 #[schemars(with = "StartText")]
@@ -96,15 +96,15 @@ enum StartText {
     Text(String),
 }
 
-/// Which wallet holds the money and takes trades. It is play money either way: `real` is for testing what a client does
-/// before it trades real money.
+/// Wallet that has the balance and accepts trades. Both hold play money; use `real` to test a client before it trades
+/// real money.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum TradedWallet {
     /// The demo wallet.
     #[default]
     Demo,
-    /// The real one.
+    /// The real wallet.
     Real,
 }
 
@@ -112,21 +112,21 @@ pub enum TradedWallet {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Replies {
-    /// At once, with a `requestTime` that may lie in the future: for an embedded venue, whose clock the caller holds.
+    /// Immediately, with a `requestTime` that may be in the future; for an embedded venue whose caller holds the clock.
     AtOnce,
-    /// When venue time reaches the order's arrival.
+    /// When the order arrives in venue time.
     #[default]
     WhenArrived,
 }
 
-/// What a missing `x-timestamp` does on the wallet and list endpoints (contract 7: not shown).
+/// Handling of a missing `x-timestamp` on the wallet and list endpoints (contract 7: not shown).
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingTimestamp {
-    /// 400: no client gets used to leaving it out.
+    /// Responds with 400.
     #[default]
     Refuse,
-    /// Nothing.
+    /// Accepts the request.
     Tolerate,
 }
 
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_section_is_the_default_and_the_default_is_sound() {
+    fn empty_section_is_the_valid_default() {
         let read: SandboxSettings = serde_json::from_value(json!({})).unwrap();
         assert_eq!(read, SandboxSettings::default());
         assert!(read.check().is_ok());
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn speed_and_start_are_written_as_people_write_them() {
+    fn parses_speed_and_start() {
         let section = json!({ "speed": "max", "start": "2024-03-01T00:00:00Z", "faults": "errors:0.5" });
         let settings: SandboxSettings = serde_json::from_value(section).unwrap();
         assert_eq!(settings.speed.to_speed(), Speed::Max);
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn values_outside_their_range_and_unknown_keys_are_named() {
+    fn rejects_invalid_values_and_unknown_keys() {
         check(json!({ "speed": 0.0 }), Err("[sandbox] speed = 0: use a factor above 0 and at most 1000000"));
         check(json!({ "token": "two words" }), Err("[sandbox] token = two words: use visible ASCII"));
         check(json!({ "min_amount": -1 }), Err("[sandbox] min_amount = -1: use 0 or more"));

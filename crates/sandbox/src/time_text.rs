@@ -70,7 +70,7 @@ fn split_zone(text: &str) -> Option<(&str, Millis)> {
     if let Some(name) = ["utc", "gmt", "z"].into_iter().find(|name| lower.ends_with(name)) {
         return Some((text[..text.len() - name.len()].trim_end(), Millis::ZERO));
     }
-    // The dashes of a date are not a sign.
+    // Skips the dashes of the date.
     let sign = text.rfind(['+', '-']).filter(|at| text[..*at].contains(':') || text[*at..].starts_with('+'));
     let Some(at) = sign else { return Some((text, Millis::ZERO)) };
     let digits: String = text[at + 1..].chars().filter(|letter| *letter != ':').collect();
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_read_as_people_write_them_and_as_utc_without_a_zone() {
+    fn parses_common_time_formats_as_utc_by_default() {
         // From `date -u -d '2026-01-05 12:30' +%s000`.
         let same = "2026-01-05T12:30:00Z|2026-01-05T12:30:00|2026-01-05 12:30:00|2026-01-05 12:30|2026-01-05T12:30Z|\
                     2026-01-05 14:30:00+02:00|2026-01-05T14:30+02:00|2026-01-05 14:30 +0200|2026-01-05T14:30+02|\
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_moments_in_the_unit_of_their_size() {
+    fn infers_the_unit_of_numeric_times() {
         // 2026-01-08 14:00 UTC, from `date -u -d '2026-01-08 14:00' +%s`.
         let same = "1767880800|1767880800000|1767880800000.0|1767880800000000|1767880800000000000";
         let none = "0|60000|-1767880800000|17|1767880800000.5|99999999999999999999999999999999999999999";

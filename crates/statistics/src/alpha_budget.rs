@@ -11,18 +11,18 @@ use std::collections::BTreeMap;
 /// - The first run splits 1 evenly. With several bots, one more part goes to all their trades together.
 /// - A bot that continues, or returns unchanged, keeps its weight.
 /// - A bot that restarts has its old weight times its old worth.
-/// - A new bot takes the place of the most valuable absent one, as if that had restarted. If none is absent,
+/// - A new bot replaces the most valuable absent one, as if that had restarted. If none is absent,
 ///   each of the `n` bots of the run keeps `n / (n + k)` of its weight with `k` new ones, and the worth of the
 ///   rest is split evenly among the new ones.
 /// - All trades together are judged as long as no bot is new or restarts.
 ///
-/// # Why at most alpha of all journals ever show a false edge
+/// # Proof that at most alpha of all journals ever show a false edge
 /// *Edge shown* is false if no trade of the start had a mean return above 0, given all known at its open.
 /// Give each start a second account that stops betting at its first trade with an edge. Let `Z` be the sum of
 /// `weight x second account` over the continuing starts, open stakes counted as lost. It starts at 1, its
 /// trades add at most 0 to its mean, and no rule above increases it: a transfer is at most `weight x worth`,
 /// and the worth is at most the second account. A start without an edge is shown only if `Z` has reached
-/// `1 / alpha` (Ville's inequality), whatever the bots copy and whenever somebody restarts them.
+/// `1 / alpha` (Ville's inequality), whatever the bots copy and whenever they are restarted.
 ///
 /// If the worth were the *current* account, losses won back with an edge could be risked again without one,
 /// and the rate would have no bound. *No edge* has an error rate per bot instead.
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn one_bot_has_all_and_several_share_with_their_trades_together() {
+    fn single_bot_has_all_alpha_and_several_share_it() {
         check(&AlphaBudget::of_first_run(["a"]), &[("a", 1.0)], 0.0);
         let three = AlphaBudget::of_first_run(["a", "b", "c"]);
         check(&three, &[("a", 0.25), ("b", 0.25), ("c", 0.25)], 0.25);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_are_passed_on_and_gains_are_not() {
+    fn restarts_inherit_losses_but_not_gains() {
         let mut budget = AlphaBudget::of_first_run(["a"]);
         budget.begin_run(&[anew("a")], |_| 0.4);
         check(&budget, &[("a", 0.4)], 0.0);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bot_that_is_absent_keeps_its_place_until_somebody_takes_it() {
+    fn absent_bot_keeps_its_weight_until_replaced() {
         let mut budget = AlphaBudget::of_first_run(["a", "b", "c"]);
         budget.begin_run(&[on("b")], |_| 0.5);
         check(&budget, &[("a", 0.25), ("b", 0.25), ("c", 0.25)], 0.25);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn bots_that_come_on_top_take_a_part_of_what_the_others_are_worth() {
+    fn additional_bots_take_a_part_of_the_others_worth() {
         let mut budget = AlphaBudget::of_first_run(["a"]);
         // Two thirds of a place worth 0.6 go to two new ones.
         budget.begin_run(&[on("a"), on("b"), on("c")], |_| 0.6);
@@ -206,7 +206,7 @@ mod tests {
         /// `Z` as the proof has it: no run adds to it, whichever trades have an edge, and none of a run that changes nothing
         /// changes anything.
         #[test]
-        fn no_change_of_bots_adds_to_what_trades_without_an_edge_can_win(changes in prop::collection::vec(change(), 1..40)) {
+        fn no_change_of_bots_increases_the_total(changes in prop::collection::vec(change(), 1..40)) {
             let names = ["a", "b", "c", "d", "e"];
             let mut budget = AlphaBudget::default();
             let mut starts = [BEGUN; 5];

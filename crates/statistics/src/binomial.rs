@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn certain_and_impossible_wins_are_distinguished_and_what_is_no_probability_is_refused() {
+    fn distinguishes_certain_wins_and_rejects_invalid_probabilities() {
         let rate = WinRate::new(1, 1).unwrap();
         assert_eq!(binomial_p_value(rate, 0.0), Ok(0.0));
         assert_eq!(binomial_p_value(rate, 1.0), Ok(1.0));
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_trades_as_said_are_taken_and_numbers_that_mean_nothing_are_refused() {
+    fn rejects_too_many_trades_and_invalid_numbers() {
         let mut nulls = vec![0.5; MAX_MIXED_TRADES];
         assert_eq!(poisson_binomial_p_value(0, &nulls), Ok(1.0));
         nulls.push(0.5);

@@ -47,7 +47,7 @@ impl MeanBreakEven {
 
 /// Returns the stake-weighted break-even win rate: `sum(stake) / sum(stake (1 + b))`.
 ///
-/// It tells what the money needed. Compare a win rate with [`MeanBreakEven`] instead, and test it with
+/// It is the break-even of the money staked. Compare a win rate with [`MeanBreakEven`] instead, and test it with
 /// [`crate::poisson_binomial_p_value`], since each trade has its own break-even.
 pub fn mixed_break_even(trades: &[PaidStake]) -> Result<f64, StatisticsError> {
     if trades.is_empty() {
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn mixed_payouts_weigh_by_stake() {
+    fn mixed_payouts_are_weighted_by_stake() {
         check_mixed(&[(10.0, 0.8), (30.0, 0.8)], &Ok(1.0 / 1.8));
         check_mixed(&[(1e308, 1.0), (1e308, 1.0)], &Ok(0.5));
         check_mixed(&[], &Err(StatisticsError::NoTrades));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edge_is_staked_none_is_not_and_numbers_that_mean_nothing_are_refused() {
+    fn kelly_stakes_only_an_edge_and_rejects_invalid_numbers() {
         check_kelly(0.6, 1.0, Some(0.2));
         check_kelly(0.6, 0.8, Some(0.1)); // (0.6 x 1.8 - 1) / 0.8 = 0.08 / 0.8
         check_kelly(1.0, 0.8, Some(1.0));

@@ -62,7 +62,7 @@ pub fn direction_baseline(
         let mut dice = Dice::new(seed, u64::from(run));
         let shifted: f64 = by_symbol.iter().map(|trades| shifted_sum(&mut dice, trades)).sum::<f64>() / count;
         sum_of_means += shifted;
-        // The order of a sum must not decide between equals.
+        // Rounding must not decide between equal means.
         hits += u32::from(shifted >= actual - 1e-12);
     }
     Ok(DirectionBaseline {
@@ -77,7 +77,7 @@ pub fn direction_baseline(
 fn shifted_sum(dice: &mut Dice, trades: &[DirectedTrade]) -> f64 {
     let shift = if trades.len() > 1 { 1 + dice.below(trades.len() - 1) } else { 0 };
     let (first, last) = trades.split_at(shift);
-    // Two straight lines instead of one in a circle: this is where the time goes.
+    // Two slices instead of modulo indexing, because this loop dominates the runtime.
     let sides = last.iter().chain(first).map(|trade| trade.side);
     trades.iter().zip(sides).map(|(trade, side)| trade.returned(side)).sum()
 }
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn four_trades_are_counted_by_hand() {
+    fn baseline_agrees_with_hand_computation() {
         // Directions B B S S on prices that go u u d d: right each time, and shifted by 1, 2, 3: 2, 0, 2 right.
         let trades = [trade(Buy, Buy), trade(Buy, Buy), trade(Sell, Sell), trade(Sell, Sell)];
         let found = direction_baseline(&[trades.to_vec()], 3_000, 1).unwrap();
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_shift_is_refused() {
+    fn rejects_trades_that_cannot_be_shifted() {
         assert!(direction_baseline(&[], 9, 1).is_err());
         assert!(direction_baseline(&[vec![]], 9, 1).is_err());
         assert!(direction_baseline(&[vec![trade(Buy, Buy)]], 0, 1).is_err());

@@ -8,11 +8,11 @@ use crate::{GateDecision, GateRule, StatisticsError, TradeGate, TradeOutcome};
 pub struct GatedTrade {
     /// Decision time, in any unit.
     pub decided: i64,
-    /// Time at which the result became known, in the same unit; a decision at that very time may use it.
+    /// Time at which the result became known, in the same unit; decisions at the same time may use it.
     pub known: i64,
     /// Day of the decision as any unique number, for gates that reset daily.
     pub day: i64,
-    /// Return per unit of stake: positive for a win, negative for a loss, 0 for neither.
+    /// Return per unit of stake: positive for a win, negative for a loss, 0 otherwise.
     pub unit_return: f64,
 }
 
@@ -35,8 +35,8 @@ pub struct GateWorth {
 
 /// Compares a gate with random gates and with itself on shuffled results, by `draws` draws each.
 ///
-/// A random gate lets as many trades be real. `p = (1 + hits) / (1 + draws)`. A shuffle in which the gate lets
-/// no trade be real counts as a hit.
+/// A random gate has the same number of real trades. `p = (1 + hits) / (1 + draws)`. A shuffle without real
+/// trades counts as a hit.
 ///
 /// Sources: Phipson and Smyth (2010); J. B. Miller and A. Sanjurjo, *Surprised by the Hot Hand Fallacy?* (2018):
 /// among few independent trades, those after losses win more often on average, hence the second p-value.
@@ -52,7 +52,7 @@ pub fn gate_worth(
         return Err(StatisticsError::TooFew { what: "draws", found: 0, needed: 1 });
     }
     let gate = TradeGate::new(rule)?;
-    let order = order_of(trades);
+    let order = order_steps(trades);
     let actual = real_mean(&gate, (trades, &order), &returns);
     let count = trades.len();
     let mut worth = GateWorth {
@@ -72,10 +72,10 @@ pub fn gate_worth(
         for place in (1..count).rev() {
             returns.swap(place, dice.below(place + 1));
         }
-        // The first so many of a random order are a random choice.
+        // The start of a random order is a random sample.
         let random = returns[..real].iter().sum::<f64>() / real as f64;
         means.push(random);
-        // The order of a sum must not decide between equals.
+        // Rounding must not decide between equal means.
         random_hits += u32::from(random >= mean - 1e-12);
         let shuffled = real_mean(&gate, (trades, &order), &returns);
         shuffled_hits += u32::from(shuffled.is_none_or(|(shuffled, _)| shuffled >= mean - 1e-12));
@@ -93,7 +93,7 @@ pub fn gate_worth(
 type Step = (usize, bool);
 
 /// Returns decisions and results in order of time: results first, but no trade ends before its decision.
-fn order_of(trades: &[GatedTrade]) -> Vec<Step> {
+fn order_steps(trades: &[GatedTrade]) -> Vec<Step> {
     let mut steps: Vec<(i64, bool, usize)> = Vec::with_capacity(2 * trades.len());
     for (place, trade) in trades.iter().enumerate() {
         steps.push((trade.decided, true, place));

@@ -2,7 +2,7 @@
 //!
 //! A fixed-time trade wins `b` per unit of stake (80 % payout: `b = 0.8`) or loses the unit, so a coin toss loses
 //! money and the question is never "more than half?" but "more than [`break_even()`]?". Draws and cancellations
-//! return the stake and are no decided trades: leave them out of every count here.
+//! return the stake and are not decided trades; exclude them from all counts.
 //!
 //! ```
 //! use candlewick_statistics::{WinRate, binomial_p_value, break_even, wilson_interval};
@@ -17,25 +17,25 @@
 //!
 //! | Question | Answer |
 //! |---|---|
-//! | Is there an edge, looked at after every trade? | [`EdgeTest`], the one that decides; [`Sprt`] beside it |
-//! | Many bots, and bots that begin anew: what may each spend of one alpha? | [`AlphaBudget`] |
-//! | Where do the edge and the win rate lie, looked at after every trade? | [`ConfidenceSequence`]; [`RunningWinRate`] to stake by |
+//! | Is there an edge, checked after every trade? | [`EdgeTest`], which decides; [`Sprt`] in addition |
+//! | How do many bots and their restarts share one alpha? | [`AlphaBudget`] |
+//! | What are edge and win rate, checked after every trade? | [`ConfidenceSequence`]; [`RunningWinRate`] for stakes |
 //! | Has an edge ended? | [`ChangeDetector`] |
-//! | The same looked at once, could it be luck? | [`wilson_interval`], [`clopper_pearson_interval`], [`binomial_p_value()`], [`poisson_binomial_p_value`] |
-//! | How many trades does it take? | [`TradePlan`] |
-//! | How probable is ruin, how much money keeps it away? | [`ruin()`], [`required_balance`], by trial [`simulate_ruin`]; what a ladder costs [`recovery_cost`] |
+//! | Could it be luck, checked once? | [`wilson_interval`], [`clopper_pearson_interval`], [`binomial_p_value()`], [`poisson_binomial_p_value`] |
+//! | How many trades are needed? | [`TradePlan`] |
+//! | How probable is ruin, and what balance avoids it? | [`ruin()`], [`required_balance`], simulated [`simulate_ruin`]; cost of a ladder [`recovery_cost`] |
 //! | How much to stake? | [`kelly_fraction`] |
-//! | Which of many variants count, and the best of them? | [`benjamini_hochberg`], [`best_of_many`], [`probability_of_overfitting`], [`deflated_sharpe`] |
-//! | What is a group of few trades worth beside all? | [`shrink_to_overall_mean`] |
+//! | Which of many variants are significant, and is the best one? | [`benjamini_hochberg`], [`best_of_many`], [`probability_of_overfitting`], [`deflated_sharpe`] |
+//! | What does a small group of trades say? | [`shrink_to_overall_mean`] |
 //! | Do the directions matter? | [`direction_baseline`] |
-//! | What did a run earn, how evenly? | [`expectancy`], [`profit_factor`], [`max_drawdown`], [`longest_streaks`], [`streak_probability`], [`sharpe`], [`sortino`], [`calmar`], [`probabilistic_sharpe`], [`exposure`] |
-//! | What is it worth to trade only after virtual losses, or on a run of wins? | [`gate_worth()`], by [`TradeGate`] |
+//! | What did a run earn, and how steadily? | [`expectancy`], [`profit_factor`], [`max_drawdown`], [`longest_streaks`], [`streak_probability`], [`sharpe`], [`sortino`], [`calmar`], [`probabilistic_sharpe`], [`exposure`] |
+//! | What is a gate worth, such as trading only after virtual losses? | [`gate_worth()`], with [`TradeGate`] |
 //! | Do wins and losses come in random order? | [`runs_test`] |
-//! | Does a promise hold? | [`TradeStream`], [`VerdictRates`] |
+//! | Do the guarantees hold? | [`TradeStream`], [`VerdictRates`] |
 //!
-//! The intervals, both p-values, the plans by them and the SPRT assume independent trades. Trades that overlap in
-//! time are not, and these figures then claim far more than they know; say so wherever they are shown. The verdict of
-//! [`EdgeTest`] does not assume it. The examples `promises` and `ruin_trials` measure every promise, and
+//! The intervals, both p-values, the plans based on them and the SPRT assume independent trades. With trades that
+//! overlap in time, they are far too optimistic; say so wherever they are displayed. The verdict of [`EdgeTest`] does
+//! not assume independence. The examples `promises` and `ruin_trials` measure every promise, and
 //! `docs/statistics.md` has the tables.
 
 mod alpha_budget;

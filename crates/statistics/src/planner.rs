@@ -46,7 +46,7 @@ impl TradePlan {
     /// Returns the number of trades by the exact one-sided binomial test. Every larger number has the power
     /// too, which drops slightly wherever one more win is required.
     pub fn by_exact_binomial(&self) -> Result<u64, StatisticsError> {
-        // One win more or less is 1 / (p1 - p0) trades; the teeth of the saw are about two of those wide.
+        // One win is worth 1 / (p1 - p0) trades, and the power drops about every two of those.
         let tooth = 1.0 / (self.win_probability - self.null);
         let start = self.by_normal() + (6.0 * tooth) as u64 + 50;
         if start > MAX_PLANNED_TRADES {
@@ -54,7 +54,7 @@ impl TradePlan {
         }
         let mut critical = self.critical_wins(start, 0)?;
         for trades in (1..=start).rev() {
-            // One trade less asks for as many wins or one fewer.
+            // One trade fewer requires the same number of wins, or one fewer.
             critical = self.critical_wins(trades, critical.saturating_sub(2))?;
             let has_power = critical <= trades
                 && binomial_p_value(WinRate::new(critical, trades - critical)?, self.win_probability)?
@@ -84,7 +84,7 @@ impl TradePlan {
         Ok(reached)
     }
 
-    /// Simulates when the verdict of [`crate::EdgeTest`] falls on trades with this edge.
+    /// Simulates the number of trades until the verdict of [`crate::EdgeTest`] with this edge.
     ///
     /// It is checked after every trade of `paths` paths of at most `most_trades` trades, at the error rates and
     /// the edge of `plan`, whatever the actual edge.
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_verdict_takes_more_trades_than_one_look_at_the_end() {
+    fn verdict_needs_more_trades_than_a_single_test() {
         let plan = TradePlan::new(0.85, 10.0, 0.05, 0.8).unwrap();
         // Ten points at payout 85 are 0.185 of the stake.
         let verdict = EdgeTestPlan::new(0.05, 0.05, 0.185).unwrap();
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn plans_without_meaning_are_refused() {
+    fn rejects_invalid_plans_of_trades() {
         for (payout, points, alpha, power) in [
             (0.0, 2.0, 0.05, 0.8),
             (0.85, 0.0, 0.05, 0.8),

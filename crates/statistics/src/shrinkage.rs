@@ -39,11 +39,11 @@ pub fn shrink_to_overall_mean(groups: &[GroupMoments]) -> Result<Vec<Option<f64>
     let whole = filled.iter().map(|group| group.sum).sum::<f64>() / total;
     let freedom = total - filled.len() as f64;
     let within: f64 = filled.iter().map(|group| group.sum_of_squares - group.sum * group.mean()).sum();
-    // With one result to a group groups cannot be distinguished from chance.
+    // With one result per group, the variance within groups is unknown.
     let variance = (freedom > 0.0).then(|| (within / freedom).max(0.0));
     let kept = |count: u64| match variance {
         None => 0.0,
-        // Without any variance within, a mean is what it is.
+        // Without variance within groups, the means are certain.
         Some(0.0) => 1.0,
         Some(variance) => {
             let between = between_groups(&filled, whole, total, variance);
@@ -58,7 +58,7 @@ pub fn shrink_to_overall_mean(groups: &[GroupMoments]) -> Result<Vec<Option<f64>
 fn between_groups(filled: &[GroupMoments], whole: f64, total: f64, variance: f64) -> f64 {
     let spread = |group: &GroupMoments| group.count as f64 * (group.mean() - whole).powi(2);
     let squares: f64 = filled.iter().map(|group| (group.count as f64).powi(2)).sum();
-    // `Q` and the weights times the variance, which so divides nothing.
+    // `Q` and the weights are multiplied by the variance, to avoid dividing by it.
     let excess = filled.iter().map(spread).sum::<f64>() - (filled.len() as f64 - 1.0) * variance;
     let weight = total - squares / total;
     if weight > 0.0 { (excess / weight).max(0.0) } else { 0.0 }
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn means_are_drawn_as_a_reference_library_draws_them() {
+    fn shrinkage_equals_the_reference_library() {
         let all = rows::<5>(include_str!("../reference/shrinkage.csv"));
         for case in all.chunk_by(|one, next| one[0] == next[0]) {
             let sample = |[_, count, sum, sum_of_squares, _]: &[f64; 5]| GroupMoments {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_chance_explains_is_the_mean_of_all() {
+    fn chance_differences_shrink_to_the_overall_mean() {
         check(&[&[1.0, -1.0], &[1.0, -1.0, -1.0, 1.0]], &[Some(0.0), Some(0.0)]);
         // One result each: nothing is known of the variance within.
         check(&[&[1.0], &[-1.0]], &[Some(0.0), Some(0.0)]);

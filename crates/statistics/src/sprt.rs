@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn payouts_that_cannot_have_the_edge_are_refused() {
+    fn rejects_payouts_below_the_edge() {
         let mut sprt = Sprt::new(EdgeTestPlan::default());
         assert!(sprt.on_won(0.0).is_err());
         assert_eq!(sprt.on_won(0.04), Err(StatisticsError::NotAnEdge { value: 0.04 }));

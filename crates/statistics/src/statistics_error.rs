@@ -3,11 +3,11 @@
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StatisticsError {
     /// No trades yet; display no figure.
-    #[error("there are no trades to judge yet")]
+    #[error("there are no decided trades yet")]
     NoTrades,
-    #[error("{won} won is more than {trades} trades")]
+    #[error("{won} wins are more than {trades} trades")]
     MoreWonThanTrades { won: u64, trades: u64 },
-    #[error("{trades} trades are too many for this figure: at most {most}")]
+    #[error("{trades} trades are too many: use at most {most}")]
     TooManyTrades { trades: u64, most: u64 },
     #[error("{what} {value} is not a probability from 0 to 1")]
     NotAProbability { what: &'static str, value: f64 },
@@ -21,15 +21,15 @@ pub enum StatisticsError {
     NotAnEdge { value: f64 },
     #[error("stake {value} is not above 0")]
     NotAStake { value: f64 },
-    #[error("a ladder of {levels} levels cannot be judged: use 1 to 64")]
+    #[error("a ladder cannot have {levels} levels: use 1 to 64")]
     NotALadder { levels: u32 },
-    #[error("{what}: {found} are too few, at least {needed} are needed")]
+    #[error("{what}: {found} are too few, use at least {needed}")]
     TooFew { what: &'static str, found: usize, needed: usize },
-    #[error("{what} {value} means nothing here")]
+    #[error("{what}: {value} is not valid")]
     NotANumberFor { what: &'static str, value: f64 },
-    #[error("{what}: {found} values where {expected} are needed")]
+    #[error("{what}: {found} values instead of {expected}")]
     UnequalLengths { what: &'static str, found: usize, expected: usize },
-    #[error("money or payout is too large for this figure: at most {most} of the smallest unit")]
+    #[error("the amount or payout is too large: use at most {most} of the smallest unit")]
     TooMuchMoney { most: u64 },
 }
 
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_finite_and_as_many_as_needed() {
+    fn rejects_too_few_and_infinite_numbers() {
         for needed in [1, 2] {
             assert_eq!(check_numbers("n", &[1.0, -2.0], needed), Ok(()));
         }

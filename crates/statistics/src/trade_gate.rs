@@ -5,7 +5,7 @@ use crate::{EdgeTest, EdgeTestPlan, NotionalStake, StatisticsError, TradeOutcome
 use std::collections::VecDeque;
 use std::fmt;
 
-const USUALLY_REMEMBERED: usize = 20;
+const DEFAULT_WINDOW: usize = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GateOpening {
@@ -103,7 +103,7 @@ impl GateStanding {
         if self.is_open { 0 } else { self.losses }
     }
 
-    /// Win rate of the last decided trades, `None` before the first: as many as its opening asks for, or 20.
+    /// Win rate of the last decided trades, `None` before the first. The opening sets the window, by default 20.
     pub fn win_rate(&self) -> Option<f64> {
         (self.known > 0).then(|| f64::from(self.won) / f64::from(self.known))
     }
@@ -111,14 +111,14 @@ impl GateStanding {
     fn until_open(&self) -> String {
         let GateRule { openings, opening, .. } = self.rule;
         if openings > 0 && self.opened >= openings {
-            return format!("it has opened {} of {} today", self.opened, count(openings, "time", "times"));
+            return format!("opened {} of {} today", self.opened, plural(openings, "time", "times"));
         }
         match opening {
             GateOpening::AfterVirtualLosses(losses) => {
-                format!("{} of {}", self.losses, count(losses, "virtual loss", "virtual losses in a row"))
+                format!("{} of {}", self.losses, plural(losses, "virtual loss", "virtual losses in a row"))
             }
             GateOpening::WinRate { rate, over } => {
-                format!("{}, opens at {:.0} %", self.win_rate_words(over), rate * 100.0)
+                format!("{}, opens at {:.0} %", self.describe_win_rate(over), rate * 100.0)
             }
             GateOpening::VerdictShown { .. } => {
                 let [account, goal] = self.evidence;
@@ -130,23 +130,23 @@ impl GateStanding {
     fn until_closed(&self) -> String {
         let rule = &self.rule;
         let mut parts = Vec::new();
-        let most = passed(rule.close_after_losses, rule.close_after_wins, rule.close_after_trades);
+        let most = closings(rule.close_after_losses, rule.close_after_wins, rule.close_after_trades);
         for (found, (most, passed)) in [self.losses, self.wins, self.trades].into_iter().zip(most) {
             if most > 0 {
                 parts.push(format!("{found} of {passed}"));
             }
         }
         if let GateOpening::WinRate { rate, over } = rule.opening {
-            parts.push(format!("{}, closes below {:.0} %", self.win_rate_words(over), rate * 100.0));
+            parts.push(format!("{}, closes below {:.0} %", self.describe_win_rate(over), rate * 100.0));
         }
         match (parts.is_empty(), rule.resets_daily) {
             (true, true) => "until the day ends".to_owned(),
-            (true, false) => "nothing closes it".to_owned(),
+            (true, false) => "no closing condition".to_owned(),
             (false, _) => parts.join(", "),
         }
     }
 
-    fn win_rate_words(&self, over: u32) -> String {
+    fn describe_win_rate(&self, over: u32) -> String {
         let known = self.known;
         match self.win_rate() {
             None => format!("0 of {over} trades known"),
@@ -170,21 +170,20 @@ impl TradeGate {
         let closes = [rule.close_after_losses, rule.close_after_trades, rule.close_after_wins];
         let mut test = None;
         if rule.openings > 0 && !rule.resets_daily {
-            let (what, value) =
-                ("openings a day of a gate that does not reset daily", f64::from(rule.openings));
+            let (what, value) = ("openings per day without a daily reset", f64::from(rule.openings));
             return Err(StatisticsError::NotANumberFor { what, value });
         }
         match rule.opening {
-            GateOpening::AfterVirtualLosses(0) => return never("virtual losses before a gate opens"),
+            GateOpening::AfterVirtualLosses(0) => return never("virtual losses that open a gate"),
             GateOpening::AfterVirtualLosses(_) if closes == [0; 3] && !rule.resets_daily => {
-                return never("losses, wins or trades after which a gate closes");
+                return never("losses, wins or trades that close a gate");
             }
-            GateOpening::WinRate { over: 0, .. } => return never("trades that a win rate is taken over"),
+            GateOpening::WinRate { over: 0, .. } => return never("trades in the win rate of a gate"),
             GateOpening::WinRate { rate, .. } => {
                 check_probability("win rate of a gate", rate)?;
             }
             GateOpening::VerdictShown { payout, .. } if !(payout.is_finite() && payout > 0.0) => {
-                return Err(StatisticsError::NotANumberFor { what: "the payout of a gate", value: payout });
+                return Err(StatisticsError::NotANumberFor { what: "payout of a gate", value: payout });
             }
             GateOpening::VerdictShown { test: plan, .. } => test = Some(EdgeTest::new(plan)),
             GateOpening::AfterVirtualLosses(_) => {}
@@ -227,7 +226,7 @@ impl TradeGate {
         let decision = GateDecision { is_real: self.is_open, span: self.span, day: self.day, stake };
         if self.is_open {
             self.trades += 1;
-            self.close_where_due();
+            self.close_if_due();
         }
         decision
     }
@@ -239,14 +238,14 @@ impl TradeGate {
         let won = match outcome {
             TradeOutcome::Won => true,
             TradeOutcome::Lost => false,
-            // Money came back: neither.
+            // The stake was returned.
             TradeOutcome::Draw | TradeOutcome::Cancelled => return,
         };
         if self.rule.resets_daily && trade.day != self.day {
             return;
         }
         self.recent.push_back(won);
-        while self.recent.len() > self.remembers() {
+        while self.recent.len() > self.window() {
             self.recent.pop_front();
         }
         if trade.span == self.span {
@@ -254,7 +253,7 @@ impl TradeGate {
             self.wins += u32::from(won);
         }
         if self.is_open {
-            self.close_where_due();
+            self.close_if_due();
             let is_below = matches!(self.rule.opening, GateOpening::WinRate { .. }) && !self.wants_open();
             if self.is_open && is_below {
                 self.set_open(false);
@@ -269,7 +268,7 @@ impl TradeGate {
         self.rule.openings == 0 || self.opened < self.rule.openings
     }
 
-    fn close_where_due(&mut self) {
+    fn close_if_due(&mut self) {
         let is_reached = |count: u32, most: u32| most > 0 && count >= most;
         let GateRule { close_after_losses, close_after_trades, close_after_wins, .. } = self.rule;
         if is_reached(self.trades, close_after_trades)
@@ -278,7 +277,7 @@ impl TradeGate {
         {
             self.set_open(false);
             if let GateOpening::WinRate { .. } = self.rule.opening {
-                // Otherwise the same trades would open it again at once.
+                // Otherwise the same trades would reopen it immediately.
                 self.recent.clear();
             }
         }
@@ -297,10 +296,10 @@ impl TradeGate {
         }
     }
 
-    const fn remembers(&self) -> usize {
+    const fn window(&self) -> usize {
         match self.rule.opening {
             GateOpening::WinRate { over, .. } => over as usize,
-            GateOpening::AfterVirtualLosses(_) | GateOpening::VerdictShown { .. } => USUALLY_REMEMBERED,
+            GateOpening::AfterVirtualLosses(_) | GateOpening::VerdictShown { .. } => DEFAULT_WINDOW,
         }
     }
 
@@ -315,14 +314,14 @@ impl fmt::Display for GateRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut closing = Vec::new();
         let Self { close_after_losses, close_after_wins, close_after_trades, .. } = *self;
-        for (most, passed) in passed(close_after_losses, close_after_wins, close_after_trades) {
+        for (most, passed) in closings(close_after_losses, close_after_wins, close_after_trades) {
             if most > 0 {
                 closing.push(format!("after {passed}"));
             }
         }
         let opening = match self.opening {
             GateOpening::AfterVirtualLosses(losses) => {
-                format!("opens after {}", count(losses, "virtual loss", "virtual losses in a row"))
+                format!("opens after {}", plural(losses, "virtual loss", "virtual losses in a row"))
             }
             GateOpening::VerdictShown { payout, .. } => {
                 format!("opens once an edge is shown at a payout of {:.2} %", payout * 100.0)
@@ -333,7 +332,7 @@ impl fmt::Display for GateRule {
             }
         };
         if self.resets_daily {
-            closing.push("with the day".to_owned());
+            closing.push("at the end of the day".to_owned());
         }
         let often = match self.openings {
             0 => String::new(),
@@ -356,16 +355,16 @@ impl fmt::Display for GateStanding {
 }
 
 /// Describes what closes a gate. A signal counts once it passes the gate, even if a limit rejects it afterwards.
-fn passed(losses: u32, wins: u32, trades: u32) -> [(u32, String); 3] {
+fn closings(losses: u32, wins: u32, trades: u32) -> [(u32, String); 3] {
     let of = |count: u32| if count == 1 { "of a signal it let pass" } else { "of signals it let pass" };
     [
-        (losses, format!("{} {}", count(losses, "loss", "losses in a row"), of(losses))),
-        (wins, format!("{} {}", count(wins, "win", "wins"), of(wins))),
-        (trades, format!("{} it let pass", count(trades, "signal", "signals"))),
+        (losses, format!("{} {}", plural(losses, "loss", "losses in a row"), of(losses))),
+        (wins, format!("{} {}", plural(wins, "win", "wins"), of(wins))),
+        (trades, format!("{} it let pass", plural(trades, "signal", "signals"))),
     ]
 }
 
-fn count(count: u32, one: &str, more: &str) -> String {
+fn plural(count: u32, one: &str, more: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {more}") }
 }
 
@@ -378,7 +377,7 @@ mod tests {
         GateRule { close_after_losses, close_after_trades, ..GateRule::opening(opening) }
     }
 
-    /// Trades one after the other, `W` won, `L` lost, `D` drawn; `r` stands where a trade was real, `v` where virtual.
+    /// Plays trades in sequence, `W` won, `L` lost, `D` drawn; returns `r` for each real and `v` for each virtual one.
     fn play(gate: &mut TradeGate, results: &str) -> String {
         let trade = |result: char| {
             let trade = gate.on_decided();
@@ -403,12 +402,12 @@ mod tests {
     const RATE: GateRule = GateRule::opening(GateOpening::WinRate { rate: 0.6, over: 4 });
 
     #[test]
-    fn trades_are_real_from_what_opens_the_gate_until_what_closes_it() {
+    fn trades_are_real_while_the_gate_is_open() {
         let rate = |rate, over| GateRule::opening(GateOpening::WinRate { rate, over });
         let once = GateRule { close_after_trades: 1, ..HOOK };
         for (rule, results, expected) in [
             (once, "LLWLLLLLW", "vvrvvrvvr"),
-            // A win starts the count anew and a draw leaves it.
+            // A win resets the count; a draw does not.
             (once, "LWLDLWW", "vvvvvrv"),
             (GateRule { close_after_losses: 2, ..ONE }, "LWLWLLWLW", "vrrrrrvvr"),
             (GateRule { close_after_losses: 2, close_after_trades: 3, ..ONE }, "LWWWWLLLW", "vrrrvvrrv"),
@@ -432,9 +431,9 @@ mod tests {
     }
 
     #[test]
-    fn one_that_resets_daily_opens_for_the_rest_of_a_day_and_counts_anew_in_the_next() {
+    fn daily_gate_resets_its_counts_each_day() {
         let hook = GateRule { resets_daily: true, ..HOOK };
-        // The loss that ends the first day is none of the second.
+        // The last loss of the first day does not count on the second.
         assert_eq!(follow_days(hook, &["LLWLL", "LWLL", "W", "LLL"]), ["vvrrr", "vvvv", "v", "vvr"]);
         let rate =
             GateRule { resets_daily: true, ..GateRule::opening(GateOpening::WinRate { rate: 0.5, over: 2 }) };
@@ -442,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_opens_once_a_day_stays_closed_until_the_next() {
+    fn gate_opens_once_per_day() {
         let once = GateRule { resets_daily: true, openings: 1, close_after_trades: 1, ..HOOK };
         assert_eq!(follow_days(once, &["LLWLLLL", "LLL"]), ["vvrvvvv", "vvr"]);
         assert_eq!(follow_days(GateRule { openings: 2, ..once }, &["LLWLLLLLL"]), ["vvrvvrvvv"]);
@@ -453,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trade_of_the_day_before_says_nothing_whenever_its_result_is_known() {
+    fn late_result_of_a_previous_day_is_ignored() {
         let rule =
             GateRule { resets_daily: true, ..GateRule::opening(GateOpening::WinRate { rate: 1.0, over: 1 }) };
         let mut gate = TradeGate::new(rule).unwrap();
@@ -465,11 +464,11 @@ mod tests {
         let own = gate.on_decided();
         gate.on_day(2);
         gate.on_ended(own, Won);
-        assert!(gate.is_open(), "the same day said again is no other day");
+        assert!(gate.is_open(), "reporting the same day again changes nothing");
     }
 
     #[test]
-    fn a_result_that_is_not_known_yet_decides_nothing() {
+    fn unknown_results_do_not_move_the_gate() {
         let mut gate = TradeGate::new(rule(GateOpening::AfterVirtualLosses(1), 0, 1)).unwrap();
         let [first, second] = [gate.on_decided(), gate.on_decided()];
         assert!(!first.is_real() && !second.is_real());
@@ -478,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn a_virtual_loss_that_is_known_late_is_no_real_one() {
+    fn late_virtual_loss_does_not_count_as_real() {
         let mut gate = TradeGate::new(rule(GateOpening::AfterVirtualLosses(1), 2, 0)).unwrap();
         let [first, late] = [gate.on_decided(), gate.on_decided()];
         gate.on_ended(first, Lost);
@@ -494,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn a_real_loss_that_is_known_late_is_no_virtual_one_nor_one_of_a_later_opening() {
+    fn late_real_loss_counts_for_its_own_opening_only() {
         let mut gate = TradeGate::new(rule(GateOpening::AfterVirtualLosses(1), 1, 0)).unwrap();
         let first = gate.on_decided();
         gate.on_ended(first, Lost);
@@ -512,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edge_that_all_trades_show_opens_it_and_a_coin_does_not() {
+    fn shown_edge_opens_the_gate_and_a_coin_does_not() {
         let test = EdgeTestPlan::new(0.05, 0.05, 0.04).unwrap();
         let rule = rule(GateOpening::VerdictShown { test, payout: 0.8 }, 0, 0);
         let real = |results: &str| follow(rule, results).matches('r').count();
@@ -521,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_that_could_never_open_or_close_is_refused() {
+    fn rejects_gates_that_never_open_or_close() {
         let rate = |rate, over| GateOpening::WinRate { rate, over };
         let test = EdgeTestPlan::new(0.05, 0.05, 0.04).unwrap();
         for refused in [
@@ -539,18 +538,18 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_says_in_words_what_opens_and_closes_it() {
+    fn describes_opening_and_closing() {
         for (rule, parts) in [
             (GateRule { close_after_losses: 2, ..RATE }, ["60.00 %", "4 trades", "or below that"]),
             (GateRule { close_after_wins: 1, ..ONE }, ["1 virtual loss", "after 1 win", "let pass"]),
-            (GateRule { resets_daily: true, openings: 1, ..HOOK }, ["2", "once a day", "with the day"]),
+            (GateRule { resets_daily: true, openings: 1, ..HOOK }, ["2", "once a day", "end of the day"]),
         ] {
             assert!(parts.into_iter().all(|part| rule.to_string().contains(part)), "{rule}");
         }
     }
 
     #[test]
-    fn how_far_it_is_from_opening_and_closing_is_said_at_each_trade() {
+    fn describes_progress_towards_opening_and_closing() {
         let test = EdgeTestPlan::new(0.05, 0.05, 0.04).unwrap();
         let verdict = GateRule::opening(GateOpening::VerdictShown { test, payout: 0.8 });
         let two = GateRule { close_after_losses: 2, close_after_trades: 3, ..HOOK };
@@ -566,7 +565,7 @@ mod tests {
             (RATE, "WLL", "closed: virtual win rate 33 % over 3 of 4, opens at 60 %"),
             (RATE, "WLLW", "closed: virtual win rate 50 % over 4, opens at 60 %"),
             (RATE, "WLWW", "open: virtual win rate 75 % over 4, closes below 60 %"),
-            (once, "LLW", "closed: it has opened 1 of 1 time today"),
+            (once, "LLW", "closed: opened 1 of 1 time today"),
             (GateRule { openings: 0, close_after_trades: 0, ..once }, "LL", "open: until the day ends"),
             (verdict, "", "closed: evidence for an edge 1.00 of 20"),
         ] {

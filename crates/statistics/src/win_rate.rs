@@ -8,9 +8,9 @@ use statrs::distribution::{ContinuousCDF, Normal};
 pub enum TradeOutcome {
     Won,
     Lost,
-    /// The stake came back: a trade with a return of 0.
+    /// The stake was returned: a trade with a return of 0.
     Draw,
-    /// The stake came back and was never at risk: no evidence.
+    /// The stake was returned and never at risk: no evidence.
     Cancelled,
 }
 
@@ -100,7 +100,7 @@ pub fn clopper_pearson_interval(
     }
     let lost = rate.decided() - rate.won();
     let lower = lower_end(rate, tail)?;
-    // So many or fewer wins are so many or more losses.
+    // By symmetry of wins and losses.
     let upper = 1.0 - lower_end(WinRate::new(lost, rate.won())?, tail)?;
     Ok(ConfidenceInterval { lower, upper })
 }
@@ -110,7 +110,7 @@ fn lower_end(rate: WinRate, tail: f64) -> Result<f64, StatisticsError> {
         return Ok(0.0);
     }
     let (mut below, mut above) = (0.0_f64, rate.to_fraction());
-    // The p-value rises with the rate; at the rate seen it is above any tail that makes sense.
+    // The p-value rises with the rate, and at the observed rate it exceeds any sensible tail.
     for _ in 0..1_100 {
         let middle = below.midpoint(above);
         if middle == below || middle == above {

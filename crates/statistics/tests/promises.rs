@@ -49,7 +49,7 @@ fn bots_that_share_one_alpha_show_no_edge_more_often_than_promised() {
 }
 
 #[test]
-fn payouts_that_move_deceive_no_verdict() {
+fn changing_payouts_do_not_break_the_verdict() {
     check(&payouts::errors(scale(1_000)).unwrap(), 8);
 }
 

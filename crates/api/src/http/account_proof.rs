@@ -1,18 +1,18 @@
-//! Proof of the account that short orders trade on, which neither their body nor its answer names.
+//! Proof of the account of short orders, which neither request nor answer contains.
 //!
-//! No second order is sent until the venue's record of the first trade has shown it.
+//! No second order is sent until the venue's record of the first trade shows it.
 
 use crate::model::TradeRecord;
-use crate::report::account_of;
+use crate::report::read_account;
 use candlewick_broker::{Account, OpenOrder};
 use candlewick_sdk::Millis;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[derive(Debug, Default)]
-pub(super) struct AccountProof(Mutex<Known>);
+pub(super) struct AccountProof(Mutex<ProofState>);
 
 #[derive(Clone, Debug, Default, PartialEq)]
-enum Known {
+enum ProofState {
     #[default]
     Nothing,
     /// Order whose trade will prove the account; `id` is `None` until acknowledged.
@@ -28,78 +28,77 @@ enum Known {
 }
 
 /// Tolerated lead of our clock over the venue's request time.
-const CLOCK_DIFFERENCE: Millis = Millis::from_seconds(10);
+const CLOCK_TOLERANCE: Millis = Millis::from_seconds(10);
 
 /// Time after sending at which a complete list without the trade proves that it never opened.
-const MAX_LAG: Millis = Millis::from_seconds(300);
+const MAX_LIST_LAG: Millis = Millis::from_seconds(300);
 
 impl AccountProof {
     pub(super) fn admit(&self, order: &OpenOrder, now: Millis) -> Result<(), String> {
         let mut known = self.known();
         match &*known {
-            Known::Demo => Ok(()),
-            Known::Nothing => {
-                *known = Known::Sent { at: now, order: Box::new(order.clone()), id: None };
+            ProofState::Demo => Ok(()),
+            ProofState::Nothing => {
+                *known = ProofState::Sent { at: now, order: Box::new(order.clone()), id: None };
                 Ok(())
             }
-            Known::Sent { id, .. } => {
+            ProofState::Sent { id, .. } => {
                 let trade = id.as_ref().map_or_else(|| "an order".to_owned(), |id| format!("trade {id}"));
                 Err(format!(
-                    "broker.open_body = \"short\" does not say on which account a trade is opened: the venue's record of {trade} is \
-                     awaited, which shows it"
+                    "broker.open_body = \"short\" does not contain the account: waiting for the venue's record of {trade}, which shows it"
                 ))
             }
-            Known::Real { id } => Err(format!(
-                "broker.open_body = \"short\" opens on the real account: the venue's record of trade {id} shows it"
+            ProofState::Real { id } => Err(format!(
+                "broker.open_body = \"short\" opens trades on the real account, as the venue's record of trade {id} shows"
             )),
         }
     }
 
     pub(super) fn withdraw(&self) {
         let mut known = self.known();
-        if let Known::Sent { id: None, .. } = *known {
-            *known = Known::Nothing;
+        if let ProofState::Sent { id: None, .. } = *known {
+            *known = ProofState::Nothing;
         }
     }
 
-    pub(super) fn listed_all(&self, began: Millis) {
+    pub(super) fn note_complete_list(&self, began: Millis) {
         let mut known = self.known();
-        if matches!(&*known, Known::Sent { at, id: None, .. } if began - *at > MAX_LAG) {
-            *known = Known::Nothing;
+        if matches!(&*known, ProofState::Sent { at, id: None, .. } if began - *at > MAX_LIST_LAG) {
+            *known = ProofState::Nothing;
         }
     }
 
     pub(super) fn accepted(&self, record: &TradeRecord) {
-        if let Known::Sent { id, .. } = &mut *self.known() {
+        if let ProofState::Sent { id, .. } = &mut *self.known() {
             id.get_or_insert_with(|| record.id.clone());
         }
-        self.look_at(record);
+        self.check_record(record);
     }
 
     pub(super) fn awaits(&self, wanted: &str) -> bool {
         match &*self.known() {
-            Known::Sent { id: Some(id), .. } => id == wanted,
-            Known::Sent { id: None, .. } => true,
-            Known::Nothing | Known::Demo | Known::Real { .. } => false,
+            ProofState::Sent { id: Some(id), .. } => id == wanted,
+            ProofState::Sent { id: None, .. } => true,
+            ProofState::Nothing | ProofState::Demo | ProofState::Real { .. } => false,
         }
     }
 
-    pub(super) fn look_at(&self, record: &TradeRecord) {
+    pub(super) fn check_record(&self, record: &TradeRecord) {
         let mut known = self.known();
-        let Known::Sent { at, order, id } = &*known else { return };
-        // Where the answer was lost: what a token opened since then, and is as it was ordered.
+        let ProofState::Sent { at, order, id } = &*known else { return };
+        // Without an answer, a matching trade that a token opened since then.
         let is_since =
-            record.request_time.or(record.created_at).is_some_and(|time| time >= *at - CLOCK_DIFFERENCE);
+            record.request_time.or(record.created_at).is_some_and(|time| time >= *at - CLOCK_TOLERANCE);
         let may_be = record.from_api_token == Some(true) && is_since && is_as_ordered(record, order);
-        let is_it = id.as_ref().map_or(may_be, |id| *id == record.id);
-        match account_of(record).filter(|_| is_it) {
-            Some(Account::Demo) => *known = Known::Demo,
-            Some(Account::Real) => *known = Known::Real { id: record.id.clone() },
+        let is_match = id.as_ref().map_or(may_be, |id| *id == record.id);
+        match read_account(record).filter(|_| is_match) {
+            Some(Account::Demo) => *known = ProofState::Demo,
+            Some(Account::Real) => *known = ProofState::Real { id: record.id.clone() },
             None => {}
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, ProofState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -126,42 +125,42 @@ mod tests {
             request_time: Some(Millis::new(request_time)),
             from_api_token: Some(from_api_token),
             symbol: Some("BTC/USDT".to_owned()),
-            direction: Some(Reported::Known(Direction::Buy)),
+            direction: Some(Reported::ProofState(Direction::Buy)),
             amount: Some(Decimal::TEN),
             ..TradeRecord::default()
         }
     }
 
     #[test]
-    fn one_order_may_be_sent_until_its_own_record_proves_the_account() {
+    fn admits_one_order_until_its_record_proves_the_account() {
         let proof = AccountProof::default();
         proof.admit(&order(), Millis::HOUR).unwrap();
         let refused = proof.admit(&order(), Millis::HOUR).unwrap_err();
-        assert!(refused.contains("an order is awaited"), "{refused}");
+        assert!(refused.contains("record of an order"), "{refused}");
         proof.withdraw();
         proof.admit(&order(), Millis::HOUR).unwrap();
         proof.accepted(&record("01JT", None, 0, true));
         proof.withdraw();
-        proof.look_at(&record("01JX", Some(true), Millis::HOUR.get(), true));
+        proof.check_record(&record("01JX", Some(true), Millis::HOUR.get(), true));
         assert!(proof.awaits("01JT") && !proof.awaits("01JX"));
         assert!(proof.admit(&order(), Millis::HOUR).unwrap_err().contains("trade 01JT"));
-        proof.look_at(&record("01JT", Some(true), 0, true));
+        proof.check_record(&record("01JT", Some(true), 0, true));
         let twice = [proof.admit(&order(), Millis::HOUR), proof.admit(&order(), Millis::HOUR)];
         assert_eq!(twice, [Ok(()), Ok(())]);
     }
 
     #[test]
-    fn a_record_of_real_money_ends_it_for_good() {
+    fn record_on_the_real_account_blocks_further_orders() {
         let proof = AccountProof::default();
         proof.admit(&order(), Millis::HOUR).unwrap();
         proof.accepted(&record("01JT", Some(false), 0, true));
-        proof.look_at(&record("01JT", Some(true), 0, true));
+        proof.check_record(&record("01JT", Some(true), 0, true));
         proof.withdraw();
-        assert!(proof.admit(&order(), Millis::HOUR).unwrap_err().contains("trade 01JT shows it"));
+        assert!(proof.admit(&order(), Millis::HOUR).unwrap_err().contains("trade 01JT shows"));
     }
 
     #[test]
-    fn an_order_whose_answer_was_lost_is_proved_by_what_a_token_opened_since() {
+    fn lost_answer_is_proved_by_a_matching_token_trade() {
         let (proof, sent) = (AccountProof::default(), Millis::HOUR.get());
         proof.admit(&order(), Millis::HOUR).unwrap();
         let another = |id: &str| record(id, Some(true), sent, true);
@@ -169,26 +168,26 @@ mod tests {
             record("1", Some(true), sent, false),
             record("2", Some(true), sent - 60_000, true),
             TradeRecord { symbol: Some("ETH/USDT".to_owned()), ..another("4") },
-            TradeRecord { direction: Some(Reported::Known(Direction::Sell)), ..another("5") },
+            TradeRecord { direction: Some(Reported::ProofState(Direction::Sell)), ..another("5") },
             TradeRecord { amount: Some(Decimal::ONE), ..another("6") },
         ] {
-            proof.look_at(&other);
+            proof.check_record(&other);
             assert!(proof.admit(&order(), Millis::HOUR).is_err());
         }
-        proof.look_at(&record("3", Some(true), sent - 9_000, true));
+        proof.check_record(&record("3", Some(true), sent - 9_000, true));
         assert_eq!(proof.admit(&order(), Millis::HOUR), Ok(()));
     }
 
     #[test]
-    fn an_order_of_which_no_list_shows_anything_does_not_stand_in_the_way_for_ever() {
+    fn unlisted_order_stops_blocking_after_the_list_lag() {
         let (proof, sent) = (AccountProof::default(), Millis::HOUR);
         proof.admit(&order(), sent).unwrap();
-        proof.listed_all(sent + Millis::from_seconds(300));
+        proof.note_complete_list(sent + Millis::from_seconds(300));
         assert!(proof.admit(&order(), sent).is_err(), "it may yet show");
-        proof.listed_all(sent + Millis::from_seconds(301));
+        proof.note_complete_list(sent + Millis::from_seconds(301));
         assert_eq!(proof.admit(&order(), sent), Ok(()));
         proof.accepted(&record("01JT", None, 0, true));
-        proof.listed_all(sent + Millis::HOUR);
+        proof.note_complete_list(sent + Millis::HOUR);
         assert!(proof.admit(&order(), sent).unwrap_err().contains("trade 01JT"));
     }
 }

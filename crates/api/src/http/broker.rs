@@ -4,7 +4,7 @@ use super::HttpBroker;
 use super::pages::{Pages, Rows};
 use super::read::TRADE;
 use crate::model::{TradeRecord, Wallet, WalletType, one_line};
-use crate::report::report_of;
+use crate::report::build_report;
 use async_trait::async_trait;
 use candlewick_broker::{
     Account, Balances, Broker, BrokerError, Detail, Identity, OpenOrder, OpenOutcome, Progress, Reply,
@@ -21,9 +21,9 @@ impl Broker for HttpBroker {
     }
 
     async fn trade(&self, id: &str, detail: Detail) -> Result<Reply<TradeReport>, BrokerError> {
-        let short = match self.ask_trade(id).await {
-            Ok(reply) => reply.map(|record| self.report_of(record)),
-            // The list may have what is not found by its id.
+        let short = match self.fetch_trade(id).await {
+            Ok(reply) => reply.map(|record| self.to_report(record)),
+            // The list may contain trades that get-by-id does not find.
             Err(BrokerError::NotFound { .. }) if detail != Detail::ById => {
                 return self.find_in_list(id).await;
             }
@@ -35,14 +35,14 @@ impl Broker for HttpBroker {
             Err(error) => return Err(error),
         };
         if detail != Detail::ById && self.account_proof.awaits(id) {
-            // Its full record shows on which account it is.
+            // Only the full record shows the account.
             return Ok(self.find_in_list(id).await.unwrap_or(short));
         }
         match detail {
-            // Get-by-id may have only the short projection, which does not say how a trade ended (contract 4.1,
-            // endpoint 3): the list by user does.
+            // Get-by-id may return only the short projection without the result (contract 4.1, endpoint 3). The list
+            // by user has it.
             Detail::Progress if lacks_ending(&short.value) => match self.find_in_list(id).await {
-                // The venue has the trade, though its list does not show it: how it ended is not known yet.
+                // The trade exists but is not listed yet, so its result is unknown.
                 Err(BrokerError::NotFound { .. }) => Ok(short),
                 found => found,
             },
@@ -60,26 +60,26 @@ impl Broker for HttpBroker {
             Err(error) => (Rows::default(), Some(error)),
         };
         if is_complete {
-            self.account_proof.listed_all(began);
+            self.account_proof.note_complete_list(began);
         }
         TradeListing { began, ended: self.clock.now(), is_complete, trades, ended_early }
     }
 
     async fn balances(&self) -> Result<Reply<Balances>, BrokerError> {
-        // Asked for at a steady pace while a token is refused.
-        self.look_for_next_token().await;
-        let wallets = self.ask_wallets().await?;
+        // Balances are polled even while the token is rejected.
+        self.poll_token_source().await;
+        let wallets = self.fetch_wallets().await?;
         Ok(wallets.map(|wallets| Balances {
-            demo: sum_of(&wallets, &WalletType::Demo),
-            real: sum_of(&wallets, &WalletType::Real),
-            bonus: sum_of(&wallets, &WalletType::Bonus),
-            wallets: wallets.into_iter().map(|wallet| self.name_of(wallet)).collect(),
+            demo: wallet_sum(&wallets, &WalletType::Demo),
+            real: wallet_sum(&wallets, &WalletType::Real),
+            bonus: wallet_sum(&wallets, &WalletType::Bonus),
+            wallets: wallets.into_iter().map(|wallet| self.wallet_name(wallet)).collect(),
         }))
     }
 
     async fn identity(&self) -> Result<Reply<Identity>, BrokerError> {
-        let reply = self.ask_user().await?;
-        // The list is asked for by it, and it does not change with the token.
+        let reply = self.fetch_user().await?;
+        // The list is filtered by it, and it does not change with the token.
         let _ = self.user_id.set(reply.value.id.clone());
         Ok(reply.map(|user| {
             let restrictions = [
@@ -88,7 +88,7 @@ impl Broker for HttpBroker {
                 (user.active == Some(false), "not active"),
             ];
             let restrictions = restrictions.into_iter().filter(|(is_so, _)| *is_so);
-            let user_name = self.credentials.hide_in(&user.id);
+            let user_name = self.credentials.redact(&user.id);
             Identity {
                 user: user_name,
                 restrictions: restrictions.map(|(_, word)| word.to_owned()).collect(),
@@ -100,14 +100,14 @@ impl Broker for HttpBroker {
 impl HttpBroker {
     /// Returns the id of the token's user: only a list restricted to it has complete rows.
     async fn user_id(&self) -> Result<String, BrokerError> {
-        let ask = async || self.ask_user().await.map(|reply| reply.value.id);
+        let ask = async || self.fetch_user().await.map(|reply| reply.value.id);
         self.user_id.get_or_try_init(ask).await.cloned()
     }
 
-    fn name_of(&self, wallet: Wallet) -> WalletName {
+    fn wallet_name(&self, wallet: Wallet) -> WalletName {
         WalletName {
-            id: self.credentials.hide_in(&wallet.id),
-            user: wallet.user_id.map(|user| self.credentials.hide_in(&user)),
+            id: self.credentials.redact(&wallet.id),
+            user: wallet.user_id.map(|user| self.credentials.redact(&user)),
             account: match wallet.wallet_type {
                 WalletType::Demo => Some(Account::Demo),
                 WalletType::Real => Some(Account::Real),
@@ -118,18 +118,18 @@ impl HttpBroker {
         }
     }
 
-    pub(super) fn report_of(&self, record: TradeRecord) -> TradeReport {
-        report_of(record, self.user_id.get().map(String::as_str), &self.unrecognised)
+    pub(super) fn to_report(&self, record: TradeRecord) -> TradeReport {
+        build_report(record, self.user_id.get().map(String::as_str), &self.unrecognised)
     }
 
     /// Reads all pages of the list. A failed page makes the listing incomplete.
     async fn read_pages(&self, user_id: String) -> (Rows, Option<BrokerError>) {
-        let mut pages = Pages::of_user(user_id, &self.settings);
+        let mut pages = Pages::for_user(user_id, &self.settings);
         while let Some(query) = pages.query().cloned() {
-            match self.ask_page(&query).await {
+            match self.fetch_page(&query).await {
                 Ok(reply) => {
-                    reply.value.data.iter().for_each(|record| self.account_proof.look_at(record));
-                    pages.take(reply.value, |record| self.report_of(record));
+                    reply.value.data.iter().for_each(|record| self.account_proof.check_record(record));
+                    pages.add_page(reply.value, |record| self.to_report(record));
                 }
                 Err(error) => return (pages.finish(), Some(error)),
             }
@@ -139,15 +139,15 @@ impl HttpBroker {
     }
 
     async fn find_in_list(&self, id: &str) -> Result<Reply<TradeReport>, BrokerError> {
-        let mut pages = Pages::of_user(self.user_id().await?, &self.settings);
+        let mut pages = Pages::for_user(self.user_id().await?, &self.settings);
         while let Some(query) = pages.query().cloned() {
-            let reply = self.ask_page(&query).await?;
-            reply.value.data.iter().for_each(|record| self.account_proof.look_at(record));
+            let reply = self.fetch_page(&query).await?;
+            reply.value.data.iter().for_each(|record| self.account_proof.check_record(record));
             if let Some(place) = reply.value.data.iter().position(|record| record.id == id) {
                 let take = |mut rows: Vec<TradeRecord>| rows.swap_remove(place);
-                return Ok(reply.map(|page| self.report_of(take(page.data))));
+                return Ok(reply.map(|page| self.to_report(take(page.data))));
             }
-            pages.take(reply.value, |record| TradeReport::new(record.id));
+            pages.add_page(reply.value, |record| TradeReport::new(record.id));
         }
         if let Some(stopped) = pages.stopped() {
             return Err(stopped);
@@ -174,7 +174,7 @@ fn lacks_terms(report: &TradeReport) -> bool {
         || account.is_none()
 }
 
-fn sum_of(wallets: &[Wallet], wallet_type: &WalletType) -> Option<Decimal> {
+fn wallet_sum(wallets: &[Wallet], wallet_type: &WalletType) -> Option<Decimal> {
     let mut matching = wallets.iter().filter(|wallet| wallet.wallet_type == *wallet_type).peekable();
     matching.peek()?;
     Some(matching.map(|wallet| wallet.balance).sum())
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_trade_that_is_over_without_a_result_is_looked_up_in_the_list() {
+    async fn looks_up_an_ended_trade_without_result_in_the_list() {
         let (script, broker) = scripted(&[SHORT, USER, LIST]).await;
         let trade = broker.trade("01JT", Detail::Progress).await.unwrap().value;
         assert_eq!((trade.progress, trade.profit), (Progress::Over(Outcome::Lost), Some(Decimal::from(-10))));
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_trade_that_is_not_found_by_its_id_is_looked_up_in_the_list() {
+    async fn looks_up_a_trade_not_found_by_id_in_the_list() {
         let broker_with = async |list: &str| {
             let acts = vec![reply("404 Not Found", "{}"), reply("200 OK", USER), reply("200 OK", list)];
             let script = Script::start(acts).await;
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_the_list_cannot_add_is_not_lost_but_an_ending_is_asked_for_again() {
+    async fn keeps_the_short_record_if_the_list_adds_nothing() {
         let (_script, broker) = scripted(&[SHORT, "{}"]).await;
         let known = broker.trade("01JT", Detail::Everything).await.unwrap().value;
         assert_eq!(known.progress, Progress::OverUnreported);
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_listing_that_ends_early_keeps_what_it_has_and_says_why() {
+    async fn incomplete_listing_keeps_trades_and_error() {
         let first = r#"{"perPage": 1, "lastPage": 2, "data": [{"id": "01JA"}]}"#;
         let (script, broker) = scripted(&[USER, first, "[]"]).await;
         let listing = broker.trades().await;
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_user_is_asked_for_once() {
+    async fn requests_the_user_once() {
         let (script, broker) = scripted(&[USER, LIST, LIST]).await;
         assert_eq!(broker.identity().await.unwrap().value.user, "u1");
         broker.trades().await;
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_venue_that_echoes_a_credential_is_asked_by_its_own_names_and_shown_without_it() {
+    async fn redacts_echoed_credentials_except_in_requests() {
         let user = r#"{"id": "u-tok-123", "tok-123": 1}"#;
         let list =
             r#"{"data": [{"id": "01JT-tok-123", "symbol": "tok-123", "key-456": "x", "status": "tok-123"}]}"#;
@@ -293,14 +293,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_account_that_may_not_trade_says_why() {
+    async fn reports_restrictions_of_the_account() {
         let user = r#"{"id": "u1", "banned": true, "deleted": false, "active": false}"#;
         let (_script, broker) = scripted(&[user]).await;
         assert_eq!(broker.identity().await.unwrap().value.restrictions, ["banned", "not active"]);
     }
 
     #[tokio::test]
-    async fn wallets_of_one_type_are_summed_whatever_its_case_and_others_left_out() {
+    async fn sums_wallets_by_type_ignoring_case() {
         let wallets = r#"[{"id": "3", "userId": "u-tok-123", "type": "Demo", "balance": 7, "currency": "USD"},
             {"id": "1", "type": "demo", "balance": "1.5"}, {"id": "2", "type": "GOLD", "balance": 3},
             {"id": "4", "type": "BONUS", "balance": 2}]"#;

@@ -30,7 +30,7 @@ pub(super) fn proxy_address(settings: &Settings) -> Result<Option<Address>, Brok
 
 /// Installs the process-wide TLS crypto provider; call it before building a client.
 pub fn prepare_tls() {
-    // Refused where the process has chosen one: that one is as good.
+    // Fails if the process has already installed one, which is fine.
     drop(rustls::crypto::ring::default_provider().install_default());
 }
 
@@ -43,7 +43,7 @@ fn bounded(settings: &Settings) -> Result<ClientBuilder, BrokerError> {
         .connect_timeout(settings.connect_timeout())
         .timeout(settings.timeout())
         .default_headers(extra_headers(settings)?);
-    // A bare system or container has no root certificates, and needs none for a venue on its own host. No certificate is trusted then.
+    // Without TLS no root certificates are needed, which a bare container does not have.
     let builder = if is_plain(settings) { builder.tls_certs_only([]) } else { builder };
     let Some(text) = &settings.proxy else { return Ok(builder) };
     let proxy = Proxy::all(text).map_err(|error| BrokerError::settings("proxy", text, &error.to_string()))?;
@@ -60,7 +60,8 @@ fn is_plain(settings: &Settings) -> bool {
 fn build(builder: ClientBuilder) -> Result<Client, BrokerError> {
     builder.build().map_err(|error| {
         let cause = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
-        let problem = format!("no HTTP client: {cause}; is the system's package ca-certificates installed, or SSL_CERT_FILE set?");
+        let problem =
+            format!("cannot create an HTTP client: {cause}; install ca-certificates or set SSL_CERT_FILE");
         BrokerError::settings("base_url", "", &problem)
     })
 }
@@ -70,16 +71,17 @@ pub(super) fn extra_headers(settings: &Settings) -> Result<HeaderMap, BrokerErro
     for (name, value) in &settings.headers {
         let key = format!("headers.{name}");
         let refused = |problem: &str| BrokerError::settings(&key, value, problem);
-        let name: HeaderName = name.parse().map_err(|_| refused("is not the name of a header"))?;
+        let name: HeaderName = name.parse().map_err(|_| refused("is not a valid header name"))?;
         if matches!(name.as_str(), "api-token" | "api-key") {
-            let problem = "a credential comes from the environment (CANDLEWICK_BROKER__API_TOKEN, ...API_KEY) or a file";
+            let problem =
+                "set credentials in the environment (CANDLEWICK_BROKER__API_TOKEN, ...API_KEY) or a file";
             return Err(BrokerError::settings(&key, "[hidden]", problem));
         }
         if name == "x-timestamp" || [HOST, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING].contains(&name) {
-            return Err(refused("is set by the program"));
+            return Err(refused("the program sets this header"));
         }
         let value: HeaderValue =
-            value.parse().map_err(|_| refused("holds characters that no header can carry"))?;
+            value.parse().map_err(|_| refused("contains characters that are invalid in a header"))?;
         headers.insert(name, value);
     }
     Ok(headers)
@@ -106,28 +108,26 @@ impl Address {
         let url = match Url::parse(text) {
             Ok(url) => url,
             Err(_) if !text.is_ascii() => {
-                return refused(
-                    "write the name of the host in letters of ASCII, as domain registries keep it: https://xn--...",
-                );
+                return refused("write the host name in ASCII (Punycode), such as https://xn--...");
             }
-            Err(error) => return refused(&format!("{error}; write it like https://host/prefix")),
+            Err(error) => return refused(&format!("{error}; use a URL such as https://host/prefix")),
         };
         if !url.username().is_empty() || url.password().is_some() {
-            // Not even the message may show what may be a password.
-            let problem = "a URL here must not hold a user name or password";
+            // The message must not show a possible password.
+            let problem = "the URL must not contain a user name or password";
             return Err(BrokerError::settings(key, "[hidden]", problem));
         }
         if !matches!(url.scheme(), "http" | "https") {
-            return refused("use https:// (or http:// to this machine)");
+            return refused("use https://, or http:// for this machine");
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return refused("leave out everything from ? or #");
+            return refused("remove everything from ? or # on");
         }
         let address = Self(url);
         let in_the_clear = address.0.scheme() == "http";
         let stays_here = address.is_loopback() && proxy.is_none_or(Self::is_loopback);
         if payload == Payload::Credential && in_the_clear && !stays_here {
-            return refused("a credential would travel unencrypted: use https://");
+            return refused("a credential would be sent unencrypted: use https://");
         }
         Ok(address)
     }
@@ -137,7 +137,7 @@ impl Address {
         let mut path = self.0.path().trim_end_matches('/').to_owned();
         for segment in segments {
             if matches!(segment, "" | "." | "..") {
-                return Err(BrokerError::NotFound { text: format!("\"{segment}\" is not a name") });
+                return Err(BrokerError::NotFound { text: format!("\"{segment}\" is not a path segment") });
             }
             path.push('/');
             segment.bytes().for_each(|byte| push_encoded(&mut path, byte));
@@ -191,20 +191,20 @@ mod tests {
     }
 
     #[test]
-    fn extra_headers_are_checked_and_credentials_are_not_among_them() {
+    fn checks_extra_headers_and_rejects_credentials() {
         check("x-partner", "7", None);
         check("Origin", "https://venue.example", None);
-        check("x partner", "7", Some("not the name of a header"));
-        check("x-partner", "7\n8", Some("no header can carry"));
-        check("X-Timestamp", "0", Some("set by the program"));
-        check("API-Token", "tok-123", Some("comes from the environment"));
+        check("x partner", "7", Some("not a valid header name"));
+        check("x-partner", "7\n8", Some("invalid in a header"));
+        check("X-Timestamp", "0", Some("the program sets this header"));
+        check("API-Token", "tok-123", Some("set credentials in the environment"));
         let headers = [("api-key".to_owned(), "tok-123".to_owned())].into();
         let error = reading_client(&Settings { headers, ..Settings::default() }).unwrap_err();
         assert!(!error.to_string().contains("tok-123"));
     }
 
     #[test]
-    fn certificates_are_done_without_where_nothing_is_encrypted() {
+    fn needs_no_certificates_without_encryption() {
         let settings = |base_url: &str, price_url: &str, proxy: Option<&str>| Settings {
             base_url: base_url.into(),
             price_url: price_url.into(),
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_credential_travels_encrypted_or_not_beyond_this_machine() {
+    fn rejects_unencrypted_credentials_to_other_machines() {
         for text in ["https://venue.example", "http://127.0.0.1:7701", "http://localhost/x", "http://[::1]:1"]
         {
             check_base(text, Payload::Credential, None);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_far_proxy_ends_the_privacy_of_this_machine() {
+    fn remote_proxy_requires_encryption() {
         let far = Address::new("proxy", "http://proxy.example:3128", Payload::Nothing, None).unwrap();
         let near = Address::new("proxy", "http://127.0.0.1:3128", Payload::Nothing, None).unwrap();
         let base = |text, proxy| Address::new("base_url", text, Payload::Credential, Some(proxy)).is_ok();
@@ -249,12 +249,12 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_are_no_base_are_refused_with_a_way_out() {
-        check_base("venue.example", Payload::Nothing, Some("write it like https://"));
+    fn rejects_invalid_base_urls_with_a_hint() {
+        check_base("venue.example", Payload::Nothing, Some("use a URL such as https://"));
         check_base("https://b\u{fc}cher.example", Payload::Nothing, Some("xn--"));
         check_base("https://xn--bcher-kva.example", Payload::Nothing, None);
         check_base("ftp://venue.example", Payload::Nothing, Some("use https://"));
-        check_base("https://venue.example/?a=b", Payload::Nothing, Some("leave out"));
+        check_base("https://venue.example/?a=b", Payload::Nothing, Some("remove everything"));
         check_base("https://me:pass-1@venue.example", Payload::Nothing, Some("user name"));
         let error =
             Address::new("base_url", "https://me:pass-1@venue.example", Payload::Nothing, None).unwrap_err();
@@ -277,7 +277,7 @@ mod tests {
         }
     }
     #[test]
-    fn what_is_decoded_again_is_the_name_that_was_meant() {
+    fn path_segments_survive_decoding() {
         let address = Address::new("base_url", "https://h/v1/", Payload::Nothing, None).unwrap();
         let names = (0..=255).map(|byte: u8| format!("A{}B", char::from(byte)));
         for name in names.chain(["\r", "\n\n", " x ", "\u{feff}y", "é/%41"].map(str::to_owned)) {

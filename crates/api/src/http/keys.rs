@@ -1,6 +1,6 @@
-//! Credentials of a running client. A refused token is read again, so a new one needs no restart.
+//! Credentials of a running client, with reloading of a rejected token.
 //!
-//! It is replaced only by a token of the same user, whose trades are followed.
+//! Only a token of the same user replaces it, because that user's trades are tracked.
 
 use super::limit::Turn;
 use super::read::OPEN;
@@ -13,24 +13,24 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 /// Maximum number of replaced tokens that are still redacted.
-const MAX_FORMER: usize = 16;
-/// Timeout for reading a token, as its file may be on a disk that does not respond.
-const MAX_READING: Duration = Duration::from_secs(2);
+const MAX_FORMER_TOKENS: usize = 16;
+/// Timeout for reading a token file, which may be on an unresponsive disk.
+const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Minimum length of a secret in an extra header; shorter words match by chance.
-const MIN_SECRET: usize = 8;
+const MIN_SECRET_LENGTH: usize = 8;
 /// Minimum length of a secret if the header name does not suggest one; it must also contain digits.
-const MIN_UNNAMED: usize = 16;
+const MIN_UNNAMED_LENGTH: usize = 16;
 const SECRET_NAMES: [&str; 8] =
     ["auth", "cookie", "token", "key", "secret", "password", "session", "signature"];
 
-fn secrets_in(name: &str, value: &str) -> Vec<Secret> {
+fn find_secrets(name: &str, value: &str) -> Vec<Secret> {
     let name = name.to_ascii_lowercase();
     let is_named = SECRET_NAMES.iter().any(|word| name.contains(word));
     let is_secret = |word: &&str| {
         let has = |is: fn(&u8) -> bool| word.as_bytes().iter().any(is);
         let is_random = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic) && !word.contains([':', '/']);
-        word.len() >= MIN_SECRET && (is_named || (is_random && word.len() >= MIN_UNNAMED))
+        word.len() >= MIN_SECRET_LENGTH && (is_named || (is_random && word.len() >= MIN_UNNAMED_LENGTH))
     };
     let words = value
         .split([' ', ';', ','])
@@ -39,26 +39,26 @@ fn secrets_in(name: &str, value: &str) -> Vec<Secret> {
 }
 
 pub(super) struct Keys {
-    held: RwLock<Held>,
+    key_state: RwLock<KeyState>,
     other: Vec<Secret>,
     pub(super) source: Option<TokenSource>,
     state: Arc<TokenState>,
 }
 
 #[derive(Default)]
-struct Held {
+struct KeyState {
     current: Credentials,
     former: Vec<Secret>,
-    strange: Vec<Secret>,
+    foreign: Vec<Secret>,
     generation: u64,
-    refused: Option<Refused>,
+    refused: Option<TokenUse>,
     refused_by: Option<&'static str>,
     /// Endpoints that refused a token accepted elsewhere, and whether this was reported.
     rejecting: BTreeMap<&'static str, bool>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(super) enum TokenUse {
     /// Cannot read. Cleared by the next successful read.
     Reading,
     /// Cannot open, but may still read. Cleared only by another token or manually.
@@ -67,9 +67,9 @@ pub(super) enum Refused {
 
 impl Keys {
     pub(super) fn new(current: Credentials, headers: &BTreeMap<String, String>) -> Self {
-        let held = RwLock::new(Held { current, ..Held::default() });
-        let other = headers.iter().flat_map(|(name, value)| secrets_in(name, value)).collect();
-        Self { held, other, source: None, state: Arc::default() }
+        let key_state = RwLock::new(KeyState { current, ..KeyState::default() });
+        let other = headers.iter().flat_map(|(name, value)| find_secrets(name, value)).collect();
+        Self { key_state, other, source: None, state: Arc::default() }
     }
 
     pub(super) fn state(&self) -> Arc<TokenState> {
@@ -77,23 +77,23 @@ impl Keys {
     }
 
     pub(super) fn current(&self) -> Credentials {
-        self.held().current.clone()
+        self.read_state().current.clone()
     }
 
     pub(super) fn generation(&self) -> u64 {
-        self.held().generation
+        self.read_state().generation
     }
 
     /// Records that an endpoint accepted a read, which clears its own refusal or that of the whole token.
     pub(super) fn accepted(&self, generation: u64, endpoint: &'static str) {
         let is_known = {
-            let held = self.held();
+            let held = self.read_state();
             held.refused.is_none() && !held.rejecting.contains_key(endpoint)
         };
         if is_known {
             return;
         }
-        let mut held = self.held_mut();
+        let mut held = self.write_state();
         if held.generation != generation {
             return;
         }
@@ -102,7 +102,7 @@ impl Keys {
             tracing::warn!("the venue accepts the token for {endpoint} again");
         }
         let by = held.refused_by.filter(|by| *by != endpoint);
-        if held.refused != Some(Refused::Reading) || by.is_some_and(|by| held.rejecting.contains_key(by)) {
+        if held.refused != Some(TokenUse::Reading) || by.is_some_and(|by| held.rejecting.contains_key(by)) {
             return;
         }
         if let Some(by) = by {
@@ -113,16 +113,16 @@ impl Keys {
     }
 
     /// Records a refusal and returns whether the token was replaced in the meantime.
-    pub(super) fn refuse(&self, generation: u64, what: Refused, endpoint: &'static str, text: &str) -> bool {
-        let mut held = self.held_mut();
+    pub(super) fn refuse(&self, generation: u64, what: TokenUse, endpoint: &'static str, text: &str) -> bool {
+        let mut held = self.write_state();
         if held.generation != generation {
             return true;
         }
-        // What opens nothing is not healed by reading, unless a person has said since that it is in order.
-        if held.refused != Some(Refused::Opening) || self.state.refused().is_none() {
+        // Successful reads do not clear a rejection of opens, but the operator can.
+        if held.refused != Some(TokenUse::Opening) || self.state.refused().is_none() {
             (held.refused, held.refused_by) = (Some(what), Some(endpoint));
         }
-        let is_alone = what == Refused::Reading && held.rejecting.contains_key(endpoint);
+        let is_alone = what == TokenUse::Reading && held.rejecting.contains_key(endpoint);
         if is_alone {
             held.rejecting.insert(endpoint, true);
             self.state.refuse(describe_rejection(endpoint, text));
@@ -133,75 +133,75 @@ impl Keys {
     }
 
     pub(super) fn reject_at(&self, endpoint: &'static str, text: &str) {
-        if self.held_mut().rejecting.insert(endpoint, true) != Some(true) {
+        if self.write_state().rejecting.insert(endpoint, true) != Some(true) {
             tracing::warn!("{}; trades are read from the list", describe_rejection(endpoint, text));
         }
     }
 
     pub(super) fn is_rejected_at(&self, endpoint: &'static str) -> bool {
-        self.held().rejecting.get(endpoint) == Some(&true)
+        self.read_state().rejecting.get(endpoint) == Some(&true)
     }
 
     /// Returns generation and message of a token refused for opening, unless the operator cleared it.
     pub(super) fn refused_for_opening(&self) -> Option<(u64, String)> {
-        let held = self.held();
-        let text = self.state.refused().filter(|_| held.refused == Some(Refused::Opening))?;
+        let held = self.read_state();
+        let text = self.state.refused().filter(|_| held.refused == Some(TokenUse::Opening))?;
         Some((held.generation, text))
     }
 
     /// Reads the token again and redacts it from then on; `None` if there is no untried one.
-    pub(super) async fn read_anew(&self) -> Option<Secret> {
+    pub(super) async fn reload_token(&self) -> Option<Secret> {
         let source = self.source.clone()?;
         let reading = tokio::task::spawn_blocking(move || source());
-        let Ok(Ok(Some(token))) = tokio::time::timeout(MAX_READING, reading).await else { return None };
-        let mut held = self.held_mut();
-        if held.current.api_token.iter().chain(&held.strange).any(|known| known.is(&token)) {
+        let Ok(Ok(Some(token))) = tokio::time::timeout(READ_TIMEOUT, reading).await else { return None };
+        let mut held = self.write_state();
+        if held.current.api_token.iter().chain(&held.foreign).any(|known| known.is(&token)) {
             return None;
         }
-        keep(&mut held.former, token.clone());
+        remember_token(&mut held.former, token.clone());
         Some(token)
     }
 
     pub(super) fn replace(&self, generation: u64, token: Secret) {
-        let mut held = self.held_mut();
+        let mut held = self.write_state();
         if held.generation != generation {
             return;
         }
         if let Some(former) = held.current.api_token.replace(token) {
-            keep(&mut held.former, former);
+            remember_token(&mut held.former, former);
         }
         held.generation += 1;
         (held.refused, held.refused_by) = (None, None);
         held.rejecting.clear();
         self.state.accept();
-        tracing::warn!("the venue refused the token, and another was read from its file");
+        tracing::warn!("the venue rejected the token; a new one was read from its file");
     }
 
-    pub(super) fn pass_over(&self, token: Secret) {
-        keep(&mut self.held_mut().strange, token);
+    pub(super) fn ignore_token(&self, token: Secret) {
+        remember_token(&mut self.write_state().foreign, token);
     }
 
-    pub(super) fn hide_in(&self, text: &str) -> String {
-        // What is cut out are letters of ASCII, so the rest is text as before.
-        self.hide_in_bytes(text.as_bytes())
+    pub(super) fn redact(&self, text: &str) -> String {
+        // Only ASCII is removed, so the rest remains valid UTF-8.
+        self.redact_bytes(text.as_bytes())
             .and_then(|hidden| String::from_utf8(hidden).ok())
             .unwrap_or_else(|| text.to_owned())
     }
 
-    pub(super) fn hide_in_bytes(&self, bytes: &[u8]) -> Option<Vec<u8>> {
-        let held = self.held();
+    pub(super) fn redact_bytes(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let held = self.read_state();
         let current = [&held.current.api_token, &held.current.api_key].into_iter().flatten();
         let secrets: Vec<&[u8]> =
-            current.chain(&held.former).chain(&held.strange).chain(&self.other).map(Secret::expose).collect();
+            current.chain(&held.former).chain(&held.foreign).chain(&self.other).map(Secret::expose).collect();
         hide(&secrets, bytes)
     }
 
-    fn held(&self) -> RwLockReadGuard<'_, Held> {
-        self.held.read().unwrap_or_else(PoisonError::into_inner)
+    fn read_state(&self) -> RwLockReadGuard<'_, KeyState> {
+        self.key_state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn held_mut(&self) -> RwLockWriteGuard<'_, Held> {
-        self.held.write().unwrap_or_else(PoisonError::into_inner)
+    fn write_state(&self) -> RwLockWriteGuard<'_, KeyState> {
+        self.key_state.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -209,23 +209,23 @@ fn describe_rejection(endpoint: &str, text: &str) -> String {
     format!("the venue rejects the token for {endpoint} only: {text}")
 }
 
-fn keep(tokens: &mut Vec<Secret>, token: Secret) {
+fn remember_token(tokens: &mut Vec<Secret>, token: Secret) {
     if tokens.iter().any(|known| known.is(&token)) {
         return;
     }
     tokens.push(token);
-    if tokens.len() > MAX_FORMER {
+    if tokens.len() > MAX_FORMER_TOKENS {
         tokens.remove(0);
     }
 }
 
-const ANOTHER_USERS: &str = "; the one in its file now is another user's, and is not used";
+const FOREIGN_TOKEN_NOTE: &str = "; the token now in its file belongs to another user and is not used";
 
 impl HttpBroker {
-    pub(super) async fn token_refused(
+    pub(super) async fn handle_refused_token(
         &self,
         generation: u64,
-        (what, endpoint): (Refused, &'static str),
+        (what, endpoint): (TokenUse, &'static str),
         text: &str,
     ) -> bool {
         if self.credentials.generation() != generation {
@@ -234,7 +234,7 @@ impl HttpBroker {
         match self.try_next_token(generation).await {
             Some(true) => true,
             Some(false) => {
-                self.credentials.refuse(generation, what, endpoint, &format!("{text}{ANOTHER_USERS}"))
+                self.credentials.refuse(generation, what, endpoint, &format!("{text}{FOREIGN_TOKEN_NOTE}"))
             }
             None => self.credentials.refuse(generation, what, endpoint, text),
         }
@@ -242,49 +242,49 @@ impl HttpBroker {
 
     /// Replaces the token by one that was read again, and returns whether that is our user's, if known.
     async fn try_next_token(&self, generation: u64) -> Option<bool> {
-        let token = self.credentials.read_anew().await?;
-        let is_ours = self.is_our_users(&token).await;
+        let token = self.credentials.reload_token().await?;
+        let is_ours = self.belongs_to_user(&token).await;
         match &is_ours {
             Ok(true) => self.credentials.replace(generation, token),
-            Ok(false) => self.credentials.pass_over(token),
+            Ok(false) => self.credentials.ignore_token(token),
             Err(error) => tracing::debug!(%error, "the owner of the new token is unknown"),
         }
         is_ours.ok()
     }
 
-    /// Looks for a new token after one was refused for opening, as no failed read would.
-    pub(super) async fn look_for_next_token(&self) {
+    /// Checks for a new token after a rejected open, because no failed read would trigger it.
+    pub(super) async fn poll_token_source(&self) {
         let Some((generation, _)) = self.credentials.refused_for_opening() else { return };
-        // A person may have said meanwhile that it is in order.
+        // The operator may have cleared it in the meantime.
         if self.try_next_token(generation).await == Some(false)
             && let Some((generation, text)) = self.credentials.refused_for_opening()
-            && !text.ends_with(ANOTHER_USERS)
+            && !text.ends_with(FOREIGN_TOKEN_NOTE)
         {
-            let text = format!("{text}{ANOTHER_USERS}");
-            self.credentials.refuse(generation, Refused::Opening, OPEN, &text);
+            let text = format!("{text}{FOREIGN_TOKEN_NOTE}");
+            self.credentials.refuse(generation, TokenUse::Opening, OPEN, &text);
         }
     }
 
     /// Returns whether a token belongs to the user of the listed trades; true before the first listing.
-    async fn is_our_users(&self, token: &Secret) -> Result<bool, BrokerError> {
+    async fn belongs_to_user(&self, token: &Secret) -> Result<bool, BrokerError> {
         let Some(user_id) = self.user_id.get() else { return Ok(true) };
         let credentials = Credentials { api_token: Some(token.clone()), ..self.credentials.current() };
-        Ok(self.ask_user_with(credentials).await? == *user_id)
+        Ok(self.fetch_user_with(credentials).await? == *user_id)
     }
 
     pub(super) async fn is_accepted_elsewhere(&self, endpoint: &'static str) -> bool {
         let is_refused = self.credentials.state().refused().is_some();
         !is_refused
             && (self.credentials.is_rejected_at(endpoint)
-                || self.ask_user_with(self.credentials.current()).await.is_ok())
+                || self.fetch_user_with(self.credentials.current()).await.is_ok())
     }
 
-    async fn ask_user_with(&self, credentials: Credentials) -> Result<String, BrokerError> {
+    async fn fetch_user_with(&self, credentials: Credentials) -> Result<String, BrokerError> {
         let url = self.url(Api::Trading, ["token", "users", "me"], &[])?;
-        let unavailable = |text: String| BrokerError::Unavailable { text: self.credentials.hide_in(&text) };
+        let unavailable = |text: String| BrokerError::Unavailable { text: self.credentials.redact(&text) };
         let (host, turn) = (self.host(Api::Trading), Turn::Read(current_priority()));
         let waited = self.rate_limit.wait(host, turn, self.settings.timeout()).await;
-        waited.map_err(|_| unavailable("no turn to ask whose the token is".to_owned()))?;
+        waited.map_err(|_| unavailable("the rate limit delays this request too long".to_owned()))?;
         let path = url.path().to_owned();
         let mut request = Request::new(Method::GET, url);
         *request.headers_mut() = self.headers_with(Api::Trading, credentials)?;
@@ -292,7 +292,7 @@ impl HttpBroker {
         let answer = self.exchange(Api::Trading, (Purpose::Read, request)).await;
         let answer =
             answer.map_err(|(NoAnswer::NotConnected(text) | NoAnswer::Lost(text))| unavailable(text))?;
-        let user = self.user_of(self.check_status(Api::Trading, answer, &path)?)?;
+        let user = self.parse_user(self.check_status(Api::Trading, answer, &path)?)?;
         Ok(user.value.id)
     }
 }
@@ -306,11 +306,11 @@ mod tests {
     fn check(name: &str, value: &str, echoed: &str, shown: &str) {
         let headers = [(name.to_owned(), value.to_owned())].into();
         let keys = Keys::new(Credentials::default(), &headers);
-        assert_eq!(keys.hide_in(echoed), shown, "{name}: {value}");
+        assert_eq!(keys.redact(echoed), shown, "{name}: {value}");
     }
 
     #[test]
-    fn what_an_extra_header_carries_is_hidden_where_a_venue_echoes_it() {
+    fn redacts_secrets_of_extra_headers() {
         check("Authorization", "Bearer s3cr3t-s3cr3t", "no: s3cr3t-s3cr3t", "no: [hidden]");
         check("Cookie", "lang=en; session=abcdefghij", "you sent abcdefghij", "you sent [hidden]");
         check("X-Session-Key", "correcthorse", "bad correcthorse!", "bad [hidden]!");
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_new_token_is_used_only_where_it_is_the_same_users() {
+    async fn uses_a_new_token_only_of_the_same_user() {
         let refused = reply("401 Unauthorized", "{}");
         let user = |id: &str| reply("200 OK", &format!(r#"{{"id": "{id}"}}"#));
         let wallets = reply("200 OK", "[]");
@@ -333,7 +333,7 @@ mod tests {
         broker.identity().await.unwrap();
         assert!(broker.balances().await.is_err());
         let said = broker.token_state().refused().unwrap();
-        assert!(said.contains("another user's"), "{said}");
+        assert!(said.contains("belongs to another user"), "{said}");
         assert!(broker.balances().await.is_err());
         *file.lock().unwrap() = "tok-789";
         assert!(broker.balances().await.is_ok());
@@ -345,11 +345,11 @@ mod tests {
         let used: Vec<&str> = used.collect();
         let first = "tok-123";
         assert_eq!(used, [first, first, "tok-456", first, first, "tok-789", "tok-789"]);
-        assert_eq!(broker.credentials.hide_in("tok-456"), "[hidden]");
+        assert_eq!(broker.credentials.redact("tok-456"), "[hidden]");
     }
 
     #[tokio::test]
-    async fn a_trade_that_the_token_may_not_read_is_read_from_the_list() {
+    async fn reads_a_forbidden_trade_from_the_list() {
         let refused = reply("401 Unauthorized", r#"{"message": "Invalid token"}"#);
         let user = reply("200 OK", r#"{"id": "u1"}"#);
         let list = r#"{"lastPage": 1, "data": [{"id": "01JT", "result": "WON", "pnl": 8}]}"#;
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_endpoint_that_refuses_a_token_which_others_accept_is_named_and_has_to_accept_it_itself() {
+    async fn single_rejecting_endpoint_is_named_until_it_accepts() {
         let refused = reply("401 Unauthorized", r#"{"message": "Invalid token"}"#);
         let user = reply("200 OK", r#"{"id": "u1"}"#);
         let wallets = reply("200 OK", "[]");

@@ -1,6 +1,6 @@
 //! Limits on requests: their rate, with priorities and per-host pauses, and how many run at once.
 //!
-//! In wall time, as venues know no virtual clock.
+//! In wall time, even with a virtual clock.
 
 use candlewick_broker::Priority;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout};
 
 /// A request rate with a burst of one second's worth.
 ///
-/// Opens wait only for earlier opens, and reads make up for it. Reads go by priority, then waiting time.
+/// Opens wait only for earlier opens and delay later reads. Reads are ordered by priority, then waiting time.
 #[derive(Debug)]
 pub(super) struct RateLimit {
     spacing: Duration,
@@ -44,7 +44,7 @@ pub(super) enum Turn {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TooLong {
+pub(super) enum TurnTimeout {
     Rate(Duration),
     Quiet(Duration),
 }
@@ -60,17 +60,17 @@ impl RateLimit {
     }
 
     /// Pauses requests to a host. Never shortens an earlier pause.
-    pub(super) fn keep_quiet(&self, host: Host, pause: Duration) {
+    pub(super) fn pause_host(&self, host: Host, pause: Duration) {
         let until = Instant::now() + pause;
         let mut state = self.state();
         let quiet = &mut state.quiet[host as usize];
         *quiet = Some(quiet.map_or(until, |known| known.max(until)));
     }
 
-    pub(super) async fn wait(&self, host: Host, turn: Turn, longest: Duration) -> Result<(), TooLong> {
+    pub(super) async fn wait(&self, host: Host, turn: Turn, longest: Duration) -> Result<(), TurnTimeout> {
         match turn {
-            Turn::Open => self.wait_to_open(host, longest).await,
-            Turn::Read(priority) => self.wait_to_read(host, priority, longest).await,
+            Turn::Open => self.wait_open(host, longest).await,
+            Turn::Read(priority) => self.wait_read(host, priority, longest).await,
         }
     }
 
@@ -82,53 +82,53 @@ impl RateLimit {
         waiting
     }
 
-    async fn wait_to_open(&self, host: Host, longest: Duration) -> Result<(), TooLong> {
+    async fn wait_open(&self, host: Host, longest: Duration) -> Result<(), TurnTimeout> {
         let now = Instant::now();
         let deadline = now.checked_add(longest);
-        let mut at = self.reserve_open(host, now, deadline)?;
+        let mut at = self.reserve(host, now, deadline)?;
         loop {
             tokio::time::sleep_until(at).await;
-            // What was asked for meanwhile holds for a turn that was given before.
+            // The host may have requested a pause in the meantime.
             match self.state().quiet_until(host, Instant::now()) {
                 None => return Ok(()),
                 Some(until) if is_beyond(until, deadline) => {
-                    return Err(TooLong::Quiet(until.duration_since(Instant::now())));
+                    return Err(TurnTimeout::Quiet(until.duration_since(Instant::now())));
                 }
                 Some(until) => at = until,
             }
         }
     }
 
-    fn reserve_open(&self, host: Host, now: Instant, deadline: Option<Instant>) -> Result<Instant, TooLong> {
+    fn reserve(&self, host: Host, now: Instant, deadline: Option<Instant>) -> Result<Instant, TurnTimeout> {
         let mut state = self.state();
         if let Some(until) = state.quiet_until(host, now).filter(|until| is_beyond(*until, deadline)) {
-            return Err(TooLong::Quiet(until.duration_since(now)));
+            return Err(TurnTimeout::Quiet(until.duration_since(now)));
         }
         let [any, open] = [state.any, state.open].map(|due| due.map_or(now, |due| due.max(now)));
         let at = open.checked_sub(self.tolerance).map_or(now, |at| at.max(now));
         if is_beyond(at, deadline) {
-            return Err(TooLong::Rate(at.duration_since(now)));
+            return Err(TurnTimeout::Rate(at.duration_since(now)));
         }
         (state.any, state.open) = (Some(any + self.spacing), Some(open + self.spacing));
         Ok(at)
     }
 
-    async fn wait_to_read(&self, host: Host, priority: Priority, longest: Duration) -> Result<(), TooLong> {
+    async fn wait_read(&self, host: Host, priority: Priority, longest: Duration) -> Result<(), TurnTimeout> {
         let deadline = Instant::now().checked_add(longest);
         let waiter = Waiter::enter(self, host, priority);
         loop {
             let moved_up = self.moved_up.notified();
             tokio::pin!(moved_up);
             moved_up.as_mut().enable();
-            let at = match self.take(waiter.place, host, Instant::now()) {
-                Taken::Now => return Ok(()),
-                Taken::At(at) if is_beyond(at, deadline) => {
-                    return Err(TooLong::Rate(at.duration_since(Instant::now())));
+            let at = match self.try_take(waiter.place, host, Instant::now()) {
+                ReadTurn::Now => return Ok(()),
+                ReadTurn::At(at) if is_beyond(at, deadline) => {
+                    return Err(TurnTimeout::Rate(at.duration_since(Instant::now())));
                 }
-                Taken::Quiet(at) if is_beyond(at, deadline) => {
-                    return Err(TooLong::Quiet(at.duration_since(Instant::now())));
+                ReadTurn::Quiet(at) if is_beyond(at, deadline) => {
+                    return Err(TurnTimeout::Quiet(at.duration_since(Instant::now())));
                 }
-                Taken::At(at) | Taken::Quiet(at) => at,
+                ReadTurn::At(at) | ReadTurn::Quiet(at) => at,
             };
             tokio::select! {
                 () = tokio::time::sleep_until(at) => {}
@@ -137,24 +137,24 @@ impl RateLimit {
         }
     }
 
-    fn take(&self, place: Rank, host: Host, now: Instant) -> Taken {
+    fn try_take(&self, place: Rank, host: Host, now: Instant) -> ReadTurn {
         let mut state = self.state();
         if let Some(until) = state.quiet_until(host, now) {
-            return Taken::Quiet(until);
+            return ReadTurn::Quiet(until);
         }
-        // Whoever waits for a quiet host is in nobody's way.
+        // Requests to a paused host do not block others.
         let is_ahead = |host: &Host| state.quiet_until(*host, now).is_none();
         let ahead = state.waiting.range(..place).filter(|(_, host)| is_ahead(host)).count();
         let due = state.any.map_or(now, |due| due.max(now));
         let behind = self.spacing * u32::try_from(ahead).unwrap_or(u32::MAX);
         let at = (due + behind).checked_sub(self.tolerance).unwrap_or(now);
         if at > now || (ahead > 0 && !self.spacing.is_zero()) {
-            // Those ahead are about to take theirs.
-            return Taken::At(at.max(now + self.spacing.min(MOMENT)));
+            // Requests ahead are about to leave.
+            return ReadTurn::At(at.max(now + self.spacing.min(RECHECK_DELAY)));
         }
         state.any = Some(due + self.spacing);
         state.waiting.remove(&place);
-        Taken::Now
+        ReadTurn::Now
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -163,9 +163,9 @@ impl RateLimit {
 }
 
 /// Recheck delay of a due read while reads ahead of it have not taken their turn.
-const MOMENT: Duration = Duration::from_millis(1);
+const RECHECK_DELAY: Duration = Duration::from_millis(1);
 
-enum Taken {
+enum ReadTurn {
     Now,
     At(Instant),
     Quiet(Instant),
@@ -206,92 +206,92 @@ fn is_beyond(at: Instant, deadline: Option<Instant>) -> bool {
 
 #[derive(Debug)]
 pub(super) struct Connections {
-    reading: Arc<Places>,
-    opening: Arc<Places>,
+    reading: Arc<Permits>,
+    opening: Arc<Permits>,
 }
 
 #[derive(Debug)]
-struct Places(Mutex<PlaceState>);
+struct Permits(Mutex<PermitState>);
 
 #[derive(Debug)]
-struct PlaceState {
+struct PermitState {
     free: usize,
-    waiting: BTreeMap<(Priority, u64), oneshot::Sender<Place>>,
+    waiting: BTreeMap<(Priority, u64), oneshot::Sender<Permit>>,
     count: u64,
 }
 
 #[derive(Debug)]
-pub(super) struct Place {
-    places: Arc<Places>,
+pub(super) struct Permit {
+    permits: Arc<Permits>,
 }
 
 impl Connections {
     pub(super) fn new(most: usize) -> Self {
-        Self { reading: Places::new(most), opening: Places::new(most) }
+        Self { reading: Permits::new(most), opening: Permits::new(most) }
     }
 
-    pub(super) async fn to_read(&self, priority: Priority, longest: Duration) -> Option<Place> {
+    pub(super) async fn to_read(&self, priority: Priority, longest: Duration) -> Option<Permit> {
         self.reading.wait(priority, longest).await
     }
 
-    pub(super) async fn to_open(&self, longest: Duration) -> Option<Place> {
+    pub(super) async fn to_open(&self, longest: Duration) -> Option<Permit> {
         self.opening.wait(Priority::Trades, longest).await
     }
 }
 
-impl Places {
+impl Permits {
     fn new(free: usize) -> Arc<Self> {
-        Arc::new(Self(Mutex::new(PlaceState { free, waiting: BTreeMap::new(), count: 0 })))
+        Arc::new(Self(Mutex::new(PermitState { free, waiting: BTreeMap::new(), count: 0 })))
     }
 
-    async fn wait(self: &Arc<Self>, priority: Priority, longest: Duration) -> Option<Place> {
-        let (handed, receiver) = oneshot::channel();
+    async fn wait(self: &Arc<Self>, priority: Priority, longest: Duration) -> Option<Permit> {
+        let (sender, receiver) = oneshot::channel();
         let waiter = {
             let mut state = self.state();
             if state.free > 0 {
                 state.free -= 1;
-                return Some(Place { places: Arc::clone(self) });
+                return Some(Permit { permits: Arc::clone(self) });
             }
             state.count += 1;
             let key = (priority, state.count);
-            state.waiting.insert(key, handed);
-            PlaceWaiter { places: self, key }
+            state.waiting.insert(key, sender);
+            PermitWaiter { permits: self, key }
         };
         let place = timeout(longest, receiver).await;
         drop(waiter);
         place.ok()?.ok()
     }
 
-    fn state(&self) -> MutexGuard<'_, PlaceState> {
+    fn state(&self) -> MutexGuard<'_, PermitState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Place {
+impl Drop for Permit {
     fn drop(&mut self) {
         let next = {
-            let mut state = self.places.state();
+            let mut state = self.permits.state();
             let next = state.waiting.pop_first();
             if next.is_none() {
                 state.free += 1;
             }
             next
         };
-        if let Some((_, handed)) = next {
-            // Where whoever waited has just given up, this place is dropped, and so handed on.
-            drop(handed.send(Self { places: Arc::clone(&self.places) }));
+        if let Some((_, sender)) = next {
+            // If the waiter has just given up, dropping the permit passes it on.
+            drop(sender.send(Self { permits: Arc::clone(&self.permits) }));
         }
     }
 }
 
-struct PlaceWaiter<'a> {
-    places: &'a Places,
+struct PermitWaiter<'a> {
+    permits: &'a Permits,
     key: (Priority, u64),
 }
 
-impl Drop for PlaceWaiter<'_> {
+impl Drop for PermitWaiter<'_> {
     fn drop(&mut self) {
-        self.places.state().waiting.remove(&self.key);
+        self.permits.state().waiting.remove(&self.key);
     }
 }
 
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_open_overtakes_reading_requests_and_they_make_up_for_it() {
+    async fn open_overtakes_reads_and_delays_them() {
         let limit = Arc::new(RateLimit::new(2.0));
         assert_eq!(turns(&limit, READ, 2).await, [0, 0]);
         assert_eq!(turns(&limit, Turn::Open, 3).await, [0, 0, 500]);
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_worth_most_is_next_and_of_equals_what_has_waited_longest() {
+    async fn reads_are_ordered_by_priority_then_waiting_time() {
         let limit = Arc::new(RateLimit::new(1.0));
         limit.wait(Host::First, READ, Duration::ZERO).await.unwrap();
         let order = Arc::new(Mutex::new(Vec::new()));
@@ -360,21 +360,21 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_turn_too_far_off_is_given_up_without_taking_it() {
+    async fn gives_up_a_late_turn_without_consuming_it() {
         let limit = Arc::new(RateLimit::new(0.5));
         for turn in [Turn::Open, READ] {
             tokio::time::sleep(Duration::from_secs(100)).await;
             assert_eq!(turns(&limit, turn, 1).await, [0]);
             for _ in 0..3 {
                 let refused = limit.wait(Host::First, turn, Duration::from_secs(1)).await;
-                assert_eq!(refused, Err(TooLong::Rate(Duration::from_secs(2))));
+                assert_eq!(refused, Err(TurnTimeout::Rate(Duration::from_secs(2))));
             }
             assert_eq!(turns(&limit, turn, 1).await, [2_000]);
         }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_waited_behind_one_that_gave_up_moves_up() {
+    async fn waiters_move_up_when_one_gives_up() {
         let limit = Arc::new(RateLimit::new(1.0));
         limit.wait(Host::First, READ, Duration::ZERO).await.unwrap();
         let first = {
@@ -392,17 +392,17 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_host_that_asks_for_it_is_left_in_peace_by_all_and_no_other() {
+    async fn pause_applies_to_one_host_only() {
         let (start, limit) = (Instant::now(), Arc::new(RateLimit::new(1.0)));
         limit.wait(Host::First, READ, Duration::ZERO).await.unwrap();
         let waits = turns(&limit, READ, 1);
         tokio::pin!(waits);
         assert!(tokio::time::timeout(Duration::from_millis(100), &mut waits).await.is_err());
-        limit.keep_quiet(Host::First, Duration::from_secs(5));
-        limit.keep_quiet(Host::First, Duration::from_secs(1));
+        limit.pause_host(Host::First, Duration::from_secs(5));
+        limit.pause_host(Host::First, Duration::from_secs(1));
         for turn in [READ, Turn::Open] {
             let refused = limit.wait(Host::First, turn, Duration::from_secs(4)).await;
-            assert_eq!(refused, Err(TooLong::Quiet(Duration::from_secs(5))), "{turn:?}");
+            assert_eq!(refused, Err(TurnTimeout::Quiet(Duration::from_secs(5))), "{turn:?}");
         }
         limit.wait(Host::Second, READ, Duration::from_secs(1)).await.unwrap();
         assert_eq!(start.elapsed().as_millis(), 1_000);
@@ -411,18 +411,18 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn no_limit_never_waits_but_for_a_host_that_asks_for_it() {
+    async fn unlimited_rate_waits_only_for_a_paused_host() {
         let (start, none) = (Instant::now(), Arc::new(RateLimit::new(0.0)));
         for turn in [READ, Turn::Open] {
             assert!(turns(&none, turn, 1_000).await.iter().all(|wait| *wait == 0));
         }
-        none.keep_quiet(Host::First, Duration::from_secs(1));
+        none.pause_host(Host::First, Duration::from_secs(1));
         turns(&none, READ, 3).await;
         assert_eq!(start.elapsed().as_millis(), 1_000);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn of_a_thousand_at_once_no_more_are_under_way_than_there_are_places_and_all_have_their_turn() {
+    async fn thousand_requests_share_the_permits() {
         let connections = Arc::new(Connections::new(7));
         let (under_way, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let start = Instant::now();
@@ -431,7 +431,7 @@ mod tests {
             let (connections, under_way, most) =
                 (Arc::clone(&connections), Arc::clone(&under_way), Arc::clone(&most));
             opens.push(tokio::spawn(async move {
-                let _place = connections.to_open(Duration::MAX).await.unwrap();
+                let _permit = connections.to_open(Duration::MAX).await.unwrap();
                 most.fetch_max(under_way.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                 tokio::time::sleep(Duration::from_millis(10)).await;
                 under_way.fetch_sub(1, Ordering::SeqCst);
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_worth_most_is_next_and_opens_wait_for_no_reading_request() {
+    async fn permits_go_by_priority_and_opens_have_their_own() {
         let connections = Arc::new(Connections::new(1));
         let held = connections.to_read(Priority::Trades, Duration::ZERO).await.unwrap();
         let order = Arc::new(Mutex::new(Vec::new()));
@@ -458,7 +458,7 @@ mod tests {
         ] {
             let (connections, order) = (Arc::clone(&connections), Arc::clone(&order));
             waits.push(tokio::spawn(async move {
-                let _place = connections.to_read(priority, Duration::MAX).await.unwrap();
+                let _permit = connections.to_read(priority, Duration::MAX).await.unwrap();
                 order.lock().unwrap().push(name);
             }));
             tokio::task::yield_now().await;
@@ -472,13 +472,13 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_waits_too_long_gives_up_and_takes_no_place_with_him() {
+    async fn timed_out_waiter_returns_its_permit() {
         let connections = Arc::new(Connections::new(1));
         let held = connections.to_open(Duration::ZERO).await.unwrap();
         let start = Instant::now();
         assert!(connections.to_open(Duration::from_millis(300)).await.is_none());
         assert_eq!(start.elapsed().as_millis(), 300);
-        // One is handed the place and is gone before it takes it.
+        // One is handed the permit and is gone before it takes it.
         let gone = {
             let connections = Arc::clone(&connections);
             tokio::spawn(async move { connections.to_open(Duration::MAX).await })

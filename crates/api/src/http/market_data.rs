@@ -13,14 +13,14 @@ use candlewick_broker::{
 use candlewick_sdk::{Millis, Symbol};
 
 /// Maximum candles per request (contract 8: the default of `limit`).
-pub(super) const MAX_AT_ONCE: u64 = 1_000;
+pub(super) const MAX_CANDLES_PER_REQUEST: u64 = 1_000;
 
 #[async_trait]
 impl MarketData for HttpBroker {
     async fn candles(&self, query: &CandleQuery) -> Result<Reply<Candles>, BrokerError> {
-        let (mut found, mut rest) = self.ask_window(query).await?;
+        let (mut found, mut rest) = self.fetch_window(query).await?;
         while let Some(window) = rest.pop() {
-            let (page, more) = self.ask_window(&window).await?;
+            let (page, more) = self.fetch_window(&window).await?;
             rest.extend(more);
             found = page.map(|page| found.value.and(page));
         }
@@ -28,12 +28,12 @@ impl MarketData for HttpBroker {
     }
 
     async fn price(&self, symbol: &Symbol, as_of: AsOf) -> Result<Reply<PriceAnswer>, BrokerError> {
-        let reply = self.ask_price(symbol, as_of).await?;
+        let reply = self.fetch_price(symbol, as_of).await?;
         if let Some(record) = &reply.value
             && let Some(pair) = &record.pair
             && !is_same_pair(pair, symbol.as_str())
         {
-            let problem = format!("it is the price record of {pair}, asked for was {symbol}");
+            let problem = format!("it is the price record of {pair}, but {symbol} was requested");
             return Err(BrokerError::Malformed { problem, head: format!("record of {}", record.time.get()) });
         }
         Ok(reply.map(|record| {
@@ -46,7 +46,7 @@ impl MarketData for HttpBroker {
 
     #[cfg(feature = "stream")]
     async fn subscribe(&self, symbol: &Symbol) -> Result<Option<PriceFeed>, BrokerError> {
-        // In lock-step time passes as fast as both sides can: what is pushed would come at no certain moment of it.
+        // In lock-step, streamed prices would arrive at arbitrary virtual times.
         if !self.settings.stream || self.clock.is_lock_step() {
             return Ok(None);
         }
@@ -57,14 +57,14 @@ impl MarketData for HttpBroker {
 }
 
 impl HttpBroker {
-    async fn ask_window(
+    async fn fetch_window(
         &self,
         window: &CandleQuery,
     ) -> Result<(Reply<Candles>, Vec<CandleQuery>), BrokerError> {
-        let reply = self.ask_candles(window).await?;
-        let page = candles_of(&reply, window)?;
+        let reply = self.fetch_candles(window).await?;
+        let page = to_candles(&reply, window)?;
         let rows = (reply.value.0.len() + reply.value.1) as u64;
-        let is_full = rows >= MAX_AT_ONCE;
+        let is_full = rows >= MAX_CANDLES_PER_REQUEST;
         let rest = if is_full { ends_without_candles(&page, window, reply.received) } else { Vec::new() };
         Ok((reply.map(|_| page), rest))
     }
@@ -77,11 +77,11 @@ pub(super) fn is_same_pair(one: &str, other: &str) -> bool {
     letters(one) == letters(other)
 }
 
-fn candles_of(reply: &Reply<(Vec<CandleRow>, usize)>, window: &CandleQuery) -> Result<Candles, BrokerError> {
+fn to_candles(reply: &Reply<(Vec<CandleRow>, usize)>, window: &CandleQuery) -> Result<Candles, BrokerError> {
     let (rows, unreadable) = &reply.value;
     if let Some(found) = other_interval(rows, window.interval) {
         let (seconds, wanted) = (found.get() as f64 / 1_000.0, window.interval);
-        let problem = format!("the venue sent candles every {seconds} s that are not those of {wanted}");
+        let problem = format!("the venue sent candles of {seconds} s instead of {wanted}");
         return Err(BrokerError::Malformed { problem, head: format!("{} rows", rows.len()) });
     }
     let mut candles = Candles::of_rows(rows, window, reply.received);
@@ -89,7 +89,7 @@ fn candles_of(reply: &Reply<(Vec<CandleRow>, usize)>, window: &CandleQuery) -> R
     Ok(candles)
 }
 
-/// Returns the parts of a window that had closed by `now`, and that a limit may have cut off at either end.
+/// Returns the closed parts at either end of a window that the limit may have cut off.
 fn ends_without_candles(page: &Candles, window: &CandleQuery, now: Millis) -> Vec<CandleQuery> {
     let length = window.interval.length();
     let (Some(first), Some(last)) = (page.candles.first(), page.candles.last()) else { return Vec::new() };
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_window_is_asked_for_so_that_both_readings_of_its_ends_give_the_same_candles() {
+    async fn window_ends_work_inclusive_and_exclusive() {
         let rows = format!("[{ROW}120000}}, {ROW}60000}}, {ROW}60000}}, {ROW}180000}}, {{}}]");
         let (script, found) = ask(&rows, query(60_000, 180_000)).await;
         let line = &script.requests()[0].line;
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_limit_cuts_off_is_asked_for_whichever_end_it_is() {
+    async fn requests_candles_cut_off_at_either_end() {
         for (first, second, rest) in [
             (rows(0..1_000), rows(1_000..1_500), "startTime=59999999&endTime=89999999"),
             (rows(500..1_500), rows(0..500), "startTime=-1&endTime=29999999"),
@@ -155,13 +155,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_closed_market_is_one_question_however_long_the_window() {
+    async fn closed_market_needs_one_request() {
         let (script, found) = ask("[]", query(0, 100_000 * 60_000)).await;
         assert_eq!((script.requests().len(), found), (1, Candles::default()));
     }
 
     #[tokio::test]
-    async fn a_price_is_the_record_of_its_pair_and_none_of_the_venues_future() {
+    async fn price_is_of_the_requested_pair_or_not_yet() {
         let symbol = Symbol::new("BTCUSDT").unwrap();
         let record = |pair: &str| {
             format!(
@@ -183,7 +183,7 @@ mod tests {
             });
             assert_eq!(found, expected, "{asked:?}");
             let said = asked.err().map(|error| error.to_string());
-            assert!(said.is_none_or(|said| said.contains("record of ETHUSDT, asked for was BTCUSDT")));
+            assert!(said.is_none_or(|said| said.contains("record of ETHUSDT, but BTCUSDT was requested")));
         }
     }
 }

@@ -55,7 +55,7 @@ pub struct HttpBroker {
     stream: stream::PriceStream,
 }
 
-const USUAL_ASSET_TYPE: &str = "crypto";
+const DEFAULT_ASSET_TYPE: &str = "crypto";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Api {
@@ -156,7 +156,7 @@ impl HttpBroker {
     async fn exchange(&self, api: Api, request: (Purpose, Request)) -> Result<Answer, NoAnswer> {
         let answer = self.observed_exchange(api, request).await?;
         if let Some(pause) = answer.retry_after.filter(|_| !answer.status.is_success()) {
-            self.rate_limit.keep_quiet(self.host(api), pause.min(self.settings.retry_after_limit()));
+            self.rate_limit.pause_host(self.host(api), pause.min(self.settings.retry_after_limit()));
         }
         Ok(answer)
     }
@@ -171,7 +171,7 @@ impl HttpBroker {
         let Some(observer) = self.observer.as_ref().filter(|_| api == Api::Trading) else {
             return Ok(exchange(transport, (purpose, request), limit, clock)
                 .await?
-                .without(&self.credentials));
+                .redacted(&self.credentials));
         };
         let query = request.url().query().map(|query| format!("?{query}")).unwrap_or_default();
         let what = format!("{} {}{query}", request.method(), request.url().path());
@@ -179,7 +179,7 @@ impl HttpBroker {
         let body = String::from_utf8_lossy(body).into_owned();
         let sent = clock.now();
         let answer = exchange(transport, (purpose, request), limit, clock).await;
-        let answer = answer.map(|answer| answer.without(&self.credentials));
+        let answer = answer.map(|answer| answer.redacted(&self.credentials));
         let (received, status, response) = match &answer {
             Ok(answer) => {
                 let text = String::from_utf8_lossy(answer.body.bytes()).into_owned();
@@ -187,7 +187,7 @@ impl HttpBroker {
             }
             Err(NoAnswer::NotConnected(text) | NoAnswer::Lost(text)) => (None, None, text.clone()),
         };
-        let [what, request, response] = [what, body, response].map(|text| self.credentials.hide_in(&text));
+        let [what, request, response] = [what, body, response].map(|text| self.credentials.redact(&text));
         observer.observe(Exchange {
             intent: candlewick_broker::current_intent(),
             sent,
@@ -205,7 +205,7 @@ impl HttpBroker {
     }
 
     fn asset_type(&self, symbol: Symbol) -> &str {
-        self.asset_types.get(&symbol).map_or(USUAL_ASSET_TYPE, String::as_str)
+        self.asset_types.get(&symbol).map_or(DEFAULT_ASSET_TYPE, String::as_str)
     }
 
     const fn address(&self, api: Api) -> &Address {
@@ -234,7 +234,7 @@ impl HttpBroker {
             Api::Prices => ("api-key", api_key, "CANDLEWICK_BROKER__API_KEY"),
         };
         let Some(secret) = secret else {
-            return Err(BrokerError::Credentials { text: format!("there is no {name}: set {variable}") });
+            return Err(BrokerError::Credentials { text: format!("{name} is missing: set {variable}") });
         };
         let mut headers = HeaderMap::new();
         headers.insert(name, secret.to_header());
@@ -247,7 +247,7 @@ impl HttpBroker {
 
 impl fmt::Debug for HttpBroker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not all settings: an extra header may hold what nobody should read in a log.
+        // Extra headers may contain secrets.
         let Settings { base_url, price_url, .. } = &self.settings;
         f.debug_struct("HttpBroker")
             .field("base_url", base_url)
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unencrypted_far_address_is_refused_only_where_a_credential_would_travel() {
+    fn accepts_unencrypted_remote_address_without_credential() {
         let far = |key: &str| match key {
             "base_url" => Settings { base_url: "http://venue.example".into(), ..Settings::default() },
             _ => Settings { price_url: "http://venue.example".into(), ..Settings::default() },
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn the_timestamp_takes_the_form_that_is_set() {
+    fn timestamp_has_the_configured_format() {
         let now = Millis::new(1_795_176_000_999);
         assert_eq!(timestamp(TimestampFormat::Ms, now), "1795176000999");
         assert_eq!(timestamp(TimestampFormat::S, now), "1795176000");

@@ -1,12 +1,12 @@
-//! Opening of a trade: at most one request, and an honest outcome (`domain 5`).
+//! Opening of a trade: at most one request, with a definite or unknown outcome (`domain 5`).
 
-use super::keys::Refused;
-use super::limit::{Place, TooLong, Turn};
-use super::read::{OPEN, numbered, unexpected};
+use super::keys::TokenUse;
+use super::limit::{Permit, Turn, TurnTimeout};
+use super::read::{OPEN, unexpected_status, with_status};
 use super::transport::Answer;
 use super::{Api, Body, HttpBroker, NoAnswer, Purpose};
 use crate::model::{FailureBody, TradeRecord, read_record};
-use crate::rejection::reason_of;
+use crate::rejection::classify_rejection;
 use crate::{OpenBody, Settings};
 use candlewick_broker::clock::AwakeClock;
 use candlewick_broker::{Account, OpenOrder, OpenOutcome, Rejection, RejectionReason, Reply};
@@ -25,8 +25,8 @@ const MAX_DELAY: Duration = Duration::from_secs(2);
 impl HttpBroker {
     pub(super) async fn open_once(&self, order: &OpenOrder, leave_by: Millis) -> OpenOutcome {
         match self.send_open(order, leave_by).await {
-            Ok(reply) => OpenOutcome::Opened(reply.map(|record| Box::new(self.report_of(record)))),
-            Err(unopened) => unopened,
+            Ok(reply) => OpenOutcome::Opened(reply.map(|record| Box::new(self.to_report(record)))),
+            Err(outcome) => outcome,
         }
     }
 
@@ -38,7 +38,7 @@ impl HttpBroker {
     ) -> Result<Reply<TradeRecord>, OpenOutcome> {
         let not_sent = |reason| OpenOutcome::NotSent { reason };
         let is_short = self.settings.open_body == OpenBody::Short;
-        if let Some(reason) = unstatable(order, &self.settings) {
+        if let Some(reason) = inexpressible_reason(order, &self.settings) {
             return Err(not_sent(reason));
         }
         if is_short {
@@ -61,20 +61,20 @@ impl HttpBroker {
         leave_by: Millis,
     ) -> Result<Reply<TradeRecord>, OpenOutcome> {
         let generation = self.credentials.generation();
-        let (request, _place) = self.open_request(order, leave_by).await?;
+        let (request, _permit) = self.open_request(order, leave_by).await?;
         match self.exchange(Api::Trading, (Purpose::Open, request)).await {
             Ok(answer) => {
-                let outcome = self.outcome_of(&answer);
+                let outcome = self.classify(&answer);
                 if let Err(OpenOutcome::Rejected(rejection)) = &outcome
                     && rejection.reason == RejectionReason::Credentials
                 {
-                    // For later opens: this one has been sent.
-                    self.token_refused(generation, (Refused::Opening, OPEN), &rejection.text).await;
+                    // For later opens; this one was already sent.
+                    self.handle_refused_token(generation, (TokenUse::Opening, OPEN), &rejection.text).await;
                 }
                 outcome
             }
             Err(NoAnswer::NotConnected(text)) => {
-                Err(OpenOutcome::NotSent { reason: self.credentials.hide_in(&text) })
+                Err(OpenOutcome::NotSent { reason: self.credentials.redact(&text) })
             }
             Err(NoAnswer::Lost(text)) => Err(self.unknown(&text)),
         }
@@ -85,58 +85,58 @@ impl HttpBroker {
         &self,
         order: &OpenOrder,
         leave_by: Millis,
-    ) -> Result<(Request, Place), OpenOutcome> {
+    ) -> Result<(Request, Permit), OpenOutcome> {
         let not_sent = |reason: String| OpenOutcome::NotSent { reason };
         let segments = self.settings.open_path.split('/').skip(1);
         let url = self.address(Api::Trading).join(segments).map_err(|error| not_sent(error.to_string()))?;
-        let body = body_of(order, self.settings.open_body).map_err(|error| not_sent(error.to_string()))?;
-        let longest = self.settings.timeout().min(self.left_until(leave_by));
+        let body = build_body(order, self.settings.open_body).map_err(|error| not_sent(error.to_string()))?;
+        let longest = self.settings.timeout().min(self.time_until(leave_by));
         let (awake, began) = (AwakeClock::start(), Instant::now());
         match self.rate_limit.wait(self.host(Api::Trading), Turn::Open, longest).await {
             Ok(()) => {}
-            Err(TooLong::Rate(wait)) => {
-                return Err(not_sent(format!("the rate limit's next turn is {wait:?} away")));
+            Err(TurnTimeout::Rate(wait)) => {
+                return Err(not_sent(format!("the rate limit delays it by {wait:?}")));
             }
-            Err(TooLong::Quiet(left)) => {
+            Err(TurnTimeout::Quiet(left)) => {
                 let seconds = left.as_secs() + 1;
-                return Err(not_sent(format!("the venue wants no requests for another {seconds} s")));
+                return Err(not_sent(format!("the venue asks for no requests for another {seconds} s")));
             }
         }
         let left = longest.saturating_sub(began.elapsed());
-        let Some(place) = self.connections.to_open(left).await else {
+        let Some(permit) = self.connections.to_open(left).await else {
             let most = self.settings.max_connections;
-            return Err(not_sent(format!("none of broker.max_connections = {most} was free in time")));
+            return Err(not_sent(format!("no connection is free (broker.max_connections = {most})")));
         };
         if let Some(text) = self.credentials.state().refused() {
-            return Err(not_sent(format!("the venue does not accept the token: {text}")));
+            return Err(not_sent(format!("the venue rejects the token: {text}")));
         }
-        // The turn may have come late, and the clock may have moved meanwhile.
+        // The wait may have taken too long, or the clock may have changed.
         let late = self.clock.now() - leave_by;
         if late > Millis::ZERO {
-            return Err(not_sent(format!("its turn came {late} ms too late for its signal")));
+            return Err(not_sent(format!("it was {late} ms too late for its signal")));
         }
-        // The other clocks stand still while the machine sleeps, and the right to open may be another's after that.
+        // Other clocks stop while the machine sleeps, and another process may have taken over meanwhile.
         if awake.elapsed() > longest.saturating_add(MAX_DELAY) {
-            return Err(not_sent("the machine stood still before its turn".to_owned()));
+            return Err(not_sent("the machine was suspended before the order was sent".to_owned()));
         }
         let mut request = Request::new(Method::POST, url);
         *request.headers_mut() = self.headers(Api::Trading).map_err(|error| not_sent(error.to_string()))?;
         request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         *request.timeout_mut() = Some(self.settings.timeout());
         *request.body_mut() = Some(body.into());
-        Ok((request, place))
+        Ok((request, permit))
     }
 
     /// Returns the time until `leave_by`, unlimited on a virtual clock: the rate limit runs in real time.
-    fn left_until(&self, leave_by: Millis) -> Duration {
+    fn time_until(&self, leave_by: Millis) -> Duration {
         if self.clock.is_virtual() {
             return Duration::MAX;
         }
         Duration::from_millis(u64::try_from((leave_by - self.clock.now()).get()).unwrap_or(0))
     }
 
-    /// Classifies an answer (`domain 5.2`): a trade, no trade, or for every other status unknown.
-    fn outcome_of(&self, answer: &Answer) -> Result<Reply<TradeRecord>, OpenOutcome> {
+    /// Classifies an answer (`domain 5.2`): opened, rejected, or unknown for any other status.
+    fn classify(&self, answer: &Answer) -> Result<Reply<TradeRecord>, OpenOutcome> {
         let status = answer.status.as_u16();
         match answer.status {
             StatusCode::OK => self.accepted(answer),
@@ -146,15 +146,15 @@ impl HttpBroker {
             | StatusCode::NOT_FOUND
             | StatusCode::UNPROCESSABLE_ENTITY => {
                 let FailureBody { text, code, venue_time } = FailureBody::read(status, answer.body.bytes());
-                let reason = reason_of(answer.status, code.as_deref(), &text);
+                let reason = classify_rejection(answer.status, code.as_deref(), &text);
                 let text = format!("{text}{}", answer.clock_hint(&text));
-                let rejection = Rejection { reason, text: self.credentials.hide_in(&text), venue_time };
+                let rejection = Rejection { reason, text: self.credentials.redact(&text), venue_time };
                 Err(OpenOutcome::Rejected(rejection))
             }
-            status if status.is_success() => Err(self.unknown(&unexpected(status))),
+            status if status.is_success() => Err(self.unknown(&unexpected_status(status))),
             _ => {
                 let text = FailureBody::read(status, answer.body.bytes()).text;
-                Err(self.unknown(&numbered(answer.status, &text)))
+                Err(self.unknown(&with_status(answer.status, &text)))
             }
         }
     }
@@ -164,13 +164,13 @@ impl HttpBroker {
             Body::Whole(_) => self
                 .parse(answer, |json| read_record::<TradeRecord>(json, &self.unrecognised))
                 .map_err(|error| self.unknown(&error.to_string())),
-            Body::TooLong(_) => Err(self.unknown("HTTP 200 with a body beyond the limit")),
-            Body::Cut(text) => Err(self.unknown(&format!("HTTP 200 with a body that broke off: {text}"))),
+            Body::TooLong(_) => Err(self.unknown("HTTP 200 with a body that exceeds the limit")),
+            Body::Cut(text) => Err(self.unknown(&format!("HTTP 200 with an incomplete body: {text}"))),
         }
     }
 
     fn unknown(&self, text: &str) -> OpenOutcome {
-        OpenOutcome::Unknown { reason: self.credentials.hide_in(text) }
+        OpenOutcome::Unknown { reason: self.credentials.redact(text) }
     }
 }
 
@@ -182,7 +182,7 @@ struct FullBody<'a> {
     close_type: CloseType,
     direction: Direction,
     symbol: &'a str,
-    #[serde(serialize_with = "number")]
+    #[serde(serialize_with = "serialize_number")]
     amount: Decimal,
     #[serde(skip_serializing_if = "Option::is_none")]
     expiration_type: Option<&'static str>,
@@ -192,13 +192,13 @@ struct FullBody<'a> {
 #[derive(Serialize)]
 struct ShortBody<'a> {
     symbol: &'a str,
-    #[serde(serialize_with = "number")]
+    #[serde(serialize_with = "serialize_number")]
     volume: Decimal,
     direction: Direction,
 }
 
-/// Returns why the configured body shape would silently open a different trade than the order's.
-fn unstatable(order: &OpenOrder, settings: &Settings) -> Option<String> {
+/// Returns why the configured body cannot express the order; the venue would open a different trade.
+fn inexpressible_reason(order: &OpenOrder, settings: &Settings) -> Option<String> {
     if settings.open_body == OpenBody::Full {
         return None;
     }
@@ -207,17 +207,17 @@ fn unstatable(order: &OpenOrder, settings: &Settings) -> Option<String> {
     let is_default = default == Some(*close_type)
         && matches!(expiration_type, ExpirationType::Unstated | ExpirationType::TimeFixed);
     let problem = if *account == Account::Real {
-        "on which account a trade is opened, so the real one is never traded with it".to_owned()
+        "the account, so it cannot be used on the real one".to_owned()
     } else if !is_default {
         let default = default.map_or_else(String::new, |default| format!(", {default} TIME_FIXED"));
-        format!("how long a trade lasts, and {close_type} {expiration_type} is not the venue's own{default}")
+        format!("the duration, and {close_type} {expiration_type} is not the venue's default{default}")
     } else {
         return None;
     };
-    Some(format!("broker.open_body = \"short\" cannot state {problem}"))
+    Some(format!("broker.open_body = \"short\" does not contain {problem}"))
 }
 
-fn body_of(order: &OpenOrder, shape: OpenBody) -> serde_json::Result<Vec<u8>> {
+fn build_body(order: &OpenOrder, shape: OpenBody) -> serde_json::Result<Vec<u8>> {
     let symbol = order.symbol.as_str();
     match shape {
         OpenBody::Full => serde_json::to_vec(&FullBody {
@@ -238,7 +238,7 @@ fn body_of(order: &OpenOrder, shape: OpenBody) -> serde_json::Result<Vec<u8>> {
 }
 
 /// Serializes a decimal as a JSON number: an integer, or the shortest float, exact up to 15 digits.
-fn number<S: Serializer>(amount: &Decimal, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_number<S: Serializer>(amount: &Decimal, serializer: S) -> Result<S::Ok, S::Error> {
     match amount.to_i64().filter(|_| amount.fract().is_zero()) {
         Some(whole) => serializer.serialize_i64(whole),
         None => serializer.serialize_f64(amount.to_string().parse().map_err(S::Error::custom)?),
@@ -281,7 +281,7 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn the_observer_is_given_both_bodies_and_never_a_credential() {
+    async fn observer_receives_both_bodies_without_credentials() {
         let echo = r#"{"message": "token tok-123 has no right"}"#;
         let script = Script::start(vec![reply("403 Forbidden", echo)]).await;
         let seen = std::sync::Arc::new(Seen::default());
@@ -308,7 +308,7 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn whatever_happens_one_request_reaches_the_venue() {
+    async fn sends_an_open_exactly_once_on_every_failure() {
         check(reply("200 OK", REPLY), "Opened(Reply { value: TradeReport { id: \"01JT\"").await;
         let moved = "307 Temporary Redirect\r\nLocation: /token/trades/open";
         check(reply(moved, ""), "Unknown { reason: \"HTTP 307").await;
@@ -349,7 +349,7 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn no_open_trusts_a_connection_that_an_earlier_one_left_behind() {
+    async fn opens_never_reuse_a_connection() {
         // The venue promises to keep each connection and closes it: a client that reused one would find it dead,
         // and might send again.
         let closing = Act::ReplyThenClose(answer("200 OK", REPLY));
@@ -364,7 +364,7 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn an_open_that_could_not_leave_was_not_sent() {
+    async fn open_without_connection_is_not_sent() {
         let script = Script::answering(&[REPLY]).await;
         let nobody = Settings { base_url: "http://127.0.0.1:1".into(), ..patient() };
         let got = script.broker(nobody).open(&order(), Millis::MAX).await;
@@ -380,7 +380,7 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn an_open_that_cannot_leave_in_time_is_not_sent() {
+    async fn late_open_is_not_sent() {
         let script = Script::answering(&[REPLY]).await;
         let broker = script.broker(patient());
         let now = broker.clock.now();
@@ -397,7 +397,7 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn an_open_waits_for_a_free_connection_for_as_long_as_its_signal_is_good_for_and_is_sent_once() {
+    async fn open_waits_for_a_connection_until_its_signal_expires() {
         let wallets = reply("200 OK", r#"[{"id": "w", "type": "DEMO", "balance": 10000}]"#);
         let script = Script::start(vec![Act::Hang, Act::Hang, wallets, reply("200 OK", REPLY)]).await;
         let settings = Settings { max_connections: 2, ..unlimited() };
@@ -413,7 +413,7 @@ pub(super) mod tests {
         let soon = broker.clock.now() + Millis::new(100);
         let late = format!("{:?}", broker.open(&order(), soon).await);
         assert!(late.contains("NotSent") && late.contains("max_connections = 2"), "{late}");
-        assert!(broker.ask_wallets().await.is_ok());
+        assert!(broker.fetch_wallets().await.is_ok());
         let fourth = open();
         tokio::task::yield_now().await;
         first.abort();
@@ -424,7 +424,7 @@ pub(super) mod tests {
     }
 
     #[tokio::test]
-    async fn the_request_is_what_the_contract_says() {
+    async fn open_request_follows_the_contract() {
         let script = Script::answering(&[REPLY]).await;
         script.broker(patient()).open(&order(), Millis::MAX).await;
         let headers = [("x-partner".to_owned(), "7".to_owned())].into();
@@ -478,12 +478,12 @@ pub(super) mod tests {
             account,
             ..order()
         };
-        let body: Value = serde_json::from_slice(&body_of(&order, shape).unwrap()).unwrap();
+        let body: Value = serde_json::from_slice(&build_body(&order, shape).unwrap()).unwrap();
         assert_eq!(&body, expected);
     }
 
     #[test]
-    fn shape_a_sends_the_expiration_type_only_when_it_is_stated() {
+    fn shape_a_omits_an_unstated_expiration_type() {
         let body = json!({
             "isDemo": true, "closeType": "01:00", "direction": "SELL", "symbol": "A&B/\"C\"", "amount": 12.5,
         });
@@ -501,35 +501,35 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn decimals_are_written_as_numbers_with_their_own_digits() {
+    fn serializes_decimals_without_extra_digits() {
         for (text, written) in
             [("10", "10"), ("10.00", "10"), ("0.10", "0.1"), ("-12.34", "-12.34"), ("0.00000001", "1e-8")]
         {
             let mut buffer = Vec::new();
             let mut serializer = serde_json::Serializer::new(&mut buffer);
-            number(&text.parse().unwrap(), &mut serializer).unwrap();
+            serialize_number(&text.parse().unwrap(), &mut serializer).unwrap();
             assert_eq!(String::from_utf8(buffer).unwrap(), written);
         }
     }
 
     #[test]
-    fn a_short_body_is_for_the_venues_own_expiry_on_the_demo_account() {
+    fn short_body_requires_default_expiry_and_demo_account() {
         use ExpirationType::{CandleClose, TimeFixed, Unstated};
         for (close_type, expiration_type, account, problem) in [
             ("01:00", Unstated, Account::Demo, None),
             ("01:00", TimeFixed, Account::Demo, None),
-            ("01:00", CandleClose, Account::Demo, Some("01:00 CANDLE_CLOSE is not the venue's own")),
-            ("05:00", TimeFixed, Account::Demo, Some("05:00 TIME_FIXED is not the venue's own, 01:00")),
-            ("01:00", TimeFixed, Account::Real, Some("the real one is never traded")),
+            ("01:00", CandleClose, Account::Demo, Some("01:00 CANDLE_CLOSE is not the venue's default")),
+            ("05:00", TimeFixed, Account::Demo, Some("05:00 TIME_FIXED is not the venue's default, 01:00")),
+            ("01:00", TimeFixed, Account::Real, Some("cannot be used on the real one")),
         ] {
             let close_type = close_type.parse().unwrap();
             let order = OpenOrder { close_type, expiration_type, account, ..order() };
-            let found = unstatable(&order, &short());
+            let found = inexpressible_reason(&order, &short());
             match problem {
                 None => assert_eq!(found, None),
                 Some(problem) => assert!(found.is_some_and(|text| text.contains(problem)), "{problem}"),
             }
-            assert_eq!(unstatable(&order, &Settings::default()), None);
+            assert_eq!(inexpressible_reason(&order, &Settings::default()), None);
         }
     }
 
@@ -538,7 +538,7 @@ pub(super) mod tests {
         fn an_amount_of_up_to_fifteen_digits_survives_json(units in -999_999_999_999_999_i64..=999_999_999_999_999, scale in 0_u32..=8) {
             let amount = Decimal::new(units, scale);
             let mut buffer = Vec::new();
-            number(&amount, &mut serde_json::Serializer::new(&mut buffer)).unwrap();
+            serialize_number(&amount, &mut serde_json::Serializer::new(&mut buffer)).unwrap();
             let json: Value = serde_json::from_slice(&buffer).unwrap();
             prop_assert!(json.is_number());
             let text = json.to_string();

@@ -15,7 +15,7 @@ pub(super) const PAGE_SIZE: u64 = 100;
 /// Maximum number of pages, half a million trades. A longer list is never complete.
 pub(super) const MAX_PAGES: u64 = 5_000;
 /// Maximum consecutive pages without a new trade, against an endless list.
-const MAX_BARREN: u64 = 20;
+const MAX_PAGES_WITHOUT_NEW: u64 = 20;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Rows {
@@ -37,7 +37,7 @@ pub(super) struct Pages {
     reached_end: bool,
     unreadable: usize,
     repeats: usize,
-    barren: u64,
+    pages_without_new: u64,
     length: Option<(LengthField, u64)>,
     keeps_length: bool,
     /// Distinct trades in order of arrival, indexed by `places`.
@@ -53,7 +53,7 @@ struct Bounds {
 }
 
 impl Pages {
-    pub(super) fn of_user(user_id: String, settings: &Settings) -> Self {
+    pub(super) fn for_user(user_id: String, settings: &Settings) -> Self {
         let (rows, bytes) = (settings.list_rows_limit, settings.list_bytes_limit);
         Self::with_bounds(user_id, PAGE_SIZE, Bounds { pages: MAX_PAGES, rows, bytes })
     }
@@ -67,7 +67,7 @@ impl Pages {
         self.next.as_ref()
     }
 
-    pub(super) fn take(&mut self, page: TradePage, read: impl Fn(TradeRecord) -> TradeReport) {
+    pub(super) fn add_page(&mut self, page: TradePage, read: impl Fn(TradeRecord) -> TradeReport) {
         let Some(query) = self.next.take() else { return };
         self.read += 1;
         self.bytes += page.bytes;
@@ -76,16 +76,16 @@ impl Pages {
             let length = usize::try_from(length).unwrap_or(usize::MAX);
             self.trades.reserve_exact(length.min(self.bounds.rows));
         }
-        // A venue that gives smaller pages than asked for says so: its full pages are not short ones.
+        // The venue may cap the page size; then a full page is shorter than requested.
         let page_size = page.per_page.unwrap_or(u64::MAX).clamp(1, query.page_size);
         let following = page.following(&TradeQuery { page_size, ..query.clone() });
         self.reached_end = following.is_none();
         self.unreadable += page.unreadable;
         let seen_before = self.trades.len();
         for trade in page.data {
-            self.put(read(trade));
+            self.add_trade(read(trade));
         }
-        self.barren = if self.trades.len() > seen_before { 0 } else { self.barren + 1 };
+        self.pages_without_new = if self.trades.len() > seen_before { 0 } else { self.pages_without_new + 1 };
         if self.has_seen_all() {
             self.reached_end = true;
             return;
@@ -96,7 +96,7 @@ impl Pages {
             .map(|following| TradeQuery { page_size: query.page_size, ..following });
     }
 
-    fn put(&mut self, trade: TradeReport) {
+    fn add_trade(&mut self, trade: TradeReport) {
         if let Some(place) = self.places.get(&trade.id) {
             self.trades[*place] = trade;
             self.repeats += 1;
@@ -114,13 +114,13 @@ impl Pages {
     fn limit_reached(&self) -> Option<String> {
         let Bounds { pages, rows, bytes } = self.bounds;
         if self.trades.len() >= rows {
-            Some(format!("the list of trades is longer than broker.list_rows_limit = {rows}"))
+            Some(format!("the trade list is longer than broker.list_rows_limit = {rows}"))
         } else if self.bytes >= bytes {
-            Some(format!("the list of trades is longer than broker.list_bytes_limit = {bytes} bytes"))
+            Some(format!("the trade list is longer than broker.list_bytes_limit = {bytes} bytes"))
         } else if self.read >= pages {
-            Some(format!("the list of trades has more than {pages} pages"))
-        } else if self.barren >= MAX_BARREN {
-            Some(format!("{MAX_BARREN} pages of the list of trades in a row brought no other trade"))
+            Some(format!("the trade list has more than {pages} pages"))
+        } else if self.pages_without_new >= MAX_PAGES_WITHOUT_NEW {
+            Some(format!("{MAX_PAGES_WITHOUT_NEW} pages of the trade list contained no new trade"))
         } else {
             None
         }
@@ -158,11 +158,11 @@ mod tests {
     const BOUNDS: Bounds = Bounds { pages: 5_000, rows: 100_000, bytes: usize::MAX };
 
     fn take(pages: &mut Pages, page: TradePage) {
-        pages.take(page, |record| TradeReport::new(record.id));
+        pages.add_page(page, |record| TradeReport::new(record.id));
     }
 
     fn of_user() -> Pages {
-        Pages::of_user("user".to_owned(), &Settings::default())
+        Pages::for_user("user".to_owned(), &Settings::default())
     }
 
     fn trade(id: &str) -> TradeRecord {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn one_page_is_complete_unless_it_says_that_there_is_more() {
+    fn single_page_is_complete_unless_it_claims_more() {
         check([rows(&[], None, None)], (true, ""));
         check([rows(&["b", "a"], Some(2), Some(2))], (true, "ab"));
         check([rows(&["b", "a", "b"], Some(2), Some(3)), rows(&[], Some(2), Some(0))], (false, "ab"));
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_complete_when_as_many_trades_were_seen_as_the_list_is_long() {
+    fn pages_are_complete_at_the_stated_length() {
         let (first, second) = (&["f", "e", "d"], &["c", "b"]);
         check([rows(first, Some(5), Some(3)), rows(second, Some(5), Some(2))], (true, "bcdef"));
         check([rows(first, Some(3), Some(5)), rows(second, Some(2), Some(5))], (true, "bcdef"));
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_length_no_row_may_come_twice() {
+    fn repeated_row_without_length_is_incomplete() {
         let first = &["f", "e", "d"];
         check([rows(first, None, None), rows(&["c", "b"], None, None)], (true, "bcdef"));
         check([rows(first, Some(3), Some(3)), rows(&["c"], Some(1), Some(1))], (true, "cdef"));
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_was_not_read_to_its_end_is_not_complete() {
+    fn list_not_read_to_its_end_is_incomplete() {
         let pages = of_user();
         assert!(!pages.finish().is_complete);
         let mut pages = Pages::with_bounds("user".to_owned(), 2, Bounds { pages: 2, ..BOUNDS });
@@ -239,20 +239,20 @@ mod tests {
     }
 
     #[test]
-    fn a_list_without_an_end_is_given_up() {
+    fn gives_up_an_endless_list() {
         let mut pages = of_user();
         let mut asked = 0;
         while pages.query().is_some() {
             asked += 1;
             take(&mut pages, numbered(asked.min(3), 1_000_000));
         }
-        assert_eq!(asked, 3 + MAX_BARREN);
-        assert!(pages.stopped().unwrap().to_string().contains("no other trade"));
+        assert_eq!(asked, 3 + MAX_PAGES_WITHOUT_NEW);
+        assert!(pages.stopped().unwrap().to_string().contains("no new trade"));
         assert!(!pages.finish().is_complete);
     }
 
     #[test]
-    fn a_venue_may_give_smaller_pages_than_asked_for() {
+    fn accepts_smaller_pages_than_requested() {
         let mut pages = of_user();
         take(&mut pages, TradePage { per_page: Some(2), ..rows(&["a", "b"], Some(3), None) });
         let asked = pages.query().cloned().unwrap();
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_beyond_the_bounds_is_left_with_the_bound_that_it_exceeds() {
+    fn stops_at_the_exceeded_bound() {
         for (bounds, bound, most) in [
             (Bounds { rows: 250, ..BOUNDS }, "broker.list_rows_limit = 250", 3),
             (Bounds { bytes: 5_000, ..BOUNDS }, "broker.list_bytes_limit = 5000", 5),
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_whose_every_trade_was_seen_is_read_no_further() {
+    fn stops_once_all_trades_were_seen() {
         let mut pages = of_user();
         for page in 1..=3 {
             assert_eq!(pages.query().map(|query| query.page), Some(page));

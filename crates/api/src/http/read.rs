@@ -1,8 +1,8 @@
 //! Read requests to the two APIs (contract 4.1 and 4.2), with retries limited in number and time.
 
-use super::keys::Refused;
-use super::limit::{TooLong, Turn};
-use super::market_data::MAX_AT_ONCE;
+use super::keys::TokenUse;
+use super::limit::{Turn, TurnTimeout};
+use super::market_data::MAX_CANDLES_PER_REQUEST;
 use super::transport::Answer;
 use super::{Api, Body, HttpBroker, NoAnswer, Purpose};
 use crate::model::{
@@ -33,22 +33,22 @@ impl HttpBroker {
         Ok(url)
     }
 
-    /// Reads an answer of status 200, once again with a new token if the current one is refused.
+    /// Reads an answer of status 200; retries with a new token if the current one is rejected.
     async fn read(&self, api: Api, url: Url) -> Result<Answer, BrokerError> {
         let generation = self.credentials.generation();
-        let read = self.read_repeatedly(api, url.clone()).await;
-        let endpoint = endpoint_of(url.path());
+        let read = self.read_with_retries(api, url.clone()).await;
+        let endpoint = endpoint_name(url.path());
         match &read {
             Ok(_) if api == Api::Trading => self.credentials.accepted(generation, endpoint),
-            // The list says as much of a trade, so nothing else has to stop.
+            // The list has the same information, so trading continues.
             Err(BrokerError::Credentials { text })
                 if endpoint == TRADE && self.is_accepted_elsewhere(endpoint).await =>
             {
                 self.credentials.reject_at(endpoint, text);
             }
             Err(BrokerError::Credentials { text }) if api == Api::Trading => {
-                if self.token_refused(generation, (Refused::Reading, endpoint), text).await {
-                    return self.read_repeatedly(api, url).await;
+                if self.handle_refused_token(generation, (TokenUse::Reading, endpoint), text).await {
+                    return self.read_with_retries(api, url).await;
                 }
             }
             Ok(_) | Err(_) => {}
@@ -56,7 +56,7 @@ impl HttpBroker {
         read
     }
 
-    async fn read_repeatedly(&self, api: Api, url: Url) -> Result<Answer, BrokerError> {
+    async fn read_with_retries(&self, api: Api, url: Url) -> Result<Answer, BrokerError> {
         let deadline = Instant::now() + Duration::from_millis(self.settings.read_deadline_ms);
         let pauses = ExponentialBuilder::default()
             .with_min_delay(Duration::from_millis(self.settings.retry_pause_ms))
@@ -74,31 +74,31 @@ impl HttpBroker {
                 let pause = pause?.max(asked.min(self.settings.retry_after_limit()));
                 (pause < deadline.saturating_duration_since(Instant::now())).then_some(pause)
             })
-            .notify(|error, pause| tracing::debug!(%error, ?pause, path = url.path(), "reading again"))
+            .notify(|error, pause| tracing::debug!(%error, ?pause, path = url.path(), "retrying a read"))
             .await
     }
 
     async fn read_once(&self, api: Api, url: Url, deadline: Instant) -> Result<Answer, BrokerError> {
         let path = url.path().to_owned();
         let unavailable = |text: String| BrokerError::Unavailable {
-            text: self.credentials.hide_in(&format!("{text} (GET {path})")),
+            text: self.credentials.redact(&format!("{text} (GET {path})")),
         };
         let left = || deadline.saturating_duration_since(Instant::now());
         match self.rate_limit.wait(self.host(api), Turn::Read(current_priority()), left()).await {
             Ok(()) => {}
-            Err(TooLong::Rate(_)) => {
+            Err(TurnTimeout::Rate(_)) => {
                 let limit = self.settings.requests_per_second;
-                let text = format!("broker.requests_per_second = {limit} leaves no turn before the deadline");
+                let text = format!("broker.requests_per_second = {limit} allows none before the deadline");
                 return Err(unavailable(text));
             }
-            Err(TooLong::Quiet(left)) => {
-                let text = format!("it wants none for another {} s (GET {path})", left.as_secs() + 1);
+            Err(TurnTimeout::Quiet(left)) => {
+                let text = format!("no requests for another {} s (GET {path})", left.as_secs() + 1);
                 return Err(BrokerError::RateLimited { text, retry_after: Some(left) });
             }
         }
-        let Some(_place) = self.connections.to_read(current_priority(), left()).await else {
+        let Some(_permit) = self.connections.to_read(current_priority(), left()).await else {
             let most = self.settings.max_connections;
-            let text = format!("none of broker.max_connections = {most} was free before the deadline");
+            let text = format!("no connection was free in time (broker.max_connections = {most})");
             return Err(unavailable(text));
         };
         let mut request = Request::new(Method::GET, url);
@@ -126,15 +126,15 @@ impl HttpBroker {
             };
         }
         if status.is_success() {
-            return Err(self.malformed(format!("{} (GET {path})", unexpected(status)), &answer.body));
+            return Err(self.malformed(format!("{} (GET {path})", unexpected_status(status)), &answer.body));
         }
         let FailureBody { text, .. } = FailureBody::read(status.as_u16(), answer.body.bytes());
         let text = format!("{text}{}", answer.clock_hint(&text));
-        let text = self.credentials.hide_in(&format!("{text} (GET {path})"));
+        let text = self.credentials.redact(&format!("{text} (GET {path})"));
         Err(match status {
             StatusCode::UNAUTHORIZED => BrokerError::Credentials { text },
             StatusCode::FORBIDDEN if api == Api::Trading => {
-                BrokerError::Credentials { text: numbered(status, &text) }
+                BrokerError::Credentials { text: with_status(status, &text) }
             }
             StatusCode::NOT_FOUND => BrokerError::NotFound { text },
             StatusCode::SERVICE_UNAVAILABLE if answer.retry_after.is_some() => {
@@ -147,11 +147,11 @@ impl HttpBroker {
             _ if status.is_server_error() => BrokerError::Unavailable { text },
             _ if status.is_redirection() => BrokerError::Rejected {
                 text: format!(
-                    "{}, a redirect, which is not followed: check broker.base_url and price_url",
-                    numbered(status, &text)
+                    "{}; redirects are not followed: check broker.base_url and price_url",
+                    with_status(status, &text)
                 ),
             },
-            _ => BrokerError::Rejected { text: numbered(status, &text) },
+            _ => BrokerError::Rejected { text: with_status(status, &text) },
         })
     }
 
@@ -161,13 +161,13 @@ impl HttpBroker {
         read: impl FnOnce(Value) -> Result<T, Unreadable>,
     ) -> Result<Reply<T>, BrokerError> {
         let json = parse_json(answer.body.bytes())
-            .map_err(|error| self.malformed(format!("it is not sound JSON ({error})"), &answer.body))?;
+            .map_err(|error| self.malformed(format!("it is not valid JSON ({error})"), &answer.body))?;
         let value = read(json).map_err(|error| self.malformed(error.to_string(), &answer.body))?;
         Ok(answer.reply(value))
     }
 
     fn malformed(&self, problem: String, body: &Body) -> BrokerError {
-        BrokerError::Malformed { problem, head: self.credentials.hide_in(&body.head()) }
+        BrokerError::Malformed { problem, head: self.credentials.redact(&body.head()) }
     }
 }
 
@@ -175,7 +175,7 @@ impl Answer {
     pub(super) fn clock_hint(&self, text: &str) -> String {
         let is_about_time = text.to_ascii_lowercase().contains("timestamp");
         let Some(date) = self.date.filter(|_| is_about_time) else { return String::new() };
-        // The header has whole seconds.
+        // The header has a resolution of one second.
         let ahead = (date - self.sent).get().div_euclid(1_000).min((date - self.received).get() / 1_000 + 1);
         match ahead {
             2.. => format!("; the venue's Date is {ahead} s ahead of this machine: set this clock"),
@@ -189,31 +189,31 @@ impl Answer {
     }
 }
 
-pub(super) fn unexpected(status: StatusCode) -> String {
+pub(super) fn unexpected_status(status: StatusCode) -> String {
     format!("HTTP {} where 200 is expected", status.as_u16())
 }
 
-pub(super) fn numbered(status: StatusCode, text: &str) -> String {
+pub(super) fn with_status(status: StatusCode, text: &str) -> String {
     if text.starts_with("HTTP ") { text.to_owned() } else { format!("HTTP {}: {text}", status.as_u16()) }
 }
 
 pub(super) const OPEN: &str = "POST open";
 pub(super) const TRADE: &str = "GET /token/trades/{id}";
 
-pub(super) fn endpoint_of(path: &str) -> &'static str {
+pub(super) fn endpoint_name(path: &str) -> &'static str {
     match path.rsplit_once("/token/").map_or("", |(_, rest)| rest) {
         "wallets" => "GET /token/wallets",
         "trades" => "GET /token/trades",
         "users/me" => "GET /token/users/me",
         trade if trade.starts_with("trades/") => TRADE,
-        _ => "GET of another path",
+        _ => "GET of an unknown path",
     }
 }
 
 impl HttpBroker {
-    pub(super) async fn ask_wallets(&self) -> Result<Reply<Vec<Wallet>>, BrokerError> {
+    pub(super) async fn fetch_wallets(&self) -> Result<Reply<Vec<Wallet>>, BrokerError> {
         let answer = self.read(Api::Trading, self.url(Api::Trading, ["token", "wallets"], &[])?).await?;
-        // A sum over a part of the wallets would be a wrong balance: all are read, or none.
+        // All or none: a partial sum would be a wrong balance.
         self.parse(&answer, |json| {
             let wallets: Vec<Wallet> = read_all(json, &self.unrecognised)?;
             let mut ids = BTreeSet::new();
@@ -224,7 +224,7 @@ impl HttpBroker {
         })
     }
 
-    pub(super) async fn ask_page(&self, query: &TradeQuery) -> Result<Reply<TradePage>, BrokerError> {
+    pub(super) async fn fetch_page(&self, query: &TradeQuery) -> Result<Reply<TradePage>, BrokerError> {
         let mut pairs = vec![("page", query.page.to_string()), ("pageSize", query.page_size.to_string())];
         pairs.extend(query.user_id.iter().map(|id| ("userId", id.clone())));
         let url = self.url(Api::Trading, ["token", "trades"], &pairs)?;
@@ -234,20 +234,20 @@ impl HttpBroker {
         Ok(page.map(|page| TradePage { bytes, ..page }))
     }
 
-    pub(super) async fn ask_trade(&self, id: &str) -> Result<Reply<TradeRecord>, BrokerError> {
+    pub(super) async fn fetch_trade(&self, id: &str) -> Result<Reply<TradeRecord>, BrokerError> {
         let url = self.url(Api::Trading, ["token", "trades", id], &[])?;
         let answer = self.read(Api::Trading, url).await?;
         self.parse(&answer, |json| read_record(json, &self.unrecognised))
     }
 
     /// Requests the user. The id is not redacted, because the list is requested by it.
-    pub(super) async fn ask_user(&self) -> Result<Reply<User>, BrokerError> {
+    pub(super) async fn fetch_user(&self) -> Result<Reply<User>, BrokerError> {
         let url = self.url(Api::Trading, ["token", "users", "me"], &[])?;
         let answer = self.read(Api::Trading, url).await?;
-        self.user_of(answer)
+        self.parse_user(answer)
     }
 
-    pub(super) fn user_of(&self, answer: Answer) -> Result<Reply<User>, BrokerError> {
+    pub(super) fn parse_user(&self, answer: Answer) -> Result<Reply<User>, BrokerError> {
         let mut user: Reply<User> = self.parse(&answer, |json| read_record(json, &self.unrecognised))?;
         let raw = answer.raw_body.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
         if let Some(id) = raw.as_ref().and_then(|user| user["id"].as_str()) {
@@ -257,7 +257,7 @@ impl HttpBroker {
     }
 
     /// Requests a price record, `None` if the time is in the venue's future.
-    pub(super) async fn ask_price(
+    pub(super) async fn fetch_price(
         &self,
         symbol: &Symbol,
         as_of: AsOf,
@@ -274,8 +274,8 @@ impl HttpBroker {
         self.parse(&answer, |json| read_record(json, &self.unrecognised).map(Some))
     }
 
-    /// Requests candles so that inclusive and exclusive window ends give the same ones.
-    pub(super) async fn ask_candles(
+    /// Requests candles. Venues with inclusive and exclusive window ends return the same ones.
+    pub(super) async fn fetch_candles(
         &self,
         query: &CandleQuery,
     ) -> Result<Reply<(Vec<CandleRow>, usize)>, BrokerError> {
@@ -287,7 +287,7 @@ impl HttpBroker {
             ("type", self.asset_type(query.symbol).to_owned()),
             ("interval", query.interval.to_string()),
             ("skip", "0".to_owned()),
-            ("limit", MAX_AT_ONCE.to_string()),
+            ("limit", MAX_CANDLES_PER_REQUEST.to_string()),
             ("startTime", (query.start - Millis::new(1)).to_string()),
             ("endTime", end.to_string()),
         ];
@@ -308,7 +308,7 @@ mod tests {
 
     async fn check(acts: Vec<Act>, settings: Settings, expected: Result<(), &str>, requests: usize) {
         let script = Script::start(acts).await;
-        let got = script.broker(settings).ask_wallets().await;
+        let got = script.broker(settings).fetch_wallets().await;
         match (got, expected) {
             (Ok(reply), Ok(())) => assert_eq!(reply.value.len(), 1),
             (Err(error), Err(expected)) => {
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn trouble_that_passes_is_overcome() {
+    async fn retries_temporary_failures() {
         for trouble in [
             reply("500 Internal Server Error", "{}"),
             reply("429 Too Many Requests\r\nRetry-After: 0", "{}"),
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn trouble_that_stays_ends_after_the_attempts() {
+    async fn gives_up_after_the_maximum_attempts() {
         let unavailable = reply("503 Service Unavailable", r#"{"message": "later"}"#);
         check(vec![unavailable], patient(), Err(r#"Unavailable { text: "later (GET /token/"#), 4).await;
         check(vec![Act::Reset], Settings { read_attempts: 1, ..patient() }, Err("Unavailable"), 1).await;
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_clear_answer_is_not_asked_for_again() {
+    async fn does_not_retry_permanent_failures() {
         let enveloped = r#"{"statusCode": 401, "status": "", "data": {"message": "Invalid token tok-123"}}"#;
         let plain = r#"{"statusCode": 401, "message": "Unauthorized"}"#;
         let (past, future) = ("Sat, 01 Jan 2000 00:00:00 GMT", "Fri, 01 Jan 2100 00:00:00 GMT");
@@ -365,7 +365,7 @@ mod tests {
             ("404 Not Found", r#"{"message": "pair"}"#, "NotFound { text: \"pair"),
             ("400 Bad Request", r#"{"message": ["a", "b"]}"#, r#"Rejected { text: "HTTP 400: a; b (GET"#),
             ("403 Forbidden", "<html>", r#"Credentials { text: "HTTP 403 (GET"#),
-            ("301 Moved\r\nLocation: /else", "", r#"text: "HTTP 301 (GET /token/wallets), a redirect"#),
+            ("301 Moved\r\nLocation: /else", "", r#"text: "HTTP 301 (GET /token/wallets); redirects are"#),
             ("204 No Content", "", "Malformed { problem: \"HTTP 204 where 200 is expected (GET"),
             (past.as_str(), expired, " s behind this machine: set this clock (GET /token/wallets)"),
             (future.as_str(), expired, " s ahead of this machine: set this clock (GET /token/wallets)"),
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_beyond_the_limit_is_left_unread() {
+    async fn rejects_answers_above_the_size_limit() {
         let settings = Settings { response_limit_bytes: 1_000, ..patient() };
         let long = format!("[{}]", " ".repeat(100_000));
         for act in [reply("200 OK", &long), Act::Flood] {
@@ -394,69 +394,69 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_pause_that_the_venue_asks_for_holds_for_every_later_request_within_its_limit() {
+    async fn retry_after_pauses_all_requests_up_to_its_limit() {
         let busy = reply("503 Service Unavailable\r\nRetry-After: 3600", "{}");
         let script = Script::start(vec![busy, reply("200 OK", WALLETS)]).await;
         let broker = script.broker(Settings { read_attempts: 1, ..patient() });
-        assert!(broker.ask_wallets().await.is_err());
+        assert!(broker.fetch_wallets().await.is_err());
         tokio::time::pause();
         let start = Instant::now();
         let open = open(&broker, broker.clock.now() + Millis::SECOND).await;
-        assert!(open.contains("NotSent") && open.contains("wants no requests for another 60 s"), "{open}");
+        assert!(open.contains("NotSent") && open.contains("asks for no requests for another 60 s"), "{open}");
         let wallets = broker.url(Api::Trading, ["token", "wallets"], &[]).unwrap();
         let again = format!("{:?}", broker.read_once(Api::Trading, wallets, start).await);
-        assert!(again.contains("wants none for another 60 s"), "{again}");
+        assert!(again.contains("no requests for another 60 s"), "{again}");
         assert_eq!(script.requests().len(), 1, "both were held back");
         tokio::time::sleep(Duration::from_secs(61)).await;
         tokio::time::resume();
-        assert!(broker.ask_wallets().await.is_ok());
+        assert!(broker.fetch_wallets().await.is_ok());
     }
 
     #[tokio::test]
-    async fn a_refused_token_is_read_anew_and_its_state_ends_with_another() {
+    async fn rejected_token_is_reloaded_and_a_new_one_clears_its_state() {
         let refused = reply("401 Unauthorized", r#"{"data": {"message": "no tok-123"}}"#);
         let good = reply("200 OK", WALLETS);
         let script = Script::start(vec![refused.clone(), refused.clone(), good.clone(), refused, good]).await;
         let (broker, file) = script.broker_with_file("tok-123");
         let state = broker.token_state();
-        assert!(broker.ask_wallets().await.is_err());
+        assert!(broker.fetch_wallets().await.is_err());
         assert_eq!(state.refused(), Some("no [hidden] (GET /token/wallets)".to_owned()));
         assert!(open(&broker, Millis::MAX).await.contains("NotSent"));
         assert_eq!(script.requests().len(), 1);
         *file.lock().unwrap() = "tok-456";
-        assert!(broker.ask_wallets().await.is_ok());
+        assert!(broker.fetch_wallets().await.is_ok());
         assert_eq!(state.refused(), None);
         let tokens: Vec<_> =
             script.requests().iter().map(|request| request.head.contains("tok-456")).collect();
         assert_eq!(tokens, [false, false, true]);
-        assert_eq!(broker.credentials.hide_in("tok-123 tok-456"), "[hidden] [hidden]");
-        assert!(broker.ask_wallets().await.is_err());
+        assert_eq!(broker.credentials.redact("tok-123 tok-456"), "[hidden] [hidden]");
+        assert!(broker.fetch_wallets().await.is_err());
         assert!(state.refused().is_some());
-        assert!(broker.ask_wallets().await.is_ok());
+        assert!(broker.fetch_wallets().await.is_ok());
         assert_eq!(state.refused(), None);
     }
 
     #[tokio::test]
-    async fn a_token_that_a_person_accepted_is_healed_by_reading_again() {
+    async fn token_cleared_by_the_operator_recovers_with_a_read() {
         let refused = reply("403 Forbidden", r#"{"message": "no right"}"#);
         let acts = vec![refused.clone(), refused, reply("200 OK", WALLETS)];
         let script = Script::start(acts).await;
         let broker = script.broker(patient());
         open(&broker, Millis::MAX).await;
         broker.token_state().accept();
-        assert!(broker.ask_wallets().await.is_err());
+        assert!(broker.fetch_wallets().await.is_err());
         assert!(broker.token_state().refused().is_some());
-        assert!(broker.ask_wallets().await.is_ok());
+        assert!(broker.fetch_wallets().await.is_ok());
         assert_eq!(broker.token_state().refused(), None);
     }
 
     #[tokio::test]
-    async fn a_token_that_opens_nothing_is_not_healed_by_reading() {
+    async fn reads_do_not_clear_a_token_rejected_for_opens() {
         let refused = reply("403 Forbidden", r#"{"message": "no right"}"#);
         let script = Script::start(vec![refused, reply("200 OK", WALLETS)]).await;
         let broker = script.broker(patient());
         assert!(open(&broker, Millis::MAX).await.contains("Rejected"));
-        assert!(broker.ask_wallets().await.is_ok());
+        assert!(broker.fetch_wallets().await.is_ok());
         assert_eq!(broker.token_state().refused(), Some("no right".to_owned()));
         broker.token_state().accept();
         assert!(!open(&broker, Millis::MAX).await.contains("NotSent"));
@@ -470,20 +470,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn each_reading_request_is_what_the_contract_says() {
+    async fn read_requests_follow_the_contract() {
         let (script, broker) = script("[]").await;
         let pair: Symbol = "A&B/C D".parse().unwrap();
         let query = TradeQuery { page: 2, page_size: 100, user_id: Some("u&1".into()) };
         let (start, end) = (Millis::new(60_000), Millis::new(120_000));
         let candles = CandleQuery { symbol: pair, interval: Interval::MINUTE, start, end };
-        broker.ask_wallets().await.unwrap();
-        let _ = broker.ask_page(&TradeQuery::default()).await;
-        let _ = broker.ask_page(&query).await;
-        let _ = broker.ask_trade("01J/T").await;
-        let _ = broker.ask_user().await;
-        let _ = broker.ask_price(&pair, AsOf::Latest).await;
-        let _ = broker.ask_price(&pair, AsOf::Moment(Millis::new(7))).await;
-        broker.ask_candles(&candles).await.unwrap();
+        broker.fetch_wallets().await.unwrap();
+        let _ = broker.fetch_page(&TradeQuery::default()).await;
+        let _ = broker.fetch_page(&query).await;
+        let _ = broker.fetch_trade("01J/T").await;
+        let _ = broker.fetch_user().await;
+        let _ = broker.fetch_price(&pair, AsOf::Latest).await;
+        let _ = broker.fetch_price(&pair, AsOf::Moment(Millis::new(7))).await;
+        broker.fetch_candles(&candles).await.unwrap();
         let expected = [
             "/token/wallets",
             "/token/trades?page=1&pageSize=10",
@@ -506,27 +506,27 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_name_that_climbs_out_of_the_path_asks_nothing() {
+    async fn rejects_names_that_leave_the_path() {
         let (script, broker) = script("{}").await;
-        assert!(matches!(broker.ask_trade("..").await, Err(BrokerError::NotFound { .. })));
+        assert!(matches!(broker.fetch_trade("..").await, Err(BrokerError::NotFound { .. })));
         assert_eq!(script.requests().len(), 0);
     }
 
     #[tokio::test]
-    async fn a_limit_in_the_future_is_answered_with_ok() {
+    async fn future_price_time_yields_no_record() {
         let pair: Symbol = "BTCUSDT".parse().unwrap();
         for body in ["OK", "OK\n", "\"OK\""] {
             let (_script, broker) = script(body).await;
-            let reply = broker.ask_price(&pair, AsOf::Moment(Millis::MAX)).await.unwrap();
+            let reply = broker.fetch_price(&pair, AsOf::Moment(Millis::MAX)).await.unwrap();
             assert_eq!((reply.value, reply.date), (None, Some(Millis::new(1_795_176_000_000))));
         }
         let record =
             r#"{"time": 1000, "openPrice": "1", "closePrice": "2", "highPrice": "3", "lowPrice": "0.5"}"#;
         let (_script, broker) = script(record).await;
-        let got = broker.ask_price(&pair, AsOf::Latest).await.unwrap().value;
+        let got = broker.fetch_price(&pair, AsOf::Latest).await.unwrap().value;
         assert!(got.is_some_and(|record| record.prices.close == 2.0));
         let (_script, broker) = script("NOT OK").await;
-        assert!(matches!(broker.ask_price(&pair, AsOf::Latest).await, Err(BrokerError::Malformed { .. })));
+        assert!(matches!(broker.fetch_price(&pair, AsOf::Latest).await, Err(BrokerError::Malformed { .. })));
     }
 
     #[tokio::test]
@@ -537,7 +537,7 @@ mod tests {
             timestamp: TimestampFormat::Iso8601,
             ..Settings::default()
         };
-        script.broker(prefixed).ask_wallets().await.unwrap();
+        script.broker(prefixed).fetch_wallets().await.unwrap();
         let request = &script.requests()[0];
         assert_eq!(request.line, "GET /v1/token/wallets HTTP/1.1");
         let stamp = request.head.lines().find(|line| line.starts_with("x-timestamp: 20")).unwrap();
@@ -545,10 +545,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_missing_credential_is_named_and_nothing_is_sent() {
+    async fn missing_credential_is_an_error_before_sending() {
         let script = Script::answering(&["[]"]).await;
         let broker = script.broker_with(Settings::default(), crate::Credentials::default());
-        let error = broker.ask_wallets().await.unwrap_err();
+        let error = broker.fetch_wallets().await.unwrap_err();
         assert!(matches!(error, BrokerError::Credentials { .. }), "{error}");
         assert!(error.to_string().contains("CANDLEWICK_BROKER__API_TOKEN"), "{error}");
         assert_eq!(script.requests().len(), 0);

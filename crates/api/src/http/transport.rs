@@ -15,7 +15,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use tokio::net::TcpStream;
 use url::Url;
 
-const MAX_PROBE: Duration = Duration::from_millis(500);
+const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
 
 #[async_trait]
 pub trait Transport: Send + Sync {
@@ -105,17 +105,17 @@ impl Transport for Network {
 }
 
 async fn with_tls_hint(text: String, is_timeout: bool, url: &Url) -> String {
-    // How rustls names an answer that is not TLS.
+    // The rustls error for an answer that is not TLS.
     let is_plain_answer = text.contains("InvalidContentType");
-    let takes_connections = is_timeout && url.scheme() == "https" && takes_connections(url).await;
-    let hint = if is_plain_answer || takes_connections { "; no TLS answer: is it http://?" } else { "" };
+    let accepts_connections = is_timeout && url.scheme() == "https" && accepts_connections(url).await;
+    let hint = if is_plain_answer || accepts_connections { "; no TLS answer: is it http://?" } else { "" };
     format!("{text}{hint}")
 }
 
-async fn takes_connections(url: &Url) -> bool {
+async fn accepts_connections(url: &Url) -> bool {
     let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else { return false };
     let host = host.trim_start_matches('[').trim_end_matches(']');
-    let connected = tokio::time::timeout(MAX_PROBE, TcpStream::connect((host, port)));
+    let connected = tokio::time::timeout(PROBE_TIMEOUT, TcpStream::connect((host, port)));
     matches!(connected.await, Ok(Ok(_)))
 }
 
@@ -158,23 +158,22 @@ pub(super) struct Answer {
     pub(super) received: Millis,
 }
 
-/// Maximum length of a body excerpt in messages, in bytes.
-const HEAD_LENGTH: usize = 200;
+const MAX_EXCERPT_BYTES: usize = 200;
 
 impl Answer {
-    pub(super) fn without(self, credentials: &Keys) -> Self {
-        let (body, raw_body) = self.body.without(credentials);
+    pub(super) fn redacted(self, credentials: &Keys) -> Self {
+        let (body, raw_body) = self.body.redacted(credentials);
         Self { body, raw_body, ..self }
     }
 }
 
 impl Body {
-    fn without(self, credentials: &Keys) -> (Self, Option<Vec<u8>>) {
+    fn redacted(self, credentials: &Keys) -> (Self, Option<Vec<u8>>) {
         let bytes = match &self {
             Self::Whole(bytes) | Self::TooLong(bytes) => bytes,
-            Self::Cut(text) => return (Self::Cut(credentials.hide_in(text)), None),
+            Self::Cut(text) => return (Self::Cut(credentials.redact(text)), None),
         };
-        let Some(hidden) = credentials.hide_in_bytes(bytes) else { return (self, None) };
+        let Some(hidden) = credentials.redact_bytes(bytes) else { return (self, None) };
         match self {
             Self::Whole(bytes) => (Self::Whole(hidden), Some(bytes)),
             Self::TooLong(_) | Self::Cut(_) => (Self::TooLong(hidden), None),
@@ -190,7 +189,7 @@ impl Body {
 
     pub(super) fn head(&self) -> String {
         let bytes = self.bytes();
-        one_line(&String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD_LENGTH)]))
+        one_line(&String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_EXCERPT_BYTES)]))
     }
 }
 
@@ -203,21 +202,21 @@ pub(super) async fn exchange(
     let sent = clock.now();
     let RawAnswer { status, headers, body } = transport.send(purpose, request, limit_bytes).await?;
     let received = clock.now();
-    let date = moment_in(&headers, &DATE);
-    let retry_after = pause_in(&headers, date.unwrap_or(received));
+    let date = parse_date(&headers, &DATE);
+    let retry_after = parse_retry_after(&headers, date.unwrap_or(received));
     Ok(Answer { status, date, retry_after, body, raw_body: None, sent, received })
 }
 
-fn moment_in(headers: &HeaderMap, name: &HeaderName) -> Option<Millis> {
+fn parse_date(headers: &HeaderMap, name: &HeaderName) -> Option<Millis> {
     let moment = httpdate::parse_http_date(headers.get(name)?.to_str().ok()?).ok()?;
     i64::try_from(moment.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok().map(Millis::new)
 }
 
-fn pause_in(headers: &HeaderMap, now: Millis) -> Option<Duration> {
+fn parse_retry_after(headers: &HeaderMap, now: Millis) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?;
     let milliseconds = match text.trim().parse::<u64>() {
         Ok(seconds) => return Some(Duration::from_secs(seconds)),
-        Err(_) => (moment_in(headers, &RETRY_AFTER)? - now).get(),
+        Err(_) => (parse_date(headers, &RETRY_AFTER)? - now).get(),
     };
     Some(Duration::from_millis(u64::try_from(milliseconds).unwrap_or(0)))
 }
@@ -246,7 +245,7 @@ mod tests {
     use reqwest::header::HeaderValue;
 
     #[test]
-    fn a_wish_to_be_left_alone_is_read_in_both_forms() {
+    fn parses_retry_after_as_seconds_and_date() {
         let now = Millis::new(1_795_176_000_000); // Fri, 20 Nov 2026 12:00:00 GMT
         for (text, expected) in [
             ("0", Some(0)),
@@ -258,7 +257,7 @@ mod tests {
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(RETRY_AFTER, HeaderValue::from_static(text));
-            assert_eq!(pause_in(&headers, now), expected.map(Duration::from_millis), "{text}");
+            assert_eq!(parse_retry_after(&headers, now), expected.map(Duration::from_millis), "{text}");
         }
     }
 }

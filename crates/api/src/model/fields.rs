@@ -306,8 +306,7 @@ pub(crate) struct FailureBody {
     pub(crate) venue_time: Option<Millis>,
 }
 
-/// Maximum length of the message, in bytes.
-const TEXT_LENGTH: usize = 300;
+const MAX_TEXT_BYTES: usize = 300;
 
 impl FailureBody {
     /// Reads a body by `data.message`, `message`, `error`, then the status, each a string, list or object.
@@ -345,7 +344,7 @@ pub(crate) fn one_line(text: &str) -> String {
     let words: Vec<_> =
         text.split(|c: char| c.is_control() || c == ' ').filter(|word| !word.is_empty()).collect();
     let mut line = words.join(" ");
-    line.truncate(line.floor_char_boundary(TEXT_LENGTH));
+    line.truncate(line.floor_char_boundary(MAX_TEXT_BYTES));
     line
 }
 
@@ -370,7 +369,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn reads_the_same_as_the_lenient_parser_where_no_key_is_twice(
+        fn agrees_with_the_lenient_parser_without_duplicate_keys(
             text in r#"[\[\]{}",:0-9a-c.e+\- ]{0,40}"#, number in any::<f64>(), word in ".*",
         ) {
             let object = json!({"number": number, "word": word, "list": [null, true, -7, u64::MAX, {}]});
@@ -386,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_is_found_wherever_the_venue_puts_it() {
+    fn finds_the_failure_text_in_any_place() {
         check_text(&json!({"data": {"message": "a"}, "message": "b", "error": "c"}), "a");
         check_text(&json!({"data": {"error": "x"}, "message": "b", "error": "c"}), "b");
         check_text(&json!({"error": "c"}), "c");
@@ -465,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_and_flags_are_read_from_what_means_the_same() {
+    fn reads_equivalent_texts_and_flags() {
         check(json!(17), Some("17".to_owned()));
         check::<String>(json!(["x"]), None);
         check(json!("true"), Some(true));
@@ -481,7 +480,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_or_number_from_outside_is_too_strange_to_read(text in ".*", exponent in "-?[0-9]{1,4}e-?[0-9]{1,12}", number in any::<f64>()) {
+        fn arbitrary_input_never_panics(text in ".*", exponent in "-?[0-9]{1,4}e-?[0-9]{1,12}", number in any::<f64>()) {
             for value in [Value::from(text), Value::from(exponent), Value::from(number)] {
                 let _ = (Decimal::from_value(&value), f64::from_value(&value), u64::from_value(&value));
                 let _ = Millis::from_value(&value);

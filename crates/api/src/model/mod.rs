@@ -498,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_without_what_only_list_items_have_is_read() {
+    fn reads_a_reply_without_list_only_fields() {
         let mut json = full_json();
         for absent in ["botSynced", "status", "openPriceTime"] {
             json.as_object_mut().unwrap().remove(absent);
@@ -508,7 +508,7 @@ mod tests {
     }
 
     #[test]
-    fn list_items_and_acknowledgements_are_read() {
+    fn reads_list_items_and_acknowledgements() {
         let of_list = json!({
             "id": "01JTRADE", "symbol": "BTC/USDT", "userId": "01JUSER", "amount": 10, "status": "OPEN",
             "createdAt": "2026-11-20T12:00:00.500Z",
@@ -529,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_of_a_running_trade_are_not_times_or_prices() {
+    fn zeros_of_a_running_trade_count_as_absent() {
         let trade = read(json!({
             "id": "01JT", "openPrice": 0, "closePrice": 0, "closePriceTime": 0, "openTime": "0",
             "closeTime": 1_795_176_060_999_i64, "pnl": 0, "attemptsToClose": 0, "result": "PENDING",
@@ -540,7 +540,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_that_cannot_be_is_absent_and_counted() {
+    fn implausible_times_are_absent_and_counted() {
         let fault = "Trade.closeTime is not a time from 2000 to 2100";
         for (close_time, fault) in [
             (json!(-5), fault),
@@ -563,7 +563,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_without_an_identifier_is_no_trade() {
+    fn rejects_a_trade_record_without_id() {
         let drift = UnrecognisedData::new();
         for json in
             [json!({"status": "OPEN"}), json!({"id": ""}), json!({"tradeId": "", "id": null}), json!("OK")]
@@ -573,7 +573,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_is_counted_and_the_rest_is_read() {
+    fn counts_unknown_values_and_reads_the_rest() {
         let json = json!({
             "id": "01JT", "status": "FROZEN", "direction": "UP", "closeType": "soon", "payout": [80],
             "amount": "10.50", "withBonus": false, "wallets": [{"id": "w"}],
@@ -595,7 +595,7 @@ mod tests {
     }
 
     #[test]
-    fn the_envelope_is_read_and_a_broken_row_is_counted() {
+    fn reads_the_envelope_and_counts_broken_rows() {
         let drift = UnrecognisedData::new();
         let json =
             envelope(&json!([{"id": "a", "status": "OPEN"}, {"status": "OPEN"}]), &json!(2), &json!("2"));
@@ -618,7 +618,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_goes_on_until_a_short_page_or_the_last() {
+    fn list_ends_at_a_short_page_or_the_last_one() {
         let query = TradeQuery { page: 1, page_size: 2, user_id: Some("u".into()) };
         let two = json!([{"id": "a"}, {"id": "b"}]);
         for (rows, next, last, more) in [
@@ -638,7 +638,7 @@ mod tests {
     }
 
     #[test]
-    fn wallets_are_read_by_the_contracts_names_and_broken_ones_are_counted() {
+    fn reads_wallets_and_counts_broken_ones() {
         let drift = UnrecognisedData::new();
         let json = json!({
             "id": "01JA", "userId": "01JB", "type": "DEMO", "balance": 9990.5, "createdAt": "2026-11-20T12:00:00.000Z",
@@ -661,7 +661,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_is_read_by_the_contracts_names() {
+    fn reads_a_user() {
         let json = json!({
             "id": "01JUSER", "tenantId": "01JTENANT", "kycLevelId": "01JKYC", "twoFactorId": "01JTWO",
             "email": "someone@example.com", "affiliateId": "01JAFF", "name": "Some One", "nickname": "one",
@@ -681,7 +681,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_needs_an_identifier_and_nothing_else() {
+    fn user_requires_only_an_id() {
         let found = noted::<User>(json!({"id": "01JUSER", "twoFactorId": null, "tier": 3}));
         assert_eq!(found, (User { id: "01JUSER".into(), ..User::default() }, "User.tier".to_owned()));
         let nobody = json!({"email": "someone@example.com"});
@@ -689,7 +689,7 @@ mod tests {
     }
 
     #[test]
-    fn a_price_record_is_read_by_the_contracts_names() {
+    fn reads_a_price_record() {
         let json = json!({
             "id": "01JPRICE", "slot": "default", "pair": "BTCUSDT", "type": "crypto",
             "time": 1_795_176_000_000_i64, "volume": 1.5, "openPrice": 64000.5, "closePrice": 64001.25,
@@ -708,7 +708,7 @@ mod tests {
     }
 
     #[test]
-    fn candles_are_read_from_numbers_and_strings_and_broken_rows_are_counted() {
+    fn reads_candles_and_counts_broken_rows() {
         let drift = UnrecognisedData::new();
         let rows = json!([
             {"volume": 0.5, "openPrice": 1.5, "closePrice": 1.75, "highPrice": 2.5, "lowPrice": 1.25, "time": 1_795_176_060_000_i64},
@@ -724,7 +724,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_listed_results_are_outcomes_and_an_unknown_value_keeps_its_text() {
+    fn unknown_results_keep_their_text_and_are_not_outcomes() {
         let outcomes = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled].map(Some);
         let listed = ["WON", "LOST", "DRAW", "CANCELLED"].into_iter().zip(outcomes);
         let others = ["PENDING", "HOLD", "OPENED", "won", "REFUNDED"].map(|text| (text, None));

@@ -1,12 +1,12 @@
 //! Registration of the strategy `combine`, defined by the parts in a bot's parameters.
 
-use super::explained::words;
+use super::explained::describe_plan;
 use super::gate::Gate;
 use super::strategy::{Choice, Combination, Need};
 use super::written::{Form, Member, WrittenFilter, WrittenPart, list, names_of};
 use super::written_gate;
 use super::written_gate::WrittenGate;
-use crate::entry::made_anew_of_others;
+use crate::entry::respecify_on_change;
 use candlewick_sdk::{BotContext, BuildError, CloseType, Parameter, Registry, Strategy, StrategyEntry};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub const NAME: &str = "combine";
 /// Version of the combination's semantics. A bot's version appends the hash of its parts.
 pub const VERSION: &str = "1.0.0";
 /// Version of combinations whose reasons mention votes or an inverted direction; the trades are the same.
-const VERSION_OF_REWORDED: &str = "1.1.0";
+const REWORDED_VERSION: &str = "1.1.0";
 const ABOUT: &str = "Trades by other strategies: the first that signals, a vote, filters, or the opposite.";
 
 /// In candles.
@@ -24,12 +24,12 @@ const MAX_PARTS: usize = 32;
 const MAX_DEPTH: usize = 4;
 const HASH_LETTERS: usize = 16;
 
-/// Parts of the strategy `combine` are strategies of `registry` or other combinations, and their parameters
-/// those of the combination with the part's name as prefix: `NAME.PARAMETER`.
+/// Creates the strategy `combine`. Parts are strategies of `registry` or other combinations; their parameters
+/// become `NAME.PARAMETER` of the combination.
 pub fn entry(registry: Registry) -> StrategyEntry {
     let registry = Arc::new(registry);
     let of = registry.clone();
-    // Never asked: the entry of the bot's own parameters is.
+    // Not called: `entry_of` builds the entry of the bot's parameters.
     let build = move |params: &Value, bot: &BotContext| entry_of(params, &of, 0)?.build(params, bot);
     let entry =
         StrategyEntry::new(NAME, VERSION, build).specified_by(move |params| entry_of(params, &registry, 0));
@@ -50,17 +50,17 @@ pub(super) fn entry_of(
     depth: usize,
 ) -> Result<StrategyEntry, BuildError> {
     if depth >= MAX_DEPTH {
-        return Err(refuse(format!("at most {MAX_DEPTH} combinations stand inside each other")));
+        return Err(refuse(format!("combinations are nested too deeply: use at most {MAX_DEPTH} levels")));
     }
-    let plan = Plan::of(params, registry, depth)?;
-    let language = if plan.is_reworded(params) { VERSION_OF_REWORDED } else { VERSION };
+    let plan = Plan::parse(params, registry, depth)?;
+    let language = if plan.is_reworded(params) { REWORDED_VERSION } else { VERSION };
     let version = format!("{language}+{}", plan.hash());
     let weights: Vec<f64> = plan.parts.iter().map(|part| part.weight).collect();
     let of_parts = plan.parts.iter().chain(&plan.filters).flat_map(Member::parameters).cloned();
     let of_gate = plan.gate.iter().flat_map(WrittenGate::parameters);
     let own: Vec<Parameter> = of_parts.chain(of_gate).collect();
     let weights = if plan.is_vote { weights } else { Vec::new() };
-    let about = words(&plan, params);
+    let about = describe_plan(&plan, params);
     let plan = Arc::new(plan);
     let explain = {
         let plan = plan.clone();
@@ -72,7 +72,7 @@ pub(super) fn entry_of(
     let entry = with_keys(entry, params.as_object().unwrap_or(&empty), &weights);
     let registry = registry.clone();
     let anew = move |params: &Value| entry_of(params, &registry, depth);
-    Ok(made_anew_of_others(own.into_iter().fold(entry, StrategyEntry::with_parameter), anew))
+    Ok(respecify_on_change(own.into_iter().fold(entry, StrategyEntry::with_parameter), anew))
 }
 
 pub(crate) fn rules_inside(
@@ -80,7 +80,7 @@ pub(crate) fn rules_inside(
     registry: &Arc<Registry>,
     depth: usize,
 ) -> Result<Vec<Value>, BuildError> {
-    let Plan { parts, filters, .. } = Plan::of(params, registry, depth)?;
+    let Plan { parts, filters, .. } = Plan::parse(params, registry, depth)?;
     let mut rules = Vec::new();
     for member in parts.into_iter().chain(filters) {
         match member.entry.name.as_str() {
@@ -94,23 +94,23 @@ pub(crate) fn rules_inside(
 
 fn check_quorum(quorum: f64, parts: &[WrittenPart]) -> Result<(), BuildError> {
     let weights = || parts.iter().map(|part| part.weight.unwrap_or(1.0));
-    // A weight that is none has a message of its own.
+    // Invalid weights are reported later.
     if weights().any(|weight| !weight.is_finite() || weight <= 0.0) {
         return Ok(());
     }
-    let (least, sum) = bounds_of_quorum(weights());
+    let (least, sum) = quorum_bounds(weights());
     if (least..=sum).contains(&quorum) {
         return Ok(());
     }
     Err(refuse(format!(
-        "quorum = {quorum} is outside {least} to {sum}: it is the weight that a direction needs, and the weights of these {} parts, 1 unless \
-         said, make {sum}",
+        "quorum = {quorum} is outside {least} to {sum}: it is the weight that a direction needs, and the weights of the {} parts \
+         add up to {sum}",
         parts.len()
     )))
 }
 
 /// Returns the smallest weight and the sum of all, rounded as decimals: 0.7 and 0.1 make 0.8.
-fn bounds_of_quorum(weights: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+fn quorum_bounds(weights: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let sum = (weights.clone().sum::<f64>() * 1e9).round() / 1e9;
     (weights.reduce(f64::min).unwrap_or(sum).min(sum), sum)
 }
@@ -119,32 +119,32 @@ fn with_keys(entry: StrategyEntry, given: &Map<String, Value>, weights: &[f64]) 
     let quorum = if weights.is_empty() {
         Parameter::new("quorum", 1.0)
     } else {
-        let (least, sum) = bounds_of_quorum(weights.iter().copied());
+        let (least, sum) = quorum_bounds(weights.iter().copied());
         Parameter::new("quorum", sum).within(least, sum)
     };
     let list = |key: &str| given.get(key).cloned().unwrap_or_else(|| json!([]));
     let keys = [
         Parameter::new("first_of", list("first_of"))
-            .described("Parts, of which the first that signals decides: [{ strategy = \"...\", params = { } }]."),
+            .described("Parts; the first one that signals decides: [{ strategy = \"...\", params = { } }]."),
         Parameter::new("vote", list("vote"))
-            .described("Parts that vote, each with a weight, 1 unless said; in place of first_of."),
-        quorum.described("Weight that a direction needs; without it all of the vote's, which is 1 where there is no vote yet."),
+            .described("Parts that vote, each with a weight (default 1); use it instead of first_of."),
+        quorum.described("Weight that a direction needs; defaults to the sum of all weights."),
         Parameter::new("within", 1)
             .within(1.0, MAX_WITHIN as f64)
-            .described("Candles for which a signal is the view of its part, that of the signal counted."),
+            .described("Number of candles for which a signal counts, including its own."),
         Parameter::new("filters", list("filters"))
-            .described("What lets a signal pass: { strategy = \"...\" }, { hours = [\"08:00\", \"17:00\"], timezone = \"Europe/London\" }, trend, volatility, when."),
-        Parameter::new("invert", false).described("Whether every trade goes in the other direction."),
+            .described("Filters that every signal must pass: { strategy = \"...\" }, { hours = [\"08:00\", \"17:00\"], timezone = \"Europe/London\" }, trend, volatility, when."),
+        Parameter::new("invert", false).described("Whether to trade in the opposite direction."),
         Parameter::new("expiry", "")
-            .described("Duration code of its trades, such as 05:00; none: that of the part's signal, or the bot's."),
+            .described("Duration of trades, such as 05:00; defaults to that of the signal or the bot."),
         Parameter::new(written_gate::KEY, given.get(written_gate::KEY).cloned().unwrap_or_else(|| json!({})))
-            .described("When signals are traded, and when they are virtual: { after_virtual_losses = 2 }."),
+            .described("Gate that decides which signals are traded and which are virtual: { after_virtual_losses = 2 }."),
     ];
     keys.into_iter().fold(entry, StrategyEntry::with_parameter)
 }
 
 impl Plan {
-    fn of(params: &Value, registry: &Arc<Registry>, depth: usize) -> Result<Self, BuildError> {
+    fn parse(params: &Value, registry: &Arc<Registry>, depth: usize) -> Result<Self, BuildError> {
         let first_of: Vec<WrittenPart> = list(params, "first_of")?;
         let vote: Vec<WrittenPart> = list(params, "vote")?;
         let filters: Vec<WrittenFilter> = list(params, "filters")?;
@@ -154,25 +154,25 @@ impl Plan {
             (false, false) => first_of,
             (true, false) => {
                 let problem =
-                    "there is nothing to combine: give first_of = [{ strategy = \"rsi-reversal\" }], or vote";
+                    "there is nothing to combine: set first_of = [{ strategy = \"rsi-reversal\" }] or vote";
                 return Err(refuse(problem));
             }
-            (false, true) => return Err(refuse("give first_of or vote: not both")),
+            (false, true) => return Err(refuse("set either first_of or vote, not both")),
         };
         if !is_vote && params.get("quorum").is_some() {
-            return Err(refuse("quorum belongs to vote"));
+            return Err(refuse("quorum is only valid with vote"));
         }
         if let Some(quorum) = params.get("quorum").and_then(Value::as_f64).filter(|_| is_vote) {
             check_quorum(quorum, &deciding)?;
         }
         if let Some(part) = deciding.iter().find(|part| !is_vote && part.weight.is_some()) {
-            return Err(refuse(format!("part {}: weight belongs to vote", part.strategy)));
+            return Err(refuse(format!("part {}: weight is only valid with vote", part.strategy)));
         }
         if let Some(part) = deciding.iter().find(|part| !is_vote && part.within.is_some()) {
-            return Err(refuse(format!("part {}: within belongs to vote, and to filters", part.strategy)));
+            return Err(refuse(format!("part {}: within is only valid in vote and filters", part.strategy)));
         }
         if deciding.len() + filters.len() > MAX_PARTS {
-            return Err(refuse(format!("a combination has at most {MAX_PARTS} parts and filters")));
+            return Err(refuse(format!("too many parts and filters: use at most {MAX_PARTS}")));
         }
         let filters = filters.into_iter().enumerate().map(|(place, filter)| filter.part(place));
         let (filters, needs): (Vec<WrittenPart>, Vec<Need>) =
@@ -180,19 +180,19 @@ impl Plan {
         let all: Vec<&WrittenPart> = deciding.iter().chain(&filters).collect();
         let mut names = names_of(&all)?.into_iter();
         let mut member = |written: WrittenPart| {
-            Member::of(written, names.next().unwrap_or_default(), params, registry, depth)
+            Member::new(written, names.next().unwrap_or_default(), params, registry, depth)
         };
         let parts = deciding.into_iter().map(&mut member).collect::<Result<_, _>>()?;
         let filters = filters.into_iter().map(&mut member).collect::<Result<_, _>>()?;
-        let gate = WrittenGate::of(params)?;
+        let gate = WrittenGate::parse(params)?;
         gate.as_ref().map(WrittenGate::plan).transpose()?;
         Ok(Self { parts, filters, needs, is_vote, gate })
     }
 
     fn is_reworded(&self, params: &Value) -> bool {
-        let is_whole_turned = params.get("invert").and_then(Value::as_bool).unwrap_or_default();
+        let is_inverted = params.get("invert").and_then(Value::as_bool).unwrap_or_default();
         let is_vote = self.is_vote && self.parts.len() > 1;
-        is_vote || is_whole_turned || self.parts.iter().any(|part| part.invert)
+        is_vote || is_inverted || self.parts.iter().any(|part| part.invert)
     }
 
     fn hash(&self) -> String {
@@ -222,7 +222,7 @@ impl Plan {
         let expiry = values.get("expiry").and_then(Value::as_str).filter(|code| !code.is_empty());
         let expiry: Option<CloseType> =
             expiry.map(str::parse).transpose().map_err(|error| refuse(format!("expiry: {error}")))?;
-        let gate = WrittenGate::of(values)?.map(|gate| gate.plan()).transpose()?;
+        let gate = WrittenGate::parse(values)?.map(|gate| gate.plan()).transpose()?;
         let gate = gate.map(|plan| Gate::new(plan, bot.expiry, bot.interval));
         let strategy = Combination::new(parts, self.needs.clone(), choice, invert, (expiry, bot), gate);
         Ok(Box::new(strategy))

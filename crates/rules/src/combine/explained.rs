@@ -1,7 +1,7 @@
-//! A combination in words, and its conditions at a candle.
+//! Descriptions of a combination and of its conditions at a candle.
 
 use super::entry::Plan;
-use super::strategy::{Choice, Combination, Need, Part, weighed};
+use super::strategy::{Choice, Combination, Need, Part, vote_weights};
 use super::written::Member;
 use candlewick_sdk::{Condition, ConditionSide, Direction};
 use serde_json::Value;
@@ -16,12 +16,12 @@ const LETS_PASS: &str = "lets the signal pass";
 
 impl Texts {
     /// The last `filters` of `parts` are filters.
-    pub(super) fn of(parts: &[Part], filters: usize, choice: &Choice) -> Self {
+    pub(super) fn new(parts: &[Part], filters: usize, choice: &Choice) -> Self {
         let choice_text = match choice {
             Choice::FirstOf => "a part signals".to_owned(),
             Choice::Vote { weights, quorum } => {
                 format!(
-                    "a direction has the quorum, {} of {}",
+                    "a direction reaches the quorum, {} of {}",
                     rounded(*quorum),
                     rounded(weights.iter().sum())
                 )
@@ -52,31 +52,31 @@ pub(super) fn conditions(combination: &Combination) -> Vec<Condition<'_>> {
         text: &texts.choice,
         holds: Some(direction.is_some()),
         numbers: &[],
-        note: note_of_choice(deciding, choice, direction, *invert),
+        note: choice_note(deciding, choice, direction, *invert),
     }];
     for (part, text) in deciding.iter().zip(&texts.parts) {
         let counts = match choice {
             Choice::FirstOf => part.signals(),
             Choice::Vote { .. } => part.view(),
         };
-        let note = if counts.is_some() { part.words() } else { String::new() };
-        shown.push(own(part, (ConditionSide::Part, text), Some(counts.is_some()), note));
-        shown.extend(inner(part));
+        let note = if counts.is_some() { part.describe_view() } else { String::new() };
+        shown.push(part_condition(part, (ConditionSide::Part, text), Some(counts.is_some()), note));
+        shown.extend(inner_conditions(part));
     }
     for (filter, need) in combination.filters() {
         let passes = direction.map(|direction| need.lets_pass(filter.view(), direction));
         let note = match direction {
             Some(_) if need == Need::Any => String::new(),
-            Some(_) => filter.words(),
-            None => note_without_signal(filter, need),
+            Some(_) => filter.describe_view(),
+            None => filter_note(filter, need),
         };
-        shown.push(own(filter, (ConditionSide::Filter, LETS_PASS), passes, note));
-        shown.extend(inner(filter).map(|one| of_filter(one, (filter, need))));
+        shown.push(part_condition(filter, (ConditionSide::Filter, LETS_PASS), passes, note));
+        shown.extend(inner_conditions(filter).map(|one| nest_in_filter(one, (filter, need))));
     }
     shown
 }
 
-fn own<'a>(
+fn part_condition<'a>(
     part: &'a Part,
     (side, text): (ConditionSide, &'a str),
     holds: Option<bool>,
@@ -85,7 +85,7 @@ fn own<'a>(
     Condition { part: Cow::Borrowed(&part.name), side, depth: 0, text, holds, numbers: &[], note }
 }
 
-fn inner(part: &Part) -> impl Iterator<Item = Condition<'_>> {
+fn inner_conditions(part: &Part) -> impl Iterator<Item = Condition<'_>> {
     part.strategy.conditions().into_iter().map(|one| {
         let path = match &*one.part {
             "" => Cow::Borrowed(part.name.as_str()),
@@ -95,41 +95,41 @@ fn inner(part: &Part) -> impl Iterator<Item = Condition<'_>> {
     })
 }
 
-/// Conditions of a filter that accepts any view stand below its line: a single direction is no condition.
-fn of_filter<'a>(one: Condition<'a>, (filter, need): (&Part, Need)) -> Condition<'a> {
+/// Nests the conditions of a filter that accepts any view below its line.
+fn nest_in_filter<'a>(one: Condition<'a>, (filter, need): (&Part, Need)) -> Condition<'a> {
     if need != Need::Any || one.part != filter.name {
         return one;
     }
     Condition { side: ConditionSide::Filter, depth: one.depth + 1, ..one }
 }
 
-fn note_of_choice(parts: &[Part], choice: &Choice, direction: Option<Direction>, invert: bool) -> String {
+fn choice_note(parts: &[Part], choice: &Choice, direction: Option<Direction>, invert: bool) -> String {
     let said = match (choice, direction) {
         (Choice::FirstOf, None) => return String::new(),
         (Choice::FirstOf, Some(direction)) => direction.to_string(),
         (Choice::Vote { weights, .. }, _) => {
-            let (buy, sell) = weighed(parts, weights);
+            let (buy, sell) = vote_weights(parts, weights);
             if (buy, sell) == (0.0, 0.0) {
                 return String::new();
             }
             let is_old = parts.iter().all(|part| part.signals().is_none());
-            let old = if is_old { ", and no part signals at this candle" } else { "" };
+            let old = if is_old { "; no part signals on this candle" } else { "" };
             format!("BUY {}, SELL {}{old}", rounded(buy), rounded(sell))
         }
     };
     match direction.filter(|_| invert) {
-        Some(direction) => format!("{said}, turned round to {}", direction.opposite()),
+        Some(direction) => format!("{said}, inverted to {}", direction.opposite()),
         None => said,
     }
 }
 
-fn note_without_signal(filter: &Part, need: Need) -> String {
+fn filter_note(filter: &Part, need: Need) -> String {
     let passing = |direction: Direction| need.lets_pass(filter.view(), direction);
     match (passing(Direction::Buy), passing(Direction::Sell)) {
-        (true, true) => "none is there; it would pass",
-        (true, false) => "none is there; a BUY would pass",
-        (false, true) => "none is there; a SELL would pass",
-        (false, false) => "none is there; it would be stopped",
+        (true, true) => "no signal; it would pass",
+        (true, false) => "no signal; a BUY would pass",
+        (false, true) => "no signal; a SELL would pass",
+        (false, false) => "no signal; it would be blocked",
     }
     .to_owned()
 }
@@ -138,56 +138,55 @@ fn rounded(weight: f64) -> f64 {
     (weight * 1e9).round() / 1e9
 }
 
-/// Returns a description with the bot's own values, such as `trades where 3 of 3 votes agree: dip and band`.
-pub(super) fn words(plan: &Plan, params: &Value) -> String {
-    let parts: Vec<String> = plan.parts.iter().map(|part| part_words(part, plan.is_vote)).collect();
-    let decides = if plan.is_vote { vote_words(plan, &parts, params) } else { first_words(&parts) };
-    let filters: Vec<String> = plan.filters.iter().map(|filter| part_words(filter, false)).collect();
+/// Returns a description with the bot's own values, such as `trades if 3 of 3 votes agree: dip and band`.
+pub(super) fn describe_plan(plan: &Plan, params: &Value) -> String {
+    let parts: Vec<String> = plan.parts.iter().map(|part| describe_part(part, plan.is_vote)).collect();
+    let decides = if plan.is_vote { describe_vote(plan, &parts, params) } else { describe_first_of(&parts) };
+    let filters: Vec<String> = plan.filters.iter().map(|filter| describe_part(filter, false)).collect();
     let filters = match filters.as_slice() {
         [] => None,
-        [one] => Some(format!("only while the filter {one} lets it pass")),
-        several => Some(format!("only while the filters {} let it pass", listed(several))),
+        [one] => Some(format!("only if the filter {one} lets it pass")),
+        several => Some(format!("only if the filters {} let it pass", join_names(several))),
     };
     let is_turned = params.get("invert").and_then(Value::as_bool).unwrap_or_default();
-    let turned = is_turned.then(|| "turned round: every trade goes in the other direction".to_owned());
-    // A trend lets buys pass above its mean: turned round, the bot sells there.
-    let judged = (is_turned && filters.is_some())
-        .then(|| "filters judge the direction before it is turned".to_owned());
+    let turned = is_turned.then(|| "inverted: every trade goes in the opposite direction".to_owned());
+    // For example, a trend filter passes buys above its average, and the inverted bot sells there.
+    let judged =
+        (is_turned && filters.is_some()).then(|| "filters apply before the direction is inverted".to_owned());
     [decides].into_iter().chain(filters).chain(turned).chain(judged).collect::<Vec<_>>().join("; ")
 }
 
-fn first_words(parts: &[String]) -> String {
+fn describe_first_of(parts: &[String]) -> String {
     match parts {
         [one] => format!("trades the signals of {one}"),
-        several => format!("trades the signal of the first of {} that has one", listed(several)),
+        several => format!("trades the signal of the first of {} that has one", join_names(several)),
     }
 }
 
-fn vote_words(plan: &Plan, parts: &[String], params: &Value) -> String {
-    // As people add them: 0.7 and 0.1 are 0.8.
+fn describe_vote(plan: &Plan, parts: &[String], params: &Value) -> String {
     let all = rounded(plan.parts.iter().map(|part| part.weight).sum());
     let quorum = params.get("quorum").and_then(Value::as_f64).unwrap_or(all);
     let within = params.get("within").and_then(Value::as_u64).filter(|within| *within > 1);
     let whose = if plan.parts.iter().any(|part| part.within.is_some()) { "the others" } else { "each" };
     let within =
         within.map_or_else(String::new, |within| format!(", {whose} for {within} candles from its signal"));
-    format!("trades where {quorum} of {all} votes agree: {}{within}", listed(parts))
+    format!("trades if {quorum} of {all} votes agree: {}{within}", join_names(parts))
 }
 
-fn part_words(part: &Member, is_vote: bool) -> String {
+fn describe_part(part: &Member, is_vote: bool) -> String {
     let has_weight = is_vote && (part.weight - 1.0).abs() > f64::EPSILON;
     let weight = has_weight.then(|| format!("weight {}", part.weight));
-    // A filter looks at the present candle alone where nothing else is said.
+    // The default of a filter is the present candle only.
     let within = part.within.filter(|within| is_vote || *within > 1).map(|within| match within {
-        1 => "at its candle alone".to_owned(),
+        1 => "only on its own candle".to_owned(),
         _ => format!("for {within} candles from its signal"),
     });
-    let turned = part.invert.then(|| "turned round".to_owned());
+    let turned = part.invert.then(|| "inverted".to_owned());
     let special: Vec<String> = weight.into_iter().chain(within).chain(turned).collect();
     if special.is_empty() { part.name.clone() } else { format!("{} ({})", part.name, special.join(", ")) }
 }
 
-fn listed(names: &[String]) -> String {
+fn join_names(names: &[String]) -> String {
     match names {
         [] => String::new(),
         [one] => one.clone(),

@@ -17,13 +17,13 @@ pub(super) struct Gate {
     expiry: Expiry,
     interval: Millis,
     day_ends: Millis,
-    under_way: VecDeque<Followed>,
+    pending: VecDeque<PendingTrade>,
     /// State before the signal of the last candle; `None` if that candle had no signal.
     before: Option<GateStanding>,
     moved: Option<GateMove>,
 }
 
-struct Followed {
+struct PendingTrade {
     trade: VirtualTrade,
     decided: Millis,
     direction: Direction,
@@ -34,7 +34,7 @@ impl Gate {
     pub(super) fn new(plan: GatePlan, expiry: Expiry, interval: Interval) -> Self {
         let rule = TradeGate::new(plan.rule).expect("a plan was checked when it was made");
         let (interval, day_ends) = (interval.length(), Millis::new(i64::MIN));
-        Self { plan, rule, expiry, interval, day_ends, under_way: VecDeque::new(), before: None, moved: None }
+        Self { plan, rule, expiry, interval, day_ends, pending: VecDeque::new(), before: None, moved: None }
     }
 
     pub(super) fn warmup(&self) -> usize {
@@ -46,12 +46,12 @@ impl Gate {
         let close = candle.time() + self.interval;
         if let Some(day) = self.plan.day.filter(|_| close >= self.day_ends) {
             let (begins, ends) = day.day_of(close);
-            self.moving((close, None), |rule| rule.on_day(begins.get()));
+            self.update((close, None), |rule| rule.on_day(begins.get()));
             self.day_ends = ends;
         }
         let mut place = 0;
-        while place < self.under_way.len() {
-            match self.under_way[place].trade.on_candle(candle, self.interval) {
+        while place < self.pending.len() {
+            match self.pending[place].trade.on_candle(candle, self.interval) {
                 Ending::NotYet => place += 1,
                 Ending::NoPrice => self.end(place, TradeOutcome::Cancelled, close),
                 Ending::Ended(outcome) => self.end(place, outcome, close),
@@ -63,11 +63,11 @@ impl Gate {
     pub(super) fn take(&mut self, signal: Signal, at: Millis) -> Signal {
         let expiry = signal.expiry.unwrap_or(self.expiry);
         self.before = Some(self.rule.standing());
-        let decision = self.moving((at, None), TradeGate::on_decided);
+        let decision = self.update((at, None), TradeGate::on_decided);
         let is_real = decision.is_real();
         let (direction, decided) = (signal.direction, at);
         let trade = VirtualTrade::new(direction, expiry, at);
-        self.under_way.push_back(Followed { trade, decided, direction, decision });
+        self.pending.push_back(PendingTrade { trade, decided, direction, decision });
         if is_real { signal } else { signal.as_virtual() }
     }
 
@@ -76,7 +76,7 @@ impl Gate {
     }
 
     pub(super) fn indicators(&self) -> [(&'static str, f64); 3] {
-        let gate = self.stood();
+        let gate = self.displayed_state();
         [
             ("gate.open", f64::from(u8::from(gate.is_open()))),
             ("gate.virtual_losses", f64::from(gate.virtual_losses())),
@@ -89,40 +89,40 @@ impl Gate {
         GateView {
             rule: now.rule().to_string(),
             history: self.warmup(),
-            before: self.stood().to_string(),
+            before: self.displayed_state().to_string(),
             now: now.to_string(),
             moved: self.moved,
         }
     }
 
-    fn stood(&self) -> GateStanding {
+    fn displayed_state(&self) -> GateStanding {
         self.before.unwrap_or_else(|| self.rule.standing())
     }
 
     fn end(&mut self, place: usize, outcome: TradeOutcome, at: Millis) {
-        if let Some(Followed { decision, decided, direction, .. }) = self.under_way.remove(place) {
+        if let Some(PendingTrade { decision, decided, direction, .. }) = self.pending.remove(place) {
             let won = outcome == TradeOutcome::Won;
             let by = EndedSignal { decided, direction, won };
-            self.moving((at, Some(by)), |rule| rule.on_ended(decision, outcome));
+            self.update((at, Some(by)), |rule| rule.on_ended(decision, outcome));
         }
     }
 
-    fn moving<T>(
+    fn update<T>(
         &mut self,
         (at, by): (Millis, Option<EndedSignal>),
-        tell: impl FnOnce(&mut TradeGate) -> T,
+        apply: impl FnOnce(&mut TradeGate) -> T,
     ) -> T {
         let was_open = self.rule.is_open();
-        let told = tell(&mut self.rule);
+        let result = apply(&mut self.rule);
         let is_open = self.rule.is_open();
         if is_open != was_open {
             self.moved = Some(GateMove { at, is_open, by });
         }
-        told
+        result
     }
 }
 
-/// So near to a candle's end, a `CANDLE_CLOSE` of 60 s or more belongs to the next candle (`domain 3`).
+/// Within this time before a close, a `CANDLE_CLOSE` of 60 s or more ends with the next candle (`domain 3`).
 const CUTOFF: Millis = Millis::from_seconds(30);
 
 pub(super) struct VirtualTrade {
@@ -200,7 +200,7 @@ pub struct FollowedGate {
     pub signals: Vec<FollowedSignal>,
 }
 
-/// A signal, settled by the bot's candles as its gate does: without latency, money or risk limits.
+/// A signal and its virtual result, without latency, money or risk limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FollowedSignal {
     pub decided: Millis,
@@ -212,8 +212,8 @@ pub struct FollowedSignal {
     pub is_real: bool,
 }
 
-/// Replays candles to a bot's strategy from the first one on. `None` if it is no combination with a gate, or
-/// if parts require settlements, which candles do not contain.
+/// Replays candles to a bot's strategy. `None` if it is not a combination with a gate, or if its parts need
+/// settlements.
 pub fn follow_gate(
     entry: &StrategyEntry,
     params: &Value,
@@ -223,7 +223,7 @@ pub fn follow_gate(
     if entry.name != NAME {
         return Ok(None);
     }
-    let Some(gate) = WrittenGate::of(params)? else { return Ok(None) };
+    let Some(gate) = WrittenGate::parse(params)? else { return Ok(None) };
     let plan = gate.plan()?;
     let mut strategy = entry.build(params, bot)?;
     if strategy.wants_settlements() {
@@ -232,10 +232,10 @@ pub fn follow_gate(
     let longer = LongerCandles::of_bot(bot, strategy.longer_intervals());
     let mut longer = longer.map_err(|error| super::entry::refuse(error.to_string()))?;
     let interval = bot.interval.length();
-    let (mut signals, mut under_way) = (Vec::new(), Vec::new());
+    let (mut signals, mut pending) = (Vec::new(), Vec::new());
     for candle in candles {
         let close = candle.time() + interval;
-        under_way.retain_mut(|(place, trade): &mut (usize, VirtualTrade)| {
+        pending.retain_mut(|(place, trade): &mut (usize, VirtualTrade)| {
             let outcome = match trade.on_candle(candle, interval) {
                 Ending::NotYet => return true,
                 Ending::NoPrice => TradeOutcome::Cancelled,
@@ -247,7 +247,7 @@ pub fn follow_gate(
         });
         if let Some(signal) = longer.show_candle(candle, &mut *strategy) {
             let expiry = signal.expiry.unwrap_or(bot.expiry);
-            under_way.push((signals.len(), VirtualTrade::new(signal.direction, expiry, close)));
+            pending.push((signals.len(), VirtualTrade::new(signal.direction, expiry, close)));
             signals.push((close, !signal.is_virtual, None));
         }
     }

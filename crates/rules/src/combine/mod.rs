@@ -1,4 +1,4 @@
-//! Strategies made of others: the first of several that signals, a vote, filters, the opposite of a strategy.
+//! Combinations of strategies: first signal, vote, filters, inversion and gate.
 //!
 //! ```
 //! use candlewick_rules::combine;
@@ -19,15 +19,14 @@
 //! assert!(entry.parameters.iter().any(|parameter| parameter.name == "trend.period"));
 //! ```
 //!
-//! # What it is
-//! The *view* of a part at a candle is the direction of its last signal, if that was given at one of its last
-//! `within` candles, the present one counted. A combination signals only where a part signals itself:
+//! # Semantics
+//! The *view* of a part is the direction of its last signal within its last `within` candles, including the present
+//! one. A combination signals only on candles on which a part signals:
 //! - `first_of`: the first part that signals decides.
-//! - `vote`: a direction with the quorum, more weight than the other and a part that signals in it now is chosen;
-//!   the first such part gives reason and expiry.
+//! - `vote`: a direction needs the quorum, more weight than the other direction, and a part that signals it now. The
+//!   first such part gives reason and expiry.
 //!
-//! Each filter must then let the direction pass, and `invert` turns it round. A gate at last lets it be traded, or
-//! makes a virtual trade of it.
+//! Then each filter must pass the direction, `invert` reverses it, and a gate makes the trade real or virtual.
 
 mod entry;
 mod explained;

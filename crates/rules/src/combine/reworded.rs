@@ -2,15 +2,15 @@
 
 use candlewick_sdk::{Reason, ReasonTemplate};
 
-const TURNED: &str = "turned round: ";
+const INVERTED_PREFIX: &str = "turned round: ";
 /// Cache size; strategies have far fewer reason texts.
-const MOST_KEPT: usize = 256;
+const MAX_CACHED: usize = 256;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Made {
-    pub(super) is_part_turned: bool,
+pub(super) struct ReasonChange {
+    pub(super) is_part_inverted: bool,
     pub(super) votes: Option<Votes>,
-    pub(super) is_whole_turned: bool,
+    pub(super) is_inverted: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,45 +28,45 @@ impl Votes {
 }
 
 #[derive(Default)]
-pub(super) struct Reworded {
-    known: Vec<(Reason, Made, ReasonTemplate)>,
+pub(super) struct ReasonCache {
+    known: Vec<(Reason, ReasonChange, ReasonTemplate)>,
 }
 
-impl Reworded {
-    pub(super) fn reason(&mut self, own: Reason, made: Made) -> Reason {
-        if made.votes.is_none() && made.is_part_turned == made.is_whole_turned {
+impl ReasonCache {
+    pub(super) fn reason(&mut self, own: Reason, change: ReasonChange) -> Reason {
+        if change.votes.is_none() && change.is_part_inverted == change.is_inverted {
             return own;
         }
-        let known = self.known.iter().find(|(reason, of, _)| *of == made && reason.shares_words_with(&own));
+        let known = self.known.iter().find(|(reason, of, _)| *of == change && reason.shares_words_with(&own));
         if let Some((_, _, template)) = known {
             return template.with_numbers(own.values());
         }
-        let same = self.known.iter().find(|(reason, of, _)| *of == made && reason.has_words_of(&own));
+        let same = self.known.iter().find(|(reason, of, _)| *of == change && reason.has_words_of(&own));
         if let Some((_, _, template)) = same {
             return template.with_numbers(own.values());
         }
-        let template = ReasonTemplate::new(reword(own.text(), made), own.numbers().map(|(name, _)| name));
+        let template = ReasonTemplate::new(reword(own.text(), change), own.numbers().map(|(name, _)| name));
         let reason = template.with_numbers(own.values());
-        if self.known.len() < MOST_KEPT {
-            self.known.push((own, made, template));
+        if self.known.len() < MAX_CACHED {
+            self.known.push((own, change, template));
         }
         reason
     }
 }
 
-fn reword(own: &str, made: Made) -> String {
-    let part = if made.is_part_turned { turned(own) } else { own.to_owned() };
-    let voted = match made.votes {
+fn reword(own: &str, change: ReasonChange) -> String {
+    let part = if change.is_part_inverted { invert(own) } else { own.to_owned() };
+    let voted = match change.votes {
         Some(Votes { of_direction, of_all }) => {
             let weight = |billionths: i64| billionths as f64 / 1e9;
             format!("{} of {}: {part}", weight(of_direction), weight(of_all))
         }
         None => part,
     };
-    if made.is_whole_turned { turned(&voted) } else { voted }
+    if change.is_inverted { invert(&voted) } else { voted }
 }
 
 /// Inverting twice restores the part's own reason.
-fn turned(reason: &str) -> String {
-    reason.strip_prefix(TURNED).map_or_else(|| format!("{TURNED}{reason}"), str::to_owned)
+fn invert(reason: &str) -> String {
+    reason.strip_prefix(INVERTED_PREFIX).map_or_else(|| format!("{INVERTED_PREFIX}{reason}"), str::to_owned)
 }

@@ -3,7 +3,7 @@
 use super::explained;
 use super::explained::Texts;
 use super::gate::Gate;
-use super::reworded::{Made, Reworded, Votes};
+use super::reworded::{ReasonCache, ReasonChange, Votes};
 use candlewick_sdk::{
     BotContext, Candle, CloseType, Condition, Direction, Expiry, GateView, Interval, Millis, Settlement,
     Signal, Strategy,
@@ -37,7 +37,7 @@ impl Need {
     }
 }
 
-pub(super) fn weighed(parts: &[Part], weights: &[f64]) -> (f64, f64) {
+pub(super) fn vote_weights(parts: &[Part], weights: &[f64]) -> (f64, f64) {
     let (mut buy, mut sell) = (0.0, 0.0);
     for (part, weight) in parts.iter().zip(weights) {
         match part.view() {
@@ -60,9 +60,9 @@ pub(super) struct Combination {
     gate: Option<Gate>,
     interval: Millis,
     longer: Vec<Interval>,
-    names: Names,
+    names: NameCache,
     pub(super) texts: Texts,
-    reworded: Reworded,
+    reasons: ReasonCache,
 }
 
 impl Combination {
@@ -80,7 +80,7 @@ impl Combination {
         longer.sort_unstable();
         longer.dedup();
         Self {
-            texts: Texts::of(&parts, needs.len(), &choice),
+            texts: Texts::new(&parts, needs.len(), &choice),
             parts,
             needs,
             choice,
@@ -90,8 +90,8 @@ impl Combination {
             gate,
             interval: bot.interval.length(),
             longer,
-            names: Names::default(),
-            reworded: Reworded::default(),
+            names: NameCache::default(),
+            reasons: ReasonCache::default(),
         }
     }
 
@@ -107,7 +107,7 @@ impl Combination {
                 if parts.iter().all(|part| part.signals().is_none()) {
                     return None;
                 }
-                let (buy, sell) = weighed(parts, weights);
+                let (buy, sell) = vote_weights(parts, weights);
                 let (direction, most, least) =
                     if buy > sell { (Direction::Buy, buy, sell) } else { (Direction::Sell, sell, buy) };
                 let is_chosen = most >= quorum - SAME_WEIGHT && most > least + SAME_WEIGHT;
@@ -120,32 +120,32 @@ impl Combination {
         self.parts[self.deciding()..].iter().zip(self.needs.iter().copied())
     }
 
-    fn is_let_pass(&self, direction: Direction) -> bool {
+    fn passes_filters(&self, direction: Direction) -> bool {
         self.filters().all(|(filter, need)| need.lets_pass(filter.view(), direction))
     }
 
-    fn made_of(&self, part: &Part, direction: Direction) -> Made {
+    fn reason_change(&self, part: &Part, direction: Direction) -> ReasonChange {
         let votes = match &self.choice {
             Choice::Vote { weights, .. } if weights.len() > 1 => {
-                let (buy, sell) = weighed(&self.parts, weights);
+                let (buy, sell) = vote_weights(&self.parts, weights);
                 let own = if direction == Direction::Buy { buy } else { sell };
                 Some(Votes::new(own, weights.iter().sum()))
             }
             Choice::Vote { .. } | Choice::FirstOf => None,
         };
-        Made { is_part_turned: part.invert, votes, is_whole_turned: self.invert }
+        ReasonChange { is_part_inverted: part.invert, votes, is_inverted: self.invert }
     }
 
     fn answer(&mut self, candle: &Candle) -> Option<Signal> {
         self.parts.iter_mut().for_each(|part| part.on_candle(candle));
         let chosen = self.chosen()?;
         let direction = self.parts[chosen].signal.as_ref()?.direction;
-        if !self.is_let_pass(direction) {
+        if !self.passes_filters(direction) {
             return None;
         }
-        let made = self.made_of(&self.parts[chosen], direction);
+        let change = self.reason_change(&self.parts[chosen], direction);
         let mut signal = self.parts[chosen].signal.take()?;
-        signal.reason = self.reworded.reason(signal.reason, made);
+        signal.reason = self.reasons.reason(signal.reason, change);
         if self.invert {
             signal.direction = signal.direction.opposite();
         }
@@ -161,7 +161,7 @@ impl Strategy for Combination {
         let is_vote = matches!(self.choice, Choice::Vote { .. });
         let deciding = self.deciding();
         let warmup = |(place, part): (usize, &Part)| {
-            // Only a vote and filters look at views; `first_of` goes by the present candle.
+            // `first_of` uses the present candle only, not views.
             if is_vote || place >= deciding { part.warmup() } else { part.strategy.warmup() }
         };
         let parts = self.parts.iter().enumerate().map(warmup).max().unwrap_or_default();
@@ -263,7 +263,7 @@ impl Part {
 
     #[inline]
     pub(super) fn on_candle(&mut self, candle: &Candle) {
-        // What a part itself would not trade is no signal of it.
+        // Virtual signals of a part do not count.
         self.signal = self.strategy.on_candle(candle).filter(|signal| !signal.is_virtual);
         if let Some(signal) = &mut self.signal {
             if self.invert {
@@ -289,7 +289,7 @@ impl Part {
         self.view.filter(|_| self.age == 0)
     }
 
-    pub(super) fn words(&self) -> String {
+    pub(super) fn describe_view(&self) -> String {
         let Some(view) = self.view else { return String::new() };
         let ago = match self.age {
             0 => String::new(),
@@ -298,14 +298,14 @@ impl Part {
         };
         let said = view.opposite();
         let turned =
-            if self.invert { format!(", turned round: the part said {said}") } else { String::new() };
+            if self.invert { format!(", inverted: the part signaled {said}") } else { String::new() };
         format!("{view}{ago}{turned}")
     }
 }
 
 /// An append-only list: borrowed names stay valid while others are added.
 #[derive(Default)]
-pub(super) struct Names {
+pub(super) struct NameCache {
     first: OnceCell<Box<Name>>,
 }
 
@@ -315,7 +315,7 @@ struct Name {
     next: OnceCell<Box<Self>>,
 }
 
-impl Names {
+impl NameCache {
     pub(super) fn whole(&self, place: usize, prefix: &str, name: &str) -> &str {
         let mut cell = &self.first;
         loop {

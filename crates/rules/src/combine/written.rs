@@ -18,7 +18,7 @@ pub(super) struct WrittenPart {
     pub(super) name: String,
     #[serde(default)]
     pub(super) params: Map<String, Value>,
-    #[serde(default, deserialize_with = "a_number")]
+    #[serde(default, deserialize_with = "non_null_number")]
     pub(super) weight: Option<f64>,
     pub(super) within: Option<usize>,
     #[serde(default)]
@@ -26,7 +26,7 @@ pub(super) struct WrittenPart {
 }
 
 /// Rejects null: TOML's `nan` and `inf` arrive as null, which differs from a missing key.
-fn a_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+fn non_null_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     f64::deserialize(deserializer).map(Some)
 }
 
@@ -55,13 +55,13 @@ pub(super) struct WrittenFilter {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Volatility {
-    #[serde(default = "usual_period")]
+    #[serde(default = "default_period")]
     period: u32,
     min: Option<f64>,
     max: Option<f64>,
 }
 
-const fn usual_period() -> u32 {
+const fn default_period() -> u32 {
     14
 }
 
@@ -70,7 +70,7 @@ const MAX_PERIOD: u32 = 5_000;
 pub(super) fn list<T: DeserializeOwned>(params: &Value, key: &str) -> Result<Vec<T>, BuildError> {
     let Some(value) = params.get(key).filter(|value| !value.is_null()) else { return Ok(Vec::new()) };
     let Value::Array(items) = value else {
-        return Err(refuse(format!("{key} is a list: {key} = [{{ strategy = \"rsi-reversal\" }}]")));
+        return Err(refuse(format!("{key} must be a list: {key} = [{{ strategy = \"rsi-reversal\" }}]")));
     };
     let read = |(place, item): (usize, &Value)| {
         if !item.is_object() {
@@ -79,16 +79,16 @@ pub(super) fn list<T: DeserializeOwned>(params: &Value, key: &str) -> Result<Vec
             } else {
                 "{ strategy = \"rsi-reversal\" }"
             };
-            return Err(refuse(format!("{key}[{place}] = {item} is no table: write it as {usual}")));
+            return Err(refuse(format!("{key}[{place}] = {item} is not a table: write {usual}")));
         }
-        T::deserialize(item).map_err(|error| refuse(format!("{key}[{place}]: {}", words_of(&error, item))))
+        T::deserialize(item).map_err(|error| refuse(format!("{key}[{place}]: {}", error_text(&error, item))))
     };
     items.iter().enumerate().map(read).collect()
 }
 
-pub(super) fn words_of(error: &serde_json::Error, table: &Value) -> String {
+pub(super) fn error_text(error: &serde_json::Error, table: &Value) -> String {
     let text = error.to_string();
-    // "unknown field `a`, expected one of `b`, `c`": the names stand between the marks.
+    // "unknown field `a`, expected one of `b`, `c`": names are in backticks.
     let mut names = text.split('`').skip(1).step_by(2);
     if let Some(given) = names.next().filter(|_| text.starts_with("unknown field")) {
         return format!("unknown key `{given}`; {}", suggest(given, names));
@@ -99,25 +99,25 @@ pub(super) fn words_of(error: &serde_json::Error, table: &Value) -> String {
 impl WrittenFilter {
     pub(super) fn part(self, place: usize) -> Result<(WrittenPart, Need), BuildError> {
         let wrong = |problem: &str| refuse(format!("filters[{place}]: {problem}"));
-        if let Some(key) = self.key_of_a_strategy().filter(|_| self.strategy.is_none()) {
+        if let Some(key) = self.strategy_only_key().filter(|_| self.strategy.is_none()) {
             let turned = match (&self.hours, &self.when) {
                 _ if key != "invert" => "",
-                (Some(_), _) => "; all hours but these: hours = [\"17:00\", \"08:00\"]",
-                (_, Some(_)) => "; the opposite: when = \"not (...)\"",
+                (Some(_), _) => "; for the other hours, write hours = [\"17:00\", \"08:00\"]",
+                (_, Some(_)) => "; for the opposite, write when = \"not (...)\"",
                 _ => "",
             };
-            return Err(wrong(&format!("{key} belongs to a filter with a strategy{turned}")));
+            return Err(wrong(&format!("{key} is only valid with a strategy{turned}")));
         }
         if self.when.is_none() && !self.parameters.is_empty() {
-            return Err(wrong("parameters belong to a filter with `when`"));
+            return Err(wrong("parameters are only valid with `when`"));
         }
         if self.hours.is_none() && self.timezone.is_some() {
-            return Err(wrong("timezone belongs to a filter with `hours`"));
+            return Err(wrong("timezone is only valid with `hours`"));
         }
         let usual = |name: &str| if self.name.is_empty() { name.to_owned() } else { self.name.clone() };
         let rule = |name: &str, params: Value, need: Need| {
             let params = params.as_object().cloned().unwrap_or_default();
-            let part = WrittenPart { strategy: crate::NAME.to_owned(), name: usual(name), params, ..bare() };
+            let part = WrittenPart { strategy: crate::NAME.to_owned(), name: usual(name), params, ..blank() };
             (part, need)
         };
         match (&self.strategy, &self.hours, self.trend, &self.volatility, &self.when) {
@@ -135,13 +135,12 @@ impl WrittenFilter {
             (None, Some(hours), None, None, None) => {
                 let (from, to) = two_times(hours).ok_or_else(|| {
                     wrong(
-                        "hours are two times of the day, UTC unless a timezone stands beside them: \
-                         hours = [\"08:00\", \"17:00\"]",
+                        "hours must be two times of day, in UTC unless timezone is set: hours = [\"08:00\", \"17:00\"]",
                     )
                 })?;
                 let zone = match self.timezone.as_deref() {
                     None => String::new(),
-                    Some(zone) if zone.contains(['"', '\'']) => return Err(wrong("timezone holds a quote")),
+                    Some(zone) if zone.contains(['"', '\'']) => return Err(wrong("timezone has a quote")),
                     Some(zone) => format!(", \"{zone}\""),
                 };
                 Ok(rule("hours", json!({ "buy": format!("between(\"{from}\", \"{to}\"{zone})") }), Need::Any))
@@ -155,17 +154,17 @@ impl WrittenFilter {
                 Ok(rule("trend", params, Need::Same))
             }
             (None, None, None, Some(volatility), None) => {
-                let params = volatility.rule().ok_or_else(|| wrong("volatility has min, max or both"))?;
+                let params = volatility.rule().ok_or_else(|| wrong("volatility needs min, max or both"))?;
                 Ok(rule("volatility", params, Need::Any))
             }
             (None, None, None, None, Some(when)) => {
                 Ok(rule("when", json!({ "buy": when, "parameters": self.parameters }), Need::Any))
             }
-            _ => Err(wrong("a filter is one of strategy, hours, trend, volatility, when")),
+            _ => Err(wrong("a filter needs exactly one of strategy, hours, trend, volatility and when")),
         }
     }
 
-    fn key_of_a_strategy(&self) -> Option<&'static str> {
+    fn strategy_only_key(&self) -> Option<&'static str> {
         let given = [
             (self.invert, "invert"),
             (self.within.is_some(), "within"),
@@ -187,8 +186,8 @@ impl Volatility {
         let mut parameters = json!({ "period": whole(self.period, 1, "Candles in the average true range.") });
         let mut conditions = Vec::new();
         for (name, bound, sign, about) in [
-            ("lowest", self.min, ">=", "Least average true range, as a fraction of the close."),
-            ("highest", self.max, "<=", "Largest average true range, as a fraction of the close."),
+            ("lowest", self.min, ">=", "Minimum average true range, as a fraction of the close."),
+            ("highest", self.max, "<=", "Maximum average true range, as a fraction of the close."),
         ] {
             if let Some(bound) = bound {
                 conditions.push(format!("atr(period) / close {sign} {name}"));
@@ -204,7 +203,7 @@ fn whole(default: u32, min: u32, about: &str) -> Value {
     json!({ "default": default, "min": min, "max": MAX_PERIOD, "about": about })
 }
 
-fn bare() -> WrittenPart {
+fn blank() -> WrittenPart {
     let (strategy, name) = (String::new(), String::new());
     WrittenPart { strategy, name, params: Map::new(), weight: None, within: Some(1), invert: false }
 }
@@ -226,7 +225,7 @@ pub(super) struct Member {
 }
 
 impl Member {
-    pub(super) fn of(
+    pub(super) fn new(
         written: WrittenPart,
         name: String,
         params: &Value,
@@ -256,22 +255,20 @@ impl Member {
             })?;
             known.for_params(&own).map(std::borrow::Cow::into_owned)
         };
-        let entry = entry.map_err(|error| of_part(&name, error))?;
+        let entry = entry.map_err(|error| part_error(&name, error))?;
         if entry.wants_prices {
-            return Err(wrong(
-                "it wants prices between candles, and a part is shown candles alone".to_owned(),
-            ));
+            return Err(wrong("it needs prices between candles, but parts receive only candles".to_owned()));
         }
         if let Some(unknown) = unknown_key(&own, &entry) {
             let known: Vec<&str> = entry.parameters.iter().map(|known| known.name.as_str()).collect();
-            return Err(wrong(format!("there is no parameter {unknown}; there are {}", known.join(", "))));
+            return Err(wrong(format!("there is no parameter {unknown}; known are: {}", known.join(", "))));
         }
         let weight = written.weight.unwrap_or(1.0);
         if !(weight > 0.0 && weight.is_finite()) {
-            return Err(wrong(format!("its weight is a number above 0, not {weight}")));
+            return Err(wrong(format!("weight must be a number above 0, not {weight}")));
         }
         if written.within.is_some_and(|within| !(1..=MAX_WITHIN).contains(&within)) {
-            return Err(wrong(format!("within is a whole number from 1 to {MAX_WITHIN}")));
+            return Err(wrong(format!("within must be a whole number from 1 to {MAX_WITHIN}")));
         }
         let named = |parameter: &Parameter| Parameter {
             name: format!("{prefix}{}", parameter.name),
@@ -310,7 +307,7 @@ impl Member {
             Form::Quick => self.entry.build(&own, bot),
             Form::Explained => self.entry.build_explained(&own, bot),
         };
-        let strategy = strategy.map_err(|error| of_part(&self.name, error))?;
+        let strategy = strategy.map_err(|error| part_error(&self.name, error))?;
         Ok(Part::new(self.name.clone(), strategy, self.within.unwrap_or(within), self.invert))
     }
 }
@@ -327,7 +324,7 @@ pub(super) fn names_of(parts: &[&WrittenPart]) -> Result<Vec<String>, BuildError
             )));
         }
         if !taken.insert(part.name.clone()) {
-            return Err(refuse(format!("two parts are named {}: give one of them another name", part.name)));
+            return Err(refuse(format!("two parts are named {}: rename one of them", part.name)));
         }
     }
     let mut name_of = |part: &&WrittenPart| {
@@ -348,7 +345,7 @@ fn unknown_key<'a>(own: &'a Value, entry: &StrategyEntry) -> Option<&'a str> {
     own.as_object()?.keys().map(String::as_str).find(|key| !is_known(key))
 }
 
-fn of_part(name: &str, error: BuildError) -> BuildError {
+fn part_error(name: &str, error: BuildError) -> BuildError {
     match error {
         BuildError::File { .. } => error,
         other => refuse(format!("part {name}: {other}")),

@@ -1,7 +1,7 @@
 //! Parsing of a gate from the parameters of a bot.
 
 use super::entry::refuse;
-use super::written::words_of;
+use super::written::error_text;
 use candlewick_engine::DayStart;
 use candlewick_sdk::{BuildError, Millis, Parameter, Payout};
 use candlewick_statistics::{EdgeTestPlan, GateOpening, GateRule, TradeGate};
@@ -56,23 +56,23 @@ pub(super) struct WrittenGate {
 type GateParameter = (&'static str, (f64, u32), &'static str);
 
 const PARAMETERS: [GateParameter; 9] = [
-    ("after_virtual_losses", (1.0, MAX_COUNT), "Virtual losses in a row that open the gate."),
-    ("virtual_win_rate", (0.0, 1), "Share of virtual trades won that opens the gate."),
-    ("over", (1.0, MAX_COUNT), "Virtual trades that the share is of."),
-    ("payout", (0.0, 1_000), "Payout in percent at which virtual trades are judged."),
-    ("close_after_trades", (1.0, MAX_COUNT), "Trades after which the gate closes."),
-    ("close_after_losses", (1.0, MAX_COUNT), "Losses in a row after which the gate closes."),
-    ("close_after_wins", (1.0, MAX_COUNT), "Wins after which the gate closes."),
-    ("openings", (1.0, MAX_COUNT), "How often the gate opens a day."),
-    ("history", (0.0, MAX_HISTORY), "Candles from which a start learns the gate."),
+    ("after_virtual_losses", (1.0, MAX_COUNT), "Consecutive virtual losses that open the gate."),
+    ("virtual_win_rate", (0.0, 1), "Win rate of virtual trades that opens the gate, from 0 to 1."),
+    ("over", (1.0, MAX_COUNT), "Number of virtual trades in the win rate."),
+    ("payout", (0.0, 1_000), "Payout of virtual trades in percent."),
+    ("close_after_trades", (1.0, MAX_COUNT), "Number of trades after which the gate closes."),
+    ("close_after_losses", (1.0, MAX_COUNT), "Consecutive losses after which the gate closes."),
+    ("close_after_wins", (1.0, MAX_COUNT), "Number of wins after which the gate closes."),
+    ("openings", (1.0, MAX_COUNT), "Maximum number of openings per day."),
+    ("history", (0.0, MAX_HISTORY), "Number of past candles that restore the gate at startup."),
 ];
 
 impl WrittenGate {
     /// Parses the gate, `None` without one. A value of `gate.NAME` overrides that of the table.
-    pub(super) fn of(params: &Value) -> Result<Option<Self>, BuildError> {
+    pub(super) fn parse(params: &Value) -> Result<Option<Self>, BuildError> {
         let Some(given) = params.get(KEY).filter(|gate| !gate.is_null()) else { return Ok(None) };
         let Value::Object(given) = given else {
-            return Err(refuse("gate is a table: gate = { after_virtual_losses = 2 }"));
+            return Err(refuse("gate must be a table: gate = { after_virtual_losses = 2 }"));
         };
         if given.is_empty() {
             return Ok(None);
@@ -86,7 +86,7 @@ impl WrittenGate {
         }
         let values = Value::Object(values);
         let read = Self::deserialize(&values);
-        read.map(Some).map_err(|error| refuse(format!("gate: {}", words_of(&error, &values))))
+        read.map(Some).map_err(|error| refuse(format!("gate: {}", error_text(&error, &values))))
     }
 
     pub(super) fn parameters(&self) -> Vec<Parameter> {
@@ -132,7 +132,7 @@ impl WrittenGate {
             }
             Some(other) => Err(wrong(format!("resets can only be \"day\", not \"{other}\""))),
             None if self.day_start.is_some() || self.day_timezone.is_some() || self.openings.is_some() => {
-                Err(wrong("day_start, day_timezone and openings belong to resets = \"day\"".to_owned()))
+                Err(wrong("day_start, day_timezone and openings need resets = \"day\"".to_owned()))
             }
             None => Ok(None),
         }
@@ -149,10 +149,10 @@ impl WrittenGate {
             self.openings,
         ];
         if counts.into_iter().flatten().any(|count| !(1..=MAX_COUNT).contains(&count)) {
-            return Err(wrong("its counts are whole numbers from 1 to 10000"));
+            return Err(wrong("counts must be whole numbers from 1 to 10000"));
         }
         if self.history.is_some_and(|history| history > MAX_HISTORY) {
-            return Err(wrong("history is at most 100000 candles"));
+            return Err(wrong("history must be at most 100000 candles"));
         }
         let is_bare = |names: [bool; 3]| names == [false; 3];
         let opens = match (self.after_virtual_losses, self.virtual_win_rate, self.verdict.as_deref()) {
@@ -162,15 +162,15 @@ impl WrittenGate {
             (None, Some(rate), None) if self.payout.is_none() => {
                 let over = self
                     .over
-                    .ok_or_else(|| wrong("virtual_win_rate needs over = 20, the trades that it is of"))?;
+                    .ok_or_else(|| wrong("virtual_win_rate needs a number of trades, such as over = 20"))?;
                 if !(rate > 0.0 && rate <= 1.0) {
-                    return Err(wrong("virtual_win_rate is a share above 0, at most 1: 0.6 is 60 %"));
+                    return Err(wrong("virtual_win_rate must be above 0 and at most 1; 0.6 is 60 %"));
                 }
                 GateOpening::WinRate { rate, over }
             }
             (None, None, Some("shown")) if self.resets.is_some() => {
                 return Err(wrong(
-                    "a verdict is not reached within a day: resets belongs to losses and win rates",
+                    "a verdict takes longer than a day: use resets with virtual losses or a win rate",
                 ));
             }
             (None, None, Some("shown")) if self.over.is_none() => {
@@ -188,7 +188,7 @@ impl WrittenGate {
             }
             _ => {
                 return Err(wrong(
-                    "say when it opens, in one way: after_virtual_losses = 2, or virtual_win_rate = 0.6 with over = 20, \
+                    "set one condition that opens it: after_virtual_losses = 2, virtual_win_rate = 0.6 with over = 20, \
                      or verdict = \"shown\" with payout = 80.0",
                 ));
             }

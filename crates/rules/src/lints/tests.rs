@@ -54,11 +54,11 @@ fn reports_each_doubtful_condition_once_with_its_reason() {
         ("crosses_above(supertrend(10, 3), 0)", "`crosses_above(supertrend(10, 3), 0)` compares", ".trend`"),
         (
             "falling(ema(50)@15m, 1) and rsi(14) > 60",
-            "`falling(ema(50)@15m, 1)` holds at one of 15 candles at most",
+            "`falling(ema(50)@15m, 1)` holds on at most one of 15 candles",
             "`falling(ema(50), 1)@15m`",
         ),
         ("rising(close@5m, 2) or rising(close@5m, 2)", "`rising(close@5m, 2)` never holds", "(close, 2)@5m"),
-        ("change(close@5m) > 0", "`change(close@5m)` is 0 at all but one of 5 candles", "`change(close)@5m`"),
+        ("change(close@5m) > 0", "`change(close@5m)` is 0 on all but one of 5 candles", "`change(close)@5m`"),
         ("close > donchian(20).upper", "`close > donchian(20).upper` never", "`donchian(20).upper[1]`"),
         ("donchian(20).upper < close", "`donchian(20).upper < close` never", "`donchian(20).upper[1]`"),
         ("close < donchian(20).lower", "`close < donchian(20).lower` never", "`donchian(20).lower[1]`"),
@@ -151,7 +151,7 @@ proptest! {
     }
 
     #[test]
-    fn comparisons_reported_as_constant_are_so_at_every_candle(
+    fn comparisons_reported_as_constant_never_change(
         value in prop::sample::select(vec!["rsi(3)", "williams_r(5)", "hour()", "count(close > open, 3)", "since(close > open, 1)", "body()"]),
         sign in prop::sample::select(vec!["<", "<=", ">", ">=", "==", "crosses_above", "crosses_below"]),
         number in prop::sample::select(vec![-100, -1, 0, 1, 3, 4, 24, 50, 100, 101]),

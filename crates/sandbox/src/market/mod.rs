@@ -133,20 +133,20 @@ fn asset_type_in(settings: &SandboxSettings, symbol: Symbol) -> Result<AssetType
 
 impl Board {
     /// Returns the candles of an interval, stored or resampled; `Ok(None)` if no candle is complete.
-    fn series_of(&self, interval: Interval) -> Result<Option<CandleSeries>, NotOffered> {
+    fn find_series(&self, interval: Interval) -> Result<Option<CandleSeries>, NotOffered> {
         if let Some(stored) = self.stored.iter().find(|one| one.interval() == interval) {
             return Ok(Some(stored.clone()));
         }
-        let source = self.source_of(interval).ok_or(NotOffered)?;
+        let source = self.find_source(interval).ok_or(NotOffered)?;
         let mut resampled = self.resampled.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(resampled.entry(interval).or_insert_with(|| resample(source, interval).ok()).clone())
     }
 
     fn offers(&self, interval: Interval) -> bool {
-        self.stored.iter().any(|one| one.interval() == interval) || self.source_of(interval).is_some()
+        self.stored.iter().any(|one| one.interval() == interval) || self.find_source(interval).is_some()
     }
 
-    fn source_of(&self, interval: Interval) -> Option<&CandleSeries> {
+    fn find_source(&self, interval: Interval) -> Option<&CandleSeries> {
         let usual = USUAL_INTERVALS.iter().any(|text| text.parse() == Ok(interval));
         let divides = |one: &&CandleSeries| interval.length().is_aligned_to(one.interval().length());
         self.stored.iter().rev().find(divides).filter(|_| usual)
@@ -180,7 +180,7 @@ impl Board {
         now: Millis,
     ) -> Result<Vec<Candle>, NotOffered> {
         let Window { interval, start, end, skip, limit } = window;
-        let series = self.series_of(interval)?;
+        let series = self.find_series(interval)?;
         let closed = series.as_ref().map_or(&[][..], |series| closed_between(series, start, end, now));
         let asked_for = (start..=end).contains(&now.floor_to(interval.length()));
         let forming = if include_forming && asked_for { self.forming_candle(interval, now) } else { None };

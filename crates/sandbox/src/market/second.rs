@@ -18,7 +18,7 @@ pub(crate) struct Second {
 impl Board {
     pub(crate) fn newest_second(&self, latest: Millis) -> Option<Second> {
         let latest = latest.floor_to(Millis::SECOND);
-        // The finest series comes first: where two cover the same second, it speaks.
+        // The finest series comes first and takes precedence.
         let last_of = |series: &CandleSeries| {
             let candle = last_candle(series, latest)?;
             Some(latest.min(candle.close_time(series.interval()) - Millis::SECOND))

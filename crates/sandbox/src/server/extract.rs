@@ -48,7 +48,7 @@ impl FromRequestParts<Arc<ServerState>> for Key {
     }
 }
 
-// The answer is large, and made once per failed request.
+// Large, but built only for failed requests.
 #[allow(clippy::result_large_err)]
 fn check_token(
     state: &ServerState,
@@ -79,9 +79,9 @@ fn check_token(
     Ok(())
 }
 
-const LARGEST_BODY: usize = 64 << 10;
+const MAX_BODY_BYTES: usize = 64 << 10;
 /// Bytes of a larger body that are read and dropped, so that a client that sends first receives the answer.
-const LARGEST_DROPPED: usize = 8 << 20;
+const MAX_DRAINED_BYTES: usize = 8 << 20;
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
 
 pub(crate) struct Segment(pub(crate) String);
@@ -116,7 +116,7 @@ impl FromRequest<Arc<ServerState>> for Payload {
             Err(_) => (StatusCode::REQUEST_TIMEOUT, "The body did not arrive within 10 s"),
         };
         let mut answer = failure(status, message, state.now(), &parts.uri);
-        // Where the rest of the body would begin, no next request can be found.
+        // The connection cannot be reused without the rest of the body.
         answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         Err(answer)
     }
@@ -133,13 +133,13 @@ async fn read_whole(mut body: Body) -> Result<Bytes, Unreadable> {
         let frame = frame.map_err(|_| Unreadable::Cut)?;
         let Ok(data) = frame.into_data() else { continue }; // trailers
         length = length.saturating_add(data.len());
-        if length <= LARGEST_BODY {
+        if length <= MAX_BODY_BYTES {
             kept.extend_from_slice(&data);
-        } else if length > LARGEST_DROPPED {
+        } else if length > MAX_DRAINED_BYTES {
             break;
         }
     }
-    if length > LARGEST_BODY { Err(Unreadable::TooLarge) } else { Ok(kept.into()) }
+    if length > MAX_BODY_BYTES { Err(Unreadable::TooLarge) } else { Ok(kept.into()) }
 }
 
 pub(crate) type Parameters = BTreeMap<String, String>;

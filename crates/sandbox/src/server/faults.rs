@@ -3,7 +3,7 @@
 use super::ServerState;
 use super::extract::{failure, internal_failure};
 use super::listener::Connection;
-use crate::fault::{Fault, disfigure, garbage};
+use crate::fault::{Fault, corrupt, garbage};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
@@ -19,9 +19,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-const LONGEST_BODY: usize = 16 << 20;
+const MAX_BODY_BYTES: usize = 16 << 20;
 
-pub(crate) async fn meet_faults(
+pub(crate) async fn apply_faults(
     State(state): State<Arc<ServerState>>,
     request: Request,
     next: Next,
@@ -58,7 +58,7 @@ pub(crate) async fn meet_faults(
         return Response::from_parts(parts, Body::from(garbage(index)));
     }
     if response.status().is_success() && state.switchboard.strike(Fault::UnknownValues).is_some() {
-        return disfigured(response).await.unwrap_or_else(|_| internal_failure(state.now(), &uri));
+        return corrupted(response).await.unwrap_or_else(|_| internal_failure(state.now(), &uri));
     }
     response
 }
@@ -76,7 +76,7 @@ fn sever(connection: Option<&Connection>) -> Response {
     if let Some(connection) = connection {
         connection.sever();
     }
-    Response::new(Body::new(Broken))
+    Response::new(Body::new(BrokenBody))
 }
 
 fn server_error(state: &ServerState, fault: Fault, uri: &Uri) -> Response {
@@ -93,15 +93,15 @@ fn server_error(state: &ServerState, fault: Fault, uri: &Uri) -> Response {
     response
 }
 
-async fn disfigured(response: Response) -> Result<Response, axum::Error> {
+async fn corrupted(response: Response) -> Result<Response, axum::Error> {
     let (mut parts, body) = response.into_parts();
-    let bytes = axum::body::to_bytes(body, LONGEST_BODY).await?;
+    let bytes = axum::body::to_bytes(body, MAX_BODY_BYTES).await?;
     let is_json = parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes() == b"application/json");
     let parsed = serde_json::from_slice::<Value>(&bytes).ok().filter(|_| is_json);
     let bytes = match parsed {
         None => bytes,
         Some(mut value) => {
-            disfigure(&mut value);
+            corrupt(&mut value);
             Bytes::from(value.to_string())
         }
     };
@@ -109,9 +109,9 @@ async fn disfigured(response: Response) -> Result<Response, axum::Error> {
     Ok(Response::from_parts(parts, Body::from(bytes)))
 }
 
-struct Broken;
+struct BrokenBody;
 
-impl HttpBody for Broken {
+impl HttpBody for BrokenBody {
     type Data = Bytes;
     type Error = io::Error;
 

@@ -27,7 +27,7 @@ pub(crate) struct ConnectionListener {
 
 pub(crate) struct SeverableStream {
     stream: TcpStream,
-    place: Place,
+    slot: ConnectionSlot,
     unflushed: bool,
     is_wanted: bool,
     head_deadline: Pin<Box<Sleep>>,
@@ -36,11 +36,11 @@ pub(crate) struct SeverableStream {
 
 impl ConnectionListener {
     pub(crate) fn new(listener: TcpListener) -> Self {
-        Self::with_places(listener, MAX_CONNECTIONS)
+        Self::with_slots(listener, MAX_CONNECTIONS)
     }
 
-    fn with_places(listener: TcpListener, places: usize) -> Self {
-        Self { listener, admission: Admission::new(places) }
+    fn with_slots(listener: TcpListener, slots: usize) -> Self {
+        Self { listener, admission: Admission::new(slots) }
     }
 }
 
@@ -50,14 +50,14 @@ impl axum::serve::Listener for ConnectionListener {
 
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         let (stream, address) = axum::serve::Listener::accept(&mut self.listener).await;
-        // Without it an answer in two packets waits for the client's delayed acknowledgement.
+        // Otherwise an answer in two packets waits for a delayed acknowledgement.
         if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "no TCP_NODELAY");
+            tracing::debug!(%error, "cannot set TCP_NODELAY");
         }
-        let place = self.admission.admit().await;
+        let slot = self.admission.admit().await;
         let head_deadline = Box::pin(tokio::time::sleep(HEAD_DEADLINE));
         let (unflushed, is_wanted, head_of) = (false, false, 1);
-        (SeverableStream { stream, place, unflushed, is_wanted, head_deadline, head_of }, address)
+        (SeverableStream { stream, slot, unflushed, is_wanted, head_deadline, head_of }, address)
     }
 
     fn local_addr(&self) -> io::Result<Self::Addr> {
@@ -69,38 +69,38 @@ impl axum::extract::connect_info::Connected<axum::serve::IncomingStream<'_, Conn
     for Connection
 {
     fn connect_info(stream: axum::serve::IncomingStream<'_, ConnectionListener>) -> Self {
-        stream.io().place.connection.clone()
+        stream.io().slot.connection.clone()
     }
 }
 
 impl SeverableStream {
     fn live(self: Pin<&mut Self>) -> io::Result<&mut Self> {
         let this = self.get_mut();
-        if this.place.connection.is_severed() {
+        if this.slot.connection.is_severed() {
             return Err(io::ErrorKind::ConnectionReset.into());
         }
         Ok(this)
     }
 
     fn is_idle(&self) -> bool {
-        !self.unflushed && self.place.connection.idle_since().is_some()
+        !self.unflushed && self.slot.connection.idle_since().is_some()
     }
 
     fn is_head_begun(&self) -> bool {
-        self.place.connection.requests() < self.head_of
+        self.slot.connection.requests() < self.head_of
     }
 
     fn begin_head(&mut self, span: Duration) {
-        self.head_of = self.place.connection.requests() + 1;
+        self.head_of = self.slot.connection.requests() + 1;
         self.head_deadline.as_mut().reset(Instant::now() + span);
     }
 
     fn is_over(&mut self, context: &mut Context<'_>) -> bool {
-        if !self.is_wanted && Pin::new(&mut self.place.wanted).poll(context).is_ready() {
+        if !self.is_wanted && Pin::new(&mut self.slot.wanted).poll(context).is_ready() {
             self.is_wanted = true;
-            self.begin_head(PARTING);
+            self.begin_head(EVICTION_GRACE);
         } else if self.is_wanted && !self.is_head_begun() {
-            self.begin_head(PARTING);
+            self.begin_head(EVICTION_GRACE);
         }
         self.is_head_begun() && self.head_deadline.as_mut().poll(context).is_ready()
     }
@@ -109,10 +109,10 @@ impl SeverableStream {
 /// A severed connection closes with a reset instead of a regular shutdown.
 impl Drop for SeverableStream {
     fn drop(&mut self) {
-        if self.place.connection.is_severed()
+        if self.slot.connection.is_severed()
             && let Err(error) = self.stream.set_zero_linger()
         {
-            tracing::debug!(%error, "the connection closes without a reset");
+            tracing::debug!(%error, "cannot reset the connection on close");
         }
     }
 }
@@ -135,7 +135,7 @@ impl AsyncRead for SeverableStream {
                 }
                 Poll::Ready(read)
             }
-            // Without a byte: the end.
+            // End of stream.
             Poll::Pending if this.is_over(context) => Poll::Ready(Ok(())),
             Poll::Pending => Poll::Pending,
         }
@@ -174,7 +174,7 @@ struct Shared {
     became_idle: Arc<Notify>,
 }
 
-pub(super) struct UnderWay(Connection);
+pub(super) struct InFlight(Connection);
 
 impl Connection {
     fn new(became_idle: Arc<Notify>) -> Self {
@@ -201,10 +201,10 @@ impl Connection {
         *self.shared.idle_since.lock().unwrap_or_else(PoisonError::into_inner) = since;
     }
 
-    pub(super) fn begin_request(self) -> UnderWay {
+    pub(super) fn begin_request(self) -> InFlight {
         self.set_idle_since(None);
         self.shared.requests.fetch_add(1, Ordering::AcqRel);
-        UnderWay(self)
+        InFlight(self)
     }
 
     fn requests(&self) -> u64 {
@@ -212,21 +212,21 @@ impl Connection {
     }
 }
 
-impl Drop for UnderWay {
+impl Drop for InFlight {
     fn drop(&mut self) {
         self.0.set_idle_since(Some(Instant::now()));
         self.0.shared.became_idle.notify_waiters();
     }
 }
 
-pub(crate) async fn mark_under_way(request: Request, next: Next) -> Response {
+pub(crate) async fn mark_in_flight(request: Request, next: Next) -> Response {
     let connection = request.extensions().get::<ConnectInfo<Connection>>().map(|info| info.0.clone());
     let _under_way = connection.map(Connection::begin_request);
     next.run(request).await
 }
 
 /// Time a connection stays open after eviction, for a request already sent, in real time.
-const PARTING: Duration = Duration::from_millis(20);
+const EVICTION_GRACE: Duration = Duration::from_millis(20);
 
 /// Connection slots; if all are in use, a new client gets that of the longest idle connection.
 #[derive(Clone)]
@@ -241,7 +241,7 @@ struct Open {
     end: Option<oneshot::Sender<()>>,
 }
 
-struct Place {
+struct ConnectionSlot {
     connection: Connection,
     wanted: oneshot::Receiver<()>,
     number: u64,
@@ -250,23 +250,23 @@ struct Place {
 }
 
 impl Admission {
-    fn new(places: usize) -> Self {
+    fn new(slots: usize) -> Self {
         Self {
-            free: Arc::new(Semaphore::new(places)),
+            free: Arc::new(Semaphore::new(slots)),
             open: Arc::default(),
             became_idle: Arc::new(Notify::new()),
         }
     }
 
-    async fn admit(&self) -> Place {
+    async fn admit(&self) -> ConnectionSlot {
         let permit = loop {
             let idle = self.became_idle.notified();
             let freed = Arc::clone(&self.free).acquire_owned();
-            let asked = self.free.available_permits() == 0 && self.ask_longest_idle();
+            let asked = self.free.available_permits() == 0 && self.evict_longest_idle();
             tokio::select! {
                 permit = freed => break permit.ok(),
-                // It may have begun a request just now: then the next one is asked.
-                () = tokio::time::sleep(PARTING * 2), if asked => {}
+                // If it has just started a request, the next one is evicted.
+                () = tokio::time::sleep(EVICTION_GRACE * 2), if asked => {}
                 () = idle, if !asked => {}
             }
         };
@@ -276,10 +276,10 @@ impl Admission {
         let number = open.last_key_value().map_or(0, |(number, _)| number + 1);
         open.insert(number, Open { connection: connection.clone(), end: Some(end) });
         drop(open);
-        Place { connection, wanted, number, admission: self.clone(), _permit: permit }
+        ConnectionSlot { connection, wanted, number, admission: self.clone(), _permit: permit }
     }
 
-    fn ask_longest_idle(&self) -> bool {
+    fn evict_longest_idle(&self) -> bool {
         let mut open = self.open();
         let idle = open.values_mut().filter(|one| one.end.is_some());
         let longest =
@@ -292,7 +292,7 @@ impl Admission {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.admission.open().remove(&self.number);
     }
@@ -310,7 +310,7 @@ mod tests {
     use tokio::sync::Notify;
     use tokio::time::timeout;
 
-    async fn serve(places: usize) -> (SocketAddr, Arc<Notify>) {
+    async fn serve(slots: usize) -> (SocketAddr, Arc<Notify>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let begun = Arc::new(Notify::new());
@@ -320,9 +320,9 @@ mod tests {
             if to_bytes(request.into_body(), 99).await.is_ok() { "taken" } else { "cut" }
         };
         let router = Router::new().route("/", get(|| async { "quick" }).post(take));
-        let router = router.layer(middleware::from_fn(mark_under_way));
+        let router = router.layer(middleware::from_fn(mark_in_flight));
         let service = router.into_make_service_with_connect_info::<Connection>();
-        let serving = axum::serve(ConnectionListener::with_places(listener, places), service);
+        let serving = axum::serve(ConnectionListener::with_slots(listener, slots), service);
         tokio::spawn(serving.into_future());
         (address, begun)
     }
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_head_that_does_not_come_ends_the_connection_after_its_deadline() {
+    async fn closes_a_connection_whose_head_is_late() {
         let (address, _) = serve(9).await;
         for begun in ["", "GET / HTTP/1.1\r\nhost:"] {
             let mut stream = TcpStream::connect(address).await.unwrap();
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_connection_may_rest_between_requests_but_not_within_a_later_head() {
+    async fn idles_between_requests_but_not_within_a_head() {
         let (address, _) = serve(9).await;
         let mut stream = TcpStream::connect(address).await.unwrap();
         for _ in 0..3 {
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_new_client_gets_the_place_of_the_longest_idle() {
+    async fn new_client_evicts_the_longest_idle() {
         let (address, _) = serve(3).await;
         let mut streams = Vec::new();
         for _ in 0..3 {
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn silent_clients_keep_nobody_out() {
+    async fn silent_clients_do_not_block_others() {
         let (address, _) = serve(4).await;
         let mut silent = Vec::new();
         for number in 0..40 {
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_request_under_way_keeps_its_place_and_a_new_client_waits_for_its_end() {
+    async fn new_client_waits_for_a_request_in_flight() {
         let (address, begun) = serve(1).await;
         let mut first = TcpStream::connect(address).await.unwrap();
         send(&mut first, "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\n").await;

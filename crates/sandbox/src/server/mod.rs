@@ -48,7 +48,7 @@ impl ServerState {
         stopping: watch::Receiver<bool>,
     ) -> Self {
         if clock.is_lock_step() {
-            // The caller holds the clock until it is answered: waiting for the clock would never end.
+            // The caller holds the clock until the answer, so waiting for it would deadlock.
             settings.replies = Replies::AtOnce;
         }
         Self {

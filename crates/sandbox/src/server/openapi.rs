@@ -2,8 +2,8 @@
 
 use super::ServerState;
 use super::extract::failure;
-use super::faults::meet_faults;
-use super::listener::mark_under_way;
+use super::faults::apply_faults;
+use super::listener::mark_in_flight;
 use super::{opening, prices, trading};
 use crate::TradedWallet;
 use axum::extract::{Request, State};
@@ -47,8 +47,8 @@ pub(crate) fn router(state: Arc<ServerState>) -> Router {
         .routes(routes!(prices::default_price))
         .routes(routes!(prices::candles))
         .split_for_parts();
-    let document = with_offer(&document, &state);
-    let endpoints = endpoints.layer(middleware::from_fn_with_state(Arc::clone(&state), meet_faults));
+    let document = add_offer(&document, &state);
+    let endpoints = endpoints.layer(middleware::from_fn_with_state(Arc::clone(&state), apply_faults));
     #[cfg(feature = "stream")]
     let endpoints = endpoints.route("/socket.io/", get(super::stream::stream));
     endpoints
@@ -56,7 +56,7 @@ pub(crate) fn router(state: Arc<ServerState>) -> Router {
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
         .layer(middleware::from_fn_with_state(Arc::clone(&state), date))
-        .layer(middleware::from_fn(mark_under_way))
+        .layer(middleware::from_fn(mark_in_flight))
         .with_state(state)
 }
 
@@ -81,7 +81,7 @@ impl utoipa::Modify for Credentials {
 }
 
 /// Adds the names, codes and limits of one sandbox to the document.
-fn with_offer(document: &utoipa::openapi::OpenApi, state: &ServerState) -> Value {
+fn add_offer(document: &utoipa::openapi::OpenApi, state: &ServerState) -> Value {
     let mut document = json!(document);
     let schemas = &mut document["components"]["schemas"];
     let (boards, settings) = (&state.boards, &state.settings);

@@ -43,7 +43,7 @@ pub(crate) async fn open(
     };
     let now = state.now();
     let opened = state.venue().open(&request, state.settings.replies, now);
-    // Holding the clock until the answer leaves, so that what it says is as of the arrival.
+    // Holds the clock, so that the answer is as of the arrival.
     let _hold = match state.settings.replies {
         Replies::AtOnce => None,
         Replies::WhenArrived => tokio::select! {
@@ -110,13 +110,13 @@ fn accept(
 ) -> Result<(BodyShape, OrderRequest), Reason> {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if !kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
-        return Err(Reason::words("Content-Type must be application/json"));
+        return Err(Reason::plain("Content-Type must be application/json"));
     }
-    let (shape, request) = read_body(body, &state.settings, state.scale).map_err(Reason::words)?;
+    let (shape, request) = read_body(body, &state.settings, state.scale).map_err(Reason::plain)?;
     match state.venue().prices(&request) {
         Priced::NoSuchSymbol => Err(NOT_ACTIVE),
         Priced::TooCoarse if !state.settings.allow_coarse => {
-            Err(Reason::words("closeType is shorter than the candles of this pair"))
+            Err(Reason::plain("closeType is shorter than the candles of this pair"))
         }
         Priced::TooCoarse | Priced::Finely => Ok((shape, request)),
     }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 pub(super) const SLOT: &str = "default";
 /// Maximum number of candles; a larger `limit` is capped (contract 8: not shown).
-const LARGEST_LIMIT: usize = 1_000;
+const MAX_LIMIT: usize = 1_000;
 
 pub(super) enum Objection {
     BadRequest(String),
@@ -51,12 +51,12 @@ pub(crate) async fn last_price(
 ) -> Response {
     let now = state.now();
     let answer = || {
-        let board = board_of(&state, &parameters)?;
+        let board = find_board(&state, &parameters)?;
         let limit_time = read_or(&parameters, "limitTime", now.get()).map_err(Objection::BadRequest)?;
         if limit_time > now.get() {
             return Ok("OK".into_response());
         }
-        Ok(Json(record_of(board, Millis::new(limit_time), now)?).into_response())
+        Ok(Json(build_record(board, Millis::new(limit_time), now)?).into_response())
     };
     answer().unwrap_or_else(|objection: Objection| objection.answer(now, &uri))
 }
@@ -84,7 +84,7 @@ pub(crate) async fn default_price(
 ) -> Response {
     let now = state.now();
     let board = state.boards.of(&pair).ok_or(Objection::NotFound);
-    match board.and_then(|board| record_of(board, now, now)) {
+    match board.and_then(|board| build_record(board, now, now)) {
         Ok(record) => Json(record).into_response(),
         Err(objection) => objection.answer(now, &uri),
     }
@@ -119,20 +119,20 @@ pub(crate) async fn candles(
     uri: Uri,
 ) -> Response {
     let now = state.now();
-    match candles_of(&state, &parameters, now) {
+    match read_candles(&state, &parameters, now) {
         Ok(candles) => Json(candles).into_response(),
         Err(objection) => objection.answer(now, &uri),
     }
 }
 
-fn candles_of(
+fn read_candles(
     state: &ServerState,
     parameters: &Parameters,
     now: Millis,
 ) -> Result<Vec<AggregatedCandle>, Objection> {
     let asset_type: String = read(parameters, "type").map_err(Objection::BadRequest)?;
-    let window = window_of(parameters).map_err(Objection::BadRequest)?;
-    let board = board_of(state, parameters)?;
+    let window = parse_window(parameters).map_err(Objection::BadRequest)?;
+    let board = find_board(state, parameters)?;
     if asset_type != board.asset_type.as_str() {
         return Err(Objection::NotFound);
     }
@@ -149,24 +149,24 @@ fn candles_of(
     Ok(candles.iter().map(row).collect())
 }
 
-fn window_of(parameters: &Parameters) -> Result<Window, String> {
+fn parse_window(parameters: &Parameters) -> Result<Window, String> {
     let interval: Interval = read(parameters, "interval")?;
     let (start, end) = (read(parameters, "startTime")?, read(parameters, "endTime")?);
     let count = |name, default: i64| {
         let count: i64 = read_or(parameters, name, default)?;
         usize::try_from(count).map_err(|_| format!("{name} is below 0"))
     };
-    let (skip, limit) = (count("skip", 0)?, count("limit", i64::MAX)?.min(LARGEST_LIMIT));
+    let (skip, limit) = (count("skip", 0)?, count("limit", i64::MAX)?.min(MAX_LIMIT));
     Ok(Window { interval, start: Millis::new(start), end: Millis::new(end), skip, limit })
 }
 
-fn board_of<'a>(state: &'a ServerState, parameters: &Parameters) -> Result<&'a Board, Objection> {
+fn find_board<'a>(state: &'a ServerState, parameters: &Parameters) -> Result<&'a Board, Objection> {
     let pair: String = read(parameters, "pair").map_err(Objection::BadRequest)?;
     let slot = parameters.get("slot").map_or(SLOT, String::as_str);
     state.boards.of(&pair).filter(|_| slot == SLOT).ok_or(Objection::NotFound)
 }
 
-pub(super) fn record_of(board: &Board, limit: Millis, now: Millis) -> Result<PriceRecord, Objection> {
+pub(super) fn build_record(board: &Board, limit: Millis, now: Millis) -> Result<PriceRecord, Objection> {
     let complete = now - Millis::SECOND;
     let second = board.newest_second(limit.min(complete)).ok_or(Objection::NotFound)?;
     let Second { time, open, high, low, close, volume } = second;

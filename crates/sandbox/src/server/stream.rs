@@ -3,7 +3,7 @@
 use super::ServerState;
 use super::extract::{Key, Parameters, failure};
 use super::listener::Connection;
-use super::prices::{SLOT, record_of};
+use super::prices::{SLOT, build_record};
 use crate::fault::{Fault, garbage};
 use axum::Extension;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
@@ -18,10 +18,10 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
 const NAMESPACE: &str = "/symbol-prices";
-const LONGEST_FRAME: usize = 4_096;
-const PING_EVERY: Duration = Duration::from_secs(10);
-const PONG_WITHIN: Duration = Duration::from_secs(10);
-const TAKEN_WITHIN: Duration = Duration::from_secs(10);
+const MAX_FRAME: usize = 4_096;
+const PING_INTERVAL: Duration = Duration::from_secs(10);
+const PONG_TIMEOUT: Duration = Duration::from_secs(10);
+const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 
 struct Ended;
 
@@ -50,8 +50,8 @@ pub(crate) async fn stream(
         return failure(StatusCode::BAD_REQUEST, message, state.now(), &uri);
     }
     let connection = connection.map(|Extension(ConnectInfo(connection))| connection);
-    upgrade.max_message_size(LONGEST_FRAME).max_frame_size(LONGEST_FRAME).on_upgrade(|socket| async move {
-        // It is in use for as long as it lasts.
+    upgrade.max_message_size(MAX_FRAME).max_frame_size(MAX_FRAME).on_upgrade(|socket| async move {
+        // The stream counts as a request in flight.
         let _under_way = connection.clone().map(Connection::begin_request);
         let client = Client {
             state,
@@ -71,14 +71,14 @@ pub(crate) async fn stream(
 
 impl Client {
     async fn serve(mut self) -> Result<(), Ended> {
-        let spans = (PING_EVERY.as_millis() as u64, PONG_WITHIN.as_millis() as u64);
+        let spans = (PING_INTERVAL.as_millis() as u64, PONG_TIMEOUT.as_millis() as u64);
         let hello = json!({
             "sid": "sandbox", "upgrades": [], "pingInterval": spans.0, "pingTimeout": spans.1,
-            "maxPayload": LONGEST_FRAME,
+            "maxPayload": MAX_FRAME,
         });
         self.send(format!("0{hello}")).await?;
         let state = Arc::clone(&self.state);
-        let mut ping = tokio::time::interval(PING_EVERY);
+        let mut ping = tokio::time::interval(PING_INTERVAL);
         let mut next = state.now().floor_to(Millis::SECOND) + Millis::SECOND;
         loop {
             tokio::select! {
@@ -89,7 +89,7 @@ impl Client {
                     Some(Err(_)) | None => return Err(Ended),
                 },
                 _ = ping.tick() => {
-                    if self.heard.elapsed() > PING_EVERY + PONG_WITHIN {
+                    if self.heard.elapsed() > PING_INTERVAL + PONG_TIMEOUT {
                         return Err(Ended);
                     }
                     if !self.is_stalling() {
@@ -143,7 +143,7 @@ impl Client {
         let mut messages = VecDeque::new();
         for (pair, sent) in &mut self.pairs {
             let Some(board) = self.state.boards.of(pair) else { continue };
-            let Ok(record) = record_of(board, now, now) else { continue };
+            let Ok(record) = build_record(board, now, now) else { continue };
             if record.time > sent.get() {
                 *sent = Millis::new(record.time);
                 let body = json!(["message", {"event": "symbol.price.update", "data": record}]);
@@ -198,7 +198,7 @@ impl Client {
     }
 
     async fn send(&mut self, text: String) -> Result<(), Ended> {
-        let sent = timeout(TAKEN_WITHIN, self.socket.send(Message::text(text))).await;
+        let sent = timeout(SEND_TIMEOUT, self.socket.send(Message::text(text))).await;
         sent.map_err(|_| Ended)?.map_err(|_| Ended)
     }
 }

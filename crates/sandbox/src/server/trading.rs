@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Maximum page size; a larger `pageSize` is capped (contract 8: not shown).
-const LARGEST_PAGE: u64 = 1_000;
+const MAX_PAGE_SIZE: u64 = 1_000;
 
 /// Returns all wallets of the authenticated user.
 #[utoipa::path(
@@ -78,7 +78,7 @@ fn page_request(parameters: &Parameters) -> Result<PageRequest, String> {
     };
     let (page, page_size) = (count("page", 1)?, count("pageSize", 10)?);
     let user_id = parameters.get("userId").filter(|user| !user.is_empty()).cloned();
-    Ok(PageRequest { page, page_size: page_size.min(LARGEST_PAGE), user_id })
+    Ok(PageRequest { page, page_size: page_size.min(MAX_PAGE_SIZE), user_id })
 }
 
 /// Returns one trade in the short projection.

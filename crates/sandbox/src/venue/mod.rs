@@ -53,7 +53,7 @@ pub(crate) struct Reason {
 }
 
 impl Reason {
-    pub(crate) fn words(message: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn plain(message: impl Into<Cow<'static, str>>) -> Self {
         Self { message: message.into(), code: None }
     }
 
@@ -97,18 +97,18 @@ impl Venue {
 
     pub(crate) fn open(&mut self, request: &OrderRequest, replies: Replies, now: Millis) -> Opened {
         let rejected = |reason, arrival| Opened { arrival, trade: Err(reason) };
-        self.pass_until(now);
+        self.advance_to(now);
         if self.trades.open() >= MAX_OPEN_TRADES {
             return rejected(Reason::coded("Too many trades", "TOO_MANY_TRADES"), now);
         }
         self.orders += 1;
         let OrderRequest { symbol, direction, stake, expiry } = *request;
         let order = Order { number: self.orders, symbol, direction, stake, expiry, time: now };
-        let balance = self.simulator.balance() - self.promised(now);
+        let balance = self.simulator.balance() - self.pending_stakes(now);
         let hidden = self.trades.hidden_return(now);
         let may_settle_late = self.switchboard.profile().rate(Fault::LateSettlement).is_some();
         if (hidden.is_positive() || may_settle_late) && stake > balance - hidden {
-            // The simulator has money that the wallet does not show, or may have it by the arrival.
+            // The simulator may have money that the wallet does not show yet.
             return rejected(reason_of(Refusal::InsufficientBalance), now + self.simulation.latency_ms);
         }
         let answer = self.simulator.submit(&order);
@@ -139,10 +139,10 @@ impl Venue {
         Opened { arrival, trade: Ok(order.number) }
     }
 
-    fn pass_until(&mut self, now: Millis) {
+    fn advance_to(&mut self, now: Millis) {
         while let Some(event) = self.simulator.pop_due(now) {
             match event {
-                // Of a rejected order there is no trade.
+                // A rejected order has no trade.
                 VenueEvent::Answered(answer) => self.trades.arrive(answer.number, self.simulator.balance()),
                 VenueEvent::Settled(settled) => {
                     let lateness = self.switchboard.strike(Fault::LateSettlement);
@@ -150,18 +150,18 @@ impl Venue {
                 }
             }
         }
-        self.trades.pass_until(now);
+        self.trades.advance_to(now);
     }
 
     /// Total stake of accepted orders that have not arrived yet; still in the balance.
-    fn promised(&self, now: Millis) -> Money {
+    fn pending_stakes(&self, now: Millis) -> Money {
         let on_the_way = self.trades.newest_first().take_while(|trade| trade.request_time > now);
         on_the_way.map(|trade| trade.order.stake).sum()
     }
 
     /// Returns the wallets with the visible balance. A settlement shown late also pays late.
     pub(crate) fn wallets(&mut self, now: Millis) -> Vec<body::Wallet> {
-        self.pass_until(now);
+        self.advance_to(now);
         self.account.wallets(self.simulator.balance() - self.trades.hidden_return(now))
     }
 

@@ -13,7 +13,7 @@ use candlewick_sdk::{Millis, Money, MoneyScale};
 impl Venue {
     /// Returns the contract's seven fields, and the result if `is_rich` (`observed: results`).
     pub(crate) fn short_trade(&mut self, id: &str, is_rich: bool, now: Millis) -> Option<ShortTrade> {
-        self.pass_until(now);
+        self.advance_to(now);
         let trade = self.trades.find(id)?;
         if trade.listed_from > now {
             return None;
@@ -36,7 +36,7 @@ impl Venue {
 
     /// Returns the full projection as of the opening, without the list-only fields (contract 2.3).
     pub(crate) fn opened_trade(&mut self, number: u64, now: Millis) -> Option<FullTrade> {
-        self.pass_until(now);
+        self.advance_to(now);
         let trade = self.trades.get(number)?;
         Some(FullTrade {
             status: None,
@@ -263,7 +263,7 @@ pub(crate) enum RowOrder {
 
 impl Venue {
     pub(crate) fn page(&mut self, request: &PageRequest, order: RowOrder, now: Millis) -> TradePage {
-        self.pass_until(now);
+        self.advance_to(now);
         let of_trader = request.user_id.as_ref().is_none_or(|user| *user == self.account.user_id);
         let mut rows: Vec<&Trade> =
             self.trades.newest_first().filter(|trade| of_trader && trade.listed_from <= now).collect();

@@ -51,11 +51,11 @@ impl TradeTable {
         let Some(trade) = self.trades.get_mut(&settled.number) else { return };
         let shown_from = settled.known_at + lateness;
         trade.ending = Ending::Settled { trade: settled, shown_from };
-        // One that is not in the list yet was seen by nobody.
+        // A trade that is not listed yet is still hidden.
         self.unseen.insert((shown_from.max(trade.listed_from), settled.number));
     }
 
-    pub(super) fn pass_until(&mut self, now: Millis) {
+    pub(super) fn advance_to(&mut self, now: Millis) {
         while let Some((_, number)) = self.unseen.first().copied().filter(|(from, _)| *from <= now) {
             self.unseen.pop_first();
             self.over.push_back(number);
@@ -179,14 +179,14 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_many_trades_holds_no_more_than_the_last_ones() {
+    fn table_retains_only_the_latest_trades() {
         let mut table = TradeTable::new(10);
         for number in 0..10_000 {
             let at = i64::try_from(number).unwrap() * 10;
             table.insert(trade(number, at));
-            // Some of them late: at most as many are open as fit into the longest lateness.
+            // Late trades are limited by the maximum delay.
             settle(&mut table, number, (at + 5, if number % 7 == 0 { 100 } else { 0 }));
-            table.pass_until(Millis::new(at + 5));
+            table.advance_to(Millis::new(at + 5));
             let lengths = [table.trades.len(), table.by_id.len(), table.unseen.len() + table.over.len()];
             assert!(lengths.iter().all(|length| *length <= 10 + 2), "{number}: {lengths:?}");
         }

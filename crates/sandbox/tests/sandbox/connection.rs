@@ -1,4 +1,4 @@
-//! A sandbox on a port: real requests, resets, and its end.
+//! A sandbox on a port: requests, resets and shutdown.
 
 use crate::harness::{NOON, Premises, body};
 use candlewick_sandbox::{FaultProfile, RunningSandbox, SandboxError};
@@ -40,7 +40,7 @@ async fn count_trades(sandbox: &RunningSandbox) -> Value {
 }
 
 #[tokio::test]
-async fn a_real_client_is_served_on_a_free_port() {
+async fn serves_a_real_client_on_a_free_port() {
     let sandbox = running("none").await;
     assert_ne!(sandbox.address.port(), 0);
     assert_eq!(sandbox.base_url, format!("http://{}", sandbox.address));
@@ -83,12 +83,12 @@ async fn stopping_ends_even_a_hanging_request() {
     let (answer, ()) = tokio::join!(asking, stopping);
     assert_eq!(answer, Err(ErrorKind::ConnectionReset));
     sandbox.stopped().await;
-    assert!(TcpStream::connect(sandbox.address).await.is_err(), "nobody listens any longer");
+    assert!(TcpStream::connect(sandbox.address).await.is_err(), "no longer listening");
     sandbox.stop().await; // once more does no harm
 }
 
 #[tokio::test]
-async fn an_address_that_is_taken_is_named() {
+async fn names_an_address_in_use() {
     let first = running("none").await;
     let mut premises = Premises::default();
     premises.settings.listen = first.address;

@@ -71,7 +71,7 @@ async fn a_price_record_has_every_field_and_is_the_newest_complete_second() {
 }
 
 #[tokio::test]
-async fn a_limit_in_the_future_is_answered_ok_in_plain_text() {
+async fn future_limit_answers_plain_ok() {
     let venue = venue();
     let answer = venue.get(&format!("/symbol-price/last?pair=BTCUSDT&limitTime={}", NOON + 1)).await;
     assert_eq!((answer.status.as_u16(), answer.text.as_str()), (200, "OK"));
@@ -100,7 +100,7 @@ async fn a_limit_gives_the_newest_complete_record_at_or_before_it() {
 }
 
 #[tokio::test]
-async fn the_last_record_stands_in_a_gap_and_one_second_candles_are_records() {
+async fn last_record_fills_gaps_and_uses_one_second_candles() {
     let venue = venue();
     venue.clock.set(START + 42 * 60_000);
     let record = venue.get("/symbol-price/last?pair=EURUSD").await.json();
@@ -145,7 +145,7 @@ async fn only_the_default_slot_has_prices() {
 }
 
 #[tokio::test]
-async fn candles_are_those_of_the_window_ascending_with_every_field() {
+async fn candles_are_complete_and_ascending() {
     let candles = venue().get(&candles_path("")).await.json();
     assert_eq!(times(&candles), (0..30).map(|minute| START + minute * 60_000).collect::<Vec<_>>());
     let first = &candles[0];
@@ -154,7 +154,7 @@ async fn candles_are_those_of_the_window_ascending_with_every_field() {
 }
 
 #[tokio::test]
-async fn the_windows_ends_are_inclusive_and_the_future_is_not_told() {
+async fn window_ends_are_inclusive_and_hide_the_future() {
     let venue = venue();
     let minute = |count: i64| START + count * 60_000;
     for (start, end, expected) in [
@@ -197,7 +197,7 @@ async fn skip_and_limit_count_from_the_earliest_candle() {
 }
 
 #[tokio::test]
-async fn at_most_1000_candles_come_at_once() {
+async fn returns_at_most_1000_candles() {
     let venue = venue();
     venue.clock.set(START + 7_200_000);
     let path = |more: &str| {
@@ -212,7 +212,7 @@ async fn at_most_1000_candles_come_at_once() {
 }
 
 #[tokio::test]
-async fn the_forming_candle_holds_what_is_known_so_far() {
+async fn forming_candle_has_the_prices_so_far() {
     let (now, path) = (NOON + 30_500, candles_path("").replace("BTCUSDT", "XRPUSDT"));
     for (included, count) in [(true, 31), (false, 30)] {
         let venue = Premises::with(|settings| settings.include_forming = included).venue();
@@ -236,7 +236,7 @@ async fn the_forming_candle_holds_what_is_known_so_far() {
 }
 
 #[tokio::test]
-async fn longer_candles_are_made_of_stored_ones() {
+async fn longer_candles_are_resampled() {
     let venue = venue();
     let path = |interval: &str| candles_path("").replace("interval=1m", &format!("interval={interval}"));
     let candles = venue.get(&path("5m")).await.json();
@@ -248,7 +248,7 @@ async fn longer_candles_are_made_of_stored_ones() {
 }
 
 #[tokio::test]
-async fn parameters_that_are_required_are_asked_for() {
+async fn requires_mandatory_parameters() {
     let venue = venue();
     let whole = candles_path("");
     for name in ["pair", "type", "interval", "startTime", "endTime"] {

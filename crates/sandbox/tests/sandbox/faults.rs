@@ -1,4 +1,4 @@
-//! Each fault of the switchboard, alone.
+//! Each fault of the switchboard in isolation.
 
 use crate::harness::{CREDENTIALS, NOON, Premises, TestVenue, assert_holds, body, request};
 use candlewick_sandbox::{Fault, FaultProfile};
@@ -50,11 +50,11 @@ async fn errors_do_nothing_and_answer_500_or_503_in_shape() {
 #[tokio::test]
 async fn errors_after_accepting_leave_a_trade_behind() {
     let venue = venue("errors-after:1");
-    assert_eq!(venue.get("/token/wallets").await.status, 200, "only opens are struck");
+    assert_eq!(venue.get("/token/wallets").await.status, 200, "only opens are affected");
     let answer = venue.post("/token/trades/open", body("BTCUSDT", "BUY")).await;
     assert!(answer.status.is_server_error());
     let refused = venue.post("/token/trades/open", json!({})).await;
-    assert_eq!(refused.status, 400, "a refusal is not struck");
+    assert_eq!(refused.status, 400, "a rejection is not affected");
     assert_eq!(trades_behind(&venue).await, 1);
     assert_eq!(venue.switchboard.counts().of(Fault::ErrorsAfter), 1);
 }
@@ -168,6 +168,6 @@ async fn an_expired_token_is_refused_for_a_while() {
     for (after_ms, status) in [(4_999, 401), (5_000, 200)] {
         venue.clock.set(NOON + after_ms);
         assert_eq!(venue.get("/token/users/me").await.status, status, "after {after_ms} ms");
-        assert_eq!(venue.get("/symbol-price/default/BTCUSDT").await.status, 200, "the key is another matter");
+        assert_eq!(venue.get("/symbol-price/default/BTCUSDT").await.status, 200, "the key is still accepted");
     }
 }

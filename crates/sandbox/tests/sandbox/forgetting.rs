@@ -1,4 +1,4 @@
-//! A venue that remembers few trades, held against one that remembers all.
+//! A venue that retains few trades, compared with one that retains all.
 
 use crate::harness::{NOON, Premises, TestVenue, block_on, body};
 use axum::http::StatusCode;
@@ -47,10 +47,10 @@ async fn compare(
     let (kept, forgotten): (Vec<&Value>, Vec<&Value>) = all.iter().partition(|row| rows.contains(row));
     assert!(rows.iter().eq(kept.iter().copied()), "the same rows, in the same order");
     let over: Vec<&Value> = kept.iter().copied().filter(|row| is_over(row)).collect();
-    assert_eq!(over.len(), keep.min(over.len() + forgotten.len()), "so many that are over, if there are");
+    assert_eq!(over.len(), keep.min(over.len() + forgotten.len()), "as many ended trades as configured");
     let since = |row: &&Value| over_since[id_of(row)];
-    assert!(forgotten.iter().all(|row| is_over(row)), "nothing that is open is forgotten");
-    assert!(forgotten.iter().map(since).max() <= over.iter().map(since).min(), "the first one first");
+    assert!(forgotten.iter().all(|row| is_over(row)), "open trades are never forgotten");
+    assert!(forgotten.iter().map(since).max() <= over.iter().map(since).min(), "oldest first");
     let unknown = other.get("/token/trades/01ARZ3NDEKTSV4RRFFQ69G5FAV").await;
     assert_eq!(unknown.status, StatusCode::NOT_FOUND);
     for row in &all {
@@ -83,7 +83,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_remembered_is_the_same_and_what_is_forgotten_never_was(
+    fn forgotten_trades_look_unknown(
         keep in 1_usize..6,
         faults in prop::sample::select(&FAULTS[..]),
         steps in prop::collection::vec(
@@ -95,7 +95,7 @@ proptest! {
 }
 
 #[test]
-fn a_venue_that_keeps_two_of_forty_forgets_the_others() {
+fn retains_two_of_forty_trades() {
     let mut steps: Vec<Step> = (0..40).map(|step| (20_000, Some((0, step % 3 == 0, 0)))).collect();
     steps.push((5 * 60_000, None));
     for faults in FAULTS {

@@ -1,4 +1,4 @@
-//! What a sandbox cannot stand on, and what it makes of a set of series.
+//! Invalid inputs of a sandbox, and the markets built from candle series.
 
 use crate::harness::{ManualClock, NOON, candles};
 use candlewick_sandbox::{Foundation, Sandbox, SandboxSettings, markets_of};
@@ -27,11 +27,11 @@ fn flat(symbol: &str, interval: &str) -> CandleSeries {
 }
 
 #[test]
-fn what_is_missing_or_wrong_is_named() {
+fn rejects_missing_and_invalid_inputs() {
     let series = vec![flat("BTCUSDT", "1m")];
     let markets = markets_of(&series);
     check(vec![], vec![], |_| (), "the sandbox has no candles");
-    let incomplete = "BTCUSDT has a market but no candles, or candles but no market: give both";
+    let incomplete = "BTCUSDT has either no market or no candles: provide both";
     check(series.clone(), vec![], |_| (), incomplete);
     let two = markets_of(&[flat("ETHUSDT", "1m"), flat("BTCUSDT", "1m")]);
     check(vec![flat("ETHUSDT", "1m")], two, |_| (), incomplete);

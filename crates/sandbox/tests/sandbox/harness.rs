@@ -1,4 +1,4 @@
-//! A sandbox on candles whose prices can be worked out by head, a clock moved by hand, and requests to it.
+//! A sandbox with simple prices, a manual clock, and requests to it.
 
 use async_trait::async_trait;
 use axum::Router;

@@ -1,4 +1,4 @@
-//! The sandbox held to the contract, line by line, and each of its faults.
+//! The sandbox against the contract, line by line, and each of its faults.
 
 #![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]
 

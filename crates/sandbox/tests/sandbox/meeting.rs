@@ -1,4 +1,4 @@
-//! The client of this workspace at the sandbox: what the one writes, the other reads, to the last field.
+//! The client of this workspace against the sandbox: every field written is read.
 
 use crate::harness::{NOON, Premises, START, client};
 use candlewick_api::HttpBroker;
@@ -31,7 +31,7 @@ fn order(symbol: &str) -> OpenOrder {
 }
 
 #[tokio::test]
-async fn the_client_reads_every_answer_to_the_last_field() {
+async fn client_reads_every_field() {
     let (sandbox, clock) = Premises::default().running().await;
     let broker = client(&sandbox, &clock, &sandbox.api_key, |_| ());
     assert_eq!(broker.identity().await.unwrap().value.restrictions, [""; 0]);
@@ -73,7 +73,7 @@ async fn the_client_reads_every_answer_to_the_last_field() {
 }
 
 #[tokio::test]
-async fn a_rejection_is_certain_says_why_and_when_the_order_arrived() {
+async fn rejection_has_reason_and_arrival_time() {
     let (sandbox, clock) = Premises::default().running().await;
     let broker = client(&sandbox, &clock, &sandbox.api_key, |_| ());
     clock.set(START + 41 * 60_000);

@@ -63,7 +63,7 @@ async fn no_body_matches_two_branches_of_the_document() {
         let [small, large] = branches.map(|name| &schemas[name]);
         let fields = |schema: &Value| schema["properties"].as_object().unwrap().clone();
         let required = |schema: &Value| schema["required"].as_array().unwrap().clone();
-        // What is whole as the large one has fields that the small one does not allow.
+        // The large form has fields that the small one does not allow.
         let strange: Vec<Value> = required(large)
             .into_iter()
             .filter(|name| !fields(small).contains_key(name.as_str().unwrap()))
@@ -77,7 +77,7 @@ async fn no_body_matches_two_branches_of_the_document() {
 }
 
 #[tokio::test]
-async fn the_document_names_what_this_sandbox_has_on_offer() {
+async fn document_lists_the_offer_of_this_sandbox() {
     let schemas = schemas_of(&venue()).await;
     assert_eq!(schemas["Pair"]["enum"], json!(["A&B/C D", "BTCUSDT", "ETHUSDT", "EURUSD", "XRPUSDT"]));
     assert_eq!(schemas["CandleInterval"]["enum"], json!(["1m", "2m", "5m", "15m", "30m", "1h", "12h", "1d"]));

@@ -1,4 +1,4 @@
-//! What holds for every sequence of trades: the wallet adds up to the cent, and every way of paging shows all rows.
+//! Invariants of all sequences of trades: the wallet balances, and paging shows all rows.
 
 use crate::harness::{NOON, Premises, block_on, body};
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ proptest! {
     /// Balance = start + all that was won and lost - the stakes that are out, at every moment and with every fault
     /// that moves knowledge about.
     #[test]
-    fn the_wallet_is_explained_by_the_list(
+    fn wallet_agrees_with_the_list(
         steps in prop::collection::vec((0_i64..40_000, 0_usize..3, any::<bool>(), 1_i64..400_000), 1..25),
         late in any::<bool>(),
     ) {

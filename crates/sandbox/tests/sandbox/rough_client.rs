@@ -1,4 +1,4 @@
-//! Requests that no careful client sends: each is answered, in the shape that its endpoint has for errors (contract 5).
+//! Malformed requests are answered in the error shape of their endpoint (contract 5).
 
 use crate::harness::{CREDENTIALS, body, envelope, plain, request, venue};
 use axum::body::{Body, HttpBody};
@@ -20,7 +20,7 @@ fn open_of(path: &str, body: Body) -> Request<Body> {
 }
 
 #[tokio::test]
-async fn a_path_that_is_no_text_is_400_in_shape_and_401_without_credentials() {
+async fn non_utf8_path_is_400_and_401_without_credentials() {
     let venue = venue();
     for (path, expected) in [
         ("/token/trades/%FF", envelope(400, "/token/trades/%FF", "The path is not UTF-8", "Bad Request")),
@@ -31,7 +31,7 @@ async fn a_path_that_is_no_text_is_400_in_shape_and_401_without_credentials() {
         assert_eq!(answer.headers["content-type"], "application/json");
         assert_eq!(venue.send(request("GET", path, &[], &Value::Null)).await.status, 401, "{path}");
     }
-    // A name that cannot be written in UTF-8 is the name of no pair, and no number.
+    // Invalid UTF-8 is neither a pair nor a number.
     for (path, status) in
         [("/symbol-price/last?pair=%FF", 404), ("/symbol-price/last?pair=BTCUSDT&limitTime=%FF", 400)]
     {

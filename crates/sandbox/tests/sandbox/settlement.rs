@@ -20,7 +20,7 @@ async fn an_open_has_the_times_and_the_price_of_its_arrival() {
 }
 
 #[tokio::test]
-async fn a_settlement_is_seen_at_close_plus_delay_and_not_before() {
+async fn settlement_is_visible_from_close_plus_delay() {
     let venue = venue();
     let trade = venue.open("BTCUSDT", "BUY").await;
     let known = NOON + 62_999 + 4_000;
@@ -127,7 +127,7 @@ async fn a_candle_close_trade_ends_with_its_candle() {
 }
 
 #[tokio::test]
-async fn the_simulations_settings_rule() {
+async fn follows_the_simulation_settings() {
     let mut premises = Premises::default();
     premises.simulation.latency_ms = Millis::ZERO;
     premises.simulation.settle_delay_ms = Millis::ZERO;
@@ -141,7 +141,7 @@ async fn the_simulations_settings_rule() {
 }
 
 #[tokio::test]
-async fn what_the_data_never_ends_stays_open() {
+async fn trade_beyond_the_data_stays_open() {
     let venue = venue();
     let end = START + 120 * 60_000;
     venue.clock.set(end - 30_000);
@@ -160,7 +160,7 @@ async fn what_the_data_never_ends_stays_open() {
 }
 
 #[tokio::test]
-async fn an_answer_that_waits_comes_with_the_arrival() {
+async fn delayed_answer_comes_with_the_arrival() {
     let waiting = Premises::with(|settings| settings.replies = Replies::WhenArrived);
     let venue = std::sync::Arc::new(waiting.venue());
     let asking = std::sync::Arc::clone(&venue);

@@ -1,4 +1,4 @@
-//! The client of this workspace on the sandbox's stream of prices, with and without faults.
+//! The client of this workspace on the price stream of the sandbox, with and without faults.
 
 use crate::harness::{ManualClock, NOON, Premises, START, client};
 use candlewick_api::HttpBroker;
@@ -44,7 +44,7 @@ async fn polled(broker: &HttpBroker, name: &str, tick: PriceTick) -> f64 {
 }
 
 #[tokio::test]
-async fn what_is_pushed_is_what_a_question_for_that_second_answers() {
+async fn streamed_prices_equal_requested_ones() {
     let (_sandbox, clock, broker) = start("none").await;
     let mut feeds = [subscribe(&broker, "BTCUSDT").await, subscribe(&broker, "A&B/C D").await];
     for second in 0..5_i64 {
@@ -57,11 +57,11 @@ async fn what_is_pushed_is_what_a_question_for_that_second_answers() {
         }
     }
     assert_eq!((NOON - START) / 60_000, 30);
-    assert!(broker.unrecognised().snapshot().is_empty(), "it says nothing that is not understood");
+    assert!(broker.unrecognised().snapshot().is_empty(), "everything is understood");
 }
 
 #[tokio::test]
-async fn prices_that_come_twice_late_or_as_garbage_never_go_back_and_are_never_wrong() {
+async fn faulty_stream_never_yields_old_or_wrong_prices() {
     let (mut sandbox, clock, broker) = start("none").await;
     let mut feed = subscribe(&broker, "BTCUSDT").await;
     assert!(next(&mut feed).await.is_some());
@@ -74,7 +74,7 @@ async fn prices_that_come_twice_late_or_as_garbage_never_go_back_and_are_never_w
         clock.set(now);
         let pushed = sandbox.pushed.wait_for(|pushed| *pushed >= Millis::new(now));
         drop(tokio::time::timeout(PATIENCE, pushed).await.expect("in time").unwrap());
-        // A price that became garbage never comes, and one that is held back comes after a newer one: too late.
+        // Corrupted prices are dropped, and delayed ones arrive after a newer one.
         if met(&sandbox)[..2] == [garbage, reordered] {
             let tick = next(&mut feed).await.unwrap();
             assert_eq!(tick.time, Millis::new(now - 1), "one of each second, whatever came before it");
@@ -120,7 +120,7 @@ async fn subscribe_error(broker: &HttpBroker) -> BrokerError {
 }
 
 #[tokio::test]
-async fn one_pair_that_is_silent_ends_alone() {
+async fn silent_pair_ends_without_the_others() {
     let (_sandbox, clock, broker) = start("none").await;
     // EURUSD has no candles in minutes 40 to 44.
     clock.set(START + 40 * 60_000);
@@ -130,8 +130,8 @@ async fn one_pair_that_is_silent_ends_alone() {
     let mut has_ended = false;
     for second in 1..=30_i64 {
         clock.set(START + 40 * 60_000 + second * 1_000);
-        assert!(next(&mut feeds[1]).await.is_some(), "the other goes on");
-        // Of the first only its end can come; it is due after a second, and looked for every half.
+        assert!(next(&mut feeds[1]).await.is_some(), "the other continues");
+        // The first feed can only end: after a second, checked every half second.
         pass(Duration::from_millis(100)).await;
         has_ended = has_ended || has_ended_by_now(&mut feeds[0]).await;
         assert!(has_ended || second < 20, "it is silent");
@@ -140,7 +140,7 @@ async fn one_pair_that_is_silent_ends_alone() {
 }
 
 #[tokio::test]
-async fn the_stream_asks_for_the_key_and_an_unknown_pair_never_begins() {
+async fn stream_requires_the_key_and_a_known_pair() {
     let (sandbox, clock, broker) = start("none").await;
     let refused = subscribe_error(&stream_client(&sandbox, &clock, "another-key")).await;
     assert!(matches!(&refused, BrokerError::Credentials { .. }), "{refused}");

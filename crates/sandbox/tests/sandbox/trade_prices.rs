@@ -1,12 +1,12 @@
-//! The prices of trades lie within the price records of their own seconds, as anybody who audits a venue will hold them.
+//! Prices of trades are within the price records of their seconds, as an audit expects.
 
 use crate::harness::{NOON, Premises, body};
 use candlewick_sdk::Millis;
 use candlewick_simulator::{OpenRounding, PathKind, SimulationSettings};
 use serde_json::{Value, json};
 
-/// The record of the second that a moment lies in; a moment on a boundary is the end of the second before it, for an exit,
-/// and the start of the next, for an entry.
+/// Returns the record of the second of a time. On a boundary, an exit belongs to the previous second and an entry to the
+/// next one.
 fn second_of(time: &Value, exits: bool) -> i64 {
     let time = time.as_i64().unwrap() - i64::from(exits);
     time - time.rem_euclid(1_000)
@@ -44,7 +44,7 @@ async fn check(simulation: SimulationSettings) {
             assert!((field("lowPrice")..=field("highPrice")).contains(&price), "{price}: {record}");
             let (open, close) = (field("openPrice"), field("closePrice"));
             beside_the_walk += usize::from(price < open.min(close) || price > open.max(close));
-            // Whatever is traded, a second stays within its candle.
+            // A second always stays within its candle.
             let window = format!("startTime={}&endTime={second}", second - second.rem_euclid(60_000));
             let path = format!("/aggregated-prices/prices?pair={symbol}&type=crypto&interval=1m&{window}");
             let candle = venue.get(&path).await.json()[0].clone();
@@ -57,12 +57,12 @@ async fn check(simulation: SimulationSettings) {
 }
 
 #[tokio::test]
-async fn prices_of_trades_lie_within_the_records_of_their_seconds() {
+async fn trade_prices_are_within_their_second() {
     check(SimulationSettings::default()).await;
 }
 
 #[tokio::test]
-async fn so_they_do_where_opens_are_not_rounded_and_where_the_path_has_steps() {
+async fn trade_prices_are_within_unrounded_and_stepped_seconds() {
     for path in [PathKind::Linear, PathKind::Open] {
         let (open_rounding, latency_ms) = (OpenRounding::None, Millis::new(1_234));
         check(SimulationSettings { path, open_rounding, latency_ms, ..SimulationSettings::default() }).await;

@@ -27,7 +27,7 @@ type PerBet = [f64; BETS.len()];
 /// # Ok::<(), candlewick_statistics::StatisticsError>(())
 /// ```
 ///
-/// # Promise
+/// # Guarantee
 /// While each trade's mean return is `delta` or more, given all known at its open and its payout, the mean
 /// number of trades to a false alarm is at least `mean_trades`, however trades overlap. Won, lost and drawn
 /// trades count, cancelled and open ones do not.
@@ -42,7 +42,7 @@ type PerBet = [f64; BETS.len()];
 /// open trades settled has a mean of at most that of `N`, and holds at least `mean_trades`, since an open bet
 /// returns 0 or more. So the mean of `N` is at least `mean_trades`.
 ///
-/// The end of the edge is estimated, without a promise, by an account that restarts at the next open whenever
+/// The end of the edge is estimated, without a guarantee, by an account that restarts at the next open whenever
 /// it has fallen below 1 (CUSUM).
 ///
 /// Sources: A. N. Shiryaev (1963) and S. W. Roberts, Technometrics 8 (1966); J. Shin, A. Ramdas and A. Rinaldo,

@@ -5,7 +5,7 @@ use crate::simulation::Dice;
 use TradeOutcome::{Cancelled, Draw, Lost, Won};
 
 #[test]
-fn what_is_called_off_adds_nothing_and_a_large_payout_costs_no_more_than_the_stake() {
+fn cancelled_trades_add_nothing_and_losses_are_limited_to_the_stake() {
     for (outcome, payout, expected) in [(Cancelled, 0.85, 1.0), (Won, 4.0, 2.0 - 0.28 / 3.0 * 0.96)] {
         let mut detector = ChangeDetector::new(0.04, 100).unwrap();
         let first = detector.on_open(0, 1.0);
@@ -17,7 +17,7 @@ fn what_is_called_off_adds_nothing_and_a_large_payout_costs_no_more_than_the_sta
 }
 
 #[test]
-fn the_account_is_the_sum_of_one_that_begins_with_each_trades_end() {
+fn account_is_the_sum_of_accounts_per_settlement() {
     for size in [1_i64, 4] {
         let mut dice = Dice::new(31, size.unsigned_abs());
         let mut detector = ChangeDetector::new(0.04, 1_000_000).unwrap();
@@ -62,7 +62,7 @@ fn the_account_is_the_sum_of_one_that_begins_with_each_trades_end() {
 }
 
 #[test]
-fn an_account_that_has_not_fallen_goes_on_over_trades_that_open_meanwhile() {
+fn account_continues_while_it_has_not_fallen() {
     let mut detector = ChangeDetector::new(0.04, 100).unwrap();
     let first = detector.on_open(0, 1.0);
     detector.on_settled(first, Lost, 0.85);
@@ -86,7 +86,7 @@ fn the_alarm_comes_once_at_its_account_and_stays() {
 }
 
 #[test]
-fn what_cannot_be_watched_for_is_refused() {
+fn rejects_invalid_detectors() {
     for (delta, mean_trades) in [(-0.1, 100), (1.1, 100), (f64::NAN, 100), (0.04, 0)] {
         assert!(ChangeDetector::new(delta, mean_trades).is_err(), "{delta} {mean_trades}");
     }

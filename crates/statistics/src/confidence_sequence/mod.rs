@@ -29,10 +29,10 @@ const STEPS: u32 = 1 << 16;
 /// # Ok::<(), candlewick_statistics::StatisticsError>(())
 /// ```
 ///
-/// # Promise
+/// # Guarantee
 /// If each trade's mean return, given all known at its open and its payout, is one number, the interval
-/// contains it after every trade at once with a probability of at least `confidence`, however often one looks
-/// and however trades overlap. The same holds for the win rate of decided trades. If the mean varies, not
+/// contains it after all trades simultaneously with a probability of at least `confidence`, however often it is
+/// checked and however trades overlap. The same holds for the win rate of decided trades. If the mean varies, not
 /// every trade has a mean of the lower end or less, or of the upper end or more, each at half the error. The
 /// ends may then cross.
 ///
@@ -43,9 +43,9 @@ const STEPS: u32 = 1 << 16;
 /// smaller. The capitals are means of eight with constant `lambda`, divided by the variance inflation of
 /// [`Overlap`] at the open. A capital that reaches `2 / (1 - confidence)` refutes its candidate for good, as
 /// in [`EdgeTest`](crate::EdgeTest). Returns are never below 0 and monotone in `m`, and so are the capitals:
-/// what is not refuted is an interval, whose ends bisection finds.
+/// the candidates that are not refuted form an interval, whose ends are found by bisection.
 ///
-/// It is no verdict: *edge shown* mostly comes before a lower end above 0, and neither implies the other.
+/// It is not a verdict: *edge shown* mostly comes before a lower end above 0, and neither implies the other.
 ///
 /// Source: I. Waudby-Smith and A. Ramdas, *Estimating Means of Bounded Random Variables by Betting* (2024).
 #[derive(Clone, Debug)]

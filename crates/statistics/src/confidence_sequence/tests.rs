@@ -105,7 +105,7 @@ fn largest_capital(
 }
 
 #[test]
-fn candidates_are_refuted_as_by_the_definition() {
+fn refutes_candidates_by_the_definition() {
     let mut refuted = 0;
     for path in 0..6 {
         let mut dice = Dice::new(91, path);
@@ -175,7 +175,7 @@ fn no_trades_leave_everything_possible_and_the_lower_end_is_at_most_a_return_of_
 }
 
 #[test]
-fn what_was_called_off_does_not_count_and_the_largest_payout_bounds_the_edge() {
+fn cancelled_trades_do_not_count_and_payout_bounds_the_edge() {
     let mut sequence = ConfidenceSequence::new();
     for (outcome, payout, settled, upper) in [
         (TradeOutcome::Cancelled, 2.0, 0, 1.0),

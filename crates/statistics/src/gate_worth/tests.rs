@@ -34,7 +34,7 @@ fn unit_return(won: bool) -> f64 {
 }
 
 #[test]
-fn the_real_trades_of_a_hook_are_those_after_two_losses() {
+fn real_trades_of_a_hook_follow_two_losses() {
     // v v r v v r: real are the third (won) and the sixth (lost).
     let trades = one_by_one([-1.0, -1.0, 0.8, -1.0, -1.0, -1.0]);
     let worth = gate_worth(&trades, hook(2), 99, SEED).unwrap();
@@ -44,7 +44,7 @@ fn the_real_trades_of_a_hook_are_those_after_two_losses() {
 }
 
 #[test]
-fn results_that_become_known_later_open_nothing() {
+fn late_results_do_not_open_the_gate() {
     let late = |known| {
         [(0, known, -1.0), (10, known + 10, -1.0), (20, 30, 0.8)]
             .map(|(decided, known, unit_return)| GatedTrade { decided, known, day: 0, unit_return })
@@ -55,7 +55,7 @@ fn results_that_become_known_later_open_nothing() {
 }
 
 #[test]
-fn a_gate_that_is_worth_nothing_and_one_that_picks_only_wins() {
+fn worthless_and_perfect_gates() {
     let equal = gate_worth(&one_by_one([-1.0; 30]), hook(2), 199, SEED).unwrap();
     assert_eq!((equal.p_random, equal.p_shuffled), (Some(1.0), Some(1.0)));
     let picked = gate_worth(&one_by_one([-1.0, -1.0, 0.8].repeat(30)), hook(2), 199, SEED).unwrap();
@@ -71,7 +71,7 @@ fn the_same_seed_gives_the_same_figures() {
 }
 
 #[test]
-fn nothing_to_judge_is_an_error() {
+fn rejects_empty_trades() {
     assert!(gate_worth(&[], hook(1), 9, SEED).is_err());
     assert!(gate_worth(&one_by_one([0.8]), hook(1), 0, SEED).is_err());
     assert!(gate_worth(&one_by_one([f64::NAN]), hook(1), 9, SEED).is_err());
@@ -80,12 +80,12 @@ fn nothing_to_judge_is_an_error() {
 /// The sum over the real trades of what each returned beyond `expected`, and how many there were.
 fn beyond(rule: GateRule, trades: &[GatedTrade], expected: f64) -> (f64, f64) {
     let returns: Vec<f64> = trades.iter().map(|trade| trade.unit_return).collect();
-    let real = real_mean(&TradeGate::new(rule).unwrap(), (trades, &order_of(trades)), &returns);
+    let real = real_mean(&TradeGate::new(rule).unwrap(), (trades, &order_steps(trades)), &returns);
     real.map_or((0.0, 0.0), |(mean, real)| ((mean - expected) * real as f64, real as f64))
 }
 
 #[test]
-fn on_independent_trades_the_p_values_find_something_no_more_often_than_promised() {
+fn p_values_hold_their_error_rate_on_independent_trades() {
     const PATHS: u64 = 2_000;
     let (mut random, mut shuffled) = (0_u32, 0_u32);
     for path in 0..PATHS {
@@ -194,7 +194,7 @@ impl Clusters {
 }
 
 #[test]
-fn on_planted_clusters_a_gate_gains_or_loses_what_theory_gives() {
+fn gate_on_clusters_agrees_with_theory() {
     let clusters = Clusters { win: [0.68, 0.42], leave: [0.02, 0.03] };
     let of_all = clusters.win_rate();
     // After a win: P(win after win) = mean + covariance / mean.

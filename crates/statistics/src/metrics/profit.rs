@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn profits_are_held_against_losses() {
+    fn profit_factor_compares_profits_with_losses() {
         for (results, expected) in [
             (&[0.85, -1.0, 0.85, -1.0, 0.0] as &[f64], Some(0.85)),
             (&[3.0, -1.0], Some(3.0)),

@@ -85,7 +85,7 @@ pub fn probabilistic_sharpe(sample: SharpeSample, benchmark: f64) -> Result<f64,
         return Err(StatisticsError::TooFew { what: "periods", found: periods.max(0.0) as usize, needed: 2 });
     }
     let z = (sharpe - benchmark) * (periods - 1.0).sqrt() / sample.spread();
-    // No spread at all: the ratio is what it is.
+    // Without spread the ratio is certain.
     Ok(if z.is_nan() { 0.5 } else { Normal::standard().cdf(z) })
 }
 
@@ -106,7 +106,7 @@ pub fn deflated_sharpe(
     }
     let benchmark = match trials {
         0 => return Err(StatisticsError::TooFew { what: "trials", found: 0, needed: 1 }),
-        // The best of one is that one: nothing to deflate.
+        // A single variant needs no deflation.
         1 => 0.0,
         _ => {
             let (n, normal) = (trials as f64, Normal::standard());
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ratio_takes_two_numbers_that_differ() {
+    fn ratio_requires_two_different_numbers() {
         assert_eq!((sharpe(&[0.1; 7], 252.0), sortino(&[1.0, 0.0], 4.0)), (Ok(None), Ok(None)));
         assert_eq!(SharpeSample::from_returns(&[1.0; 5]), Ok(None));
         for returns in [&[0.1][..], &[0.1, f64::NAN]] {

@@ -18,7 +18,7 @@ pub struct StreakFold {
 }
 
 impl Streaks {
-    // Without a branch: docs/performance.md.
+    // Branchless; see docs/performance.md.
     #[inline]
     #[must_use]
     pub const fn after(self, outcome: TradeOutcome) -> Self {
@@ -109,7 +109,7 @@ pub fn runs_test<'a>(sequences: impl IntoIterator<Item = &'a [bool]>) -> Option<
     if all_won.min(all_lost) < FEWEST_OF_EACH || variance <= 0.0 {
         return None;
     }
-    // A number of runs is whole: half of one is no difference.
+    // Continuity correction.
     let distance = ((runs as f64 - expected).abs() - 0.5).max(0.0) / variance.sqrt();
     let p_value = 2.0 * (1.0 - Normal::standard().cdf(distance));
     Some(RunsTest { runs, expected, p_value: p_value.min(1.0) })
@@ -122,7 +122,7 @@ mod tests {
     use TradeOutcome::{Cancelled, Draw, Lost, Won};
 
     #[test]
-    fn streaks_are_counted_over_draws() {
+    fn draws_do_not_end_a_streak() {
         let streaks = longest_streaks([Won, Won, Draw, Won, Lost, Lost, Cancelled, Won, Lost]);
         assert_eq!(streaks, Streaks { won: 3, lost: 2 });
         assert_eq!(longest_streaks([]), Streaks::default());

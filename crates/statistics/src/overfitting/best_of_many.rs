@@ -31,7 +31,7 @@ pub struct BestOfMany {
 /// shifted to 0, the largest statistic of a draw is one of a worthless family, and
 /// `p = (1 + draws at least as good) / (1 + draws)`. A variant whose results never vary is excluded.
 ///
-/// It is approximate, the more so the fewer blocks there are: `docs/statistics.md` has what was measured.
+/// It is approximate, and less accurate with few blocks; `docs/statistics.md` has measurements.
 ///
 /// Sources: H. White, *A Reality Check for Data Snooping* (2000); P. R. Hansen, *A Test for Superior Predictive
 /// Ability* (2005); D. N. Politis and J. P. Romano (1992); F. Goetze and H. R. Kuensch (1996).
@@ -180,7 +180,7 @@ impl BlockSums {
         let squares =
             self.squares[variant] - 2.0 * mean * self.by_length[variant] + mean * mean * self.squared_lengths;
         let variance = squares * self.count / (self.count - 1.0);
-        // Rounding leaves a little of nothing: a deviation that small is none.
+        // Treats a deviation of rounding size as 0.
         (squares > 1e-12 * self.squares[variant]).then(|| (self.sums[variant] - expected) / variance.sqrt())
     }
 }
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_keep_what_hangs_together_from_counting_twice() {
+    fn blocks_preserve_dependence() {
         // Shares of 250 worthless families that are called significant at 10 %; the standard error is 1.9 points.
         let called_significant = |block_periods| {
             let bootstrap = |seed| Bootstrap { block_periods, runs: 59, seed };
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variant_that_earns_is_found_among_many() {
+    fn finds_a_profitable_variant_among_many() {
         let mut variants = noise(50, 250, 1, 8);
         variants[17].iter_mut().for_each(|value| *value += 0.4);
         variants.push(vec![0.0; 250]);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_periods_every_draw_is_known() {
+    fn two_periods_agree_with_hand_computation() {
         // Both drawn, in either order, make 0 of what is there less what is expected; twice the same has no statistic, and
         // is never as good. A draw of 0 is as good as a variant that earns 0 or less, and none as one that earns more.
         let of_both = (0..BOOTSTRAP.runs).filter(|run| {
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_as_good_variants_the_first_is_the_best() {
+    fn first_of_equal_variants_is_best() {
         let variants = [[1.0, 2.0, 0.0], [3.0, 1.0, 2.0], [2.0, 3.0, 1.0]].map(|one| one.to_vec());
         let found = best_of_many(&VariantReturns::new(&variants).unwrap(), BOOTSTRAP).unwrap();
         assert_eq!(found.best, 1);
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn families_without_a_trade_and_empty_draws_are_refused() {
+    fn rejects_families_without_trades_and_empty_draws() {
         let idle = VariantReturns::new(&[vec![0.0; 9]]).unwrap();
         assert!(best_of_many(&idle, BOOTSTRAP).is_err());
         let busy = VariantReturns::new(&[vec![0.0, 1.0]]).unwrap();
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_that_all_earn_the_same_in_a_period_have_no_statistic() {
+    fn constant_blocks_have_no_statistic() {
         for place in 1..=40 {
             let each = 1e7 / f64::from(place);
             assert_eq!(blocks_of(&[(2.0 * each, 2), (3.0 * each, 3), (each, 1)]).statistic(0, 0.0), None);

@@ -66,9 +66,9 @@ pub fn probability_of_overfitting(
         divisions.iter().filter(|division| is(division)).count() as f64 / divisions.len() as f64
     };
     Ok(Overfitting {
-        // A rank over N + 1 of at most one half: no more are below it than above, those that are equal shared out.
+        // A rank over N + 1 of at most one half: at most as many are below as above; ties are shared.
         probability: share(|division| division.below <= division.above),
-        loss_probability: share(|division| division.found.sum < 0.0),
+        loss_probability: share(|division| division.chosen_variant.sum < 0.0),
     })
 }
 
@@ -77,13 +77,13 @@ struct Division {
     chosen: Vec<(usize, usize)>,
     other: Vec<(usize, usize)>,
     best: f64,
-    found: Found,
+    chosen_variant: ChosenVariant,
     below: usize,
     above: usize,
 }
 
 #[derive(Clone, Copy)]
-struct Found {
+struct ChosenVariant {
     sum: f64,
     ratio: f64,
 }
@@ -113,7 +113,7 @@ impl Division {
                 chosen: (0..blocks).filter(|at| is_taken(*at)).map(|at| (at, cut(at))).collect(),
                 other: (0..blocks).filter(|at| !is_taken(*at)).map(|at| (at, 0)).collect(),
                 best: f64::NEG_INFINITY,
-                found: Found { sum: 0.0, ratio: 0.0 },
+                chosen_variant: ChosenVariant { sum: 0.0, ratio: 0.0 },
                 below: 0,
                 above: 0,
             }
@@ -132,15 +132,15 @@ impl Division {
         }
         if let Some(variant) = better {
             let other = Moments::together(blocks, &self.other, group.count());
-            self.found = Found { sum: other.sums[variant], ratio: other.ratio(variant) };
+            self.chosen_variant = ChosenVariant { sum: other.sums[variant], ratio: other.ratio(variant) };
         }
     }
 
     fn rank(&mut self, blocks: &[Block], count: usize) {
         let other = Moments::together(blocks, &self.other, count);
         for ratio in (0..count).map(|variant| other.ratio(variant)) {
-            self.below += usize::from(ratio < self.found.ratio);
-            self.above += usize::from(ratio > self.found.ratio);
+            self.below += usize::from(ratio < self.chosen_variant.ratio);
+            self.above += usize::from(ratio > self.chosen_variant.ratio);
         }
     }
 }
@@ -198,7 +198,7 @@ impl Moments {
         let count = self.count as f64;
         let mean = self.sums[variant] / count;
         let variance = self.squares[variant] / count - mean * mean;
-        // Rounding leaves a little of nothing: a deviation that small is none.
+        // Treats a deviation of rounding size as 0.
         if variance <= 1e-14 * self.squares[variant] / count { 0.0 } else { mean / variance.sqrt() }
     }
 }
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn divisions_that_cannot_be_are_refused() {
+    fn rejects_invalid_divisions() {
         let periods: Vec<f64> = (0..40).map(f64::from).collect();
         let returns = |variants| VariantReturns::new(&vec![periods.clone(); variants]).unwrap();
         let (one, two) = (returns(1), returns(2));

@@ -22,7 +22,7 @@ pub trait Variants {
     fn put(&self, variant: usize, returns: &mut [f64]);
 }
 
-/// Returns of every variant tried by period, discarded ones included: without them all results are too good.
+/// Returns per period of every variant tried. Omitting discarded variants makes all results too good.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariantReturns {
     variants: usize,
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn returns_without_meaning_are_refused() {
+    fn rejects_invalid_returns() {
         for variants in [vec![], vec![vec![1.0]], vec![vec![1.0, 2.0], vec![1.0]], vec![vec![1.0, f64::NAN]]]
         {
             assert!(VariantReturns::new(&variants).is_err(), "{variants:?}");
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_p_value_is_refused_and_none_have_none() {
+    fn rejects_invalid_p_values() {
         assert!(benjamini_hochberg(&[0.5, 1.1]).is_err());
         assert!(benjamini_hochberg(&[f64::NAN]).is_err());
         assert_eq!(benjamini_hochberg(&[]), Ok(vec![]));

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn questions_to_a_curve_are_answered_by_hand() {
+    fn curve_agrees_with_hand_computed_values() {
         let ruin = Ruin::new(vec![0.0, 0.25, 0.25, 0.5], 0.0);
         assert_eq!(ruin.probability(), 0.5);
         assert_eq!([ruin.within(0), ruin.within(2), ruin.within(9)], [0.0, 0.25, 0.5]);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn ruin_at_a_decided_trade_waits_until_so_many_are_decided() {
+    fn draws_delay_ruin() {
         // Certain at the first: as probable as that not all are draws. At the third: as that three are decided.
         let trades = 500_u32;
         let at = |decided: usize| {

@@ -88,9 +88,9 @@ impl RuinQuestion {
 /// probability and change of balance. The chain contains the balances at cycle starts, on the
 /// lattice of the greatest common divisor of all changes. A lattice that would be too fine is made
 /// coarser: a change between two points is split between them so that the mean is preserved, and
-/// the error is estimated by comparison with a lattice twice as coarse. It never gets so coarse
-/// that it cannot distinguish what a cycle can pay. A horizon for which that takes too long is
-/// rejected, together with the longest feasible one.
+/// the error is estimated by comparison with a lattice twice as coarse. It always
+/// distinguishes the outcomes of a cycle. A horizon that would take too long is rejected, and the
+/// error contains the longest feasible one.
 ///
 /// Draws only take time: `m` of `n` trades are decided, binomially distributed, and the curve over
 /// decided trades is mixed accordingly.
@@ -136,7 +136,7 @@ pub fn required_balance(
     most_probability: f64,
 ) -> Result<Option<u64>, StatisticsError> {
     RuinQuestion { balance: 0, ..*question }.check()?;
-    let most = check_probability("most probable ruin", most_probability)?;
+    let most = check_probability("maximum ruin probability", most_probability)?;
     match smallest_balance(question, plan, most) {
         Err(StatisticsError::TooManyTrades { .. }) => Ok(None),
         found => found,
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn half_kelly_for_a_rate_is_the_share_that_it_comes_to() {
+    fn half_kelly_equals_its_share() {
         // At even money 0.6 is worth 0.6 - 0.4 = 0.2 of the balance.
         let question = RuinQuestion { balance: 200, minimum_stake: 5, horizon_trades: 300, ..QUESTION };
         let kelly = StakePlan::Kelly { fraction: 0.5, believed_win_probability: 0.6, step: 1 };
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rounding_may_do_to_a_share_is_counted_by_hand() {
+    fn share_rounding_error_agrees_with_hand_computation() {
         // Half of the balance in steps of 2, from 20 on: 10 % of the least balance, so that four tenths are the least share.
         let plan = StakePlan::Share { fraction: 0.5, step: 2 };
         let found = |balance, horizon_trades| {
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_that_cannot_start_is_ruined_and_one_that_never_stakes_is_not() {
+    fn plan_without_affordable_stake_is_ruined() {
         let probability = |question: &RuinQuestion, plan| ruin(question, &plan).unwrap().probability();
         let poor = RuinQuestion { balance: 2, minimum_stake: 2, ..QUESTION };
         assert_eq!(probability(&poor, StakePlan::Flat { stake: 3 }), 1.0);
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_without_meaning_are_refused() {
+    fn rejects_invalid_questions() {
         let flat = StakePlan::Flat { stake: 1 };
         let largest = RuinQuestion { balance: MAX_MONEY, payout_fraction: 100.0, ..QUESTION };
         assert_eq!(largest.check(), Ok(()));
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sums_are_those_of_the_stakes_one_by_one() {
+    fn recovery_cost_equals_summed_stakes() {
         for (payout, levels) in [(0.85, 6_u32), (0.6, 3), (1.0, 1), (0.92, 10)] {
             for (recovery, profit) in [(Recovery::Losses, 0.0), (Recovery::LossesAndProfit, payout)] {
                 let mut spent = 1.0;

@@ -55,7 +55,7 @@ impl StakePlan {
             }
             Self::Kelly { fraction, believed_win_probability, step } => {
                 check_probability("believed win probability", believed_win_probability)?;
-                check_probability("fraction of Kelly", fraction).and(stake(step))
+                check_probability("Kelly fraction", fraction).and(stake(step))
             }
             Self::Martingale { base, factor, levels, most_stake, step: rounding } => {
                 check_levels(levels, 1)?;
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stake_is_above_nothing_and_no_more_than_can_be_counted() {
+    fn rejects_zero_and_excessive_stakes() {
         let none = Err(StatisticsError::NotAStake { value: 0.0 });
         let too_much = Err(StatisticsError::TooMuchMoney { most: 1_125_899_906_842_624 });
         for (stake, expected) in [(0, none), (1, Ok(())), (1 << 50, Ok(())), ((1 << 50) + 1, too_much)] {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_of_a_factor_that_no_float_is_equal_to_are_those_of_decimals() {
+    fn ladder_levels_are_exact_decimals() {
         // By decimals: 1.00, 2.30, 5.29, 12.167.
         let plan =
             StakePlan::Martingale { base: 100, factor: 2.3, levels: 4, most_stake: MAX_MONEY, step: 1 };
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ladder_may_cost_all_money_that_can_be_counted_and_no_more() {
+    fn ladder_cost_is_limited_to_the_maximum_money() {
         // 1 + 2 + ... + 2^48 = 2^49 - 1, of twice that and of one more.
         let half = (1 << 49) - 1;
         assert_eq!(doubling(1, 49).stakes(&QUESTION).map(|stakes| stakes.iter().sum()), Ok(half));

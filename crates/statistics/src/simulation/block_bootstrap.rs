@@ -25,7 +25,7 @@ impl BlockBootstrap {
             BlockLength::Fixed(fixed) => f64::from(fixed),
         };
         if !(value >= 1.0 && value.is_finite()) {
-            return Err(StatisticsError::NotANumberFor { what: "a block length of", value });
+            return Err(StatisticsError::NotANumberFor { what: "block length", value });
         }
         Ok(Self { seed, length })
     }
@@ -73,7 +73,7 @@ pub fn best_block_length(numbers: &[f64]) -> f64 {
     if variance.is_nan() || variance <= 0.0 {
         return 1.0;
     }
-    // From the first lag on behind which several in a row cannot be told from 0, none counts.
+    // Ignores lags from the first of several consecutive ones that are not significantly different from 0.
     let in_a_row = 5.max(n.log10().sqrt().ceil() as usize);
     let most = ((n.sqrt().ceil() as usize) + in_a_row).min(numbers.len() - 1);
     let noise = 2.0 * (n.log10() / n).sqrt();

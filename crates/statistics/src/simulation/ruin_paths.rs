@@ -147,7 +147,7 @@ impl RuinTrials {
         self.halved as f64 / self.paths as f64
     }
 
-    /// Returns the distance between the share and a probability, in the standard errors that this implies.
+    /// Returns the distance between the share and a probability, in standard errors of that probability.
     pub fn standard_errors_from(self, probability: f64) -> f64 {
         let variance = probability * (1.0 - probability) / self.paths as f64;
         (self.share() - probability).abs() / variance.sqrt()
@@ -178,7 +178,7 @@ pub fn simulate_limited_ruin(
     question.check()?;
     plan.check()?;
     let stakes = plan.stakes(question)?;
-    let share = share_of(plan, question)?;
+    let share = staked_share(plan, question)?;
     let is_placed = |stake: u64, balance: u64| stake >= question.minimum_stake && stake <= balance;
     let end_of = |path: u64| {
         let mut dice = Dice::new(seed, path);
@@ -224,7 +224,7 @@ pub fn simulate_limited_ruin(
         let next = next_stake(plan, &stakes, level, share, wallet.balance);
         (if is_placed(next, wallet.balance) { End::Alive } else { End::Ruined }, lowest)
     };
-    // Who stakes nothing loses nothing.
+    // A plan without stakes cannot be ruined.
     let never_stakes = share == 0.0 && stakes.is_empty() && !matches!(plan, StakePlan::Flat { .. });
     let paths_to_play = if never_stakes { 0 } else { paths };
     let mut trials = RuinTrials { paths, ruined: 0, stopped: 0, reached: 0, halved: 0 };
@@ -242,7 +242,7 @@ pub fn simulate_limited_ruin(
 }
 
 /// Returns the share of the balance that the plan stakes, 0 if it stakes amounts.
-fn share_of(plan: &StakePlan, question: &RuinQuestion) -> Result<f64, StatisticsError> {
+fn staked_share(plan: &StakePlan, question: &RuinQuestion) -> Result<f64, StatisticsError> {
     Ok(match *plan {
         StakePlan::Flat { .. } | StakePlan::Martingale { .. } | StakePlan::Soros { .. } => 0.0,
         StakePlan::Share { fraction, .. } => fraction,
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_of_the_run_is_reached_before_ruin_as_the_gambler_s_chances_say() {
+    fn target_probability_agrees_with_gamblers_ruin() {
         // From 4 stakes, ruin at 0 against a stop at 10: for an even game the chance of ruin is 1 - 4 / 10; for p = 0.45 it is
         // ((q/p)^10 - (q/p)^4) / ((q/p)^10 - 1) (Feller I, XIV.2).
         let flat = StakePlan::Flat { stake: 10 };
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_of_the_run_end_it_where_worked_out_by_hand() {
+    fn limits_agree_with_hand_computation() {
         // Two trades of 10 from 100, at even odds: each of four paths has a quarter.
         let flat = StakePlan::Flat { stake: 10 };
         let question = RuinQuestion { horizon_trades: 2, ..EVEN };
@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_of_half_is_halved_by_a_first_loss_or_by_two_behind_a_win() {
+    fn halved_share_agrees_with_hand_computation() {
         // L: a half; WLL: 1.5, 0.75, 0.375. Of three even trades 1/2 + 1/8.
         let plan = StakePlan::Share { fraction: 0.5, step: 1 };
         let question = RuinQuestion { horizon_trades: 3, balance: 100_000, ..EVEN };
@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn stops_of_a_day_leave_ruin_as_it_is_until_no_stake_fits_any_more() {
+    fn daily_stops_do_not_change_ruin_while_stakes_fit() {
         let flat = StakePlan::Flat { stake: 10 };
         let question = RuinQuestion { horizon_trades: 400, win_probability: 0.48, ..EVEN };
         let rests = |loss: MoneyStop, profit: MoneyStop| WalletLimits {

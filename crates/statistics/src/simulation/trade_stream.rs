@@ -72,7 +72,7 @@ impl TradeStream {
         listen: impl FnMut(StreamEvent) -> ControlFlow<()>,
     ) {
         let mut dice = Dice::new(seed, path);
-        // A listener that breaks wants no more; nothing is left to do here.
+        // The listener stopped the stream.
         let _ = match self.dependence {
             TradeDependence::Independent => self.play_groups(&mut dice, 1, trades, listen),
             TradeDependence::SameTrade(size) => self.play_groups(&mut dice, size, trades, listen),
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_wins_at_the_rate_it_was_made_for() {
+    fn stream_wins_at_its_configured_rate() {
         for (dependence, points, draw_share, expected) in [
             (TradeDependence::Independent, 0.0, 0.0, 0.540_541),
             (TradeDependence::Independent, 5.0, 0.1, 0.590_541),
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_that_cannot_be_are_refused() {
+    fn rejects_invalid_streams() {
         let new =
             |dependence, payouts: &[f64], points, draw| TradeStream::new(dependence, payouts, points, draw);
         assert_eq!(new(TradeDependence::Independent, &[], 0.0, 0.0), Err(StatisticsError::NoTrades));

@@ -110,7 +110,7 @@ mod tests {
     const RANGE: PathRange = PathRange { seed: 11, first_path: 0, paths: 1_500, trades: 1_000 };
 
     #[test]
-    fn the_trades_to_a_verdict_are_those_of_the_path_that_fills_the_share() {
+    fn trades_to_a_verdict_are_a_quantile_of_paths() {
         let after: Vec<u64> = (1..=40).map(|path| 10 * path).collect();
         let shown = VerdictRates { paths: 50, shown_after: after.clone(), rejected_after: Vec::new() };
         let rejected = VerdictRates { paths: 50, shown_after: Vec::new(), rejected_after: after };

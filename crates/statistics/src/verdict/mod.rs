@@ -86,7 +86,7 @@ pub struct NotionalStake {
     mark: OverlapMark,
 }
 
-/// A verdict that is being formed: it takes each open and each settlement, and allocates nothing.
+/// Sequential test that produces a [`Verdict`] from opens and settlements, without allocation.
 ///
 /// Events must come in the order in which they became known; at the same moment, settlements come first.
 ///
@@ -118,7 +118,7 @@ pub struct NotionalStake {
 /// for a mean given the answered payout too. Cancelled trades are excluded on both sides.
 ///
 /// A strategy that trades at break-even on average, but in known regimes, has an edge while one lasts, and the
-/// account may say so. *Shown* does not promise anything of the trades to come.
+/// account may say so. *Shown* does not guarantee anything about future trades.
 ///
 /// # Stakes
 /// Any share known at the open keeps the promise; this one is chosen for speed. The edge account has four parts
@@ -128,7 +128,7 @@ pub struct NotionalStake {
 /// win would exceed the goal, all parts stake less, so that it just reaches it.
 ///
 /// At payout 85 the medians to *shown* are 3,491, 1,605, 560, 213 and 102 trades at +2, +3, +5, +8, +12 points, and
-/// 2,853, 1,296, 449, 180, 81 for who knows the edge. `docs/statistics.md` has the tables.
+/// 2,853, 1,296, 449, 180, 81 for a bettor who knows the edge. `docs/statistics.md` has the tables.
 ///
 /// Sources: J. Ville (1939); G. Shafer, *Testing by Betting* (2021); I. Waudby-Smith and A. Ramdas, *Estimating
 /// Means of Bounded Random Variables by Betting* (2024); T. Cover, *Universal Portfolios* (1991), for the parts.
@@ -233,7 +233,7 @@ impl EdgeTest {
             self.mirror.give_back(&mirror, 1.0 + (delta - trade_return) / at_risk);
         }
         if self.answer == Answer::Open {
-            self.answer = self.answer_of_accounts();
+            self.answer = self.evaluate_accounts();
         }
     }
 
@@ -244,7 +244,7 @@ impl EdgeTest {
         }
     }
 
-    fn answer_of_accounts(&self) -> Answer {
+    fn evaluate_accounts(&self) -> Answer {
         if self.edge.total() >= self.goal {
             Answer::Shown
         } else if self.mirror.total() * self.plan.beta() >= 1.0 {
@@ -347,7 +347,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_plans_that_can_err_and_can_find_are_accepted() {
+    fn rejects_invalid_plans() {
         assert_eq!(EdgeTestPlan::new(0.05, 0.05, 0.04), Ok(EdgeTestPlan::default()));
         let plan = EdgeTestPlan::new(0.01, 0.02, 0.03).unwrap().watching(7);
         assert_eq!((plan.alpha(), plan.beta(), plan.delta(), plan.watch_trades()), (0.01, 0.02, 0.03, 7));
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_of_alpha_asks_for_as_many_times_the_evidence() {
+    fn goal_is_inverse_to_the_share_of_alpha() {
         let shown_after = |weight| {
             let mut test = EdgeTest::new(EdgeTestPlan::default()).weighing(weight);
             assert_eq!(test.goal(), 20.0 / weight);
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn the_forecast_is_that_of_the_mean_payout_by_hand() {
+    fn forecast_agrees_with_hand_computation() {
         let mut test = EdgeTest::new(EdgeTestPlan::default());
         for payout in [0.8, 0.9, 0.85] {
             let stake = test.on_open(payout).unwrap();
@@ -400,7 +400,7 @@ mod tests {
         // At 0.85 an edge of 0.04 wins 0.562162 and stakes 0.047059: 0.562162 ln 1.04 + 0.437838 ln 0.952941 is 0.000943697
         // a trade, and ln 20 is 2.995732.
         assert_eq!(test.verdict(), Verdict::NotEnoughTrades { about_more: Some(3175) });
-        // What is held already is not missing, and trades that overlap bring less: two wins of 0.85 are 1 + 1.445 / 11.445.
+        // The account so far counts, and overlapping trades add less: two wins of 0.85 are 1 + 1.445 / 11.445.
         for stake in [0; 2].map(|_| test.on_open(0.85).unwrap()) {
             test.on_settled(stake, TradeOutcome::Won);
         }
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn where_half_of_the_trades_are_draws_twice_as_many_are_missing() {
+    fn draws_double_the_forecast() {
         let missing = |outcomes: &[TradeOutcome]| {
             let mut test = EdgeTest::new(EdgeTestPlan::default());
             settle_all(&mut test, 0.85, outcomes.iter().copied());
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payout_that_is_none_is_refused_and_changes_nothing() {
+    fn invalid_payout_changes_nothing() {
         let mut test = EdgeTest::new(EdgeTestPlan::default());
         let before = test.clone();
         for payout in [0.0, -0.8, f64::NAN, f64::INFINITY] {

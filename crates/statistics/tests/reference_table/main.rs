@@ -29,7 +29,7 @@ const MEASURED: &str = "\
     best_block_length gate_worth simulate_limited_ruin";
 
 #[test]
-fn every_statistic_stands_beside_its_reference_figure() {
+fn statistics_equal_their_reference_figures() {
     let mut ours = trades::figures().unwrap();
     ours.extend(variants::figures().unwrap());
     ours.extend(money::figures().unwrap());

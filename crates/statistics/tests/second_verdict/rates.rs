@@ -30,7 +30,7 @@ fn verdict_of(path: u64, edge: f64) -> Verdict {
 }
 
 #[test]
-fn the_verdict_errs_as_often_as_it_may_on_trades_one_after_another() {
+fn error_rate_is_exhausted_on_sequential_trades() {
     const PATHS: u64 = 3_000;
     // At most 5 % and two and a half standard errors.
     for (edge, wrong, least) in [(0.0, Verdict::EdgeShown, 0.036), (DELTA, Verdict::EdgeRejected, 0.03)] {
@@ -41,7 +41,7 @@ fn the_verdict_errs_as_often_as_it_may_on_trades_one_after_another() {
 }
 
 #[test]
-fn clusters_chains_and_draws_are_not_much_shyer_than_they_need_to_be() {
+fn dependent_trades_are_not_overly_conservative() {
     for (dependence, draws, least) in [
         (TradeDependence::SameTrade(3), 0.0, 0.02),
         (TradeDependence::Overlapping(2), 0.0, 0.02),

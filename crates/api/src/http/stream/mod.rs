@@ -26,24 +26,24 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_conf
 
 mod packet;
 
-const WAITING_PRICES: usize = 256;
-const WAITING_PAIRS: usize = 64;
+const PRICE_BUFFER: usize = 256;
+const SUBSCRIPTION_BUFFER: usize = 64;
 /// Minimum and maximum reconnect delay.
-const PAUSE: [Duration; 2] = [Duration::from_secs(1), Duration::from_mins(1)];
+const RECONNECT_DELAY: [Duration; 2] = [Duration::from_secs(1), Duration::from_mins(1)];
 
 pub(super) struct PriceStream {
     link: Mutex<Link>,
 }
 
 struct Link {
-    wanted: Option<mpsc::Sender<Wanted>>,
+    subscriptions: Option<mpsc::Sender<Subscription>>,
     has_heard: Arc<AtomicBool>,
     pauses: ExponentialBackoff,
     not_before: Instant,
 }
 
 fn pauses() -> ExponentialBackoff {
-    let [least, most] = PAUSE;
+    let [least, most] = RECONNECT_DELAY;
     let builder = ExponentialBuilder::default().with_min_delay(least).with_max_delay(most);
     builder.with_jitter().without_max_times().build()
 }
@@ -51,7 +51,7 @@ fn pauses() -> ExponentialBackoff {
 impl PriceStream {
     pub(super) fn new() -> Self {
         let has_heard = Arc::new(AtomicBool::new(false));
-        let link = Link { wanted: None, has_heard, pauses: pauses(), not_before: Instant::now() };
+        let link = Link { subscriptions: None, has_heard, pauses: pauses(), not_before: Instant::now() };
         Self { link: Mutex::new(link) }
     }
 
@@ -62,10 +62,10 @@ impl PriceStream {
         headers: HeaderMap,
     ) -> Result<PriceFeed, BrokerError> {
         let silence = venue.settings.stream_silence();
-        let (prices, feed) = PriceFeed::channel(WAITING_PRICES);
+        let (prices, feed) = PriceFeed::channel(PRICE_BUFFER);
         let (begun, begins) = oneshot::channel();
-        let wanted = self.link.lock().await.connected(venue, headers).await?;
-        let asked = timeout(silence, wanted.send(Wanted { symbol, prices, begun })).await;
+        let subscriptions = self.link.lock().await.connected(venue, headers).await?;
+        let asked = timeout(silence, subscriptions.send(Subscription { symbol, prices, begun })).await;
         if !matches!(asked, Ok(Ok(()))) {
             return Err(unavailable("it ended"));
         }
@@ -82,21 +82,21 @@ impl Link {
         &mut self,
         venue: &HttpBroker,
         headers: HeaderMap,
-    ) -> Result<mpsc::Sender<Wanted>, BrokerError> {
-        match self.wanted.take() {
-            Some(wanted) if !wanted.is_closed() => return Ok(self.wanted.insert(wanted).clone()),
+    ) -> Result<mpsc::Sender<Subscription>, BrokerError> {
+        match self.subscriptions.take() {
+            Some(open) if !open.is_closed() => return Ok(self.subscriptions.insert(open).clone()),
             Some(_) => self.pause(),
             None => {}
         }
         if Instant::now() < self.not_before {
-            return Err(unavailable("it is tried again in a moment"));
+            return Err(unavailable("waiting before the next connection attempt"));
         }
-        let opened = match request_of(venue, headers) {
+        let opened = match build_request(venue, headers) {
             Ok(request) => Socket::open(request, venue.settings.timeout()).await,
             Err(error) => Err(error),
         };
         let socket = opened.inspect_err(|_| self.pause())?;
-        let (wanted, receiver) = mpsc::channel(WAITING_PAIRS);
+        let (subscriptions, receiver) = mpsc::channel(SUBSCRIPTION_BUFFER);
         let reader = Reader {
             slot: venue.settings.slot.clone(),
             clock: Arc::clone(&venue.clock),
@@ -105,19 +105,19 @@ impl Link {
             has_heard: Arc::clone(&self.has_heard),
         };
         tokio::spawn(socket.serve(receiver, reader));
-        Ok(self.wanted.insert(wanted).clone())
+        Ok(self.subscriptions.insert(subscriptions).clone())
     }
 
     fn pause(&mut self) {
         if self.has_heard.swap(false, Ordering::Relaxed) {
             self.pauses = pauses();
         }
-        let [_, most] = PAUSE;
+        let [_, most] = RECONNECT_DELAY;
         self.not_before = Instant::now() + self.pauses.next().unwrap_or(most);
     }
 }
 
-fn request_of(venue: &HttpBroker, headers: HeaderMap) -> Result<Request, BrokerError> {
+fn build_request(venue: &HttpBroker, headers: HeaderMap) -> Result<Request, BrokerError> {
     let path = venue.settings.stream_path.trim_matches('/');
     let mut url = venue.prices.join(path.split('/'))?;
     let with_slash = format!("{}/", url.path());
@@ -125,7 +125,7 @@ fn request_of(venue: &HttpBroker, headers: HeaderMap) -> Result<Request, BrokerE
     url.set_query(Some("EIO=4&transport=websocket"));
     let encrypted = url.scheme() == "https";
     let refused = |problem: &str| BrokerError::settings("price_url", &venue.settings.price_url, problem);
-    url.set_scheme(if encrypted { "wss" } else { "ws" }).map_err(|()| refused("cannot be streamed from"))?;
+    url.set_scheme(if encrypted { "wss" } else { "ws" }).map_err(|()| refused("is not an HTTP URL"))?;
     let request = url.as_str().into_client_request();
     let mut request = request.map_err(|error| refused(&error.to_string()))?;
     request.headers_mut().extend(headers);
@@ -133,15 +133,15 @@ fn request_of(venue: &HttpBroker, headers: HeaderMap) -> Result<Request, BrokerE
 }
 
 /// In bytes; longer frames end the connection.
-const LONGEST_FRAME: usize = 64 * 1024;
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+const MAX_FRAME_BYTES: usize = 64 * 1024;
+const SILENCE_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 struct Socket {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
     dead_after: Duration,
 }
 
-struct Wanted {
+struct Subscription {
     symbol: Symbol,
     prices: PriceSender,
     begun: oneshot::Sender<()>,
@@ -170,15 +170,15 @@ impl Socket {
 
     async fn join(request: Request) -> Result<Self, BrokerError> {
         let config = WebSocketConfig::default()
-            .max_message_size(Some(LONGEST_FRAME))
-            .max_frame_size(Some(LONGEST_FRAME))
-            .max_write_buffer_size(LONGEST_FRAME * 16);
+            .max_message_size(Some(MAX_FRAME_BYTES))
+            .max_frame_size(Some(MAX_FRAME_BYTES))
+            .max_write_buffer_size(MAX_FRAME_BYTES * 16);
         let connected = Box::pin(connect_async_with_config(request, Some(config), true)).await;
-        let (mut socket, _) = connected.map_err(|error| failure_of(&error))?;
+        let (mut socket, _) = connected.map_err(|error| connection_error(&error))?;
         let mut dead_after = None;
         loop {
             let message = socket.next().await.ok_or_else(|| unavailable("it ended"))?;
-            let Message::Text(text) = message.map_err(|error| failure_of(&error))? else { continue };
+            let Message::Text(text) = message.map_err(|error| connection_error(&error))? else { continue };
             match packet::read(&text) {
                 Packet::Open(span) => {
                     dead_after = Some(span);
@@ -186,25 +186,25 @@ impl Socket {
                 }
                 Packet::Ping => send(&mut socket, packet::PONG.to_owned()).await?,
                 Packet::Joined => {
-                    let dead_after = dead_after.ok_or_else(|| unavailable("it did not open"))?;
+                    let dead_after = dead_after.ok_or_else(|| unavailable("no session was opened"))?;
                     return Ok(Self { socket, dead_after });
                 }
-                Packet::Refused(text) => return Err(unavailable(&format!("it is refused: {text}"))),
+                Packet::Refused(text) => return Err(unavailable(&format!("the server rejected it: {text}"))),
                 Packet::End => return Err(unavailable("it ended")),
                 Packet::Event(_) | Packet::Other | Packet::Unreadable => {}
             }
         }
     }
 
-    async fn serve(mut self, mut wanted: mpsc::Receiver<Wanted>, reader: Reader) {
+    async fn serve(mut self, mut subscriptions: mpsc::Receiver<Subscription>, reader: Reader) {
         let mut pairs: Vec<Pair> = Vec::new();
-        let mut look = tokio::time::interval(LOOK_EVERY);
+        let mut silence_check = tokio::time::interval(SILENCE_CHECK_INTERVAL);
         let mut heard = Instant::now();
         loop {
             tokio::select! {
                 biased;
-                more = wanted.recv() => {
-                    let Some(Wanted { symbol, prices, begun }) = more else { return };
+                more = subscriptions.recv() => {
+                    let Some(Subscription { symbol, prices, begun }) = more else { return };
                     let text = packet::subscribe(&reader.slot, symbol.as_str());
                     if send(&mut self.socket, text).await.is_err() {
                         return;
@@ -216,7 +216,7 @@ impl Socket {
                 message = self.socket.next() => {
                     heard = Instant::now();
                     let Some(Ok(message)) = message else {
-                        return tracing::debug!("the stream of prices ended");
+                        return tracing::debug!("the price stream ended");
                     };
                     let Message::Text(text) = message else { continue };
                     match packet::read(&text) {
@@ -227,12 +227,12 @@ impl Socket {
                         _ => {}
                     }
                 }
-                _ = look.tick() => {
+                _ = silence_check.tick() => {
                     let had = !pairs.is_empty();
-                    // A feed that is dropped says to its reader that prices are to be asked for.
+                    // Dropping a feed makes its reader poll.
                     pairs.retain(|pair| pair.heard.elapsed() < reader.silence);
                     if (had && pairs.is_empty()) || heard.elapsed() > self.dead_after {
-                        return tracing::debug!("the stream of prices is silent");
+                        return tracing::debug!("the price stream is silent");
                     }
                 }
             }
@@ -248,7 +248,7 @@ impl Reader {
         let Some(place) = found else { return self.drift.count_unreadable("Stream", "pair") };
         let pair = &mut pairs[place];
         if tick.time <= pair.newest {
-            // It came twice, or was overtaken.
+            // Duplicate or out of order.
             return;
         }
         (pair.newest, pair.heard) = (tick.time, Instant::now());
@@ -256,7 +256,7 @@ impl Reader {
         if !pair.prices.send(tick, Hold::none()) {
             pairs.swap_remove(place);
         } else if let Some(begun) = pair.begun.take() {
-            // Nobody waits any more where it took too long: the feed is dropped then.
+            // Fails if the subscriber timed out; its feed is then dropped.
             let _ = begun.send(());
         }
     }
@@ -267,20 +267,20 @@ async fn send(
     text: String,
 ) -> Result<(), BrokerError> {
     let sent = timeout(Duration::from_secs(5), socket.send(Message::text(text))).await;
-    sent.map_err(|_| unavailable("it takes nothing"))?.map_err(|error| failure_of(&error))
+    sent.map_err(|_| unavailable("sending timed out"))?.map_err(|error| connection_error(&error))
 }
 
 /// Describes an error; a rejected handshake only by its status, since its text may be anything.
-fn failure_of(error: &Error) -> BrokerError {
+fn connection_error(error: &Error) -> BrokerError {
     match error {
         Error::Http(answer) if matches!(answer.status().as_u16(), 401 | 403) => {
-            BrokerError::Credentials { text: format!("the stream of prices answers {}", answer.status()) }
+            BrokerError::Credentials { text: format!("the price stream answered {}", answer.status()) }
         }
-        Error::Http(answer) => unavailable(&format!("it answers {}", answer.status())),
+        Error::Http(answer) => unavailable(&format!("the server answered {}", answer.status())),
         error => unavailable(&crate::model::one_line(&error.to_string())),
     }
 }
 
 fn unavailable(problem: &str) -> BrokerError {
-    BrokerError::Unavailable { text: format!("the stream of prices: {problem}") }
+    BrokerError::Unavailable { text: format!("price stream: {problem}") }
 }

@@ -115,7 +115,7 @@ pub(super) fn read_price(
         drift.count_value("Stream", "event", name);
         return None;
     }
-    let body = arguments.next().and_then(|body| body_of(body, name == UPDATE));
+    let body = arguments.next().and_then(|body| extract_record(body, name == UPDATE));
     let Some(body) = body else { return refuse("message") };
     let Ok(record) = read_record::<PriceRecord>(body, drift) else { return refuse("record") };
     if record.slot.as_ref().is_some_and(|of_record| of_record != slot) {
@@ -133,7 +133,7 @@ pub(super) fn read_price(
     Some(Update { pair, tick: PriceTick { time, price } })
 }
 
-fn body_of(message: Value, is_named: bool) -> Option<Value> {
+fn extract_record(message: Value, is_named: bool) -> Option<Value> {
     let Value::Object(mut fields) = message else { return None };
     let wrapped =
         ["data", "payload", UPDATE].into_iter().find(|name| fields.get(*name).is_some_and(Value::is_object));
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_is_what_was_observed() {
+    fn sent_packets_match_observed_ones() {
         assert_eq!(join(), "40/symbol-prices,");
         let expected = r#"42/symbol-prices,["last-symbol-price","default:BTCUSDT"]"#;
         assert_eq!(subscribe("default", "BTCUSDT"), expected);
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_packet_is_said_to_be_none() {
+    fn classifies_invalid_packets() {
         let nested = format!("42/symbol-prices,{}", "[".repeat(10_000));
         for text in ["", "x", "9", "0", "0[]", "4", "4x", "42/symbol-prices,", "42/symbol-prices,{}", &nested]
         {
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_price_is_read_however_it_is_wrapped() {
+    fn reads_prices_in_all_wrappings() {
         let tick = PriceTick { time: Millis::new(1_795_176_000_999), price: 64001.25 };
         let expected = Some(Update { pair: "BTCUSDT".into(), tick });
         for message in [
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_price_can_be_is_left_out_and_counted() {
+    fn counts_implausible_prices() {
         let with = |name: &str, value: Value| {
             let mut record = record();
             record[name] = value;
