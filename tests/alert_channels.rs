@@ -30,7 +30,7 @@ fn bodies(requests: &Receiver<Request>) -> Vec<Value> {
 }
 
 #[test]
-fn channels_are_told_of_rejections_doubts_limits_money_and_the_end() {
+fn channels_receive_rejections_doubts_limits_money_and_the_end() {
     let folder = Folder::new().with("BTCUSDT_1m.csv", &candles(400)).with("EURUSD_1m.csv", &candles(400));
     let (mut sections, mut receivers) = (String::new(), Vec::new());
     // Where in a message its text stands.

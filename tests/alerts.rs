@@ -70,7 +70,7 @@ fn end_without(bot: Child, folder: &Folder, secret: &str) -> ExitStatus {
 }
 
 #[test]
-fn a_run_tells_its_begin_its_trades_a_halt_and_its_end_in_signed_messages() {
+fn sends_signed_messages_for_start_trades_halt_and_end() {
     let (address, requests) = receiver_that(|_| "{}".to_owned());
     let folder = folder(&webhook(&address));
     let bot = start(&folder);
@@ -97,7 +97,7 @@ fn a_run_tells_its_begin_its_trades_a_halt_and_its_end_in_signed_messages() {
 }
 
 #[test]
-fn a_receiver_that_says_nothing_changes_no_trade() {
+fn silent_receiver_does_not_affect_trades() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let section =
         webhook(&silent.local_addr().unwrap().to_string()).replace("end_timeout_s = 60", "end_timeout_s = 0");
@@ -115,7 +115,7 @@ fn a_receiver_that_says_nothing_changes_no_trade() {
 }
 
 #[test]
-fn whoever_asks_again_does_not_wait_for_a_receiver_that_says_nothing() {
+fn repeated_sigterm_does_not_wait_for_a_silent_receiver() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let section = webhook(&silent.local_addr().unwrap().to_string())
         .replace("end_timeout_s = 60", "end_timeout_s = 600");
@@ -135,7 +135,7 @@ fn whoever_asks_again_does_not_wait_for_a_receiver_that_says_nothing() {
 }
 
 #[test]
-fn a_test_says_of_each_channel_whether_it_took_a_message() {
+fn alert_test_reports_the_result_of_each_channel() {
     let (address, requests) = receiver_that(|_| "{}".to_owned());
     let topic = "[notify.channels.phone]\nkind = \"ntfy\"\nurl = \"http://127.0.0.1:1/topic\"\n";
     let folder = folder(&format!("{}{topic}", webhook(&address)));
@@ -157,7 +157,7 @@ fn a_test_says_of_each_channel_whether_it_took_a_message() {
 }
 
 #[test]
-fn settings_of_alerts_are_checked_and_no_secret_is_shown() {
+fn checks_alert_settings_without_revealing_secrets() {
     let check = |folder: &Folder, files: &[&str], parts: &[&str]| {
         let files = files.iter().flat_map(|file| ["--config", *file]);
         let check = folder.run(&["config", "check"].into_iter().chain(files).collect::<Vec<_>>());
@@ -193,7 +193,7 @@ fn settings_of_alerts_are_checked_and_no_secret_is_shown() {
 }
 
 #[test]
-fn a_chat_halts_a_run_by_a_code_and_cannot_resume_it() {
+fn chat_halts_a_run_with_a_code_and_cannot_resume_it() {
     // What is written to the bot; a poll gets what is not confirmed.
     let updates = Arc::<Mutex<Vec<Value>>>::default();
     let (written, token) = (Arc::clone(&updates), "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw");

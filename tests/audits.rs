@@ -22,7 +22,7 @@ fn audits(span: &str, more: &str, faults: &[&str], code: i32) -> (Value, Value) 
 }
 
 #[test]
-fn a_venue_that_keeps_its_word_is_looked_at_by_every_audit_and_found_right() {
+fn honest_venue_passes_every_audit() {
     let is_checked = |live: &Value, audit: &str| live["audits"][audit]["checked"].as_u64() > Some(0);
     let mut sessions = SPANS.iter().map(|span| audits(span, "", &[], 0));
     let (live, report) = sessions
@@ -37,7 +37,7 @@ fn a_venue_that_keeps_its_word_is_looked_at_by_every_audit_and_found_right() {
 }
 
 #[test]
-fn what_the_venue_sends_beside_its_contract_is_counted_live_and_in_the_report() {
+fn counts_undocumented_venue_fields_live_and_in_the_report() {
     // The venue says of no trade how it ended, and nobody waits for that.
     let (live, report) = audits(SPANS[0], "stop_patience_s = 1\n", &["--faults", "unknown-values:1"], 4);
     let found = live["audits"]["schema"]["findings"].as_u64().unwrap_or(0);

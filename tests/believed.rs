@@ -287,7 +287,7 @@ fn outcome(run: &Run, message: &str) -> [String; 3] {
 }
 
 #[test]
-fn what_the_page_says_is_what_the_program_does() {
+fn program_handles_each_lie_as_documented() {
     let page = std::fs::read_to_string(repository().join("docs/api/believed.md")).unwrap();
     let rows: Vec<[&str; 4]> = page.lines().filter_map(cells).skip(1).collect();
     let texts: Vec<&str> = rows.iter().map(|row| row[0]).collect();

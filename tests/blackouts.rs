@@ -32,7 +32,7 @@ fn run(folder: &Folder, blackouts: &str, command: &[&str]) -> (Vec<String>, Opti
 }
 
 #[test]
-fn a_calendar_refuses_what_its_rows_refuse_in_a_backtest_live_and_in_a_replay() {
+fn calendar_blocks_the_same_signals_in_backtest_live_and_replay() {
     let folder =
         Folder::new().with("BTCUSDT_1m.csv", &candles(300)).with("news.csv", CSV).with("news.ics", CALENDAR);
     let (all, none) = run(&folder, "", &["backtest"]);
@@ -56,7 +56,7 @@ fn a_calendar_refuses_what_its_rows_refuse_in_a_backtest_live_and_in_a_replay() 
 }
 
 #[test]
-fn a_bot_that_trades_takes_a_calendar_by_reload_and_refuses_one_that_it_would_read_in_part() {
+fn reload_accepts_a_complete_calendar_and_refuses_a_partly_readable_one() {
     let (_served, folder) = venue_and_folder();
     let bot = Live::start(&folder);
     let repeats = CALENDAR.replacen("DURATION:PT30M", "DURATION:PT30M\r\nRRULE:FREQ=DAILY", 1);
@@ -75,7 +75,7 @@ fn a_bot_that_trades_takes_a_calendar_by_reload_and_refuses_one_that_it_would_re
 }
 
 #[test]
-fn a_span_of_a_symbol_that_no_bot_trades_is_refused_and_spans_that_are_over_are_noted() {
+fn refuses_blackouts_of_untraded_symbols_and_notes_past_ones() {
     let folder = Folder::new().with("BTCUSDT_1m.csv", &candles(30));
     let blackouts = |rows: &str| {
         std::fs::write(folder.path("news.csv"), format!("from,to,symbols\n{rows}\n")).unwrap();

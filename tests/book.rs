@@ -14,7 +14,7 @@ fn listed() -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_table_of_contents_lists_every_page_once() {
+fn table_of_contents_lists_every_page_once() {
     let docs = root().join("docs");
     let listed = listed();
     let set: BTreeSet<PathBuf> = listed.iter().cloned().collect();
@@ -34,14 +34,14 @@ fn pages_include_no_other_file() {
 }
 
 #[test]
-fn the_page_of_settings_shows_the_file_of_defaults() {
+fn settings_page_shows_the_default_file() {
     let page = read(&root().join("docs/reference/settings.md"));
     let shown = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
     assert_eq!(shown, Some(&*read(&root().join("config/default.toml"))), "run .ci/book BINARY --write");
 }
 
 #[test]
-fn terms_that_pages_link_to_stand_in_the_glossary() {
+fn glossary_has_every_linked_term() {
     let glossary = read(&root().join("docs/glossary.md"));
     let mut terms = BTreeSet::new();
     for row in glossary.lines().filter_map(|line| line.strip_prefix("| <a id=\"")) {
@@ -76,7 +76,7 @@ fn cells(row: &str) -> Vec<&str> {
 }
 
 #[test]
-fn the_book_lists_every_indicator_as_its_source_does() {
+fn book_lists_every_indicator_of_the_source() {
     let folder = root().join("crates/sdk/src/indicator");
     let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
     let files = files.filter(|path| path.extension().is_some_and(|end| end == "rs"));

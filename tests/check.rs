@@ -33,7 +33,7 @@ fn check(folder: &Folder, arguments: &[&str], code: i32) -> Value {
 }
 
 #[test]
-fn a_symbol_alone_is_answered_with_its_series_in_the_catalog() {
+fn lists_the_catalog_series_of_a_bare_symbol() {
     let folder = Folder::new().with("bot.toml", BOT);
     folder.run(&["data", "generate", "--symbol", "EURUSD", "--days", "1", "--catalog"]);
     folder.run(&["data", "check", "EURUSD"]).fails(3, &["EURUSD@1m"]);
@@ -42,7 +42,7 @@ fn a_symbol_alone_is_answered_with_its_series_in_the_catalog() {
 }
 
 #[test]
-fn a_repair_is_written_to_a_new_file_that_reads_strictly() {
+fn writes_a_repair_to_a_new_strictly_readable_file() {
     let folder = Folder::new().with("ETHUSDT_1m.csv", &bad());
     let export = |file: &str| folder.run(&["data", "export", file, "--out", "strict.csv"]);
     export("ETHUSDT_1m.csv").fails(3, &["line 11"]);
@@ -64,7 +64,7 @@ fn a_repair_is_written_to_a_new_file_that_reads_strictly() {
 /// Hours of EURUSD, whose market closes on Friday at 22:00 and opens on Sunday at 22:00. Missing are Wednesday, a holiday
 /// perhaps (24), the last two hours before the weekend (2) and the first after it (1). Nobody expects a candle on Saturday.
 #[test]
-fn what_is_missing_is_one_number_in_import_list_and_check() {
+fn import_list_and_check_agree_on_missing_candles() {
     let week = hours(8 * 24, |hour| match (hour / 24, hour % 24) {
         (2, _) => false,
         (4, of_day) => of_day < 20,
@@ -86,7 +86,7 @@ fn what_is_missing_is_one_number_in_import_list_and_check() {
 }
 
 #[test]
-fn a_repair_needs_a_choice_between_different_rows_of_one_time() {
+fn repair_needs_a_choice_between_conflicting_rows() {
     let (first, second) = (format!("{MONDAY},1,3,1,2,5\n"), format!("{MONDAY},2,4,2,3,7\n"));
     let folder = Folder::new().with("EURUSD_1m.csv", &[HEADER, &first, &second].concat());
     let fix = ["data", "check", "EURUSD_1m.csv", "--fix"];

@@ -59,7 +59,7 @@ fn documents() -> [Cited; 4] {
 }
 
 #[test]
-fn the_rules_of_a_trade_name_every_risk_rule_in_its_order() {
+fn guide_names_every_risk_rule_in_order() {
     let text = read(&root().join("docs/domain.md"));
     let table =
         text.lines().skip_while(|line| !line.starts_with("## 4. ")).filter(|line| line.starts_with("| `"));
@@ -69,7 +69,7 @@ fn the_rules_of_a_trade_name_every_risk_rule_in_its_order() {
 }
 
 #[test]
-fn cited_sections_are_there() {
+fn cited_sections_exist() {
     let documents = documents();
     let mut citations = 0;
     for file in [".rs", ".md", ".toml"].into_iter().flat_map(tracked) {
@@ -86,7 +86,7 @@ fn cited_sections_are_there() {
 }
 
 #[test]
-fn a_section_that_is_not_there_is_noticed() {
+fn detects_a_missing_section() {
     let [contract, observed, domain, _] = documents();
     let is_there = [contract.has("4.1"), contract.has("2"), observed.has("expiry"), domain.has("5.8")];
     let is_not = [contract.has("4.3"), contract.has("10"), observed.has("expire"), domain.has("5.99")];
@@ -105,7 +105,7 @@ fn named_paths(text: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn paths_that_documents_name_are_there() {
+fn paths_named_in_documents_exist() {
     let mut named = 0;
     // What changed once need not be there any more.
     for file in tracked(".md").into_iter().filter(|file| !file.ends_with("CHANGELOG.md")) {
@@ -142,13 +142,13 @@ fn blocks(page: &Path) -> Vec<(String, String)> {
 }
 
 #[test]
-fn every_block_of_a_page_is_closed() {
+fn every_code_block_of_a_page_is_closed() {
     let blocks: usize = tracked(".md").iter().map(|page| blocks(page).len()).sum();
     assert!(blocks > 100, "only {blocks} blocks were found");
 }
 
 #[test]
-fn the_code_of_the_first_strategies_is_the_example_that_is_compiled() {
+fn code_of_the_first_strategies_is_the_compiled_example() {
     let source = root().join("examples/own-bot/src");
     let example = read(&source.join("main.rs")) + &read(&source.join("band_return.rs"));
     let blocks = blocks(&root().join("docs/first-strategy.md"));

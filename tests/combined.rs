@@ -21,7 +21,7 @@ fn check_live(folder: &Folder) -> Value {
 }
 
 #[test]
-fn a_vote_with_filters_trades_live_as_in_a_backtest_and_is_explained() {
+fn vote_with_filters_trades_live_like_its_backtest_and_is_explained() {
     let vote = "vote = [{ strategy = \"rsi-reversal\", params = { period = 5 }, weight = 2.0 }, { strategy = \"bollinger-reversal\" }], \
                 within = 3, filters = [{ volatility = { min = 0.00001 } }], invert = true";
     let folder = folder_of_days(2).with("bot.toml", &bot_of("combine", vote));
@@ -41,7 +41,7 @@ fn a_vote_with_filters_trades_live_as_in_a_backtest_and_is_explained() {
 }
 
 #[test]
-fn the_header_of_a_run_names_the_durations_of_parts_and_of_lists() {
+fn run_header_shows_the_durations_of_parts_and_lists() {
     let rule = |expiry: &str| {
         format!("{{ strategy = \"rules\", params = {{ buy = \"close > open\", expiry = \"{expiry}\" }} }}")
     };
@@ -73,7 +73,7 @@ fn the_header_of_a_run_names_the_durations_of_parts_and_of_lists() {
 }
 
 #[test]
-fn a_gate_of_a_day_and_hours_of_a_zone_trade_live_as_in_a_backtest_and_say_how_they_stand() {
+fn daily_gate_and_zoned_hours_match_the_backtest_and_report_their_state() {
     let part = "first_of = [{ strategy = \"rsi-reversal\", params = { period = 5 } }]";
     let hours = "filters = [{ hours = [\"08:00\", \"17:00\"], timezone = \"Europe/London\" }]";
     let gate = "gate = { after_virtual_losses = 1, resets = \"day\", day_timezone = \"Europe/London\" }";
@@ -89,7 +89,7 @@ fn a_gate_of_a_day_and_hours_of_a_zone_trade_live_as_in_a_backtest_and_say_how_t
 }
 
 #[test]
-fn a_ladder_that_goes_on_through_a_closed_gate_is_told() {
+fn reports_a_ladder_that_continues_through_a_closed_gate() {
     let gated = "first_of = [{ strategy = \"rsi-reversal\" }], gate = { after_virtual_losses = 2, close_after_trades = 1 }";
     for (strategy, params, entry, expected) in [
         ("combine", gated, "next_candle", true),

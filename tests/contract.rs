@@ -53,7 +53,7 @@ fn has_test(source: &str, name: &str) -> bool {
 }
 
 #[test]
-fn each_line_is_held_by_tests_that_exist() {
+fn each_line_names_existing_tests() {
     let crates = ["sandbox", "api"].map(sources);
     for [section, text, sandbox, client] in lines() {
         let is_asked = |test: &&String| section != NOT_ASKED || *test != "(not asked)";

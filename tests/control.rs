@@ -37,7 +37,7 @@ fn obedient(socket: &Path, state: &str) -> JoinHandle<Value> {
 }
 
 #[test]
-fn without_a_bot_a_file_halts_the_next_one_until_resumed() {
+fn halt_without_a_bot_writes_a_file_that_halts_the_next_bot() {
     let folder = Folder::new();
     recording::write(&folder.path("candlewick.db"), []);
     let halted = json!({"halted": true, "bot_runs": false, "halt_file": "candlewick.db.HALT"});
@@ -56,7 +56,7 @@ fn without_a_bot_a_file_halts_the_next_one_until_resumed() {
 }
 
 #[test]
-fn status_and_why_tell_what_ended_a_run_what_blocks_it_and_how_its_gates_stand() {
+fn status_and_why_show_the_end_of_a_run_its_blocks_and_its_gates() {
     let limited = |limit: &str, code| {
         let folder = recording::folder().with("limit.toml", &format!("[risk]\n{limit}\n"));
         let run = ["--speed", "max", "--until-end", "--config", "limit.toml"];
@@ -85,7 +85,7 @@ fn status_and_why_tell_what_ended_a_run_what_blocks_it_and_how_its_gates_stand()
 }
 
 #[test]
-fn time_and_reason_of_a_halt_outlive_the_run() {
+fn halt_time_and_reason_outlive_the_run() {
     let folder = recording::folder().with("run.db.HALT", "news at noon\n");
     let run = recording::record_in_lock_step(&folder);
     assert!(run.code == 6 && run.stderr.contains("news at noon"), "{}", run.stderr);
@@ -98,7 +98,7 @@ fn time_and_reason_of_a_halt_outlive_the_run() {
 }
 
 #[test]
-fn socket_and_halt_file_follow_the_journal_and_the_settings() {
+fn paths_of_socket_and_halt_file_follow_the_journal_and_the_settings() {
     let (config, control) = (["--config", "bot.toml"], "control = { socket = 'a.sock', halt_file = 'STOP' }");
     for (settings, named, journal, socket, file) in [
         ("[journal]\nurl = \"sqlite://demo.db\"\n", config, "demo.db", "demo.db.sock", "demo.db.HALT"),
@@ -123,7 +123,7 @@ fn check_found(folder: &Folder, named: &[&str], socket: &Path) {
 
 /// A database that does not answer. The places of its bot do not depend on the folder where a command is given.
 #[test]
-fn a_journal_that_does_not_say_whether_a_bot_runs_is_no_journal_without_a_bot() {
+fn unreadable_journal_does_not_count_as_a_journal_without_a_bot() {
     let server = "[journal]\nurl = \"postgres://ann@127.0.0.1:1/trading\"\n";
     let folder = Folder::new().with("bot.toml", server);
     folder.run(&["halt", "--config", "bot.toml"]).fails(1, &["trading-", ".HALT"]);
@@ -133,7 +133,7 @@ fn a_journal_that_does_not_say_whether_a_bot_runs_is_no_journal_without_a_bot() 
 }
 
 #[test]
-fn a_resume_removes_the_file_before_it_gives_the_order() {
+fn resume_removes_the_halt_file_before_sending_the_order() {
     let folder = Folder::new().with("candlewick.db.HALT", "news\n");
     let state = STATE.replace("halted", "trading").replace("\"reason\":\"news\",", "");
     let bot = obedient(&folder.path("candlewick.db.sock"), &state);
@@ -144,7 +144,7 @@ fn a_resume_removes_the_file_before_it_gives_the_order() {
 }
 
 #[test]
-fn a_bot_that_does_not_do_as_ordered_is_reported_and_halts_by_the_file() {
+fn reports_a_disobedient_bot_and_halts_it_by_file() {
     let resolve = &["resolve", "1", "--not-opened"][..];
     for (order, answer, code, part) in [
         (&["halt"][..], "", 1, ""),
@@ -164,7 +164,7 @@ fn a_bot_that_does_not_do_as_ordered_is_reported_and_halts_by_the_file() {
 }
 
 #[test]
-fn without_a_journal_or_a_sound_configuration_it_is_said_how_to_halt() {
+fn explains_how_to_halt_without_a_journal_or_valid_configuration() {
     let halt = ["halt", "--config", "bot.toml"];
     let long = "x".repeat(5_000);
     for (settings, arguments, parts) in [
@@ -245,7 +245,7 @@ fn check_halt_and_resume(folder: &Folder, named: [&str; 2]) {
 }
 
 #[test]
-fn a_bot_whose_socket_answers_nobody_is_reached_through_its_journal_and_robbed_by_no_other() {
+fn reaches_a_bot_with_a_dead_socket_through_its_journal_and_keeps_its_lock() {
     let (_served, folder) = venue_and_folder();
     let (socket, journal) = (folder.path("candlewick.db.sock"), folder.path("candlewick.db"));
     let other = UnixListener::bind(&socket).unwrap();
@@ -274,7 +274,7 @@ fn a_bot_whose_socket_answers_nobody_is_reached_through_its_journal_and_robbed_b
 
 /// Its journal is `candlewick.db` in the folder where it was started: from elsewhere that names another file, or none.
 #[test]
-fn a_bot_is_found_from_another_folder_by_its_configuration() {
+fn finds_a_bot_from_another_folder_by_its_configuration() {
     let (_served, folder) = venue_and_folder();
     let bot = Live::start(&folder);
     let socket = folder.path("candlewick.db.sock");
@@ -324,7 +324,7 @@ pub(crate) fn wait_until(folder: &Folder, what: &str, is_so: impl Fn(&Value) -> 
 }
 
 #[test]
-fn an_order_left_in_the_journal_halts_the_next_bot_and_a_resume_ends_it_with_the_file() {
+fn order_left_in_the_journal_halts_the_next_bot_until_a_resume() {
     let (_served, folder) = venue_and_folder();
     recording::write(&folder.path("candlewick.db"), []);
     let file = folder.path("candlewick.db.HALT");

@@ -41,7 +41,7 @@ impl Page {
 }
 
 #[test]
-fn lost_event_stream_resumes_after_the_last_received_line() {
+fn interrupted_event_stream_resumes_after_the_last_received_line() {
     let folder = recording::folder();
     assert_eq!(recording::record_in_lock_step(&folder).code, 0);
     let page = Page::open(&folder);

@@ -46,7 +46,7 @@ fn finds(run: &Run, code: i32, rows: &[(&str, &str, &str)]) {
 }
 
 #[test]
-fn all_checks_pass_at_a_venue_that_answers_and_nothing_is_changed() {
+fn all_checks_pass_at_a_healthy_venue_without_changing_anything() {
     let served = Served::start(&[]);
     let folder = folder_with_bot(&served, BOT);
     let document = examine(&folder).json();
@@ -75,7 +75,7 @@ fn warns_if_the_request_limit_is_too_low_for_the_bots() {
 }
 
 #[test]
-fn unreachable_apis_fail_once_each_and_what_depends_on_them_is_not_checked() {
+fn each_unreachable_api_fails_once_and_skips_dependent_checks() {
     let nowhere = "http://127.0.0.1:1";
     let folder = Folder::new()
         .with("bot.toml", BOT)
@@ -124,7 +124,7 @@ fn wrong_credentials_symbols_and_series_fail_where_they_are_used() {
 }
 
 #[test]
-fn only_open_trades_that_the_journal_does_not_know_are_named() {
+fn names_only_open_trades_unknown_to_the_journal() {
     let (served, folder) = venue_and_bot("");
     let long = two_runs::BOT.replace("\"00:01\"", "\"24:00:00\"").replace("per_symbol = 5", "per_symbol = 1");
     let folder = folder.with("bot.toml", &long);
@@ -148,14 +148,14 @@ fn only_open_trades_that_the_journal_does_not_know_are_named() {
 }
 
 #[test]
-fn clocks_that_differ_beyond_the_limit_fail_and_candles_are_judged_by_the_venue_clock() {
+fn fails_on_a_clock_difference_and_judges_candles_by_the_venue_clock() {
     let served = Served::start(&["--start", "2026-01-07"]);
     let rows = [("clock_skew", "fail", "NTP"), ("price_api", "ok", ""), ("candles", "ok", "")];
     finds(&examine(&folder_with_bot(&served, BOT)), 5, &rows);
 }
 
 #[test]
-fn an_unreadable_configuration_is_the_only_finding() {
+fn unreadable_configuration_is_the_only_finding() {
     let run = examine(&Folder::new().with("bot.toml", "[risk]\nmax_open = 1\n"));
     finds(&run, 5, &[("configuration", "fail", "risk.max_open")]);
     assert_eq!(run.stdout.matches("\"check\"").count(), 1, "{}", run.stdout);
@@ -173,7 +173,7 @@ fn folder_with_journal() -> Folder {
 }
 
 #[test]
-fn the_journal_is_verified() {
+fn verifies_the_journal() {
     let folder = folder_with_journal();
     finds(&examine(&folder), 5, &[("journal", "ok", "3 entries"), ("lease", "ok", "")]);
     let path = folder.path("candlewick.db");
@@ -189,7 +189,7 @@ fn the_journal_is_verified() {
 }
 
 #[test]
-fn gaps_in_candle_files_and_a_halt_file_are_warnings() {
+fn warns_of_gaps_in_candle_files_and_of_a_halt_file() {
     let served = Served::start(&[]);
     let whole = candles(50);
     let lines: Vec<&str> = whole.lines().collect();
@@ -204,7 +204,7 @@ fn gaps_in_candle_files_and_a_halt_file_are_warnings() {
 }
 
 #[test]
-fn without_root_certificates_the_embedded_venue_works_and_doctor_names_the_package() {
+fn embedded_venue_works_without_root_certificates_and_doctor_names_the_package() {
     let addresses = "[broker]\nbase_url = \"https://trading.test\"\nprice_url = \"https://prices.test\"\n";
     let folder = Folder::new()
         .with("bot.toml", &format!("{addresses}{BOT}"))

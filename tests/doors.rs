@@ -91,7 +91,7 @@ fn message(number: u64, now: i64) -> (String, &'static str, u16) {
 }
 
 #[test]
-fn each_of_a_thousand_alerts_is_at_most_one_trade_and_parity_explains_all() {
+fn each_of_a_thousand_alerts_opens_at_most_one_trade_and_parity_explains_all() {
     let (_served, folder) = venue_of_short_trades();
     let folder = folder.with("hook.secret", SECRET);
     std::fs::set_permissions(folder.path("hook.secret"), PermissionsExt::from_mode(0o600)).unwrap();
@@ -134,7 +134,7 @@ fn each_of_a_thousand_alerts_is_at_most_one_trade_and_parity_explains_all() {
 }
 
 #[test]
-fn standard_input_is_read_line_by_line_and_its_end_does_not_end_the_run() {
+fn reads_standard_input_by_line_and_survives_its_end() {
     let (_served, folder) = venue_of_short_trades();
     let mut bot = Bot::start(&folder, &["--signals", "-"]);
     let late = venue_time(&folder) - 600_000;
@@ -164,7 +164,7 @@ fn standard_input_is_read_line_by_line_and_its_end_does_not_end_the_run() {
 }
 
 #[test]
-fn a_list_for_an_unknown_bot_and_a_webhook_without_a_secret_do_not_start() {
+fn refuses_a_list_for_an_unknown_bot_and_a_webhook_without_secret() {
     let (_served, folder) = venue_of_short_trades();
     let folder = folder.with("list.csv", "time,bot,direction\n10:30,eth,BUY\n");
     let live = |list: &str| folder.run(&["live", "--config", "bot.toml", "--signals", list]);
@@ -178,7 +178,7 @@ fn a_list_for_an_unknown_bot_and_a_webhook_without_a_secret_do_not_start() {
 }
 
 #[test]
-fn status_names_the_skipped_lines_of_the_list_until_it_is_corrected() {
+fn status_shows_skipped_lines_until_the_list_is_corrected() {
     let (_served, folder) = venue_of_short_trades();
     let folder = folder
         .with("list.csv", "10:30 btc BUY\nhello world\n25:99 btc BUY\n")

@@ -43,7 +43,7 @@ fn signal_minute(stored: &StoredLine) -> Option<i64> {
 }
 
 #[test]
-fn each_entry_of_an_edited_list_is_one_signal_while_it_is_listed_and_parity_explains_all() {
+fn each_entry_of_an_edited_list_is_at_most_one_signal_and_parity_explains_all() {
     let folder = Folder::new().with("bot.toml", &format!("{NO_LIMITS}{BOT}"));
     let folder = folder.with("BTCUSDT_1m.csv", &candles(24 * 60));
     let folder = folder.with("list.csv", &list(0)).with("list.new", &list(2));

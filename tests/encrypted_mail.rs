@@ -109,7 +109,7 @@ fn send(folder: &Folder, url: &str, is_known: bool) -> Run {
 }
 
 #[test]
-fn mails_and_passwords_go_only_encrypted_and_only_to_a_known_server() {
+fn sends_mails_and_passwords_only_over_tls_to_a_trusted_server() {
     let folder = certified();
     // 0.0.0.0 is not a loopback address, so `smtp` needs STARTTLS there. The certificate is not of localhost.
     for (tls, url, is_known, problem) in [

@@ -11,7 +11,7 @@ const LOSSES: &str = "drop-after:0.3,drop-before:0.3,shuffle";
 const CHECKED: usize = 3;
 
 #[test]
-fn a_request_that_was_not_sent_has_its_reason() {
+fn explains_a_request_that_was_not_sent() {
     let folder = folder();
     record_in_lock_step(&folder);
     let reason = "the journal was kept 40 ms too late for its signal";
@@ -60,7 +60,7 @@ fn lists(explained: &Value) -> Vec<(i64, Vec<Value>)> {
 }
 
 #[test]
-fn orders_that_were_not_opened_are_explained_by_the_lists_without_them() {
+fn explains_unopened_orders_by_trade_lists_without_them() {
     let hour = |name: &str| shipped(name, MONDAY + DAY, MONDAY + DAY + HOUR);
     let folder = ["BTCUSDT_1m.csv", "GBPUSD_1m.csv"]
         .into_iter()
@@ -117,7 +117,7 @@ const BY_VENUE: &str = "venue.symbol venue.direction venue.amount venue.closeTyp
                         venue.closeTime venue.result venue.pnl venue.openPrice venue.closePrice";
 
 #[test]
-fn settlements_are_audited_by_their_terms_and_the_venue_record_as_far_as_the_journal_has_them() {
+fn audits_settlements_by_their_terms_and_the_recorded_venue_record() {
     let folder = folder();
     record_in_lock_step(&folder);
     let trades = folder.trades("run.db");

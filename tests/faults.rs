@@ -253,7 +253,7 @@ fn check(profile: &'static str, seconds: u32, doubt: Doubt) {
 }
 
 #[test]
-fn under_every_fault_bots_neither_die_nor_open_anything_twice() {
+fn bots_survive_every_fault_and_open_nothing_twice() {
     let profiles = [
         // The slow ones first: venue time stands still while a request is under way.
         // All at their rates, but with less waiting: else nothing happens within seconds.

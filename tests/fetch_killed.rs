@@ -65,7 +65,7 @@ fn kill_and_restart(fixture: &Fixture, relay: &Relay, whole: u64, mut seed: u64)
 }
 
 #[test]
-fn a_fetch_killed_at_random_moments_ends_as_an_undisturbed_one() {
+fn repeatedly_killed_fetch_ends_with_the_same_candles() {
     let (bitcoin, ether) = (candles(7), candles(11));
     let fixture = Fixture::new(&[("BTCUSDT_5s.csv", &bitcoin), ("ETHUSDT_5s.csv", &ether)], "latency:1:10ms");
     let (fixture, relay) = seen(fixture);

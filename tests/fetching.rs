@@ -109,7 +109,7 @@ fn fetches_what_the_venue_has_and_resumes_at_the_end_of_the_stored_candles() {
 }
 
 #[test]
-fn a_weekend_without_candles_is_not_requested_again() {
+fn does_not_request_an_empty_weekend_again() {
     // Closed from Friday to Sunday, 22:00 UTC, and for an hour of Tuesday.
     let is_open = |minute: &i64| !(7_080..9_960).contains(minute) && !(2_000..2_060).contains(minute);
     let all = minutes((0..12_000).filter(is_open));
@@ -122,7 +122,7 @@ fn a_weekend_without_candles_is_not_requested_again() {
 }
 
 #[test]
-fn candles_removed_by_a_repair_do_not_come_back() {
+fn does_not_fetch_candles_removed_by_a_repair() {
     let spiked = minutes(0..8_000).replace("1767631200000,101,102,", "1767631200000,101,902,");
     let fixture = Fixture::of_minutes(&spiked);
     let fetch = |arguments: &[&str]| fixture.fetch("BTCUSDT@1m", &[&THREE_DAYS, arguments].concat());
@@ -138,7 +138,7 @@ fn candles_removed_by_a_repair_do_not_come_back() {
 }
 
 #[test]
-fn several_series_arrive_complete_through_every_fault_of_the_venue() {
+fn fetches_several_series_completely_despite_every_venue_fault() {
     let (bitcoin, ether) = (minutes(0..8_000), minutes(500..6_000));
     let files = [("BTCUSDT_1m.csv", bitcoin.as_str()), ("ETHUSDT_1m.csv", ether.as_str())];
     let faults = "errors:0.1,errors-after:0.05,drop-before:0.05,drop-after:0.05,shuffle:0.5,latency:0.3:20ms";
@@ -155,7 +155,7 @@ fn several_series_arrive_complete_through_every_fault_of_the_venue() {
 }
 
 #[test]
-fn candles_out_of_step_with_stored_ones_are_stored_and_fail() {
+fn stores_candles_out_of_step_with_earlier_ones_and_fails() {
     let fixture = Fixture::of_minutes(&minutes(0..8_000));
     // Candles of five minutes that end a minute early.
     let mut early = String::from("time,open,high,low,close,volume\n");
@@ -172,7 +172,7 @@ fn candles_out_of_step_with_stored_ones_are_stored_and_fail() {
 }
 
 #[test]
-fn revised_candles_are_reported_and_the_first_values_stay() {
+fn reports_revised_candles_and_keeps_the_first_values() {
     let first = minutes(0..8_000);
     let fixture = Fixture::of_minutes(&first);
     fixture.fetch("BTCUSDT@1m", &THREE_DAYS);
@@ -194,7 +194,7 @@ fn revised_candles_are_reported_and_the_first_values_stay() {
 }
 
 #[test]
-fn errors_name_what_is_wrong_and_the_other_series_are_fetched() {
+fn names_each_error_and_fetches_the_other_series() {
     let fixture = Fixture::of_minutes(&minutes(0..8_000));
     for (arguments, code, parts) in [
         ("btc/usdt@1m", 4, &["btc/usdt 1m", "\"BTCUSDT\""][..]),
@@ -224,7 +224,7 @@ fn errors_name_what_is_wrong_and_the_other_series_are_fetched() {
 }
 
 #[test]
-fn without_names_the_series_of_the_bots_are_fetched_with_their_asset_type() {
+fn fetches_the_series_of_the_bots_by_default() {
     let bot = |name: &str, interval: &str| {
         format!(
             "[[bots]]\nname = \"{name}\"\nsymbol = \"BTCUSDT\"\ninterval = \"{interval}\"\nasset_type = \"otc\"\n\
@@ -247,7 +247,7 @@ fn without_names_the_series_of_the_bots_are_fetched_with_their_asset_type() {
 }
 
 #[test]
-fn an_interrupted_fetch_keeps_its_candles_and_the_same_command_resumes() {
+fn interrupted_fetch_keeps_its_candles_and_resumes() {
     let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], "latency:1:20ms");
     let (fixture, relay) = seen(fixture);
     let five_days = ["BTCUSDT@1m", "--from", "2026-01-05", "--to", "2026-01-10", "--limit", "20"];
@@ -271,7 +271,7 @@ fn an_interrupted_fetch_keeps_its_candles_and_the_same_command_resumes() {
 }
 
 #[test]
-fn prices_are_recorded_until_the_end_of_the_span_or_a_signal() {
+fn records_prices_until_the_end_of_the_span_or_a_signal() {
     let now = SystemClock::new().now().get() / 1_000 * 1_000;
     let seconds = seconds::candles(now, (600, 600));
     let start = (now + 2_000).to_string();

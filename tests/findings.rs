@@ -76,7 +76,7 @@ fn check(kind: &str, with: &Value, figure: &str, without: &Value) {
 }
 
 #[test]
-fn findings_of_endings_and_settings() {
+fn finds_endings_and_settings() {
     let mut seed = 1_u32;
     let toss = |_| {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -105,7 +105,7 @@ fn findings_of_endings_and_settings() {
 }
 
 #[test]
-fn an_edge_that_later_trades_do_not_support() {
+fn finds_an_edge_unsupported_by_later_trades() {
     let wins = of_file(&folder(&[Won; 200]));
     let needed = wins["edge"]["shown"]["after_trades"].as_u64().unwrap() as usize;
     // A payout of 80 needs 55.56 %; of 400 trades 220 are won, or 300.
@@ -118,7 +118,7 @@ fn an_edge_that_later_trades_do_not_support() {
 }
 
 #[test]
-fn a_verdict_on_trades_in_a_file_has_the_trade_that_decided_it_and_the_trades_since() {
+fn verdict_on_a_trade_file_names_the_deciding_trade_and_the_trades_since() {
     let verdict = |endings: &[Ending]| {
         let row = |ending: &Ending| if *ending == Won { "won,80\n" } else { "lost,80\n" };
         let rows: String = endings.iter().map(row).collect();
@@ -136,7 +136,7 @@ fn a_verdict_on_trades_in_a_file_has_the_trade_that_decided_it_and_the_trades_si
 }
 
 #[test]
-fn an_assumed_payout_above_that_of_a_recorded_journal() {
+fn finds_an_assumed_payout_above_that_of_a_recorded_journal() {
     let folder = folder(&[Won; 60]).with("more.toml", "[simulation]\npayout_percent = 92\n");
     let live = ["live", "--sandbox", "--data", "BTCUSDT_1m.csv", "--config", "bot.toml", "--speed", "max"];
     let live = [&live[..], &["--until-end", "--journal", "run.db", "--quiet", "--json"]].concat();
@@ -149,7 +149,7 @@ fn an_assumed_payout_above_that_of_a_recorded_journal() {
 
 #[cfg(unix)]
 #[test]
-fn an_assumed_payout_above_that_of_a_live_run() {
+fn finds_an_assumed_payout_above_that_of_a_live_run() {
     use crate::two_runs::{judged, run_until, venue_and_bot};
 
     let run = |payout: u32| {

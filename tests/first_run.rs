@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 
 #[test]
-fn bots_trade_within_ten_seconds_in_an_empty_folder_and_the_wallet_is_the_ledger() {
+fn bots_trade_within_ten_seconds_in_an_empty_folder_and_the_wallet_matches_the_ledger() {
     let report = candlewick(&["live", "--sandbox", "--for", "10s", "--json"]).json();
     assert!(report["trades"].as_u64() > Some(0), "{report}");
     assert_eq!((&report["in_doubt"], &report["stop"]), (&0.into(), &"time_up".into()));
@@ -51,7 +51,7 @@ fn ctrl_c_and_sigterm_wait_for_open_trades_and_print_the_report() {
 }
 
 #[test]
-fn only_a_run_in_lock_step_ends_with_the_candles() {
+fn only_lock_step_runs_end_with_the_candles() {
     // The bot never trades, so nothing is open when the candles end.
     let folder = folder_with_bot(
         "strategy = \"rsi-reversal\"\nclose_type = \"01:00\"\nparams = { period = 2 }",
@@ -82,7 +82,7 @@ fn live(address: &str, [token, key]: [&str; 2], bot: &str) -> Run {
 }
 
 #[test]
-fn unreachable_venues_and_unknown_credentials_and_series_are_named() {
+fn names_unreachable_venues_and_unknown_credentials_and_series() {
     let folder = Folder::new().with("bot.toml", BOT);
     folder.run(&["live", "--config", "bot.toml"]).fails(2, &["--sandbox"]);
     assert!(!folder.path("candlewick.db").exists());

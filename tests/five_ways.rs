@@ -36,7 +36,7 @@ fn account(line: &Value) -> [&Value; 4] {
 }
 
 #[test]
-fn the_same_trades_have_the_same_account_in_five_places() {
+fn same_trades_have_the_same_evidence_in_five_places() {
     let files = ["BTCUSDT_1m.csv", "EURUSD_1m.csv"];
     let candles = |name: &str| shipped(name, MONDAY, MONDAY + 5 * HOUR);
     let folder = Folder::new().with("bots.toml", &format!("{NO_LIMITS}{BOTS}"));

@@ -152,7 +152,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn shown_settlement_and_balance_are_those_of_the_journal() {
+fn displayed_settlement_and_balance_match_the_journal() {
     let folder = folder();
     let mut run = OnTerminal::start(&folder).read();
     let settled = run.wait_for("settlement of #1", |grid| {
@@ -179,7 +179,7 @@ fn shown_settlement_and_balance_are_those_of_the_journal() {
 }
 
 #[test]
-fn quitting_with_open_trades_asks_and_waits_for_them() {
+fn quitting_with_open_trades_asks_for_confirmation_and_waits() {
     let folder = folder();
     let mut run = OnTerminal::start(&folder).read();
     run.wait_for_row(&["#1 ", "btc", " in "]);
@@ -193,7 +193,7 @@ fn quitting_with_open_trades_asks_and_waits_for_them() {
 }
 
 #[test]
-fn a_terminal_that_is_not_read_keeps_no_trade_from_settling_and_sigterm_restores_it() {
+fn trades_settle_on_a_blocked_terminal_and_sigterm_restores_it() {
     let folder = folder();
     let mut run = OnTerminal::start(&folder);
     let is_enough = (0..MAX_POLLS).any(|_| {
@@ -210,7 +210,7 @@ fn a_terminal_that_is_not_read_keeps_no_trade_from_settling_and_sigterm_restores
 }
 
 #[test]
-fn the_view_needs_a_terminal() {
+fn view_needs_a_terminal() {
     candlewick(&["live", "--sandbox", "--tui"]).fails(2, &["--tui"]);
     candlewick(&["live", "--sandbox", "--tui", "--json"]).fails(2, &["--json"]);
 }

@@ -41,7 +41,7 @@ fn live(folder: &Folder) -> Command {
 }
 
 #[test]
-fn an_open_that_waits_for_its_delay_when_the_bot_is_killed_is_never_sent() {
+fn never_sends_a_delayed_open_after_the_bot_was_killed() {
     let (folder, served) = venue();
     let status = live(&folder).env("JOURNAL_KILL_POINT", "after open 1").status().unwrap();
     assert_eq!(status.signal(), Some(SIGKILL), "{status}");

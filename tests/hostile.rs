@@ -89,7 +89,7 @@ pub(crate) fn on_terminal_of(columns: u16, folder: &Folder, arguments: &[&str]) 
 }
 
 #[test]
-fn the_parser_sees_what_is_hostile() {
+fn parser_detects_hostile_sequences() {
     assert!(moves_of(b"plain \x1b[1;32mgreen\x1b[0m\r\n").is_empty());
     let seen = moves_of(HOSTILE.as_bytes()).join("; ");
     for part in ["names the window", "moves: J", "'\\u{202e}'", "'\\u{200b}'", "'\\u{2028}'"] {
@@ -164,7 +164,7 @@ fn leak(bytes: &[u8]) -> Option<&'static str> {
 }
 
 #[test]
-fn texts_of_a_venue_never_move_the_cursor_and_show_no_credential() {
+fn venue_texts_never_move_the_cursor_or_reveal_credentials() {
     let folder = folder();
     let on_terminal = |arguments: &[&str]| on_terminal_of(0, &folder, arguments);
     let live = ["live", "--config", "bot.toml", "--for", "16s", "--trades", "trades.csv"];
@@ -223,7 +223,7 @@ fn texts_of_a_venue_never_move_the_cursor_and_show_no_credential() {
 }
 
 #[test]
-fn a_json_log_escapes_hidden_characters_and_shows_no_credential() {
+fn json_log_escapes_hidden_characters_and_reveals_no_credential() {
     let folder = folder().with_variable("CANDLEWICK_LOG__FORMAT", "json");
     let run = folder.run(&["live", "--config", "bot.toml", "--for", "8s"]);
     let is_raw = |letter: char| letter != '\n' && is_hidden(letter);

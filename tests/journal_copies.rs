@@ -34,7 +34,7 @@ fn without_verification<T>(folder: &Folder, read: impl Fn() -> T) -> T {
 }
 
 #[test]
-fn status_and_trades_from_the_last_snapshot_are_those_of_the_whole_journal() {
+fn status_and_trades_from_the_last_snapshot_match_the_whole_journal() {
     let folder = recorded_with_snapshots();
     let verified = folder.asked("journal verify", "run.db");
     assert!(verified["snapshots"].as_u64() > Some(10), "{verified}");
@@ -68,7 +68,7 @@ fn explained(folder: &Folder) -> Vec<(Value, String)> {
 }
 
 #[test]
-fn a_trade_of_any_run_is_explained_from_the_last_snapshot_as_from_the_whole_journal() {
+fn explanations_from_the_last_snapshot_match_the_whole_journal() {
     let (_served, folder) = venue_and_bot("");
     let bot = folder.read("bot.toml").replace("[runtime]\n", "[runtime]\nsnapshot_every = 20\n");
     let folder = folder.with("bot.toml", &bot);
@@ -98,7 +98,7 @@ fn a_trade_of_any_run_is_explained_from_the_last_snapshot_as_from_the_whole_jour
 }
 
 #[test]
-fn tables_and_exports_of_a_journal_are_what_a_fold_of_all_its_lines_comes_to() {
+fn tables_and_exports_match_a_fold_of_all_journal_lines() {
     let folder = folder();
     record_in_lock_step(&folder);
     let trades = folder.asked("trades", "run.db");
@@ -131,7 +131,7 @@ fn tables_and_exports_of_a_journal_are_what_a_fold_of_all_its_lines_comes_to() {
 }
 
 #[test]
-fn a_compacted_journal_keeps_every_trade_and_is_whole_or_not_there() {
+fn compaction_keeps_every_trade_and_is_atomic() {
     let folder = recorded_with_snapshots();
     folder.asked("journal compact small.db --keep 1h", "run.db");
     assert_eq!(folder.asked("trades", "small.db"), folder.asked("trades", "run.db"));
@@ -154,7 +154,7 @@ fn a_compacted_journal_keeps_every_trade_and_is_whole_or_not_there() {
 }
 
 #[test]
-fn a_backup_of_a_running_bot_is_restored_elsewhere_and_traded_on() {
+fn backup_of_a_running_bot_is_restored_elsewhere_and_continues() {
     let (_served, folder) = venue_and_bot("");
     let live = |config: &'static str, journal: &'static str| {
         ["live", "--config", config, "--journal", journal, "--json", "--quiet"]

@@ -11,7 +11,7 @@ use std::process::Command;
 const SIGXFSZ: i32 = 25;
 
 #[test]
-fn a_program_that_dies_amid_a_file_leaves_the_old_one() {
+fn crash_while_writing_leaves_the_old_file() {
     let folder = folder_with_bot("period = 2", "period = 2").with("BTCUSDT_1m.csv", &candles(3_000));
     for (flag, name) in [("--trades", "trades.csv"), ("--html", "page.html"), ("--journal", "run.jsonl")] {
         let arguments = [&BACKTEST[..], &[flag, name]].concat();
@@ -33,7 +33,7 @@ fn a_program_that_dies_amid_a_file_leaves_the_old_one() {
 }
 
 #[test]
-fn trades_and_the_facts_beside_them_are_of_one_run() {
+fn failed_export_changes_neither_trades_nor_run_facts() {
     let folder = folder_with_bot("period = 2", "period = 2").with("BTCUSDT_1m.csv", &candles(3_000));
     let arguments = [&BACKTEST[..], &["--trades", "trades.csv"]].concat();
     let command = format!("trap '' XFSZ; ulimit -f 4; exec {BINARY} {}", arguments.join(" "));
@@ -66,7 +66,7 @@ const EDITS: [&str; 4] = [
 ];
 
 #[test]
-fn an_edited_journal_is_believed_by_no_command() {
+fn every_command_refuses_an_edited_journal() {
     let folder = folder();
     record_in_lock_step(&folder);
     for (place, sql) in EDITS.into_iter().enumerate() {
@@ -126,7 +126,7 @@ fn check_forged(folder: &Folder) {
 }
 
 #[test]
-fn an_edited_journal_is_not_traded_on() {
+fn no_run_continues_an_edited_journal() {
     let (_served, folder) = venue_and_bot("");
     let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--quiet"];
     run_until(&folder, &live, || judged(&folder, "run.db") > 0);

@@ -29,7 +29,7 @@ fn intents(rows: &[Value], key: &str, is_meant: impl Fn(&Value) -> bool) -> BTre
 const LIVE: [&str; 7] = ["live", "--sandbox", "--config", "bot.toml", "--speed", "max", "--until-end"];
 
 #[test]
-fn each_decision_of_a_run_is_a_line_with_its_bot_its_rule_and_its_outcome() {
+fn logs_each_decision_with_its_bot_rule_and_outcome() {
     let folder = Folder::new().with("bot.toml", &settings()).with("BTCUSDT_1m.csv", &candles(240));
     let folder = folder.with("EURUSD_1m.csv", &candles(240));
     let data = ["--data", "BTCUSDT_1m.csv", "--data", "EURUSD_1m.csv", "--journal", "run.db", "--json"];
@@ -70,7 +70,7 @@ fn each_decision_of_a_run_is_a_line_with_its_bot_its_rule_and_its_outcome() {
 }
 
 #[test]
-fn an_error_before_a_run_is_one_line_of_json() {
+fn error_before_a_run_is_one_line_of_json() {
     let folder = Folder::new().with("bot.toml", "[log]\nformat = \"xml\"\n");
     folder.run(&LIVE).fails(2, &["log.format", "xml"]);
     let folder = folder.with("bot.toml", "[risk]\nmax_open = 1\n");

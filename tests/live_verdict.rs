@@ -57,7 +57,7 @@ fn verdict_of(bot: &Value) -> Vec<Value> {
 }
 
 #[test]
-fn a_verdict_falls_alike_in_a_backtest_and_live_and_is_enforced_alike() {
+fn verdict_and_its_enforcement_match_in_backtest_and_live() {
     let folder = folder(QUICK);
     let backtest = [&["backtest", "--quiet"], &DATA[..]].concat();
     let stored = json_of(&folder, &backtest);
@@ -90,7 +90,7 @@ fn replay(folder: &Folder, name: &str, change: impl FnMut(Line) -> Option<Line>)
 }
 
 #[test]
-fn a_journal_of_format_2_is_compared_without_verdicts() {
+fn compares_a_journal_of_format_2_without_verdicts() {
     let folder = folder(&QUICK.replace("enforce_verdict = true", "enforce_verdict = false"))
         .with("EURUSD_1m.csv", &shipped("EURUSD_1m.csv", MONDAY, MONDAY + HOUR));
     json_of(&folder, &[&LIVE[..], &DATA].concat());
@@ -109,7 +109,7 @@ fn a_journal_of_format_2_is_compared_without_verdicts() {
 
 /// Earlier programs gave every bot all of alpha, wrote no weights, and staked by Wilson's bound without naming it.
 #[test]
-fn a_journal_of_earlier_verdicts_is_compared_up_to_the_first_refusal_by_one() {
+fn compares_a_journal_with_older_verdicts_up_to_their_first_refusal() {
     let kelly = "stake = { kind = \"kelly\", fraction = 0.2, kelly_floor_trades = 5, bound = \"wilson\" }\n";
     let folder = folder(&format!("{QUICK}{kelly}"));
     let refused = json_of(&folder, &[&LIVE[..], &DATA].concat())["refused"]["EdgeRejected"].clone();
@@ -147,7 +147,7 @@ fn a_journal_of_earlier_verdicts_is_compared_up_to_the_first_refusal_by_one() {
 }
 
 #[test]
-fn the_verdict_on_all_trades_of_a_single_bot_is_its_own_to_the_last_bit() {
+fn verdict_on_all_trades_equals_that_of_the_only_bot() {
     let bot = QUICK.split("[[bots]]").take(2).collect::<Vec<_>>().join("[[bots]]");
     let bot = bot.replace("01:00", "03:00").replace("enforce_verdict = true", "");
     let rules = "[risk]\nmax_open_trades = 0\nmax_open_trades_per_symbol = 0\nallow_opposite = true\nallow_duplicate = true";
@@ -166,7 +166,7 @@ fn the_verdict_on_all_trades_of_a_single_bot_is_its_own_to_the_last_bit() {
 
 #[cfg(unix)]
 #[test]
-fn a_restart_continues_a_verdict_and_other_parameters_begin_another() {
+fn restart_continues_a_verdict_and_other_parameters_start_a_new_one() {
     use crate::two_runs::{BOT, judged as count_judged, run_until, venue_and_bot};
 
     let (_served, folder) = venue_and_bot("");

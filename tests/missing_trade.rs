@@ -57,7 +57,7 @@ fn check_too_soon(folder: &Folder) {
 }
 
 #[test]
-fn the_operator_settles_a_trade_that_the_venue_has_lost() {
+fn operator_settles_a_trade_lost_by_the_venue() {
     let (folder, _venue) = left_open(LOSES);
     let settle = |outcome: &str| resolve(&folder, "bot.toml", &["--settled", outcome]);
     settle("maybe").fails(2, &["maybe"]);
@@ -76,7 +76,7 @@ fn the_operator_settles_a_trade_that_the_venue_has_lost() {
 }
 
 #[test]
-fn a_trade_that_the_venue_has_is_not_settled_by_the_operator() {
+fn operator_cannot_settle_a_trade_the_venue_still_has() {
     let (folder, _venue) = left_open(KEEPS);
     check_too_soon(&folder);
     resolve(&folder, "bot.toml", &["--settled", "lost"]).fails(2, &["trade-1"]);

@@ -26,7 +26,7 @@ fn backtest(folder: &Folder, config: &str) -> [Value; 5] {
 }
 
 #[test]
-fn files_are_found_beside_the_configuration_in_the_working_folder_and_by_its_whole_path() {
+fn finds_files_next_to_the_configuration_in_the_working_folder_and_by_absolute_path() {
     let folder = folder();
     let beside = backtest(&folder, "conf/bot.toml");
     assert!(beside[0].as_u64() > Some(10) && beside[2]["Blackout"].as_u64() > Some(1), "{beside:?}");
@@ -43,7 +43,7 @@ fn files_are_found_beside_the_configuration_in_the_working_folder_and_by_its_who
 }
 
 #[test]
-fn a_combination_in_a_combination_finds_its_files_live_and_in_a_replay() {
+fn nested_combination_finds_its_files_live_and_in_a_replay() {
     let part = "{ strategy = \"combine\", params = { first_of = [{ strategy = \"rules\", params = { file = \"my.toml\" } }] } }";
     let folder = folder().with("conf/bot.toml", &bot_of("combine", &format!("first_of = [{part}]")));
     let live = ["live", "--sandbox", "--speed", "max", "--until-end", "--journal", "run.db", "--quiet"];
@@ -54,7 +54,7 @@ fn a_combination_in_a_combination_finds_its_files_live_and_in_a_replay() {
 }
 
 #[test]
-fn files_that_differ_or_are_missing_are_named_with_both_whole_paths() {
+fn names_differing_or_missing_files_by_both_absolute_paths() {
     let folder = folder().with("my.toml", "buy = \"close < open\"\n");
     let root = folder.path("").canonicalize().unwrap();
     for (text, name, code) in [

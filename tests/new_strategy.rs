@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 #[test]
-fn a_new_crate_builds_and_passes_its_tests_offline() {
+fn new_crate_builds_and_passes_its_tests_offline() {
     let folder = Folder::new();
     let written = folder.run(&["strategy", "new", "three-in-a-row"]);
     assert_eq!(written.code, 0, "{}", written.stderr);
@@ -38,7 +38,7 @@ fn a_new_crate_builds_and_passes_its_tests_offline() {
 }
 
 #[test]
-fn several_strategies_live_in_one_workspace_with_one_program() {
+fn several_strategies_share_one_workspace_and_program() {
     let folder = Folder::new();
     assert_eq!(folder.run(&["strategy", "new", "momentum"]).code, 0);
     for name in ["three-in-a-row", "breakout"] {
@@ -65,7 +65,7 @@ fn several_strategies_live_in_one_workspace_with_one_program() {
 }
 
 #[test]
-fn a_refused_name_or_place_leaves_everything_as_it_was() {
+fn refused_name_or_folder_changes_nothing() {
     let folder = Folder::new();
     let path = repository();
     let new = ["strategy", "new", "momentum", "--json", "--path", path.to_str().unwrap()];
@@ -89,7 +89,7 @@ fn a_refused_name_or_place_leaves_everything_as_it_was() {
 }
 
 #[test]
-fn an_installed_program_asks_where_the_source_is_and_writes_nothing() {
+fn installed_program_asks_for_the_source_folder_and_writes_nothing() {
     let folder = Folder::new();
     let installed = folder.path("candlewick");
     std::fs::copy(BINARY, &installed).unwrap();

@@ -8,7 +8,7 @@ const LATENCIES_MS: [i64; 5] = [0, 1_500, 29_999, 30_000, 61_000];
 const DURATIONS: [(&str, i64); 2] = [("01:00", 60_000), ("05:00", 300_000)];
 
 #[test]
-fn around_single_and_multiple_missing_candles_every_trade_is_the_oracles() {
+fn trades_match_the_oracle_around_missing_candles() {
     let candles = with_holes(130);
     let ground = Ground { series: "BTCUSDT@1m", interval_ms: 60_000, candles, pace: 1, durations: DURATIONS };
     let met: BTreeSet<&str> =
@@ -18,7 +18,7 @@ fn around_single_and_multiple_missing_candles_every_trade_is_the_oracles() {
 }
 
 #[test]
-fn around_a_weekend_every_trade_is_the_oracles() {
+fn trades_match_the_oracle_around_a_weekend() {
     let friday = MONDAY + 4 * DAY;
     let candles = shipped("EURUSD_1m.csv", friday + 16 * HOUR, friday + 3 * DAY);
     let ground = Ground { series: "EURUSD@1m", interval_ms: 60_000, candles, pace: 1, durations: DURATIONS };

@@ -26,7 +26,7 @@ fn shown(page: &str, mark: &str) -> String {
 }
 
 #[test]
-fn the_page_shows_what_the_run_printed_and_runs_nothing_but_its_own_script() {
+fn page_shows_the_printed_figures_and_runs_only_its_own_script() {
     let candles = shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + DAY);
     let folder = folder_with_bot("01:00", "01:00").with("BTCUSDT_1m.csv", &candles);
     let (report, page) = report_and_page(&folder, &["--sensitivity"]);
@@ -84,7 +84,7 @@ fn check_it_is_self_contained(page: &str) {
 }
 
 #[test]
-fn a_page_has_all_sections_without_a_trade_and_an_unwritable_one_is_an_error() {
+fn page_without_trades_has_all_sections_and_an_unwritable_page_is_an_error() {
     let folder = folder_with_bot("\"rsi-reversal\"", "\"none\"");
     let without = folder.read("bot.toml").replace("params = { period = 2 }", "");
     let folder = folder.with("bot.toml", &without);
@@ -94,7 +94,7 @@ fn a_page_has_all_sections_without_a_trade_and_an_unwritable_one_is_an_error() {
 }
 
 #[test]
-fn text_of_others_brings_no_markup() {
+fn escapes_markup_in_external_text() {
     let name = "</script><script>alert(1)</script>";
     let folder = folder_with_bot("{ period = 2 }", "{ file = \"<b>signals</b>.csv\" }");
     let bot = folder.read("bot.toml").replace("\"btc\"", &format!("'{name}'"));

@@ -80,7 +80,7 @@ fn read(folder: &Folder, command: &[&str], journal: &str) -> Value {
 
 #[test]
 #[ignore = "needs a PostgreSQL server: run .ci/postgres"]
-fn journal_on_a_server_reads_as_the_same_journal_in_a_file() {
+fn journal_on_a_server_reads_like_the_same_journal_in_a_file() {
     let database = Database::create("run");
     let journal = database.journal();
     let folder = recording::folder().with_variable("PGPASSFILE", &database.password_file());
@@ -128,7 +128,7 @@ fn recorded_journal_on_a_server_reads_as_recorded() {
 
 #[test]
 #[ignore = "needs a PostgreSQL server: run .ci/postgres"]
-fn restart_after_a_clean_end_trades_on_and_parity_replays_both_runs() {
+fn restart_after_a_clean_end_continues_and_parity_replays_both_runs() {
     let database = Database::create("restart");
     two_runs::check(&database.journal(), &[("PGPASSFILE", &database.password_file())], |_| ());
 }

@@ -4,7 +4,7 @@ use crate::recording::{folder, record_in_lock_step};
 use serde_json::Value;
 
 #[test]
-fn trades_are_chosen_by_filters_and_what_a_journal_has_not_is_named() {
+fn filters_trades_and_names_values_missing_in_the_journal() {
     let folder = folder();
     record_in_lock_step(&folder);
     let all = folder.trades("run.db");

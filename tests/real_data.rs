@@ -32,7 +32,7 @@ fn path_of(name: &str) -> PathBuf {
 }
 
 #[test]
-fn trades_on_real_candles_are_those_of_the_oracle() {
+fn trades_on_real_candles_match_the_oracle() {
     for (name, series, interval_ms, pace, durations) in GROUNDS {
         let candles = std::fs::read_to_string(path_of(name)).unwrap();
         let ground = Ground { series, interval_ms, candles, pace, durations };
@@ -55,7 +55,7 @@ const FILES: [FileByName; 4] = [
 ];
 
 #[test]
-fn check_reads_files_by_their_names_and_tells_weekends_from_gaps() {
+fn check_infers_series_from_file_names_and_distinguishes_weekends_from_gaps() {
     for (name, series, rows, [start, end], [gaps, missing, spikes]) in FILES {
         let run = Folder::new().run(&["data", "check", path_of(name).to_str().unwrap(), "--json"]);
         assert_eq!(run.code, if gaps + spikes == 0 { 0 } else { 5 }, "{name}: {}", run.stderr);
@@ -75,7 +75,7 @@ fn rows<const N: usize>(document: &str) -> Vec<[&str; N]> {
 }
 
 #[test]
-fn figures_in_the_page_of_strategies_are_those_of_backtests() {
+fn figures_of_the_strategies_page_match_backtests() {
     let page = std::fs::read_to_string(candlewick::repository().join("docs/strategies.md")).unwrap();
     let (_, rest) = page.split_once("```toml\n").unwrap();
     let (template, _) = rest.split_once("```").unwrap();

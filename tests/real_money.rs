@@ -60,7 +60,7 @@ impl Fixture {
 }
 
 #[test]
-fn real_money_is_traded_after_a_summary_and_never_on_doubt_or_a_rejected_edge() {
+fn trades_real_money_after_a_summary_but_not_with_doubts_or_a_rejected_edge() {
     let fixture = Fixture::new();
     let traded = [&LIVE_REAL[..], &["--journal", "run.db"]].concat();
     let run = run_until(&fixture.folder, &traded, || judged(&fixture.folder, "run.db") > 0);
@@ -88,7 +88,7 @@ fn real_money_is_traded_after_a_summary_and_never_on_doubt_or_a_rejected_edge() 
 }
 
 #[test]
-fn wallet_of_the_other_mode_is_not_staked() {
+fn never_stakes_the_wallet_of_the_other_mode() {
     let fixture = Fixture::new();
     let demo = "[account]\nmode = \"demo\"\n[risk]\nmax_drawdown_percent = 0\n";
     std::fs::write(fixture.folder.path("demo.toml"), demo).unwrap();

@@ -58,7 +58,7 @@ fn strategy_earns_the_planted_edge_and_nothing_on_a_random_walk() {
 }
 
 #[test]
-fn withholds_edge_at_a_latency_or_payout_that_nobody_has() {
+fn withholds_edge_at_unrealistic_latency_or_payout() {
     for (regime, settings, reason) in [
         ("edge:0.65:5m", "latency_ms = 0", "latency of 0 ms"),
         ("edge:0.58:5m", "payout_percent = 185", "185 %"),

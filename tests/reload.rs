@@ -80,7 +80,7 @@ fn changes_limits_by_command_by_journal_and_by_signal_and_keeps_the_halt() {
 }
 
 #[test]
-fn refuses_by_name_what_is_wrong_or_cannot_change_and_blocks_on_no_pipe() {
+fn names_wrong_and_unchangeable_settings_and_never_blocks_on_a_pipe() {
     let (_served, folder) = venue_and_folder();
     let bot = Live::start(&folder);
     let journal = folder.path("candlewick.db").to_string_lossy().into_owned();

@@ -85,7 +85,7 @@ const TABLES_OF_ANOTHER_JOURNAL: &str = "UPDATE projection SET hash = (SELECT ha
     DELETE FROM intents WHERE intent < 100";
 
 #[test]
-fn killed_and_restarted_runs_forget_and_still_report_what_the_journal_has() {
+fn killed_and_restarted_runs_evict_trades_but_report_the_whole_journal() {
     let (_served, folder) = busy();
     let left_in = |stderr: &str| {
         let line = stderr.lines().find(|line| line.contains("are left in the journal"))?;

@@ -16,7 +16,7 @@ fn write_token(folder: &Folder, token: &str) {
 
 /// While the old token still reads, no answer of the venue shows that there is a new one: the file does.
 #[test]
-fn next_token_in_the_file_ends_the_suspension_by_a_refused_token() {
+fn new_token_in_the_file_ends_the_suspension() {
     for still_reads in [true, false] {
         let venue = LyingVenue::start(|_, _, _| {});
         venue.accept(|token, purpose| token == "token-2" || purpose == Purpose::Reading);

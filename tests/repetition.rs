@@ -45,7 +45,7 @@ fn run(settings: &str, candles: &[String; 2]) -> ([Value; 2], String) {
 }
 
 #[test]
-fn two_processes_write_the_same_journal_and_hashes_distinguish_settings_and_candles() {
+fn runs_are_reproducible_and_hashes_distinguish_settings_and_candles() {
     let (settings, candles) = (settings(1_500, "second_end"), candles());
     let (hashes, journal) = run(&settings, &candles);
     assert!(hashes.iter().all(|hash| hash.as_str().map(str::len) == Some(64)), "{hashes:?}");
@@ -74,7 +74,7 @@ fn until(journal: &str, moment: i64) -> Vec<&str> {
 }
 
 #[test]
-fn run_over_the_first_candles_is_the_beginning_of_the_whole_run() {
+fn run_over_the_first_candles_is_a_prefix_of_the_whole_run() {
     let candles = candles();
     for (latency_ms, rounding) in [(0, "none"), (1_500, "second_end"), (61_000, "second_end")] {
         let settings = settings(latency_ms, rounding);

@@ -24,7 +24,7 @@ fn causes(parity: &Value) -> Vec<&String> {
 }
 
 #[test]
-fn session_under_faults_and_latency_decides_alike_and_every_difference_has_a_cause() {
+fn session_under_faults_replays_identically_and_each_difference_has_a_cause() {
     let (mut intents, mut met) = (0, BTreeSet::new());
     for profile in
         ["mixed", "mixed,latency:1:20ms", "drop-after:0.5,errors-after:0.3", "errors:0.3,latency:1:40ms"]
@@ -48,7 +48,7 @@ fn session_under_faults_and_latency_decides_alike_and_every_difference_has_a_cau
 }
 
 #[test]
-fn an_edit_a_forgery_and_another_venue_are_found_by_their_causes() {
+fn identifies_an_edit_a_forgery_and_another_venue_by_cause() {
     let folder = folder();
     let live = record_in_lock_step(&folder).json();
     check_edited(&folder);
@@ -123,7 +123,7 @@ fn check_settings(folder: &Folder, live: &Value) {
 
 /// A list of signals decides alike whatever candles there are, so that entries can be removed.
 #[test]
-fn missing_entry_is_the_cause_of_a_difference() {
+fn reports_a_missing_entry_as_the_cause_of_a_difference() {
     let decided = MONDAY + DAY + 3 * HOUR;
     let bot = "[[bots]]\nname = \"list\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"signal-list\"\n\
                close_type = \"01:00\"\nparams = { file = \"signals.csv\" }\n";

@@ -50,7 +50,7 @@ fn resolve(folder: &Folder, journal: &str, arguments: &[&str]) -> Run {
 }
 
 #[test]
-fn order_of_unknown_status_is_resolved_in_the_journal_and_parity_stays_whole() {
+fn resolves_an_order_of_unknown_status_and_parity_still_holds() {
     for (arguments, state, venue_id) in [
         (&["3", "--not-opened", "--reason", "not in the list"][..], "not_opened", Value::Null),
         (&["3", "--adopt", VENUE_ID], "open", json!(VENUE_ID)),
@@ -75,7 +75,7 @@ fn order_of_unknown_status_is_resolved_in_the_journal_and_parity_stays_whole() {
 }
 
 #[test]
-fn freed_stake_stays_reserved_until_its_trade_would_have_closed() {
+fn released_stake_stays_reserved_until_its_trade_would_have_closed() {
     let folder = crashed();
     let close = match trade_of(&folder, "crashed.db", 3)["close_type"].as_str() {
         Some("01:00") => 60_000,
@@ -91,7 +91,7 @@ fn freed_stake_stays_reserved_until_its_trade_would_have_closed() {
 }
 
 #[test]
-fn why_shows_how_an_order_ended_and_a_refused_one_can_be_adopted() {
+fn why_shows_the_outcome_of_an_order_and_a_refused_order_can_be_adopted() {
     let folder = crashed();
     let trade = trade_of(&folder, "crashed.db", 3);
     let decided = trade["decision_time"].to_string();
@@ -121,7 +121,7 @@ fn why_shows_how_an_order_ended_and_a_refused_one_can_be_adopted() {
 }
 
 #[test]
-fn refuses_what_cannot_be_resolved_and_changes_nothing() {
+fn refuses_unresolvable_orders_and_changes_nothing() {
     let folder = crashed();
     // Second trades of intent 1: one is settled and booked, the other was over when it was first seen.
     let late = "01KE5ZTX2224ERMQE51J8Q9BC1";
@@ -169,7 +169,7 @@ fn order_of(trade: &Value, direction: &Value) -> Value {
 
 #[cfg(unix)]
 #[test]
-fn impossible_time_and_payout_are_not_adopted_and_halt_the_next_start() {
+fn adoption_discards_impossible_time_and_payout_and_halts_the_next_start() {
     let folder = crashed_demo();
     let venue = LyingVenue::start(|place, _, record| {
         if matches!(place, Place::ById(_) | Place::Listed) {
@@ -190,7 +190,7 @@ fn impossible_time_and_payout_are_not_adopted_and_halt_the_next_start() {
 
 #[cfg(unix)]
 #[test]
-fn adopts_no_missing_trade_and_halts_after_one_with_other_terms() {
+fn refuses_to_adopt_a_missing_trade_and_halts_after_one_with_other_terms() {
     let folder = crashed_demo();
     let journal = folder.path("demo.db");
     let entries = lines(&journal).len();

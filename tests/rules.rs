@@ -34,7 +34,7 @@ fn trades(folder: &Folder, name: &str) -> Vec<BTreeMap<String, String>> {
 }
 
 #[test]
-fn rule_trades_as_its_strategy_in_rust_from_a_flag_a_configuration_and_live() {
+fn rule_trades_like_its_rust_strategy_from_flag_configuration_and_live() {
     let folder = folder()
         .with("rust.toml", &bot_of("rsi-reversal", "period = 5"))
         .with("rule.toml", &bot_of("rules", "file = \"my.toml\""));
@@ -65,7 +65,7 @@ fn rule_trades_as_its_strategy_in_rust_from_a_flag_a_configuration_and_live() {
 }
 
 #[test]
-fn parity_names_the_file_of_a_changed_rule_and_no_file_for_a_changed_part() {
+fn parity_names_the_file_of_a_changed_rule_but_none_for_a_changed_part() {
     let folder = folder()
         .with("rule.toml", &bot_of("rules", "file = \"my.toml\""))
         .with("part.toml", &bot_of("combine", &combination("file = \"my.toml\"")))
@@ -100,7 +100,7 @@ fn parity_names_the_file_of_a_changed_rule_and_no_file_for_a_changed_part() {
 }
 
 #[test]
-fn expiry_of_a_rule_shorter_than_the_candles_is_refused_before_any_run() {
+fn refuses_a_rule_expiry_shorter_than_the_candles_before_any_run() {
     let rule = |expiry: &str| {
         format!(
             "buy = \"rsi(period) < 30\", expiry = \"{expiry}\", parameters = {{ period = {{ default = 5, min = 2, max = 9 }} }}"
@@ -169,7 +169,7 @@ fn check_sets(config: &str, axes: &[&str], sets: usize, own: impl Fn(&Value) -> 
 }
 
 #[test]
-fn texts_of_a_rule_are_searched_as_they_are_backtested() {
+fn search_over_rule_texts_matches_backtests() {
     let config = bot_of("rules", "buy = \"rsi(5) < 30\", sell = \"rsi(5) > 70\"");
     check_sets(&config, &["expiry=01:00,03:00", "sell=rsi(5) > 70,close > open"], 4, |set| {
         format!("buy = \"rsi(5) < 30\", sell = {}, expiry = {}", set["sell"], set["expiry"])
@@ -187,7 +187,7 @@ const OTHER: &str = "buy = \"falling(close, period) and volume > least\"\nexpiry
                      period = { default = 2, min = 1, max = 20 }\nleast = { default = 0.0 }\n";
 
 #[test]
-fn files_of_rules_are_searched_as_they_are_backtested() {
+fn search_over_rule_files_matches_backtests() {
     let file = "file = \"my.toml\"";
     for (config, prefix) in [(bot_of("rules", file), ""), (bot_of("combine", &combination(file)), "dip.")] {
         let own = |set: &Value| {
@@ -202,7 +202,7 @@ fn files_of_rules_are_searched_as_they_are_backtested() {
 }
 
 #[test]
-fn tune_of_a_rule_that_never_signals_suggests_another_condition() {
+fn tuning_a_rule_without_signals_suggests_another_condition() {
     let folder = folder().with("never.toml", "buy = \"rsi(5) < 30 and rsi(5) > 70\"\n");
     let report = run(&folder, &["tune", "never.toml"]).json();
     assert_eq!(report["conclusion"], "not_enough_trades", "{report}");
@@ -211,7 +211,7 @@ fn tune_of_a_rule_that_never_signals_suggests_another_condition() {
 }
 
 #[test]
-fn unknown_strategy_with_the_name_of_an_indicator_suggests_a_rule() {
+fn unknown_strategy_named_like_an_indicator_suggests_a_rule() {
     for (name, parts) in [
         ("supertrendx", ["supertrend", "strategy = \"rules\""]),
         ("parabolic-sar", ["parabolic_sar", "strategy = \"rules\""]),

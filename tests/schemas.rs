@@ -36,7 +36,7 @@ fn has_request(folder: &Folder, intent: &str) -> bool {
 }
 
 #[test]
-fn journal_of_an_earlier_program_is_read_unchanged_and_migrated_by_the_next_run() {
+fn reads_an_older_journal_unchanged_and_migrates_it_at_the_next_run() {
     let folder = two_runs::check("run.db", &[], |folder| {
         assert!(has_request(folder, "1"));
         set_back(folder);
@@ -54,7 +54,7 @@ fn journal_of_an_earlier_program_is_read_unchanged_and_migrated_by_the_next_run(
 }
 
 #[test]
-fn refuses_journal_of_a_newer_program_and_leaves_it_unchanged() {
+fn refuses_a_newer_journal_and_leaves_it_unchanged() {
     let folder = folder();
     record_in_lock_step(&folder);
     edit(&folder.path("run.db"), "UPDATE _sqlx_migrations SET version = 99 WHERE version = 4");
@@ -71,7 +71,7 @@ fn refuses_journal_of_a_newer_program_and_leaves_it_unchanged() {
 
 /// The earlier program had one name for two limits. One trade was open then, on that symbol.
 #[test]
-fn refusal_under_the_shared_name_of_two_limits_names_the_limit_that_refused() {
+fn old_refusal_with_a_shared_limit_name_shows_the_limit_that_applied() {
     let fixture = repository().join("tests/fixtures/journal-before-delays/run.db");
     let folder = Folder::new();
     std::fs::copy(fixture, folder.path("run.db")).unwrap();

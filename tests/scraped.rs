@@ -91,7 +91,7 @@ fn sum(samples: &BTreeMap<String, f64>, name: &str, label: &str) -> f64 {
 }
 
 #[test]
-fn figures_of_a_scrape_are_those_of_the_journal() {
+fn scraped_metrics_match_the_journal() {
     let mut scraped = Scraped::start_in(Folder::new());
     let count = |trades: &[Value], key: &str, value: &str| {
         let is_it = |trade: &&Value| trade[key].as_str().is_some_and(|text| text.eq_ignore_ascii_case(value));
@@ -167,7 +167,7 @@ const LOCK: &str = "import sqlite3,sys\nd=sqlite3.connect(sys.argv[1],isolation_
     d.execute('BEGIN EXCLUSIVE')\nprint('held',flush=True)\nsys.stdin.read()";
 
 #[test]
-fn receivers_of_heartbeats_and_idle_scrapers_block_nothing_and_a_locked_journal_is_bad_health() {
+fn slow_clients_never_block_and_a_locked_journal_is_unhealthy() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/ping/secret", listener.local_addr().unwrap());
     let folder = Folder::new().with_variable("CANDLEWICK_HEARTBEAT__URL", &url);
@@ -210,7 +210,7 @@ fn receivers_of_heartbeats_and_idle_scrapers_block_nothing_and_a_locked_journal_
 
 #[cfg(target_os = "linux")]
 #[test]
-fn notifies_systemd_of_the_start_of_life_and_of_the_status() {
+fn notifies_systemd_of_readiness_liveness_and_status() {
     let folder = Folder::new();
     let path = folder.path("notify");
     let socket = std::os::unix::net::UnixDatagram::bind(&path).unwrap();

@@ -117,7 +117,7 @@ fn shards_by_address_merge_to_the_files_of_one_machine() {
 }
 
 #[test]
-fn missing_and_foreign_objects_are_refused_with_their_address() {
+fn refuses_missing_and_foreign_objects_and_names_their_address() {
     let (there, here) = (Folder::new(), folder(1));
     let [plan, candles, out, shard] = ["sweep/plan.json", "BTCUSDT_1m.csv", "sweep", "sweep/shard-1.jsonl"]
         .map(|name| address(&there, name));
@@ -140,7 +140,7 @@ fn missing_and_foreign_objects_are_refused_with_their_address() {
 }
 
 #[test]
-fn an_endpoint_that_would_send_secrets_in_the_clear_is_refused_without_showing_one() {
+fn refuses_an_unencrypted_endpoint_without_revealing_secrets() {
     for (endpoint, hint) in [
         ("http://192.0.2.1:9000", "AWS_ALLOW_HTTP=true"),
         ("https://user:password@192.0.2.1", "AWS_ACCESS_KEY_ID"),
@@ -157,7 +157,7 @@ fn an_endpoint_that_would_send_secrets_in_the_clear_is_refused_without_showing_o
 }
 
 #[test]
-fn a_plan_of_synthetic_candles_and_built_in_bots_needs_the_program_only() {
+fn plan_of_synthetic_candles_and_built_in_bots_needs_only_the_program() {
     let search = "--bot btc-rsi --param period=5..8 --json";
     let [whole, here, there] = [(); 3].map(|()| Folder::new());
     whole.run_line(&format!("sweep {search}")).json();
@@ -170,7 +170,7 @@ fn a_plan_of_synthetic_candles_and_built_in_bots_needs_the_program_only() {
 }
 
 #[test]
-fn shards_that_do_not_fit_their_plan_are_refused() {
+fn refuses_shards_that_do_not_fit_their_plan() {
     let here = folder(1);
     let run = |shard: &str, more: &[&str]| here.run(&step(&["run", "--shard", shard], more));
     run("1", &[]).fails(2, &["sweep plan"]);
@@ -192,7 +192,7 @@ fn shards_that_do_not_fit_their_plan_are_refused() {
 }
 
 #[test]
-fn a_shard_of_a_later_round_needs_every_shard_before_as_it_was() {
+fn shard_of_a_later_round_needs_all_earlier_shards_unchanged() {
     let here = folder(2);
     here.run(&plan(&["--search", "tpe", "--trials", "24", "--batch", "12", "--shards", "2"])).json();
     let run = |shard: &str| here.run(&step(&["run", "--shard", shard], &[]));
@@ -222,7 +222,7 @@ fn a_shard_of_a_later_round_needs_every_shard_before_as_it_was() {
 }
 
 #[test]
-fn a_search_that_ends_before_its_last_round_merges() {
+fn merges_a_search_that_ends_before_its_last_round() {
     let search = "--json --min-trades 10 --config bot.toml --data BTCUSDT_1m.csv --search tpe --trials 40 \
                   --batch 8 --param period=5..14";
     let (whole, here) = (folder(2), folder(2));
@@ -237,7 +237,7 @@ fn a_search_that_ends_before_its_last_round_merges() {
 }
 
 #[test]
-fn a_hold_out_is_opened_by_the_merge() {
+fn merge_opens_the_hold_out() {
     let (whole, here) = (folder(2), folder(2));
     let alone = whole.run(&walk(&["--open-hold-out"])).json();
     let mut plan = walk(&["--shards", "1"]);

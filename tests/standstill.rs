@@ -26,7 +26,7 @@ fn full_pipe() -> (PipeReader, PipeWriter) {
 }
 
 #[test]
-fn trades_settle_while_the_terminal_stands_still() {
+fn trades_settle_while_the_terminal_is_stopped() {
     let folder = Folder::new()
         .with("bot.toml", BOT)
         .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 6 * HOUR));

@@ -28,7 +28,7 @@ fn check_keys(event: Option<&Value>, trade: &Value, keys: &str) {
 }
 
 #[test]
-fn the_events_of_a_run_are_those_of_its_journal_and_another_process_reads_the_same() {
+fn event_stream_matches_the_journal_in_each_process() {
     let folder = Folder::new();
     let bot = start(&folder, &["--for", "20s"]);
     let ended = std::thread::spawn(move || Run::of(&bot.wait_with_output().unwrap()));
@@ -69,7 +69,7 @@ fn the_events_of_a_run_are_those_of_its_journal_and_another_process_reads_the_sa
 }
 
 #[test]
-fn a_slow_reader_is_told_how_many_events_it_missed_and_never_blocks_the_run() {
+fn slow_reader_never_blocks_the_run_and_gets_the_number_of_missed_events() {
     let folder = Folder::new().with("bot.toml", BOT).with("BTCUSDT_1m.csv", &candles(6_000));
     let data = ["--config", "bot.toml", "--data", "BTCUSDT_1m.csv"];
     let mut bot = start(&folder, &[&["--speed", "max", "--until-end"], &data[..]].concat());

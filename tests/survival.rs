@@ -340,7 +340,7 @@ fn survive(point: &Point, side: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_run_that_is_killed_at_any_write_recovers_by_itself() {
+fn recovers_from_a_kill_at_any_write() {
     let points: Vec<Point> =
         [DEPOSIT].into_iter().chain(USUAL.split(", ").map(point)).chain(OTHERS).collect();
     let queue = Mutex::new(points.iter().flat_map(|point| [(point, "before"), (point, "after")]));

@@ -55,7 +55,7 @@ pub(crate) fn journalled(folder: &Folder, journal: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_sweep_whose_signals_changed_in_their_file_is_another_one() {
+fn sweep_with_changed_signal_file_is_a_different_sweep() {
     let bot = bot_of("signal-list", "file = \"signals.csv\"");
     let signals = |minute: i64| format!("time,symbol,direction\n{},BTCUSDT,BUY\n", MONDAY + minute * 60_000);
     for more in ["", "--param file=signals.csv"] {
@@ -82,7 +82,7 @@ fn rebuilt(folder: &Folder) -> PathBuf {
 }
 
 #[test]
-fn results_of_another_program_are_refused_unless_allowed() {
+fn refuses_results_of_another_program_unless_allowed() {
     let here = folder(1);
     let other = rebuilt(&here);
     let few = ["--search", "random", "--trials", "12"];
@@ -105,7 +105,7 @@ fn results_of_another_program_are_refused_unless_allowed() {
 }
 
 #[test]
-fn searches_that_cannot_run_are_refused_with_the_value_at_fault() {
+fn refuses_impossible_searches_and_names_the_wrong_value() {
     let folder = folder(1);
     let sweep = "sweep --config bot.toml --data BTCUSDT_1m.csv";
     for (more, parts) in [
@@ -132,7 +132,7 @@ fn searches_that_cannot_run_are_refused_with_the_value_at_fault() {
 }
 
 #[test]
-fn sets_that_a_streak_of_losses_stopped_name_it_as_their_backtests_do() {
+fn sets_stopped_by_a_losing_streak_report_it_like_their_backtests() {
     let bot = BOT.to_owned() + "[risk]\nmax_loss_streak = 2\nmax_open_trades = 0\n";
     let folder = short_folder(&bot);
     let document = folder.run_line(&format!("{SHORT} --json --param period=2..4")).json();
@@ -151,7 +151,7 @@ fn sets_that_a_streak_of_losses_stopped_name_it_as_their_backtests_do() {
 }
 
 #[test]
-fn counts_sets_that_the_strategy_refuses_and_fails_if_it_refuses_all() {
+fn counts_sets_refused_by_the_strategy_and_fails_if_all_are_refused() {
     let folder = short_folder(&bot_of("ema-cross", ""));
     let refused = folder.run_line(&format!("{SHORT} --param fast=20,21 --param slow=10,20 --out none"));
     refused.fails(2, &["all 4 sets", "fast = 20", "slow = 10", "--where"]);
@@ -161,7 +161,7 @@ fn counts_sets_that_the_strategy_refuses_and_fails_if_it_refuses_all() {
 }
 
 #[test]
-fn notes_that_close_type_decides_nothing_for_a_rule_with_its_own_expiry() {
+fn notes_that_close_type_has_no_effect_on_a_rule_with_its_own_expiry() {
     for (own, is_noted) in [("expiry = \"05:00\"\n", true), ("", false)] {
         let folder = short_folder(&bot_of("rules", "file = \"rule.toml\""))
             .with("rule.toml", &format!("buy = \"close > open\"\n{own}"));

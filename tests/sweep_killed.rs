@@ -67,7 +67,7 @@ fn killed(
 }
 
 #[test]
-fn a_sweep_that_is_killed_many_times_ends_with_the_same_files() {
+fn repeatedly_killed_sweep_ends_with_the_same_files() {
     let tpe = ["--search", "tpe", "--trials", "112", "--seed", "3"];
     let halving = ["--search", "random", "--trials", "80", "--objective", "expectancy", "--halving", "2"];
     // Halving runs 80 trials on a quarter of the candles, 40 on half and 20 on all.
@@ -88,7 +88,7 @@ fn a_sweep_that_is_killed_many_times_ends_with_the_same_files() {
 }
 
 #[test]
-fn a_sweep_on_a_full_disk_keeps_complete_lines_and_resumes_from_them() {
+fn sweep_on_a_full_disk_keeps_complete_lines_and_resumes_from_them() {
     let folder = folder(1);
     let way = sweep(&["--search", "random", "--trials", "40", "--threads", "2"]);
     // Files may not grow beyond 8 KiB: as on a full disk, the last line that fits is written in part.
@@ -105,7 +105,7 @@ fn a_sweep_on_a_full_disk_keeps_complete_lines_and_resumes_from_them() {
 }
 
 #[test]
-fn a_stopped_sweep_resumes_and_each_of_its_sets_counts_once() {
+fn stopped_sweep_resumes_and_counts_each_set_once() {
     let journal = "sweep/trials.jsonl";
     let variants = |folder: &Folder| {
         let report = folder.run_line("backtest --json --config bot.toml --data BTCUSDT_1m.csv").json();

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::process::{Command, Stdio};
 
 #[test]
-fn a_bot_ends_with_its_terminal_even_if_the_shell_signals_before_the_terminal_is_gone() {
+fn bot_ends_with_its_terminal_even_if_the_shell_signals_first() {
     let (_served, folder) = venue_and_folder();
     // The bot is a job of its own, so the kernel sends it no signal. It listens once its first line is printed. Tests started by
     // nohup ignore SIGHUP, which the bot would inherit.

@@ -94,7 +94,7 @@ fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
 }
 
 #[test]
-fn crates_depend_only_along_the_arrows() {
+fn crates_depend_only_on_allowed_crates() {
     let dependencies = dependencies();
     for (name, allowed) in ARROWS {
         let used = &dependencies[&format!("candlewick-{name}")];
@@ -151,7 +151,7 @@ fn for_functions(mut check: impl FnMut(&str, &[&str])) -> usize {
 }
 
 #[test]
-fn functions_fit_a_screen() {
+fn functions_fit_on_a_screen() {
     let count = for_functions(|place, function| {
         let is_code = |line: &&&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
         let code = function.iter().filter(is_code).count();
@@ -161,7 +161,7 @@ fn functions_fit_a_screen() {
 }
 
 #[test]
-fn functions_take_values_by_name() {
+fn functions_take_small_tuples() {
     let mut count = 0;
     for_functions(|place, function| {
         let head = function.iter().copied().take_while(|line| !line.ends_with('{'));
@@ -183,7 +183,7 @@ fn functions_take_values_by_name() {
 }
 
 #[test]
-fn files_say_what_they_are_and_hold_no_stubs() {
+fn files_have_headings_and_no_stubs() {
     let vague = ["utils", "util", "common", "helpers", "helper", "types", "misc"];
     // Put together here, so that this file does not hold them.
     let stubs = [["todo!", "("], ["unimplemented!", "("], ["#[ignore", "]"]].map(|parts| parts.concat());
@@ -202,7 +202,7 @@ fn files_say_what_they_are_and_hold_no_stubs() {
 }
 
 #[test]
-fn the_repository_speaks_of_the_product_only() {
+fn repository_describes_only_the_product() {
     let mut files = sources();
     let endings = [".md", ".toml", ".yaml", ".sh", ".py", "run"];
     let is_read = |file: &PathBuf| endings.iter().any(|ending| file.to_string_lossy().ends_with(ending));

@@ -25,7 +25,7 @@ fn wait_for(pipe: impl Read, part: &str) {
 }
 
 #[test]
-fn a_venue_that_is_down_at_the_start_is_waited_for_on_demand() {
+fn waits_on_demand_for_a_venue_that_is_down_at_the_start() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
@@ -40,7 +40,7 @@ fn a_venue_that_is_down_at_the_start_is_waited_for_on_demand() {
 }
 
 #[test]
-fn opens_are_suspended_while_the_journal_has_no_room() {
+fn suspends_opens_while_the_disk_of_the_journal_is_full() {
     let venue = LyingVenue::start(|_, _, _| {});
     let folder = folder_at(&venue.url, 0);
     // Writes beyond 512 KiB fail, and do not end the program.
@@ -58,7 +58,7 @@ fn opens_are_suspended_while_the_journal_has_no_room() {
 }
 
 #[test]
-fn prices_that_fail_are_a_trouble_until_they_come_again() {
+fn reports_failing_prices_until_they_return() {
     let venue = LyingVenue::start(|_, _, _| {});
     let fail = Arc::new(AtomicBool::new(false));
     let failing = Arc::clone(&fail);

@@ -15,7 +15,7 @@ pub(crate) fn walk<'a>(more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn every_window_chooses_as_a_sweep_of_its_training_would_and_the_tests_are_joined() {
+fn each_window_selects_like_a_sweep_of_its_training_span_and_tests_are_joined() {
     let folder = folder(3);
     let run = folder.run(&walk(&["--quiet"]));
     assert_eq!(run.stderr, "");
@@ -46,7 +46,7 @@ fn every_window_chooses_as_a_sweep_of_its_training_would_and_the_tests_are_joine
 
 #[cfg(unix)]
 #[test]
-fn a_walk_that_is_killed_or_interrupted_resumes_to_the_same_files() {
+fn killed_or_interrupted_walk_resumes_to_the_same_files() {
     use crate::sweep::journalled;
     use crate::sweep_killed::stop_when;
     let folder = folder(4);
@@ -68,7 +68,7 @@ fn a_walk_that_is_killed_or_interrupted_resumes_to_the_same_files() {
 }
 
 #[test]
-fn a_hold_out_opens_once_for_a_hypothesis_and_again_only_on_demand() {
+fn hold_out_opens_once_per_hypothesis_and_again_only_on_demand() {
     let folder = folder(2);
     let open = |more: &[&'static str], out: &'static str| {
         folder.run(&walk(&[more, &["--open-hold-out", "--out", out]].concat()))
@@ -95,7 +95,7 @@ fn a_hold_out_opens_once_for_a_hypothesis_and_again_only_on_demand() {
 }
 
 #[test]
-fn walks_that_cannot_run_are_refused_with_the_value_at_fault() {
+fn refuses_impossible_walks_and_names_the_wrong_value() {
     let folder = folder(1);
     for (more, parts) in [
         (&["--train", "30d", "--test", "7d"][..], &["30.00 d", "7.00 d"][..]),
@@ -113,7 +113,7 @@ fn walks_that_cannot_run_are_refused_with_the_value_at_fault() {
 }
 
 #[test]
-fn every_set_of_a_walk_counts_once_in_all_later_reports_of_its_strategy() {
+fn each_set_of_a_walk_counts_once_in_later_reports_of_its_strategy() {
     let folder = folder(2);
     // Four periods by four thresholds by two expiries, and the walk.
     assert_eq!(folder.run(&walk(&[])).json()["variants_tried"], 33);
@@ -132,7 +132,7 @@ fn every_set_of_a_walk_counts_once_in_all_later_reports_of_its_strategy() {
 }
 
 #[test]
-fn earlier_looks_at_a_hold_out_are_named_and_later_ones_change_nothing() {
+fn reports_earlier_views_of_a_hold_out_and_ignores_later_ones() {
     let open = |folder: &Folder, out: &'static str| {
         let walk = walk(&["--open-hold-out", "--out", out]);
         folder.run(&walk).json()["hold_out"]["opened"].take()

@@ -22,7 +22,7 @@ fn trades(count: i64) -> String {
 }
 
 #[test]
-fn a_shown_edge_that_has_gone_is_no_longer_held_since_about_then() {
+fn dates_the_loss_of_an_edge_to_within_a_hundred_trades() {
     let folder = Folder::new().with("good.csv", &trades(GOOD)).with("gone.csv", &trades(GOOD + 20_000));
     let verdict = |file| folder.run(&["edge", "verdict", "--json", "--trades", file]).json()["all"].take();
     assert_eq!(verdict("good.csv")["verdict"], "edge_shown");

@@ -104,7 +104,7 @@ fn commands(folder: &Folder, above: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn every_command_fits_eighty_columns() {
+fn every_command_fits_in_eighty_columns() {
     let folder = folder().with("trades.csv", "result,payout\nLOST,85\nLOST,85\nWON,85\nLOST,85\n");
     record_in_lock_step(&folder);
     for command in commands(&folder, &[]) {
@@ -128,7 +128,7 @@ fn every_command_fits_eighty_columns() {
 }
 
 #[test]
-fn a_pipe_gets_lines_as_they_are_unless_columns_are_named() {
+fn piped_output_is_not_wrapped_unless_columns_are_set() {
     let longest = |folder: &Folder| {
         let printed = folder.run(&["strategy", "list"]).stdout;
         printed.lines().map(|line| line.chars().count()).max().unwrap()

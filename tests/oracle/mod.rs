@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worked_rows_open_and_close_when_the_rules_say() {
+    fn worked_examples_open_and_close_as_the_rules_say() {
         use Expiration::{CandleClose, NextCandle, TimeFixed};
         for (expiration, settings, open, close, open_price, close_price) in [
             (TimeFixed, late(0, EXACT), 0, 60_000, 100.0, 106.0),
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_without_a_price_is_refused_and_an_exit_without_one_cancels() {
+    fn entry_without_a_price_is_refused_and_exit_without_one_cancels() {
         use Expiration::{CandleClose, NextCandle, TimeFixed};
         let gap = &[0, 1, 4, 5, 6][..]; // minutes 2 and 3 are missing
         let end = &[0, 1][..];

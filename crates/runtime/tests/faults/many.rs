@@ -87,7 +87,7 @@ fn play_each(seeds: Range<u64>, play: impl Fn(u64) + Sync) {
 }
 
 #[test]
-fn a_run_that_forgets_decides_as_one_that_forgets_nothing() {
+fn eviction_does_not_change_decisions() {
     let twins = crate::number("CANDLEWICK_FAULT_TWINS").unwrap_or(TWINS);
     let (forgotten, end) = (AtomicU64::new(0), twins + 1);
     play_each(1..end, |seed| {

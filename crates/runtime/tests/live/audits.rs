@@ -49,7 +49,7 @@ fn findings(ran: &Ran) -> Vec<(Audit, u64)> {
 const FOLLOWS: [(i64, i64); 3] = [(-MINUTE, 1_000), (OPEN, 990), (CLOSE, 1_008)];
 
 #[tokio::test(start_paused = true)]
-async fn a_trade_as_it_should_be_is_audited_and_nothing_is_found() {
+async fn audit_of_a_correct_trade_finds_nothing() {
     let ran = run(CLOSE, 8, &FOLLOWS).await;
     assert_eq!(findings(&ran), []);
     let audits = &ran.finished().audits;
@@ -59,7 +59,7 @@ async fn a_trade_as_it_should_be_is_audited_and_nothing_is_found() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_trade_that_differs_from_its_intent_its_payout_or_its_account_is_found() {
+async fn audit_finds_a_trade_with_wrong_terms_payout_or_account() {
     let ran = run(CLOSE + 6_000, 8, &FOLLOWS).await;
     assert_eq!(findings(&ran), [(Audit::Terms, 2)]);
     let ran = run(CLOSE, 9, &[FOLLOWS[0], FOLLOWS[1], (CLOSE, 1_009)]).await;
@@ -73,7 +73,7 @@ async fn a_trade_that_differs_from_its_intent_its_payout_or_its_account_is_found
 }
 
 #[tokio::test(start_paused = true)]
-async fn money_that_no_trade_explains_is_booked_once_when_the_wallet_is_quiet() {
+async fn books_unexplained_money_once_when_the_wallet_is_quiet() {
     let deposit = |kind: &EventKind| match kind {
         EventKind::Deposit { amount } => Some(amount.minor()),
         _ => None,
@@ -90,7 +90,7 @@ async fn money_that_no_trade_explains_is_booked_once_when_the_wallet_is_quiet() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wallet_that_lags_with_the_list_is_not_taken_for_money_that_left() {
+async fn lagging_wallet_and_list_do_not_count_as_a_withdrawal() {
     // Somebody pays 3.00 in, and a trade that is over is neither listed nor in the wallet: 5.00 seem to have left.
     let balances = [(-MINUTE, 1_000), (4 * MINUTE, 1_003)];
     let mut stage = stage((CLOSE, 8), |script| script.listed.clear(), &balances).await;
@@ -106,7 +106,7 @@ fn difference(ran: &Ran) -> Option<(i64, &str)> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_win_that_is_not_paid_is_named_with_its_trade_and_stays_a_difference() {
+async fn names_the_trade_of_an_unpaid_win_and_keeps_the_difference() {
     let ran = run(CLOSE, 8, &FOLLOWS[..2]).await;
     assert_eq!((findings(&ran), ran.finished().free.minor()), (vec![(Audit::Wallet, 1)], 100_800));
     let named =
@@ -116,7 +116,7 @@ async fn a_win_that_is_not_paid_is_named_with_its_trade_and_stays_a_difference()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fee_and_a_withdrawal_that_only_the_last_reading_shows_are_a_difference_of_the_end() {
+async fn late_fee_and_withdrawal_remain_a_difference_at_the_end() {
     for (wallet, expected) in
         [(1_008, None), (1_007, Some((-100, "1.00 less"))), (508, Some((-50_000, "500.00 less")))]
     {

@@ -3,7 +3,7 @@
 use crate::prelude::*;
 
 #[tokio::test(start_paused = true)]
-async fn a_candle_is_asked_for_at_its_close_and_then_there_is_silence() {
+async fn requests_a_candle_once_at_its_close() {
     let ran = Stage::paused().await.bot(btc(), &[]).run_for(150_000).await;
     assert_eq!(ran.asked(&Ask::Candles(btc())), [MINUTE, 2 * MINUTE]);
     let handled = [(0, MINUTE, MINUTE, Origin::Live), (0, 2 * MINUTE, 2 * MINUTE, Origin::Live)];
@@ -25,7 +25,7 @@ async fn check_repeats(lag: i64, (first_ask, repeats): (u32, u32), asked: &[i64]
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_candle_that_is_not_there_is_asked_for_quickly_until_it_is() {
+async fn polls_a_missing_candle_quickly_until_it_arrives() {
     let live = |after| [(after, Origin::Live)];
     check_repeats(0, (0, 10), &[0], &live(0)).await;
     check_repeats(0, (300, 10), &[300], &live(300)).await;
@@ -36,7 +36,7 @@ async fn a_candle_that_is_not_there_is_asked_for_quickly_until_it_is() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_late_candle_is_recorded_as_such_and_its_signal_is_too_late() {
+async fn records_a_late_candle_and_rejects_its_signal() {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE]).lag(btc(), MINUTE, 7_000);
     let ran = stage.run_for(100_000).await;
     assert_eq!(ran.candles(), [(0, MINUTE, MINUTE + 8_000, Origin::Live)]);
@@ -48,7 +48,7 @@ fn later(ran: &Ran) -> Vec<(i64, i64, Origin)> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn after_an_outage_the_missed_candles_come_in_order_and_only_the_newest_can_open() {
+async fn delivers_missed_candles_in_order_and_only_the_newest_can_open() {
     use Origin::{Backfill, Live};
     let stage = Stage::paused().await.bot(btc(), &[2, 3, 4, 5, 6].map(|minute| minute * MINUTE));
     let stage = stage.failed_open(not_sent()).with(|stage| stage.risk.max_trades_per_day = 0);
@@ -68,7 +68,7 @@ async fn after_an_outage_the_missed_candles_come_in_order_and_only_the_newest_ca
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_candle_that_never_comes_does_not_make_the_questions_grow() {
+async fn missing_candle_does_not_multiply_requests() {
     let mut stage = Stage::paused().await.bot(btc(), &[]);
     stage.settings.quick_repeats = 0;
     for minute in 1..=600 {
@@ -80,7 +80,7 @@ async fn a_candle_that_never_comes_does_not_make_the_questions_grow() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_slower_than_an_interval_is_followed_by_the_next_question_at_once() {
+async fn slow_answer_is_followed_by_the_next_request_at_once() {
     let stage = Stage::paused().await.bot(btc(), &[]).lag(btc(), MINUTE, 500);
     let stage = stage.slow(Which::Candles(btc()), (MINUTE + 1, 2 * MINUTE), 59_900);
     let ran = stage.run_for(3 * MINUTE + 30_000).await;
@@ -90,7 +90,7 @@ async fn an_answer_slower_than_an_interval_is_followed_by_the_next_question_at_o
 }
 
 #[tokio::test(start_paused = true)]
-async fn rows_that_are_no_candles_are_counted_and_are_gaps() {
+async fn counts_invalid_rows_and_treats_them_as_gaps() {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
     stage.settings.quick_repeats = 1;
     stage.script.broken.push((btc(), stage.at(0)));

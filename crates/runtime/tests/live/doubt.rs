@@ -33,7 +33,7 @@ async fn check(outcome: OpenOutcome, state: IntentState, open_stakes: i64, refus
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_open_that_made_no_trade_gives_its_stake_back_and_one_whose_outcome_is_unknown_blocks_its_symbol()
+async fn failed_open_releases_its_stake_and_unknown_outcome_blocks_its_symbol()
 {
     check(rejected(RejectionReason::Other), IntentState::Rejected, 0, None).await;
     check(not_sent(), IntentState::NotSent, 0, None).await;
@@ -41,7 +41,7 @@ async fn an_open_that_made_no_trade_gives_its_stake_back_and_one_whose_outcome_i
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_open_that_breaks_or_is_never_answered_is_in_doubt_and_not_forgotten() {
+async fn broken_or_unanswered_open_is_in_doubt() {
     for trouble in [Trouble::Hang, Trouble::Panic] {
         let stage = Stage::paused().await.bot(btc(), &[MINUTE, 3 * MINUTE]);
         let stage = stage.failed_open(rejected(RejectionReason::Other));
@@ -54,7 +54,7 @@ async fn an_open_that_breaks_or_is_never_answered_is_in_doubt_and_not_forgotten(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_doubt_does_not_stop_the_other_symbols() {
+async fn order_in_doubt_does_not_block_other_symbols() {
     let stage = in_doubt(&[MINUTE, 2 * MINUTE]).await.bot(eth(), &[2 * MINUTE]).won("eth-1", 2);
     let ran = stage.run_for(2 * MINUTE + 30_000).await;
     assert_eq!(ran.opens(), [(MINUTE, 0), (2 * MINUTE, 1)]);
@@ -64,7 +64,7 @@ async fn a_doubt_does_not_stop_the_other_symbols() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stake_that_left_the_wallet_is_not_that_of_an_intent_that_still_waits_for_the_journal() {
+async fn missing_stake_is_not_attributed_to_an_intent_that_waits_for_the_journal() {
     let mut stage = in_doubt(&[MINUTE]).await.bot(eth(), &[6 * MINUTE]).failed_open(not_sent());
     (stage.settings.list_every_s, stage.record.delay) = (1, Duration::from_secs(4));
     let ran = stage.balances(&[(MINUTE, 990)]).run_for(7 * MINUTE).await;
@@ -72,7 +72,7 @@ async fn a_stake_that_left_the_wallet_is_not_that_of_an_intent_that_still_waits_
 }
 
 #[tokio::test(start_paused = true)]
-async fn looks_at_the_list_do_not_multiply() {
+async fn list_polls_do_not_multiply() {
     let stage = in_doubt(&[MINUTE]).await.with(|stage| stage.settings.list_every_s = 300);
     let ran = stage.run_for(6 * 60 * MINUTE).await;
     let asked = ran.asked(&Ask::Trades);
@@ -83,7 +83,7 @@ async fn looks_at_the_list_do_not_multiply() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unanswered_open_blocks_its_symbol() {
+async fn unanswered_open_blocks_its_symbol() {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE]).bot(btc(), &[MINUTE]);
     let ran = stage.failed_open(rejected(RejectionReason::NoPrice)).run_for(90_000).await;
     assert_eq!((ran.opens(), ran.refused()), (vec![(MINUTE, 0)], vec![(MINUTE, Rule::InFlight)]));
@@ -95,7 +95,7 @@ async fn an_unanswered_open_blocks_its_symbol() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_that_cannot_be_read_does_not_keep_a_doubt_from_a_person() {
+async fn escalates_a_doubt_even_if_the_list_is_unreadable() {
     let stage = in_doubt(&[MINUTE]).await;
     let stage = stage.spell(Which::Trades, (0, 60 * MINUTE), Trouble::Fail(unavailable()));
     // Half a minute on the way, two minutes for the list, and as long again until a person is asked.
@@ -105,7 +105,7 @@ async fn a_list_that_cannot_be_read_does_not_keep_a_doubt_from_a_person() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_person_adopts_only_a_trade_that_the_venue_has_and_that_is_what_was_asked_for() {
+async fn operator_adopts_only_an_existing_trade_with_the_requested_terms() {
     let mut stage = in_doubt(&[MINUTE]).await;
     let (open, close) = (stage.at(MINUTE + 999), stage.at(2 * MINUTE + 999));
     let mut ours = running("ours", open, close);
@@ -142,7 +142,7 @@ async fn a_person_adopts_only_a_trade_that_the_venue_has_and_that_is_what_was_as
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_venue_took_of_an_unanswered_open_counts_and_halts() {
+async fn accepted_terms_of_an_unanswered_open_count_and_halt() {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE, 8 * MINUTE]);
     let mut taken = running("taken", stage.at(MINUTE + 999), stage.at(2 * MINUTE + 999));
     taken.symbol = Some(btc().to_string());
@@ -172,7 +172,7 @@ async fn what_the_venue_took_of_an_unanswered_open_counts_and_halts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_trade_that_is_over_when_it_is_adopted_settles_after_its_adoption() {
+async fn closed_trade_settles_after_its_adoption() {
     let mut stage = in_doubt(&[MINUTE]).await.bot(eth(), &[]);
     let mut ours = running("ours", stage.at(MINUTE + 999), stage.at(2 * MINUTE + 999));
     end(&mut ours, Outcome::Won, 8);

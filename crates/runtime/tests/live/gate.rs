@@ -14,7 +14,7 @@ fn slow(symbol: candlewick_sdk::Symbol, ms: i64) -> impl FnOnce(Stage) -> Stage 
 }
 
 #[tokio::test(start_paused = true)]
-async fn candles_of_one_instant_are_told_in_order_whatever_the_order_of_the_answers() {
+async fn delivers_candles_of_one_instant_in_order() {
     check(|stage| stage, &[(0, 0), (1, 0)]).await;
     check(slow(eth(), 400), &[(0, 400), (1, 400)]).await;
     check(slow(btc(), 400), &[(0, 400), (1, 400)]).await;
@@ -24,7 +24,7 @@ async fn candles_of_one_instant_are_told_in_order_whatever_the_order_of_the_answ
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_candle_waits_for_another_longer_than_the_hold() {
+async fn no_candle_waits_longer_than_the_hold() {
     check(slow(eth(), 1_700), &[(1, 1_000), (0, 1_700)]).await;
     check(|stage| stage.lag(eth(), MINUTE, 1_700), &[(1, 1_000), (0, 2_000)]).await;
     for trouble in [Trouble::Hang, Trouble::Fail(unavailable())] {
@@ -35,7 +35,7 @@ async fn no_candle_waits_for_another_longer_than_the_hold() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_older_wait_neither_shortens_nor_outlasts_the_hold_of_an_instant() {
+async fn older_wait_does_not_change_the_hold_of_an_instant() {
     // A trade is asked for half a second before the close of minute 2, and does not answer.
     for (eth_after, expected) in [(900, [(0, 900), (1, 900)]), (0, [(0, 500), (1, 500)])] {
         let stage = Stage::paused().await.bot(eth(), &[MINUTE]).bot(btc(), &[]);

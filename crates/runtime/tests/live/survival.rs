@@ -13,7 +13,7 @@ async fn run_of_closes(stage: Stage, ms: i64, last: i64) -> crate::stage::Ran {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_journal_that_fails_ends_the_run_and_nothing_is_opened_after() {
+async fn failing_journal_ends_the_run_and_opens_nothing_more() {
     // Entries are header, balance and day, then the candle of minute 1, its intent, the other candle, the answer.
     for (entries, opens) in [(0, 0), (3, 0), (4, 0), (5, 0), (6, 1)] {
         let stage = Stage::paused().await.bot(btc(), &[MINUTE, 2 * MINUTE]).bot(eth(), &[2 * MINUTE]);
@@ -25,7 +25,7 @@ async fn a_journal_that_fails_ends_the_run_and_nothing_is_opened_after() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_journal_without_room_suspends_opens_and_the_run_goes_on() {
+async fn full_disk_suspends_opens_and_the_run_continues() {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE, 2 * MINUTE]);
     let ran = stage.with(|stage| stage.record.failing = Failing::Durability).run_for(3 * MINUTE).await;
     assert_eq!(ran.stop(), Stop::TimeUp);
@@ -37,7 +37,7 @@ async fn a_journal_without_room_suspends_opens_and_the_run_goes_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_snapshot_without_end_keeps_no_trade_from_being_opened() {
+async fn endless_snapshot_does_not_block_opens() {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE, 3 * MINUTE]).won("trade-1", 1).won("trade-2", 3);
     let ran = stage.with(|stage| stage.record.failing = Failing::Snapshots).run_for(6 * MINUTE).await;
     assert_eq!((ran.stop(), ran.asked_open(btc()).len()), (Stop::TimeUp, 2));
@@ -46,7 +46,7 @@ async fn a_snapshot_without_end_keeps_no_trade_from_being_opened() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_journal_that_does_not_answer_neither_stops_the_candles_nor_the_end() {
+async fn stalled_journal_stops_neither_candles_nor_shutdown() {
     let mut stage = Stage::paused().await;
     stage.record.failing = Failing::SilenceAfterEntries(0);
     for name in ["A", "B", "C", "D", "E"] {
@@ -65,7 +65,7 @@ async fn a_journal_that_does_not_answer_neither_stops_the_candles_nor_the_end() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_trade_is_tracked_on_time_while_the_journal_does_not_answer() {
+async fn tracks_a_trade_on_time_with_a_stalled_journal() {
     for late in 0..15 {
         let close = 2 * MINUTE + 999 + late * 1_000;
         let stage = Stage::paused().await.bot(btc(), &[MINUTE]);
@@ -81,7 +81,7 @@ async fn a_trade_is_tracked_on_time_while_the_journal_does_not_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_open_that_waits_for_the_journal_until_the_end_or_too_long_for_its_signal_is_not_sent() {
+async fn does_not_send_an_open_delayed_too_long_by_the_journal() {
     let late = r#"{"intent":1,"not_sent":"its intent was durable 1 ms too late for its signal"}"#.to_owned();
     for (slow_ms, stop, expected, is_late) in [
         (3_000, MINUTE + 2_000, NotSent, false),
@@ -99,7 +99,7 @@ async fn an_open_that_waits_for_the_journal_until_the_end_or_too_long_for_its_si
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_venue_that_does_not_accept_the_credentials_for_a_while_does_not_end_the_run() {
+async fn temporarily_refused_credentials_do_not_end_the_run() {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE, 6 * MINUTE]);
     (stage.settings.wallet_every_s, stage.settings.watch_prices) = (60, true);
     let error = BrokerError::Credentials { text: "Invalid token".to_owned() };
@@ -113,7 +113,7 @@ async fn a_venue_that_does_not_accept_the_credentials_for_a_while_does_not_end_t
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_that_breaks_is_asked_again() {
+async fn retries_a_broken_request() {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]).won("trade-1", 1);
     (stage.settings.wallet_every_s, stage.settings.watch_prices) = (60, true);
     let stage = stage.balances(&[(0, 1_000), (MINUTE + 999, 990), (2 * MINUTE + 999, 1_008)]);
@@ -125,7 +125,7 @@ async fn a_question_that_breaks_is_asked_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_start_that_is_not_answered_fails_or_is_interrupted_and_does_not_hang() {
+async fn unanswered_start_fails_or_is_interrupted_without_hanging() {
     let stage = async || Stage::paused().await.bot(btc(), &[]).hang(Which::All, (0, 1));
     let ran = stage().await.run().await;
     assert!(matches!(ran.result, Err(RuntimeError::Venue { .. })));

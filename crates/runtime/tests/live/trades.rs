@@ -28,7 +28,7 @@ fn by_id() -> Ask {
 const WON: [(i64, u64, Outcome, i64); 1] = [(FIRST_POLL, 1, Outcome::Won, 800)];
 
 #[tokio::test(start_paused = true)]
-async fn an_intent_is_opened_once_and_its_trade_asked_for_after_its_close() {
+async fn opens_an_intent_once_and_requests_its_trade_after_the_close() {
     let ran = trade(won).await;
     assert_eq!((ran.asked_open(btc()), ran.asked(&by_id())), (vec![MINUTE], vec![FIRST_POLL]));
     assert_eq!(ran.settled(), WON);
@@ -59,7 +59,7 @@ async fn check_not_final(change: impl Fn(&mut TradeReport), end_after: i64, poll
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_not_final_is_asked_for_again_with_growing_pauses_and_is_no_outcome() {
+async fn polls_a_pending_result_with_growing_pauses() {
     check_not_final(|_| {}, 1, &[0, 1_000]).await;
     check_not_final(|_| {}, 12_000, &[0, 1_000, 4_000, 7_000, 12_000]).await;
     check_not_final(|_| {}, 23_000, &[0, 1_000, 4_000, 7_000, 12_000, 22_000, 52_000]).await;
@@ -73,7 +73,7 @@ async fn what_is_not_final_is_asked_for_again_with_growing_pauses_and_is_no_outc
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_trade_that_does_not_answer_is_asked_for_again() {
+async fn retries_an_unanswered_trade_request() {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE]).trade(ID, MINUTE + 999, CLOSE, Outcome::Draw, 0);
     let stage = stage.spell(Which::Trades, (0, FIRST_POLL + 2_000), Trouble::Fail(unavailable()));
     let ran = stage.run_for(FIRST_POLL + 30_000).await;
@@ -90,7 +90,7 @@ fn opened(ran: &Ran) -> Vec<(i64, bool, bool)> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_acknowledgement_is_followed_by_its_details_and_its_settlement() {
+async fn details_and_settlement_follow_an_acknowledgement() {
     let ran = trade(|stage| {
         let script = OpenScript::acknowledged(ID);
         let (open, close) = (stage.at(MINUTE + 999), stage.at(CLOSE));
@@ -105,7 +105,7 @@ async fn an_acknowledgement_is_followed_by_its_details_and_its_settlement() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn details_are_told_once_and_not_with_every_answer() {
+async fn reports_details_once() {
     let ran = trade(|stage| {
         let mut script = accepted(stage);
         script.answer.as_mut().unwrap().open_price = None;
@@ -118,7 +118,7 @@ async fn details_are_told_once_and_not_with_every_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_venues_time_of_an_answer_counts() {
+async fn uses_the_venue_time_of_an_answer() {
     for arrival in [MINUTE + 1_500, MINUTE - 20] {
         let ran = trade(|stage| won(stage).arriving(stage.at(arrival))).await;
         assert_eq!(opened(&ran), [(arrival, true, true)]);
@@ -138,7 +138,7 @@ async fn delayed(journal_ms: u64, stop: i64) -> Ran {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_open_with_an_entry_delay_leaves_when_that_is_over() {
+async fn sends_a_delayed_open_after_its_delay() {
     for journal_ms in [0, 4_000] {
         let ran = delayed(journal_ms, 4 * MINUTE).await;
         assert_eq!(ran.opens(), [(MINUTE, 0)], "decided at the close");

@@ -3,7 +3,7 @@
 use crate::prelude::*;
 
 #[tokio::test(start_paused = true)]
-async fn wallets_are_read_at_their_pace_and_told() {
+async fn polls_and_reports_wallets_at_their_interval() {
     let mut stage = Stage::paused().await.bot(btc(), &[]);
     stage.settings.wallet_every_s = 30;
     let stage = stage.balances(&[(0, 900), (60_000, 950)]);
@@ -25,7 +25,7 @@ async fn wallets_are_read_at_their_pace_and_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn prices_come_at_the_multiples_of_their_pace_and_one_at_a_time() {
+async fn polls_prices_at_multiples_of_the_interval_one_at_a_time() {
     let mut stage = Stage::paused().await.bot(btc(), &[]);
     (stage.wants_prices, stage.settings.price_every_ms) = (true, 5_000);
     let ran = stage.slow(Which::Prices, (10_000, 10_001), 7_000).run_for(31_000).await;
@@ -60,7 +60,7 @@ async fn check_skew(ahead: &[(i64, i64)], spells: &[(i64, i64)], handled: &[(i64
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_clock_that_certainly_differs_is_told_and_refuses_until_it_agrees() {
+async fn reports_a_clock_difference_and_rejects_signals_until_it_ends() {
     // Candles are answered at full seconds: a date is exact, and up to 999 ms more is possible.
     check_skew(&[(0, 0)], &[], &[], &[]).await;
     check_skew(&[(1, 900)], &[], &[], &[]).await;

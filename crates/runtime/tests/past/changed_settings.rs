@@ -67,14 +67,14 @@ async fn check(remember: Option<Millis>) {
 }
 
 #[tokio::test]
-async fn a_start_of_other_bots_reads_from_the_last_snapshot_on_and_comes_to_the_same() {
+async fn start_with_other_bots_resumes_from_the_last_snapshot_to_the_same_state() {
     for remember in [None, Some(Millis::HOUR)] {
         Box::pin(check(remember)).await;
     }
 }
 
 #[tokio::test]
-async fn a_bot_that_comes_back_and_a_ladder_of_other_levels_need_the_whole_journal_and_it_is_said() {
+async fn returning_bot_or_changed_ladder_reads_the_whole_journal_and_says_so() {
     let folder = Folder::new();
     let one = ("one", "ETHUSDT", 10);
     folder.run_under(false, &of(&[("ladder", "BTCUSDT", 10), one])).await;
@@ -97,7 +97,7 @@ async fn a_bot_that_comes_back_and_a_ladder_of_other_levels_need_the_whole_journ
 
 /// Whether numbers mean others is said by parts: what a whole says of the parts before it holds for nothing that comes later.
 #[tokio::test]
-async fn settings_that_are_changed_and_changed_back_leave_a_sound_journal() {
+async fn journal_stays_valid_when_settings_change_back_and_forth() {
     let (one, two) = (of(&[("a", "BTCUSDT", 10)]), of(&[("b", "ETHUSDT", 10), ("a", "BTCUSDT", 10)]));
     let mut folder = Folder::new();
     folder.ends_in_doubt = false;
@@ -125,7 +125,7 @@ async fn settings_that_are_changed_and_changed_back_leave_a_sound_journal() {
 }
 
 #[tokio::test]
-async fn a_start_that_is_given_up_keeps_no_snapshot() {
+async fn abandoned_start_writes_no_snapshot() {
     let all = [10, 11, 12].map(|amount| of(&[("one", "ETHUSDT", amount)]));
     let folder = Folder::new();
     folder.run_under(true, &all[0]).await;
@@ -147,7 +147,7 @@ async fn a_start_that_is_given_up_keeps_no_snapshot() {
 }
 
 #[tokio::test]
-async fn why_the_settings_of_a_snapshot_are_not_known_is_told() {
+async fn reports_why_the_settings_of_a_snapshot_are_unknown() {
     let [before, own] = [10, 11].map(|amount| of(&[("one", "ETHUSDT", amount)]));
     let folder = Folder::new();
     folder.run_under(false, &before).await;

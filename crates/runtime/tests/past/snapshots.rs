@@ -350,7 +350,7 @@ fn rows(past: &Past) -> String {
 }
 
 #[tokio::test]
-async fn a_start_from_a_snapshot_finds_what_a_start_from_the_first_line_finds() {
+async fn start_from_a_snapshot_matches_start_from_the_first_line() {
     let folder = Folder::new();
     for is_killed in [false, true, false, true, true] {
         folder.run(is_killed).await;
@@ -366,7 +366,7 @@ async fn a_start_from_a_snapshot_finds_what_a_start_from_the_first_line_finds() 
 }
 
 #[tokio::test]
-async fn a_start_reads_the_whole_where_a_snapshot_is_of_no_use_and_says_why() {
+async fn start_with_unusable_snapshot_reads_the_whole_journal_and_says_why() {
     let folder = Folder::new();
     folder.run(false).await;
     let expected = state(&folder.read_whole().await);
@@ -399,7 +399,7 @@ async fn a_start_reads_the_whole_where_a_snapshot_is_of_no_use_and_says_why() {
 }
 
 #[tokio::test]
-async fn a_changed_snapshot_is_found_by_whoever_reads_it() {
+async fn every_reader_detects_a_changed_snapshot() {
     for change in [
         "UPDATE entries SET body = replace(body, '\"loss', '\"lass') WHERE body LIKE '{\"snapshot\"%'",
         "UPDATE entries SET body = replace(body, '\"free\":', '\"free\":1') WHERE body LIKE '{\"snapshot\"%'",
@@ -418,7 +418,7 @@ async fn a_changed_snapshot_is_found_by_whoever_reads_it() {
 }
 
 #[tokio::test]
-async fn a_snapshot_that_the_entries_before_it_do_not_come_to_is_named() {
+async fn reports_a_snapshot_that_contradicts_its_entries() {
     let folder = Folder::new();
     folder.run(false).await;
     for (from, to) in [("\"peak\":", "\"peak\":1"), ("\"sent\":", "\"sent\":1"), ("trade-1\"", "trade-9\"")] {
@@ -444,7 +444,7 @@ async fn a_snapshot_that_the_entries_before_it_do_not_come_to_is_named() {
 }
 
 #[tokio::test]
-async fn a_snapshot_of_another_format_or_of_other_settings_is_left_alone_with_a_word() {
+async fn skips_snapshots_of_another_format_or_settings_with_a_notice() {
     let folder = Folder::new();
     folder.run(false).await;
     let (own, new) = ("{\"snapshot\":{\"format\":4,", "{\"snapshot\":{\"form\":\"new\",\"format\":7,");
@@ -468,7 +468,7 @@ async fn check_not_checked(folder: &Folder, check: &JournalCheck, reason: &str) 
 }
 
 #[tokio::test]
-async fn a_snapshot_of_an_earlier_version_is_gone_on_from_and_checked() {
+async fn resumes_from_and_checks_a_snapshot_of_an_earlier_version() {
     let folder = Folder::new();
     for is_killed in [false, true] {
         folder.run(is_killed).await;
@@ -496,7 +496,7 @@ async fn a_snapshot_of_an_earlier_version_is_gone_on_from_and_checked() {
 }
 
 #[tokio::test]
-async fn snapshots_of_different_settings_are_checked_in_one_walk() {
+async fn checks_snapshots_of_different_settings_in_one_pass() {
     let folder = Folder::new();
     folder.run(false).await;
     folder.run_under(true, &other_settings()).await;

@@ -255,7 +255,7 @@ fn days_of(known: &BTreeMap<u64, Known>) -> BTreeMap<(Millis, String), (u64, i64
 }
 
 #[tokio::test]
-async fn tables_made_in_any_pieces_are_those_made_in_one_go_and_what_became_of_each_intent() {
+async fn incremental_tables_match_a_single_projection_and_each_outcome() {
     let (mut in_doubt, mut departed) = (0, 0);
     for seed in 0..SEEDS {
         let mut script = Script::new(seed);
@@ -290,7 +290,7 @@ async fn tables_made_in_any_pieces_are_those_made_in_one_go_and_what_became_of_e
 }
 
 #[tokio::test]
-async fn a_row_that_was_changed_by_hand_is_named_and_made_again() {
+async fn detects_and_rebuilds_a_manually_changed_row() {
     for (statement, named) in [
         (
             "UPDATE intents SET profit_minor = profit_minor + 1 WHERE intent = (SELECT MIN(intent) FROM intents WHERE state = 'settled')",
