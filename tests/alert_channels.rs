@@ -1,4 +1,4 @@
-//! One run and several kinds of channels: ntfy, Telegram and Discord are told what a webhook is told.
+//! One run with several kinds of channels: ntfy, Telegram and Discord receive what a webhook receives.
 #![cfg(unix)]
 
 use crate::alerts::{PATIENCE, receiver_that};
@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::mpsc::Receiver;
 
-/// A bot whose trades the venue takes and one whose stakes it rejects; replies are lost, the list comes later than doubts are
-/// looked at, and the money is always too little.
+/// A bot with accepted trades and one with rejected stakes; replies are lost, the list lags behind the search for
+/// orders in doubt, and the balance is always too low.
 fn settings(channels: &str) -> String {
     let second = BOT.replace("\"btc\"", "\"small\"").replace("BTCUSDT", "EURUSD");
     format!(
@@ -33,7 +33,7 @@ fn bodies(requests: &Receiver<Request>) -> Vec<Value> {
 fn channels_receive_rejections_doubts_limits_money_and_the_end() {
     let folder = Folder::new().with("BTCUSDT_1m.csv", &candles(400)).with("EURUSD_1m.csv", &candles(400));
     let (mut sections, mut receivers) = (String::new(), Vec::new());
-    // Where in a message its text stands.
+    // The pointer to the text in a message.
     for (kind, rest, path, text) in [
         ("webhook", "", "/hook", ""),
         ("ntfy", "", "/topic", "/message"),
@@ -80,7 +80,7 @@ fn channels_receive_rejections_doubts_limits_money_and_the_end() {
         let texts = texts.iter().map(|body| body.pointer(text).unwrap().as_str().unwrap());
         let text: String = texts.collect();
         for (event, (_, said)) in &told {
-            // As far as no kind breaks a line or escapes a letter, as that of "#1".
+            // Only texts that no channel wraps or escapes, unlike "#1".
             let plain = said.split_once('#').map_or(*said, |(_, rest)| rest);
             let plain = plain.trim_start_matches(|letter: char| letter.is_ascii_digit());
             let words = plain.get(..24).unwrap_or(plain);

@@ -1,4 +1,4 @@
-//! Alerts reach their channels, and a slow or dead receiver never holds a run up.
+//! Delivery of alerts, without delay to a run by a slow or dead receiver.
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder, candles};
@@ -25,21 +25,21 @@ fn is_signed(request: &Request) -> bool {
     request.header("webhook-signature").starts_with("v1,")
 }
 
-/// Starts a receiver and returns its address and the requests that it receives.
+/// Starts a receiver and returns its address and the requests it receives.
 pub(crate) fn receiver_that(
     answer: impl Fn(&Request) -> String + Send + Sync + 'static,
 ) -> (String, Receiver<Request>) {
     let (sender, requests) = mpsc::channel();
     let url = serve(move |request| {
         let reply = Reply::new(200, answer(&request));
-        // Nobody listens after the end of a test.
+        // The channel is closed after the end of a test.
         let _ = sender.send(request);
         reply
     });
     (url.strip_prefix("http://").unwrap().to_owned(), requests)
 }
 
-/// A bot with this section, and the key in a file that only its owner can read.
+/// A bot with this section, and its key in a file readable only by the owner.
 fn folder(section: &str) -> Folder {
     let folder = Folder::new().with("bot.toml", &format!("{section}\n{BOT}")).with("key", KEY);
     std::fs::set_permissions(folder.path("key"), std::fs::Permissions::from_mode(0o600)).unwrap();
@@ -58,7 +58,7 @@ fn start(folder: &Folder) -> Child {
     folder.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Ends a run, and asserts that a secret is in nothing that it leaves behind.
+/// Ends a run, and asserts that none of its output or files contain a secret.
 #[track_caller]
 fn end_without(bot: Child, folder: &Folder, secret: &str) -> ExitStatus {
     assert!(Command::new("kill").args(["-s", "TERM", &bot.id().to_string()]).status().unwrap().success());
@@ -121,9 +121,9 @@ fn repeated_sigterm_does_not_wait_for_a_silent_receiver() {
         .replace("end_timeout_s = 60", "end_timeout_s = 600");
     let folder = folder(&section);
     let mut bot = Process(start(&folder));
-    // The alert of its begin is on its way.
+    // The start alert is in flight.
     drop(silent.accept().unwrap());
-    // For two minutes, where it may wait for ten.
+    // Two minutes of signals, while the timeout is ten.
     let is_over = (0..600).any(|_| {
         let _ = Command::new("kill").args(["-s", "TERM", &bot.0.id().to_string()]).status();
         std::thread::sleep(Duration::from_millis(200));
@@ -194,7 +194,7 @@ fn checks_alert_settings_without_revealing_secrets() {
 
 #[test]
 fn chat_halts_a_run_with_a_code_and_cannot_resume_it() {
-    // What is written to the bot; a poll gets what is not confirmed.
+    // Messages to the bot; a poll returns the unconfirmed ones.
     let updates = Arc::<Mutex<Vec<Value>>>::default();
     let (written, token) = (Arc::clone(&updates), "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw");
     let (address, requests) = receiver_that(move |request| {
@@ -224,7 +224,7 @@ fn chat_halts_a_run_with_a_code_and_cannot_resume_it() {
         }
     };
     wait_for("the run begins");
-    // What was written before it listens is passed over.
+    // Messages sent before the bot listens are skipped.
     wait_for("");
     write(1, "/status");
     wait_for("The bot opens trades");

@@ -1,4 +1,4 @@
-//! Good input: the configuration with its origins, documents for machines.
+//! Valid input: the configuration with its sources, and JSON documents.
 
 use crate::candlewick::{BOT, Folder, candlewick, repository};
 use serde_json::json;

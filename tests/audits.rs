@@ -1,4 +1,4 @@
-//! Audits of a live session: each checks something while the venue keeps its word, and reports when it does not.
+//! Audits of a live session, with an honest venue and with undocumented fields.
 
 use crate::candlewick::last_document;
 use crate::recording::{folder, record};
@@ -8,7 +8,7 @@ const AT_WORK: [&str; 6] = ["terms", "settlement", "wallet", "price", "revision"
 
 const WATCHFUL: &str = "[runtime]\nwatch_prices = true\nprice_every_ms = 1000\nwallet_every_s = 10\n";
 
-/// Durations of a session: on a busy machine, in which an audit has nothing to check, again for longer.
+/// Durations of a session; on a busy machine with nothing to audit it is repeated for longer.
 const SPANS: [&str; 3] = ["12s", "40s", "120s"];
 
 fn audits(span: &str, more: &str, faults: &[&str], code: i32) -> (Value, Value) {
@@ -38,7 +38,7 @@ fn honest_venue_passes_every_audit() {
 
 #[test]
 fn counts_undocumented_venue_fields_live_and_in_the_report() {
-    // The venue says of no trade how it ended, and nobody waits for that.
+    // The venue reports no trade as ended, and nothing waits for that.
     let (live, report) = audits(SPANS[0], "stop_patience_s = 1\n", &["--faults", "unknown-values:1"], 4);
     let found = live["audits"]["schema"]["findings"].as_u64().unwrap_or(0);
     assert!(found > 0, "{live}");

@@ -1,4 +1,4 @@
-//! Runs of the program against a venue that lies, over sockets: each row of `docs/api/believed.md` is a run with one lie.
+//! Runs against a lying venue over sockets, one for each row of `docs/api/believed.md`.
 #![cfg(unix)]
 
 use crate::candlewick::{Folder, Run, last_document, repository};
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 
-/// Durations of a run: on a busy machine, in which too little happens, again for longer.
+/// Durations of a run; on a busy machine with too few events it is repeated for longer.
 const SPANS: [&str; 3] = ["7s", "20s", "60s"];
 const PATIENCE: Duration = Duration::from_mins(3);
 const RUNS_AT_ONCE: usize = 10;
@@ -229,7 +229,7 @@ fn opens(text: &str) -> usize {
     }
 }
 
-/// A folder with a bot that trades at this address and opens so many trades.
+/// Creates a folder with a bot that trades at this address and opens this many trades.
 pub(crate) fn folder_at(url: &str, opens: usize) -> Folder {
     Folder::new()
         .with("bot.toml", &BOT.replace("OPENS", &opens.to_string()))

@@ -1,4 +1,4 @@
-//! Spans without opens: a calendar blocks what a CSV file blocks, in a backtest, live, in a replay and after a reload.
+//! Blackouts: a calendar blocks the same spans as a CSV file, in a backtest, live, in a replay and after a reload.
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder, NO_LIMITS, candles};
@@ -6,9 +6,9 @@ use crate::control::{Live, venue_and_folder};
 use crate::excerpt::{MINUTE, MONDAY};
 use serde_json::Value;
 
-/// Of the 5th of January 2026: from 01:10 until 02:40 and from 03:00 until 03:30 UTC.
+/// On 5 January 2026, from 01:10 until 02:40 and from 03:00 until 03:30 UTC.
 const CSV: &str = "from,to\n2026-01-05 01:10,2026-01-05 02:40\n2026-01-05 03:00,2026-01-05 03:30\n";
-/// The same in winter's New York and by a duration; a cancelled event over all, and a reminder.
+/// The same spans in New York winter time and by duration, plus a cancelled event over all, and a reminder.
 const CALENDAR: &str = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nSUMMARY:jobs\r\nDTSTART;TZID=America/New_York:20260104T201000\r\n\
                         DTEND;TZID=America/New_York:20260104T214000\r\nBEGIN:VALARM\r\nTRIGGER:-P1D\r\nDURATION:P1D\r\nEND:VALARM\r\n\
                         END:VEVENT\r\nBEGIN:VEVENT\r\nDTSTART:20260105T030000Z\r\nDURATION:PT30M\r\nEND:VEVENT\r\n\
@@ -49,7 +49,7 @@ fn calendar_blocks_the_same_signals_in_backtest_live_and_replay() {
     assert_eq!(calendar.1, Some(refused as u64), "each signal of the spans, and no other");
     let live = ["live", "--sandbox", "--speed", "max", "--until-end", "--journal", "run.db"];
     assert_eq!(run(&folder, "blackouts = \"news.ics\"", &live), calendar);
-    // The journal has what the file said: a replay needs none.
+    // The journal holds the content of the file: a replay needs none.
     std::fs::remove_file(folder.path("news.ics")).unwrap();
     let parity = folder.run(&["parity", "--journal", "run.db"]);
     assert_eq!(parity.code, 0, "{}{}", parity.stdout, parity.stderr);
@@ -89,7 +89,7 @@ fn refuses_blackouts_of_untraded_symbols_and_notes_past_ones() {
     for run in [check(), backtest(), live()] {
         run.fails(3, &["risk.blackouts = \"news.csv\" (bot.toml)", "2026-01-05T01:10:00Z", "BTCUSDT?"]);
     }
-    // For a check it is over. The venue's clock is that of its candles: there it is still to come.
+    // For a check it is past. The venue's clock follows its candles, so there it is still to come.
     let over = "every span of news.csv is over";
     blackouts("2026-01-05T01:10:00Z,2026-01-05T02:40:00Z,BTCUSDT");
     let (checked, ran) = (check(), live());

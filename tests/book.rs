@@ -1,4 +1,4 @@
-//! The pages of the book agree with its table of contents, settings, glossary and indicators.
+//! Consistency of the book with its table of contents, settings, glossary and indicators.
 
 use crate::tidy::{read, root, tracked};
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ fn table_of_contents_lists_every_page_once() {
     assert_eq!(set, pages);
 }
 
-/// A repository's own pages show a directive of the book as it is written.
+/// Pages of the repository show a directive of the book literally.
 #[test]
 fn pages_include_no_other_file() {
     let with_directive: Vec<PathBuf> =

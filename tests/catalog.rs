@@ -1,4 +1,4 @@
-//! Stored candles: the catalog, its ranges, its exports, and what a backtest takes from it.
+//! The candle catalog: ranges, exports, and its use by backtests.
 
 use crate::candlewick::{BACKTEST, BOT, Folder, candles, folder_with_bot};
 use crate::excerpt::{HEADER, MONDAY};
@@ -175,7 +175,7 @@ fn broken_series_leaves_the_others_visible() {
     for symbol in ["BTCUSDT", "ETHUSDT", "SOLUSDT"] {
         generate(&folder, symbol);
     }
-    // Of a market that closes, the candles are read to count those that are missing.
+    // For a market with closing hours, candles are read to count the missing ones.
     let euro = format!("{HEADER}1767571200000,1,1,1,1,1\n1767571320000,1,1,1,1,1\n");
     std::fs::write(folder.path("EURUSD_1m.csv"), euro).unwrap();
     import(&folder, "EURUSD_1m.csv", "data");

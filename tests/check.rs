@@ -1,10 +1,10 @@
-//! `data check`: exit codes, what is reported, and repairs that leave the original alone.
+//! `data check`: exit codes, reported problems, and repairs that leave the original unchanged.
 
 use crate::candlewick::{BOT, Folder, candles};
 use crate::excerpt::{HEADER, HOUR, MONDAY};
 use serde_json::{Value, json};
 
-/// Fifty minutes, of which one is no candle, one is there twice and one is missing.
+/// Fifty minutes: one row is invalid, one is duplicated and one is missing.
 fn bad() -> String {
     let mut lines: Vec<String> = candles(50).lines().map(str::to_owned).collect();
     "1767571740000,100,99,101,100,1".clone_into(&mut lines[10]);
@@ -13,7 +13,7 @@ fn bad() -> String {
     lines.join("\n") + "\n"
 }
 
-/// Those of so many hours from Monday on that a rule keeps.
+/// Candles of this many hours from Monday on, filtered by a predicate.
 fn hours(count: i64, is_there: impl Fn(i64) -> bool) -> String {
     let row = |hour: i64| format!("{},1.1,1.2,1.0,1.1{},1\n", MONDAY + hour * HOUR, hour % 7);
     HEADER.to_owned() + &(0..count).filter(|hour| is_there(*hour)).map(row).collect::<String>()
@@ -61,8 +61,8 @@ fn writes_a_repair_to_a_new_strictly_readable_file() {
     }
 }
 
-/// Hours of EURUSD, whose market closes on Friday at 22:00 and opens on Sunday at 22:00. Missing are Wednesday, a holiday
-/// perhaps (24), the last two hours before the weekend (2) and the first after it (1). Nobody expects a candle on Saturday.
+/// Hours of EURUSD, whose market closes on Friday at 22:00 and opens on Sunday at 22:00. Missing are Wednesday, perhaps
+/// a holiday (24), the last two hours before the weekend (2) and the first after it (1). Saturday has no candles.
 #[test]
 fn import_list_and_check_agree_on_missing_candles() {
     let week = hours(8 * 24, |hour| match (hour / 24, hour % 24) {
@@ -73,7 +73,7 @@ fn import_list_and_check_agree_on_missing_candles() {
         _ => true,
     });
     let folder = Folder::new().with("EURUSD_1h.csv", &week).with("BTCUSDT_1h.csv", &week);
-    // Coins are traded all week: 47 hours of the weekend are missing as well.
+    // Crypto trades all week: 47 hours of the weekend are missing as well.
     for (symbol, missing) in [("BTCUSDT", 74), ("EURUSD", 27)] {
         let import = folder.run(&["data", "import", &format!("{symbol}_1h.csv"), "--json"]).json();
         let list = folder.run(&["data", "list", "--json"]).json();

@@ -1,10 +1,10 @@
-//! What the code and the documents refer to is in the repository: cited sections, named paths, links.
+//! References of code and documents: cited sections, named paths and links exist in the repository.
 
 use crate::tidy::{read, root, tracked};
 use candlewick_engine::Rule;
 use std::path::Path;
 
-/// A document that is cited by a word and a section: `contract 4.1`, `observed: expiry`, `domain 5.2`.
+/// Document cited by a word and a section: `contract 4.1`, `observed: expiry`, `domain 5.2`.
 struct Cited {
     word: &'static str,
     text: String,
@@ -40,7 +40,7 @@ impl Cited {
         self.text.lines().filter(|line| line.starts_with('#')).any(is_heading) || self.has_rule(section)
     }
 
-    /// Whether `5.2` is the second of a numbered list in section 5.
+    /// Returns whether `5.2` is the second item of a numbered list in section 5.
     fn has_rule(&self, section: &str) -> bool {
         let Some((section, rule)) = section.split_once('.') else { return false };
         let (chapter, rule) = (format!("## {section}. "), format!("{rule}. "));
@@ -107,7 +107,7 @@ fn named_paths(text: &str) -> impl Iterator<Item = &str> {
 #[test]
 fn paths_named_in_documents_exist() {
     let mut named = 0;
-    // What changed once need not be there any more.
+    // Paths in the changelog need not exist any more.
     for file in tracked(".md").into_iter().filter(|file| !file.ends_with("CHANGELOG.md")) {
         let text = read(&file);
         for path in named_paths(&text) {

@@ -1,4 +1,4 @@
-//! Bad input: each kind is refused with its place, a hint and an exit code, and no secret is shown.
+//! Invalid input: each kind is refused with its place, a hint and an exit code, and no secret is shown.
 
 use crate::candlewick::{BACKTEST, BOT, Folder, candles, candlewick, folder_with_bot};
 
@@ -50,7 +50,7 @@ fn reports_a_wrong_configuration_with_key_value_file_and_fix() {
 fn reports_all_errors_at_once() {
     let lines = "[risk]\nmax_open = 1\nhours = 3\n[broker]\nslot = 5";
     folder_with(lines).run(&CHECK).fails(2, &["risk.max_open (", "risk.hours = 3 (", "broker.slot = 5 ("]);
-    // What only the parts themselves know is reported when the form is right.
+    // Errors that only the parts can find are reported once the form is valid.
     let unknown = BOT.replace("rsi-reversal", "rsi");
     let range = folder_with(&format!("[simulation]\nlatency_ms = 99999999\n{unknown}"));
     range.run(&CHECK).fails(2, &["simulation.latency_ms = 99999999 (", "bots[0].strategy = \"rsi\""]);
@@ -58,7 +58,7 @@ fn reports_all_errors_at_once() {
 
 #[test]
 fn checks_addresses_and_files_before_any_request() {
-    // What a short body cannot say is never left to the venue.
+    // A value that a short body cannot hold is never left to the venue.
     let short = |lines: &str| format!("broker.open_body = \"short\"\n{lines}");
     for (lines, parts) in [
         (
@@ -140,8 +140,8 @@ fn refuses_a_database_password_in_files_and_arguments_and_never_shows_it() {
 
 #[test]
 fn never_prints_a_password_of_the_environment() {
-    // No digits in the password: the time of a line may have the same. Nobody listens on port 1; the second cannot be read,
-    // the third misspells the name of its password.
+    // No digits in the password, because a timestamp may contain them. Port 1 has no listener; the second file is
+    // unreadable, the third misspells the name of its password.
     for url in [
         "postgres://me:hush-sotto@127.0.0.1:1/db",
         "postgres://me:hush/sotto@127.0.0.1:1/db",

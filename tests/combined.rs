@@ -1,4 +1,4 @@
-//! Strategies made of others: backtest, sweep, live, parity and explanation.
+//! Combined strategies: backtest, sweep, live, parity and explanation.
 
 use crate::candlewick::{Folder, bot_of};
 use crate::excerpt::folder_of_days;

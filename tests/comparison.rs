@@ -1,4 +1,4 @@
-//! `report --compare`: two runs side by side.
+//! `report --compare` of two runs.
 
 use crate::candlewick::{BACKTEST, BOT, Folder, candles};
 use serde_json::json;

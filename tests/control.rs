@@ -1,4 +1,4 @@
-//! The kill switch: with a bot that listens, and with none.
+//! The kill switch, with and without a running bot.
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder};
@@ -24,7 +24,7 @@ fn bot(socket: &Path, answer: String) -> JoinHandle<Value> {
         BufReader::new(stream.try_clone().unwrap()).read_line(&mut line).unwrap();
         stream.write_all(format!("{answer}\n").as_bytes()).unwrap();
         let mut order: Value = serde_json::from_str(&line).unwrap();
-        // By it an order is known again when it comes another way; a question needs none.
+        // The id identifies an order that arrives by two routes; a query needs none.
         if order["order"] != "status" {
             assert_eq!(order.as_object_mut().unwrap().remove("token").unwrap().as_str().unwrap().len(), 32);
         }
@@ -48,7 +48,7 @@ fn halt_without_a_bot_writes_a_file_that_halts_the_next_bot() {
     assert_eq!(folder.run(&["resume", "--json"]).json(), resumed);
     assert!(!folder.path("candlewick.db.HALT").exists());
     folder.run(&["resume"]).fails(2, &["candlewick.db.sock", "candlewick.db.HALT", "--config"]);
-    // A link is not followed; the order in the journal halts.
+    // Symbolic links are not followed; the order in the journal halts.
     std::os::unix::fs::symlink(folder.path("mine"), folder.path("candlewick.db.HALT")).unwrap();
     let halted = folder.run(&["halt", "--reason", "news", "--json"]).json();
     assert_eq!(halted, json!({"halted": true, "bot_runs": false, "halt_file": null}));
@@ -68,7 +68,7 @@ fn status_and_why_show_the_end_of_a_run_its_blocks_and_its_gates() {
     assert_eq!(folder.asked("status", "run.db")["ended_by"]["rule"], "LossStreak");
     folder.run(&["resume", "--journal", "run.db"]).fails(2, &["LossStreak", "candlewick halt"]);
     assert!(why(&folder, "2030-01-01T00:00")["ended"].to_string().contains("LossStreak"));
-    // Trades of 10.00 and a loss of 15.00 a day: after the first loss no stake fits.
+    // Trades of 10.00 and a daily loss limit of 15.00: after the first loss no stake fits.
     let folder = limited("daily_loss_limit = 15", 0);
     let status = folder.asked("status", "run.db");
     assert!(status["all_blocked"] == true && status["blocked"][0]["rule"] == "DailyLossLimit", "{status}");
@@ -121,7 +121,7 @@ fn check_found(folder: &Folder, named: &[&str], socket: &Path) {
     assert_eq!(halted, json!({"halted": true, "bot_runs": true, "state": state}));
 }
 
-/// A database that does not answer. The places of its bot do not depend on the folder where a command is given.
+/// A database that does not answer. The paths of its bot do not depend on the working folder.
 #[test]
 fn unreadable_journal_does_not_count_as_a_journal_without_a_bot() {
     let server = "[journal]\nurl = \"postgres://ann@127.0.0.1:1/trading\"\n";
@@ -257,7 +257,7 @@ fn reaches_a_bot_with_a_dead_socket_through_its_journal_and_keeps_its_lock() {
     std::fs::remove_file(&socket).unwrap();
 
     let bot = Live::start(&folder);
-    // However long it was silent.
+    // However long the heartbeat has been missing.
     recording::edit(&journal, "UPDATE lease SET heartbeat = heartbeat - 86400000");
     folder.run(&["live", "--config", "bot.toml"]).fails(7, &[&bot.id()]);
     let holder = folder.asked("status", "candlewick.db")["holder"].clone();
@@ -272,7 +272,7 @@ fn reaches_a_bot_with_a_dead_socket_through_its_journal_and_keeps_its_lock() {
     assert_eq!(bot.end(), Some(130));
 }
 
-/// Its journal is `candlewick.db` in the folder where it was started: from elsewhere that names another file, or none.
+/// Its journal is `candlewick.db` in its start folder; elsewhere that path names another file, or none.
 #[test]
 fn finds_a_bot_from_another_folder_by_its_configuration() {
     let (_served, folder) = venue_and_folder();
@@ -300,7 +300,7 @@ fn finds_a_bot_from_another_folder_by_its_configuration() {
     assert!(!socket.exists());
     let left: Vec<_> = std::fs::read_dir(folder.path(".state/candlewick")).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
-    // One that no longer runs is halted where its journal is named, and nowhere else.
+    // A bot that no longer runs is halted only if its journal is named.
     elsewhere().run(&["halt", "--config", config]).fails(2, &["nothing was halted", "--journal"]);
 }
 
@@ -313,11 +313,11 @@ fn check_two_by_one_configuration(folder: &Folder, elsewhere: &Folder, config: &
     assert_eq!(second.end(), Some(130));
 }
 
-/// Returns the state of a bot, once it is so.
+/// Waits until the bot reaches a state, and returns it.
 pub(crate) fn wait_until(folder: &Folder, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     let mut states = (0..2_000).map(|_| {
         let status = folder.run(&["status", "--config", "bot.toml", "--json"]);
-        // Before its first entries are durable there is nothing to read.
+        // Nothing can be read before its first entries are durable.
         if status.code == 0 { status.json()["bot"].clone() } else { Value::Null }
     });
     states.find(is_so).unwrap_or_else(|| panic!("it never came to this: {what}"))

@@ -1,4 +1,4 @@
-//! The event stream of the dashboard. The golden test records its other answers.
+//! The event stream of the dashboard; the golden test records its other answers.
 #![cfg(unix)]
 
 use crate::candlewick::Folder;

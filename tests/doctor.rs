@@ -31,7 +31,7 @@ fn examine(folder: &Folder) -> Run {
     run
 }
 
-/// Checks the exit code, and for each row a check, the mark of its first finding and a value named there.
+/// Checks the exit code, and for each row the mark of the check's first finding and a value it names.
 #[track_caller]
 fn finds(run: &Run, code: i32, rows: &[(&str, &str, &str)]) {
     assert_eq!(run.code, code, "{}{}", run.stdout, run.stderr);
@@ -52,7 +52,7 @@ fn all_checks_pass_at_a_healthy_venue_without_changing_anything() {
     let document = examine(&folder).json();
     let findings = document["findings"].as_array().unwrap();
     assert_eq!(findings.len(), 15, "{document}");
-    // The test's disk may be nearly full.
+    // The disk of the machine may be nearly full.
     assert!(
         findings.iter().all(|finding| finding["mark"] == "ok" || finding["check"] == "disk"),
         "{document}"

@@ -1,4 +1,4 @@
-//! Signals of the webhook, of standard input and of a list of a running bot: each is at most one trade.
+//! Signals from the webhook, from standard input and from a list: each opens at most one trade.
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
@@ -28,7 +28,7 @@ pub(crate) fn wait_for<T>(what: &str, poll: impl Fn() -> Option<T>) -> T {
     }
 }
 
-/// A running bot that prints to the files `out` and `log`; killed with the test.
+/// A running bot that prints to the files `out` and `log`; killed at the end of the test.
 struct Bot(Process);
 
 impl Bot {
@@ -70,7 +70,7 @@ fn decided(tally: &Value) -> u64 {
     number(tally, "approved") + number(tally, "refused")
 }
 
-/// Returns a message, its secret and the expected answer: new, repeated, late, malformed and forged by turns.
+/// Returns a message, its secret and the expected answer: new, repeated, late, malformed and forged in turn.
 fn message(number: u64, now: i64) -> (String, &'static str, u16) {
     let signal = |id: u64, more: &str| {
         let action = if id.is_multiple_of(8) { "buy" } else { "sell" };
@@ -109,7 +109,7 @@ fn each_of_a_thousand_alerts_opens_at_most_one_trade_and_parity_explains_all() {
     for number in 0..1_000 {
         let (body, secret, expected) = message(number, now);
         let mut status = post(&address, secret, &body);
-        // A run that is behind turns senders away, who send again.
+        // A run that lags behind refuses senders, which then retry.
         while status == 429 {
             status = post(&address, secret, &body);
         }
@@ -119,7 +119,7 @@ fn each_of_a_thousand_alerts_opens_at_most_one_trade_and_parity_explains_all() {
     let tally = tally_when(&folder, "webhook", is_done);
     assert_eq!((number(&tally, "duplicates"), number(&tally, "late")), (250, 62), "{tally}");
     bot.end();
-    // Dropped signals are in no entry of their own: the run records their counts at its end.
+    // Dropped signals have no entries of their own: the run records their counts at its end.
     let after = status(&folder);
     assert_eq!((&after["bot"], &after["signals"]["by_source"]["webhook"]), (&Value::Null, &tally));
     let approved = number(&tally, "approved");

@@ -1,4 +1,4 @@
-//! `edge`: errors, the day of a gate, and stakes that ruin too probably.
+//! `edge`: errors, the day boundary of a gate, and stakes with a high risk of ruin.
 
 use crate::candlewick::{BACKTEST, BOT, Folder, folder_with_bot};
 
@@ -31,7 +31,7 @@ fn errors_name_the_option_or_the_line() {
     }
 }
 
-/// Ten trades, an hour apart, from 20:00 UTC on. Days from there on have them all: v v r and no more.
+/// Ten trades, one hour apart, from 20:00 UTC on. A day that starts there has them all: v v r and no more.
 #[test]
 fn daily_gate_counts_from_the_start_of_the_day() {
     let results = ["LOST", "LOST", "WON", "LOST", "LOST", "WON", "LOST", "LOST", "LOST", "WON"];

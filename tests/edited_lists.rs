@@ -1,4 +1,4 @@
-//! A list of 300 entries that is edited while a bot trades it.
+//! A list of 300 entries, edited while a bot trades it.
 #![cfg(unix)]
 
 use crate::candlewick::{Folder, NO_LIMITS, SANDBOX_RUN, candles};
@@ -66,7 +66,7 @@ fn each_entry_of_an_edited_list_is_at_most_one_signal_and_parity_explains_all() 
         let Some(minute) = signal_minute(stored) else { continue };
         assert!(given.insert(minute), "minute {minute} came twice");
         let after = stored.line.received - edited;
-        // A signal given just before the reading may reach the session after it.
+        // A signal given just before the file is read may reach the session after it.
         assert!(entries(2).contains(&minute) || after < Millis::MINUTE, "minute {minute} of the old list");
         assert!(
             entries(0).contains(&minute) || after + Millis::MINUTE > Millis::ZERO,

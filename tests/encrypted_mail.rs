@@ -1,4 +1,4 @@
-//! Alerts by e-mail go only over TLS, to a server whose certificate is known.
+//! Alerts by e-mail: sent only over TLS, to a server with a trusted certificate.
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder, Run};
@@ -30,7 +30,7 @@ fn certified() -> Folder {
     folder
 }
 
-/// Starts a server with that certificate and returns its port and what it receives.
+/// Starts a server with this certificate and returns its port and the mails it receives.
 fn serve(folder: &Folder, tls: Tls) -> (u16, Arc<Mutex<Said>>) {
     let config = encryption(folder);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -111,7 +111,7 @@ fn send(folder: &Folder, url: &str, is_known: bool) -> Run {
 #[test]
 fn sends_mails_and_passwords_only_over_tls_to_a_trusted_server() {
     let folder = certified();
-    // 0.0.0.0 is not a loopback address, so `smtp` needs STARTTLS there. The certificate is not of localhost.
+    // 0.0.0.0 is not a loopback address, so `smtp` requires STARTTLS. The certificate names another host.
     for (tls, url, is_known, problem) in [
         (Tls::AtOnce, "smtps://127.0.0.1", true, None),
         (Tls::OnRequest, "smtp://0.0.0.0", true, None),

@@ -1,4 +1,4 @@
-//! `explain`: the reason of an unsent request, the lists that resolved an unknown order, and audits.
+//! `explain`: reasons of unsent requests, lists that resolved unknown orders, and audits.
 
 use crate::candlewick::Folder;
 use crate::excerpt::{DAY, HOUR, MONDAY, shipped};
@@ -15,7 +15,7 @@ fn explains_a_request_that_was_not_sent() {
     let folder = folder();
     record_in_lock_step(&folder);
     let reason = "the journal was kept 40 ms too late for its signal";
-    // As a run writes it: a note with the reason, and an event without.
+    // As a run writes it: a note with the reason, and an event without one.
     let mut changed: Vec<Line> = Vec::new();
     for stored in lines(&folder.path("run.db")) {
         let line = stored.line;
@@ -66,7 +66,7 @@ fn explains_unopened_orders_by_trade_lists_without_them() {
         .into_iter()
         .fold(folder(), |folder, name| folder.with(name, &hour(name)));
     let mut absent = 0;
-    // The losses depend on the seed and on the machine, so the number of runs does.
+    // The number of losses depends on the seed and on the machine, and so does the number of runs.
     for seed in 1..=20 {
         std::fs::write(folder.path("seed.toml"), format!("[sandbox]\nseed = {seed}\n")).unwrap();
         let how = ["--speed", "max", "--until-end", "--faults", LOSSES, "--config", "seed.toml"];
@@ -146,7 +146,7 @@ fn audits_settlements_by_their_terms_and_the_recorded_venue_record() {
         let sql = format!(
             "UPDATE entries SET body = replace(body, '{from}', '{to}') WHERE {of} AND body LIKE '%{from}%'"
         );
-        // The text lives as long as the test's process.
+        // The text lives as long as the process of the test.
         forge(&folder.path(&journal), sql.leak());
         let [right, wrong] = audited(&folder, intent, &journal);
         assert_eq!(wrong, expected, "{from}");

@@ -1,4 +1,4 @@
-//! `data fetch` from a venue in a process of its own: what it stores, where it resumes and how it fails.
+//! `data fetch` from a venue in its own process: stored candles, resumption and failures.
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
@@ -85,7 +85,7 @@ fn counts(series: &Value) -> [u64; 4] {
 
 #[test]
 fn fetches_what_the_venue_has_and_resumes_at_the_end_of_the_stored_candles() {
-    // Closed from the second day's noon to the third day's noon.
+    // Closed from noon of the second day to noon of the third day.
     let is_open = |minute: &i64| !(2_160..3_600).contains(minute);
     let fixture = Fixture::of_minutes(&minutes((0..8_000).filter(is_open)));
     let fetch = |arguments: &[&str]| fixture.fetch("BTCUSDT@1m", arguments);
@@ -116,7 +116,7 @@ fn does_not_request_an_empty_weekend_again() {
     let fixture = Fixture::at(&[("EURUSD_1m.csv", &all)], &["--start", "2026-01-13"]);
     let fetch = || fixture.fetch("EURUSD@1m", &["--from", "2026-01-05"]);
     assert_eq!(counts(&fetch()), [11_520 - 2_940, 0, 0, 60], "only the hour is missing");
-    // The hour, and the latest candles.
+    // The closed hour, and the latest candles.
     let second = fetch();
     assert_eq!((counts(&second), &second["requests"]), ([0, 100, 0, 60], &json!(2)), "{second}");
 }
@@ -157,7 +157,7 @@ fn fetches_several_series_completely_despite_every_venue_fault() {
 #[test]
 fn stores_candles_out_of_step_with_earlier_ones_and_fails() {
     let fixture = Fixture::of_minutes(&minutes(0..8_000));
-    // Candles of five minutes that end a minute early.
+    // Five-minute candles that end a minute early.
     let mut early = String::from("time,open,high,low,close,volume\n");
     for minute in (0..4_000).step_by(5) {
         let close = 100 + (minute + 3) * (minute + 3) % 11;
@@ -176,7 +176,7 @@ fn reports_revised_candles_and_keeps_the_first_values() {
     let first = minutes(0..8_000);
     let fixture = Fixture::of_minutes(&first);
     fixture.fetch("BTCUSDT@1m", &THREE_DAYS);
-    // Another venue has other values of one candle.
+    // Another venue with other values of one candle.
     let line = first.lines().nth(1_001).unwrap();
     assert_eq!(line, "1767631200000,101,102,100,101.5,1000");
     let other = Fixture::of_minutes(&first.replace(line, "1767631200000,101,102.5,100,101.25,1000"));
@@ -253,7 +253,7 @@ fn interrupted_fetch_keeps_its_candles_and_resumes() {
     let five_days = ["BTCUSDT@1m", "--from", "2026-01-05", "--to", "2026-01-10", "--limit", "20"];
     let mut so_far = 0;
     for name in ["INT", "TERM"] {
-        // The tenth request shows that nine pages of twenty candles have come, of hundreds.
+        // The tenth request proves that nine pages of twenty candles have arrived, of hundreds.
         relay.forget();
         let run = stop_when(&fixture.folder, &fetch(&five_days), name, || {
             relay.wait_for(10, |_| true);

@@ -1,5 +1,5 @@
-//! Each finding is made by a run that has what it names, and not by the same run without it.
-//! Golden cases have the other kinds.
+//! Findings of runs that cause them, absent in the same runs without the cause.
+//! Golden cases cover the other kinds.
 
 use crate::candlewick::Folder;
 use crate::excerpt::{MINUTE, MONDAY};
@@ -16,7 +16,7 @@ enum Ending {
 
 use Ending::{Idle, Lost, Won};
 
-/// A venue without delays, and a bot that trades its list for one minute.
+/// A venue without delays, and a bot that trades its list with one-minute expiry.
 const BOT: &str = "[simulation]\nlatency_ms = 0\nopen_rounding = \"none\"\n[risk]\ndaily_loss_limit = 0\n\
                    max_drawdown_percent = 0\nmax_trades_per_day = 0\nmax_ruin_probability = 0\nmax_open_trades = 0\n\
                    max_open_trades_per_symbol = 0\nallow_opposite = true\nallow_duplicate = true\n[account]\n\
@@ -39,7 +39,7 @@ fn minutes(count: i64, close: impl Fn(i64) -> i64) -> String {
     table((0..count).map(|minute| row(MONDAY + minute * MINUTE, price(minute), close(minute))))
 }
 
-/// Signals after which the trade of each minute, from the second one on, ends as given.
+/// Signals that give the trade of each minute, from the second one on, the given outcome.
 fn list(endings: &[Ending]) -> String {
     let mut text = "time,symbol,direction\n".to_owned();
     for (minute, ending) in (1..).zip(endings).filter(|(_, ending)| **ending != Idle) {
@@ -67,7 +67,7 @@ fn found<'a>(report: &'a Value, kind: &str) -> Option<&'a Value> {
     report["findings"].as_array().unwrap().iter().find(|finding| finding["kind"] == kind)
 }
 
-/// Checks that only the first report has the finding, which names a figure.
+/// Checks that only the first report has the finding, with a figure.
 #[track_caller]
 fn check(kind: &str, with: &Value, figure: &str, without: &Value) {
     let finding = found(with, kind).unwrap_or_else(|| panic!("no {kind} in {}", with["findings"]));
@@ -91,12 +91,12 @@ fn finds_endings_and_settings() {
     for (kind, figure, endings, (from, to), without) in [
         ("too_good", "100.0 % of 200", vec![Won; 200], ("", ""), [Won, Won, Lost, Lost].repeat(50)),
         ("regimes", "", [[Won; 10], [Lost; 10]].concat().repeat(20), ("", ""), tossed),
-        // Decided at minutes 1 to 4, when the third loss is not known yet; the candles end with minute 102.
+        // Decided at minutes 1 to 4, before the third loss is known; the candles end with minute 102.
         ("halted_early", "98 candles", vec![Lost; 100], ("[risk]", loss_streak), vec![Lost; 100]),
         ("unusual_payout", "2.5 %", pairs.clone(), ("latency_ms = 0", low.as_str()), pairs.clone()),
         ("unusual_payout", "350.0 %", pairs.clone(), ("latency_ms = 0", high.as_str()), pairs),
         ("few_clusters", "", vec![Won; 240], ("01:00", "25:00"), [Won, Idle].repeat(120)),
-        // Each trade is over before the next one, so that the ladder knows.
+        // Each trade closes before the next one opens, so the ladder knows its outcome.
         ("ladder_hides_losses", "", rounds.clone(), ("\"01:00\"", ladder), rounds),
     ] {
         let changed = folder(&endings).with("bot.toml", &BOT.replacen(from, to, 1));
@@ -179,7 +179,7 @@ fn revised_candles() {
     let folder = import(folder, 50..53);
     let revised = run(&folder, &[]);
     check("data_revised", &revised, "3 values", &steady);
-    // The run is the one that a live bot would have had.
+    // A live bot would have made the same run.
     assert_eq!(revised["journal_hash"], steady["journal_hash"]);
     check("data_revised", &revised, "3 values", &run(&folder, &["--to", "2026-01-05T00:50:00Z"]));
 }

@@ -34,7 +34,7 @@ fn interrupted_by(signal: &str, arguments: &[&str]) -> (Option<i32>, String, Str
 
 #[test]
 fn ctrl_c_and_sigterm_wait_for_open_trades_and_print_the_report() {
-    // A trade of five minutes takes 2.5 s at this venue.
+    // A five-minute trade takes 2.5 s at this venue.
     let five: &[&str] = &["--config", "five.toml"];
     for (signal, arguments, expected, stop) in
         [("INT", five, 130, "interrupted"), ("INT", &[], 130, "interrupted"), ("TERM", &[], 0, "terminated")]
@@ -61,14 +61,14 @@ fn only_lock_step_runs_end_with_the_candles() {
     let run = |more: &[&str]| folder.run(&[&live[..], more].concat());
     let in_step = run(&["--speed", "max"]);
     assert_eq!(in_step.json()["stop"], "data_ends", "{}", in_step.stdout);
-    // All candles pass in a second or two; the end of the data is reported once.
+    // All candles pass within two seconds; the end of the data is reported once.
     let fast = run(&["--speed", "10000", "--for", "5s"]);
     for (run, times) in [(&in_step, 0), (&fast, 1)] {
         assert_eq!(run.stderr.matches("candles are over").count(), times, "{}", run.stderr);
     }
 }
 
-/// Runs `live` with these credentials against a venue; no output shows a credential.
+/// Runs `live` with these credentials; no output may show them.
 fn live(address: &str, [token, key]: [&str; 2], bot: &str) -> Run {
     let broker =
         format!("[broker]\nbase_url = \"{address}\"\nprice_url = \"{address}\"\nread_attempts = 1\n");
@@ -86,7 +86,7 @@ fn names_unreachable_venues_and_unknown_credentials_and_series() {
     let folder = Folder::new().with("bot.toml", BOT);
     folder.run(&["live", "--config", "bot.toml"]).fails(2, &["--sandbox"]);
     assert!(!folder.path("candlewick.db").exists());
-    // Nothing listens at port 1.
+    // Port 1 has no listener.
     live("http://127.0.0.1:1", ["hush-4711"; 2], BOT).fails(4, &["broker.base_url"]);
     let served = Served::start(&[]);
     let (token, key) = (served.text("token"), served.text("api_key"));

@@ -1,4 +1,4 @@
-//! A bot killed by SIGKILL while an open waits for its entry delay never sends it after a restart, and the intent ends.
+//! A bot killed while an open waits for its entry delay: after a restart the open is never sent, and the intent ends.
 #![cfg(all(unix, debug_assertions))]
 
 use crate::candlewick::Folder;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const SIGKILL: i32 = 9;
 const CANDLE_MS: i64 = 10_000;
-/// Nearly as long as a candle, so that a busy machine starts a bot within it.
+/// Nearly as long as a candle, so that even a busy machine starts a bot within it.
 const DELAY_MS: i64 = 9_000;
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 const MAX_POLLS: u32 = 1_200;

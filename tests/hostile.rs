@@ -1,4 +1,4 @@
-//! A venue whose texts hold control sequences, hidden characters, formulas and credentials; a terminal parser reads them.
+//! A venue that sends control sequences, hidden characters, formulas and credentials, checked by a terminal parser.
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
@@ -16,7 +16,7 @@ use std::os::fd::OwnedFd;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Names the window, clears the screen, moves the cursor, ends the line, reverses the text and hides.
+/// Sets the window title, clears the screen, moves the cursor, ends the line, reverses the text and hides it.
 const HOSTILE: &str = "\u{1b}]0;t\u{7}\u{1b}[2J\u{9b}1A\r\n\u{202e}\u{200b}\u{2028}";
 const TOKEN: &str = "tQ7x/Vd2+Lk9TzPw4RmB8sYh";
 const KEY: &str = "kJ5c/Ws3+Ua8HyGe6NbX2qZm";
@@ -83,7 +83,7 @@ pub(crate) fn on_terminal_of(columns: u16, folder: &Folder, arguments: &[&str]) 
     let mut child = command.env("TERM", "xterm-256color").stdout(end()).stderr(end()).spawn().unwrap();
     drop(command);
     let mut bytes = Vec::new();
-    // A terminal whose other end is closed ends with an error.
+    // Reading a terminal whose other end is closed returns an error.
     let _ = File::from(master).read_to_end(&mut bytes);
     (bytes, child.wait().unwrap().code().unwrap_or(-1))
 }
@@ -102,7 +102,7 @@ fn start_venue() -> String {
     let venue = LyingVenue::start(|_, _, _| {});
     let (requests, opens) = (AtomicUsize::new(0), AtomicUsize::new(0));
     serve(move |mut request| {
-        // What poison() puts behind the id of a trade.
+        // The text that poison() appends to the id of a trade.
         let end = request.path.find('\u{1b}').unwrap_or(request.path.len());
         request.path.truncate(end);
         let refusal = json!({ "statusCode": 500, "message": format!("={HOSTILE} {TOKEN} {KEY}") });

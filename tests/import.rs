@@ -66,7 +66,7 @@ fn joins_files_of_two_sources_only_with_mix_and_keeps_the_first_values() {
     assert_eq!(origin["files"][0], archive);
 }
 
-/// Few prices may all end with zeros. Of many, some need the last decimal.
+/// A few prices may all end with zeros. Of many, some need the last decimal.
 #[test]
 fn infers_the_price_step_from_written_decimals_of_few_candles_and_significant_ones_of_many() {
     let few = "2024.01.02,22:00,1.17100,1.17150,1.17100,1.17150,5\n2024.01.02,22:01,1.17150,1.17150,1.17100,1.17100,7\n";
@@ -96,7 +96,7 @@ fn second_name_or_contradicting_candles_need_mix() {
     assert_eq!(first(&folder, "import BTCUSDT_1m.csv --stamped close")["revised"], 0, "they are known");
 }
 
-/// A program stored a forming candle, and the finished one in a later file.
+/// A forming candle was stored, and a later file has the finished one.
 #[test]
 fn reports_a_revised_last_candle_and_replaces_it_by_a_repair() {
     let file = |last: &str| format!("{HEADER}{NINE},1.17,1.18,1.16,1.17,5\n1767603660000,{last}\n");
@@ -124,7 +124,7 @@ fn signals_interrupt_an_import() {
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let mut command = folder.command(&["data", "import", "BTCUSDT_1m.csv"]);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // The pipe opens when the import does, and never brings a line.
+        // The pipe is opened by the import, and never delivers a line.
         let _writer = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
         crate::serving::send(signal, &child);
         assert_eq!(child.wait().unwrap().code(), Some(code), "{signal}");

@@ -1,4 +1,4 @@
-//! Two series of one symbol are used together only in step.
+//! Two series of one symbol, usable together only in step.
 
 use crate::candlewick::{BOT, Folder};
 use crate::excerpt::{DAY, MONDAY, shipped};

@@ -1,4 +1,4 @@
-//! Journals read from their last snapshot, projected into tables, compacted, exported, and restored from a backup.
+//! Journals read from a snapshot, projected into tables, compacted, exported, and restored from a backup.
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
@@ -24,7 +24,7 @@ fn trades_of_all_lines(folder: &Folder) -> Vec<Value> {
     serde_json::to_value(trades).unwrap().as_array().unwrap().clone()
 }
 
-/// Runs a closure while nothing is known of an earlier verification, so that no snapshot is trusted.
+/// Runs a closure without the record of an earlier verification, so that no snapshot is trusted.
 fn without_verification<T>(folder: &Folder, read: impl Fn() -> T) -> T {
     let (verified, aside) = (folder.path("run.db.verified"), folder.path("aside"));
     std::fs::rename(&verified, &aside).unwrap();
@@ -88,7 +88,7 @@ fn explanations_from_the_last_snapshot_match_the_whole_journal() {
         assert!(!one["indicators"].as_object().unwrap().is_empty(), "{one}");
     }
     assert_eq!(without_verification(&folder, || explained(&folder)), recent);
-    // Shown entries are checked against the hash, even those before the snapshot.
+    // Displayed entries are checked against the hash, even those before the snapshot.
     edit(
         &folder.path("run.db"),
         "UPDATE entries SET received = received + 1 WHERE seq = (SELECT MAX(seq) FROM entries WHERE intent = 1)",
@@ -159,8 +159,8 @@ fn backup_of_a_running_bot_is_restored_elsewhere_and_continues() {
     let live = |config: &'static str, journal: &'static str| {
         ["live", "--config", config, "--journal", journal, "--json", "--quiet"]
     };
-    // The first bot may open a trade after the backup, so close to an earlier one that it looks like a second trade of that
-    // order. An order that was about to leave at the backup is in doubt until the list must have had its trade.
+    // The first bot may open a trade after the backup, close enough to an earlier one to look like a second trade of
+    // that order. An order about to be sent at the backup is in doubt until the list must have had its trade.
     let settings = "[runtime]\nsecond_trade = \"alarm\"\nlist_lag_ms = 2000\n";
     let settings = folder.read("bot.toml").replace("[runtime]\n", settings);
     let folder = folder.with("restored.toml", &settings);

@@ -1,4 +1,4 @@
-//! Journals on the disk: edited ones are refused, and files are written whole or not at all.
+//! Journal files: edited ones are refused, and files are written atomically.
 #![cfg(unix)]
 
 use crate::candlewick::{BACKTEST, BINARY, Folder, candles, folder_with_bot};
@@ -116,7 +116,7 @@ fn check_edited_answer(folder: &Folder) {
     assert_eq!(folder.run_line("explain 4 --journal wires.db").code, 0);
 }
 
-/// Only the memory next to the journal shows a forgery with a new chain.
+/// Only the verification record next to the journal reveals a forgery with a recomputed chain.
 fn check_forged(folder: &Folder) {
     forge(&folder.path("run.db"), EDITS[0]);
     let status = || folder.run(&["status", "--journal", "run.db"]);

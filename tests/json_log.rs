@@ -1,10 +1,10 @@
-//! The log as JSON: each line of stderr is an object, and each decision of a run has one.
+//! The JSON log: each line of stderr is an object, and each decision of a run has one.
 
 use crate::candlewick::{BOT, Folder, candles};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A bot whose trades the venue accepts and one whose stakes it rejects, with lost replies.
+/// A bot with accepted trades and one with rejected stakes, with lost replies.
 fn settings() -> String {
     let second = BOT.replace("\"btc\"", "\"small\"").replace("BTCUSDT", "EURUSD")
         + "stake = { kind = \"fixed\", amount = 5 }\n";
@@ -61,7 +61,7 @@ fn logs_each_decision_with_its_bot_rule_and_outcome() {
         assert!(is_of_a_bot && line["level"] == "INFO", "{line}");
     }
     assert!(!refused.is_empty());
-    // The report also counts what the venue rejected.
+    // The report also counts rejections by the venue.
     refused.insert("Rejected".to_owned(), logged("rejected").len() as u64);
     assert_eq!(serde_json::to_value(&refused).unwrap(), report["refused"]);
     let ended = lines.iter().find(|line| line["event"] == "ended").unwrap();

@@ -1,4 +1,4 @@
-//! Verdicts on the trades of each bot: alike in a backtest and live, enforced, kept by a restart, and in earlier journals.
+//! Verdicts per bot: equal in a backtest and live, enforced, preserved by a restart, and in older journals.
 
 use crate::candlewick::{Folder, Run};
 use crate::excerpt::{HOUR, MONDAY, shipped};
@@ -49,7 +49,7 @@ fn assert_replayed(parity: &Value) {
     assert_eq!((&parity["ok"], &parity["decisions"]["difference"]), (&true.into(), &Value::Null), "{parity}");
 }
 
-/// The verdict of a bot without its labels: only a backtest assumes payouts.
+/// Verdict of a bot without its labels, because only a backtest assumes payouts.
 fn verdict_of(bot: &Value) -> Vec<Value> {
     let edge = ["judged_trades", "account_for", "account_against", "clusters", "variance_inflation"];
     let edge = edge.map(|key| bot["edge"][key].clone());
@@ -107,7 +107,7 @@ fn compares_a_journal_of_format_2_without_verdicts() {
     assert_eq!(without("changed.db", &today).code, 5, "a journal of today without its verdicts was changed");
 }
 
-/// Earlier programs gave every bot all of alpha, wrote no weights, and staked by Wilson's bound without naming it.
+/// Older programs gave every bot all of alpha, wrote no weights, and staked by Wilson's bound without naming it.
 #[test]
 fn compares_a_journal_with_older_verdicts_up_to_their_first_refusal() {
     let kelly = "stake = { kind = \"kelly\", fraction = 0.2, kelly_floor_trades = 5, bound = \"wilson\" }\n";
@@ -124,7 +124,7 @@ fn compares_a_journal_with_older_verdicts_up_to_their_first_refusal() {
                     let rest = after.trim_start_matches(|c: char| c.is_ascii_digit() || "+-.e".contains(c));
                     format!("{before}{rest}")
                 }
-                // No verdict would fall by these.
+                // At these error rates no verdict would be reached.
                 _ => line
                     .body
                     .replacen(bound, "", 1)

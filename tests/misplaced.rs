@@ -1,4 +1,4 @@
-//! Files, keys and values in the wrong place are recognized, and the error says where they belong.
+//! Files, keys and values in the wrong place: the error says where they belong.
 
 use crate::candlewick::{BOT, Folder, candles};
 

@@ -1,4 +1,4 @@
-//! Files named in a configuration are found next to it and in the working folder; two that differ are refused.
+//! Files named in a configuration: found next to it or in the working folder, refused if both exist and differ.
 
 use crate::candlewick::{BOT, Folder, bot_of, candles};
 use serde_json::Value;
@@ -37,7 +37,7 @@ fn finds_files_next_to_the_configuration_in_the_working_folder_and_by_absolute_p
         fs::rename(folder.path("conf").join(name), folder.path(name)).unwrap();
     }
     assert_eq!(backtest(&folder, "conf/bot.toml"), beside);
-    // The same content in both folders is no doubt.
+    // Identical content in both folders is unambiguous.
     fs::copy(folder.path("my.toml"), folder.path("conf/my.toml")).unwrap();
     assert_eq!(backtest(&folder, "conf/bot.toml"), beside);
 }
@@ -69,7 +69,7 @@ fn names_differing_or_missing_files_by_both_absolute_paths() {
         let places = [root.join("conf").join(name), root.join(name)].map(|path| path.display().to_string());
         run.fails(code, &[&places[0], &places[1]]);
     }
-    // The command line names files in the working folder only.
+    // The command line resolves files in the working folder only.
     let run = folder.run(&["backtest", "--rules", "gone.toml", "--quiet"]);
     run.fails(3, &[&format!(" {}\n", root.join("gone.toml").display())]);
 }

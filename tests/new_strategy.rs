@@ -1,4 +1,4 @@
-//! `strategy new`: crates that build and pass their tests as written.
+//! `strategy new`: generated crates build and pass their tests unchanged.
 #![cfg(unix)]
 
 use crate::candlewick::{BINARY, Folder, Run, repository};
@@ -11,7 +11,7 @@ fn new_crate_builds_and_passes_its_tests_offline() {
     let folder = Folder::new();
     let written = folder.run(&["strategy", "new", "three-in-a-row"]);
     assert_eq!(written.code, 0, "{}", written.stderr);
-    // The workspace's target folder, so that dependencies are neither built again nor fetched.
+    // The target folder of the workspace, so that dependencies are neither built nor fetched again.
     let target = Path::new(BINARY).ancestors().nth(2).unwrap();
     let cargo = |arguments: &[&str], name: &str| {
         let mut command = Command::new(env!("CARGO"));
@@ -27,7 +27,7 @@ fn new_crate_builds_and_passes_its_tests_offline() {
     assert!(!run.stderr.contains("Compiling candlewick-cli"), "tests need no program: {}", run.stderr);
     let formatted = cargo(&["fmt", "--check"], "three-in-a-row");
     assert_eq!(formatted.code, 0, "{}", formatted.stdout);
-    // Cargo believes that a copy with the same times is built already, whatever is in it.
+    // Cargo treats a copy with the same modification times as already built, whatever its content.
     let copied =
         Command::new("cp").args(["-a", "three-in-a-row", "copy"]).current_dir(folder.path("")).status();
     assert!(copied.unwrap().success());

@@ -1,10 +1,10 @@
-//! Lints of valid configurations, in the commands that show them.
+//! Lints of valid configurations, in each command that shows them.
 
 use crate::candlewick::Folder;
 use crate::excerpt::{DAY, MONDAY, folder_of_days, shipped};
 use serde_json::Value;
 
-/// A rule with a warm-up of days that compares neighbours of a value of longer candles.
+/// A rule with a warm-up of days that compares adjacent values of longer candles.
 const TREND: &str = "sell = \"falling(ema(20)@15m, 1) and rsi(14) > 60\"\n";
 const BACKTEST: [&str; 5] = ["backtest", "--json", "--quiet", "--data", "BTCUSDT_1m.csv"];
 const CHECK: [&str; 3] = ["config", "check", "--json"];

@@ -1,4 +1,4 @@
-//! The figures of lists of signals are those of a calculation that shares no code with the program.
+//! Trades of signal lists, compared with a calculation that shares no code with the program.
 
 use crate::agreement::{Ground, variations};
 use crate::excerpt::{DAY, HOUR, MONDAY, shipped, with_holes};

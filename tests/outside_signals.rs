@@ -1,4 +1,4 @@
-//! Signals from the shell for a running bot: trades by the same rules, counted, and replayed from the journal.
+//! Signals from the shell to a running bot: same rules, counted, and replayed from the journal.
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
@@ -88,7 +88,7 @@ fn each_signal_command_opens_at_most_one_trade_and_parity_replays_it() {
     bot.end();
 }
 
-/// Duplicates leave no entry, so they are not counted after a kill.
+/// Duplicates leave no entry and are not counted after a kill.
 #[test]
 fn journal_counts_the_signals_of_a_killed_run() {
     let (_served, folder) = venue_of_short_trades();

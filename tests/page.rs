@@ -1,6 +1,6 @@
-//! The HTML report: the run's own figures in one self-contained file, with the text of others escaped.
+//! The HTML report: the figures of the run in one self-contained file, with external text escaped.
 //!
-//! Its data (report, trades, curves, candles) is recorded by the golden test.
+//! The golden test records its data (report, trades, curves, candles).
 
 use crate::candlewick::{BACKTEST, Folder, folder_with_bot};
 use crate::excerpt::{DAY, MONDAY, shipped};
@@ -17,7 +17,7 @@ fn report_and_page(folder: &Folder, more: &[&str]) -> (Value, String) {
     (report, page)
 }
 
-/// Returns the text behind a mark, up to the end of its element, without tags.
+/// Returns the text after a mark, up to the end of its element and without tags.
 fn shown(page: &str, mark: &str) -> String {
     let text = page.split_once(mark).unwrap_or_else(|| panic!("no {mark}")).1;
     let end = ["</dd>", "</td>"].iter().filter_map(|end| text.find(end)).min().unwrap();
@@ -62,7 +62,7 @@ fn page_shows_the_printed_figures_and_runs_only_its_own_script() {
         );
         assert!(page.contains(&row), "{row}");
     }
-    // The hours of the week hold every settled trade, once across and once down.
+    // The weekly table holds every settled trade, once per row and once per column.
     let counts = page.split("<small>").skip(1).map(|rest| rest.split('<').next().unwrap().parse::<u64>());
     assert_eq!(counts.map(Result::unwrap).sum::<u64>(), 2 * report["trades"].as_u64().unwrap());
     check_it_is_self_contained(&page);
@@ -78,7 +78,7 @@ fn check_it_is_self_contained(page: &str) {
     }
     let mut addresses = page.split("http:").skip(1);
     assert!(addresses.all(|address| address.starts_with("//www.w3.org/2000/svg")));
-    // Scripts with attributes are data. The policy refuses style attributes.
+    // Scripts with attributes are data. The policy forbids style attributes.
     assert_eq!((page.matches("<script>").count(), page.matches("<style>").count()), (1, 1));
     assert!(!page[..page.find("<script>").unwrap()].contains(" style="));
 }

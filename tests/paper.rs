@@ -1,4 +1,4 @@
-//! Paper trading at a venue in its own process: a verdict is enforced and kept by a restart.
+//! Paper trading at a venue in its own process: the verdict is enforced and survives a restart.
 #![cfg(unix)]
 
 use crate::two_runs::{BOT, run_until, venue_and_bot};

@@ -1,4 +1,4 @@
-//! One set of bots, as a backtest and live in lock-step over HTTP: the same trades, to the byte.
+//! One set of bots, in a backtest and live in lock-step over HTTP: the same trades, to the byte.
 
 use crate::candlewick::Folder;
 use crate::excerpt::{DAY, HOUR, MINUTE, MONDAY, shipped, thinned};
@@ -224,7 +224,7 @@ fn selects_the_same_best_paying_symbol_live() {
     assert!(trades.rows.len() > 50, "{}", trades.rows.len());
     let has_stake = |row: &Row, stake: f64| row["amount"].parse::<f64>() == Ok(stake);
     let staked = |bot: &str, stake: f64| trades.count(|row| row["bot"] == bot && has_stake(row, stake));
-    // The first trade and one of each further half hour; no other.
+    // Only the first trade and one of each further half hour.
     let probes = staked("BTCUSDT", 1.0);
     assert!((8..=16).contains(&probes) && staked("BTCUSDT", 10.0) == 0, "{probes}");
     assert!(staked("EURUSD", 10.0) > 10 && staked("GBPUSD", 10.0) > 10, "{:?}", trades.rows);
@@ -278,7 +278,7 @@ fn silent(bots: &str) -> String {
     bots.replace("rsi-reversal", "none").replace(PARAMS, "")
 }
 
-/// With no latency, an open that leaves at a candle's close is answered before that candle; one that is decided at it, after it.
+/// Without latency, an open sent at a candle's close is answered before that candle; one decided at it, after it.
 #[test]
 fn open_sent_at_a_candle_close_gets_the_same_candle_live() {
     for (second, delay) in [(59, 1), (0, 0)] {
@@ -296,14 +296,14 @@ fn open_sent_at_a_candle_close_gets_the_same_candle_live() {
         );
         let trades = check_and_prove(&folder, &settings, &["BTCUSDT_1m.csv"]);
         assert!(trades.rows.len() > 250, "{}", trades.rows.len());
-        // At the close itself the other bot's open is on its way.
+        // At the close itself the other bot's open is in flight.
         let of_list = trades.count(|row| row["bot"] == "listed");
         assert_eq!(of_list, if delay == 1 { 60 } else { 0 });
     }
 }
 
-/// Latencies and delays that let answers, settlements and candles meet at one instant, candles with holes, a wallet
-/// that runs dry, and stakes that depend on what happened before.
+/// Latencies and delays that make answers, settlements and candles coincide, candles with holes, a wallet that runs
+/// empty, and stakes that depend on earlier results.
 #[test]
 fn four_bots_trade_identically_when_all_events_coincide() {
     let from = MONDAY + 11 * DAY;

@@ -1,4 +1,4 @@
-//! Journals in the PostgreSQL server of `CANDLEWICK_TEST_POSTGRES`, a URL with its password; `.ci/postgres` provides it.
+//! Journals on the PostgreSQL server `CANDLEWICK_TEST_POSTGRES`, a URL with password provided by `.ci/postgres`.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "what cannot be read or run fails its test")]
 
@@ -46,7 +46,7 @@ impl Database {
         run_on(&server(), &format!("CREATE DATABASE {name}"));
         let mut url = server();
         url.set_path(&name);
-        // Only its owner can read it.
+        // Readable only by its owner.
         let mut passwords = tempfile::NamedTempFile::new().unwrap();
         writeln!(passwords, "*:*:*:{}:{}", url.username(), url.password().unwrap()).unwrap();
         Self { url, name, passwords }
@@ -69,7 +69,7 @@ impl Drop for Database {
     }
 }
 
-/// Reads a journal without the hash of its chain, which differs in copies without the raw exchanges.
+/// Reads a journal without its chain hash, which differs in copies without the raw exchanges.
 fn read(folder: &Folder, command: &[&str], journal: &str) -> Value {
     let mut document = folder.run(&[command, &["--journal", journal, "--json"]].concat()).json();
     if let Some(fields) = document.as_object_mut() {

@@ -1,4 +1,4 @@
-//! Trades of a journal by filter and by the id of the venue.
+//! Trades of a journal, selected by filters and by venue id.
 
 use crate::recording::{folder, record_in_lock_step};
 use serde_json::Value;

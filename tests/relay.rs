@@ -1,4 +1,4 @@
-//! A relay to a venue that counts requests: those seen show how far a process has come, however busy the machine is.
+//! A relay that counts requests to a venue, as a measure of progress that is independent of the machine's load.
 #![cfg(unix)]
 
 use candlewick_broker::clock::Stopwatch;
@@ -54,7 +54,7 @@ impl Relay {
         for stream in self.open.lock().unwrap().take().unwrap() {
             let _ = stream.shutdown(Shutdown::Both);
         }
-        // The listener notices with the next connection.
+        // The listener notices at the next connection.
         drop(TcpStream::connect(self.url.strip_prefix("http://").unwrap()));
         self.listening.join().unwrap();
     }

@@ -1,4 +1,4 @@
-//! New settings for a running bot: by command, through its journal, by SIGHUP, refused, and replayed by `parity`.
+//! Reload of settings: by command, through the journal, by SIGHUP, refused, and replayed by `parity`.
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder};
@@ -113,7 +113,7 @@ fn names_wrong_and_unchangeable_settings_and_never_blocks_on_a_pipe() {
 #[test]
 fn parity_replays_a_session_with_a_reload_in_its_middle_and_its_restart() {
     let (_served, folder) = venue_and_bot("");
-    // A journal's file is there before its tables are.
+    // The file of a journal exists before its tables.
     let is_readable = || folder.run(&["trades", "--json", "--config", "bot.toml"]).code == 0;
     let opens = || runs_with(&folder, "\"action\":\"open\"").len();
     let is_refused_in = |run| runs_with(&folder, "\"rule\":\"MaxTradesPerDay\"").contains(&run);
@@ -159,7 +159,7 @@ fn check_notes_are_needed(folder: &Folder) {
         let proven = folder.run(&["parity", "--journal", journal]);
         assert_eq!(proven.code, 5, "{journal}: {}{}", proven.stdout, proven.stderr);
     }
-    // The settings in force are unknown then, and not those at the start.
+    // The settings in force are unknown then; those at the start must not be used.
     recording::write(&folder.path("first.db"), lines().take_while(|line| line.run < 2).map(spoil));
     folder.run(&["status", "--journal", "first.db"]).fails(3, &["entry"]);
     folder.run(&["report", "--run", "1", "--journal", "spoilt.db"]).fails(3, &["entry"]);

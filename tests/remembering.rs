@@ -1,4 +1,4 @@
-//! Runs that forget old trades as soon as they may, killed and restarted, report as if they forgot nothing.
+//! Runs that evict old trades as early as possible, are killed and restarted, and still report complete results.
 #![cfg(all(unix, debug_assertions))]
 
 use crate::candlewick::{Folder, NO_LIMITS};
@@ -19,13 +19,13 @@ fn figures(report: &Value) -> Vec<Value> {
     keys.iter().map(|key| report[key].clone()).collect()
 }
 
-/// In a debug build, replaces the twelve minutes that a run remembers at least, and the day of a start.
+/// In a debug build, replaces the minimum retention of a run (twelve minutes) and of a start (one day).
 const LEAST: (&str, &str) = ("LEAST_REMEMBERED_MS", "1500");
 const BOTS_AT_ONCE: usize = 20;
-/// Trades of the first run, more than the 250 of a part of a snapshot. It is not killed: a run killed in its first minute has
-/// verified nothing yet, so that a start would believe no snapshot of it.
+/// Trades of the first run, more than the 250 of a snapshot part. It is not killed: a run killed in its first minute
+/// has verified nothing yet, so a start would trust none of its snapshots.
 const OF_FIRST: usize = 320;
-/// Trades until the second run is killed and until the third ends: more than the fifty that stay in memory.
+/// Trades until the second run is killed and until the third ends: more than the fifty kept in memory.
 const UNTIL_KILLED: usize = OF_FIRST + 60;
 const UNTIL_THIRD: usize = UNTIL_KILLED + 120;
 const SETTINGS: &str = r#"
@@ -110,7 +110,7 @@ fn killed_and_restarted_runs_evict_trades_but_report_the_whole_journal() {
     assert_eq!((&parity["ok"], &parity["runs"]), (&Value::Bool(true), &Value::from(4)), "{parity}");
     let verified = asked("journal verify");
     assert_eq!(verified["tables_up_to"], verified["entries"], "{verified}");
-    // Each trade is there once, and `status` counts those without rows, too.
+    // Each trade exists once, and `status` counts those without rows, too.
     let trades = asked("trades");
     let settled = trades.as_array().unwrap().iter().filter(|trade| trade["state"] == "settled");
     let ids: Vec<&str> = settled.map(|trade| trade["venue_id"].as_str().unwrap()).collect();

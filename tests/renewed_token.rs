@@ -1,4 +1,4 @@
-//! A token that the venue stops accepting during a run: the next one in the file is used without a restart.
+//! A token that expires during a run: the next one in the file is used without a restart.
 #![cfg(unix)]
 
 use crate::believed::BOT;
@@ -14,7 +14,7 @@ fn write_token(folder: &Folder, token: &str) {
     std::fs::set_permissions(folder.path("token"), owner_only).unwrap();
 }
 
-/// While the old token still reads, no answer of the venue shows that there is a new one: the file does.
+/// The old token can still read, so only the file shows that there is a new one.
 #[test]
 fn new_token_in_the_file_ends_the_suspension() {
     for still_reads in [true, false] {

@@ -1,4 +1,4 @@
-//! The same inputs give the same run to the byte, others another hash, and no run depends on later candles.
+//! Reproducibility: equal inputs give equal runs, other inputs other hashes, and later candles change nothing.
 
 use crate::candlewick::Folder;
 use crate::excerpt::{HOUR, MINUTE, MONDAY, before, shipped};
@@ -64,7 +64,7 @@ fn runs_are_reproducible_and_hashes_distinguish_settings_and_candles() {
     assert!(other[0] != hashes[0] && other[1] != hashes[1], "{other:?}");
 }
 
-/// The entries up to a moment, without the header. Actions belong to the event before them.
+/// Journal entries up to a moment, without the header. Actions belong to the event before them.
 fn until(journal: &str, moment: i64) -> Vec<&str> {
     let is_earlier = |line: &&str| {
         let entry: Value = serde_json::from_str(line).expect("a line of JSON");
@@ -82,7 +82,7 @@ fn run_over_the_first_candles_is_a_prefix_of_the_whole_run() {
         for minutes in [1, 7, 60, 61, 62, 63, 64, 65, 120, 179, 239] {
             let end = MONDAY + minutes * MINUTE;
             let part = run(&settings, &candles.each_ref().map(|series| before(series, end))).1;
-            // In the last second an order may arrive whose price is not known yet.
+            // An order of the last second may still wait for its price.
             let (part, whole) = (until(&part, end - 1_000), until(&whole, end - 1_000));
             let case = format!("after {minutes} minutes, at {latency_ms} ms");
             assert_eq!(part.iter().zip(&whole).find(|(part, whole)| part != whole), None, "{case}");

@@ -121,7 +121,7 @@ fn check_settings(folder: &Folder, live: &Value) {
     }
 }
 
-/// A list of signals decides alike whatever candles there are, so that entries can be removed.
+/// The decisions of a signal list do not depend on candles, so entries can be removed.
 #[test]
 fn reports_a_missing_entry_as_the_cause_of_a_difference() {
     let decided = MONDAY + DAY + 3 * HOUR;
@@ -152,12 +152,12 @@ fn reports_a_missing_entry_as_the_cause_of_a_difference() {
     }
 }
 
-/// Orders take real time, and the settings assume none.
+/// Orders take real time, while the settings assume none.
 #[cfg(unix)]
 #[test]
 fn finds_latency_prices_and_payouts_of_a_venue_other_than_its_settings() {
     let (_served, folder) = venue_and_bot("[simulation]\npayout_percent = 70.0\npath = \"open\"\n");
-    // The prices repeat after seven seconds, so wins and losses come.
+    // Prices repeat after seven seconds, so there are wins and losses.
     let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--quiet"];
     let has_both = || {
         let trades = trades_of(&folder, "run.db");

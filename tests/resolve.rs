@@ -1,4 +1,4 @@
-//! `resolve` without a running bot: the answer is written to the journal, and what reads it goes on with it.
+//! `resolve` without a running bot: the answer is journaled, and every reader uses it.
 
 use crate::candlewick::{Folder, Run};
 #[cfg(unix)]
@@ -85,7 +85,7 @@ fn released_stake_stays_reserved_until_its_trade_would_have_closed() {
     resolve(&folder, "crashed.db", &["3", "--not-opened"]).json();
     let last = read_lines(&folder.path("crashed.db")).pop().unwrap();
     let last: Value = serde_json::from_str(&last.body).unwrap();
-    // Half a minute to arrive, the next candle at the latest, and as long as a list may lag (two minutes).
+    // Half a minute to arrive, the next candle at the latest, and the maximum lag of the list (two minutes).
     let reserved_ms = last["reserved_until"].as_i64().unwrap() - last["at"].as_i64().unwrap();
     assert_eq!(reserved_ms, 30_000 + 2 * close + 120_000, "{last}");
 }
@@ -123,7 +123,7 @@ fn why_shows_the_outcome_of_an_order_and_a_refused_order_can_be_adopted() {
 #[test]
 fn refuses_unresolvable_orders_and_changes_nothing() {
     let folder = crashed();
-    // Second trades of intent 1: one is settled and booked, the other was over when it was first seen.
+    // Second trades of intent 1: one is settled and booked, the other had closed before it was first seen.
     let late = "01KE5ZTX2224ERMQE51J8Q9BC1";
     let second_trades = [
         json!({"event": "second_trade", "venue_id": VENUE_ID, "stake": 1_000}),
@@ -204,7 +204,7 @@ fn refuses_to_adopt_a_missing_trade_and_halts_after_one_with_other_terms() {
     let folder = folder
         .with_variable("CANDLEWICK_BROKER__BASE_URL", served.text("base_url"))
         .with_variable("CANDLEWICK_BROKER__API_TOKEN", served.text("token"));
-    // The venue may have taken other terms than those of the request.
+    // The venue may have accepted terms other than those requested.
     std::fs::copy(&journal, folder.path("other.db")).unwrap();
     resolve(&folder, "other.db", &["3", "--adopt", &other]).json();
     let adopted = trade_of(&folder, "other.db", 3);

@@ -174,7 +174,7 @@ fn search_over_rule_texts_matches_backtests() {
     check_sets(&config, &["expiry=01:00,03:00", "sell=rsi(5) > 70,close > open"], 4, |set| {
         format!("buy = \"rsi(5) < 30\", sell = {}, expiry = {}", set["sell"], set["expiry"])
     });
-    // The file of the best set says how long its trades last, which the bot's duration does not.
+    // The file of the best set has the expiry of its trades, unlike the duration of the bot.
     let folder = folder().with("bot.toml", &config);
     let sweep = ["sweep", "--config", "bot.toml", "--param", "expiry=02:00,03:00", "--min-trades", "5"];
     let found = run(&folder, &sweep).json();

@@ -1,4 +1,4 @@
-//! Journals of an earlier and of a newer program, under this one.
+//! Journals written by an older and by a newer program.
 #![cfg(unix)]
 
 use crate::candlewick::{Folder, repository};
@@ -69,7 +69,7 @@ fn refuses_a_newer_journal_and_leaves_it_unchanged() {
     assert!(bytes() == before, "it was changed");
 }
 
-/// The earlier program had one name for two limits. One trade was open then, on that symbol.
+/// The earlier program used one name for two limits. The open trade was on that symbol.
 #[test]
 fn old_refusal_with_a_shared_limit_name_shows_the_limit_that_applied() {
     let fixture = repository().join("tests/fixtures/journal-before-delays/run.db");

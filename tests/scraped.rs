@@ -1,4 +1,4 @@
-//! Metrics, health and signs of life of a run: the figures are those of its journal, and no reader blocks it.
+//! Metrics, health and liveness of a run: figures match the journal, and no client blocks the run.
 
 use crate::candlewick::Folder;
 use serde_json::Value;
@@ -25,7 +25,7 @@ impl Scraped {
         let mut bot = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let (found, address) = mpsc::channel();
         let stderr = BufReader::new(bot.stderr.take().unwrap());
-        // Read to its end, so that the bot never blocks on a full pipe.
+        // Drain the pipe, so that the bot never blocks on a full one.
         let said = Arc::new(Mutex::new(String::new()));
         let all = Arc::clone(&said);
         std::thread::spawn(move || {
@@ -134,7 +134,7 @@ fn scraped_metrics_match_the_journal() {
     let opens = samples["candlewick_request_duration_seconds_count{question=\"open\"}"];
     assert!(opens >= trades.len() as f64, "{opens}");
     assert!(samples["candlewick_journal_write_duration_seconds_count"] > 0.0);
-    // Candles come after their close.
+    // A candle arrives after its close.
     let delays: Vec<_> =
         samples.iter().filter(|(name, _)| name.starts_with("candlewick_candle_delay_seconds{")).collect();
     assert!(!delays.is_empty() && delays.iter().all(|(_, delay)| **delay > 0.0), "{delays:?}");

@@ -1,4 +1,4 @@
-//! `sensitivity` and `monte-carlo`: points and the observed run are those of backtests.
+//! `sensitivity` and `monte-carlo`: points and the observed run match backtests.
 
 use crate::sweep::folder;
 

@@ -1,4 +1,4 @@
-//! Before the first run: a configuration from a few answers and mistakes found before any trade.
+//! Setup before the first run: a configuration from a few answers, and mistakes found before any trade.
 
 use crate::candlewick::{Folder, candlewick};
 

@@ -1,6 +1,6 @@
 //! Plans, shards and their merge on several machines: in files, and by address.
 //!
-//! `file://` takes the way of `s3://`, which `.ci/storage` runs on a server.
+//! `file://` uses the code path of `s3://`, which `.ci/storage` runs on a server.
 
 use crate::candlewick::Folder;
 use crate::sweep::{RESULTS, assert_same, folder, plan, step};
@@ -24,7 +24,7 @@ const SEARCHES: [(&str, &str, &str, &[&str]); 8] = [
     ("sensitivity", "", "", &["points.csv", "sensitivity.json"]),
 ];
 
-/// Runs a shard twice in a folder with the plan and the earlier shards, and copies its journal here.
+/// Runs a shard twice in a folder with the plan and the earlier shards, and copies its journal back.
 fn run_elsewhere(here: &Folder, command: &str, shard: u64) -> u64 {
     let there = Folder::new();
     fs::copy(here.path("BTCUSDT_1m.csv"), there.path("prices.csv")).unwrap();
@@ -49,13 +49,13 @@ fn shards_on_several_machines_merge_to_the_files_of_one() {
         let (whole, here) = (folder(3), folder(3));
         let terms = format!("--json --config bot.toml --data BTCUSDT_1m.csv {common} {own}");
         whole.run_line(&format!("{command} {terms}")).json();
-        // Two shards for each window of a walk that does not learn.
+        // Two shards for each window of a walk with a non-adaptive search.
         let shards = if command == "walk-forward" { 7 } else { 3 };
         let planned = here.run_line(&format!("{command} plan --shards {shards} {terms}")).json();
         let merge = || here.run_line(&format!("{command} merge --json"));
         let (mut trials, shards) = (0, planned["shards"].as_u64().unwrap());
         let shards: Vec<u64> = (1..=shards).collect();
-        // A round of a search that learns has three shards.
+        // A round of an adaptive search has three shards.
         for shard in shards.chunks(3).flat_map(|round| round.iter().rev()) {
             merge().fails(2, &["is missing", &format!("{command} run --shard")]);
             trials += run_elsewhere(&here, command, *shard);
@@ -211,7 +211,7 @@ fn shard_of_a_later_round_needs_all_earlier_shards_unchanged() {
     let unfinished: String = sound.split_inclusive('\n').take(4).collect();
     fs::write(&journal, unfinished).unwrap();
     run("4").fails(2, &["3 trials of shard 2"]);
-    // With other results in the first round, the second round is that of another search.
+    // Other results in the first round make the second round that of another search.
     let changed = sound.replacen("\"won\":", "\"won\":1", 1);
     assert_ne!(changed, sound);
     fs::write(&journal, changed).unwrap();
@@ -243,7 +243,7 @@ fn merge_opens_the_hold_out() {
     let mut plan = walk(&["--shards", "1"]);
     plan.insert(1, "plan");
     here.run_line("walk-forward run --shard 1").fails(2, &["walk-forward plan"]);
-    // Each window has a shard, however few are requested.
+    // Each window has a shard, even if fewer are requested.
     assert_eq!(here.run(&plan).json()["shards"], json!(5));
     here.run_line("walk-forward run --shard 6").fails(2, &["shard 6 of 5"]);
     for shard in 1..=5 {

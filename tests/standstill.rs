@@ -1,4 +1,4 @@
-//! A terminal that stands still (Ctrl-S, a pager) while bots run.
+//! A stopped terminal (Ctrl-S, a pager) while bots run.
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder};
@@ -17,7 +17,7 @@ fn full_pipe() -> (PipeReader, PipeWriter) {
     let (reader, mut writer) = std::io::pipe().unwrap();
     let flags = fcntl_getfl(&writer).unwrap();
     fcntl_setfl(&writer, flags | OFlags::NONBLOCK).unwrap();
-    // The last bytes go in one by one.
+    // The last bytes are written one by one.
     for chunk in [&[b'.'; 4_096][..], b"."] {
         while writer.write(chunk).is_ok_and(|count| count > 0) {}
     }

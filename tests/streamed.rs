@@ -1,4 +1,4 @@
-//! A run as a stream of events: on stdout, and for a process that follows it.
+//! The event stream of a run: on stdout, and for a process that follows it.
 
 use crate::candlewick::{BOT, Folder, Run, candles};
 use serde_json::Value;
@@ -18,7 +18,7 @@ fn start(folder: &Folder, arguments: &[&str]) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Compares an event with its trade in the journal. A key that differs there follows `=`.
+/// Compares an event with its trade in the journal. `=` introduces a key with another name there.
 #[track_caller]
 fn check_keys(event: Option<&Value>, trade: &Value, keys: &str) {
     for key in keys.split(' ') {
@@ -80,7 +80,7 @@ fn slow_reader_never_blocks_the_run_and_gets_the_number_of_missed_events() {
             status["runs"].as_u64() > Some(0) && status["holder"].is_null()
         }
     };
-    // Nothing is read before the journal is released.
+    // Reading starts when the journal is released.
     while !is_over() {
         assert!(bot.try_wait().unwrap().is_none(), "it waits for its last event to be read");
         std::thread::sleep(POLL_INTERVAL);

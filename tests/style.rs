@@ -1,10 +1,10 @@
-//! Wording that a regular expression can check: phrases to avoid, retired terms and commit subjects.
+//! Writing style that regular expressions can check: phrases to avoid, retired terms and commit subjects.
 
 use crate::tidy::{read, root, tracked};
 use regex::Regex;
 use std::process::Command;
 
-/// A phrase to avoid, what to remove before looking for it, and what to write instead.
+/// Phrase to avoid, exceptions to remove before the search, and the replacement.
 struct Phrase {
     pattern: &'static str,
     except: &'static str,
@@ -40,7 +40,7 @@ const PHRASES: &[Phrase] = &[
 
 const RETIRED: &str = r"(?i)\b(?:foretold|foreseen|testimony|chronicle|likeness|scrutiny|unheard|keeper|untold|deepest fall|put away)\b";
 
-/// Files that are not checked, each with its reason.
+/// Unchecked files, each with its reason.
 const EXEMPT: &[(&str, &str)] = &[
     ("tests/style.rs", "names the phrases"),
     ("tests/golden/base/", "recorded outputs, never rewritten"),
@@ -50,7 +50,7 @@ const EXEMPT: &[(&str, &str)] = &[
 
 const ENDINGS: [&str; 9] = [".rs", ".md", ".toml", ".py", ".pyi", ".js", ".css", ".html", ".sh"];
 
-/// Commit from which on subjects are checked.
+/// Commit after which subjects are checked.
 const FIRST_COMMIT: &str = "063c61fc";
 const MAX_SUBJECT_LENGTH: usize = 72;
 

@@ -1,4 +1,4 @@
-//! A bot killed by SIGKILL around each kind of journal write is started again, and every trade of the venue is in its journal.
+//! A bot killed around each kind of journal write: it restarts, and every trade of the venue is in its journal.
 #![cfg(all(unix, debug_assertions))]
 
 use crate::candlewick::Folder;
@@ -23,7 +23,7 @@ const MAX_POLLS: u32 = 2_400;
 const LONG: &str = "600s";
 const CANDLES: (i64, i64) = (600, 1_800);
 
-/// Replies to opens are lost, the list is late and in no order.
+/// Replies to opens are lost, and the list is late and unordered.
 const LOSSES: &str = "drop-after:0.2,errors-after:0.1,list-lag:0.3:2s,shuffle,late-settlement:0.2:2s";
 
 struct Point {
@@ -47,7 +47,7 @@ enum Meanwhile {
     Nothing,
     Resume,
     LoseConnection,
-    /// Foreign trades move the money of the account.
+    /// Foreign trades change the balance of the account.
     TradeForeign,
 }
 
@@ -201,7 +201,7 @@ impl Fixture {
         demo["balance"].as_f64().unwrap()
     }
 
-    /// Returns the balance by the journal, with what it says the wallet differs by: a shortage found before the kill stays one.
+    /// Returns the journal's balance with the reported wallet difference; a shortage found before the kill persists.
     fn reported_money(&self) -> f64 {
         let status = self.ask("status");
         let amounts = ["balance", "open_stakes", "wallet_difference"];
@@ -242,7 +242,7 @@ impl Fixture {
     }
 }
 
-/// Asks a venue until it answers as it should, which faults may keep it from.
+/// Repeats a request to a venue with faults until it succeeds.
 fn venue(served: &Served, path: &str) -> Value {
     let address = served.text("base_url").strip_prefix("http://").unwrap();
     let answer = (0..MAX_POLLS).find_map(|_| {
@@ -253,15 +253,15 @@ fn venue(served: &Served, path: &str) -> Value {
     answer.unwrap_or_else(|| panic!("{path} was never answered"))
 }
 
-/// Returns the list of all trades of a venue.
+/// Returns all trades of a venue.
 pub(crate) fn listed(served: &Served) -> Value {
     let user = venue(served, "/token/users/me")["id"].as_str().unwrap().to_owned();
     venue(served, &format!("/token/trades?page=1&pageSize=1000&userId={user}"))
 }
 
-/// Starts a venue whose clock is the machine's. One that came up late, on a busy machine, is started again.
+/// Starts a venue on the clock of the machine, and again if it came up late on a busy machine.
 fn serve(arguments: &[&str], faults: &str) -> Served {
-    // One after the other, so that each comes up in time.
+    // One at a time, so that each comes up in time.
     static STARTING: Mutex<()> = Mutex::new(());
     let _turn = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
     let clock = SystemClock::new();

@@ -1,4 +1,4 @@
-//! Sweeps: refused arguments, changed inputs and programs, and limits that stop a set.
+//! Sweeps: refused arguments, changed inputs and programs, and stopping limits.
 
 use crate::candlewick::{BINARY, BOT, Folder, bot_of, candles};
 use crate::excerpt::{MONDAY, folder_of_days};
@@ -10,7 +10,7 @@ pub(crate) const RESULTS: [&str; 5] =
     ["results.csv", "results.parquet", "report.html", "luck.json", "best.toml"];
 const SHORT: &str = "sweep --config bot.toml --data BTCUSDT_1m.csv --min-trades 1";
 
-/// A bot whose parameters searches vary, and its candles.
+/// A bot with parameters to search, and its candles.
 pub(crate) fn folder(days: i64) -> Folder {
     folder_of_days(days).with("bot.toml", &bot_of("rsi-reversal", "period = 5"))
 }
@@ -69,7 +69,7 @@ fn sweep_with_changed_signal_file_is_a_different_sweep() {
     }
 }
 
-/// Copies the program with one letter of a help text changed: another program of the same version.
+/// Copies the program with one letter of a help text changed, as another program of the same version.
 fn rebuilt(folder: &Folder) -> PathBuf {
     let mut bytes = std::fs::read(BINARY).unwrap();
     let text = b"Put the shards of a plan together";

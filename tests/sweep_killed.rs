@@ -1,4 +1,4 @@
-//! Sweeps that are killed, stopped, or out of disk space resume to the files of an undisturbed one.
+//! Sweeps that are killed, stopped or out of disk space resume to the files of an undisturbed sweep.
 #![cfg(unix)]
 
 use crate::candlewick::{BINARY, Folder, Run};
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-/// The signal to a process whose file grows beyond its limit.
+/// Signal for exceeding the file size limit.
 const SIGXFSZ: i32 = 25;
 
 pub(crate) fn stop_when(
@@ -30,10 +30,10 @@ pub(crate) fn stop_when(
     Run::of(&process.wait_with_output().unwrap())
 }
 
-/// Kills a sweep at each of `moments`, lines of the journal `whole` of an undisturbed one, then lets it finish. Returns its
-/// document and the rungs of the kills.
+/// Kills a sweep at each of `moments`, which are lines of the undisturbed journal `whole`, then lets it finish. Returns
+/// its document and the rungs at which it was killed.
 ///
-/// The system kills a process whose file would grow beyond its limit in the middle of that write, however fast the
+/// The file size limit makes the system kill the process in the middle of that write, however fast the
 /// machine is. Limits are blocks of 512 bytes, two or three lines.
 fn killed(
     folder: &Folder,
@@ -50,7 +50,7 @@ fn killed(
         let script = format!("ulimit -c 0; ulimit -f {blocks}; exec \"$0\" \"$@\"");
         let limited = [&["-c", &script, BINARY], &arguments[..]].concat();
         let mut command = folder.command_of("/bin/sh", &limited);
-        // The cache of candles is a file of more than the limit.
+        // The candle cache is a file beyond the limit.
         let output = command.env("XDG_CACHE_HOME", "/dev/null").output().unwrap();
         assert_eq!(output.status.signal(), Some(SIGXFSZ), "kill {kill}: {output:?}");
         let results = folder.path(journal).with_file_name("results.csv");
@@ -91,7 +91,7 @@ fn repeatedly_killed_sweep_ends_with_the_same_files() {
 fn sweep_on_a_full_disk_keeps_complete_lines_and_resumes_from_them() {
     let folder = folder(1);
     let way = sweep(&["--search", "random", "--trials", "40", "--threads", "2"]);
-    // Files may not grow beyond 8 KiB: as on a full disk, the last line that fits is written in part.
+    // Files may not exceed 8 KiB: as on a full disk, the last line that fits is written in part.
     let limited = ["-c", "trap '' XFSZ && ulimit -f 16 && exec \"$0\" \"$@\"", BINARY];
     let arguments = [&limited, &way[..]].concat();
     folder.run_of(Path::new("/bin/sh"), &arguments).fails(2, &["trials.jsonl", "File too large"]);
@@ -111,7 +111,7 @@ fn stopped_sweep_resumes_and_counts_each_set_once() {
         let report = folder.run_line("backtest --json --config bot.toml --data BTCUSDT_1m.csv").json();
         ["count", "under_way"].map(|key| report["variants"][key].as_u64().unwrap())
     };
-    // Two weeks take long enough for the signal to come in time on a busy machine.
+    // Two weeks take long enough for the signal to arrive in time on a busy machine.
     let whole = folder(14);
     let sets = whole.run(&sweep(&[])).json()["trials"].as_u64().unwrap();
     let counted = variants(&whole);
@@ -125,7 +125,7 @@ fn stopped_sweep_resumes_and_counts_each_set_once() {
         let ran = journalled(&folder, journal).len() as u64 - 1;
         let [count, under_way] = variants(&folder);
         if signal == "KILL" {
-            // All that it set out to try, and the backtest.
+            // All planned sets, and the backtest.
             assert_eq!([count, under_way], [sets + 1, sets]);
         } else {
             assert!(under_way == 0 && (3..=ran + 1).contains(&count), "{signal}: {count} after {ran} trials");

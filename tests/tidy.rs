@@ -1,11 +1,11 @@
-//! Rules that a machine can check: dependencies between crates, length of functions, headings, words.
+//! Repository rules: crate dependencies, length of functions, headings, words.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Who may depend on whom. Everybody may name `sdk`; nobody may name what does not stand here.
+/// Allowed dependencies of each crate. A crate missing in a list must not be named.
 const ARROWS: &[(&str, &str)] = &[
     ("sdk", ""),
     ("statistics", ""),
@@ -115,7 +115,7 @@ fn crates_depend_only_on_allowed_crates() {
 
 fn crates_in(folder: &str) -> Vec<String> {
     let folders = std::fs::read_dir(root().join(folder)).unwrap().map(|folder| folder.unwrap());
-    // The rules among the strategies are no crate.
+    // The `rules` entry under strategies is not a crate.
     let crates = folders.filter(|folder| folder.path().join("Cargo.toml").exists());
     crates.map(|folder| folder.file_name().into_string().unwrap()).collect()
 }
@@ -185,7 +185,7 @@ fn functions_take_small_tuples() {
 #[test]
 fn files_have_headings_and_no_stubs() {
     let vague = ["utils", "util", "common", "helpers", "helper", "types", "misc"];
-    // Put together here, so that this file does not hold them.
+    // Built from parts, so that this file does not contain them.
     let stubs = [["todo!", "("], ["unimplemented!", "("], ["#[ignore", "]"]].map(|parts| parts.concat());
     for (file, text) in sources() {
         assert!(

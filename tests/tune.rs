@@ -1,4 +1,4 @@
-//! `tune`: hold-outs, candles and gates that leave no conclusion, and a stopped run that resumes.
+//! `tune`: hold-outs, inconclusive candles and gates, and a stopped run that resumes.
 
 use crate::candlewick::{Folder, Run};
 use serde_json::json;
@@ -34,7 +34,7 @@ fn opened_hold_out_is_shown_again_and_counts_as_seen_by_other_searches() {
     let again = tune(&folder, "--open-hold-out").json();
     assert_eq!(again["conclusion"], "edge_held");
     assert_eq!(again["walk_forward"]["hold_out"], report["walk_forward"]["hold_out"]);
-    // To another search, the hold-out is not unseen.
+    // Another search does not count the hold-out as unseen.
     let seen = tune(&folder, "--out seen --param candles=1..2").json();
     assert_eq!(seen["conclusion"], "edge_shown", "{seen:#}");
     assert!(seen["words"].as_str().unwrap().contains("not unseen"), "{seen:#}");
@@ -48,7 +48,7 @@ fn hold_out_stays_locked_without_a_proven_edge() {
         (FOLLOW, "random-walk", "--open-hold-out", "no_edge"),
         (FIXED, "random-walk", "", "no_edge"),
         (FIXED, "edge:0.66:5m", "", "edge_shown"),
-        // Nobody pays more than the stake.
+        // Real payouts never exceed the stake.
         (FIXED, "edge:0.66:5m", "--config payout.toml", "edge_withheld"),
     ] {
         let folder = folder(rule, regime).with("payout.toml", "[simulation]\npayout_percent = 185\n");
@@ -60,7 +60,7 @@ fn hold_out_stays_locked_without_a_proven_edge() {
     }
 }
 
-/// Some trades draw if prices are rounded to 0.00001, as they are without a configuration.
+/// Some trades draw if prices are rounded to 0.00001, the default without a configuration.
 #[test]
 fn best_set_has_the_same_figures_in_a_backtest() {
     let folder = Folder::new().with("my.toml", FOLLOW);
@@ -135,7 +135,7 @@ fn stopped_run_resumes_to_the_same_results() {
     }
 }
 
-/// On candles of chance, eight losses in a row are one in 256.
+/// On random candles, eight losses in a row have a probability of 1/256.
 #[test]
 fn blames_a_strict_gate_instead_of_suggesting_more_candles() {
     let bot = "[[bots]]\nname = \"gated\"\nsymbol = \"BTCUSDT\"\ninterval = \"5m\"\nstrategy = \"combine\"\nclose_type = \"05:00\"\n\

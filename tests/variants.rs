@@ -1,4 +1,4 @@
-//! Variants that were tried: how reports count them, and how they withhold an edge.
+//! Tried variants: reports count them, and they withhold an edge.
 
 use crate::candlewick::{BACKTEST, Folder, folder_with_bot};
 use crate::regimes::{FOLLOW, follower};

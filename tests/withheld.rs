@@ -1,4 +1,4 @@
-//! Edges that a run cannot prove are withheld, and results name what they assume.
+//! Edges that a run cannot prove are withheld, and results name their assumptions.
 
 use crate::candlewick::Folder;
 use crate::regimes::{FOLLOW, follower};

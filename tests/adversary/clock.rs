@@ -1,4 +1,4 @@
-//! The venue's clock: that of this machine.
+//! Clock of the venue: that of this machine.
 #![allow(clippy::disallowed_methods, reason = "the venue is another program, with a clock of its own")]
 
 use chrono::{DateTime, Utc};

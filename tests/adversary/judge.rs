@@ -1,4 +1,4 @@
-//! Judges a run by the venue's own record and by what the program shows outside.
+//! Judges a run by the record of the venue and by the visible output of the program.
 
 use crate::scenarios::{Must, Scenario};
 use crate::trader::Shown;
@@ -14,7 +14,7 @@ const MAX_REFUSED: usize = 4;
 const HALTED: i32 = 6;
 const OWED: i32 = 4;
 
-/// Money beyond a loss limit that trades may lose before a lie is noticed: two rounds of all bots, in cents.
+/// Maximum loss beyond a loss limit before a lie is noticed: two rounds of all bots, in cents.
 const LOST_UNNOTICED: i64 = 12_000;
 
 const INSIDE: [&str; 8] =
@@ -39,7 +39,7 @@ fn repeated_orders(world: &World) -> Vec<String> {
     repeated.map(|((pair, candle), count)| format!("{count} orders of {pair} on candle {candle}")).collect()
 }
 
-/// Faults of the settled trades, each by what the wallet received or paid for it.
+/// Returns the faults of settled trades, each compared with its effect on the wallet.
 fn booking_faults(world: &World, shown: &Shown) -> Vec<String> {
     let mut faults = Vec::new();
     for row in shown.trades.iter().filter(|row| row["state"] == "settled") {
@@ -145,7 +145,7 @@ fn pause_faults(world: &World, first_refused: usize) -> Vec<String> {
         if gaps.len() >= MAX_REFUSED {
             faults.push(format!("{} is asked for {} times: gaps {gaps:?}", pair.name, gaps.len() + 1));
         }
-        // Orders leave on candles, so that a longer pause may show as the same gap.
+        // Orders leave on candles, so a longer pause may show as the same gap.
         if gaps.windows(2).any(|two| two[1] + CANDLE_MS <= two[0]) {
             faults.push(format!("pauses of {} shrink: {gaps:?}", pair.name));
         }
@@ -178,7 +178,7 @@ fn demanded(scenario: &Scenario, world: &World, shown: &Shown) -> Vec<String> {
         Must::Pause => faults.extend(pause_faults(world, scenario.lies[0].from)),
         Must::NotAfterBan => {
             let first = scenario.lies[0].from;
-            // Orders of other pairs may be in flight when the first is refused; at a start the profile says it.
+            // Orders of other pairs may be in flight when the first is refused; at a start the profile reports it.
             let in_flight = if first == 0 { 0 } else { crate::market::PAIRS.len() };
             if world.orders.len() > first + in_flight {
                 faults.push(format!("{} orders, banned from number {first} on", world.orders.len()));

@@ -1,4 +1,4 @@
-//! The venue's messages, as the contract describes them.
+//! Messages of the venue as the contract describes them.
 
 use crate::clock::iso;
 use crate::lies::{Outcome, Word};
@@ -12,7 +12,7 @@ pub(crate) const DEMO_WALLET: &str = "01JWALLET00000000000DEMO42";
 pub(crate) const REAL_WALLET: &str = "01JWALLET00000000000REAL42";
 const TENANT: &str = "01JTENANT00000000000000001";
 
-/// Real money of the user, in cents, which nothing may touch.
+/// Real money of the user in cents, which must stay untouched.
 pub(crate) const REAL_CENTS: i64 = 77_000;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -1,4 +1,4 @@
-//! The table of scenarios with one lie, and of sound venues.
+//! Table of scenarios: one lie, two lies, and honest venues.
 
 use crate::lies::{Kind, Lie, MarketLie, Outcome, Place, Profit, WalletLie, Word};
 use crate::records::Detail;
@@ -8,11 +8,11 @@ pub(crate) enum Must {
     Trade,
     Equal,
     Halt,
-    /// As `Equal`, and at exit code 0 an alarm or a warning.
+    /// As `Equal`, with an alarm or a warning if the exit code is 0.
     Report,
-    /// As `Equal`, and pauses between orders that grow.
+    /// As `Equal`, with growing pauses between orders.
     Pause,
-    /// As `Equal`, and no order after the ban was known.
+    /// As `Equal`, without an order after the ban was known.
     NotAfterBan,
     NotTrade,
 }
@@ -85,7 +85,7 @@ pub(crate) fn all() -> Vec<Scenario> {
     rows
 }
 
-/// Two lies in a run: a row of each table with one of every other. None hides the other by its first order.
+/// Two lies in a run: one row of each kind with one of every other kind. Neither masks the other by its first order.
 fn pairs(tables: &[Vec<Scenario>]) -> Vec<Scenario> {
     let is_later = |row: &&Scenario| row.lies[0].from > 0;
     let later: Vec<Vec<&Scenario>> =
@@ -96,7 +96,7 @@ fn pairs(tables: &[Vec<Scenario>]) -> Vec<Scenario> {
             let (first, second) = (first[place % first.len()], second[(number + place) % second.len()]);
             let name = format!("pair-{}+{}", first.name, second.name);
             let lies = vec![first.lies[0], second.lies[0]];
-            // A doubt takes most of the time.
+            // An order in doubt takes most of the time.
             rows.push(Scenario::new(name, Must::Equal, lies).seconds(40));
         }
     }
@@ -275,7 +275,7 @@ fn wallet_lists() -> Vec<Scenario> {
     let mut rows: Vec<Scenario> = places.into_iter().map(twice).collect();
     for (name, lie) in kinds {
         let kind = Kind::Wallets(lie);
-        // A malformed reading is no reading; a jump needs a second one that confirms it.
+        // A malformed reading is ignored; a jump needs a second reading that confirms it.
         let is_malformed = matches!(lie, WalletLie::Twice | WalletLie::DuplicateKeys);
         let steady_must = if is_malformed { Must::Report } else { Must::Halt };
         let short_must = if lie == WalletLie::Jump { Must::Equal } else { Must::Report };

@@ -1,4 +1,4 @@
-//! Lies that show in messages.
+//! Lies in the messages of the venue.
 
 use crate::clock::now_ms;
 use crate::lies::{Kind, MarketLie, Place, WalletLie};

@@ -1,4 +1,4 @@
-//! The program under test: its configuration, its run, and what it shows outside.
+//! The program under test: its configuration, its run, and its visible output.
 
 use crate::candlewick::Folder;
 use crate::clock::{instant, now_ms};
@@ -10,7 +10,7 @@ use std::fs::File;
 use std::process::Child;
 use std::time::Duration;
 
-/// Time beyond `--for` within which every run has to end.
+/// Time beyond `--for` within which every run must end.
 const MAX_OVERTIME: Duration = Duration::from_secs(75);
 
 const SETTINGS: &str = r#"

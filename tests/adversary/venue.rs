@@ -1,4 +1,4 @@
-//! The venue: routes of both APIs, and the lies that show in messages.
+//! The venue: routes of both APIs, and lies in messages.
 
 use crate::clock::{iso, now, now_ms};
 use crate::http::{Reply, Request, serve};
@@ -246,7 +246,7 @@ impl State {
         let (mut world, now) = (self.lock(), now_ms());
         let lie = market_lie(&world, |lie| !is_of_records(lie));
         let mut candles = match lie {
-            // The longer candles in which the span lies.
+            // The longer candles that contain the span.
             Some((_, MarketLie::CandlesOf(longer))) => {
                 let begin = span.0.div_euclid(longer * 1000) * longer * 1000;
                 world.market.candles(pair, longer, (begin, span.1), i64::MAX / 2)

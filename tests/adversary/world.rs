@@ -1,4 +1,4 @@
-//! The venue's own truth: orders it received, trades it made, and the wallet to the cent.
+//! Ground truth of the venue: orders received, trades made, and the wallet to the cent.
 
 use crate::clock::now_ms;
 use crate::lies::{Kind, Lie, Outcome, Profit, Word};
@@ -23,7 +23,7 @@ pub(crate) struct Order {
 #[derive(Clone, Debug)]
 pub(crate) struct Trade {
     pub(crate) id: String,
-    /// Index of its order, `None` for a trade from before the run.
+    /// Index of its order, `None` for a trade made before the run.
     pub(crate) order: Option<usize>,
     pub(crate) terms: Order,
     pub(crate) open_time: i64,
@@ -32,11 +32,11 @@ pub(crate) struct Trade {
     pub(crate) close_points: i64,
     pub(crate) balance_before: i64,
     pub(crate) listed_from: i64,
-    /// What the list says, each from a moment on; `None` is open again.
+    /// States in the list, each from a moment on; `None` is open again.
     pub(crate) words: Vec<(i64, Option<Word>)>,
-    /// What the detail says, where that differs.
+    /// State in the detail, if it differs.
     pub(crate) detail_words: Vec<(i64, Option<Word>)>,
-    /// What the wallet has received or paid for it in all, each from a moment on.
+    /// Cumulative effect on the wallet, each from a moment on.
     money: Vec<(i64, i64)>,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct World {
     pub(crate) market: Market,
     pub(crate) lies: Vec<Lie>,
     pub(crate) told: Vec<usize>,
-    /// Outcomes of trades in turn.
+    /// Outcomes, assigned to trades in turn.
     pub(crate) outcomes: &'static [Outcome],
     pub(crate) orders: Vec<Order>,
     pub(crate) trades: Vec<Trade>,
@@ -208,7 +208,7 @@ struct Plan {
 }
 
 impl Plan {
-    /// `known` is when the result is known, `at` when the order arrived.
+    /// `known` is the time at which the result is known, `at` the arrival of the order.
     fn of(lies: &[Kind], planned: Word, stake: i64, known: i64, at: i64) -> Self {
         let mut words = vec![(known, Some(planned))];
         let mut detail_words = None;
@@ -251,7 +251,7 @@ impl Plan {
             (words, detail_words) = (vec![(known, Some(Word::WON))], None);
             (paid, outcome) = (vec![(known, -stake)], Outcome::Won);
         }
-        // A larger or smaller stake wins and loses by itself.
+        // A stake of another size is won or lost as a whole.
         let scaled = |cents: i64| cents * held / stake - fee;
         let mut money = vec![(at, -held - fee)];
         money.extend(paid.into_iter().map(|(from, cents)| (from, scaled(cents))));

@@ -1,5 +1,5 @@
-//! `strategy check` may accuse no honest strategy, and must catch each cheat by the check that is there for it.
-//! Without `strategy` or `sweep` as its first argument this program runs itself once for each of them, and compares.
+//! `strategy check` accuses no honest strategy and catches each cheat by its own check.
+//! Without `strategy` or `sweep` as its first argument, this program runs itself for each of them and compares results.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "what cannot be read or run fails its test")]
 
 mod cheat;
@@ -37,7 +37,7 @@ const ON_MARKET: &str = "rules:bollinger-reversal.toml rules:donchian-breakout.t
 const MARKET_DATA: &str = "EURUSD_1m.csv";
 const MARKET_CANDLES: usize = 6_000;
 const DATA: &str = "BTCUSDT_1m.csv";
-/// The same each time: what a test finds today it finds tomorrow.
+/// Fixed, so that the results are reproducible.
 const SEED: &str = "20260105";
 
 fn main() -> ExitCode {
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     if words.first().is_some_and(|first| ["strategy", "sweep", "walk-forward"].contains(&first.as_str())) {
         return app.run();
     }
-    // Words of the test harness choose among its tests, of which this is one.
+    // Arguments of the test harness select among its tests; this is one of them.
     if !words.is_empty() && !words.iter().any(|word| "corpus".contains(word.as_str())) {
         return ExitCode::SUCCESS;
     }
@@ -223,7 +223,7 @@ fn judge_caught(((name, check), said): (&(&str, &str), &Said)) -> Option<String>
     (!is_caught).then(|| format!("{name} must be caught by {check}: {:?}\n{}", said.failed, said.printed))
 }
 
-/// Returns a message if a strategy that ends or blocks its process was not reported as such.
+/// Returns a message unless a strategy that ends or blocks its process is reported as such.
 fn judge_ended(((name, says), said): (&(&str, &str), &Said)) -> Option<String> {
     let is_named = said.code == 5 && said.printed.contains(says);
     (!is_named)

@@ -1,4 +1,4 @@
-//! A stream over TLS: to a server whose certificate is known, and to no other.
+//! A stream over TLS, only to a server with a trusted certificate.
 
 use crate::candlewick::Folder;
 use crate::certificate::{certified, encryption};
@@ -29,14 +29,14 @@ strategy = "first-move"
 close_type = "00:05"
 "#;
 const STREAM: &str = "GET /socket.io/?EIO=4&transport=websocket ";
-/// The longest that a connection may take to end after the bot has.
+/// Maximum time between the end of the bot and the end of its connection.
 const PATIENCE: Duration = Duration::from_secs(30);
 const LIVE: [&str; 8] = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--for", "20s"];
 
 type Asked = Arc<Mutex<Vec<String>>>;
 
-/// A venue in a process of its own behind a server that encrypts, a folder from which `bot.toml` finds it, what the venue was asked
-/// for, and how many bytes it has streamed by each connection that has ended.
+/// A venue in its own process behind a TLS server, a folder with its `bot.toml`, the requests it received, and the
+/// number of bytes streamed by each finished connection.
 struct Stage {
     folder: Folder,
     asked: Asked,
@@ -60,7 +60,7 @@ fn stage() -> Stage {
     Stage { folder, asked, streamed, _venue: venue }
 }
 
-/// Takes encrypted connections for a venue that speaks in clear: its port, and what is known of them.
+/// Starts a TLS proxy for a plain-text venue and returns its port and what it observed.
 fn encrypt(folder: &Folder, venue: SocketAddr) -> (u16, Asked, Receiver<u64>) {
     let acceptor = TlsAcceptor::from(encryption(folder));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -75,7 +75,7 @@ fn encrypt(folder: &Folder, venue: SocketAddr) -> (u16, Asked, Receiver<u64>) {
             while let Ok((client, _)) = listener.accept().await {
                 let (acceptor, lines, told) = (acceptor.clone(), Arc::clone(&lines), told.clone());
                 tokio::spawn(async move {
-                    // Whoever does not trust the certificate goes.
+                    // A client that does not trust the certificate leaves.
                     let Ok(mut client) = acceptor.accept(client).await else { return };
                     let mut head = vec![0; 16_384];
                     let Ok(length @ 1..) = client.read(&mut head).await else { return };
@@ -99,7 +99,7 @@ fn encrypt(folder: &Folder, venue: SocketAddr) -> (u16, Asked, Receiver<u64>) {
                     }
                     up.abort();
                     if is_stream {
-                        // Nobody listens where it was not looked at.
+                        // The receiver is gone if the test does not count bytes.
                         let _ = told.send(bytes);
                     }
                 });
@@ -117,7 +117,7 @@ pub(crate) fn check_known() {
     let events = ran.events();
     assert!(of(&events, "opened").count() > 0, "{}", ran.stderr);
     assert!(!ran.stderr.contains("do not stream"), "{}", ran.stderr);
-    // A price a second, of some hundred bytes each, by one connection.
+    // One price a second of some hundred bytes, on one connection.
     let bytes = streamed.recv_timeout(PATIENCE).unwrap();
     assert!(bytes > 5 * 100, "{bytes} bytes");
     let asked = asked.lock().unwrap();

@@ -1,4 +1,4 @@
-//! What the venue says, held against what was asked, recorded and computed.
+//! Audits of venue data against requests, records and computed values.
 
 use crate::prelude::*;
 use candlewick_broker::Account;
@@ -26,8 +26,8 @@ async fn run(close: i64, profit: i64, balances: &[(i64, i64)]) -> Ran {
     stage.with(|stage| stage.settings.wallet_every_s = 30).run_for(30 * MINUTE).await
 }
 
-/// The trade opens at the price of its minute and closes 1.00 higher, which the next minute's prices hold. Once in
-/// seven minutes prices fall: then it has none.
+/// The trade opens at the price of its minute and closes 1.00 higher, a price that the next minute holds. Prices fall
+/// once in seven minutes; that candle lacks it.
 fn at_prices_of_the_venue(mut script: OpenScript, open: Millis) -> OpenScript {
     let step = open.get() / MINUTE % 7;
     let price = (step < 6).then_some(100.0 + step as f64);
@@ -91,7 +91,7 @@ async fn books_unexplained_money_once_when_the_wallet_is_quiet() {
 
 #[tokio::test(start_paused = true)]
 async fn lagging_wallet_and_list_do_not_count_as_a_withdrawal() {
-    // Somebody pays 3.00 in, and a trade that is over is neither listed nor in the wallet: 5.00 seem to have left.
+    // A deposit of 3.00, and a closed trade missing from both list and wallet: 5.00 seem to have left.
     let balances = [(-MINUTE, 1_000), (4 * MINUTE, 1_003)];
     let mut stage = stage((CLOSE, 8), |script| script.listed.clear(), &balances).await;
     (stage.settings.wallet_every_s, stage.settings.list_every_s) = (30, 67);

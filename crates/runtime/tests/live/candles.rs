@@ -1,4 +1,4 @@
-//! When candles are asked for, and when they are handled.
+//! Times at which candles are requested and handled.
 
 use crate::prelude::*;
 
@@ -10,7 +10,7 @@ async fn requests_a_candle_once_at_its_close() {
     assert_eq!(ran.candles(), handled);
 }
 
-/// The candle of minute 1 is there `lag` after its close; it is asked for at these moments after the close.
+/// The candle of minute 1 is available `lag` after its close; expected are the request times after the close.
 async fn check_repeats(lag: i64, (first_ask, repeats): (u32, u32), asked: &[i64], handled: &[(i64, Origin)]) {
     let mut stage = Stage::paused().await.bot(btc(), &[]).lag(btc(), MINUTE, lag);
     (stage.settings.first_ask_ms, stage.settings.quick_repeats) = (first_ask, repeats);
@@ -84,7 +84,7 @@ async fn slow_answer_is_followed_by_the_next_request_at_once() {
     let stage = Stage::paused().await.bot(btc(), &[]).lag(btc(), MINUTE, 500);
     let stage = stage.slow(Which::Candles(btc()), (MINUTE + 1, 2 * MINUTE), 59_900);
     let ran = stage.run_for(3 * MINUTE + 30_000).await;
-    // Asked at the close and a quarter of a second later: that answer comes after the next close.
+    // Requested at the close and a quarter of a second later, whose answer comes after the next close.
     let answered = 2 * MINUTE + 150;
     assert_eq!(ran.closes(), [(MINUTE, answered), (2 * MINUTE, answered), (3 * MINUTE, 3 * MINUTE)]);
 }

@@ -78,7 +78,7 @@ async fn list_polls_do_not_multiply() {
     let asked = ran.asked(&Ask::Trades);
     let in_hour = |hour: i64| asked.iter().filter(|at| **at / (60 * MINUTE) == hour).count();
     let hours: Vec<usize> = (0..6).map(in_hour).collect();
-    // One every three minutes while the trade may turn up late; the look for strangers is among them.
+    // One every three minutes while the trade may still appear; the check for foreign trades is among them.
     assert_eq!(hours[1..], [20; 5]);
 }
 
@@ -98,7 +98,7 @@ async fn unanswered_open_blocks_its_symbol() {
 async fn escalates_a_doubt_even_if_the_list_is_unreadable() {
     let stage = in_doubt(&[MINUTE]).await;
     let stage = stage.spell(Which::Trades, (0, 60 * MINUTE), Trouble::Fail(unavailable()));
-    // Half a minute on the way, two minutes for the list, and as long again until a person is asked.
+    // Half a minute in flight, two minutes for the list, and as long again until the operator is asked.
     let ran = stage.bot(eth(), &[8 * MINUTE]).run_for(8 * MINUTE).await;
     let asked: Vec<_> = ran.warnings.iter().filter(|text| text.contains("stays in doubt")).collect();
     assert_eq!(asked.len(), 1, "{:?}", ran.warnings);

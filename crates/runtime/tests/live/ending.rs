@@ -1,4 +1,4 @@
-//! How a run ends.
+//! Ends of a run.
 
 use crate::prelude::*;
 use candlewick_runtime::Stop::{Interrupted, Terminated, TimeUp};
@@ -113,7 +113,7 @@ async fn run_includes_the_last_instant_of_the_data() {
     assert_eq!((ran.stop(), ran.ended), (Stop::DataEnds(end), 3 * MINUTE + 700));
     assert_eq!(ran.opens(), [(3 * MINUTE, 1)], "it may even open");
     assert_eq!(ran.asked(&Ask::Candles(btc())), [MINUTE, 2 * MINUTE, 3 * MINUTE]);
-    // The last candle is told in its turn although another never comes.
+    // The last candle is delivered in its turn although another one never arrives.
     let stage = Stage::paused().await.bot(eth(), &[]).bot(btc(), &[3 * MINUTE]).until(3 * MINUTE);
     let ran = stage.failed_open(not_sent()).lag(eth(), 3 * MINUTE, 60 * MINUTE).run().await;
     assert_eq!((ran.opens(), ran.refused()), (vec![(3 * MINUTE, 1)], vec![]));

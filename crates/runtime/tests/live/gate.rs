@@ -1,8 +1,8 @@
-//! Candles of one instant wait for each other, within bounds.
+//! Candles of one instant, which wait for each other within bounds.
 
 use crate::prelude::*;
 
-/// ETHUSDT is the first series, BTCUSDT the second. Told of minute 1: place of the series and delay.
+/// ETHUSDT is the first series, BTCUSDT the second. Expected for minute 1: index of the series and delay.
 async fn check(change: impl FnOnce(Stage) -> Stage, expected: &[(usize, i64)]) {
     let ran = change(Stage::paused().await.bot(eth(), &[]).bot(btc(), &[])).run_for(100_000).await;
     let handled: Vec<_> = ran.candles().iter().map(|(series, _, at, _)| (*series, at - MINUTE)).collect();
@@ -36,7 +36,7 @@ async fn no_candle_waits_longer_than_the_hold() {
 
 #[tokio::test(start_paused = true)]
 async fn older_wait_does_not_change_the_hold_of_an_instant() {
-    // A trade is asked for half a second before the close of minute 2, and does not answer.
+    // A trade is requested half a second before the close of minute 2, without an answer.
     for (eth_after, expected) in [(900, [(0, 900), (1, 900)]), (0, [(0, 500), (1, 500)])] {
         let stage = Stage::paused().await.bot(eth(), &[MINUTE]).bot(btc(), &[]);
         let (open, close) = (stage.at(MINUTE + 999), stage.at(2 * MINUTE - 4_500));

@@ -1,4 +1,4 @@
-//! Lock-step: venue time stands while anything is unanswered, and facts are handled at exactly their moments.
+//! Lock-step: venue time stops while anything is unanswered, and facts are handled at exactly their moments.
 
 use crate::prelude::*;
 use candlewick_broker::{Rejection, RejectionReason};
@@ -89,7 +89,7 @@ async fn stop_order_keeps_the_clock_in_lock_step() {
 
 #[tokio::test(start_paused = true)]
 async fn requests_each_moment_once_on_a_shared_clock() {
-    // Every five seconds of real time the journal is renewed, which takes a moment: within it the other lets go.
+    // The journal is renewed every five seconds of real time, which takes a moment: meanwhile the other participant lets go.
     let mut stage = Stage::lock_step().bot(btc(), &[]).until(1_440 * MINUTE);
     stage.record.delay = Duration::from_millis(100);
     let (clock, start) = (Arc::clone(&stage.clock), stage.at(30_000));

@@ -1,4 +1,4 @@
-//! Names that most modules use.
+//! Names used by most modules.
 
 pub(crate) use crate::script::{Ask, OpenScript, Script, Trouble, Which, not_sent, running, unavailable};
 pub(crate) use crate::stage::{MINUTE, Ran, Stage, btc, eth};

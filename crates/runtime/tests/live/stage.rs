@@ -1,4 +1,4 @@
-//! A run on the stage: bots that signal when scripted, a scripted venue, a watched run.
+//! A staged run: bots with scripted signals, a scripted venue, a watched run.
 
 use crate::journal::{MemoryJournal, Record};
 use crate::prelude::*;
@@ -87,7 +87,7 @@ pub(crate) fn parts<V: MarketData + Broker + 'static>(
     }
 }
 
-/// Everything a run is set up from. Times in tests are milliseconds after its start, a full minute.
+/// Configuration of a run. Times in tests are milliseconds after its start, which is a full minute.
 pub(crate) struct Stage {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) start: Millis,
@@ -263,7 +263,7 @@ impl Stage {
             }
         });
         let (watcher, mut notices) = Watcher::channel(MAX_NOTICES, Interest::Everything);
-        // A second one never reads: nothing may wait for it.
+        // A second watcher that never reads must block nothing.
         let (stuck, _unread) = Watcher::channel(1, Interest::Everything);
         let (at, watchers) = ((&venue, Arc::clone(&clock)), vec![watcher, stuck]);
         let mut parts = parts(at, (USER, 1_000), (self.risk, self.bots), self.strategies, watchers);

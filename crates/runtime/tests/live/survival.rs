@@ -1,4 +1,4 @@
-//! What a run survives, and what it does not.
+//! Failures that a run survives, and failures that end it.
 
 use crate::journal::Failing;
 use crate::prelude::*;

@@ -40,7 +40,7 @@ async fn opens_an_intent_once_and_requests_its_trade_after_the_close() {
     assert_eq!(finished.book.venue_id(&row), VenueId::new(ID));
     let intent = ran.record.lines.iter().position(|line| line.contains("\"action\":\"open\"")).unwrap();
     assert!(ran.record.lines[intent - 1].contains("\"event\":\"candle\""), "an action follows its event");
-    // One watcher read everything, the begin among it; the one that never reads has room for one.
+    // One watcher received everything including the start; the one that never reads has room for one event.
     let given = 1 + ran.handled.len() + ran.warnings.len() + ran.stoppings.len() + ran.standings.len();
     assert_eq!(ran.finished().dropped_notices, given as u64 - 1);
 }
@@ -98,7 +98,7 @@ async fn details_and_settlement_follow_an_acknowledgement() {
         script.ending(stage.at(CLOSE + 100), Outcome::Won, 8)
     })
     .await;
-    // Asked after a second, then with pauses until the times are known, then after the close.
+    // Requested after a second, then with pauses until the times are known, then after the close.
     assert_eq!(ran.asked(&by_id()), [MINUTE + 1_000, MINUTE + 2_000, MINUTE + 5_000, FIRST_POLL]);
     assert_eq!(opened(&ran), [(MINUTE, false, false), (MINUTE + 5_000, true, true)]);
     assert_eq!(ran.settled(), WON);
@@ -145,7 +145,7 @@ async fn sends_a_delayed_open_after_its_delay() {
         assert_eq!(ran.asked_open(btc()), [MINUTE + 20_000], "{journal_ms} ms to write");
         assert_eq!(ran.states(), [IntentState::Settled]);
     }
-    // A run that stops before does not send it.
+    // A run that stops earlier does not send it.
     let ran = delayed(0, MINUTE + 10_000).await;
     assert_eq!(ran.asked_open(btc()), [0; 0]);
     assert_eq!(ran.states(), [IntentState::NotSent]);

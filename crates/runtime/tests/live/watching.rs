@@ -1,4 +1,4 @@
-//! Wallets, prices and clocks.
+//! Polling of wallets, prices and clocks.
 
 use crate::prelude::*;
 
@@ -13,12 +13,12 @@ async fn polls_and_reports_wallets_at_their_interval() {
         EventKind::Balance { amount } => Some(amount.minor()),
         _ => None,
     });
-    // What differs is read again after 11 s, and booked then. At the end it agrees, which is no event.
+    // A difference is read again after 11 s and booked then. At the end the wallet agrees, which causes no event.
     let expected = [(0, 100_000), (30, 90_000), (41, 90_000), (71, 95_000), (82, 95_000), (112, 95_000)];
     assert_eq!(handled, expected.map(|(second, minor)| (second * 1_000, second * 1_000, minor)));
     let (wallet, free) = (ran.finished().wallet, ran.finished().free);
     assert_eq!((wallet, free.minor()), (Some(free), 95_000));
-    // One that hangs is not asked for again meanwhile.
+    // A hanging request is not repeated in the meantime.
     let stage = Stage::paused().await.bot(btc(), &[]).hang(Which::Balances, (0, 15_000));
     let ran = stage.with(|stage| stage.settings.wallet_every_s = 10).run_for(95_000).await;
     assert_eq!(ran.asked(&Ask::Balances), [10_000, 80_000, 90_000, 95_000]);
@@ -36,8 +36,8 @@ async fn polls_prices_at_multiples_of_the_interval_one_at_a_time() {
     assert_eq!(moments, asked.map(|at| (at, if at == 10_000 { 17_000 } else { at })));
 }
 
-/// The venue's `Date` is so far ahead from each moment on; handled are the offsets (ours minus theirs), and the
-/// signals of minutes 1 to 4 are refused as skewed or not.
+/// The venue's `Date` is this far ahead from each moment on. Expected are the handled offsets (ours minus theirs), and
+/// whether the signals of minutes 1 to 4 are rejected as skewed.
 async fn check_skew(ahead: &[(i64, i64)], spells: &[(i64, i64)], handled: &[(i64, i64)], refused: &[i64]) {
     let signals = [MINUTE, 2 * MINUTE, 3 * MINUTE, 4 * MINUTE];
     let mut stage = Stage::paused().await.bot(btc(), &signals);
@@ -69,8 +69,8 @@ async fn reports_a_clock_difference_and_rejects_signals_until_it_ends() {
     check_skew(&healed, &[], &[(MINUTE, -3_000), (4 * MINUTE, 0)], &[1, 2, 3]).await;
     let leapt = [(1, 0), (2 * MINUTE + 1, -60_000)];
     check_skew(&leapt, &[], &[(3 * MINUTE, 59_001)], &[3, 4]).await;
-    // Behind by 4 s: certain are 3,001 ms, for the date may have been a second old.
+    // Behind by 4 s: 3,001 ms are certain, because the date may have been a second old.
     check_skew(&[(1, -4_000)], &[], &[(MINUTE, 3_001)], &[1, 2, 3, 4]).await;
-    // A slow answer that proves nothing takes no proof back.
+    // A slow answer that proves nothing does not revoke earlier proof.
     check_skew(&[(1, 3_000)], &[(2 * MINUTE, 4_500)], &[(MINUTE, -3_000)], &[1, 2, 3, 4]).await;
 }

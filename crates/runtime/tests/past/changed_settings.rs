@@ -1,10 +1,10 @@
-//! Starts whose bots are others than those of the run before: from its last snapshot on, and to what the whole journal comes to.
+//! Starts with other bots than the previous run: resumed from its last snapshot, equal to reading the whole journal.
 
 use crate::prelude::*;
 use crate::snapshots::state_under;
 use candlewick_journal::Journal as _;
 
-/// Bots by name, symbol and first stake; those whose name begins with an "l" have ladders.
+/// Bots by name, symbol and first stake; names that begin with "l" have ladders.
 fn of(bots: &[(&str, &str, i64)]) -> SessionSettings {
     let base = settings();
     let bot = |(name, symbol, amount): &(&str, &str, i64)| {
@@ -27,7 +27,7 @@ async fn check(remember: Option<Millis>) {
         of(&[("ladder", "BTCUSDT", 10), ("one", "ETHUSDT", 10)]),
         of(&[("two", "XRPUSDT", 10), ("ladder", "BTCUSDT", 10), ("one", "ETHUSDT", 10)]),
         of(&[("two", "XRPUSDT", 7), ("ladder", "BTCUSDT", 20), ("one", "ETHUSDT", 10)]),
-        // It is gone while a trade of it is in doubt, and another trades its symbol.
+        // The bot is gone while a trade of it is in doubt, and another bot trades its symbol.
         of(&[("one", "BTCUSDT", 10), ("two", "XRPUSDT", 7)]),
         of(&[("three", "BTCUSDT", 5), ("one", "SOLUSDT", 10)]),
         of(&[("least", "BTCUSDT", 5), ("three", "ETHUSDT", 5)]),
@@ -95,7 +95,7 @@ async fn returning_bot_or_changed_ladder_reads_the_whole_journal_and_says_so() {
     assert!(ladder.contains("bot \"one\" has another stake, which follows from all its trades"), "{ladder}");
 }
 
-/// Whether numbers mean others is said by parts: what a whole says of the parts before it holds for nothing that comes later.
+/// Each part says whether its numbers refer to other bots, which is invalid for later parts.
 #[tokio::test]
 async fn journal_stays_valid_when_settings_change_back_and_forth() {
     let (one, two) = (of(&[("a", "BTCUSDT", 10)]), of(&[("b", "ETHUSDT", 10), ("a", "BTCUSDT", 10)]));

@@ -1,4 +1,4 @@
-//! Corrected results in a journal: starts from a snapshot, from the first line, and the tables agree on them.
+//! Corrected results in a journal: snapshot starts, full starts and tables agree on them.
 
 use crate::prelude::*;
 

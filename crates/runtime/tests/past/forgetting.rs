@@ -1,4 +1,4 @@
-//! A fold that forgets what snapshots and tables hold, against one that knows all.
+//! A fold that evicts rows held by snapshots and tables, compared with one that keeps everything.
 
 use crate::prelude::*;
 use crate::snapshots::PART;
@@ -14,7 +14,7 @@ fn rows(fold: &JournalFold) -> usize {
     fold.past().book().rows().len()
 }
 
-/// Records runs that each trade for half an hour of a day and leave no doubt behind.
+/// Records runs that each trade for half an hour of a day and leave no order in doubt.
 async fn settled_on(days: usize) -> Folder {
     let mut folder = Folder::new();
     folder.ends_in_doubt = false;
@@ -82,7 +82,7 @@ async fn start_leaves_trades_older_than_a_day_in_the_journal() {
     let all = folder.read().await.unwrap();
     folder.remember = Some(Millis::HOUR);
     let few = folder.read().await.unwrap();
-    // Of the first five days all trades are over for a day; twenty of them are among the last fifty.
+    // All trades of the first five days closed at least a day ago; twenty of them are among the last fifty.
     assert_eq!((all.past().left_in_journal(), few.past().left_in_journal()), (0, 130));
     assert_eq!((rows(&all), rows(&few)), (180, 50));
     folder.remember = Some(Millis::DAY * 4);

@@ -1,4 +1,4 @@
-//! A run is killed right before and after each line of its snapshots: the next start finds what the lines come to.
+//! Kills right before and after each snapshot line: the next start resumes from the written lines.
 
 use crate::prelude::*;
 use std::os::unix::process::ExitStatusExt as _;
@@ -7,7 +7,7 @@ use std::process::{Command, ExitStatus, Stdio};
 
 const FOLDER: &str = "SNAPSHOTS_FOLDER";
 const SIGKILL: i32 = 9;
-/// What is verified is remembered at each look at the clock: the next start trusts the last snapshot that was durable.
+/// The verification is recorded at each check of the clock: the next start trusts the last durable snapshot.
 const MINUTES: Duration = Duration::from_mins(2);
 
 fn run_to_die(folder: &Folder, point: &str) -> ExitStatus {
@@ -17,7 +17,7 @@ fn run_to_die(folder: &Folder, point: &str) -> ExitStatus {
     command.stdout(Stdio::null()).status().unwrap()
 }
 
-/// No test by itself: what [`run_to_die`] runs.
+/// Not a test of its own: the subprocess started by [`run_to_die`].
 #[tokio::test]
 async fn run_to_be_killed() {
     let Some(path) = std::env::var_os(FOLDER) else { return };

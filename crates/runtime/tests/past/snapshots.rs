@@ -1,4 +1,4 @@
-//! Runs on a journal in a file that keep snapshots: what the next start reads, and what becomes of a snapshot that is not one.
+//! Runs on a file journal with snapshots: what the next start reads, and how invalid snapshots are handled.
 
 use crate::prelude::*;
 use candlewick_engine::{Control, Header, IntentState, OrderTerms, Recorder as _, Settled};
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) const EVERY: u32 = 40;
 const TRADES_OF_A_RUN: i64 = 30;
-/// Intents of a part of a snapshot: fewer than usual, so that there are parts.
+/// Intents per snapshot part: fewer than usual, so that there are several parts.
 pub(crate) const PART: u64 = 7;
 
 struct Always(Signal);
@@ -84,10 +84,10 @@ pub(crate) fn new_session(settings: &SessionSettings, signal: &Signal) -> Sessio
 pub(crate) struct Folder {
     place: PathBuf,
     pub(crate) url: JournalUrl,
-    /// How much real time passes between two looks at the clock.
+    /// Real time between two checks of the clock.
     pub(crate) pace: Duration,
     pub(crate) ends_in_doubt: bool,
-    /// For how long a run that is over is remembered by the next start, which leaves older ones in the journal; none for ever.
+    /// Retention of closed trades at the next start, which leaves older ones in the journal; `None` keeps all.
     pub(crate) remember: Option<Millis>,
     pub(crate) part: u64,
     pub(crate) corrections: Vec<(u64, i64, u64)>,
@@ -168,7 +168,7 @@ impl Folder {
         checked
     }
 
-    /// The same journal with other text in some of its entries, chained anew; with what was verified remembered, or not.
+    /// The same journal with other text in some entries and a recomputed chain, with or without its verification record.
     pub(crate) async fn rewritten(
         &self,
         is_verified: bool,
@@ -325,7 +325,7 @@ pub(crate) fn hand(
     actions
 }
 
-/// What a start would go on from, to be compared: the Session to its last bit, and all else as it shows itself.
+/// State of a start in comparable form: the session exactly, everything else as displayed.
 pub(crate) fn state(fold: &JournalFold) -> (String, String) {
     state_under(fold, &settings())
 }
@@ -340,7 +340,7 @@ fn rows(past: &Past) -> String {
     let book = past.book();
     let all = book.rows().iter().map(|row| {
         let (reason, venue_id) = (book.reason(row), book.venue_id(row));
-        // Where a reason lies in its list is no part of it.
+        // The order of reasons in their list is irrelevant.
         let row = serde_json::to_string(row).unwrap();
         let by_person = book.is_settled_by_person(book.rows()[0].approved.intent());
         format!("{row} {reason} {venue_id:?} {by_person:?}")
@@ -422,7 +422,7 @@ async fn reports_a_snapshot_that_contradicts_its_entries() {
     let folder = Folder::new();
     folder.run(false).await;
     for (from, to) in [("\"peak\":", "\"peak\":1"), ("\"sent\":", "\"sent\":1"), ("trade-1\"", "trade-9\"")] {
-        // A part that lies is named by the first whole snapshot that goes on from it.
+        // A false part is reported at the first complete snapshot that builds on it.
         let (mut is_forged, mut seq) = (false, 0);
         let forge = |stored: &StoredLine| {
             let body = &stored.line.body;

@@ -1,4 +1,4 @@
-//! The tables of a journal, projected in any pieces, against those made in one go, and what the test let happen.
+//! Journal tables, projected incrementally and in one go, compared with each other and with the recorded events.
 
 use crate::prelude::*;
 use crate::snapshots::{bot, candle, hand, header, new_session, opened, settings_of, settled};
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const SEEDS: u64 = 12;
 const HOURS_OF_A_RUN: i64 = 30;
 
-/// Bots on two pairs; their order differs from run to run, and so does what an entry calls the first.
+/// Bots on two pairs; their order differs between runs, and so does the first bot of an entry.
 fn settings(is_swapped: bool) -> SessionSettings {
     let bots = [("bitcoin", "BTCUSDT"), ("ether", "ETHUSDT")];
     let mut bots =
