@@ -48,7 +48,7 @@ fn channels_receive_rejections_doubts_limits_money_and_the_end() {
         );
         receivers.push((kind, requests, text));
     }
-    let folder = folder.with("token", "123456:of-nobody").with("bot.toml", &settings(&sections));
+    let folder = folder.with("token", "123456:example").with("bot.toml", &settings(&sections));
     for secret in ["token", "webhook", "ntfy", "telegram", "discord"] {
         std::fs::set_permissions(folder.path(secret), std::fs::Permissions::from_mode(0o600)).unwrap();
     }

@@ -79,7 +79,7 @@ fn sends_signed_messages_for_start_trades_halt_and_end() {
         let request = requests.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("no alert of {event}"));
         assert!(is_signed(&request), "{}", request.body);
         assert!(ids.insert(request.header("webhook-id").to_owned()), "an id comes twice");
-        assert!(!request.body.contains("halted: "), "a halt is told once: {}", request.body);
+        assert!(!request.body.contains("halted: "), "a halt is reported once: {}", request.body);
         if let Some(alert) = alerts(&request).into_iter().find(|alert| alert["event"] == event) {
             let [severity, bot, symbol] = ["severity", "bot", "symbol"].map(|key| alert[key].clone());
             return (json!([severity, bot, symbol]), alert["text"].to_string());
@@ -129,7 +129,7 @@ fn repeated_sigterm_does_not_wait_for_a_silent_receiver() {
         std::thread::sleep(Duration::from_millis(200));
         bot.0.try_wait().unwrap().is_some()
     });
-    assert!(is_over, "it waits for the receiver");
+    assert!(is_over, "the run waits for the receiver");
     let said = std::io::read_to_string(bot.0.stderr.take().unwrap()).unwrap();
     assert!(said.lines().any(|line| line.contains("WARN") && line.contains("alerts")), "{said}");
 }
@@ -215,7 +215,7 @@ fn chat_halts_a_run_with_a_code_and_cannot_resume_it() {
     .with_variable("CANDLEWICK_NOTIFY__CHANNELS__CHAT__SECRET", token);
     let bot = start(&folder);
     let wait_for = |part: &str| loop {
-        let request = requests.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("nobody says {part}"));
+        let request = requests.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("no message has {part}"));
         assert!(request.path.contains(token), "{}", request.path);
         let body: Value = serde_json::from_str(&request.body).unwrap();
         let said = body["text"].as_str().unwrap_or_default().to_owned();

@@ -32,7 +32,7 @@ fn honest_venue_passes_every_audit() {
         assert_eq!(live["audits"][audit]["findings"], 0, "{audit}: {live}");
     }
     let settlements = live["audits"]["settlement"]["checked"].as_u64();
-    assert!(settlements > live["trades"].as_u64(), "prices are held against their records as well: {live}");
+    assert!(settlements > live["trades"].as_u64(), "prices are compared with their records as well: {live}");
     assert_eq!(report["audit_findings"], Value::Null, "{report}");
 }
 

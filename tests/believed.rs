@@ -130,14 +130,14 @@ const LIES: &[(&str, Tell)] = &[
         _ => {}
     }),
     (
-        "loses a trade that has ended by its id, and has a row in the list that nobody can read",
+        "loses a trade that has ended by its id, and has an unreadable row in the list",
         |place, _, trade| match place {
             ById(_) if trade["result"] == "WON" => *trade = Value::Null,
             Listed if trade["result"] == "WON" => *trade = json!(["a trade"]),
             _ => {}
         },
     ),
-    ("ends a trade with a word that nobody knows", |place, _, trade| {
+    ("ends a trade with an unknown word", |place, _, trade| {
         set(place, Ended, trade, "status", "AUDITED");
         set(place, Ended, trade, "result", "REVERTED");
     }),

@@ -48,7 +48,7 @@ fn glossary_has_every_linked_term() {
         let (anchor, term) = row.split_once("\"></a>").unwrap();
         let term = term.split(" |").next().unwrap().to_lowercase();
         assert_eq!(anchor, term.replace(' ', "-"), "the anchor of a term is its words");
-        assert!(terms.insert(anchor), "{anchor} stands there twice");
+        assert!(terms.insert(anchor), "{anchor} is defined twice");
     }
     let mut count = 0;
     for page in listed() {

@@ -51,7 +51,7 @@ fn interrupted_event_stream_resumes_after_the_last_received_line() {
     let id = first.lines().find_map(|line| line.strip_prefix("id: ")).unwrap();
     let again = events(&format!("last-event-id: {id}\r\n"));
     assert!(again.contains("event: state") && !again.contains("event: lines"), "{again}");
-    for path in ["/api/equity?bot=9", "/api/why?at=1799999999999&bot=nobody"] {
+    for path in ["/api/equity?bot=9", "/api/why?at=1799999999999&bot=unknown"] {
         let problem = page.json(path)["problem"].to_string();
         assert!(problem.contains("btc"), "{path}: {problem}");
     }

@@ -83,7 +83,7 @@ fn message(number: u64, now: i64) -> (String, &'static str, u16) {
         1 | 2 => (signal(number - number % 8, ""), SECRET, 202),
         3 if number % 16 == 3 => (signal(number, ",\"time\":\"1970-01-01T00:00:00Z\""), SECRET, 400),
         3 => (signal(number, &format!(",\"time\":{}", now - 600_000)), SECRET, 202),
-        5 => (signal(number, "").replace("btc", "nobody"), SECRET, 400),
+        5 => (signal(number, "").replace("btc", "unknown"), SECRET, 400),
         6 => (signal(number, "").replace("buy", "hold").replace("sell", "hold"), SECRET, 400),
         7 if number % 16 == 7 => ("{\"bot\":[".to_owned(), SECRET, 400),
         _ => (signal(number, ""), "fedcba9876543210fedcba9876543210", 403),

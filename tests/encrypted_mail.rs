@@ -9,7 +9,7 @@ use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::sync::{Arc, Mutex};
 
-const PASSWORD: &str = "r7Vq-nobody-else-knows-it";
+const PASSWORD: &str = "r7Vq-known-to-no-one-else";
 
 #[derive(Clone, Copy, PartialEq)]
 enum Tls {

@@ -189,7 +189,7 @@ impl Watched {
             let is_before =
                 |intent: &&Intent<'_>| trade["symbol"] == intent.symbol && intent.decision_time <= requested;
             let intent = intents.iter().rfind(is_before);
-            let intent = intent.unwrap_or_else(|| panic!("{}: nobody wanted {trade}", self.profile));
+            let intent = intent.unwrap_or_else(|| panic!("{}: no intent wanted {trade}", self.profile));
             // An undocumented direction is one of the faults.
             let direction = trade["direction"].as_str().filter(|direction| DIRECTIONS.contains(direction));
             assert_eq!(direction.unwrap_or(intent.direction), intent.direction, "{}: {trade}", self.profile);

@@ -104,7 +104,7 @@ fn compares_a_journal_of_format_2_without_verdicts() {
         })
     };
     assert_replayed(&without("old.db", "\"format\":2").json());
-    assert_eq!(without("changed.db", &today).code, 5, "a journal of today without its verdicts was changed");
+    assert_eq!(without("changed.db", &today).code, 5, "a journal without its verdicts counts as changed");
 }
 
 /// Older programs gave every bot all of alpha, wrote no weights, and staked by Wilson's bound without naming it.
@@ -134,7 +134,7 @@ fn compares_a_journal_with_older_verdicts_up_to_their_first_refusal() {
             Some(Line { body, ..line })
         })
     };
-    assert_eq!(older("changed.db", true).code, 5, "with weights it is one of today that was changed");
+    assert_eq!(older("changed.db", true).code, 5, "with weights it counts as a changed current journal");
     let old = older("old.db", false).json();
     assert_replayed(&old);
     let (decisions, first) = (&old["decisions"], &old["decisions"]["not_compared"][0]);
@@ -184,7 +184,7 @@ fn restart_continues_a_verdict_and_other_parameters_start_a_new_one() {
     assert!(judged(&first) > 0, "{first}");
     let (_, second) = run();
     assert!(judged(&second) > judged(&first), "{second}");
-    assert_eq!(second["since_intent"], 1, "a restart is no other bot");
+    assert_eq!(second["since_intent"], 1, "a restart does not make a new bot");
     let settled = &json_of(&folder, &["edge", "verdict", "--journal", "run.db"])["all"];
     let settled = ["won", "lost", "draw"].map(|key| settled[key].as_u64().unwrap());
     assert_eq!(settled.iter().sum::<u64>(), judged(&second), "the trades of both runs are judged");

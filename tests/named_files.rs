@@ -28,18 +28,18 @@ fn backtest(folder: &Folder, config: &str) -> [Value; 5] {
 #[test]
 fn finds_files_next_to_the_configuration_in_the_working_folder_and_by_absolute_path() {
     let folder = folder();
-    let beside = backtest(&folder, "conf/bot.toml");
-    assert!(beside[0].as_u64() > Some(10) && beside[2]["Blackout"].as_u64() > Some(1), "{beside:?}");
-    assert!(beside[4].to_string().contains("list of signals"), "{beside:?}");
+    let adjacent = backtest(&folder, "conf/bot.toml");
+    assert!(adjacent[0].as_u64() > Some(10) && adjacent[2]["Blackout"].as_u64() > Some(1), "{adjacent:?}");
+    assert!(adjacent[4].to_string().contains("list of signals"), "{adjacent:?}");
     let whole = folder.path("conf/bot.toml").display().to_string();
-    assert_eq!(backtest(&Folder::new(), &whole), beside);
+    assert_eq!(backtest(&Folder::new(), &whole), adjacent);
     for name in FILES.map(|(name, _)| name).into_iter().chain(["own.csv"]) {
         fs::rename(folder.path("conf").join(name), folder.path(name)).unwrap();
     }
-    assert_eq!(backtest(&folder, "conf/bot.toml"), beside);
+    assert_eq!(backtest(&folder, "conf/bot.toml"), adjacent);
     // Identical content in both folders is unambiguous.
     fs::copy(folder.path("my.toml"), folder.path("conf/my.toml")).unwrap();
-    assert_eq!(backtest(&folder, "conf/bot.toml"), beside);
+    assert_eq!(backtest(&folder, "conf/bot.toml"), adjacent);
 }
 
 #[test]

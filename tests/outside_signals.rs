@@ -81,7 +81,7 @@ fn each_signal_command_opens_at_most_one_trade_and_parity_replays_it() {
     let signals = moment["bots"][0]["signals"].as_array().unwrap();
     let two = signals.iter().find(|signal| signal["id"] == "two").unwrap();
     assert_eq!((&two["source"], &two["rule"]), (&json!("command"), &opposite["rule"]), "{moment}");
-    why(&["--bot", "nobody"]).fails(2, &["nobody", "btc"]);
+    why(&["--bot", "unknown-bot"]).fails(2, &["unknown-bot", "btc"]);
     check_parity(&folder, "candlewick.db");
     let bot = Live::start(&folder);
     assert_eq!(signal(&folder, &["--buy", "--id", "one"]), json!({"signal": "duplicate"}));

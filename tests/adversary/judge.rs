@@ -190,7 +190,7 @@ fn demanded(scenario: &Scenario, world: &World, shown: &Shown) -> Vec<String> {
         Must::Halt | Must::Equal | Must::Report | Must::NotTrade => {}
     }
     if scenario.must != Must::Trade && world.told.iter().all(|count| *count == 0) {
-        faults.push("no lie was told".to_owned());
+        faults.push("the venue never lied".to_owned());
     }
     faults
 }

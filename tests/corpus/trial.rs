@@ -47,7 +47,7 @@ pub(crate) fn add(app: App) -> App {
 
 const MINUTE: i64 = 60_000;
 
-#[allow(unsafe_code, reason = "the cheat is that it reads memory that nobody gave it")]
+#[allow(unsafe_code, reason = "the cheat reads memory it was not given")]
 fn peek(candle: &Candle, ahead: usize) -> Option<Candle> {
     let later = unsafe { std::ptr::read_volatile(std::ptr::from_ref(candle).add(ahead)) };
     let expected = candle.time().get() + ahead as i64 * MINUTE;

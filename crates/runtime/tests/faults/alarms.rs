@@ -1,4 +1,4 @@
-//! Nothing is silent: a step that took what is unlike the order, or cannot be, has said so, and halted if money differs.
+//! Required reports: an answer unlike the order, or impossible, is reported, and halts the run if money differs.
 
 use crate::lies::WRONG_PROFIT;
 use crate::prelude::*;
@@ -86,7 +86,7 @@ pub(crate) fn check(world: &World, due: &[Due], is_halted: bool) {
     for Due { names, words, is_halting } in due {
         let is_about = |text: &str| names.iter().any(|name| text.contains(name));
         let is_said = world.has_said(|text| is_about(text) && words.iter().any(|words| text.contains(words)));
-        world.require(is_said, || format!("nobody said {words:?} of {names:?}"));
+        world.require(is_said, || format!("no report of {words:?} about {names:?}"));
         let is_known = |text: &str| text.starts_with("halted: ") || text.starts_with(WHILE_HALTED);
         let is_halted = is_halted || world.has_said(|text| is_known(text) && is_about(text));
         if *is_halting && is_halted {
@@ -121,7 +121,7 @@ fn of_terms(intent: IntentId, asked: &OpenOrder, report: &TradeReport) -> Vec<Du
 }
 
 fn is_of_another_time(world: &World, report: &TradeReport, now: Millis) -> bool {
-    // A request time that stands still may have passed for the venue's clock.
+    // A frozen request time may have been mistaken for the venue's clock.
     let is_frozen = |lies: MoneyLies| lies.has_kind(MoneyLie::RepeatsRequestTime);
     let slack = if world.plan.lies.money.is_some_and(is_frozen) { SLACK_OF_FROZEN } else { Millis::ZERO };
     let tolerance = TOLERANCE + slack + world.most_shown_off() * 3;
@@ -194,7 +194,7 @@ fn of_list(world: &World, listing: &TradeListing, (book, now): (&TradeBook, Mill
     due
 }
 
-/// After a lost reply, the list reveals a real-money trade, unless the clock was far off.
+/// Real-money trades that the list reveals after a lost reply, unless the clock was far off.
 fn of_real_money(world: &World, listing: &TradeListing, (book, now): (&TradeBook, Millis)) -> Vec<Due> {
     let truth = world.truth();
     let is_looked_for = |row: &IntentRow| match row.state {

@@ -1,4 +1,4 @@
-//! Requests and records by the names of the contract, independently of the client that reads them.
+//! Requests and records under their contract names, independent of the client.
 
 use crate::prelude::*;
 use crate::records::{Page, UNKNOWN_RESULT};
@@ -167,7 +167,7 @@ pub(crate) fn page(page: &Page) -> Value {
 
 const PROXY_PAGE: &str = "<html><body>one moment please</body></html>";
 
-/// Statuses with which a venue says that there is no trade (the rules of opening).
+/// Statuses that mean "no trade was made" (the rules of opening).
 const REJECTIONS: [u16; 5] = [400, 401, 403, 404, 422];
 const SAYING_NOTHING: [u16; 13] = [201, 202, 204, 302, 307, 402, 408, 409, 429, 500, 502, 503, 504];
 const NO_TRADES: [&str; 8] = [

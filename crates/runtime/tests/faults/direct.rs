@@ -1,4 +1,4 @@
-//! One process on its coordinator alone: inputs one after the other by true time, and its commands carried out.
+//! One process reduced to its coordinator: inputs in order of true time, and its commands executed.
 
 use crate::alarms::{self, Alarms};
 use crate::lies;
@@ -242,7 +242,7 @@ impl Process<'_> {
             Command::MakeDurable => self.make_durable(false),
             Command::CloseJournal => self.make_durable(true),
             Command::Notify(notice) => self.watcher.take(notice),
-            Command::AnswerOrder(_, answer) => self.world.log(|| format!("a person is answered {answer:?}")),
+            Command::AnswerOrder(_, answer) => self.world.log(|| format!("the operator receives {answer:?}")),
             Command::CatchUpClock => self.inputs.push_back(Input::ClockMoved(self.clock.catch_up())),
             Command::WakeAt(at) => self.wake_at = at,
             Command::Finish(why) => self.inputs.push_back(Input::Finish(why)),

@@ -1,6 +1,6 @@
-//! A venue that lies. Half of the schedules have no lies; a quarter have only those after which the ledger has to be right
-//! all the same. A trade has one lie at most, and its seed alone decides which. `alarms.rs` holds every answer that a process
-//! has taken against this, and `schedule.rs` reckons at the end. Balances may be missing, below zero or noisy as well.
+//! A lying venue. Half of the schedules are honest; a quarter have only lies that must leave the ledger correct.
+//! A trade has at most one lie, determined by its seed. `alarms.rs` checks every processed answer against the lies,
+//! and `schedule.rs` checks the final state. Balances may also be missing, negative or noisy.
 
 use crate::money_lies;
 use crate::prelude::*;
@@ -62,11 +62,11 @@ pub(crate) enum Another {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lie {
-    /// The venue takes another trade than was ordered, and says so everywhere.
+    /// Accepts other terms than ordered and reports them consistently.
     Takes(Term),
-    /// Only the answer to the open says another term.
+    /// Reports another term only in the answer to the open.
     Answers(Term),
-    /// Only the answer has the id, or all, of another trade.
+    /// Returns the id of another trade, or all its fields, only in the answer.
     AnswersAnothersId,
     AnswersStrangersId,
     AnswersUnknownId,
@@ -76,10 +76,10 @@ pub(crate) enum Lie {
     HasPayout,
     EndsWith(Impossible),
     EndsBeside,
-    /// For a minute the record by its id is of another trade.
+    /// Returns another trade's record by id for a minute.
     RecordOfAnother(Another),
     NotFoundById,
-    /// From its close on neither the id nor the list knows it.
+    /// Drops the trade from list and lookup by id after its close.
     Vanishes,
     ListedOtherwise,
     ListedProfit,
@@ -167,7 +167,7 @@ impl Lies {
         let is_halting = self.is_halting && (word >> 12).is_multiple_of(2);
         let lies = if is_halting { HALTING.as_flattened() } else { SETTLING.as_flattened() };
         let lie = lies[place % lies.len()];
-        // Where the list alone says how a trade ended, that is its end.
+        // If only the list reports the outcome of a trade, its outcome is final.
         let is_of_list =
             matches!(lie, Lie::ListedOtherwise | Lie::ListedProfit | Lie::ListedTwice | Lie::Reopens);
         (!is_short_by_id || !is_of_list).then_some(lie)
@@ -224,7 +224,7 @@ impl Lie {
         )
     }
 
-    /// Whether nobody can book its trade who has not heard of it. One that was called off moves no money.
+    /// Returns whether the trade can only be booked with knowledge of the lie. A cancelled trade moves no money.
     pub(crate) fn is_heard(self, outcome: Outcome) -> bool {
         match self {
             Self::Takes(Term::Amount | Term::Symbol | Term::Account)

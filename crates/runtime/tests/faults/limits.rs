@@ -1,4 +1,4 @@
-//! No limit is exceeded: every approved trade is counted anew, from the rows of all intents.
+//! Checks of all limits: every approved trade is recounted from the rows of all intents.
 
 use crate::delays::delay_of;
 use crate::prelude::*;
@@ -86,12 +86,12 @@ fn check_drawdown(world: &World, funds: Funds) {
     let percent = world.plan.risk.max_drawdown_percent;
     let (peak, free) = (funds.peak.minor(), funds.free.minor());
     let is_within = percent == 0.0 || (peak - free) as f64 <= peak as f64 * percent / 100.0;
-    world.require(is_within, || format!("{free} is too far below {peak}"));
+    world.require(is_within, || format!("drawdown from {peak} to {free} exceeds the limit"));
 }
 
 fn check_day(world: &World, approved: &Approved, book: &TradeBook) {
     if world.is_far_off() {
-        // A clock that was set back over midnight counts its old day's trades to the new one.
+        // After a clock was set back over midnight, the trades of the old day count towards the new one.
         return;
     }
     let risk = &world.plan.risk;

@@ -1,8 +1,8 @@
-//! The fault machine: random schedules of everything that can go wrong around a run, each from one seed.
+//! The fault machine: random schedules of all faults around a run, each from one seed.
 //!
 //! A schedule is a venue with its own truth, a network that loses, delays and garbles bytes, bad prices and clocks, and
-//! processes that end at any await or journal write. After every step and at the end the invariants must hold: one intent, at
-//! most one request; no trade forgotten or claimed by another's intent; no limit exceeded; the ledger is the wallet.
+//! processes that end at any await or journal write. After every step and at the end the invariants must hold: at most
+//! one request per intent; no trade forgotten or claimed by another intent; no limit exceeded; ledger and wallet agree.
 //!
 //! `CANDLEWICK_FAULT_SCHEDULES` is the number of schedules, `CANDLEWICK_FAULT_FIRST` the seed of the first,
 //! `CANDLEWICK_FAULT_ENOUGH` the number of failures that end the test, `CANDLEWICK_FAULT_SEED` the one seed to replay.
@@ -45,7 +45,7 @@ const COMPARED: u64 = 12;
 
 fn number(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
-    Some(text.replace('_', "").parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
+    Some(text.replace('_', "").parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Checks of lies about money (`money_lies.rs`), against the venue's truth.
+//! Checks of the lies about money in `money_lies.rs`, against the venue's truth.
 
 use crate::memory_journal::events;
 use crate::money_lies::{FirstWord, bookable, is_by_status, is_marked};
@@ -47,7 +47,7 @@ pub(crate) fn check_day_loss(world: &World, approved: &Approved, began: Millis) 
 
 fn least_loss(world: &World, trade: &Trade, noticed: Millis) -> i64 {
     let shown_from = trade.settles_at.max(Millis::new(world.notes.unclear_until.load(Relaxed)));
-    // Nobody can know what is missing from a false balance; what was noticed before it stays lost.
+    // A shortage cannot be found in a false balance; one noticed earlier stays lost.
     let is_in_time = |since: &Millis| trade.settles_at + NOTICED_AFTER <= *since;
     let is_shown = shown_from <= noticed && world.notes.false_wallet_since.get().is_none_or(is_in_time);
     let hidden = if is_shown { trade.withheld.0 + trade.withheld.1 } else { 0 };
@@ -65,7 +65,7 @@ pub(crate) fn is_bookable(world: &World, trade: &Trade, booked: (Outcome, i64)) 
     let is_listed = is_by_list && trade.outcome == Outcome::Cancelled && booked == (Outcome::Draw, 0);
     let lie = trade.money_lie();
     let is_said = lie.and_then(|lie| bookable(lie, trade)) == Some(booked);
-    // The list has the result, and is waited for. If it cannot be read, the result is corrected later.
+    // The result is in the list, which is waited for. If the list is unreadable, the result is corrected later.
     let has_waited = world.time.now() - trade.told_at >= LISTED_WITHIN;
     let is_prompt = trade.listed_from <= trade.told_at && world.plan.habits.list_lag_ms == 0;
     let is_in_list = is_by_status(trade) && is_prompt && !has_waited;
@@ -181,7 +181,7 @@ fn check_reported(world: &World, row: &IntentRow, (lie, trade): (MoneyLie, &Trad
     let is_reported = match lie {
         MoneyLie::RefusesTaken | MoneyLie::UnsentTaken => !is_denied(world, row) || has_halted(),
         MoneyLie::ReportsGross => !is_won || has_halted(),
-        // A trade whose open became known after its end has had one payout only.
+        // A trade whose open became known after its end has had only one payout.
         MoneyLie::CutsPayout if knows_payout(world, row, trade) => {
             let booked = row.payout.map(Payout::to_percent);
             let is_kept = booked.is_none_or(|booked| Decimal::from_f64_retain(booked) == Some(trade.payout));

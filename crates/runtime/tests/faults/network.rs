@@ -1,4 +1,4 @@
-//! The way to the venue: the truth behind a network that loses, delays and garbles the bytes of the program's client.
+//! The network: the truth behind a transport that loses, delays and garbles bytes.
 
 use crate::body::{self, moment, parsed};
 use crate::lies;
@@ -14,7 +14,7 @@ use std::time::UNIX_EPOCH;
 
 pub(crate) const USER: &str = "user-1";
 pub(crate) const WITHHELD_MS: i64 = 120_000;
-/// For how long after its client has gone a request may lie in a queue (the rules of opening).
+/// Maximum time that a request may stay queued after its client has gone (the rules of opening).
 pub(crate) const QUEUED: Millis = Millis::from_seconds(29);
 pub(crate) const SLOWEST_MS: i64 = 7_500;
 
@@ -147,7 +147,7 @@ impl ModelNetwork {
                 body::ok(&body::candles(&rows))
             }
             _ => {
-                world.require(false, || format!("a question that nobody has: {url}"));
+                world.require(false, || format!("unknown request: {url}"));
                 body::failed(StatusCode::NOT_FOUND, "no such page")
             }
         }
@@ -196,7 +196,7 @@ impl ModelNetwork {
         self.world.require(is_durable, || format!("intent {number} was sent before it was durable"));
         let departure = self.world.notes.departures.lock().unwrap()[&number];
         self.world.require(!departure.has_run_ended, || format!("intent {number} was sent by a later run"));
-        // A clock that was set back meanwhile makes any moment an early one.
+        // After a clock was set back, any moment may be an earlier one.
         let is_early = self.clock.now() < departure.from && self.world.plan.habits.clock_jumps == 0;
         self.world.require(!is_early, || format!("intent {number} was sent before its delay was over"));
         let late = self.clock.now() - departure.by;

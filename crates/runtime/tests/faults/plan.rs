@@ -1,4 +1,4 @@
-//! What a schedule is made of, drawn from its seed before it begins.
+//! Parameters of a schedule, drawn from its seed.
 
 use crate::delays::with_delays;
 use crate::money_lies::with_money_lies;
@@ -27,7 +27,7 @@ pub(crate) struct Plan {
     pub(crate) called_off_one_in: u64,
 }
 
-/// Which figure of a page is the length of the list (contract 2.5 does not say).
+/// Field of a page that holds the length of the list (contract 2.5 does not say).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Length {
     Total,
@@ -35,7 +35,7 @@ pub(crate) enum Length {
     Unstated,
 }
 
-/// In which order rows are listed (`observed: results`).
+/// Order of the listed rows (`observed: results`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     NewestFirst,
@@ -50,7 +50,7 @@ pub(crate) enum Withholding {
     List,
 }
 
-/// How the venue and the way to it behave. Shares are in a thousand.
+/// Behaviour of the venue and the network. Shares are per mille.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Habits {
     pub(crate) patience_ms: i64,
@@ -137,7 +137,7 @@ impl Plan {
         Self { trading: MANY_TRADES_FOR, signals: 900, risk, settings, ..self }
     }
 
-    /// A stake that comes back may pass for one that never left, while a list keeps its trade back.
+    /// A returned stake may look like one never charged, while the list withholds its trade.
     fn with_refunds(self) -> Self {
         let Self { mut bots, risk, habits, .. } = self;
         let first = bots[0].clone();
@@ -182,7 +182,7 @@ fn bots(dice: &mut Dice) -> Vec<BotSettings> {
             ExpirationType::CandleClose,
         ]),
         params: serde_json::json!({}),
-        // Equal stakes make trades that cannot be distinguished.
+        // Trades with equal stakes cannot be distinguished.
         stake: StakeSettings::Fixed {
             amount: if dice.one_in(3) { Decimal::from(dice.pick(&[7, 15])) } else { amount },
         },
@@ -216,7 +216,7 @@ fn habits(dice: &mut Dice, list_lag_ms: i64, trading: Millis) -> Habits {
         (from, from + Millis::from_seconds(dice.between(5, seconds)))
     };
     let (list_outage, journal_outage) = (outage(12, 900), outage(8, 120));
-    // A list that keeps trades back for longer than it may must not make trades forgotten either.
+    // A list that withholds trades beyond its allowed lag must not make trades forgotten either.
     let lag_most = if dice.one_in(16) { list_lag_ms * 3 } else { list_lag_ms };
     let withholding = match dice.between(1, 8) {
         1 => Withholding::Both,

@@ -1,4 +1,4 @@
-//! One process of the program: recovery from the disk, a run, its end by crash or by order.
+//! One process of the program: recovery from the disk, a run, and its end by crash or order.
 
 use crate::lies;
 use crate::money_checks::has_misbooked;
@@ -17,7 +17,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::sync::{mpsc, oneshot};
 
-/// How far off a clock may be before trades cannot be distinguished by their times any more, with some room.
+/// Clock offset up to which trades can be distinguished by their times, with a margin.
 pub(crate) const MAX_OFF_MS: i64 = 800;
 const MAX_NOTICES: usize = 10_000;
 const RESUMED_ONE_IN: i64 = 20;
@@ -25,7 +25,7 @@ const LOOKS_EVERY: Millis = Millis::from_seconds(7);
 
 pub(crate) const WAITED_FOR: Millis = Millis::from_seconds(2_400);
 
-/// For how much longer a trade is waited for that only a list of pages that fail or are shuffled can show.
+/// Extra wait for a trade that only a list with failing or shuffled pages can show.
 const LIST_PATIENCE: Millis = Millis::from_seconds(6 * 3_600);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +137,7 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
         },
         ended = attend((world, clock.as_ref()), end, &seen, (stop, orders)) => ended,
     };
-    world.require(!fuse.is_spinning(), || "a run goes round in circles".to_owned());
+    world.require(!fuse.is_spinning(), || "the run is in an endless loop".to_owned());
     ended
 }
 
@@ -152,7 +152,7 @@ fn client(world: &Arc<World>, clock: &Arc<OffClock>) -> HttpBroker {
     let settings = Settings {
         timeout_ms: habits.patience_ms as u64,
         read_attempts: habits.read_attempts,
-        // Pauses between repeats have chance in them that is not the seed's.
+        // The jitter of retry pauses does not come from the seed.
         retry_pause_ms: 0,
         requests_per_second: habits.requests_per_second,
         ..Settings::default()
@@ -179,7 +179,7 @@ fn jump(world: &World, clock: &OffClock) {
         clock.set(Millis::new(most * share / 1_000));
     }
     world.note_offset(clock.offset());
-    world.log(|| format!("the clock jumps, and is {} ms off", clock.offset()));
+    world.log(|| format!("the clock jumps to {} ms off", clock.offset()));
 }
 
 pub(crate) struct People {
@@ -223,7 +223,7 @@ impl People {
         self.has_stopped |= stop.is_some();
         let is_over = seen.lock().unwrap().is_over();
         if now >= began + patience + if is_over { LIST_PATIENCE } else { Millis::ZERO } {
-            world.log(|| format!("what is missing to quiet: {}", missing(world, seen)));
+            world.log(|| format!("not quiet yet: {}", missing(world, seen)));
             return ControlFlow::Break(Ended::Never);
         }
         if matches!(end, End::Crash(_)) && world.time.elapsed() > plan_end {
@@ -300,7 +300,7 @@ fn end_doubts(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
         let seconds = world.disk().seconds.clone();
         let mut truth = world.truth();
         truth.show(number);
-        // As another intent's second trade; or, by a clock that was far off, as nobody's and unlike what was asked for then.
+        // It is another intent's second trade, or, under a clock far off, a foreign trade unlike the request.
         let is_counted = truth.of_intent(number).is_some_and(|trade| {
             let is_unlike = world.is_far_off() && trade.lie.is_some_and(Lie::is_unlike_asked);
             seconds.contains(&trade.id) || (is_unlike && reported.contains(&trade.id))
@@ -316,7 +316,7 @@ fn end_doubts(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
             None => Resolution::NotOpened,
         };
         let order = resolve(number, resolution);
-        world.log(|| format!("a person orders {order:?}"));
+        world.log(|| format!("the operator orders {order:?}"));
         orders.push(order);
     }
     orders

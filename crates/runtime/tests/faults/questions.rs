@@ -91,8 +91,8 @@ impl Asking {
             Ask::Balances | Ask::BalancesAfterTrades => Said::Balances(records::balances(world)),
             Ask::Trades => self.read_page(world),
             Ask::Subscription(..) => Said::Failed(unavailable("nothing streams")),
-            Ask::User => Said::Failed(unavailable("nobody says who the user is")),
-            Ask::Settings(_) => Said::Failed(unavailable("nobody reads settings again")),
+            Ask::User => Said::Failed(unavailable("no user is configured")),
+            Ask::Settings(_) => Said::Failed(unavailable("settings are not reloadable")),
         }
     }
 
@@ -161,7 +161,7 @@ impl Asking {
                 ended_early: if let Said::Failed(error) = said { Some(error) } else { None },
             }),
             (Ask::Subscription(symbol, name), _) => Answer::Subscription(symbol, subscribed(world, name)),
-            (Ask::Settings(_), _) => Answer::Settings(Err("nobody reads settings again".to_owned())),
+            (Ask::Settings(_), _) => Answer::Settings(Err("settings are not reloadable".to_owned())),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! What the venue's answers look like: rows in no certain order, twice, cut short, and behind the truth.
+//! Answers of the venue: rows in arbitrary order, repeated, cut short, and behind the truth.
 
 use crate::lies::{self, Place};
 use crate::money_lies;

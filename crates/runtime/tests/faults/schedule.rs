@@ -1,4 +1,4 @@
-//! One schedule: processes after one another until everything is quiet, then the reckoning.
+//! One schedule: consecutive processes until everything is quiet, then the reckoning.
 
 use crate::delays::end_of_run;
 use crate::direct;
@@ -113,7 +113,7 @@ fn goes_on(world: &World, end: End, ended: &Ended) -> Goes {
             Ok(_) => {}
         },
         Ended::Finished => {}
-        // The venue does not answer at the start: it is tried again.
+        // The venue does not answer at the start: try again.
         Ended::Failed(
             RuntimeError::Venue { .. }
             | RuntimeError::UnknownSeries { .. }
@@ -124,7 +124,7 @@ fn goes_on(world: &World, end: End, ended: &Ended) -> Goes {
             return Goes::Over(None);
         }
         Ended::Never => {
-            world.require(false, || "a run does not become quiet".to_owned());
+            world.require(false, || "the run does not become quiet".to_owned());
             return Goes::Over(None);
         }
     }
@@ -188,7 +188,7 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
     }
     let Folded { session, past } = match folded.map_or_else(|| recover(world), |folded| Ok(*folded)) {
         Ok(folded) => folded,
-        Err(error) => return world.require(false, || format!("the journal cannot be folded: {error}")),
+        Err(error) => return world.require(false, || format!("cannot fold the journal: {error}")),
     };
     let (truth, since) = (world.truth(), world.journal_began());
     let mut claims: BTreeMap<VenueId, Vec<&IntentRow>> = BTreeMap::new();
@@ -200,7 +200,7 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
             claims.entry(id).or_default().push(row);
         }
     }
-    // By a clock that is off too far a trade may not be known again: then it must have been reported.
+    // Under a clock far off a trade may not be recognized: then it must have been reported.
     for trade in &truth.trades {
         let claimed = VenueId::new(&trade.id).and_then(|id| claims.remove(&id)).unwrap_or_default();
         let may_stay_open = trade.lie.is_some_and(Lie::may_stay_open);
@@ -243,6 +243,6 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
     for trade in truth.trades.iter().filter(|trade| trade.is_alarming(since)) {
         let is_it = |row: &IntentRow| past.book().venue_id(row).is_some_and(|id| id.as_str() == trade.id);
         let is_known = past.unexplained().contains(&trade.id) || past.book().rows().iter().any(is_it);
-        world.require(is_known, || format!("{} of a stranger was not reported", trade.id));
+        world.require(is_known, || format!("foreign trade {} was not reported", trade.id));
     }
 }

@@ -1,4 +1,4 @@
-//! What really happened at the venue: accepted trades, their ends, the wallet. Nothing here fails or lags.
+//! Ground truth of the venue: accepted trades, their outcomes, the wallet. Nothing here fails or lags.
 
 use crate::money_lies;
 use crate::prelude::*;
@@ -70,7 +70,7 @@ impl Truth {
         self.tickets
     }
 
-    /// The process ended while a request was on its way: it arrives by that moment, or never.
+    /// Handles a process that ended with a request in flight: the request arrives by this moment, or never.
     pub(crate) fn abandon(&mut self, ticket: u64, survives: bool, by: Millis) {
         let is_it = |(at, number): &&(Millis, u64)| *number == ticket && (!survives || *at > by);
         let late = self.arrivals.keys().find(is_it).copied();

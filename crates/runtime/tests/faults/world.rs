@@ -1,11 +1,11 @@
-//! What outlives every process of a schedule: the venue, the disk, true time, and what was found broken.
+//! State that outlives each process of a schedule: venue, disk, true time, and broken invariants.
 
 use crate::memory_journal::Disk;
 use crate::prelude::*;
 use crate::time::TrueTime;
 use std::sync::{MutexGuard, OnceLock};
 
-/// How far a clock may be off before trades can no longer be distinguished by their times (the rules of opening).
+/// Clock offset beyond which trades can no longer be distinguished by their times (the rules of opening).
 const CLOCK_UNCERTAINTY: Millis = Millis::from_seconds(2);
 pub(crate) const MAX_QUESTIONS: u64 = 400_000;
 
@@ -39,7 +39,7 @@ pub(crate) struct Notes {
     pub(crate) counts: Mutex<Counts>,
     pub(crate) departures: Mutex<BTreeMap<u64, Departure>>,
     said: Mutex<Vec<String>>,
-    /// Until when an intent was in doubt, or its stake was reserved, in ms: the wallet hides what it lacks behind that.
+    /// Time in ms until which an intent was in doubt or its stake reserved: the wallet may hide a shortage until then.
     pub(crate) unclear_until: AtomicI64,
     pub(crate) false_wallet_since: OnceLock<Millis>,
     pub(crate) false_records: Mutex<BTreeMap<String, Millis>>,

@@ -89,7 +89,7 @@ async fn stop_order_keeps_the_clock_in_lock_step() {
 
 #[tokio::test(start_paused = true)]
 async fn requests_each_moment_once_on_a_shared_clock() {
-    // The journal is renewed every five seconds of real time, which takes a moment: meanwhile the other participant lets go.
+    // The journal renews its lease every five seconds of real time; meanwhile the other participant releases the clock.
     let mut stage = Stage::lock_step().bot(btc(), &[]).until(1_440 * MINUTE);
     stage.record.delay = Duration::from_millis(100);
     let (clock, start) = (Arc::clone(&stage.clock), stage.at(30_000));

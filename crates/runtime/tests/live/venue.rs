@@ -163,7 +163,7 @@ impl Broker for ScriptedVenue {
         self.take(Ask::Trade(id.to_owned())).await?;
         let named = self.script.named.get(id);
         self.require(named.is_some() || detail == Detail::Progress, || {
-            format!("everything of trade {id} asked for, which nobody named")
+            format!("details requested for the unknown trade {id}")
         });
         let report = self.report_of(id).or_else(|| named.cloned().flatten());
         self.require(report.is_some() || named.is_some(), || format!("trade {id} is not known here"));
@@ -213,13 +213,13 @@ impl MarketData for ScriptedVenue {
         let (symbol, length) = (query.symbol, query.interval.length());
         let newest = self.state().newest.get(&symbol).copied();
         self.require(query.start + length <= now, || {
-            format!("{symbol}: a window at {now} in which no candle can have closed")
+            format!("{symbol}: the window requested at {now} cannot contain a closed candle")
         });
-        self.require(query.end <= now, || format!("{symbol}: candles of the future asked for"));
+        self.require(query.end <= now, || format!("{symbol}: future candles requested"));
         // Two answered trades are requested again, to notice later changes.
         let reach = query.start + length * 2;
         let is_news = now == self.start || newest.is_none_or(|newest| reach > newest);
-        self.require(is_news, || format!("{symbol}: a candle that was answered is asked for again at {now}"));
+        self.require(is_news, || format!("{symbol}: an answered candle was requested again at {now}"));
         self.take(Ask::Candles(symbol)).await?;
         let answered = self.clock.now();
         let first = query.start.floor_to(length).max(self.start - length * 5);

@@ -168,7 +168,7 @@ impl Folder {
         checked
     }
 
-    /// The same journal with other text in some entries and a recomputed chain, with or without its verification record.
+    /// The same journal with changed text in some entries and a recomputed chain, with or without verification record.
     pub(crate) async fn rewritten(
         &self,
         is_verified: bool,
