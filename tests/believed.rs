@@ -10,7 +10,7 @@ use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 
 /// Durations of a run; on a busy machine with too few events it is repeated for longer.
-const SPANS: [&str; 3] = ["7s", "20s", "60s"];
+const DURATIONS: [&str; 3] = ["7s", "20s", "60s"];
 const PATIENCE: Duration = Duration::from_mins(3);
 const RUNS_AT_ONCE: usize = 10;
 
@@ -129,14 +129,13 @@ const LIES: &[(&str, Tell)] = &[
         Listed if trade["result"] == "WON" => *trade = json!([]),
         _ => {}
     }),
-    (
-        "loses a trade that has ended by its id, and has an unreadable row in the list",
-        |place, _, trade| match place {
+    ("loses a trade that has ended by its id, and has an unreadable row in the list", |place, _, trade| {
+        match place {
             ById(_) if trade["result"] == "WON" => *trade = Value::Null,
             Listed if trade["result"] == "WON" => *trade = json!(["a trade"]),
             _ => {}
-        },
-    ),
+        }
+    }),
     ("ends a trade with an unknown word", |place, _, trade| {
         set(place, Ended, trade, "status", "AUDITED");
         set(place, Ended, trade, "result", "REVERTED");
@@ -241,7 +240,7 @@ pub(crate) fn folder_at(url: &str, opens: usize) -> Folder {
 
 fn run(text: &str, tell: Tell, message: &str) -> Run {
     let mut last = None;
-    for span in SPANS {
+    for span in DURATIONS {
         let venue = LyingVenue::start(tell);
         let folder = folder_at(&venue.url, opens(text));
         let arguments = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--for", span];
@@ -263,7 +262,7 @@ pub(crate) fn end_in_time(mut command: Command, text: &str) -> Run {
         let _ = Command::new("kill").args(["-s", "KILL", &id]).status();
         panic!("where the venue {text}, the run does not end");
     };
-    Run::of(&output)
+    Run::from_output(&output)
 }
 
 fn cells(line: &str) -> Option<[&str; 4]> {

@@ -130,11 +130,11 @@ impl Folder {
     }
 
     pub(crate) fn run_of(&self, program: &Path, arguments: &[&str]) -> Run {
-        Run::of(&self.command_of(program, arguments).output().unwrap())
+        Run::from_output(&self.command_of(program, arguments).output().unwrap())
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Run {
-        Run::of(&self.command(arguments).output().unwrap())
+        Run::from_output(&self.command(arguments).output().unwrap())
     }
 
     #[track_caller]
@@ -153,7 +153,7 @@ impl Folder {
 }
 
 impl Run {
-    pub(crate) fn of(output: &Output) -> Self {
+    pub(crate) fn from_output(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let code = output.status.code().unwrap_or(-1);
         Self { code, stdout: text(&output.stdout), stderr: text(&output.stderr) }

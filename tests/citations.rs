@@ -5,12 +5,12 @@ use candlewick_engine::Rule;
 use std::path::Path;
 
 /// Document cited by a word and a section: `contract 4.1`, `observed: expiry`, `domain 5.2`.
-struct Cited {
+struct CitedDocument {
     word: &'static str,
     text: String,
 }
 
-impl Cited {
+impl CitedDocument {
     fn read(word: &'static str, document: &str) -> Self {
         Self { word, text: read(&root().join(document)) }
     }
@@ -49,12 +49,12 @@ impl Cited {
     }
 }
 
-fn documents() -> [Cited; 4] {
+fn documents() -> [CitedDocument; 4] {
     [
-        Cited::read("contract", "docs/api/contract.md"),
-        Cited::read("observed:", "docs/api/observed.md"),
-        Cited::read("domain", "docs/domain.md"),
-        Cited::read("performance:", "docs/performance.md"),
+        CitedDocument::read("contract", "docs/api/contract.md"),
+        CitedDocument::read("observed:", "docs/api/observed.md"),
+        CitedDocument::read("domain", "docs/domain.md"),
+        CitedDocument::read("performance:", "docs/performance.md"),
     ]
 }
 

@@ -19,7 +19,7 @@ enum Tls {
 }
 
 #[derive(Default)]
-struct Said {
+struct Conversation {
     clear: Vec<String>,
     encrypted: Vec<String>,
 }
@@ -31,11 +31,11 @@ fn certified() -> Folder {
 }
 
 /// Starts a server with this certificate and returns its port and the mails it receives.
-fn serve(folder: &Folder, tls: Tls) -> (u16, Arc<Mutex<Said>>) {
+fn serve(folder: &Folder, tls: Tls) -> (u16, Arc<Mutex<Conversation>>) {
     let config = encryption(folder);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let said = Arc::<Mutex<Said>>::default();
+    let said = Arc::<Mutex<Conversation>>::default();
     let received = Arc::clone(&said);
     std::thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
@@ -61,7 +61,7 @@ fn converse<S: Read + Write>(
     stream: &mut BufReader<S>,
     encrypted: bool,
     offers: &str,
-    said: &Mutex<Said>,
+    said: &Mutex<Conversation>,
 ) -> bool {
     // After STARTTLS the client speaks first.
     let is_silent = encrypted && !said.lock().unwrap().clear.is_empty();
@@ -105,7 +105,7 @@ fn send(folder: &Folder, url: &str, is_known: bool) -> Run {
     if is_known {
         command.env("SSL_CERT_FILE", folder.path("server.pem"));
     }
-    Run::of(&command.output().unwrap())
+    Run::from_output(&command.output().unwrap())
 }
 
 #[test]

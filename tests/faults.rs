@@ -26,7 +26,7 @@ enum Doubt {
     Surely,
 }
 
-struct Watched {
+struct ObservedRun {
     profile: &'static str,
     report: Value,
     journal: Vec<Value>,
@@ -64,7 +64,7 @@ fn folder(doubt: Doubt) -> Folder {
 }
 
 /// Runs bots for a while and collects the venue's list; with another seed if a fault hits the very first requests.
-fn watch(profile: &'static str, seconds: u32, doubt: Doubt) -> Watched {
+fn watch(profile: &'static str, seconds: u32, doubt: Doubt) -> ObservedRun {
     let folder = folder(doubt);
     let (mut seconds, mut round, mut last) = (seconds, 0, None);
     for seed in 1..=MAX_STARTS {
@@ -79,7 +79,7 @@ fn watch(profile: &'static str, seconds: u32, doubt: Doubt) -> Watched {
     last.unwrap_or_else(|| panic!("{profile}: no run began"))
 }
 
-fn run_bots(folder: &Folder, (profile, seconds): (&'static str, u32), seed: u32) -> Option<Watched> {
+fn run_bots(folder: &Folder, (profile, seconds): (&'static str, u32), seed: u32) -> Option<ObservedRun> {
     let (name, span) = (format!("seed-{seed}.db"), format!("{seconds}s"));
     std::fs::write(folder.path("seed.toml"), format!("[sandbox]\nseed = {seed}\n")).unwrap();
     let data: Vec<String> = SYMBOLS.iter().map(|symbol| format!("--data={symbol}_1m.csv")).collect();
@@ -117,7 +117,7 @@ fn run_bots(folder: &Folder, (profile, seconds): (&'static str, u32), seed: u32)
     assert_eq!((code, report.is_object()), (Some(expected), true), "{profile}: {printed}");
     let lines = recording::lines(&folder.path(&name));
     let journal = lines.iter().map(|stored| serde_json::from_str(&stored.line.body).unwrap()).collect();
-    Some(Watched { profile, report, journal, trades: onlooker.trades })
+    Some(ObservedRun { profile, report, journal, trades: onlooker.trades })
 }
 
 fn follow_stderr(child: &mut Child) -> (JoinHandle<String>, mpsc::Receiver<String>) {
@@ -165,7 +165,7 @@ impl Onlooker {
     }
 }
 
-impl Watched {
+impl ObservedRun {
     fn intents(&self) -> Vec<Intent<'_>> {
         let opens = self.journal.iter().filter(|entry| entry["action"] == "open");
         opens

@@ -34,7 +34,7 @@ impl Fixture {
         Self::at(files, &["--start", "2026-01-10", "--faults", faults])
     }
 
-    fn of_minutes(candles: &str) -> Self {
+    fn with_minutes(candles: &str) -> Self {
         Self::new(&[("BTCUSDT_1m.csv", candles)], "none")
     }
 
@@ -87,7 +87,7 @@ fn counts(series: &Value) -> [u64; 4] {
 fn fetches_what_the_venue_has_and_resumes_at_the_end_of_the_stored_candles() {
     // Closed from noon of the second day to noon of the third day.
     let is_open = |minute: &i64| !(2_160..3_600).contains(minute);
-    let fixture = Fixture::of_minutes(&minutes((0..8_000).filter(is_open)));
+    let fixture = Fixture::with_minutes(&minutes((0..8_000).filter(is_open)));
     let fetch = |arguments: &[&str]| fixture.fetch("BTCUSDT@1m", arguments);
     let first = fetch(&THREE_DAYS);
     assert_eq!(counts(&first), [2_880, 0, 0, 1_440], "{first}");
@@ -124,7 +124,7 @@ fn does_not_request_an_empty_weekend_again() {
 #[test]
 fn does_not_fetch_candles_removed_by_a_repair() {
     let spiked = minutes(0..8_000).replace("1767631200000,101,102,", "1767631200000,101,902,");
-    let fixture = Fixture::of_minutes(&spiked);
+    let fixture = Fixture::with_minutes(&spiked);
     let fetch = |arguments: &[&str]| fixture.fetch("BTCUSDT@1m", &[&THREE_DAYS, arguments].concat());
     assert_eq!(counts(&fetch(&[])), [4_320, 0, 0, 0]);
     let fix = ["data", "check", "--catalog", "candles", "--fix", "--also", "spike", "--ignore", "gap"];
@@ -156,7 +156,7 @@ fn fetches_several_series_completely_despite_every_venue_fault() {
 
 #[test]
 fn stores_candles_out_of_step_with_earlier_ones_and_fails() {
-    let fixture = Fixture::of_minutes(&minutes(0..8_000));
+    let fixture = Fixture::with_minutes(&minutes(0..8_000));
     // Five-minute candles that end a minute early.
     let mut early = String::from("time,open,high,low,close,volume\n");
     for minute in (0..4_000).step_by(5) {
@@ -174,12 +174,12 @@ fn stores_candles_out_of_step_with_earlier_ones_and_fails() {
 #[test]
 fn reports_revised_candles_and_keeps_the_first_values() {
     let first = minutes(0..8_000);
-    let fixture = Fixture::of_minutes(&first);
+    let fixture = Fixture::with_minutes(&first);
     fixture.fetch("BTCUSDT@1m", &THREE_DAYS);
     // Another venue with other values of one candle.
     let line = first.lines().nth(1_001).unwrap();
     assert_eq!(line, "1767631200000,101,102,100,101.5,1000");
-    let other = Fixture::of_minutes(&first.replace(line, "1767631200000,101,102.5,100,101.25,1000"));
+    let other = Fixture::with_minutes(&first.replace(line, "1767631200000,101,102.5,100,101.25,1000"));
     let folder = fixture.folder.with_variable("CANDLEWICK_BROKER__PRICE_URL", other.served.text("base_url"));
     let fixture = Fixture { folder, served: fixture.served };
     let again = [&["BTCUSDT@1m", "--again"], &THREE_DAYS[..]].concat();
@@ -195,7 +195,7 @@ fn reports_revised_candles_and_keeps_the_first_values() {
 
 #[test]
 fn names_each_error_and_fetches_the_other_series() {
-    let fixture = Fixture::of_minutes(&minutes(0..8_000));
+    let fixture = Fixture::with_minutes(&minutes(0..8_000));
     for (arguments, code, parts) in [
         ("btc/usdt@1m", 4, &["btc/usdt 1m", "\"BTCUSDT\""][..]),
         ("NOPE@1m", 4, &["NOPE"]),

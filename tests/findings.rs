@@ -59,7 +59,7 @@ fn backtest(folder: &Folder, more: &[&str]) -> Value {
     folder.run(&[&["backtest", "--config", "bot.toml", "--json"], more].concat()).json()
 }
 
-fn of_file(folder: &Folder) -> Value {
+fn report_of_file(folder: &Folder) -> Value {
     backtest(folder, &["--data", "BTCUSDT_1m.csv"])
 }
 
@@ -100,17 +100,17 @@ fn finds_endings_and_settings() {
         ("ladder_hides_losses", "", rounds.clone(), ("\"01:00\"", ladder), rounds),
     ] {
         let changed = folder(&endings).with("bot.toml", &BOT.replacen(from, to, 1));
-        check(kind, &of_file(&changed), figure, &of_file(&folder(&without)));
+        check(kind, &report_of_file(&changed), figure, &report_of_file(&folder(&without)));
     }
 }
 
 #[test]
 fn finds_an_edge_unsupported_by_later_trades() {
-    let wins = of_file(&folder(&[Won; 200]));
+    let wins = report_of_file(&folder(&[Won; 200]));
     let needed = wins["edge"]["shown"]["after_trades"].as_u64().unwrap() as usize;
     // A payout of 80 needs 55.56 %; of 400 trades 220 are won, or 300.
     let then = |won: usize| [vec![Won; won], vec![Lost; 20 - won]].concat().repeat(20);
-    let [gone, held] = [11, 15].map(|won| of_file(&folder(&[vec![Won; needed], then(won)].concat())));
+    let [gone, held] = [11, 15].map(|won| report_of_file(&folder(&[vec![Won; needed], then(won)].concat())));
     check("edge_did_not_last", &gone, "55.00 %", &held);
     let [gone, held] = [gone, held].map(|report| report["edge"]["shown"].clone());
     assert_eq!((&gone["won_since"], &gone["lost_since"]), (&220.into(), &180.into()));

@@ -28,8 +28,14 @@ pub(crate) fn check(name: &str, commands: &[&str], run: impl Fn(&[&str]) -> Valu
         std::fs::write(&file, format!("{found:#}\n")).unwrap();
     }
     let recorded: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
-    for (found, recorded) in found["commands"].as_array().unwrap().iter().zip(recorded["commands"].as_array().unwrap()) {
+    for (found, recorded) in
+        found["commands"].as_array().unwrap().iter().zip(recorded["commands"].as_array().unwrap())
+    {
         assert_eq!(found, recorded, "{name}");
     }
-    assert_eq!(found["commands"].as_array().map(Vec::len), recorded["commands"].as_array().map(Vec::len), "{name}");
+    assert_eq!(
+        found["commands"].as_array().map(Vec::len),
+        recorded["commands"].as_array().map(Vec::len),
+        "{name}"
+    );
 }

@@ -23,9 +23,9 @@ const KEY: &str = "kJ5c/Ws3+Ua8HyGe6NbX2qZm";
 const STEP: i64 = 5_000;
 
 #[derive(Default)]
-struct Moved(Vec<String>);
+struct CursorMoves(Vec<String>);
 
-impl vte::Perform for Moved {
+impl vte::Perform for CursorMoves {
     fn print(&mut self, letter: char) {
         if is_hidden(letter) {
             self.0.push(format!("prints {letter:?}"));
@@ -58,7 +58,7 @@ impl vte::Perform for Moved {
 }
 
 fn moves_of(bytes: &[u8]) -> Vec<String> {
-    let (mut parser, mut moved) = (vte::Parser::new(), Moved::default());
+    let (mut parser, mut moved) = (vte::Parser::new(), CursorMoves::default());
     parser.advance(&mut moved, bytes);
     moved.0
 }

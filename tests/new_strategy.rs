@@ -17,7 +17,7 @@ fn new_crate_builds_and_passes_its_tests_offline() {
         let mut command = Command::new(env!("CARGO"));
         command.args(arguments).current_dir(folder.path(name));
         command.env("CARGO_TARGET_DIR", target).env("CARGO_TERM_COLOR", "never");
-        Run::of(&command.output().unwrap())
+        Run::from_output(&command.output().unwrap())
     };
     let test = ["test", "--offline", "--tests"];
     let run = cargo(&test, "three-in-a-row");
@@ -43,7 +43,7 @@ fn several_strategies_share_one_workspace_and_program() {
     assert_eq!(folder.run(&["strategy", "new", "momentum"]).code, 0);
     for name in ["three-in-a-row", "breakout"] {
         let mut add = folder.command(&["strategy", "new", name, "--workspace"]);
-        let added = Run::of(&add.current_dir(folder.path("momentum")).output().unwrap());
+        let added = Run::from_output(&add.current_dir(folder.path("momentum")).output().unwrap());
         assert_eq!(added.code, 0, "{}", added.stderr);
     }
     let metadata = Command::new(env!("CARGO"))

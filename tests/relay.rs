@@ -12,7 +12,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) struct Relay {
     pub(crate) url: String,
-    asked: Arc<Asked>,
+    asked: Arc<RequestLog>,
     open: Arc<Mutex<Open>>,
     listening: JoinHandle<()>,
 }
@@ -20,7 +20,7 @@ pub(crate) struct Relay {
 type Open = Option<Vec<TcpStream>>;
 
 #[derive(Default)]
-struct Asked {
+struct RequestLog {
     lines: Mutex<Vec<String>>,
     news: Condvar,
 }
@@ -30,7 +30,7 @@ impl Relay {
         let venue = venue.strip_prefix("http://").unwrap().to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let (asked, open) = (Arc::new(Asked::default()), Arc::new(Mutex::new(Some(Vec::new()))));
+        let (asked, open) = (Arc::new(RequestLog::default()), Arc::new(Mutex::new(Some(Vec::new()))));
         let (record, opened) = (Arc::clone(&asked), Arc::clone(&open));
         let listening = std::thread::spawn(move || {
             for client in listener.incoming() {
@@ -75,7 +75,7 @@ impl Relay {
     }
 }
 
-impl Asked {
+impl RequestLog {
     fn take(&self, text: &mut String, bytes: &[u8]) {
         text.push_str(&String::from_utf8_lossy(bytes));
         while let Some(end) = text.find("\r\n") {

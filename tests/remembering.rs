@@ -20,14 +20,14 @@ fn figures(report: &Value) -> Vec<Value> {
 }
 
 /// In a debug build, replaces the minimum retention of a run (twelve minutes) and of a start (one day).
-const LEAST: (&str, &str) = ("LEAST_REMEMBERED_MS", "1500");
+const MIN_RETENTION: (&str, &str) = ("LEAST_REMEMBERED_MS", "1500");
 const BOTS_AT_ONCE: usize = 20;
 /// Trades of the first run, more than the 250 of a snapshot part. It is not killed: a run killed in its first minute
 /// has verified nothing yet, so a start would trust none of its snapshots.
-const OF_FIRST: usize = 320;
+const FIRST_RUN_TRADES: usize = 320;
 /// Trades until the second run is killed and until the third ends: more than the fifty kept in memory.
-const UNTIL_KILLED: usize = OF_FIRST + 60;
-const UNTIL_THIRD: usize = UNTIL_KILLED + 120;
+const SECOND_RUN_TRADES: usize = FIRST_RUN_TRADES + 60;
+const THIRD_RUN_TRADES: usize = SECOND_RUN_TRADES + 120;
 const SETTINGS: &str = r#"
 max_signal_delay_ms = 0
 [broker]
@@ -60,7 +60,7 @@ fn busy() -> (Served, Folder) {
         folder = folder.with(&candles, &seconds::candles(now, (600, 1_800)));
         data.extend(["--data".to_owned(), folder.path(&candles).to_string_lossy().into_owned()]);
     }
-    let folder = folder.with("bots.toml", &settings).with_variable(LEAST.0, LEAST.1);
+    let folder = folder.with("bots.toml", &settings).with_variable(MIN_RETENTION.0, MIN_RETENTION.1);
     let (start, bots) = ((now + 1_000).to_string(), folder.path("bots.toml").to_string_lossy().into_owned());
     let served = ["--speed", "1", "--start", &start, "--config", &bots];
     let data = data.iter().map(String::as_str);
@@ -95,12 +95,12 @@ fn killed_and_restarted_runs_evict_trades_but_report_the_whole_journal() {
         let run = run_until(&folder, &LIVE, || judged(&folder, "run.db") >= settled);
         (left_in(&run.stderr), run.json())
     };
-    let first = go_on(OF_FIRST);
-    killed_after(&folder, UNTIL_KILLED);
-    let third = go_on(UNTIL_THIRD);
+    let first = go_on(FIRST_RUN_TRADES);
+    killed_after(&folder, SECOND_RUN_TRADES);
+    let third = go_on(THIRD_RUN_TRADES);
     assert!(third.0 >= Some(100), "{:?} were left", third.0);
     execute(&folder.path("run.db"), TABLES_OF_ANOTHER_JOURNAL);
-    let fourth = go_on(UNTIL_THIRD + 20);
+    let fourth = go_on(THIRD_RUN_TRADES + 20);
     assert_eq!(fourth.0, None, "what tables of another journal lack is read");
     let asked = |command: &str| folder.asked(command, "run.db");
     for (number, (_, said)) in [("1", &first), ("3", &third), ("4", &fourth)] {

@@ -31,7 +31,7 @@ fn check_keys(event: Option<&Value>, trade: &Value, keys: &str) {
 fn event_stream_matches_the_journal_in_each_process() {
     let folder = Folder::new();
     let bot = start(&folder, &["--for", "20s"]);
-    let ended = std::thread::spawn(move || Run::of(&bot.wait_with_output().unwrap()));
+    let ended = std::thread::spawn(move || Run::from_output(&bot.wait_with_output().unwrap()));
     while !folder.path("run.db.sock").exists() {
         assert!(!ended.is_finished(), "it ended by itself");
         std::thread::sleep(POLL_INTERVAL);

@@ -24,7 +24,10 @@ const PHRASES: &[Phrase] = &[
     phrase(r"(?i)\b(?:nobody|somebody|whoever)\b", "the operator, no one, another process"),
     phrase(r"\banew\b", "again"),
     phrase(r"\bnone (?:where|of yet|yet of)\b|\bwhere none\b", "`None` if there is none"),
-    phrase(r"^\s*//[/!] (?:Of|With|For|Until|From|Since|By|At|In|On|To) (?:what|which|whom|how|when|where)\b", "a noun"),
+    phrase(
+        r"^\s*//[/!] (?:Of|With|For|Until|From|Since|By|At|In|On|To) (?:what|which|whom|how|when|where)\b",
+        "a noun",
+    ),
     phrase(r"^\s*//[/!] (?:What|Whose|Who|How|Where|Why|Which)\b", "a noun phrase or a verb"),
     phrase(r"\bfn (?:of|words)\b", "`from_*`, `new`, `describe`, `render`"),
     phrase(r"\b(?:stands|stand) (?:in the way|there|beside|before|between|behind)\b", "is"),
@@ -83,7 +86,10 @@ fn subject_problem(subject: &str) -> Option<&'static str> {
         Some("does not start with an upper-case letter")
     } else if subject.ends_with('.') {
         Some("ends with a period")
-    } else if is_third_person || (first.ends_with("ed") && !["Embed", "Feed", "Need", "Seed", "Shed"].contains(&first)) || first.ends_with("ing") {
+    } else if is_third_person
+        || (first.ends_with("ed") && !["Embed", "Feed", "Need", "Seed", "Shed"].contains(&first))
+        || first.ends_with("ing")
+    {
         Some("is not imperative")
     } else {
         None

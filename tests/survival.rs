@@ -20,7 +20,7 @@ const SYMBOLS: [&str; 2] = ["BTCUSDT", "ETHUSDT"];
 const MAX_OPEN: usize = 2;
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 const MAX_POLLS: u32 = 2_400;
-const LONG: &str = "600s";
+const RUN_DURATION: &str = "600s";
 const CANDLES: (i64, i64) = (600, 1_800);
 
 /// Replies to opens are lost, and the list is late and unordered.
@@ -31,7 +31,7 @@ struct Point {
     faults: &'static str,
     span: &'static str,
     past: Past,
-    meanwhile: Meanwhile,
+    meanwhile: Downtime,
     settings: &'static str,
 }
 
@@ -43,7 +43,7 @@ enum Past {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Meanwhile {
+enum Downtime {
     Nothing,
     Resume,
     LoseConnection,
@@ -52,8 +52,8 @@ enum Meanwhile {
 }
 
 const fn point(name: &'static str) -> Point {
-    let (past, meanwhile) = (Past::Nothing, Meanwhile::Nothing);
-    Point { name, faults: LOSSES, span: LONG, past, meanwhile, settings: "" }
+    let (past, meanwhile) = (Past::Nothing, Downtime::Nothing);
+    Point { name, faults: LOSSES, span: RUN_DURATION, past, meanwhile, settings: "" }
 }
 
 const SMALL_STAKES: &str = "[sandbox]\nmax_amount = 5\n";
@@ -61,16 +61,16 @@ const MANY_SNAPSHOTS: &str = "[runtime]\nsnapshot_every = 20\n";
 const MANY_READINGS: &str = "[runtime]\nwallet_every_s = 5\nlist_lag_ms = 1000\n";
 
 /// Points that every run reaches. The built-in strategies request no prices, so none are written.
-const USUAL: &str = "lease 1, run 1, day_opened 1, balance 1, candle 2, candle 9, refuse 1, refuse 5, open 1, open 2, open 4, opened 1, \
+const COMMON_POINTS: &str = "lease 1, run 1, day_opened 1, balance 1, candle 2, candle 9, refuse 1, refuse 5, open 1, open 2, open 4, opened 1, \
                      opened 3, settled 1, settled 2, verdict 1, exchange 2, exchange 9, beat 1, rows 2";
 const DEPOSIT: Point = Point {
     faults: "none",
     past: Past::HaltFile,
-    meanwhile: Meanwhile::TradeForeign,
+    meanwhile: Downtime::TradeForeign,
     settings: MANY_READINGS,
     ..point("deposit 1")
 };
-const OTHERS: [Point; 15] = [
+const OTHER_POINTS: [Point; 15] = [
     Point { past: Past::Run, ..point("control-continue 1") },
     Point { past: Past::HaltFile, ..point("control-halt 1") },
     Point { past: Past::HaltFile, ..point("note 1") },
@@ -79,18 +79,18 @@ const OTHERS: [Point; 15] = [
     Point { faults: "errors:0.3", ..point("not_opened 1") },
     Point { span: "6s", ..point("control-suspend 1") },
     Point { span: "6s", ..point("release 1") },
-    Point { meanwhile: Meanwhile::Resume, ..point("control-resume 1") },
-    Point { meanwhile: Meanwhile::Resume, ..point("answer 1") },
+    Point { meanwhile: Downtime::Resume, ..point("control-resume 1") },
+    Point { meanwhile: Downtime::Resume, ..point("answer 1") },
     Point { settings: SMALL_STAKES, ..point("rejected 1") },
     Point { settings: MANY_SNAPSHOTS, ..point("snapshot 1") },
     // Rows of tables, before and after their transaction is committed.
     Point { past: Past::Run, ..point("rows 1") },
     Point { settings: MANY_SNAPSHOTS, past: Past::Run, ..point("snapshot 2") },
-    Point { past: Past::HaltFile, meanwhile: Meanwhile::LoseConnection, ..point("not_sent 1") },
+    Point { past: Past::HaltFile, meanwhile: Downtime::LoseConnection, ..point("not_sent 1") },
 ];
 
 /// Written only if clocks of one machine disagree, or if the wallet is read while the answer to an order is missing.
-const BY_CHANCE: [&str; 2] = ["skew", "wallet_difference"];
+const OPTIONAL_POINTS: [&str; 2] = ["skew", "wallet_difference"];
 
 struct Fixture {
     folder: Folder,
@@ -121,8 +121,8 @@ impl Fixture {
         command
     }
 
-    fn act(&mut self, child: &mut Child, meanwhile: Meanwhile, connection: Option<Relay>) {
-        if meanwhile == Meanwhile::Nothing {
+    fn act(&mut self, child: &mut Child, meanwhile: Downtime, connection: Option<Relay>) {
+        if meanwhile == Downtime::Nothing {
             return;
         }
         let has_begun = (0..MAX_POLLS).any(|_| {
@@ -133,7 +133,7 @@ impl Fixture {
         if let Some(connection) = connection {
             connection.close();
         }
-        if meanwhile == Meanwhile::TradeForeign {
+        if meanwhile == Downtime::TradeForeign {
             self.trade_foreign();
         } else {
             self.folder.run(&["resume", "--journal", "run.db"]);
@@ -165,7 +165,7 @@ impl Fixture {
 
     fn recover(&self, point: &str) {
         std::fs::write(self.folder.path("run.db.HALT"), "").unwrap();
-        let mut child = self.command(LONG).spawn().unwrap();
+        let mut child = self.command(RUN_DURATION).spawn().unwrap();
         let is_over = |trade: &Value| {
             let state = trade["state"].as_str().unwrap();
             ["settled", "rejected", "not_opened", "not_sent"].contains(&state)
@@ -321,7 +321,7 @@ fn survive(point: &Point, side: &str) -> BTreeSet<String> {
     let mut command = fixture.command(point.span);
     command.env("JOURNAL_KILL_POINT", &printed).env("JOURNAL_KILL_POINT_LOG", fixture.folder.path("writes"));
     let connection =
-        (point.meanwhile == Meanwhile::LoseConnection).then(|| Relay::to(fixture.served.text("base_url")));
+        (point.meanwhile == Downtime::LoseConnection).then(|| Relay::to(fixture.served.text("base_url")));
     if let Some(connection) = &connection {
         command.env("CANDLEWICK_BROKER__BASE_URL", &connection.url);
     }
@@ -342,7 +342,7 @@ fn survive(point: &Point, side: &str) -> BTreeSet<String> {
 #[test]
 fn recovers_from_a_kill_at_any_write() {
     let points: Vec<Point> =
-        [DEPOSIT].into_iter().chain(USUAL.split(", ").map(point)).chain(OTHERS).collect();
+        [DEPOSIT].into_iter().chain(COMMON_POINTS.split(", ").map(point)).chain(OTHER_POINTS).collect();
     let queue = Mutex::new(points.iter().flat_map(|point| [(point, "before"), (point, "after")]));
     let written = Mutex::new(BTreeSet::new());
     std::thread::scope(|scope| {
@@ -356,7 +356,7 @@ fn recovers_from_a_kill_at_any_write() {
             });
         }
     });
-    let kinds = points.iter().map(|point| point.name.split(' ').next().unwrap()).chain(BY_CHANCE);
+    let kinds = points.iter().map(|point| point.name.split(' ').next().unwrap()).chain(OPTIONAL_POINTS);
     let known: BTreeSet<String> = kinds.map(str::to_owned).collect();
     let missing: Vec<String> = written.into_inner().unwrap().difference(&known).cloned().collect();
     assert!(missing.is_empty(), "writes without a kill: {missing:?}");

@@ -27,7 +27,7 @@ pub(crate) fn stop_when(
         std::thread::sleep(Duration::from_millis(1));
     }
     send(signal, &process);
-    Run::of(&process.wait_with_output().unwrap())
+    Run::from_output(&process.wait_with_output().unwrap())
 }
 
 /// Kills a sweep at each of `moments`, which are lines of the undisturbed journal `whole`, then lets it finish. Returns

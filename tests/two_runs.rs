@@ -66,7 +66,7 @@ pub(crate) fn run_until(folder: &Folder, arguments: &[&str], has_happened: impl 
     if !ended.is_finished() {
         assert!(Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
     }
-    let run = Run::of(&ended.join().unwrap());
+    let run = Run::from_output(&ended.join().unwrap());
     assert!(is_time, "timed out: {}{}", run.stdout, run.stderr);
     run
 }

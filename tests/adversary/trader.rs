@@ -35,7 +35,7 @@ pub(crate) struct Trader {
     folder: Folder,
 }
 
-pub(crate) struct Shown {
+pub(crate) struct Output {
     pub(crate) code: Option<i32>,
     pub(crate) ended_at: i64,
     pub(crate) events: Vec<Value>,
@@ -83,7 +83,7 @@ impl Trader {
         (serde_json::from_str(&run.stdout).unwrap_or_default(), run.stdout + &run.stderr)
     }
 
-    pub(crate) fn finish(&self, mut child: Child, seconds: u64) -> Shown {
+    pub(crate) fn finish(&self, mut child: Child, seconds: u64) -> Output {
         let deadline = instant() + Duration::from_secs(seconds) + MAX_OVERTIME;
         let code = loop {
             if let Some(status) = child.try_wait().unwrap() {
@@ -99,7 +99,7 @@ impl Trader {
         let ended_at = now_ms();
         let ((status, said), (trades, told)) = (self.ask("status"), self.ask("trades"));
         let out = self.read("out");
-        Shown {
+        Output {
             code,
             ended_at,
             events: out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect(),
@@ -116,7 +116,7 @@ impl Trader {
     }
 }
 
-impl Shown {
+impl Output {
     pub(crate) fn halts(&self) -> Vec<(i64, String)> {
         let halted = self.events.iter().filter(|event| event["event"] == "halted");
         let reason = |event: &Value| event["reason"].as_str().unwrap_or_default().to_owned();

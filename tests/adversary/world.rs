@@ -155,7 +155,7 @@ impl World {
         let close_time = open_time + TRADE_MS;
         let lies = order.map(|order| self.lies_about(order)).unwrap_or_default();
         let lies: Vec<Kind> = lies.into_iter().map(|(_, kind)| kind).collect();
-        let plan = Plan::of(&lies, planned, terms.cents, close_time + SETTLED_AFTER_MS, terms.at);
+        let plan = Plan::new(&lies, planned, terms.cents, close_time + SETTLED_AFTER_MS, terms.at);
         let open_points = self.market.close(pair, second);
         let close_second = second + TRADE_MS / 1000;
         if order.is_some() {
@@ -209,7 +209,7 @@ struct Plan {
 
 impl Plan {
     /// `known` is the time at which the result is known, `at` the arrival of the order.
-    fn of(lies: &[Kind], planned: Word, stake: i64, known: i64, at: i64) -> Self {
+    fn new(lies: &[Kind], planned: Word, stake: i64, known: i64, at: i64) -> Self {
         let mut words = vec![(known, Some(planned))];
         let mut detail_words = None;
         let mut paid = vec![(known, profit_cents(planned, stake))];

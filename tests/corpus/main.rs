@@ -118,13 +118,13 @@ fn csv(candles: &[Candle]) -> String {
     text
 }
 
-struct Said {
+struct CheckOutput {
     code: i32,
     failed: Vec<String>,
     printed: String,
 }
 
-fn check_all(names: &[&str], folder: &Path) -> Vec<Said> {
+fn check_all(names: &[&str], folder: &Path) -> Vec<CheckOutput> {
     let (next, said) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -142,7 +142,7 @@ fn check_all(names: &[&str], folder: &Path) -> Vec<Said> {
     said.into_iter().map(|(_, said)| said).collect()
 }
 
-fn check(name: &str, folder: &Path) -> Said {
+fn check(name: &str, folder: &Path) -> CheckOutput {
     let mut command = Command::new(std::env::current_exe().unwrap());
     let (place, own) = name.split_once(':').unwrap_or(("", name));
     let strategy = if place == "rules" { place } else { own };
@@ -182,7 +182,7 @@ fn check(name: &str, folder: &Path) -> Said {
     let checks = document["checks"].as_array().into_iter().flatten();
     let failed = checks.filter(|check| check["result"] == "failed");
     let failed = failed.filter_map(|check| check["check"].as_str().map(str::to_owned)).collect();
-    Said { code: output.status.code().unwrap_or(-1), failed, printed }
+    CheckOutput { code: output.status.code().unwrap_or(-1), failed, printed }
 }
 
 fn search(
@@ -207,7 +207,7 @@ fn search(
         .then(|| format!("{command_name} of {strategy} must end with {code} and say {says:?}: {said}"))
 }
 
-fn judge(name: &str, said: &Said) -> Option<String> {
+fn judge(name: &str, said: &CheckOutput) -> Option<String> {
     let Some((_, check, must_be_alone)) = cheat::caught().find(|(cheat, ..)| *cheat == name) else {
         let is_fine = said.code == 0 && said.failed.is_empty();
         return (!is_fine).then(|| format!("{name} is honest, and accused:\n{}", said.printed));
@@ -218,13 +218,13 @@ fn judge(name: &str, said: &Said) -> Option<String> {
     (!is_caught || !is_alone).then(|| format!("{name} must be caught by {check}{alone}:\n{}", said.printed))
 }
 
-fn judge_caught(((name, check), said): (&(&str, &str), &Said)) -> Option<String> {
+fn judge_caught(((name, check), said): (&(&str, &str), &CheckOutput)) -> Option<String> {
     let is_caught = said.code == 5 && said.failed.iter().any(|failed| failed == check);
     (!is_caught).then(|| format!("{name} must be caught by {check}: {:?}\n{}", said.failed, said.printed))
 }
 
 /// Returns a message unless a strategy that ends or blocks its process is reported as such.
-fn judge_ended(((name, says), said): (&(&str, &str), &Said)) -> Option<String> {
+fn judge_ended(((name, says), said): (&(&str, &str), &CheckOutput)) -> Option<String> {
     let is_named = said.code == 5 && said.printed.contains(says);
     (!is_named)
         .then(|| format!("{name} must end with code 5 and say {says:?}: {}\n{}", said.code, said.printed))

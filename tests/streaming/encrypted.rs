@@ -33,13 +33,13 @@ const STREAM: &str = "GET /socket.io/?EIO=4&transport=websocket ";
 const PATIENCE: Duration = Duration::from_secs(30);
 const LIVE: [&str; 8] = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--for", "20s"];
 
-type Asked = Arc<Mutex<Vec<String>>>;
+type RequestLog = Arc<Mutex<Vec<String>>>;
 
 /// A venue in its own process behind a TLS server, a folder with its `bot.toml`, the requests it received, and the
 /// number of bytes streamed by each finished connection.
 struct Stage {
     folder: Folder,
-    asked: Asked,
+    asked: RequestLog,
     streamed: Receiver<u64>,
     _venue: Served,
 }
@@ -61,12 +61,12 @@ fn stage() -> Stage {
 }
 
 /// Starts a TLS proxy for a plain-text venue and returns its port and what it observed.
-fn encrypt(folder: &Folder, venue: SocketAddr) -> (u16, Asked, Receiver<u64>) {
+fn encrypt(folder: &Folder, venue: SocketAddr) -> (u16, RequestLog, Receiver<u64>) {
     let acceptor = TlsAcceptor::from(encryption(folder));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     listener.set_nonblocking(true).unwrap();
-    let (asked, (told, streamed)) = (Asked::default(), channel());
+    let (asked, (told, streamed)) = (RequestLog::default(), channel());
     let lines = Arc::clone(&asked);
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -115,7 +115,7 @@ pub(crate) fn check_known() {
     let folder = folder.with_variable("SSL_CERT_FILE", &certificate);
     let ran = run(&folder, &LIVE);
     let events = ran.events();
-    assert!(of(&events, "opened").count() > 0, "{}", ran.stderr);
+    assert!(events_named(&events, "opened").count() > 0, "{}", ran.stderr);
     assert!(!ran.stderr.contains("do not stream"), "{}", ran.stderr);
     // One price a second of some hundred bytes, on one connection.
     let bytes = streamed.recv_timeout(PATIENCE).unwrap();

@@ -73,7 +73,7 @@ pub(crate) fn check() {
 
 /// Every candle of the file from the first received one on, once and in order.
 fn check_candles(events: &[Value], symbol: &str, file: &str) {
-    let heard = of(events, "candle").filter(|candle| candle["symbol"] == symbol);
+    let heard = events_named(events, "candle").filter(|candle| candle["symbol"] == symbol);
     let heard: Vec<i64> = heard.map(|candle| candle["time"].as_i64().unwrap()).collect();
     let (first, last) = (heard[0], heard[heard.len() - 1]);
     let stored = file.lines().skip(1).map(|line| line.split(',').next().unwrap().parse::<i64>().unwrap());
@@ -96,10 +96,11 @@ fn check_prices(folder: &Folder, symbol: &str) {
 
 /// Each intent has at most one trade, and each trade of the venue an intent.
 fn check_trades(folder: &Folder, events: &[Value]) {
-    let opened: Vec<&str> = of(events, "opened").map(|event| event["venue_id"].as_str().unwrap()).collect();
+    let opened: Vec<&str> =
+        events_named(events, "opened").map(|event| event["venue_id"].as_str().unwrap()).collect();
     assert!(opened.len() > 10, "{opened:?}");
     assert_eq!(opened.iter().collect::<BTreeSet<_>>().len(), opened.len(), "{opened:?}");
-    assert!(of(events, "in_doubt").count() > 0, "no answer to an order was lost");
+    assert!(events_named(events, "in_doubt").count() > 0, "no answer to an order was lost");
     let status = run(folder, &["status", "--journal", "run.db", "--json"]).json();
     for none in ["strange_trades", "in_doubt", "in_flight"] {
         assert_eq!(status[none], Value::Array(Vec::new()), "{none}");

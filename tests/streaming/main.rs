@@ -67,7 +67,7 @@ fn run(folder: &Folder, arguments: &[&str]) -> Run {
     folder.run_of(&std::env::current_exe().unwrap(), arguments)
 }
 
-fn of<'a>(events: &'a [Value], name: &'a str) -> impl Iterator<Item = &'a Value> {
+fn events_named<'a>(events: &'a [Value], name: &'a str) -> impl Iterator<Item = &'a Value> {
     events.iter().filter(move |event| event["event"] == name)
 }
 

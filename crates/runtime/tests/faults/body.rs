@@ -56,7 +56,7 @@ fn reported<T: Display>(value: Option<&Reported<T>>) -> Option<String> {
     value.map(ToString::to_string)
 }
 
-fn words(progress: &Progress) -> (&'static str, Option<&'static str>) {
+fn status_and_result(progress: &Progress) -> (&'static str, Option<&'static str>) {
     match progress {
         Progress::Running => ("OPEN", Some("PENDING")),
         Progress::Over(Outcome::Won) => ("COMPLETED", Some("WON")),
@@ -70,7 +70,7 @@ fn words(progress: &Progress) -> (&'static str, Option<&'static str>) {
 
 pub(crate) fn trade(report: &TradeReport) -> Value {
     let moment = |at: Option<Millis>| at.map(Millis::get);
-    let (status, result) = words(&report.progress);
+    let (status, result) = status_and_result(&report.progress);
     let is_cancelled = report.progress.outcome() == Some(Outcome::Cancelled) && !report.is_by_status;
     let result = if is_cancelled { Some("CANCELLED") } else { result };
     let payout = report.payout.map(|payout| json!(payout.to_percent()));
@@ -109,7 +109,7 @@ pub(crate) fn trade(report: &TradeReport) -> Value {
 }
 
 pub(crate) fn short(report: &TradeReport) -> Value {
-    json!({ "id": report.id, "status": words(&report.progress).0, "symbol": report.symbol })
+    json!({ "id": report.id, "status": status_and_result(&report.progress).0, "symbol": report.symbol })
 }
 
 pub(crate) fn wallets(balances: &Balances) -> Value {
@@ -198,7 +198,7 @@ fn too_long(body: &str) -> RawAnswer {
     RawAnswer { body: Body::TooLong(body.as_bytes().to_vec()), ..answer(200, "") }
 }
 
-pub(crate) fn of_open(dice: &mut Dice) -> Result<RawAnswer, NoAnswer> {
+pub(crate) fn failed_open(dice: &mut Dice) -> Result<RawAnswer, NoAnswer> {
     Ok(match dice.between(0, 6) {
         0 => return Err(NoAnswer::Lost("connection reset".to_owned())),
         1 => cut("the connection ended"),
@@ -225,7 +225,7 @@ pub(crate) fn rejection(dice: &mut Dice) -> RawAnswer {
     answer(status, &body)
 }
 
-pub(crate) fn of_question(dice: &mut Dice) -> Result<RawAnswer, NoAnswer> {
+pub(crate) fn failed_reading(dice: &mut Dice) -> Result<RawAnswer, NoAnswer> {
     Ok(match dice.between(0, 7) {
         0 => return Err(NoAnswer::Lost("connection reset".to_owned())),
         1 => return Err(NoAnswer::NotConnected("connection refused".to_owned())),

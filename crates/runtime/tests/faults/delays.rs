@@ -80,7 +80,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn of(world: &World, book: &TradeBook) -> Self {
+    pub(crate) fn new(world: &World, book: &TradeBook) -> Self {
         let mut tally = Self::default();
         for bot in &world.plan.bots {
             let may_give_up = bot.stake.if_refused() == IfRefused::Reset;

@@ -27,12 +27,12 @@ pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBoo
         let is_asked = |trade: &Trade| {
             world.has_said(|text| text.contains("stays in doubt") && text.contains(&trade.id))
         };
-        let is_said = truth.of_intent(number).is_some_and(|trade| is_said(world, trade) || is_asked(trade));
+        let is_said = truth.trade_of(number).is_some_and(|trade| is_said(world, trade) || is_asked(trade));
         world.require(is_said, || format!("intent {number} is open without a report"));
     }
     for row in book.rows().iter().filter(|row| row.state == IntentState::Settled) {
         let id = book.venue_id(row).map(|id| id.to_string()).unwrap_or_default();
-        let trade = truth.of_intent(row.approved.intent().number()).filter(|trade| trade.id == id);
+        let trade = truth.trade_of(row.approved.intent().number()).filter(|trade| trade.id == id);
         let heard = trade.filter(|trade| trade.lie.is_some_and(|lie| lie.is_heard(trade.outcome)));
         let is_right = heard.is_none_or(|trade| is_said(world, trade));
         world.require(is_right, || format!("the lie of {heard:?} was not reported"));
@@ -77,7 +77,7 @@ fn check_deposits(
     }
     // A trade kept open by a lie is still at stake in the ledger, but closed in the wallet.
     for row in book.rows().iter().filter(|row| is_unfinished(row)) {
-        let Some(trade) = truth.of_intent(row.approved.intent().number()) else { continue };
+        let Some(trade) = truth.trade_of(row.approved.intent().number()) else { continue };
         let returned =
             if is_claimed(trade) { trade.stake + trade.profit } else { row.approved.stake().minor() };
         offsets.extend(offsets.clone().into_iter().map(|sum| sum + returned));
@@ -108,7 +108,7 @@ fn is_said(world: &World, trade: &Trade) -> bool {
     names.push(format!("{} ", trade.id));
     world.has_said(|text| {
         let is_named = names.iter().any(|name| text.contains(name)) || text.ends_with(&trade.id);
-        is_named && lie.words().iter().any(|words| text.contains(words))
+        is_named && lie.report_texts().iter().any(|words| text.contains(words))
     })
 }
 

@@ -45,7 +45,7 @@ pub(crate) enum BadTime {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Impossible {
+pub(crate) enum ImpossibleResult {
     WinThatCosts,
     WinOfThousands,
     LossThatEarns,
@@ -54,7 +54,7 @@ pub(crate) enum Impossible {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Another {
+pub(crate) enum OtherTrade {
     Id,
     Symbol,
     Direction,
@@ -74,10 +74,10 @@ pub(crate) enum Lie {
     HasTime(Moment, BadTime),
     PaysTooMuch,
     HasPayout,
-    EndsWith(Impossible),
+    EndsWith(ImpossibleResult),
     EndsBeside,
     /// Returns another trade's record by id for a minute.
-    RecordOfAnother(Another),
+    RecordOfAnother(OtherTrade),
     NotFoundById,
     /// Drops the trade from list and lookup by id after its close.
     Vanishes,
@@ -100,8 +100,8 @@ const SETTLING: [[Lie; 2]; 11] = [
     [HasTime(Moment::Close, YearsAhead), HasTime(Moment::Close, Endless)],
     [HasTime(Moment::Close, Negative), HasTime(Moment::Request, Endless)],
     [HasTime(Moment::Request, Negative), Lie::EndsBeside],
-    [RecordOfAnother(Another::Id), RecordOfAnother(Another::Symbol)],
-    [RecordOfAnother(Another::Direction), Lie::NotFoundById],
+    [RecordOfAnother(OtherTrade::Id), RecordOfAnother(OtherTrade::Symbol)],
+    [RecordOfAnother(OtherTrade::Direction), Lie::NotFoundById],
     [Lie::ListedOtherwise, Lie::ListedProfit],
     [Lie::ListedTwice, Lie::Reopens],
 ];
@@ -114,9 +114,9 @@ const HALTING: [[Lie; 2]; 10] = [
     [Takes(Term::Account), Answers(Term::Amount)],
     [Answers(Term::Symbol), Answers(Term::Direction)],
     [Answers(Term::Account), Lie::AnswersStrangersId],
-    [Lie::AnswersUnknownId, EndsWith(Impossible::WinThatCosts)],
-    [EndsWith(Impossible::WinOfThousands), EndsWith(Impossible::LossThatEarns)],
-    [EndsWith(Impossible::LossOfMore), EndsWith(Impossible::DrawThatEarns)],
+    [Lie::AnswersUnknownId, EndsWith(ImpossibleResult::WinThatCosts)],
+    [EndsWith(ImpossibleResult::WinOfThousands), EndsWith(ImpossibleResult::LossThatEarns)],
+    [EndsWith(ImpossibleResult::LossOfMore), EndsWith(ImpossibleResult::DrawThatEarns)],
 ];
 
 #[derive(Clone, Copy, Debug)]
@@ -136,7 +136,7 @@ pub(crate) enum Place {
 }
 
 impl Lies {
-    pub(crate) fn of(seed: u64) -> Self {
+    pub(crate) fn draw(seed: u64) -> Self {
         let word = mix([seed, 1_789, 1]);
         let share = [100, 300, 1_000][(word >> 8) as usize % 3];
         let wallet = [0, 0, 100][(word >> 16) as usize % 3];
@@ -191,7 +191,7 @@ impl Lies {
 }
 
 impl Lie {
-    pub(crate) const fn of_money(self) -> Option<MoneyLie> {
+    pub(crate) const fn money_lie(self) -> Option<MoneyLie> {
         if let Self::OfMoney(lie) = self { Some(lie) } else { None }
     }
 
@@ -238,7 +238,7 @@ impl Lie {
         }
     }
 
-    pub(crate) const fn words(self) -> &'static [&'static str] {
+    pub(crate) const fn report_texts(self) -> &'static [&'static str] {
         match self {
             Self::Takes(Term::Amount) | Self::Answers(Term::Amount) => &["amount is", UNEXPLAINED, SECOND],
             Self::Takes(Term::Symbol) | Self::Answers(Term::Symbol) => &["symbol is", UNEXPLAINED, SECOND],
@@ -285,11 +285,11 @@ impl Lie {
 
     pub(crate) fn ended(self, (outcome, profit): (Outcome, i64), stake: i64) -> (Outcome, i64) {
         match self {
-            EndsWith(Impossible::WinThatCosts) => (Outcome::Won, -stake),
-            EndsWith(Impossible::WinOfThousands) => (Outcome::Won, stake * 10_000),
-            EndsWith(Impossible::LossThatEarns) => (Outcome::Lost, stake),
-            EndsWith(Impossible::LossOfMore) => (Outcome::Lost, -stake * 3),
-            EndsWith(Impossible::DrawThatEarns) => (Outcome::Draw, stake),
+            EndsWith(ImpossibleResult::WinThatCosts) => (Outcome::Won, -stake),
+            EndsWith(ImpossibleResult::WinOfThousands) => (Outcome::Won, stake * 10_000),
+            EndsWith(ImpossibleResult::LossThatEarns) => (Outcome::Lost, stake),
+            EndsWith(ImpossibleResult::LossOfMore) => (Outcome::Lost, -stake * 3),
+            EndsWith(ImpossibleResult::DrawThatEarns) => (Outcome::Draw, stake),
             Self::EndsBeside if outcome == Outcome::Won => (outcome, profit - 1),
             Self::OfMoney(lie) => lie.ended((outcome, profit), stake),
             _ => (outcome, profit),
@@ -329,9 +329,9 @@ pub(crate) fn shown(trade: &Trade, mut report: TradeReport, place: Place, now: M
         }
         (RecordOfAnother(another), Place::ById) if now < trade.told_at + MISTAKEN_FOR => {
             match another {
-                Another::Id => UNKNOWN_ID.clone_into(&mut report.id),
-                Another::Symbol => report.symbol = Some(OTHER_SYMBOL.to_owned()),
-                Another::Direction => {
+                OtherTrade::Id => UNKNOWN_ID.clone_into(&mut report.id),
+                OtherTrade::Symbol => report.symbol = Some(OTHER_SYMBOL.to_owned()),
+                OtherTrade::Direction => {
                     report.direction = Some(Reported::Known(trade.order.direction.opposite()));
                 }
             }

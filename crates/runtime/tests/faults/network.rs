@@ -15,7 +15,7 @@ use std::time::UNIX_EPOCH;
 pub(crate) const USER: &str = "user-1";
 pub(crate) const WITHHELD_MS: i64 = 120_000;
 /// Maximum time that a request may stay queued after its client has gone (the rules of opening).
-pub(crate) const QUEUED: Millis = Millis::from_seconds(29);
+pub(crate) const MAX_QUEUE_TIME: Millis = Millis::from_seconds(29);
 pub(crate) const SLOWEST_MS: i64 = 7_500;
 
 pub(crate) struct ModelNetwork {
@@ -43,7 +43,7 @@ pub(crate) struct Way {
 impl Drop for Flight {
     fn drop(&mut self) {
         if !self.is_answered {
-            let by = self.world.time.now() + QUEUED;
+            let by = self.world.time.now() + MAX_QUEUE_TIME;
             self.world.truth().abandon(self.ticket, self.survives, by);
         }
     }
@@ -53,7 +53,7 @@ impl Way {
     pub(crate) fn draw(habits: &Habits, dice: &mut Dice) -> Self {
         let is_late = dice.per_mille(habits.late);
         let underway = if is_late {
-            dice.between(1, habits.patience_ms + QUEUED.get())
+            dice.between(1, habits.patience_ms + MAX_QUEUE_TIME.get())
         } else if habits.is_slow_to_open {
             dice.between(1, habits.patience_ms)
         } else {
@@ -95,7 +95,7 @@ impl ModelNetwork {
         };
         self.pass(there.min(patience)).await;
         let answered =
-            if is_failing { body::of_question(&mut self.world.dice()) } else { Ok(self.answer(url)) };
+            if is_failing { body::failed_reading(&mut self.world.dice()) } else { Ok(self.answer(url)) };
         let answered = answered.map(|answer| self.dated(answer));
         self.pass(back.min(patience - there)).await;
         if there + back > patience {
@@ -248,7 +248,7 @@ impl ModelNetwork {
         let state = self.world.truth().states[&ticket];
         let answered = match state {
             RequestState::Underway => return lost(),
-            _ if way.is_unanswered => body::of_open(&mut self.world.dice()),
+            _ if way.is_unanswered => body::failed_open(&mut self.world.dice()),
             RequestState::Rejected => Ok(body::rejection(&mut self.world.dice())),
             RequestState::Accepted(place) => {
                 let denial = lies::denial_of(&self.world.truth().trades[place]);

@@ -107,7 +107,7 @@ pub(crate) fn follow(world: &World) {
     }
 }
 
-pub(crate) fn trade_besides(world: &World) {
+pub(crate) fn trade_as_stranger(world: &World) {
     let plan = &world.plan;
     if !plan.habits.has_strangers || world.time.elapsed() > plan.trading || !world.dice().one_in(8) {
         return;

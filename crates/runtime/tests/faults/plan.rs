@@ -91,7 +91,7 @@ pub(crate) struct Habits {
 }
 
 impl Plan {
-    pub(crate) fn of(seed: u64) -> (Self, Dice) {
+    pub(crate) fn draw(seed: u64) -> (Self, Dice) {
         let mut dice = Dice::new(seed);
         let trading = Millis::from_seconds(dice.skewed(60, 1_800));
         let to_midnight = Millis::HOUR * 12 - Millis::from_seconds(dice.between(0, 600));
@@ -115,7 +115,7 @@ impl Plan {
             risk: risk(&mut dice),
             habits: habits(&mut dice, i64::from(list_lag_s) * 1_000, trading),
             settings,
-            lies: Lies::of(seed),
+            lies: Lies::draw(seed),
             told_late: Millis::from_seconds(told_late_s),
             called_off_one_in: 40,
         };
@@ -133,7 +133,7 @@ impl Plan {
     }
 
     pub(crate) fn with_many_trades(self, remember_s: u32) -> Self {
-        let (risk, settings) = (unlimited(self.risk), RuntimeSettings { remember_s, ..self.settings });
+        let (risk, settings) = (without_limits(self.risk), RuntimeSettings { remember_s, ..self.settings });
         Self { trading: MANY_TRADES_FOR, signals: 900, risk, settings, ..self }
     }
 
@@ -147,7 +147,7 @@ impl Plan {
             bot.symbol = Symbol::new(SYMBOLS[number]).unwrap();
             bot.stake = first.stake.clone();
         }
-        let risk = RiskSettings { max_open_trades: 0, max_open_trades_per_symbol: 1, ..unlimited(risk) };
+        let risk = RiskSettings { max_open_trades: 0, max_open_trades_per_symbol: 1, ..without_limits(risk) };
         Self {
             bots,
             risk,
@@ -160,7 +160,7 @@ impl Plan {
     }
 }
 
-fn unlimited(risk: RiskSettings) -> RiskSettings {
+fn without_limits(risk: RiskSettings) -> RiskSettings {
     let (daily_loss_limit, max_drawdown_percent) = (Decimal::ZERO, 0.0);
     let (max_trades_per_day, max_trades_per_hour) = (0, 0);
     RiskSettings { max_trades_per_day, max_trades_per_hour, daily_loss_limit, max_drawdown_percent, ..risk }

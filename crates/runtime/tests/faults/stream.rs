@@ -81,11 +81,11 @@ impl Flow {
 }
 
 #[derive(Default)]
-pub(crate) struct Handed {
+pub(crate) struct DeliveredCandles {
     candles: BTreeMap<SeriesId, Millis>,
 }
 
-impl Handed {
+impl DeliveredCandles {
     pub(crate) fn check(&mut self, world: &World, kind: &EventKind) {
         match kind {
             EventKind::Candle { series, candle, .. } => {

@@ -76,7 +76,7 @@ impl Trade {
     }
 
     pub(crate) fn money_lie(&self) -> Option<MoneyLie> {
-        self.lie.and_then(Lie::of_money)
+        self.lie.and_then(Lie::money_lie)
     }
 
     pub(crate) fn is_of_real_money(&self) -> bool {

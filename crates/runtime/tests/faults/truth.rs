@@ -104,7 +104,7 @@ impl Truth {
         let lie = plan.lies.about(ticket, plan.habits.is_short_by_id).filter(|_| is_alone);
         let lie = lie.filter(|lie| *lie != Lie::OpensTwice || request.is_clear);
         let is_tellable = |lie: MoneyLie| lie.is_tellable(&request.order, &plan.habits);
-        let lie = lie.filter(|lie| lie.of_money().is_none_or(is_tellable));
+        let lie = lie.filter(|lie| lie.money_lie().is_none_or(is_tellable));
         let order = lie.map_or_else(|| request.order.clone(), |lie| lie.taken(&request.order));
         let stake = to_minor(order.amount);
         if intent.is_some() && (is_rejected || self.balance() < stake) {
@@ -132,7 +132,7 @@ impl Truth {
         let end = end_of(&order, payout, prices, is_called_off);
         let (outcome, profit) = lie.map_or(end, |lie| lie.ended(end, stake));
         let told_at = close_time + settles_late + plan.told_late;
-        let of_money = lie.and_then(Lie::of_money);
+        let of_money = lie.and_then(Lie::money_lie);
         let revision = of_money.and_then(|lie| lie.revision(outcome, (stake, payout), told_at));
         let withheld = of_money.map(|lie| lie.withheld((outcome, profit), stake)).unwrap_or_default();
         let follows_list = plan.habits.withholding == Withholding::Both;
@@ -284,7 +284,7 @@ impl Truth {
         self.trades.get(number.checked_sub(1)?).filter(|trade| trade.id == id)
     }
 
-    pub(crate) fn of_intent(&self, intent: u64) -> Option<&Trade> {
+    pub(crate) fn trade_of(&self, intent: u64) -> Option<&Trade> {
         self.by_intent.get(&intent).map(|place| &self.trades[*place])
     }
 

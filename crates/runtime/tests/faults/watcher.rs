@@ -4,7 +4,7 @@ use crate::alarms::WHILE_HALTED;
 use crate::delays::Tally;
 use crate::lies::MISSING;
 use crate::limits::{self, Refusals};
-use crate::money_checks::{Covered, check_day_loss, check_settled_in_time, is_bookable, large_deposit};
+use crate::money_checks::{WalletCheck, check_day_loss, check_settled_in_time, is_bookable, large_deposit};
 use crate::network::WITHHELD_MS;
 use crate::prelude::*;
 use crate::trade::is_of_pair;
@@ -35,7 +35,7 @@ pub(crate) const READ_AT_MOST: Millis = Millis::from_seconds(60);
 const WALLET_READ_AT_MOST: Millis = Millis::from_seconds(20);
 
 #[derive(Default)]
-pub(crate) struct Seen {
+pub(crate) struct Observations {
     doubts: BTreeMap<u64, Millis>,
     pub(crate) asked: BTreeSet<u64>,
     pub(crate) missing: BTreeSet<u64>,
@@ -46,19 +46,19 @@ pub(crate) struct Seen {
     pub(crate) open: BTreeSet<u64>,
     pub(crate) unfinished: usize,
     pub(crate) open_stakes: i64,
-    pub(crate) covered: Covered,
+    pub(crate) covered: WalletCheck,
     pub(crate) is_halted: bool,
     large_deposit: Option<Money>,
-    second_due: Option<SecondDue>,
+    second_due: Option<DueSecondTrade>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum SecondDue {
+enum DueSecondTrade {
     AtStake { id: String, stake: i64, is_over: bool },
     Halt,
 }
 
-impl Seen {
+impl Observations {
     pub(crate) fn new(past: &Past, ledger: &Ledger, world: &World) -> Self {
         let now = world.time.now();
         let of_state = |state| {
@@ -72,7 +72,7 @@ impl Seen {
             open: of_state(IntentState::Open).collect(),
             reported: past.unexplained().iter().cloned().collect(),
             unfinished: 1,
-            covered: Covered::new(ledger),
+            covered: WalletCheck::new(ledger),
             is_halted: world.disk().is_halted(),
             ..Self::default()
         }
@@ -90,19 +90,19 @@ impl Seen {
 pub(crate) struct Watcher {
     world: Arc<World>,
     began: Millis,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<Observations>>,
     pub(crate) book: TradeBook,
-    handed: crate::stream::Handed,
+    handed: crate::stream::DeliveredCandles,
     tally: Tally,
     refusals: Refusals,
 }
 
 impl Watcher {
-    pub(crate) fn new(world: &Arc<World>, past: &Past, seen: Arc<Mutex<Seen>>) -> Self {
+    pub(crate) fn new(world: &Arc<World>, past: &Past, seen: Arc<Mutex<Observations>>) -> Self {
         let mut book = TradeBook::default();
         book.append(past.book());
-        let (world, tally) = (Arc::clone(world), Tally::of(world, &book));
-        let (began, handed) = (world.time.now(), crate::stream::Handed::default());
+        let (world, tally) = (Arc::clone(world), Tally::new(world, &book));
+        let (began, handed) = (world.time.now(), crate::stream::DeliveredCandles::default());
         Self { world, began, seen, book, handed, tally, refusals: Refusals::default() }
     }
 
@@ -147,7 +147,7 @@ impl Watcher {
         self.check_doubts(&seen);
     }
 
-    fn take_warning(&self, text: &str, seen: &mut Seen) {
+    fn take_warning(&self, text: &str, seen: &mut Observations) {
         let world = &self.world;
         world.log(|| text.to_owned());
         world.note_said(text);
@@ -163,7 +163,7 @@ impl Watcher {
             let second_of = world.truth().find(id).and_then(|trade| trade.second_of).map(IntentId::new);
             let is_known = |of| self.book.row(of).is_some_and(|row| self.book.venue_id(row).is_some());
             let is_second = second_of.is_some_and(is_known) && !world.is_far_off();
-            world.require(!is_second, || format!("{id}, a second trade of {second_of:?}, was called foreign"));
+            world.require(!is_second, || format!("{id}, a second trade of {second_of:?}, was foreign"));
             seen.reported.insert(id.to_owned());
         }
         if let Some(id) = id.filter(|_| has(&["this journal does not know it"])) {
@@ -177,7 +177,7 @@ impl Watcher {
             self.check_strange(id);
             seen.second_due = world.truth().find(id).map(|trade| {
                 let (id, stake, is_over) = (id.to_owned(), trade.stake, trade.is_settled);
-                SecondDue::AtStake { id, stake, is_over }
+                DueSecondTrade::AtStake { id, stake, is_over }
             });
             seen.reported.insert(id.to_owned());
         }
@@ -229,7 +229,7 @@ pub(crate) const fn is_unfinished(row: &IntentRow) -> bool {
 }
 
 impl Watcher {
-    fn check_event(&self, event: &Event, seen: &mut Seen) {
+    fn check_event(&self, event: &Event, seen: &mut Observations) {
         if let Some(amount) = seen.large_deposit.take() {
             let is_halt = matches!(event.kind, EventKind::Control { control: Control::Halt });
             self.world.require(seen.is_halted || is_halt, || format!("booked {amount:?} and went on"));
@@ -279,31 +279,31 @@ impl Watcher {
         if self.world.plan.lies.money.is_some_and(is_frozen) {
             return;
         }
-        let most = self.world.most_shown_off();
+        let most = self.world.max_visible_offset();
         // Readings from before a clock jump count as later ones unless they contradict each other.
         let most = if self.world.plan.habits.clock_jumps > 0 { most * 3 } else { most };
         let is_right = offset.abs_diff(Millis::ZERO) <= most;
         self.world.require(is_right, || format!("the reported clock offset is {offset} ms of {most} ms"));
     }
 
-    fn check_second(&self, event: &Event, seen: &mut Seen) {
+    fn check_second(&self, event: &Event, seen: &mut Observations) {
         let is_halt = matches!(event.kind, EventKind::Control { control: Control::Halt });
         let is_halted = seen.is_halted || is_halt;
         match (seen.second_due.take(), &event.kind) {
             (None, _) => {}
-            (Some(SecondDue::AtStake { id, stake, .. }), EventKind::SecondTrade(trade))
+            (Some(DueSecondTrade::AtStake { id, stake, .. }), EventKind::SecondTrade(trade))
                 if trade.venue_id.as_str() == id =>
             {
                 let counted = trade.stake.minor();
                 self.world.require(counted == stake, || format!("{counted} of {stake} count of {id}"));
-                seen.second_due = (!is_halted).then_some(SecondDue::Halt);
+                seen.second_due = (!is_halted).then_some(DueSecondTrade::Halt);
             }
-            (Some(SecondDue::AtStake { is_over: true, .. } | SecondDue::Halt), _) if is_halted => {}
+            (Some(DueSecondTrade::AtStake { is_over: true, .. } | DueSecondTrade::Halt), _) if is_halted => {}
             (Some(due), _) => self.world.require(false, || format!("{due:?} did not follow")),
         }
     }
 
-    fn end_doubt(intent: IntentId, seen: &mut Seen) {
+    fn end_doubt(intent: IntentId, seen: &mut Observations) {
         seen.doubts.remove(&intent.number());
         seen.asked.remove(&intent.number());
     }
@@ -314,7 +314,7 @@ impl Watcher {
         let (mut truth, intent) = (self.world.truth(), opened.intent.number());
         let claimed = truth.find(id.as_str()).cloned();
         let owner = claimed.as_ref().map(|trade| trade.intent);
-        let lie = truth.of_intent(intent).and_then(|trade| trade.lie);
+        let lie = truth.trade_of(intent).and_then(|trade| trade.lie);
         match (lie, owner) {
             (Some(Lie::AnswersStrangersId), Some(None)) | (Some(Lie::AnswersUnknownId), None) => return,
             _ => {}
@@ -345,7 +345,7 @@ impl Watcher {
     fn is_taken_for_ours(&self, intent: u64, id: &str, truth: &Truth) -> bool {
         let is_late = self.world.plan.lists_late();
         let is_absent =
-            truth.of_intent(intent).is_none_or(|ours| is_late || ours.lie.is_some_and(Lie::is_unlike_asked));
+            truth.trade_of(intent).is_none_or(|ours| is_late || ours.lie.is_some_and(Lie::is_unlike_asked));
         let Some(other) = truth.find(id).filter(|other| is_absent && other.is_by_token) else { return false };
         // If the process ended before its request left, it cannot know that the request was not sent.
         let asked = truth.order_of(intent);
@@ -359,10 +359,10 @@ impl Watcher {
     }
 
     /// Checks that an intent taken as not opened has no trade, unless a late list and the wallet hide it.
-    fn check_absent(&self, intent: IntentId, seen: &Seen) {
+    fn check_absent(&self, intent: IntentId, seen: &Observations) {
         let (world, truth) = (&self.world, self.world.truth());
         let habits = &world.plan.habits;
-        let Some(trade) = truth.of_intent(intent.number()) else {
+        let Some(trade) = truth.trade_of(intent.number()) else {
             let is_underway = truth.is_underway(intent.number());
             let is_right = !is_underway || world.is_far_off();
             return world.require(is_right, || format!("intent {intent} was given up while underway"));
@@ -423,7 +423,7 @@ impl Watcher {
         self.world.require(is_right, || format!("intent {intent} ended {booked:?}, {id} {real:?}"));
     }
 
-    fn check_doubts(&self, seen: &Seen) {
+    fn check_doubts(&self, seen: &Observations) {
         let Some((number, since)) = seen.doubts.iter().min_by_key(|(_, since)| **since) else { return };
         let plan = &self.world.plan;
         let promised = i64::from(plan.settings.list_lag_ms);
@@ -435,7 +435,7 @@ impl Watcher {
         // A trade missing in every list counts as a lag of the list within its allowance.
         let lag = if plan.lies.is_halting { lag.max(2 * promised) } else { lag };
         // A clock that was set back repeats moments; one that was set forward looks like a lag of the list.
-        let patience = Millis::new(30_000 + 2 * lag) + DOUBT_SLACK + self.world.most_off() * 6;
+        let patience = Millis::new(30_000 + 2 * lag) + DOUBT_SLACK + self.world.max_offset() * 6;
         let waited = self.world.time.now() - *since;
         self.world.require(waited <= patience, || format!("intent {number} is in doubt for {waited} ms"));
     }

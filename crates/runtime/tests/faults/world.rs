@@ -43,7 +43,7 @@ pub(crate) struct Notes {
     pub(crate) unclear_until: AtomicI64,
     pub(crate) false_wallet_since: OnceLock<Millis>,
     pub(crate) false_records: Mutex<BTreeMap<String, Millis>>,
-    pub(crate) most_off: AtomicI64,
+    pub(crate) max_offset: AtomicI64,
     pub(crate) most_ahead: AtomicI64,
     broken: Mutex<Vec<String>>,
     pub(crate) is_excused: AtomicBool,
@@ -51,7 +51,7 @@ pub(crate) struct Notes {
 }
 
 impl World {
-    pub(crate) fn of((plan, dice): (Plan, Dice), layer: Layer, is_logging: bool) -> Arc<Self> {
+    pub(crate) fn new((plan, dice): (Plan, Dice), layer: Layer, is_logging: bool) -> Arc<Self> {
         let time = TrueTime::new(plan.epoch, layer == Layer::Bytes);
         let (dice, truth, disk) = (Mutex::new(dice), Mutex::default(), Mutex::default());
         let notes = Notes::default();
@@ -88,19 +88,19 @@ impl World {
     }
 
     pub(crate) fn note_offset(&self, offset: Millis) {
-        self.notes.most_off.fetch_max(offset.abs_diff(Millis::ZERO).get(), Relaxed);
+        self.notes.max_offset.fetch_max(offset.abs_diff(Millis::ZERO).get(), Relaxed);
     }
 
-    pub(crate) fn most_off(&self) -> Millis {
-        Millis::new(self.notes.most_off.load(Relaxed).max(self.notes.most_ahead.load(Relaxed)))
+    pub(crate) fn max_offset(&self) -> Millis {
+        Millis::new(self.notes.max_offset.load(Relaxed).max(self.notes.most_ahead.load(Relaxed)))
     }
 
-    pub(crate) fn most_shown_off(&self) -> Millis {
-        Millis::new(self.notes.most_off.load(Relaxed) + self.notes.most_ahead.load(Relaxed))
+    pub(crate) fn max_visible_offset(&self) -> Millis {
+        Millis::new(self.notes.max_offset.load(Relaxed) + self.notes.most_ahead.load(Relaxed))
     }
 
     pub(crate) fn is_far_off(&self) -> bool {
-        self.most_off() > CLOCK_UNCERTAINTY
+        self.max_offset() > CLOCK_UNCERTAINTY
     }
 
     pub(crate) fn may_be_off(&self) -> bool {

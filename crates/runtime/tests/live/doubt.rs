@@ -33,8 +33,7 @@ async fn check(outcome: OpenOutcome, state: IntentState, open_stakes: i64, refus
 }
 
 #[tokio::test(start_paused = true)]
-async fn failed_open_releases_its_stake_and_unknown_outcome_blocks_its_symbol()
-{
+async fn failed_open_releases_its_stake_and_unknown_outcome_blocks_its_symbol() {
     check(rejected(RejectionReason::Other), IntentState::Rejected, 0, None).await;
     check(not_sent(), IntentState::NotSent, 0, None).await;
     check(unknown(), IntentState::InDoubt, 1_000, Some(Rule::InDoubt)).await;

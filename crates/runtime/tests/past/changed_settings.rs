@@ -5,7 +5,7 @@ use crate::snapshots::state_under;
 use candlewick_journal::Journal as _;
 
 /// Bots by name, symbol and first stake; names that begin with "l" have ladders.
-fn of(bots: &[(&str, &str, i64)]) -> SessionSettings {
+fn with_bots(bots: &[(&str, &str, i64)]) -> SessionSettings {
     let base = settings();
     let bot = |(name, symbol, amount): &(&str, &str, i64)| {
         let mut bot =
@@ -23,14 +23,14 @@ fn of(bots: &[(&str, &str, i64)]) -> SessionSettings {
 
 async fn check(remember: Option<Millis>) {
     let all = [
-        of(&[("ladder", "BTCUSDT", 10)]),
-        of(&[("ladder", "BTCUSDT", 10), ("one", "ETHUSDT", 10)]),
-        of(&[("two", "XRPUSDT", 10), ("ladder", "BTCUSDT", 10), ("one", "ETHUSDT", 10)]),
-        of(&[("two", "XRPUSDT", 7), ("ladder", "BTCUSDT", 20), ("one", "ETHUSDT", 10)]),
+        with_bots(&[("ladder", "BTCUSDT", 10)]),
+        with_bots(&[("ladder", "BTCUSDT", 10), ("one", "ETHUSDT", 10)]),
+        with_bots(&[("two", "XRPUSDT", 10), ("ladder", "BTCUSDT", 10), ("one", "ETHUSDT", 10)]),
+        with_bots(&[("two", "XRPUSDT", 7), ("ladder", "BTCUSDT", 20), ("one", "ETHUSDT", 10)]),
         // The bot is gone while a trade of it is in doubt, and another bot trades its symbol.
-        of(&[("one", "BTCUSDT", 10), ("two", "XRPUSDT", 7)]),
-        of(&[("three", "BTCUSDT", 5), ("one", "SOLUSDT", 10)]),
-        of(&[("least", "BTCUSDT", 5), ("three", "ETHUSDT", 5)]),
+        with_bots(&[("one", "BTCUSDT", 10), ("two", "XRPUSDT", 7)]),
+        with_bots(&[("three", "BTCUSDT", 5), ("one", "SOLUSDT", 10)]),
+        with_bots(&[("least", "BTCUSDT", 5), ("three", "ETHUSDT", 5)]),
     ];
     let mut folder = Folder::new();
     (folder.remember, folder.ends_in_doubt) = (remember, false);
@@ -77,19 +77,19 @@ async fn start_with_other_bots_resumes_from_the_last_snapshot_to_the_same_state(
 async fn returning_bot_or_changed_ladder_reads_the_whole_journal_and_says_so() {
     let folder = Folder::new();
     let one = ("one", "ETHUSDT", 10);
-    folder.run_under(false, &of(&[("ladder", "BTCUSDT", 10), one])).await;
-    folder.run_under(false, &of(&[one])).await;
+    folder.run_under(false, &with_bots(&[("ladder", "BTCUSDT", 10), one])).await;
+    folder.run_under(false, &with_bots(&[one])).await;
     let why = async |own: &SessionSettings| {
         let found = folder.read_under(own).await.unwrap();
         assert_eq!(state_under(&found, own), state_under(&folder.read_whole_under(own).await, own));
         found.notice().unwrap().clone()
     };
-    let back = why(&of(&[("ladder", "BTCUSDT", 10), one])).await;
+    let back = why(&with_bots(&[("ladder", "BTCUSDT", 10), one])).await;
     assert!(
         back.contains("other settings: bot \"ladder\" traded in earlier runs and not in the last"),
         "{back}"
     );
-    let ladder = of(&[("lone", "ETHUSDT", 10)]).bots.pop().unwrap();
+    let ladder = with_bots(&[("lone", "ETHUSDT", 10)]).bots.pop().unwrap();
     let own = SessionSettings { bots: vec![BotSettings { name: "one".to_owned(), ..ladder }], ..of(&[one]) };
     let ladder = why(&own).await;
     assert!(ladder.contains("bot \"one\" has another stake, which follows from all its trades"), "{ladder}");
@@ -98,7 +98,8 @@ async fn returning_bot_or_changed_ladder_reads_the_whole_journal_and_says_so() {
 /// Each part says whether its numbers refer to other bots, which is invalid for later parts.
 #[tokio::test]
 async fn journal_stays_valid_when_settings_change_back_and_forth() {
-    let (one, two) = (of(&[("a", "BTCUSDT", 10)]), of(&[("b", "ETHUSDT", 10), ("a", "BTCUSDT", 10)]));
+    let (one, two) =
+        (with_bots(&[("a", "BTCUSDT", 10)]), with_bots(&[("b", "ETHUSDT", 10), ("a", "BTCUSDT", 10)]));
     let mut folder = Folder::new();
     folder.ends_in_doubt = false;
     let format = async |folder: &Folder| {
@@ -126,7 +127,7 @@ async fn journal_stays_valid_when_settings_change_back_and_forth() {
 
 #[tokio::test]
 async fn abandoned_start_writes_no_snapshot() {
-    let all = [10, 11, 12].map(|amount| of(&[("one", "ETHUSDT", amount)]));
+    let all = [10, 11, 12].map(|amount| with_bots(&[("one", "ETHUSDT", amount)]));
     let folder = Folder::new();
     folder.run_under(true, &all[0]).await;
     let kept = folder.snapshots().await;
@@ -148,7 +149,7 @@ async fn abandoned_start_writes_no_snapshot() {
 
 #[tokio::test]
 async fn reports_why_the_settings_of_a_snapshot_are_unknown() {
-    let [before, own] = [10, 11].map(|amount| of(&[("one", "ETHUSDT", amount)]));
+    let [before, own] = [10, 11].map(|amount| with_bots(&[("one", "ETHUSDT", amount)]));
     let folder = Folder::new();
     folder.run_under(false, &before).await;
     let read = folder.read_under(&own).await.unwrap();

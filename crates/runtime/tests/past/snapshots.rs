@@ -221,43 +221,43 @@ impl Folder {
         journal.record(Entry::Header(&header)).unwrap();
         session.begin_run(&header);
         if !self.ends_in_doubt {
-            hand(&mut session, &mut journal, now, EventKind::Control { control: Control::Continue });
+            feed(&mut session, &mut journal, now, EventKind::Control { control: Control::Continue });
             for row in past.book().rows().iter().filter(|row| row.state == IntentState::InDoubt) {
                 let intent = row.approved.intent();
-                hand(&mut session, &mut journal, now, EventKind::NotOpened { intent, reserved_until: now });
+                feed(&mut session, &mut journal, now, EventKind::NotOpened { intent, reserved_until: now });
             }
         }
         let mut rejected: Option<OrderTerms> = None;
         for minute in 0..TRADES_OF_A_RUN {
             let at = now + Millis::MINUTE * minute;
             if let Some(terms) = rejected.take_if(|_| minute % 10 == 0) {
-                let found = life(terms.intent(), 8, false);
+                let found = trade_events(terms.intent(), 8, false);
                 for kind in std::iter::once(EventKind::Reinstated(terms)).chain(found) {
-                    hand(&mut session, &mut journal, at, kind);
+                    feed(&mut session, &mut journal, at, kind);
                 }
             }
             let series = (0..session.series().len()).filter_map(SeriesId::new);
-            let actions = series.flat_map(|series| hand(&mut session, &mut journal, at, candle(series, at)));
+            let actions = series.flat_map(|series| feed(&mut session, &mut journal, at, candle(series, at)));
             let terms_of = |action: Action| match action {
                 Action::Open(approved) => Some(*approved.terms()),
                 _ => None,
             };
             for terms in actions.filter_map(terms_of).collect::<Vec<_>>() {
                 let intent = terms.intent();
-                let mut life = life(intent, minute, self.ends_in_doubt);
+                let mut trade_events = trade_events(intent, minute, self.ends_in_doubt);
                 if minute % 10 == 2 && minute < 20 {
-                    life = vec![EventKind::Rejected { intent, rejection: Rejection::NoPrice }];
+                    trade_events = vec![EventKind::Rejected { intent, rejection: Rejection::NoPrice }];
                     rejected = Some(terms);
                 }
-                for kind in life {
-                    hand(&mut session, &mut journal, at + Millis::SECOND, kind);
+                for kind in trade_events {
+                    feed(&mut session, &mut journal, at + Millis::SECOND, kind);
                 }
             }
             for (run, _, intent) in self.corrections.iter().filter(|(_, when, _)| *when == minute) {
                 if *run == past.runs + 1 {
                     let (outcome, profit) = (Outcome::Draw, Money::ZERO);
                     let kind = EventKind::Correction { intent: IntentId::new(*intent), outcome, profit };
-                    hand(&mut session, &mut journal, at + Millis::SECOND, kind);
+                    feed(&mut session, &mut journal, at + Millis::SECOND, kind);
                 }
             }
             journal.note(at, format!("{{\"alarm\":\"{now} {}\"}}", minute / 10));
@@ -268,7 +268,7 @@ impl Folder {
             drop(journal);
         } else {
             let suspended = EventKind::Control { control: Control::Suspend };
-            hand(&mut session, &mut journal, now + Millis::HOUR, suspended);
+            feed(&mut session, &mut journal, now + Millis::HOUR, suspended);
             journal.close().await.unwrap();
         }
     }
@@ -298,7 +298,7 @@ pub(crate) fn settled(intent: IntentId, outcome: Outcome, profit: Money) -> Sett
     Settled { intent, outcome, profit, open_time, open_price, close_time, close_price, payout }
 }
 
-fn life(intent: IntentId, minute: i64, ends_in_doubt: bool) -> Vec<EventKind> {
+fn trade_events(intent: IntentId, minute: i64, ends_in_doubt: bool) -> Vec<EventKind> {
     let outcome = if minute % 3 == 0 { Outcome::Lost } else { Outcome::Won };
     let profit = Money::from_minor(if minute % 3 == 0 { -1_000 } else { 875 });
     let (opened, settled) = (opened(intent), settled(intent, outcome, profit));
@@ -309,7 +309,7 @@ fn life(intent: IntentId, minute: i64, ends_in_doubt: bool) -> Vec<EventKind> {
     }
 }
 
-pub(crate) fn hand(
+pub(crate) fn feed(
     session: &mut Session,
     journal: &mut RunJournal,
     at: Millis,

@@ -1,7 +1,7 @@
 //! Journal tables, projected incrementally and in one go, compared with each other and with the recorded events.
 
 use crate::prelude::*;
-use crate::snapshots::{bot, candle, hand, header, new_session, opened, settings_of, settled};
+use crate::snapshots::{bot, candle, feed, header, new_session, opened, settings_of, settled};
 use candlewick_engine::{Recorder as _, SecondTrade, Taken};
 use candlewick_journal::{Journal as _, Projector, Tables};
 use candlewick_runtime::{JournalCheck, Projection, project_journal};
@@ -30,7 +30,7 @@ fn settings(is_swapped: bool) -> SessionSettings {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Known {
+struct ExpectedRow {
     run: u64,
     bot: String,
     symbol: String,
@@ -47,7 +47,7 @@ struct Known {
 struct Script {
     folder: Folder,
     random: ChaCha8Rng,
-    known: BTreeMap<u64, Known>,
+    known: BTreeMap<u64, ExpectedRow>,
     runs: u64,
 }
 
@@ -98,17 +98,17 @@ impl Script {
         settings: &SessionSettings,
         (at, place): (Millis, usize),
     ) {
-        for action in hand(session, journal, at, candle(SeriesId::new(place).unwrap(), at)) {
+        for action in feed(session, journal, at, candle(SeriesId::new(place).unwrap(), at)) {
             let Action::Open(approved) = action else { continue };
             let bot = &settings.bots[place];
-            let known = Known {
+            let known = ExpectedRow {
                 run: self.runs,
                 bot: bot.name.clone(),
                 symbol: bot.symbol.to_string(),
                 direction: "BUY",
                 state: "in_doubt",
                 stake: 1_000,
-                ..Known::default()
+                ..ExpectedRow::default()
             };
             self.known.insert(approved.intent().number(), known);
             self.answer((session, journal), approved.intent(), at + Millis::SECOND);
@@ -137,7 +137,7 @@ impl Script {
         };
         known.state = state;
         for kind in kinds {
-            hand(session, journal, at, kind);
+            feed(session, journal, at, kind);
         }
     }
 
@@ -151,7 +151,7 @@ impl Script {
                 _ => continue,
             };
             known.state = state;
-            hand(session, journal, at, kind);
+            feed(session, journal, at, kind);
         }
         let open: Vec<u64> =
             self.known.iter().filter(|(_, known)| known.state == "open").map(|(intent, _)| *intent).collect();
@@ -175,7 +175,7 @@ impl Script {
                 known.close_price = Some(1.0 / 7.0);
                 EventKind::Settled(settled(intent, outcome, profit))
             };
-            hand(session, journal, at, kind);
+            feed(session, journal, at, kind);
         }
     }
 
@@ -187,10 +187,10 @@ impl Script {
         let intent = IntentId::new(self.random.random_range(1..=last));
         let venue_id = VenueId::truncated(&format!("second-{intent}-{at}"));
         let stake = Money::from_minor(1_000);
-        hand(session, journal, at, EventKind::SecondTrade(SecondTrade { intent, venue_id, stake }));
+        feed(session, journal, at, EventKind::SecondTrade(SecondTrade { intent, venue_id, stake }));
         if self.random.random_bool(0.7) {
             let profit = Money::from_minor(-1_000);
-            hand(session, journal, at, EventKind::SecondTradeSettled { intent, venue_id, profit });
+            feed(session, journal, at, EventKind::SecondTradeSettled { intent, venue_id, profit });
         }
     }
 
@@ -199,9 +199,9 @@ impl Script {
         let mut store = self.folder.store().await;
         let fold = JournalFold::read(&mut self.folder.reader().await, &settings(false), 0).await.unwrap();
         let (_, past, _) = fold.into_parts();
-        let is_anew = self.random.random_bool(0.2);
+        let is_from_start = self.random.random_bool(0.2);
         let head = store.head();
-        let mut projector = if is_anew { Projector::anew(head) } else { Projector::after(head) };
+        let mut projector = if is_from_start { Projector::anew(head) } else { Projector::after(head) };
         for _ in 0..pieces {
             projector.keep_piece(&mut store, &past).await.unwrap();
         }
@@ -222,11 +222,11 @@ impl Script {
     }
 }
 
-fn known_of(tables: &Tables) -> BTreeMap<u64, Known> {
+fn expected_row(tables: &Tables) -> BTreeMap<u64, ExpectedRow> {
     let known = tables.intents.iter().map(|row| {
         let state = ["in_doubt", "rejected", "not_sent", "not_opened", "open", "settled"];
         let result = ["WON", "LOST", "DRAW", "CANCELLED"];
-        let known = Known {
+        let known = ExpectedRow {
             run: row.run,
             bot: row.bot.clone(),
             symbol: row.symbol.clone(),
@@ -244,7 +244,7 @@ fn known_of(tables: &Tables) -> BTreeMap<u64, Known> {
     known.collect()
 }
 
-fn days_of(known: &BTreeMap<u64, Known>) -> BTreeMap<(Millis, String), (u64, i64)> {
+fn days_of(known: &BTreeMap<u64, ExpectedRow>) -> BTreeMap<(Millis, String), (u64, i64)> {
     let mut days = BTreeMap::<_, (u64, i64)>::new();
     for one in known.values() {
         let (Some(at), Some(profit)) = (one.settled, one.profit) else { continue };
@@ -274,7 +274,7 @@ async fn incremental_tables_match_a_single_projection_and_each_outcome() {
         assert_eq!(check.tables, TablesCheck::Sound { seq, intents }, "seed {seed}");
         let in_one = script.project(Projection::Anew).await;
         assert_eq!(in_pieces, in_one, "seed {seed}");
-        assert_eq!(known_of(&in_one), script.known, "seed {seed}");
+        assert_eq!(expected_row(&in_one), script.known, "seed {seed}");
         let days = in_one.figures.iter().filter(|(_, day)| day.settled > 0);
         let days: BTreeMap<_, _> =
             days.map(|(key, day)| (key.clone(), (day.settled, day.profit_minor))).collect();
