@@ -5,7 +5,7 @@ use crate::lies;
 use crate::memory_journal::Durability;
 use crate::network::MAX_QUEUE_TIME;
 use crate::prelude::*;
-use crate::process::{Operator, OperatorStep, RecoveredState, header, recover, session_settings};
+use crate::process::{Operator, OperatorStep, RecoveredRun, header, recover, session_settings};
 use crate::questions::{PendingRequest, RequestProgress};
 use crate::records;
 use crate::stream::{self, Flow};
@@ -63,7 +63,7 @@ struct Process<'a> {
 }
 
 pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> RunEnd {
-    let RecoveredState { session, past } = match recover(world) {
+    let RecoveredRun { session, past } = match recover(world) {
         Ok(folded) => folded,
         Err(error) => return RunEnd::Failed(error),
     };

@@ -90,7 +90,7 @@ pub(crate) fn new_session(world: &World) -> Session {
 }
 
 pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> RunEnd {
-    let RecoveredState { session, past } = match recover(world) {
+    let RecoveredRun { session, past } = match recover(world) {
         Ok(folded) => folded,
         Err(error) => return RunEnd::Failed(error),
     };
@@ -402,12 +402,12 @@ impl<T> Future for Mortal<T> {
     }
 }
 
-pub(crate) struct RecoveredState {
+pub(crate) struct RecoveredRun {
     pub(crate) session: Session,
     pub(crate) past: Past,
 }
 
-pub(crate) fn recover(world: &World) -> Result<RecoveredState, RuntimeError> {
+pub(crate) fn recover(world: &World) -> Result<RecoveredRun, RuntimeError> {
     let mut session = new_session(world);
     let settings = session_settings(world);
     let disk = world.disk();
@@ -438,5 +438,5 @@ pub(crate) fn recover(world: &World) -> Result<RecoveredState, RuntimeError> {
         disk.lines.iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
     }
     let past = fold.hand_over(&mut session)?;
-    Ok(RecoveredState { session, past })
+    Ok(RecoveredRun { session, past })
 }

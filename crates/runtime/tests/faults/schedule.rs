@@ -5,7 +5,7 @@ use crate::direct;
 use crate::ledger;
 use crate::money_checks::{self, WalletCheck};
 use crate::prelude::*;
-use crate::process::{MAX_OFF_MS, MAX_WAIT, RecoveredState, live, recover};
+use crate::process::{MAX_OFF_MS, MAX_WAIT, RecoveredRun, live, recover};
 use crate::watcher::result_of;
 use crate::world::{Counts, Layer};
 
@@ -72,10 +72,10 @@ pub(crate) fn play_plan(planned: (Plan, Dice), is_logging: bool) -> PlayedSchedu
 
 enum NextStep {
     On,
-    Over(Option<Box<RecoveredState>>),
+    Over(Option<Box<RecoveredRun>>),
 }
 
-fn finish(world: &World, folded: Option<Box<RecoveredState>>) {
+fn finish(world: &World, folded: Option<Box<RecoveredRun>>) {
     for trade in &world.truth().trades {
         world.log(|| format!("{} of intent {:?} had the lie {:?}", trade.id, trade.intent, trade.lie));
     }
@@ -131,7 +131,7 @@ fn next_step(world: &World, end: End, ended: &RunEnd) -> NextStep {
     if world.broken().is_empty() && !world.is_excused() { NextStep::On } else { NextStep::Over(None) }
 }
 
-impl RecoveredState {
+impl RecoveredRun {
     fn is_left_open(&self, world: &World) -> bool {
         let truth = world.truth();
         let is_open = |row: &&IntentRow| {
@@ -182,11 +182,11 @@ fn draw(world: &World, may_end: bool) -> (End, Millis, Millis) {
     (end_of_run(world, end), Millis::new(offset), Millis::new(pause))
 }
 
-fn reckon(world: &World, folded: Option<Box<RecoveredState>>) {
+fn reckon(world: &World, folded: Option<Box<RecoveredRun>>) {
     if !world.broken().is_empty() || world.is_excused() {
         return;
     }
-    let RecoveredState { session, past } = match folded.map_or_else(|| recover(world), |folded| Ok(*folded)) {
+    let RecoveredRun { session, past } = match folded.map_or_else(|| recover(world), |folded| Ok(*folded)) {
         Ok(folded) => folded,
         Err(error) => return world.require(false, || format!("cannot fold the journal: {error}")),
     };
