@@ -2,9 +2,9 @@
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder, Run, candles};
+use crate::consecutive_runs::{self, trades_of, venue_and_bot};
 use crate::recording::write;
 use crate::serving::Served;
-use crate::two_runs::{self, trades_of, venue_and_bot};
 use candlewick_journal::{Line, LineKind};
 use candlewick_sdk::Millis;
 use serde_json::{Value, json};
@@ -126,7 +126,9 @@ fn wrong_credentials_symbols_and_series_fail_where_they_are_used() {
 #[test]
 fn names_only_open_trades_unknown_to_the_journal() {
     let (served, folder) = venue_and_bot("");
-    let long = two_runs::BOT.replace("\"00:01\"", "\"24:00:00\"").replace("per_symbol = 5", "per_symbol = 1");
+    let long = consecutive_runs::BOT
+        .replace("\"00:01\"", "\"24:00:00\"")
+        .replace("per_symbol = 5", "per_symbol = 1");
     let folder = folder.with("bot.toml", &long);
     let mut trading =
         folder.command(&["live", "--config", "bot.toml", "--quiet"]).stdout(Stdio::null()).spawn().unwrap();

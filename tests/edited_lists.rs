@@ -3,10 +3,10 @@
 
 use crate::candlewick::{Folder, NO_LIMITS, SANDBOX_RUN, candles};
 use crate::control::Live;
-use crate::doors::wait_for;
 use crate::excerpt::{MINUTE, MONDAY};
 use crate::outside_signals::check_parity;
 use crate::recording::lines;
+use crate::signal_sources::wait_for;
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_sandbox::parse_time;
 use candlewick_sdk::Millis;

@@ -2,10 +2,10 @@
 #![cfg(target_os = "linux")]
 
 use crate::candlewick::{BOT, Folder, SANDBOX_RUN, candlewick};
+use crate::consecutive_runs::judged;
 use crate::excerpt::{HOUR, MONDAY, shipped};
-use crate::hostile::open_terminal;
+use crate::hostile_texts::open_terminal;
 use crate::serving::Process;
-use crate::two_runs::judged;
 use rustix::termios::{LocalModes, tcgetattr};
 use serde_json::Value;
 use std::fs::File;

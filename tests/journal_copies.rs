@@ -2,8 +2,8 @@
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
+use crate::consecutive_runs::{judged, run_until, trades_of, venue_and_bot};
 use crate::recording::{block_on, edit, execute, folder, lines, record_in_lock_step};
-use crate::two_runs::{judged, run_until, trades_of, venue_and_bot};
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{JournalContents, TradeFilter};
 use serde_json::{Value, json};

@@ -2,8 +2,8 @@
 #![cfg(unix)]
 
 use crate::candlewick::{BACKTEST, BINARY, Folder, candles, folder_with_bot};
+use crate::consecutive_runs::{judged, run_until, venue_and_bot};
 use crate::recording::{edit, folder, forge, record_in_lock_step};
-use crate::two_runs::{judged, run_until, venue_and_bot};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 

@@ -167,7 +167,7 @@ fn verdict_on_all_trades_equals_that_of_the_only_bot() {
 #[cfg(unix)]
 #[test]
 fn restart_continues_a_verdict_and_other_parameters_start_a_new_one() {
-    use crate::two_runs::{BOT, judged as count_judged, run_until, venue_and_bot};
+    use crate::consecutive_runs::{BOT, judged as count_judged, run_until, venue_and_bot};
 
     let (_served, folder) = venue_and_bot("");
     let of_run = |command: &str| json_of(&folder, &[command, "--journal", "run.db"]);

@@ -1,7 +1,7 @@
 //! Paper trading at a venue in its own process: the verdict is enforced and survives a restart.
 #![cfg(unix)]
 
-use crate::two_runs::{BOT, run_until, venue_and_bot};
+use crate::consecutive_runs::{BOT, run_until, venue_and_bot};
 use serde_json::{Value, json};
 
 const ENFORCED: &str = "[risk]\nenforce_verdict = true\nverdict = { alpha = 0.4, beta = 0.4, delta = 0.7 }\n";

@@ -130,5 +130,5 @@ fn recorded_journal_on_a_server_reads_as_recorded() {
 #[ignore = "needs a PostgreSQL server: run .ci/postgres"]
 fn restart_after_a_clean_end_continues_and_parity_replays_both_runs() {
     let database = Database::create("restart");
-    two_runs::check(&database.journal(), &[("PGPASSFILE", &database.password_file())], |_| ());
+    consecutive_runs::check(&database.journal(), &[("PGPASSFILE", &database.password_file())], |_| ());
 }

@@ -2,9 +2,9 @@
 #![cfg(unix)]
 
 use crate::candlewick::{Folder, Run};
+use crate::consecutive_runs::{BOT, judged, run_until, trades_of, venue_and_bot};
 use crate::recording::{lines, write};
 use crate::serving::Served;
-use crate::two_runs::{BOT, judged, run_until, trades_of, venue_and_bot};
 use candlewick_journal::{Line, LineKind};
 use serde_json::{Value, json};
 

@@ -2,9 +2,9 @@
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder};
+use crate::consecutive_runs::{self, run_until, venue_and_bot};
 use crate::control::{Live, venue_and_folder};
 use crate::recording;
-use crate::two_runs::{self, run_until, venue_and_bot};
 use candlewick_journal::Line;
 use serde_json::{Value, json};
 use std::os::unix::net::UnixListener;
@@ -120,7 +120,7 @@ fn parity_replays_a_session_with_a_reload_in_its_middle_and_its_restart() {
     let is_reloaded = std::cell::Cell::new(false);
     run_until(&folder, &LIVE, || {
         if !is_reloaded.get() && is_readable() && opens() > 0 {
-            let limited = two_runs::BOT.replace("[risk]", "[risk]\nmax_trades_per_day = 1");
+            let limited = consecutive_runs::BOT.replace("[risk]", "[risk]\nmax_trades_per_day = 1");
             std::fs::write(folder.path("bot.toml"), limited).unwrap();
             let answer = folder.run(&RELOAD).json();
             assert_eq!(answer["reloaded"]["changes"], json!(["risk.max_trades_per_day 200 -> 1"]));

@@ -1,10 +1,10 @@
 //! `parity` on recorded sessions: in lock-step, under faults, edited and forged.
 
 use crate::candlewick::Folder;
+#[cfg(unix)]
+use crate::consecutive_runs::{run_until, trades_of, venue_and_bot};
 use crate::excerpt::{DAY, HOUR, MONDAY};
 use crate::recording::{edit, folder, lines, record_in_lock_step, record_under, write};
-#[cfg(unix)]
-use crate::two_runs::{run_until, trades_of, venue_and_bot};
 use candlewick_journal::{Line, LineKind, StoredLine};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

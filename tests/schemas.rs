@@ -2,8 +2,8 @@
 #![cfg(unix)]
 
 use crate::candlewick::{Folder, repository};
+use crate::consecutive_runs::{self, trades_of};
 use crate::recording::{block_on, connect, edit, execute, folder, forge_chain, record_in_lock_step};
-use crate::two_runs::{self, trades_of};
 use serde_json::Value;
 use sqlx::Connection;
 
@@ -37,7 +37,7 @@ fn has_request(folder: &Folder, intent: &str) -> bool {
 
 #[test]
 fn reads_an_older_journal_unchanged_and_migrates_it_at_the_next_run() {
-    let folder = two_runs::check("run.db", &[], |folder| {
+    let folder = consecutive_runs::check("run.db", &[], |folder| {
         assert!(has_request(folder, "1"));
         set_back(folder);
         assert!(!has_request(folder, "1"));

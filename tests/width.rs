@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
-use crate::hostile::on_terminal_of;
+use crate::hostile_texts::on_terminal_of;
 use crate::recording::{folder, record_in_lock_step};
 
 /// Commands that run until stopped, use the network, or print machine-readable output.

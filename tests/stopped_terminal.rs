@@ -2,8 +2,8 @@
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder};
+use crate::consecutive_runs::{judged, trades_of};
 use crate::excerpt::{HOUR, MONDAY, shipped};
-use crate::two_runs::{judged, trades_of};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::time::Duration;

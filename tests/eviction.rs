@@ -2,10 +2,10 @@
 #![cfg(all(unix, debug_assertions))]
 
 use crate::candlewick::{Folder, NO_LIMITS};
+use crate::consecutive_runs::{judged, run_until};
 use crate::recording::execute;
 use crate::seconds;
 use crate::serving::Served;
-use crate::two_runs::{judged, run_until};
 use candlewick_broker::clock::{Clock, SystemClock};
 use serde_json::Value;
 use std::collections::BTreeSet;
