@@ -4,6 +4,7 @@
 
 #[allow(dead_code, reason = "made for the other tests, of which there are more")]
 mod candlewick;
+mod consecutive_runs;
 #[allow(dead_code, reason = "made for the other tests, of which there are more")]
 mod excerpt;
 mod golden_case;
@@ -12,7 +13,6 @@ mod recording;
 mod seconds;
 #[allow(dead_code, reason = "made for the other tests, of which there are more")]
 mod serving;
-mod two_runs;
 
 use candlewick::Folder;
 use serde_json::Value;
