@@ -5,7 +5,7 @@ use crate::excerpt::{HEADER, HOUR, MONDAY};
 use serde_json::{Value, json};
 
 /// Fifty minutes: one row is invalid, one is duplicated and one is missing.
-fn bad() -> String {
+fn faulty_candles() -> String {
     let mut lines: Vec<String> = candles(50).lines().map(str::to_owned).collect();
     "1767571740000,100,99,101,100,1".clone_into(&mut lines[10]);
     lines.insert(21, lines[20].clone());
@@ -43,12 +43,12 @@ fn lists_the_catalog_series_of_a_bare_symbol() {
 
 #[test]
 fn writes_a_repair_to_a_new_strictly_readable_file() {
-    let folder = Folder::new().with("ETHUSDT_1m.csv", &bad());
+    let folder = Folder::new().with("ETHUSDT_1m.csv", &faulty_candles());
     let export = |file: &str| folder.run(&["data", "export", file, "--out", "strict.csv"]);
     export("ETHUSDT_1m.csv").fails(3, &["line 11"]);
     let fixed = check(&folder, &["ETHUSDT_1m.csv", "--fix"], 5);
     assert_eq!([&fixed["problems"], &fixed["left"], &fixed["fixed"]["removed"]], [4, 2, 2]);
-    assert_eq!(folder.read("ETHUSDT_1m.csv"), bad(), "the original stays");
+    assert_eq!(folder.read("ETHUSDT_1m.csv"), faulty_candles(), "the original stays");
     assert_eq!(export("fixed/ETHUSDT_1m.csv").code, 0);
     assert_eq!(folder.read("strict.csv"), folder.read("fixed/ETHUSDT_1m.csv"));
     for (arguments, part) in [

@@ -32,7 +32,7 @@ fn bot(socket: &Path, answer: String) -> JoinHandle<Value> {
     })
 }
 
-fn obedient(socket: &Path, state: &str) -> JoinHandle<Value> {
+fn serve_obedient_bot(socket: &Path, state: &str) -> JoinHandle<Value> {
     bot(socket, format!("{{\"answer\":\"done\",\"state\":{state}}}"))
 }
 
@@ -78,7 +78,7 @@ fn status_and_why_show_the_end_of_a_run_its_blocks_and_its_gates() {
     assert!(decisions.iter().all(|decision| decision["rule"] == "DailyLossLimit"), "{latest}");
     assert_eq!(why(&folder, "2026-01-06T01:00")["ended"], Value::Null);
     let gates = "\"open\":2,\"gates\":{\"hook\":\"closed: 1 of 2 virtual losses in a row\"}";
-    let bot = obedient(&folder.path("run.db.sock"), &STATE.replace("\"open\":2", gates));
+    let bot = serve_obedient_bot(&folder.path("run.db.sock"), &STATE.replace("\"open\":2", gates));
     let told = folder.asked("status", "run.db")["bot"]["gates"]["hook"].to_string();
     assert!(told.contains("1 of 2"), "{told}");
     assert_eq!(bot.join().unwrap(), json!({"order": "status"}));
@@ -114,7 +114,7 @@ fn paths_of_socket_and_halt_file_follow_the_journal_and_the_settings() {
 }
 
 fn check_found(folder: &Folder, named: &[&str], socket: &Path) {
-    let bot = obedient(socket, STATE);
+    let bot = serve_obedient_bot(socket, STATE);
     let halted = folder.run(&[&["halt", "--json", "--reason", "news"], named].concat()).json();
     assert_eq!(bot.join().unwrap(), json!({"order": "halt", "reason": "news"}));
     let state: Value = serde_json::from_str(STATE).unwrap();
@@ -136,7 +136,7 @@ fn unreadable_journal_does_not_count_as_a_journal_without_a_bot() {
 fn resume_removes_the_halt_file_before_sending_the_order() {
     let folder = Folder::new().with("candlewick.db.HALT", "news\n");
     let state = STATE.replace("halted", "trading").replace("\"reason\":\"news\",", "");
-    let bot = obedient(&folder.path("candlewick.db.sock"), &state);
+    let bot = serve_obedient_bot(&folder.path("candlewick.db.sock"), &state);
     let resumed = folder.run(&["resume", "--json"]).json();
     assert_eq!(bot.join().unwrap(), json!({"order": "resume"}));
     assert_eq!(resumed["removed"], "candlewick.db.HALT");

@@ -45,7 +45,7 @@ list_every_s = 1
 remember_s = 1
 "#;
 
-fn busy() -> (Served, Folder) {
+fn start_busy_venue() -> (Served, Folder) {
     let now = SystemClock::new().now().get() / 1_000 * 1_000;
     let (mut settings, mut folder, mut data) = (format!("{NO_LIMITS}{SETTINGS}"), Folder::new(), Vec::new());
     for bot in 0..BOTS_AT_ONCE {
@@ -86,7 +86,7 @@ const TABLES_OF_ANOTHER_JOURNAL: &str = "UPDATE projection SET hash = (SELECT ha
 
 #[test]
 fn killed_and_restarted_runs_evict_trades_but_report_the_whole_journal() {
-    let (_served, folder) = busy();
+    let (_served, folder) = start_busy_venue();
     let left_in = |stderr: &str| {
         let line = stderr.lines().find(|line| line.contains("are left in the journal"))?;
         line.split_whitespace().find_map(|word| word.parse::<usize>().ok())

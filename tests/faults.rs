@@ -96,7 +96,7 @@ fn run_bots(folder: &Folder, (profile, seconds): (&'static str, u32), seed: u32)
     while !ended.is_finished() {
         address = address.or_else(|| first_open.try_recv().ok());
         if let Some(address) = &address {
-            onlooker.look(address);
+            onlooker.poll(address);
         }
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -146,7 +146,7 @@ struct Onlooker {
 }
 
 impl Onlooker {
-    fn look(&mut self, address: &str) {
+    fn poll(&mut self, address: &str) {
         let ask = |path: &str| {
             let patience = Duration::from_millis(500);
             let answer = wire::get(address, path, "api-token: sandbox-token", patience)?;

@@ -18,7 +18,7 @@ fn report_and_page(folder: &Folder, more: &[&str]) -> (Value, String) {
 }
 
 /// Returns the text after a mark, up to the end of its element and without tags.
-fn shown(page: &str, mark: &str) -> String {
+fn text_after(page: &str, mark: &str) -> String {
     let text = page.split_once(mark).unwrap_or_else(|| panic!("no {mark}")).1;
     let end = ["</dd>", "</td>"].iter().filter_map(|end| text.find(end)).min().unwrap();
     let text = &text[text.find('>').unwrap() + 1..end];
@@ -45,7 +45,7 @@ fn page_shows_the_printed_figures_and_runs_only_its_own_script() {
         ("figure=\"data hash\"", report["data_hash"].as_str().unwrap().to_owned()),
         ("figure=\"journal hash\"", report["journal_hash"].as_str().unwrap().to_owned()),
     ] {
-        assert_eq!(shown(&page, &format!("data-{mark}")), expected, "{mark}");
+        assert_eq!(text_after(&page, &format!("data-{mark}")), expected, "{mark}");
     }
     let findings = report["findings"].as_array().unwrap();
     assert!(!findings.is_empty());

@@ -116,7 +116,7 @@ fn reason_faults(shown: &Output, world: &World) -> Vec<String> {
     faults
 }
 
-fn always(world: &World, venue: &Venue, shown: &Output) -> Vec<String> {
+fn common_faults(world: &World, venue: &Venue, shown: &Output) -> Vec<String> {
     let mut faults = repeated_orders(world);
     faults.extend(world.complaints.iter().cloned());
     if world.orders.len() > shown.trades.len() {
@@ -159,13 +159,13 @@ fn has_reported(shown: &Output) -> bool {
     texts.filter(|text| !text.contains("something unknown")).count() > 0
 }
 
-fn demanded(scenario: &Scenario, world: &World, shown: &Output) -> Vec<String> {
+fn expectation_faults(scenario: &Scenario, world: &World, shown: &Output) -> Vec<String> {
     let mut faults = Vec::new();
     let code = shown.code.unwrap_or(-1);
     match scenario.must {
         Expectation::Trade => {
             if code != 0 {
-                faults.push(format!("a sound venue ends with {code}: {:?}", shown.halts()));
+                faults.push(format!("an honest venue ends with {code}: {:?}", shown.halts()));
             }
             if world.trades.len() < MIN_TRADES {
                 faults.push(format!("only {} trades", world.trades.len()));
@@ -197,7 +197,7 @@ fn demanded(scenario: &Scenario, world: &World, shown: &Output) -> Vec<String> {
 
 pub(crate) fn judge(scenario: &Scenario, venue: &Venue, shown: &Output) -> Judgement {
     let world = venue.world();
-    let mut faults = always(&world, venue, shown);
+    let mut faults = common_faults(&world, venue, shown);
     match shown.code {
         Some(0) => faults.extend(ledger_faults(&world, shown)),
         Some(HALTED) => faults.extend(reason_faults(shown, &world)),
@@ -205,7 +205,7 @@ pub(crate) fn judge(scenario: &Scenario, venue: &Venue, shown: &Output) -> Judge
         Some(code) => faults.push(format!("exit code {code}")),
         None => faults.push("does not end".to_owned()),
     }
-    faults.extend(demanded(scenario, &world, shown));
+    faults.extend(expectation_faults(scenario, &world, shown));
     let lost = DEMO_CENTS - world.wallet(shown.ended_at);
     if scenario.loss_limit > 0 && lost > scenario.loss_limit * 100 + MAX_UNNOTICED_LOSS {
         faults.push(format!("{lost} cents are lost under a limit of {}.00", scenario.loss_limit));

@@ -32,14 +32,14 @@ pub(crate) fn merge(into: &mut Value, from: Value) {
     }
 }
 
-pub(crate) fn short(trade: &Trade, status: &str) -> Value {
+pub(crate) fn short_record(trade: &Trade, status: &str) -> Value {
     json!({
         "id": trade.id, "userId": USER, "tenantId": TENANT, "status": status, "symbol": trade.terms.pair,
         "amount": money(trade.terms.cents), "createdAt": iso(trade.terms.at),
     })
 }
 
-pub(crate) fn full(trade: &Trade) -> Value {
+pub(crate) fn full_record(trade: &Trade) -> Value {
     let pair = Pair::find(trade.terms.pair).expect("trades are of known pairs");
     let share = |of: i64| (trade.terms.cents * 10_000 / of.max(1)) as f64 / 100.0;
     let mut record = json!({
@@ -91,9 +91,9 @@ pub(crate) fn record(trade: &Trade, detail: Option<Detail>, now: i64) -> Value {
     let ending = ending(trade, word);
     let status = ending["status"].as_str().unwrap_or_default().to_owned();
     let mut record = match detail {
-        Some(Detail::Short) => return short(trade, &status),
-        Some(Detail::Rich) => short(trade, &status),
-        Some(Detail::Full) | None => full(trade),
+        Some(Detail::Short) => return short_record(trade, &status),
+        Some(Detail::Rich) => short_record(trade, &status),
+        Some(Detail::Full) | None => full_record(trade),
     };
     merge(&mut record, ending);
     if detail == Some(Detail::Rich) {

@@ -73,7 +73,7 @@ pub(crate) fn all() -> Vec<Scenario> {
         older_trades(),
         later_words(),
         profits(),
-        unpaid(),
+        unpaid_trades(),
         contradictions(),
         wallet_lists(),
         close_times(),
@@ -81,7 +81,7 @@ pub(crate) fn all() -> Vec<Scenario> {
         refusals(),
     ];
     let mut rows = pairs(&lying);
-    rows.extend([sound(), other_markets(), movements()].into_iter().chain(lying).flatten());
+    rows.extend([honest_venues(), other_markets(), movements()].into_iter().chain(lying).flatten());
     rows
 }
 
@@ -103,7 +103,7 @@ fn pairs(tables: &[Vec<Scenario>]) -> Vec<Scenario> {
     rows
 }
 
-fn sound() -> Vec<Scenario> {
+fn honest_venues() -> Vec<Scenario> {
     let plain = |name: &str, lies: Vec<Lie>| Scenario::new(format!("sound-{name}"), Expectation::Trade, lies);
     vec![
         plain("plain", vec![]).short(),
@@ -222,7 +222,7 @@ fn profits() -> Vec<Scenario> {
     ]
 }
 
-fn unpaid() -> Vec<Scenario> {
+fn unpaid_trades() -> Vec<Scenario> {
     let halt = |name: &str, lie| Scenario::new(format!("a5-{name}"), Expectation::Halt, vec![lie]);
     let lost_paid_double =
         Kind::Settled { said: Word::LOST, paid: Word::with(Outcome::Lost, Profit::Percent(-200)) };

@@ -4,7 +4,7 @@ use crate::clock::{iso, now, now_ms};
 use crate::http::{Reply, Request, serve};
 use crate::lies::{Kind, MarketLie, Place};
 use crate::market::{Pair, interval_seconds};
-use crate::message_lies::{is_of_records, lie_about_wallets, market_lie, tell, write};
+use crate::message_lies::{apply_lies, is_of_records, lie_about_wallets, market_lie, write};
 use crate::records::{self, Detail, money};
 use crate::world::World;
 use serde_json::{Value, json};
@@ -121,7 +121,7 @@ impl State {
         });
         let trade = told.or(taken).expect("an order makes a trade or names an older one");
         let mut record = records::full(&world.trades[trade]);
-        tell(&mut world, trade, Place::Reply, &mut record);
+        apply_lies(&mut world, trade, Place::Reply, &mut record);
         for (index, kind) in lies {
             match kind {
                 Kind::RefusalThatTook { status, message, .. } => {
@@ -144,7 +144,7 @@ impl State {
             return refusal(404, "Trade not found", &format!("/token/trades/{id}"));
         };
         let mut record = records::record(&world.trades[trade], Some(self.detail), now);
-        tell(&mut world, trade, Place::Detail, &mut record);
+        apply_lies(&mut world, trade, Place::Detail, &mut record);
         Reply::new(200, write(&mut world, Place::Detail, &record))
     }
 
@@ -161,7 +161,7 @@ impl State {
         let mut items = Vec::new();
         for trade in listed.into_iter().skip((page - 1) * size).take(size) {
             let mut record = records::record(&world.trades[trade], None, now);
-            tell(&mut world, trade, Place::List, &mut record);
+            apply_lies(&mut world, trade, Place::List, &mut record);
             if !is_full {
                 let fields = ["id", "symbol", "userId", "amount", "status", "createdAt"];
                 record = fields.iter().map(|name| ((*name).to_owned(), record[*name].clone())).collect();

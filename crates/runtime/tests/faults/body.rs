@@ -9,16 +9,16 @@ use serde_json::{Number, Value};
 use std::fmt::Display;
 use std::str::FromStr;
 
-pub(crate) fn whole(status: StatusCode, body: &str) -> RawAnswer {
+pub(crate) fn complete_answer(status: StatusCode, body: &str) -> RawAnswer {
     RawAnswer { status, headers: HeaderMap::new(), body: Body::Whole(body.as_bytes().to_vec()) }
 }
 
 pub(crate) fn ok(json: &Value) -> RawAnswer {
-    whole(StatusCode::OK, &json.to_string())
+    complete_answer(StatusCode::OK, &json.to_string())
 }
 
 pub(crate) fn failed(status: StatusCode, message: &str) -> RawAnswer {
-    whole(status, &json!({ "statusCode": status.as_u16(), "message": message }).to_string())
+    complete_answer(status, &json!({ "statusCode": status.as_u16(), "message": message }).to_string())
 }
 
 pub(crate) fn word(url: &Url, name: &str) -> Option<String> {
@@ -68,7 +68,7 @@ fn status_and_result(progress: &Progress) -> (&'static str, Option<&'static str>
     }
 }
 
-pub(crate) fn trade(report: &TradeReport) -> Value {
+pub(crate) fn full_record(report: &TradeReport) -> Value {
     let moment = |at: Option<Millis>| at.map(Millis::get);
     let (status, result) = status_and_result(&report.progress);
     let is_cancelled = report.progress.outcome() == Some(Outcome::Cancelled) && !report.is_by_status;
@@ -108,7 +108,7 @@ pub(crate) fn trade(report: &TradeReport) -> Value {
     record
 }
 
-pub(crate) fn short(report: &TradeReport) -> Value {
+pub(crate) fn short_record(report: &TradeReport) -> Value {
     json!({ "id": report.id, "status": status_and_result(&report.progress).0, "symbol": report.symbol })
 }
 
@@ -182,7 +182,7 @@ const NO_TRADES: [&str; 8] = [
 ];
 
 fn answer(status: u16, body: &str) -> RawAnswer {
-    whole(StatusCode::from_u16(status).unwrap(), body)
+    complete_answer(StatusCode::from_u16(status).unwrap(), body)
 }
 
 fn with_header(status: u16, name: HeaderName, value: &'static str) -> RawAnswer {

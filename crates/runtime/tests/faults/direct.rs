@@ -166,7 +166,7 @@ impl Process<'_> {
                     self.feed(Input::RenewJournal);
                 }
                 Occurrence::OperatorStep => {
-                    match operator.look((self.world.as_ref(), self.clock.as_ref()), end, &self.seen) {
+                    match operator.act((self.world.as_ref(), self.clock.as_ref()), end, &self.seen) {
                         ControlFlow::Continue(look) => self.on_look(look),
                         ControlFlow::Break(ended) => self.ended = Some(ended),
                     }
@@ -299,7 +299,7 @@ impl Process<'_> {
             return self.happen_after(Millis::ZERO, outcome(not_sent("it waited for its turn for too long")));
         }
         let number = self.network.check_post(Some(intent.number()), open.order());
-        let way = self.network.way_of(open.order());
+        let way = self.network.draw_way(open.order());
         self.world.log(|| format!("posted {number:?} {way:?}"));
         let patience = Millis::new(self.world.plan.habits.patience_ms);
         if way.is_unsent {

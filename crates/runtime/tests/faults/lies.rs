@@ -173,9 +173,9 @@ impl Lies {
         (!is_short_by_id || !is_of_list).then_some(lie)
     }
 
-    pub(crate) fn shown(&self, reading: u64, balances: Balances) -> Balances {
+    pub(crate) fn distort_balances(&self, reading: u64, balances: Balances) -> Balances {
         if let Some(money) = &self.money {
-            return money.shown(reading, balances);
+            return money.distort_balances(reading, balances);
         }
         let word = mix([self.seed, reading, 1_791]);
         if word % 1_000 >= self.wallet {
@@ -263,7 +263,7 @@ impl Lie {
         if let Self::PaysTooMuch = self { TOO_MUCH } else { percent }
     }
 
-    pub(crate) fn taken(self, order: &OpenOrder) -> OpenOrder {
+    pub(crate) fn accepted_order(self, order: &OpenOrder) -> OpenOrder {
         let mut taken = order.clone();
         let term = match self {
             Self::Takes(term) => term,
@@ -297,7 +297,7 @@ impl Lie {
     }
 }
 
-pub(crate) fn shown(trade: &Trade, mut report: TradeReport, place: Place, now: Millis) -> TradeReport {
+pub(crate) fn distort(trade: &Trade, mut report: TradeReport, place: Place, now: Millis) -> TradeReport {
     let Some(lie) = trade.lie else { return report };
     if let Lie::OfMoney(lie) = lie {
         money_lies::change_record(lie, trade, &mut report, now);
@@ -368,7 +368,7 @@ pub(crate) fn has_vanished(world: &World, trade: &Trade) -> bool {
 }
 
 fn answer_otherwise(term: Term, trade: &Trade, report: &mut TradeReport) {
-    let other = Takes(term).taken(&trade.order);
+    let other = Takes(term).accepted_order(&trade.order);
     match term {
         Term::Amount => report.amount = Some(other.amount),
         Term::Symbol => report.symbol = Some(other.symbol.to_string()),

@@ -149,7 +149,7 @@ impl MoneyLies {
         matches!(self.wallet, Some(FalseWallet::Rebased | FalseWallet::Swapped))
     }
 
-    pub(crate) fn shown(&self, reading: u64, balances: Balances) -> Balances {
+    pub(crate) fn distort_balances(&self, reading: u64, balances: Balances) -> Balances {
         let Some(wallet) = self.wallet.filter(|_| reading / SPELL % 3 == 1) else { return balances };
         let mut shown = balances;
         match wallet {

@@ -125,9 +125,13 @@ impl ModelNetwork {
                     Some(trade)
                         if trade.lie != Some(Lie::NotFoundById) && !lies::has_vanished(world, trade) =>
                     {
-                        let report = records::alone(world, trade, world.time.now());
+                        let report = records::record_by_id(world, trade, world.time.now());
                         let is_short = world.plan.habits.is_short_by_id;
-                        body::ok(&if is_short { body::short(&report) } else { body::trade(&report) })
+                        body::ok(&if is_short {
+                            body::short_record(&report)
+                        } else {
+                            body::full_record(&report)
+                        })
                     }
                     _ => body::failed(StatusCode::NOT_FOUND, "no such trade"),
                 }
@@ -136,7 +140,7 @@ impl ModelNetwork {
                 let symbol = parsed(url, "pair");
                 match records::last_price(world, symbol, moment(url, "limitTime")) {
                     Some(PriceAnswer::Record(record)) => body::ok(&body::price(symbol, &record)),
-                    Some(PriceAnswer::NotYet) => body::whole(StatusCode::OK, "OK"),
+                    Some(PriceAnswer::NotYet) => body::complete_answer(StatusCode::OK, "OK"),
                     None => body::ok(&json!({ "time": "soon", "closePrice": "NaN" })),
                 }
             }
@@ -209,10 +213,10 @@ impl ModelNetwork {
         if self.world.plan.habits.only_acknowledges {
             return json!({ "tradeId": report.id, "status": "OPEN" });
         }
-        body::trade(&report)
+        body::full_record(&report)
     }
 
-    pub(crate) fn way_of(&self, order: &OpenOrder) -> Way {
+    pub(crate) fn draw_way(&self, order: &OpenOrder) -> Way {
         let just_now = self.world.time.now() - Millis::from_seconds(3);
         let is_like = |trade: &Trade| trade.request_time >= just_now && trade.order == *order;
         let is_repeated = self.world.truth().trades.iter().rev().any(is_like);
@@ -225,7 +229,7 @@ impl ModelNetwork {
         let intent = self.check_post(current_intent(), order);
         let lost = || Err(NoAnswer::Lost("as it happens".to_owned()));
         let habits = &self.world.plan.habits;
-        let way = self.way_of(order);
+        let way = self.draw_way(order);
         self.world.log(|| format!("posted {intent:?} {way:?}"));
         if way.is_unsent {
             return Err(NoAnswer::NotConnected("as it happens".to_owned()));

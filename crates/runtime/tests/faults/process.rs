@@ -198,7 +198,7 @@ impl Operator {
         Self { began: world.time.now(), has_stopped: false }
     }
 
-    pub(crate) fn look(
+    pub(crate) fn act(
         &mut self,
         (world, clock): (&World, &OffClock),
         end: End,
@@ -253,7 +253,7 @@ async fn attend(
 ) -> RunEnd {
     let mut operator = Operator::new(world);
     loop {
-        let look = match operator.look((world, clock), end, seen) {
+        let look = match operator.act((world, clock), end, seen) {
             ControlFlow::Continue(look) => look,
             ControlFlow::Break(ended) => return ended,
         };

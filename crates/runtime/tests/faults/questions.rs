@@ -185,7 +185,7 @@ fn said_of(world: &World, id: &str, is_all: bool) -> Reading {
             Reading::Failed(BrokerError::NotFound { text: id.to_owned() })
         };
     }
-    let report = records::alone(world, trade, now);
+    let report = records::record_by_id(world, trade, now);
     let is_over = report.progress.outcome().is_some();
     if !world.plan.habits.is_short_by_id || (trade.listed_from <= now && (is_all || is_over)) {
         return Reading::Trade(Box::new(report));

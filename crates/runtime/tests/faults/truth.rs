@@ -105,7 +105,7 @@ impl Truth {
         let lie = lie.filter(|lie| *lie != Lie::OpensTwice || request.is_clear);
         let is_tellable = |lie: MoneyLie| lie.is_tellable(&request.order, &plan.habits);
         let lie = lie.filter(|lie| lie.money_lie().is_none_or(is_tellable));
-        let order = lie.map_or_else(|| request.order.clone(), |lie| lie.taken(&request.order));
+        let order = lie.map_or_else(|| request.order.clone(), |lie| lie.accepted_order(&request.order));
         let stake = to_minor(order.amount);
         if intent.is_some() && (is_rejected || self.balance() < stake) {
             self.states.insert(ticket, RequestState::Rejected);

@@ -21,7 +21,7 @@ async fn stage(
     stage.open(script).balances(balances)
 }
 
-async fn run(close: i64, profit: i64, balances: &[(i64, i64)]) -> Ran {
+async fn run(close: i64, profit: i64, balances: &[(i64, i64)]) -> RunRecord {
     let stage = stage((close, profit), |_| {}, balances).await;
     stage.with(|stage| stage.settings.wallet_every_s = 30).run_for(30 * MINUTE).await
 }
@@ -41,7 +41,7 @@ fn at_prices_of_the_venue(mut script: OpenScript, open: Millis) -> OpenScript {
     script
 }
 
-fn findings(ran: &Ran) -> Vec<(Audit, u64)> {
+fn findings(ran: &RunRecord) -> Vec<(Audit, u64)> {
     let audits = ran.finished().audits.iter();
     audits.map(|(audit, tally)| (*audit, tally.findings)).filter(|(_, findings)| *findings > 0).collect()
 }
@@ -78,7 +78,8 @@ async fn books_unexplained_money_once_when_the_wallet_is_quiet() {
         EventKind::Deposit { amount } => Some(amount.minor()),
         _ => None,
     };
-    let deposited = |ran: &Ran| ran.picked(deposit).iter().map(|(.., amount)| *amount).collect::<Vec<_>>();
+    let deposited =
+        |ran: &RunRecord| ran.picked(deposit).iter().map(|(.., amount)| *amount).collect::<Vec<_>>();
     let [before, open, close] = FOLLOWS;
     let ran = run(CLOSE, 8, &[before, open, close, (10 * MINUTE, 1_058)]).await;
     assert_eq!((deposited(&ran), ran.finished().free.minor()), (vec![5_000], 105_800));
@@ -100,7 +101,7 @@ async fn lagging_wallet_and_list_do_not_count_as_a_withdrawal() {
     assert_eq!(difference(&ran), Some((-500, "5.00 less")));
 }
 
-fn difference(ran: &Ran) -> Option<(i64, &str)> {
+fn difference(ran: &RunRecord) -> Option<(i64, &str)> {
     let found = ran.finished().wallet_difference.as_ref()?;
     Some((found.amount.minor(), found.text.strip_prefix("the demo wallet holds ")?.split(" than").next()?))
 }

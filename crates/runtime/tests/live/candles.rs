@@ -5,7 +5,7 @@ use crate::prelude::*;
 #[tokio::test(start_paused = true)]
 async fn requests_a_candle_once_at_its_close() {
     let ran = Stage::paused().await.bot(btc(), &[]).run_for(150_000).await;
-    assert_eq!(ran.asked(&Ask::Candles(btc())), [MINUTE, 2 * MINUTE]);
+    assert_eq!(ran.request_times(&Ask::Candles(btc())), [MINUTE, 2 * MINUTE]);
     let handled = [(0, MINUTE, MINUTE, Origin::Live), (0, 2 * MINUTE, 2 * MINUTE, Origin::Live)];
     assert_eq!(ran.candles(), handled);
 }
@@ -18,7 +18,7 @@ async fn check_repeats(lag: i64, (first_ask, repeats): (u32, u32), asked: &[i64]
     let ran = stage.run_for(150_000).await;
     let second = 2 * MINUTE + i64::from(first_ask);
     let expected: Vec<i64> = asked.iter().map(|after| MINUTE + after).chain([second]).collect();
-    assert_eq!(ran.asked(&Ask::Candles(btc())), expected, "lag {lag}");
+    assert_eq!(ran.request_times(&Ask::Candles(btc())), expected, "lag {lag}");
     let first = ran.candles().into_iter().filter(|(_, close, ..)| *close == MINUTE);
     let first: Vec<_> = first.map(|(_, _, received, origin)| (received - MINUTE, origin)).collect();
     assert_eq!(first, handled, "lag {lag}");
@@ -43,7 +43,7 @@ async fn records_a_late_candle_and_rejects_its_signal() {
     assert_eq!(ran.refused(), [(MINUTE, Rule::LateSignal)]);
 }
 
-fn later(ran: &Ran) -> Vec<(i64, i64, Origin)> {
+fn candles_after_first(ran: &RunRecord) -> Vec<(i64, i64, Origin)> {
     ran.candles().into_iter().skip(1).map(|(_, close, at, origin)| (close, at, origin)).collect()
 }
 
@@ -53,18 +53,18 @@ async fn delivers_missed_candles_in_order_and_only_the_newest_can_open() {
     let stage = Stage::paused().await.bot(btc(), &[2, 3, 4, 5, 6].map(|minute| minute * MINUTE));
     let stage = stage.failed_open(not_sent()).with(|stage| stage.risk.max_trades_per_day = 0);
     let outage = (2 * MINUTE, 4 * MINUTE + 50_000);
-    let stage = stage.spell(Which::Candles(btc()), outage, Trouble::Fail(unavailable()));
+    let stage = stage.trouble_during(Which::Candles(btc()), outage, Trouble::Fail(unavailable()));
     let ran = stage.run_for(5 * MINUTE + 30_000).await;
     let expected =
         [2, 3, 4, 5].map(|minute| (minute * MINUTE, 5 * MINUTE, if minute == 5 { Live } else { Backfill }));
-    assert_eq!(later(&ran), expected);
+    assert_eq!(candles_after_first(&ran), expected);
     assert_eq!(ran.opens(), [(5 * MINUTE, 0)]);
     let stage = Stage::paused().await.bot(btc(), &[]);
     let stage = stage.hang(Which::Candles(btc()), (2 * MINUTE, 2 * MINUTE + 1));
     let ran = stage.run_for(4 * MINUTE + 30_000).await;
     let expected =
         [(2 * MINUTE, 3 * MINUTE, Backfill), (3 * MINUTE, 3 * MINUTE, Live), (4 * MINUTE, 4 * MINUTE, Live)];
-    assert_eq!(later(&ran), expected);
+    assert_eq!(candles_after_first(&ran), expected);
 }
 
 #[tokio::test(start_paused = true)]
@@ -75,7 +75,11 @@ async fn missing_candle_does_not_multiply_requests() {
         stage = stage.lag(btc(), minute * MINUTE, 48 * 60 * MINUTE);
     }
     let ran = stage.run_for(602 * MINUTE + 1_000).await;
-    assert_eq!(ran.asked(&Ask::Candles(btc())).len(), 602, "one page a close, however long the silence");
+    assert_eq!(
+        ran.request_times(&Ask::Candles(btc())).len(),
+        602,
+        "one page a close, however long the silence"
+    );
     assert_eq!(ran.candles().len(), 2);
 }
 

@@ -44,7 +44,7 @@ async fn broken_or_unanswered_open_is_in_doubt() {
     for trouble in [Trouble::Hang, Trouble::Panic] {
         let stage = Stage::paused().await.bot(btc(), &[MINUTE, 3 * MINUTE]);
         let stage = stage.failed_open(rejected(RejectionReason::Other));
-        let stage = stage.spell(Which::Opens(btc()), (0, 2 * MINUTE), trouble);
+        let stage = stage.trouble_during(Which::Opens(btc()), (0, 2 * MINUTE), trouble);
         let ran = stage.run_for(3 * MINUTE + 1_000).await;
         assert_eq!(ran.states()[0], IntentState::InDoubt);
         assert_eq!(ran.refused(), [(3 * MINUTE, Rule::InDoubt)]);
@@ -74,7 +74,7 @@ async fn missing_stake_is_not_attributed_to_an_intent_that_waits_for_the_journal
 async fn list_polls_do_not_multiply() {
     let stage = in_doubt(&[MINUTE]).await.with(|stage| stage.settings.list_every_s = 300);
     let ran = stage.run_for(6 * 60 * MINUTE).await;
-    let asked = ran.asked(&Ask::Trades);
+    let asked = ran.request_times(&Ask::Trades);
     let in_hour = |hour: i64| asked.iter().filter(|at| **at / (60 * MINUTE) == hour).count();
     let hours: Vec<usize> = (0..6).map(in_hour).collect();
     // One every three minutes while the trade may still appear; the check for foreign trades is among them.
@@ -96,7 +96,7 @@ async fn unanswered_open_blocks_its_symbol() {
 #[tokio::test(start_paused = true)]
 async fn escalates_a_doubt_even_if_the_list_is_unreadable() {
     let stage = in_doubt(&[MINUTE]).await;
-    let stage = stage.spell(Which::Trades, (0, 60 * MINUTE), Trouble::Fail(unavailable()));
+    let stage = stage.trouble_during(Which::Trades, (0, 60 * MINUTE), Trouble::Fail(unavailable()));
     // Half a minute in flight, two minutes for the list, and as long again until the operator is asked.
     let ran = stage.bot(eth(), &[8 * MINUTE]).run_for(8 * MINUTE).await;
     let asked: Vec<_> = ran.warnings.iter().filter(|text| text.contains("stays in doubt")).collect();
@@ -113,7 +113,7 @@ async fn operator_adopts_only_an_existing_trade_with_the_requested_terms() {
     other.direction = Some(Reported::Known(Direction::Sell));
     let named = [("missing", None), ("other", Some(other)), ("ours", Some(ours))];
     stage.script.named = named.map(|(id, report)| (id.to_owned(), report)).into();
-    let stage = stage.spell(Which::Trades, (78_900, 79_400), Trouble::Fail(unavailable()));
+    let stage = stage.trouble_during(Which::Trades, (78_900, 79_400), Trouble::Fail(unavailable()));
     let mut stage = stage.order(79_000, adopt("ours"));
     for (ms, id) in [(80_000, "missing"), (81_000, "other"), (82_000, "ours"), (83_000, "ours")] {
         stage = stage.order(ms, adopt(id));
@@ -137,7 +137,7 @@ async fn operator_adopts_only_an_existing_trade_with_the_requested_terms() {
     }
     assert_eq!(handled[4], "trade #1 is not in doubt");
     assert_eq!(ran.settled(), [(2 * MINUTE + 4_999, 1, Outcome::Won, 800)]);
-    assert_eq!(ran.asked(&Ask::Trade("missing".to_owned())), [80_000], "it is not asked for again");
+    assert_eq!(ran.request_times(&Ask::Trade("missing".to_owned())), [80_000], "it is not asked for again");
 }
 
 #[tokio::test(start_paused = true)]

@@ -15,7 +15,7 @@ async fn stage_with_trade(known: Option<i64>) -> Stage {
     stage.open(script)
 }
 
-fn check(ran: &Ran, stop: Stop, ended: i64, settled: usize) {
+fn check(ran: &RunRecord, stop: Stop, ended: i64, settled: usize) {
     assert_eq!((ran.stop(), ran.ended, ran.settled().len()), (stop, ended, settled));
     let expected = if settled > 0 { (100_800, 0) } else { (99_000, 1_000) };
     assert_eq!((ran.finished().free.minor(), ran.finished().open_stakes.minor()), expected);
@@ -112,7 +112,7 @@ async fn run_includes_the_last_instant_of_the_data() {
     assert_eq!(last, [(0, 3 * MINUTE), (1, 3 * MINUTE)]);
     assert_eq!((ran.stop(), ran.ended), (Stop::DataEnds(end), 3 * MINUTE + 700));
     assert_eq!(ran.opens(), [(3 * MINUTE, 1)], "it may even open");
-    assert_eq!(ran.asked(&Ask::Candles(btc())), [MINUTE, 2 * MINUTE, 3 * MINUTE]);
+    assert_eq!(ran.request_times(&Ask::Candles(btc())), [MINUTE, 2 * MINUTE, 3 * MINUTE]);
     // The last candle is delivered in its turn although another one never arrives.
     let stage = Stage::paused().await.bot(eth(), &[]).bot(btc(), &[3 * MINUTE]).until(3 * MINUTE);
     let ran = stage.failed_open(not_sent()).lag(eth(), 3 * MINUTE, 60 * MINUTE).run().await;

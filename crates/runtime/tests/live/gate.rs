@@ -28,7 +28,7 @@ async fn no_candle_waits_longer_than_the_hold() {
     check(slow(eth(), 1_700), &[(1, 1_000), (0, 1_700)]).await;
     check(|stage| stage.lag(eth(), MINUTE, 1_700), &[(1, 1_000), (0, 2_000)]).await;
     for trouble in [Trouble::Hang, Trouble::Fail(unavailable())] {
-        check(|stage| stage.spell(Which::Candles(eth()), (1, 90_000), trouble), &[(1, 1_000)]).await;
+        check(|stage| stage.trouble_during(Which::Candles(eth()), (1, 90_000), trouble), &[(1, 1_000)]).await;
     }
     let no_hold = |stage: Stage| slow(eth(), 1_700)(stage.with(|stage| stage.settings.hold_ms = 0));
     check(no_hold, &[(1, 1), (0, 1_700)]).await;

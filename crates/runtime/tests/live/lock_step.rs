@@ -102,5 +102,5 @@ async fn requests_each_moment_once_on_a_shared_clock() {
     });
     let ran = stage.run().await;
     assert!(other.is_finished());
-    assert_eq!(ran.asked(&Ask::Candles(btc())), minutes(1_440));
+    assert_eq!(ran.request_times(&Ask::Candles(btc())), minutes(1_440));
 }

@@ -5,7 +5,7 @@ use crate::prelude::*;
 use crate::stage::symbol;
 use candlewick_engine::IntentState::{NotSent, Settled};
 
-async fn run_of_closes(stage: Stage, ms: i64, last: i64) -> crate::stage::Ran {
+async fn run_of_closes(stage: Stage, ms: i64, last: i64) -> crate::stage::RunRecord {
     let ran = stage.run_for(ms).await;
     let closes: Vec<i64> = ran.closes().iter().map(|(close, _)| close / MINUTE).collect();
     assert_eq!(closes, (1..=last).collect::<Vec<_>>());
@@ -74,7 +74,7 @@ async fn tracks_a_trade_on_time_with_a_stalled_journal() {
         let asked_at = close + i64::from(stage.settings.settle_after_ms);
         let ran = stage.run_for(4 * MINUTE).await;
         assert_eq!(ran.opens(), [(MINUTE, 0)]);
-        assert_eq!(ran.asked(&Ask::Trade("trade-1".to_owned())), [asked_at]);
+        assert_eq!(ran.request_times(&Ask::Trade("trade-1".to_owned())), [asked_at]);
         let settled: Vec<_> = ran.settled().iter().map(|(at, ..)| *at).collect();
         assert_eq!(settled, [asked_at]);
     }
@@ -103,7 +103,7 @@ async fn temporarily_refused_credentials_do_not_end_the_run() {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE, 6 * MINUTE]);
     (stage.settings.wallet_every_s, stage.settings.watch_prices) = (60, true);
     let error = BrokerError::Credentials { text: "Invalid token".to_owned() };
-    let stage = stage.spell(Which::All, (MINUTE + 1, 4 * MINUTE + 30_000), Trouble::Fail(error));
+    let stage = stage.trouble_during(Which::All, (MINUTE + 1, 4 * MINUTE + 30_000), Trouble::Fail(error));
     let stage = stage.won("trade-1", 1).won("trade-2", 6);
     let ran = run_of_closes(stage, 7 * MINUTE + 30_000, 7).await;
     assert_eq!(ran.opens(), [(MINUTE, 0), (6 * MINUTE, 0)]);
@@ -117,11 +117,11 @@ async fn retries_a_broken_request() {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]).won("trade-1", 1);
     (stage.settings.wallet_every_s, stage.settings.watch_prices) = (60, true);
     let stage = stage.balances(&[(0, 1_000), (MINUTE + 999, 990), (2 * MINUTE + 999, 1_008)]);
-    let stage = stage.spell(Which::All, (MINUTE + 1, 2 * MINUTE + 20_000), Trouble::Panic);
+    let stage = stage.trouble_during(Which::All, (MINUTE + 1, 2 * MINUTE + 20_000), Trouble::Panic);
     let ran = run_of_closes(stage, 4 * MINUTE + 30_000, 4).await;
     assert_eq!(ran.settled().len(), 1);
-    assert!(ran.asked(&Ask::Balances).ends_with(&[4 * MINUTE, 4 * MINUTE + 30_000]));
-    assert_eq!(ran.asked(&Ask::Price(btc())).last(), Some(&(4 * MINUTE + 30_000)));
+    assert!(ran.request_times(&Ask::Balances).ends_with(&[4 * MINUTE, 4 * MINUTE + 30_000]));
+    assert_eq!(ran.request_times(&Ask::Price(btc())).last(), Some(&(4 * MINUTE + 30_000)));
 }
 
 #[tokio::test(start_paused = true)]

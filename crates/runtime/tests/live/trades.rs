@@ -7,7 +7,7 @@ const CLOSE: i64 = 2 * MINUTE + 999;
 const FIRST_POLL: i64 = CLOSE + 4_000;
 const ID: &str = "01JT0000000000000000000001";
 
-async fn trade(script: impl FnOnce(&Stage) -> OpenScript) -> Ran {
+async fn trade(script: impl FnOnce(&Stage) -> OpenScript) -> RunRecord {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE]);
     let script = script(&stage);
     stage.open(script).with(|stage| stage.settings.stop_patience_s = 300).run_for(FIRST_POLL + 90_000).await
@@ -30,7 +30,7 @@ const WON: [(i64, u64, Outcome, i64); 1] = [(FIRST_POLL, 1, Outcome::Won, 800)];
 #[tokio::test(start_paused = true)]
 async fn opens_an_intent_once_and_requests_its_trade_after_the_close() {
     let ran = trade(won).await;
-    assert_eq!((ran.asked_open(btc()), ran.asked(&by_id())), (vec![MINUTE], vec![FIRST_POLL]));
+    assert_eq!((ran.asked_open(btc()), ran.request_times(&by_id())), (vec![MINUTE], vec![FIRST_POLL]));
     assert_eq!(ran.settled(), WON);
     let finished = ran.finished();
     assert_eq!((finished.free.minor(), finished.open_stakes.minor()), (100_800, 0));
@@ -52,8 +52,8 @@ async fn check_not_final(change: impl Fn(&mut TradeReport), end_after: i64, poll
     })
     .await;
     let expected: Vec<i64> = polls.iter().map(|after| FIRST_POLL + after).collect();
-    assert_eq!(ran.asked(&by_id()), expected);
-    assert_eq!(ran.asked(&Ask::Trades), [0; 0], "the list is for doubts");
+    assert_eq!(ran.request_times(&by_id()), expected);
+    assert_eq!(ran.request_times(&Ask::Trades), [0; 0], "the list is for doubts");
     let last = *expected.last().unwrap();
     assert_eq!(ran.settled(), [(last, 1, Outcome::Lost, -1_000)]);
 }
@@ -75,13 +75,13 @@ async fn polls_a_pending_result_with_growing_pauses() {
 #[tokio::test(start_paused = true)]
 async fn retries_an_unanswered_trade_request() {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE]).trade(ID, MINUTE + 999, CLOSE, Outcome::Draw, 0);
-    let stage = stage.spell(Which::Trades, (0, FIRST_POLL + 2_000), Trouble::Fail(unavailable()));
+    let stage = stage.trouble_during(Which::Trades, (0, FIRST_POLL + 2_000), Trouble::Fail(unavailable()));
     let ran = stage.run_for(FIRST_POLL + 30_000).await;
-    assert_eq!(ran.asked(&by_id()), [FIRST_POLL, FIRST_POLL + 1_000, FIRST_POLL + 4_000]);
+    assert_eq!(ran.request_times(&by_id()), [FIRST_POLL, FIRST_POLL + 1_000, FIRST_POLL + 4_000]);
     assert_eq!(ran.settled(), [(FIRST_POLL + 4_000, 1, Outcome::Draw, 0)]);
 }
 
-fn opened(ran: &Ran) -> Vec<(i64, bool, bool)> {
+fn opened(ran: &RunRecord) -> Vec<(i64, bool, bool)> {
     let handled = ran.picked(|kind| match kind {
         EventKind::Opened(opened) => Some((opened.open_price.is_some(), opened.close_time.is_some())),
         _ => None,
@@ -99,7 +99,7 @@ async fn details_and_settlement_follow_an_acknowledgement() {
     })
     .await;
     // Requested after a second, then with pauses until the times are known, then after the close.
-    assert_eq!(ran.asked(&by_id()), [MINUTE + 1_000, MINUTE + 2_000, MINUTE + 5_000, FIRST_POLL]);
+    assert_eq!(ran.request_times(&by_id()), [MINUTE + 1_000, MINUTE + 2_000, MINUTE + 5_000, FIRST_POLL]);
     assert_eq!(opened(&ran), [(MINUTE, false, false), (MINUTE + 5_000, true, true)]);
     assert_eq!(ran.settled(), WON);
 }
@@ -131,7 +131,7 @@ async fn uses_the_venue_time_of_an_answer() {
     assert_eq!(ran.settled(), WON);
 }
 
-async fn delayed(journal_ms: u64, stop: i64) -> Ran {
+async fn delayed(journal_ms: u64, stop: i64) -> RunRecord {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]).entering_after(20);
     stage.record.delay = std::time::Duration::from_millis(journal_ms);
     stage.trade(ID, MINUTE + 20_999, 2 * MINUTE + 20_999, Outcome::Won, 8).run_for(stop).await

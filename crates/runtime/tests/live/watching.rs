@@ -7,7 +7,7 @@ async fn polls_and_reports_wallets_at_their_interval() {
     let mut stage = Stage::paused().await.bot(btc(), &[]);
     stage.settings.wallet_every_s = 30;
     let stage = stage.balances(&[(0, 900), (60_000, 950)]);
-    let stage = stage.spell(Which::Balances, (115_000, 125_000), Trouble::Fail(unavailable()));
+    let stage = stage.trouble_during(Which::Balances, (115_000, 125_000), Trouble::Fail(unavailable()));
     let ran = stage.run_for(130_000).await;
     let handled = ran.picked(|kind| match kind {
         EventKind::Balance { amount } => Some(amount.minor()),
@@ -21,7 +21,7 @@ async fn polls_and_reports_wallets_at_their_interval() {
     // A hanging request is not repeated in the meantime.
     let stage = Stage::paused().await.bot(btc(), &[]).hang(Which::Balances, (0, 15_000));
     let ran = stage.with(|stage| stage.settings.wallet_every_s = 10).run_for(95_000).await;
-    assert_eq!(ran.asked(&Ask::Balances), [10_000, 80_000, 90_000, 95_000]);
+    assert_eq!(ran.request_times(&Ask::Balances), [10_000, 80_000, 90_000, 95_000]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -30,7 +30,7 @@ async fn polls_prices_at_multiples_of_the_interval_one_at_a_time() {
     (stage.wants_prices, stage.settings.price_every_ms) = (true, 5_000);
     let ran = stage.slow(Which::Prices, (10_000, 10_001), 7_000).run_for(31_000).await;
     let asked = [5_000, 10_000, 20_000, 25_000, 30_000];
-    assert_eq!(ran.asked(&Ask::Price(btc())), asked);
+    assert_eq!(ran.request_times(&Ask::Price(btc())), asked);
     let handled = ran.picked(|kind| matches!(kind, EventKind::Price { .. }).then_some(()));
     let moments: Vec<_> = handled.iter().map(|(at, received, ())| (*at, *received)).collect();
     assert_eq!(moments, asked.map(|at| (at, if at == 10_000 { 17_000 } else { at })));
