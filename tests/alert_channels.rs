@@ -58,10 +58,10 @@ fn channels_receive_rejections_doubts_limits_money_and_the_end() {
     assert_eq!(run.code, 0, "{}", run.stderr);
 
     let hook = bodies(&receivers[0].1);
-    let mut told = BTreeMap::<&str, (&str, &str)>::new();
+    let mut messages = BTreeMap::<&str, (&str, &str)>::new();
     for alert in hook.iter().flat_map(|body| body["data"]["alerts"].as_array().unwrap()) {
         let [event, severity, text] = ["event", "severity", "text"].map(|name| alert[name].as_str().unwrap());
-        told.entry(event).or_insert((severity, text));
+        messages.entry(event).or_insert((severity, text));
     }
     for (event, severity) in [
         ("started", "notice"),
@@ -73,18 +73,18 @@ fn channels_receive_rejections_doubts_limits_money_and_the_end() {
         ("stopping", "notice"),
         ("ended", "notice"),
     ] {
-        assert_eq!(told.get(event).map(|(found, _)| *found), Some(severity), "{event}: {told:?}");
+        assert_eq!(messages.get(event).map(|(found, _)| *found), Some(severity), "{event}: {messages:?}");
     }
     for (kind, requests, text) in &receivers[1..] {
         let texts = bodies(requests);
         let texts = texts.iter().map(|body| body.pointer(text).unwrap().as_str().unwrap());
         let text: String = texts.collect();
-        for (event, (_, said)) in &told {
+        for (event, (_, message)) in &messages {
             // Only texts that no channel wraps or escapes, unlike "#1".
-            let plain = said.split_once('#').map_or(*said, |(_, rest)| rest);
+            let plain = message.split_once('#').map_or(*message, |(_, rest)| rest);
             let plain = plain.trim_start_matches(|letter: char| letter.is_ascii_digit());
             let words = plain.get(..24).unwrap_or(plain);
-            assert!(text.contains(words), "{kind} is not told of {event} ({words}): {text}");
+            assert!(text.contains(words), "{kind} has no message for {event} ({words}): {text}");
         }
     }
 }

@@ -108,10 +108,10 @@ fn silent_receiver_does_not_affect_trades() {
         assert_eq!(run.code, 0, "{}", run.stderr);
         (folder.read("trades.csv"), run.stderr)
     };
-    let (with, said) = run(&section);
+    let (with, text) = run(&section);
     assert!(with.lines().count() > 20, "{with}");
     assert_eq!(with, run("").0);
-    assert!(said.contains("the channel hook"), "{said}");
+    assert!(text.contains("the channel hook"), "{text}");
 }
 
 #[test]
@@ -130,8 +130,8 @@ fn repeated_sigterm_does_not_wait_for_a_silent_receiver() {
         bot.0.try_wait().unwrap().is_some()
     });
     assert!(is_over, "the run waits for the receiver");
-    let said = std::io::read_to_string(bot.0.stderr.take().unwrap()).unwrap();
-    assert!(said.lines().any(|line| line.contains("WARN") && line.contains("alerts")), "{said}");
+    let text = std::io::read_to_string(bot.0.stderr.take().unwrap()).unwrap();
+    assert!(text.lines().any(|line| line.contains("WARN") && line.contains("alerts")), "{text}");
 }
 
 #[test]
@@ -218,9 +218,9 @@ fn chat_halts_a_run_with_a_code_and_cannot_resume_it() {
         let request = requests.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("no message has {part}"));
         assert!(request.path.contains(token), "{}", request.path);
         let body: Value = serde_json::from_str(&request.body).unwrap();
-        let said = body["text"].as_str().unwrap_or_default().to_owned();
-        if said.contains(part) || (part.is_empty() && body["timeout"] == 50) {
-            return said;
+        let text = body["text"].as_str().unwrap_or_default().to_owned();
+        if text.contains(part) || (part.is_empty() && body["timeout"] == 50) {
+            return text;
         }
     };
     wait_for("the run begins");

@@ -29,9 +29,9 @@ fn vote_with_filters_trades_live_like_its_backtest_and_is_explained() {
     let vote = &explained["conditions"][0];
     assert_eq!((&vote["side"], &vote["holds"]), (&json!("vote"), &json!(true)), "{vote}");
     let traded = explained["trade"]["direction"].as_str().unwrap();
-    let said = if traded == "BUY" { "BUY 0, SELL 3" } else { "BUY 3, SELL 0" };
+    let summary = if traded == "BUY" { "BUY 0, SELL 3" } else { "BUY 3, SELL 0" };
     let note = vote["note"].as_str().unwrap();
-    assert!(note.starts_with(said) && note.ends_with(traded), "{note}");
+    assert!(note.starts_with(summary) && note.ends_with(traded), "{note}");
     for indicator in ["rsi-reversal.view", "volatility.atr(14) / close"] {
         assert!(explained["indicators"][indicator].is_number(), "{indicator}: {explained}");
     }
@@ -65,10 +65,10 @@ fn run_header_shows_the_durations_of_parts_and_lists() {
         .with("mixed.csv", &format!("{list}1767571320000,BTCUSDT,BUY,15:00\n"))
         .with("plain.csv", list);
     let live = folder.run(&[&LIVE[..], &["--config", "bot.toml"], &DATA[..2]].concat());
-    let said = live.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let summary = live.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for ((strategy, _, durations), name) in rows.iter().zip('a'..) {
         let line = format!("{name}: {strategy} on BTCUSDT 1m, {durations}");
-        assert!(said.contains(&line), "no {line:?} in {said}");
+        assert!(summary.contains(&line), "no {line:?} in {summary}");
     }
 }
 

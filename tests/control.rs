@@ -79,8 +79,8 @@ fn status_and_why_show_the_end_of_a_run_its_blocks_and_its_gates() {
     assert_eq!(why(&folder, "2026-01-06T01:00")["ended"], Value::Null);
     let gates = "\"open\":2,\"gates\":{\"hook\":\"closed: 1 of 2 virtual losses in a row\"}";
     let bot = serve_obedient_bot(&folder.path("run.db.sock"), &STATE.replace("\"open\":2", gates));
-    let told = folder.asked("status", "run.db")["bot"]["gates"]["hook"].to_string();
-    assert!(told.contains("1 of 2"), "{told}");
+    let gate = folder.asked("status", "run.db")["bot"]["gates"]["hook"].to_string();
+    assert!(gate.contains("1 of 2"), "{gate}");
     assert_eq!(bot.join().unwrap(), json!({"order": "status"}));
 }
 

@@ -103,8 +103,8 @@ fn killed_and_restarted_runs_evict_trades_but_report_the_whole_journal() {
     let fourth = go_on(THIRD_RUN_TRADES + 20);
     assert_eq!(fourth.0, None, "what tables of another journal lack is read");
     let asked = |command: &str| folder.asked(command, "run.db");
-    for (number, (_, said)) in [("1", &first), ("3", &third), ("4", &fourth)] {
-        assert_eq!(figures(said), figures(&asked(&format!("report --run {number}"))), "run {number}");
+    for (number, (_, report)) in [("1", &first), ("3", &third), ("4", &fourth)] {
+        assert_eq!(figures(report), figures(&asked(&format!("report --run {number}"))), "run {number}");
     }
     let parity = asked("parity");
     assert_eq!((&parity["ok"], &parity["runs"]), (&Value::Bool(true), &Value::from(4)), "{parity}");

@@ -100,13 +100,13 @@ fn figures_of_the_strategies_page_match_backtests() {
         let report = folder.run(&["backtest", "--config", "bot.toml", "--data", &data, "--json"]).json();
         let percent = |share: &Value| format!("{:.2} %", share.as_f64().unwrap() * 100.0);
         let sequence = &report["edge"]["win_rate_sequence_95"];
-        let said = match report["verdict"].as_str().unwrap() {
+        let label = match report["verdict"].as_str().unwrap() {
             "edge_rejected" => "no edge",
             "not_enough_trades" => "not enough trades",
             other => other,
         };
         let found = format!(
-            "{} | {} | {} to {} | {said}",
+            "{} | {} | {} to {} | {label}",
             report["trades"],
             percent(&report["win_rate"]),
             percent(&sequence[0]),

@@ -81,9 +81,9 @@ fn parity_names_the_file_of_a_changed_rule_but_none_for_a_changed_part() {
     };
     std::fs::write(folder.path("my.toml"), RULE.replace("100 - oversold", "101 - oversold")).unwrap();
     for journal in ["rule.db", "part.db"] {
-        let said = parity(journal);
-        assert!(said.contains("my.toml"), "{said}");
-        assert_eq!(said.contains("version of a"), journal == "part.db", "{said}");
+        let output = parity(journal);
+        assert!(output.contains("my.toml"), "{output}");
+        assert_eq!(output.contains("version of a"), journal == "part.db", "{output}");
     }
     // A part of another version, as in a later program.
     let entries = lines(&folder.path("plain.db"));
@@ -92,8 +92,8 @@ fn parity_names_the_file_of_a_changed_rule_but_none_for_a_changed_part() {
     let earlier = format!("{}+0123456789ab", version.split_once('+').unwrap().0);
     let changed = |line: &Line| Line { body: line.body.replacen(version, &earlier, 1), ..line.clone() };
     write(&folder.path("earlier.db"), entries.iter().map(|stored| changed(&stored.line)));
-    let said = parity("earlier.db");
-    assert!(said.contains(&earlier) && !said.contains("file"), "{said}");
+    let output = parity("earlier.db");
+    assert!(output.contains(&earlier) && !output.contains("file"), "{output}");
     std::fs::remove_file(folder.path("my.toml")).unwrap();
     let explained = folder.asked("explain 1", "rule.db");
     assert!(explained["indicators_missing"].is_string(), "{explained}");

@@ -15,7 +15,7 @@ struct Scraped {
     folder: Folder,
     bot: Child,
     address: String,
-    said: Arc<Mutex<String>>,
+    log: Arc<Mutex<String>>,
 }
 
 impl Scraped {
@@ -26,8 +26,8 @@ impl Scraped {
         let (found, address) = mpsc::channel();
         let stderr = BufReader::new(bot.stderr.take().unwrap());
         // Drain the pipe, so that the bot never blocks on a full one.
-        let said = Arc::new(Mutex::new(String::new()));
-        let all = Arc::clone(&said);
+        let log = Arc::new(Mutex::new(String::new()));
+        let all = Arc::clone(&log);
         std::thread::spawn(move || {
             for line in stderr.lines().map_while(Result::ok) {
                 all.lock().unwrap().push_str(&line);
@@ -36,7 +36,7 @@ impl Scraped {
                 }
             }
         });
-        Self { folder, bot, address: address.recv().expect("it says where"), said }
+        Self { folder, bot, address: address.recv().expect("it says where"), log }
     }
 
     fn get(&self, path: &str) -> (u16, String) {
@@ -173,9 +173,9 @@ fn slow_clients_never_block_and_a_locked_journal_is_unhealthy() {
     let folder = Folder::new().with_variable("CANDLEWICK_HEARTBEAT__URL", &url);
     let mut scraped = Scraped::start_in(folder.with_variable("CANDLEWICK_HEARTBEAT__EVERY_S", "1"));
     answer_heartbeats(&listener);
-    let said = scraped.said.lock().unwrap().clone();
-    let problems = (said.matches("302 Found").count(), said.matches("500 Internal").count());
-    assert_eq!((problems, said.contains("secret")), ((2, 1), false), "{said}");
+    let log = scraped.log.lock().unwrap().clone();
+    let problems = (log.matches("302 Found").count(), log.matches("500 Internal").count());
+    assert_eq!((problems, log.contains("secret")), ((2, 1), false), "{log}");
 
     scraped.wait("a candle came", |scraped| sum(&scraped.samples(), "candlewick_candles_total", "") > 0.0);
     let before = memory_kb(&scraped.bot);

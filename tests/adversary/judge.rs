@@ -189,7 +189,7 @@ fn expectation_faults(scenario: &Scenario, world: &World, shown: &Output) -> Vec
         }
         Expectation::Halt | Expectation::Equal | Expectation::Report | Expectation::NotTrade => {}
     }
-    if scenario.must != Expectation::Trade && world.told.iter().all(|count| *count == 0) {
+    if scenario.must != Expectation::Trade && world.lie_counts.iter().all(|count| *count == 0) {
         faults.push("the venue never lied".to_owned());
     }
     faults
@@ -212,11 +212,11 @@ pub(crate) fn judge(scenario: &Scenario, venue: &Venue, shown: &Output) -> Judge
     }
     let reason = shown.halts().into_iter().next().map(|(_, reason)| reason).unwrap_or_default();
     let line = format!(
-        "code {}, {} orders, {} trades, told {:?}, ledger {}, venue {:.2} {reason}",
+        "code {}, {} orders, {} trades, lies {:?}, ledger {}, venue {:.2} {reason}",
         shown.code.map_or("none".to_owned(), |code| code.to_string()),
         world.orders.len(),
         world.trades.len(),
-        world.told,
+        world.lie_counts,
         shown.status["balance"],
         world.wallet(shown.ended_at) as f64 / 100.0,
     );

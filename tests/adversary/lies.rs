@@ -75,12 +75,12 @@ pub(crate) enum Kind {
     RefusalThatTook { status: u16, message: &'static str, listed_after_ms: i64 },
     OlderTrade { age_s: i64, is_taken: bool },
     FrozenRequestTime,
-    // Reports `said` in the detail, or in the list as well, until this long after the close.
-    FirstWord { said: Word, truth: Word, until_ms: i64, is_listed: bool },
+    // Reports `reported` in the detail, or in the list as well, until this long after the close.
+    FirstWord { reported: Word, truth: Word, until_ms: i64, is_listed: bool },
     // Records and wallet follow `first`, and from this long after the close `then`.
     Revised { first: Word, then: Word, after_ms: i64, reopened_ms: i64 },
-    // Records say `said`; the wallet moves by `paid`.
-    Settled { said: Word, paid: Word },
+    // Records say `reported`; the wallet moves by `paid`.
+    Settled { reported: Word, paid: Word },
     // Silently charges this many cents more at each open.
     HiddenFee(i64),
     CancelledKept,

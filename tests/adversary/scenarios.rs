@@ -161,7 +161,8 @@ fn older_trades() -> Vec<Scenario> {
 }
 
 fn later_words() -> Vec<Scenario> {
-    let first = |said, truth, until_ms, is_listed| Kind::FirstWord { said, truth, until_ms, is_listed };
+    let first =
+        |reported, truth, until_ms, is_listed| Kind::FirstWord { reported, truth, until_ms, is_listed };
     let revised = |first, then, after_ms, reopened_ms| Kind::Revised { first, then, after_ms, reopened_ms };
     let equal = |name: &str, lie| Scenario::new(format!("a3-{name}"), Expectation::Equal, vec![lie]);
     let report = |name: &str, lie| Scenario::new(format!("a3-{name}"), Expectation::Report, vec![lie]);
@@ -194,7 +195,7 @@ fn later_words() -> Vec<Scenario> {
 }
 
 fn profits() -> Vec<Scenario> {
-    let settled = |said, paid| Kind::Settled { said, paid };
+    let settled = |reported, paid| Kind::Settled { reported, paid };
     let halt = |name: &str, lie| Scenario::new(format!("a4-{name}"), Expectation::Halt, vec![lie]);
     let gross = Word::with(Outcome::Won, Profit::Gross);
     let payout_60 = Word { payout: Some(60), ..Word::WON };
@@ -225,7 +226,7 @@ fn profits() -> Vec<Scenario> {
 fn unpaid_trades() -> Vec<Scenario> {
     let halt = |name: &str, lie| Scenario::new(format!("a5-{name}"), Expectation::Halt, vec![lie]);
     let lost_paid_double =
-        Kind::Settled { said: Word::LOST, paid: Word::with(Outcome::Lost, Profit::Percent(-200)) };
+        Kind::Settled { reported: Word::LOST, paid: Word::with(Outcome::Lost, Profit::Percent(-200)) };
     let mut rows = vec![
         halt("fee-of-a-cent", Lie::always(Kind::HiddenFee(1))),
         halt("loss-taken-twice", Lie::once(lost_paid_double, 4)),

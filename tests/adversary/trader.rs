@@ -97,7 +97,7 @@ impl Trader {
             std::thread::sleep(Duration::from_millis(50));
         };
         let ended_at = now_ms();
-        let ((status, said), (trades, told)) = (self.ask("status"), self.ask("trades"));
+        let ((status, status_text), (trades, trades_text)) = (self.ask("status"), self.ask("trades"));
         let out = self.read("out");
         Output {
             code,
@@ -105,7 +105,7 @@ impl Trader {
             events: out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect(),
             status,
             trades: trades.as_array().cloned().unwrap_or_default(),
-            printed: [out, self.read("log"), said, told].concat(),
+            printed: [out, self.read("log"), status_text, trades_text].concat(),
             journal: self.read("run.db") + &self.read("run.db-wal"),
         }
     }

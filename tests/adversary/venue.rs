@@ -115,11 +115,11 @@ impl State {
             _ => None,
         });
         let taken = older.is_none_or(|(_, _, is_taken)| is_taken).then(|| world.take(order));
-        let told = older.map(|(index, age_s, _)| {
+        let existing = older.map(|(index, age_s, _)| {
             world.count(index);
             world.invent_older(order, age_s)
         });
-        let trade = told.or(taken).expect("an order makes a trade or names an older one");
+        let trade = existing.or(taken).expect("an order makes a trade or names an older one");
         let mut record = records::full(&world.trades[trade]);
         apply_lies(&mut world, trade, Place::Reply, &mut record);
         for (index, kind) in lies {

@@ -72,7 +72,7 @@ pub(crate) fn profit_cents(word: Word, stake: i64) -> i64 {
 pub(crate) struct World {
     pub(crate) market: Market,
     pub(crate) lies: Vec<Lie>,
-    pub(crate) told: Vec<usize>,
+    pub(crate) lie_counts: Vec<usize>,
     /// Outcomes, assigned to trades in turn.
     pub(crate) outcomes: &'static [Outcome],
     pub(crate) orders: Vec<Order>,
@@ -87,7 +87,7 @@ impl World {
     pub(crate) fn new(lies: Vec<Lie>, outcomes: &'static [Outcome], list_lag_ms: i64) -> Self {
         Self {
             market: Market::default(),
-            told: vec![0; lies.len()],
+            lie_counts: vec![0; lies.len()],
             lies,
             outcomes,
             orders: Vec::new(),
@@ -111,7 +111,7 @@ impl World {
     }
 
     pub(crate) fn count(&mut self, lie: usize) {
-        self.told[lie] += 1;
+        self.lie_counts[lie] += 1;
     }
 
     pub(crate) fn receive(&mut self, body: &str) -> Option<usize> {
@@ -219,8 +219,8 @@ impl Plan {
         for lie in lies {
             match *lie {
                 Kind::RefusalThatTook { listed_after_ms: after, .. } => listed_after_ms = after,
-                Kind::FirstWord { said, truth, until_ms, is_listed } => {
-                    let both = vec![(known, Some(said)), (known + until_ms, Some(truth))];
+                Kind::FirstWord { reported, truth, until_ms, is_listed } => {
+                    let both = vec![(known, Some(reported)), (known + until_ms, Some(truth))];
                     words = if is_listed { both.clone() } else { vec![(known, Some(truth))] };
                     detail_words = Some(both);
                     (paid, outcome) = (vec![(known, profit_cents(truth, stake))], truth.outcome);
@@ -233,9 +233,9 @@ impl Plan {
                     paid = vec![(known, profit_cents(first, stake)), (end, profit_cents(then, stake))];
                     outcome = then.outcome;
                 }
-                Kind::Settled { said, paid: really } => {
-                    (words, detail_words) = (vec![(known, Some(said))], None);
-                    (paid, outcome) = (vec![(known, profit_cents(really, stake))], said.outcome);
+                Kind::Settled { reported, paid: really } => {
+                    (words, detail_words) = (vec![(known, Some(reported))], None);
+                    (paid, outcome) = (vec![(known, profit_cents(really, stake))], reported.outcome);
                 }
                 Kind::CancelledKept => {
                     (words, detail_words) = (vec![(known, Some(Word::CANCELLED))], None);

@@ -65,7 +65,7 @@ fn main() -> ExitCode {
     let (others, tried) = checked.split_at(honest.len() + cheats.len());
     let (tried, ended) = tried.split_at(trial.len() + disguised.len());
     let mut problems: Vec<String> =
-        names.iter().zip(others).filter_map(|(name, said)| judge(name, said)).collect();
+        names.iter().zip(others).filter_map(|(name, outcome)| judge(name, outcome)).collect();
     problems.extend(trial.iter().chain(&disguised).zip(tried).filter_map(judge_caught));
     problems.extend(disguised::ENDED.iter().zip(ended).filter_map(judge_ended));
     for (strategy, code, says) in [
@@ -125,11 +125,11 @@ struct CheckOutput {
 }
 
 fn check_all(names: &[&str], folder: &Path) -> Vec<CheckOutput> {
-    let (next, said) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let (next, outcome) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
             let one = check(name, folder);
-            said.lock().unwrap().push((*name, one));
+            outcome.lock().unwrap().push((*name, one));
         }
     };
     std::thread::scope(|scope| {
@@ -137,9 +137,9 @@ fn check_all(names: &[&str], folder: &Path) -> Vec<CheckOutput> {
             scope.spawn(work);
         }
     });
-    let mut said = said.into_inner().unwrap();
-    said.sort_by_key(|(name, _)| names.iter().position(|one| one == name));
-    said.into_iter().map(|(_, said)| said).collect()
+    let mut outcome = outcome.into_inner().unwrap();
+    outcome.sort_by_key(|(name, _)| names.iter().position(|one| one == name));
+    outcome.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
 fn check(name: &str, folder: &Path) -> CheckOutput {
@@ -200,32 +200,36 @@ fn search(
     command.args([command_name, "--config", "bot.toml", "--data", data, "--param", "close_type=01:00,02:00"]);
     command.args(["--out", &out]).current_dir(folder).env_clear().env("XDG_CACHE_HOME", folder);
     let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
+    let outcome = String::from_utf8_lossy(&output.stderr);
     let has_results = folder.join(&out).join(results).exists();
-    let is_expected = output.status.code() == Some(code) && said.contains(says) && has_results == (code == 0);
+    let is_expected =
+        output.status.code() == Some(code) && outcome.contains(says) && has_results == (code == 0);
     (!is_expected)
-        .then(|| format!("{command_name} of {strategy} must end with {code} and say {says:?}: {said}"))
+        .then(|| format!("{command_name} of {strategy} must end with {code} and say {says:?}: {outcome}"))
 }
 
-fn judge(name: &str, said: &CheckOutput) -> Option<String> {
+fn judge(name: &str, outcome: &CheckOutput) -> Option<String> {
     let Some((_, check, must_be_alone)) = cheat::caught().find(|(cheat, ..)| *cheat == name) else {
-        let is_fine = said.code == 0 && said.failed.is_empty();
-        return (!is_fine).then(|| format!("{name} is honest, and accused:\n{}", said.printed));
+        let is_fine = outcome.code == 0 && outcome.failed.is_empty();
+        return (!is_fine).then(|| format!("{name} is honest, and accused:\n{}", outcome.printed));
     };
-    let is_caught = said.code == 5 && said.failed.iter().any(|failed| failed == check.name());
-    let is_alone = !must_be_alone || said.failed.len() == 1;
+    let is_caught = outcome.code == 5 && outcome.failed.iter().any(|failed| failed == check.name());
+    let is_alone = !must_be_alone || outcome.failed.len() == 1;
     let alone = if must_be_alone { " alone" } else { "" };
-    (!is_caught || !is_alone).then(|| format!("{name} must be caught by {check}{alone}:\n{}", said.printed))
+    (!is_caught || !is_alone)
+        .then(|| format!("{name} must be caught by {check}{alone}:\n{}", outcome.printed))
 }
 
-fn judge_caught(((name, check), said): (&(&str, &str), &CheckOutput)) -> Option<String> {
-    let is_caught = said.code == 5 && said.failed.iter().any(|failed| failed == check);
-    (!is_caught).then(|| format!("{name} must be caught by {check}: {:?}\n{}", said.failed, said.printed))
+fn judge_caught(((name, check), outcome): (&(&str, &str), &CheckOutput)) -> Option<String> {
+    let is_caught = outcome.code == 5 && outcome.failed.iter().any(|failed| failed == check);
+    (!is_caught)
+        .then(|| format!("{name} must be caught by {check}: {:?}\n{}", outcome.failed, outcome.printed))
 }
 
 /// Returns a message unless a strategy that ends or blocks its process is reported as such.
-fn judge_ended(((name, says), said): (&(&str, &str), &CheckOutput)) -> Option<String> {
-    let is_named = said.code == 5 && said.printed.contains(says);
-    (!is_named)
-        .then(|| format!("{name} must end with code 5 and say {says:?}: {}\n{}", said.code, said.printed))
+fn judge_ended(((name, says), outcome): (&(&str, &str), &CheckOutput)) -> Option<String> {
+    let is_named = outcome.code == 5 && outcome.printed.contains(says);
+    (!is_named).then(|| {
+        format!("{name} must end with code 5 and say {says:?}: {}\n{}", outcome.code, outcome.printed)
+    })
 }

@@ -66,14 +66,14 @@ fn encrypt(folder: &Folder, venue: SocketAddr) -> (u16, RequestLog, Receiver<u64
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     listener.set_nonblocking(true).unwrap();
-    let (asked, (told, streamed)) = (RequestLog::default(), channel());
+    let (asked, (counts, streamed)) = (RequestLog::default(), channel());
     let lines = Arc::clone(&asked);
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async move {
             let listener = tokio::net::TcpListener::from_std(listener).unwrap();
             while let Ok((client, _)) = listener.accept().await {
-                let (acceptor, lines, told) = (acceptor.clone(), Arc::clone(&lines), told.clone());
+                let (acceptor, lines, counts) = (acceptor.clone(), Arc::clone(&lines), counts.clone());
                 tokio::spawn(async move {
                     // A client that does not trust the certificate leaves.
                     let Ok(mut client) = acceptor.accept(client).await else { return };
@@ -100,7 +100,7 @@ fn encrypt(folder: &Folder, venue: SocketAddr) -> (u16, RequestLog, Receiver<u64
                     up.abort();
                     if is_stream {
                         // The receiver is gone if the test does not count bytes.
-                        let _ = told.send(bytes);
+                        let _ = counts.send(bytes);
                     }
                 });
             }

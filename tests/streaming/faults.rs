@@ -64,8 +64,8 @@ pub(crate) fn check() {
         check_candles(&events, symbol, candles);
         check_prices(&folder, symbol);
     }
-    for said in ["its prices do not stream", "prices stream again, of 2 symbols"] {
-        assert!(ran.stderr.contains(said), "no {said:?} in:\n{}", ran.stderr);
+    for notice in ["its prices do not stream", "prices stream again, of 2 symbols"] {
+        assert!(ran.stderr.contains(notice), "no {notice:?} in:\n{}", ran.stderr);
     }
     check_trades(&folder, &events);
     check_parity(&folder);

@@ -16,7 +16,7 @@ pub(crate) struct PendingRequest {
     sent: Millis,
     back: Option<Millis>,
     is_failing: bool,
-    said: Option<(Reading, Millis)>,
+    reading: Option<(Reading, Millis)>,
     listing: Listing,
 }
 
@@ -46,7 +46,7 @@ pub(crate) enum RequestProgress {
 impl PendingRequest {
     pub(crate) fn begin(world: &World, ask: Ask, now: Millis) -> (Self, Millis) {
         let listing = Listing { page: 1, ..Listing::default() };
-        let mut asking = Self { ask, sent: now, back: None, is_failing: false, said: None, listing };
+        let mut asking = Self { ask, sent: now, back: None, is_failing: false, reading: None, listing };
         let there = asking.draw(world);
         (asking, there)
     }
@@ -63,16 +63,16 @@ impl PendingRequest {
     }
 
     pub(crate) fn go_on(mut self, world: &World, now: Millis) -> RequestProgress {
-        if let Some((said, at)) = self.said.take() {
-            return self.come(world, said, (at, now));
+        if let Some((reading, at)) = self.reading.take() {
+            return self.come(world, reading, (at, now));
         }
-        let said = match self.back {
+        let reading = match self.back {
             None => Reading::Failed(unavailable("no answer in time")),
             Some(_) if self.is_failing => Reading::Failed(failure(world)),
             Some(_) => self.ask_venue(world),
         };
         let back = self.back.unwrap_or_default();
-        self.said = Some((said, world.time.now()));
+        self.reading = Some((reading, world.time.now()));
         RequestProgress::Pending(Box::new(self), back)
     }
 
@@ -118,47 +118,47 @@ impl PendingRequest {
         Reading::LastPage(is_whole && is_known && self.listing.unreadable == 0)
     }
 
-    fn come(mut self, world: &World, said: Reading, (at, now): (Millis, Millis)) -> RequestProgress {
-        if let Reading::Page = said {
+    fn come(mut self, world: &World, reading: Reading, (at, now): (Millis, Millis)) -> RequestProgress {
+        if let Reading::Page = reading {
             let there = self.draw(world);
             return RequestProgress::Pending(Box::new(self), there);
         }
         let date = world.plan.habits.has_dates.then(|| at.floor_to(Millis::SECOND));
         let reply = Reply { value: (), date, sent: self.sent, received: now };
-        RequestProgress::Came(match (self.ask, said) {
+        RequestProgress::Came(match (self.ask, reading) {
             (Ask::Candles(series, query), Reading::Candles(rows)) => {
                 Answer::Candles(series, Ok(reply.map(|()| Candles::of_rows(&rows, &query, now))))
             }
-            (Ask::Candles(series, _), said) => Answer::Candles(series, Err(said.error())),
+            (Ask::Candles(series, _), reading) => Answer::Candles(series, Err(reading.error())),
             (Ask::Price(symbol, _, at), Reading::Price(price)) => {
                 Answer::Price(symbol, at, Ok(reply.map(|()| price)))
             }
-            (Ask::Price(symbol, _, at), said) => Answer::Price(symbol, at, Err(said.error())),
+            (Ask::Price(symbol, _, at), reading) => Answer::Price(symbol, at, Err(reading.error())),
             (Ask::SettlementPrice(..), Reading::Price(price)) => {
                 Answer::SettlementPrice(Ok(reply.map(|()| price)))
             }
-            (Ask::SettlementPrice(..), said) => Answer::SettlementPrice(Err(said.error())),
+            (Ask::SettlementPrice(..), reading) => Answer::SettlementPrice(Err(reading.error())),
             (Ask::Trade(intent, _), Reading::Trade(report)) => {
                 Answer::Trade(intent, Ok(Box::new(reply.map(|()| *report))))
             }
-            (Ask::Trade(intent, _), said) => Answer::Trade(intent, Err(said.error())),
+            (Ask::Trade(intent, _), reading) => Answer::Trade(intent, Err(reading.error())),
             (Ask::NamedTrade(order, ..), Reading::Trade(report)) => {
                 Answer::NamedTrade(order, Ok(Box::new(reply.map(|()| *report))))
             }
-            (Ask::NamedTrade(order, ..), said) => Answer::NamedTrade(order, Err(said.error())),
+            (Ask::NamedTrade(order, ..), reading) => Answer::NamedTrade(order, Err(reading.error())),
             (Ask::Balances, Reading::Balances(shown)) => Answer::Balances(Ok(reply.map(|()| shown))),
-            (Ask::Balances, said) => Answer::Balances(Err(said.error())),
+            (Ask::Balances, reading) => Answer::Balances(Err(reading.error())),
             (Ask::BalancesAfterTrades, Reading::Balances(shown)) => {
                 Answer::BalancesAfterTrades(Ok(reply.map(|()| shown)))
             }
-            (Ask::BalancesAfterTrades, said) => Answer::BalancesAfterTrades(Err(said.error())),
-            (Ask::User, said) => Answer::User(Err(said.error())),
-            (Ask::Trades, said) => Answer::Trades(TradeListing {
+            (Ask::BalancesAfterTrades, reading) => Answer::BalancesAfterTrades(Err(reading.error())),
+            (Ask::User, reading) => Answer::User(Err(reading.error())),
+            (Ask::Trades, reading) => Answer::Trades(TradeListing {
                 began: self.sent,
                 ended: now,
-                is_complete: matches!(said, Reading::LastPage(true)),
+                is_complete: matches!(reading, Reading::LastPage(true)),
                 trades: self.listing.trades.into_values().collect(),
-                ended_early: if let Reading::Failed(error) = said { Some(error) } else { None },
+                ended_early: if let Reading::Failed(error) = reading { Some(error) } else { None },
             }),
             (Ask::Subscription(symbol, name), _) => Answer::Subscription(symbol, subscribed(world, name)),
             (Ask::Settings(_), _) => Answer::Settings(Err("settings are not reloadable".to_owned())),

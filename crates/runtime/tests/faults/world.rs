@@ -38,7 +38,7 @@ pub(crate) struct World {
 pub(crate) struct Notes {
     pub(crate) counts: Mutex<Counts>,
     pub(crate) departures: Mutex<BTreeMap<u64, Departure>>,
-    said: Mutex<Vec<String>>,
+    reports: Mutex<Vec<String>>,
     /// Time in ms until which an intent was in doubt or its stake reserved: the wallet may hide a shortage until then.
     pub(crate) unclear_until: AtomicI64,
     pub(crate) false_wallet_since: OnceLock<Millis>,
@@ -112,16 +112,16 @@ impl World {
 
     pub(crate) fn note_said(&self, text: &str) {
         if self.plan.lies.has_any() {
-            self.notes.said.lock().unwrap().push(text.to_owned());
+            self.notes.reports.lock().unwrap().push(text.to_owned());
         }
     }
 
     pub(crate) fn has_said(&self, is_it: impl Fn(&str) -> bool) -> bool {
-        self.notes.said.lock().unwrap().iter().any(|text| is_it(text))
+        self.notes.reports.lock().unwrap().iter().any(|text| is_it(text))
     }
 
     pub(crate) fn halts(&self) -> u64 {
-        self.notes.said.lock().unwrap().iter().filter(|text| text.starts_with("halted: ")).count() as u64
+        self.notes.reports.lock().unwrap().iter().filter(|text| text.starts_with("halted: ")).count() as u64
     }
 
     pub(crate) fn has_shown_false_record(&self, id: &str) -> bool {

@@ -155,10 +155,10 @@ async fn reports_why_the_settings_of_a_snapshot_are_unknown() {
     let read = folder.read_under(&own).await.unwrap();
     assert_eq!(read.notice(), None, "as it is they are");
     let expect = async |folder: &Folder, expected: &str| {
-        let (mut reader, mut told) = (folder.reader().await, Vec::new());
-        let mut watch = |reading: WholeReading<'_>| told.extend(reading.why.map(str::to_owned));
+        let (mut reader, mut reasons) = (folder.reader().await, Vec::new());
+        let mut watch = |reading: WholeReading<'_>| reasons.extend(reading.why.map(str::to_owned));
         drop(JournalFold::read_watched(&mut reader, &own, 0, None, &mut watch).await);
-        let why = told.swap_remove(0);
+        let why = reasons.swap_remove(0);
         let expected =
             format!("the whole journal is read: it was written under other settings, and {expected}");
         assert!(why.ends_with(&expected), "{why}");

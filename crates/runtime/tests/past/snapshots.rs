@@ -345,8 +345,8 @@ fn rows(past: &Past) -> String {
         let by_person = book.is_settled_by_person(book.rows()[0].approved.intent());
         format!("{row} {reason} {venue_id:?} {by_person:?}")
     });
-    let told = format!("{:?} {:?} {:?} {:?}", past.unexplained(), past.runs, past.told(), past.decided());
-    all.collect::<Vec<_>>().join("\n") + &told
+    let details = format!("{:?} {:?} {:?} {:?}", past.unexplained(), past.runs, past.told(), past.decided());
+    all.collect::<Vec<_>>().join("\n") + &details
 }
 
 #[tokio::test]
@@ -374,11 +374,11 @@ async fn start_with_unusable_snapshot_reads_the_whole_journal_and_says_why() {
     let fold = JournalFold::read(&mut folder.reader().await, &other, 0).await.unwrap();
     let notice = fold.notice().unwrap();
     assert!(notice.contains("written under other settings"), "{notice}");
-    let (mut told, total) = (Vec::new(), folder.reader().await.head().await.unwrap().seq);
+    let (mut reasons, total) = (Vec::new(), folder.reader().await.head().await.unwrap().seq);
     let mut reader = folder.reader().await;
-    let mut watch = |reading: WholeReading<'_>| told.push((reading.why.map(str::to_owned), reading.done));
+    let mut watch = |reading: WholeReading<'_>| reasons.push((reading.why.map(str::to_owned), reading.done));
     JournalFold::read_watched(&mut reader, &other, 0, None, &mut watch).await.unwrap();
-    let (first, last) = (told.first().unwrap(), told.last().unwrap());
+    let (first, last) = (reasons.first().unwrap(), reasons.last().unwrap());
     assert_eq!((first, last), (&(Some(notice.clone()), 0), &(Some(notice.clone()), total)));
     let mut count = 0;
     let mut watch = |_: WholeReading<'_>| count += 1;
