@@ -355,7 +355,7 @@ const checks = async () => {
 
   console.log("- the page is killed: trading goes on");
   await killed(serving);
-  await waitFor("the page says that it is old", "document.getElementById('banner').textContent.includes('does not answer')");
+  await waitFor("the page says that it is old", "document.getElementById('banner').textContent.includes('does not respond')");
   const { entries } = told("status");
   await until("the bot goes on", () => { const now = told("status"); return now.bot?.phase === "trading" && now.entries > entries + 3; });
 

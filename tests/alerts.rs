@@ -223,13 +223,13 @@ fn chat_halts_a_run_with_a_code_and_cannot_resume_it() {
             return text;
         }
     };
-    wait_for("the run begins");
+    wait_for("the run starts");
     // Messages sent before the bot listens are skipped.
     wait_for("");
     write(1, "/status");
     wait_for("The bot opens trades");
     write(2, "/halt");
-    let code = wait_for("send within a minute").rsplit(' ').next().unwrap().to_owned();
+    let code = wait_for("within the next minute").rsplit(' ').next().unwrap().to_owned();
     write(3, &format!("/halt {code}"));
     wait_for("UTC: by a chat (chat 7, sender 42)");
     for (id, text) in [(4, "/resume"), (5, "/halt"), (6, "/status")] {

@@ -30,7 +30,7 @@ fn finds_files_next_to_the_configuration_in_the_working_folder_and_by_absolute_p
     let folder = folder();
     let adjacent = backtest(&folder, "conf/bot.toml");
     assert!(adjacent[0].as_u64() > Some(10) && adjacent[2]["Blackout"].as_u64() > Some(1), "{adjacent:?}");
-    assert!(adjacent[4].to_string().contains("list of signals"), "{adjacent:?}");
+    assert!(adjacent[4].to_string().contains("signal list"), "{adjacent:?}");
     let whole = folder.path("conf/bot.toml").display().to_string();
     assert_eq!(backtest(&Folder::new(), &whole), adjacent);
     for name in FILES.map(|(name, _)| name).into_iter().chain(["own.csv"]) {

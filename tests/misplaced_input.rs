@@ -81,7 +81,7 @@ fn backtest_accepts_only_lists_of_past_signals() {
     run(&["--signals", "-"]).fails(2, &["--signals"]);
     run(&["--signals", "gone.csv"]).fails(3, &["gone.csv"]);
     let report = run(&["--signals", "list.csv", "--json"]).json();
-    assert!(report["notices"].to_string().contains("list of signals"), "{report}");
+    assert!(report["notices"].to_string().contains("signal list"), "{report}");
     folder.run(&["live", "--rules", "rule.toml"]).fails(2, &["--sandbox"]);
 }
 

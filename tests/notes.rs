@@ -95,6 +95,6 @@ fn warns_of_suspicious_limits_and_time_zones_in_every_section() {
         assert_eq!(printed.matches("risk.daily_loss_limit: ").count(), 1, "{printed}");
     }
     let checked = printed(&folder, &CHECK);
-    let places = r#"risk.day_timezone, bot \"a\", bot \"b\", 1 line of the list: EST"#;
+    let places = r#"risk.day_timezone, bot \"a\", bot \"b\", 1 line of the signal list: EST"#;
     assert!(checked.contains(places), "{checked}");
 }

@@ -36,14 +36,14 @@ fn page_shows_the_printed_figures_and_runs_only_its_own_script() {
         ("tile=\"win rate\"", format!("{:.2} %", number("win_rate") * 100.0)),
         ("tile=\"break-even\"", format!("{:.2} %", number("break_even") * 100.0)),
         ("tile=\"profit and loss\"", format!("{:+.2}", number("pnl"))),
-        ("tile=\"max. drawdown\"", format!("{:.2}", number("max_drawdown"))),
-        ("tile=\"max. drawdown, % of peak\"", format!("{:.2} %", number("max_drawdown_percent"))),
+        ("tile=\"max drawdown\"", format!("{:.2}", number("max_drawdown"))),
+        ("tile=\"max drawdown, % of peak\"", format!("{:.2} %", number("max_drawdown_percent"))),
         ("figure=\"profit and loss\"", format!("{:+.2}", number("pnl"))),
-        ("figure=\"max. drawdown\"", format!("{:.2}", number("max_drawdown"))),
-        ("figure=\"max. drawdown, % of peak\"", format!("{:.2} %", number("max_drawdown_percent"))),
+        ("figure=\"max drawdown\"", format!("{:.2}", number("max_drawdown"))),
+        ("figure=\"max drawdown, % of peak\"", format!("{:.2} %", number("max_drawdown_percent"))),
         ("figure=\"final balance\"", format!("{:.2}", number("final_balance"))),
         ("figure=\"data hash\"", report["data_hash"].as_str().unwrap().to_owned()),
-        ("figure=\"journal hash\"", report["journal_hash"].as_str().unwrap().to_owned()),
+        ("figure=\"result hash\"", report["journal_hash"].as_str().unwrap().to_owned()),
     ] {
         assert_eq!(text_after(&page, &format!("data-{mark}")), expected, "{mark}");
     }

@@ -88,7 +88,7 @@ fn names_wrong_and_unchangeable_settings_and_never_blocks_on_a_pipe() {
     for (settings, parts) in [
         ("[risk]\nmax_open = 1", &["risk.max_open", "bot.toml"][..]),
         ("[risk]\nmax_drawdown_percent = 200.0", &["risk.max_drawdown_percent"]),
-        ("[risk]\nmax_trades_per_hour = 5", &["risk.max_trades_per_hour", "0 cannot become 5", "restart"]),
+        ("[risk]\nmax_trades_per_hour = 5", &["risk.max_trades_per_hour", "from 0 to 5", "Restart"]),
         ("[runtime]\nhold_ms = 5", &["runtime.hold_ms", "1000 -> 5", "restart"]),
         ("[account]\nmoney_scale = 3\n[risk]\nmax_open_trades = 1", &["account.money_scale", "2 -> 3"]),
         ("[risk]\ndaily_loss_limit = 5", &["risk.daily_loss_limit"]),
@@ -96,7 +96,7 @@ fn names_wrong_and_unchangeable_settings_and_never_blocks_on_a_pipe() {
     ] {
         write(&folder, settings);
         let refused = Folder::new().run(&["reload", "--journal", &journal]);
-        refused.fails(2, &[&["the bot refused: "], parts].concat());
+        refused.fails(2, &[&["the bot rejected this: "], parts].concat());
         assert_eq!(runs_with(&folder, "reload").len(), 0, "{settings}");
         assert_eq!(status(&folder)["bot"]["phase"], "trading");
     }
@@ -106,7 +106,7 @@ fn names_wrong_and_unchangeable_settings_and_never_blocks_on_a_pipe() {
     // Opening a pipe would block until another process writes.
     std::fs::remove_file(folder.path("bot.toml")).unwrap();
     assert!(Command::new("mkfifo").arg(folder.path("bot.toml")).status().unwrap().success());
-    Folder::new().run(&["reload", "--journal", &journal]).fails(2, &["the bot refused: ", "bot.toml"]);
+    Folder::new().run(&["reload", "--journal", &journal]).fails(2, &["the bot rejected this: ", "bot.toml"]);
     assert_eq!(bot.end(), Some(130));
 }
 

@@ -207,7 +207,7 @@ fn tuning_a_rule_without_signals_suggests_another_condition() {
     let report = run(&folder, &["tune", "never.toml"]).json();
     assert_eq!(report["conclusion"], "not_enough_trades", "{report}");
     let next = report["next"].to_string();
-    assert!(next.contains("change what never held") && !next.contains("bring more candles"), "{next}");
+    assert!(next.contains("that was never true") && !next.contains("more candles"), "{next}");
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn each_of_a_thousand_alerts_opens_at_most_one_trade_and_parity_explains_all() {
     let bot = Bot::start(&folder, &[]);
     let address = wait_for("webhook", || {
         let log = folder.read("log");
-        let (_, rest) = log.split_once("signals are taken at http://")?;
+        let (_, rest) = log.split_once("signals are accepted at http://")?;
         Some(rest.split_once("/signal")?.0.to_owned())
     });
     let now = venue_time(&folder);
@@ -159,7 +159,7 @@ fn reads_standard_input_by_line_and_survives_its_end() {
     let reasons = tally["reasons"].as_object().unwrap();
     assert!(reasons.len() == 4 && reasons.values().all(|times| *times == 1), "{tally}");
     bot.end();
-    assert!(folder.read("log").contains("(stdin) is none"), "{}", folder.read("log"));
+    assert!(folder.read("log").contains("invalid signal (stdin)"), "{}", folder.read("log"));
     assert_eq!(count(&folder, "\"event\":\"outside_signal\""), 2);
 }
 

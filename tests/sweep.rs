@@ -72,9 +72,9 @@ fn sweep_with_changed_signal_file_is_a_different_sweep() {
 /// Copies the program with one letter of a help text changed, as another program of the same version.
 fn rebuilt(folder: &Folder) -> PathBuf {
     let mut bytes = std::fs::read(BINARY).unwrap();
-    let text = b"Put the shards of a plan together";
+    let text = b"Merge the shards of a plan";
     let start = bytes.windows(text.len()).position(|part| part == text).expect("the help of the binary");
-    bytes[start] = b'p';
+    bytes[start] = b'm';
     let path = folder.path("rebuilt");
     std::fs::copy(BINARY, &path).unwrap(); // with its permissions
     std::fs::write(&path, bytes).unwrap();
@@ -96,9 +96,9 @@ fn refuses_results_of_another_program_unless_allowed() {
     let allowed = |step: &[&'static str]| [step, &["--allow-other-program"]].concat();
     here.run_of(&other, &run).fails(2, &["--allow-other-program"]);
     let ran = here.run_of(&other, &allowed(&run)).json();
-    assert!(ran["notices"][0].as_str().unwrap().contains("another program"), "{ran}");
+    assert!(ran["notices"][0].as_str().unwrap().contains("did not make the plan"), "{ran}");
     here.run(&merge).fails(2, &["shard 1", "--allow-other-program"]);
-    let by_another = "shard 1 was run by another program";
+    let by_another = "shard 1 was run by a different program";
     let merged = here.run(&allowed(&merge)).json();
     assert!(merged["notices"].to_string().contains(by_another), "{merged}");
     assert!(here.read("sweep/report.html").contains(by_another));
@@ -165,7 +165,7 @@ fn notes_that_close_type_has_no_effect_on_a_rule_with_its_own_expiry() {
     for (own, is_noted) in [("expiry = \"05:00\"\n", true), ("", false)] {
         let folder = short_folder(&bot_of("rules", "file = \"rule.toml\""))
             .with("rule.toml", &format!("buy = \"close > open\"\n{own}"));
-        let parts = ["--param close_type decides nothing"];
+        let parts = ["--param close_type has no effect"];
         assert_eq!(has_notice(&folder, "--param close_type=01:00,05:00", &parts), is_noted);
     }
 }

@@ -19,7 +19,7 @@ class CandlewickError(Exception):
 
     def __str__(self) -> str:
         message = super().__str__()
-        return f"{message}\nhelp: {self.help}" if self.help else message
+        return f"{message}\nhint: {self.help}" if self.help else message
 
 
 class ConfigurationError(CandlewickError):

@@ -76,8 +76,8 @@ fn owed_faults(world: &World, shown: &Output) -> Vec<String> {
 }
 
 const NOT_COMPARED: [&str; 2] = [
-    "error: the venue shows no demo wallet: what it holds is not known",
-    "error: the demo wallet could not be read after the last trades: what it holds is not known",
+    "error: the venue shows no demo wallet: its balance is unknown",
+    "error: the demo wallet could not be read after the last trades: its balance is unknown",
 ];
 
 fn names_wallet_trouble(shown: &Output) -> bool {

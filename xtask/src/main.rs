@@ -22,31 +22,31 @@ use tracing_subscriber::filter::LevelFilter;
 const START: Millis = Millis::new(1_767_571_200_000);
 const CHECK_FAILED: u8 = 5;
 
-/// Counts the memory of a backtest.
+/// Counts allocations, for the memory of a backtest.
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// Measures and checks Candlewick itself.
+/// Benchmarks and checks of Candlewick
 #[derive(Debug, Parser)]
-#[command(bin_name = "cargo xtask", after_help = "A broken promise exits with 5.")]
+#[command(bin_name = "cargo xtask", after_help = "A broken promise exits with code 5.")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
-    /// For scripts: the document is JSON in any case
+    /// Accepted for scripts; the output is always JSON
     #[arg(long, global = true)]
     json: bool,
-    /// Log warnings and notices of the bot
+    /// Log the bot's warnings and notices
     #[arg(short, long, global = true)]
     verbose: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Measure backtests, relative to hand-written loops that make the same trades
+    /// Compare backtests with hand-written loops that make the same trades
     Bench(bench::BenchArguments),
     /// Check the error rates of the verdict on generated markets with a known edge
     Selftest(selftest::SelftestArguments),
-    /// Run a bot at the embedded venue through a series of failures; takes a minute
+    /// Run a bot at the embedded venue through a series of failures (takes a minute)
     Drill,
 }
 
@@ -55,28 +55,20 @@ struct Report {
     broken: Vec<String>,
 }
 
-fn main() -> ExitCode {
+fn main() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
     let level = if arguments.verbose { LevelFilter::INFO } else { LevelFilter::ERROR };
     tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).init();
-    let result = match &arguments.command {
-        Command::Bench(arguments) => bench::run(arguments),
-        Command::Selftest(arguments) => selftest::run(arguments),
-        Command::Drill => drill::run(),
+    let Report { document, broken } = match &arguments.command {
+        Command::Bench(arguments) => bench::run(arguments)?,
+        Command::Selftest(arguments) => selftest::run(arguments)?,
+        Command::Drill => drill::run()?,
     };
-    match result {
-        Ok(Report { document, broken }) => {
-            println!("{document:#}");
-            for promise in &broken {
-                eprintln!("error: broken promise: {promise}");
-            }
-            if broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) }
-        }
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
+    println!("{document:#}");
+    for promise in &broken {
+        eprintln!("error: broken promise: {promise}");
     }
+    Ok(if broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
 }
 
 fn backtest_settings(text: &str) -> anyhow::Result<BacktestSettings> {
@@ -88,6 +80,6 @@ fn backtest_settings(text: &str) -> anyhow::Result<BacktestSettings> {
 
 fn market_settings(symbol: &str, start: Millis, days: u32) -> anyhow::Result<GenerateSettings> {
     let symbol: Symbol = symbol.parse()?;
-    let market = known_market(symbol).context("the market is unknown")?;
+    let market = known_market(symbol).with_context(|| format!("{symbol} is not a known market"))?;
     Ok(GenerateSettings::of_market(symbol, market, start, days))
 }

@@ -1,8 +1,8 @@
 //! `selftest`: error rates of the verdict on generated markets with a known edge.
 //!
-//! A bot trades generated candles through a session and the simulator, and the verdict must be
-//! right as often as it promises. The null markets win exactly at the break-even rate. A random
-//! walk is far below it, so a significance test that is broken in the usual way would pass there.
+//! Bots trade generated candles in a backtest, and the verdict must be right as often as promised.
+//! The null markets win exactly at the break-even rate. A random walk is far below it, so even a
+//! broken significance test would pass there.
 
 use crate::{Report, START, backtest_settings, market_settings};
 use candlewick_backtest::{Backtest, BacktestSettings, NullRecorder};
@@ -16,26 +16,24 @@ use candlewick_statistics::{
 };
 use clap::Args;
 use rayon::prelude::*;
-use serde::Serialize;
 use serde_json::{Value, json};
-use std::fmt::Write as _;
 
 /// Days of one-minute candles per path, with a trade every second minute.
 const DAYS: u32 = 2;
 const TRADES_PER_DAY: u64 = 720;
 const PAYOUT: f64 = 0.85;
 /// No limits, and more money than any path can lose.
-const SETTINGS: &str = "[account]
-initial_balance = 10000000
-[simulation]
-payout_percent = 85.0
-[risk]
-max_open_trades = 0
-max_trades_per_day = 0
-daily_loss_limit = 0
-max_drawdown_percent = 0
+const SETTINGS: &str = "
+account.initial_balance = 10000000
+simulation.payout_percent = 85.0
+risk = { max_open_trades = 0, max_trades_per_day = 0, daily_loss_limit = 0, max_drawdown_percent = 0 }
 ";
-/// Simulated verdicts per path, from which the expected rate of right verdicts follows.
+const BOT: &str = "interval = \"1m\"
+strategy = \"follower\"
+close_type = \"01:00\"
+expiration_type = \"CANDLE_CLOSE\"
+";
+/// Simulated verdicts per path, for the expected rate of right verdicts.
 const TRIALS_PER_PATH: u64 = 10;
 /// Tolerance of a measured share, in standard errors.
 const ERRORS: f64 = 3.0;
@@ -54,7 +52,7 @@ pub(crate) struct SelftestArguments {
 
 struct TestMarket {
     name: &'static str,
-    /// Probability that a candle moves in the direction of the previous one, and so of a win.
+    /// Probability of a win: that a candle moves in the direction of the previous one.
     chance: f64,
     bots: usize,
     kind: TestMarketKind,
@@ -81,28 +79,19 @@ struct Counts {
     other: u64,
 }
 
-#[derive(Debug, Serialize)]
-struct Promise {
-    #[serde(rename = "promise")]
-    name: &'static str,
-    measured: f64,
-    least: f64,
-    most: f64,
-    kept: bool,
-}
-
 pub(crate) fn run(arguments: &SelftestArguments) -> anyhow::Result<Report> {
     let (watch, plan) = (Stopwatch::start(), EdgeTestPlan::default());
     let (mut worlds, mut broken): (Vec<Value>, Vec<String>) = Default::default();
     for (number, market) in (0..).zip(test_markets()) {
         eprintln!("{}", market.name);
-        // Each market has random numbers of its own.
+        // Each market has its own random numbers.
         let seed = arguments.seed.wrapping_add(number << 32);
         let counts = market.trade(seed, arguments.paths, plan)?;
         let trial = market.simulate_verdicts(seed, arguments.paths, plan)?;
         let promises = market.check(&counts, &trial, plan);
-        let failed = promises.iter().filter(|promise| !promise.kept);
-        broken.extend(failed.map(|promise| format!("{}: {}", market.name, promise.name)));
+        let failed = promises.iter().filter(|promise| promise["kept"] == false);
+        let names = failed.filter_map(|promise| promise["promise"].as_str());
+        broken.extend(names.map(|name| format!("{}: {name}", market.name)));
         worlds.push(json!({
             "name": market.name,
             "planted": market.chance,
@@ -142,18 +131,13 @@ fn test_markets() -> [TestMarket; 5] {
 
 impl TestMarket {
     fn trade(&self, seed: u64, paths: u64, plan: EdgeTestPlan) -> anyhow::Result<Counts> {
-        let mut text = SETTINGS.to_owned();
-        for number in 0..self.bots {
-            // Bots have symbols of their own: two simultaneous opens on one would be rejected.
-            let _ = write!(
-                text,
-                "[[bots]]\nname = \"{number}\"\nsymbol = \"BTCUSDT.{number}\"\ninterval = \"1m\"\n\
-                 strategy = \"follower\"\nclose_type = \"01:00\"\nexpiration_type = \"CANDLE_CLOSE\"\n"
-            );
-        }
-        let settings = backtest_settings(&text)?;
-        let counts =
-            (0..paths).into_par_iter().map(|path| self.trade_path(seed.wrapping_add(path), &settings, plan));
+        // Each bot has its own symbol: two simultaneous opens on one would be rejected.
+        let bot =
+            |number: usize| format!("[[bots]]\nname = \"{number}\"\nsymbol = \"BTCUSDT.{number}\"\n{BOT}");
+        let bots: String = (0..self.bots).map(bot).collect();
+        let settings = backtest_settings(&format!("{SETTINGS}{bots}"))?;
+        let trade = |path| self.trade_path(seed.wrapping_add(path), &settings, plan);
+        let counts = (0..paths).into_par_iter().map(trade);
         counts.try_reduce(Counts::default, |one, other| Ok(one.plus(other)))
     }
 
@@ -202,37 +186,34 @@ impl TestMarket {
         Ok(VerdictRates::simulate(plan, &stream, range))
     }
 
-    fn check(&self, counts: &Counts, trial: &VerdictRates, plan: EdgeTestPlan) -> Vec<Promise> {
+    fn check(&self, counts: &Counts, trial: &VerdictRates, plan: EdgeTestPlan) -> Vec<Value> {
         let error = |rate: f64, count: u64| (rate * (1.0 - rate) / count.max(1) as f64).sqrt();
-        let promise = |promise, measured, (least, most): (f64, f64)| {
+        let promise = |name: &str, measured: f64, (least, most): (f64, f64)| {
             let kept = (least..=most).contains(&measured);
-            Promise { name: promise, measured, least, most, kept }
+            json!({ "promise": name, "measured": measured, "least": least, "most": most, "kept": kept })
         };
-        let rare = |name, count, rate: f64| {
-            let most = rate + ERRORS * error(rate, counts.paths);
-            promise(name, share(count, counts.paths), (0.0, most))
-        };
-        // The trial's own error is small next to that of the paths, of which there are fewer.
-        let frequent = |name, count, rate: f64| {
+        let at_most = |rate: f64| (0.0, rate + ERRORS * error(rate, counts.paths));
+        // The error of the simulation is negligible, because it has more paths.
+        let at_least = |rate: f64| {
             let highest = 1.0 - 1.0 / counts.paths.max(2) as f64;
             let least = rate - ERRORS * error(rate.min(highest), counts.paths);
-            promise(name, share(count, counts.paths), (least.max(0.0), 1.0))
+            (least.max(0.0), 1.0)
         };
         let (shown, rejected) = (counts.shown, counts.rejected);
-        let verdict = match self.kind {
-            TestMarketKind::Null => rare("edge shown at most at alpha", shown, plan.alpha()),
-            TestMarketKind::Delta => rare("no edge said at most at beta", rejected, plan.beta()),
-            TestMarketKind::Edge => frequent("edge shown as often as simulated", shown, trial.shown()),
-            TestMarketKind::Worse => {
-                frequent("no edge said as often as simulated", rejected, trial.rejected())
-            }
+        let (name, count, bounds) = match self.kind {
+            TestMarketKind::Null => ("edge shown at a rate of at most alpha", shown, at_most(plan.alpha())),
+            TestMarketKind::Delta => ("no edge at a rate of at most beta", rejected, at_most(plan.beta())),
+            TestMarketKind::Edge => ("edge shown as often as simulated", shown, at_least(trial.shown())),
+            TestMarketKind::Worse => ("no edge as often as simulated", rejected, at_least(trial.rejected())),
         };
-        // Bots in step win and lose together.
+        // Bots in step share their outcomes.
         let reach = WIN_RATE_ERRORS * error(self.chance, counts.decided / self.bots as u64);
         let chance = (self.chance - reach, self.chance + reach);
-        let win_rate = promise("trades win as was planted", share(counts.won, counts.decided), chance);
-        let lost = promise("no trade is lost on the way", counts.other as f64, (0.0, 0.0));
-        vec![verdict, win_rate, lost]
+        vec![
+            promise(name, share(count, counts.paths), bounds),
+            promise("trades win as often as planted", share(counts.won, counts.decided), chance),
+            promise("every signal becomes a won or lost trade", counts.other as f64, (0.0, 0.0)),
+        ]
     }
 }
 
@@ -253,7 +234,7 @@ fn share(count: u64, all: u64) -> f64 {
     count as f64 / all.max(1) as f64
 }
 
-/// Bets at every second candle on a move like its own; a trade settles before the next decision.
+/// Bets every second minute that the last candle's move continues; each trade settles before the next decision.
 struct Follower;
 
 impl Strategy for Follower {
@@ -276,12 +257,12 @@ mod tests {
         let plan = EdgeTestPlan::default();
         let trial = market.simulate_verdicts(1, 20, plan).unwrap();
         let promises = market.check(&counts, &trial, plan);
-        let kept: Vec<bool> = promises.iter().map(|promise| promise.kept).collect();
+        let kept: Vec<bool> = promises.iter().map(|promise| promise["kept"] == true).collect();
         assert_eq!(kept, expected, "{kind:?}: {promises:?}");
     }
 
     #[test]
-    fn promises_are_broken_from_three_standard_errors_on() {
+    fn breaks_promises_beyond_three_standard_errors() {
         // 400 paths: 5 % and 3 x 1.09 % are 8.27 %, 33 paths. 10,000 trades: 54.05 % and 4 x 0.498 %.
         let fair = Counts { paths: 400, shown: 33, rejected: 33, won: 5_405, decided: 10_000, other: 0 };
         check(TestMarketKind::Null, fair, [true, true, true]);

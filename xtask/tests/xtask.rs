@@ -1,4 +1,4 @@
-//! The maintainer commands as a maintainer runs them. `bench` also needs the program `candlewick` that the workspace builds.
+//! Maintainer commands run as processes. `bench` also needs the workspace's `candlewick` binary.
 #![allow(clippy::unwrap_used, reason = "a failed command or a missing key fails the test")]
 
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn document(command: &str) -> (Value, String) {
     let output = run(folder.path(), command);
     let log = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{log}");
-    assert!(!folder.path().join("candlewick.db").exists(), "a journal of the user is written");
+    assert!(!folder.path().join("candlewick.db").exists(), "the user's journal was written");
     (serde_json::from_slice(&output.stdout).unwrap(), log)
 }
 
@@ -29,7 +29,7 @@ fn bench_measures_each_work_and_the_whole_process() {
     let (figures, _) = document("bench --candles 20000 --rounds 1 --json");
     let works = figures["works"].as_array().unwrap();
     let decisions: Vec<_> = works.iter().map(|work| work["decisions"].as_u64().unwrap()).collect();
-    // One bot, one bot, ten bots on each of the ten symbols that share the candles, and one bot.
+    // One bot, one bot, ten bots on each of ten symbols that share the candles, and one bot.
     assert_eq!(decisions, [20_000, 20_000, 200_000, 20_000]);
     for work in works {
         assert!(work["trades"].as_u64() > Some(100), "{work}");
@@ -49,16 +49,16 @@ fn bench_measures_each_work_and_the_whole_process() {
 }
 
 #[test]
-fn selftest_keeps_its_promises_as_recorded() {
+fn selftest_matches_the_recorded_document() {
     let command = "selftest --paths 12 --seed 1 --json";
     let (mut found, _) = document(command);
     assert_eq!(found["passed"], true);
     let worlds = found["worlds"].as_array_mut().unwrap();
-    // Break-even at payout 85 is 1 / 1.85; an edge of 0.04 per unit of stake is at 1.04 / 1.85.
+    // Break-even at a payout of 85 % is 1 / 1.85, and an edge of 0.04 per unit of stake 1.04 / 1.85.
     let expected = [(0.540_541, 1), (0.540_541, 3), (0.562_162, 1), (0.590_541, 1), (0.5, 1)];
     for (world, (planted, bots)) in worlds.iter_mut().zip(expected) {
         assert!((world["planted"].as_f64().unwrap() - planted).abs() < 1e-6, "{world}");
-        // Two days, a trade every second minute.
+        // Two days with a trade every second minute.
         assert_eq!(world["trades"], 12 * bots * 2 * 720, "{world}");
         for promise in world["promises"].as_array_mut().unwrap() {
             promise["promise"] = "<text>".into();
@@ -71,7 +71,7 @@ fn selftest_keeps_its_promises_as_recorded() {
 }
 
 #[test]
-fn selftest_has_other_paths_with_another_seed() {
+fn selftest_paths_depend_on_the_seed() {
     let worlds =
         |seed: u64| document(&format!("selftest --paths 3 --seed {seed} --json")).0["worlds"].clone();
     assert_eq!(worlds(5), worlds(5));

@@ -101,16 +101,16 @@ impl BacktestTerms {
         candles.notices.extend(ruin.stakes);
         let lint_input = LintInput::new(&loaded, registry).with_candles(&candles.series);
         candles.notices.extend(lints::texts(&lint_input, Stage::Backtest));
-        let apart = nothing_to_choose(&loaded, &candles.series);
-        candles.notices.extend(apart.or_else(|| no_common_time(&loaded.config.bots, &candles.series)));
-        candles.notices.extend(ruin.refusal.map(|why| format!("live, this would not start: {why}")));
+        let disjoint = disjoint_choice_notice(&loaded, &candles.series);
+        candles.notices.extend(disjoint.or_else(|| disjoint_notice(&loaded.config.bots, &candles.series)));
+        candles.notices.extend(ruin.refusal.map(|why| format!("a live run would not start: {why}")));
         Problems::check(signal_problems(&loaded))?;
-        let list = SignalList::of(&loaded)?.unwrap_or_default();
+        let list = SignalList::load(&loaded)?.unwrap_or_default();
         let (signals, contradictions) = list.signals(&loaded.config.bots, &candles.series);
         if list.len() > 0 {
             candles.notices.push(format!(
-                "the list of signals ({}) has {} for these candles",
-                list.words(),
+                "the signal list ({}) has {} signals for these candles",
+                list.describe(),
                 signals.len()
             ));
         }
@@ -136,28 +136,28 @@ pub(crate) fn threads_or_cores(threads: Option<NonZeroUsize>) -> NonZeroUsize {
     threads.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
 }
 
-fn nothing_to_choose(loaded: &Loaded, series: &[CandleSeries]) -> Option<String> {
+fn disjoint_choice_notice(loaded: &Loaded, series: &[CandleSeries]) -> Option<String> {
     let names = &loaded.config.risk.best_payout_of;
     let chosen = series.iter().filter(|one| names.iter().any(|name| name == one.symbol().as_str()));
     let spans: Vec<(Millis, Millis)> = chosen.map(|one| (one.start(), one.end())).collect();
     let (start, end) = (spans.iter().map(|span| span.0).max()?, spans.iter().map(|span| span.1).min()?);
     (start >= end).then(|| {
         format!(
-            "risk.best_payout_of: the candles of {} have no time in common, so there was nothing to choose: bring candles of the same weeks",
+            "risk.best_payout_of: the candles of {} do not overlap, so there was no choice; use candles of the same period",
             names.join(", ")
         )
     })
 }
 
-fn no_common_time(bots: &[BotSettings], series: &[CandleSeries]) -> Option<String> {
+fn disjoint_notice(bots: &[BotSettings], series: &[CandleSeries]) -> Option<String> {
     let is_heard = |one: &CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
     let held = || series.iter().filter(|one| !one.candles().is_empty() && is_heard(one));
     let first = held().min_by_key(|one| one.end())?;
     let second = held().max_by_key(|one| one.start())?;
     (second.start() >= first.end()).then(|| {
         format!(
-            "the candles of {}@{} and {}@{} have no time in common: what lies between them is time of the run too, and their bots never trade side \
-             by side; bring candles of the same weeks, or run each by itself",
+            "the candles of {}@{} and {}@{} do not overlap: the run includes the gap between them, and their bots never trade at the same \
+             time; use candles of the same period, or run each bot separately",
             first.symbol(),
             first.interval(),
             second.symbol(),
@@ -167,11 +167,11 @@ fn no_common_time(bots: &[BotSettings], series: &[CandleSeries]) -> Option<Strin
 }
 
 impl LatencyTerms {
-    /// Stress applies at the median latency. The payout is that of the journal's trades.
+    /// Returns the settings and the payout of the journal's trades. Stress applies at the median latency.
     fn apply(self, simulation: SimulationSettings) -> Result<(SimulationSettings, Option<f64>)> {
         let recorded = RecordedLatency { seed: self.seed, samples_ms: self.delays.arrivals() };
         if recorded.samples_ms.is_empty() {
-            let problem = format!("--latency-from {}: no order of this journal was answered", self.journal);
+            let problem = format!("--latency-from {}: this journal has no answered orders", self.journal);
             return Err(AppError::data(problem)
                 .help("record a live or sandbox session first, or set [simulation] latency_ms"));
         }
@@ -182,7 +182,7 @@ impl LatencyTerms {
 }
 
 impl PreparedBacktest {
-    /// Runs `act` on other venue settings in `threads` parallel runs, by default one per core.
+    /// Runs `act` with this backtest and `threads` parallel runs, by default one per core.
     pub fn repeat<T>(
         &self,
         registry: &Registry,
@@ -238,16 +238,16 @@ mod tests {
     use crate::tests::{bot, flat_candles};
 
     #[test]
-    fn series_of_bots_without_common_time_are_named_and_what_only_prices_them_is_not() {
+    fn reports_candles_of_bots_that_do_not_overlap() {
         let series =
             |symbol: &str, interval: &str, first: i64| flat_candles(symbol, interval, first..first + 3);
         let bots = [bot("EURUSD", "5m"), bot("GBPUSD", "5m")];
         let euro = series("EURUSD", "5m", 0);
         // 0 to 15 and 15 to 30 minutes.
-        let after = no_common_time(&bots, &[series("GBPUSD", "5m", 3), euro.clone()]).unwrap();
-        assert!(after.contains("EURUSD@5m and GBPUSD@5m have no time in common"), "{after}");
-        assert_eq!(no_common_time(&bots, &[series("GBPUSD", "5m", 2), euro.clone()]), None);
-        // Candles of a minute that the trades of a bot are priced by.
-        assert_eq!(no_common_time(&bots[..1], &[euro, series("EURUSD", "1m", 900)]), None);
+        let after = disjoint_notice(&bots, &[series("GBPUSD", "5m", 3), euro.clone()]).unwrap();
+        assert!(after.contains("EURUSD@5m and GBPUSD@5m do not overlap"), "{after}");
+        assert_eq!(disjoint_notice(&bots, &[series("GBPUSD", "5m", 2), euro.clone()]), None);
+        // One-minute candles that only price the trades of a bot.
+        assert_eq!(disjoint_notice(&bots[..1], &[euro, series("EURUSD", "1m", 900)]), None);
     }
 }

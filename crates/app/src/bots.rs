@@ -25,7 +25,7 @@ pub struct BotSet {
     pub versions: Vec<(String, String)>,
 }
 
-fn settings_of_unknown_symbols(loaded: &Loaded) -> Vec<Problem> {
+fn unknown_symbol_problems(loaded: &Loaded) -> Vec<Problem> {
     let traded = TradedSymbols::new(&loaded.config.bots);
     let risk = &loaded.config.risk;
     let least = risk.min_payout_percent_by_symbol.keys();
@@ -33,10 +33,10 @@ fn settings_of_unknown_symbols(loaded: &Loaded) -> Vec<Problem> {
     let chosen = risk.best_payout_of.iter().map(|name| (name.as_str(), "risk.best_payout_of".to_owned()));
     let unknown = least.chain(chosen).filter(|(name, _)| traded.find(name).is_none());
     let problems = unknown.map(|(name, key)| loaded.problem(&key, traded.describe_unknown(name)));
-    problems.chain(blackouts_of_unknown_symbols(loaded, &traded)).collect()
+    problems.chain(unknown_blackout_problems(loaded, &traded)).collect()
 }
 
-fn blackouts_of_unknown_symbols(loaded: &Loaded, traded: &TradedSymbols) -> Vec<Problem> {
+fn unknown_blackout_problems(loaded: &Loaded, traded: &TradedSymbols) -> Vec<Problem> {
     let blackouts = &loaded.config.risk.blackouts;
     let mut seen = BTreeSet::new();
     let spans = blackouts.spans.iter();
@@ -52,7 +52,7 @@ fn blackouts_of_unknown_symbols(loaded: &Loaded, traded: &TradedSymbols) -> Vec<
     unknown.take(MAX_NAMED_BLACKOUTS).map(problem).collect()
 }
 
-pub(crate) fn simulated_for_nobody(loaded: &Loaded) -> Vec<(String, String)> {
+pub(crate) fn untraded_simulation_symbols(loaded: &Loaded) -> Vec<(String, String)> {
     let simulation = &loaded.config.simulation;
     let payouts =
         simulation.payout_percent_by_symbol.keys().map(|symbol| ("payout_percent_by_symbol", symbol));
@@ -77,12 +77,13 @@ impl BotSet {
             }
         }
         if loaded.config.bots.is_empty() {
-            let problem = "there is no bot: add a section [[bots]], or give a --config that has one";
+            let problem =
+                "no bots are configured; add a [[bots]] section, or pass a file that has one with --config";
             problems.push(loaded.problem("bots", problem));
         }
-        problems.extend(payout_as_share(loaded));
-        problems.extend(limits_of_nobody(loaded));
-        problems.extend(settings_of_unknown_symbols(loaded));
+        problems.extend(payout_share_problems(loaded));
+        problems.extend(unknown_bot_problems(loaded));
+        problems.extend(unknown_symbol_problems(loaded));
         Problems::check(problems).map(|()| set)
     }
 
@@ -91,7 +92,7 @@ impl BotSet {
     }
 }
 
-fn payout_as_share(loaded: &Loaded) -> Vec<Problem> {
+fn payout_share_problems(loaded: &Loaded) -> Vec<Problem> {
     let problem = |(key, share): (String, f64)| {
         let percent = Payout::percent_of_share(share)?;
         let problem = format!("payouts are in percent; did you mean {percent}?");
@@ -107,11 +108,11 @@ pub(crate) fn minimum_payouts(risk: &RiskSettings) -> impl Iterator<Item = (Stri
     std::iter::once(("risk.min_payout_percent".to_owned(), risk.min_payout_percent)).chain(by_symbol)
 }
 
-fn limits_of_nobody(loaded: &Loaded) -> Vec<Problem> {
+fn unknown_bot_problems(loaded: &Loaded) -> Vec<Problem> {
     let bots: Vec<&str> = loaded.config.bots.iter().map(|bot| bot.name.as_str()).collect();
     let unknown = loaded.config.risk.bots.keys().filter(|name| !bots.contains(&name.as_str()));
     let problem = |name: &String| {
-        let problem = format!("no bot has this name; there is {}", bots.join(", "));
+        let problem = format!("no bot has this name; the bots are {}", bots.join(", "));
         loaded.problem(&format!("risk.bots.{name}"), problem)
     };
     unknown.map(problem).collect()
@@ -124,7 +125,7 @@ fn build<'a>(
     registry: &'a Registry,
 ) -> Result<(Cow<'a, StrategyEntry>, Box<dyn Strategy>), Problem> {
     let Some(entry) = registry.find(&bot.strategy) else {
-        let problem = format!("there is no such strategy; {}", suggest_strategy(&bot.strategy, registry));
+        let problem = format!("unknown strategy; {}", suggest_strategy(&bot.strategy, registry));
         return Err(loaded
             .problem(&format!("bots[{index}].strategy"), problem)
             .value(format!("{:?}", bot.strategy)));
@@ -162,23 +163,23 @@ fn unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Option<
     let known: Vec<&str> = entry.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
     let given = bot.params.as_object()?;
     let key = given.keys().map(String::as_str).find(|key| !known.contains(key))?;
-    // One that was renamed is among those that the bot does not name.
+    // A renamed parameter is one that the bot does not set.
     let free: Vec<&str> = known.iter().copied().filter(|name| !given.contains_key(*name)).collect();
     let only = if let [only] = free.as_slice() { Some(*only) } else { None };
     let meant = match nearest(key, free.iter().copied()).or(only) {
         Some(name) => format!("did you mean \"{name}\"?"),
-        None if known.is_empty() => "it has none:".to_owned(),
-        None => format!("it has {}:", known.join(", ")),
+        None if known.is_empty() => "it has no parameters;".to_owned(),
+        None => format!("its parameters are {};", known.join(", ")),
     };
     let strategy = &bot.strategy;
-    let of_rule = match strategy.as_str() {
+    let rule_hint = match strategy.as_str() {
         "rules" => {
-            "; a number of a rule is one once it stands in the rule's parameters: period = { default = 14 }"
+            "; to set a number of a rule here, declare it in [parameters] of the rule: period = { default = 14 }"
         }
         _ => "",
     };
     let problem = format!(
-        "strategy \"{strategy}\" has no such parameter; {meant} `candlewick strategy show {strategy}` lists them{of_rule}"
+        "strategy \"{strategy}\" has no such parameter; {meant} see `candlewick strategy show {strategy}`{rule_hint}"
     );
     Some((key, problem))
 }
@@ -190,14 +191,14 @@ pub fn strategies_of(
     let build = |bot: &BotSettings| {
         let context = bot.context(settings.longer_share_percent);
         let entry =
-            registry.find(&bot.strategy).expect("the bots were built once, so their strategies are known");
+            registry.find(&bot.strategy).expect("the bots were built before, so their strategies exist");
         let built = entry.build(&bot.params, &context);
         built.map_err(|source| EngineError::Strategy { bot: bot.name.clone(), source }.into())
     };
     settings.bots.iter().map(build).collect()
 }
 
-/// Returns the durations that each strategy declares, empty if they are those of the bot.
+/// Returns the durations that each strategy declares, empty if it only uses the bot's own.
 pub fn own_durations(bots: &[BotSettings], registry: &Registry) -> Vec<Vec<CloseType>> {
     let of_bot = |bot: &BotSettings| registry.find(&bot.strategy).map(|entry| own_durations_of(bot, entry));
     bots.iter().map(|bot| of_bot(bot).unwrap_or_default()).collect()
@@ -226,7 +227,7 @@ pub(crate) fn strategy_of(bot: &BotSettings, registry: &Registry) -> Option<Box<
 
 pub fn suggest_strategy(name: &str, registry: &Registry) -> String {
     if name.to_ascii_lowercase().ends_with(".toml") && registry.find("rules").is_some() {
-        return format!("a rule in a file is strategy = \"rules\", params = {{ file = {name:?} }}");
+        return format!("for a rule file, use strategy = \"rules\", params = {{ file = {name:?} }}");
     }
     let suggested = suggest(name, registry.entries().iter().map(|entry| entry.name.as_str()));
     if suggested.ends_with('?') {
@@ -235,13 +236,13 @@ pub fn suggest_strategy(name: &str, registry: &Registry) -> String {
     let near = nearest(name, indicator_names());
     if let Some(indicator) = near.filter(|_| registry.entries().iter().any(|entry| entry.name == "rules")) {
         return format!(
-            "{indicator} is an indicator, which a rule may name: strategy = \"rules\", params = {{ buy = \"...\" }}, and docs/rules.md says how; \
+            "{indicator} is an indicator; use it in a rule: strategy = \"rules\", params = {{ buy = \"...\" }} (see docs/rules.md); \
              {suggested}"
         );
     }
     format!(
-        "{suggested}; one of your own is known to the program that registers it alone, in the folder of its crate: \
-         `cargo run --release -F program -- strategy list`"
+        "{suggested}; only the program that registers a strategy of your own knows it: run \
+         `cargo run --release -F program -- strategy list` in the folder of its crate"
     )
 }
 
@@ -256,8 +257,8 @@ pub fn session_settings(loaded: &Loaded) -> SessionSettings {
     }
 }
 
-/// Removes the share of longer candles if none are read, or if those of a market that never closes have no
-/// gaps. `candles` is `None` live, where they are not known in advance.
+/// Clears the share of longer candles if it has no effect: no strategy reads longer candles, or those of a
+/// market that never closes have no gaps. `candles` is `None` for live runs.
 pub(crate) fn without_unused_share(
     settings: SessionSettings,
     strategies: &[Box<dyn Strategy>],

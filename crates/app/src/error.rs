@@ -102,14 +102,14 @@ impl AppError {
         let (mut last, mut next) = (text.clone(), self.source());
         while let Some(cause) = next {
             let line = cause.to_string();
-            // A cause that only repeats what stands above it says nothing.
+            // Skips a cause that the previous line contains.
             if !last.contains(&line) {
                 let _ = write!(text, "\n  cause: {line}");
             }
             (last, next) = (line, cause.source());
         }
         if let Some(help) = self.help_text() {
-            let _ = write!(text, "\nhelp: {help}");
+            let _ = write!(text, "\nhint: {help}");
         }
         text
     }
@@ -148,7 +148,7 @@ fn help_for_search(error: &SearchError) -> Option<String> {
             Some(suggest(name, known.iter().map(String::as_str)))
         }
         SearchError::OtherSweep { .. } => Some(
-            "give --out another folder; what another program, other arguments or other candles made is not mixed with this"
+            "choose another folder with --out; it holds results of another program, other arguments or other candles"
                 .to_owned(),
         ),
         _ => None,
@@ -159,13 +159,14 @@ fn help_for_records(error: &RecordsError) -> Option<String> {
     match error {
         RecordsError::Journal(error) => help_for_journal(error),
         RecordsError::Compacted { .. } => {
-            Some("ask the journal that it was compacted from, with --journal".to_owned())
+            Some("name the journal it was compacted from with --journal".to_owned())
         }
-        RecordsError::NoRun => Some("begin one: `candlewick live`".to_owned()),
+        RecordsError::NoRun => Some("`candlewick live` starts a run".to_owned()),
         RecordsError::UnreadableEntry { .. } => Some(
-            "`candlewick doctor` verifies the journal's chain, `candlewick parity` its decisions".to_owned(),
+            "`candlewick doctor` verifies the journal's hash chain, `candlewick parity` its decisions"
+                .to_owned(),
         ),
-        RecordsError::UnknownTrade { .. } => Some("`candlewick trades` lists them".to_owned()),
+        RecordsError::UnknownTrade { .. } => Some("`candlewick trades` lists all trades".to_owned()),
         RecordsError::UnknownName { name, known, .. } => {
             Some(suggest(name, known.iter().map(String::as_str)))
         }
@@ -179,8 +180,8 @@ fn help_for_records(error: &RecordsError) -> Option<String> {
 fn help_for_journal(error: &JournalError) -> Option<String> {
     match error {
         JournalError::BrokenChain { .. } => Some(
-            "trust no figure of it from there on: restore a copy that `candlewick journal backup` made, or name another \
-             journal with --journal once nothing is open; `candlewick journal verify` checks all of it"
+            "do not trust later figures: restore a copy from `candlewick journal backup`, or name another journal with \
+             --journal once no trade is open. `candlewick journal verify` checks the whole journal"
                 .to_owned(),
         ),
         JournalError::NotWritable { path, .. } => Some(format!(
@@ -191,12 +192,12 @@ fn help_for_journal(error: &JournalError) -> Option<String> {
             "`candlewick status` shows that run; stop it, or name another journal with --journal".to_owned(),
         ),
         JournalError::FileGone { .. } => Some(
-            "put the file back, or restore a copy, before the next start; without it look up open trades at the venue"
+            "restore the file or a backup before the next start; without it, look up open trades at the venue"
                 .to_owned(),
         ),
         JournalError::NotFound { .. } => Some(match journals_in(Path::new(".")).as_slice() {
-            [] => "`candlewick live --sandbox --journal run.db` begins one, and --journal run.db names it: without --journal, \
-                   a run at the embedded venue keeps none"
+            [] => "`candlewick live --sandbox --journal run.db` creates one, and --journal run.db names it; without \
+                   --journal, sandbox runs are not recorded"
                 .to_owned(),
             journals => format!("in this folder: {}", journals.join(", ")),
         }),
@@ -214,18 +215,18 @@ fn help_for_runtime(error: &RuntimeError) -> Option<String> {
             Some("`candlewick doctor` verifies the journal; name another with --journal".to_owned())
         }
         RuntimeError::WrongSnapshot { .. } => Some(
-            "the other entries are as they were written; runtime.snapshot_every = 0 writes no more snapshots"
+            "the other entries are intact; runtime.snapshot_every = 0 disables snapshots"
                 .to_owned(),
         ),
         RuntimeError::WrongRow { .. } => Some(
-            "the entries are as they were written; `candlewick journal project --rebuild` makes the tables again from them".to_owned(),
+            "the entries are intact; `candlewick journal project --rebuild` rebuilds the tables from them".to_owned(),
         ),
         RuntimeError::UnsupportedInterval { .. } => Some(format!(
-            "let the bot's interval be one of {}; a backtest joins longer candles, a live bot does not",
+            "set the bot's interval to one of {}; only backtests resample longer candles",
             USUAL_INTERVALS.join(", ")
         )),
         RuntimeError::UnknownSeries { .. } => Some(
-            "correct symbol or asset_type (crypto, forex, otc) of the bot; `candlewick doctor` checks every bot's candles".to_owned(),
+            "check the bot's symbol and asset_type (crypto, forex, otc); `candlewick doctor` checks every bot's candles".to_owned(),
         ),
         RuntimeError::Journal(error) => help_for_journal(error),
         _ => None,
@@ -237,11 +238,9 @@ fn help_for_venue(error: &BrokerError) -> &'static str {
         BrokerError::Credentials { .. } => {
             "check CANDLEWICK_BROKER__API_TOKEN and CANDLEWICK_BROKER__API_KEY, or the files that hold them"
         }
-        BrokerError::NotFound { .. } => {
-            "check the bots' symbols and asset types against what the venue offers"
-        }
+        BrokerError::NotFound { .. } => "check the bots' symbols and asset types against those of the venue",
         BrokerError::Unavailable { .. } => {
-            "check broker.base_url and broker.price_url, and that the venue can be reached from here"
+            "check broker.base_url and broker.price_url, and whether this machine can reach the venue"
         }
         _ => "run with -v to see the requests; `candlewick live --sandbox` needs no venue",
     }

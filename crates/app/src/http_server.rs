@@ -1,4 +1,4 @@
-//! HTTP server of a run: bounded connections and deadlines, so that no client delays the run.
+//! HTTP server of a run with limits on connections and times, so that no client delays the run.
 
 use crate::error::{AppError, Result};
 use http_body_util::Full;
@@ -21,26 +21,26 @@ const MAX_CONNECTIONS: usize = 64;
 const HEAD_DEADLINE: Duration = Duration::from_secs(2);
 const DEADLINE: Duration = Duration::from_secs(10);
 const MAX_HEAD_BYTES: usize = 8_192;
-/// Pause after a failed accept, for example for want of file descriptors.
+/// Pause after a failed accept, for example without free file descriptors.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(200);
 
 pub(crate) type Answer = Response<Full<Bytes>>;
 
 pub(crate) async fn listen(key: &str, address: SocketAddr) -> Result<TcpListener> {
     TcpListener::bind(address).await.map_err(|error| {
-        let cure = match error.kind() {
+        let hint = match error.kind() {
             ErrorKind::AddrInUse => {
-                ", another program listens there, maybe another bot: end it, or take another port"
+                "; another program uses this port, maybe another bot: stop it, or choose another port"
             }
-            ErrorKind::AddrNotAvailable => ", it is no address of this machine: use 127.0.0.1 with a port",
-            ErrorKind::PermissionDenied => ", ports below 1024 need rights: take a higher one",
+            ErrorKind::AddrNotAvailable => "; not an address of this machine: use 127.0.0.1 with a port",
+            ErrorKind::PermissionDenied => "; ports below 1024 need privileges: use a higher one",
             _ => "",
         };
-        AppError::system(format!("{key}: {address} cannot be listened on{cure}"), error)
+        AppError::system(format!("{key}: cannot listen on {address}{hint}"), error)
     })
 }
 
-/// Answers until dropped. A connection beyond the maximum is closed and passed to `on_too_many`.
+/// Serves until dropped. Closes excess connections and calls `on_too_many` for each.
 pub(crate) async fn serve<A: Future<Output = Answer> + Send + 'static>(
     listener: TcpListener,
     answer: impl Fn(Request<Incoming>, IpAddr) -> A + Clone + Send + 'static,
@@ -76,7 +76,7 @@ pub(crate) async fn serve<A: Future<Output = Answer> + Send + 'static>(
                 });
             }
             Err(error) => {
-                tracing::debug!(%error, "a connection could not be accepted");
+                tracing::debug!(%error, "cannot accept a connection");
                 tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
             }
         }

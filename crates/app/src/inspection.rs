@@ -1,4 +1,4 @@
-//! Inspection of a configuration for all problems detectable without candles and venue.
+//! Checks of a configuration that need neither candles nor a venue.
 
 use crate::bots::{BotSet, problem_of_session, session_settings};
 use crate::candles::DataName;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry) -> Vec<Problem> {
     let config = &loaded.config;
     let mut problems: Vec<Problem> = loaded.check_mode(real).err().into_iter().collect();
-    problems.extend(problem_of_client(loaded));
+    problems.extend(client_problem(loaded));
     problems.extend(journal_url(loaded).err());
     problems.extend(monitoring_problems(loaded));
     problems.extend(notify_problems(loaded));
@@ -58,7 +58,7 @@ pub fn short_body_problems(loaded: &Loaded) -> Vec<Problem> {
     let mut problems = Vec::new();
     if account.mode == Mode::Real {
         let problem =
-            "broker.open_body = \"short\" cannot state the account, so it is for demo alone: use \"full\"";
+            "broker.open_body = \"short\" cannot state the account, so it works for demo only; use \"full\"";
         problems.push(loaded.problem("account.mode", problem).value("\"real\""));
     }
     for (index, bot) in bots.iter().enumerate() {
@@ -66,8 +66,8 @@ pub fn short_body_problems(loaded: &Loaded) -> Vec<Problem> {
         let is_fixed = matches!(expiry.expiration_type, ExpirationType::Unstated | ExpirationType::TimeFixed);
         if expiry.close_type != default || !is_fixed {
             let problem = format!(
-                "broker.open_body = \"short\" cannot state the expiry {} {}, and the venue's own is {default} TIME_FIXED \
-                 (broker.short_close_type): give the bot that, or use \"full\"",
+                "broker.open_body = \"short\" cannot state the duration {} {}; the venue's default is {default} TIME_FIXED \
+                 (broker.short_close_type). Use that duration or \"full\"",
                 expiry.close_type, expiry.expiration_type
             );
             problems.push(loaded.problem(&format!("bots[{index}].close_type"), problem));
@@ -88,7 +88,7 @@ pub fn ladder_figures(loaded: &Loaded) -> Vec<String> {
     ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders).collect()
 }
 
-/// Returns the figures of stakes without ladders, and how many bots probably lose half of the balance.
+/// Describes the ruin risk of stakes without ladders. Also returns the number of bots likely to lose half the balance.
 pub fn ruin_of_stakes(loaded: &Loaded) -> (Vec<String>, usize) {
     let RuinReport { stakes, halved, .. } = ruin_of(loaded).unwrap_or_default();
     (stakes, halved)
@@ -107,23 +107,23 @@ pub(crate) fn assumed_payouts(loaded: &Loaded) -> Vec<TradeRecord> {
     bots.iter().map(|bot| TradeRecord::assumed(simulation.payout_of(bot.symbol))).collect()
 }
 
-/// Checks the client's settings without a request, alike on every machine.
-fn problem_of_client(loaded: &Loaded) -> Option<Problem> {
-    problem_of_broker(loaded, HttpBroker::check)
+/// Checks the client's settings without a request, independently of the machine.
+fn client_problem(loaded: &Loaded) -> Option<Problem> {
+    broker_problem(loaded, HttpBroker::check)
 }
 
-/// Checks, without a request, that the client can be created on this machine.
+/// Checks, without a request, whether the client can be created on this machine.
 pub fn problem_of_network(loaded: &Loaded) -> Option<Problem> {
-    problem_of_broker(loaded, |settings, credentials, clock| {
+    broker_problem(loaded, |settings, credentials, clock| {
         HttpBroker::new(settings, credentials, clock).map(|_| ())
     })
 }
 
-fn problem_of_broker(
+fn broker_problem(
     loaded: &Loaded,
     check: impl FnOnce(candlewick_api::Settings, Credentials, Arc<dyn Clock>) -> Result<(), BrokerError>,
 ) -> Option<Problem> {
-    // Credentials that cannot be read are a problem of their own.
+    // Unreadable credentials are reported elsewhere.
     let credentials = configuration::credentials(loaded).unwrap_or_default();
     let error =
         check(loaded.config.broker.client.clone(), credentials, Arc::new(SystemClock::new())).err()?;

@@ -1,4 +1,4 @@
-//! Choice of a journal, and warnings about its file permissions.
+//! Journals of a folder, and warnings about their file permissions.
 
 use crate::configuration::Loaded;
 use candlewick_journal::JournalUrl;
@@ -7,8 +7,8 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-const MOST_LOOKED_AT: usize = 1_000;
-const MOST_NAMED: usize = 5;
+const MAX_ENTRIES: usize = 1_000;
+const MAX_NAMED: usize = 5;
 
 pub(crate) fn exposure(url: &JournalUrl) -> Option<(String, String)> {
     let files: Vec<String> =
@@ -16,9 +16,8 @@ pub(crate) fn exposure(url: &JournalUrl) -> Option<(String, String)> {
     if files.is_empty() {
         return None;
     }
-    let problem = format!(
-        "other users of this machine can read the journal {url}: it holds an account's money and trades"
-    );
+    let problem =
+        format!("other users of this machine can read the balances and trades in the journal {url}");
     Some((problem, format!("chmod 600 {}", files.join(" "))))
 }
 
@@ -32,10 +31,7 @@ pub fn which_is_meant(loaded: &Loaded, url: &JournalUrl) -> Option<String> {
     others.retain(|one| *one != own);
     let meant = file.display();
     (!others.is_empty()).then(|| {
-        format!(
-            "no journal is named: this is {meant}, the usual one; others in this folder: {}",
-            others.join(", ")
-        )
+        format!("using the default journal {meant}; other journals in this folder: {}", others.join(", "))
     })
 }
 
@@ -45,14 +41,14 @@ pub(crate) fn journals_in(folder: &Path) -> Vec<String> {
         let read = File::open(path).and_then(|mut file| file.read_exact(&mut first));
         read.is_ok() && first == *b"SQLite format 3\0"
     };
-    let files = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_LOOKED_AT);
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_ENTRIES);
     let paths = files.map(|file| file.path());
     let databases = paths.filter(|path| path.extension().is_some_and(|end| end == "db") && is_database(path));
     let mut named: Vec<String> = databases
         .filter_map(|path| Some(format!("--journal {}", visible(path.file_name()?.to_str()?))))
         .collect();
     named.sort_unstable();
-    named.truncate(MOST_NAMED);
+    named.truncate(MAX_NAMED);
     named
 }
 
@@ -61,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn journals_of_a_folder_are_named_and_other_files_are_not() {
+    fn lists_only_database_files_of_a_folder() {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in [
             ("run.db", &b"SQLite format 3\0and so on"[..]),

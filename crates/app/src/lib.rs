@@ -1,6 +1,6 @@
-//! Configuration and composition for any front end: command line, web page, Python module. A layered
-//! [`Loaded`](configuration::Loaded) is the input. The crate never parses arguments, prints or exits: it
-//! reports through [`Progress`] and [`AppError`].
+//! Configuration and composition for any front end: command line, web page or Python module.
+//!
+//! The crate never parses arguments, prints or exits. It reports through [`Progress`] and [`AppError`].
 
 pub mod backtest;
 pub mod bots;

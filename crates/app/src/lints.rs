@@ -1,5 +1,4 @@
-//! Lints of valid configurations: settings that may lose money, and bots that can never trade.
-//! `config check` runs all of [`LINTS`], other commands those of their [`Stage`].
+//! Lints of valid configurations: settings likely to lose money, and bots that can never trade.
 
 mod limits;
 mod setup;
@@ -17,7 +16,7 @@ use candlewick_engine::{
     check_first_stakes, levels_that_lose, outgrown_stakes, stakes_to_find_out,
 };
 use candlewick_sdk::rust_decimal::Decimal;
-use candlewick_sdk::{CandleSeries, Millis, Registry};
+use candlewick_sdk::{Candle, CandleSeries, Millis, Registry};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
@@ -62,11 +61,14 @@ impl<'a> LintInput<'a> {
         self.bots().iter().flat_map(check).collect()
     }
 
-    fn bots_with_candles(&self) -> impl Iterator<Item = (&'a BotSettings, &'a CandleSeries)> {
+    fn each_bot_with_candles(
+        &self,
+        check: impl Fn(&BotSettings, &[Candle]) -> Option<String>,
+    ) -> Vec<String> {
         let candles = self.candles.unwrap_or_default();
-        self.bots().iter().filter_map(move |bot| {
-            let own = candles.iter().find(|series| series.series() == bot.series());
-            Some((bot, own?))
+        self.each_bot(|bot| {
+            let own = candles.iter().find(|series| series.series() == bot.series())?;
+            check(bot, own.candles())
         })
     }
 }
@@ -77,7 +79,7 @@ pub struct LintFinding {
     pub text: String,
 }
 
-/// Name, stages that run the lint in addition to [`Stage::Check`], and check.
+/// Name, stages in addition to [`Stage::Check`] (`config check`), and check.
 struct Lint(&'static str, &'static [Stage], fn(&LintInput<'_>) -> Vec<String>);
 
 pub const UNAFFORDABLE_STAKE: &str = "unaffordable_stake";
@@ -93,7 +95,7 @@ const LINTS: [Lint; 28] = [
     Lint("ungated_ladder", &[Stage::Doctor], limits::ungated_ladders),
     Lint("interrupted_ladder", &[Stage::Start], limits::interrupted_ladders),
     Lint("probing_stake", &[Stage::Doctor, Stage::Start], |input| stakes_to_find_out(&input.session())),
-    // A stake that no balance allows is refused elsewhere.
+    // A stake above any balance is rejected elsewhere.
     Lint(UNAFFORDABLE_STAKE, &[Stage::Backtest], |input| {
         check_first_stakes(&input.session()).unwrap_or_default()
     }),
@@ -101,11 +103,15 @@ const LINTS: [Lint; 28] = [
         outgrown_stakes(&input.session(), &assumed_payouts(input.loaded)).unwrap_or_default()
     }),
     Lint("small_percentage", &[Stage::Doctor], limits::small_percentages),
-    Lint("default_loss_limit", &[Stage::Doctor, Stage::Start, Stage::Backtest], limits::default_loss_limit),
+    Lint("default_loss_limit", &[Stage::Doctor, Stage::Start, Stage::Backtest], |input| {
+        limits::default_loss_limit(input).into_iter().collect()
+    }),
     Lint("unlimited_trades", &[], limits::unlimited_trades),
     Lint("payout_above_stake", &[], limits::payouts_above_stake),
     Lint("payout_below_minimum", &[], limits::payouts_below_minimum),
-    Lint("unequal_minimum_payouts", &[], limits::unequal_minimum_payouts),
+    Lint("unequal_minimum_payouts", &[], |input| {
+        limits::unequal_minimum_payouts(input).into_iter().collect()
+    }),
     Lint("gate_payout", &[], limits::gate_payouts),
     Lint("split_hours", &[Stage::Start], split_hours),
     Lint("disjoint_hours", RUNS, disjoint_hours),
@@ -135,15 +141,19 @@ pub fn texts(input: &LintInput<'_>, stage: Stage) -> Vec<String> {
     run(input, stage).into_iter().map(|finding| finding.text).collect()
 }
 
-/// Start of 2026, the checked year: a whole year includes the summer time of every zone.
+/// Start of the checked year, 2026. A full year covers daylight saving in every zone.
 const YEAR_START: Millis = Millis::new(1_767_225_600_000);
 const YEAR_DAYS: i64 = 365;
 
-/// Windows of one setting, any of which must be open to trade.
-struct Windows {
+/// Hours of one setting.
+struct OpenHours {
     place: String,
-    hours: Vec<(Hours, Window)>,
+    hours: Hours,
+    window: Window,
 }
+
+/// Hours of one setting, any of which must be open to trade.
+type Choice = Vec<OpenHours>;
 
 fn split_hours(input: &LintInput<'_>) -> Vec<String> {
     let risk = &input.loaded.config.risk;
@@ -151,19 +161,20 @@ fn split_hours(input: &LintInput<'_>) -> Vec<String> {
     let has_any = has_day_limit(risk) || risk.bots.values().any(has_own_day_limit);
     let is_limited =
         |bot: &&BotSettings| has_day_limit(risk) || risk.bots.get(&bot.name).is_some_and(has_own_day_limit);
-    let of_all = risk_windows(risk).filter(|_| has_any).map(|own| vec![own]);
-    let of_bots = input.bots().iter().filter(is_limited).map(|bot| bot_windows(bot, risk));
+    let of_all = has_any.then(|| vec![risk_hours(risk)]);
+    let of_bots = input.bots().iter().filter(is_limited).map(|bot| bot_hours(bot, risk));
     let mut notes: Vec<String> = Vec::new();
     for group in of_all.into_iter().chain(of_bots) {
-        for (place, hours, window) in group.iter().flat_map(Windows::iter) {
+        for own in group.iter().flatten() {
             let note = format!(
-                "{place}: {} contains the start of the day, {} {}, at which daily limits start over; set risk.day_start outside of it",
-                describe_hours(hours),
+                "{}: {} contains the start of the day ({} {}), when daily limits reset; set risk.day_start outside these hours",
+                own.place,
+                own.describe(),
                 risk.day_start,
                 risk.day_timezone
             );
-            let is_whole_day = hours.from == hours.to;
-            if !is_whole_day && is_split(window, day, &group) && !notes.contains(&note) {
+            let is_whole_day = own.hours.from == own.hours.to;
+            if !is_whole_day && is_split(&own.window, day, &group) && !notes.contains(&note) {
                 notes.push(note);
             }
         }
@@ -173,39 +184,44 @@ fn split_hours(input: &LintInput<'_>) -> Vec<String> {
 
 fn disjoint_hours(input: &LintInput<'_>) -> Vec<String> {
     input.each_bot(|bot| {
-        let all = bot_windows(bot, &input.loaded.config.risk);
-        // An overlap begins with one of the windows.
-        let mut starts = all.iter().flat_map(Windows::iter).flat_map(|(.., window)| starts_of(window));
+        let all = bot_hours(bot, &input.loaded.config.risk);
+        // An overlap starts with one of the windows.
+        let mut starts = all.iter().flatten().flat_map(|own| window_starts(&own.window));
         if all.len() < 2 || starts.any(|at| is_open(&all, at)) {
             return None;
         }
-        let describe = |own: &Windows| {
-            let hours: Vec<String> = own.hours.iter().map(|(hours, _)| describe_hours(hours)).collect();
-            format!("{} ({})", own.place, hours.join(", "))
+        let describe = |choice: &Choice| {
+            let hours: Vec<String> = choice.iter().map(OpenHours::describe).collect();
+            format!("{} ({})", choice[0].place, hours.join(", "))
         };
         let places: Vec<String> = all.iter().map(describe).collect();
         Some(format!("it can never trade its own signals: {} do not overlap", places.join(" and ")))
     })
 }
 
-impl Windows {
-    fn iter(&self) -> impl Iterator<Item = (&str, &Hours, &Window)> {
-        self.hours.iter().map(|(hours, window)| (self.place.as_str(), hours, window))
+impl OpenHours {
+    fn new(place: &str, hours: Hours) -> Option<Self> {
+        let window = Window::new(&hours, place).ok()?;
+        Some(Self { place: place.to_owned(), hours, window })
+    }
+
+    fn describe(&self) -> String {
+        format!("{} to {} {}", self.hours.from, self.hours.to, self.hours.timezone)
     }
 }
 
-fn starts_of(window: &Window) -> impl Iterator<Item = Millis> {
+fn window_starts(window: &Window) -> impl Iterator<Item = Millis> {
     let end = YEAR_START + Millis::DAY * YEAR_DAYS;
     let next = |at: &Millis| window.next_start(*at);
     std::iter::successors(window.next_start(YEAR_START), next).take_while(move |at| *at < end)
 }
 
-fn is_open(all: &[Windows], at: Millis) -> bool {
-    all.iter().all(|own| own.hours.iter().any(|(_, window)| window.contains(at)))
+fn is_open(all: &[Choice], at: Millis) -> bool {
+    all.iter().all(|choice| choice.iter().any(|own| own.window.contains(at)))
 }
 
-fn is_split(window: &Window, day: DayStart, group: &[Windows]) -> bool {
-    starts_of(window).any(|start| {
+fn is_split(window: &Window, day: DayStart, group: &[Choice]) -> bool {
+    window_starts(window).any(|start| {
         let (_, end) = day.day_of(start);
         let is_inside = |at: Millis| window.contains(at) && is_open(group, at);
         end - start < Millis::DAY && is_inside(end - Millis::new(1)) && is_inside(end)
@@ -213,7 +229,7 @@ fn is_split(window: &Window, day: DayStart, group: &[Windows]) -> bool {
 }
 
 fn has_day_limit(risk: &RiskSettings) -> bool {
-    // The default number of trades is out of reach, and a pause without a length lasts until the day ends.
+    // The default trade limit is unreachable, and a pause without a length lasts until the day ends.
     let default = RiskSettings::default().max_trades_per_day;
     let amounts = [risk.daily_loss_limit, risk.daily_profit_target];
     let percentages = [risk.daily_loss_limit_percent, risk.daily_profit_target_percent];
@@ -232,30 +248,20 @@ fn is_any_set(amounts: [Decimal; 2], percentages: [f64; 2]) -> bool {
     amounts.iter().any(|amount| !amount.is_zero()) || percentages.iter().any(|percent| *percent > 0.0)
 }
 
-fn bot_windows(bot: &BotSettings, risk: &RiskSettings) -> Vec<Windows> {
-    risk_windows(risk).into_iter().chain(filter_windows(bot)).collect()
+fn risk_hours(risk: &RiskSettings) -> Choice {
+    risk.hours.iter().filter_map(|hours| OpenHours::new("risk.hours", hours.clone())).collect()
 }
 
-fn risk_windows(risk: &RiskSettings) -> Option<Windows> {
-    let window = |hours: &Hours| Some((hours.clone(), Window::new(hours, "risk.hours").ok()?));
-    let hours: Vec<(Hours, Window)> = risk.hours.iter().filter_map(window).collect();
-    (!hours.is_empty()).then(|| Windows { place: "risk.hours".to_owned(), hours })
-}
-
-/// Returns the hours among the filters of a combination, all of which must be open.
-fn filter_windows(bot: &BotSettings) -> Vec<Windows> {
+/// Returns the hours of the run and those of each filter of a combination, all of which must be open.
+fn bot_hours(bot: &BotSettings, risk: &RiskSettings) -> Vec<Choice> {
     let filters = bot.params.get("filters").and_then(|filters| filters.as_array());
-    let windows = filters.into_iter().flatten().filter_map(|filter| {
+    let filters = filters.into_iter().flatten().filter_map(|filter| {
         let [from, to] = filter.get("hours")?.as_array()?.as_slice() else { return None };
         let timezone = filter.get("timezone").and_then(|zone| zone.as_str()).unwrap_or("UTC").to_owned();
         let (from, to) = (from.as_str()?.to_owned(), to.as_str()?.to_owned());
         let hours = Hours { days: Vec::new(), from, to, timezone };
-        let window = Window::new(&hours, "hours").ok()?;
-        Some(Windows { place: format!("the filter of bot \"{}\"", bot.name), hours: vec![(hours, window)] })
+        Some(vec![OpenHours::new(&format!("the filter of bot \"{}\"", bot.name), hours)?])
     });
-    windows.collect()
-}
-
-fn describe_hours(hours: &Hours) -> String {
-    format!("{} to {} {}", hours.from, hours.to, hours.timezone)
+    let run = Some(risk_hours(risk)).filter(|own| !own.is_empty());
+    run.into_iter().chain(filters).collect()
 }

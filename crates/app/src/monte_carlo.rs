@@ -92,14 +92,15 @@ impl MonteCarloTerms {
         let (basis, strategies) = RowPlanBasis::prepare(candles, loaded, registry, progress)?;
         let prepared = &basis.prepared;
         if !prepared.signals.is_empty() {
-            let problem = "signals.list asks for trades at moments of the real candles, and resampled ones have none of them";
-            return Err(AppError::invalid(problem).help("leave signals.list out"));
+            let problem =
+                "signals.list names moments of the real candles, which resampled candles do not have";
+            return Err(AppError::invalid(problem).help("remove signals.list"));
         }
         let finished = prepared.replay(strategies, None, progress)?.finished;
         let trades = observed_trades(&finished.book);
         if trades.is_empty() {
-            let problem = "the backtest has no settled trade: there is nothing to resample";
-            return Err(AppError::invalid(problem).help("take more candles, or another bot"));
+            let problem = "the backtest has no settled trades to resample";
+            return Err(AppError::invalid(problem).help("use more candles or another bot"));
         }
         let candles = resampled(prepared)?;
         let block = self.block.unwrap_or_else(|| match self.resampling {

@@ -19,7 +19,7 @@ pub struct Program {
     pub target: String,
     pub features: Vec<String>,
     pub hash: String,
-    /// Hashes of system libraries by file name. A patched library makes no other program.
+    /// Hashes of system libraries by file name, excluded from the program's identity.
     pub libraries: BTreeMap<String, String>,
 }
 
@@ -36,7 +36,7 @@ impl Program {
             target: format!("{ARCH}-{OS}"),
             features: features.map(|(name, _)| name.to_owned()).collect(),
             hash: program_hash()?,
-            libraries: hashes_of_libraries().map_err(unreadable)?,
+            libraries: hash_libraries().map_err(unreadable)?,
         })
     }
 
@@ -57,35 +57,35 @@ impl fmt::Display for Program {
 
 static CODE: OnceLock<PathBuf> = OnceLock::new();
 
-/// Sets the code file of a program that another one loads, once.
+/// Sets the file to hash if the program is loaded as a library. Later calls have no effect.
 pub fn set_code_file(file: PathBuf) {
     CODE.get_or_init(|| file);
 }
 
 /// Returns the hash of all bytes of the executable that are mapped at run time.
 ///
-/// It changes with any compiled-in code, even if no version was raised. A hash of our sources would
+/// It changes with any compiled-in code, even without a new version. A hash of our sources would
 /// miss strategies from other crates. Debug sections, most of the file, are excluded.
 pub fn program_hash() -> Result<String> {
     let file = CODE.get().map_or_else(executable, File::open);
-    file.and_then(hash_of).map_err(unreadable)
+    file.and_then(hash_file).map_err(unreadable)
 }
 
 fn unreadable(error: io::Error) -> AppError {
-    AppError::system("the program cannot read itself", error)
+    AppError::system("cannot read the program file", error)
 }
 
-fn hashes_of_libraries() -> io::Result<BTreeMap<String, String>> {
+fn hash_libraries() -> io::Result<BTreeMap<String, String>> {
     let hash = |path: String| {
         let name = Path::new(&path).file_name().map(|name| name.to_string_lossy().into_owned());
-        Ok((name.unwrap_or_default(), hash_of(File::open(&path)?)?[..16].to_owned()))
+        Ok((name.unwrap_or_default(), hash_file(File::open(&path)?)?[..16].to_owned()))
     };
     libraries()?.into_iter().map(hash).collect()
 }
 
-fn hash_of(mut file: File) -> io::Result<String> {
+fn hash_file(mut file: File) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
-    let parts = loaded(&file).unwrap_or_else(|| std::iter::once(0..u64::MAX).collect());
+    let parts = mapped_ranges(&file).unwrap_or_else(|| std::iter::once(0..u64::MAX).collect());
     for part in parts {
         hasher.update(&part.start.to_le_bytes());
         hasher.update(&part.end.to_le_bytes());
@@ -95,7 +95,7 @@ fn hash_of(mut file: File) -> io::Result<String> {
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-fn loaded(file: &File) -> Option<Vec<Range<u64>>> {
+fn mapped_ranges(file: &File) -> Option<Vec<Range<u64>>> {
     let cache = ReadCache::new(file);
     let parsed = object::File::parse(&cache).ok()?;
     let range = |(start, length): (u64, u64)| Some(start..start.checked_add(length)?);
@@ -115,7 +115,7 @@ fn executable() -> io::Result<File> {
     File::open(std::env::current_exe()?)
 }
 
-/// Returns the mapped libraries, whose code includes arithmetic.
+/// Returns the paths of the mapped libraries, such as the one with math functions.
 #[cfg(target_os = "linux")]
 fn libraries() -> io::Result<std::collections::BTreeSet<String>> {
     let own = std::fs::read_link("/proc/self/exe")?;
@@ -139,40 +139,40 @@ mod tests {
     use super::*;
     use std::fs;
 
-    fn hash_of(path: &Path) -> String {
-        super::hash_of(File::open(path).unwrap()).unwrap()
+    fn hash_file(path: &Path) -> String {
+        super::hash_file(File::open(path).unwrap()).unwrap()
     }
 
     #[test]
-    fn a_byte_of_its_code_changes_it_and_what_a_debugger_reads_does_not() {
+    fn hash_covers_code_but_not_debug_sections() {
         let folder = tempfile::tempdir().unwrap();
         let copy = folder.path().join("copy");
         let program = std::env::current_exe().unwrap();
         fs::copy(&program, &copy).unwrap();
-        assert_eq!(hash_of(&copy), hash_of(&program));
-        let parts = loaded(&File::open(&program).unwrap()).unwrap();
+        assert_eq!(hash_file(&copy), hash_file(&program));
+        let parts = mapped_ranges(&File::open(&program).unwrap()).unwrap();
         let mut bytes = fs::read(&program).unwrap();
         let in_memory: u64 = parts.iter().map(|part| part.end - part.start).sum();
-        assert!(in_memory < bytes.len() as u64, "there is nothing for a debugger");
+        assert!(in_memory < bytes.len() as u64, "no debug sections");
         for part in &parts {
             let place = (part.end - 1) as usize;
             bytes[place] ^= 1;
             fs::write(&copy, &bytes).unwrap();
-            assert_ne!(hash_of(&copy), hash_of(&program), "byte {place}");
+            assert_ne!(hash_file(&copy), hash_file(&program), "byte {place}");
             bytes[place] ^= 1;
         }
         bytes.push(0);
         fs::write(&copy, &bytes).unwrap();
-        assert_eq!(hash_of(&copy), hash_of(&program));
+        assert_eq!(hash_file(&copy), hash_file(&program));
     }
 
     #[test]
-    fn what_is_no_program_is_read_to_its_end() {
+    fn hashes_all_bytes_of_other_files() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         let hash = |text: &str| {
             fs::write(&path, text).unwrap();
-            hash_of(&path)
+            hash_file(&path)
         };
         assert_ne!(hash("one"), hash("two"));
         assert_ne!(hash("one"), hash("one more"));
@@ -180,12 +180,12 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn the_library_of_arithmetic_is_noted_and_a_patch_of_it_is_told() {
+    fn records_libraries_and_reports_patched_ones() {
         let libraries = libraries().unwrap();
         assert!(libraries.iter().any(|path| path.contains("libc")), "{libraries:?}");
         assert!(!libraries.contains(std::env::current_exe().unwrap().to_str().unwrap()));
         let program = Program::running().unwrap();
-        assert_eq!(program.hash, hash_of(&std::env::current_exe().unwrap()), "of the executable alone");
+        assert_eq!(program.hash, hash_file(&std::env::current_exe().unwrap()), "executable only");
         let name = program.libraries.keys().find(|name| name.starts_with("libc")).unwrap().clone();
         let mut patched = program.clone();
         patched.libraries.insert(name.clone(), "0123456789abcdef".to_owned());

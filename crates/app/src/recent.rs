@@ -1,16 +1,16 @@
-//! Reading of a journal from its last snapshot, in time independent of the journal's length.
+//! Fast reading of a journal from its last snapshot.
 
 use crate::error::{AppError, Result};
 use candlewick_journal::Reader;
 use candlewick_records::{Folded, JournalContents, RecordedRun, RecordsError};
 use candlewick_runtime::{JournalFold, OldTrade, RuntimeError};
 
-/// Rejections are not counted, and only lines of [`Folded::lines`] are kept.
+/// Reads a journal without the count of rejections and with [`Folded::lines`] only.
 pub async fn read_recent(reader: &mut Reader) -> Result<JournalContents> {
     Ok(Box::pin(read(reader, false)).await?.0)
 }
 
-/// Like [`read_recent`], but reads only the trades of old intents, in order.
+/// Like [`read_recent`], but returns the trades of old intents in order.
 pub async fn read_recent_trades(reader: &mut Reader) -> Result<(JournalContents, Vec<OldTrade>)> {
     Box::pin(read(reader, true)).await
 }
@@ -41,7 +41,7 @@ async fn read(reader: &mut Reader, only_trades: bool) -> Result<(JournalContents
             lines,
             last,
         })?;
-        // A run that began meanwhile may have other settings.
+        // A run that started meanwhile may have other settings.
         if contents.last_run().seq == begun {
             return Ok((contents, trades));
         }

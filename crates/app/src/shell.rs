@@ -1,4 +1,4 @@
-//! Parts of hints: files near a missing path, and words quoted for a shell.
+//! Building blocks of hints: similar file names and shell quoting.
 
 use candlewick_sdk::{nearest, visible};
 use std::borrow::Cow;
@@ -16,7 +16,7 @@ pub fn shell_word(text: &str) -> Cow<'_, str> {
 const MAX_ENTRIES: usize = 1_000;
 const MAX_NAMED: usize = 5;
 
-/// Lists the files of a missing file's folder, as the first part of a hint with punctuation.
+/// Returns the first part of a hint on a missing file, with punctuation: a similar name, or files of its folder.
 pub(crate) fn describe_nearby(missing: &Path, extensions: &[&str]) -> String {
     let folder = missing.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_shell_would_read_otherwise_stands_in_quotes() {
+    fn quotes_words_with_special_characters() {
         for (text, expected) in [
             ("BTCUSDT.P@1m", "BTCUSDT.P@1m"),
             ("data/my file.csv", "'data/my file.csv'"),
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_the_kind_are_named_and_a_near_one_is_suggested() {
+    fn lists_files_by_extension_and_suggests_a_similar_name() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         assert!(describe_nearby(&path("my.toml"), &["toml"]).ends_with(" has no toml file;"));

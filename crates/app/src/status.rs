@@ -1,4 +1,4 @@
-//! Status of a journal and its bot: money, open trades, doubts, verdicts, holder and blocks.
+//! Status of a journal and its bot: money, trades, unknown orders, verdicts and blocks.
 
 use crate::configuration::{Loaded, control_paths};
 use crate::control::describe_phase;
@@ -31,41 +31,41 @@ pub struct Status {
     pub runs: usize,
     pub balance: f64,
     pub equity: f64,
-    /// Stakes of all unfinished intents, in-flight and in-doubt ones too, and of second trades.
+    /// Stakes of all unfinished intents, including in-flight and in-doubt ones, and of duplicate trades.
     pub open_stakes: f64,
     pub wallet: Option<f64>,
     /// Wallet minus the balance that the trades explain; `None` if they agree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wallet_difference: Option<f64>,
-    /// Profit settled since the start of the day of the last event.
+    /// Profit settled on the day of the last event.
     pub profit_today: f64,
     pub loss_streak: u32,
     pub open: Vec<u64>,
     pub in_flight: Vec<u64>,
     pub in_doubt: Vec<u64>,
-    /// Intents whose trades ended with their embedded venue; no venue has them now.
+    /// Intents whose trades were lost with their embedded venue.
     pub lost_with_venue: Vec<u64>,
-    /// Account trades that no intent explains: second trades of requests, and foreign trades.
+    /// Trades at the venue without an intent: duplicates of requests, and foreign trades.
     pub strange_trades: Vec<StrangeTrade>,
     pub wallet_read: Option<Millis>,
     pub settled: usize,
     pub settled_by_person: Vec<u64>,
     pub halted: bool,
     pub halt: Option<Halt>,
-    /// The limit that ended the last run and has to be lifted manually; `None` if a bot runs.
+    /// Limit that ended the last run and must be lifted manually; `None` while a bot runs.
     pub ended_by: Option<LimitReached>,
-    /// Last reload of the settings; `None` if those of the start are in force.
+    /// Last reload of the settings; `None` if there was none.
     pub reloaded: Option<Reloaded>,
     pub verdicts: Vec<VerdictLine>,
     pub limits: Vec<LimitLine>,
-    /// Risk rules that reject every signal of some bots; without a running bot, only money and counts.
+    /// Risk rules that reject every signal of some bots. Without a running bot, rules of money and counts only.
     pub blocked: Vec<Blockage>,
-    /// Whether no bot can open a trade for longer than an open trade lasts.
+    /// Whether rules block all bots for longer than a trade lasts.
     pub all_blocked: bool,
     pub pauses: Vec<PauseLine>,
     pub ladders: Vec<LadderLine>,
     pub audit_findings: BTreeMap<String, u64>,
-    /// External signals of the last run, as reported, noted at its end or counted from the journal.
+    /// External signals of the last run, from the bot, its final note or the journal.
     pub signals: Option<SignalTally>,
     /// Arrival of the last entry, in venue time.
     pub last_event: Millis,
@@ -79,9 +79,9 @@ pub struct Status {
 impl Status {
     pub async fn read(loaded: &Loaded, url: &JournalUrl) -> Result<Self> {
         let mut reader = Reader::open(url).await?;
-        let holder = reader.holder().await?.map(HolderLine::of);
-        // Before the journal is read: what that takes makes nothing older than the bot knows it to be.
-        let bot = ask_bot(loaded).await?;
+        let holder = reader.holder().await?.map(HolderLine::from_lease);
+        // Before the journal, so that a slow read makes no time look stale.
+        let bot = query_bot(loaded).await?;
         let (contents, old) = read_recent_trades(&mut reader).await?;
         let (ledger, scale) = (contents.session.ledger(), contents.session.money_scale());
         let in_state = |state| {
@@ -94,11 +94,11 @@ impl Status {
         let last_event = contents.last.line.received;
         let now = match (&bot, &holder) {
             (Some(bot), _) => bot.at,
-            // Nobody else knows the time of an embedded venue; where it has ended, its clock stands still.
+            // An embedded venue that has ended has no clock, so its last event counts.
             (None, Some(holder)) if trading != Some(TradingMode::Sandbox) => holder.read,
             (None, _) => last_event,
         };
-        let signals = signals_of(bot.as_ref(), &contents, holder.as_ref(), &mut reader).await?;
+        let signals = read_signals(bot.as_ref(), &contents, holder.as_ref(), &mut reader).await?;
         let halt = bot.as_ref().and_then(|bot| bot.halt.clone()).or_else(|| contents.halt());
         let of_journal = || Blockage::all_of_journal(&contents.session, now);
         let blocked = bot.as_ref().map_or_else(of_journal, |bot| bot.blocked.clone());
@@ -119,11 +119,11 @@ impl Status {
             in_flight: in_state(IntentState::InFlight),
             in_doubt: in_state(IntentState::InDoubt),
             lost_with_venue: lost.into_iter().map(IntentId::number).collect(),
-            strange_trades: strangers(&contents, &old),
-            // A paper wallet is the run's own, and is read once.
+            strange_trades: foreign_trades(&contents, &old),
+            // A paper wallet belongs to the run and is read only once.
             wallet_read: contents.wallet_read().filter(|_| trading != Some(TradingMode::Paper)),
-            settled: settled(&contents, &old),
-            settled_by_person: by_person(&contents, &old),
+            settled: count_settled(&contents, &old),
+            settled_by_person: settled_manually(&contents, &old),
             halted: contents.is_halted,
             halt,
             ended_by: contents.limit_reached().filter(|_| has_ended),
@@ -132,8 +132,8 @@ impl Status {
             limits: LimitLine::of_session(&contents.session, now),
             all_blocked: Blockage::stop_all(&blocked, contents.session.bots().len()),
             blocked,
-            pauses: PauseLine::of_session(&contents.session, now),
-            ladders: LadderLine::of_session(&contents.session, now),
+            pauses: PauseLine::from_session(&contents.session, now),
+            ladders: LadderLine::from_session(&contents.session, now),
             audit_findings: contents.audit_findings(None),
             signals,
             last_event,
@@ -143,49 +143,49 @@ impl Status {
         })
     }
 
-    fn stale(&self, at: Millis) -> String {
+    fn staleness(&self, at: Millis) -> String {
         let limit = self.bot.as_ref().and_then(|bot| bot.stale_after_s);
         let limit =
             limit.map_or(RunState::SILENT_AFTER, |limit| Millis::from_seconds(i64::from(limit.get())));
-        stale(self.now - at, limit)
+        describe_staleness(self.now - at, limit)
     }
 
     fn wallet_text(&self) -> String {
         let Some(wallet) = self.wallet else { return "-".to_owned() };
-        let read = self.wallet_read.map(|at| self.stale(at)).unwrap_or_default();
+        let read = self.wallet_read.map(|at| self.staleness(at)).unwrap_or_default();
         let difference = match self.wallet_difference {
-            Some(amount) if amount < 0.0 => format!(", {} less than the trades explain", self.money(-amount)),
-            Some(amount) => format!(", {} more than the trades explain", self.money(amount)),
+            Some(amount) if amount < 0.0 => format!(", {} less than by the trades", self.money(-amount)),
+            Some(amount) => format!(", {} more than by the trades", self.money(amount)),
             None => String::new(),
         };
         format!("{}{difference}{read}", self.money(wallet))
     }
 
     /// Only the bot knows whether it has polled; without it, the journal's last event counts.
-    fn heard_text(&self) -> String {
+    fn last_response_text(&self) -> String {
         let Some(bot) = &self.bot else {
-            return format!("{}{}", utc(self.last_event), self.stale(self.last_event));
+            return format!("{}{}", utc(self.last_event), self.staleness(self.last_event));
         };
         let one = |state: &ApiState| {
-            let mark = |at| if state.is_silent { self.stale(at) } else { String::new() };
+            let mark = |at| if state.is_silent { self.staleness(at) } else { String::new() };
             let heard = state.heard.map_or("not yet".to_owned(), |at| format!("{}{}", utc(at), mark(at)));
             format!("{} {heard}", state.api.label())
         };
         let apis: Vec<String> = bot.api_states().iter().map(one).collect();
         match bot.heard {
             _ if !apis.is_empty() => apis.join("; "),
-            // A bot of an earlier version.
+            // Bot of an earlier version.
             Some(at) => utc(at),
             None => "not yet".to_owned(),
         }
     }
 
-    fn trouble(&self) -> String {
+    fn troubles_text(&self) -> String {
         if !self.lost_with_venue.is_empty() {
-            let lost = intents(&self.lost_with_venue);
-            return format!("the embedded venue ended with its process, and with it trades {lost}");
+            let lost = list_trades(&self.lost_with_venue);
+            return format!("trades {lost} were lost with the process of their embedded venue");
         }
-        joined(self.bot.iter().flat_map(|bot| bot.troubles.iter().cloned()), "; ", "none known")
+        join_or(self.bot.iter().flat_map(|bot| bot.troubles.iter().cloned()), "; ", "none known")
     }
 
     fn money(&self, amount: f64) -> String {
@@ -195,9 +195,9 @@ impl Status {
 
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let holder = self.holder.as_ref().map_or("nobody".to_owned(), HolderLine::to_string);
-        // What is open or in flight is told once, as the journal has it: the bot's own count is of another moment.
-        let phase = self.bot.as_ref().map_or("none answers".to_owned(), describe_phase);
+        let holder = self.holder.as_ref().map_or("no process".to_owned(), HolderLine::to_string);
+        // Without the bot's own counts of trades, which are of another moment than the journal's.
+        let phase = self.bot.as_ref().map_or("no answer".to_owned(), describe_phase);
         let one = |text: String| vec![text];
         let or =
             |lines: Vec<String>, none: &str| if lines.is_empty() { vec![none.to_owned()] } else { lines };
@@ -211,9 +211,9 @@ impl fmt::Display for Status {
             next.map(|next| format!("{} of {} at {}", next.direction, visible(&next.bot), utc(next.at)));
         let passed_over = tally.and_then(|tally| tally.passed_over.as_deref());
         let gates = bot.into_iter().filter_map(|bot| bot.gates.as_deref()).flatten();
-        let said = Some(&self.settled_by_person).filter(|said| !said.is_empty());
-        let said = said.map(|said| format!(", as a person said: {}", intents(said))).unwrap_or_default();
-        let settings = self.reloaded.as_ref().map_or("as at the start of the run".to_owned(), reloaded);
+        let manual = Some(&self.settled_by_person).filter(|manual| !manual.is_empty());
+        let manual = manual.map(|manual| format!(", manually: {}", list_trades(manual))).unwrap_or_default();
+        let settings = self.reloaded.as_ref().map_or("unchanged since the start".to_owned(), describe_reload);
         let signals = self.signals.as_ref().map(SignalTally::words).unwrap_or_default();
         let limits = self.limits.iter().map(|limit| limit.words(self.decimals)).collect();
         // A row without lines is omitted.
@@ -221,48 +221,48 @@ impl fmt::Display for Status {
             ("journal", one(format!("{}, {} entries", self.journal, self.entries))),
             ("held by", one(holder)),
             ("bot", one(phase)),
-            ("clock", or_dash(bot.and_then(|bot| bot.clock).map(clock))),
+            ("clock", or_dash(bot.and_then(|bot| bot.clock).map(describe_clock))),
             ("runs", one(self.runs.to_string())),
             (
                 "balance",
                 one(format!("{} free, {} equity", self.money(self.balance), self.money(self.equity))),
             ),
-            ("wallet, when last read", one(self.wallet_text())),
-            ("venue last heard", one(self.heard_text())),
+            ("wallet (last read)", one(self.wallet_text())),
+            ("last venue response", one(self.last_response_text())),
             ("slowest candle", or_dash(slowest.map(|slowest| slowest.to_string()))),
             ("streamed prices", or_dash(stream_text(market))),
-            ("next of the list", or_dash(next)),
-            ("passed over", passed_over.map(|words| visible(words).into_owned()).into_iter().collect()),
-            ("signals from outside", or(signals, "none")),
-            ("trouble", one(self.trouble())),
+            ("next scheduled signal", or_dash(next)),
+            ("skipped", passed_over.map(|words| visible(words).into_owned()).into_iter().collect()),
+            ("external signals", or(signals, "none")),
+            ("problems", one(self.troubles_text())),
             ("profit today", one(format!("{:+.*}", self.decimals, self.profit_today))),
-            ("open trades", one(intents(&self.open))),
-            ("in flight", one(intents(&self.in_flight))),
-            ("in doubt", one(intents(&self.in_doubt))),
-            ("not our trades", one(strange(&self.strange_trades))),
-            ("settled trades", one(format!("{}{said}", self.settled))),
-            ("opens", one(self.opens())),
+            ("open trades", one(list_trades(&self.open))),
+            ("in flight", one(list_trades(&self.in_flight))),
+            ("unknown status", one(list_trades(&self.in_doubt))),
+            ("unknown trades", one(describe_foreign(&self.strange_trades))),
+            ("settled trades", one(format!("{}{manual}", self.settled))),
+            ("new trades", one(self.opens())),
             ("blocked", self.blocked.iter().map(Blockage::describe).collect()),
             ("settings", one(settings)),
-            ("pauses", self.pauses.iter().map(PauseLine::words).collect()),
-            ("ladders", self.ladders.iter().map(|ladder| ladder.words(self.decimals)).collect()),
+            ("pauses", self.pauses.iter().map(PauseLine::describe).collect()),
+            ("ladders", self.ladders.iter().map(|ladder| ladder.describe(self.decimals)).collect()),
             ("gates", gates.map(|(name, words)| format!("{}: {words}", visible(name))).collect()),
-            ("limits in force", or(limits, "none of money, losses or numbers of trades")),
+            ("active limits", or(limits, "none on money, losses or trade counts")),
             ("verdicts", self.verdicts.iter().map(VerdictLine::words).collect()),
-            ("audits found", one(findings(&self.audit_findings))),
+            ("audit findings", one(describe_findings(&self.audit_findings))),
             ("last event", one(utc(self.last_event))),
         ];
         let mut figures = table(["status", ""]);
         for (name, lines) in rows {
-            for (place, line) in lines.into_iter().enumerate() {
-                figures.add_row([if place == 0 { name } else { "" }.to_owned(), line]);
+            for (index, line) in lines.into_iter().enumerate() {
+                figures.add_row([if index == 0 { name } else { "" }.to_owned(), line]);
             }
         }
         f.write_str(&figures.trim_fmt())
     }
 }
 
-async fn signals_of(
+async fn read_signals(
     bot: Option<&RunState>,
     contents: &JournalContents,
     holder: Option<&HolderLine>,
@@ -272,7 +272,7 @@ async fn signals_of(
         return Ok(bot.signals.as_deref().filter(|tally| !tally.is_empty()).cloned());
     }
     match contents.notes_of_last_run().find_map(SignalTally::of_note) {
-        // A run that came to its end has noted what came, and given the journal back.
+        // Only a run that did not end properly has no note of its signals, and still a holder.
         None if holder.is_some() => signals_since(reader, contents.last_run().seq).await,
         noted => Ok(noted),
     }
@@ -284,42 +284,42 @@ fn stream_text(market: Option<&MarketState>) -> Option<String> {
     Some(format!("{stream}{since}"))
 }
 
-fn stale(age: Millis, limit: Millis) -> String {
+fn describe_staleness(age: Millis, limit: Millis) -> String {
     if age > limit { format!(", STALE: {} s old", age.get() / 1_000) } else { String::new() }
 }
 
-fn reloaded(reloaded: &Reloaded) -> String {
+fn describe_reload(reloaded: &Reloaded) -> String {
     let Reloaded { at, by, changes, .. } = reloaded;
     let changes = changes.iter().map(|change| visible(change).into_owned());
-    let what = joined(changes, "; ", "nothing has changed");
-    format!("read again {} by {by}: {what}", utc(*at))
+    let changes = join_or(changes, "; ", "no changes");
+    format!("reloaded {} by {by}: {changes}", utc(*at))
 }
 
-fn strange(trades: &[StrangeTrade]) -> String {
+fn describe_foreign(trades: &[StrangeTrade]) -> String {
     let text = |trade: &StrangeTrade| match trade.second_of {
-        Some(intent) => format!("{}, a second one of trade #{intent}", trade.venue_id),
-        None => format!("{}, explained by no intent", trade.venue_id),
+        Some(intent) => format!("{}, a duplicate of trade #{intent}", trade.venue_id),
+        None => format!("{}, not opened by this journal", trade.venue_id),
     };
-    joined(trades.iter().map(text), "; ", "none")
+    join_or(trades.iter().map(text), "; ", "none")
 }
 
-fn intents(numbers: &[u64]) -> String {
-    joined(numbers.iter().map(ToString::to_string), ", ", "none")
+fn list_trades(numbers: &[u64]) -> String {
+    join_or(numbers.iter().map(|number| format!("#{number}")), ", ", "none")
 }
 
-fn findings(found: &BTreeMap<String, u64>) -> String {
-    joined(found.iter().map(|(audit, count)| format!("{audit} {count}")), ", ", "nothing")
+fn describe_findings(found: &BTreeMap<String, u64>) -> String {
+    join_or(found.iter().map(|(audit, count)| format!("{audit} {count}")), ", ", "none")
 }
 
-fn joined(parts: impl Iterator<Item = String>, between: &str, none: &str) -> String {
+fn join_or(parts: impl Iterator<Item = String>, between: &str, none: &str) -> String {
     let parts: Vec<String> = parts.collect();
     if parts.is_empty() { none.to_owned() } else { parts.join(between) }
 }
 
-fn clock(estimate: ClockEstimate) -> String {
+fn describe_clock(estimate: ClockEstimate) -> String {
     let ClockEstimate { low, high, agreeing, outvoted } = estimate;
     let most = high.map_or("any".to_owned(), |high| high.to_string());
-    format!("the venue's is {low} to {most} ms ahead, by {agreeing} answers; {outvoted} outvoted")
+    format!("venue {low} to {most} ms ahead ({agreeing} samples, {outvoted} rejected)")
 }
 
 impl Status {
@@ -337,19 +337,19 @@ impl Status {
                 format!("{}; run `candlewick resume` to open trades again", describe_halt(&halt))
             }
             (Some(Phase::Suspended), _) => "suspended".to_owned(),
-            (Some(Phase::Stopping), _) => "none any more: the bot is stopping".to_owned(),
+            (Some(Phase::Stopping), _) => "none, the bot is stopping".to_owned(),
             (None, false) if has_silent_bot => {
-                "not known: a process holds the journal, and does not answer here".to_owned()
+                "unknown, the process that holds the journal does not answer".to_owned()
             }
             (Some(Phase::Trading), _) | (None, false) if self.all_blocked => {
-                "none at present, because risk rules refuse every signal".to_owned()
+                "none at present, risk rules reject every signal".to_owned()
             }
             (Some(Phase::Trading), _) | (None, false) => "allowed".to_owned(),
         }
     }
 }
 
-async fn ask_bot(loaded: &Loaded) -> Result<Option<RunState>> {
+async fn query_bot(loaded: &Loaded) -> Result<Option<RunState>> {
     let paths = control_paths(loaded)?;
     Ok(match send_order(&paths.socket, &ControlOrder::Status, None).await {
         Ok(ControlAnswer::Done { state }) => Some(*state),
@@ -359,7 +359,7 @@ async fn ask_bot(loaded: &Loaded) -> Result<Option<RunState>> {
             | ControlAnswer::VenueFailed { problem }
             | ControlAnswer::Unanswered { problem },
         ) => {
-            tracing::warn!("the bot does not answer with its status: {problem}");
+            tracing::warn!("the bot did not report its status: {problem}");
             None
         }
         Err(error) => {
@@ -369,14 +369,14 @@ async fn ask_bot(loaded: &Loaded) -> Result<Option<RunState>> {
     })
 }
 
-/// Counts signals and decisions from a line on, `None` without signals. No entry has malformed input.
+/// Counts signals and decisions from line `begun` on, `None` without signals. Malformed input is not recorded.
 async fn signals_since(reader: &mut Reader, begun: u64) -> Result<Option<SignalTally>> {
     let lines = reader.outside_signals_from(begun).await?;
     let mut tally = SignalTally::default();
     let mut rest = &lines[..];
     while let [first, behind @ ..] = rest {
         rest = behind;
-        let Some(door) = door_of(first) else { continue };
+        let Some(source) = signal_source(first) else { continue };
         let numbered = (first.seq + 1..).zip(behind);
         let answers =
             numbered.take_while(|(seq, next)| next.seq == *seq && next.line.kind == LineKind::Action);
@@ -388,12 +388,12 @@ async fn signals_since(reader: &mut Reader, begun: u64) -> Result<Option<SignalT
                 None => decided,
             };
         }
-        tally.count(&door, decided);
+        tally.count(&source, decided);
     }
     Ok((!tally.is_empty()).then_some(tally))
 }
 
-fn door_of(stored: &StoredLine) -> Option<String> {
+fn signal_source(stored: &StoredLine) -> Option<String> {
     let event: Event =
         serde_json::from_str(&stored.line.body).ok().filter(|_| stored.line.kind == LineKind::Event)?;
     match event.kind {
@@ -402,32 +402,32 @@ fn door_of(stored: &StoredLine) -> Option<String> {
     }
 }
 
-fn settled(contents: &JournalContents, old: &[OldTrade]) -> usize {
+fn count_settled(contents: &JournalContents, old: &[OldTrade]) -> usize {
     let is_settled = |row: &&IntentRow| row.state == IntentState::Settled;
     let old = old.iter().filter(|old| old.settled.is_some()).count();
     old + contents.book.rows().iter().filter(is_settled).count()
 }
 
-fn by_person(contents: &JournalContents, old: &[OldTrade]) -> Vec<u64> {
+fn settled_manually(contents: &JournalContents, old: &[OldTrade]) -> Vec<u64> {
     let old = old.iter().filter(|old| old.by_person).map(|old| old.intent);
     let intents = contents.book.rows().iter().map(|row| row.approved.intent());
     let young = intents.filter(|intent| contents.book.is_settled_by_person(*intent));
     old.chain(young).map(IntentId::number).collect()
 }
 
-fn strangers(contents: &JournalContents, old: &[OldTrade]) -> Vec<StrangeTrade> {
-    let mut strangers = contents.strangers();
-    strangers.retain(|stranger| {
-        let id = VenueId::truncated(&stranger.venue_id);
+fn foreign_trades(contents: &JournalContents, old: &[OldTrade]) -> Vec<StrangeTrade> {
+    let mut trades = contents.strangers();
+    trades.retain(|trade| {
+        let id = VenueId::truncated(&trade.venue_id);
         !old.iter().any(|old| old.is_trade(id.as_str()))
     });
-    strangers
+    trades
 }
 
 #[derive(Default)]
-struct Own {
+struct BotTrades {
     rows: Vec<EdgeRow>,
-    said: u64,
+    manual: u64,
 }
 
 fn verdicts_of(
@@ -435,23 +435,23 @@ fn verdicts_of(
     old: &[OldTrade],
 ) -> Vec<VerdictLine> {
     let verdicts: Vec<&BotVerdict> = session.verdicts().collect();
-    let mut bots: Vec<Own> = verdicts.iter().map(|_| Own::default()).collect();
+    let mut bots: Vec<BotTrades> = verdicts.iter().map(|_| BotTrades::default()).collect();
     let young = book.rows().iter().map(|row| {
         let (intent, bot) = (row.approved.intent(), row.approved.bot());
         (intent, bot, EdgeRow::of(row), book.is_settled_by_person(intent))
     });
     let old = old.iter().map(|old| (old.intent, old.bot, old.edge, old.by_person));
-    for (intent, bot, edge, is_said) in old.chain(young) {
+    for (intent, bot, edge, is_manual) in old.chain(young) {
         let is_of = |verdict: &&BotVerdict| intent >= verdict.first_intent();
         let is_own = verdicts.get(bot.index()).is_some_and(is_of);
         let Some(own) = bots.get_mut(bot.index()).filter(|_| is_own) else { continue };
         own.rows.push(edge);
-        own.said += u64::from(is_said);
+        own.manual += u64::from(is_manual);
     }
     let lines = session.bots().iter().zip(verdicts).zip(bots);
-    let line = |((bot, verdict), own): ((&String, &BotVerdict), Own)| {
+    let line = |((bot, verdict), own): ((&String, &BotVerdict), BotTrades)| {
         let intervals = EdgeIntervals::of(RunningEdge::after(&own.rows).sequence());
-        VerdictLine::with(bot, verdict, (own.said, intervals))
+        VerdictLine::with(bot, verdict, (own.manual, intervals))
     };
     lines.map(line).collect()
 }
@@ -461,17 +461,17 @@ pub struct HolderLine {
     pub program: String,
     pub pid: u32,
     pub host: String,
-    /// Derived from the process and its heartbeat.
+    /// Whether the process runs, by its id and heartbeat.
     pub alive: bool,
     pub since: Millis,
     pub heartbeat: Millis,
-    /// Time of the journal's clock when this was read.
+    /// Time of reading, by the journal's clock.
     #[serde(skip)]
     read: Millis,
 }
 
 impl HolderLine {
-    fn of(lease: Lease) -> Self {
+    fn from_lease(lease: Lease) -> Self {
         let judge = Holder::of_this_process("candlewick");
         let alive = !LeaseTerms::default().is_over(&lease, &judge);
         let Lease { holder, since, heartbeat, silence, .. } = lease;
@@ -483,8 +483,8 @@ impl HolderLine {
 impl fmt::Display for HolderLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { program, pid, host, alive, heartbeat, .. } = self;
-        let life = if *alive { "alive" } else { "no longer alive" };
-        write!(f, "{program} (process {pid} on {host}), {life}, last sign of life {}", utc(*heartbeat))
+        let life = if *alive { "alive" } else { "not alive" };
+        write!(f, "{program} (process {pid} on {host}), {life}, last heartbeat {}", utc(*heartbeat))
     }
 }
 
@@ -500,13 +500,13 @@ pub struct PauseLine {
 pub struct LadderLine {
     pub bot: String,
     pub next_stake: f64,
-    /// Level of that stake, 1-based.
+    /// Level of `next_stake`, 1-based.
     pub level: u32,
     pub levels: u32,
 }
 
 impl PauseLine {
-    fn of_session(session: &Session, now: Millis) -> Vec<Self> {
+    fn from_session(session: &Session, now: Millis) -> Vec<Self> {
         let running = session.running_pauses(now).into_iter();
         let line = |(running, whose): (candlewick_engine::RunningPause, _)| Self {
             whose,
@@ -523,14 +523,14 @@ impl PauseLine {
         lines
     }
 
-    fn words(&self) -> String {
+    fn describe(&self) -> String {
         let whose = self.whose.as_deref().map(|whose| format!("{} ", visible(whose))).unwrap_or_default();
-        format!("{whose}rests until {} (pause: {})", utc(self.until), self.after)
+        format!("{whose}paused until {} ({})", utc(self.until), self.after)
     }
 }
 
 impl LadderLine {
-    fn of_session(session: &Session, now: Millis) -> Vec<Self> {
+    fn from_session(session: &Session, now: Millis) -> Vec<Self> {
         let scale = session.money_scale();
         let line = |ladder: candlewick_engine::LadderStanding| {
             let bot = session.bots().get(ladder.bot.index())?.clone();
@@ -540,7 +540,7 @@ impl LadderLine {
         session.ladders(now).into_iter().filter_map(line).collect()
     }
 
-    fn words(&self, decimals: usize) -> String {
+    fn describe(&self, decimals: usize) -> String {
         let Self { bot, next_stake, level, levels } = self;
         format!("{}: next stake {next_stake:.decimals$} (level {level} of {levels})", visible(bot))
     }
@@ -551,20 +551,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_older_than_it_should_be_is_marked() {
+    fn marks_times_older_than_the_limit_as_stale() {
         let minutes = |count: i64| Millis::MINUTE * count;
         for (age, limit, expected) in [
             (minutes(0), minutes(3), ""),
             (minutes(3), minutes(3), ""),
             (minutes(3) + Millis::new(1), minutes(3), ", STALE: 180 s old"),
             (minutes(60), minutes(3), ", STALE: 3600 s old"),
-            // Where a person's ten seconds are twenty minutes.
+            // A fast sandbox, where ten real seconds are twenty minutes.
             (minutes(19), minutes(20), ""),
             (minutes(21), minutes(20), ", STALE: 1260 s old"),
             // The clock was set back.
             (minutes(-60), minutes(3), ""),
         ] {
-            assert_eq!(stale(age, limit), expected, "{age} of {limit}");
+            assert_eq!(describe_staleness(age, limit), expected, "{age} of {limit}");
         }
     }
 }

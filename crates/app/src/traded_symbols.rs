@@ -1,4 +1,4 @@
-//! Names of symbols in settings, matched against the symbols that the bots trade.
+//! Matching of symbol names in settings against the symbols that the bots trade.
 
 use crate::configuration::Config;
 use crate::signals::signal_bots;
@@ -20,14 +20,14 @@ impl TradedSymbols {
         Self { symbols: bots.iter().map(|bot| bot.symbol).collect(), spellings: signal_bots(bots) }
     }
 
-    /// Returns the traded symbol that `written` means: `eur/usd` is `EURUSD`.
+    /// Returns the traded symbol that `written` means, such as `EURUSD` for `eur/usd`.
     pub(crate) fn find(&self, written: &str) -> Option<Symbol> {
         let found = |text: &str| self.spellings.symbol_of(text).and_then(|symbol| symbol.parse().ok());
         found(written).or_else(|| found(&usual_spelling(written)))
     }
 
-    /// Returns the traded symbols that `written` means: one symbol, or every pair of a currency
-    /// such as `USD`. `None` if it is neither; empty for a currency of no traded pair.
+    /// Returns the traded symbols that `written` means: a symbol, or all pairs of a currency such as `USD`.
+    /// `None` if it is neither; empty for a currency without traded pairs.
     pub(crate) fn find_all(&self, written: &str) -> Option<Vec<Symbol>> {
         if let Some(symbol) = self.find(written) {
             return Some(vec![symbol]);
@@ -41,16 +41,18 @@ impl TradedSymbols {
 
     pub(crate) fn describe_unknown(&self, written: &str) -> String {
         let names = || self.symbols.iter().map(Symbol::as_str);
-        // One pair of currencies is not a misspelling of another.
+        // A currency pair is not a misspelling of another one.
         let is_other_pair = Symbol::new(written).is_ok_and(is_currency_pair);
         match nearest(written, names()).filter(|_| !is_other_pair) {
             Some(meant) => format!("no bot trades {written}; did you mean {meant}?"),
-            None => format!("no bot trades {written}; there is {}", names().collect::<Vec<_>>().join(", ")),
+            None => {
+                format!("no bot trades {written}; the bots trade {}", names().collect::<Vec<_>>().join(", "))
+            }
         }
     }
 }
 
-/// Returns a symbol in the spelling of most venues: `FX:eur/usd` and `EUR-USD` are `EURUSD`.
+/// Returns a symbol in the spelling of most venues: `EURUSD` for `FX:eur/usd` and `EUR-USD`.
 pub fn usual_spelling(name: &str) -> String {
     // A chart names its source: FX:GBPUSD.
     let own = name.rsplit(':').next().unwrap_or(name);
@@ -87,7 +89,7 @@ pub(crate) fn resolve_spans(spans: &mut [Blackout], bots: &[BotSettings]) {
     for span in spans {
         let mut symbols: Vec<Symbol> = Vec::with_capacity(span.symbols.len());
         for name in &span.symbols {
-            // Unknown names stay, as a span without symbols applies to all.
+            // Keeps unknown names, since a span without symbols applies to all.
             let found = traded.find_all(name.as_str()).filter(|found| !found.is_empty());
             for symbol in found.unwrap_or_else(|| vec![*name]) {
                 if !symbols.contains(&symbol) {
@@ -154,12 +156,12 @@ mod tests {
     }
 
     #[test]
-    fn names_the_symbol_that_may_be_meant() {
+    fn suggests_a_similar_traded_symbol() {
         let bots = traded(&["EURUSD", "BTCUSDT"]);
         for (written, expected) in [
             ("EURUDS", "no bot trades EURUDS; did you mean EURUSD?"),
-            ("AUDUSD", "no bot trades AUDUSD; there is BTCUSDT, EURUSD"),
-            ("gold", "no bot trades gold; there is BTCUSDT, EURUSD"),
+            ("AUDUSD", "no bot trades AUDUSD; the bots trade BTCUSDT, EURUSD"),
+            ("gold", "no bot trades gold; the bots trade BTCUSDT, EURUSD"),
         ] {
             assert_eq!(bots.describe_unknown(written), expected);
         }
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_by_symbol_take_every_spelling() {
+    fn resolves_every_spelling_in_settings_by_symbol() {
         let settings = "[risk]\nbest_payout_of = [\"eur/usd\", \"BTC-USDT\"]\n\
                         min_payout_percent_by_symbol = { \"EUR/USD\" = 80.0, GBPUSD = 90.0 }\n\
                         [simulation]\npayout_percent_by_symbol = { eurusd = 85.0 }\nticks = { \"FX:EURUSD\" = 0.00001 }\n";
@@ -189,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_a_symbol_that_is_set_twice() {
+    fn rejects_a_symbol_that_is_set_twice() {
         let settings = "[risk]\nmin_payout_percent_by_symbol = { EURUSD = 80.0, eurusd = 90.0 }";
         let error = load(settings).unwrap_err().to_string();
         assert!(error.contains("min_payout_percent_by_symbol.eurusd"), "{error}");
@@ -197,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn blackouts_hold_for_the_symbols_that_are_meant() {
+    fn resolves_symbols_of_blackouts() {
         let names = |cell: &str| {
             let file = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(&file, format!("from,to,symbols\n2026-01-05,2026-01-06,{cell}\n")).unwrap();
@@ -211,7 +213,7 @@ mod tests {
             ("eur/usd EURUSD", &["EURUSD"]),
             ("USD", &["EURUSD"]),
             ("\"EUR, BTC\"", &["EURUSD", "BTCUSDT"]),
-            // Never empty: that would be every symbol.
+            // Never empty, which would mean every symbol.
             ("JPY", &["JPY"]),
             ("EURUDS", &["EURUDS"]),
         ] {

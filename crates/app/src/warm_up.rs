@@ -6,7 +6,7 @@ use candlewick_rules::longest_part;
 use candlewick_sdk::{Interval, Millis, Registry, Strategy};
 use serde_json::Value;
 
-/// Number of candles above which a warm-up is long if the candles of the run are unknown.
+/// Minimum length of a long warm-up if the candles of the run are unknown.
 const LONG_CANDLES: usize = 2_000;
 const LONG_SHARE_PERCENT: f64 = 5.0;
 
@@ -42,8 +42,8 @@ impl WarmUp {
         (*candles > LONG_CANDLES).then(|| {
             let length = describe_span(*interval, *candles);
             format!(
-                "it needs {candles} candles of {interval} ({length} of open market) before its first signal, and a backtest trades none of \
-                 them{}",
+                "it needs {candles} candles of {interval} ({length} of open market) before its first signal, without trades in a \
+                 backtest{}",
                 self.describe_parts()
             )
         })
@@ -55,7 +55,7 @@ impl WarmUp {
         let percent = silent as f64 / count.max(1) as f64 * 100.0;
         (percent > LONG_SHARE_PERCENT).then(|| {
             format!(
-                "the first {silent} of {count} candles{scope} ({percent:.0} %) are its warm-up and bring no trade; add earlier candles or use \
+                "the first {silent} of {count} candles{scope} ({percent:.0} %) are its warm-up, without trades; add earlier candles or use \
                  shorter periods{}",
                 self.describe_parts()
             )
@@ -63,8 +63,7 @@ impl WarmUp {
     }
 
     fn describe_parts(&self) -> String {
-        let gate =
-            (self.history > 0).then(|| format!("its gate learns its state from {} of them", self.history));
+        let gate = (self.history > 0).then(|| format!("its gate needs {} of them", self.history));
         let parts: Vec<String> = gate.into_iter().chain(self.longest_part.clone()).collect();
         if parts.is_empty() { String::new() } else { format!("; {}", parts.join("; ")) }
     }
@@ -101,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn describes_a_warm_up_above_a_twentieth_of_the_candles() {
+    fn describes_a_warm_up_above_five_percent_of_the_candles() {
         for (needed, candles, expected) in [
             (8_551, 30_117, Some("the first 8550 of 30117 candles (28 %) are its warm-up")),
             (51, 1_000, None),
@@ -116,12 +115,12 @@ mod tests {
         }
         let text = warm_up(794, 500).describe_share(2_880, "").unwrap();
         assert!(text.contains("the first 793 of 2880 candles (28 %)"), "{text}");
-        assert!(text.ends_with("; its gate learns its state from 500 of them"), "{text}");
+        assert!(text.ends_with("; its gate needs 500 of them"), "{text}");
     }
 
     #[test]
     fn describes_a_span_in_days_and_hours() {
-        // 8,551 minutes are 142.5 hours, and those are 5 days and 22.5 hours.
+        // 8,551 min = 142.5 h = 5 days 22.5 h.
         for (minutes, expected) in [(8_551, "5 days 22 h"), (1_500, "1 day 1 h"), (90, "1 h")] {
             assert_eq!(describe_span(Interval::MINUTE, minutes), expected);
         }

@@ -37,7 +37,8 @@ pub enum BacktestError {
     #[error("no candles of {series} for bot \"{bot}\"")]
     NoCandles { series: Series, bot: String },
     #[error(
-        "bot \"{bot}\" uses prices between candles: give candles finer than {series}, of which {every_ms} ms is a multiple"
+        "bot \"{bot}\" uses prices between candles; add candles finer than {series} whose interval divides \
+         {every_ms} ms"
     )]
     NoFinerCandles { series: Series, bot: String, every_ms: i64 },
     #[error("the journal cannot be written")]
@@ -66,7 +67,7 @@ impl Recorder for NullRecorder {
 
 /// Minimum initial capacity of the trade book, in intents. Unused capacity takes no memory, but a book that
 /// grows is copied.
-const LEAST_ROOM: usize = 4_096;
+const MIN_CAPACITY: usize = 4_096;
 const CANDLES_PER_INTENT: usize = 32;
 
 const PROGRESS_STEP: u64 = 50_000;
@@ -133,7 +134,7 @@ impl Backtest {
             signals: Vec::new(),
             simulator,
             session,
-            book: TradeBook::with_capacity(LEAST_ROOM.max(total / CANDLES_PER_INTENT)),
+            book: TradeBook::with_capacity(MIN_CAPACITY.max(total / CANDLES_PER_INTENT)),
             actions: Vec::with_capacity(64),
         })
     }
@@ -212,7 +213,7 @@ impl Backtest {
         let total = feed.len() as u64;
         let (mut done, mut reported) = (0, 0);
         while let Some(instant) = feed.next_instant() {
-            // What an instant's own candles cause comes after all of them, as over the wire.
+            // Events caused by the candles of an instant follow all of them, as in a live run.
             self.handle_venue(instant, recorder)?;
             done += self.handle_instant(&mut feed, instant, recorder)?;
             if done - reported >= PROGRESS_STEP {
@@ -240,7 +241,7 @@ impl Backtest {
         let mut stored = StoredCandles::new(&self.session, series, &priced);
         let total = stored.total() + feed.len() as u64;
         let (mut prices_done, mut reported) = (0, 0);
-        // What an instant's own candles and prices cause comes after all of them, as over the wire.
+        // Events caused by the candles and prices of an instant follow all of them, as in a live run.
         let mut instant_end = Millis::new(i64::MIN);
         loop {
             let venue_due = self.simulator.next_due().unwrap_or(Millis::MAX).max(instant_end);
@@ -304,7 +305,7 @@ impl Backtest {
     fn handle_venue(&mut self, now: Millis, recorder: &mut dyn Recorder) -> Result<(), BacktestError> {
         match self.simulator.next_due() {
             Some(due) if due <= now => self.pop_all(now, recorder),
-            // Nearly always: nothing is due at most candles.
+            // Fast path: nothing is due at most candles.
             _ => Ok(()),
         }
     }
@@ -378,13 +379,13 @@ fn price_sources(
     let every = settings.price_every_ms;
     for (bot, _) in settings.session.bots.iter().zip(wants_prices).filter(|(_, wants)| **wants) {
         if every <= Millis::ZERO {
-            let problem = format!("{every} is not a pace; prices come every so many milliseconds, above 0");
+            let problem = format!("{every} ms is too low; use 1 or more");
             return Err(EngineError::Setting { key: "runtime.price_every_ms".to_owned(), problem }.into());
         }
         let market = markets.iter().find(|market| market.symbol() == bot.symbol);
         let detail = market.map(|market| market.detail.as_slice()).unwrap_or_default();
         let fine = detail.iter().filter(|detail| every.is_aligned_to(detail.interval().length()));
-        // A few recorded seconds do not take the place of a series that has prices for months.
+        // A few recorded seconds do not replace a series with months of prices.
         let fine = fine.max_by_key(|detail| detail.interval().length() * detail.candles().len() as i64);
         let (Some(detail), Some(id)) = (fine, session.symbol_id(bot.symbol)) else {
             return Err(BacktestError::NoFinerCandles {

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn items_come_by_moment_and_at_one_moment_in_the_order_of_their_sources() {
+    fn items_are_sorted_by_time_then_by_source() {
         let (minutes, fives) = (series("1m", &[0, 1, 2, 3, 4, 5]), series("5m", &[0, 5]));
         let mut feed = Feed::new();
         feed.add_candles(SeriesId::FIRST, &minutes);

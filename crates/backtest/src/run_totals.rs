@@ -76,8 +76,8 @@ impl RunTotals {
         Self { days: Some(DailyProfits::of(span)), ..self }
     }
 
-    // Without branches on how it ended: docs/performance.md.
-    #[allow(clippy::inline_always, reason = "it is short, and a third of it would be the call")]
+    // No branches on the outcome: docs/performance.md.
+    #[allow(clippy::inline_always, reason = "it is short, and a call would be a third of its cost")]
     #[inline(always)]
     pub fn settle(&mut self, trade: &SettledFigures) {
         let SettledFigures { settled_at, outcome, stake, profit, payout } = *trade;
@@ -103,7 +103,7 @@ impl RunTotals {
 
     #[inline]
     fn pay(&mut self, payout: Option<Payout>) {
-        // Nearly always it is that of all trades before.
+        // Fast path: usually the payout does not change.
         if payout.is_none_or(|payout| self.payouts != Payouts::Alike(payout)) {
             self.pay_another(payout);
         }
@@ -215,7 +215,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn one_by_one_trades_come_to_what_their_list_does(trades in trades()) {
+        fn running_totals_match_totals_of_the_list(trades in trades()) {
             let span = Millis::ZERO..Millis::DAY * 3;
             let mut totals = RunTotals::new(START).by_day(&span);
             for trade in &trades {

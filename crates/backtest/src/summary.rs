@@ -49,14 +49,14 @@ impl Summary {
     /// Also returns the totals after all trades of the book. `totals` must be empty.
     pub fn with_totals(book: &TradeBook, totals: RunTotals) -> (Self, RunTotals) {
         let rows = book.rows();
-        // Nearly always trades settle in the order in which they were decided.
+        // Fast path: trades usually settle in the order of their decisions.
         if let Some(added) = Rows::add_ordered(totals.clone(), read_ahead(rows)) {
             return added.sum_up(rows.iter(), book);
         }
         let mut sorted: Vec<&IntentRow> = rows.iter().collect();
         sorted.sort_by_key(|row| rank(row));
         let added = Rows::add_ordered(totals, sorted.iter().copied());
-        added.expect("they were put in order").sum_up(sorted.iter().copied(), book)
+        added.expect("rows are sorted").sum_up(sorted.iter().copied(), book)
     }
 }
 

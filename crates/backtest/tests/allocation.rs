@@ -1,4 +1,4 @@
-//! What the loop of a backtest takes from the allocator once it has started: nothing but room for its results.
+//! The loop of a backtest allocates memory only for its results.
 
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
@@ -27,22 +27,22 @@ struct Counting;
     unsafe_code,
     reason = "an allocator is unsafe by its trait; this one counts and hands on what it is asked"
 )]
-// SAFETY: every call is handed to the system's allocator as it is; the counter takes no memory itself.
+// SAFETY: every call is forwarded to the system allocator, and the counter does not allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ASKED.set(ASKED.get() + 1);
-        // SAFETY: the caller keeps the promises of `alloc`.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         ASKED.set(ASKED.get() + 1);
-        // SAFETY: the caller keeps the promises of `realloc`.
+        // SAFETY: the caller upholds the contract of `realloc`.
         unsafe { System.realloc(block, layout, size) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the promises of `dealloc`.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(block, layout) }
     }
 }
@@ -51,10 +51,9 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 const CANDLES: usize = 400_000;
-/// Rows that the trade book has room for at the start: one for 32 candles.
+/// Initial capacity of the trade book in rows: one per 32 candles.
 const BOOK: usize = CANDLES / 32;
 
-/// Candles one by one, as events.
 struct Everything(JournalHash);
 
 impl Recorder for Everything {
@@ -72,7 +71,7 @@ fn settings(series: Series) -> BacktestSettings {
     settings
 }
 
-/// A run, and how often it asked for memory from one report of its progress to the next.
+/// Runs a backtest and counts the allocations between progress reports.
 fn asked_on_the_way(
     settings: &BacktestSettings,
     candles: &[CandleSeries],
@@ -97,7 +96,7 @@ fn walk(symbol: &str, interval: Interval, seed: u64) -> CandleSeries {
 }
 
 #[test]
-fn no_rule_bot_or_symbol_asks_for_memory_on_the_way() {
+fn rules_bots_and_symbols_do_not_allocate_during_a_run() {
     let (btc, eth) = (walk("BTCUSDT", Interval::MINUTE, 1), walk("ETHUSDT", Interval::MINUTE, 2));
     let usual = settings(btc.series());
     let mut every_rule = usual.clone();
@@ -136,7 +135,7 @@ fn no_rule_bot_or_symbol_asks_for_memory_on_the_way() {
 }
 
 #[test]
-fn the_loop_asks_for_memory_only_to_double_its_trade_book() {
+fn loop_allocates_only_to_grow_the_trade_book() {
     let btc = walk("BTCUSDT", Interval::MINUTE, 1);
     let settings = settings(btc.series());
     let (finished, asked) = asked_on_the_way(&settings, &[btc], &mut Everything(JournalHash::new()));

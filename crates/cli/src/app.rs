@@ -24,7 +24,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
 
 fn long_version() -> &'static str {
-    static WORDS: LazyLock<String> = LazyLock::new(|| {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
         let all = [
             ("feather", cfg!(feature = "feather")),
             ("man", cfg!(feature = "man")),
@@ -41,10 +41,10 @@ fn long_version() -> &'static str {
         let built = if built.is_empty() { "none".to_owned() } else { built.join(", ") };
         format!("{}\nfeatures: {built}", env!("CARGO_PKG_VERSION"))
     });
-    &WORDS
+    &TEXT
 }
 
-/// Fixed-time trading bots: backtest a strategy, then run it live on the same code.
+/// Backtest fixed-time trading bots and run the same code live
 #[derive(Debug, Parser)]
 #[command(
     name = "candlewick",
@@ -54,10 +54,9 @@ fn long_version() -> &'static str {
     subcommand_required = true,
     help_template = command::help_template(),
     after_help = "Examples:\n  candlewick backtest\n  candlewick live --sandbox\n  candlewick strategy list\n\n\
-                  Exit codes:\n  0    done\n  1    an unexpected error\n  2    wrong arguments or configuration\n  \
-                  3    unusable data\n  4    the venue refuses, cannot be reached, or still owes an answer\n  \
-                  5    a check fails\n  6    halted: a limit, or something that a person must look at\n  \
-                  7    another process holds the journal\n  130  interrupted"
+                  Exit codes:\n  0    success\n  1    unexpected error\n  2    invalid arguments or configuration\n  \
+                  3    unusable data\n  4    venue declined, unreachable, or results still pending\n  \
+                  5    a check failed\n  6    halted by a limit, or operator action required\n  7    journal in use by another process\n  130  interrupted"
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -130,13 +129,15 @@ impl App {
         Self { built_in: Some(folder), ..self }
     }
 
-    /// Returns the long flags of a command (`edge verdict`), without their dashes.
+    /// Returns the long flags of a command (`edge verdict`) with their aliases, without dashes.
     pub fn flags_of(path: &[String]) -> Vec<String> {
         let mut command = Arguments::command();
         command.build();
         let found = path.iter().try_fold(&command, |command, name| command.find_subcommand(name));
         let flags = found.into_iter().flat_map(clap::Command::get_arguments);
-        flags.filter_map(|flag| flag.get_long().map(str::to_owned)).collect()
+        let names = flags
+            .flat_map(|flag| flag.get_long().into_iter().chain(flag.get_all_aliases().unwrap_or_default()));
+        names.map(str::to_owned).collect()
     }
 
     pub fn run(self) -> ExitCode {
@@ -152,7 +153,7 @@ impl App {
             Err(error) => {
                 let error = with_hint(error);
                 print_usage(&error);
-                ExitCode::from(code_of_usage(&error))
+                ExitCode::from(usage_exit_code(&error))
             }
         }
     }
@@ -167,7 +168,7 @@ impl App {
         let named = std::iter::once(OsString::from("candlewick")).chain(arguments);
         let arguments = match Arguments::try_parse_from(named) {
             Ok(arguments) => arguments,
-            Err(error) => return answer_of_usage(&with_hint(error), output),
+            Err(error) => return usage_answer(&with_hint(error), output),
         };
         host.begins(arguments.command.kind());
         let failed = RefCell::new(None);
@@ -182,7 +183,7 @@ impl App {
         HostedAnswer { code, output, failure: failed.into_inner() }
     }
 
-    fn perform(&self, arguments: &Arguments, tell: &dyn Fn(&Failure, bool)) -> u8 {
+    fn perform(&self, arguments: &Arguments, report: &dyn Fn(&Failure, bool)) -> u8 {
         let log = start_log(&arguments.global);
         fit_tables();
         let wrong = self.built_in.and_then(candlewick_sdk::wrong_folder).map(anyhow::Error::msg);
@@ -191,7 +192,7 @@ impl App {
             Ok(registry) => registry,
             Err(error) => {
                 let failure = Failure::new(FailureKind::Configuration, error);
-                tell(&failure, false);
+                report(&failure, false);
                 return failure.code();
             }
         };
@@ -203,7 +204,7 @@ impl App {
         match result {
             Ok(ending) => ending.code(),
             Err(failure) => {
-                tell(&failure, is_logged);
+                report(&failure, is_logged);
                 failure.code()
             }
         }
@@ -224,12 +225,12 @@ fn print_usage(error: &clap::Error) {
     };
 }
 
-fn code_of_usage(error: &clap::Error) -> u8 {
+fn usage_exit_code(error: &clap::Error) -> u8 {
     u8::try_from(error.exit_code()).unwrap_or(2)
 }
 
-fn answer_of_usage(error: &clap::Error, output: HostedOutput) -> HostedAnswer {
-    let code = code_of_usage(error);
+fn usage_answer(error: &clap::Error, output: HostedOutput) -> HostedAnswer {
+    let code = usage_exit_code(error);
     if output == HostedOutput::Printed {
         print_usage(error);
     }
@@ -243,7 +244,7 @@ fn answer_of_usage(error: &clap::Error, output: HostedOutput) -> HostedAnswer {
 
 fn with_hint(mut error: clap::Error) -> clap::Error {
     if let Some(hint) = find_hint(&error) {
-        // The usage is that of the argument or command that is spelt alike.
+        // clap shows the usage of the similarly spelled argument or command.
         error.remove(ContextKind::SuggestedArg);
         error.remove(ContextKind::SuggestedSubcommand);
         error.remove(ContextKind::Usage);
@@ -276,7 +277,7 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn arguments_are_sound_and_the_help_has_every_exit_code_and_an_example_of_each_command() {
+    fn help_has_every_exit_code_and_an_example_of_each_command() {
         fn check(command: &clap::Command) {
             let example = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             assert!(example.contains("candlewick "), "{} has no example", command.get_name());
@@ -293,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn names_the_counterpart_of_a_foreign_command_or_flag() {
+    fn suggests_the_counterpart_of_other_programs_commands_and_flags() {
         for (arguments, expected, spelling) in [
             (&["run", "--sandbox"][..], "`candlewick live` runs the bots", "tune'"),
             (&["start"], "`candlewick live --sandbox`", "status'"),
@@ -310,10 +311,10 @@ mod tests {
         ] {
             let command = crate::app::Arguments::command();
             let error = command.try_get_matches_from(["candlewick"].iter().chain(arguments)).unwrap_err();
-            let said = with_hint(error).render().to_string();
-            let text = said.split_whitespace().collect::<Vec<_>>().join(" ");
+            let rendered = with_hint(error).render().to_string();
+            let text = rendered.split_whitespace().collect::<Vec<_>>().join(" ");
             let is_refused = text.contains("unrecognized subcommand") || text.contains("unexpected argument");
-            assert!(is_refused && text.contains(expected) && !text.contains(spelling), "{said}");
+            assert!(is_refused && text.contains(expected) && !text.contains(spelling), "{rendered}");
         }
     }
 }

@@ -1,8 +1,5 @@
 //! Arguments that several commands share, and their parsers.
-#![allow(
-    clippy::doc_markdown,
-    reason = "the documentation of arguments is the help that clap prints as it stands"
-)]
+#![allow(clippy::doc_markdown, reason = "the documentation of arguments is the help printed by clap")]
 
 use crate::context::Context;
 use candlewick_app::candles::{CandleChoice, PriceSource};
@@ -17,16 +14,16 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct GlobalArguments {
-    /// Configuration file; repeat it, and later ones win
+    /// Configuration file; repeatable, later files override earlier ones
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Vec<PathBuf>,
-    /// Print one JSON document on stdout, all else on stderr
+    /// Print one JSON document on stdout, and everything else on stderr
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// No progress bars, notices or warnings
+    /// Hide progress bars, notices and warnings
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// More detail on stderr; repeat for more still
+    /// Show more detail on stderr; repeatable
     #[arg(long, short, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
 }
@@ -61,7 +58,7 @@ pub(crate) fn parse_speed(text: &str) -> Result<SandboxSpeed, String> {
         .ok_or_else(|| "use a factor above 0 and at most 1000000, or max".to_owned())
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the form that clap asks for")]
+#[expect(clippy::unnecessary_wraps, reason = "the signature required by clap")]
 pub(crate) fn parse_journal(text: &str) -> Result<String, String> {
     Ok(if text.contains("://") { text.to_owned() } else { format!("sqlite://{text}") })
 }
@@ -73,7 +70,7 @@ pub(crate) fn parse_span(text: &str) -> Result<Millis, String> {
     })
 }
 
-/// A span of candle time, which may exceed a month.
+/// Parses a length of candle time, which may exceed a month.
 pub(crate) fn parse_length(text: &str) -> Result<Millis, String> {
     let unit = text.chars().last().and_then(|unit| match unit {
         'm' => Some(Millis::MINUTE),
@@ -89,34 +86,34 @@ pub(crate) fn parse_length(text: &str) -> Result<Millis, String> {
         .ok_or_else(|| "use a whole number and a unit m, h, d or w, such as 90d or 12h".to_owned())
 }
 
-/// Parses a moment: a date, a time in ISO 8601, or a number since 1970 in the unit of its size.
+/// Parses a date, an ISO 8601 time, or Unix seconds or milliseconds, told apart by their size.
 pub(crate) fn parse_moment(text: &str) -> Result<Millis, String> {
     candlewick_sandbox::parse_moment(text).map_err(|error| error.to_string())
 }
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CandleArguments {
-    /// Candle file, SYMBOL_INTERVAL.csv (or .parquet) or SYMBOL@INTERVAL=PATH, here or on object storage (s3://BUCKET/...), or a series
-    /// of the catalog, SYMBOL@INTERVAL; repeatable; finer candles of a symbol price its trades
+    /// Candles, repeatable: a file SYMBOL_INTERVAL.csv (or .parquet), SYMBOL@INTERVAL=PATH for other names or object
+    /// storage (s3://BUCKET/...), or a catalog series SYMBOL@INTERVAL; trades are priced on the finest candles of a symbol
     #[arg(long, value_name = "FILE")]
     data: Vec<String>,
-    /// Folder of the catalog, from which the bots' series come when no --data is given
+    /// Catalog folder, the source of candles without --data
     #[arg(long, value_name = "DIR")]
     catalog: Option<PathBuf>,
-    /// Leave out candles that open before: a date, a time, or seconds or milliseconds since 1970
+    /// Skip candles that open before this time: a date, an ISO 8601 time, or Unix seconds or milliseconds
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     from: Option<Millis>,
-    /// Leave out candles that close after
+    /// Skip candles that close after this time
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     to: Option<Millis>,
-    /// Run expiries that are shorter than the candles; such a result proves nothing
+    /// Allow trades shorter than the candles; such results prove nothing
     #[arg(long)]
     allow_coarse: bool,
-    /// Trade by the rule in this file, in place of the configured bots: one bot for each symbol of --data, on its longest
-    /// candles, whose trades last one of them unless the rule says otherwise
+    /// Rule file to trade instead of the configured bots: one bot per symbol of --data, on its longest candles, with a
+    /// duration of one candle unless the rule sets one
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
-    /// What a win pays, in percent of the stake, in place of payout_percent in [simulation]
+    /// Payout of a win, in percent of the stake [default: simulation.payout_percent]
     #[arg(long, value_name = "PERCENT", value_parser = parse_payout_percent)]
     payout: Option<f64>,
 }
@@ -128,7 +125,7 @@ impl CandleArguments {
     }
 }
 
-pub(crate) fn basis_of(choice: &CandleChoice, prices: PriceSource) -> ReplayBasis {
+pub(crate) fn replay_basis(choice: &CandleChoice, prices: PriceSource) -> ReplayBasis {
     ReplayBasis {
         may_be_coarse: choice.allow_coarse,
         has_venue_prices: prices == PriceSource::Venue,
@@ -148,7 +145,7 @@ pub(crate) enum AskedTime {
 const TIMES: [&str; 2] = ["%H:%M", "%H:%M:%S"];
 const IN_YEAR: [&str; 2] = ["%Y %m-%d %H:%M", "%Y %m-%d %H:%M:%S"];
 
-/// Parses a moment, or a time as `live` prints it: `17:08`, `17:08:30`, `01-05 17:08:30`.
+/// Parses a moment, or a time as printed by `live`: `17:08`, `17:08:30`, `01-05 17:08:30`.
 pub(crate) fn parse_asked(text: &str) -> Result<AskedTime, String> {
     if let Some(time) = TIMES.iter().find_map(|form| NaiveTime::parse_from_str(text, form).ok()) {
         return Ok(AskedTime::OfDay(time, text.to_owned()));
@@ -159,7 +156,7 @@ pub(crate) fn parse_asked(text: &str) -> Result<AskedTime, String> {
     }
     let moment = parse_moment(text).map(AskedTime::Moment);
     moment.map_err(|problem| {
-        format!("{problem}; or a time as live prints it, such as 17:08 or \"01-05 17:08:30\"")
+        format!("{problem}; or a time as printed by live, such as 17:08 or \"01-05 17:08:30\"")
     })
 }
 
@@ -173,7 +170,7 @@ impl AskedTime {
     pub(crate) fn before(&self, last: Millis) -> Option<Millis> {
         let end = DateTime::from_timestamp_millis(last.get())?.naive_utc();
         let day = |back: u64| end.date().checked_sub_days(Days::new(back));
-        // The 29th of February was at most eight years before.
+        // The previous 29th of February is at most eight years back.
         let found = match self {
             Self::Moment(moment) => return Some(*moment),
             Self::OfDay(time, _) => {
@@ -189,8 +186,7 @@ impl AskedTime {
     pub(crate) fn say(&self, last: Millis, context: &Context<'_>) {
         if let (Self::OfDay(_, text) | Self::OfYear(text), Some(moment)) = (self, self.before(last)) {
             let moment = utc(moment);
-            context
-                .say(&format!("note: {text} is taken for {moment}, the last one that the journal reaches"));
+            context.say(&format!("note: {text} means {moment}, its last occurrence in the journal"));
         }
     }
 }
@@ -224,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_have_a_unit_and_may_be_long() {
+    fn parses_lengths_with_a_unit() {
         for (text, expected) in [
             ("90d", Some(Millis::DAY * 90)),
             ("12w", Some(Millis::DAY * 84)),
@@ -241,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_without_its_day_is_the_last_one_that_the_journal_reaches() {
+    fn time_of_day_means_its_last_occurrence_in_the_journal() {
         // 2026-01-05T17:08:30Z, from `date -u -d '2026-01-05 17:08:30' +%s000`.
         let last = Millis::new(1_767_632_910_000);
         for (text, expected) in [

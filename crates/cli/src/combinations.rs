@@ -1,4 +1,4 @@
-//! Rules and combinations of bots: descriptions, conditions that were met, and the value of gates.
+//! Rules and combinations of bots: descriptions, condition counts, and the value of gates.
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -14,29 +14,29 @@ use candlewick_simulator::SimulationSettings;
 use candlewick_statistics::{GatedTrade, TradeOutcome};
 use serde_json::Value;
 
-pub(crate) fn combinations_of(bots: &[BotSettings], registry: &Registry) -> Vec<String> {
+pub(crate) fn describe_combinations(bots: &[BotSettings], registry: &Registry) -> Vec<String> {
     let combining = bots.iter().filter(|bot| bot.strategy == combine::NAME);
-    let words = |bot: &BotSettings| {
+    let describe = |bot: &BotSettings| {
         let entry = registry.find(&bot.strategy)?.for_params(&bot.params).ok()?;
         Some(format!("{}: {}", bot.name, entry.about))
     };
-    combining.filter_map(words).collect()
+    combining.filter_map(describe).collect()
 }
 
-pub(crate) fn gates_of(bots: &[BotSettings], registry: &Registry) -> Vec<String> {
+pub(crate) fn describe_gates(bots: &[BotSettings], registry: &Registry) -> Vec<String> {
     let gates = bots.iter().zip(bots::gates_of(bots, registry));
-    let words = |(bot, gate): (&BotSettings, Option<GateView>)| {
+    let describe = |(bot, gate): (&BotSettings, Option<GateView>)| {
         let GateView { rule, history, .. } = gate?;
-        let goes_on = matches!(bot.stake, StakeSettings::Martingale { entry: LadderEntry::NextCandle, .. });
-        let ladder = if goes_on { "; its ladder goes on while it is closed" } else { "" };
-        let learns = format!("; it learns how it stands from the {history} candles before its first signal");
-        let learns = if history > 0 { learns } else { String::new() };
-        Some(format!("{}: {rule}{ladder}{learns}", bot.name))
+        let continues = matches!(bot.stake, StakeSettings::Martingale { entry: LadderEntry::NextCandle, .. });
+        let ladder = if continues { "; the ladder continues while the gate is closed" } else { "" };
+        let warmup = format!("; the first state comes from the {history} candles before the first signal");
+        let warmup = if history > 0 { warmup } else { String::new() };
+        Some(format!("{}: {rule}{ladder}{warmup}", bot.name))
     };
-    gates.filter_map(words).collect()
+    gates.filter_map(describe).collect()
 }
 
-pub(crate) fn conditions_of_bots(
+pub(crate) fn count_bot_conditions(
     loaded: &Loaded,
     series: &[CandleSeries],
     context: &Context<'_>,
@@ -47,7 +47,7 @@ pub(crate) fn conditions_of_bots(
         let Some(candles) = own else { continue };
         let terms = bot.context(Some(loaded.config.data.longer_share_percent));
         let counted =
-            conditions_of(context.registry, (&bot.strategy, &bot.params), &terms, candles.candles());
+            count_conditions(context.registry, (&bot.strategy, &bot.params), &terms, candles.candles());
         let refused = |source| {
             let error = EngineError::Strategy { bot: bot.name.clone(), source };
             error_of_backtest(error.into(), loaded)
@@ -57,13 +57,13 @@ pub(crate) fn conditions_of_bots(
     Ok(lines)
 }
 
-pub(crate) fn rule_numbers_of(loaded: &Loaded, registry: &Registry) -> Vec<usize> {
+pub(crate) fn count_rule_numbers(loaded: &Loaded, registry: &Registry) -> Vec<usize> {
     let of_bot =
         |bot: &BotSettings| count_numbers(registry, (&bot.strategy, &bot.params)).unwrap_or_default();
     loaded.config.bots.iter().map(of_bot).collect()
 }
 
-pub(crate) fn conditions_of(
+pub(crate) fn count_conditions(
     registry: &Registry,
     strategy: (&str, &Value),
     bot: &BotContext,

@@ -1,9 +1,9 @@
-//! What commands get: their context, the journal to read, and a runtime.
+//! Context of a command, journal arguments, and async runtimes.
 
 use crate::arguments::{GlobalArguments, parse_journal};
 use crate::failure::{Ending, Failure};
 use crate::log::LogWriter;
-use crate::terminal::{columns_of, wrapped};
+use crate::terminal::{terminal_columns, wrapped};
 use candlewick_app::configuration::{Base, Flag, Loaded, LogFormat, LogSettings, Problems, journal_url};
 use candlewick_app::control::find_running_bot;
 use candlewick_app::journal::which_is_meant;
@@ -32,7 +32,7 @@ impl Context<'_> {
 
     pub(crate) fn say(&self, text: &str) {
         if !self.global.quiet {
-            let columns = columns_of(&Term::stderr()).filter(|_| !self.log.form.is_json());
+            let columns = terminal_columns(&Term::stderr()).filter(|_| !self.log.form.is_json());
             self.log.print(&format!("{}\n", wrapped(text, columns)));
         }
     }
@@ -41,20 +41,17 @@ impl Context<'_> {
         notes.into_iter().for_each(|note| self.say(&format!("note: {note}")));
     }
 
-    /// Says that the same command goes on in `folder`.
-    pub(crate) fn stopped(&self, sign: &OnceLock<Ending>, folder: &Path) -> Ending {
-        self.say(&format!("stopped; the same command goes on where it was ({})", folder.display()));
-        sign.get().copied().unwrap_or(Ending::Interrupted)
+    /// Reports that the command can be resumed from `folder`.
+    pub(crate) fn report_stop(&self, stop_flag: &OnceLock<Ending>, folder: &Path) -> Ending {
+        self.say(&format!("stopped; run the same command again to resume ({})", folder.display()));
+        stop_flag.get().copied().unwrap_or(Ending::Interrupted)
     }
 }
 
 #[derive(Clone, Debug, Args)]
-#[allow(
-    clippy::doc_markdown,
-    reason = "the documentation of an argument is the help that clap prints as it stands"
-)]
+#[allow(clippy::doc_markdown, reason = "the documentation of an argument is the help printed by clap")]
 pub(crate) struct JournalArguments {
-    /// The journal: a file, or sqlite://FILE or postgres://...; the configured one without it
+    /// Journal: a file, sqlite://FILE or postgres://... [default: journal.url]
     #[arg(long, value_name = "FILE|URL", value_parser = parse_journal)]
     journal: Option<String>,
 }
@@ -68,8 +65,8 @@ impl JournalArguments {
         Ok((loaded, url))
     }
 
-    /// Like `load`, for commands to a running bot, found from any folder; fails if there are several.
-    pub(crate) fn load_of_bot(&self, context: &Context<'_>) -> Result<(Loaded, JournalUrl), Failure> {
+    /// Like `load`, for a bot that runs in any folder. Fails if there are several.
+    pub(crate) fn load_running(&self, context: &Context<'_>) -> Result<(Loaded, JournalUrl), Failure> {
         let (mut loaded, url) = self.load(context)?;
         if self.journal.is_some() {
             return Ok((loaded, url));
@@ -86,12 +83,14 @@ pub(crate) fn block_on<T, E: Into<Failure>>(work: impl Future<Output = Result<T,
     runtime.block_on(work).map_err(E::into)
 }
 
-/// In addition to the thread that waits for the end. `BENCHMARKS.md` was measured with two.
-const MOST: usize = 2;
+/// In addition to the main thread. `BENCHMARKS.md` was measured with two.
+const MAX_WORKERS: usize = 2;
 
 pub(crate) fn start_workers() -> Result<Runtime, Failure> {
     let cores = available_parallelism().map_or(1, usize::from);
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(MOST.min(cores)).enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(MAX_WORKERS.min(cores))
+        .enable_all()
+        .build();
     runtime.map_err(Failure::unexpected)
 }

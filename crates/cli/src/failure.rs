@@ -1,7 +1,7 @@
 //! Results of commands: exit codes and rendered errors.
 
 use crate::host::HostedFailure;
-use crate::terminal::{columns_of, lines, wrapped};
+use crate::terminal::{lines, terminal_columns, wrapped};
 use candlewick_app::bots::kind_of_build;
 use candlewick_app::configuration::{Problem, ProblemKind, Problems};
 use candlewick_app::{AppError, ErrorKind};
@@ -49,7 +49,7 @@ pub(crate) enum FailureKind {
 pub(crate) struct Failure {
     kind: FailureKind,
     error: anyhow::Error,
-    help: Option<String>,
+    hint: Option<String>,
 }
 
 impl Ending {
@@ -60,7 +60,7 @@ impl Ending {
 
 impl Failure {
     pub(crate) fn new(kind: FailureKind, error: impl Into<anyhow::Error>) -> Self {
-        Self { kind, error: error.into(), help: None }
+        Self { kind, error: error.into(), hint: None }
     }
 
     pub(crate) fn configuration(problem: impl Into<String>) -> Self {
@@ -82,33 +82,33 @@ impl Failure {
     }
 
     #[must_use]
-    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
         self
     }
 
     #[must_use]
-    pub(crate) fn help_otherwise(mut self, help: &str) -> Self {
-        self.help.get_or_insert_with(|| help.to_owned());
+    pub(crate) fn hint_or(mut self, fallback: &str) -> Self {
+        self.hint.get_or_insert_with(|| fallback.to_owned());
         self
     }
 
     pub(crate) fn render(&self) -> String {
-        let mut text = format!("error: {}", self.words());
-        if let Some(help) = &self.help {
-            let _ = write!(text, "\nhelp: {}", said(help));
+        let mut text = format!("error: {}", self.message());
+        if let Some(hint) = &self.hint {
+            let _ = write!(text, "\nhint: {}", escape_quoted_lines(hint));
         }
         text
     }
 
-    fn words(&self) -> String {
-        let mut text = said(&self.error.to_string());
+    fn message(&self) -> String {
+        let mut text = escape_quoted_lines(&self.error.to_string());
         let mut last = self.error.to_string();
         for cause in self.error.chain().skip(1) {
-            // A cause that only repeats what stands above it says nothing.
+            // Skips a cause that repeats the line above.
             let cause = cause.to_string();
             if !last.contains(&cause) {
-                let _ = write!(text, "\n  cause: {}", said(&cause));
+                let _ = write!(text, "\n  cause: {}", escape_quoted_lines(&cause));
             }
             last = cause;
         }
@@ -116,7 +116,7 @@ impl Failure {
     }
 
     pub(crate) fn print(&self) {
-        anstream::eprintln!("{}", wrapped(&lines(&self.render()), columns_of(&Term::stderr())));
+        anstream::eprintln!("{}", wrapped(&lines(&self.render()), terminal_columns(&Term::stderr())));
     }
 
     pub(crate) const fn code(&self) -> u8 {
@@ -124,13 +124,13 @@ impl Failure {
     }
 
     pub(crate) fn to_hosted(&self) -> HostedFailure {
-        HostedFailure { message: self.words(), help: self.help.clone() }
+        HostedFailure { message: self.message(), help: self.hint.clone() }
     }
 }
 
 /// Escapes line breaks in quoted text, so that they cannot look like our indented lines.
-fn said(words: &str) -> String {
-    words.split("\n  ").map(visible).collect::<Vec<_>>().join("\n  ")
+fn escape_quoted_lines(text: &str) -> String {
+    text.split("\n  ").map(visible).collect::<Vec<_>>().join("\n  ")
 }
 
 /// Ends a command that continued despite failures: prints all but the last, which is returned.
@@ -140,20 +140,20 @@ pub(crate) fn fail_with_last(mut failures: Vec<Failure>) -> Result<(), Failure> 
     last.map_or(Ok(()), Err)
 }
 
-const COLUMNS_OF_TRADES: &str = "the columns are: result (WON, LOST, DRAW, CANCELLED, or empty while open) and payout (percent, such as 85), \
-                                 both needed; decision_time and close_time in ms, both or neither (without them the lines are trades one \
-                                 after another); symbol and bot where there are several";
+const TRADE_COLUMNS_HINT: &str = "required columns are result (WON, LOST, DRAW, CANCELLED, or empty while open) and payout (percent, \
+                                  such as 85). Optional columns are symbol, bot, and decision_time with close_time (ms); \
+                                  without times, rows count as consecutive trades";
 
 impl From<AppError> for Failure {
     fn from(error: AppError) -> Self {
-        let (kind, help) = (kind_of(&error), error.help_text());
+        let (kind, hint) = (failure_kind(&error), error.help_text());
         let failure = match error {
             AppError::History(HistoryError::InvalidSetting { setting, problem }) => {
                 Self::configuration(format!("--{setting}: {problem}"))
             }
             error => Self::new(kind, error),
         };
-        help.into_iter().fold(failure, Self::help)
+        hint.into_iter().fold(failure, Self::hint)
     }
 }
 
@@ -185,7 +185,7 @@ from_app_errors!(
 
 impl From<DashboardError> for Failure {
     fn from(error: DashboardError) -> Self {
-        Self::new(of_report(error.kind()), error)
+        Self::new(report_failure_kind(error.kind()), error)
     }
 }
 
@@ -195,10 +195,10 @@ impl From<ReportError> for Failure {
             ReportError::Statistics(_) => Self::new(FailureKind::Configuration, error),
             ReportError::Document(_) => Self::new(FailureKind::Unexpected, error),
             ReportError::UnreadableTrades { .. } => {
-                Self::new(FailureKind::Data, error).help("name a CSV file of trades")
+                Self::new(FailureKind::Data, error).hint("name a CSV file of trades")
             }
             ReportError::InvalidTrades { .. } | ReportError::TradesWithoutTimes => {
-                Self::new(FailureKind::Data, error).help(COLUMNS_OF_TRADES)
+                Self::new(FailureKind::Data, error).hint(TRADE_COLUMNS_HINT)
             }
         }
     }
@@ -212,28 +212,28 @@ impl From<StatisticsError> for Failure {
 
 impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Self {
-        Self::new(of_problem(kind_of_build(&error)), error)
+        Self::new(problem_failure_kind(kind_of_build(&error)), error)
     }
 }
 
-fn kind_of(error: &AppError) -> FailureKind {
+fn failure_kind(error: &AppError) -> FailureKind {
     match error {
-        AppError::Report(report) => of_report(report.kind),
-        AppError::Configuration(problems) => of_problem(problems.kind()),
-        AppError::History(error) => of_history(error),
-        AppError::Engine(error) => of_engine(error),
+        AppError::Report(report) => report_failure_kind(report.kind),
+        AppError::Configuration(problems) => problem_failure_kind(problems.kind()),
+        AppError::History(error) => history_failure_kind(error),
+        AppError::Engine(error) => engine_failure_kind(error),
         AppError::Simulator(_) | AppError::Sandbox(_) => FailureKind::Configuration,
-        AppError::Backtest(error) => of_backtest(error),
-        AppError::Search(error) => of_search(error),
-        AppError::Broker(error) => of_broker(error),
-        AppError::Journal(error) => of_journal(error),
-        AppError::Records(error) => of_records(error),
-        AppError::Runtime(error) => of_runtime(error),
-        AppError::Control(error) => of_control(error),
+        AppError::Backtest(error) => backtest_failure_kind(error),
+        AppError::Search(error) => search_failure_kind(error),
+        AppError::Broker(error) => broker_failure_kind(error),
+        AppError::Journal(error) => journal_failure_kind(error),
+        AppError::Records(error) => records_failure_kind(error),
+        AppError::Runtime(error) => runtime_failure_kind(error),
+        AppError::Control(error) => control_failure_kind(error),
     }
 }
 
-const fn of_report(kind: ErrorKind) -> FailureKind {
+const fn report_failure_kind(kind: ErrorKind) -> FailureKind {
     match kind {
         ErrorKind::InvalidArgument => FailureKind::Configuration,
         ErrorKind::UnusableData => FailureKind::Data,
@@ -246,54 +246,72 @@ const fn of_report(kind: ErrorKind) -> FailureKind {
     }
 }
 
-const fn of_problem(kind: ProblemKind) -> FailureKind {
+const fn problem_failure_kind(kind: ProblemKind) -> FailureKind {
     match kind {
         ProblemKind::Setting => FailureKind::Configuration,
         ProblemKind::Data => FailureKind::Data,
     }
 }
 
-const fn of_history(error: &HistoryError) -> FailureKind {
+const fn history_failure_kind(error: &HistoryError) -> FailureKind {
     match error {
         HistoryError::InvalidSetting { .. }
         | HistoryError::InvalidSeriesName { .. }
         | HistoryError::AmbiguousFile { .. } => FailureKind::Configuration,
-        _ => FailureKind::Data,
+        HistoryError::Io { .. }
+        | HistoryError::InvalidLine { .. }
+        | HistoryError::NoCandles { .. }
+        | HistoryError::InvalidFile { .. }
+        | HistoryError::NotInCatalog { .. }
+        | HistoryError::SeriesLocked { .. } => FailureKind::Data,
     }
 }
 
-const fn of_engine(error: &EngineError) -> FailureKind {
+const fn engine_failure_kind(error: &EngineError) -> FailureKind {
     match error {
-        EngineError::Strategy { source, .. } => of_problem(kind_of_build(source)),
+        EngineError::Strategy { source, .. } => problem_failure_kind(kind_of_build(source)),
         EngineError::Setting { .. } | EngineError::Amount { .. } => FailureKind::Configuration,
     }
 }
 
-const fn of_backtest(error: &BacktestError) -> FailureKind {
+const fn backtest_failure_kind(error: &BacktestError) -> FailureKind {
     match error {
-        BacktestError::Engine(error) => of_engine(error),
+        BacktestError::Engine(error) => engine_failure_kind(error),
         BacktestError::NoCandles { .. } | BacktestError::NoFinerCandles { .. } => FailureKind::Data,
         BacktestError::Simulator(_) => FailureKind::Configuration,
         BacktestError::Journal(_) => FailureKind::Unexpected,
     }
 }
 
-const fn of_search(error: &SearchError) -> FailureKind {
+const fn search_failure_kind(error: &SearchError) -> FailureKind {
     match error {
-        SearchError::Backtest(error) => of_backtest(error),
+        SearchError::Backtest(error) => backtest_failure_kind(error),
         SearchError::SweepLocked { .. } => FailureKind::JournalHeld,
-        _ => FailureKind::Configuration,
+        SearchError::UnknownParameter { .. }
+        | SearchError::InvalidValues { .. }
+        | SearchError::InvalidCondition { .. }
+        | SearchError::InvalidSearch { .. }
+        | SearchError::DeclarationMismatch { .. }
+        | SearchError::InvalidWindows { .. }
+        | SearchError::OtherSweep { .. }
+        | SearchError::UnusableFile { .. } => FailureKind::Configuration,
     }
 }
 
-const fn of_broker(error: &BrokerError) -> FailureKind {
+const fn broker_failure_kind(error: &BrokerError) -> FailureKind {
     match error {
         BrokerError::Settings { .. } => FailureKind::Configuration,
-        _ => FailureKind::Venue,
+        BrokerError::Credentials { .. }
+        | BrokerError::Rejected { .. }
+        | BrokerError::NotFound { .. }
+        | BrokerError::RateLimited { .. }
+        | BrokerError::Unavailable { .. }
+        | BrokerError::LimitReached { .. }
+        | BrokerError::Malformed { .. } => FailureKind::Venue,
     }
 }
 
-const fn of_journal(error: &JournalError) -> FailureKind {
+const fn journal_failure_kind(error: &JournalError) -> FailureKind {
     match error {
         JournalError::HeldBy { .. } | JournalError::LostLease { .. } => FailureKind::JournalHeld,
         JournalError::BrokenChain { .. } => FailureKind::Check,
@@ -302,37 +320,62 @@ const fn of_journal(error: &JournalError) -> FailureKind {
         | JournalError::Unavailable { .. }
         | JournalError::FileGone { .. }
         | JournalError::Unexpected { .. } => FailureKind::Unexpected,
-        _ => FailureKind::Configuration,
+        JournalError::JournalExists { .. }
+        | JournalError::NotFound { .. }
+        | JournalError::OnServer { .. }
+        | JournalError::WithoutPostgres { .. }
+        | JournalError::InvalidUrl { .. }
+        | JournalError::NotWritable { .. }
+        | JournalError::PermissionDenied { .. }
+        | JournalError::NotAJournal { .. }
+        | JournalError::NewerSchema { .. }
+        | JournalError::OlderSchema { .. } => FailureKind::Configuration,
     }
 }
 
-const fn of_records(error: &RecordsError) -> FailureKind {
+const fn records_failure_kind(error: &RecordsError) -> FailureKind {
     match error {
-        RecordsError::Journal(error) => of_journal(error),
-        RecordsError::Engine(error) => of_engine(error),
+        RecordsError::Journal(error) => journal_failure_kind(error),
+        RecordsError::Engine(error) => engine_failure_kind(error),
         RecordsError::UnreadableEntry { .. } | RecordsError::UnreadableCandles { .. } => FailureKind::Data,
-        _ => FailureKind::Configuration,
+        RecordsError::Simulator(_)
+        | RecordsError::NoRun
+        | RecordsError::UnknownTrade { .. }
+        | RecordsError::Compacted { .. }
+        | RecordsError::UnknownRun { .. }
+        | RecordsError::UnknownName { .. }
+        | RecordsError::UnknownSymbol { .. } => FailureKind::Configuration,
     }
 }
 
-const fn of_runtime(error: &RuntimeError) -> FailureKind {
+const fn runtime_failure_kind(error: &RuntimeError) -> FailureKind {
     match error {
-        RuntimeError::Engine(error) => of_engine(error),
-        RuntimeError::Journal(error) => of_journal(error),
+        RuntimeError::Engine(error) => engine_failure_kind(error),
+        RuntimeError::Journal(error) => journal_failure_kind(error),
         RuntimeError::Venue { .. } | RuntimeError::NoWallet { .. } => FailureKind::Venue,
         RuntimeError::UnreadableEntry { .. }
         | RuntimeError::WrongSnapshot { .. }
         | RuntimeError::WrongRow { .. }
         | RuntimeError::CompactionDiffers => FailureKind::Data,
-        _ => FailureKind::Configuration,
+        RuntimeError::UnsupportedInterval { .. }
+        | RuntimeError::UnknownSeries { .. }
+        | RuntimeError::UnknownTrade { .. }
+        | RuntimeError::TradeKnown { .. }
+        | RuntimeError::TradeMismatch { .. }
+        | RuntimeError::MoneyScaleMismatch { .. } => FailureKind::Configuration,
     }
 }
 
-const fn of_control(error: &ControlError) -> FailureKind {
+const fn control_failure_kind(error: &ControlError) -> FailureKind {
     match error {
         ControlError::SocketInUse { .. } => FailureKind::JournalHeld,
         ControlError::NoAnswer { .. } | ControlError::NoSocketsHere => FailureKind::Unexpected,
-        _ => FailureKind::Configuration,
+        ControlError::NoBotListens { .. }
+        | ControlError::OtherOwner { .. }
+        | ControlError::NotASocket { .. }
+        | ControlError::PathTooLong { .. }
+        | ControlError::SocketNotMade { .. }
+        | ControlError::ReasonTooLong { .. } => FailureKind::Configuration,
     }
 }
 
@@ -342,23 +385,23 @@ mod tests {
     use std::path::PathBuf;
 
     #[test]
-    fn causes_and_the_way_out_stand_below_the_error() {
+    fn prints_causes_and_hint_below_the_error() {
         let source = std::io::Error::other("the disk is gone");
         let error = HistoryError::Io { path: PathBuf::from("a.csv"), action: "read", source };
-        let failure = Failure::from(error).context("cannot run").help("mount it");
-        let expected = "error: cannot run\n  cause: a.csv: cannot read the file\n  cause: the disk is gone\nhelp: mount it";
+        let failure = Failure::from(error).context("cannot run").hint("mount it");
+        let expected = "error: cannot run\n  cause: a.csv: cannot read the file\n  cause: the disk is gone\nhint: mount it";
         assert_eq!(failure.render(), expected);
     }
 
     #[test]
-    fn a_cause_that_repeats_the_error_is_left_out() {
+    fn omits_a_cause_that_repeats_the_error() {
         let source = BuildError::parameters("x", "period = 0");
         let failure = Failure::from(EngineError::Strategy { bot: "a".to_owned(), source });
         assert_eq!(failure.render(), "error: bot \"a\": parameters of strategy \"x\": period = 0");
     }
 
     #[test]
-    fn arguments_about_data_are_not_data() {
+    fn invalid_series_names_are_configuration_errors() {
         let name = HistoryError::InvalidSeriesName { text: "x".to_owned(), problem: "no".to_owned() };
         let line = HistoryError::InvalidLine { path: PathBuf::from("x"), line: 2, problem: "no".to_owned() };
         assert_eq!(Failure::from(name).kind, FailureKind::Configuration);

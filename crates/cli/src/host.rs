@@ -56,7 +56,7 @@ pub struct HostedFailure {
 pub(crate) struct Seat {
     host: Arc<dyn Host>,
     output: Option<String>,
-    sign: Option<Arc<OnceLock<Ending>>>,
+    stop_flag: Option<Arc<OnceLock<Ending>>>,
 }
 
 /// Payload of the unwinding that stops a command in the middle of a computation.
@@ -66,14 +66,14 @@ thread_local! {
     static SEAT: RefCell<Option<Seat>> = const { RefCell::new(None) };
 }
 
-/// Returns the value of `work`, `None` if the host stopped it, and its output.
+/// Runs `work` and returns its value (`None` if the host stopped it) and its output.
 pub(crate) fn with_host<T>(
     host: Arc<dyn Host>,
     output: HostedOutput,
     work: impl FnOnce() -> T,
 ) -> (Option<T>, String) {
     let output = (output == HostedOutput::Kept).then(String::new);
-    SEAT.set(Some(Seat { host, output, sign: None }));
+    SEAT.set(Some(Seat { host, output, stop_flag: None }));
     let done = catch_unwind(AssertUnwindSafe(work));
     let output = SEAT.take().and_then(|seat| seat.output).unwrap_or_default();
     match done {
@@ -87,13 +87,13 @@ pub(crate) fn host() -> Option<Arc<dyn Host>> {
     SEAT.with_borrow(|seat| seat.as_ref().map(|seat| seat.host.clone()))
 }
 
-pub(crate) fn tell_candles(series: &[CandleSeries]) {
+pub(crate) fn report_candles(series: &[CandleSeries]) {
     if let Some(host) = host() {
         host.candles(series);
     }
 }
 
-pub(crate) fn keep(text: &str) -> bool {
+pub(crate) fn capture(text: &str) -> bool {
     SEAT.with_borrow_mut(|seat| {
         let Some(output) = seat.as_mut().and_then(|seat| seat.output.as_mut()) else { return false };
         output.push_str(text);
@@ -102,28 +102,28 @@ pub(crate) fn keep(text: &str) -> bool {
     })
 }
 
-pub(crate) fn sign() -> Option<Arc<OnceLock<Ending>>> {
-    SEAT.with_borrow_mut(|seat| Some(seat.as_mut()?.sign.insert(Arc::default()).clone()))
+pub(crate) fn stop_flag() -> Option<Arc<OnceLock<Ending>>> {
+    SEAT.with_borrow_mut(|seat| Some(seat.as_mut()?.stop_flag.insert(Arc::default()).clone()))
 }
 
 /// Returns the seat without its output.
 pub(crate) fn seat() -> Option<Seat> {
     SEAT.with_borrow(|seat| {
-        let Seat { host, sign, .. } = seat.as_ref()?;
-        Some(Seat { host: host.clone(), output: None, sign: sign.clone() })
+        let Seat { host, stop_flag, .. } = seat.as_ref()?;
+        Some(Seat { host: host.clone(), output: None, stop_flag: stop_flag.clone() })
     })
 }
 
 impl Seat {
-    /// Reports progress. If the host wants to stop, gives the sign, or unwinds if nobody polls it.
-    pub(crate) fn tell(&self, work: &str, done: u64, total: u64) {
+    /// Reports progress. If the host requests a stop, sets the stop flag, or unwinds if there is none.
+    pub(crate) fn report_progress(&self, work: &str, done: u64, total: u64) {
         self.host.progress(work, done, total);
         if !self.host.is_stopped() {
             return;
         }
-        match &self.sign {
-            Some(sign) => drop(sign.set(Ending::Interrupted)),
-            // No panic: nobody is told, and the host takes it for what it is.
+        match &self.stop_flag {
+            Some(stop_flag) => drop(stop_flag.set(Ending::Interrupted)),
+            // Not a panic: no hook runs, and `with_host` recognizes the payload.
             None => resume_unwind(Box::new(Stopped)),
         }
     }

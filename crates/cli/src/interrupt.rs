@@ -9,7 +9,7 @@ use std::time::Duration;
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-const ASKED_EVERY: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Listener for stop requests. It listens from its construction, so early signals are not lost.
 pub(crate) struct Interrupt {
@@ -58,7 +58,7 @@ impl Interrupt {
     }
 }
 
-/// Waits for a span of real time; without one, for ever.
+/// Waits for a span of real time, forever if `None`.
 pub(crate) async fn pass(span: Option<Millis>) {
     match span {
         Some(span) => tokio::time::sleep(Duration::from_millis(span.get().unsigned_abs())).await,
@@ -69,40 +69,40 @@ pub(crate) async fn pass(span: Option<Millis>) {
 async fn stopped_by(host: Option<&dyn Host>) {
     let Some(host) = host else { return std::future::pending().await };
     while !host.is_stopped() {
-        tokio::time::sleep(ASKED_EVERY).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
-pub(crate) fn sign() -> Result<Arc<OnceLock<Ending>>, Failure> {
-    if let Some(sign) = host::sign() {
-        return Ok(sign);
+pub(crate) fn stop_flag() -> Result<Arc<OnceLock<Ending>>, Failure> {
+    if let Some(stop_flag) = host::stop_flag() {
+        return Ok(stop_flag);
     }
-    let sign = Arc::new(OnceLock::new());
-    let given = sign.clone();
-    on_sign(move |ending| {
-        let _ = given.set(ending);
+    let stop_flag = Arc::new(OnceLock::new());
+    let setter = stop_flag.clone();
+    on_stop(move |ending| {
+        let _ = setter.set(ending);
     })?;
-    Ok(sign)
+    Ok(stop_flag)
 }
 
 /// Removes incomplete files and exits at the first stop request.
-pub(crate) fn end_on_sign() -> Result<(), Failure> {
+pub(crate) fn exit_on_stop() -> Result<(), Failure> {
     if host::host().is_some() {
-        // The process is the host's; the work ends where it next says how far it is.
+        // The host owns the process; the work stops at its next progress report.
         return Ok(());
     }
-    on_sign(|ending| {
+    on_stop(|ending| {
         remove_partial_files();
         let (how, code) = match ending {
             Ending::Interrupted => ("Interrupted", 130),
             Ending::Done => ("Terminated", 143),
         };
-        anstream::eprintln!("{how}: no file is half written; run the same command again.");
+        anstream::eprintln!("{how}: no incomplete files were left behind; run the same command again.");
         std::process::exit(code);
     })
 }
 
-fn on_sign(act: impl FnOnce(Ending) + Send + 'static) -> Result<(), Failure> {
+fn on_stop(act: impl FnOnce(Ending) + Send + 'static) -> Result<(), Failure> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Failure::unexpected)?;
     let mut interrupt = runtime.block_on(async { Interrupt::new() })?;

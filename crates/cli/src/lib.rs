@@ -1,6 +1,6 @@
 //! Arguments, printing, and the [`App`] builder.
 //!
-//! A binary of your own, with a strategy of your own beside the built-in ones:
+//! A custom binary with a strategy in addition to the built-in ones:
 //!
 //! ```no_run
 //! use candlewick_cli::App;

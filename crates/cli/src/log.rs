@@ -23,9 +23,9 @@ use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Lines. Further ones are dropped and counted.
+/// Maximum number of queued lines. Further ones are dropped and counted.
 const MAX_QUEUED: usize = 4_096;
-/// Lines written to the terminal after a full-screen view.
+/// Maximum number of lines held back during a full-screen view.
 const MAX_HELD: usize = 200;
 const IDLE: Duration = Duration::from_hours(1);
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
@@ -40,10 +40,10 @@ pub(crate) struct LogWriter {
 pub(crate) enum Line {
     Text(String),
     Warning(String),
-    /// Sends later lines there. The target gets them too if it is not a terminal.
-    #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "there is no view"))]
+    /// Sends later lines to a view, and also to the target unless it is a terminal.
+    #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "used by the full-screen view"))]
     Divert(SyncSender<String>),
-    #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "there is no view"))]
+    #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "used by the full-screen view"))]
     GiveBack,
     Flush(SyncSender<()>),
 }
@@ -74,7 +74,7 @@ impl LogWriter {
         self.send(Line::Text(text));
     }
 
-    /// Prints why the program ends. Returns `false`, with nothing printed, if lines are not JSON.
+    /// Prints a failure if the log is JSON, and returns whether it did.
     pub(crate) fn print_failure(&self, text: &str) -> bool {
         let is_json = self.form.is_json();
         if is_json {
@@ -83,7 +83,7 @@ impl LogWriter {
         is_json
     }
 
-    /// Prints an event of the run, a JSON object, with the members of a line.
+    /// Prints an event of the run, a JSON object, merged into a log line.
     pub(crate) fn print_event(&self, name: &str, event: &str) {
         let line = self.form.json_line("INFO", &name.replace('_', " "));
         let (line, event) = (line.trim_end().trim_end_matches('}'), json(event));
@@ -99,7 +99,7 @@ impl LogWriter {
     pub(crate) fn flush(&self) {
         let (done, is_done) = sync_channel(1);
         let queue = self.queue.clone();
-        // The queue may be full: waiting in a thread of its own keeps the timeout for both waits.
+        // The queue may be full: a separate thread applies the timeout to both waits.
         std::thread::spawn(move || queue.send(Line::Flush(done)));
         let _ = is_done.recv_timeout(FLUSH_TIMEOUT);
     }
@@ -134,7 +134,7 @@ impl<T: Write> Log<T> {
         match line {
             Line::Text(text) => self.write(&text),
             Line::Warning(line) => {
-                if self.repeats.admit(message_of(&line).trim_end(), self.watch.elapsed()) {
+                if self.repeats.admit(extract_message(&line).trim_end(), self.watch.elapsed()) {
                     self.write(&line);
                 }
             }
@@ -162,7 +162,7 @@ impl<T: Write> Log<T> {
 
     fn write(&mut self, text: &str) {
         if let Some(view) = &self.view {
-            // A view that does not keep up misses lines; the held ones are written at its end.
+            // A slow view misses lines; held lines are written when it ends.
             for line in strip_str(text).to_string().lines() {
                 drop(view.try_send(line.to_owned()));
             }
@@ -176,15 +176,15 @@ impl<T: Write> Log<T> {
         }
         let count = self.dropped.swap(0, Ordering::Relaxed);
         if count > 0 {
-            let message = format!("{count} log lines were left out: the terminal did not keep up");
+            let message = format!("{count} log lines skipped: the terminal did not keep up");
             let _ = self.target.write_all(self.form.warning(&message).as_bytes());
         }
-        // A reader that went away is no reason to stop.
+        // A closed reader does not stop the program.
         let _ = self.target.write_all(text.as_bytes());
     }
 }
 
-fn message_of(line: &str) -> String {
+fn extract_message(line: &str) -> String {
     let object = serde_json::from_str::<Value>(line).ok();
     if let Some(message) = object.as_ref().and_then(|object| object["message"].as_str()) {
         return message.to_owned();
@@ -226,7 +226,7 @@ impl<'a> MakeWriter<'a> for LogWriter {
     }
 }
 
-const VARIABLE: &str = "CANDLEWICK_LOG__FORMAT";
+const FORMAT_VARIABLE: &str = "CANDLEWICK_LOG__FORMAT";
 const WARN: &str = " WARN ";
 
 #[derive(Clone, Default)]
@@ -321,9 +321,9 @@ pub(crate) fn start_log(global: &GlobalArguments) -> LogWriter {
     let colours =
         std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let form = LineForm::default();
-    form.set_json(std::env::var(VARIABLE).is_ok_and(|value| value == "json"));
+    form.set_json(std::env::var(FORMAT_VARIABLE).is_ok_and(|value| value == "json"));
     let writer = LogWriter::start_as(std::io::stderr(), form.clone());
-    // A second start, in a test of an App, keeps the first one's choice.
+    // A second start, in tests of an App, keeps the first subscriber.
     let _ = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(writer.clone())
@@ -340,9 +340,9 @@ mod tests {
 
     type Written = Arc<Mutex<Vec<u8>>>;
 
-    struct Kept(Written, Option<Receiver<()>>);
+    struct SlowTarget(Written, Option<Receiver<()>>);
 
-    impl Write for Kept {
+    impl Write for SlowTarget {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             let _ = self.1.as_ref().map(Receiver::recv);
             self.0.lock().unwrap().extend_from_slice(bytes);
@@ -354,31 +354,31 @@ mod tests {
         }
     }
 
-    fn text_of(written: &Written) -> String {
+    fn written_text(written: &Written) -> String {
         String::from_utf8(written.lock().unwrap().clone()).unwrap()
     }
 
     #[test]
-    fn a_terminal_that_stands_still_holds_nothing_up_and_what_it_missed_is_counted() {
+    fn counts_lines_that_a_stalled_terminal_missed() {
         let ((go, held), written) = (sync_channel(0), Written::default());
-        let writer = LogWriter::start_as(Kept(Arc::clone(&written), Some(held)), LineForm::default());
+        let writer = LogWriter::start_as(SlowTarget(Arc::clone(&written), Some(held)), LineForm::default());
         for number in 0..MAX_QUEUED * 2 {
             writer.make_writer().write_all(format!("line {number}\n").as_bytes()).unwrap();
         }
         drop(go);
         writer.flush();
-        let text = text_of(&written);
+        let text = written_text(&written);
         let counts = text.lines().filter_map(|line| {
-            let count = line.strip_suffix(" log lines were left out: the terminal did not keep up")?;
+            let count = line.strip_suffix(" log lines skipped: the terminal did not keep up")?;
             count.strip_prefix(WARN)?.parse::<usize>().ok()
         });
-        let left_out: usize = counts.sum();
+        let skipped: usize = counts.sum();
         let shown = text.lines().filter(|line| line.starts_with("line ")).count();
-        assert!(left_out > 0 && shown + left_out == MAX_QUEUED * 2, "{shown} shown, {left_out} left out");
+        assert!(skipped > 0 && shown + skipped == MAX_QUEUED * 2, "{shown} shown, {skipped} skipped");
     }
 
     #[test]
-    fn an_event_is_one_line_and_quotes_nothing_raw() {
+    fn event_is_one_escaped_line() {
         let hostile = "two\nlines \u{1b}]0;title\u{7} \u{9b}2J \u{202e} \u{2028}";
         let text = logged(false, |_| {
             tracing::warn!("{hostile}");
@@ -391,12 +391,12 @@ mod tests {
     fn logged(is_json: bool, log: impl FnOnce(&LogWriter)) -> String {
         let (written, form) = (Written::default(), LineForm::default());
         form.set_json(is_json);
-        let writer = LogWriter::start_as(Kept(Arc::clone(&written), None), form.clone());
+        let writer = LogWriter::start_as(SlowTarget(Arc::clone(&written), None), form.clone());
         let events = tracing_subscriber::fmt().with_writer(writer.clone()).with_ansi(true);
         let events = events.event_format(EitherForm::new(form, false)).finish();
         tracing::subscriber::with_default(events, || log(&writer));
         writer.flush();
-        let text = text_of(&written);
+        let text = written_text(&written);
         let text = if is_json { text } else { strip_str(&text).to_string() };
         let is_raw = |letter: char| letter != '\n' && candlewick_sdk::is_hidden(letter);
         assert!(!text.chars().any(is_raw), "{text:?}");
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn as_json_each_line_is_an_object_that_quotes_nothing_raw() {
+    fn json_lines_are_escaped_objects() {
         let hostile = "two\nlines \u{1b}]0;title\u{7} \u{9b}2J \u{202e} \u{2028} \"}";
         let text = logged(true, |log| {
             for number in 0..13 {
@@ -419,7 +419,7 @@ mod tests {
             assert!(log.print_failure(&format!("error: {hostile}")));
         });
         let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let said =
+        let logged =
             lines.iter().map(|line| (line["level"].as_str().unwrap(), line["message"].as_str().unwrap()));
         let price = format!("EURUSD: no price: {hostile}");
         let failure = format!("error: {hostile}");
@@ -433,7 +433,7 @@ mod tests {
             ("ERROR", failure.as_str()),
             ("WARN", again.as_str()),
         ];
-        assert!(said.eq(expected), "{lines:?}");
+        assert!(logged.eq(expected), "{lines:?}");
         assert_eq!((&lines[1]["text"], &lines[4]["bot"]), (&hostile.into(), &hostile.into()));
         for line in &lines {
             let time = chrono::DateTime::parse_from_rfc3339(line["timestamp"].as_str().unwrap());

@@ -3,7 +3,7 @@
 use crate::arguments::GlobalArguments;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::host;
-use crate::terminal::{coloured_lines, columns_of, json, lines, wrapped};
+use crate::terminal::{coloured_lines, json, lines, terminal_columns, wrapped};
 use candlewick_engine::{BotSettings, TradeBook};
 use candlewick_history::write_whole_file;
 use candlewick_records::fit_tables_to;
@@ -19,12 +19,12 @@ use std::path::Path;
 pub(crate) use candlewick_records::table;
 
 pub(crate) fn fit_tables() {
-    let columns = columns_of(&Term::stdout()).map(|columns| u16::try_from(columns).unwrap_or(u16::MAX));
+    let columns = terminal_columns(&Term::stdout()).map(|columns| u16::try_from(columns).unwrap_or(u16::MAX));
     fit_tables_to(columns.unwrap_or_default());
 }
 
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    write_out(&wrapped(&lines(text), columns_of(&Term::stdout())))
+    write_out(&wrapped(&lines(text), terminal_columns(&Term::stdout())))
 }
 
 pub(crate) fn print_as_it_is(text: &str) -> Result<(), Failure> {
@@ -32,7 +32,7 @@ pub(crate) fn print_as_it_is(text: &str) -> Result<(), Failure> {
 }
 
 pub(crate) fn print_coloured(text: &str) -> Result<(), Failure> {
-    write_out(&wrapped(&coloured_lines(text), columns_of(&Term::stdout())))
+    write_out(&wrapped(&coloured_lines(text), terminal_columns(&Term::stdout())))
 }
 
 fn write_out(text: &str) -> Result<(), Failure> {
@@ -41,7 +41,7 @@ fn write_out(text: &str) -> Result<(), Failure> {
 
 /// Writes to stdout and returns whether it still has a reader (`| head`).
 fn write_line(text: &str) -> Result<bool, Failure> {
-    if host::keep(text) {
+    if host::capture(text) {
         return Ok(true);
     }
     let mut stdout = anstream::stdout();
@@ -95,7 +95,7 @@ pub(crate) fn write_trades(
         return write_file("--trades", path, write_csv);
     }
     let facts = RunFacts::of(book, bots, (scale, caveats));
-    // Both or none: the facts wait, complete, until the trades have their name.
+    // Both files or none: the complete facts are renamed after the trades.
     let written = write_whole_file(&RunFacts::path_of(path), |file| {
         serde_json::to_writer(&mut *file, &facts)?;
         file.flush()?;

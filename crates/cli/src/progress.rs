@@ -34,7 +34,7 @@ impl Progress {
 
     pub(crate) fn update(&mut self, done: u64, total: u64) {
         if let Some(seat) = &self.seat {
-            seat.tell(&self.what, done, total);
+            seat.report_progress(&self.what, done, total);
         }
         if !self.visible || self.watch.elapsed() < PATIENCE {
             return;
@@ -105,7 +105,7 @@ impl Spinner {
             if is_done.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
                 let spinner = ProgressBar::new_spinner().with_message(what);
                 spinner.enable_steady_tick(FRAME);
-                // Ends when the sender is dropped, that is when the work is done.
+                // Ends when the sender is dropped at the end of the work.
                 let _ = is_done.recv();
                 spinner.finish_and_clear();
             }
@@ -130,7 +130,7 @@ fn draw(what: &str, total: u64) -> ProgressBar {
     bar.with_style(style).with_message(what.to_owned())
 }
 
-const PACE: Duration = Duration::from_secs(15);
+const LINE_INTERVAL: Duration = Duration::from_secs(15);
 
 pub(crate) struct ReadingProgress<'a> {
     pub(crate) global: &'a GlobalArguments,
@@ -142,7 +142,7 @@ impl app::Progress for ReadingProgress<'_> {
         if is_visible(self.global) && !self.is_full_screen {
             return Terminal(self.global).bar(work);
         }
-        Box::new(Lines { work: work.to_owned(), watch: Stopwatch::start(), next: PACE })
+        Box::new(LineProgress { work: work.to_owned(), watch: Stopwatch::start(), next: LINE_INTERVAL })
     }
 
     fn spinner(&self, work: &str) -> Box<dyn Send> {
@@ -150,18 +150,18 @@ impl app::Progress for ReadingProgress<'_> {
     }
 }
 
-struct Lines {
+struct LineProgress {
     work: String,
     watch: Stopwatch,
     next: Duration,
 }
 
-impl Lines {
+impl LineProgress {
     fn line(&mut self, elapsed: Duration, (done, total): (u64, u64)) -> Option<String> {
         if elapsed < self.next {
             return None;
         }
-        self.next = elapsed + PACE;
+        self.next = elapsed + LINE_INTERVAL;
         let (work, percent) = (&self.work, u128::from(done) * 100 / u128::from(total.max(1)));
         let so_far = format!("{work}: {done} of {total} entries, {percent} %");
         if done == 0 {
@@ -174,7 +174,7 @@ impl Lines {
     }
 }
 
-impl app::ProgressBar for Lines {
+impl app::ProgressBar for LineProgress {
     fn update(&mut self, done: u64, total: u64) {
         let elapsed = self.watch.elapsed();
         if let Some(line) = self.line(elapsed, (done, total)) {
@@ -190,11 +190,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_comes_now_and_then_and_says_how_much_is_left() {
-        let mut lines = Lines { work: "reading".to_owned(), watch: Stopwatch::start(), next: PACE };
+    fn prints_progress_lines_with_the_remaining_time() {
+        let mut lines =
+            LineProgress { work: "reading".to_owned(), watch: Stopwatch::start(), next: LINE_INTERVAL };
         let mut at = |seconds: u64, done: u64| lines.line(Duration::from_secs(seconds), (done, 50_000_000));
-        let said = [at(0, 0), at(14, 999_000), at(15, 1_000_000), at(29, 2_000_000), at(45, 40_000_000)];
-        // 49 million more at a million in 15 s, and ten at 40 in 45 s.
+        let printed = [at(0, 0), at(14, 999_000), at(15, 1_000_000), at(29, 2_000_000), at(45, 40_000_000)];
+        // 49 million left at 1 million per 15 s, and 10 million at 40 million per 45 s.
         let expected = [
             None,
             None,
@@ -202,7 +203,7 @@ mod tests {
             None,
             Some("reading: 40000000 of 50000000 entries, 80 %, about 11 s left"),
         ];
-        assert_eq!(said, expected.map(|line| line.map(str::to_owned)));
+        assert_eq!(printed, expected.map(|line| line.map(str::to_owned)));
         assert_eq!(at(100, 0).as_deref(), Some("reading: 0 of 50000000 entries, 0 %"));
     }
 }

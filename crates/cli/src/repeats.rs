@@ -1,10 +1,9 @@
 //! Repeated warnings are shown once and then counted.
 //!
 //! Warnings are of one kind if they agree up to their first colon (symbol, intent, request) and,
-//! ignoring numbers, up to the second. The number shown per span is limited for kinds that differ
-//! only in numbers, and for all kinds. The others are counted, and the count is shown at the end of
-//! the span; the journal has every one. What an operator must see is an alarm: an error that is
-//! never suppressed.
+//! ignoring numbers, up to the second. Each kind is shown once per span, with limits for kinds that
+//! differ only in numbers and for all kinds. The rest is counted at the end of the span; the journal
+//! has every warning. Errors are alarms for the operator and never suppressed.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -35,7 +34,7 @@ struct Tally {
 
 impl Repeats {
     pub(crate) fn admit(&mut self, text: &str, now: Duration) -> bool {
-        let groups = groups_of(text);
+        let groups = warning_groups(text);
         let is_full =
             |group: &&Group| self.tallies.get(*group).is_some_and(|tally| tally.shown >= group.limit);
         if let Some(tally) = groups.iter().find(is_full).and_then(|group| self.tallies.get_mut(group)) {
@@ -88,7 +87,7 @@ impl Tally {
     }
 }
 
-fn groups_of(text: &str) -> [Group; 3] {
+fn warning_groups(text: &str) -> [Group; 3] {
     let mut parts = text.splitn(3, ": ");
     let (subject, what) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     let what = without_numbers(what);
@@ -117,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_is_one_line_and_a_count_as_long_as_it_lasts() {
+    fn condenses_a_flood_into_one_line_and_counts() {
         let mut repeats = Repeats::default();
         let text = |second: u64| format!("EURUSD: no price: cause {second}: HTTP 500");
         for second in 0..900 {
@@ -136,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_quiet_span_a_warning_is_new() {
+    fn shows_a_warning_again_after_a_quiet_span() {
         let mut repeats = Repeats::default();
         assert!(repeats.admit("no wallets: HTTP 500", at(0)));
         assert_eq!(repeats.next_due(), Some(SPAN));
@@ -146,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_about_something_else_is_shown() {
+    fn shows_warnings_about_other_subjects() {
         let mut repeats = Repeats::default();
         let texts = "EURUSD: no price: x|GBPUSD: no price: x|EURUSD 1m: no candles: x|trade #3 is in doubt: HTTP 500|\
                      trade #4 is in doubt: HTTP 500|trade #4: no answer about its result: x|\
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_without_end_are_counted_together() {
+    fn limits_the_number_of_kinds() {
         let mut repeats = Repeats::default();
         let shown =
             (0..1_000).filter(|number| repeats.admit(&format!("trade 01J{number} is a stranger"), at(0)));

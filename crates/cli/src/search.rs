@@ -1,8 +1,5 @@
 //! Search options of the command line.
-#![allow(
-    clippy::doc_markdown,
-    reason = "the documentation of arguments is the help that clap prints as it stands"
-)]
+#![allow(clippy::doc_markdown, reason = "the documentation of arguments is the help printed by clap")]
 
 use crate::arguments::{CandleArguments, parse_length, parse_percent_within};
 use crate::context::Context;
@@ -25,44 +22,43 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArguments {
-    /// Search a parameter: NAME=VALUES, or NAME for the whole range that the strategy declares; repeatable
+    /// Parameter to search, NAME=VALUES, or NAME for the range declared by the strategy; repeatable
     #[arg(long = "param", value_name = "NAME[=VALUES]")]
     parameters: Vec<String>,
-    /// Try only sets for which this holds, such as "slow >= 2 * fast"; repeatable
+    /// Condition for sets, such as "slow >= 2 * fast"; repeatable
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<String>,
-    /// The bot whose parameters are searched; it runs alone. Needed where there are several
+    /// Name of the bot to search, which runs without the others; required if there are several
     #[arg(long, value_name = "NAME")]
     bot: Option<String>,
-    /// Which sets are tried: grid, random, latin-hypercube, sobol or tpe. Without it a grid, where parameters have an
-    /// end and --trials is not given, else sobol
+    /// Search method: grid, random, latin-hypercube, sobol or tpe [default: grid if all ranges are finite and --trials is
+    /// not set, else sobol]
     #[arg(long, value_name = "WAY")]
     search: Option<Search>,
-    /// How many sets are tried; a grid tries all [default: 200]
+    /// Number of sets to try, except for grid [default: 200]
     #[arg(long, value_name = "N")]
     trials: Option<u64>,
     /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// tpe: how many sets are chosen together, before it looks at what became of them; each batch is a round of a plan's shards [default: 16]
+    /// Number of sets per batch of tpe, which is also a round of a plan's shards [default: 16]
     #[arg(long, value_name = "N")]
     batch: Option<NonZeroU64>,
-    /// What makes a set good: edge (what a trade returns, in % of the stake, at the lower end of the win rate's 95 %
-    /// interval), expectancy (profit in % of what was staked), sharpe (of daily profits) or drawdown-penalised (profit
-    /// less the max. drawdown)
+    /// Objective: edge (lower 95 % bound of the return per trade, in % of the stake), expectancy (profit in % of all stakes),
+    /// sharpe (of daily profits) or drawdown-penalised (profit minus max drawdown)
     #[arg(long, value_name = "FIGURE", default_value_t = Objective::Edge)]
     objective: Objective,
-    /// Sets with fewer won and lost trades do not count
+    /// Minimum number of won and lost trades of a valid set
     #[arg(long, value_name = "N", default_value_t = 30)]
     min_trades: u64,
-    /// Successive halving: run every set on the first part of the candles, the best one in N of them on N times as
-    /// many, and so on
+    /// Successive halving: run all sets on the first part of the candles, the best 1/N of them on N times as many, and so
+    /// on
     #[arg(long, value_name = "N")]
     halving: Option<u32>,
-    /// How many runs the last sets of a halving have
+    /// Number of rungs of a halving
     #[arg(long, value_name = "N", default_value_t = 3, requires = "halving")]
     rungs: u32,
-    /// How many trials run side by side; the result does not depend on it [default: one a core]
+    /// Number of threads, without effect on the result [default: number of cores]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     #[command(flatten)]
@@ -71,49 +67,49 @@ pub(crate) struct SearchArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct LayoutArguments {
-    /// Train on everything since the first candle, not on the last stretch alone
+    /// Train on all candles since the first one instead of a sliding window
     #[arg(long)]
     anchored: bool,
-    /// How long a training is (with --anchored, the first), such as 90d [default: three tests]
+    /// Length of a training (with --anchored, of the first one), such as 90d [default: three tests]
     #[arg(long, value_name = "LENGTH", value_parser = parse_length)]
     train: Option<Millis>,
-    /// How long a test is [default: a third of the training; of neither, what makes five windows]
+    /// Length of a test [default: a third of the training, or five windows without --train]
     #[arg(long, value_name = "LENGTH", value_parser = parse_length)]
     test: Option<Millis>,
-    /// What lies between training and test besides the longest that a trade can be under way
+    /// Gap between training and test, in addition to the longest possible trade
     #[arg(long, value_name = "LENGTH", value_parser = parse_length, default_value = "0m")]
     embargo: Millis,
-    /// The last percent of the candles, which no window sees; 0 for none
+    /// Size of the hold-out at the end of the candles, in percent; 0 for none
     #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = parse_hold_out)]
     hold_out: f64,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct PlannedArguments {
-    /// The plan, as the command's step plan wrote it; it may lie on object storage, s3://BUCKET/FOLDER/plan.json [default: plan.json in
-    /// the folder that is called as the command is]
+    /// Plan file, also on object storage (s3://BUCKET/FOLDER/plan.json) [default: plan.json in the default output folder of
+    /// the command]
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
-    /// The folder of the shards' journals and the results [default: that of the plan]
+    /// Folder of the shards and the results [default: folder of the plan]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Where the plan's candles lie on this machine, as for sweep; repeatable [default: where they lay when it was made]
+    /// Candles of the plan on this machine, as for sweep; repeatable [default: the recorded paths]
     #[arg(long, value_name = "FILE")]
     data: Vec<String>,
-    /// Folder of the catalog on this machine [default: as for --data]
+    /// Catalog folder on this machine [default: the recorded path]
     #[arg(long, value_name = "DIR")]
     catalog: Option<PathBuf>,
-    /// How many trials run side by side; the result does not depend on it [default: one a core]
+    /// Number of threads, without effect on the result [default: number of cores]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
-    /// Take a plan or shards that another program made; the report says so
+    /// Accept plans and shards of another program version; the report mentions it
     #[arg(long)]
     allow_other_program: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ShardArguments {
-    /// Which one, from 1
+    /// Number of the shard, from 1
     #[arg(long, value_name = "N")]
     pub(crate) shard: u64,
     #[command(flatten)]
@@ -129,21 +125,21 @@ pub(crate) struct Planned {
 
 impl PlannedArguments {
     pub(crate) fn read(&self, command: PlannedCommand, context: &Context<'_>) -> Result<Planned, Failure> {
-        let (path, folder, others) = self.place_of(command, context)?;
+        let (path, folder, others) = self.locate(command, context)?;
         Ok(Planned { plan: SearchPlan::read(&path, command)?, path, folder, others })
     }
 
-    pub(crate) fn place_of(
+    pub(crate) fn locate(
         &self,
         command: PlannedCommand,
         context: &Context<'_>,
     ) -> Result<(PathBuf, PathBuf, OtherProgram), Failure> {
         if !context.global.config.is_empty() {
-            let problem = "--config: a plan holds the configuration that it was made with";
-            return Err(Failure::configuration(problem).help("leave it out, or make another plan"));
+            let problem = "--config: a plan contains its configuration";
+            return Err(Failure::configuration(problem).hint("omit --config, or create another plan"));
         }
-        let usual = || PathBuf::from(command.as_str()).join(PLAN_FILE);
-        let path = self.plan.clone().unwrap_or_else(usual);
+        let default_path = || PathBuf::from(command.as_str()).join(PLAN_FILE);
+        let path = self.plan.clone().unwrap_or_else(default_path);
         let beside = || path.parent().map(PathBuf::from).unwrap_or_default();
         let folder = self.out.clone().unwrap_or_else(beside);
         let others = if self.allow_other_program { OtherProgram::Allowed } else { OtherProgram::Refused };
@@ -155,7 +151,7 @@ impl PlannedArguments {
     }
 }
 
-/// Writes the plan of a command whose runs are rows, and says how its shards are run.
+/// Writes a plan and prints how to run its shards.
 pub(crate) fn write_row_plan<A: Serialize + DeserializeOwned>(
     (plan, folder): (&RowPlan<A>, &ResultFolder),
     (command, rows): (PlannedCommand, &str),
@@ -166,8 +162,8 @@ pub(crate) fn write_row_plan<A: Serialize + DeserializeOwned>(
     let document = json!({ rows: sets, "shards": shards, "file": path, "program": plan.program });
     let text = || {
         format!(
-            "{sets} {rows} in {shards} shards: wrote {shown}\nnext: {command} run --plan {shown} --shard 1 to {shards}, on \
-             whatever machine has this file, the same program and the candles; then {command} merge --plan {shown}",
+            "{sets} {rows} in {shards} shards: wrote {shown}\nnext: run {command} run --plan {shown} --shard 1 to {shards} on \
+             machines with this file, the same program and the candles; then {command} merge --plan {shown}",
         )
     };
     show_as(&document, text, context.global)
@@ -194,9 +190,9 @@ pub(crate) fn watched<R>(
     run: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> Result<Vec<R>, AppError>,
     finish: impl FnOnce(Vec<R>) -> Result<Ending, Failure>,
 ) -> Result<Ending, Failure> {
-    let sign = interrupt::sign()?;
-    let rows = run(&|| sign.get().is_none())?;
-    if let Some(ending) = sign.get() {
+    let stop_flag = interrupt::stop_flag()?;
+    let rows = run(&|| stop_flag.get().is_none())?;
+    if let Some(ending) = stop_flag.get() {
         context.say("stopped; nothing was written");
         return Ok(*ending);
     }
@@ -239,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hold_out_is_a_part() {
+    fn parses_hold_outs_up_to_ninety_percent() {
         assert_eq!((parse_hold_out("20"), parse_hold_out("12.5%")), (Ok(20.0), Ok(12.5)));
         assert!(["-1", "91", "a fifth", "NaN"].iter().all(|text| parse_hold_out(text).is_err()));
     }

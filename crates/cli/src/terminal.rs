@@ -24,7 +24,7 @@ pub(crate) fn json(document: &str) -> Cow<'_, str> {
     }
     let mut text = String::with_capacity(document.len() + 8);
     for letter in document.chars() {
-        // Outside of texts a document has no other hidden character than the line ends of its layout.
+        // Outside of strings, line ends are the only hidden characters of a document.
         if letter != '\n' && is_hidden(letter) {
             for unit in letter.encode_utf16(&mut [0; 2]) {
                 let _ = write!(text, "\\u{unit:04x}");
@@ -64,34 +64,34 @@ fn shown(text: &str, kept: impl Fn(&str) -> usize) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-const MIN: usize = 40;
+const MIN_COLUMNS: usize = 40;
 
 /// `COLUMNS`, or the width of the terminal. `None` for files and pipes.
-pub(crate) fn columns_of(terminal: &Term) -> Option<usize> {
+pub(crate) fn terminal_columns(terminal: &Term) -> Option<usize> {
     let named = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
     let named = named.filter(|columns: &usize| *columns > 0);
     let columns = named.or_else(|| terminal.size_checked().map(|(_, columns)| usize::from(columns)));
-    columns.filter(|columns| *columns > 0).map(|columns| columns.max(MIN))
+    columns.filter(|columns| *columns > 0).map(|columns| columns.max(MIN_COLUMNS))
 }
 
 pub(crate) fn wrapped(text: &str, columns: Option<usize>) -> Cow<'_, str> {
     match columns {
         Some(columns) if text.lines().any(|line| measure_text_width(line) > columns) => {
-            let lines = text.split('\n').map(|line| wrapped_line(line, columns, hang_of(line)));
+            let lines = text.split('\n').map(|line| wrapped_line(line, columns, hanging_indent(line)));
             Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
         }
         _ => Cow::Borrowed(text),
     }
 }
 
-/// Wraps a text that begins in the column `beside`, where its other lines begin too.
-pub(crate) fn wrapped_beside(text: &str, beside: usize, columns: Option<usize>) -> String {
-    let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(beside));
-    wrapped_line(text, room, 0).replace('\n', &format!("\n{}", " ".repeat(beside)))
+/// Wraps a text that starts in column `indent`, with the other lines indented alike.
+pub(crate) fn wrapped_beside(text: &str, indent: usize, columns: Option<usize>) -> String {
+    let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(indent));
+    wrapped_line(text, room, 0).replace('\n', &format!("\n{}", " ".repeat(indent)))
 }
 
 fn wrapped_line(line: &str, columns: usize, hang: usize) -> String {
-    // A command goes to the shell as it is copied.
+    // Commands stay on one line, for copying.
     if measure_text_width(line) <= columns || line.trim_start().starts_with("candlewick ") {
         return line.to_owned();
     }
@@ -117,7 +117,7 @@ fn wrapped_line(line: &str, columns: usize, hang: usize) -> String {
     text
 }
 
-fn hang_of(line: &str) -> usize {
+fn hanging_indent(line: &str) -> usize {
     let words = line.trim_start_matches(' ');
     let indent = line.len() - words.len();
     if words.starts_with("- ") {
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_ours_does_anything() {
+    fn escapes_everything_but_own_colours() {
         let text = "\u{1b}[1;31mred\u{1b}[0m\n\u{1b}]0;title\u{7}\u{9b}2J\u{1b}[2J\u{1b}[3\u{202e}\r";
         assert_eq!(
             lines(text),
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_beside_others_goes_on_below_its_beginning() {
+    fn indents_wrapped_lines() {
         for (text, expected) in [
             ("one two", "one two"),
             ("one two   three   four", "one two\n    three\n    four"),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_break_between_words_and_go_on_where_they_began() {
+    fn wraps_long_lines_between_words() {
         for (text, expected) in [
             ("short", "short"),
             ("one two three four five", "one two\nthree four\nfive"),

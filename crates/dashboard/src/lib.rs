@@ -22,23 +22,23 @@ use std::net::SocketAddr;
 #[derive(Debug, thiserror::Error)]
 pub enum DashboardError {
     #[error(
-        "{address} can be reached from elsewhere, and what passes there is not encrypted: put a proxy with TLS before a \
-         loopback address and name it with --tls-proxy HOST, or say --allow-unencrypted-network"
+        "{address} is reachable from the network, and the connection is not encrypted: put a TLS proxy in front of a \
+         loopback address and pass --tls-proxy HOST, or pass --allow-unencrypted-network"
     )]
     OpenToNetwork { address: SocketAddr },
-    #[error("\"{name}\" is no name of a host, such as bot.example.org")]
-    NoHostName { name: String },
-    #[error("cannot listen at {address}")]
+    #[error("\"{name}\" is not a host name, such as bot.example.org")]
+    InvalidHostName { name: String },
+    #[error("cannot listen on {address}")]
     CannotListen { address: SocketAddr, source: io::Error },
-    #[error("the system's source of chance does not answer")]
-    NoChance(#[source] getrandom::Error),
+    #[error("the system's random number generator failed")]
+    NoRandomness(#[source] getrandom::Error),
 }
 
 impl DashboardError {
     pub const fn kind(&self) -> ErrorKind {
         match self {
-            Self::OpenToNetwork { .. } | Self::NoHostName { .. } => ErrorKind::InvalidArgument,
-            Self::CannotListen { .. } | Self::NoChance(_) => ErrorKind::SystemFailed,
+            Self::OpenToNetwork { .. } | Self::InvalidHostName { .. } => ErrorKind::InvalidArgument,
+            Self::CannotListen { .. } | Self::NoRandomness(_) => ErrorKind::SystemFailed,
         }
     }
 }
@@ -57,7 +57,7 @@ impl DashboardSettings {
         if let Some(name) = &self.tls_proxy {
             let is_name = |letter: char| letter.is_ascii_alphanumeric() || "-.:".contains(letter);
             if name.is_empty() || !name.chars().all(is_name) {
-                return Err(DashboardError::NoHostName { name: name.clone() });
+                return Err(DashboardError::InvalidHostName { name: name.clone() });
             }
         }
         if !self.listen.ip().is_loopback() && !self.allow_unencrypted_network {
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn who_wants_to_be_reached_by_others_unencrypted_has_to_say_so() {
+    fn rejects_unencrypted_network_unless_allowed() {
         assert!(check("127.0.0.1:0", None, false) && check("[::1]:80", None, false));
         assert!(!check("0.0.0.0:80", None, false) && !check("192.168.0.2:80", None, false));
         assert!(!check("[::]:80", Some("bot.example.org"), false), "the proxy is not the only way there");

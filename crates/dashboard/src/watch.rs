@@ -5,7 +5,7 @@ mod follow;
 pub(crate) use follow::follow_journal;
 
 use crate::Watched;
-use crate::model::{Model, News};
+use crate::model::{Model, NewLines};
 use crate::view::{Clock, State, state_of};
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, RunState, send_order};
 use candlewick_sdk::Millis;
@@ -14,15 +14,15 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
-const PACE: Duration = Duration::from_millis(1_500);
-const PATIENCE: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(1_500);
+const POLL_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) struct Shared {
     pub(crate) watched: Watched,
     /// Id of this start of the server. Event numbers of another start are invalid.
     pub(crate) generation: String,
     pub(crate) read_only: bool,
-    known: Mutex<Known>,
+    known: Mutex<KnownState>,
     pub(crate) version: watch::Sender<u64>,
     told: Mutex<(u64, Arc<str>)>,
     /// Polls the bot at once.
@@ -30,7 +30,7 @@ pub(crate) struct Shared {
 }
 
 #[derive(Default)]
-pub(crate) struct Known {
+pub(crate) struct KnownState {
     pub(crate) model: Option<Model>,
     /// Lines read and total lines, while an old journal is read.
     pub(crate) reading: Option<(u64, u64)>,
@@ -48,7 +48,7 @@ impl Shared {
             watched,
             generation,
             read_only,
-            known: Mutex::new(Known::default()),
+            known: Mutex::new(KnownState::default()),
             version: watch::Sender::new(1),
             told: Mutex::new((0, Arc::from(""))),
             ask: Notify::new(),
@@ -56,7 +56,7 @@ impl Shared {
     }
 
     /// Locks the shared state. Holders must not wait for anything.
-    pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
+    pub(crate) fn known(&self) -> MutexGuard<'_, KnownState> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -65,7 +65,7 @@ impl Shared {
     }
 
     /// Notifies subscribers if the change returns true.
-    fn update(&self, change: impl FnOnce(&mut Known) -> bool) {
+    fn update(&self, change: impl FnOnce(&mut KnownState) -> bool) {
         let is_news = change(&mut self.known());
         if is_news {
             self.changed();
@@ -94,7 +94,7 @@ impl Shared {
         Clock { now, speed: known.speed, heard, seq }
     }
 
-    pub(crate) fn lines_after(&self, told: Option<u64>, most: usize) -> Option<News> {
+    pub(crate) fn lines_after(&self, told: Option<u64>, most: usize) -> Option<NewLines> {
         let known = self.known();
         let model = known.model.as_ref().filter(|model| known.reading.is_none() || model.is_recent)?;
         Some(model.tail.after(told, most))
@@ -104,26 +104,26 @@ impl Shared {
 pub(crate) async fn follow_bot(shared: Arc<Shared>) {
     loop {
         let asked = send_order(&shared.watched.paths.socket, &ControlOrder::Status, None);
-        let state = match tokio::time::timeout(PATIENCE, asked).await {
+        let state = match tokio::time::timeout(POLL_TIMEOUT, asked).await {
             Ok(Ok(ControlAnswer::Done { state })) => Some(*state),
             Ok(Ok(_) | Err(_)) | Err(_) => None,
         };
         shared.update(|known| known.take_bot(state));
         tokio::select! {
-            () = tokio::time::sleep(PACE) => {}
+            () = tokio::time::sleep(POLL_INTERVAL) => {}
             () = shared.ask.notified() => {}
         }
     }
 }
 
-impl Known {
+impl KnownState {
     fn take_bot(&mut self, state: Option<RunState>) -> bool {
         let read = Instant::now();
         match (&state, self.clock) {
             (Some(state), Some((at, before))) if state.at > at => {
                 let real = before.elapsed().as_millis().max(1) as f64;
                 let speed = (state.at - at).get() as f64 / real;
-                // A usual clock runs as ours; the embedded venue's may be faster.
+                // Only the sandbox's clock may run faster than real time.
                 self.speed = if (speed - 1.0).abs() < 0.2 { 1.0 } else { speed };
             }
             _ => self.speed = 1.0,

@@ -302,7 +302,7 @@ impl TradeBook {
     fn record_open(&mut self, approved: &Approved) {
         self.news += 1;
         let reason = self.reasons.put(approved.reason());
-        // Made in its place: what was just written in pieces is waited for when it is copied as a whole.
+        // Constructed in place: copying a row that was just written field by field stalls.
         self.rows.extend(iter::once_with(|| IntentRow::decided(*approved.terms())));
         if let Some(row) = self.rows.last_mut() {
             (row.reason, row.sequence.decided) = (reason, self.news);
@@ -383,7 +383,7 @@ impl TradeBook {
             row.state = IntentState::Open;
             row.answered_at = Some(at);
         }
-        // A first reply may not say what it pays.
+        // The first reply may omit the payout.
         if row.sequence.answered_payout.is_none() && opened.payout.is_some() {
             row.sequence.answered = place;
             row.sequence.answered_payout = opened.payout;
@@ -461,11 +461,11 @@ impl TradeBook {
         let first = self.rows.first()?.approved.intent().number();
         let place = usize::try_from(intent.number().checked_sub(first)?).ok()?;
         let is_there = self.rows.get(place).is_some_and(|row| row.approved.intent() == intent);
-        if is_there { Some(place) } else { self.place_among_few(intent) }
+        if is_there { Some(place) } else { self.find_row(intent) }
     }
 
     #[cold]
-    fn place_among_few(&self, intent: IntentId) -> Option<usize> {
+    fn find_row(&self, intent: IntentId) -> Option<usize> {
         self.rows.binary_search_by_key(&intent, |row| row.approved.intent()).ok()
     }
 
@@ -505,7 +505,7 @@ impl TradeBook {
             && is_left_out_by_person
             && let Some(row) = self.row_mut(intent)
         {
-            // The venue's word is evidence; only the operator's was not.
+            // A result of the venue is evidence, unlike one of the operator.
             row.sequence.left_out = 0;
         }
         let first = self.corrections.get(&intent).map_or(booked, |first| (first.outcome, first.profit));

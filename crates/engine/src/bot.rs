@@ -1,7 +1,7 @@
 //! A bot of a Session: strategy, symbol, stake and verdict.
 
 use crate::reentry::Reentry;
-use crate::stake::{Purse, Stake};
+use crate::stake::{Stake, StakeContext};
 use crate::{BotVerdict, Edge, IfRefused, IntentId, SymbolId};
 use candlewick_sdk::{
     Candle, CandleAnswer, CandleAnswers, Direction, Expiry, LongerCandles, Millis, Money, Settlement,
@@ -159,11 +159,11 @@ impl Bot {
     }
 
     #[inline]
-    pub(crate) fn next_stake(&self, purse: Purse, at: Millis) -> Money {
+    pub(crate) fn next_stake(&self, context: StakeContext, at: Millis) -> Money {
         if self.has_lost_edge() {
-            return purse.minimum;
+            return context.minimum;
         }
-        if self.has_missed_level(at) { self.stake.first(purse) } else { self.stake.next(purse) }
+        if self.has_missed_level(at) { self.stake.first(context) } else { self.stake.next(context) }
     }
 
     /// Returns whether the bot stakes by an edge that is no longer held: the lower bound of its win rate covers
@@ -186,7 +186,7 @@ impl Bot {
     #[inline]
     pub(crate) fn give_up_missed_level(&mut self, at: Millis) {
         if self.has_missed_level(at) {
-            self.stake.begin_ladder_anew();
+            self.stake.restart_ladder();
         }
     }
 

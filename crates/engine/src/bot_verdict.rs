@@ -40,7 +40,7 @@ impl BotVerdict {
         self.judge.set_weight(weight);
     }
 
-    pub(crate) fn begins_anew(&self, identity: &Value) -> bool {
+    pub(crate) fn differs_from(&self, identity: &Value) -> bool {
         self.identity.as_ref() != Some(identity)
     }
 
@@ -68,7 +68,7 @@ impl BotVerdict {
         self.since
     }
 
-    pub(crate) fn begin_anew(&mut self, identity: &Value, plan: EdgeTestPlan, next: IntentId) {
+    pub(crate) fn restart(&mut self, identity: &Value, plan: EdgeTestPlan, next: IntentId) {
         *self = Self { identity: Some(identity.clone()), since: next, ..Self::new(plan) };
     }
 

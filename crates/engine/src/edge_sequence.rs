@@ -1,6 +1,6 @@
 //! Confidence sequences of edge and win rate, over trades in the order in which they became known.
 
-use crate::judge::{News, UNSEEN_PAYOUT_FRACTION, in_order};
+use crate::judge::{UNSEEN_PAYOUT_FRACTION, UpdateKind, in_order};
 use crate::{IntentId, IntentRow, JudgedTrade, to_trade_outcome};
 use candlewick_sdk::{Outcome, Payout};
 use candlewick_statistics::{ConfidenceSequence, OpenTrade};
@@ -74,15 +74,15 @@ impl RunningEdge {
     /// Updates added earlier must have smaller numbers.
     pub fn take(&mut self, rows: &[EdgeRow], (from, before): (u32, u32)) {
         let is_asked = |number: u32| number > 0 && from <= number && number < before;
-        let decisions = rows.iter().map(|row| (row.decided, News::Decided, row));
-        let ends = rows.iter().map(|row| (row.ended, News::Ended, row));
+        let decisions = rows.iter().map(|row| (row.decided, UpdateKind::Decided, row));
+        let ends = rows.iter().map(|row| (row.ended, UpdateKind::Ended, row));
         let mut news: Vec<_> = decisions.chain(ends).filter(|(number, ..)| is_asked(*number)).collect();
         news.sort_unstable_by_key(|(number, news, _)| (*number, *news));
         for (_, news, row) in news {
             match news {
-                News::Decided => self.on_decided(row.intent),
-                News::Ended => self.on_end(row),
-                News::Answered => {}
+                UpdateKind::Decided => self.on_decided(row.intent),
+                UpdateKind::Ended => self.on_end(row),
+                UpdateKind::Answered => {}
             }
         }
     }
@@ -158,9 +158,9 @@ pub fn edge_sequence_of(trades: &[JudgedTrade]) -> ConfidenceSequence {
     let mut open: Vec<_> = trades.iter().map(|_| None).collect();
     for (_, _, news, place) in in_order(trades) {
         match news {
-            News::Decided => open[place] = Some(sequence.on_open()),
-            News::Answered => {}
-            News::Ended => {
+            UpdateKind::Decided => open[place] = Some(sequence.on_open()),
+            UpdateKind::Answered => {}
+            UpdateKind::Ended => {
                 let JudgedTrade { payout, ended, sequence: order, .. } = trades[place];
                 let payout = order.and_then(|order| order.settled_payout).or(payout);
                 if let (Some(trade), Some((_, outcome))) = (open[place].take(), ended) {
@@ -191,9 +191,9 @@ mod tests {
     }
 
     #[test]
-    fn trades_count_in_the_order_in_which_they_became_known() {
+    fn trades_count_in_the_order_of_their_updates() {
         let outcome = |place: i64| if place % 4 == 0 { Outcome::Lost } else { Outcome::Won };
-        // Each ends after the next has opened, and one is never heard of again.
+        // Each ends after the next has opened, and one never ends.
         let mut trades: Vec<JudgedTrade> = (0..120)
             .map(|place| trade(place * 60, Some((place * 60 + 90, outcome(place))), Some(85)))
             .collect();
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_correction_leaves_what_the_right_outcome_would_have_left() {
+    fn corrected_sequence_equals_that_of_the_right_outcome() {
         use Outcome::{Cancelled, Draw, Lost, Won};
         let after = |third: Outcome| {
             let mut running = RunningEdge::default();

@@ -108,7 +108,7 @@ fn encode_event(event: &Event, out: &mut Vec<u8>) {
         EventKind::InDoubt { .. } => begin(event, 5, out),
         EventKind::Balance { .. } => begin(event, 7, out),
         EventKind::Skew { .. } => begin(event, 8, out),
-        // 10 was an event that nothing sends any more.
+        // 10 is the code of a removed event.
         EventKind::Control { .. } => begin(event, 11, out),
         EventKind::NotOpened { .. } => begin(event, 13, out),
         EventKind::Deposit { .. } => begin(event, 14, out),
@@ -261,7 +261,7 @@ fn encode_judgement(judgement: &Judgement, out: &mut Vec<u8>) {
     put_number(judgement.trades, out);
     put_float(judgement.account_for, out);
     put_float(judgement.account_against, out);
-    // One bot alone has all of alpha.
+    // A single bot has all of alpha.
     if judgement.weight != 1.0 {
         put_float(judgement.weight, out);
     }
@@ -354,7 +354,7 @@ fn encode_outside_signal(signal: &OutsideSignal, out: &mut Vec<u8>) {
 }
 
 /// Writes a LEB128 number: seven bits per byte, lowest first, the eighth set while more follow.
-/// Nearly always one byte.
+/// Usually one byte.
 #[inline]
 fn put_number(number: u64, out: &mut Vec<u8>) {
     let mut rest = number;

@@ -62,7 +62,7 @@ pub enum EventKind {
         /// Intent in doubt.
         intent: IntentId,
     },
-    /// Match of a trade at the venue with an intent in doubt or taken as not opened. The intent is open.
+    /// Match of a trade at the venue with an intent in doubt or marked as not opened. The intent is open.
     Adopted(Opened),
     /// Absence of a trade for an intent in doubt.
     /// Its stake stays reserved for now, because a trade may yet appear.
@@ -273,7 +273,7 @@ impl Rejection {
 impl Display for Rejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoPrice => f.write_str("it has no price for the moment"),
+            Self::NoPrice => f.write_str("no price at the moment"),
             Self::InsufficientBalance => f.write_str("the wallet does not cover the stake"),
             Self::Other(words) | Self::Refused { text: words, .. } => f.write_str(words.as_str()),
         }
@@ -460,7 +460,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_back_the_note_of_a_halt_and_no_other() {
+    fn parses_only_notes_of_a_halt() {
         let at = Millis::new(7);
         let halt = Halt { at: Some(at), reason: "news at \"noon\"".to_owned() };
         let note = |alarm: &str| serde_json::json!({ "alarm": alarm }).to_string();

@@ -13,18 +13,18 @@ macro_rules! position {
         pub struct $name(u16);
 
         impl $name {
-            /// The first one.
+            /// First id.
             pub const FIRST: Self = Self(0);
 
-            /// One that is no longer in the list.
+            /// Placeholder for an item that is no longer in the list.
             pub const RETIRED: Self = Self(u16::MAX);
 
-            /// From a position in the Session's list; there are at most 65,535.
+            /// Creates the id of a position in the Session's list, `None` above 65,535.
             pub fn new(position: usize) -> Option<Self> {
                 u16::try_from(position).ok().map(Self).filter(|id| *id != Self::RETIRED)
             }
 
-            /// The position in the Session's list.
+            /// Returns the position in the Session's list.
             #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
@@ -34,15 +34,15 @@ macro_rules! position {
 }
 
 position! {
-    /// A bot, by its place in `[[bots]]`.
+    /// Index of a bot in `[[bots]]`.
     BotId
 }
 position! {
-    /// A symbol, by its first appearance in `[[bots]]`.
+    /// Index of a symbol in order of first appearance in `[[bots]]`.
     SymbolId
 }
 position! {
-    /// A series, by its first appearance in `[[bots]]`.
+    /// Index of a series in order of first appearance in `[[bots]]`.
     SeriesId
 }
 
@@ -129,7 +129,7 @@ impl IntentRow {
 impl OrderTerms {
     pub(crate) fn under(self, numbers: &Renumbering) -> Self {
         let (bot, symbol) = (numbers.bot(self.bot()), numbers.symbol(self.symbol()));
-        self.of_bot(bot, symbol)
+        self.with_bot(bot, symbol)
     }
 }
 
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stay_where_names_are_added_at_the_end_alone() {
+    fn appending_names_keeps_the_numbers() {
         let own = names(&["a"], &["X"]);
         assert!(own.are_numbered_as(&own) && own.are_numbered_as(&names(&["a", "b"], &["X", "Y"])));
         assert!(!own.are_numbered_as(&names(&["b", "a"], &["X"])));

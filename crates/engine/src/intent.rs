@@ -54,7 +54,7 @@ pub(crate) struct Reinstated {
 }
 
 /// Time after the decision for which a trade of the intent may still be found.
-const FORGOTTEN_AFTER: Millis = Millis::DAY;
+const LATE_TRADE_WINDOW: Millis = Millis::DAY;
 
 impl Intent {
     #[inline]
@@ -175,7 +175,7 @@ impl Intents {
         self.unfinished.len() + self.seconds.len()
     }
 
-    pub(crate) fn most_on_a_symbol(&self) -> usize {
+    pub(crate) fn max_per_symbol(&self) -> usize {
         self.counts.iter().map(|counts| counts.all() as usize).max().unwrap_or_default()
     }
 
@@ -195,7 +195,7 @@ impl Intents {
         !self.unopened.is_empty()
     }
 
-    pub(crate) fn take_back(&mut self, intent: Intent) -> bool {
+    pub(crate) fn restore_unfinished(&mut self, intent: Intent) -> bool {
         let unopened = self.unopened.iter().map(|unopened| &unopened.intent);
         if self.unfinished.iter().chain(unopened).any(|known| known.id == intent.id) {
             return false;
@@ -237,7 +237,7 @@ impl Intents {
         }
     }
 
-    pub(crate) fn bots_of_all(&self) -> impl Iterator<Item = BotId> {
+    pub(crate) fn bots(&self) -> impl Iterator<Item = BotId> {
         let unopened = self.unopened.iter().map(|unopened| &unopened.intent);
         self.unfinished.iter().chain(&self.seconds).chain(unopened).map(|intent| intent.bot)
     }
@@ -261,7 +261,7 @@ impl Intents {
                 released += unopened.intent.stake;
             }
         }
-        let is_young = |unopened: &Unopened| now - unopened.intent.decision_time < FORGOTTEN_AFTER;
+        let is_young = |unopened: &Unopened| now - unopened.intent.decision_time < LATE_TRADE_WINDOW;
         self.unopened.retain(|unopened| unopened.is_reserved || is_young(unopened));
         released
     }
@@ -269,7 +269,7 @@ impl Intents {
     fn take(&mut self, is_it: impl Fn(&Intent) -> bool) -> Option<Intent> {
         let position = self.unfinished.iter().position(is_it)?;
         let list = &mut self.unfinished;
-        // Nearly always it is the last one: to take out another is a call.
+        // Fast path: usually it is the last intent, and removing another is a call.
         let intent = if position + 1 == list.len() { list.pop()? } else { list.remove(position) };
         if let Some(counts) = self.counts.get_mut(intent.symbol.index()) {
             counts.remove(&intent);
@@ -385,7 +385,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counts_are_what_a_scan_finds(steps in prop::collection::vec((0_u8..10, 1_u64..12, 0..SYMBOLS), 0..80)) {
+        fn counts_match_a_scan(steps in prop::collection::vec((0_u8..10, 1_u64..12, 0..SYMBOLS), 0..80)) {
             let mut intents = Intents::with_capacity(4, SYMBOLS - 1);
             for (step, number, symbol) in steps {
                 let id = IntentId::new(number);

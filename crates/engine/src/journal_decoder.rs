@@ -130,7 +130,7 @@ impl JournalDecoder {
         match &mut event.kind {
             EventKind::OutsideSignal(signal) => signal.bot = self.bot(signal.bot),
             EventKind::Reinstated(terms) => {
-                *terms = terms.of_bot(self.bot(terms.bot()), self.symbol(terms.symbol()));
+                *terms = terms.with_bot(self.bot(terms.bot()), self.symbol(terms.symbol()));
             }
             _ => {}
         }

@@ -12,7 +12,7 @@ use std::iter;
 /// Payout assumed until one is seen on the symbol. It is high, so the bet is small. Trades may pay more.
 pub(crate) const UNSEEN_PAYOUT_FRACTION: f64 = 0.92;
 
-const USUAL_OPEN_TRADES: usize = 16;
+const TYPICAL_OPEN_TRADES: usize = 16;
 
 /// A running verdict over the decisions, replies and settlements of intents.
 ///
@@ -44,15 +44,15 @@ impl Judge {
     /// sort than everything else.
     pub fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<EdgeTest>) -> Self {
         let mut judge = Self::new(test);
-        let mut waiting: VecDeque<Waiting> = VecDeque::with_capacity(USUAL_OPEN_TRADES);
+        let mut waiting: VecDeque<Waiting> = VecDeque::with_capacity(TYPICAL_OPEN_TRADES);
         for (place, row) in rows.into_iter().enumerate() {
             let trade = JudgedTrade::of_row(row);
             while let Some(earlier) = waiting.pop_front_if(|waiting| waiting.order < row.sequence.decided) {
                 judge.apply(earlier.news, earlier.place, &earlier.trade);
             }
-            judge.apply(News::Decided, place, &trade);
+            judge.apply(UpdateKind::Decided, place, &trade);
             for (news, order) in
-                [(News::Answered, row.sequence.answered), (News::Ended, row.sequence.ended())]
+                [(UpdateKind::Answered, row.sequence.answered), (UpdateKind::Ended, row.sequence.ended())]
             {
                 if order > 0 {
                     let before = waiting.iter().rposition(|other| other.order < order);
@@ -74,7 +74,7 @@ impl Judge {
             watch_trades: test.plan().watch_trades(),
             test,
             payouts: Vec::with_capacity(1),
-            open: Vec::with_capacity(USUAL_OPEN_TRADES),
+            open: Vec::with_capacity(TYPICAL_OPEN_TRADES),
             watch: None,
         }
     }
@@ -106,7 +106,7 @@ impl Judge {
     /// Records the approval of an intent.
     pub fn on_decided(&mut self, intent: IntentId, symbol: SymbolId, at: Millis) {
         let payout_fraction = self.seen(symbol).map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
-        // A payout of nothing can be no evidence.
+        // A payout of zero is no evidence.
         if let Ok(stake) = self.test.on_open(payout_fraction) {
             self.open.extend(iter::once_with(|| Staked { intent, symbol, stake, payout_fraction }));
             if self.test.is_final() {
@@ -149,7 +149,7 @@ impl Judge {
     /// Otherwise the payout of the reply counts. Unknown and already ended trades are ignored.
     pub fn on_settled(&mut self, intent: IntentId, outcome: Outcome, payout: Option<Payout>) {
         let Some(place) = self.open.iter().position(|open| open.intent == intent) else { return };
-        // Nearly always it is the only one: to take it out of a list is a call.
+        // Fast path: usually it is the only one, and removing one from a list is a call.
         let is_last = place + 1 == self.open.len();
         let taken = if is_last { self.open.pop() } else { Some(self.open.remove(place)) };
         let Some(Staked { symbol, stake, payout_fraction, .. }) = taken else { return };
@@ -163,16 +163,16 @@ impl Judge {
         }
     }
 
-    pub(crate) fn apply(&mut self, news: News, place: usize, trade: &JudgedTrade) {
+    pub(crate) fn apply(&mut self, news: UpdateKind, place: usize, trade: &JudgedTrade) {
         let JudgedTrade { symbol, payout, ended, sequence, .. } = *trade;
         let intent = IntentId::new(place as u64 + 1);
         let answered = sequence.map_or(payout, |sequence| sequence.answered_payout);
         let settled = sequence.map_or(payout, |sequence| sequence.settled_payout);
         match (news, answered, ended) {
-            (News::Decided, ..) => self.on_decided(intent, symbol, trade.decided),
-            (News::Answered, Some(payout), _) => self.on_answered(intent, symbol, payout),
-            (News::Ended, _, Some((_, outcome))) => self.on_settled(intent, outcome, settled),
-            (News::Answered | News::Ended, ..) => {}
+            (UpdateKind::Decided, ..) => self.on_decided(intent, symbol, trade.decided),
+            (UpdateKind::Answered, Some(payout), _) => self.on_answered(intent, symbol, payout),
+            (UpdateKind::Ended, _, Some((_, outcome))) => self.on_settled(intent, outcome, settled),
+            (UpdateKind::Answered | UpdateKind::Ended, ..) => {}
         }
     }
 
@@ -201,7 +201,7 @@ pub struct JudgedTrade {
 
 /// Kinds of updates. At equal times settlements come first, since decisions already know them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum News {
+pub(crate) enum UpdateKind {
     Ended,
     Answered,
     Decided,
@@ -209,13 +209,13 @@ pub(crate) enum News {
 
 struct Waiting {
     order: u32,
-    news: News,
+    news: UpdateKind,
     place: usize,
     trade: JudgedTrade,
 }
 
 /// An update: order in its book, time, kind, and index of the trade.
-pub(crate) type Known = (Option<u32>, Millis, News, usize);
+pub(crate) type TimelineEntry = (Option<u32>, Millis, UpdateKind, usize);
 
 /// Computes the verdict from rows, in the order in which the Session saw them.
 /// It equals the verdict of the Session. `test` is a plan, or a test with a share of alpha.
@@ -260,21 +260,21 @@ impl JudgedTrade {
 }
 
 /// Sorts three lists that are each nearly sorted, which makes the sort fast.
-pub(crate) fn in_order(trades: &[JudgedTrade]) -> Vec<Known> {
+pub(crate) fn in_order(trades: &[JudgedTrade]) -> Vec<TimelineEntry> {
     let mut known = Vec::with_capacity(trades.len() * 3);
     let trades = || trades.iter().enumerate();
     known.extend(trades().map(|(place, trade)| {
-        (trade.sequence.map(|sequence| sequence.decided), trade.decided, News::Decided, place)
+        (trade.sequence.map(|sequence| sequence.decided), trade.decided, UpdateKind::Decided, place)
     }));
     known.extend(trades().filter_map(|(place, trade)| {
         let order = trade.sequence.map(|sequence| sequence.answered);
-        // An answer that refused it says nothing of payouts, and has no place of its own.
+        // A rejection has no payout and no update number of its own.
         let answered = trade.answered.filter(|_| order != Some(0))?;
-        Some((order, answered, News::Answered, place))
+        Some((order, answered, UpdateKind::Answered, place))
     }));
     known.extend(trades().filter_map(|(place, trade)| {
         let order = trade.sequence.map(EventSequence::ended);
-        Some((order, trade.ended?.0, News::Ended, place))
+        Some((order, trade.ended?.0, UpdateKind::Ended, place))
     }));
     known.sort();
     known
@@ -306,13 +306,13 @@ impl ShownEdge {
     pub fn find(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> Option<Self> {
         let known = in_order(trades);
         let mut judge = Judge::new(test);
-        let is_shown = |(_, _, news, place): &(_, _, News, usize)| {
+        let is_shown = |(_, _, news, place): &(_, _, UpdateKind, usize)| {
             judge.apply(*news, *place, &trades[*place]);
             judge.test().is_final()
         };
         let last = known.iter().position(is_shown)?;
         let test = judge.test();
-        let rest = known[last + 1..].iter().filter(|(_, _, news, _)| *news == News::Ended);
+        let rest = known[last + 1..].iter().filter(|(_, _, news, _)| *news == UpdateKind::Ended);
         (test.verdict() == Verdict::EdgeShown).then(|| Self {
             at: known[last].1,
             after_trades: test.settled(),
@@ -359,7 +359,7 @@ mod tests {
     use candlewick_sdk::{Direction, ExpirationType, Expiry, Money, Reason};
     use proptest::prelude::*;
 
-    /// Decided, answered and settled at these seconds, paying so many percent.
+    /// Seconds of decision, reply and settlement, payout in percent, and outcome.
     struct Trade(i64, i64, Option<i64>, u32, Outcome);
 
     fn book(trades: &[Trade]) -> TradeBook {
@@ -404,7 +404,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn rows_are_judged_as_a_sorted_list_of_all_that_became_known_of_them(
+        fn verdict_of_rows_matches_that_of_their_sorted_updates(
             drawn in prop::collection::vec(((0_i64..9, 0_i64..5), prop::option::of(0_i64..40), 60_u32..93, 0_usize..4), 0..60),
         ) {
             let outcomes = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled];
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trade_pays_what_its_settlement_says_and_where_that_is_silent_what_its_answer_said() {
+    fn payout_of_the_settlement_overrides_that_of_the_reply() {
         let percent = |percent: i64| Payout::from_percent(percent.into()).ok();
         for (settled, pays) in [(None, 0.8), (percent(70), 0.7)] {
             let mut judge = Judge::new(EdgeTestPlan::default());
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn the_trade_that_shows_an_edge_is_the_first_after_which_the_verdict_says_so() {
+    fn finds_the_first_trade_after_which_an_edge_is_shown() {
         let outcomes = [[Outcome::Won; 60], [Outcome::Lost; 60]].concat();
         let mut trades: Vec<_> =
             (0..).zip(outcomes).map(|(minute, outcome)| trade(minute, outcome)).collect();
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ruled_out_or_undecided_was_not_shown() {
+    fn finds_no_edge_if_ruled_out_or_undecided() {
         for count in [1, 500] {
             let lost: Vec<_> = (0..count).map(|minute| trade(minute, Outcome::Lost)).collect();
             assert_eq!(ShownEdge::find(&lost, EdgeTestPlan::default()), None, "{count}");

@@ -94,7 +94,7 @@ impl TradeBook {
         if by_person {
             self.settled_by_person.insert(intent);
         } else {
-            // A corrected row may follow one that a person's word had settled.
+            // A corrected row may replace one that an operator had settled.
             self.settled_by_person.remove(&intent);
         }
         self.corrections.extend(corrected.map(|corrected| (intent, corrected)));
@@ -121,7 +121,7 @@ impl TradeBook {
     /// Continues from stored counts. Returns `false` if they do not fit the rules.
     pub fn count_from(&mut self, totals: BookTotals) -> bool {
         let BookTotals { refused, no_price, rejected, not_sent, news } = totals;
-        let Some(refused) = RefusalCount::of_totals(refused) else { return false };
+        let Some(refused) = RefusalCount::from_totals(refused) else { return false };
         (self.refused, self.no_price, self.rejected, self.not_sent) = (refused, no_price, rejected, not_sent);
         self.news = news;
         true
@@ -136,7 +136,7 @@ impl TradeBook {
     /// Everything known of their intents is dropped as well. The counts remain.
     pub fn keep_rows(&mut self, mut is_kept: impl FnMut(&IntentRow) -> bool) -> usize {
         let before = self.rows.len();
-        // Made anew: places of reasons and names are those of their lists.
+        // Rebuilt, because rows refer to reasons and venue ids by index.
         let mut kept = self.without_rows();
         for row in self.rows.iter().filter(|row| is_kept(row)) {
             kept.copy_row(self, row.approved.intent(), *row);

@@ -166,7 +166,7 @@ impl Ledger {
 
     pub(crate) fn record_difference(&mut self, amount: Money) {
         self.difference = amount;
-        // What comes to be missing again counts again.
+        // A shortage that arises again counts again.
         self.shortage_before = self.shortage_before.min(self.shortage());
         self.peak = self.peak.max(self.covered_equity());
     }

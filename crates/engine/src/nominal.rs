@@ -7,7 +7,7 @@ const CUTOFF: Millis = Millis::from_seconds(30);
 
 pub(crate) fn nominal_close(expiry: Expiry, at: Millis) -> Millis {
     let duration = expiry.close_type.duration();
-    // Only where it counts: a division takes longer than all else here.
+    // Computed only if needed, because a division dominates the cost.
     let next_candle = || at.floor_to(duration) + duration;
     match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => at + duration,
@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_meant_close_follows_the_expiration_type() {
+    fn nominal_close_depends_on_the_expiration_type() {
         use ExpirationType::{CandleClose, NextCandle, TimeFixed};
         for (expiration_type, at, expected) in [
             (TimeFixed, 1_500, 61_500),

@@ -12,8 +12,8 @@ pub type SignalId = Text<63>;
 /// Reason that the sender gives for a signal.
 pub type SignalReason = Text<47>;
 
-const REMEMBERED: usize = 4_096;
-const REASONS: usize = 64;
+const MAX_SIGNALS: usize = 4_096;
+const MAX_REASONS: usize = 64;
 
 /// A request for a trade from outside the program.
 /// It is subject to the same rules as a strategy's own signal, lateness included. The event's `at` is the
@@ -64,7 +64,7 @@ impl KnownSignals {
             return false;
         }
         self.order.push_back(name);
-        if self.order.len() > REMEMBERED
+        if self.order.len() > MAX_SIGNALS
             && let Some(oldest) = self.order.pop_front()
         {
             self.names.remove(&oldest);
@@ -72,7 +72,7 @@ impl KnownSignals {
         true
     }
 
-    /// Returns the reason to display for a trade on the signal. Beyond `REASONS` texts only the
+    /// Returns the reason to display for a trade on the signal. Beyond `MAX_REASONS` texts only the
     /// source is named, so a sender that puts a price into each text cannot use up memory.
     pub(crate) fn reason_of(&mut self, signal: &OutsideSignal) -> Reason {
         let text = if signal.reason.is_empty() {
@@ -84,7 +84,7 @@ impl KnownSignals {
         if let Some(template) = known {
             return template.with_numbers(&[]);
         }
-        if self.reasons.len() == REASONS {
+        if self.reasons.len() == MAX_REASONS {
             return Reason::new("signal from outside");
         }
         let template = ReasonTemplate::new(text, [""; 0]);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_is_known_by_bot_source_and_name_and_the_oldest_is_forgotten() {
+    fn signals_are_identified_by_bot_source_and_id_and_the_oldest_is_dropped() {
         let mut known = KnownSignals::default();
         assert!(known.remember(&signal(0, "")));
         assert!(!known.remember(&OutsideSignal { direction: Direction::Sell, ..signal(0, "") }));
@@ -147,14 +147,14 @@ mod tests {
         let kept = serde_json::to_string(&known).unwrap();
         let mut known: KnownSignals = serde_json::from_str(&kept).unwrap();
         assert!(known.knows(&signal(0, "")));
-        assert!((1..=REMEMBERED).all(|number| known.remember(&signal(number, ""))));
+        assert!((1..=MAX_SIGNALS).all(|number| known.remember(&signal(number, ""))));
         assert!(!known.knows(&signal(0, "")));
         assert!(known.knows(&signal(1, "")));
-        assert_eq!(known.names.len(), REMEMBERED);
+        assert_eq!(known.names.len(), MAX_SIGNALS);
     }
 
     #[test]
-    fn a_reason_is_the_senders_words_until_there_are_too_many() {
+    fn reason_is_that_of_the_sender_until_there_are_too_many() {
         let mut known = KnownSignals::default();
         assert_eq!(known.reason_of(&signal(1, "")).text(), "signal from webhook");
         for number in 0..100 {

@@ -2,7 +2,7 @@
 
 use candlewick_sdk::Reason;
 
-const USUAL_SHAPES: usize = 16;
+const TYPICAL_SHAPES: usize = 16;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reasons {
@@ -38,7 +38,7 @@ impl Reasons {
     #[inline]
     pub(crate) fn put(&mut self, reason: &Reason) -> ReasonPlace {
         let place = ReasonPlace { shape: self.shapes.put(reason), numbers: self.numbers.len() as u32 };
-        // A copy whose length is not known is a call.
+        // A copy of unknown length is a call.
         let end = self.numbers.len() + reason.values().len();
         self.numbers.extend_from_slice(reason.padded_values());
         self.numbers.truncate(end);
@@ -53,7 +53,7 @@ impl Reasons {
 
 impl Default for ReasonShapes {
     fn default() -> Self {
-        Self { shapes: Vec::with_capacity(USUAL_SHAPES), latest: Vec::with_capacity(SLOTS) }
+        Self { shapes: Vec::with_capacity(TYPICAL_SHAPES), latest: Vec::with_capacity(SLOTS) }
     }
 }
 
@@ -99,7 +99,7 @@ mod tests {
     use candlewick_sdk::ReasonTemplate;
 
     #[test]
-    fn reasons_are_had_again_as_they_were_and_their_texts_are_kept_once() {
+    fn restores_reasons_and_stores_each_text_once() {
         let low = |value| Reason::new("low").with("rsi", value).with("level", 30.0);
         let put = [
             low(29.5),

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_journal_hashes_like_its_bytes_in_one_piece() {
+    fn hash_of_a_long_journal_equals_that_of_its_bytes() {
         let doubt = |number| EventKind::InDoubt { intent: IntentId::new(number) };
         let events: Vec<EventKind> = (0..20_000).map(doubt).collect();
         let (mut encoder, mut bytes) = (Encoder::default(), Vec::new());

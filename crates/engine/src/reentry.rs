@@ -73,7 +73,7 @@ mod tests {
 
     const MINUTE: Millis = Millis::MINUTE;
 
-    /// A trade ended at the 100th second, and candles of a minute close at these seconds: at which the bot enters again.
+    /// Checks at which of these 1m closes, in seconds, a bot enters again after a trade that ended at 100 s.
     fn check(level: u32, closes: &[i64], expected: Option<i64>) {
         let mut reentry = Reentry::default();
         reentry.on_ended(Direction::Sell, Millis::from_seconds(100), level);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_candle_that_closes_within_an_interval_after_the_settlement_is_the_one() {
+    fn enters_on_first_close_within_an_interval_after_the_settlement() {
         check(2, &[60, 120, 180], Some(120));
         check(2, &[100, 160], Some(100));
         check(3, &[40, 99, 159], Some(159));
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trade_that_was_approved_meanwhile_is_what_the_ladder_goes_on_with() {
+    fn trade_approved_in_the_meantime_continues_the_ladder() {
         let mut reentry = Reentry::default();
         reentry.on_ended(Direction::Buy, Millis::from_seconds(100), 2);
         let half =
@@ -109,9 +109,9 @@ mod tests {
         assert_eq!(signal.reason.to_string(), "ladder: again with the next candle level=3");
     }
 
-    /// Known at the 100th second, candles of a minute: the one for it closes at the 120th.
+    /// The end is known at 100 s, so the candle for the entry closes at 120 s.
     #[test]
-    fn an_entry_is_missed_once_its_candle_lies_behind() {
+    fn entry_is_missed_once_its_candle_has_closed() {
         let missed = |since: i64, at: i64| {
             let mut reentry = Reentry::default();
             reentry.on_ended(Direction::Buy, Millis::from_seconds(since), 2);
@@ -124,14 +124,10 @@ mod tests {
         }
         let mut reentry = Reentry::default();
         reentry.on_ended(Direction::Buy, Millis::from_seconds(100), 1);
-        assert_eq!(reentry.missed_from(MINUTE), None, "the first level waits for no candle");
+        assert_eq!(reentry.missed_from(MINUTE), None, "the first level does not wait for a candle");
         let mut reentry = Reentry::default();
         reentry.on_ended(Direction::Buy, Millis::from_seconds(100), 2);
         reentry.on_ended(Direction::Sell, Millis::from_seconds(110), 1);
-        assert_eq!(
-            reentry.on_close(Millis::from_seconds(120), MINUTE),
-            None,
-            "the one that ends later decides"
-        );
+        assert_eq!(reentry.on_close(Millis::from_seconds(120), MINUTE), None, "the later end decides");
     }
 }

@@ -60,7 +60,7 @@ impl RefusalCount {
         if its_last.is_some() || self.since != last {
             (self.recent, self.since) = (Self::default().recent, last);
         }
-        // What the later run refused before its own last intent came before the last one of both.
+        // Refusals before the last intent of the later run also precede the last intent of both.
         if later.since == its_last {
             let sums = self.recent.iter_mut().zip(later.recent);
             sums.for_each(|(count, more)| *count += more);
@@ -76,7 +76,7 @@ impl RefusalCount {
         self.all[..FIRST_RULES + used].to_vec()
     }
 
-    pub(crate) fn of_totals(mut totals: Vec<u64>) -> Option<Self> {
+    pub(crate) fn from_totals(mut totals: Vec<u64>) -> Option<Self> {
         if totals.len() >= FIRST_RULES && totals.len() < Rule::ALL.len() {
             totals.resize(Rule::ALL.len(), 0);
         }
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_refused_before_the_last_trade_is_not_counted_as_after_it() {
+    fn refusals_before_the_last_trade_do_not_count_after_it() {
         let [first, second] = [1, 2].map(|number| Some(IntentId::new(number)));
         let mut count = RefusalCount::default();
         count.record(Rule::Halted, None);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_end_of_a_run_refuses_is_no_halt_after_its_last_trade() {
+    fn suspension_at_the_end_of_a_run_is_not_a_halt() {
         let first = Some(IntentId::new(1));
         let (mut halted, mut ended) = (RefusalCount::default(), RefusalCount::default());
         halted.record(Rule::Halted, first);
@@ -138,7 +138,7 @@ mod tests {
         }
         assert_eq!(of(ended.all()), [("Halted", 1), ("MaxDrawdown", 1)]);
         assert_eq!(of(ended.after(first)), [("MaxDrawdown", 1)]);
-        assert_eq!(of(halted.after(first)), [("Halted", 1), ("MaxDrawdown", 1)], "a person's halt is one");
+        assert_eq!(of(halted.after(first)), [("Halted", 1), ("MaxDrawdown", 1)], "an operator's halt");
         let mut next = RefusalCount::default();
         next.record_control(Control::Continue);
         next.record(Rule::Halted, None);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_run_without_a_trade_goes_on_counting_and_one_with_a_trade_begins_anew() {
+    fn later_run_without_a_trade_continues_the_count_and_one_with_a_trade_resets_it() {
         let [first, second] = [1, 2].map(|number| Some(IntentId::new(number)));
         let (mut before, mut later) = (RefusalCount::default(), RefusalCount::default());
         before.record(Rule::Halted, first);
@@ -169,9 +169,9 @@ mod tests {
     }
 
     #[test]
-    fn what_a_later_run_refused_before_its_last_trade_is_not_counted_as_after_it() {
+    fn refusals_of_a_later_run_before_its_last_trade_do_not_count_after_it() {
         let [first, second, third, fourth] = [1, 2, 3, 4].map(|number| Some(IntentId::new(number)));
-        // Two runs: intent 1, a halt; then a pause, intent 1, a cooldown, intent 2, and nothing: by hand, 1 + 2 = intents 1 to 3.
+        // First run: intent 1, a halt. Second run: a pause, intent 1, a cooldown, intent 2. Together intents 1 to 3.
         let (mut all, mut later) = (RefusalCount::default(), RefusalCount::default());
         all.record(Rule::Halted, first);
         later.record(Rule::Pause, None);
@@ -183,7 +183,7 @@ mod tests {
         later.record(Rule::Halted, first);
         all.append(&later, first, fourth);
         assert_eq!(of(all.after(fourth)), [("Halted", 1)]);
-        // A fourth that only refuses goes on behind intent 4.
+        // A fourth run with refusals only continues after intent 4.
         let mut later = RefusalCount::default();
         later.record(Rule::Pause, None);
         all.append(&later, None, fourth);

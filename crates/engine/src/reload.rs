@@ -92,7 +92,7 @@ impl ReloadNote {
 
     /// Parses a note, `None` if it is not about a reload.
     pub fn of_text(body: &str) -> Result<Option<Self>, serde_json::Error> {
-        // Most notes are none.
+        // Most notes are not about a reload.
         if !body.contains("\"reloaded\"") {
             return Ok(None);
         }
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_named_with_both_values() {
+    fn lists_changes_with_both_values() {
         let bot = |name: &str, period: u32| json!({ "name": name, "params": { "period": period } });
         check(&json!({}), &json!({}), &[]);
         check(&json!({"risk": {"a": 1, "b": "x"}}), &json!({"risk": {"a": 2, "b": "x"}}), &["risk.a 1 -> 2"]);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_is_read_back_and_its_list_of_changes_is_bounded() {
+    fn parses_note_and_limits_its_list_of_changes() {
         let risk = RiskSettings { max_open_trades: 9, ..RiskSettings::default() };
         let before = json!({ "risk": serde_json::to_value(RiskSettings::default()).unwrap(), "runtime": {} });
         let when = (Millis::new(5), ReloadedBy::Signal);
@@ -203,9 +203,9 @@ mod tests {
         for other in ["{\"alarm\":\"halted\"}", "{\"alarm\":\"reloaded\"}", "no JSON"] {
             assert_eq!(ReloadNote::of_text(other).unwrap(), None, "{other}");
         }
-        let spoilt = [text.replacen("\"risk\"", "\"limits\"", 1), text.replacen("{\"at\"", "[\"at\"", 1)];
-        for spoilt in spoilt.iter().map(String::as_str).chain(["{\"reloaded\": 1}"]) {
-            assert!(ReloadNote::of_text(spoilt).is_err(), "{spoilt}");
+        let broken = [text.replacen("\"risk\"", "\"limits\"", 1), text.replacen("{\"at\"", "[\"at\"", 1)];
+        for broken in broken.iter().map(String::as_str).chain(["{\"reloaded\": 1}"]) {
+            assert!(ReloadNote::of_text(broken).is_err(), "{broken}");
         }
         let later = (Millis::new(6), ReloadedBy::Command);
         let nothing = json!({ "risk": {}, "runtime": {} });

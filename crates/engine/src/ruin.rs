@@ -1,8 +1,8 @@
 //! Risk of ruin of the configured stakes, checked before the first trade.
 
 use crate::risk::Limits;
-use crate::ruin_limits::{ToldStakes, least_payout, left_out, limits_of, percent};
-use crate::stake_checks::{check_first_stakes, most_at_once};
+use crate::ruin_limits::{StakeList, describe_unsimulated, least_payout, percent, wallet_limits};
+use crate::stake_checks::{check_first_stakes, max_concurrent_trades};
 use crate::{BotSettings, EngineError, IfRefused, IntentRow, SessionSettings, StakeSettings, edge_sequence};
 use candlewick_sdk::{Money, MoneyScale, Outcome, Payout, Symbol};
 use candlewick_statistics::{
@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 
 /// Minimum number of decided trades for a lower bound of the win rate. With fewer, it would only
 /// reflect how few there are.
-const FEWEST_TRADES: usize = 200;
+const MIN_TRADES: usize = 200;
 
 /// One-sided confidence 95 %, expressed as a two-sided interval of 90 %.
 const CONFIDENCE: f64 = 0.90;
@@ -65,7 +65,7 @@ impl TradeRecord {
     /// Builds the record from the rows of the bot's trades.
     pub fn of_rows<'a>(payout: Payout, rows: impl Iterator<Item = &'a IntentRow> + Clone) -> Self {
         let is_decided = |row: &&IntentRow| matches!(row.outcome, Some(Outcome::Won | Outcome::Lost));
-        let is_enough = rows.clone().filter(is_decided).count() >= FEWEST_TRADES;
+        let is_enough = rows.clone().filter(is_decided).count() >= MIN_TRADES;
         let interval = is_enough.then(|| edge_sequence(rows).win_rate(CONFIDENCE).ok()).flatten();
         Self { payout, lower_bound: interval.map(|interval| interval.lower) }
     }
@@ -82,16 +82,16 @@ impl StakeRuin {
         let mut symbols: Vec<Symbol> = settings.bots.iter().map(|bot| bot.symbol).collect();
         symbols.sort_unstable();
         symbols.dedup();
-        let together = limits.most_together(symbols.len());
+        let together = limits.max_concurrent(symbols.len());
         let bots = settings.bots.iter().zip(records).enumerate();
         bots.map(|(index, (bot, record))| {
             let key = format!("bots[{index}].stake");
-            Self::of_bot((bot, settings, &key), (&limits, together), balance, *record)
+            Self::for_bot((bot, settings, &key), (&limits, together), balance, *record)
         })
         .collect()
     }
 
-    fn of_bot(
+    fn for_bot(
         (bot, settings, key): (&BotSettings, &SessionSettings, &str),
         (limits, together): (&Limits, u32),
         balance: Money,
@@ -124,7 +124,7 @@ impl StakeRuin {
                     let fraction = fraction / f64::from(together);
                     StakePlan::Kelly { fraction, believed_win_probability, step }
                 } else {
-                    // It stakes the smallest until its lower end is above break-even; what comes after that is not known yet.
+                    // The bot stakes the minimum until its lower bound is above break-even. What follows is unknown.
                     if record.lower_bound.is_none() {
                         horizon_trades = horizon_trades.min(kelly_floor_trades.max(1));
                     }
@@ -144,7 +144,7 @@ impl StakeRuin {
             horizon_trades,
         };
         let plan = if limits.cap_stakes { plan } else { within_bounds(plan, &question, bot, most_stake) };
-        let (lower_bound, limits) = (record.lower_bound, limits_of(bot, settings));
+        let (lower_bound, limits) = (record.lower_bound, wallet_limits(bot, settings));
         Ok(Self { bot: bot.name.clone(), plan, question, lower_bound, limits })
     }
 
@@ -166,7 +166,7 @@ impl StakeRuin {
         let money = |units| scale.format(Money::from_minor(i64::try_from(units).unwrap_or(i64::MAX)));
         Ok((first < least).then(|| {
             format!(
-                "its first stake is {}, below the smallest that is taken, {}: no trade could be opened",
+                "cannot trade: its first stake of {} is below the minimum of {}",
                 money(first),
                 money(least)
             )
@@ -195,16 +195,16 @@ pub fn check_ruin(
 ) -> Result<RuinReport, EngineError> {
     let limit = settings.risk.max_ruin_probability;
     if !(0.0..=1.0).contains(&limit) {
-        let problem = format!("{limit} is not a probability from 0 to 1; 0 turns the limit off");
+        let problem = format!("{limit} is not a probability from 0 to 1; 0 disables the limit");
         return Err(EngineError::setting("risk.max_ruin_probability", problem));
     }
     if !(1..=MAX_HORIZON_TRADES).contains(&settings.risk.ruin_horizon_trades) {
-        let problem = format!("a horizon is 1 to {MAX_HORIZON_TRADES} trades");
+        let problem = format!("out of range; use 1 to {MAX_HORIZON_TRADES} trades");
         return Err(EngineError::setting("risk.ruin_horizon_trades", problem));
     }
     let risk_limits = Limits::new(&settings.risk, settings.money_scale)?;
     let stakes = StakeRuin::of_bots(settings, balance, records)?;
-    let (mut report, mut told) = (RuinReport::default(), ToldStakes::default());
+    let (mut report, mut stake_list) = (RuinReport::default(), StakeList::default());
     let (mut total, mut ladders) = (0.0, Vec::new());
     for (bot, stake) in settings.bots.iter().zip(stakes) {
         let key = format!("stake of bot \"{}\"", bot.name);
@@ -212,27 +212,28 @@ pub fn check_ruin(
             StatisticsError::TooManyTrades { trades, most } => {
                 let name = &bot.name;
                 let problem = format!(
-                    "the ruin of the ladder of \"{name}\" cannot be counted within {trades} trades: set at most {most}"
+                    "the ruin of the ladder of \"{name}\" is too costly to calculate over {trades} trades. Use at \
+                     most {most}"
                 );
                 EngineError::setting("risk.ruin_horizon_trades", problem)
             }
             error => wrong(&key, &error),
         };
-        let at_once = match most_at_once(bot, &risk_limits) {
+        let at_once = match max_concurrent_trades(bot, &risk_limits) {
             1 => String::new(),
-            count => format!("; reckoned one trade at a time, of which {count} can run together"),
+            count => format!("; simulated one trade at a time, although {count} can be open at once"),
         };
-        let left_out = left_out(bot, &settings.risk).unwrap_or_default() + &at_once;
+        let suffix = describe_unsimulated(bot, &settings.risk).unwrap_or_default() + &at_once;
         if !stake.is_ladder() {
-            told.add(stake, &left_out, settings.money_scale).map_err(refused)?;
+            stake_list.add(stake, &suffix, settings.money_scale).map_err(refused)?;
             continue;
         }
         let ruined = stake.at(stake.decisive_rate());
-        // Nothing is held to it where the limit is off.
+        // Not an error if the limit is off.
         if let (Err(StatisticsError::TooManyTrades { trades, most }), true) = (&ruined, limit <= 0.0) {
             let bot = &bot.name;
             report.ladders.push(format!(
-                "bot \"{bot}\": the ruin of its ladder cannot be counted within {trades} trades, only within {most}"
+                "bot \"{bot}\": the ruin of its ladder is too costly to calculate over {trades} trades (at most {most})"
             ));
             continue;
         }
@@ -241,16 +242,16 @@ pub fn check_ruin(
         }
         total += ruined.map_err(refused)?;
         let with_candles = if bot.stake.enters_without_signal() {
-            "; each level above the first is entered with the next candle, whatever the strategy says"
+            "; each level after the first is entered with the next candle, without a signal"
         } else {
             ""
         };
-        let words = stake.words(settings.money_scale).map_err(refused)?;
-        report.ladders.push(format!("bot \"{}\": {}{left_out}{with_candles}", bot.name, words.text));
+        let ruin = stake.describe(settings.money_scale).map_err(refused)?;
+        report.ladders.push(format!("bot \"{}\": {}{suffix}{with_candles}", bot.name, ruin.text));
         ladders.push(stake);
     }
-    report.halved = told.halved();
-    report.stakes = told.lines();
+    report.halved = stake_list.halved();
+    report.stakes = stake_list.lines();
     if limit > 0.0 && total > limit {
         report.refusal = Some(refusal(&ladders, total, settings)?);
     }
@@ -273,8 +274,8 @@ fn refusal(ladders: &[StakeRuin], total: f64, settings: &SessionSettings) -> Res
     let scale = settings.money_scale;
     let bots: Vec<String> = ladders.iter().map(|ladder| format!("\"{}\"", ladder.bot)).collect();
     let mut text = format!(
-        "the ladders of {} are ruined within {horizon} trades with a probability of {}, more than the {} that this allows: take \
-         fewer levels, a smaller factor or a smaller amount",
+        "the risk of ruin of the ladders of {} within {horizon} trades is {}, above the limit of {}. Use fewer levels, \
+         a smaller factor or a smaller amount",
         bots.join(", "),
         percent(total.min(1.0)),
         percent(limit),
@@ -284,10 +285,10 @@ fn refusal(ladders: &[StakeRuin], total: f64, settings: &SessionSettings) -> Res
         let needed = required_balance(&question, &ladder.plan, limit)
             .map_err(|error| wrong(&format!("stake of bot \"{}\"", ladder.bot), &error))?;
         if let Some(needed) = needed.and_then(|needed| i64::try_from(needed).ok()) {
-            let _ = write!(text, ", bring a balance of {}", scale.format(Money::from_minor(needed)));
+            let _ = write!(text, ", start with a balance of {}", scale.format(Money::from_minor(needed)));
         }
     }
-    text.push_str(", or raise it; `candlewick edge ruin` shows the figures");
+    text.push_str(", or raise the limit. Run `candlewick edge ruin` for the figures");
     Ok(text)
 }
 
@@ -328,27 +329,27 @@ mod tests {
         TradeRecord { lower_bound, ..TradeRecord::assumed(Payout::from_parts(1_000_000).unwrap()) }
     }
 
-    /// The figures of ladders with 70.00 each, at payout 100 and so 50 %.
+    /// Checks ladders with 70.00 each, at a payout of 100 % and so a break-even of 50 %.
     fn check(stakes: &[StakeSettings], limit: f64, record: TradeRecord) -> RuinReport {
         let settings = settings(stakes, |risk| risk.max_ruin_probability = limit);
         check_ruin(&settings, Money::from_minor(7_000), &vec![record; stakes.len()]).unwrap()
     }
 
     #[test]
-    fn a_ladder_that_ruins_too_probably_is_refused_with_the_figure_and_a_balance_that_would_do() {
+    fn refusal_names_the_risk_of_ruin_and_a_sufficient_balance() {
         let even = record(None);
         assert_eq!(check(&[martingale(1)], 0.9, even).refusal, None);
         let refusal = check(&[martingale(3)], 0.05, even).refusal.unwrap();
-        for part in ["\"bot-0\"", "within 40 trades", "the 5.00 %", "fewer levels", "a balance of "] {
+        for part in ["\"bot-0\"", "within 40 trades", "limit of 5.00 %", "fewer levels", "a balance of "] {
             assert!(refusal.contains(part), "{part}: {refusal}");
         }
-        assert_eq!(check(&[martingale(3)], 0.0, even).refusal, None, "0 turns the limit off");
+        assert_eq!(check(&[martingale(3)], 0.0, even).refusal, None, "0 disables the limit");
         assert_eq!(check(&[martingale(3)], 0.0, even).ladders.len(), 1);
     }
 
-    /// 10 is less than a least stake of 10.01: nothing is ruined, as nothing is traded.
+    /// A stake of 10 is below a minimum of 10.01, so no trade is opened and none can ruin.
     #[test]
-    fn a_ladder_or_stake_below_the_smallest_is_told_as_that_and_not_as_ruin() {
+    fn stake_below_the_minimum_is_reported_as_such_and_not_as_ruin() {
         let soros = soros(2, crate::IfRefused::Wait);
         for stake in [martingale(3), soros] {
             let with = |least| {
@@ -356,22 +357,22 @@ mod tests {
             };
             let balance = Money::from_minor(100_000);
             let problem = check_ruin(&with(1_001), balance, &[record(None)]).unwrap_err().to_string();
-            assert!(problem.contains("is 10.00, and the least, risk.min_stake, is 10.01"), "{problem}");
+            assert!(problem.contains("is 10.00, risk.min_stake is 10.01"), "{problem}");
             let sound = check_ruin(&with(1_000), balance, &[record(None)]).unwrap();
-            assert!(sound.ladders[0].contains("is ruined within"), "{sound:?}");
+            assert!(sound.ladders[0].contains("risk of ruin within"), "{sound:?}");
         }
         let share = settings(&[StakeSettings::Share { percent: 0.05 }], |_| ());
-        let told = check_ruin(&share, Money::from_minor(100_000), &[record(None)]).unwrap().stakes;
-        let words = "bot \"bot-0\": its first stake is 0.50, below the smallest that is taken, 1.00: no trade could be opened";
-        assert_eq!(told, [words]);
+        let lines = check_ruin(&share, Money::from_minor(100_000), &[record(None)]).unwrap().stakes;
+        let expected = "bot \"bot-0\": cannot trade: its first stake of 0.50 is below the minimum of 1.00";
+        assert_eq!(lines, [expected]);
     }
 
     #[test]
-    fn trades_that_can_run_together_are_told_beside_a_ruin_of_one_trade_at_a_time() {
+    fn concurrent_trades_are_mentioned_because_ruin_assumes_one_at_a_time() {
         for (most, together) in [(1, 1), (3, 3), (10, 6)] {
             let said = match together {
                 1 => String::new(),
-                count => format!("; reckoned one trade at a time, of which {count} can run together"),
+                count => format!("; simulated one trade at a time, although {count} can be open at once"),
             };
             let flat = StakeSettings::Fixed { amount: Decimal::TEN };
             for stake in [martingale(3), flat] {
@@ -401,19 +402,19 @@ mod tests {
     }
 
     #[test]
-    fn the_lower_bound_counts_only_where_it_is_worse() {
+    fn lower_bound_counts_only_if_below_break_even() {
         let text = |record| check(&[martingale(3)], 0.0, record).ladders.remove(0);
         for (bound, said) in [
-            (None, "50.00 % (break-even)"),
-            (Some(0.85), "50.00 % (break-even)"),
-            (Some(0.3932), "39.32 % (the lower bound"),
+            (None, "50.00 % wins (break-even)"),
+            (Some(0.85), "50.00 % wins (break-even)"),
+            (Some(0.3932), "39.32 % wins (lower bound"),
         ] {
-            assert!(text(record(bound)).contains(&format!("if it wins {said}")), "{}", text(record(bound)));
+            assert!(text(record(bound)).contains(&format!(" at {said}")), "{}", text(record(bound)));
         }
     }
 
     #[test]
-    fn stakes_are_followed_as_the_rules_let_them_be() {
+    fn ruin_plan_matches_the_staking_rules() {
         let bound = crate::KellyBound::default();
         let stakes = [
             StakeSettings::Fixed { amount: Decimal::new(1_250, 2) },
@@ -436,8 +437,8 @@ mod tests {
     }
 
     #[test]
-    fn a_soros_stays_within_max_stake() {
-        // At payout 100: 10, 20, 40. Of three even trades the third stake is asked for after two wins, 25 %.
+    fn soros_stays_within_max_stake() {
+        // Stakes at a payout of 100 %: 10, 20, 40. Two wins, 25 % of three even trades, lead to the third.
         let report = |if_refused, cap_stakes| {
             let settings = settings(&[soros(2, if_refused)], |risk| {
                 risk.ruin_horizon_trades = 3;
@@ -451,19 +452,19 @@ mod tests {
         };
         let (stakes, text) = report(IfRefused::Wait, false);
         assert_eq!(stakes, [1_000, 2_000, 4_000]);
-        let stopped = text.split("for good before that in ").nth(1).and_then(|rest| rest.split(' ').next());
+        let stopped = text.split("stopped for good in ").nth(1).and_then(|rest| rest.split(' ').next());
         let stopped: f64 = stopped.unwrap().parse().unwrap();
-        assert!(text.contains("held to stakes of at most 25.00,") && (stopped - 25.0).abs() < 0.5, "{text}");
+        assert!(text.contains("; with max stake 25.00: ") && (stopped - 25.0).abs() < 0.5, "{text}");
         assert_eq!(report(IfRefused::Reset, false).0, [1_000, 2_000]);
         assert_eq!(report(IfRefused::Wait, true).0, [1_000, 2_000, 2_500]);
         for (if_refused, cap_stakes) in [(IfRefused::Reset, false), (IfRefused::Wait, true)] {
             let (_, text) = report(if_refused, cap_stakes);
-            assert!(text.contains("none of") || text.contains("for good before that in 0.00 %"), "{text}");
+            assert!(text.contains("good in none of") || text.contains("for good in 0.00 %"), "{text}");
         }
     }
 
     #[test]
-    fn limits_that_mean_nothing_are_refused() {
+    fn rejects_invalid_limits() {
         for (limit, horizon, key) in [
             (-0.1, 40, "risk.max_ruin_probability"),
             (1.1, 40, "risk.max_ruin_probability"),

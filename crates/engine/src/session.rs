@@ -37,7 +37,7 @@ use history::History;
 use std::iter;
 use verdicts::SharedVerdicts;
 
-const USUAL_OPEN_TRADES: usize = 64;
+const TYPICAL_OPEN_TRADES: usize = 64;
 
 /// The trading logic: events in, actions out. Deterministic and synchronous, without I/O or a clock.
 pub struct Session {
@@ -75,7 +75,7 @@ impl Session {
         let mut listeners: Vec<Vec<BotId>> = Vec::new();
         let mut bots = Vec::with_capacity(strategies.len());
         for (index, (bot, strategy)) in settings.bots.iter().zip(strategies).enumerate() {
-            let too_many = || EngineError::setting("bots", "at most 65,535 bots are possible");
+            let too_many = || EngineError::setting("bots", "too many bots; at most 65,535 are possible");
             let id = BotId::new(index).ok_or_else(too_many)?;
             let symbol = SymbolId::new(position_or_push(&mut symbols, bot.symbol)).ok_or_else(too_many)?;
             let place = position_or_push(&mut series, bot.series());
@@ -86,10 +86,10 @@ impl Session {
             let rule = LongerRule::of_symbol(bot.symbol, settings.longer_share_percent);
             let longer = LongerCandles::with_rule(bot.interval, strategy.longer_intervals(), rule);
             let longer = longer.map_err(|error| {
-                let problem = format!("strategy \"{}\" also wants longer candles: {error}", bot.strategy);
+                let problem = format!("strategy \"{}\" also uses longer candles: {error}", bot.strategy);
                 EngineError::setting(format!("bots[{index}].interval"), problem)
             })?;
-            let judged = (stake, verdicts::of_first_run(plan, &budget, &bot.name));
+            let judged = (stake, verdicts::new_verdict(plan, &budget, &bot.name));
             let delay = bot
                 .entry_delay()
                 .map_err(|problem| EngineError::setting(format!("bots[{index}].entry_delay_s"), problem))?;
@@ -99,11 +99,11 @@ impl Session {
             bots.push(made);
         }
         let names: Vec<String> = settings.bots.iter().map(|bot| bot.name.clone()).collect();
-        limits.take_places(&names, &symbols);
+        limits.bind_ids(&names, &symbols);
         let mut session = Self {
             state: RiskState::new(&limits, symbols.len()).with_bots(names.len()),
-            together: limits.most_together(symbols.len()),
-            intents: Intents::with_capacity(USUAL_OPEN_TRADES, symbols.len()),
+            together: limits.max_concurrent(symbols.len()),
+            intents: Intents::with_capacity(TYPICAL_OPEN_TRADES, symbols.len()),
             names,
             bots,
             symbols,
@@ -129,7 +129,7 @@ impl Session {
     pub fn handle(&mut self, event: &Event, actions: &mut Vec<Action>) {
         self.pass_time(event.at, actions);
         if let EventKind::Candle { series, candle, origin } = &event.kind {
-            let moment = Moment::of(event, *origin);
+            let moment = Moment::from_event(event, *origin);
             self.on_candle(*series, candle, moment, actions);
         } else {
             self.on_other(event, actions);
@@ -157,7 +157,7 @@ impl Session {
         match &event.kind {
             EventKind::Candle { .. } => {}
             EventKind::Price { symbol, price } => {
-                self.on_price(*symbol, price, Moment::of(event, Origin::Live), actions);
+                self.on_price(*symbol, price, Moment::from_event(event, Origin::Live), actions);
             }
             EventKind::OutsideSignal(signal) => self.on_outside_signal(signal, event, actions),
             EventKind::Opened(opened) => self.on_opened(opened, event.at),
@@ -201,7 +201,7 @@ impl Session {
     }
 
     /// Returns the intents without a known trade whose stakes are reserved.
-    /// They are in doubt, or taken as not opened.
+    /// They are in doubt, or marked as not opened.
     pub fn reserved(&self) -> impl Iterator<Item = IntentId> {
         self.intents.reserved()
     }
@@ -247,7 +247,7 @@ impl Session {
             if let Some(signal) = &signal
                 && listener.is_warm()
             {
-                let moment = moment.of_bot(listener);
+                let moment = moment.for_bot(listener);
                 self.decide(bot, signal, moment, actions);
             }
         }
@@ -262,7 +262,7 @@ impl Session {
             if let (Some(signal), Some(id)) = (bot.strategy.on_price(price), BotId::new(index))
                 && bot.is_warm()
             {
-                let moment = moment.of_bot(bot);
+                let moment = moment.for_bot(bot);
                 self.decide(id, &signal, moment, actions);
             }
         }
@@ -279,7 +279,7 @@ impl Session {
                     rule,
                     reason: signal.reason.clone(),
                 };
-                // Made in its place.
+                // Constructed in place.
                 actions.extend(iter::once_with(|| Action::Refuse(refused())));
                 false
             }
@@ -303,7 +303,7 @@ impl Session {
     #[inline]
     fn proposal<'a>(&self, id: BotId, signal: &'a Signal, moment: Moment) -> (Proposal<'a>, Probe) {
         let bot = &self.bots[id.index()];
-        let probe = Probe::of(&self.limits, &self.state, bot.symbol, moment.at);
+        let probe = Probe::for_symbol(&self.limits, &self.state, bot.symbol, moment.at);
         let expiry = signal.expiry.unwrap_or(bot.expiry);
         let proposal = Proposal {
             bot: id,
@@ -336,7 +336,7 @@ impl Session {
         let Proposal { bot, symbol, direction, stake, at: decision_time, nominal_close, .. } = *proposal;
         let times = (decision_time, nominal_close);
         self.intents.push(Intent::sent((id, bot, symbol), (direction, stake), times));
-        // Before its stake is reserved: a ladder is placed by what was free at the decision.
+        // Before the stake is reserved, because a ladder is rounded with the balance free at the decision.
         self.count_trade(proposal, id, probe);
         self.ledger.reserve(stake);
     }
@@ -347,14 +347,14 @@ impl Session {
         let own = &mut self.bots[bot.index()];
         own.verdict.on_decided(id, symbol, at);
         own.give_up_missed_level(at);
-        own.stake.decided(id);
+        own.stake.on_decided(id);
         own.on_decided(expiry);
         self.state.count_trade(&self.limits, at);
         self.state.count_bot_trade(bot);
         if probe == Probe::Needed {
             self.begin_probe((bot, symbol, id), proposal.stake);
         } else {
-            self.place_ladder(bot);
+            self.round_ladder(bot);
         }
     }
 
@@ -429,9 +429,9 @@ impl Session {
             let trade = self.second_trades.remove(place);
             self.ledger.settle(trade.stake, profit);
             let bot = self.intents.end_second(trade.intent);
-            self.earn_in_session(bot.unwrap_or(BotId::RETIRED), profit);
+            self.add_session_profit(bot.unwrap_or(BotId::RETIRED), profit);
             if let Some(bot) = bot {
-                self.state.earn_of_bot(bot, profit);
+                self.state.add_bot_profit(bot, profit);
             }
         }
     }
@@ -457,10 +457,10 @@ impl Session {
             return;
         }
         let Some(bot) = self.bots.get(signal.bot.index()) else { return };
-        // One that has expired is as late as one on a candle of the past.
+        // An expired signal is as late as one on a backfilled candle.
         let is_expired = signal.expires.is_some_and(|expires| event.received > expires);
         let origin = if is_expired { Origin::Backfill } else { Origin::Live };
-        let moment = Moment::of(event, origin).of_bot(bot);
+        let moment = Moment::from_event(event, origin).for_bot(bot);
         let (id, is_virtual) = (signal.bot, bot.strategy.is_gate_closed());
         let reason = self.outside.get_or_insert_default().reason_of(signal);
         let signal = Signal { direction: signal.direction, expiry: signal.expiry, reason, is_virtual };
@@ -486,12 +486,12 @@ struct Moment {
 
 impl Moment {
     #[inline]
-    const fn of(event: &Event, origin: Origin) -> Self {
+    const fn from_event(event: &Event, origin: Origin) -> Self {
         Self { at: event.at, received: event.received, last_close: Millis::new(i64::MIN), origin }
     }
 
     #[inline]
-    const fn of_bot(self, bot: &Bot) -> Self {
+    const fn for_bot(self, bot: &Bot) -> Self {
         Self { last_close: bot.last_close, ..self }
     }
 }

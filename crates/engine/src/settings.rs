@@ -11,37 +11,37 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// One bot: a strategy on a series, with an expiry and a stake. A section `[[bots]]` of the configuration.
+/// A bot: a strategy on a series, with an expiry and a stake. Section `[[bots]]` of the configuration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BotSettings {
-    /// Its name, unique among the bots, such as `btc-dips`.
+    /// Unique name of the bot, such as `btc-dips`.
     pub name: String,
-    /// The trading pair, such as `EURUSD` or `BTCUSDT`.
+    /// Trading pair, such as `EURUSD` or `BTCUSDT`.
     #[schemars(with = "String")]
     pub symbol: Symbol,
-    /// The interval of its candles, such as `1m`.
+    /// Interval of the candles, such as `1m`.
     #[schemars(with = "String")]
     pub interval: Interval,
-    /// The strategy's name, such as `rsi-reversal`, or `rules`.
+    /// Name of the strategy, such as `rsi-reversal`, or `rules`.
     pub strategy: String,
-    /// The duration of its trades in minutes and seconds, such as `01:00`, or in hours, minutes and seconds, such as `2:00:00`.
+    /// Duration of the trades as `MM:SS`, such as `01:00`, or as `H:MM:SS`, such as `2:00:00`.
     #[schemars(with = "String")]
     pub close_type: CloseType,
-    /// `TIME_FIXED`, `CANDLE_CLOSE` or `NEXT_CANDLE`; none is sent when it is left out.
+    /// Expiration type: `TIME_FIXED`, `CANDLE_CLOSE` or `NEXT_CANDLE`. Not sent if omitted.
     #[serde(default, skip_serializing_if = "is_default")]
     #[schemars(with = "Option<String>")]
     pub expiration_type: ExpirationType,
-    /// The strategy's parameters, such as `{ period = 10 }`; those that are left out have their own defaults.
+    /// Parameters of the strategy, such as `{ period = 10 }`. Omitted ones have the strategy's defaults.
     #[serde(default = "empty_object")]
     pub params: Value,
-    /// How much it stakes, in the wallet's currency, such as `{ kind = "fixed", amount = 10.0 }`.
+    /// Stake in the wallet's currency, such as `{ kind = "fixed", amount = 10.0 }`.
     #[serde(default)]
     pub stake: StakeSettings,
-    /// How long after its decision each trade is asked for, in whole seconds, such as `5`; 0 unless said.
+    /// Delay from the decision to the order, in whole seconds, such as `5`. The default is 0.
     #[serde(default, skip_serializing_if = "is_default")]
     pub entry_delay_s: i64,
-    /// Further keys, which only the adapter of a venue reads: the engine records them and reads none. Which are allowed, the
-    /// configuration says that has them.
+    /// Venue-specific keys. The engine records them without reading them, and the configuration checks which are
+    /// allowed.
     #[serde(flatten)]
     #[schemars(skip)]
     pub venue: BTreeMap<String, Value>,
@@ -72,13 +72,13 @@ impl SessionSettings {
     pub(crate) fn check_longer_share(&self) -> Result<(), EngineError> {
         let percent = self.longer_share_percent.filter(|percent| !(*percent > 0.0 && *percent <= 100.0));
         let Some(percent) = percent else { return Ok(()) };
-        let problem = format!("{percent} is not a share; use a number above 0 and at most 100");
+        let problem = format!("{percent} is out of range; use a percentage above 0 and at most 100");
         Err(EngineError::setting("data.longer_share_percent", problem))
     }
 
     pub(crate) fn check_bots(&self, strategies: usize) -> Result<(), EngineError> {
         if self.bots.is_empty() {
-            return Err(EngineError::setting("bots", "there is no bot: add a section [[bots]]"));
+            return Err(EngineError::setting("bots", "no bots are configured; add a [[bots]] section"));
         }
         if self.bots.len() != strategies {
             let problem = format!("{strategies} strategies for {} bots", self.bots.len());
@@ -86,11 +86,11 @@ impl SessionSettings {
         }
         for (index, bot) in self.bots.iter().enumerate() {
             if bot.name.is_empty() || bot.name.contains([',', '"', '\n', '\r']) {
-                let problem = "a name is not empty and has no comma, quote or line break";
+                let problem = "a bot name cannot be empty or contain a comma, quote or line break";
                 return Err(EngineError::setting(format!("bots[{index}].name"), problem));
             }
             if self.bots[..index].iter().any(|other| other.name == bot.name) {
-                let problem = format!("\"{}\" is the name of another bot; names are unique", bot.name);
+                let problem = format!("\"{}\" is the name of several bots; use unique names", bot.name);
                 return Err(EngineError::setting(format!("bots[{index}].name"), problem));
             }
         }
@@ -119,9 +119,9 @@ impl SessionSettings {
         let risk = RiskSettings {
             session,
             hours: if of == SessionSpan::Hours { own.hours.clone() } else { Vec::new() },
-            // Whether trades of an hour are counted, and whether a payout has to be known, and not how many or which.
+            // Only whether hourly trades are counted and payouts must be known, not the limits themselves.
             max_trades_per_hour: own.max_trades_per_hour.min(1),
-            // Tells a ladder's own first stake from one that finds out a payout.
+            // Distinguishes the first stake of a ladder from a payout probe.
             stake_step: own.stake_step,
             min_payout_percent: if own.min_payout_percent > 0.0 { 1.0 } else { 0.0 },
             payout_max_age_s: own.payout_max_age_s,
@@ -194,13 +194,13 @@ impl BotSettings {
         let seconds = self.entry_delay_s;
         if seconds < 0 {
             return Err(format!(
-                "{seconds} would be before the candle's close, when the signal is not known and the venue takes no order for later: \
-                 use 0 or more; for an entry inside of a candle use a shorter interval, or a strategy that answers prices"
+                "{seconds} s is before the candle's close, when the signal is not known yet. Use 0 or more. To enter \
+                 within a candle, use a shorter interval or a strategy that reacts to prices"
             ));
         }
         let length = self.interval.length();
         if seconds >= length.get() / 1_000 && seconds > 0 {
-            return Err(format!("{seconds} is as long as a candle of {} or longer: use less", self.interval));
+            return Err(format!("{seconds} s is not shorter than a {} candle; use less", self.interval));
         }
         Ok(Millis::from_seconds(seconds))
     }
@@ -225,7 +225,7 @@ impl EngineError {
     }
 }
 
-/// Whether a value is left out of the serialized settings and counts.
+/// Returns whether a value is the default and is omitted when serialized.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
@@ -240,10 +240,10 @@ mod tests {
     use serde_json::{from_value, json, to_value};
 
     #[test]
-    fn an_entry_delay_is_none_or_shorter_than_a_candle_and_is_written_only_where_there_is_one() {
-        let too_long = "60 is as long as a candle of 1m or longer: use less";
-        let too_early = "-1 would be before the candle's close, when the signal is not known and the venue takes no order for later: \
-                         use 0 or more; for an entry inside of a candle use a shorter interval, or a strategy that answers prices";
+    fn entry_delay_is_shorter_than_a_candle_and_omitted_if_zero() {
+        let too_long = "60 s is not shorter than a 1m candle; use less";
+        let too_early = "-1 s is before the candle's close, when the signal is not known yet. Use 0 or more. To enter \
+                         within a candle, use a shorter interval or a strategy that reacts to prices";
         for (seconds, expected) in [(0, Ok(0)), (59, Ok(59)), (60, Err(too_long)), (-1, Err(too_early))] {
             let bot: BotSettings = from_value(json!({
                 "name": "a", "symbol": "BTCUSDT", "interval": "1m", "strategy": "s", "close_type": "01:00", "entry_delay_s": seconds

@@ -3,8 +3,8 @@
 //! All levels of all ladders that may run at once must fit the limits, a Kelly stake needs a
 //! limit on the trades that share it, and a run that could never trade is not started.
 
-use crate::risk::{Bound, Limits, RiskSettings};
-use crate::stake::{LadderCost, Purse, Stake};
+use crate::risk::{AmountOrPercent, Limits, RiskSettings};
+use crate::stake::{LadderCost, Stake, StakeContext};
 use crate::{BotSettings, EngineError, SessionSettings, StakeSettings};
 use candlewick_sdk::{Money, MoneyScale};
 
@@ -54,24 +54,24 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         if !limits.cap_stakes {
             check_largest(cost, (key, balance), (&limits, scale))?;
         }
-        // Trades that are open at once may lie on one level, each level as often.
-        let at_once = most_at_once(bot, &limits);
+        // Trades that are open at once may all be on the same level.
+        let at_once = max_concurrent_trades(bot, &limits);
         let whole = cost.total.times(at_once);
-        check_own_limits(&bot.name, cost.total, balance, (&limits, scale))?;
+        check_bot_limits(&bot.name, cost.total, balance, (&limits, scale))?;
         total += cost.total;
         together += whole;
-        let day = in_day(bot, cost.total, balance, (&limits, settings));
+        let day = daily_limit_notice(bot, cost.total, balance, (&limits, settings));
         let (bot, of_one) = (bot.name.clone(), scale.format(cost.total));
         let (cost, largest) = (scale.format(whole), scale.format(cost.largest));
         let each = if at_once == 1 {
             format!("(largest stake {largest})")
         } else {
             format!(
-                "in each of the {at_once} trades that may be open at once (of one {of_one}, largest stake {largest}): \
-                 max_open_trades_per_symbol = 1 keeps it to one, and else two that lose together climb two levels"
+                "in all {at_once} trades that may be open at once ({of_one} each, largest stake {largest}). Trades \
+                 that lose together climb several levels; set max_open_trades_per_symbol = 1 to prevent this"
             )
         };
-        let text = format!("bot \"{bot}\": its ladder costs {cost} when every level loses {each}");
+        let text = format!("bot \"{bot}\": its ladder costs {cost} if every level loses {each}");
         notices.push(LadderNotice { bot, cost, largest, text, day });
     }
     let bounds = [
@@ -87,14 +87,15 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         return Err(EngineError::setting(
             key,
             format!(
-                "all ladders together cost {total}, more than the {bound} that this allows: take fewer levels, a smaller amount, or raise it"
+                "full ladders cost {total} in total, above this limit of {bound}. Use fewer levels or smaller amounts, \
+                 or raise the limit"
             ),
         ));
     }
     if let (Some((key, bound)), Some(notice)) = (first_below(&bounds, together), notices.last_mut()) {
         let (all, bound) = (scale.format(together), scale.format(bound));
         notice.text = format!(
-            "{}; with as many open all ladders together may cost {all}, more than the {bound} of {key}",
+            "{}; all ladders of all open trades may cost {all}, more than the {bound} of {key}",
             notice.text
         );
     }
@@ -113,8 +114,8 @@ fn check_kelly(bot: &BotSettings, limits: &Limits) -> Result<(), EngineError> {
     Err(EngineError::setting(
         "risk.max_open_trades",
         format!(
-            "bot \"{}\" stakes by Kelly, a fraction that is shared among the trades that can be open together, and nothing \
-             limits these: give max_open_trades or max_open_trades_per_symbol",
+            "the Kelly stake of bot \"{}\" is divided among the open trades, but their number is not limited. Set \
+             max_open_trades or max_open_trades_per_symbol",
             bot.name
         ),
     ))
@@ -122,12 +123,12 @@ fn check_kelly(bot: &BotSettings, limits: &Limits) -> Result<(), EngineError> {
 
 /// Returns the maximum number of open trades of a bot: one per candle until the first has ended,
 /// capped by the limits. Signals with a longer expiry of their own may exceed it.
-pub(crate) fn most_at_once(bot: &BotSettings, limits: &Limits) -> i64 {
+pub(crate) fn max_concurrent_trades(bot: &BotSettings, limits: &Limits) -> i64 {
     let delay = bot.entry_delay().unwrap_or_default();
     let lasts = bot.expiry().close_type.duration() + delay;
-    // The last is asked for as the first ends, before that is known.
+    // The last order is sent as the first trade closes, before its settlement is known.
     let asked = lasts.get() / bot.interval.length().get().max(1) + 1;
-    let most = limits.most_open_of(&bot.name).and_then(|most| i64::try_from(most).ok());
+    let most = limits.max_open_for(&bot.name).and_then(|most| i64::try_from(most).ok());
     most.map_or(asked, |most| asked.min(most)).max(1)
 }
 
@@ -141,17 +142,17 @@ fn check_largest(
     let of_amount = above(limits.largest_stake()).map(|most| format!("risk.max_stake = {most}"));
     let of_share = || {
         let most = above(limits.share_of(free).filter(|_| free.is_positive()))?;
-        Some(format!("the {most} that risk.max_stake_percent leaves once the levels before it have lost"))
+        Some(format!("the {most} that risk.max_stake_percent allows after the lower levels have lost"))
     };
     let Some(bound) = of_amount.or_else(of_share) else { return Ok(()) };
     let problem = format!(
-        "the ladder's largest stake is {}, above {bound}: take fewer levels, a smaller factor or a smaller amount",
+        "the ladder's largest stake of {} is above {bound}. Use fewer levels, a smaller factor or a smaller amount",
         scale.format(cost.largest)
     );
     Err(EngineError::setting(key, problem))
 }
 
-fn in_day(
+fn daily_limit_notice(
     bot: &BotSettings,
     cost: Money,
     balance: Money,
@@ -170,7 +171,7 @@ fn in_day(
             of_all.share_of(balance),
             false,
         ),
-        (format!("risk.bots.{name}.daily_loss_limit"), own.and_then(Bound::amount), true),
+        (format!("risk.bots.{name}.daily_loss_limit"), own.and_then(AmountOrPercent::amount), true),
         (
             format!("risk.bots.{name}.daily_loss_limit_percent = {own_percent} of account.initial_balance"),
             own.and_then(|own| own.share_of(balance)),
@@ -190,22 +191,22 @@ fn in_day(
     })
 }
 
-fn check_own_limits(
+fn check_bot_limits(
     bot: &str,
     cost: Money,
     balance: Money,
     (limits, scale): (&Limits, MoneyScale),
 ) -> Result<(), EngineError> {
     let own = [
-        ("daily_loss_limit", "day", limits.daily_loss_of(bot, balance)),
-        ("session_loss_limit", "session", limits.session_loss_of(bot, balance)),
+        ("daily_loss_limit", "day", limits.max_daily_loss(bot, balance)),
+        ("session_loss_limit", "session", limits.max_session_loss(bot, balance)),
     ];
     for (limit, span, most) in own {
         let Some(most) = most.filter(|most| cost > *most) else { continue };
         let (cost, most) = (scale.format(cost), scale.format(most));
         let problem = format!(
-            "the bot's ladder costs {cost}, more than the {most} that it may lose in a {span}: take fewer levels, a smaller amount, or \
-             raise it"
+            "a full ladder of the bot costs {cost}, above this limit of {most} per {span}. Use fewer levels or a \
+             smaller amount, or raise the limit"
         );
         return Err(EngineError::setting(format!("risk.bots.{bot}.{limit}"), problem));
     }
@@ -223,23 +224,23 @@ pub fn check_first_stakes(settings: &SessionSettings) -> Result<Vec<String>, Eng
     for (index, bot) in settings.bots.iter().enumerate() {
         let key = format!("bots[{index}].stake");
         let stake = Stake::new(&bot.stake, scale, &key)?;
-        let purse = Purse { free: balance, minimum: limits.minimum_stake, together: 1 };
-        let first = limits.step_down(stake.next(purse));
+        let context = StakeContext { free: balance, minimum: limits.minimum_stake, together: 1 };
+        let first = limits.step_down(stake.next(context));
         let cap = limits.stake_cap(balance).filter(|_| limits.cap_stakes);
         let first = cap.map_or(first, |most| first.min(most));
         let broken = broken_limit(first, balance, &limits, scale);
-        let own = || own_limit(first, balance, (&bot.name, settings), &limits);
+        let own = || broken_bot_limit(first, balance, (&bot.name, settings), &limits);
         let Some(broken) = broken.or_else(own) else { continue };
         let (name, stake) = (&bot.name, scale.format(first));
         let BrokenLimit { limit, bound, by_balance } = broken;
         if by_balance || matches!(bot.stake, StakeSettings::Share { .. } | StakeSettings::Kelly { .. }) {
             notices.push(format!(
-                "bot \"{name}\": at account.initial_balance = {} its stake is {stake}, and {limit} is {bound}: no trade could be opened",
+                "bot \"{name}\" cannot trade at account.initial_balance = {}: its stake is {stake}, {limit} is {bound}",
                 scale.format(balance)
             ));
         } else {
             let problem = format!(
-                "the stake of bot \"{name}\" is {stake}, and {limit} is {bound}: no trade could ever be opened; change one of the two"
+                "bot \"{name}\" can never trade: its stake is {stake}, {limit} is {bound}. Change one of the two"
             );
             return Err(EngineError::setting(key, problem));
         }
@@ -260,24 +261,20 @@ fn broken_limit(stake: Money, balance: Money, limits: &Limits, scale: MoneyScale
         by_balance,
     };
     if stake < limits.minimum_stake {
-        return Some(broken("the least, risk.min_stake,", limits.minimum_stake, false));
+        return Some(broken("risk.min_stake", limits.minimum_stake, false));
     }
     let bounds = [
-        ("the most, risk.max_stake,", limits.largest_stake(), false),
-        ("risk.daily_loss_limit, what a day may lose,", limits.daily_loss_limit.amount(), false),
-        ("the most, risk.max_stake_percent of account.initial_balance,", limits.share_of(balance), true),
+        ("risk.max_stake", limits.largest_stake(), false),
+        ("risk.daily_loss_limit", limits.daily_loss_limit.amount(), false),
+        ("risk.max_stake_percent of account.initial_balance", limits.share_of(balance), true),
         (
-            "what risk.daily_loss_limit_percent lets account.initial_balance lose in a day",
+            "risk.daily_loss_limit_percent of account.initial_balance",
             limits.daily_loss_limit.share_of(balance),
             true,
         ),
-        ("risk.session.loss_limit, what a session may lose,", limits.session.loss_limit.of(balance), true),
+        ("risk.session.loss_limit", limits.session.loss_limit.at(balance), true),
         ("account.initial_balance", Some(balance), true),
-        (
-            "what risk.max_drawdown_percent lets account.initial_balance lose",
-            limits.drawdown_below(balance),
-            true,
-        ),
+        ("risk.max_drawdown_percent of account.initial_balance", limits.drawdown_below(balance), true),
     ];
     bounds.into_iter().find_map(|(limit, bound, by_balance)| {
         let bound = bound.filter(|bound| stake > *bound)?;
@@ -285,7 +282,7 @@ fn broken_limit(stake: Money, balance: Money, limits: &Limits, scale: MoneyScale
     })
 }
 
-fn own_limit(
+fn broken_bot_limit(
     stake: Money,
     balance: Money,
     (bot, settings): (&str, &SessionSettings),
@@ -294,15 +291,15 @@ fn own_limit(
     let own = settings.risk.bots.get(bot)?;
     let scale = settings.money_scale;
     let bounds = [
-        ("daily_loss_limit", "a day", own.daily_loss_limit, limits.daily_loss_of(bot, balance)),
-        ("session_loss_limit", "a session", own.session_loss_limit, limits.session_loss_of(bot, balance)),
+        ("daily_loss_limit", own.daily_loss_limit, limits.max_daily_loss(bot, balance)),
+        ("session_loss_limit", own.session_loss_limit, limits.max_session_loss(bot, balance)),
     ];
-    bounds.into_iter().find_map(|(key, span, amount, bound)| {
+    bounds.into_iter().find_map(|(key, amount, bound)| {
         let bound = bound.filter(|bound| stake > *bound)?;
         // The amount holds at any balance, a percentage at this one.
         let amount = scale.exact(amount).ok().filter(|amount| amount.is_positive() && stake > *amount);
         let key = if amount.is_some() { key.to_owned() } else { format!("{key}_percent") };
-        let limit = format!("risk.bots.{bot}.{key}, what {span} of this bot may lose,");
+        let limit = format!("risk.bots.{bot}.{key}");
         let shown = scale.format(amount.unwrap_or(bound));
         Some(BrokenLimit { limit, bound: shown, by_balance: amount.is_none() })
     })
@@ -326,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kelly_stake_needs_a_limit_of_the_trades_that_it_is_shared_among() {
+    fn kelly_stake_needs_a_limit_on_open_trades() {
         let bound = crate::KellyBound::default();
         let kelly = StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 100, bound };
         let ladder = testing::martingale(Decimal::TEN, 3);
@@ -340,8 +337,8 @@ mod tests {
     }
 
     #[test]
-    fn trades_that_may_be_open_at_once_cost_a_ladder_each() {
-        // 1 + 2 + 4 = 7 for each of them: a trade of five minutes is followed by five more of 1m before its end is known.
+    fn each_concurrent_trade_costs_a_full_ladder() {
+        // 1 + 2 + 4 = 7 each: five more trades on 1m candles may follow before the end of a 5 min trade is known.
         for (lasts, delay, keys, expected) in [
             ("05:00", 0, json!({}), Ok(("42.00", false))),
             ("01:00", 0, json!({}), Ok(("14.00", false))),
@@ -352,7 +349,12 @@ mod tests {
             ("05:00", 0, own(&json!({ "max_open_trades": 3 })), Ok(("21.00", false))),
             ("05:00", 0, json!({ "daily_loss_limit": 42 }), Ok(("42.00", false))),
             ("05:00", 0, json!({ "daily_loss_limit": 41 }), Ok(("42.00", true))),
-            ("05:00", 0, json!({ "daily_loss_limit": 6 }), Err("cost 7.00, more than the 6.00")),
+            (
+                "05:00",
+                0,
+                json!({ "daily_loss_limit": 6 }),
+                Err("cost 7.00 in total, above this limit of 6.00"),
+            ),
         ] {
             let mut bot = testing::bot("bot-0", testing::martingale(Decimal::ONE, 3));
             (bot.close_type, bot.entry_delay_s) = (lasts.parse().unwrap(), delay);
@@ -373,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn ladders_that_do_not_fit_together_are_refused_with_the_figures() {
+    fn rejects_ladders_above_a_limit_with_their_figures() {
         let by = |key| Some([key, "70.00", "69.00"]);
         // 1 + 2 + 4 = 7 times the amount, the largest 4 times.
         for (bots, amount, keys, expected) in [
@@ -399,7 +401,7 @@ mod tests {
             ),
             (1, 10, own(&json!({ "session_loss_limit_percent": 0.7 })), None),
             (1, 10, json!({ "max_stake": 39 }), Some(["risk.max_stake", "40.00", "39.00"])),
-            // Before the level of 400.00, 300.00 are lost: of 9,700.00, 4.2 % are 407.40 and 4.1 % are 397.70.
+            // 300.00 are lost before the level of 400.00. 4.2 % of 9,700.00 is 407.40, 4.1 % is 397.70.
             (1, 100, json!({ "daily_loss_limit": 0, "max_stake_percent": 4.2 }), None),
             (
                 1,
@@ -437,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stake_that_every_limit_lets_through_is_sound() {
+    fn accepts_a_stake_within_all_limits() {
         for (stake, keys) in [
             (fixed(10), json!({})),
             (fixed(1_000), json!({})),
@@ -452,26 +454,31 @@ mod tests {
     }
 
     #[test]
-    fn a_stake_that_no_trade_could_have_is_named_and_is_a_notice_where_another_balance_would_mend_it() {
+    fn impossible_stake_is_an_error_or_a_notice_if_another_balance_would_fix_it() {
         let day = |most: i64| own(&json!({ "daily_loss_limit": most }));
         for (stake, keys, is_notice, parts) in [
-            (fixed(10), json!({ "min_stake": 11 }), false, ["risk.min_stake,", "10.00", "11.00"]),
-            (fixed(10), json!({ "max_stake": 9 }), false, ["risk.max_stake,", "10.00", "9.00"]),
-            (fixed(10), json!({ "daily_loss_limit": 9 }), false, ["risk.daily_loss_limit,", "10.00", "9.00"]),
-            (fixed(10), day(5), false, ["risk.bots.bot-0.daily_loss_limit,", "10.00", "5.00"]),
+            (fixed(10), json!({ "min_stake": 11 }), false, ["risk.min_stake is", "10.00", "11.00"]),
+            (fixed(10), json!({ "max_stake": 9 }), false, ["risk.max_stake is", "10.00", "9.00"]),
+            (
+                fixed(10),
+                json!({ "daily_loss_limit": 9 }),
+                false,
+                ["risk.daily_loss_limit is", "10.00", "9.00"],
+            ),
+            (fixed(10), day(5), false, ["risk.bots.bot-0.daily_loss_limit is", "10.00", "5.00"]),
             (
                 fixed(10),
                 own(&json!({ "session_loss_limit": 9 })),
                 false,
-                ["risk.bots.bot-0.session_loss_limit,", "10.00", "9.00"],
+                ["risk.bots.bot-0.session_loss_limit is", "10.00", "9.00"],
             ),
-            (share(0.05), json!({}), true, ["risk.min_stake,", "0.50", "1.00"]),
-            (share(2.0), json!({ "daily_loss_limit": 10 }), true, ["daily_loss_limit,", "20.00", "10.00"]),
+            (share(0.05), json!({}), true, ["risk.min_stake is", "0.50", "1.00"]),
+            (share(2.0), json!({ "daily_loss_limit": 10 }), true, ["daily_loss_limit is", "20.00", "10.00"]),
             (
                 fixed(10),
                 own(&json!({ "daily_loss_limit_percent": 0.9 })),
                 true,
-                ["risk.bots.bot-0.daily_loss_limit_percent,", "10.00", "9.00"],
+                ["risk.bots.bot-0.daily_loss_limit_percent is", "10.00", "9.00"],
             ),
             (fixed(10), json!({ "max_stake_percent": 0.9 }), true, ["max_stake_percent", "10.00", "9.00"]),
             (fixed(1_001), json!({}), true, ["account.initial_balance is", "1001.00", "1000.00"]),

@@ -14,13 +14,13 @@ use candlewick_sdk::{Money, MoneyScale, Payout};
 pub fn stakes_to_find_out(settings: &SessionSettings) -> Vec<String> {
     let RiskSettings { min_stake, payout_max_age_s, .. } = settings.risk;
     let words = |bot: &BotSettings| {
-        // A ladder that begins with the smallest stake has larger ones, and what a share comes to depends on the balance.
+        // A ladder that begins with the minimum stake has larger ones, and a share depends on the balance.
         let stakes_more = match bot.stake {
             StakeSettings::Martingale { levels, factor, .. } => levels > 1 && factor > 1.0,
             StakeSettings::Soros { .. } | StakeSettings::Share { .. } | StakeSettings::Kelly { .. } => true,
             StakeSettings::Fixed { .. } => false,
         };
-        if !needs_payout(bot, &settings.risk) || !(stakes_more || smallest_of(bot, &settings.risk).is_some())
+        if !needs_payout(bot, &settings.risk) || !(stakes_more || least_stake(bot, &settings.risk).is_some())
         {
             return None;
         }
@@ -29,11 +29,11 @@ pub fn stakes_to_find_out(settings: &SessionSettings) -> Vec<String> {
         let until = if payout_max_age_s == 0 {
             String::new()
         } else {
-            format!(", or was seen longer ago than payout_max_age_s ({payout_max_age_s} s),")
+            format!(" or older than payout_max_age_s ({payout_max_age_s} s)")
         };
         Some(format!(
-            "bot \"{name}\": while the payout of {symbol} is not known{until} a signal is traded at the smallest stake, {least}, to find it out, \
-             whatever it turns out to be; that trade moves no ladder"
+            "bot \"{name}\": while the payout of {symbol} is unknown{until}, one trade at the minimum stake of {least} \
+             probes it, whatever it turns out to be. The probe does not move a ladder"
         ))
     };
     settings.bots.iter().filter_map(words).collect()
@@ -46,13 +46,13 @@ pub fn trades_that_found_out(settings: &SessionSettings, book: &TradeBook) -> Ve
         let of_share = || {
             let is_share =
                 matches!(bot.stake, StakeSettings::Share { .. }) && needs_payout(bot, &settings.risk);
-            // A share of the balance is above the smallest stake, unless hardly anything is left.
+            // A share of the balance is above the minimum stake, unless hardly anything is left.
             is_share
                 .then(|| exact(settings.risk.min_stake))
                 .flatten()
                 .map(|least| least + Money::from_minor(1))
         };
-        let smallest = smallest_of(bot, &settings.risk).and_then(exact).or_else(of_share)?;
+        let smallest = least_stake(bot, &settings.risk).and_then(exact).or_else(of_share)?;
         let own = book.rows().iter().filter(|row| row.approved.bot().index() == index);
         let (all, small) = own.fold((0_u64, 0_u64), |(all, small), row| {
             (all + 1, small + u64::from(row.approved.stake() < smallest))
@@ -60,7 +60,8 @@ pub fn trades_that_found_out(settings: &SessionSettings, book: &TradeBook) -> Ve
         let (name, symbol) = (&bot.name, bot.symbol);
         (small > 0).then(|| {
             format!(
-                "bot \"{name}\": {small} of {all} trades staked less than the bot does, to find out what {symbol} pays (risk.payout_max_age_s)"
+                "bot \"{name}\": {small} of {all} trades probed the payout of {symbol} at the minimum stake \
+                 (risk.payout_max_age_s)"
             )
         })
     };
@@ -68,12 +69,12 @@ pub fn trades_that_found_out(settings: &SessionSettings, book: &TradeBook) -> Ve
 }
 
 /// Returns the smallest stake of the bot's own rule, `None` if a payout probe would not stake less.
-fn smallest_of(bot: &BotSettings, risk: &RiskSettings) -> Option<Decimal> {
+fn least_stake(bot: &BotSettings, risk: &RiskSettings) -> Option<Decimal> {
     let amount = match bot.stake {
         StakeSettings::Fixed { amount }
         | StakeSettings::Martingale { amount, .. }
         | StakeSettings::Soros { amount, .. } => amount,
-        // What these stake is not known beforehand.
+        // These stakes are not known in advance.
         StakeSettings::Share { .. } | StakeSettings::Kelly { .. } => return None,
     };
     (needs_payout(bot, risk) && amount > risk.min_stake).then_some(amount)
@@ -105,12 +106,12 @@ pub fn outgrown_stakes(
             let base = limits.step_down(scale.exact(amount).ok()?);
             let payout = least_payout(record.payout, bot, settings);
             let (wins, stake) = first_above(most, (base, wins), payout, |stake| limits.step_down(stake))?;
-            Some(of_soros(bot, (wins, stake, most), payout, scale))
+            Some(describe_soros(bot, (wins, stake, most), payout, scale))
         }
         StakeSettings::Share { percent } => {
             let balance = Decimal::try_from(percent).ok().filter(|percent| !percent.is_zero())?;
             let balance = settings.risk.max_stake * Decimal::ONE_HUNDRED / balance;
-            (settings.balance <= balance).then(|| of_share(bot, percent, balance, (most, scale)))
+            (settings.balance <= balance).then(|| describe_share(bot, percent, balance, (most, scale)))
         }
         StakeSettings::Fixed { .. }
         | StakeSettings::Martingale { .. }
@@ -133,7 +134,7 @@ fn first_above(
     })
 }
 
-fn of_soros(
+fn describe_soros(
     bot: &BotSettings,
     (wins, stake, most): (u32, Money, Money),
     payout: Payout,
@@ -141,8 +142,8 @@ fn of_soros(
 ) -> String {
     let after = if wins == 1 { "a win".to_owned() } else { format!("{wins} wins in a row") };
     format!(
-        "bot \"{}\": after {after} at a payout of {} % its stake {} is above risk.max_stake {}: it opens no trade from then on; \
-         if_refused = \"reset\" in its stake restarts the ladder, risk.cap_stakes = true stakes the maximum",
+        "bot \"{}\": after {after} at a payout of {} % its stake of {} is above risk.max_stake = {} and it stops \
+         trading. Set if_refused = \"reset\" in its stake to restart it, or risk.cap_stakes = true to cap it",
         bot.name,
         payout.to_percent(),
         scale.format(stake),
@@ -150,17 +151,22 @@ fn of_soros(
     )
 }
 
-fn of_share(bot: &BotSettings, percent: f64, balance: Decimal, (most, scale): (Money, MoneyScale)) -> String {
+fn describe_share(
+    bot: &BotSettings,
+    percent: f64,
+    balance: Decimal,
+    (most, scale): (Money, MoneyScale),
+) -> String {
     format!(
-        "bot \"{}\": with a balance above {} its stake of {percent} % is above risk.max_stake {}: it opens no trade from then on; \
-         risk.cap_stakes = true stakes the maximum",
+        "bot \"{}\": at a balance above {} its stake of {percent} % is above risk.max_stake = {} and it stops \
+         trading. Set risk.cap_stakes = true to cap it",
         bot.name,
         balance.round_dp(2),
         scale.format(most)
     )
 }
 
-const MOST_NAMED: usize = 4;
+const MAX_NAMED_LEVELS: usize = 4;
 
 /// Describes the ladders whose upper levels win too little to recover the losses.
 /// Each text names the levels and the result of a win on each. Payouts are those of `records`, in the order
@@ -175,24 +181,24 @@ pub fn levels_that_lose(
         let StakeSettings::Martingale { factor, .. } = bot.stake else { continue };
         let stakes = Stake::new(&bot.stake, scale, &format!("bots[{index}].stake"))?.levels();
         let payout = least_payout(record.payout, bot, settings);
-        let left = left_by_a_win(&stakes, payout).into_iter().enumerate();
+        let left = results_of_a_win(&stakes, payout).into_iter().enumerate();
         let short: Vec<(usize, Money)> = left.filter(|(_, left)| *left < Money::ZERO).collect();
         if short.is_empty() {
             continue;
         }
         let wins_back = ((1.0 + 1.0 / payout.to_fraction()) * 100.0).ceil() / 100.0;
         lines.push(format!(
-            "bot \"{}\": at a payout of {} % a win {}, since factor = {factor} does not win back what the levels before it lost; factor = \
-             {wins_back} does",
+            "bot \"{}\": at a payout of {} % a win {}, because factor = {factor} does not recover the losses of the \
+             lower levels. Use factor = {wins_back}",
             bot.name,
             payout.to_percent(),
-            named(&short, scale)
+            describe_levels(&short, scale)
         ));
     }
     Ok(lines)
 }
 
-fn left_by_a_win(stakes: &[Money], payout: Payout) -> Vec<Money> {
+fn results_of_a_win(stakes: &[Money], payout: Payout) -> Vec<Money> {
     let mut lost = Money::ZERO;
     let left = |stake: &Money| {
         let left = stake.profit_at(payout) - lost;
@@ -202,11 +208,11 @@ fn left_by_a_win(stakes: &[Money], payout: Payout) -> Vec<Money> {
     stakes.iter().map(left).collect()
 }
 
-fn named(short: &[(usize, Money)], scale: MoneyScale) -> String {
+fn describe_levels(short: &[(usize, Money)], scale: MoneyScale) -> String {
     let one =
-        |(place, left): &(usize, Money)| format!("on level {} leaves {}", place + 1, scale.format(*left));
-    let shown: Vec<String> = short.iter().take(MOST_NAMED).map(one).collect();
-    let more = if short.len() > MOST_NAMED { " and so on" } else { "" };
+        |(index, left): &(usize, Money)| format!("on level {} leaves {}", index + 1, scale.format(*left));
+    let shown: Vec<String> = short.iter().take(MAX_NAMED_LEVELS).map(one).collect();
+    let more = if short.len() > MAX_NAMED_LEVELS { " and so on" } else { "" };
     format!("{}{more}", shown.join(", "))
 }
 
@@ -217,7 +223,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_bot_that_would_stake_less_to_find_out_a_payout_is_named_beforehand() {
+    fn names_bots_that_would_probe_payouts_at_a_smaller_stake() {
         let bound = KellyBound::default();
         let kelly = StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 100, bound };
         let own = |symbol: &str| json!({ "min_payout_percent_by_symbol": { symbol: 80.0 } });
@@ -252,25 +258,25 @@ mod tests {
     }
 
     #[test]
-    fn names_the_win_after_which_a_soros_is_above_max_stake() {
+    fn names_the_win_after_which_a_soros_stake_is_above_max_stake() {
         let soros = |wins, if_refused| StakeSettings::Soros { amount: Decimal::TEN, wins, if_refused };
         let wait = |wins| soros(wins, IfRefused::Wait);
         // At payout 80: 10.00, 18.00, 32.40.
-        let words = "after 2 wins in a row at a payout of 80 % its stake 32.40 is above";
+        let words = "after 2 wins in a row at a payout of 80 % its stake of 32.40 is above";
         assert!(outgrown(wait(3), 20, |_| {}).contains(words));
-        assert!(outgrown(wait(2), 17, |_| {}).contains("after a win at a payout of 80 % its stake 18.00"));
+        assert!(outgrown(wait(2), 17, |_| {}).contains("after a win at a payout of 80 % its stake of 18.00"));
         assert_eq!(outgrown(wait(1), 18, |_| {}), "");
         assert_eq!(outgrown(wait(2), 0, |_| {}), "");
         assert_eq!(outgrown(soros(3, IfRefused::Reset), 20, |_| {}), "");
         assert_eq!(outgrown(wait(3), 20, |risk| risk.cap_stakes = true), "");
-        // A symbol is traded at 90 % at least: 10.00, 19.00.
-        assert!(outgrown(wait(1), 18, |risk| risk.min_payout_percent = 90.0).contains("its stake 19.00"));
+        // Minimum payout of 90 %: 10.00, 19.00.
+        assert!(outgrown(wait(1), 18, |risk| risk.min_payout_percent = 90.0).contains("its stake of 19.00"));
     }
 
     #[test]
     fn names_the_balance_above_which_a_share_is_above_max_stake() {
         let share = |percent| StakeSettings::Share { percent };
-        assert!(outgrown(share(2.0), 25, |_| {}).contains("with a balance above 1250 its stake of 2 %"));
+        assert!(outgrown(share(2.0), 25, |_| {}).contains("at a balance above 1250 its stake of 2 %"));
         assert_eq!(outgrown(share(2.0), 19, |_| {}), "");
         assert_eq!(outgrown(share(2.0), 25, |risk| risk.cap_stakes = true), "");
     }
@@ -283,19 +289,19 @@ mod tests {
         levels_that_lose(&settings, &[TradeRecord::assumed(payout)]).unwrap()
     }
 
-    /// By hand: 10, 15, 22.50 win 8.50, 12.75 and 19.125 (to even: 19.12), of which 0, 10 and 25 go before.
+    /// By hand: 10, 15, 22.50 win 8.50, 12.75 and 19.125 (half to even: 19.12), after losses of 0, 10 and 25.
     #[test]
-    fn a_level_whose_win_is_less_than_what_was_lost_is_named_with_what_is_left() {
-        let expected = "bot \"b\": at a payout of 85 % a win on level 3 leaves -5.88, since factor = 1.5 does not win back what the levels \
-                        before it lost; factor = 2.18 does";
+    fn names_levels_whose_win_does_not_recover_the_losses() {
+        let expected = "bot \"b\": at a payout of 85 % a win on level 3 leaves -5.88, because factor = 1.5 does not \
+                        recover the losses of the lower levels. Use factor = 2.18";
         assert_eq!(lines(1.5, 3, 85), [expected]);
         assert_eq!(lines(1.5, 2, 85), [""; 0]);
-        // 10 to 160 win 8, 16, 32, 64, 128 at 80 %, and 0, 10, 30, 70, 150 were lost: on the fourth 64 - 70, on the fifth 128 - 150.
+        // 10 to 160 win 8, 16, 32, 64, 128 at 80 %, after losses of 0, 10, 30, 70, 150.
         let doubled = lines(2.0, 5, 80).concat();
-        let left = "a win on level 4 leaves -6.00, on level 5 leaves -22.00, since";
+        let left = "a win on level 4 leaves -6.00, on level 5 leaves -22.00, because";
         assert!(doubled.contains(left), "{doubled}");
-        assert!(doubled.ends_with("factor = 2.25 does"), "{doubled}");
-        assert_eq!(lines(2.25, 6, 80), [""; 0], "the factor that is named");
+        assert!(doubled.ends_with("Use factor = 2.25"), "{doubled}");
+        assert_eq!(lines(2.25, 6, 80), [""; 0], "the suggested factor");
         assert_eq!(lines(2.18, 6, 85), [""; 0]);
     }
 }

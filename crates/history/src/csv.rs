@@ -1,4 +1,4 @@
-//! Candle files as text: one header, one candle per line; purely numeric, so nothing is ever quoted.
+//! Candle files as text: one header, then one candle per line, numbers without quotes.
 
 use crate::HistoryError;
 use crate::disk::{SystemDisk, replace_by};
@@ -18,7 +18,7 @@ pub struct Progress {
 pub fn no_progress(_: Progress) {}
 
 const COLUMNS: usize = 6;
-/// Minimum growth. Capacity grows by an eighth, as doubling wastes up to half of it.
+/// Minimum growth. Capacity grows by an eighth, because doubling wastes up to half.
 const FEWEST_MORE: usize = 4096;
 const BUFFER_BYTES: usize = 256 * 1024;
 /// Longest valid line: a time and five numbers of up to 330 digits.
@@ -34,7 +34,7 @@ pub fn read_csv_file(
     let failed = HistoryError::io(path, "open");
     let file = File::open(path).map_err(&failed)?;
     let total_bytes = file.metadata().map_err(&failed)?.len();
-    let watched = Watched { inner: file, at: Progress { read_bytes: 0, total_bytes }, progress };
+    let watched = ProgressReader { inner: file, at: Progress { read_bytes: 0, total_bytes }, progress };
     read_csv(BufReader::with_capacity(BUFFER_BYTES, watched), path, series)
 }
 
@@ -137,7 +137,7 @@ fn check_header(content: &[u8]) -> Result<(), String> {
         return Err(format!("the header is missing; write \"{CSV_HEADER}\" above the first candle"));
     }
     Err(format!(
-        "the header is \"{}\"; it must be \"{CSV_HEADER}\", or the file is brought into the catalog by `candlewick data import`",
+        "the header is \"{}\", not \"{CSV_HEADER}\"; correct it, or import the file with `candlewick data import`",
         excerpt(content)
     ))
 }
@@ -145,7 +145,7 @@ fn check_header(content: &[u8]) -> Result<(), String> {
 fn check_order(previous: Millis, time: Millis) -> Result<(), String> {
     match time.cmp(&previous) {
         std::cmp::Ordering::Greater => Ok(()),
-        std::cmp::Ordering::Equal => Err(format!("time {time} is there twice; remove one of the two lines")),
+        std::cmp::Ordering::Equal => Err(format!("time {time} occurs twice; remove one of the two lines")),
         std::cmp::Ordering::Less => {
             Err(format!("time {time} comes after {previous}; sort the lines by time, oldest first"))
         }
@@ -154,7 +154,7 @@ fn check_order(previous: Millis, time: Millis) -> Result<(), String> {
 
 fn parse_candle(content: &[u8], interval: Interval) -> Result<Candle, String> {
     let Ok(text) = std::str::from_utf8(content) else {
-        return Err(format!("\"{}\" is not text in UTF-8; is this a candle file?", excerpt(content)));
+        return Err(format!("\"{}\" is not UTF-8 text; is this a candle file?", excerpt(content)));
     };
     let mut columns = text.split(',');
     let mut cells = [""; COLUMNS];
@@ -185,7 +185,7 @@ fn parse_candle(content: &[u8], interval: Interval) -> Result<Candle, String> {
 }
 
 fn wrong_columns(found: usize) -> String {
-    format!("{found} columns where {COLUMNS} belong ({CSV_HEADER}); is the line cut off?")
+    format!("{found} columns instead of {COLUMNS} ({CSV_HEADER}); is the line cut off?")
 }
 
 pub(crate) fn parse_whole(text: &str, unit: &str) -> Result<i64, String> {
@@ -203,14 +203,14 @@ pub(crate) fn parse_number(column: &str, text: &str) -> Result<f64, String> {
 
 fn alignment_advice(time: Millis, interval: Interval) -> String {
     if !PLAUSIBLE_MS.contains(&time.get().saturating_abs()) {
-        return "times are milliseconds since 1970: were these counted in other units?".to_owned();
+        return "times are milliseconds since 1970; check the unit".to_owned();
     }
-    // What venues offer (observed: values), longest first.
+    // Intervals that venues offer (observed: values), longest first.
     let usual = ["12h", "1h", "30m", "15m", "5m", "2m", "1m", "30s", "5s", "1s"];
     let fitting = usual.iter().filter_map(|text| text.parse::<Interval>().ok());
     let fitting = fitting.filter(|shorter| *shorter < interval).find(|i| time.is_aligned_to(i.length()));
     match fitting {
-        Some(shorter) => format!("it would be aligned to {shorter}: is that the file's interval?"),
+        Some(shorter) => format!("it is aligned to {shorter}; is that the file's interval?"),
         None => format!("candles of {interval} open at multiples of {interval} since 1970, in UTC"),
     }
 }
@@ -224,13 +224,13 @@ pub(crate) fn excerpt(bytes: &[u8]) -> String {
 }
 
 /// A reader that reports its progress.
-pub(crate) struct Watched<'a, R> {
+pub(crate) struct ProgressReader<'a, R> {
     pub(crate) inner: R,
     pub(crate) at: Progress,
     pub(crate) progress: &'a mut dyn FnMut(Progress),
 }
 
-impl<R: Read> Read for Watched<'_, R> {
+impl<R: Read> Read for ProgressReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.inner.read(buffer)?;
         self.at.read_bytes += length as u64;
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn good_lines_are_candles_whatever_their_ends() {
+    fn accepts_all_line_endings() {
         for content in [
             "time,open,high,low,close,volume\n60000,1.5,2,1,1.75,10\n120000,1,1,1,1,0\n",
             "time,open,high,low,close,volume\n60000,1.5,2,1,1.75,10\n120000,1,1,1,1,0",
@@ -290,16 +290,16 @@ mod tests {
     }
 
     #[test]
-    fn broken_files_are_named_with_their_line_and_what_to_do() {
+    fn errors_name_file_line_and_fix() {
         for (rows, problem) in [
-            ("60000,1,1,1,1,0\n120000,1,1,1", ", line 3: 4 columns where 6 belong (time,open,high,low,"),
-            ("60000,1,1,1,1,0,7,8\n", ", line 2: 8 columns where 6 belong"),
+            ("60000,1,1,1,1,0\n120000,1,1,1", ", line 3: 4 columns instead of 6 (time,open,high,low,"),
+            ("60000,1,1,1,1,0,7,8\n", ", line 2: 8 columns instead of 6"),
             ("60000,1,\"1\",1,1,0\n", r#", line 2: high "\"1\"" is not a number"#),
             ("\n1.5,1,1,1,1,0\n", ", line 3: time \"1.5\" is not a whole number of milliseconds"),
             ("60000,1,1,2,1,0\r\n", ", line 2: low 2 and high 1 do not enclose open 1 and close 1"),
             ("60000,NaN,1,1,1,0", ", line 2: open is not a finite number"),
             ("120000,1,1,1,1,0\r\n60000,1,1,1,1,0\r\n", ", line 3: time 60000 comes after 120000"),
-            ("60000,1,1,1,1,0\n120000,1,1,1,1,0\n120000,1,1,1,1,0\n", ", line 4: time 120000 is there twice"),
+            ("60000,1,1,1,1,0\n120000,1,1,1,1,0\n120000,1,1,1,1,0\n", ", line 4: time 120000 occurs twice"),
             ("", ": there are no candles after the header"),
         ] {
             check(&format!("{CSV_HEADER}\n{rows}"), "1m", problem);
@@ -309,13 +309,13 @@ mod tests {
             ("", ": the file is empty"),
             ("\r\n", ": the file is empty"),
             ("60000,1,1,1,1,0\n", ", line 1: the header is missing; write \"time,open,high,"),
-            ("Date,Open\n60000,1,1,1,1,0\n", ", line 1: the header is \"Date,Open\"; it must be \"time,"),
+            ("Date,Open\n60000,1,1,1,1,0\n", ", line 1: the header is \"Date,Open\", not \"time,"),
             (&endless, ", line 1: longer than 4096 bytes"),
         ] {
             check(content, "1m", expected);
         }
         for (time, interval, advice) in [
-            ("1515560100000", "1h", "it would be aligned to 5m"),
+            ("1515560100000", "1h", "it is aligned to 5m"),
             ("1640991660123", "1m", "candles of 1m open at multiples of 1m since 1970, in UTC"),
             ("1640991665", "1m", "times are milliseconds since 1970"),
         ] {
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_written_as_short_as_they_can_be() {
+    fn writes_shortest_round_trip_numbers() {
         let mut text = Vec::new();
         let prices = [0.1 + 0.2, 1.0, 46_319.5, 0.000_012_5];
         write_csv(&series_of(vec![candle(1, prices, 1e9)]), &mut text).unwrap();
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_written_file_reads_back_and_leaves_nothing_else_behind() {
+    fn written_file_reads_back_and_leaves_no_other_files() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("BTCUSDT_1m.csv");
         fs::write(&path, "old").unwrap();
@@ -365,14 +365,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_reads_back_equal(
+        fn written_candles_read_back_equal(
             rows in prop::collection::btree_map(
                 -1_000_000_000_i64..1_000_000_000,
                 (prop::array::uniform4(0_u64..0x7FEF_FFFF_FFFF_FFFF), 0_u64..0x7FEF_FFFF_FFFF_FFFF),
                 1..20,
             )
         ) {
-            // Every positive finite double, subnormal ones included, has its bits in this range.
+            // The bits of every positive finite double, including subnormals, are in this range.
             let candles: Vec<Candle> = rows
                 .iter()
                 .map(|(minute, (bits, volume))| {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// File operations of the system, which tests replace one by one.
+/// File operations, replaced in tests.
 pub(crate) trait Disk: Send + Sync {
     fn create(&self, path: &Path) -> io::Result<File> {
         File::create(path)
@@ -26,7 +26,7 @@ pub(crate) trait Disk: Send + Sync {
     }
 
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        // Elsewhere a folder cannot be opened, and renaming is as durable as it gets.
+        // Other systems cannot open a folder; renaming must suffice.
         if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
     }
 
@@ -84,7 +84,7 @@ pub(crate) fn replace_by(
     path: &Path,
     write: &mut dyn FnMut(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
-    let partial = Partial::of(path);
+    let partial = Partial::new(path);
     let written = (|| {
         let mut file = disk.create(&partial.path)?;
         write(&mut file)?;
@@ -92,7 +92,6 @@ pub(crate) fn replace_by(
         disk.rename(&partial.path, path)
     })();
     if written.is_err() {
-        // What is left of a failed write is of no use; that it cannot be removed would be no news.
         let _ = disk.remove(&partial.path);
     }
     written?;
@@ -100,7 +99,7 @@ pub(crate) fn replace_by(
 }
 
 /// Partial files of all threads, so that an interrupted program can remove them.
-static UNDER_WAY: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+static PARTIAL_FILES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// Removes all partial files. Only before exiting: writes in progress fail.
 pub fn remove_partial_files() {
@@ -108,14 +107,14 @@ pub fn remove_partial_files() {
 }
 
 fn remove_partial_files_in(folder: &Path) {
-    for partial in under_way().iter().filter(|partial| partial.starts_with(folder)) {
-        // What cannot be removed has no name that anybody reads.
+    for partial in partial_files().iter().filter(|partial| partial.starts_with(folder)) {
+        // Best effort: partial files are never read.
         let _ = fs::remove_file(partial);
     }
 }
 
-fn under_way() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
+fn partial_files() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    PARTIAL_FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 struct Partial {
@@ -123,16 +122,16 @@ struct Partial {
 }
 
 impl Partial {
-    fn of(path: &Path) -> Self {
+    fn new(path: &Path) -> Self {
         let path = partial_name(path);
-        under_way().insert(path.clone());
+        partial_files().insert(path.clone());
         Self { path }
     }
 }
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        under_way().remove(&self.path);
+        partial_files().remove(&self.path);
     }
 }
 
@@ -144,7 +143,7 @@ pub(crate) fn make_folder(disk: &dyn Disk, folder: &Path) -> io::Result<()> {
     make_folder(disk, parent)?;
     match fs::create_dir(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        // Another writer may have just made it.
+        // Another writer may have just created it.
         _ => disk.sync_folder(parent),
     }
 }
@@ -166,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_write_that_fails_half_way_leaves_the_old_file() {
+    fn failed_write_keeps_the_old_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("page.html");
         let content = || fs::read_to_string(&path).ok();
@@ -188,7 +187,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_devices_and_rights_stay_what_they_are() {
+    fn preserves_links_devices_and_permissions() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let folder = tempfile::tempdir().unwrap();
         let (path, link) = (folder.path().join("a.csv"), folder.path().join("link.csv"));
@@ -208,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_complete_can_be_removed_while_it_is_written() {
+    fn removes_partial_files_during_a_write() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.csv");
         let names = || -> Vec<String> {
@@ -228,6 +227,9 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         replace(&SystemDisk, &path, &[b"n", b"ew"]).unwrap();
         assert_eq!((names().len(), fs::read_to_string(&path).unwrap()), (1, "new".to_owned()));
-        assert!(!under_way().iter().any(|partial| partial.starts_with(folder.path())), "all are forgotten");
+        assert!(
+            !partial_files().iter().any(|partial| partial.starts_with(folder.path())),
+            "all are forgotten"
+        );
     }
 }

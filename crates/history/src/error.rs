@@ -4,7 +4,6 @@ use candlewick_sdk::ResampleError;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Errors of reading, writing or generating candles.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
     #[error("{}: cannot {action} the file", path.display())]
@@ -19,12 +18,12 @@ pub enum HistoryError {
     #[error("{place}: {problem}")]
     NoCandles { place: String, problem: String },
     #[error(
-        "\"{text}\": {problem}; name the file SYMBOL_INTERVAL.csv (or .parquet), such as BTCUSDT_1m.csv, or write SYMBOL@INTERVAL=PATH, such as BTCUSDT@1m=prices.csv; a table of another program goes into the catalog by `candlewick data import FILE`"
+        "\"{text}\": {problem}; name the file SYMBOL_INTERVAL.csv (or .parquet), such as BTCUSDT_1m.csv, or write SYMBOL@INTERVAL=PATH, such as BTCUSDT@1m=prices.csv; import tables of other programs with `candlewick data import FILE`"
     )]
     InvalidSeriesName { text: String, problem: String },
     #[error("{}: {problem}", path.display())]
     InvalidFile { path: PathBuf, problem: String },
-    #[error("{}: {seen}; settle it with {option}", path.display())]
+    #[error("{}: {seen}; use {option}", path.display())]
     AmbiguousFile { path: PathBuf, seen: String, option: String },
     #[error("the catalog {} holds no candles of {what}", folder.display())]
     NotInCatalog { folder: PathBuf, what: String },
@@ -46,7 +45,6 @@ impl From<ResampleError> for HistoryError {
     }
 }
 
-/// A text that names none of the choices.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{text}\" is not one of {names}")]
 pub struct ParseChoiceError {

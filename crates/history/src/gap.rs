@@ -51,7 +51,7 @@ pub(crate) fn find_second_interval(
     while start < total {
         let step = distance(start);
         let is_longer = step > length && step.is_aligned_to(length);
-        // Longer candles have gaps, too: weekends and missing candles.
+        // Longer candles also have gaps: weekends and missing candles.
         let is_multiple =
             |index: usize| distance(index) > Millis::ZERO && distance(index).is_aligned_to(step);
         let end = if is_longer {
@@ -75,7 +75,7 @@ fn is_chance(run: Range<usize>, total: usize, is_multiple: impl Fn(usize) -> boo
     let around = (before..run.start).chain(run.end..after);
     let (multiples, all) = around
         .fold((0_u32, 0_u32), |(multiples, all), index| (multiples + u32::from(is_multiple(index)), all + 1));
-    // Without any distance around it, the run is the file.
+    // Without surrounding distances, the run is the whole file.
     let share = if all == 0 { 1.0 } else { f64::from(multiples + 1) / f64::from(all + 1) };
     let exponent = i32::try_from(run.len()).unwrap_or(i32::MAX);
     total as f64 * share.powi(exponent) > MAX_EXPECTED
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_stretch_of_one_multiple_is_another_interval() {
+    fn finds_long_run_of_another_interval() {
         check(&parts(&[(99, 1), (100, 5)]), "1m", Some((5, 100, 99)));
         check(&parts(&[(100, 5), (99, 1)]), "1m", Some((5, 100, 0)));
         check(&parts(&[(30, 1), (9, 5), (30, 1)]), "1m", Some((5, 9, 30)));
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_candles_and_weekends_are_not_an_interval() {
+    fn ignores_missing_candles_and_weekends() {
         for missing in [0, 4, 20, 50] {
             for seed in 0..40 {
                 check(&thinned(30_000, missing, seed), "1m", None);

@@ -118,13 +118,13 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    fn at(interval: Interval, time: Millis) -> Self {
+    fn containing(interval: Interval, time: Millis) -> Self {
         let date = DateTime::from_timestamp_millis(time.get()).map(|time| time.date_naive());
-        let of_date = date.and_then(|date| Self::of(interval, date));
+        let of_date = date.and_then(|date| Self::from_date(interval, date));
         of_date.unwrap_or_else(|| Self::outside_the_calendar(time))
     }
 
-    fn of(interval: Interval, date: NaiveDate) -> Option<Self> {
+    fn from_date(interval: Interval, date: NaiveDate) -> Option<Self> {
         if !YEARS.contains(&date.year()) {
             return None;
         }
@@ -161,7 +161,7 @@ fn midnight(date: NaiveDate) -> Millis {
 pub(crate) fn blocks(interval: Interval, candles: &[Candle]) -> impl Iterator<Item = (Block, &[Candle])> {
     let mut rest = candles;
     std::iter::from_fn(move || {
-        let block = Block::at(interval, rest.first()?.time());
+        let block = Block::containing(interval, rest.first()?.time());
         let count = rest.partition_point(|candle| block.range.contains(&candle.time())).max(1);
         let (inside, after) = rest.split_at(count);
         rest = after;
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_that_of_the_documented_bytes() {
+    fn hash_covers_the_documented_bytes() {
         const FEBRUARY_1970: i64 = 31 * 86_400_000;
         let january = [record(120_000), record(180_000)].concat();
         let mut bytes = Vec::new();
@@ -219,12 +219,12 @@ mod tests {
     const LATE: i64 = 1_772_323_140_000;
 
     fn check(interval: &str, time: i64, name: &str, start: i64, end: i64) {
-        let block = Block::at(interval.parse().unwrap(), Millis::new(time));
+        let block = Block::containing(interval.parse().unwrap(), Millis::new(time));
         assert_eq!((block.name.as_str(), block.range), (name, Millis::new(start)..Millis::new(end)));
     }
 
     #[test]
-    fn shorter_candles_lie_in_shorter_blocks() {
+    fn shorter_candles_have_shorter_blocks() {
         check("1s", LATE, "2026-02-28", 1_772_236_800_000, 1_772_323_200_000);
         check("59s", LATE, "2026-02-28", 1_772_236_800_000, 1_772_323_200_000);
         check("1m", LATE, "2026-02", 1_769_904_000_000, 1_772_323_200_000);
@@ -236,16 +236,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_time_lies_in_its_block_and_its_neighbours_in_others(
+        fn each_time_is_in_exactly_one_block(
             time in prop_oneof![8 => any::<i64>(), 1 => Just(i64::MIN), 1 => Just(i64::MAX - 1)],
             interval in prop::sample::select(vec!["1s", "1m", "1h"]),
         ) {
             prop_assume!(time != i64::MAX);
             let interval = interval.parse().unwrap();
-            let block = Block::at(interval, Millis::new(time));
+            let block = Block::containing(interval, Millis::new(time));
             prop_assert!(block.range.contains(&Millis::new(time)));
-            prop_assert_eq!(&Block::at(interval, block.range.start), &block);
-            prop_assert_eq!(&Block::at(interval, block.range.end - Millis::new(1)), &block);
+            prop_assert_eq!(&Block::containing(interval, block.range.start), &block);
+            prop_assert_eq!(&Block::containing(interval, block.range.end - Millis::new(1)), &block);
         }
     }
 }

@@ -228,7 +228,7 @@ impl<'a> Closes<'a> {
 
     fn at(&mut self, moment: Millis) -> Option<f64> {
         let open = moment - self.interval;
-        // Without gaps the index follows from the time.
+        // Without gaps, the index can be computed from the time.
         let steps = (open - self.candles[self.last].time()).get() / self.interval.get();
         let guess = self.last.checked_add_signed(isize::try_from(steps).ok()?);
         let is_there = |place: &usize| self.candles.get(*place).is_some_and(|candle| candle.time() == open);

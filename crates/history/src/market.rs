@@ -31,7 +31,7 @@ const CRYPTO: KnownMarket =
 const FOREX: KnownMarket =
     KnownMarket { asset_type: AssetType::Forex, tick: 0.000_01, usual_price: 1.0, volatility: 0.000_1 };
 
-/// Approximate figures of public markets. Nothing requires them to be up to date.
+/// Approximate figures of public markets; they need not be current.
 const MARKETS: [(&str, KnownMarket); 8] = [
     ("BTCUSDT", KnownMarket { usual_price: 95_000.0, volatility: 0.000_5, ..CRYPTO }),
     ("ETHUSDT", KnownMarket { usual_price: 3_300.0, ..CRYPTO }),
@@ -99,7 +99,6 @@ pub fn is_currency_pair(symbol: Symbol) -> bool {
 }
 
 impl AssetType {
-    /// Returns the venue's spelling (`observed: values`).
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Crypto => "crypto",
@@ -129,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_gives_the_kind_and_perhaps_the_tick() {
+    fn derives_asset_type_and_known_tick_from_the_symbol() {
         for (name, kind, tick) in [
             ("BTCUSDT", AssetType::Crypto, Some(0.01)),
             ("EURUSD", AssetType::Forex, Some(0.000_01)),

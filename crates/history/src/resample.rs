@@ -71,7 +71,7 @@ mod tests {
     use candlewick_sdk::Ohlcv;
 
     #[test]
-    fn intervals_that_do_not_divide_and_series_without_a_complete_candle_are_refused() {
+    fn rejects_indivisible_intervals_and_incomplete_series() {
         let series = Series { symbol: "EURUSD".parse().unwrap(), interval: "30s".parse().unwrap() };
         let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
         let candle = |time: i64| Candle::new(Millis::SECOND * time, series.interval, numbers).unwrap();

@@ -21,7 +21,7 @@ impl CandleFile {
         let error = |problem: String| HistoryError::InvalidSeriesName { text: text(), problem };
         if CandleFormat::of_path(path).is_none() {
             let meant = path.to_str().and_then(meant_series);
-            let meant = meant.map(|series| format!("; did you mean {series}, a series of the catalog?"));
+            let meant = meant.map(|series| format!("; did you mean the catalog series {series}?"));
             let meant = meant.unwrap_or_default();
             return Err(error(format!("the file name does not end in .csv or .parquet{meant}")));
         }
@@ -58,13 +58,13 @@ impl CandleFile {
         let SecondInterval { distance, count, start } = second;
         let seconds = distance.get() / 1_000;
         let seen = format!(
-            "the candles are {interval} apart, but {count} times, from candle {} on, they are mostly {seconds} s apart: the file holds two intervals",
+            "the file holds two intervals: the candles are {interval} apart, but {count} times, from candle {} on, mostly {seconds} s",
             start + 1
         );
         Err(HistoryError::AmbiguousFile {
             path: self.path.clone(),
             seen,
-            option: "a file of its own for each interval".to_owned(),
+            option: "one file per interval".to_owned(),
         })
     }
 }
@@ -87,7 +87,7 @@ impl FromStr for CandleFile {
         let error = |problem| HistoryError::InvalidSeriesName { text: text.to_owned(), problem };
         let symbol = Symbol::new(symbol).map_err(|e| error(e.to_string()))?;
         if path.is_empty() {
-            return Err(error("there is no path after the =".to_owned()));
+            return Err(error("the path after = is missing".to_owned()));
         }
         Ok(Self { series: Series { symbol, interval }, path: PathBuf::from(path) })
     }
@@ -100,7 +100,7 @@ impl fmt::Display for CandleFile {
 }
 
 fn meant_series(text: &str) -> Option<String> {
-    // `data/GBPUSD_1m` is a file's name that lacks its ending; `GBP/USD` is a symbol.
+    // `data/GBPUSD_1m` is a file name without its extension; `GBP/USD` is a symbol.
     let folder = Path::new(text).parent().filter(|folder| !folder.as_os_str().is_empty());
     if folder.is_some_and(|folder| folder.is_absolute() || folder.starts_with(".") || folder.is_dir()) {
         return None;
@@ -165,21 +165,21 @@ mod tests {
     }
 
     #[test]
-    fn file_names_give_the_series() {
+    fn parses_series_from_file_names() {
         check("BTCUSDT_1m.csv", ("BTCUSDT", "1m", "BTCUSDT_1m.csv"));
         check("a=b/some@where/BTC_USDT_5s.CSV", ("BTC_USDT", "5s", "a=b/some@where/BTC_USDT_5s.CSV"));
         check("/x/EURUSD.OTC_1h.csv", ("EURUSD.OTC", "1h", "/x/EURUSD.OTC_1h.csv"));
     }
 
     #[test]
-    fn other_names_take_the_series_before_them() {
+    fn parses_explicit_series_before_the_path() {
         check("BTCUSDT@1m=prices.txt", ("BTCUSDT", "1m", "prices.txt"));
         check("PEPE/USDT@60s=/x/GBPUSD_5s.csv", ("PEPE/USDT", "1m", "/x/GBPUSD_5s.csv"));
         check("EURUSD=X@1m=a@5s=b.csv", ("EURUSD=X", "1m", "a@5s=b.csv"));
     }
 
     #[test]
-    fn names_that_do_not_say_are_refused_with_both_forms() {
+    fn error_of_unclear_name_shows_both_forms() {
         check_refused("prices.csv", "the file name has no interval");
         let date = "the file name has no interval: \"2012-02\" is not an interval";
         check_refused("gbpusd_m1_bid_2012-02.csv", date);
@@ -191,18 +191,18 @@ mod tests {
             ("GBP/USD-H1", "GBP/USD@1h"),
             ("GBPUSD, 15m", "GBPUSD@15m"),
         ] {
-            check_refused(text, &format!("{no_file}; did you mean {meant}, a series of the catalog?"));
+            check_refused(text, &format!("{no_file}; did you mean the catalog series {meant}?"));
         }
         let others = "GBPUSD@1 GBPUSD@ @M1 prices prices-new /x/EURUSD-M5 ./GBPUSD_1m src/GBPUSD_1m";
         for text in others.split(' ').chain([""]) {
             check_refused(text, no_file);
         }
-        check_refused("BTCUSDT@1m=", "there is no path after the =");
+        check_refused("BTCUSDT@1m=", "the path after = is missing");
         check_refused("@1m=x.csv", "\"\" is not a symbol");
     }
 
     #[test]
-    fn what_ends_in_parquet_is_read_as_such() {
+    fn detects_parquet_by_extension() {
         let folder = tempfile::tempdir().unwrap();
         let text = "time,open,high,low,close,volume\n60000,1.5,2,1,1.75,10\n";
         let csv = folder.path().join("BTC_USDT_1m.csv");
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_in_a_folder_reads_back_from_its_name() {
+    fn source_in_a_folder_round_trips_by_name() {
         let series = Series { symbol: Symbol::new("BTC_USDT").unwrap(), interval: "90s".parse().unwrap() };
         let source = CandleFile::in_folder(Path::new("data"), series).unwrap();
         assert_eq!(CandleFile::from_path(&source.path).unwrap(), source);

@@ -1,4 +1,4 @@
-//! Files with one thing wrong, and what a check says of it; repairs, and that they leave the original alone.
+//! Findings of files with one defect each; repairs, which leave the original unchanged.
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
 use candlewick_history::{
@@ -13,7 +13,7 @@ use std::path::Path;
 const MONDAY: i64 = 1_767_571_200_000;
 const MINUTE: i64 = 60_000;
 
-/// Forty minutes that each reach from 99.9 to 100.1, from line 2 on, with some lines replaced; an empty one is left out.
+/// Forty minutes from 99.9 to 100.1, from line 2 on, with some lines replaced, or omitted if empty.
 fn file(lines: &[(usize, &str)]) -> String {
     let mut text = String::from("time,open,high,low,close,volume\n");
     for minute in 0..40 {
@@ -55,16 +55,16 @@ fn check(lines: &[(usize, &str)], expected: &[Row<'_>]) {
 }
 
 #[test]
-fn each_kind_of_problem_is_reported_with_its_place() {
+fn reports_each_kind_of_problem_with_its_line() {
     use FindingKind::{
         Conflict, Duplicate, Flat, Gap, Jump, Misaligned, NotFinite, Price, Range, Spike, Unreadable,
         Unsorted, Volume,
     };
     check(&[], &[]);
-    // A row that is no candle leaves a gap where it stood.
+    // An invalid row leaves a gap.
     let gap = (Gap, None, Some(3), 1, "1 missing");
     for (line, kind, part) in [
-        ("TIME,100,100.1,99.9", Unreadable, "4 columns where 6 belong"),
+        ("TIME,100,100.1,99.9", Unreadable, "4 columns instead of 6"),
         ("TIME,100,100.1,99.9,x,1", Unreadable, "close \"x\" is not a number"),
         ("TIME,100,NaN,99.9,100,1", NotFinite, "high"),
         ("TIME,100,100.1,0,100,1", Price, "low 0 "),
@@ -77,7 +77,7 @@ fn each_kind_of_problem_is_reported_with_its_place() {
         let minute = if kind == Unreadable { None } else { Some(3) };
         check(&[(5, line)], &[(kind, Some(5), minute, 1, part), gap]);
     }
-    // The first row of the last pair has less volume, and else nothing that the second has not.
+    // The first row of the last pair can be a stub of the second.
     for (second, kind, line, part) in [
         ("100,100.1,99.9,100,1", Duplicate, 6, "the same values"),
         ("100.05,100.1,99.9,100,2", Conflict, 6, "open 100.05 instead of 100, volume 2 instead of 1"),
@@ -93,9 +93,9 @@ fn each_kind_of_problem_is_reported_with_its_place() {
     // Candles reach 0.2002 % of the price: 104 lies 19 times, 96 20 times as far beyond its neighbours. A whole candle
     // elsewhere is one problem, not a jump there and another one back. 102 is no spike: ten times the usual range.
     for (line, part) in [
-        ("TIME,100,104,99.9,100,1", "high 104 is beyond 100.1 beside it by 3.90 %, 19 times"),
-        ("TIME,100,100.1,96,100,1", "low 96 is beyond 99.9 beside it by 4.06 %, 20 times"),
-        ("TIME,200,200.1,199.9,200,1", "high 200.1 is beyond 100.1 beside it by 99.90 %, 499 times"),
+        ("TIME,100,104,99.9,100,1", "high 104 is beyond its neighbours (100.1) by 3.90 %, 19 times"),
+        ("TIME,100,100.1,96,100,1", "low 96 is beyond its neighbours (99.9) by 4.06 %, 20 times"),
+        ("TIME,200,200.1,199.9,200,1", "high 200.1 is beyond its neighbours (100.1) by 99.90 %, 499 times"),
     ] {
         check(&[(5, line)], &[(Spike, None, Some(3), 1, part)]);
     }
@@ -104,7 +104,7 @@ fn each_kind_of_problem_is_reported_with_its_place() {
     check(&flat, &[(Flat, None, Some(3), 15, "15 candles at 100")]);
     check(&flat[1..], &[]);
     let less: Vec<(usize, &str)> = (22..42).map(|line| (line, "TIME,80,80.08,79.92,80,1")).collect();
-    check(&less, &[(Jump, None, Some(20), 1, "apart by 25.00 %, 125 times")]);
+    check(&less, &[(Jump, None, Some(20), 1, "the previous close 100 by 25.00 %, 125 times")]);
 }
 
 fn generated(symbol: &str, days: u32) -> CandleSeries {
@@ -120,7 +120,7 @@ fn kept(series: &CandleSeries, keep: impl Fn(i64) -> bool) -> CandleSeries {
 }
 
 #[test]
-fn a_weekend_is_no_gap_for_currencies_and_one_for_the_rest() {
+fn weekend_is_a_gap_except_for_forex() {
     let euro = generated("EURUSD", 9);
     let quiet = check_series(&euro, &[], &CheckSettings::default());
     assert_eq!((quiet.findings.total(), quiet.missing, quiet.coverage()), (0, 0, 1.0));
@@ -130,7 +130,7 @@ fn a_weekend_is_no_gap_for_currencies_and_one_for_the_rest() {
     assert_found(&expected, &[(FindingKind::Gap, None, Some(7_080), 2_880, "2880 missing")]);
     let (there, all) = (9.0 * 1_440.0 - 2_880.0, 9.0 * 1_440.0);
     assert_eq!(expected.coverage(), there / all);
-    // A gap that begins an hour before the weekend counts with that hour alone; on a holiday not at all.
+    // A gap from an hour before the weekend counts only that hour, on a holiday nothing.
     let early = kept(&euro, |minute| !(7_020..9_960).contains(&minute));
     let expected = check_series(&early, &[], &CheckSettings::default());
     assert_found(&expected, &[(FindingKind::Gap, None, Some(7_020), 60, "60 missing, 2880 more")]);
@@ -144,7 +144,7 @@ fn a_weekend_is_no_gap_for_currencies_and_one_for_the_rest() {
 }
 
 #[test]
-fn a_repair_leaves_out_what_is_certainly_wrong_and_what_it_is_asked_to() {
+fn repair_removes_certain_errors_and_requested_kinds() {
     let bad = [
         (5, "TIME,100,100.1,99.9"),
         (7, "TIME,100,100.1,0,100,1"),
@@ -179,7 +179,7 @@ fn a_repair_leaves_out_what_is_certainly_wrong_and_what_it_is_asked_to() {
 }
 
 #[test]
-fn a_revised_candle_is_reported_with_its_latest_value_which_a_repair_takes_when_asked() {
+fn reports_revised_candle_and_repairs_it_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let catalog = Catalog::new(folder.path().to_owned());
     let series = Series { symbol: Symbol::new("X").unwrap(), interval: Interval::MINUTE };
@@ -207,7 +207,7 @@ fn a_revised_candle_is_reported_with_its_latest_value_which_a_repair_takes_when_
 }
 
 #[test]
-fn a_file_of_very_many_problems_is_counted_in_full() {
+fn counts_all_findings_of_a_very_bad_file() {
     let series = Series { symbol: Symbol::new("X").unwrap(), interval: Interval::MINUTE };
     let mut text = String::from("time,open,high,low,close,volume\n");
     for minute in 0..20_000_i64 {
@@ -218,7 +218,7 @@ fn a_file_of_very_many_problems_is_counted_in_full() {
     assert_eq!(checked.series, series);
     let counts = checked.findings.counts();
     assert_eq!(counts[&FindingKind::Misaligned], 10_000);
-    // All but the first two, of which the second comes a millisecond after the first.
+    // All but the first two, which ascend by a millisecond.
     assert_eq!(counts[&FindingKind::Unsorted], 19_998);
     let listed = |kind| checked.findings.list().iter().filter(|finding| finding.kind == kind).count();
     assert_eq!((listed(FindingKind::Unsorted), listed(FindingKind::Misaligned)), (10_000, 10_000));
@@ -226,7 +226,7 @@ fn a_file_of_very_many_problems_is_counted_in_full() {
 }
 
 #[test]
-fn what_is_no_candle_file_at_all_is_an_error_and_no_finding() {
+fn rejects_files_that_are_not_candles() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("X_1m.csv");
     std::fs::write(&path, "time,open,high,low,close,volume\nx\n").unwrap();

@@ -1,4 +1,4 @@
-//! Exports of terminals, sites, APIs and spreadsheets: read as rows worked out by hand, or refused with a fix.
+//! Exports of terminals, sites, APIs and spreadsheets: expected rows, or an error with a fix.
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
 mod fixture;
@@ -79,7 +79,7 @@ fn archives_of_exchanges() {
 
 #[test]
 fn collections_of_sites() {
-    // The site's address above the names, two times in each row, the newest first.
+    // The site's address above the header, two times per row, newest first.
     let rows = lines(0, |time, clock, [o, h, l, c, v]| {
         format!("{time}000,2024-01-02 {clock}:00,EURUSD,{o},{h},{l},{c},{v},47.5,9\n")
     });
@@ -107,8 +107,8 @@ fn charting_sites() {
     rows[2].1[4] = 0.0;
     check_table("FX_EURUSD, 1.csv", &seconds, "", "EURUSD 1m", &rows);
     let reading = import("FX_EURUSD, 1.csv", seconds, "").unwrap().reading.unwrap();
-    let expected = "time \"time\", open \"open\", high \"high\", low \"low\", close \"close\", volume \"Volume\"; left out \"MA\"; \
-                    between commas, decimal points; times in seconds since 1970";
+    let expected = "time \"time\", open \"open\", high \"high\", low \"low\", close \"close\", volume \"Volume\"; ignored \"MA\"; \
+                    separated by commas, decimal points; times in seconds since 1970";
     assert_eq!(reading, expected);
     let zone = table("time,open,high,low,close", 1, |_, clock, [o, h, l, c, _]| {
         format!("2024-01-02T{clock}:00+01:00,{o},{h},{l},{c}\n").replace("23:02:00+01:00", "22:02:00Z")
@@ -118,7 +118,7 @@ fn charting_sites() {
         format!("2024-01-02T{clock}:00Z,{o},{h},{l},{c},{v}\n")
     });
     check_euro("EURUSD_1m.csv", &as_ours, "");
-    // A last price instead of a close, the newest first, a volume in thousands, quoted, months first.
+    // Quoted, newest first, month first, a price instead of a close, volume in thousands.
     let quoted = "\u{feff}\"Date\",\"Price\",\"Open\",\"High\",\"Low\",\"Vol.\",\"Change %\"\n\
                   \"01/13/2024\",\"1,020.50\",\"1,010.25\",\"1,030.00\",\"1,000.00\",\"1.25K\",\"0.9%\"\n\
                   \"01/12/2024\",\"1,010.25\",\"1,005.00\",\"1,015.00\",\"1,001.00\",\"-\",\"0.5%\"\n";
@@ -144,13 +144,13 @@ fn exports_of_terminals() {
         format!("20240102 {}00;{o};{h};{l};{c};{v}\n", clock.replace(':', ""))
     });
     check("EURUSD.Last.txt", last, "symbol=EURUSD timezone=UTC", &ROWS);
-    // Half a day and its name, months first: which comes first is asked.
+    // AM and PM, month first: asks for the date order.
     let us = table("Date,Time,Open,High,Low,Close,Volume", -12, |_, clock, [o, h, l, c, v]| {
         format!("01/02/2024,{clock}:00 PM,{o},{h},{l},{c},{v}\n")
     });
     check_refused("EURUSD_1m.csv", &us, "timezone=UTC", "--date-order day-first or --date-order month-first");
     check("EURUSD_1m.csv", &us, "timezone=UTC date-order=month-first", &ROWS);
-    // Bids and asks side by side: which of them is asked.
+    // Bid and ask columns: asks which to use.
     let head = "Time,BidOpen,BidHigh,BidLow,BidClose,AskOpen,AskHigh,AskLow,AskClose,Volume";
     let both = table(head, 0, |_, clock, [o, h, l, c, v]| {
         format!("2024-01-02 {clock}:00,{o},{h},{l},{c},9,9,9,9,{v}\n")
@@ -169,7 +169,7 @@ fn answers_of_apis() {
         format!(r#"[{t}000,"{o}","{h}","{l}","{c}","{v}",{t}999,"47.1",9,"1.5","1.6","0"]"#)
     });
     check("EURUSD_1m.json", quoted, "", &ROWS);
-    // Low and high before open and close: no candle is like that.
+    // Low and high before open and close make invalid candles.
     let other = rows(&|t, [o, h, l, c, v]| format!("[{t},{l},{h},{o},{c},{v}]"));
     check_refused("EURUSD_1m.json", other, "", "do not enclose open");
     let named = rows(&|t, [o, h, l, c, v]| {
@@ -189,7 +189,7 @@ fn scripts() {
         format!("2024-01-02 {clock}:00+00:00,{o},{h},{l},{c},{c},{v}\n")
     });
     check_euro("EURUSD_1m.csv", &pandas, "");
-    // An index without a name, in New York; and the same as counted from 0 beside the times.
+    // An unnamed index of New York times, also as a row number next to the times.
     let index = table(",open,high,low,close,volume", -5, |_, clock, [o, h, l, c, v]| {
         format!("2024-01-02 {clock}:00,{o},{h},{l},{c},{v}\n")
     });
@@ -213,22 +213,22 @@ fn scripts() {
 }
 
 #[test]
-fn spreadsheets_and_what_is_called_one() {
+fn spreadsheets_and_files_named_like_them() {
     let head = "Datum;Eröffnung;Hoch;Tief;Schluss;Volumen";
     let german = table(&format!("{head}\r"), 1, |_, clock, [o, h, l, c, v]| {
         let cells = [o, h, l, c, v].map(|number| number.to_string().replace('.', ","));
         format!("02.01.2024 {clock};{}\r\n", cells.join(";"))
     });
-    refuse_table(&german, "", "named for open, high, low, close, time among \"Datum\", \"Eröffnung\"");
+    refuse_table(&german, "", "no column for open, high, low, close, time among \"Datum\", \"Eröffnung\"");
     let said = "columns=time,open,high,low,close,volume timezone=Europe/Berlin";
-    refuse_table(&german, said, "can begin with the day or with the month; settle it with --date-order");
+    refuse_table(&german, said, "can begin with the day or the month; use --date-order");
     let said = format!("{said} date-order=day-first");
     check_euro("EURUSD_1m.csv", &german, &said);
     check("EURUSD_1m.csv", format!("\u{feff}{german}"), &said, &ROWS);
     let english = german.replace(head, "Date;Open;High;Low;Close;Volume").replace("02.01.2024", "2024-01-02");
     check_euro("EURUSD_1m.csv", &english, "timezone=Europe/Berlin");
     let reading = import("EURUSD_1m.csv", &english, "timezone=UTC").unwrap().reading.unwrap();
-    assert!(reading.ends_with("between semicolons, decimal commas; times without a zone"), "{reading}");
+    assert!(reading.ends_with("separated by semicolons, decimal commas; times without a zone"), "{reading}");
     let one_country: Vec<u8> = german.chars().map(|letter| letter as u8).collect();
     check_refused("EURUSD_1m.csv", one_country, "", "save it as UTF-8");
     let unicode = table("Date\tTime\tOpen\tHigh\tLow\tClose\r", 0, |_, clock, [o, h, l, c, _]| {
@@ -243,7 +243,7 @@ fn spreadsheets_and_what_is_called_one() {
     let page = "<html><body><table><tr><th>Time</th><th>Open</th></tr></table></body></html>";
     check_refused("EURUSD_1m.xls", page, "", "save it as CSV");
     let serial = "Date,Open,High,Low,Close\n45293.916667,1.1,1.1,1.1,1.1\n";
-    check_refused("EURUSD_1m.csv", serial, "", "days counted by a spreadsheet (45293.9)");
+    check_refused("EURUSD_1m.csv", serial, "", "day numbers of a spreadsheet (45293.9)");
     let two =
         "Date,Time,Open,High,Low,Close,Volume\n1/13/2024,10:00 PM,1,2,1,2,5\n1/13/2024,10:01 PM,2,2,1,1,5\n";
     let rows = [
@@ -258,66 +258,67 @@ fn spreadsheets_and_what_is_called_one() {
 }
 
 #[test]
-fn what_is_no_candle() {
+fn rejects_ticks_and_implausible_times() {
     check_refused("EURUSD.csv", "timestamp,bid,ask\n1704232800000,1.0942,1.0943\n", "", "ticks or trades");
     let minutes = "time,open,high,low,close\n28403880,1.1,1.1,1.1,1.1\n";
-    check_refused("EURUSD_1m.csv", minutes, "", "Times are moments since 1970");
+    check_refused("EURUSD_1m.csv", minutes, "", "Times are counts since 1970");
     let mixed = "time,open,high,low,close\n2024-01-02 22:00:00+00:00,1.1,1.1,1.1,1.1\n\
                  2024-01-02 22:01:00,1.1,1.1,1.1,1.1\n2024-01-02 22:02:00+00:00,1.1,1.1,1.1,1.1\n";
-    check_refused("EURUSD_1m.csv", mixed, "interval=1m", "written in another way than the first one");
+    check_refused("EURUSD_1m.csv", mixed, "interval=1m", "has another format than the first one");
 }
 
 #[test]
-fn what_can_be_read_in_two_ways_is_asked() {
-    let words = "its decimals seem to stand behind commas";
+fn asks_about_ambiguous_numbers_columns_and_zones() {
+    let words = "commas seem to be decimal marks as well as separators";
     let rows = "2024-01-02 22:00:00,1,0942,1,0943,1,0941,1,0942,43\n2024-01-02 22:01:00,1,0942,1,0943,1,0941,1,0942,43\n";
     let commas = format!("Datetime,Open,High,Low,Close,Volume\n{rows}");
-    refuse_table(&commas, "timezone=UTC", &format!("10 columns where 6 belong: {words}"));
+    refuse_table(&commas, "timezone=UTC", &format!("10 columns instead of 6: {words}"));
     let dukascopy =
         "Gmt time,Open,High,Low,Close,Volume\n02.01.2024 22:00:00.000,1,0942,1,0943,1,0941,1,0942,43\n";
     refuse_table(dukascopy, "", words);
     let two_times = "unix,date,symbol,open,high,low,close,Volume BTC,Volume USDT\n\
                      1704232800,2024-01-02 22:00:00,BTC/USDT,1,2,1,2,5,10\n";
-    let cure = "\"unix\" and \"date\" for time; settle it with --columns, such as --columns time,-,-,open,high,low,close,-,-";
+    let cure =
+        "\"unix\" and \"date\" for time; use --columns, such as --columns time,-,-,open,high,low,close,-,-";
     refuse_table(two_times, "", cure);
     let (comma, point) = ("decimal=comma symbol=X interval=1m", "decimal=point symbol=X interval=1m");
     let thousands = "time;open;high;low;close\n1704232800;1,234;1,235;1,233;1,234\n";
-    refuse_table(thousands, "", "1,234 can be a number with decimals or one of thousands; settle it with --");
+    refuse_table(thousands, "", "1,234 can have decimals or a thousands separator; use --");
     check_table("f.csv", thousands, comma, "X 1m", &[(TEN_PM, [1.234, 1.235, 1.233, 1.234, 0.0])]);
     check_table("f.csv", thousands, point, "X 1m", &[(TEN_PM, [1234.0, 1235.0, 1233.0, 1234.0, 0.0])]);
     let grouped = "time;open;high;low;close\n1704232800;18.250;18.310;18.190;18.300\n";
-    refuse_table(grouped, "", "18.250 can be a number with decimals or one of thousands; settle it with --");
+    refuse_table(grouped, "", "18.250 can have decimals or a thousands separator; use --");
     check_table("f.csv", grouped, comma, "X 1m", &[(TEN_PM, [18_250.0, 18_310.0, 18_190.0, 18_300.0, 0.0])]);
-    // A number of the row is no time, whatever the column of times is called.
+    // A row number is not a time, whatever the name of the time column.
     let counted = |name: &str| {
         format!(
             ",{name},open,high,low,close\n0,2024-01-02T22:00:00Z,1,2,1,2\n1,2024-01-02T22:01:00Z,1,2,1,2\n"
         )
     };
-    refuse_table(&counted("of_row"), "", "no time in it can be read; the first is \"0\"");
+    refuse_table(&counted("of_row"), "", "no time can be read; the first is \"0\"");
     let rows = [TEN_PM, TEN_PM + MINUTE].map(|time| (time, [1.0, 2.0, 1.0, 2.0, 0.0]));
     check_table("EURUSD_1m.csv", &counted("candle_time"), "", "EURUSD 1m", &rows);
     let two_closes = "time,open,high,low,close,last\n1704232800,1,2,1,2,2\n";
     refuse_table(two_closes, "", "\"close\" and \"last\" for close");
     let no_zone = "time,open,high,low,close\n2024-01-02 22:00,1,2,1,2\n";
-    refuse_table(no_zone, "", "does not say the time zone of its times; settle it with --timezone");
+    refuse_table(no_zone, "", "does not state the time zone of its times; use --timezone");
 }
 
 #[test]
-fn what_is_wrong_in_a_row_is_named_with_its_line() {
+fn errors_name_the_line_of_a_bad_row() {
     let head = "time,open,high,low,close\n1704232800,1,2,1,2\n";
     for (row, problem) in [
-        ("1704232860,1,2,1\n", "line 3: 4 columns where 5 belong"),
+        ("1704232860,1,2,1\n", "line 3: 4 columns instead of 5"),
         ("1704232860,1,2,x,2\n", "line 3: low \"x\" is not a number"),
-        ("2024-01-02 22:01,1,2,1,2\n", "line 3: time \"2024-01-02 22:01\" is written in another way"),
+        ("2024-01-02 22:01,1,2,1,2\n", "line 3: time \"2024-01-02 22:01\" has another format"),
         ("1704232860,1,1,1,2\n", "line 3: "),
         ("\n1704232740,1,2,1,2\n", "line 4: time 1704232740000 comes after 1704232800000"),
     ] {
-        // Another row, so that the file is not one that begins with the newest candle.
+        // One more row, so that the file does not count as newest first.
         refuse_table(&format!("{head}{row}1704233000,1,2,1,2\n"), "", problem);
     }
     let unsaid = settings("columns=time,open,high,low,close");
     assert_ne!(unsaid.table, TableSettings::default());
-    refuse_table(head, "format=mt4 decimal=point", "belong to the format table, not to mt4");
-    refuse_table(head, "columns=time,open,high,low,close,volume", "nothing separates the first line");
+    refuse_table(head, "format=mt4 decimal=point", "apply to the format table, not to mt4");
+    refuse_table(head, "columns=time,open,high,low,close,volume", "no delimiter splits the first line");
 }

@@ -1,4 +1,4 @@
-//! Files as people have them, held to rows that were worked out by hand, and what is said of broken ones.
+//! Real-world files with expected rows, and the errors of broken ones.
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
 mod fixture;
@@ -51,7 +51,7 @@ fn check_refused(name: &str, options: &str, expected: &str) {
 }
 
 #[test]
-fn every_format_is_recognised_by_itself_and_gives_the_rows_that_it_holds() {
+fn detects_every_format_and_reads_its_rows() {
     let bitcoin = |start: i64, prices: f64| {
         let [a, b, c] = [0.1, 5.0, -40.0].map(|change| prices + change);
         [
@@ -91,7 +91,7 @@ fn every_format_is_recognised_by_itself_and_gives_the_rows_that_it_holds() {
 }
 
 #[test]
-fn days_stand_at_their_midnight_in_utc() {
+fn daily_candles_open_at_midnight_utc() {
     // 2024-01-02 and the days after it; the fourth of January had no prices.
     let day = |number: i64| 1_704_153_600_000 + number * 86_400_000;
     let apple = [
@@ -110,16 +110,16 @@ fn days_stand_at_their_midnight_in_utc() {
 }
 
 #[test]
-fn a_malformed_twin_is_refused_with_its_line() {
+fn rejects_malformed_files_with_their_line() {
     for (name, expected) in [
         ("malformed_csv.csv", ", line 3: low 1.0943 and high 1.09425 do not enclose open 1.09425 and close"),
         ("malformed_histdata.csv", ", line 2: time \"20240102 1701\" is not a date"),
         ("malformed_dukascopy.csv", ", line 4: time \"32.01.2024 22:02:00.000\" is not a date"),
         ("malformed_dukascopy_local.csv", ", line 3: time \"03.01.2024 00:01:00.000\" does not end in"),
         ("malformed_yahoo.csv", ", line 3: time \"3 Jan 2024\" is not a date"),
-        ("malformed_binance.csv", ", line 2: the candle lasts 300000 ms, the first one 60000 ms"),
+        ("malformed_binance.csv", ", line 2: the candle lasts 300000 ms, but the first one 60000 ms"),
         ("malformed_binance_microseconds.csv", ", line 4: time 1735776120000001 is not a whole number"),
-        ("malformed_freqtrade.json", ": row 2: 5 numbers where 6 belong"),
+        ("malformed_freqtrade.json", ": row 2: 5 numbers instead of 6"),
         ("malformed.json.gz", ": cannot read the file: incomplete deflate stream"),
         (
             "malformed.feather",
@@ -127,12 +127,12 @@ fn a_malformed_twin_is_refused_with_its_line() {
         ),
         ("malformed.parquet", ": there is no column open; the columns are date, high, low, close, volume"),
         ("malformed_ours.parquet", ": row 2: low 1.0943 and high 1.09425 do not enclose open 1.09425 and"),
-        ("malformed.zip", ": the archive holds EURUSD_1m.csv, EURUSD_5m.csv; settle it with --entry"),
+        ("malformed.zip", ": the archive holds EURUSD_1m.csv, EURUSD_5m.csv; use --entry"),
     ] {
         check_refused(name, "symbol=X interval=1m", expected);
     }
     for (name, expected) in [
-        ("malformed_mt4.csv", ", line 3: 6 columns where 7 belong; is the line cut off?"),
+        ("malformed_mt4.csv", ", line 3: 6 columns instead of 7; is the line cut off?"),
         ("malformed_mt5.csv", ", line 5: open \"1,09411\" is not a number"),
     ] {
         check_refused(name, &format!("symbol=X interval=1m {ATHENS}"), expected);
@@ -140,38 +140,39 @@ fn a_malformed_twin_is_refused_with_its_line() {
 }
 
 #[test]
-fn what_is_unclear_is_refused_with_the_option_that_settles_it() {
+fn rejects_ambiguous_files_and_names_the_option_to_use() {
     let ends = |error: Result<Imported, String>, expected: &str| {
         let error = error.map(|_| ()).unwrap_err();
         assert!(error.ends_with(expected), "{error}");
     };
     let zone = "--timezone, such as --timezone UTC or --timezone Europe/Athens";
-    ends(read("EURUSD1.csv", ""), &format!("time zone of its times; settle it with {zone}"));
+    ends(read("EURUSD1.csv", ""), &format!("time zone of its times; use {zone}"));
     let two = format!(
-        "{zone}, and --symbol, such as --symbol ETHBTC; all at once, for example: --timezone UTC --symbol ETHBTC"
+        "{zone}, and --symbol, such as --symbol ETHBTC; together, for example: --timezone UTC --symbol ETHBTC"
     );
     ends(read("ETHBTC_no_zone.feather", ""), &two);
-    ends(read("ETHBTC_zstd.feather", ""), "the symbol; settle it with --symbol, such as --symbol ETHBTC");
+    ends(read("ETHBTC_zstd.feather", ""), "a symbol; use --symbol, such as --symbol ETHBTC");
     let (name, row) = ("my xauusd data.csv", "Datetime,Open,High,Low,Close\n2024-01-02 17:00,1,1,1,1\n");
     let three = format!(
-        "{zone}, and --symbol, such as --symbol XAUUSD, and --interval, such as --interval 1m; all at once, for \
+        "{zone}, and --symbol, such as --symbol XAUUSD, and --interval, such as --interval 1m; together, for \
          example: --timezone UTC --symbol XAUUSD --interval 1m"
     );
     ends(import(name, row, ""), &three);
     let one = import(name, row, "timezone=UTC symbol=XAUUSD interval=1m");
     assert_eq!(one.map(|imported| rows_of(&imported).len()), Ok(1));
-    check_refused("AAPL.csv", "timezone=America/New_York", ": it holds days, which no time zone moves");
-    check_refused("EURUSD_1m.csv", ATHENS, ": the times in it are UTC already: leave --timezone out");
+    check_refused("AAPL.csv", "timezone=America/New_York", ": it holds days without times: omit --timezone");
+    check_refused("EURUSD_1m.csv", ATHENS, ": its times are in UTC: omit --timezone");
     for utc in ["UTC", "+00:00"] {
         let said = read("EURUSD_1m.csv", &format!("timezone={utc}")).map(|imported| rows_of(&imported));
         assert_eq!(said, read("EURUSD_1m.csv", "").map(|imported| rows_of(&imported)), "{utc}");
     }
-    let strange = ": the format cannot be recognised by its first line, \"Every row in here was invented";
+    let strange = ": the format is unknown; the first line is \"Every row in here was invented";
     check_refused("README.md", "", strange);
     let formats = "--format, one of csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json, \
                    feather, table";
     ends(read("README.md", ""), formats);
-    let other = ", line 1: the first line is \"time,open,high,low,close,volume\"; in the format binance it is like \"17";
+    let other =
+        ", line 1: the first line is \"time,open,high,low,close,volume\"; the format binance expects \"17";
     check_refused("EURUSD_1m.csv", "format=binance", other);
 }
 
@@ -195,9 +196,9 @@ fn bars_stamped_at_their_close_open_one_interval_earlier() {
     assert_eq!(rows_of(&imported), [(1_704_153_600_000, [1.0, 2.0, 1.0, 2.0, 5.0])]);
 }
 
-/// `MetaTrader` writes a price with the digits of its pair; other programs write zeros behind any price, or none.
+/// `MetaTrader` writes prices with the digits of the pair; other programs pad or trim zeros.
 #[test]
-fn decimals_are_those_that_are_written_where_all_prices_have_as_many() {
+fn decimals_are_known_only_if_all_prices_agree() {
     let terminal = |prices: &str| {
         format!("2024.01.02,22:00,{prices},5\n2024.01.02,22:01,1.17100,1.17150,1.17100,1.17150,7\n")
     };
@@ -225,7 +226,7 @@ fn decimals_are_those_that_are_written_where_all_prices_have_as_many() {
 }
 
 #[test]
-fn minutes_of_hist_data_are_in_est_in_the_manner_of_meta_trader_too() {
+fn reads_histdata_in_est_in_both_layouts() {
     let content = "2024.01.02,17:00,1.5,2,1,1.75,0\n2024.01.02,17:01,1.75,1.75,1.75,1.75,0\n";
     let imported = import("DAT_MT_EURUSD_M1_2024.csv", content, "").unwrap();
     let expected = [(TEN_PM, [1.5, 2.0, 1.0, 1.75, 0.0]), (TEN_PM + MINUTE, [1.75, 1.75, 1.75, 1.75, 0.0])];
@@ -235,7 +236,7 @@ fn minutes_of_hist_data_are_in_est_in_the_manner_of_meta_trader_too() {
 }
 
 #[test]
-fn dukascopys_candles_are_read_as_programs_write_them_who_fetch_them() {
+fn reads_dukascopy_files_of_download_tools() {
     let name = "eurusd-m1-bid-2024-01-02-2024-01-03.csv";
     let rows = ["1704232800000,1.5,2,1,1.75", "1704232860000,1.75,1.75,1.75,1.75"];
     let bare = format!("timestamp,open,high,low,close\n{}\n{}\n", rows[0], rows[1]);
@@ -256,7 +257,7 @@ fn dukascopys_candles_are_read_as_programs_write_them_who_fetch_them() {
 }
 
 #[test]
-fn files_are_read_out_of_gzip_and_zip_as_they_are_without() {
+fn reads_gzip_and_zip_like_plain_files() {
     for (name, options) in [
         ("EURUSD_1m.csv", ""),
         ("EURUSD_1m.parquet", ""),
@@ -281,18 +282,18 @@ fn minutes(minutes: &[i64]) -> String {
 }
 
 #[test]
-fn an_interval_that_is_not_clear_is_asked_for() {
+fn asks_about_an_unclear_interval() {
     for (name, rows, interval, expected) in [
-        ("x.csv", &[0][..], "1m", "one row does not say how long a candle is"),
-        ("x.csv", &[0, 1], "1m", "the rows are apart 1m (1 times)"),
-        ("x.csv", &[0, 2, 4, 7], "2m", "the rows are apart 2m (2 times), 3m (1 times)"),
-        ("x.csv", &[0, 1, 2, 12, 22, 32], "10m", "the rows are apart 1m (2 times), 10m (3 times)"),
+        ("x.csv", &[0][..], "1m", "one row does not show the candle interval"),
+        ("x.csv", &[0, 1], "1m", "the distances of the rows are 1m (1 times)"),
+        ("x.csv", &[0, 2, 4, 7], "2m", "the distances of the rows are 2m (2 times), 3m (1 times)"),
+        ("x.csv", &[0, 1, 2, 12, 22, 32], "10m", "the distances of the rows are 1m (2 times), 10m (3 times)"),
         ("EURUSD_1m.csv", &[0, 5, 10, 15], "5m", "the file name says 1m, but no two rows are closer than 5m"),
         ("EURUSD_5m.csv", &[0, 1, 2], "1m", "the file name says 5m, but rows are 1m apart"),
     ] {
         let problem = import(name, minutes(rows), "symbol=EURUSD").map(|_| ()).unwrap_err();
         let option = format!("--interval, such as --interval {interval}");
-        assert!(problem.ends_with(&format!("{expected}; settle it with {option}")), "{problem}");
+        assert!(problem.ends_with(&format!("{expected}; use {option}")), "{problem}");
     }
     for (name, rows, options, interval) in [
         ("x.csv", &[0, 2, 4, 7][..], "interval=1m", "1m"),
@@ -308,7 +309,7 @@ fn an_interval_that_is_not_clear_is_asked_for() {
 }
 
 #[test]
-fn moments_are_read_in_seconds_milliseconds_and_microseconds() {
+fn reads_unix_times_of_all_units() {
     let symbol = "symbol=EURUSD";
     let read = |factor: i64, divisor: i64| {
         let row = |minute: i64| format!("{},1,1,1,1,0\n", (TEN_PM + minute * MINUTE) * factor / divisor);
@@ -326,7 +327,7 @@ fn moments_are_read_in_seconds_milliseconds_and_microseconds() {
 }
 
 #[test]
-fn days_with_the_midnight_of_an_exchange_are_days_and_hours_are_a_table() {
+fn reads_exchange_midnights_as_days_and_hours_as_a_table() {
     let content = |time: &str| {
         format!(
             "Date,Open,High,Low,Close,Volume,Dividends,Stock Splits\n{time},187.15,188.44,183.89,185.64,82488700,0.0,0.0\n"
@@ -340,7 +341,7 @@ fn days_with_the_midnight_of_an_exchange_are_days_and_hours_are_a_table() {
 }
 
 #[test]
-fn an_import_says_what_gave_the_symbol_and_the_interval() {
+fn reports_where_symbol_and_interval_come_from() {
     for (name, options, expected) in [
         ("EURUSD_1m.csv", "", (DetectedFrom::Name, DetectedFrom::Name)),
         ("BTCUSDT-1m-2024-01-02.csv", "", (DetectedFrom::Name, DetectedFrom::Content)),
@@ -354,7 +355,7 @@ fn an_import_says_what_gave_the_symbol_and_the_interval() {
 }
 
 #[test]
-fn a_file_that_begins_with_the_newest_candle_is_turned_round_and_a_mixed_one_refused() {
+fn reverses_newest_first_files_and_rejects_mixed_order() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("EURUSD_1m.csv");
     let write = |rows: &[i64]| {
@@ -365,9 +366,9 @@ fn a_file_that_begins_with_the_newest_candle_is_turned_round_and_a_mixed_one_ref
     assert!(turned.newest_first);
     assert_eq!(turned.candles.start().get(), TEN_PM + MINUTE);
     for (rows, problem) in [
-        (&[1, 2, 2, 3][..], "line 4: time 1704232920000 is there twice;"),
+        (&[1, 2, 2, 3][..], "line 4: time 1704232920000 occurs twice;"),
         (&[1, 3, 2, 4], "line 4: time 1704232920000 comes after 1704232980000;"),
-        (&[3, 2, 2, 1], "line 3: time 1704232920000 is there twice;"),
+        (&[3, 2, 2, 1], "line 3: time 1704232920000 occurs twice;"),
     ] {
         let error = write(rows).unwrap_err();
         assert!(error.contains(problem), "{error}");

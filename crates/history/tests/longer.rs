@@ -1,4 +1,4 @@
-//! Longer candles of currencies, against a reckoning minute by minute from the definition (`domain 3`).
+//! Longer forex candles against a computation per minute from the definition (`domain 3`).
 #![allow(clippy::unwrap_used, reason = "a date that does not exist fails its test")]
 
 use candlewick_history::{Resampled, count_longer, resample_by};
@@ -96,7 +96,7 @@ fn check(minutes: &[i64]) -> Vec<String> {
 }
 
 fn without_one_in(count: i64, minutes: &[i64]) -> Vec<i64> {
-    // No period of hours or days: a multiple of the minute by a prime.
+    // Not periodic in hours or days: a multiple of the minute by a prime.
     minutes
         .iter()
         .copied()
@@ -105,7 +105,7 @@ fn without_one_in(count: i64, minutes: &[i64]) -> Vec<i64> {
 }
 
 #[test]
-fn a_week_of_winter_or_summer_has_a_friday_and_no_sunday() {
+fn weeks_have_a_friday_and_no_sunday_all_year() {
     let week = open_minutes(at("2026-01-04T00:00"), at("2026-01-12T12:00"));
     assert_eq!(check(&week), ["Mon 01-05", "Tue 01-06", "Wed 01-07", "Thu 01-08", "Fri 01-09"]);
     let week = open_minutes(at("2026-07-05T00:00"), at("2026-07-13T12:00"));
@@ -115,7 +115,7 @@ fn a_week_of_winter_or_summer_has_a_friday_and_no_sunday() {
 }
 
 #[test]
-fn a_holiday_has_no_candle_and_the_day_before_has_one() {
+fn holiday_has_no_candle_but_the_day_before_does() {
     let week = open_minutes(at("2025-12-21T00:00"), at("2026-01-03T00:00"));
     // From 18:00 UTC on Christmas Eve to 23:00 on Christmas Day, and the same at New Year.
     let closed = [("2025-12-24T18:00", "2025-12-25T23:00"), ("2025-12-31T22:00", "2026-01-01T23:00")];
@@ -128,7 +128,7 @@ fn a_holiday_has_no_candle_and_the_day_before_has_one() {
 }
 
 #[test]
-fn missing_minutes_starve_no_longer_candle() {
+fn missing_minutes_do_not_remove_longer_candles() {
     for (from, until) in [("2026-01-04T00:00", "2026-01-12T12:00"), ("2026-07-05T00:00", "2026-07-13T12:00")]
     {
         let whole = open_minutes(at(from), at(until));
@@ -145,7 +145,7 @@ fn missing_minutes_starve_no_longer_candle() {
 }
 
 #[test]
-fn a_stretch_without_minutes_is_counted() {
+fn counts_stretch_without_minutes() {
     let whole = open_minutes(at("2026-01-05T00:00"), at("2026-01-06T00:00"));
     let thin: Vec<i64> = whole
         .iter()
@@ -158,10 +158,10 @@ fn a_stretch_without_minutes_is_counted() {
 }
 
 #[test]
-fn open_time_is_that_of_new_york_for_fifty_years() {
+fn open_time_follows_new_york_for_fifty_years() {
     let first = NaiveDate::from_ymd_opt(1990, 1, 1).unwrap();
     for day in (0..50 * 365).map(|day| first + TimeDelta::days(day)) {
-        // 17:00 in New York is 21:00 or 22:00 UTC, so hours tell all.
+        // 17:00 in New York is 21:00 or 22:00 UTC, so checking hours suffices.
         let hours = (0..24).map(|hour| day.and_hms_opt(hour, 0, 0).unwrap().and_utc());
         let open = hours.filter(|hour| is_open(*hour)).count() as i64;
         let start = Millis::new(day.and_hms_opt(0, 0, 0).unwrap().and_utc().timestamp_millis());

@@ -1,4 +1,4 @@
-//! Files whose rows are not all candles of one series.
+//! Files with rows of more than one series.
 #![allow(clippy::unwrap_used, reason = "what cannot be read fails its test")]
 
 mod fixture;
@@ -50,7 +50,7 @@ fn every(step: i64, from: i64, count: i64) -> impl Iterator<Item = i64> + Clone 
 }
 
 #[test]
-fn two_symbols_are_refused_and_only_takes_one() {
+fn rejects_two_symbols_unless_only_selects_one() {
     let row = |name: &'static str| move |time: i64, cells: &str| format!("{name},5,{cells},{time}");
     let rows = |from: i64, name: &'static str| lines(every(MINUTE, NINE + from * MINUTE, 6), row(name));
     let rows = rows(0, "C:EURUSD") + &rows(6, "C:GBPUSD");
@@ -73,13 +73,13 @@ fn two_symbols_are_refused_and_only_takes_one() {
 }
 
 #[test]
-fn a_symbol_column_that_contradicts_the_name_or_the_option_is_refused() {
+fn rejects_symbol_column_that_contradicts_name_or_option() {
     let named = |name: &str| {
         let rows = lines(every(MINUTE, NINE, 4), |time, cells| format!("{name},{time},{cells}"));
         format!("symbol,time,open,high,low,close\n{rows}")
     };
-    let expected = "its symbol column says GBPUSD, but the file name says EURUSD; settle it with --symbol GBPUSD, or \
-                    with --only GBPUSD if EURUSD is another name of it";
+    let expected = "its symbol column says GBPUSD, but the file name says EURUSD; use --symbol GBPUSD, or \
+                    --only GBPUSD if EURUSD is another name for it";
     check_refused("EURUSD_1m.csv", &named("GBPUSD"), "", expected);
     check_refused("x.csv", &named("GBPUSD"), "symbol=EURUSD", "but the option says EURUSD");
     check_refused("x.csv", &named("GBPUSD"), "", "such as --symbol GBPUSD");
@@ -88,7 +88,7 @@ fn a_symbol_column_that_contradicts_the_name_or_the_option_is_refused() {
 }
 
 #[test]
-fn an_interval_column_holds_one_interval_and_that_of_the_file() {
+fn rejects_interval_column_with_another_interval() {
     let period = |first: &str, then: &str| {
         let head = "<TICKER>,<PER>,<DATE>,<TIME>,<OPEN>,<HIGH>,<LOW>,<CLOSE>\n";
         let rows = lines(0..6, |minute, cells| {
@@ -106,33 +106,33 @@ fn an_interval_column_holds_one_interval_and_that_of_the_file() {
 }
 
 #[test]
-fn a_stretch_of_another_interval_is_refused_in_every_format() {
+fn rejects_second_interval_in_every_format() {
     let mixed = || every(MINUTE, NINE, 100).chain(every(5 * MINUTE, NINE + 104 * MINUTE, 100));
-    let place = "100 times, between line 101 and line 201, they are mostly 5m apart";
+    let place = "100 times, between line 101 and line 201, mostly 5m";
     check_refused("EURUSD_1m.csv", &ours(mixed()), "", place);
     let json: Vec<String> = mixed().map(|time| format!("[{time},1,2,1,2,5]")).collect();
     let json = format!("[{}]", json.join(","));
     check_refused("EURUSD-1m.json", &json, "symbol=EURUSD", "between row 100 and row 200");
     let longer = lines(every(5 * MINUTE, NINE, 12), |time, cells| format!("{time},{cells},25"));
     let beside = ours(every(MINUTE, NINE, 60)) + &longer;
-    check_refused("EURUSD_1m.csv", &beside, "", "12 times are there twice, each 5m apart");
+    check_refused("EURUSD_1m.csv", &beside, "", "12 times occur twice, 5m apart");
 }
 
 #[test]
-fn a_last_row_that_is_cut_off_is_refused() {
+fn rejects_truncated_last_row() {
     let head = "Time,Open,High,Low,Close,Volume\n2026-01-05T09:00:00Z,1.17103,1.1712,1.17086,1.17107,10\n";
     let cut = "2026-01-05T09:01:00Z,1.17113,1.17126,1.17089,1.1711";
     let refused = |text: &str, options: &str, expected: &str| {
         let error = import("EURUSD_1m.csv", text, options).map(|_| ()).unwrap_err();
         assert!(error.contains(expected), "{error}");
     };
-    refused(&format!("{head}{cut}"), "", "line 3: 5 columns where 6 belong; is the line cut off?");
+    refused(&format!("{head}{cut}"), "", "line 3: 5 columns instead of 6; is the line cut off?");
     refused(&format!("{head}{cut},"), "", "line 3: the last column is \"\" and the line has no end");
     refused(&format!("{head}{cut},1."), "", "line 3: the last column is \"1.\" and the line has no end");
     let bare = "1767603600,1.1,1.1,1.1,1.1,7,9\n1767603660,1.1,1.1,1.1,1.1,7,9\n1767603720,1.1,1.1,1.1,1.1,7";
-    refused(bare, "columns=time,open,high,low,close,volume,-", "line 3: 6 columns where 7 belong");
+    refused(bare, "columns=time,open,high,low,close,volume,-", "line 3: 6 columns instead of 7");
     refused("[[1767603600000,1,2,1,2,5],[1767603660000,1,2", "", "EOF while parsing");
-    // A row with an end may lack what it need not have, as may one of a file whose rows all do.
+    // A terminated row may lack optional columns, as may the last row if all rows do.
     assert!(import("EURUSD_1m.csv", format!("{head}{cut}\n"), "interval=1m").is_ok());
     let short = "time,open,high,low,close,volume,remark\n1767603600,1,2,1,2,5\n1767603660,1,2,1,2,5";
     assert_eq!(import("EURUSD_1m.csv", short, "").map(|imported| times(&imported).len()), Ok(2));
@@ -141,7 +141,7 @@ fn a_last_row_that_is_cut_off_is_refused() {
 }
 
 #[test]
-fn unfinished_candles_are_left_out_and_counted() {
+fn omits_and_counts_unfinished_candles() {
     for (name, yes, no) in [
         ("complete", "True", "False"),
         ("isComplete", "true", "false"),
@@ -180,7 +180,7 @@ fn paired(mut rows: Vec<(String, usize)>) -> Vec<(String, usize)> {
 }
 
 #[test]
-fn local_times_are_put_in_order_before_their_zone_is_applied() {
+fn sorts_local_times_before_applying_the_zone() {
     // 2026-10-24 23:00 UTC, which is one o'clock in Berlin; from then on UTC runs through.
     let expected: Vec<(i64, f64)> =
         (0..16).map(|row| (1_792_882_800_000 + row * 15 * MINUTE, (row + 1) as f64)).collect();
@@ -196,7 +196,7 @@ fn local_times_are_put_in_order_before_their_zone_is_applied() {
     let berlin = "timezone=Europe/Berlin";
     assert_eq!(found(&quarters(|rows| rows), berlin), Ok((expected.clone(), false)));
     assert_eq!(found(&quarters(reversed), berlin), Ok((expected.clone(), true)));
-    let pairs = "both hours follow each other in pairs; settle it with --clock-change pairs, if the first row of each \
+    let pairs = "both hours follow each other in pairs; use --clock-change pairs, if the first row of each \
                  pair is the earlier one, or skip";
     let options = "symbol=BTCUSDT interval=15m timezone=Europe/Berlin";
     check_refused("x.csv", &quarters(paired), options, pairs);
@@ -208,19 +208,19 @@ fn local_times_are_put_in_order_before_their_zone_is_applied() {
         rows.insert(6, rows[5].clone());
         rows
     };
-    let skip = "in no order that tells them apart; settle it with --clock-change skip";
+    let skip = "the order of the rows does not tell the two hours apart; use --clock-change skip";
     check_refused("x.csv", &quarters(thrice), options, skip);
-    // The clock of such rows is not that of a fixed distance, and no double of them is to be taken out.
+    // Such rows do not fit a fixed offset, and their duplicates must not be removed.
     for zone in ["UTC", "+01:00"] {
         for rows in [quarters(|rows| rows), quarters(reversed), quarters(paired)] {
             let options = format!("symbol=BTCUSDT interval=15m timezone={zone}");
-            check_refused("x.csv", &rows, &options, "2026-10-25 02:00 on is there twice with other values");
+            check_refused("x.csv", &rows, &options, "2026-10-25 02:00 on occurs twice with different values");
         }
     }
 }
 
 #[test]
-fn a_repair_prefers_a_candle_to_its_stub_and_needs_a_choice_for_other_doubles() {
+fn repair_prefers_complete_candle_and_asks_about_conflicts() {
     let with = |rows: &str| {
         let sound = ours(every(MINUTE, NINE, 4));
         let mut lines: Vec<&str> = sound.lines().collect();
@@ -252,11 +252,11 @@ fn a_repair_prefers_a_candle_to_its_stub_and_needs_a_choice_for_other_doubles() 
         assert_eq!((fixed.candles().len(), fixed.candles()[2].volume()), (4, volume), "{choice}");
     }
     let error = import("EURUSD_1m.csv", with(&format!("{whole}\n{other}")), "").map(|_| ()).unwrap_err();
-    assert!(error.contains("is there twice, with other values") && !error.contains("--fix"), "{error}");
+    assert!(error.contains("occurs twice with different values") && !error.contains("--fix"), "{error}");
 }
 
 #[test]
-fn candles_of_another_midnight_are_refused_with_what_to_import() {
+fn rejects_candles_of_another_midnight_with_a_hint() {
     let terminal = |hours: i64, count: i64| {
         lines(every(hours * HOUR, NINE - 9 * HOUR, count), |time, cells| {
             let hour = time / HOUR;
@@ -267,7 +267,7 @@ fn candles_of_another_midnight_are_refused_with_what_to_import() {
     let athens = "timezone=Europe/Athens";
     let india = "timezone=Asia/Kolkata";
     for (hours, options, begin, shorter) in [
-        (4, athens, "4h that begin at 22:00 UTC", "and each 4h after it. Import candles of 1h or less"),
+        (4, athens, "4h that begin at 22:00 UTC", "and every 4h after it. Import candles of 1h or less"),
         (24, athens, "1d that begin at 22:00 UTC", "only candles that begin at 00:00 UTC."),
         (1, india, "1h that begin at 18:30 UTC", "Import candles of 30m or less"),
     ] {
@@ -281,7 +281,7 @@ fn candles_of_another_midnight_are_refused_with_what_to_import() {
     check_refused("EURUSD_1d.csv", &ours(days), "", "candles of 1d that begin at 22:00 UTC");
     let weeks = every(7 * DAY, NINE - 9 * HOUR, 5);
     let week = "candles of 7d that begin on Monday, 2026-01-05, 00:00 UTC cannot be stored, only candles that begin \
-                each 7d from 1970-01-01 on. Import candles of 1d or less";
+                every 7d from 1970-01-01 on. Import candles of 1d or less";
     check_refused("x.csv", &ours(weeks), "symbol=BTCUSDT", week);
     let months =
         [1_764_547_200_000_i64, 1_767_225_600_000, 1_769_904_000_000, 1_772_323_200_000, 1_775_001_600_000];
@@ -298,17 +298,17 @@ fn candles_of_another_midnight_are_refused_with_what_to_import() {
 }
 
 #[test]
-fn bars_may_be_stamped_with_their_last_second_or_millisecond() {
+fn accepts_bars_stamped_with_their_last_moment() {
     for before in [1, 1_000] {
         let text = ours(every(MINUTE, NINE + MINUTE - before, 5));
-        let expected = format!("is {before} ms before it; settle it with --stamped, such as --stamped close");
+        let expected = format!("is {before} ms before it; use --stamped, such as --stamped close");
         check_refused("EURUSD_1m.csv", &text, "", &expected);
         assert_eq!(minutes(&import("EURUSD_1m.csv", &text, "stamped=close").unwrap()), [0, 1, 2, 3, 4]);
     }
 }
 
 #[test]
-fn suggested_columns_are_right_when_they_are_followed() {
+fn suggested_columns_work_when_used() {
     let suggestion = |text: &str, options: &str| {
         let error = import("EURUSD_1m.csv", text, options).map(|_| ()).unwrap_err();
         let columns = error.split("such as --columns ").nth(1).unwrap_or_else(|| panic!("{error}"));

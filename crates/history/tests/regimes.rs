@@ -1,4 +1,4 @@
-//! Synthetic markets behave as they were asked to, by counts; and what was spoiled is what a check finds.
+//! Synthetic markets have the requested statistics, and a check finds the planted defects.
 #![allow(clippy::unwrap_used, reason = "settings that make no candles fail their test")]
 
 use candlewick_history::{
@@ -40,7 +40,7 @@ fn is_within_three_errors((hits, total): (u64, u64), chance: f64) -> bool {
 }
 
 #[test]
-fn a_planted_edge_is_there_of_the_size_that_was_asked_for_and_outlives_weekends() {
+fn planted_edge_has_the_requested_size_across_weekends() {
     for (seed, chance, span) in [
         (1, 0.5, "5m"),
         (2, 0.53, "5m"),
@@ -56,10 +56,10 @@ fn a_planted_edge_is_there_of_the_size_that_was_asked_for_and_outlives_weekends(
         assert!(spans.candles().iter().all(|candle| direction(candle) != 0), "{span}");
         let counted = repeats(&spans);
         assert!(is_within_three_errors(counted, chance), "{chance} {span}: {counted:?}");
-        // There are enough of them to distinguish each of these edges from none.
+        // The sample is large enough to tell each edge from none.
         assert!(chance == 0.5 || !is_within_three_errors(counted, 0.5), "{chance} {span}: {counted:?}");
     }
-    // A span goes as far as one of a random walk does, whatever its direction: a median of 0.67 deviations.
+    // A span moves as far as in a random walk: a median of 0.67 deviations.
     let spans = resample(&minutes("edge:0.9:5m", 1, 10), "5m".parse().unwrap()).unwrap();
     let mut reach: Vec<f64> = spans.candles().iter().map(|c| (c.close() / c.open() - 1.0).abs()).collect();
     reach.sort_by(f64::total_cmp);
@@ -75,7 +75,7 @@ fn a_planted_edge_is_there_of_the_size_that_was_asked_for_and_outlives_weekends(
 }
 
 #[test]
-fn a_random_walk_knows_nothing_of_itself() {
+fn random_walk_has_no_autocorrelation() {
     for seed in 1..=2 {
         let walk = minutes("random-walk", seed, 30);
         for interval in ["1m", "5m", "1h"] {
@@ -89,13 +89,13 @@ fn a_random_walk_knows_nothing_of_itself() {
         };
         let hours = resample(&walk, "1h".parse().unwrap()).unwrap();
         let ratio = variance(&hours) / (60.0 * variance(&walk));
-        // 720 hours: a standard error of the square root of 2/720, which is 0.053, and fatter tails by day and night.
+        // 720 hours: a standard error of sqrt(2 / 720) = 0.053, and fatter tails by day and night.
         assert!((0.8..1.2).contains(&ratio), "seed {seed}: {ratio}");
     }
 }
 
 #[test]
-fn a_trend_goes_on_and_a_reverting_market_comes_back() {
+fn trends_continue_and_mean_reversion_reverts() {
     let hours = |regime: &str, seed| resample(&minutes(regime, seed, 30), "30m".parse().unwrap()).unwrap();
     for seed in 1..=2 {
         // Half an hour leans by 30 x 0.2 = 6 against a deviation of 5.5; spells last one to four hours.
@@ -106,13 +106,13 @@ fn a_trend_goes_on_and_a_reverting_market_comes_back() {
         let made = minutes("mean-reversion:0.05", seed, 10);
         let home = made.candles()[0].open();
         let farthest = made.candles().iter().map(|c| (c.close() / home - 1.0).abs()).fold(0.0, f64::max);
-        // The deviation of such a walk is 1 / sqrt(2 x 0.05) = 3.2 minutes' worth, which are 0.05 % each.
+        // The deviation is 1 / sqrt(2 x 0.05) = 3.2 times that of a minute, which is 0.05 %.
         assert!(farthest < 10.0 * 3.2 * 0.000_5, "seed {seed}: {farthest}");
     }
 }
 
 #[test]
-fn every_regime_is_sound_and_the_same_again() {
+fn every_regime_is_valid_and_reproducible() {
     for regime in ["mixed", "random-walk", "trend", "mean-reversion", "edge:0.6"] {
         let one = minutes(regime, 1, 3);
         assert_eq!(one.candles(), minutes(regime, 1, 3).candles(), "{regime}");
@@ -127,7 +127,7 @@ fn every_regime_is_sound_and_the_same_again() {
 }
 
 #[test]
-fn a_check_finds_just_the_gaps_that_were_made() {
+fn check_finds_exactly_the_planted_gaps() {
     let whole = minutes("mixed", 1, 7);
     for gaps in [0, 1, 40, 500] {
         let series = with_gaps(&whole, gaps, 1).unwrap();
@@ -142,12 +142,12 @@ fn a_check_finds_just_the_gaps_that_were_made() {
     }
     let few = candlewick_sdk::CandleSeries::new(whole.series(), whole.candles()[..3].to_vec()).unwrap();
     assert_eq!(with_gaps(&few, 0, 1).unwrap().candles(), few.candles());
-    let expected = "gaps: 1000 do not fit; take fewer, or more days";
+    let expected = "gaps: 1000 do not fit; use fewer, or more days";
     assert_eq!(with_gaps(&whole, 1_000, 1).unwrap_err().to_string(), expected);
 }
 
 #[test]
-fn a_check_finds_just_the_bad_rows_that_were_planted() {
+fn check_finds_exactly_the_planted_bad_rows() {
     use FindingKind::{Misaligned, NotFinite, Price, Range, Unreadable, Volume};
 
     let whole = minutes("mixed", 1, 2);
@@ -160,7 +160,7 @@ fn a_check_finds_just_the_bad_rows_that_were_planted() {
         let (reading, settings) = (ImportSettings::default(), CheckSettings::default());
         let checked = check_bytes(&text, Path::new("BTCUSDT_1m.csv"), &reading, &settings).unwrap();
         let mut found = checked.findings.counts().clone();
-        // Six kinds of rows are no candles at all, and each leaves a gap.
+        // Six kinds of rows are invalid, and each leaves a gap.
         let lost = [Unreadable, NotFinite, Price, Volume, Range, Misaligned];
         let gaps: u64 = lost.iter().filter_map(|kind| planted.get(kind)).sum();
         assert_eq!(found.remove(&FindingKind::Gap).unwrap_or(0), gaps);

@@ -1,4 +1,4 @@
-//! Candles go from format to format and come back byte for byte.
+//! Candles survive conversion between all formats byte for byte.
 #![allow(clippy::unwrap_used, reason = "a file that cannot be used fails its test")]
 
 use candlewick_history::{

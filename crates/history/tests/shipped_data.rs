@@ -1,4 +1,4 @@
-//! The candles in `backtest-data/` are what their README says, and look like markets.
+//! The candles in `backtest-data/` match their README and resemble markets.
 #![allow(clippy::unwrap_used, reason = "a file that cannot be used fails its test")]
 
 use candlewick_history::{CandleFile, GenerateSettings, generate, known_market, no_progress, write_csv};
@@ -42,7 +42,7 @@ fn settings_of(command: &str) -> GenerateSettings {
 }
 
 #[test]
-fn hashes_and_row_counts_are_those_of_the_readme() {
+fn hashes_and_row_counts_match_the_readme() {
     let readme = text_of("README.md");
     let rows: Vec<Vec<&str>> = readme
         .lines()
@@ -58,7 +58,7 @@ fn hashes_and_row_counts_are_those_of_the_readme() {
 }
 
 #[test]
-fn the_commands_of_the_readme_make_the_files_again() {
+fn readme_commands_reproduce_the_files() {
     let readme = text_of("README.md");
     let commands = readme.lines().filter(|line| line.starts_with("candlewick data generate "));
     let mut made = 0;
@@ -82,7 +82,7 @@ fn autocorrelation(numbers: &[f64], lag: usize) -> f64 {
 }
 
 #[test]
-fn volatility_clusters_directions_do_not_and_four_to_five_percent_of_minutes_are_ties() {
+fn volatility_clusters_and_four_to_five_percent_are_ties() {
     for symbol in SYMBOLS {
         let minutes = series_of(symbol, "1m");
         let ties = minutes.candles().iter().filter(|c| c.open() == c.close()).count();

@@ -12,9 +12,9 @@ use std::sync::LazyLock;
 
 const COLUMNS: usize = 8;
 
-/// Inserts for fixed numbers of lines, so that few statements are prepared. Opening a trade waits for two
-/// lines, its candle and its intent, and each statement is a round trip to the driver's thread.
-static INSERTS: LazyLock<[Insert; 5]> = LazyLock::new(|| [64, 8, 4, 2, 1].map(Insert::of));
+/// Inserts for fixed numbers of lines, so that few statements are prepared. Each statement is a round trip
+/// to the driver's thread, and opening a trade waits for two lines: its candle and its intent.
+static INSERTS: LazyLock<[Insert; 5]> = LazyLock::new(|| [64, 8, 4, 2, 1].map(Insert::new));
 
 struct Insert {
     rows: usize,
@@ -23,7 +23,7 @@ struct Insert {
 }
 
 impl Insert {
-    fn of(rows: usize) -> Self {
+    fn new(rows: usize) -> Self {
         let alone = insert(rows);
         Self { rows, ending: format!("{alone}; COMMIT"), alone }
     }
@@ -38,7 +38,7 @@ fn insert(rows: usize) -> String {
         for column in 0..COLUMNS {
             place += 1;
             let comma = if column == 0 { "" } else { ", " };
-            write!(text, "{comma}${place}").expect("a String takes all text");
+            write!(text, "{comma}${place}").expect("writing to a String succeeds");
         }
         text.push(')');
     }
@@ -48,7 +48,7 @@ fn insert(rows: usize) -> String {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Then {
     More,
-    /// Commit in the same round trip. Only for files, and only if there is a line.
+    /// Commit in the same round trip, for files only and with at least one line.
     Commit,
 }
 

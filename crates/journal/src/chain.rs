@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_of_bytes_that_anybody_can_put_together() {
+    fn hash_covers_the_documented_bytes() {
         let mut bytes = vec![0; 32];
         for number in [1_u64, 1] {
             bytes.extend(number.to_le_bytes());

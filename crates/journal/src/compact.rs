@@ -1,4 +1,4 @@
-//! Copies of a journal in a new file: a backup, which is complete, and a compacted copy without old candles and polls.
+//! Backups, and compacted copies without old candles and polls, in a new file.
 
 use crate::database::connection::{Connection, Purpose};
 use crate::database::fault::At;
@@ -99,7 +99,7 @@ pub async fn compact(url: &JournalUrl, to: &Path, keep: Millis) -> Result<Compac
                 for exchange in walk.reader().kept_exchanges(ids, since).await? {
                     store.record_exchange(exchange);
                 }
-                // Sealed where they were.
+                // Keeps the seals at their positions.
                 store.commit().await?;
             } else if !is_old_candle(&stored, since) && !is_snapshot(&stored.line.body) {
                 store.record(stored.line);
@@ -135,11 +135,11 @@ pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<Verified> {
         url: to.display().to_string(),
         reason: "the file's name is not UTF-8".to_owned(),
     })?;
-    // In one reading transaction: what is written meanwhile is left out whole.
+    // One read transaction: concurrent writes are excluded entirely.
     let copied = sqlx::query("VACUUM INTO $1").bind(name).execute(source.any()).await;
     copied.at(&JournalUrl::from_path(to))?;
     source.close().await;
-    let verified = verify_copy(copy.partial()).await.map_err(|error| told_of(error, url))?;
+    let verified = verify_copy(copy.partial()).await.map_err(|error| with_original_url(error, url))?;
     copy.put_in_place()?;
     Ok(verified)
 }
@@ -152,7 +152,7 @@ async fn verify_copy(copy: &Path) -> Result<Verified> {
     Reader::open(&url).await?.verify().await
 }
 
-fn told_of(error: JournalError, url: &JournalUrl) -> JournalError {
+fn with_original_url(error: JournalError, url: &JournalUrl) -> JournalError {
     match error {
         JournalError::BrokenChain { seq, reason, .. } => {
             JournalError::BrokenChain { url: url.to_string(), seq, reason }

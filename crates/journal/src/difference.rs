@@ -92,7 +92,7 @@ fn difference(kept: &str) -> Option<Difference> {
 }
 
 fn text_of(difference: &Difference) -> String {
-    let text = serde_json::to_string(difference).expect("numbers and texts are JSON");
+    let text = serde_json::to_string(difference).expect("numbers and strings serialize to JSON");
     format!("{MARK}{text}")
 }
 
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_is_asked_for_again_outlives_questions_that_are_asked_once() {
+    fn repeated_lists_stay_bases_longer_than_single_requests() {
         let (mut bases, whole) = (Bases::default(), list(1..=50, "open"));
         let mut lengths = Vec::new();
         for id in 1..=1_000 {
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_grows_at_either_end_is_kept_by_what_is_new() {
+    fn stores_only_the_new_part_of_a_growing_list() {
         let answers = [
             list(1..=50, "open"),
             list(1..=50, "open"),
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_little_in_common_is_kept_whole_and_compared_with() {
+    fn stores_dissimilar_response_complete_as_new_base() {
         let answers = [
             list(1..=50, "open"),
             list(101..=150, "won"),
@@ -198,18 +198,18 @@ mod tests {
     }
 
     #[test]
-    fn now_and_then_an_answer_is_kept_whole() {
+    fn stores_a_complete_response_from_time_to_time() {
         let kept = kept(&vec![list(1..=50, "open"); 40]);
         let whole: Vec<usize> = (0..40).filter(|place| base_of(&kept[*place]).is_none()).collect();
         assert_eq!(whole, [0, MAX_DIFFERENCES + 1, 2 * (MAX_DIFFERENCES + 1)]);
     }
 
     #[test]
-    fn an_answer_that_looks_like_a_difference_comes_back_as_it_was() {
+    fn restores_response_that_looks_like_a_difference() {
         let hostile = format!("{MARK}{{\"base\":1,\"parts\":[[0,99]]}}");
         let kept = kept(&[list(1..=50, "open"), hostile.clone(), format!("{MARK}x")]);
         assert_eq!((base_of(&kept[1]), base_of(&kept[2])), (Some(0), Some(0)));
-        // What was edited into one does not fit, or is found by its seal.
+        // An edited difference does not fit, or fails its seal.
         assert_eq!(restore(&hostile, "short"), None);
         assert_eq!(
             restore(&format!("{MARK}{{\"base\":1,\"parts\":[[18446744073709551615,2]]}}"), "a},b"),

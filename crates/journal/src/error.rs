@@ -21,20 +21,18 @@ pub(crate) fn broken(url: &JournalUrl, seq: u64, reason: &str) -> JournalError {
 
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    #[error("{} exists already: name another file, or move it away", path.display())]
+    #[error("{} already exists: choose another name, or move the file away", path.display())]
     JournalExists { path: PathBuf },
-    #[error("there is no journal at {url}: name another, or begin one by running bots")]
+    #[error("there is no journal at {url}: check the URL, or run a bot to create it")]
     NotFound { url: String },
-    #[error(
-        "{url} lies on a server, which has a tool of its own for copies: pg_dump --format=custom --file=FILE {url}"
-    )]
+    #[error("{url} is on a PostgreSQL server: copy it with pg_dump --format=custom --file=FILE {url}")]
     OnServer { url: String },
     #[error(
-        "{url} lies on a PostgreSQL server, and this program was built without PostgreSQL: \
-         build it with `--features postgres`, or name a file: sqlite://FILE"
+        "{url} is on a PostgreSQL server, but this program was built without PostgreSQL support: \
+         build it with `--features postgres`, or use a file: sqlite://FILE"
     )]
     WithoutPostgres { url: String },
-    #[error("the journal's URL{} cannot be used: {reason}", after_space(url))]
+    #[error("invalid journal URL{}: {reason}", after_space(url))]
     InvalidUrl {
         /// The URL without its password, empty if the password cannot be located.
         url: String,
@@ -42,10 +40,10 @@ pub enum JournalError {
     },
     #[error("{} cannot be written", path.display())]
     NotWritable { path: PathBuf, source: io::Error },
-    #[error("{url} may not be written by this user, or is read-only")]
+    #[error("{url} is read-only, or this user may not write it")]
     PermissionDenied { url: String, source: Cause },
-    /// Nothing is lost: writes are retried.
-    #[error("the disk of {url} is full: make room")]
+    /// No entry is lost: writes are retried.
+    #[error("the disk of {url} is full: free some space")]
     DiskFull { url: String, source: Cause },
     #[error("{url} is not available")]
     Unavailable { url: String, source: Cause },
@@ -54,13 +52,13 @@ pub enum JournalError {
     #[error("{url} is not a journal: {reason}")]
     NotAJournal { url: String, reason: String },
     #[error(
-        "{url} was written by a newer program (schema {found}, this one knows {known}): use the newer program"
+        "{url} was written by a newer program (schema {found}, supported up to {known}): use the newer program"
     )]
     NewerSchema { url: String, found: i64, known: i64 },
-    #[error("{url} was last written by an older program, which takes no orders from it")]
+    #[error("{url} was last written by an older program, which accepts no orders through it")]
     OlderSchema { url: String },
     #[error(
-        "{url} is held by {who} for {} s now; its last sign of life is {} s old",
+        "{url} has been held by {who} for {} s; the last heartbeat was {} s ago",
         held_for.get() / 1_000, silence.get() / 1_000
     )]
     HeldBy {
@@ -72,13 +70,13 @@ pub enum JournalError {
         silence: Millis,
     },
     /// Another process has taken over. The caller must stop at once.
-    #[error("{url} has been taken over by {who}: this process writes nothing more")]
+    #[error("{url} was taken over by {who}: this process stops writing to it")]
     LostLease { url: String, who: String },
     #[error("{url} is broken at entry {seq}: {reason}")]
     BrokenChain { url: String, seq: u64, reason: String },
-    #[error("{url} is damaged: restore a copy")]
+    #[error("{url} is damaged: restore it from a backup")]
     Damaged { url: String, source: Cause },
-    #[error("unexpected answer of {url}")]
+    #[error("unexpected answer from {url}")]
     Unexpected { url: String, source: Cause },
 }
 
@@ -87,7 +85,7 @@ fn after_space(text: &str) -> String {
 }
 
 impl JournalError {
-    /// Returns whether a retry may succeed with nothing lost. Open no trades before.
+    /// Returns whether a retry may succeed without loss. Do not open trades until then.
     pub fn is_temporary(&self) -> bool {
         matches!(
             self,

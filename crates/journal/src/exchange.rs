@@ -1,4 +1,4 @@
-//! Raw requests and responses of the trading API, and their seals: notes with their hashes, which extend the chain to them.
+//! Raw requests and responses of the trading API, with chained notes of their hashes (seals).
 
 use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
@@ -49,19 +49,19 @@ const BEGINNING: &str = "{\"exchanges\":";
 
 #[derive(Serialize, Deserialize)]
 struct Seal {
-    exchanges: Sealed,
+    exchanges: SealedHashes,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Sealed {
+struct SealedHashes {
     first: u64,
     hashes: Vec<String>,
 }
 
 pub(crate) fn seal(first: u64, exchanges: &[LoggedExchange]) -> String {
     let hashes = (first..).zip(exchanges).map(|(id, exchange)| hash_of(id, exchange).to_hex().to_string());
-    let seal = Seal { exchanges: Sealed { first, hashes: hashes.collect() } };
-    serde_json::to_string(&seal).expect("numbers and texts are JSON")
+    let seal = Seal { exchanges: SealedHashes { first, hashes: hashes.collect() } };
+    serde_json::to_string(&seal).expect("numbers and strings serialize to JSON")
 }
 
 pub fn is_seal(body: &str) -> bool {
@@ -69,7 +69,7 @@ pub fn is_seal(body: &str) -> bool {
 }
 
 pub(crate) fn sealed_ids(body: &str) -> Option<Range<u64>> {
-    let Seal { exchanges: Sealed { first, hashes } } =
+    let Seal { exchanges: SealedHashes { first, hashes } } =
         serde_json::from_str(Some(body).filter(|body| is_seal(body))?).ok()?;
     Some(first..first + hashes.len() as u64)
 }
@@ -95,7 +95,7 @@ fn hash_of(id: u64, exchange: &LoggedExchange) -> blake3::Hash {
 #[derive(Default)]
 pub(crate) struct Seals(BTreeMap<u64, (blake3::Hash, u64)>);
 
-pub(crate) struct Unsound {
+pub(crate) struct SealMismatch {
     pub(crate) seq: u64,
     pub(crate) reason: String,
 }
@@ -129,11 +129,11 @@ impl Seals {
     }
 
     /// Checks an exchange against its seal. One after the first seal must have a seal.
-    pub(crate) fn check(&self, id: u64, exchange: &LoggedExchange) -> Result<(), Unsound> {
+    pub(crate) fn check(&self, id: u64, exchange: &LoggedExchange) -> Result<(), SealMismatch> {
         let Some((hash, seq)) = self.0.get(&id) else {
             return match self.0.range(..id).next_back() {
                 Some((_, (_, seq))) => {
-                    Err(Unsound { seq: *seq, reason: format!("raw exchange {id} was added after it") })
+                    Err(SealMismatch { seq: *seq, reason: format!("raw exchange {id} was added after it") })
                 }
                 None => Ok(()),
             };
@@ -141,7 +141,7 @@ impl Seals {
         if hash_of(id, exchange) == *hash {
             return Ok(());
         }
-        Err(Unsound { seq: *seq, reason: format!("raw exchange {id}, which it seals, was changed") })
+        Err(SealMismatch { seq: *seq, reason: format!("raw exchange {id}, which it seals, was changed") })
     }
 }
 
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_texts_are_cut_between_characters() {
+    fn truncates_long_texts_between_characters() {
         let long = "é".repeat(MAX_EXCHANGE_BYTES);
         for (text, expected) in [
             ("short".to_owned(), "short".to_owned()),
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn every_field_of_an_exchange_and_its_number_count() {
+    fn hash_covers_every_field_and_the_number() {
         let changes: [fn(&mut LoggedExchange); 10] = [
             |exchange| exchange.intent = None,
             |exchange| exchange.sent = Millis::new(2),
@@ -187,7 +187,7 @@ mod tests {
             |exchange| exchange.response = Some("b".into()),
             |exchange| exchange.status = None,
             |exchange| exchange.status = Some(1),
-            // What moves from one text to the next changes the hash.
+            // Moving text from one field to the next changes the hash.
             |exchange| (exchange.what, exchange.request) = ("GET /xab".into(), String::new()),
         ];
         let mut hashes = vec![hash_of(1, &exchange()), hash_of(2, &exchange())];
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exchange_is_held_against_its_own_seal() {
+    fn checks_each_exchange_against_its_own_seal() {
         let changed = LoggedExchange { status: Some(500), ..exchange() };
         let mut seals = Seals::default();
         seals.take(8, "{\"note\":1}");

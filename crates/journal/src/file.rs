@@ -1,4 +1,4 @@
-//! Recorders without a database: a text file with one JSON entry per line, complete once finished; nothing; two others.
+//! Recorders without a database: a JSON Lines file, a null recorder and a tee.
 
 use crate::private_file::NewFile;
 use crate::{Journal, JournalError};
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_of_a_journal_that_is_not_finished_and_nothing_is_overwritten() {
+    fn unfinished_journal_leaves_no_file_and_overwrites_none() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.jsonl");
         let event = Event {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn entries_are_lines_of_json_in_their_order() {
+    async fn writes_entries_as_json_lines_in_order() {
         let numbers = Ohlcv { open: 1.5, high: 2.0, low: 1.0, close: 1.25, volume: 0.0 };
         let candle = Candle::new(Millis::ZERO, Interval::MINUTE, numbers).unwrap();
         let rejection = Rejection::Other(Text::truncated("too small"));

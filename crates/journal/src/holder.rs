@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lease_is_over_when_its_holder_is_dead_here_or_silent_elsewhere() {
+    fn lease_ends_with_a_dead_local_or_silent_remote_holder() {
         const ALIVE: fn(&Holder) -> bool = |_| true;
         const DEAD: fn(&Holder) -> bool = |_| false;
         let holder = |machine: &str| Holder {
@@ -148,7 +148,7 @@ mod tests {
         let judge = holder("m");
         for (machine, silence, is_alive, expected) in [
             ("m", 0, ALIVE, false),
-            // A living process of this machine is never robbed, however long it slept or its clock leapt.
+            // The lease of a living local process is never taken over, however long it slept.
             ("m", 86_400_000, ALIVE, false),
             ("m", 0, DEAD, true),
             ("n", 30_000, DEAD, false),
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn processes_are_told_dead_from_alive_and_from_later_ones_of_their_number() {
+    fn distinguishes_dead_live_and_reused_process_ids() {
         let us = std::process::id();
         let began = started(us);
         assert!(began.is_some() && is_alive(us, began) && is_alive(us, None));
@@ -185,12 +185,12 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_stopped_process_is_told_from_one_that_runs() {
+    fn distinguishes_stopped_from_running_process() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let pid = rustix::process::Pid::from_child(&child);
         assert!(!is_stopped(child.id()));
         rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
-        // The kernel stops it when it next looks.
+        // The process stops when it is next scheduled.
         rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::UNTRACED).unwrap();
         assert!(is_stopped(child.id()));
         child.kill().unwrap();

@@ -46,7 +46,7 @@ pub(crate) enum What<'a> {
     Entries(&'a [Pending], &'a [LoggedExchange], usize),
 }
 
-#[cfg_attr(not(debug_assertions), allow(dead_code, reason = "only a debug build asks"))]
+#[cfg_attr(not(debug_assertions), allow(dead_code, reason = "used in debug builds only"))]
 impl What<'_> {
     fn names(&self) -> Vec<String> {
         let (lines, exchanges, answers) = match self {
@@ -56,7 +56,6 @@ impl What<'_> {
             Self::Rows => return vec!["rows".to_owned()],
             Self::Entries(lines, exchanges, answers) => (lines, exchanges, *answers),
         };
-        // A seal is a part of its exchanges.
         let own = lines.iter().filter(|pending| !is_seal(&pending.line.body));
         let mut names: Vec<String> = own.map(name_of).collect();
         names.extend((!exchanges.is_empty()).then(|| "exchange".to_owned()));
@@ -67,7 +66,7 @@ impl What<'_> {
     }
 }
 
-#[cfg_attr(not(debug_assertions), allow(dead_code, reason = "only a debug build asks"))]
+#[cfg_attr(not(debug_assertions), allow(dead_code, reason = "used in debug builds only"))]
 fn name_of(pending: &Pending) -> String {
     let key = match pending.line.kind {
         LineKind::Note if is_snapshot(&pending.line.body) => return "snapshot".to_owned(),

@@ -122,7 +122,7 @@ pub(crate) async fn advance(
     if moved.len() == 1 {
         return Ok(());
     }
-    // Nobody who has the token wrote: the lease is lost, or the table was edited.
+    // The write was not ours: the lease is lost, or the table was edited.
     let found = lock(any, url, token).await?;
     let reason = format!("the journal ends with entry {}, this process wrote {}", found.seq, before.seq);
     Err(broken(url, found.seq.min(before.seq) + 1, &reason))
@@ -204,7 +204,7 @@ fn head_from(row: &AnyRow) -> Option<Head> {
 
 pub(crate) fn held_by(url: &JournalUrl, lease: &Lease, judge: &Holder) -> JournalError {
     let is_stopped = lease.holder.is_near(judge) && holder::is_stopped(lease.holder.pid);
-    let stopped = if is_stopped { ", which a signal has stopped," } else { "" };
+    let stopped = if is_stopped { ", suspended by a signal," } else { "" };
     JournalError::HeldBy {
         url: url.to_string(),
         who: format!("{}{stopped}", lease.holder),
@@ -217,7 +217,7 @@ pub(crate) fn held_by(url: &JournalUrl, lease: &Lease, judge: &Holder) -> Journa
 async fn lost(any: &mut AnyConnection, url: &JournalUrl) -> JournalError {
     match read(any, url, SCHEMA).await {
         Ok((_, lease)) => {
-            let who = lease.map_or("nobody any more".to_owned(), |lease| lease.holder.to_string());
+            let who = lease.map_or("a process that released it".to_owned(), |lease| lease.holder.to_string());
             JournalError::LostLease { url: url.to_string(), who }
         }
         Err(error) => error,

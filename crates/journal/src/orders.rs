@@ -1,5 +1,5 @@
-//! Operator orders to the holder of a journal, through its database: they survive a restart of the holder.
-//! The transaction that makes their effects durable also records the answers.
+//! Operator orders to the holder of a journal, through its database.
+//! They survive a restart of the holder. The transaction that makes their effects durable records the answers.
 
 use crate::database::JournalUrl;
 use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, within};
@@ -12,7 +12,7 @@ use sqlx::{AnyConnection, Row};
 use std::collections::BTreeMap;
 use std::fmt;
 
-const MAX_LOOK: i64 = 32;
+const MAX_READ_ORDERS: i64 = 32;
 
 /// Idempotency key of an order, executed once even if it arrives several ways.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -57,7 +57,7 @@ pub async fn give_order(url: &JournalUrl, order: &StoredOrder) -> Result<()> {
         let is_server = connection.is_server();
         let mut transaction = connection.begin().await?;
         if is_server {
-            // Of those who order at the same moment, one goes first.
+            // Serializes concurrent orders.
             let wait = sqlx::raw_sql("SELECT 1 FROM pg_advisory_xact_lock(4891157266)");
             wait.execute(&mut *transaction).await.at(url)?;
         }
@@ -108,7 +108,7 @@ async fn open(url: &JournalUrl) -> Result<Connection> {
 
 pub(crate) async fn pending(any: &mut AnyConnection, url: &JournalUrl) -> Result<Vec<StoredOrder>> {
     let text = "SELECT token, giver, body FROM orders WHERE answered IS NULL ORDER BY id LIMIT $1";
-    let rows = sqlx::query(text).bind(MAX_LOOK).fetch_all(any).await.at(url)?;
+    let rows = sqlx::query(text).bind(MAX_READ_ORDERS).fetch_all(any).await.at(url)?;
     let order = |row: &sqlx::any::AnyRow| {
         Ok::<_, sqlx::Error>(StoredOrder {
             token: OrderToken(row.try_get("token")?),

@@ -1,4 +1,4 @@
-//! Last verified line of a journal, in a file next to it: a forged or older journal does not match it.
+//! Last verified line, stored next to a journal to detect a forged or older one.
 
 use crate::private_file::{sync_folder_of, with_ending};
 use crate::{ChainHash, Head, JournalUrl};

@@ -1,4 +1,4 @@
-//! Files readable only by their owner, as a journal exposes an account's money and trades; new files are created atomically.
+//! Atomic creation of files that only their owner can read.
 
 use crate::JournalError;
 use std::fs::{self, File, OpenOptions};
@@ -18,7 +18,7 @@ pub(crate) fn create_new(path: &Path) -> io::Result<File> {
 }
 
 pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
-    // Elsewhere a folder cannot be opened.
+    // Other systems cannot open a folder.
     if cfg!(unix) { File::open(folder_of(path))?.sync_all() } else { Ok(()) }
 }
 
@@ -91,7 +91,7 @@ impl NewFile {
 
     fn name_it(&self) -> io::Result<()> {
         match fs::hard_link(&self.partial, &self.name) {
-            // Some file systems know no second names.
+            // Some file systems do not support hard links.
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !self.name.exists() => {
                 fs::rename(&self.partial, &self.name)
             }
@@ -103,7 +103,7 @@ impl NewFile {
 impl Drop for NewFile {
     fn drop(&mut self) {
         for ending in ["", "-journal", "-wal", "-shm", ".lock"] {
-            // What cannot be removed has a name that nobody reads.
+            // Best effort: partial files are never read.
             drop(fs::remove_file(with_ending(&self.partial, ending)));
         }
     }

@@ -6,7 +6,7 @@ use crate::database::fault::{At, from_sqlx};
 use crate::database::schema::{self, Found, ORDERS_SINCE};
 use crate::difference::{MAX_DIFFERENCES, base_of, restore};
 use crate::error::{Result, broken};
-use crate::exchange::{Seals, Unsound};
+use crate::exchange::{SealMismatch, Seals};
 use crate::{JournalError, JournalUrl, Lease, LoggedExchange, OrderToken, StoredOrder, Walk, lease, orders};
 use candlewick_sdk::Millis;
 use sqlx::Row;
@@ -155,7 +155,7 @@ impl Reader {
         for row in rows {
             let (id, mut exchange) = exchange_from(row).at(self.url())?;
             if let Some(kept) = exchange.response.take() {
-                // One that cannot be restored stays as it is kept, which its seal does not cover.
+                // A response that cannot be restored stays as stored, which fails its seal.
                 let whole = self.restored(&kept, &restored).await?.unwrap_or(kept);
                 restored.insert(id, whole.clone());
                 exchange.response = Some(whole);
@@ -206,7 +206,7 @@ impl Reader {
         Ok(read.into_iter().map(|(_, exchange)| exchange).collect())
     }
 
-    pub(crate) fn unsound(&self, Unsound { seq, reason }: &Unsound) -> JournalError {
+    pub(crate) fn unsound(&self, SealMismatch { seq, reason }: &SealMismatch) -> JournalError {
         broken(self.url(), *seq, reason)
     }
 
@@ -291,7 +291,7 @@ fn exchange_from(row: &AnyRow) -> Result<(u64, LoggedExchange), sqlx::Error> {
 
 /// Number of lines, from the first one of a run, that contain the run's header.
 /// Lines that an operator wrote while no bot was running belong to no run.
-const AROUND: u32 = 500;
+const HEADER_SEARCH_LINES: u32 = 500;
 
 impl Reader {
     /// Returns the unverified header of the last run, `None` if there is no run.
@@ -322,7 +322,7 @@ impl Reader {
 
     /// Returns external signals from this line on with the Session's answers, unverified.
     pub async fn outside_signals_from(&mut self, seq: u64) -> Result<Vec<StoredLine>> {
-        // A day may begin before the answer.
+        // A day start may precede the answer.
         let text = "SELECT DISTINCT b.seq, b.run, b.kind, b.intent, b.at, b.received, b.body, b.hash FROM entries a \
                     JOIN entries b ON b.seq >= a.seq AND b.seq <= a.seq + 2 WHERE a.seq >= $1 AND a.kind = 'event' \
                     AND a.body LIKE '%\"event\":\"outside_signal\"%' AND (b.seq = a.seq OR b.kind = 'action') ORDER BY b.seq";
@@ -356,7 +356,7 @@ impl Reader {
 
     async fn header_of(&mut self, run: u64, from: u64, head: u64) -> Result<Option<StoredLine>> {
         let first = self.first_of(run, from, head).await?;
-        let around = self.lines(first, AROUND).await?;
+        let around = self.lines(first, HEADER_SEARCH_LINES).await?;
         Ok(around.into_iter().find(|stored| stored.line.kind == LineKind::Run && stored.line.run == run))
     }
 }

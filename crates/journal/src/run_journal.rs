@@ -12,12 +12,12 @@ use std::io;
 use std::time::Duration;
 
 /// Interval of lease renewals in real time, several within the lease's duration.
-const BEAT: Duration = Duration::from_secs(5);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
 
 const LAST_SNAPSHOT: Duration = Duration::from_secs(3);
 
-/// Pace of table updates in real time: normally, the minimum while catching up, that as a multiple of the
-/// last duration, and after a failure.
+/// Intervals of table updates in real time: normally; while catching up, at least this and this multiple of
+/// the last duration; after a failure.
 const ROWS_PACE: Duration = Duration::from_secs(5);
 const CATCH_UP_PACE: Duration = Duration::from_millis(20);
 const CATCH_UP_REST: u32 = 4;
@@ -93,7 +93,7 @@ impl RunJournal {
 
     async fn keep_rows(&mut self) -> bool {
         let now = (self.elapsed)();
-        // Given up on the way, too: what is wrong may last.
+        // Also after a cancelled update, since the cause may persist.
         self.next_rows = now + ROWS_PACE;
         let (Some(store), Some(projector)) = (&mut self.store, &mut self.projector) else { return false };
         let Some(rows) = self.follower.as_ref().and_then(|follower| follower.rows()) else { return false };
@@ -170,7 +170,7 @@ impl Recorder for RunJournal {
         match &self.store {
             None => return Err(io::Error::other("the journal is closed")),
             Some(store) if store.is_full() => {
-                return Err(io::Error::other("too many entries wait for a journal that cannot be kept"));
+                return Err(io::Error::other("too many entries are pending: the journal cannot be written"));
             }
             Some(_) => {}
         }
@@ -198,7 +198,7 @@ impl Journal for RunJournal {
         self.follow();
         let Some(store) = &mut self.store else { return Ok(()) };
         let now = (self.elapsed)();
-        if now.saturating_sub(self.last_beat) >= BEAT {
+        if now.saturating_sub(self.last_beat) >= HEARTBEAT_INTERVAL {
             store.heartbeat().await?;
             store.renew_point(now);
             self.last_beat = now;

@@ -65,7 +65,7 @@ impl Store {
     async fn begin(url: &JournalUrl, holder: &Holder, terms: &LeaseTerms) -> Result<Self> {
         let mut kill_points = KillPoints::from_environment();
         let mut connection = Connection::open(url, Purpose::Begin).await?;
-        // A look first: nothing that is not a journal is changed, not even its mode.
+        // Inspects first, so that a file that is not a journal stays untouched.
         schema::inspect(&mut connection).await?;
         connection.make_durable().await?;
         let lock = take_lock(&mut connection, &Claim { holder, terms, lock: None }).await?;
@@ -74,7 +74,7 @@ impl Store {
         let mut transaction = connection.begin().await?;
         let any = &mut *transaction;
         if is_server {
-            // Of those who open at the same moment, one goes first.
+            // Serializes concurrent openers.
             let wait = sqlx::raw_sql("SELECT 1 FROM pg_advisory_xact_lock(4891157265)");
             wait.execute(&mut *any).await.at(url)?;
         }
@@ -205,7 +205,7 @@ impl Store {
         let mut connection = self.take_connection().await?;
         connection.is_in_place()?;
         let was_certain = std::mem::replace(&mut self.is_certain, false);
-        // Each statement is a round trip to the driver's thread, for which an open waits.
+        // Each statement is a round trip to the driver's thread, which delays an open.
         let is_file = !connection.is_server();
         let start = if is_file && was_certain { Start::Begin } else { Start::Within };
         if start == Start::Within {
@@ -213,7 +213,7 @@ impl Store {
         }
         if !was_certain {
             let any = connection.any();
-            // Locked first: a transaction of ours that is still ending has ended after that.
+            // Locks first: any earlier transaction of ours has ended after that.
             let found = lease::lock(any, &self.url, &self.token).await?;
             let exchanges = append::last_exchange(any, &self.url).await?;
             self.forget_written(found, exchanges)?;
@@ -226,7 +226,7 @@ impl Store {
         self.kill_points.before(&What::Entries(&self.lines, &self.exchanges, self.answers.len()));
         let heads = (self.head, self.recorded());
         lease::advance(any, &self.url, &self.token, heads, start).await?;
-        // Forgotten unless all of this is written: a difference needs what it differs from.
+        // Restored only after a successful write, because differences need their base.
         let mut bases = std::mem::take(&mut self.bases);
         append::exchanges(any, &self.url, (self.exchanges_written, &mut bases), &self.exchanges).await?;
         orders::answer(any, &self.url, &self.answers).await?;
@@ -264,7 +264,8 @@ impl Store {
         } else {
             let place = self.lines.iter().position(|pending| pending.head == found);
             place.map(|place| place + 1).ok_or_else(|| {
-                let reason = format!("it ends with entry {}, which this process did not write", found.seq);
+                let reason =
+                    format!("the journal ends with entry {}, which this process did not write", found.seq);
                 broken(&self.url, found.seq.min(self.head.seq) + 1, &reason)
             })?
         };
@@ -322,7 +323,7 @@ async fn take_lock(connection: &mut Connection, claim: &Claim<'_>) -> Result<Opt
         }
         tokio::time::sleep(LOCK_PAUSE).await;
     }
-    let unnamed = || unavailable(&url, "another process has its lock and is not in the lease");
+    let unnamed = || unavailable(&url, "another process has its lock, but not its lease");
     Err(holder.map_or_else(unnamed, |lease| lease::held_by(&url, &lease, claim.holder)))
 }
 
@@ -332,7 +333,8 @@ async fn checked_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head>
     if remembered == written {
         return Ok(written);
     }
-    let reason = format!("it ends with entry {}, its last holder wrote {}", written.seq, remembered.seq);
+    let reason =
+        format!("the journal ends with entry {}, its last holder wrote {}", written.seq, remembered.seq);
     Err(broken(url, remembered.seq.min(written.seq) + 1, &reason))
 }
 
@@ -350,7 +352,7 @@ impl Store {
     pub(crate) async fn commit_apart(&mut self, line: Line) -> Result<Head> {
         let url = self.url.clone();
         if self.pending() > 0 || self.apart > 0 {
-            return Err(unavailable(&url, "other entries wait for the journal"));
+            return Err(unavailable(&url, "other entries are pending"));
         }
         let moment = self.moment;
         self.record(line);
@@ -376,9 +378,9 @@ mod tests {
     use crate::JournalError;
     use crate::Reader;
 
-    /// The limit on pages stands for the disk's: SQLite answers both alike. A new connection knows no limit.
+    /// A page limit simulates a full disk: SQLite reports both alike. A new connection has no limit.
     #[tokio::test]
-    async fn a_full_disk_loses_nothing() {
+    async fn full_disk_loses_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let url = JournalUrl::from_path(&folder.path().join("journal.db"));
         let mut store = Store::open(&url, &Holder::of_this_process("test")).await.unwrap();

@@ -1,4 +1,4 @@
-//! Verified reading: a walk over the lines, a whole journal with its exchanges, and the lines after a snapshot.
+//! Verified reading of lines, of a whole journal, and of the lines after a snapshot.
 
 use crate::chain::{ChainHash, Head, StoredLine};
 use crate::database::connection::{ANSWER_DEADLINE, within};
@@ -26,7 +26,7 @@ pub struct Walk<'a> {
 impl<'a> Walk<'a> {
     pub(crate) async fn begin(reader: &'a mut Reader, page: u32) -> Result<Self> {
         let url = reader.url().clone();
-        // Both first: lines that are written meanwhile lie after them.
+        // Reads both first, so that concurrent writes come after them.
         let point = point::read(&url);
         let remembered = within(ANSWER_DEADLINE, &url, lease::read_head(reader.any(), &url)).await?;
         Ok(Self { reader, url, page, head: Head::EMPTY, remembered, point })
@@ -38,7 +38,7 @@ impl<'a> Walk<'a> {
         let walk = Self { head, ..Self::begin(reader, page).await? };
         for known in [Some(walk.remembered), walk.point].into_iter().flatten() {
             if known.seq == head.seq && known.hash != head.hash {
-                return Err(broken(&walk.url, head.seq, "it is not the entry that was written"));
+                return Err(broken(&walk.url, head.seq, "it differs from the entry that was written"));
             }
         }
         Ok(walk)
@@ -47,7 +47,7 @@ impl<'a> Walk<'a> {
     pub async fn next(&mut self) -> Result<Vec<StoredLine>> {
         let from = self.head.seq + 1;
         let page = match self.reader.lines(from, self.page).await {
-            // A row that cannot be read hides the sound ones of its page: one at a time, then.
+            // An unreadable row hides the sound ones of its page, so read them one by one.
             Err(JournalError::BrokenChain { .. }) => match self.reader.lines(from, 1).await {
                 Err(JournalError::BrokenChain { reason, .. }) => {
                     return Err(broken(&self.url, from, &reason));
@@ -80,11 +80,11 @@ impl<'a> Walk<'a> {
             return Err(broken(&self.url, next.seq, reason));
         }
         if next.seq == self.remembered.seq && next.hash != self.remembered.hash {
-            return Err(broken(&self.url, next.seq, "it is not the entry that was written"));
+            return Err(broken(&self.url, next.seq, "it differs from the entry that was written"));
         }
         if self.point.is_some_and(|point| next.seq == point.seq && next.hash != point.hash) {
             let reason =
-                format!("it, or one before it, is not what was verified there before{}", self.advice());
+                format!("it, or an earlier entry, differs from what was verified before{}", self.advice());
             return Err(broken(&self.url, next.seq, &reason));
         }
         if stored.line.kind == LineKind::Note {
@@ -100,7 +100,7 @@ impl<'a> Walk<'a> {
         }
         match self.point {
             Some(point) if self.head.seq < point.seq => {
-                let reason = format!("it was verified before, and is missing{}", self.advice());
+                let reason = format!("it is missing, although it was verified before{}", self.advice());
                 Err(broken(&self.url, self.head.seq + 1, &reason))
             }
             _ => Ok(()),
@@ -110,7 +110,7 @@ impl<'a> Walk<'a> {
     fn advice(&self) -> String {
         let file = point::path_of(&self.url).unwrap_or_default();
         format!(
-            " (if you put another journal in its place yourself, remove {}, which remembers the former one)",
+            " (if you replaced the journal yourself, delete {}, which belongs to the previous one)",
             file.display()
         )
     }
@@ -165,7 +165,7 @@ impl Reader {
             let page = walk.reader().exchanges_from(next).await?;
             let Some((last, _)) = page.last() else { break };
             let (from, last) = (next, *last);
-            // What a holder has written since is sealed by what it has written since.
+            // Newer exchanges are sealed by newer lines.
             while walk.reader().seals.next(0).is_some() && !walk.reader().seals.holds(last) {
                 if walk.next().await?.is_empty() {
                     break;
@@ -238,7 +238,7 @@ impl Reader {
     pub async fn lines_numbered(&mut self, numbers: &[u64]) -> Result<Vec<StoredLine>> {
         let mut lines = Vec::with_capacity(numbers.len());
         for some in numbers.chunks(AT_ONCE) {
-            // Each with the one before it; what is missing at the end of the statement is asked for twice.
+            // Each line with its predecessor; the last is repeated to fill the statement.
             let asked =
                 (0..AT_ONCE).map(|place| some.get(place).or(some.last()).copied().unwrap_or_default());
             let asked: Vec<i64> =

@@ -1,4 +1,4 @@
-//! The journal's claims on a PostgreSQL server, and what is true of servers only.
+//! The journal's claims on a PostgreSQL server, and claims about servers only.
 //!
 //! `CANDLEWICK_TEST_POSTGRES` is the URL of a server on which databases and roles may be made, with its password;
 //! `CANDLEWICK_TEST_POSTGRES_RESTART` is a command that restarts the server at once. `.ci/postgres` provides both.
@@ -15,7 +15,7 @@ use suite::fixture::{Fixture, line, run_on};
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 use url::Url;
 
-/// Held for writing by the test that restarts the server, for reading by all others.
+/// Write-locked by the test that restarts the server, read-locked by all others.
 static SERVER: std::sync::LazyLock<std::sync::Arc<RwLock<()>>> = std::sync::LazyLock::new(Default::default);
 
 fn admin() -> Url {
@@ -52,7 +52,7 @@ test_claims!(
 
 #[tokio::test]
 #[ignore = "needs a PostgreSQL server: run .ci/postgres"]
-async fn a_full_disk_loses_nothing() {
+async fn full_disk_loses_nothing() {
     let fixture = postgres().await;
     let mut store = fixture.written(&["1"]).await;
     fixture
@@ -76,7 +76,7 @@ async fn a_full_disk_loses_nothing() {
 
 #[tokio::test]
 #[ignore = "needs a PostgreSQL server: run .ci/postgres"]
-async fn a_user_who_may_only_read_is_told_and_reads() {
+async fn read_only_user_can_read_and_gets_an_error_on_writing() {
     let fixture = postgres().await;
     fixture.written(&["1"]).await.close().await.unwrap();
     let role = format!("reader_{}", std::process::id());
@@ -99,7 +99,7 @@ async fn a_user_who_may_only_read_is_told_and_reads() {
 
 #[tokio::test]
 #[ignore = "needs a PostgreSQL server: run .ci/postgres"]
-async fn passwords_are_never_told() {
+async fn passwords_are_never_shown() {
     let fixture = postgres().await;
     let good = Url::parse(&fixture.text).unwrap();
     let change = |change: fn(&mut Url)| {
@@ -131,11 +131,11 @@ async fn passwords_are_never_told() {
     fixture.remove().await;
 }
 
-/// The server is stopped at once and started again, some times, under a writer that commits as fast as it can; and it
-/// is one whose commits would be lazy if the writer did not ask for better.
+/// Repeatedly stops the server at once and restarts it while a writer commits as fast as it can. Commits of
+/// this server are lazy by default.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a PostgreSQL server: run .ci/postgres"]
-async fn a_restart_of_the_server_loses_and_repeats_nothing() {
+async fn server_restart_loses_and_repeats_nothing() {
     let restart = std::env::var("CANDLEWICK_TEST_POSTGRES_RESTART");
     let restart =
         restart.expect("CANDLEWICK_TEST_POSTGRES_RESTART must restart the server: run .ci/postgres");
@@ -144,7 +144,7 @@ async fn a_restart_of_the_server_loses_and_repeats_nothing() {
     let name = fixture.text.rsplit('/').next().unwrap();
     fixture.run(&format!("ALTER DATABASE {name} SET synchronous_commit = off")).await;
     let mut store = fixture.open().await.unwrap();
-    // The writer reports each line that was committed, until nobody reads that.
+    // The writer reports each committed line until the receiver is dropped.
     let (report, mut committed) = tokio::sync::mpsc::channel(1);
     let writing = tokio::spawn(async move {
         let (mut expected, mut failures) = (Vec::new(), 0);

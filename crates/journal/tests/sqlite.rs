@@ -1,4 +1,4 @@
-//! The journal's claims on files of SQLite, and what is true of files only.
+//! The journal's claims on SQLite files, and claims about files only.
 
 #![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]
 
@@ -17,7 +17,7 @@ use suite::fixture::{Fixture, commit, exchange, holder, line, record_all, terms}
 fn sqlite() -> Ready<Fixture> {
     sqlx::any::install_default_drivers();
     let folder = tempfile::tempdir().unwrap();
-    // In a folder of its own, so that a test may move that too and leave nothing behind.
+    // In its own folder, which a test may move.
     let path = folder.path().join("journal").join("a journal.db");
     std::fs::create_dir(folder.path().join("journal")).unwrap();
     ready(Fixture {
@@ -50,7 +50,7 @@ async fn open_on(fixture: &Fixture, program: &str, machine: &str) -> Result<Stor
 }
 
 #[tokio::test]
-async fn garbage_in_a_row_is_named() {
+async fn reports_garbage_in_a_row() {
     for garbage in [
         "seq = 'three'",
         "at = 'noon'",
@@ -64,7 +64,7 @@ async fn garbage_in_a_row_is_named() {
     ] {
         let fixture = sqlite().await;
         fixture.written(&["1", "2", "3", "4"]).await.close().await.unwrap();
-        // The columns' rules are lifted first, as a damaged or hostile file may have none.
+        // Drops the column constraints first, as a damaged or hostile file may have none.
         fixture.run("CREATE TABLE loose (seq, run, kind, intent, at, received, body, hash)").await;
         fixture.run("INSERT INTO loose SELECT * FROM entries").await;
         fixture.run("DROP TABLE entries; ALTER TABLE loose RENAME TO entries").await;
@@ -79,7 +79,7 @@ async fn garbage_in_a_row_is_named() {
 }
 
 #[tokio::test]
-async fn what_is_no_database_is_refused_and_not_touched() {
+async fn rejects_other_files_without_changing_them() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("letter.db");
     let letter = "Dear Sir or Madam, ".repeat(100);
@@ -92,7 +92,7 @@ async fn what_is_no_database_is_refused_and_not_touched() {
 }
 
 #[tokio::test]
-async fn places_that_cannot_be_written_are_told() {
+async fn reports_unwritable_places() {
     let folder = tempfile::tempdir().unwrap();
     let holder = Holder::of_this_process("test");
     for path in [folder.path().join("missing/journal.db"), folder.path().to_owned(), "/".into()] {
@@ -102,7 +102,7 @@ async fn places_that_cannot_be_written_are_told() {
 }
 
 #[tokio::test]
-async fn a_read_only_file_is_told_and_can_be_read() {
+async fn read_only_file_can_be_read_but_not_written() {
     let fixture = sqlite().await;
     fixture.written(&["1"]).await.close().await.unwrap();
     let (file, folder) = (file_of(&fixture), folder_of(&fixture));
@@ -127,7 +127,7 @@ async fn a_read_only_file_is_told_and_can_be_read() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_gone_takes_no_line_and_loses_none() {
+async fn deleted_file_accepts_and_loses_no_line() {
     let fixture = sqlite().await;
     let mut store = fixture.written(&["1"]).await;
     let folder = folder_of(&fixture);
@@ -137,8 +137,8 @@ async fn a_file_that_is_gone_takes_no_line_and_loses_none() {
         store.record(line(body));
         assert_fails!(store.commit().await, JournalError::FileGone { .. });
     }
-    // Another journal in its place is not ours. It is closed, not dropped: a dropped connection removes its log of changes
-    // by name at some later time, which may be after ours is back in that place.
+    // Another journal in its place is not ours. It is closed, not dropped: a dropped connection removes its log
+    // by name some time later, perhaps after ours is back in place.
     std::fs::create_dir(&folder).unwrap();
     fixture.open().await.unwrap().close().await.unwrap();
     assert_fails!(store.commit().await, JournalError::LostLease { .. });
@@ -149,7 +149,7 @@ async fn a_file_that_is_gone_takes_no_line_and_loses_none() {
 }
 
 #[tokio::test]
-async fn a_path_may_be_relative_and_hold_any_sign() {
+async fn accepts_relative_paths_with_any_character() {
     let fixture = sqlite().await;
     fixture.written(&["1"]).await.close().await.unwrap();
     let folder = folder_of(&fixture);
@@ -164,7 +164,7 @@ async fn a_path_may_be_relative_and_hold_any_sign() {
 }
 
 #[tokio::test]
-async fn another_writer_of_the_file_is_waited_for() {
+async fn waits_for_another_writer() {
     use sqlx::{AnyConnection, Connection};
     let fixture = sqlite().await;
     let mut store = fixture.open().await.unwrap();
@@ -178,7 +178,7 @@ async fn another_writer_of_the_file_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_journal_is_its_owners_alone_and_one_that_is_not_is_named() {
+async fn journal_is_private_and_readable_files_are_reported() {
     let fixture = sqlite().await;
     let file = file_of(&fixture);
     let store = fixture.written(&["1"]).await;
@@ -195,7 +195,7 @@ async fn a_journal_is_its_owners_alone_and_one_that_is_not_is_named() {
 }
 
 #[tokio::test]
-async fn the_copy_of_a_journal_that_is_being_written_is_whole_and_nobodys() {
+async fn copy_of_a_journal_in_use_is_complete_without_holder() {
     let fixture = sqlite().await;
     let mut store = fixture.open().await.unwrap();
     record_all(&mut store, &["1", "2", "3"]);
@@ -204,11 +204,11 @@ async fn the_copy_of_a_journal_that_is_being_written_is_whole_and_nobodys() {
     let folder = folder_of(&fixture);
     let (plain, copy) = (folder.join("plain.db"), folder.join("copy.db"));
     std::fs::copy(file_of(&fixture), &plain).unwrap();
-    assert!(Reader::open(&JournalUrl::from_path(&plain)).await.is_err(), "all of it is in the log beside it");
+    assert!(Reader::open(&JournalUrl::from_path(&plain)).await.is_err(), "all lines are in its log");
     let verified = back_up(&fixture.url, &copy).await.unwrap();
     assert_eq!((verified.entries, verified.head_hash), (store.head().seq, store.head().hash));
     assert_eq!(mode_of(&copy), 0o600);
-    // The original goes on, and so does the copy, while the process that wrote both lives.
+    // Both the original and the copy can be continued while their writer lives.
     commit(&mut store, &["4"]).await;
     let copied = JournalUrl::from_path(&copy);
     let mut reader = Reader::open(&copied).await.unwrap();
@@ -222,7 +222,7 @@ async fn the_copy_of_a_journal_that_is_being_written_is_whole_and_nobodys() {
 }
 
 #[tokio::test]
-async fn a_copy_is_there_whole_or_not_at_all() {
+async fn copies_are_atomic() {
     let fixture = sqlite().await;
     fixture.written(&["1", "2", "3"]).await.close().await.unwrap();
     let folder = folder_of(&fixture);
@@ -243,10 +243,10 @@ async fn a_copy_is_there_whole_or_not_at_all() {
     assert!(error.contains("pg_dump") && !error.contains("hunter2"), "{error}");
 }
 
-/// What a store holds once it has been verified is remembered beside it: a journal with a sound chain of its own, or an older
-/// copy, does not pass for it.
+/// The last verified line is stored next to a journal, so that another valid journal or an older copy is
+/// detected.
 #[tokio::test]
-async fn a_journal_made_anew_is_not_the_one_that_was_verified() {
+async fn detects_recreated_journal() {
     let fixture = sqlite().await;
     let file = file_of(&fixture);
     let point = PathBuf::from(format!("{}.verified", file.display()));
@@ -270,13 +270,13 @@ async fn a_journal_made_anew_is_not_the_one_that_was_verified() {
     );
     std::fs::remove_file(&file).unwrap();
     let mut store = fixture.open().await.unwrap();
-    assert!(!point.exists(), "another journal begins, and the former one is nobody's business");
+    assert!(!point.exists(), "a new journal forgets the previous one");
     record_all(&mut store, &["1", "2", "three", "4", "5"]);
     store.close().await.unwrap();
     fixture.reader().await.verify().await.unwrap();
     std::fs::write(&point, &remembered).unwrap();
     assert_fails!(fixture.reader().await.verify().await, JournalError::BrokenChain { seq: 4, .. });
-    // What cannot be read says nothing, and neither does what is not there.
+    // An unreadable or missing file proves nothing.
     for text in ["", "4", "4 x", "four lines"] {
         std::fs::write(&point, text).unwrap();
         fixture.reader().await.verify().await.unwrap();
@@ -286,10 +286,10 @@ async fn a_journal_made_anew_is_not_the_one_that_was_verified() {
     assert_eq!(fixture.reader().await.verify().await.unwrap().entries, 4);
 }
 
-/// Under one kernel the system itself says who has a file: neither a silence of a day nor a container whose processes are not
-/// seen from here says otherwise, and no time has to pass when the holder has ended.
+/// Under one kernel the file lock decides, even after a day of silence or across containers, and no time has
+/// to pass once the holder has ended.
 #[tokio::test]
-async fn who_has_the_lock_has_the_journal() {
+async fn lock_owner_has_the_journal() {
     let fixture = sqlite().await;
     let first = open_on(&fixture, "first", "boot room-1").await.unwrap();
     fixture.age_lease(Millis::DAY).await;
@@ -302,11 +302,11 @@ async fn who_has_the_lock_has_the_journal() {
     drop(open_on(&fixture, "second", "boot room-2").await.unwrap());
 }
 
-/// A network file system may keep a lock for each host alone: whoever has it here knows nothing of another host.
+/// A network file system may keep locks per host, so the lock proves nothing about other hosts.
 #[tokio::test]
-async fn a_fresh_sign_of_life_from_another_host_outweighs_a_free_lock() {
+async fn recent_heartbeat_of_another_host_outweighs_a_free_lock() {
     let fixture = sqlite().await;
-    // Its process has ended as far as is seen from here: the lock is free, the lease is not given back.
+    // Its process seems to have ended: the lock is free, but the lease was not released.
     drop(open_on(&fixture, "there", "boot-1 room").await.unwrap());
     fixture.age_lease(Millis::from_seconds(29)).await;
     let early = open_on(&fixture, "here", "boot-2 room").await.map(drop);

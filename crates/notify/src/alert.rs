@@ -5,8 +5,8 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-const SHOWN: usize = 5;
-const SHOWN_LETTERS: usize = 300;
+const MAX_DIGEST_ALERTS: usize = 5;
+const MAX_DIGEST_TEXT: usize = 300;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -101,7 +101,7 @@ impl Message {
             alerts => (digest(alerts), String::new()),
         };
         if self.dropped > 0 {
-            let _ = write!(end, "\n{} alerts before this found no room and are lost.", self.dropped);
+            let _ = write!(end, "\n{} earlier alerts were dropped because the queue was full.", self.dropped);
         }
         let left = most.saturating_sub(end.chars().map(&length).sum());
         cut(&text, left, length) + &end
@@ -130,7 +130,7 @@ pub(crate) fn cut(text: &str, most: usize, length: impl Fn(char) -> usize) -> St
 fn details(alert: &Alert) -> String {
     let mut text = String::new();
     if alert.repeated > 0 {
-        let _ = write!(text, "\n{} more like this were not sent.", alert.repeated);
+        let _ = write!(text, "\n{} repetitions suppressed.", alert.repeated);
     }
     let about: Vec<&str> = [&alert.bot, &alert.symbol].into_iter().flatten().map(String::as_str).collect();
     if !about.is_empty() {
@@ -152,13 +152,13 @@ fn digest(alerts: &[Alert]) -> String {
     // The most severe first, of those the earliest.
     let mut shown: Vec<&Alert> = alerts.iter().collect();
     shown.sort_by_key(|alert| std::cmp::Reverse(alert.severity));
-    for alert in shown.iter().take(SHOWN) {
-        let (severity, said) = (alert.severity.as_str(), cut(&alert.text, SHOWN_LETTERS, |_| 1));
+    for alert in shown.iter().take(MAX_DIGEST_ALERTS) {
+        let (severity, text_start) = (alert.severity.as_str(), cut(&alert.text, MAX_DIGEST_TEXT, |_| 1));
         let bot = alert.bot.as_deref().map_or(String::new(), |bot| format!("{bot}: "));
         let more = if alert.repeated > 0 { format!(" ({} more)", alert.repeated) } else { String::new() };
-        let _ = write!(text, "\n{} [{severity}] {bot}{said}{more}", time(alert.at));
+        let _ = write!(text, "\n{} [{severity}] {bot}{text_start}{more}", time(alert.at));
     }
-    let rest = alerts.len().saturating_sub(SHOWN);
+    let rest = alerts.len().saturating_sub(MAX_DIGEST_ALERTS);
     if rest > 0 {
         let _ = write!(text, "\nand {rest} more");
     }
@@ -179,39 +179,39 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_counts_all_and_what_was_held_back_and_shows_the_most_severe() {
+    fn digest_counts_all_alerts_and_shows_the_most_severe() {
         let mut alerts: Vec<Alert> =
             (0..9).map(|n| Alert::new(n * 1_000, Severity::Info, "settled", format!("trade {n}"))).collect();
-        let halted = Alert::new(9_000, Severity::Critical, "halted", "a person halted the run");
+        let halted = Alert::new(9_000, Severity::Critical, "halted", "the operator halted the run");
         alerts.push(Alert { repeated: 6, ..halted });
         let message = message(alerts, 12);
         assert_eq!(message.title(), "[critical] night bot: 10 alerts");
         let expected = "settled 9, halted 7\n\
-                        1970-01-01 00:00:09 UTC [critical] a person halted the run (6 more)\n\
+                        1970-01-01 00:00:09 UTC [critical] the operator halted the run (6 more)\n\
                         1970-01-01 00:00:00 UTC [info] trade 0\n\
                         1970-01-01 00:00:01 UTC [info] trade 1\n\
                         1970-01-01 00:00:02 UTC [info] trade 2\n\
                         1970-01-01 00:00:03 UTC [info] trade 3\n\
                         and 5 more\n\
-                        12 alerts before this found no room and are lost.";
+                        12 earlier alerts were dropped because the queue was full.";
         assert_eq!(message.body(), expected);
     }
 
     #[test]
-    fn however_long_a_text_is_its_numbers_and_its_time_are_told() {
+    fn truncation_keeps_numbers_and_time() {
         let long = Alert {
             bot: Some("btc-rsi".to_owned()),
             repeated: 2,
             ..Alert::new(1_767_661_200_000, Severity::Info, "alarm", "x".repeat(9_000))
         };
-        let said = message(vec![long], 3).chat_text(2_000, char::len_utf16);
-        let expected = "x...\n2 more like this were not sent.\nbtc-rsi\n2026-01-06 01:00:00 UTC\n\
-                        3 alerts before this found no room and are lost.";
-        assert!(said.len() == 2_000 && said.ends_with(expected), "{said}");
+        let text = message(vec![long], 3).chat_text(2_000, char::len_utf16);
+        let expected = "x...\n2 repetitions suppressed.\nbtc-rsi\n2026-01-06 01:00:00 UTC\n\
+                        3 earlier alerts were dropped because the queue was full.";
+        assert!(text.len() == 2_000 && text.ends_with(expected), "{text}");
     }
 
     #[test]
-    fn events_that_are_named_go_before_severity() {
+    fn include_and_exclude_override_severity() {
         let rules = Rules {
             minimum: Severity::Warning,
             include: vec!["settled".to_owned(), "both".to_owned()],

@@ -113,7 +113,9 @@ impl Channel {
             Self::Discord(place) => {
                 let url = address(&place.url, Carries::Secret)?;
                 if place.secret.is_some() {
-                    return Err(ChannelError::secret("a Discord channel has none beside its address"));
+                    return Err(ChannelError::secret(
+                        "a Discord channel has no secret other than its address",
+                    ));
                 }
                 (url, Format::Discord)
             }
@@ -150,7 +152,7 @@ impl Delivery for HttpChannel {
                     None => request,
                 }
             }
-            // No mention: the name of a bot or the text of a venue calls nobody.
+            // No mentions: names of bots and texts of the venue must not notify users.
             Format::Discord => request.json(&json!({
                 "content": discord_escaped(&message.chat_text(MAX_DISCORD_LENGTH, discord_length)),
                 "allowed_mentions": { "parse": [] },
@@ -175,8 +177,7 @@ fn webhook_key(secret: &Secret) -> Result<hmac::Key, ChannelError> {
     let text = secret.expose();
     let bytes = STANDARD.decode(text.strip_prefix(KEY_PREFIX).unwrap_or(text)).ok();
     let bytes = bytes.filter(|bytes| KEY_BYTES.contains(&bytes.len())).ok_or_else(|| {
-        let problem =
-            "the key of a webhook is 24 to 64 bytes in base64, such as `openssl rand -base64 32` prints";
+        let problem = "webhook keys are 24 to 64 bytes in base64: create one with `openssl rand -base64 32`";
         ChannelError::secret(problem)
     })?;
     Ok(hmac::Key::new(hmac::HMAC_SHA256, &bytes))
@@ -217,7 +218,8 @@ fn ntfy_topic(place: &Place) -> Result<(Url, String), ChannelError> {
     let topic = url.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default().to_owned();
     let is_topic = (1..=64).contains(&topic.len()) && is_plain(&topic);
     if !is_topic || url.query().is_some() || url.fragment().is_some() {
-        let problem = "it ends with the topic, 1 to 64 letters, digits, - and _: https://HOST/TOPIC";
+        let problem =
+            "the address must end with a topic of 1 to 64 letters, digits, - and _: https://HOST/TOPIC";
         return Err(ChannelError::address(problem));
     }
     if let Ok(mut parts) = url.path_segments_mut() {
@@ -233,7 +235,7 @@ pub(crate) fn telegram_method(place: &Place, name: &str) -> Result<Url, ChannelE
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let is_token = |(id, rest): (&str, &str)| is_number(id) && !rest.is_empty() && is_plain(rest);
     if !token.split_once(':').is_some_and(is_token) {
-        return Err(ChannelError::secret("the token of a Telegram bot is a number, a colon and letters"));
+        return Err(ChannelError::secret("a Telegram token has the form NUMBER:LETTERS"));
     }
     if let Ok(mut parts) = url.path_segments_mut() {
         parts.pop_if_empty().push(&format!("bot{token}")).push(name);

@@ -17,16 +17,16 @@ const POLL_DEADLINE: Duration = Duration::from_secs(POLL_SECONDS + 15);
 /// Minimum interval of polls, for servers without long polling.
 const POLL_PACE: Duration = Duration::from_secs(1);
 const POLL_LIMIT: u32 = 10;
-const MOST_BYTES: usize = 1 << 20;
-const ANSWER_DEADLINE: Duration = Duration::from_secs(15);
-const REPLIES: u32 = 3;
+const MAX_RESPONSE_BYTES: usize = 1 << 20;
+const REPLY_DEADLINE: Duration = Duration::from_secs(15);
+const MAX_REPLY_ATTEMPTS: u32 = 3;
 /// Maximum pause before a retried reply. No messages are received meanwhile.
-const REPLY_PAUSE: Duration = Duration::from_secs(30);
-const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+const MAX_REPLY_DELAY: Duration = Duration::from_secs(30);
+const MAX_POLL_DELAY: Duration = Duration::from_mins(1);
 /// Lifetime of a halt code, and window of the rate limit.
-const CODE_HOLDS: Duration = Duration::from_mins(1);
+const CODE_LIFETIME: Duration = Duration::from_mins(1);
 /// Rate limit: maximum number of commands per sender and chat.
-const MOST_COMMANDS: usize = 20;
+const MAX_COMMANDS: usize = 20;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChatRequest {
@@ -62,40 +62,40 @@ impl Chat {
     /// Listens until dropped or `questions` is closed. Earlier messages are ignored.
     pub async fn listen(mut self, questions: mpsc::Sender<ChatQuestion>) {
         let (mut next, mut failures) = (None, 0_u64);
-        let mut pauses = backoff(POLL_PACE, LONGEST_PAUSE);
+        let mut pauses = backoff(POLL_PACE, MAX_POLL_DELAY);
         while !questions.is_closed() {
             let begun = Instant::now();
-            // Until it is known, a command is taken whatever name it bears.
-            if self.conversation.bot.is_none()
+            // Until the name is known, commands for any bot name are accepted.
+            if self.conversation.bot_name.is_none()
                 && let Ok(answer) = self.request(&self.name, &json!({})).await
             {
-                self.conversation.bot = answer["result"]["username"].as_str().map(str::to_owned);
+                self.conversation.bot_name = answer["result"]["username"].as_str().map(str::to_owned);
             }
             let rest = match self.poll(next).await {
                 Ok(batch) => {
-                    (pauses, failures) = (backoff(POLL_PACE, LONGEST_PAUSE), 0);
+                    (pauses, failures) = (backoff(POLL_PACE, MAX_POLL_DELAY), 0);
                     let before = next;
-                    // Without a message the first question is asked again, by the same name.
+                    // Without a message, the first poll is repeated.
                     let last = batch.iter().filter_map(|update| update["update_id"].as_i64()).max();
                     next = last.map(|last| last.saturating_add(1)).max(next);
-                    // What has no number of its own would come again and again.
-                    let is_news = next > before;
+                    // Updates without a new id would be delivered repeatedly.
+                    let is_new = next > before;
                     if before.is_none() {
                         next = next.or(Some(0));
-                    } else if is_news {
+                    } else if is_new {
                         for update in &batch {
-                            self.take(update, &questions).await;
+                            self.handle_update(update, &questions).await;
                         }
                     }
-                    if is_news { Duration::ZERO } else { POLL_PACE.saturating_sub(begun.elapsed()) }
+                    if is_new { Duration::ZERO } else { POLL_PACE.saturating_sub(begun.elapsed()) }
                 }
                 Err(failure) => {
                     failures += 1;
                     if failures % 20 == 1 {
-                        tracing::warn!(failures, %failure, "the chat does not say what was written");
+                        tracing::warn!(failures, %failure, "cannot read messages of the chat");
                     }
-                    let wish = failure.after().or_else(|| pauses.next());
-                    wish.unwrap_or(LONGEST_PAUSE).clamp(POLL_PACE, LONGEST_PAUSE)
+                    let delay = failure.after().or_else(|| pauses.next());
+                    delay.unwrap_or(MAX_POLL_DELAY).clamp(POLL_PACE, MAX_POLL_DELAY)
                 }
             };
             sleep(rest).await;
@@ -111,68 +111,68 @@ impl Chat {
         });
         match self.request(&self.updates, &body).await?["result"].take() {
             Value::Array(updates) => Ok(updates),
-            _ => Err(Failure::later("the answer is no list of messages")),
+            _ => Err(Failure::later("the response is not a list of messages")),
         }
     }
 
     async fn request(&self, method: &Url, body: &Value) -> Result<Value, Failure> {
-        send_and_read(self.client.post(method.clone()).json(body), MOST_BYTES).await
+        send_and_read(self.client.post(method.clone()).json(body), MAX_RESPONSE_BYTES).await
     }
 
-    async fn take(&mut self, update: &Value, questions: &mpsc::Sender<ChatQuestion>) {
+    async fn handle_update(&mut self, update: &Value, questions: &mpsc::Sender<ChatQuestion>) {
         let message = &update["message"];
         let (chat, from) = (message["chat"]["id"].as_i64(), message["from"]["id"].as_i64());
         let text = message["text"].as_str().filter(|_| message["sender_chat"].is_null());
         let who = chat.zip(from);
-        let said = who.zip(text).map(|(who, text)| self.conversation.hear(who, text, Instant::now()));
-        let words = match said.unwrap_or(Said::Nothing) {
-            Said::Nothing => {
+        let response = who.zip(text).map(|(who, text)| self.conversation.handle(who, text, Instant::now()));
+        let reply = match response.unwrap_or(Response::Ignore) {
+            Response::Ignore => {
                 self.conversation.ignored += 1;
-                tracing::debug!(ignored = self.conversation.ignored, "a message of a chat is ignored");
+                tracing::debug!(ignored = self.conversation.ignored, "ignored a chat message");
                 return;
             }
-            Said::Answer(words) => words,
-            Said::Ask(request) => ask(request, questions).await,
+            Response::Reply(text) => text,
+            Response::Forward(request) => forward(request, questions).await,
         };
         if let Some(who) = who
-            && self.reply(who.0, &words).await
+            && self.reply(who.0, &reply).await
         {
-            self.conversation.restart_code(who, Instant::now());
+            self.conversation.restart_code_lifetime(who, Instant::now());
         }
     }
 
-    async fn reply(&self, chat: i64, words: &str) -> bool {
-        let text = crate::alert::cut(words, MAX_TELEGRAM_LENGTH, char::len_utf16);
+    async fn reply(&self, chat: i64, reply: &str) -> bool {
+        let text = crate::alert::cut(reply, MAX_TELEGRAM_LENGTH, char::len_utf16);
         let body = json!({ "chat_id": chat, "text": text, "link_preview_options": { "is_disabled": true } });
-        for _ in 0..REPLIES {
+        for _ in 0..MAX_REPLY_ATTEMPTS {
             let sent =
-                timeout(ANSWER_DEADLINE, send(self.client.post(self.replies.clone()).json(&body))).await;
-            let wish = match sent {
+                timeout(REPLY_DEADLINE, send(self.client.post(self.replies.clone()).json(&body))).await;
+            let delay = match sent {
                 Ok(Ok(())) => return true,
                 Ok(Err(Failure::Refused { reason })) => {
-                    tracing::warn!(reason, "the chat refuses a reply");
+                    tracing::warn!(reason, "the chat rejected a reply");
                     return false;
                 }
                 Ok(Err(failure)) => failure.after(),
                 Err(_) => None,
             };
-            sleep(wish.unwrap_or(POLL_PACE).clamp(POLL_PACE, REPLY_PAUSE)).await;
+            sleep(delay.unwrap_or(POLL_PACE).clamp(POLL_PACE, MAX_REPLY_DELAY)).await;
         }
-        tracing::warn!("a reply to the chat was not taken");
+        tracing::warn!("cannot deliver a reply to the chat");
         false
     }
 }
 
-async fn ask(request: ChatRequest, questions: &mpsc::Sender<ChatQuestion>) -> String {
+async fn forward(request: ChatRequest, questions: &mpsc::Sender<ChatQuestion>) -> String {
     let (answer, answered) = oneshot::channel();
-    let asked = async {
+    let response = async {
         questions.send(ChatQuestion { request, answer }).await.ok()?;
         answered.await.ok()
     };
-    match timeout(ANSWER_DEADLINE, asked).await {
-        Ok(Some(words)) => words,
-        Ok(None) => "The run has ended, or is about to.".to_owned(),
-        Err(_) => "The run has not answered in time: ask for its /status.".to_owned(),
+    match timeout(REPLY_DEADLINE, response).await {
+        Ok(Some(text)) => text,
+        Ok(None) => "The run has ended or is stopping.".to_owned(),
+        Err(_) => "The run did not respond in time. Send /status to check it.".to_owned(),
     }
 }
 
@@ -180,92 +180,97 @@ async fn ask(request: ChatRequest, questions: &mpsc::Sender<ChatQuestion>) -> St
 type Who = (i64, i64);
 
 #[derive(Debug, PartialEq, Eq)]
-enum Said {
-    Nothing,
-    Answer(String),
-    Ask(ChatRequest),
+enum Response {
+    Ignore,
+    Reply(String),
+    /// Reply with the run's answer to this request.
+    Forward(ChatRequest),
 }
 
 /// State machine of the commands, without I/O and clock.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Conversation {
-    name: String,
-    bot: Option<String>,
+    run_name: String,
+    /// Telegram user name of the bot, `None` until known.
+    bot_name: Option<String>,
     chats: Vec<i64>,
+    /// Issued halt codes with their expiry.
     codes: HashMap<Who, (String, Instant)>,
-    answered: HashMap<Who, VecDeque<Instant>>,
+    recent_commands: HashMap<Who, VecDeque<Instant>>,
     ignored: u64,
 }
 
 impl Conversation {
-    fn new(name: &str, chats: &[i64]) -> Self {
-        let (name, chats) = (name.to_owned(), chats.to_vec());
-        Self { name, bot: None, chats, codes: HashMap::new(), answered: HashMap::new(), ignored: 0 }
+    fn new(run_name: &str, chats: &[i64]) -> Self {
+        let (run_name, chats) = (run_name.to_owned(), chats.to_vec());
+        Self { run_name, chats, ..Self::default() }
     }
 
-    fn hear(&mut self, who: Who, text: &str, now: Instant) -> Said {
+    fn handle(&mut self, who: Who, text: &str, now: Instant) -> Response {
         let mut words = text.split_whitespace();
-        let Some(first) = words.next().filter(|_| self.chats.contains(&who.0)) else { return Said::Nothing };
-        // In a group a command may bear the name of the bot that it is for: /status@name.
+        let Some(first) = words.next().filter(|_| self.chats.contains(&who.0)) else {
+            return Response::Ignore;
+        };
+        // In a group, /status@name addresses the command to one bot.
         let (command, name) =
             first.split_once('@').map_or((first, None), |(command, name)| (command, Some(name)));
-        if name.zip(self.bot.as_deref()).is_some_and(|(name, bot)| !name.eq_ignore_ascii_case(bot)) {
-            return Said::Nothing;
+        if name.zip(self.bot_name.as_deref()).is_some_and(|(name, bot)| !name.eq_ignore_ascii_case(bot)) {
+            return Response::Ignore;
         }
-        // Who was given a code is heard, however much is asked beside it.
+        // A sender with a code can always use it, even after a flood of other commands.
         let has_code = self.codes.contains_key(&who);
         match (command, words.next(), words.next()) {
-            ("/halt", Some(code), None) if has_code || self.has_time(who, now) => {
-                self.check_code(who, code, now)
+            ("/halt", Some(code), None) if has_code || self.admit(who, now) => {
+                self.confirm_halt(who, code, now)
             }
-            ("/status", None, _) if self.has_time(who, now) => Said::Ask(ChatRequest::Status),
-            ("/halt", None, _) if self.has_time(who, now) => Said::Answer(self.give_code(who, now)),
-            _ => Said::Nothing,
+            ("/status", None, _) if self.admit(who, now) => Response::Forward(ChatRequest::Status),
+            ("/halt", None, _) if self.admit(who, now) => Response::Reply(self.issue_code(who, now)),
+            _ => Response::Ignore,
         }
     }
 
-    fn has_time(&mut self, who: Who, now: Instant) -> bool {
-        self.answered.retain(|_, all| {
-            all.retain(|at| now.duration_since(*at) < CODE_HOLDS);
-            !all.is_empty()
+    fn admit(&mut self, who: Who, now: Instant) -> bool {
+        self.recent_commands.retain(|_, times| {
+            times.retain(|at| now.duration_since(*at) < CODE_LIFETIME);
+            !times.is_empty()
         });
-        let answered = self.answered.entry(who).or_default();
-        let has_time = answered.len() < MOST_COMMANDS;
-        if has_time {
-            answered.push_back(now);
+        let recent = self.recent_commands.entry(who).or_default();
+        let is_admitted = recent.len() < MAX_COMMANDS;
+        if is_admitted {
+            recent.push_back(now);
         }
-        has_time
+        is_admitted
     }
 
-    fn restart_code(&mut self, who: Who, now: Instant) {
-        if let Some((_, until)) = self.codes.get_mut(&who) {
-            *until = now + CODE_HOLDS;
+    fn restart_code_lifetime(&mut self, who: Who, now: Instant) {
+        if let Some((_, expires_at)) = self.codes.get_mut(&who) {
+            *expires_at = now + CODE_LIFETIME;
         }
     }
 
-    fn give_code(&mut self, who: Who, now: Instant) -> String {
-        self.codes.retain(|_, (_, until)| *until > now);
-        let Some(code) = new_code() else {
-            return "No code can be made here: halt it with `candlewick halt`.".to_owned();
+    fn issue_code(&mut self, who: Who, now: Instant) -> String {
+        self.codes.retain(|_, (_, expires_at)| *expires_at > now);
+        let Some(code) = generate_code() else {
+            return "Cannot generate a code. Run `candlewick halt` instead.".to_owned();
         };
-        let words = format!("To halt {}, send within a minute: /halt {code}", self.name);
-        self.codes.insert(who, (code, now + CODE_HOLDS));
-        words
+        let reply = format!("To halt {} within the next minute, send: /halt {code}", self.run_name);
+        self.codes.insert(who, (code, now + CODE_LIFETIME));
+        reply
     }
 
     /// Checks a halt code. A code is valid for one attempt, so it cannot be guessed.
-    fn check_code(&mut self, who: Who, code: &str, now: Instant) -> Said {
-        let given = self.codes.remove(&who);
-        if given.is_some_and(|(given, until)| given == code && now < until) {
+    fn confirm_halt(&mut self, who: Who, code: &str, now: Instant) -> Response {
+        let issued = self.codes.remove(&who);
+        if issued.is_some_and(|(issued, expires_at)| issued == code && now < expires_at) {
             let by = format!("chat {}, sender {}", who.0, who.1);
-            return Said::Ask(ChatRequest::Halt { by });
+            return Response::Forward(ChatRequest::Halt { by });
         }
-        Said::Answer("This code does not hold: nothing is halted. Send /halt for one.".to_owned())
+        Response::Reply("Invalid or expired code, nothing was halted. Send /halt for a new code.".to_owned())
     }
 }
 
-/// Six digits, `None` without entropy.
-fn new_code() -> Option<String> {
+/// Generates a random six-digit code, `None` without entropy.
+fn generate_code() -> Option<String> {
     let mut bytes = [0_u8; 8];
     getrandom::fill(&mut bytes).ok()?;
     Some(format!("{:06}", u64::from_le_bytes(bytes) % 1_000_000))
@@ -283,65 +288,76 @@ mod tests {
         (Conversation::new("night bot", &[CHAT]), Instant::now())
     }
 
-    fn code(said: &Said) -> String {
-        let Said::Answer(words) = said else { panic!("{said:?}") };
-        words.rsplit(' ').next().unwrap().to_owned()
+    fn parse_code(response: &Response) -> String {
+        let Response::Reply(text) = response else { panic!("{response:?}") };
+        text.rsplit(' ').next().unwrap().to_owned()
     }
 
     #[tokio::test]
-    async fn a_halt_takes_a_code_of_the_same_person_within_a_minute_once() {
+    async fn halt_requires_an_unused_code_of_the_same_sender_within_a_minute() {
         let (mut chat, now) = conversation();
-        let late = now + CODE_HOLDS;
-        let is_refused = |said: &Said| matches!(said, Said::Answer(words) if words.contains("does not hold"));
+        let late = now + CODE_LIFETIME;
+        let is_refused = |response: &Response| matches!(response, Response::Reply(text) if text.starts_with("Invalid or expired code"));
         let halt = |chat: &mut Conversation, sender, code: &str, at| {
-            chat.hear((CHAT, sender), &format!("/halt {code}"), at)
+            chat.handle((CHAT, sender), &format!("/halt {code}"), at)
         };
 
-        assert!(is_refused(&halt(&mut chat, ANN, "123456", now)), "no code was given");
-        let given = code(&chat.hear((CHAT, ANN), "/halt", now));
+        assert!(is_refused(&halt(&mut chat, ANN, "123456", now)), "no code was issued");
+        let given = parse_code(&chat.handle((CHAT, ANN), "/halt", now));
         assert_eq!(given.len(), 6);
-        assert!(is_refused(&halt(&mut chat, BOB, &given, now)), "it was given to another");
+        assert!(is_refused(&halt(&mut chat, BOB, &given, now)), "the code was issued to another sender");
         let by = format!("chat {CHAT}, sender {ANN}");
-        assert_eq!(halt(&mut chat, ANN, &given, now), Said::Ask(ChatRequest::Halt { by }));
-        assert!(is_refused(&halt(&mut chat, ANN, &given, now)), "it is good once");
+        assert_eq!(halt(&mut chat, ANN, &given, now), Response::Forward(ChatRequest::Halt { by }));
+        assert!(is_refused(&halt(&mut chat, ANN, &given, now)), "the code was used");
 
-        let given = code(&chat.hear((CHAT, ANN), "/halt", now));
-        assert!(is_refused(&halt(&mut chat, ANN, &given, late)), "it is too late");
-        let given = code(&chat.hear((CHAT, ANN), "/halt", now));
-        chat.restart_code((CHAT, ANN), late);
-        assert_ne!(chat.hear((CHAT, BOB), "/halt", late), Said::Nothing);
+        let given = parse_code(&chat.handle((CHAT, ANN), "/halt", now));
+        assert!(is_refused(&halt(&mut chat, ANN, &given, late)), "the code has expired");
+        let given = parse_code(&chat.handle((CHAT, ANN), "/halt", now));
+        chat.restart_code_lifetime((CHAT, ANN), late);
+        assert_ne!(chat.handle((CHAT, BOB), "/halt", late), Response::Ignore);
         let by = format!("chat {CHAT}, sender {ANN}");
-        assert_eq!(halt(&mut chat, ANN, &given, late), Said::Ask(ChatRequest::Halt { by }), "read late");
-        let given = code(&chat.hear((CHAT, ANN), "/halt", now));
+        assert_eq!(
+            halt(&mut chat, ANN, &given, late),
+            Response::Forward(ChatRequest::Halt { by }),
+            "the code was delivered late"
+        );
+        let given = parse_code(&chat.handle((CHAT, ANN), "/halt", now));
         let wrong = if given == "000000" { "000001" } else { "000000" };
         assert!(is_refused(&halt(&mut chat, ANN, wrong, now)));
-        assert!(is_refused(&halt(&mut chat, ANN, &given, now)), "a wrong one ends it");
+        assert!(is_refused(&halt(&mut chat, ANN, &given, now)), "a wrong attempt revokes the code");
     }
 
     #[tokio::test]
-    async fn nothing_else_is_asked_for_and_no_other_chat_is_heard() {
+    async fn ignores_other_commands_and_other_chats() {
         let (mut chat, now) = conversation();
-        assert_eq!(chat.hear((CHAT, ANN), "/status", now), Said::Ask(ChatRequest::Status));
-        assert_eq!(chat.hear((CHAT, ANN), " /status@night_bot ", now), Said::Ask(ChatRequest::Status));
-        chat.bot = Some("Night_bot".to_owned());
-        assert_eq!(chat.hear((CHAT, ANN), "/status@night_bot", now), Said::Ask(ChatRequest::Status));
-        assert_eq!(chat.hear((CHAT, ANN), "/status", now), Said::Ask(ChatRequest::Status));
+        assert_eq!(chat.handle((CHAT, ANN), "/status", now), Response::Forward(ChatRequest::Status));
+        assert_eq!(
+            chat.handle((CHAT, ANN), " /status@night_bot ", now),
+            Response::Forward(ChatRequest::Status)
+        );
+        chat.bot_name = Some("Night_bot".to_owned());
+        assert_eq!(
+            chat.handle((CHAT, ANN), "/status@night_bot", now),
+            Response::Forward(ChatRequest::Status)
+        );
+        assert_eq!(chat.handle((CHAT, ANN), "/status", now), Response::Forward(ChatRequest::Status));
         let ignored = "/status@other_bot|/halt@other_bot 123456|/resume|/open BTCUSDT|/reload|/resolve 7|status|\
                        /status now|halt|/halt 1 2|/HALT|| |/";
         for text in ignored.split('|') {
-            assert_eq!(chat.hear((CHAT, ANN), text, now), Said::Nothing, "{text}");
+            assert_eq!(chat.handle((CHAT, ANN), text, now), Response::Ignore, "{text}");
         }
         for text in ["/status", "/halt", "/halt 123456"] {
-            assert_eq!(chat.hear((CHAT + 1, ANN), text, now), Said::Nothing, "{text}");
+            assert_eq!(chat.handle((CHAT + 1, ANN), text, now), Response::Ignore, "{text}");
         }
     }
 
     #[tokio::test]
-    async fn a_chat_that_asks_without_end_is_not_answered_without_end() {
+    async fn rate_limit_applies_per_sender() {
         let (mut chat, now) = conversation();
-        let answered = (0..1_000).filter(|_| chat.hear((CHAT, ANN), "/status", now) != Said::Nothing).count();
-        assert_eq!(answered, MOST_COMMANDS);
-        assert_ne!(chat.hear((CHAT, BOB), "/halt", now), Said::Nothing, "another person is heard");
-        assert_ne!(chat.hear((CHAT, ANN), "/status", now + CODE_HOLDS), Said::Nothing);
+        let answered =
+            (0..1_000).filter(|_| chat.handle((CHAT, ANN), "/status", now) != Response::Ignore).count();
+        assert_eq!(answered, MAX_COMMANDS);
+        assert_ne!(chat.handle((CHAT, BOB), "/halt", now), Response::Ignore, "another sender is admitted");
+        assert_ne!(chat.handle((CHAT, ANN), "/status", now + CODE_LIFETIME), Response::Ignore);
     }
 }

@@ -29,7 +29,7 @@ pub(crate) struct Email {
 struct Progress {
     id: String,
     done: BTreeSet<usize>,
-    is_taken: bool,
+    is_accepted: bool,
 }
 
 impl Email {
@@ -38,7 +38,7 @@ impl Email {
         let (domain, sender) = (from.email.domain().to_owned(), from.email.clone());
         let mut head = lettre::Message::builder().from(from);
         if mail.to.is_empty() {
-            return Err(ChannelError::Mailbox { problem: "to: nobody is written to".to_owned() });
+            return Err(ChannelError::Mailbox { problem: "to: no recipients".to_owned() });
         }
         let mut to = Vec::new();
         for text in &mail.to {
@@ -50,10 +50,10 @@ impl Email {
         Ok(Self { transport, head, domain, from: sender, to, progress })
     }
 
-    /// Whether the server greets with a refusal of all mail (RFC 5321, section 3.1, and RFC 7504).
-    async fn takes_no_mail(&self, error: &SmtpError) -> bool {
-        let turns_away = |error: &SmtpError| has_code(error, &["521", "554"]);
-        turns_away(error) && self.transport.test_connection().await.is_err_and(|error| turns_away(&error))
+    /// Returns whether the server greets with a refusal of all mail (RFC 5321, section 3.1, and RFC 7504).
+    async fn rejects_all_mail(&self, error: &SmtpError) -> bool {
+        let is_refusal = |error: &SmtpError| has_code(error, &["521", "554"]);
+        is_refusal(error) && self.transport.test_connection().await.is_err_and(|error| is_refusal(&error))
     }
 
     fn progress(&self, id: &str) -> MutexGuard<'_, Progress> {
@@ -66,27 +66,28 @@ impl Email {
 }
 
 fn mailbox(key: &str, text: &str) -> Result<Mailbox, ChannelError> {
-    let problem =
-        |error| ChannelError::Mailbox { problem: format!("{key}: {text:?} is no mail address: {error}") };
+    let problem = |error| ChannelError::Mailbox {
+        problem: format!("{key}: {text:?} is not an e-mail address: {error}"),
+    };
     text.parse().map_err(problem)
 }
 
 fn transport(place: &Place, user: Option<&str>) -> Result<AsyncSmtpTransport<Tokio1Executor>, ChannelError> {
     install_crypto();
     let wrong =
-        || ChannelError::address("it is smtps://HOST, or smtp://HOST for STARTTLS, with a port if need be");
+        || ChannelError::address("use smtps://HOST, or smtp://HOST for STARTTLS, optionally with a port");
     let url = Url::parse(place.url.expose()).map_err(|_| wrong())?;
     let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(wrong)?;
     if !url.username().is_empty() || url.password().is_some() || !matches!(url.path(), "" | "/") {
         return Err(ChannelError::address(
-            "it is a host and a port; the name is the setting user, and the password a secret",
+            "the address contains only a host and a port: set user, and the password as a secret",
         ));
     }
     let tls = || {
         let tls = TlsParameters::new(host.trim_matches(['[', ']']).to_owned());
-        tls.map_err(|error| ChannelError::address(format!("no TLS for e-mail: {error}")))
+        tls.map_err(|error| ChannelError::address(format!("cannot set up TLS for e-mail: {error}")))
     };
-    // The parser knows neither scheme, and so no address of a host as a number.
+    // The parser does not know these schemes, and returns IP addresses as names.
     let is_here =
         is_loopback(&url) || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
     let (port, tls) = match url.scheme() {
@@ -103,19 +104,19 @@ fn transport(place: &Place, user: Option<&str>) -> Result<AsyncSmtpTransport<Tok
         }
         (None, None) => builder.build(),
         (Some(_), None) => return Err(ChannelError::secret("the user has no password")),
-        (None, Some(_)) => return Err(ChannelError::secret("whose password is it? Set user as well")),
+        (None, Some(_)) => return Err(ChannelError::secret("the password has no user: set user")),
     })
 }
 
 #[async_trait::async_trait]
 impl Delivery for Email {
     async fn deliver(&self, message: &Message) -> Result<(), Failure> {
-        // Each attempt to send a message bears its name, so that what arrives twice is seen once.
+        // All attempts have the same id, so that duplicates are recognized.
         let mail = self.head.clone().subject(message.title()).header(ContentType::TEXT_PLAIN);
         let mail = mail.message_id(Some(format!("<{}@{}>", message.id, self.domain))).body(message.body());
         let mail = mail.map_err(|error| Failure::Refused { reason: error.to_string() })?.formatted();
         let (mut later, mut refused) = (None, None);
-        // To each alone: a mailbox that is closed keeps no mail from another.
+        // One envelope per recipient: a rejected mailbox does not affect others.
         for (number, to) in self.to.iter().enumerate() {
             if self.progress(&message.id).done.contains(&number) {
                 continue;
@@ -125,18 +126,16 @@ impl Delivery for Email {
             match self.transport.send_raw(&envelope, &mail).await {
                 Ok(_) => {
                     let mut progress = self.progress(&message.id);
-                    progress.is_taken = true;
+                    progress.is_accepted = true;
                     progress.done.insert(number);
                 }
-                Err(error) if self.takes_no_mail(&error).await => {
+                Err(error) if self.rejects_all_mail(&error).await => {
                     let code = error.status().map_or(String::new(), |code| format!(" {code}"));
-                    return Err(Failure::later(format!(
-                        "the mail server greets with{code}: it takes no mail at all"
-                    )));
+                    return Err(Failure::later(format!("the mail server rejects all mail{code}")));
                 }
-                Err(error) if error.is_permanent() && !is_of_sender(&error) => {
+                Err(error) if error.is_permanent() && !is_sender_rejected(&error) => {
                     self.progress(&message.id).done.insert(number);
-                    tracing::warn!(reason = reason(&error), "a mailbox is not written to");
+                    tracing::warn!(reason = reason(&error), "a mailbox was rejected");
                     refused = Some(reason(&error));
                 }
                 Err(error) => later = Some(Failure::later(reason(&error))),
@@ -144,14 +143,16 @@ impl Delivery for Email {
         }
         match (later, refused) {
             (Some(failure), _) => Err(failure),
-            (None, Some(reason)) if !self.progress(&message.id).is_taken => Err(Failure::Refused { reason }),
+            (None, Some(reason)) if !self.progress(&message.id).is_accepted => {
+                Err(Failure::Refused { reason })
+            }
             (None, _) => Ok(()),
         }
     }
 }
 
 /// Returns whether the credentials were rejected (RFC 4954, section 6).
-fn is_of_sender(error: &SmtpError) -> bool {
+fn is_sender_rejected(error: &SmtpError) -> bool {
     has_code(error, &["530", "534", "535", "538"])
 }
 
@@ -159,10 +160,10 @@ fn has_code(error: &SmtpError, codes: &[&str]) -> bool {
     error.status().is_some_and(|code| codes.contains(&code.to_string().as_str()))
 }
 
-/// Without the text of the server.
+/// Describes an error without the text of the server.
 fn reason(error: &SmtpError) -> String {
     if let Some(code) = error.status() {
-        return format!("the mail server answers {code}");
+        return format!("the mail server responded {code}");
     }
     root_cause(error).to_string()
 }

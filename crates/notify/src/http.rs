@@ -11,10 +11,10 @@ use std::fmt;
 use std::time::Duration;
 use url::{Host, Url};
 
-const MOST_BYTES: usize = 16_384;
+const MAX_ERROR_BYTES: usize = 16_384;
 
 /// Client errors that do not depend on the content of a message.
-const HOLDS_FOR_ANY: [StatusCode; 5] = [
+const CONTENT_INDEPENDENT: [StatusCode; 5] = [
     StatusCode::UNAUTHORIZED,
     StatusCode::PROXY_AUTHENTICATION_REQUIRED,
     StatusCode::REQUEST_TIMEOUT,
@@ -99,19 +99,17 @@ pub(crate) enum Carries {
 /// Parses a URL. Errors do not contain it.
 pub(crate) fn address(text: &Secret, carries: Carries) -> Result<Url, ChannelError> {
     let url = Url::parse(text.expose());
-    let url = url.map_err(|error| ChannelError::address(format!("it is no address: {error}")))?;
+    let url = url.map_err(|error| ChannelError::address(format!("invalid address: {error}")))?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-        return Err(ChannelError::address("it begins with https://, or http://, and a host"));
+        return Err(ChannelError::address("the address must start with https:// or http:// and a host"));
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err(ChannelError::address(
-            "a name or password does not belong in it: set the secret instead",
+            "the address must not contain a user or password: set the secret instead",
         ));
     }
     if carries == Carries::Secret && url.scheme() == "http" && !is_loopback(&url) {
-        return Err(ChannelError::address(
-            "a secret would travel unencrypted to another machine: use https://",
-        ));
+        return Err(ChannelError::address("the secret would be sent unencrypted: use https://"));
     }
     Ok(url)
 }
@@ -132,44 +130,46 @@ pub(crate) fn client(url: &Url, deadline: Duration) -> Result<Client, ChannelErr
         .redirect(redirect::Policy::none())
         .no_proxy()
         .timeout(deadline);
-    // A bare system has no root certificates, and needs none for a receiver of its own.
+    // Plain HTTP needs no root certificates, which a minimal system may lack.
     let builder = if url.scheme() == "http" { builder.tls_certs_only([]) } else { builder };
     builder.build().map_err(|error| {
         let cause = innermost(&error);
-        let problem = format!("no HTTP client: {cause}; are root certificates (ca-certificates) installed?");
+        let problem = format!("cannot create an HTTP client: {cause}; check that root certificates (ca-certificates) are installed");
         ChannelError::Address { problem }
     })
 }
 
-/// Installs the TLS implementation unless the process has chosen one, which is as good.
+/// Installs the TLS implementation unless the process has already chosen one.
 pub(crate) fn install_crypto() {
     drop(rustls::crypto::ring::default_provider().install_default());
 }
 
 /// Sends a request. Once accepted, it does not matter whether the rest of the response arrives.
 pub(crate) async fn send(request: RequestBuilder) -> Result<(), Failure> {
-    answer_of(request).await.map(drop)
+    fetch_response(request).await.map(drop)
 }
 
 pub(crate) async fn send_and_read(request: RequestBuilder, most: usize) -> Result<Value, Failure> {
-    Ok(read(answer_of(request).await?, most).await)
+    Ok(read(fetch_response(request).await?, most).await)
 }
 
-async fn answer_of(request: RequestBuilder) -> Result<Response, Failure> {
+async fn fetch_response(request: RequestBuilder) -> Result<Response, Failure> {
     let sent = request.send().await;
     let answer = sent.map_err(|error| Failure::later(innermost(&error.without_url())))?;
-    if answer.status().is_success() { Ok(answer) } else { Err(failure_of(answer).await) }
+    if answer.status().is_success() { Ok(answer) } else { Err(failure_from(answer).await) }
 }
 
-async fn failure_of(answer: Response) -> Failure {
+async fn failure_from(answer: Response) -> Failure {
     let (status, headers) = (answer.status(), answer.headers().clone());
-    let reason = format!("the receiver answers {status}");
+    let reason = format!("the receiver responded {status}");
     match status {
         StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNPROCESSABLE_ENTITY => {
             Failure::Refused { reason }
         }
-        _ if status.is_client_error() && !HOLDS_FOR_ANY.contains(&status) => Failure::TurnedAway { reason },
-        _ => Failure::TryLater { reason, after: wish(&headers, &read(answer, MOST_BYTES).await) },
+        _ if status.is_client_error() && !CONTENT_INDEPENDENT.contains(&status) => {
+            Failure::TurnedAway { reason }
+        }
+        _ => Failure::TryLater { reason, after: retry_delay(&headers, &read(answer, MAX_ERROR_BYTES).await) },
     }
 }
 
@@ -184,7 +184,7 @@ async fn read(mut answer: Response, most: usize) -> Value {
     serde_json::from_slice(&bytes).unwrap_or_default()
 }
 
-fn wish(headers: &HeaderMap, body: &Value) -> Option<Duration> {
+fn retry_delay(headers: &HeaderMap, body: &Value) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let of_header = text(RETRY_AFTER).and_then(|wish| {
         let seconds = wish.trim().parse().ok().and_then(seconds);
@@ -204,7 +204,7 @@ fn seconds(wish: f64) -> Option<Duration> {
 
 /// Describes the root cause of an error without any URL.
 fn innermost(error: &reqwest::Error) -> String {
-    if error.is_timeout() { "no answer in time".to_owned() } else { root_cause(error).to_string() }
+    if error.is_timeout() { "no response in time".to_owned() } else { root_cause(error).to_string() }
 }
 
 pub(crate) fn root_cause<'a>(mut error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {

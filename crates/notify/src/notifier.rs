@@ -168,11 +168,11 @@ impl Waiting {
 #[derive(Debug)]
 struct Repeats {
     quiet: Duration,
-    said: HashMap<String, Said>,
+    recent: HashMap<String, RecentAlert>,
 }
 
 #[derive(Debug)]
-struct Said {
+struct RecentAlert {
     since: Instant,
     last: Option<Alert>,
     held_back: u64,
@@ -180,27 +180,27 @@ struct Said {
 
 impl Repeats {
     fn new(quiet: Duration) -> Self {
-        Self { quiet, said: HashMap::new() }
+        Self { quiet, recent: HashMap::new() }
     }
 
     fn pass(&mut self, alert: Alert, now: Instant) -> Option<Alert> {
         let Some(key) = alert.repeat_key.clone().filter(|_| !self.quiet.is_zero()) else {
             return Some(alert);
         };
-        match self.said.get_mut(&key) {
-            Some(said) if now.duration_since(said.since) < self.quiet => {
-                said.held_back += 1;
-                said.last = Some(alert);
+        match self.recent.get_mut(&key) {
+            Some(recent) if now.duration_since(recent.since) < self.quiet => {
+                recent.held_back += 1;
+                recent.last = Some(alert);
                 None
             }
-            Some(said) => {
-                let repeated = std::mem::take(&mut said.held_back);
-                *said = Said { since: now, last: None, held_back: 0 };
+            Some(recent) => {
+                let repeated = std::mem::take(&mut recent.held_back);
+                *recent = RecentAlert { since: now, last: None, held_back: 0 };
                 Some(Alert { repeated, ..alert })
             }
             None => {
-                if self.said.len() < MAX_KEYS {
-                    self.said.insert(key, Said { since: now, last: None, held_back: 0 });
+                if self.recent.len() < MAX_KEYS {
+                    self.recent.insert(key, RecentAlert { since: now, last: None, held_back: 0 });
                 }
                 Some(alert)
             }
@@ -209,13 +209,13 @@ impl Repeats {
 
     fn due(&mut self, now: Instant, is_end: bool) -> Vec<Alert> {
         let mut due = Vec::new();
-        self.said.retain(|_, said| {
-            if !is_end && now.duration_since(said.since) < self.quiet {
+        self.recent.retain(|_, recent| {
+            if !is_end && now.duration_since(recent.since) < self.quiet {
                 return true;
             }
-            let Some(last) = said.last.take() else { return false };
-            due.push(Alert { repeated: said.held_back - 1, ..last });
-            *said = Said { since: now, last: None, held_back: 0 };
+            let Some(last) = recent.last.take() else { return false };
+            due.push(Alert { repeated: recent.held_back - 1, ..last });
+            *recent = RecentAlert { since: now, last: None, held_back: 0 };
             true
         });
         due.sort_by_key(|alert| alert.at);
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_queue_drops_the_oldest_of_the_least_severe_and_counts_it() {
+    fn full_queue_drops_the_oldest_of_the_least_severe_alerts() {
         let queue = Queue::new("phone", 3);
         for (at, severity, dropped) in [
             (1, Severity::Info, 0),
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_was_said_lately_is_counted_and_told_when_the_quiet_time_is_over_or_by_the_next() {
+    async fn counts_repeated_alerts_until_the_quiet_time_ends() {
         let (mut repeats, start) = (Repeats::new(Duration::from_mins(5)), Instant::now());
         let after = |seconds| start + Duration::from_secs(seconds);
         let pass = |repeats: &mut Repeats, at, key, seconds| {
@@ -268,8 +268,8 @@ mod tests {
         assert_eq!(repeats.due(after(299), false), []);
         let due = repeats.due(after(300), false);
         assert_eq!(due.iter().map(|alert| (alert.at, alert.repeated)).collect::<Vec<_>>(), [(3, 2)]);
-        assert_eq!(pass(&mut repeats, 6, Some("a"), 301), None, "what was just told is quiet again");
-        assert_eq!(repeats.due(after(302), true).len(), 1, "an end tells all");
+        assert_eq!(pass(&mut repeats, 6, Some("a"), 301), None, "the quiet time starts again");
+        assert_eq!(repeats.due(after(302), true).len(), 1, "an end flushes all");
         for (at, seconds, passed) in [(7, 900, Some((7, 0))), (8, 900, None), (9, 1_300, Some((9, 1)))] {
             assert_eq!(pass(&mut repeats, at, Some("a"), seconds), passed);
         }

@@ -11,11 +11,11 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 pub(crate) const DEADLINE: Duration = Duration::from_secs(10);
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_mins(5);
-/// Maximum pause a receiver may request, and lifetime of a rejected message.
-const LONGEST_WISH: Duration = Duration::from_hours(1);
-const LOGGED_EVERY: u64 = 20;
+const MIN_DELAY: Duration = Duration::from_secs(1);
+const MAX_DELAY: Duration = Duration::from_mins(5);
+/// Maximum delay a receiver may request, and lifetime of a rejected message.
+const MAX_WAIT: Duration = Duration::from_hours(1);
+const FAILURES_PER_LOG_LINE: u64 = 20;
 
 pub(crate) struct Worker {
     pub(crate) name: String,
@@ -26,7 +26,7 @@ pub(crate) struct Worker {
 }
 
 #[derive(Debug, PartialEq)]
-enum Next {
+enum Step {
     Await,
     Collect(Instant),
     Send(Message),
@@ -37,40 +37,38 @@ impl Worker {
     pub(crate) async fn work(self) {
         let mut sent = VecDeque::new();
         loop {
-            let next =
-                next(&mut self.queue.lock(), &sent, &self.pace, self.delivery.most_alerts(), &self.sender);
-            match next {
-                Next::Await => self.queue.changed().await,
-                Next::Collect(until) => {
+            let step =
+                plan(&mut self.queue.lock(), &sent, &self.pace, self.delivery.most_alerts(), &self.sender);
+            match step {
+                Step::Await => self.queue.changed().await,
+                Step::Collect(until) => {
                     tokio::select! {
                         () = sleep_until(until) => {}
                         () = self.queue.changed() => {}
                     }
-                    forget(&mut sent, self.pace.digest_window);
+                    remove_expired(&mut sent, self.pace.digest_window);
                 }
-                Next::Send(message) => {
+                Step::Send(message) => {
                     self.send(&message).await;
                     self.queue.lock().counts.waiting = 0;
                     sent.push_back(Instant::now());
-                    forget(&mut sent, self.pace.digest_window);
+                    remove_expired(&mut sent, self.pace.digest_window);
                 }
-                Next::End => return,
+                Step::End => return,
             }
         }
     }
 
     async fn send(&self, message: &Message) {
-        let (mut pauses, mut failures, mut is_ending) = (backoff(FIRST_PAUSE, LONGEST_PAUSE), 0_u64, false);
+        let (mut pauses, mut failures, mut is_ending) = (backoff(MIN_DELAY, MAX_DELAY), 0_u64, false);
         let (begun, alerts) = (Instant::now(), message.alerts.len());
         loop {
             let attempt = timeout(DEADLINE, self.delivery.deliver(message)).await;
-            let reason = || format!("no answer within {} s", DEADLINE.as_secs());
+            let reason = || format!("no response within {} s", DEADLINE.as_secs());
             let attempt = attempt.unwrap_or_else(|_| Err(Failure::later(reason())));
             let attempt = attempt.map_err(|failure| match failure {
-                // Perhaps what it says is to blame: it is given up, so that it holds back no other.
-                Failure::TurnedAway { reason } if begun.elapsed() >= LONGEST_WISH => {
-                    Failure::Refused { reason }
-                }
+                // The content may be the cause: drops the message, so that others are sent.
+                Failure::TurnedAway { reason } if begun.elapsed() >= MAX_WAIT => Failure::Refused { reason },
                 other => other,
             });
             match attempt {
@@ -79,40 +77,40 @@ impl Worker {
                     waiting.counts.messages += 1;
                     waiting.counts.sent += alerts as u64;
                     if failures > 0 {
-                        tracing::info!(channel = self.name, failures, "alerts are taken again");
+                        tracing::info!(channel = self.name, failures, "alerts are accepted again");
                     }
                     return;
                 }
                 Err(Failure::Refused { reason }) => {
-                    // What the message would have told of losses is told by the next one.
+                    // The next message reports the dropped alerts instead.
                     let mut waiting = self.queue.lock();
                     waiting.dropped += message.dropped;
                     waiting.counts.refused += alerts as u64;
-                    let text = "the receiver refuses a message; it is lost";
+                    let text = "the receiver rejected a message, which is lost";
                     tracing::warn!(channel = self.name, alerts, reason, "{text}");
                     return;
                 }
                 Err(failure) => {
                     failures += 1;
                     self.queue.lock().counts.retried += 1;
-                    if failures % LOGGED_EVERY == 1 {
-                        let text = "an alert was not taken; it is sent again";
+                    if failures % FAILURES_PER_LOG_LINE == 1 {
+                        let text = "an alert was not delivered, retrying";
                         tracing::warn!(channel = self.name, failures, reason = %failure, "{text}");
                     }
-                    // Whoever asks for no pause at all would be asked without end.
-                    let wish = failure.after().map(|wish| wish.clamp(FIRST_PAUSE, LONGEST_WISH));
-                    let pause = wish.or_else(|| pauses.next()).unwrap_or(LONGEST_PAUSE);
-                    // At the end there is no time for a long pause, unless the receiver asked for it.
-                    if self.rest(pause, wish.is_none() && !is_ending).await {
+                    // A requested delay of zero must not cause a busy loop.
+                    let requested = failure.after().map(|delay| delay.clamp(MIN_DELAY, MAX_WAIT));
+                    let pause = requested.or_else(|| pauses.next()).unwrap_or(MAX_DELAY);
+                    // During shutdown, only delays requested by the receiver are waited for.
+                    if self.wait(pause, requested.is_none() && !is_ending).await {
                         is_ending = true;
-                        pauses = backoff(FIRST_PAUSE, LONGEST_PAUSE);
+                        pauses = backoff(MIN_DELAY, MAX_DELAY);
                     }
                 }
             }
         }
     }
 
-    async fn rest(&self, pause: Duration, may_end: bool) -> bool {
+    async fn wait(&self, pause: Duration, may_end: bool) -> bool {
         let ending = async {
             while !self.queue.lock().is_closed {
                 self.queue.changed().await;
@@ -130,17 +128,17 @@ pub(crate) fn backoff(first: Duration, longest: Duration) -> impl Iterator<Item 
     pauses.without_max_times().with_jitter().build().map(move |pause| pause.min(longest))
 }
 
-fn forget(sent: &mut VecDeque<Instant>, window: Duration) {
+fn remove_expired(sent: &mut VecDeque<Instant>, window: Duration) {
     while sent.front().is_some_and(|at| at.elapsed() >= window) {
         sent.pop_front();
     }
 }
 
-fn next(waiting: &mut Waiting, sent: &VecDeque<Instant>, pace: &Pace, most: usize, sender: &str) -> Next {
+fn plan(waiting: &mut Waiting, sent: &VecDeque<Instant>, pace: &Pace, most: usize, sender: &str) -> Step {
     if waiting.alerts.is_empty() {
-        return if waiting.is_closed { Next::End } else { Next::Await };
+        return if waiting.is_closed { Step::End } else { Step::Await };
     }
-    // What is critical finds room beyond what the rest has used up, and as much of it.
+    // Critical alerts have a budget of their own, as large as that of the others.
     let is_critical = waiting.alerts.iter().any(|alert| alert.severity == Severity::Critical);
     let limit = pace.digest_after.max(1) * if is_critical { 2 } else { 1 };
     let left = limit.saturating_sub(sent.len());
@@ -148,19 +146,19 @@ fn next(waiting: &mut Waiting, sent: &VecDeque<Instant>, pace: &Pace, most: usiz
         && !waiting.is_closed
         && let Some(first) = sent.front()
     {
-        return Next::Collect(*first + pace.digest_window);
+        return Step::Collect(*first + pace.digest_window);
     }
     let is_digest = waiting.is_closed || waiting.alerts.len() > left;
     let count = if is_digest { waiting.alerts.len().min(most.max(1)) } else { 1 };
     let alerts: Vec<_> = waiting.alerts.drain(..count.min(waiting.alerts.len())).collect();
     let dropped = std::mem::take(&mut waiting.dropped);
     waiting.counts.waiting = alerts.len() as u64;
-    Next::Send(Message { id: new_id(), sender: sender.to_owned(), alerts, dropped })
+    Step::Send(Message { id: new_id(), sender: sender.to_owned(), alerts, dropped })
 }
 
 fn new_id() -> String {
     let mut bytes = [0_u8; 16];
-    // Without chance a receiver cannot tell two messages apart, which is no reason to send none.
+    // Without entropy, ids may repeat; the message is sent nevertheless.
     let _ = getrandom::fill(&mut bytes);
     format!("msg_{}", bytes.map(|byte| format!("{byte:02x}")).concat())
 }

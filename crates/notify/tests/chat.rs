@@ -1,5 +1,5 @@
-//! A chat that asks, through a double of the Bot API (core.telegram.org/bots/api).
-#![allow(clippy::unwrap_used, reason = "a test's wrong step is its failure")]
+//! Chat commands through a mock of the Bot API (core.telegram.org/bots/api).
+#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 use axum::extract::{Path, State};
 use axum::routing::post;
@@ -57,8 +57,8 @@ impl Server {
         tokio::time::timeout(Duration::from_mins(1), there).await.expect("it comes")
     }
 
-    /// Waits until it was asked for the second time, which is for what is written from now on.
-    async fn is_listened_to(&self) {
+    /// Waits for the second poll, which returns new messages only.
+    async fn wait_for_listener(&self) {
         self.when(|| (self.polls.lock().unwrap().len() >= 2).then_some(())).await;
     }
 }
@@ -82,7 +82,7 @@ async fn answer(
     let holds = body["timeout"].as_u64().unwrap() > 0;
     server.polls.lock().unwrap().push(body);
     server.reached.notify_one();
-    // A negative offset counts from the end, and all before it are forgotten; another confirms what is below it.
+    // A negative offset counts from the end and drops earlier updates; a positive one confirms them.
     {
         let mut updates = server.updates.lock().unwrap();
         let first = if offset < 0 { updates.len().saturating_sub(1) } else { 0 };
@@ -110,18 +110,18 @@ fn run() -> (mpsc::Sender<ChatQuestion>, Arc<Mutex<Vec<ChatRequest>>>) {
 }
 
 #[tokio::test]
-async fn a_named_chat_learns_the_state_and_halts_by_a_code_and_all_else_is_passed_over() {
+async fn allowed_chat_can_read_the_status_and_halt_by_code() {
     let (server, place) = Server::start().await;
     server.write(1, CHAT, "/halt");
     server.write(2, CHAT, "/status");
     let (questions, asked) = run();
     let chat = Chat::open(&place, "night bot", &[CHAT]).unwrap();
     let listening = tokio::spawn(chat.listen(questions));
-    server.is_listened_to().await;
+    server.wait_for_listener().await;
     let polls = server.polls.lock().unwrap().clone();
     assert_eq!(polls[0], json!({ "offset": -1, "limit": 10, "timeout": 0, "allowed_updates": ["message"] }));
     assert_eq!((&polls[1]["offset"], &polls[1]["timeout"]), (&json!(3), &json!(50)));
-    assert!(asked.lock().unwrap().is_empty(), "what was written before is not answered");
+    assert!(asked.lock().unwrap().is_empty(), "earlier messages are ignored");
 
     server.write(3, 999, "/status");
     server.write(4, CHAT, "/resume");
@@ -140,7 +140,7 @@ async fn a_named_chat_learns_the_state_and_halts_by_a_code_and_all_else_is_passe
     }
     server.write(12, CHAT, "/status");
     for number in 0..2 {
-        assert!(server.reply(number).await.contains("nothing is halted"));
+        assert!(server.reply(number).await.contains("nothing was halted"));
     }
     assert_eq!(server.reply(2).await, "trading; 2 open");
     server.write(13, CHAT, "/halt");

@@ -1,5 +1,5 @@
-//! What each receiver is sent, held against its public documentation; and receivers that mean harm.
-#![allow(clippy::unwrap_used, reason = "a test's wrong step is its failure")]
+//! Requests to each kind of receiver, checked against its documentation, and misbehaving receivers.
+#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 mod smtp;
 
@@ -100,7 +100,7 @@ fn json_of(seen: &Seen) -> Value {
 }
 
 #[tokio::test]
-async fn a_webhook_is_signed_over_name_time_and_body() {
+async fn webhook_signature_covers_id_time_and_body() {
     let hook = |url: &str| Channel::Webhook(place(&format!("{url}/hook?a=b"), Some(KEY)));
     let seen = delivered(&message(), hook).await;
     assert_eq!(seen.path, "/hook?a=b");
@@ -111,7 +111,7 @@ async fn a_webhook_is_signed_over_name_time_and_body() {
     assert_eq!(json_of(&seen), expected);
     assert_eq!(seen.headers["webhook-id"], "msg_1");
     assert_eq!(seen.headers["webhook-timestamp"], "1767661200");
-    // By hand from the specification: HMAC-SHA256 over id.timestamp.body, in base64.
+    // From the specification: HMAC-SHA256 over id.timestamp.body, in base64.
     let key = STANDARD.decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
     let said = format!("msg_1.1767661200.{}", seen.body);
     let tag = STANDARD.encode(hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &key), said.as_bytes()));
@@ -119,7 +119,7 @@ async fn a_webhook_is_signed_over_name_time_and_body() {
 }
 
 #[tokio::test]
-async fn a_webhook_without_a_key_has_no_signature_and_a_digest_has_all_its_alerts() {
+async fn webhook_without_key_has_no_signature() {
     let mut digest = message();
     digest.alerts = vec![digest.alerts[0].clone(); 70];
     digest.dropped = 3;
@@ -131,7 +131,7 @@ async fn a_webhook_without_a_key_has_no_signature_and_a_digest_has_all_its_alert
 }
 
 #[tokio::test]
-async fn each_service_is_sent_its_own_document_which_calls_nobody_by_name() {
+async fn sends_the_document_of_each_service_without_mentions() {
     type Row = (fn(&str) -> Channel, String, Value);
     let text = format!("{TITLE}\n{BODY}");
     let escaped = text.replace('[', "\\[").replace(']', "\\]");
@@ -162,7 +162,7 @@ async fn each_service_is_sent_its_own_document_which_calls_nobody_by_name() {
 }
 
 #[tokio::test]
-async fn a_server_below_a_path_keeps_it_and_a_long_message_is_no_attachment() {
+async fn ntfy_keeps_the_path_and_truncates_long_messages() {
     let mut long = message();
     long.alerts[0].text = "ä".repeat(5_000);
     let topic = |url: &str| Channel::Ntfy(place(&format!("{url}/push/topic"), None));
@@ -175,7 +175,7 @@ async fn a_server_below_a_path_keeps_it_and_a_long_message_is_no_attachment() {
 
 fn of_each_kind(url: &str) -> [(&'static str, Channel); 4] {
     [
-        // A key is a key without its prefix as well.
+        // The prefix of a key is optional.
         ("webhook", Channel::Webhook(place(&format!("{url}/hush-path"), KEY.strip_prefix("whsec_")))),
         ("ntfy", Channel::Ntfy(place(&format!("{url}/hush-topic"), Some("tk_hush")))),
         ("telegram", Channel::Telegram(place(url, Some(TOKEN)), 7)),
@@ -183,14 +183,14 @@ fn of_each_kind(url: &str) -> [(&'static str, Channel); 4] {
     ]
 }
 
-fn is_silent_about_secrets(text: &str) {
+fn assert_no_secrets(text: &str) {
     for secret in ["hush", "127.0.0.1", "MfKQ", "AAHd", "http://"] {
         assert!(!text.contains(secret), "{text}");
     }
 }
 
 #[tokio::test]
-async fn answers_say_whether_to_try_again_and_when() {
+async fn responses_determine_retry_and_delay() {
     type Row = (u16, &'static [(&'static str, &'static str)], &'static str, Result<Option<f64>, bool>);
     const DATE: (&str, &str) = ("date", "Tue, 06 Jan 2026 01:00:00 GMT");
     let rows: [Row; 16] = [
@@ -215,7 +215,7 @@ async fn answers_say_whether_to_try_again_and_when() {
         let server = Server::start(status, headers, body).await;
         for (kind, channel) in of_each_kind(&server.url) {
             let failure = open(&channel).deliver(&message()).await.unwrap_err();
-            is_silent_about_secrets(&format!("{failure} {failure:?}"));
+            assert_no_secrets(&format!("{failure} {failure:?}"));
             let told = match failure {
                 Failure::TryLater { after, .. } => Ok(after.map(|after| after.as_secs_f64())),
                 Failure::TurnedAway { .. } => Err(false),
@@ -227,7 +227,7 @@ async fn answers_say_whether_to_try_again_and_when() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_not_followed() {
+async fn does_not_follow_redirects() {
     let other = Server::start(200, &[], "").await;
     let server = Server::start(307, &[("location", &format!("{}/stolen", other.url))], "").await;
     for (_, channel) in of_each_kind(&server.url) {
@@ -237,7 +237,7 @@ async fn a_redirect_is_not_followed() {
 }
 
 #[tokio::test]
-async fn what_was_taken_is_taken_however_long_the_answer_is_in_coming() {
+async fn accepts_success_before_the_body_is_complete() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move {
@@ -248,12 +248,12 @@ async fn what_was_taken_is_taken_however_long_the_answer_is_in_coming() {
     });
     let channel = open(&Channel::Webhook(place(&url, None)));
     let sent = tokio::time::timeout(Duration::from_secs(5), channel.deliver(&message())).await;
-    assert_eq!(sent, Ok(Ok(())), "the rest is awaited");
+    assert_eq!(sent, Ok(Ok(())), "waits for the body");
 }
 
 #[tokio::test]
-async fn a_long_answer_is_not_read_and_does_no_harm() {
-    // Its end is not seen: what stands there would ask for a rest.
+async fn ignores_oversized_responses() {
+    // The retry delay at the end is not read.
     let padding = "x".repeat(20_000_000);
     let server = Server::start(500, &[], format!(r#"{{"padding":"{padding}","retry_after":5}}"#)).await;
     for (_, channel) in of_each_kind(&server.url) {
@@ -264,11 +264,11 @@ async fn a_long_answer_is_not_read_and_does_no_harm() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_is_gone_is_named_by_nothing_secret() {
-    // Nothing listens there; the port of a listener that is gone may be a neighbour's next.
+async fn connection_errors_contain_no_secrets() {
+    // Nothing listens on port 1; the port of a closed listener may be reused.
     for (kind, channel) in of_each_kind("http://127.0.0.1:1") {
         let failure = open(&channel).deliver(&message()).await.unwrap_err();
-        is_silent_about_secrets(&format!("{failure} {failure:?} {channel:?}"));
+        assert_no_secrets(&format!("{failure} {failure:?} {channel:?}"));
         assert!(failure.to_string().contains("refused"), "{kind}: {failure}");
     }
 }
@@ -287,7 +287,7 @@ fn mail_place(user: Option<&str>) -> EmailPlace {
 }
 
 #[tokio::test]
-async fn mail_is_written_to_each_address_with_a_name_of_its_own() {
+async fn mail_goes_to_each_address_with_a_message_id() {
     let server = MailServer::start(&[]).await;
     mail(&server, Some(("bot", "hush hush"))).deliver(&message()).await.unwrap();
     let said = server.said();
@@ -311,7 +311,7 @@ async fn mail_is_written_to_each_address_with_a_name_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_mail_server_that_is_busy_or_closed_is_tried_again_and_one_that_refuses_a_mail_is_not() {
+async fn retries_busy_mail_servers_but_not_rejected_mail() {
     for (step, answer, is_refused) in [
         ("RCPT", "451 4.7.1 greylisted", false),
         ("DATA", "452 4.3.1 no room", false),
@@ -326,12 +326,12 @@ async fn a_mail_server_that_is_busy_or_closed_is_tried_again_and_one_that_refuse
         let failure = mail(&server, Some(("bot", "hush"))).deliver(&message()).await.unwrap_err();
         assert_eq!(matches!(failure, Failure::Refused { .. }), is_refused, "{answer}: {failure}");
         assert!(failure.to_string().contains(&answer[..3]), "{answer}: {failure}");
-        is_silent_about_secrets(&format!("{failure} {failure:?}"));
+        assert_no_secrets(&format!("{failure} {failure:?}"));
     }
 }
 
 #[tokio::test]
-async fn a_mailbox_that_is_closed_keeps_no_mail_from_another() {
+async fn rejected_mailbox_does_not_affect_others() {
     let closed = ("RCPT TO:<ann", "550 5.1.1 nobody of that name");
     let server = MailServer::start(&[closed]).await;
     mail(&server, None).deliver(&message()).await.unwrap();
@@ -345,11 +345,11 @@ async fn a_mailbox_that_is_closed_keeps_no_mail_from_another() {
     }
     let said = server.said();
     let tried = |name: &str| said.iter().filter(|line| line.starts_with(&format!("RCPT TO:<{name}"))).count();
-    assert_eq!((tried("ann"), tried("bob")), (1, 2), "who is done is not written to again");
+    assert_eq!((tried("ann"), tried("bob")), (1, 2), "finished recipients are skipped");
 }
 
 #[tokio::test]
-async fn a_subject_cannot_smuggle_a_header_in() {
+async fn subject_cannot_inject_headers() {
     let server = MailServer::start(&[]).await;
     let mut evil = message();
     evil.sender = "bot\r\nBcc: eve@example.com".to_owned();
@@ -361,11 +361,11 @@ async fn a_subject_cannot_smuggle_a_header_in() {
 }
 
 #[test]
-fn what_cannot_be_used_is_refused_before_anything_is_sent() {
+fn rejects_invalid_settings_on_open() {
     let mail = |url: &str, user: Option<&str>, password: Option<&str>| {
         Channel::Email(place(url, password), mail_place(user))
     };
-    let nobody = EmailPlace { to: Vec::new(), ..mail_place(None) };
+    let no_recipient = EmailPlace { to: Vec::new(), ..mail_place(None) };
     let wrong = EmailPlace { from: "bot".to_owned(), ..mail_place(None) };
     for (channel, part) in [
         (Channel::Webhook(place("hook.example", None)), "address"),
@@ -386,14 +386,14 @@ fn what_cannot_be_used_is_refused_before_anything_is_sent() {
         (mail("smtps://bot:hush@mail.example", None, None), "user"),
         (mail("smtps://mail.example", Some("bot"), None), "password"),
         (mail("smtps://mail.example", None, Some("hush")), "user"),
-        (Channel::Email(place("smtps://mail.example", None), nobody), "to"),
+        (Channel::Email(place("smtps://mail.example", None), no_recipient), "to"),
         (Channel::Email(place("smtps://mail.example", None), wrong), "from"),
     ] {
         let problem = channel.open(Arc::new(|| NOW)).err().map(|error: ChannelError| error.to_string());
         let problem = problem.unwrap_or_else(|| panic!("{channel:?}"));
         assert!(problem.contains(part) && !problem.contains("hush"), "{problem}");
     }
-    // Secrets travel to other machines only encrypted, and here as they are.
+    // Local addresses may be unencrypted.
     for url in ["http://localhost/topic", "http://[::1]/topic"] {
         open(&Channel::Ntfy(place(url, Some("tk_abc"))));
     }
@@ -402,7 +402,7 @@ fn what_cannot_be_used_is_refused_before_anything_is_sent() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_says_nothing_is_given_up_by_its_client() {
+async fn client_times_out_on_a_silent_receiver() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let silent = tokio::spawn(async move {
@@ -414,6 +414,6 @@ async fn a_receiver_that_says_nothing_is_given_up_by_its_client() {
     tokio::time::pause();
     let channel = open(&Channel::Webhook(place(&url, None)));
     let failure = tokio::time::timeout(Duration::from_mins(1), channel.deliver(&message())).await.unwrap();
-    assert_eq!(failure, Err(Failure::TryLater { reason: "no answer in time".to_owned(), after: None }));
+    assert_eq!(failure, Err(Failure::TryLater { reason: "no response in time".to_owned(), after: None }));
     silent.abort();
 }

@@ -33,7 +33,7 @@ pub struct LimitReached {
 impl LimitReached {
     pub fn words(&self) -> String {
         format!(
-            "halted: {}, {}; to go on, candlewick halt, start the bot, candlewick resume",
+            "halted by {} at {}; to continue, run candlewick halt, start the bot, then candlewick resume",
             visible(&self.rule),
             utc(self.at)
         )
@@ -228,7 +228,7 @@ impl JournalContents {
             EventKind::SecondTrade(trade) if trade.venue_id == venue_id => Some(trade.intent),
             _ => None,
         };
-        // One that was over when it was first seen, and in the wallet, is noted and nothing else.
+        // A second trade that had closed before it was seen is only noted.
         let noted = |stored: &StoredLine| {
             let trade = strange_trade(stored)?;
             let is_it = VenueId::truncated(&trade.venue_id) == venue_id;
@@ -256,7 +256,7 @@ impl JournalContents {
     }
 
     pub fn last_run(&self) -> &RecordedRun {
-        self.runs.last().expect("contents without a run is not made")
+        self.runs.last().expect("contents have at least one run")
     }
 
     pub fn intents(&self) -> impl Iterator<Item = (&IntentRow, &IntentOrigin)> {

@@ -45,7 +45,7 @@ pub struct Spread {
 }
 
 #[derive(Deserialize)]
-struct CandleTold {
+struct CandleBody {
     at: Millis,
     received: Millis,
     series: usize,
@@ -53,20 +53,20 @@ struct CandleTold {
 }
 
 #[derive(Deserialize)]
-struct OpenTold {
+struct OpenBody {
     bot: usize,
     decision_time: Millis,
 }
 
 #[derive(Deserialize)]
-struct OpenedTold {
+struct OpenedBody {
     at: Millis,
     received: Millis,
     open_time: Option<Millis>,
     payout: Option<Payout>,
 }
 
-struct Asked {
+struct PendingOrder {
     symbol: Symbol,
     decided: Millis,
     sent: Millis,
@@ -78,7 +78,7 @@ pub(crate) struct DelayReading {
     pub(crate) delays: Delays,
     series: Vec<Series>,
     bots: Vec<(Symbol, Millis)>,
-    asked: BTreeMap<u64, Asked>,
+    pending: BTreeMap<u64, PendingOrder>,
 }
 
 impl DelayReading {
@@ -98,7 +98,7 @@ impl DelayReading {
         } else if self.run.is_some_and(|run| run != stored.line.run) {
             return Ok(());
         } else if is_candle(stored) {
-            let candle: CandleTold = parse(stored)?;
+            let candle: CandleBody = parse(stored)?;
             if let ("live", Some(series)) = (candle.origin.as_str(), self.series.get(candle.series)) {
                 let samples = self.delays.symbols.entry(series.symbol).or_default();
                 *samples.close_to_available.entry(candle.received - candle.at).or_default() += 1;
@@ -112,24 +112,24 @@ impl DelayReading {
     fn take_intent(&mut self, intent: u64, stored: &StoredLine) -> Result<(), RecordsError> {
         let body = &stored.line.body;
         if stored.line.kind == LineKind::Action {
-            let open: OpenTold = parse(stored)?;
+            let open: OpenBody = parse(stored)?;
             if let Some((symbol, delay)) = self.bots.get(open.bot) {
                 let decided = open.decision_time + *delay;
-                let open = Asked { symbol: *symbol, decided, sent: stored.line.received.max(decided) };
-                self.asked.insert(intent, open);
+                let sent = stored.line.received.max(decided);
+                self.pending.insert(intent, PendingOrder { symbol: *symbol, decided, sent });
             }
         } else if body.contains("\"event\":\"opened\"")
-            && let Some(open) = self.asked.remove(&intent)
+            && let Some(open) = self.pending.remove(&intent)
         {
-            let answer: OpenedTold = parse(stored)?;
+            let answer: OpenedBody = parse(stored)?;
             let samples = self.delays.symbols.entry(open.symbol).or_default();
             samples.decide_to_arrival.push((answer.at - open.decided).max(Millis::ZERO));
             samples.decide_to_open.extend(answer.open_time.map(|opened| opened - open.decided));
             samples.request_to_answer.push(answer.received - open.sent);
             self.delays.payouts.extend(answer.payout);
         } else if body.contains("\"event\":\"in_doubt\"") {
-            // Its answer never came; what is learnt later says nothing of delays.
-            self.asked.remove(&intent);
+            // Without an answer there is no delay to measure.
+            self.pending.remove(&intent);
         }
         Ok(())
     }
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_spread_names_samples_by_nearest_rank() {
+    fn spread_uses_the_nearest_rank() {
         let spread = |values: &[i64]| {
             let samples: Vec<Millis> = values.iter().copied().map(Millis::new).collect();
             Spread::of(&samples).map(|spread| {

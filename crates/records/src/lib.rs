@@ -41,13 +41,13 @@ pub enum RecordsError {
     Simulator(#[from] SimulatorError),
     #[error("the journal has no run yet")]
     NoRun,
-    #[error("the journal's entry {seq} cannot be read: {problem}")]
+    #[error("cannot read journal entry {seq}: {problem}")]
     UnreadableEntry { seq: u64, problem: String },
-    #[error("the journal's candles of {series} are no series: {problem}")]
+    #[error("invalid candles of {series} in the journal: {problem}")]
     UnreadableCandles { series: Series, problem: String },
-    #[error("the journal has no intent and no trade \"{name}\"")]
+    #[error("the journal has no trade \"{name}\"")]
     UnknownTrade { name: String },
-    #[error("the candles before {} were left out when this journal was compacted", utc(*since))]
+    #[error("the candles before {} were removed when this journal was compacted", utc(*since))]
     Compacted { since: Millis },
     #[error("there is no run {number}: the journal has runs 1 to {last}")]
     UnknownRun { number: u64, last: u64 },

@@ -30,7 +30,7 @@ impl LimitLine {
             Quantity::Count(count) => (count as f64, "count"),
             Quantity::Money(amount) => (scale.to_f64(amount), "money"),
         };
-        let (name, title) = named(used.rule)?;
+        let (name, title) = name_and_title(used.rule)?;
         let ((value, unit), (most, _)) = (number(used.used), number(used.most));
         Some(Self { bot, name, title, value, most, unit })
     }
@@ -44,23 +44,21 @@ impl LimitLine {
     }
 }
 
-const fn named(rule: Rule) -> Option<(&'static str, &'static str)> {
+const fn name_and_title(rule: Rule) -> Option<(&'static str, &'static str)> {
     Some(match rule {
         Rule::MaxOpenTrades | Rule::BotMaxOpenTrades => ("max_open_trades", "open trades"),
-        Rule::MaxOpenTradesPerSymbol => {
-            ("max_open_trades_per_symbol", "open trades on a symbol, the one with most")
-        }
-        Rule::MaxTradesPerHour => ("max_trades_per_hour", "trades within an hour"),
+        Rule::MaxOpenTradesPerSymbol => ("max_open_trades_per_symbol", "most open on one symbol"),
+        Rule::MaxTradesPerHour => ("max_trades_per_hour", "trades in the last hour"),
         Rule::MaxTradesPerDay | Rule::BotMaxTradesPerDay => ("max_trades_per_day", "trades today"),
         Rule::DailyLossLimit | Rule::BotDailyLossLimit => {
-            ("daily_loss_limit", "loss today, open trades as lost")
+            ("daily_loss_limit", "today's loss if every open trade loses")
         }
-        Rule::DailyProfitTarget | Rule::BotDailyProfitTarget => ("daily_profit_target", "profit today"),
-        Rule::SessionLossLimit => ("session.loss_limit", "loss this session, open trades as lost"),
-        Rule::SessionProfitTarget => ("session.profit_target", "profit this session"),
-        Rule::BotSessionLossLimit => ("session_loss_limit", "loss this session, open trades as lost"),
-        Rule::BotSessionProfitTarget => ("session_profit_target", "profit this session"),
-        Rule::MaxDrawdown => ("max_drawdown_percent", "drawdown, open trades as lost"),
+        Rule::DailyProfitTarget | Rule::BotDailyProfitTarget => ("daily_profit_target", "today's profit"),
+        Rule::SessionLossLimit => ("session.loss_limit", "session loss if every open trade loses"),
+        Rule::SessionProfitTarget => ("session.profit_target", "session profit"),
+        Rule::BotSessionLossLimit => ("session_loss_limit", "session loss if every open trade loses"),
+        Rule::BotSessionProfitTarget => ("session_profit_target", "session profit"),
+        Rule::MaxDrawdown => ("max_drawdown_percent", "drawdown if every open trade loses"),
         Rule::LossStreak | Rule::BotLossStreak => ("max_loss_streak", "losses in a row"),
         _ => return None,
     })
@@ -71,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_reads_as_what_is_used_of_what_there_is() {
+    fn describes_used_and_available_amount() {
         let line = |bot: Option<&str>, value, most, unit| {
             let (bot, name, title) = (bot.map(str::to_owned), "max_open_trades", "open trades");
             LimitLine { bot, name, title, value, most, unit }

@@ -122,7 +122,8 @@ impl SessionFold {
             LineKind::Event | LineKind::Action => {}
         }
         let decoder = self.recall.as_mut();
-        let decoder = decoder.ok_or_else(|| RecordsError::unreadable(stored, "it stands before any run"))?;
+        let decoder =
+            decoder.ok_or_else(|| RecordsError::unreadable(stored, "the entry precedes the first run"))?;
         let recorded = decode(decoder, stored)?;
         self.session.recall(&recorded);
         Ok(Some(recorded))

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_and_spans_are_written_to_the_millisecond() {
+    fn formats_times_and_differences_to_the_millisecond() {
         assert_eq!(utc(Millis::new(1_767_571_200_005)), "2026-01-05T00:00:00.005Z");
         assert_eq!(utc(Millis::MAX), "9223372036854775807 ms");
         assert_eq!(clock(Millis::new(1_767_571_265_005)), "01-05 00:01:05");

@@ -79,7 +79,7 @@ impl RecordedRun {
     ) -> Result<Result<Box<dyn Strategy>, String>, RecordsError> {
         let (Some(bot), Some((name, version))) = (self.settings.bots.get(place), self.strategies.get(place))
         else {
-            return Ok(Err("the run does not say which strategy that was".to_owned()));
+            return Ok(Err("the run does not record its strategy".to_owned()));
         };
         let Some(entry) = registry.find(name) else {
             return Ok(Err(format!("this program has no strategy \"{name}\"")));
@@ -90,7 +90,7 @@ impl RecordedRun {
             let here = &entry.version;
             let is_remade = base_of(here) == base_of(version);
             let what =
-                if is_remade { format!("{}: ", another_part(name, &bot.params)) } else { String::new() };
+                if is_remade { format!("{}: ", describe_change(name, &bot.params)) } else { String::new() };
             return Ok(Err(format!(
                 "{what}the run had version {version} of strategy \"{name}\", this program has version {here}"
             )));
@@ -121,22 +121,22 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     found
 }
 
-pub(crate) const ANOTHER_SINCE: &str = "is another one since the run began";
+pub(crate) const FILE_CHANGED: &str = "has changed since the run began";
 /// One hash covers the files of a combination and the versions of its parts.
-pub(crate) const ANOTHER_OR_PART: &str =
-    "is another one since the run began, or this program has another version of a part";
+pub(crate) const FILE_OR_PART_CHANGED: &str =
+    "has changed since the run began, or this program has another version of a part";
 
-fn another_part(strategy: &str, params: &Value) -> String {
+fn describe_change(strategy: &str, params: &Value) -> String {
     let mut files = Vec::new();
     files_in(params, &mut files);
     let file = match &files[..] {
-        // Its parameters are those of the run.
+        // The parameters are unchanged.
         [] => return "this program has another version of a part of it".to_owned(),
         [file] => format!("the file {file}"),
         files => format!("one of the files {}", files.join(", ")),
     };
-    // A rule has nothing but its text; parts have versions.
-    format!("{file} {}", if strategy == "rules" { ANOTHER_SINCE } else { ANOTHER_OR_PART })
+    // A rule consists of its text only; parts have versions.
+    format!("{file} {}", if strategy == "rules" { FILE_CHANGED } else { FILE_OR_PART_CHANGED })
 }
 
 fn base_of(version: &str) -> &str {
@@ -234,7 +234,7 @@ impl RecordedRuns {
         })
     }
 
-    /// Earlier runs only affect the Session. Later runs tell the outcome of this run's intents.
+    /// Earlier runs only affect the Session. Later runs may contain results of this run's intents.
     fn of_run(contents: &JournalContents, run: &RecordedRun, delays: Delays) -> Result<Self, RecordsError> {
         let mut fold = SessionFold::new(run.silent_session()?);
         let mut book = TradeBook::default();

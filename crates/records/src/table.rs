@@ -21,7 +21,7 @@ pub struct Table {
 }
 
 pub fn table(header: impl IntoIterator<Item = impl ToString>) -> Table {
-    Table { header: shown(header), rows: Vec::new() }
+    Table { header: sanitize(header), rows: Vec::new() }
 }
 
 pub fn table_text(
@@ -35,7 +35,7 @@ pub fn table_text(
 
 impl Table {
     pub fn add_row(&mut self, row: impl IntoIterator<Item = impl ToString>) {
-        self.rows.push(shown(row));
+        self.rows.push(sanitize(row));
     }
 
     pub fn trim_fmt(&self) -> String {
@@ -53,11 +53,11 @@ impl Table {
         }
         let folded = FOLDS.map(|lines| self.folded(lines).trim_fmt()).find(|text| fits(text, width));
         let fitting = self.wrapped(width).into_iter().chain(folded);
-        fitting.min_by_key(|text| text.lines().count()).unwrap_or_else(|| self.listed(width))
+        fitting.min_by_key(|text| text.lines().count()).unwrap_or_else(|| self.list_cells(width))
     }
 
     fn one_line_each(&self) -> comfy_table::Table {
-        drawn(self.header.clone(), self.rows.iter().cloned())
+        build_table(self.header.clone(), self.rows.iter().cloned())
     }
 
     /// Wraps cells without cutting a word, except in the second of two columns.
@@ -100,10 +100,10 @@ impl Table {
             };
             [cell(0).to_owned()].into_iter().chain((0..columns).map(stacked)).collect()
         };
-        drawn(fold(&self.header), self.rows.iter().map(fold))
+        build_table(fold(&self.header), self.rows.iter().map(fold))
     }
 
-    fn listed(&self, width: u16) -> String {
+    fn list_cells(&self, width: u16) -> String {
         let list = |row: &Vec<String>| {
             let mut list = comfy_table::Table::new();
             list.load_style(TableStyle::new());
@@ -123,7 +123,7 @@ impl fmt::Display for Table {
     }
 }
 
-fn drawn(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> comfy_table::Table {
+fn build_table(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> comfy_table::Table {
     let mut table = comfy_table::Table::new();
     let rule = LineStyle::none().fill('─').junction('─');
     table.load_style(TableStyle::new().header_separator(rule));
@@ -136,7 +136,7 @@ fn fits(text: &str, width: u16) -> bool {
     text.lines().all(|line| line.width() <= usize::from(width))
 }
 
-fn shown(cells: impl IntoIterator<Item = impl ToString>) -> Vec<String> {
+fn sanitize(cells: impl IntoIterator<Item = impl ToString>) -> Vec<String> {
     cells.into_iter().map(|cell| visible(&cell.to_string()).into_owned()).collect()
 }
 
@@ -146,7 +146,7 @@ mod tests {
     use candlewick_sdk::is_hidden;
 
     #[test]
-    fn no_cell_breaks_its_line_or_moves_anything() {
+    fn sanitizes_hostile_cells() {
         let hostile = ["\u{1b}]0;title\u{7}", "two\nlines", "\u{202e}back", "\u{9b}2J", "a\tb"];
         let mut rows = table(["bot\n", "x", "x", "x", "x"]);
         rows.add_row(hostile);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_fits_any_terminal_and_loses_nothing() {
+    fn fits_any_terminal_without_loss() {
         let trade =
             ["17", "btc-rsi", "BTCUSDT", "BUY", "10.00", "2026-01-05T02:31:00.000Z", "94136.76", "LOST"];
         let mut trades = table(["intent", "bot", "symbol", "", "amount", "decided", "open", "result"]);

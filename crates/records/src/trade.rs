@@ -14,10 +14,11 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-const PAGE_LOOKED: u64 = 500;
-/// Up to `FEW` trades are each read from their own lines, after scanning up to `LOOKED` intents.
-const FEW: usize = 100;
-const LOOKED: u64 = 1_000;
+const PAGE_SCAN_LIMIT: u64 = 500;
+/// Maximum number of trades that are each read from their own lines.
+const MAX_LAST: usize = 100;
+/// Maximum number of intents to scan for them.
+const SCAN_LIMIT: u64 = 1_000;
 const PAGE: u32 = 5_000;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -33,11 +34,11 @@ pub struct IntentOrigin {
 impl IntentOrigin {
     pub fn of(stored: &StoredLine, run: &RecordedRun) -> Result<Self, RecordsError> {
         #[derive(Deserialize)]
-        struct Whose {
+        struct BotRef {
             bot: usize,
         }
-        let whose: Whose = parse(stored)?;
-        let origin = Self::new(run, whose.bot, stored.seq, stored.line.received);
+        let BotRef { bot } = parse(stored)?;
+        let origin = Self::new(run, bot, stored.seq, stored.line.received);
         origin.ok_or_else(|| RecordsError::unreadable(stored, "the run has no such bot"))
     }
 
@@ -129,7 +130,7 @@ impl TradeLine {
     }
 
     pub fn result_text(&self) -> Option<String> {
-        let by = if self.settled_by_person { ", a person said" } else { "" };
+        let by = if self.settled_by_person { ", entered manually" } else { "" };
         let corrected = self.corrected_from.map(|first| format!(", corrected from {first}"));
         self.result.map(|result| format!("{result}{by}{}", corrected.unwrap_or_default()))
     }
@@ -164,7 +165,7 @@ impl TradePage {
         (most, bot): (usize, Option<&str>),
     ) -> Result<Self, RecordsError> {
         let (mut runs, mut trades) = (BTreeMap::new(), Vec::new());
-        let (mut next, end) = (before, before.saturating_sub(PAGE_LOOKED).max(1));
+        let (mut next, end) = (before, before.saturating_sub(PAGE_SCAN_LIMIT).max(1));
         while next > end && trades.len() < most {
             next -= 1;
             let lines = reader.sound_lines_of(next).await?;
@@ -233,17 +234,17 @@ impl TradeFilter {
 
     /// Reads the last trades backward, at a cost that does not grow with the journal; `None` if it cannot.
     pub async fn read_last(&self, reader: &mut Reader) -> Result<Option<TradeList>, RecordsError> {
-        let Some(most) = self.last.filter(|most| *most <= FEW) else { return Ok(None) };
+        let Some(most) = self.last.filter(|most| *most <= MAX_LAST) else { return Ok(None) };
         if self.bot.is_some() || self.symbol.is_some() || !is_whole_since_snapshot(reader).await? {
             return Ok(None);
         }
         let (mut lines, mut before) = (Vec::new(), Some(reader.last_intent().await? + 1));
         let last = before.unwrap_or_default();
         while let Some(next) = before.filter(|_| lines.len() < most) {
-            if next + LOOKED <= last {
+            if next + SCAN_LIMIT <= last {
                 return Ok(None);
             }
-            let page = TradePage::read(reader, next, (FEW, None)).await?;
+            let page = TradePage::read(reader, next, (MAX_LAST, None)).await?;
             let has_ended = |line: &TradeLine| self.since.is_some_and(|since| line.decision_time < since);
             let is_end = page.trades.iter().any(has_ended);
             lines.extend(page.trades.into_iter().filter(|line| self.admits(line)));

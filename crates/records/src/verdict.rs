@@ -76,8 +76,7 @@ impl VerdictLine {
         let interval = interval.map(|interval| format!(", edge {interval} of the stake")).unwrap_or_default();
         let said = match self.settled_by_person {
             0 => String::new(),
-            1 => " (1 whose end a person said is left out)".to_owned(),
-            more => format!(" ({more} whose ends a person said are left out)"),
+            count => format!(" ({count} manually settled, excluded)"),
         };
         format!(
             "{bot}: {verdict}; {trades}{said}{interval}, evidence for an edge {account_for:.3} of {needed}, against one {account_against:.3} of {against}"
@@ -105,8 +104,8 @@ pub fn no_longer_held_words(since: &str) -> String {
 }
 
 pub fn withheld_words(reasons: &[String], no_longer_held_since: Option<&str>) -> String {
-    let since = no_longer_held_since.map(|since| format!("; besides, {}", no_longer_held_words(since)));
-    format!("edge shown, but withheld: {}{}", reasons.join("; "), since.unwrap_or_default())
+    let since = no_longer_held_since.map(|since| format!("; also {}", no_longer_held_words(since)));
+    format!("exploratory, edge withheld: {}{}", reasons.join("; "), since.unwrap_or_default())
 }
 
 pub fn verdict_name(test: &EdgeTest) -> (&'static str, Option<u64>) {
@@ -119,7 +118,7 @@ pub fn verdict_name(test: &EdgeTest) -> (&'static str, Option<u64>) {
 
 pub fn verdict_words(verdict: &str, about_more: Option<u64>) -> String {
     match (verdict, about_more) {
-        ("edge_shown", _) => "edge shown, at some time on these trades".to_owned(),
+        ("edge_shown", _) => "edge shown".to_owned(),
         ("edge_rejected", _) => "no edge".to_owned(),
         (_, Some(more)) => format!("not enough trades yet (about {more} more)"),
         (_, None) => "not enough trades yet".to_owned(),
@@ -149,20 +148,21 @@ impl EdgeIntervals {
     }
 
     pub fn edge_words(&self) -> Option<String> {
-        self.edge_sequence_95.map(|ends| words(ends, |end| format!("{:+.2} %", end * 100.0), "edge"))
+        self.edge_sequence_95.map(|ends| describe_ends(ends, |end| format!("{:+.2} %", end * 100.0), "edge"))
     }
 
     pub fn win_rate_words(&self) -> Option<String> {
-        self.win_rate_sequence_95.map(|ends| words(ends, |end| format!("{:.2} %", end * 100.0), "rate"))
+        self.win_rate_sequence_95
+            .map(|ends| describe_ends(ends, |end| format!("{:.2} %", end * 100.0), "rate"))
     }
 }
 
-fn words([low, high]: [f64; 2], text: impl Fn(f64) -> String, name: &str) -> String {
+fn describe_ends([low, high]: [f64; 2], text: impl Fn(f64) -> String, name: &str) -> String {
     if low <= high {
         format!("{} to {}", text(low), text(high))
     } else {
         format!(
-            "no one {name} fits all trades: above {} at some time, below {} at another",
+            "no single {name} fits all trades: above {} at one time, below {} at another",
             text(low),
             text(high)
         )
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_edge_that_is_withheld_and_no_longer_held_is_said_to_be_both() {
+    fn describes_edge_that_is_withheld_and_no_longer_held() {
         let reasons = ["prices are coarse".to_owned(), "of 3 variants".to_owned()];
         let one = withheld_words(&reasons, None);
         let both = withheld_words(&reasons, Some(&utc(Millis::ZERO)));
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_that_cross_say_that_nothing_fits() {
+    fn describes_crossed_interval() {
         let intervals = |edge| EdgeIntervals { edge_sequence_95: Some(edge), ..EdgeIntervals::default() };
         assert_eq!(intervals([-0.012, 0.0345]).edge_words().unwrap(), "-1.20 % to +3.45 %");
         let crossed = intervals([0.04, -0.05]).edge_words().unwrap();

@@ -19,15 +19,15 @@ const FIGURES: [(&str, &str, Form); 15] = [
     ("lost", "lost", Form::Number),
     ("draw", "drawn", Form::Number),
     ("cancelled", "cancelled", Form::Number),
-    ("unsettled", "not settled", Form::Number),
+    ("unsettled", "unsettled", Form::Number),
     ("win_rate", "win rate", Form::Share),
     ("break_even", "break-even", Form::Share),
     ("break_even_payout_percent", "break-even payout, %", Form::Decimal),
     ("pnl", "profit and loss", Form::Decimal),
     ("final_balance", "final balance", Form::Decimal),
-    ("max_drawdown", "max. drawdown", Form::Decimal),
+    ("max_drawdown", "max drawdown", Form::Decimal),
     ("longest_losing_streak", "longest losing streak", Form::Number),
-    ("metrics.daily.sharpe", "Sharpe of daily results", Form::Decimal),
+    ("metrics.daily.sharpe", "Sharpe (daily)", Form::Decimal),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,12 +105,12 @@ impl Side {
         }
     }
 
-    fn words(&self) -> String {
+    fn describe(&self) -> String {
         let name = self.verdict.replace('_', " ");
         if self.withheld.is_empty() {
             name
         } else {
-            format!("edge shown, but withheld: {}", self.withheld.join("; "))
+            format!("exploratory, edge withheld: {}", self.withheld.join("; "))
         }
     }
 }
@@ -172,7 +172,7 @@ impl Matching {
             (trade.decision_time, bot)
         };
         let mut rest: BTreeMap<_, Vec<&RecalledTrade>> = BTreeMap::new();
-        // Of several at one moment the first comes out first.
+        // Reversed, so that `pop` returns the first of several at one time.
         for trade in b.iter().rev() {
             rest.entry(key(trade)).or_default().push(trade);
         }
@@ -196,7 +196,7 @@ const MAX_SHOWN: usize = 20;
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (side, run) in [("A", &self.a), ("B", &self.b)] {
-            writeln!(f, "{side}: {}\n   verdict: {}", run.name, run.words())?;
+            writeln!(f, "{side}: {}\n   verdict: {}", run.name, run.describe())?;
         }
         for (side, points) in ["A", "B"].iter().zip(&self.curves) {
             let points: Vec<EquityPoint> =
@@ -220,7 +220,7 @@ impl Comparison {
         let document = serde_json::to_value(self)?;
         Ok(ComparisonPage {
             names: [self.a.name.clone(), self.b.name.clone()],
-            verdicts: [&self.a, &self.b].map(|side| (side.verdict.clone(), side.words())),
+            verdicts: [&self.a, &self.b].map(|side| (side.verdict.clone(), side.describe())),
             curves: self.curves.clone(),
             tables: self.tables(),
             document,
@@ -253,16 +253,16 @@ impl Comparison {
         let rows = self.parameters.iter().map(|line| vec![line.key.clone(), cell(&line.a), cell(&line.b)]);
         let parameters = DataTable::new(["key", "A", "B"], rows.collect());
         let rows = self.figures.iter().map(FigureLine::row).collect();
-        let figures = DataTable::new(["figure", "A", "B", "B less A"], rows);
-        let same = format!("{} decisions of both ended alike", trades.same);
+        let figures = DataTable::new(["figure", "A", "B", "B - A"], rows);
+        let same = format!("{} trades of both runs have the same result", trades.same);
         let count = parameters.rows.len();
         vec![
             ("figures", same, figures),
-            ("trades of A alone", shown(trades.only_a.len()), list(&trades.only_a)),
-            ("trades of B alone", shown(trades.only_b.len()), list(&trades.only_b)),
-            ("trades of both that ended otherwise", shown(trades.other_outcome.len()), pairs),
+            ("trades only in A", shown(trades.only_a.len()), list(&trades.only_a)),
+            ("trades only in B", shown(trades.only_b.len()), list(&trades.only_b)),
+            ("trades with different results", shown(trades.other_outcome.len()), pairs),
             (
-                "parameters that differ",
+                "different parameters",
                 if count == 0 { "none".to_owned() } else { count.to_string() },
                 parameters,
             ),
@@ -308,7 +308,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn parameters_that_differ_are_reported_once_with_both_values() {
+    fn reports_different_parameters_once_with_both_values() {
         let a = json!({ "bot": { "params": { "period": 7, "level": 30 } }, "risk": { "only_a": 1 } });
         let b = json!({ "bot": { "params": { "period": 9, "level": 30 } }, "risk": { "only_b": "x" } });
         let found = parameters([&a, &b]);
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn decisions_are_matched_by_bot_and_moment() {
+    fn matches_decisions_by_bot_and_time() {
         let a = [
             ("x", 1, "BUY", "WON"),
             ("x", 2, "BUY", "LOST"),

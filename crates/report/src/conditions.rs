@@ -38,8 +38,8 @@ impl ConditionLine {
     pub(crate) fn table(lines: &[Self]) -> DataTable {
         let has_bots = lines.iter().any(|line| line.bot != lines[0].bot);
         let has_unknown = lines.iter().any(|line| line.unknown > 0);
-        let mut header = vec!["condition", "held on", "of candles", "share"];
-        header.extend(has_unknown.then_some("not known on"));
+        let mut header = vec!["condition", "true on", "candles", "share"];
+        header.extend(has_unknown.then_some("unknown on"));
         let row = |(place, line): (usize, &Self)| {
             let has_parts = lines.get(place + 1).is_some_and(|next| next.depth > line.depth);
             let bot = if has_bots { Some(line.bot.as_str()) } else { None };
@@ -52,7 +52,7 @@ impl ConditionLine {
             let whose: Vec<&str> = [bot].into_iter().chain(of_part).flatten().collect();
             let whose = if line.is_whole() { format!("{}: ", whose.join(" ")) } else { String::new() };
             let condition = match line.stopped {
-                Some(stopped) => format!("{}, {stopped} stopped", line.condition),
+                Some(stopped) => format!("{}, {stopped} blocked", line.condition),
                 None if has_parts => short_condition(&line.condition),
                 None => line.condition.clone(),
             };
@@ -72,13 +72,13 @@ impl ConditionLine {
     pub(crate) fn is_asked_for(&self) -> bool {
         match self.side {
             "buy" | "sell" => self.is_whole(),
-            // Of what was never looked at the rules inside tell.
+            // Parts that were never evaluated are reported by their own rules.
             "vote" => self.candles > 0,
             _ => self.stopped.is_some() && self.candles > 0,
         }
     }
 
-    fn whose(&self) -> String {
+    fn owner(&self) -> String {
         let Self { bot, part, .. } = self;
         if part.is_empty() { bot.clone() } else { format!("{bot}, part {part}") }
     }
@@ -88,8 +88,8 @@ impl ConditionLine {
         let wholes = lines.iter().filter(asks).filter(|line| line.candles > 1 && line.held == line.candles);
         let words = |line: &Self| {
             let ConditionLine { side, candles, condition, .. } = line;
-            let whose = line.whose();
-            format!("{whose}: {side} held on all {candles} candles: `{condition}` chooses none of them")
+            let whose = line.owner();
+            format!("{whose}: {side} was true on all {candles} candles: `{condition}` does not filter")
         };
         wholes.map(words).collect()
     }
@@ -98,9 +98,9 @@ impl ConditionLine {
         let often = lines.iter().filter(|line| line.beside_buy * RARE > line.candles);
         let words = |line: &Self| {
             let ConditionLine { candles, beside_buy, .. } = line;
-            let whose = line.whose();
+            let whose = line.owner();
             format!(
-                "{whose}: buy and sell both held on {beside_buy} of {candles} candles: buy counted there, and no sell came of them"
+                "{whose}: buy and sell were both true on {beside_buy} of {candles} candles; buy took precedence there"
             )
         };
         often.map(words).collect()
@@ -111,35 +111,35 @@ impl ConditionLine {
         let words = wholes.map(|(place, whole)| {
             if let Some(stopped) = whole.stopped {
                 let signals =
-                    if stopped == 1 { "the one signal".to_owned() } else { format!("all {stopped} signals") };
+                    if stopped == 1 { "the signal".to_owned() } else { format!("all {stopped} signals") };
                 let mut found = Vec::new();
                 let is_inside = |line: &&Self| line.depth > whole.depth;
                 if lines[place + 1..].iter().take_while(is_inside).any(|line| line.held == 0) {
-                    blame(lines, place, &mut found);
+                    collect_untrue(lines, place, &mut found);
                 }
                 let found = if found.is_empty() { String::new() } else { format!(": {}", found.join("; ")) };
-                return format!("{}: the filter {} stopped {signals}{found}", whole.bot, whole.part);
+                return format!("{}: the filter {} blocked {signals}{found}", whole.bot, whole.part);
             }
             let mut found = Vec::new();
-            blame(lines, place, &mut found);
+            collect_untrue(lines, place, &mut found);
             let side = whole.side;
-            let bot = whole.whose();
+            let bot = whole.owner();
             let on = match whole.candles {
                 0 => {
                     return format!(
-                        "{bot}: {side} was never looked at: there are no candles after its warm-up"
+                        "{bot}: {side} was never evaluated: there are no candles after its warm-up"
                     );
                 }
-                1 => "the one candle after the warm-up".to_owned(),
-                many => format!("any of {many} candles"),
+                1 => "not true on the only candle after the warm-up".to_owned(),
+                many => format!("never true on {many} candles"),
             };
-            format!("{bot}: {side} did not hold on {on}: {}", found.join("; "))
+            format!("{bot}: {side} was {on}: {}", found.join("; "))
         });
         words.collect()
     }
 }
 
-fn blame(lines: &[ConditionLine], place: usize, found: &mut Vec<String>) {
+fn collect_untrue(lines: &[ConditionLine], place: usize, found: &mut Vec<String>) {
     let own = lines[place].depth;
     let inside = (place + 1..lines.len()).take_while(|at| lines[*at].depth > own);
     let parts: Vec<usize> = inside.filter(|at| lines[*at].depth == own + 1).collect();
@@ -148,17 +148,17 @@ fn blame(lines: &[ConditionLine], place: usize, found: &mut Vec<String>) {
         let line = &lines[place];
         let why = match line.unknown {
             0 => String::new(),
-            all if all == line.candles => ", because a number in it is missing on all".to_owned(),
-            some => format!(", a number in it is missing on {some}"),
+            all if all == line.candles => ", because a value in it is missing on all".to_owned(),
+            some => format!(", a value in it is missing on {some}"),
         };
-        found.push(format!("`{}` never did{why}", line.condition));
+        found.push(format!("`{}` never was{why}", line.condition));
     } else if never.is_empty() {
         let each = parts.iter().map(|at| format!("`{}` on {}", lines[*at].condition, share(&lines[*at])));
         let each = each.collect::<Vec<_>>().join(", ");
-        found.push(format!("each part did at times, never all at one candle: {each}"));
+        found.push(format!("each part was at times, but never all on the same candle: {each}"));
     } else {
         for at in never {
-            blame(lines, at, found);
+            collect_untrue(lines, at, found);
         }
     }
 }
@@ -194,13 +194,13 @@ mod tests {
     }
 
     #[test]
-    fn a_table_has_each_part_behind_its_whole_with_its_share() {
+    fn lists_parts_with_their_share_after_the_whole_condition() {
         let lines = [line(0, "x and y", 2, 0), line(1, "x", 10_000, 0), line(1, "y", 0, 0)];
         let table = ConditionLine::table(&lines);
-        assert_eq!(table.header, ["condition", "held on", "of candles", "share"]);
+        assert_eq!(table.header, ["condition", "true on", "candles", "share"]);
         let rows = rows_of(&lines);
         assert_eq!(rows, ["buy: x and y|2|40000|< 0.01 %", "- x|10000|40000|25.00 %", "- y|0|40000|0.00 %"]);
-        // A long one is shortened where its parts stand below.
+        // A long condition is shortened if its parts follow.
         let long = "close > sma(200) and rsi(14) < 30 and volume > 0";
         let rows = ConditionLine::table(&[line(0, long, 2, 0), line(1, long, 3, 0)]).rows;
         assert_eq!(rows[0][0], "buy: close > sma(200) and rsi(14) < 30 and...");
@@ -208,12 +208,12 @@ mod tests {
         let mut other = line(0, "z", 4, 9);
         (other.bot, other.part) = ("b".to_owned(), "outer.dip".to_owned());
         let both = ConditionLine::table(&[lines[0].clone(), other]);
-        assert_eq!(both.header.last().map(String::as_str), Some("not known on"));
+        assert_eq!(both.header.last().map(String::as_str), Some("unknown on"));
         assert_eq!(both.rows[1], ["b outer.dip buy: z", "4", "40000", "0.01 %", "9"]);
     }
 
     #[test]
-    fn a_combination_has_its_vote_its_parts_and_the_signals_that_each_filter_stopped() {
+    fn lists_vote_parts_and_blocked_signals_of_a_combination() {
         let of = |part: &str, side, line| ConditionLine { part: part.to_owned(), side, ..line };
         let filter = |stopped: u64| {
             let line = line(0, "lets the signal pass", 20 - stopped, 0);
@@ -230,18 +230,18 @@ mod tests {
             "vote: a direction has the quorum, 2 of 2|20|40000|0.05 %",
             "part dip: signals|400|40000|1.00 %",
             "first of: a part signals|0|40000|0.00 %",
-            "filter hours: lets the signal pass, 15 stopped|5|20|25.00 %",
+            "filter hours: lets the signal pass, 15 blocked|5|20|25.00 %",
             "- close > 1|10000|40000|25.00 %",
         ];
         assert_eq!(rows_of(&lines), expected);
         let none = [of("hours", "filter", filter(20)), of("", "vote", line(0, "a direction", 0, 0))];
-        let vote = "a: vote did not hold on any of 40000 candles: `a direction` never did";
-        assert_eq!(ConditionLine::never(&none), ["a: the filter hours stopped all 20 signals", vote]);
+        let vote = "a: vote was never true on 40000 candles: `a direction` never was";
+        assert_eq!(ConditionLine::never(&none), ["a: the filter hours blocked all 20 signals", vote]);
         assert_eq!(ConditionLine::never(&lines), [""; 0]);
     }
 
     #[test]
-    fn what_held_on_every_candle_is_named() {
+    fn names_condition_that_was_true_on_every_candle() {
         let inside = ConditionLine { part: "outer.dip".to_owned(), ..line(0, "y", 40_000, 0) };
         let lines = [line(0, "x", 40_000, 0), line(1, "p", 40_000, 0), line(0, "z", 39_999, 0), inside];
         let found = ConditionLine::always(&lines);
@@ -254,7 +254,7 @@ mod tests {
 
     /// 400 of 40,000 are one in a hundred.
     #[test]
-    fn sides_that_hold_together_are_told_where_that_is_more_than_one_candle_in_a_hundred() {
+    fn reports_overlaps_of_buy_and_sell_above_one_percent() {
         let sell = |beside_buy| ConditionLine { side: "sell", beside_buy, ..line(0, "y", 900, 0) };
         let lines = [line(0, "x", 900, 0), sell(401)];
         let found = ConditionLine::overlaps(&lines);
@@ -267,11 +267,11 @@ mod tests {
     }
 
     #[test]
-    fn what_never_held_is_named_down_to_the_part() {
+    fn names_condition_that_was_never_true_down_to_the_part() {
         let held = [line(0, "x", 1, 0), line(0, "y", 1, 0)];
         assert_eq!(ConditionLine::never(&held), [""; 0]);
         let inside = ConditionLine { part: "outer.dip".to_owned(), ..line(0, "x", 0, 0) };
-        let expected = "a, part outer.dip: buy did not hold on any of 40000 candles: `x` never did";
+        let expected = "a, part outer.dip: buy was never true on 40000 candles: `x` never was";
         assert_eq!(ConditionLine::never(&[inside]), [expected]);
         // (p or q) and r and s: p and q never hold, s is never known.
         let lines = [
@@ -286,10 +286,10 @@ mod tests {
             line(1, "v", 20_000, 0),
         ];
         let expected = [
-            "a: buy did not hold on any of 40000 candles: `p` never did; `q` never did, a number in it is missing on 7; `s` never \
-             did, because a number in it is missing on all",
-            "a: buy did not hold on any of 40000 candles: each part did at times, never all at one candle: `u` on 25.00 %, `v` on \
-             50.00 %",
+            "a: buy was never true on 40000 candles: `p` never was; `q` never was, a value in it is missing on 7; `s` never \
+             was, because a value in it is missing on all",
+            "a: buy was never true on 40000 candles: each part was at times, but never all on the same candle: `u` on 25.00 %, \
+             `v` on 50.00 %",
         ];
         assert_eq!(ConditionLine::never(&lines), expected);
     }

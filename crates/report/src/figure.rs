@@ -19,7 +19,7 @@ pub(crate) fn or_dash<T>(value: Option<T>, write: impl FnOnce(T) -> String) -> S
 }
 
 /// Lines such as `note: ...`, each after a line break.
-pub(crate) fn listed(before: &str, all: impl IntoIterator<Item = impl Display>) -> String {
+pub(crate) fn prefixed_lines(before: &str, all: impl IntoIterator<Item = impl Display>) -> String {
     all.into_iter().map(|one| format!("\n{before}{one}")).collect::<Vec<_>>().concat()
 }
 
@@ -56,10 +56,10 @@ const MAX_PERCENT: f64 = 100.0;
 pub(crate) fn high_payout(payouts: impl Iterator<Item = Payout>, how: &str) -> Option<String> {
     let highest = payouts.max()?.to_percent();
     (highest > MAX_PERCENT)
-        .then(|| format!("a payout of {highest} % is {how}, and above {MAX_PERCENT} % a coin toss earns"))
+        .then(|| format!("a payout of {highest} % is {how}; above {MAX_PERCENT} % a coin toss is profitable"))
 }
 
-/// In percent of the stake: no venue pays more than the stake, and without a loss there is none.
+/// Formats a break-even payout; no venue pays more than 100 %, and 0 means no losses.
 pub(crate) fn break_even_payout_words(percent: f64) -> String {
     if percent <= 0.0 {
         return "-".to_owned();
@@ -87,7 +87,7 @@ pub(crate) fn sparkline(curve: &[EquityPoint]) -> Option<String> {
     let last_of = |column: usize| curve[((column + 1) * curve.len()).div_ceil(width) - 1].balance;
     let values: Vec<f64> = (0..width).map(last_of).collect();
     let (low, high) = ends(&values, (f64::INFINITY, f64::NEG_INFINITY));
-    (high > low).then(|| drawn(&values, (low, high)))
+    (high > low).then(|| draw_blocks(&values, (low, high)))
 }
 
 pub(crate) fn running_sum(numbers: impl IntoIterator<Item = f64>) -> Option<String> {
@@ -99,14 +99,14 @@ pub(crate) fn running_sum(numbers: impl IntoIterator<Item = f64>) -> Option<Stri
         .collect();
     let columns = sums.len().min(MAX_COLUMNS);
     let shown: Vec<f64> = (1..=columns).map(|column| sums[column * sums.len() / columns - 1]).collect();
-    (sums.len() > 1).then(|| drawn(&shown, ends(&shown, (0.0, 0.0))))
+    (sums.len() > 1).then(|| draw_blocks(&shown, ends(&shown, (0.0, 0.0))))
 }
 
 fn ends(values: &[f64], from: (f64, f64)) -> (f64, f64) {
     values.iter().fold(from, |(low, high), value| (low.min(*value), high.max(*value)))
 }
 
-fn drawn(values: &[f64], (low, high): (f64, f64)) -> String {
+fn draw_blocks(values: &[f64], (low, high): (f64, f64)) -> String {
     let step = ((high - low) / BLOCKS.len() as f64).max(f64::MIN_POSITIVE);
     let block = |value: &f64| BLOCKS[(((value - low) / step) as usize).min(BLOCKS.len() - 1)];
     values.iter().map(block).collect()
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn above_the_stake_there_is_none() {
+    fn no_break_even_payout_above_100_percent() {
         for (percent, expected) in [
             (78.571_4, "78.57 %"),
             (100.0, "100.00 %"),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lowest_and_the_highest_fill_the_line_and_a_long_curve_is_thinned_to_its_ends() {
+    fn sparkline_spans_all_blocks_and_thins_long_curves() {
         for (balances, expected) in [
             (&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0][..], Some("▁▂▃▄▅▆▇█")),
             (&[10.0, 5.0, 20.0], Some("▃▁█")),
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_highest_and_the_lowest_reach_the_ends() {
+    fn running_sum_spans_all_blocks() {
         for (numbers, expected) in [
             (&[][..], None),
             (&[1.0], None),

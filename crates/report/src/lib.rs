@@ -38,13 +38,13 @@ pub mod look {
 pub enum ReportError {
     #[error(transparent)]
     Statistics(#[from] StatisticsError),
-    #[error("the report cannot be written as JSON")]
+    #[error("cannot write the report as JSON")]
     Document(#[from] serde_json::Error),
     #[error("{}: {problem}", path.display())]
     UnreadableTrades { path: PathBuf, problem: String },
     #[error(
-        "a gate that resets with the day goes by the times of the trades, and this file has none: it needs the columns decision_time and \
-         close_time, in milliseconds"
+        "a gate that resets daily needs the times of the trades: add the columns decision_time and close_time, in \
+         milliseconds"
     )]
     TradesWithoutTimes,
     #[error("{}{}: {problem}", path.display(), line.map_or_else(String::new, |line| format!(", line {line}")))]

@@ -21,7 +21,7 @@ pub(crate) fn escaped(text: &str) -> String {
 
 /// Escapes JSON for a `<script>` of data: nothing in it can end the element.
 pub(crate) fn json_in_script(value: &Value) -> String {
-    // Outside of strings JSON has none of these letters, and in strings they may be written so.
+    // JSON contains these characters only in strings, where the escapes are equivalent.
     visible_json(value).to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
@@ -44,7 +44,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn markup_becomes_text() {
+    fn escapes_markup() {
         for (text, expected) in [
             ("a < b & c", "a &lt; b &amp; c"),
             ("</script>", "&lt;/script&gt;"),
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn data_cannot_end_its_element_and_reads_back() {
+    fn escaped_data_cannot_end_its_element_and_parses_back() {
         for text in ["</script><script>alert(1)</script>", "<!--", "a & b > c", "\"\\"] {
             let value = json!({ text: [text, 1.5, null] });
             let written = json_in_script(&value);
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn data_hides_nothing_from_whoever_reads_what_is_drawn() {
+    fn makes_hidden_characters_of_data_visible() {
         let written = json_in_script(&json!({ "a\u{200b}": ["\u{2028}", "\u{1b}[2J", "two\nlines"] }));
         let read: Value = serde_json::from_str(&written).unwrap();
         assert_eq!(read, json!({ "a\\u{200b}": ["\\u{2028}", "\\u{1b}[2J", "two\\nlines"] }));

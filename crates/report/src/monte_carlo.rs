@@ -1,6 +1,6 @@
 //! Distribution of final balance and drawdown over resampled paths, with the share of ruined ones.
 
-use crate::figure::listed;
+use crate::figure::prefixed_lines;
 use candlewick_records::table_text;
 use candlewick_search::monte_carlo::PathRow;
 use candlewick_statistics::{WinRate, wilson_interval};
@@ -92,18 +92,18 @@ impl MonteCarloReport {
 
 fn assumptions(is_candles: bool) -> Vec<&'static str> {
     let mut assumes = vec![
-        "the future is like these candles: nothing comes that they do not have, and no edge is proven by drawing from them again",
-        "what reaches further back than a block or two is lost",
+        "the future resembles these candles; resampling them does not prove an edge",
+        "dependence beyond a block or two is lost",
     ];
     assumes.extend(if is_candles {
         [
-            "a move follows another block's close without its level: price steps, weekdays and hours of the day no longer fit",
-            "trades are priced by the resampled candles alone, with the venue of the backtest",
+            "blocks are joined at the previous close: price steps, weekdays and hours of the day no longer fit",
+            "trades are priced by the resampled candles only, with the venue settings of the backtest",
         ]
     } else {
         [
-            "stakes and profits stay as they were, whatever the balance on the path: a stake rule or a limit would have chosen others",
-            "a path ends where the balance does not cover the next stake",
+            "stakes and profits stay as recorded; stake rules and limits do not react to the balance of the path",
+            "a path ends when its balance does not cover the next stake",
         ]
     });
     assumes
@@ -115,7 +115,7 @@ impl Quantile {
         let count = sorted.len() as f64;
         let last = sorted.len().checked_sub(1)?;
         let spread = Z * (count * quantile * (1.0 - quantile)).sqrt();
-        // The ranks of the interval's ends are those of a binomial's, from 1.
+        // The 1-based ranks of the interval's ends are binomial quantiles.
         let at = |rank: f64| sorted[(rank.max(1.0) as usize - 1).min(last)];
         let middle = count * quantile;
         Some(Self {
@@ -146,9 +146,9 @@ impl fmt::Display for MonteCarloReport {
         let MonteCarloTermsReport { resampled, paths, block, seed, balance, .. } = &self.terms;
         writeln!(
             f,
-            "{paths} paths of resampled {resampled}, blocks of {block:.1} on average, seed {seed}; each begins with {balance}\n"
+            "{paths} paths of resampled {resampled}, mean block length {block:.1}, seed {seed}, initial balance {balance}\n"
         )?;
-        let header = ["quantile", "final balance", "95 %", "max. drawdown %", "95 %"];
+        let header = ["quantile", "final balance", "95 %", "max drawdown, %", "95 %"];
         let cell = |value: Quantile| {
             [format!("{:.2}", value.value), format!("{:.2} to {:.2}", value.lower, value.upper)]
         };
@@ -159,11 +159,11 @@ impl fmt::Display for MonteCarloReport {
         };
         let PathRow { final_balance, max_drawdown_percent, .. } = &self.observed;
         let [balance, fall] = [final_balance, max_drawdown_percent].map(|figure| format!("{figure:.2}"));
-        let observed = ["the run itself".to_owned(), balance, String::new(), fall, String::new()];
+        let observed = ["this run".to_owned(), balance, String::new(), fall, String::new()];
         writeln!(f, "{}\n", table_text(header, self.quantiles.iter().map(row).chain([observed])))?;
-        writeln!(f, "ruined: {}\nended below the start: {}", self.ruined, self.lost)?;
-        write!(f, "\nThis takes for granted that{}", listed("- ", &self.assumes))?;
-        f.write_str(&listed("note: ", &self.notices))
+        writeln!(f, "ruined: {}\nended with a loss: {}", self.ruined, self.lost)?;
+        write!(f, "\nAssumptions{}", prefixed_lines("- ", &self.assumes))?;
+        f.write_str(&prefixed_lines("note: ", &self.notices))
     }
 }
 
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_and_their_intervals_are_ranks_by_hand() {
+    fn quantiles_and_intervals_match_hand_computed_ranks() {
         let sorted: Vec<f64> = (1..=100).map(f64::from).collect();
         // The median of 100 lies between ranks 40 and 61: 50 less and more 1.96 * 5, outwards.
         let found = Quantile::of(&sorted, 0.5).unwrap();

@@ -1,6 +1,6 @@
 //! Sensitivity of a backtest to venue settings, as text and JSON.
 
-use crate::figure::{break_even_payout_words, listed, percent, signed_percent};
+use crate::figure::{break_even_payout_words, percent, prefixed_lines, signed_percent};
 use candlewick_records::table_text;
 use candlewick_search::sensitivity::{Sensitivity, SensitivityPoint, VenueSetting};
 use serde::Serialize;
@@ -50,17 +50,17 @@ impl fmt::Display for SensitivityReport {
         let SensitivityTermsReport { runs, balance, .. } = &self.terms;
         writeln!(
             f,
-            "the backtest on {runs} settings of the venue, one changed at a time; each begins with {balance}\n"
+            "The backtest with {runs} venue settings, one changed at a time; initial balance {balance}\n"
         )?;
-        let header = ["setting", "value", "trades", "win rate", "break-even", "per stake", "pnl"];
+        let header = ["setting", "value", "trades", "win rate", "break-even", "expectancy", "pnl"];
         let curves = self.sensitivity.curves.iter();
         let rows = curves.flat_map(|curve| curve.points.iter().map(move |point| cells(curve.setting, point)));
         writeln!(f, "{}\n", table_text(header, rows))?;
         match self.sensitivity.break_even_payout_percent {
             Some(payout) => write!(f, "break-even payout: {}", break_even_payout_words(payout))?,
-            None => f.write_str("at no payout between 60 and 92 % does it break even")?,
+            None => f.write_str("break-even payout: none between 60 and 92 %")?,
         }
-        f.write_str(&listed("note: ", &self.notices))
+        f.write_str(&prefixed_lines("note: ", &self.notices))
     }
 }
 

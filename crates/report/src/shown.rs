@@ -8,7 +8,7 @@ use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{EdgeTest, MeanBreakEven, Verdict};
 use serde::Serialize;
 
-const FEWEST: u64 = 30;
+const MIN_LATER_TRADES: u64 = 30;
 
 /// The time of the verdict, which later trades do not change, and the result of later trades.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -46,7 +46,7 @@ impl ShownLine {
         });
         let win_rate = (won + lost > 0).then(|| won as f64 / (won + lost) as f64);
         let break_even = break_even_of(decided);
-        let is_enough = won + lost >= shown.after_trades.max(FEWEST);
+        let is_enough = won + lost >= shown.after_trades.max(MIN_LATER_TRADES);
         Self {
             after_trades: shown.after_trades,
             at: Some(shown.at).filter(|at| is_date(*at)),
@@ -73,7 +73,7 @@ impl ShownLine {
         match (since, self.since_words()) {
             (0, _) => shown,
             (_, None) => format!("{shown}; {since} since then"),
-            (_, Some(words)) => format!("{shown}; of {since} since then {words}"),
+            (_, Some(words)) => format!("{shown}; {since} since then: {words}"),
         }
     }
 
@@ -84,18 +84,16 @@ impl ShownLine {
     fn since_words(&self) -> Option<String> {
         let won = format!("{:.2} % won", self.win_rate_since? * 100.0);
         Some(
-            self.break_even_since.map_or_else(
-                || won.clone(),
-                |needed| format!("{won} where {:.2} % are needed", needed * 100.0),
-            ),
+            self.break_even_since
+                .map_or_else(|| won.clone(), |needed| format!("{won} (break-even {:.2} %)", needed * 100.0)),
         )
     }
 
     pub(crate) fn finding(&self) -> Option<Finding> {
         let words = self.since_words().filter(|_| self.is_supported_since == Some(false))?;
         let text = format!(
-            "The edge did not last: it was shown after trade {}{}, and of the {} trades since {words}. A verdict stays once it is \
-             reached; these trades do not support it.",
+            "The edge did not last: it was shown after trade {}{}, but the {} trades since do not support it: {words}. A \
+             verdict stays once it is reached.",
             self.after_trades,
             self.at_words(),
             self.since()
@@ -108,12 +106,12 @@ pub(crate) fn interval_words(verdict: &str, interval: Option<[f64; 2]>, delta: f
     let [low, high] = interval?;
     match verdict {
         "edge_shown" if low <= 0.0 => Some(
-            "the 95 % interval holds 0 all the same: it leaves 2.5 % of error to each side, suits any size of edge and rests on all trades, while \
-             the verdict spends all of its error on one question and stands from the trade on that showed the edge",
+            "The 95 % interval still includes 0: the verdict is one-sided, so it can decide before the interval does, and \
+             it keeps the trade that showed the edge",
         ),
         "edge_rejected" if high >= delta => Some(
-            "the 95 % interval is wider than the verdict: it leaves 2.5 % of error to each side and suits any size of edge, while the verdict \
-             spends all of its error on one question",
+            "The 95 % interval is wider than the verdict: the verdict is one-sided, so it can decide before the interval \
+             does",
         ),
         _ => None,
     }
@@ -148,7 +146,7 @@ mod tests {
 
     /// A win of 85 % needs 1 / 1.85 = 54.05 %.
     #[test]
-    fn trades_since_are_held_to_their_break_even_and_few_decide_nothing() {
+    fn compares_later_trades_with_break_even_if_there_are_enough() {
         for (after, won, lost, expected) in
             [(43, 347, 302, Some(false)), (43, 360, 289, Some(true)), (10, 0, 29, None), (100, 0, 99, None)]
         {
@@ -159,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_that_holds_what_the_verdict_excludes_is_explained() {
+    fn explains_interval_that_contradicts_the_verdict() {
         assert!(interval_words("edge_shown", Some([-0.07, 0.12]), 0.04).is_some());
         assert!(interval_words("edge_shown", Some([0.01, 0.12]), 0.04).is_none());
         assert!(interval_words("edge_rejected", Some([-0.07, 0.12]), 0.04).is_some());

@@ -73,7 +73,7 @@ fn near(found: Option<f64>, expected: f64) {
 }
 
 #[test]
-fn figures_are_counted_by_hand() {
+fn figures_match_hand_computed_ones() {
     let analysis = analysed(&CLOSES, &TRADES, Prices::Fair);
     let points: Vec<(Millis, f64)> = analysis.equity.iter().map(|point| (point.at, point.balance)).collect();
     let balances = [1_000.0, 1_008.0, 998.0, 988.0, 988.0, 996.0];
@@ -102,7 +102,7 @@ fn figures_are_counted_by_hand() {
 }
 
 #[test]
-fn a_run_without_trades_has_no_figures() {
+fn run_without_trades_has_no_figures() {
     let analysis = analysed(&CLOSES, &[], Prices::Fair);
     let metrics = analysis.metrics;
     assert_eq!((metrics.win_rate, metrics.expectancy, metrics.drawdown), (None, None, None));
@@ -113,7 +113,7 @@ fn a_run_without_trades_has_no_figures() {
 }
 
 #[test]
-fn results_are_distinguished() {
+fn distinguishes_results() {
     let breakdowns = analysed(&CLOSES, &TRADES, Prices::Fair).breakdowns;
     let cells = |dimension| {
         let of = |one: &&Breakdown| one.by == dimension;
@@ -147,7 +147,7 @@ fn results_are_distinguished() {
 }
 
 #[test]
-fn thirty_decided_trades_make_a_cell_that_is_not_marked() {
+fn marks_cells_with_fewer_than_thirty_decided_trades() {
     let closes: Vec<f64> = (0..32).map(|step| 100.0 + f64::from(step % 3)).collect();
     for (trades, is_small) in [(29, true), (30, false)] {
         let trades: Vec<(i64, Direction)> = (1..=trades).map(|at| (at, Direction::Buy)).collect();
@@ -157,7 +157,7 @@ fn thirty_decided_trades_make_a_cell_that_is_not_marked() {
 }
 
 #[test]
-fn other_directions_are_the_same_trades_turned() {
+fn baselines_trade_the_same_entries_in_other_directions() {
     let baselines = analysed(&CLOSES, &TRADES, Prices::Fair).baselines.unwrap();
     near(Some(baselines.own), -0.08);
     // Bought: won, won, lost, drawn, won. Sold: lost, lost, won, drawn, lost.
@@ -168,7 +168,7 @@ fn other_directions_are_the_same_trades_turned() {
 }
 
 #[test]
-fn a_payout_above_the_stake_is_held_against_the_bots_that_have_it() {
+fn withholds_edge_of_bots_with_a_payout_above_the_stake() {
     let percent = |percent: u32| Payout::from_percent(percent.into()).unwrap();
     let basis = ReplayBasis { may_be_coarse: false, has_venue_prices: true, has_simulated_latency: false };
     // What all symbols pay that have none of their own, what EURUSD does, and what is told.

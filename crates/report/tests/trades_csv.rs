@@ -1,4 +1,4 @@
-//! A CSV of trades has the accounts of the Session that made them, to the last bit and in whatever order its lines stand.
+//! A CSV of trades yields the exact accounts of its Session, in any order of its rows.
 
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
@@ -164,7 +164,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn a_csv_has_the_accounts_of_the_session_whatever_the_order_of_its_lines(
+    fn csv_yields_the_accounts_of_the_session_in_any_row_order(
         courses in prop::collection::vec((0_i64..5, 1_i64..60, 60_u32..93, 0_u8..6, settles()), 2..60),
         order in any::<u64>(),
     ) {
@@ -198,7 +198,7 @@ proptest! {
 }
 
 #[test]
-fn lines_of_one_moment_are_judged_alike_in_any_order_where_a_file_has_no_numbers() {
+fn rows_of_one_time_are_judged_alike_in_any_order() {
     let line = |bot: &str, decided: u32, closed: u32, payout: u32, result: &str| {
         format!("{bot},X,{decided},{closed},{payout},{result}\n")
     };
@@ -228,7 +228,7 @@ fn lines_of_one_moment_are_judged_alike_in_any_order_where_a_file_has_no_numbers
 }
 
 #[test]
-fn a_file_whose_run_is_not_known_shows_no_edge() {
+fn withholds_edge_of_file_without_its_run() {
     let courses =
         [(1, 5, 90, 0, Settles::Alike), (1, 6, 90, 0, Settles::Alike), (2, 5, 90, 1, Settles::Alike)];
     let (_, book) = played(&courses.repeat(200));
@@ -241,16 +241,16 @@ fn a_file_whose_run_is_not_known_shows_no_edge() {
     };
     assert_eq!(withheld(&text, Some(&facts)), (true, String::new()));
     let (_, alone) = withheld(&text, None);
-    assert!(alone.contains("is not there"), "{alone}");
+    assert!(alone.contains("is missing"), "{alone}");
     let (count, lines) = (text.lines().count(), || text.lines());
     for lines in [lines().take(count - 1).collect::<Vec<_>>(), lines().chain(lines().skip(1)).collect()] {
         let (_, other) = withheld(&(lines.join("\n") + "\n"), Some(&facts));
-        assert!(other.contains("other lines"), "{other}");
+        assert!(other.contains("other trades"), "{other}");
     }
 }
 
 #[test]
-fn a_trade_that_turned_out_to_be_none_and_was_settled_counts_alike_in_a_run_and_its_csv() {
+fn unopened_trade_that_settled_counts_alike_in_run_and_csv() {
     let ended = (1, 5, 90, 0, Settles::Alike);
     let (_, mut book) =
         played(&[ended, (1, 5, 90, 1, Settles::Alike), (1, 5, 90, 4, Settles::Alike)].repeat(9));
@@ -271,11 +271,11 @@ fn a_trade_that_turned_out_to_be_none_and_was_settled_counts_alike_in_a_run_and_
 }
 
 #[test]
-fn what_stands_beside_a_file_and_is_not_readable_is_named() {
+fn names_unreadable_run_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trades.csv");
     fs::write(&path, "result,payout\nWON,85\n").unwrap();
     fs::write(folder.path().join("trades.csv.run.json"), "{").unwrap();
     let error = read_trades(&path, None).unwrap_err().to_string();
-    assert!(error.contains("trades.csv.run.json") && error.contains("speaks against its run"), "{error}");
+    assert!(error.contains("trades.csv.run.json") && error.contains("caveats of the run"), "{error}");
 }

@@ -14,23 +14,6 @@ const NEIGHBOUR_FUNCTIONS: [&str; 3] = ["rising", "falling", "change"];
 /// Functions that may lack a value even after warm-up.
 const GAPPED_FUNCTIONS: [&str; 5] = ["since", "session_range", "pivots", "cci", "z_score"];
 
-const VALUE_RANGES: [(&str, f64, f64); 14] = [
-    ("rsi", 0.0, 100.0),
-    ("adx", 0.0, 100.0),
-    ("stochastic", 0.0, 100.0),
-    ("williams_r", -100.0, 0.0),
-    ("hour", 0.0, 23.0),
-    ("minute", 0.0, 59.0),
-    ("weekday", 1.0, 7.0),
-    ("body", 0.0, f64::INFINITY),
-    ("range", 0.0, f64::INFINITY),
-    ("upper_wick", 0.0, f64::INFINITY),
-    ("lower_wick", 0.0, f64::INFINITY),
-    ("atr", 0.0, f64::INFINITY),
-    ("abs", 0.0, f64::INFINITY),
-    ("volume", 0.0, f64::INFINITY),
-];
-
 type Check = fn(&Condition, PartId, Interval) -> Option<String>;
 
 /// Lints of a single part of a condition.
@@ -47,7 +30,8 @@ pub fn doubtful_conditions(
         let of_parts = CHECKS
             .iter()
             .flat_map(|check| (0..condition.tree.len()).filter_map(move |part| check(condition, part, own)));
-        for text in of_parts.chain(check_ranges(condition)) {
+        let of_groups = condition.tree.and_groups().flat_map(|group| check_group(condition, group));
+        for text in of_parts.chain(of_groups) {
             if !found.contains(&text) {
                 found.push(text);
             }
@@ -67,14 +51,12 @@ enum Relation {
 
 /// A comparison or crossing in normal form: `a > b` is `b` below `a`.
 struct Comparison {
-    part: PartId,
     relation: Relation,
     lower: PartId,
     higher: PartId,
 }
 
 struct NumberComparison {
-    part: PartId,
     relation: Relation,
     value: PartId,
     number: f64,
@@ -95,6 +77,21 @@ impl Range {
 
     const fn new(least: f64, most: f64) -> Self {
         Self { least: (least, 0), most: (most, 0) }
+    }
+
+    /// Returns the range of a function or name.
+    fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "rsi" | "adx" | "stochastic" => Self::new(0.0, 100.0),
+            "williams_r" => Self::new(-100.0, 0.0),
+            "hour" => Self::new(0.0, 23.0),
+            "minute" => Self::new(0.0, 59.0),
+            "weekday" => Self::new(1.0, 7.0),
+            "body" | "range" | "upper_wick" | "lower_wick" | "atr" | "abs" | "volume" => {
+                Self::new(0.0, f64::INFINITY)
+            }
+            _ => return None,
+        })
     }
 
     fn intersect(self, other: Self) -> Self {
@@ -132,24 +129,19 @@ impl Comparison {
             },
             _ => return None,
         };
-        Some(Self { part, relation, lower, higher })
-    }
-
-    fn with_number(&self, condition: &Condition) -> Option<NumberComparison> {
-        let Self { part, relation, lower, higher } = *self;
-        let numbers = [lower, higher].map(|side| condition.number(side));
-        let (value, number, is_upper) = match numbers {
-            [None, Some(number)] => (lower, number, true),
-            [Some(number), None] => (higher, number, false),
-            _ => return None,
-        };
-        Some(NumberComparison { part, relation, value, number, is_upper })
+        Some(Self { relation, lower, higher })
     }
 }
 
 impl NumberComparison {
     fn from_part(condition: &Condition, part: PartId) -> Option<Self> {
-        Comparison::from_part(condition, part)?.with_number(condition)
+        let Comparison { relation, lower, higher } = Comparison::from_part(condition, part)?;
+        let (value, number, is_upper) = match [lower, higher].map(|side| condition.number(side)) {
+            [None, Some(number)] => (lower, number, true),
+            [Some(number), None] => (higher, number, false),
+            _ => return None,
+        };
+        Some(Self { relation, value, number, is_upper })
     }
 
     fn accepted(&self) -> Option<Range> {
@@ -177,17 +169,13 @@ impl Condition {
     }
 
     fn range_of(&self, part: PartId) -> Option<Range> {
-        let by_name = |name: &str| {
-            let row = VALUE_RANGES.iter().find(|row| row.0 == name)?;
-            Some(Range::new(row.1, row.2))
-        };
         match &self.tree.part(part).form {
             Form::Call { name, arguments, .. } if ["count", "since"].contains(&name.as_str()) => {
                 let most = arguments.get(1).and_then(|most| self.number(*most));
                 Some(Range::new(0.0, most.unwrap_or(f64::INFINITY)))
             }
-            Form::Call { name, .. } => by_name(name),
-            Form::Name(name) if name == "volume" => by_name(name),
+            Form::Call { name, .. } => Range::from_name(name),
+            Form::Name(name) if name == "volume" => Range::from_name(name),
             // Every line of these indicators has the range of the whole.
             Form::Line { of, .. } | Form::Back { of, .. } | Form::At { of, .. } => self.range_of(*of),
             _ => None,
@@ -206,44 +194,34 @@ impl Condition {
     }
 }
 
-fn check_ranges(condition: &Condition) -> Vec<String> {
-    condition.tree.and_groups().flat_map(|group| check_group(condition, group)).collect()
-}
-
 fn check_group(condition: &Condition, group: Vec<PartId>) -> Vec<String> {
-    let comparisons = group.into_iter().filter_map(|part| {
-        let comparison = NumberComparison::from_part(condition, part)?;
-        let accepted = comparison.accepted()?;
-        let value = condition.text_of(comparison.value).replace(' ', "");
-        Some((comparison, accepted, value))
-    });
-    let comparisons: Vec<(NumberComparison, Range, String)> = comparisons.collect();
     let mut found = Vec::new();
-    for (index, (comparison, accepted, value)) in comparisons.iter().enumerate() {
-        let text = condition.text_of(comparison.part);
-        if let Some(known) = condition.range_of(comparison.value) {
-            let common = accepted.intersect(known);
-            let is_always = common == known && !condition.may_be_missing(comparison.value);
-            if common.is_empty() || is_always {
-                let holds = if is_always { "always" } else { "never" };
-                found.push(format!("`{text}` {holds} holds: its value is {}", known.describe()));
-                continue;
-            }
+    let mut earlier: Vec<(String, String, Range)> = Vec::new();
+    for part in group {
+        let Some(comparison) = NumberComparison::from_part(condition, part) else { continue };
+        let Some(accepted) = comparison.accepted() else { continue };
+        let (text, value) = (condition.text_of(part), condition.text_of(comparison.value).replace(' ', ""));
+        let known = condition.range_of(comparison.value).unwrap_or(Range::ANY);
+        let common = accepted.intersect(known);
+        let is_always = common == known && !condition.may_be_missing(comparison.value);
+        if common.is_empty() || is_always {
+            let holds = if is_always { "always" } else { "never" };
+            found.push(format!("`{text}` {holds} holds: its value is {}", known.describe()));
+        } else {
+            let excludes = |other: &Range| accepted.intersect(*other).is_empty();
+            let conflict = earlier.iter().find(|(_, same, other)| *same == value && excludes(other));
+            found.extend(conflict.map(|(other, ..)| {
+                format!("`{other}` and `{text}` never hold at the same candle; did you mean `or`?")
+            }));
         }
-        let conflict = comparisons[..index]
-            .iter()
-            .find(|(_, other, same)| same == value && accepted.intersect(*other).is_empty());
-        found.extend(conflict.map(|(other, ..)| {
-            let other = condition.text_of(other.part);
-            format!("`{other}` and `{text}` never hold at the same candle; did you mean `or`?")
-        }));
+        earlier.push((text, value, accepted));
     }
     found
 }
 
 fn check_crossing(condition: &Condition, part: PartId, _: Interval) -> Option<String> {
-    let crossing = NumberComparison::from_part(condition, part)?;
-    let NumberComparison { relation, value, number, is_upper, .. } = crossing;
+    let NumberComparison { relation, value, number, is_upper } =
+        NumberComparison::from_part(condition, part)?;
     let known = condition.range_of(value).filter(|_| relation == Relation::Crossing)?;
     // Before the crossing the value is on the other side, or equal.
     let (least, most) = (known.least.0, known.most.0);
@@ -316,54 +294,38 @@ impl<'c> Unshifted<'c> {
     }
 }
 
-struct ChannelEdge<'c> {
-    value: Unshifted<'c>,
-    is_upper: bool,
-    /// Number of candles in the channel; at least 1 if the period is a parameter.
-    candles: f64,
-}
-
-impl<'c> ChannelEdge<'c> {
-    fn from_part(condition: &'c Condition, part: PartId) -> Option<Self> {
-        let value = Unshifted::from_part(condition, part)?;
-        let Form::Line { of, name, .. } = &condition.tree.part(value.part).form else { return None };
-        let is_upper = match name.as_str() {
-            "upper" => true,
-            "lower" => false,
-            _ => return None,
-        };
-        let Form::Call { name, arguments, .. } = &condition.tree.part(*of).form else { return None };
-        let period = arguments.first().and_then(|period| condition.number(*period));
-        (name == "donchian").then_some(Self { value, is_upper, candles: period.unwrap_or(1.0) })
-    }
-
-    fn contains(&self, price: &Unshifted<'_>) -> bool {
-        let first = self.value.back;
-        self.value.longer == price.longer && first <= price.back && price.back < first + self.candles
-    }
+/// Returns whether a value is the upper line of a Donchian channel, and how many candles the channel has
+/// (at least 1 if the period is a parameter); `None` unless it is the upper or lower line.
+fn channel_edge(condition: &Condition, value: &Unshifted<'_>) -> Option<(bool, f64)> {
+    let Form::Line { of, name: line, .. } = &condition.tree.part(value.part).form else { return None };
+    let Form::Call { name, arguments, .. } = &condition.tree.part(*of).form else { return None };
+    let is_edge = name == "donchian" && ["upper", "lower"].contains(&line.as_str());
+    let period = arguments.first().and_then(|period| condition.number(*period));
+    is_edge.then_some((line == "upper", period.unwrap_or(1.0)))
 }
 
 fn check_channel(condition: &Condition, part: PartId, _: Interval) -> Option<String> {
     let comparison = Comparison::from_part(condition, part)?;
     let (lower, higher) = without_difference(condition, &comparison);
-    let edges = [lower, higher].map(|side| ChannelEdge::from_part(condition, side));
-    let (edge, price, is_channel_lower) = match edges {
-        [Some(edge), None] => (edge, higher, true),
-        [None, Some(edge)] => (edge, lower, false),
+    let (lower, higher) = (Unshifted::from_part(condition, lower)?, Unshifted::from_part(condition, higher)?);
+    let edges = [&lower, &higher].map(|side| channel_edge(condition, side));
+    let (edge, price, candles, is_outside) = match edges {
+        [Some((is_upper, candles)), None] => (&lower, &higher, candles, is_upper),
+        [None, Some((is_upper, candles))] => (&higher, &lower, candles, !is_upper),
         _ => return None,
     };
-    let price = Unshifted::from_part(condition, price)?;
     let Form::Name(name) = &condition.tree.part(price.part).form else { return None };
-    if !CANDLE_PRICES.contains(&name.as_str()) || !edge.contains(&price) {
+    let is_candle = CANDLE_PRICES.contains(&name.as_str()) && edge.longer == price.longer;
+    if !is_candle || !(edge.back..edge.back + candles).contains(&price.back) {
         return None;
     }
-    let holds = match (edge.is_upper == is_channel_lower, comparison.relation) {
+    let holds = match (is_outside, comparison.relation) {
         (true, Relation::Below | Relation::Crossing) => "never",
         (false, Relation::AtMost) => "always",
         _ => return None,
     };
-    let (text, channel) = (condition.text_of(part), condition.text_of(edge.value.part));
-    let longer = edge.value.longer.map_or_else(String::new, |interval| format!("@{interval}"));
+    let (text, channel) = (condition.text_of(part), condition.text_of(edge.part));
+    let longer = edge.longer.map_or_else(String::new, |interval| format!("@{interval}"));
     Some(format!(
         "`{text}` {holds} holds: the channel includes the candle itself; did you mean `{channel}[{}]{longer}`, the channel before it?",
         price.back + 1.0

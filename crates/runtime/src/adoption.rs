@@ -36,12 +36,12 @@ pub async fn verify_adoption(
 }
 
 pub async fn verify_missing(broker: &dyn Broker, venue_id: &str) -> Result<(), RuntimeError> {
-    let unsaid = |source| RuntimeError::Venue { question: format!("what is trade {venue_id}"), source };
-    // A long list takes long to read, and only the whole of it proves anything.
+    let unanswered = |source| RuntimeError::Venue { question: format!("trade {venue_id}"), source };
+    // Only a complete list proves anything, and a long one takes time.
     let ask = async { (broker.trade(venue_id, Detail::ById).await, broker.trades().await) };
     let Ok((answer, listing)) = tokio::time::timeout(LIST_DEADLINE, ask).await else {
-        let text = format!("its list was not read within {} s", LIST_DEADLINE.as_secs());
-        return Err(unsaid(BrokerError::Unavailable { text }));
+        let text = format!("the trade list took longer than {} s", LIST_DEADLINE.as_secs());
+        return Err(unanswered(BrokerError::Unavailable { text }));
     };
     let is_listed = listing.trades.iter().any(|report| report.id == venue_id);
     match (answer, listing.ended_early) {
@@ -51,9 +51,9 @@ pub async fn verify_missing(broker: &dyn Broker, venue_id: &str) -> Result<(), R
         }
         (Err(BrokerError::NotFound { .. }), None) if listing.is_complete => Ok(()),
         (Err(BrokerError::NotFound { .. }), None) => {
-            Err(unsaid(BrokerError::Unavailable { text: "its list is not whole".to_owned() }))
+            Err(unanswered(BrokerError::Unavailable { text: "the trade list is incomplete".to_owned() }))
         }
-        (Err(BrokerError::NotFound { .. }), Some(error)) | (Err(error), _) => Err(unsaid(error)),
+        (Err(BrokerError::NotFound { .. }), Some(error)) | (Err(error), _) => Err(unanswered(error)),
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn check_adoption(
         Ok(report) => report,
         Err(BrokerError::NotFound { .. }) => return Err(RuntimeError::UnknownTrade { venue_id: named }),
         Err(source) => {
-            return Err(RuntimeError::Venue { question: format!("what is trade {venue_id}"), source });
+            return Err(RuntimeError::Venue { question: format!("trade {venue_id}"), source });
         }
     };
     let is_other = compare_terms(order, &report) == Match::Different && !may_be_taken(&report);
@@ -91,7 +91,7 @@ fn describe_order(order: &OpenOrder) -> String {
 }
 
 fn describe_report(report: &TradeReport) -> String {
-    fn word<T: Display>(value: Option<&T>) -> String {
+    fn text<T: Display>(value: Option<&T>) -> String {
         value.map_or_else(|| "?".to_owned(), ToString::to_string)
     }
     let TradeReport { id, symbol, direction, close_type, expiration_type, .. } = report;
@@ -99,11 +99,11 @@ fn describe_report(report: &TradeReport) -> String {
     let account = report.account.map_or_else(|| "an unknown".to_owned(), |account| format!("the {account}"));
     format!(
         "trade {id}, {} {} {} for {} {} on {account} account",
-        word(direction.as_ref()),
-        word(amount.as_ref()),
-        word(symbol.as_ref()),
-        word(close_type.as_ref()),
-        word(expiration_type.as_ref()),
+        text(direction.as_ref()),
+        text(amount.as_ref()),
+        text(symbol.as_ref()),
+        text(close_type.as_ref()),
+        text(expiration_type.as_ref()),
     )
 }
 
@@ -132,13 +132,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_trade_that_does_not_exist_or_is_another_is_not_adopted() {
+    async fn rejects_adoption_of_missing_or_different_trades() {
         let text = || "01JT".to_owned();
         let direction = |direction| Some(Reported::Known(direction));
         let bare = || TradeReport::new("01JT");
         check(Ok(TradeReport { direction: direction(Direction::Buy), ..bare() }), None).await;
         check(Ok(bare()), None).await;
-        let other = Some("and asked for was BUY 10 BTCUSDT");
+        let other = Some("but ordered was BUY 10 BTCUSDT");
         check(Ok(TradeReport { direction: direction(Direction::Sell), ..bare() }), other).await;
         check(Ok(TradeReport::new("01JU")), Some("trade 01JT is trade 01JU")).await;
         // Computed with floats, it is that amount all the same, however long ago.
@@ -153,7 +153,7 @@ mod tests {
         check(Ok(amount("50", SENT)), None).await;
         check(Ok(amount("50", later)), other).await;
         let real = TradeReport { account: Some(Account::Real), ..amount("50", SENT) };
-        check(Ok(real), Some("on the real account, and asked for was BUY 10 BTCUSDT")).await;
+        check(Ok(real), Some("on the real account, but ordered was BUY 10 BTCUSDT")).await;
         check(Err(BrokerError::NotFound { text: text() }), Some("the venue has no trade 01JT")).await;
         check(Err(BrokerError::Unavailable { text: text() }), Some("did not answer")).await;
     }
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_long_list_is_read_to_its_end_but_a_person_does_not_wait_for_a_slow_answer() {
+    async fn reads_a_long_list_but_limits_the_wait_for_a_trade() {
         let missing = verify_missing(&Slow, "01JT").await;
         assert!(missing.is_ok(), "{missing:?}");
         let scale = MoneyScale::new(2).unwrap();

@@ -58,7 +58,6 @@ impl Demand {
         let audited = if settings.audit_settlement_prices { REQUESTS_PER_AUDIT } else { 0.0 };
         let per_trade = 1.0 + REQUESTS_PER_ENDING as f64 + audited;
         let shortest = bots.iter().map(|bot| bot.expiry().close_type.duration()).min();
-        // As many as the candles bring, and no more than can be open.
         let trades_a_second = (bots.iter().map(|bot| rate(1, bot.interval.length())).sum::<f64>())
             .min(shortest.map_or(0.0, |duration| rate(opens, duration)));
         let every = |seconds: u32| if seconds == 0 { 0.0 } else { 1.0 / f64::from(seconds) };
@@ -110,11 +109,11 @@ impl Demand {
     pub fn shortage(&self, per_second: f64) -> Option<String> {
         let problem = self.problem(per_second)?;
         let enough = (1..=MAX_SUGGESTED).find(|limit| self.problem(f64::from(*limit)).is_none());
-        let raise = enough
-            .map_or_else(String::new, |enough| format!("set it to {enough} if the venue stands that, "));
+        let raise =
+            enough.map_or_else(String::new, |enough| format!("set it to {enough} if the venue allows it, "));
         Some(format!(
-            "broker.requests_per_second = {per_second} is too low for these bots: {problem}; {raise}let the bots listen to \
-             fewer series, or raise risk.max_signal_delay_ms"
+            "broker.requests_per_second = {per_second} is too low for these bots: {problem}; {raise}use fewer series, or raise \
+             risk.max_signal_delay_ms"
         ))
     }
 
@@ -124,13 +123,13 @@ impl Demand {
         }
         let needed = self.needed(per_second);
         if needed > per_second {
-            return Some(format!("they need {needed:.1} a second when every candle brings a trade"));
+            return Some(format!("they need up to {needed:.1} requests/s"));
         }
         let (latest, window) = (self.close.latest_open(per_second), self.close.window?);
         (latest > window).then(|| {
             format!(
-                "when their candles close at once and all bring a trade, the last open leaves {:.1} s after the close, and \
-                 by risk.max_signal_delay_ms it may leave within {:.1} s",
+                "when all candles close together, the last open leaves {:.1} s after the close; risk.max_signal_delay_ms \
+                 allows {:.1} s",
                 seconds(latest),
                 seconds(window)
             )
@@ -141,17 +140,16 @@ impl Demand {
         let Self { candles, prices, trades, accounts, .. } = self;
         let early = rate(self.close.early(per_second), self.close.interval);
         let parts = format!(
-            "requests a second, when every candle brings a trade: {:.1} (candles {:.1}, prices {prices:.1}, trades {trades:.1}, \
-             wallet and lists {accounts:.2})",
+            "up to {:.1} requests/s (candles {:.1}, prices {prices:.1}, trades {trades:.1}, wallet and lists {accounts:.2})",
             self.needed(per_second),
             candles + early
         );
         if per_second == 0.0 {
-            return format!("{parts}; there is no limit");
+            return format!("{parts}; no limit is set");
         }
         let latest = seconds(self.close.latest_open(per_second));
         format!(
-            "{parts} of broker.requests_per_second = {per_second}; when all candles close at once, the last open leaves \
+            "{parts} of broker.requests_per_second = {per_second}; when all candles close together, the last open leaves \
              within {latest:.1} s"
         )
     }
@@ -159,7 +157,6 @@ impl Demand {
 
 impl Close {
     fn early(&self, per_second: f64) -> usize {
-        // A question arrives half a round trip after it left.
         let left = seconds(USUAL_LAG - self.first_ask) - seconds(USUAL_ROUND_TRIP) / 2.0;
         if left <= 0.0 || per_second == 0.0 {
             return 0;
@@ -232,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn the_average_is_the_sum_of_what_is_asked_at_its_pace() {
+    fn average_demand_sums_all_request_rates() {
         // By hand: 12 candles and 6 early questions a minute; 12 trades a minute of 5 requests; 1/60 + 2/300.
         let need = demand(12, &unlimited(), false).needed(5.0);
         assert!((need - (18.0 / 60.0 + 1.0 + 1.0 / 60.0 + 2.0 / 300.0)).abs() < 1e-9, "{need}");
@@ -242,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_open_leaves_when_all_before_it_had_their_turns() {
+    fn last_open_leaves_after_all_earlier_requests() {
         // 12 candles, 6 early questions, 11 opens: 29, of which 5 at once, the last 4.8 s later, and its answer.
         assert_eq!(demand(12, &unlimited(), false).close.latest_open(5.0), Millis::new(4_900));
         assert_eq!(demand(12, &unlimited(), false).shortage(5.0), None);
@@ -256,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn prices_are_shown_only_where_nothing_else_waits_for_them() {
+    fn display_prices_need_spare_request_budget() {
         assert!(demand(12, &unlimited(), false).has_room_to_show(5.0));
         assert!(!demand(21, &RiskSettings::default(), false).has_room_to_show(5.0));
         assert!(demand(21, &RiskSettings::default(), false).has_room_to_show(0.0));

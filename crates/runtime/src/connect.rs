@@ -24,8 +24,8 @@ pub async fn connect(broker: &dyn Broker, kind: Kind, scale: MoneyScale) -> Resu
         let question = question.to_owned();
         move |source| RuntimeError::Venue { question, source }
     };
-    let identity = within_deadline(broker.identity()).await.map_err(failed("who am I"))?.value;
-    let balances = within_deadline(broker.balances()).await.map_err(failed("what do the wallets hold"))?;
+    let identity = within_deadline(broker.identity()).await.map_err(failed("the user"))?.value;
+    let balances = within_deadline(broker.balances()).await.map_err(failed("the wallet balances"))?;
     let balance = balances.value.of(kind).ok_or_else(|| no_wallet(kind, &balances.value))?;
     let balance = counted_balance(balance, scale)?;
     Ok(Account { user: identity.user, kind, balance, balances: Some(balances) })
@@ -36,7 +36,7 @@ fn no_wallet(kind: Kind, balances: &Balances) -> RuntimeError {
     types.sort_unstable();
     types.dedup();
     let listed = if types.is_empty() { "none".to_owned() } else { types.join(", ") };
-    RuntimeError::NoWallet { kind: name_of(kind), listed }
+    RuntimeError::NoWallet { kind: account_label(kind), listed }
 }
 
 /// Rounds a balance to the scale. A venue that uses floats sends 10000.000000000002 for 10000.
@@ -54,7 +54,7 @@ pub(crate) fn without_noise(amount: Decimal, scale: MoneyScale) -> Option<Decima
     exact.ok().filter(|exact| (*exact - amount).abs() <= noise)
 }
 
-const fn name_of(kind: Kind) -> &'static str {
+const fn account_label(kind: Kind) -> &'static str {
     match kind {
         Kind::Demo => "DEMO",
         Kind::Real => "REAL",
@@ -68,7 +68,7 @@ mod tests {
     use candlewick_sdk::Millis;
 
     #[tokio::test]
-    async fn an_account_has_what_its_own_wallets_hold_and_one_that_does_not_exist_is_refused() {
+    async fn reads_the_balance_of_the_account_and_rejects_a_missing_wallet() {
         let mut broker = MockBroker::new();
         broker.expect_identity().returning(|| Ok(Reply::at(Identity::default(), Millis::ZERO)));
         let gold = WalletName { type_name: "GOLD".to_owned(), ..WalletName::default() };
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn the_noise_of_a_float_is_no_money_and_a_decimal_too_many_is_said() {
+    fn rounds_float_noise_and_rejects_extra_decimals() {
         let check = |balance: &str, decimals: u32, expected: Option<&str>| {
             let scale = MoneyScale::new(decimals).unwrap();
             let counted = counted_balance(balance.parse().unwrap(), scale);

@@ -9,35 +9,31 @@ pub(crate) type Result<T, E = RuntimeError> = std::result::Result<T, E>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
-    #[error("the venue did not answer \"{question}\"")]
+    #[error("the venue did not answer a request for {question}")]
     Venue { question: String, source: BrokerError },
-    #[error(
-        "the venue rejected the request for past candles of {series}: this interval is none of those that such venues have"
-    )]
+    #[error("the venue rejected the request for past candles of {series}: unusual interval")]
     UnsupportedInterval { series: Series, source: BrokerError },
-    #[error("the venue has no candles of {series}: it does not know the symbol or its asset type")]
+    #[error("the venue has no candles of {series}: unknown symbol or asset type")]
     UnknownSeries { series: Series, source: BrokerError },
     #[error("the account has no {kind} wallet; the venue listed: {listed}")]
     NoWallet { kind: &'static str, listed: String },
-    #[error("the venue has no trade {venue_id}: look for its identifier in the venue's own list")]
+    #[error("the venue has no trade {venue_id}. Look up its id in the venue's trade list")]
     UnknownTrade { venue_id: String },
-    #[error("the venue has trade {venue_id}, and says how it ends: a bot that runs books it")]
+    #[error("the venue still reports trade {venue_id}. Start the bot, which books the result")]
     TradeKnown { venue_id: String },
-    #[error("trade {venue_id} is {found}, and asked for was {wanted}")]
+    #[error("trade {venue_id} is {found}, but ordered was {wanted}")]
     TradeMismatch { venue_id: String, found: String, wanted: String },
-    #[error(
-        "the wallet's balance {balance} cannot be counted with {decimals} decimals: set account.money_scale"
-    )]
+    #[error("the wallet balance {balance} has more than {decimals} decimals. Set account.money_scale")]
     MoneyScaleMismatch { balance: String, decimals: u32 },
     #[error(transparent)]
     Engine(#[from] EngineError),
-    #[error("the journal's entry {seq} cannot be read: {problem}")]
+    #[error("journal entry {seq} cannot be read: {problem}")]
     UnreadableEntry { seq: u64, problem: String },
-    #[error("the journal's entry {seq} is a snapshot that the entries before it do not come to")]
+    #[error("the snapshot in journal entry {seq} does not match the entries before it")]
     WrongSnapshot { seq: u64 },
-    #[error("row {row} is not what the journal's entries come to")]
+    #[error("row {row} does not match the journal entries")]
     WrongRow { row: String },
-    #[error("a start from the compacted copy would not go on from where this journal ends, so none was made")]
+    #[error("the compacted copy restored a different state, so it was discarded")]
     CompactionDiffers,
     #[error("the journal cannot be written")]
     Journal(#[from] JournalError),

@@ -38,8 +38,8 @@ pub use notice::{
 };
 pub use overview::{BotOverview, Overview, TradeOverview};
 pub use past::{
-    Decided, JournalCheck, JournalFold, OldTrade, Past, Projected, Projection, ReadingWatcher, SnapshotCheck,
-    TablesCheck, WholeReading, check_journal, compact_journal, project_journal,
+    Decided, JournalCheck, JournalFold, OldTrade, Projected, Projection, ReadingWatcher, RecoveredState,
+    SnapshotCheck, TablesCheck, WholeReading, check_journal, compact_journal, project_journal,
 };
 pub use reload::{NewSettings, RELOADABLE, SettingsReader, Standing};
 pub use resolver::latest_close;

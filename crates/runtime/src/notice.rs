@@ -20,7 +20,7 @@ pub const fn may_settle(before: Option<IntentState>) -> bool {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::large_enum_variant, reason = "most notices are the large ones")]
+#[allow(clippy::large_enum_variant, reason = "most notices are large")]
 pub enum Notice {
     Begins(Funds),
     LeftInDoubt(IntentRow),
@@ -78,7 +78,7 @@ pub struct Funds {
 }
 
 impl Funds {
-    pub(crate) fn of(ledger: &Ledger) -> Self {
+    pub(crate) fn from_ledger(ledger: &Ledger) -> Self {
         let (free, open_stakes, peak) = (ledger.free(), ledger.open_stakes(), ledger.peak());
         Self { free, open_stakes, peak, first_wallet: None }
     }
@@ -100,7 +100,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    pub(crate) fn of(bot: BotId, verdict: &BotVerdict) -> Self {
+    pub(crate) fn from_verdict(bot: BotId, verdict: &BotVerdict) -> Self {
         let test = verdict.edge_test();
         Self {
             bot,
@@ -167,7 +167,7 @@ impl Watcher {
         if is_unwanted {
             return;
         }
-        // A watcher that has gone misses nothing.
+        // A closed watcher misses nothing.
         if let Err(TrySendError::Full(_)) = self.sender.try_send(notice.clone()) {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
@@ -254,7 +254,7 @@ impl Question {
         }
     }
 
-    pub(crate) const fn of(id: RequestId) -> Option<Self> {
+    pub(crate) const fn from_request(id: RequestId) -> Option<Self> {
         Some(match id {
             RequestId::Candles(_) => Self::Candles,
             RequestId::Price(_) | RequestId::Subscription(_) | RequestId::SettlementPrice => Self::Price,
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watcher_that_does_not_read_misses_notices_and_is_told_how_many() {
+    fn slow_watcher_learns_how_many_notices_it_missed() {
         let (watcher, mut notices) = Watcher::channel(2, Interest::Everything);
         for number in 0..5 {
             watcher.send(&warning(number));
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watcher_of_trades_is_not_flooded_with_candles() {
+    fn trade_watcher_receives_no_candles() {
         let (watcher, mut notices) = Watcher::channel(4, Interest::Trades);
         let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
         let candle = Candle::new(Millis::ZERO, Interval::MINUTE, numbers).unwrap();

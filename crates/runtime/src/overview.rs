@@ -8,7 +8,7 @@ use candlewick_sdk::{Direction, Millis, Money, Outcome, Payout, Symbol};
 use candlewick_statistics::{MeanBreakEven, Verdict};
 use std::collections::BTreeMap;
 
-pub(crate) const SETTLED: usize = 50;
+pub(crate) const MAX_SETTLED: usize = 50;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overview {
@@ -59,7 +59,7 @@ pub struct BotOverview {
 }
 
 impl TradeOverview {
-    fn of(row: &IntentRow, symbols: &[Symbol]) -> Option<Self> {
+    fn new(row: &IntentRow, symbols: &[Symbol]) -> Option<Self> {
         let terms = &row.approved;
         Some(Self {
             intent: terms.intent(),
@@ -79,15 +79,16 @@ impl TradeOverview {
     }
 }
 
-pub(crate) fn trades_of(book: &TradeBook, symbols: &[Symbol]) -> (Vec<TradeOverview>, Vec<TradeOverview>) {
+pub(crate) fn overviews(book: &TradeBook, symbols: &[Symbol]) -> (Vec<TradeOverview>, Vec<TradeOverview>) {
     let is_under_way = |row: &&IntentRow| {
         matches!(row.state, IntentState::InFlight | IntentState::InDoubt | IntentState::Open)
     };
-    let unsettled = book.rows().iter().filter(is_under_way).filter_map(|row| TradeOverview::of(row, symbols));
+    let unsettled =
+        book.rows().iter().filter(is_under_way).filter_map(|row| TradeOverview::new(row, symbols));
     let mut settled: Vec<&IntentRow> =
-        book.rows().iter().rev().filter(|row| row.settled_at.is_some()).take(SETTLED).collect();
+        book.rows().iter().rev().filter(|row| row.settled_at.is_some()).take(MAX_SETTLED).collect();
     settled.sort_by_key(|row| std::cmp::Reverse(row.settled_at));
-    let settled = settled.into_iter().filter_map(|row| TradeOverview::of(row, symbols));
+    let settled = settled.into_iter().filter_map(|row| TradeOverview::new(row, symbols));
     (unsettled.collect(), settled.collect())
 }
 
@@ -104,7 +105,7 @@ struct BotTally {
 }
 
 impl BotTally {
-    const fn count_of(&mut self, outcome: Outcome) -> &mut u64 {
+    const fn counter(&mut self, outcome: Outcome) -> &mut u64 {
         match outcome {
             Outcome::Won => &mut self.won,
             Outcome::Lost => &mut self.lost,
@@ -114,11 +115,11 @@ impl BotTally {
 }
 
 impl BotTallies {
-    pub(crate) fn none(bots: usize) -> Self {
+    pub(crate) fn zeroed(bots: usize) -> Self {
         Self(vec![BotTally::default(); bots])
     }
 
-    pub(crate) fn of(bots: usize, mut old: Self, book: &TradeBook) -> Self {
+    pub(crate) fn from_book(bots: usize, mut old: Self, book: &TradeBook) -> Self {
         old.0.resize(bots, BotTally::default());
         for row in book.rows() {
             old.take(row);
@@ -135,9 +136,9 @@ impl BotTallies {
         let bot = self.0.get_mut(row.approved.bot().index());
         let Some((bot, outcome)) = bot.zip(row.outcome) else { return };
         bot.profit += row.profit;
-        *bot.count_of(outcome) += 1;
+        *bot.counter(outcome) += 1;
         if let (Outcome::Won | Outcome::Lost, Some(payout)) = (outcome, row.payout) {
-            // A payout of nothing has no break-even.
+            // A payout of 0 has no break-even.
             let _ = bot.needed.add(payout.to_fraction());
         }
     }
@@ -145,9 +146,9 @@ impl BotTallies {
     pub(crate) fn correct(&mut self, before: &Settling, after: &Settling) {
         let Some(bot) = self.0.get_mut(before.bot.index()) else { return };
         bot.profit += after.profit - before.profit;
-        let count = bot.count_of(before.outcome);
+        let count = bot.counter(before.outcome);
         *count = count.saturating_sub(1);
-        *bot.count_of(after.outcome) += 1;
+        *bot.counter(after.outcome) += 1;
         let is_decided = |outcome| matches!(outcome, Outcome::Won | Outcome::Lost);
         let Some(payout) = before.payout else { return };
         let _ = match (is_decided(before.outcome), is_decided(after.outcome)) {
@@ -159,7 +160,7 @@ impl BotTallies {
 }
 
 impl BotOverview {
-    pub(crate) fn of_all<'a>(
+    pub(crate) fn collect<'a>(
         verdicts: impl Iterator<Item = &'a BotVerdict>,
         tallies: &BotTallies,
     ) -> Vec<Self> {

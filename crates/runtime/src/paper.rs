@@ -1,4 +1,4 @@
-//! Paper trading: local simulated trades at a venue's real prices. The id of a trade contains its whole state.
+//! Paper trading: local simulated trades at a venue's real prices.
 
 use async_trait::async_trait;
 use candlewick_broker::clock::Clock;
@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Age at which a price record no longer represents its time.
 const STALE: Millis = Millis::from_seconds(5);
 
+/// Paper broker. The id of a trade contains its whole state.
 pub struct PaperBroker {
     market: Arc<dyn MarketData>,
     clock: Arc<dyn Clock>,
@@ -54,7 +55,7 @@ impl PaperBroker {
         };
         let PriceAnswer::Record(record) = self.market.price(symbol, AsOf::Moment(second)).await?.value else {
             return Err(BrokerError::Unavailable {
-                text: "the price of a past second is not there yet".to_owned(),
+                text: "the price of a past second is not available yet".to_owned(),
             });
         };
         let price = if is_open && record.time == second { record.prices.open } else { record.prices.close };
@@ -160,7 +161,7 @@ impl fmt::Display for Ticket {
             ExpirationType::CandleClose => 'c',
             ExpirationType::NextCandle => 'n',
         };
-        // Hexadecimal keeps the longest within the 63 bytes that the journal keeps.
+        // Hexadecimal fits the longest ticket into the journal's 63 bytes.
         let seconds = self.close_type.duration().get() / 1_000;
         write!(f, "p{direction}{kind}{seconds:x}.{:x}.{}", self.arrival.get(), self.symbol)
     }
@@ -197,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ticket_survives_its_text_and_fits_an_identifier() {
+    fn ticket_round_trips_and_fits_an_id() {
         for (symbol, close_type, expiration_type) in [
             ("BTCUSDT", "00:05", ExpirationType::TimeFixed),
             ("A.B C.OTC", "24:00:00", ExpirationType::CandleClose),
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_no_tickets() {
+    fn rejects_invalid_tickets() {
         for text in
             ["", "p", "pxf1.2.A", "pbf1.2", "pbfz.2.A", "pbf0.2.A", "01KE60F1KJQNJN26HJFP5WRFZE", "pé"]
         {

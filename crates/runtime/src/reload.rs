@@ -1,7 +1,7 @@
 //! Reload of settings during a run: which of them may change, and the input for their validation.
 
 use crate::RuntimeSettings;
-use crate::past::Past;
+use crate::past::RecoveredState;
 use candlewick_engine::{BotId, BotVerdict, IntentId, IntentRow, RiskSettings, Session, TradeBook};
 use candlewick_sdk::{Money, Payout};
 use std::sync::Arc;
@@ -37,14 +37,14 @@ pub struct Standing {
 
 impl Standing {
     pub fn of(session: &Session, book: &TradeBook) -> Self {
-        Self::of_rows(session, book.rows().iter())
+        Self::from_rows(session, book.rows().iter())
     }
 
-    pub fn of_past(session: &Session, past: &Past) -> Self {
-        Self::of_rows(session, past.old_rows().chain(past.book().rows()))
+    pub fn of_past(session: &Session, past: &RecoveredState) -> Self {
+        Self::from_rows(session, past.old_rows().chain(past.book().rows()))
     }
 
-    fn of_rows<'a>(session: &Session, rows: impl Iterator<Item = &'a IntentRow>) -> Self {
+    fn from_rows<'a>(session: &Session, rows: impl Iterator<Item = &'a IntentRow>) -> Self {
         let since: Vec<IntentId> = session.verdicts().map(BotVerdict::first_intent).collect();
         let is_own = |row: &&IntentRow| {
             let since = since.get(row.approved.bot().index());
@@ -65,7 +65,7 @@ pub type SettingsReader = Arc<dyn Fn(&Standing) -> Result<NewSettings, String> +
 
 impl RuntimeSettings {
     pub(crate) fn take_reloadable(&mut self, new: &Self) {
-        // One line for each of `RELOADABLE`, held by a test.
+        // One line for each key in `RELOADABLE`, checked by a test.
         self.missing_trade_s = new.missing_trade_s;
         self.second_trade = new.second_trade;
         self.max_payout_percent = new.max_payout_percent;
@@ -74,7 +74,7 @@ impl RuntimeSettings {
         self.audit_settlement_prices = new.audit_settlement_prices;
         self.stop_patience_s = new.stop_patience_s;
         self.interrupt_patience_s = new.interrupt_patience_s;
-        // No setting: what the others come to.
+        // Not a setting, but derived from the others.
         self.shortage.clone_from(&new.shortage);
     }
 }
@@ -87,7 +87,7 @@ mod tests {
     use serde_json::to_value;
 
     #[test]
-    fn exactly_the_reloadable_settings_are_taken_over() {
+    fn applies_exactly_the_reloadable_settings() {
         let other = RuntimeSettings {
             price_every_ms: 1_001,
             watch_prices: false,

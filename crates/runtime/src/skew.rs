@@ -8,16 +8,16 @@ use candlewick_sdk::Millis;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-const STEP: Millis = Millis::new(250);
-const KEPT: usize = 16;
-const FORGOTTEN_AFTER: Millis = Millis::from_seconds(600);
+const MIN_REPORTED_CHANGE: Millis = Millis::new(250);
+const MAX_SAMPLES: usize = 16;
+const MAX_SAMPLE_AGE: Millis = Millis::from_seconds(600);
 /// Clock drift allowance: bounds widen by 1 ms per this many ms. Twice the drift of cheap quartz.
-const DRIFT: i64 = 5_000;
-const LEAP: usize = 2;
+const DRIFT_DIVISOR: i64 = 5_000;
+const LEAP_SAMPLES: usize = 2;
 
 #[derive(Debug, Default)]
 pub(crate) struct SkewWatch {
-    samples: VecDeque<Dated>,
+    samples: VecDeque<TimedSample>,
     reported: Millis,
     estimate: Option<ClockEstimate>,
     outvoted: u64,
@@ -29,7 +29,7 @@ pub(crate) struct SkewWatch {
 pub fn describe_skew(offset: Millis, limit: Option<Millis>) -> String {
     let seconds = |span: Millis| format!("{:.1} s", span.get() as f64 / 1_000.0);
     let side = match offset.get() {
-        0 => return "this machine agrees with the venue's clock again".to_owned(),
+        0 => return "this machine's clock agrees with the venue's again".to_owned(),
         ..0 => "behind",
         1.. => "ahead of",
     };
@@ -39,7 +39,7 @@ pub fn describe_skew(offset: Millis, limit: Option<Millis>) -> String {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Dated {
+struct TimedSample {
     at: Millis,
     sample: ClockSample,
 }
@@ -54,11 +54,11 @@ pub(crate) struct Change {
 impl SkewWatch {
     pub(crate) fn take(&mut self, sample: ClockSample, now: Millis) -> Change {
         if sample.bounds.low > sample.bounds.high {
-            // Our own clock went back between the question and the answer: that proves nothing.
+            // Our clock went back during the request, which proves nothing.
             return Change::default();
         }
         self.forget(sample.source, now);
-        self.samples.push_back(Dated { at: now, sample });
+        self.samples.push_back(TimedSample { at: now, sample });
         let leapt = self.find_leap(now);
         self.estimate = self.agree(now);
         let is_outvoted = self.estimate.is_some_and(|found| !found.allows(sample.bounds));
@@ -91,11 +91,10 @@ impl SkewWatch {
         let bounds = self.bounds_to_use()?;
         let known = Millis::ZERO - self.reported;
         if bounds.low <= known && known <= bounds.high {
-            // Nothing contradicts what was reported.
             return None;
         }
         let offset = Millis::ZERO - bounds.certain();
-        let is_worthwhile = offset.abs_diff(self.reported) >= STEP || offset == Millis::ZERO;
+        let is_worthwhile = offset.abs_diff(self.reported) >= MIN_REPORTED_CHANGE || offset == Millis::ZERO;
         if is_worthwhile {
             self.reported = offset;
         }
@@ -118,12 +117,12 @@ impl SkewWatch {
     }
 
     fn find_leap(&mut self, now: Millis) -> Option<Millis> {
-        let earlier = self.samples.len().checked_sub(LEAP).filter(|earlier| *earlier > 0)?;
+        let earlier = self.samples.len().checked_sub(LEAP_SAMPLES).filter(|earlier| *earlier > 0)?;
         let bounds = |samples: std::ops::Range<usize>| {
             self.samples.range(samples).map(move |dated| dated.bounds_at(now))
         };
         let newest = bounds(earlier..self.samples.len());
-        let after = agree(newest.clone()).filter(|after| after.agreeing == LEAP)?;
+        let after = agree(newest.clone()).filter(|after| after.agreeing == LEAP_SAMPLES)?;
         let before = agree(bounds(0..earlier))?;
         let is_leap = newest.into_iter().all(|bounds| !before.allows(bounds));
         if !is_leap {
@@ -134,9 +133,9 @@ impl SkewWatch {
     }
 
     fn forget(&mut self, source: ClockSource, now: Millis) {
-        self.samples.retain(|dated| now - dated.at <= FORGOTTEN_AFTER);
-        let of_it = |dated: &Dated| dated.sample.source == source;
-        if self.samples.iter().filter(|dated| of_it(dated)).count() >= KEPT
+        self.samples.retain(|dated| now - dated.at <= MAX_SAMPLE_AGE);
+        let of_it = |dated: &TimedSample| dated.sample.source == source;
+        if self.samples.iter().filter(|dated| of_it(dated)).count() >= MAX_SAMPLES
             && let Some(oldest) = self.samples.iter().position(of_it)
         {
             self.samples.remove(oldest);
@@ -144,9 +143,9 @@ impl SkewWatch {
     }
 }
 
-impl Dated {
+impl TimedSample {
     fn bounds_at(&self, now: Millis) -> Skew {
-        let drift = Millis::new((now - self.at).get().max(0) / DRIFT);
+        let drift = Millis::new((now - self.at).get().max(0) / DRIFT_DIVISOR);
         let Skew { low, high } = self.sample.bounds;
         Skew { low: low - drift, high: if high == Millis::MAX { high } else { high + drift } }
     }
@@ -180,7 +179,7 @@ pub(super) fn agree(bounds: impl ExactSizeIterator<Item = Skew> + Clone) -> Opti
     if count == 0 {
         return None;
     }
-    // Where all agree, which they do while no clock is wrong, there is nothing to be sorted.
+    // Fast path: usually all bounds overlap.
     let common = bounds
         .clone()
         .reduce(|one, other| Skew { low: one.low.max(other.low), high: one.high.min(other.high) });
@@ -190,7 +189,7 @@ pub(super) fn agree(bounds: impl ExactSizeIterator<Item = Skew> + Clone) -> Opti
     }
     let mut edges: Vec<(Millis, Edge)> =
         bounds.flat_map(|skew| [(skew.low, Edge::Begins), (skew.high, Edge::Ends)]).collect();
-    // At one point beginnings come first: bounds that touch agree.
+    // Starts sort before ends, so that touching bounds agree.
     edges.sort_unstable();
     let (mut depth, mut best) = (0, 0);
     let mut found: Option<(Millis, Millis)> = None;
@@ -240,11 +239,11 @@ pub(crate) struct ClockSample {
 }
 
 impl ClockSample {
-    pub(crate) fn of_date<T>(reply: &Reply<T>) -> Option<Self> {
+    pub(crate) fn from_date<T>(reply: &Reply<T>) -> Option<Self> {
         reply.skew().map(|bounds| Self { source: ClockSource::Date, bounds })
     }
 
-    pub(crate) fn of_open(reply: &Reply<Box<TradeReport>>) -> Option<Self> {
+    pub(crate) fn from_open(reply: &Reply<Box<TradeReport>>) -> Option<Self> {
         let taken = reply.value.request_time?;
         let bounds = Skew { low: taken - reply.received, high: taken - reply.sent };
         Some(Self { source: ClockSource::Open, bounds })
@@ -252,7 +251,7 @@ impl ClockSample {
 
     /// Returns the sample of a price answer: the venue's time is the record's or later.
     /// `None` for a record later than requested, or with an implausible future time: these prove nothing.
-    pub(crate) fn of_price(reply: &Reply<PriceAnswer>, asked: Millis) -> Option<Self> {
+    pub(crate) fn from_price(reply: &Reply<PriceAnswer>, asked: Millis) -> Option<Self> {
         let record = reply.value.record().filter(|record| record.time <= asked)?;
         let recorded = record.recorded_time.filter(|at| *at <= reply.received + MAX_AHEAD);
         let recorded = recorded.unwrap_or(record.time).max(record.time);
@@ -261,7 +260,7 @@ impl ClockSample {
     }
 }
 
-const QUIET: Millis = Millis::from_seconds(600);
+const REPORT_INTERVAL: Millis = Millis::from_seconds(600);
 
 #[derive(Debug, Default)]
 pub(super) struct LeapLog {
@@ -272,7 +271,7 @@ pub(super) struct LeapLog {
 
 impl LeapLog {
     pub(super) fn describe(&mut self, by: Millis, now: Millis) -> Option<String> {
-        if self.reported.is_some_and(|reported| now - reported < QUIET) {
+        if self.reported.is_some_and(|reported| now - reported < REPORT_INTERVAL) {
             self.omitted += 1;
             self.largest = self.largest.max(by.abs_diff(Millis::ZERO));
             return None;
@@ -281,10 +280,10 @@ impl LeapLog {
             std::mem::replace(self, Self { reported: Some(now), ..Self::default() });
         let earlier = match omitted {
             0 => String::new(),
-            1 => format!("; 1 more leap since the last report, of {largest} ms"),
-            more => format!("; {more} more leaps since the last report, up to {largest} ms"),
+            1 => format!("; 1 more jump since the last report, {largest} ms"),
+            more => format!("; {more} more jumps since the last report, up to {largest} ms"),
         };
-        Some(format!("the venue's clock leapt by {by} ms against this machine's{earlier}"))
+        Some(format!("the venue's clock jumped by {by} ms relative to this machine's{earlier}"))
     }
 }
 
@@ -296,7 +295,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn an_answer_that_came_before_its_question_proves_nothing() {
+    fn ignores_answers_received_before_their_request() {
         let (watch, change) =
             watched(&[says(ClockSource::Date, -100, 100), says(ClockSource::Date, 500, -500)]);
         assert_eq!(change, Change::default());
@@ -318,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_certain_and_changed_difference_is_told() {
+    fn reports_only_certain_and_changed_skew() {
         let mut watch = SkewWatch::default();
         let mut take = |low, high| watch.take(says(ClockSource::Date, low, high), Millis::ZERO).offset;
         assert_eq!(take(-300, 900), None);
@@ -332,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn several_sources_narrow_the_difference_and_a_stranger_is_outvoted() {
+    fn sources_narrow_the_skew_and_outliers_are_outvoted() {
         let (watch, _) = watched(&[
             says(ClockSource::Date, -300, 899),
             says(ClockSource::Date, 100, 1_299),
@@ -347,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leap_of_either_clock_is_heeded_at_once_and_believed_at_the_second_answer() {
+    fn clock_jump_takes_effect_at_once_and_is_confirmed_by_a_second_answer() {
         for leap in [60_000, -60_000] {
             let calm = says(ClockSource::Date, -100, 900);
             let leapt = says(ClockSource::Date, leap - 100, leap + 900);
@@ -369,7 +368,7 @@ mod tests {
     proptest! {
         /// Whatever a request takes and wherever in it the venue reads its clock: the truth lies within the bounds.
         #[test]
-        fn the_true_difference_lies_within_the_estimate(
+        fn estimate_contains_the_true_skew(
             truth in -100_000_i64..100_000,
             requests in prop::collection::vec((0_i64..3_000, 0.0_f64..1.0, 0..3_u8, 0_i64..5_000), 1..60),
         ) {
@@ -398,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_described_with_its_side() {
+    fn describes_skew_with_its_side() {
         let describe = |offset| describe_skew(Millis::new(offset), Some(Millis::new(2_000)));
         assert!(describe(-994).contains("1.0 s behind") && describe(1_500).contains("1.5 s ahead"));
         assert!(describe(0).contains("agrees"));
@@ -411,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bounds_are_those_of_the_majority() {
+    fn bounds_follow_the_majority() {
         check_agreement(&[], None);
         check_agreement(&[(1, 5)], Some((1, Some(5), 1)));
         // The example of the algorithm's usual description: 8 to 12, 11 to 13 and 14 to 15 agree on 11 to 12.
@@ -430,13 +429,13 @@ mod tests {
         let prices = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
         let (time, recorded_time) = (noon + time, recorded_time.map(|at| noon + at));
         let reply = Reply::at(PriceAnswer::Record(PriceRecord { time, prices, recorded_time }), noon);
-        let sample = ClockSample::of_price(&reply, noon);
+        let sample = ClockSample::from_price(&reply, noon);
         let bounds = expected.map(|low| Skew { low, high: Millis::MAX });
         assert_eq!(sample.map(|sample| sample.bounds), bounds, "{time} {recorded_time:?}");
     }
 
     #[test]
-    fn a_price_record_of_a_moment_that_was_not_asked_for_proves_nothing_of_the_clock() {
+    fn ignores_price_records_later_than_requested() {
         let second = Millis::SECOND;
         check_price(Millis::ZERO, None, Some(Millis::ZERO));
         check_price(Millis::new(-1_000), None, Some(Millis::new(-1_000)));
@@ -447,14 +446,14 @@ mod tests {
     }
 
     #[test]
-    fn leaps_in_quick_succession_are_counted_and_reported_together() {
+    fn condenses_frequent_clock_jumps() {
         let mut log = LeapLog::default();
         let mut leap = |second: i64, by: i64| log.describe(Millis::new(by), Millis::from_seconds(second));
         let first = leap(0, 1_373);
         assert!(first.as_ref().is_some_and(|text| text.contains("1373 ms")), "{first:?}");
         assert_eq!([leap(5, -2_000), leap(599, 900)], [None, None]);
         let others = leap(600, 1_373);
-        assert!(others.is_some_and(|text| text.contains("2 more leaps") && text.ends_with("2000 ms")));
+        assert!(others.is_some_and(|text| text.contains("2 more jumps") && text.ends_with("2000 ms")));
         assert_eq!(leap(1_200, 1_373), first);
     }
 }

@@ -1,6 +1,6 @@
-//! One way of the bench `sweep`, once, for whoever counts instructions or takes samples:
-//! `one_sweep <declared|black-box|naive|shared|lists|fixture> [periods]`, 50 sets for each period; `fixture` runs nothing, and is what
-//! all others take besides. `BENCHMARKS.md` has the commands.
+//! Runs one way of the bench `sweep` once, for instruction counts and profilers:
+//! `one_sweep <declared|black-box|naive|shared|lists|fixture> [periods]`, 50 sets for each period; `fixture` runs nothing, which is
+//! the overhead of all others. `BENCHMARKS.md` has the commands.
 
 #[path = "../benches/sweep/fixture.rs"]
 mod fixture;
@@ -22,7 +22,6 @@ fn main() -> ExitCode {
     .map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
 }
 
-/// Nothing where the way is none of those it may be.
 fn run(way: &str, periods: usize) -> Option<()> {
     let last = format!("period=2..{}", periods + 1);
     let fixture = Fixture::new(100_000, [&last, "oversold=12..30:2", "overbought=70..90:5"]);

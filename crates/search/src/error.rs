@@ -19,13 +19,13 @@ pub enum SearchError {
     InvalidCondition { text: String, problem: String },
     #[error("{problem}")]
     InvalidSearch { problem: String },
-    #[error("the strategy's declaration is wrong: {problem}")]
+    #[error("the strategy's declaration is incorrect: {problem}")]
     DeclarationMismatch { problem: String },
     #[error("{problem}")]
     InvalidWindows { problem: String },
     #[error("{}: {problem}", path.display())]
     OtherSweep { path: PathBuf, problem: String },
-    #[error("{}: another sweep is writing it", path.display())]
+    #[error("{}: another sweep is writing this file", path.display())]
     SweepLocked { path: PathBuf },
     #[error("{}: cannot {action} the file", path.display())]
     UnusableFile { path: PathBuf, action: &'static str, source: io::Error },
@@ -37,7 +37,6 @@ impl SearchError {
     }
 }
 
-/// Starts threads for runs in parallel.
 pub(crate) fn thread_pool(threads: NonZeroUsize) -> Result<rayon::ThreadPool, SearchError> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build();
     pool.map_err(|error| SearchError::invalid_search(error.to_string()))

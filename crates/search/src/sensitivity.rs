@@ -1,5 +1,5 @@
-//! Sensitivity of a result to the venue's settings. A [`SensitivityRow`] is a pure function of the run and
-//! its number, so that any part can run anywhere.
+//! Sensitivity of a result to the venue's settings.
+//! A [`SensitivityRow`] is a pure function of the run and its number, so that any part can run anywhere.
 
 use crate::SearchError;
 use crate::error::thread_pool;
@@ -195,7 +195,6 @@ fn payouts(own: &SimulationSettings) -> Vec<Case> {
         setting: VenueSetting::PayoutPercent,
         label: format!("{payout_percent} %"),
         value: Some(payout_percent.to_fraction() * 100.0),
-        // One for all symbols.
         simulation: SimulationSettings {
             payout_percent,
             payout_percent_by_symbol: BTreeMap::new(),
@@ -262,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn the_payout_that_breaks_even_lies_between_those_that_were_tried() {
+    fn interpolates_the_break_even_payout() {
         for (rows, expected) in [
             (&[(60.0, -0.03), (64.0, -0.01), (68.0, 0.01)][..], Some(66.0)),
             (&[(60.0, 0.0), (64.0, 0.02)], Some(60.0)),
@@ -279,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn every_curve_holds_the_settings_of_the_run_itself() {
+    fn every_curve_includes_the_run_itself() {
         let latency_ms = Millis::new(700);
         let own = SimulationSettings { latency_ms, ..SimulationSettings::default() };
         for cases in [latencies(&own), payouts(&own), paths(&own), stresses(&own)] {
@@ -287,14 +286,14 @@ mod tests {
         }
         let runs =
             [latencies(&own), payouts(&own), paths(&own), stresses(&own)].map(|cases| cases.len() as u64);
-        // The run's own latency is none of the usual ones.
+        // The run's own latency is not one of the usual ones.
         assert_eq!(runs.iter().sum::<u64>(), Sensitivity::RUNS + 1);
         let values: Vec<f64> = latencies(&own).iter().filter_map(|case| case.value).collect();
         assert_eq!(values, [0.0, 700.0, 1_000.0, 2_000.0, 3_000.0, 4_000.0, 5_000.0]);
     }
 
     #[test]
-    fn the_worst_case_is_never_milder_than_the_run() {
+    fn worst_case_is_never_milder_than_the_run() {
         let latency_ms = Millis::from_seconds(9);
         let own = SimulationSettings { latency_ms, stress: 0.7, ..SimulationSettings::default() };
         let worst = stresses(&own).pop().unwrap().simulation;

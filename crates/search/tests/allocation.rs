@@ -1,4 +1,4 @@
-//! What a trial of a search takes from the allocator: as much for many candles as for few.
+//! Allocations of a trial do not depend on the number of candles.
 
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
@@ -50,7 +50,7 @@ static ALLOCATOR: Counting = Counting;
 const CANDLES: usize = 400_000;
 
 #[test]
-fn a_trial_of_a_search_asks_for_no_more_memory_however_many_candles_it_has() {
+fn trial_memory_is_independent_of_the_number_of_candles() {
     let registry = Registry::default().with::<rsi_reversal::RsiReversal>().unwrap();
     let entry = registry.find("rsi-reversal").unwrap();
     let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };
@@ -79,7 +79,7 @@ fn a_trial_of_a_search_asks_for_no_more_memory_however_many_candles_it_has() {
             };
             let (start, end) = (candles[0].start(), candles[0].end());
             let quarter = start + Millis::new((end - start).get() / 4);
-            // The fates of orders are worked out by the first.
+            // The first trial computes the outcomes of orders.
             let _ = (measure(quarter), measure(end));
             let ((few, asked), (many, asked_of_many)) = (measure(quarter), measure(end));
             println!("{black_box:?}, several {several}: {few} trades {asked}, {many} trades {asked_of_many}");

@@ -1,4 +1,4 @@
-//! Trials of a sweep beside the single backtests of their sets: the same trades, whatever is shared and whatever the rules.
+//! Trials of a sweep have the trades of single backtests, whatever they share and whatever the rules.
 #![allow(clippy::unwrap_used, missing_docs, reason = "what cannot be made or run fails its test")]
 
 mod fixtures;
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use std::num::NonZeroUsize;
 use trial_rules::rules;
 
-/// Minutes of so many days, made anew at each call; a stretch of them and some single ones are missing.
+/// Generates minutes of some days, with one gap and some single missing candles.
 fn minutes(days: u32) -> CandleSeries {
     let whole = fixtures::minutes(MONDAY, days);
     let is_there = |index: usize| !(900..927).contains(&index) && !index.is_multiple_of(397);
@@ -91,7 +91,7 @@ impl<'a> Fixture<'a> {
         Self::delayed(entry, rules, parameters, (days, 0))
     }
 
-    /// The same of a bot whose trades are asked for so many seconds after its decisions.
+    /// Like the plain bot, but with orders some seconds after its decisions.
     fn delayed(
         entry: &'a StrategyEntry,
         (stake, risk): (&Value, &Value),
@@ -173,7 +173,7 @@ fn registry() -> Registry {
 }
 
 #[test]
-fn random_trials_equal_their_single_backtests_trade_by_trade_under_any_rules() {
+fn random_trials_equal_their_backtests_under_any_rules() {
     let registry = registry();
     let [rsi, ema, stochastic] =
         ["rsi-reversal", "ema-cross", "stochastic-adx"].map(|name| registry.find(name).unwrap());
@@ -193,9 +193,9 @@ fn random_trials_equal_their_single_backtests_trade_by_trade_under_any_rules() {
     assert!(trades > 5_000, "{trades} trades are too few to tell anything");
 }
 
-/// What makes a trial quick is that a trade opens with its signal: one of a delayed bot is a whole replay.
+/// The shortcut of a trial needs trades that open with their signals, so a delayed bot is replayed in full.
 #[test]
-fn a_trial_of_a_delayed_bot_equals_its_single_backtest_under_any_rules() {
+fn trial_of_delayed_bot_equals_its_backtest_under_any_rules() {
     let registry = registry();
     let (mut trades, mut moved, mut trials) = (0, 0, 0);
     for ((stake, risk), seed) in rules().iter().zip(1..) {
@@ -225,12 +225,12 @@ fn a_trial_of_a_delayed_bot_equals_its_single_backtest_under_any_rules() {
             }
         }
     }
-    // One that opened all trades with their signals would be as good as one without a delay.
+    // If all trades opened with their signals, the delay would have no effect.
     assert!(trades > 2_000 && moved * 2 > trials, "{trades} trades, {moved} of {trials} moved");
 }
 
 #[test]
-fn an_earlier_end_and_stress_are_shared_as_well() {
+fn trials_share_an_earlier_end_and_stress() {
     let registry = registry();
     let entry = registry.find("rsi-reversal").unwrap();
     let mut fixture = Fixture::new(entry, (&rules()[0].0, &rules()[1].1), &RSI, 2);
@@ -255,7 +255,7 @@ candlewick_sdk::parameters! {
     }
 }
 
-/// Its signals depend on everything that it was ever shown, and on the order.
+/// A strategy whose signals depend on all candles seen and their order.
 struct OrderDependent {
     params: AttentiveParams,
     longer: Vec<Interval>,
@@ -306,7 +306,7 @@ impl StrategyFactory for OrderDependent {
 }
 
 #[test]
-fn a_strategy_is_told_the_same_in_a_trial_as_in_its_single_backtest() {
+fn strategy_gets_the_same_calls_in_trial_and_backtest() {
     let registry = registry();
     let entry = registry.find("order-dependent").unwrap();
     let mut trades = 0;
@@ -324,7 +324,7 @@ fn a_strategy_is_told_the_same_in_a_trial_as_in_its_single_backtest() {
 candlewick_sdk::parameters! {
     struct BoastfulParams {
         level: f64 = 30.0, 0.0..=100.0;
-        /// How far beside it the level lies that it declares.
+        /// Error of the declared level.
         beside: f64 = 0.0, 0.0..=1.0;
         names: bool = true;
         period: usize = 5, 2..=50;
@@ -369,15 +369,15 @@ impl StrategyFactory for WronglyDeclared {
 }
 
 #[test]
-fn wrong_declarations_and_one_key_for_two_series_are_caught() {
+fn detects_wrong_declarations_and_duplicate_keys() {
     let registry = registry();
     let entry = registry.find("wrongly-declared").unwrap();
     let (stake, risk) = &rules()[1];
     for (parameters, problem) in [
         (&["level=20..40:10", "beside=0"][..], None),
-        (&["level=20..40:10", "beside=0.5"], Some("not those of its backtest")),
+        (&["level=20..40:10", "beside=0.5"], Some("differ from those of a full backtest")),
         (&["period=5,6", "level=30,40", "names=true"], None),
-        (&["period=5,6", "level=30,40", "names=false"], Some("\"rsi\" stands for two different series")),
+        (&["period=5,6", "level=30,40", "names=false"], Some("the key \"rsi\" names two different series")),
     ] {
         let fixture = Fixture::new(entry, (stake, risk), parameters, 2);
         let shared = fixture.shared(DeclarationUse::Trusted);

@@ -1,6 +1,6 @@
-//! Twelve strategies, each once in Rust and once as a rule: the same trades, and the same results of a sweep.
+//! Twelve strategies in Rust and as rules have the same trades and sweep results.
 //!
-//! Five of them are written in Rust for this, without a declaration: a sweep shows them every candle, and of the rule only what it declares.
+//! Five of them have no declaration in Rust, so a sweep shows them every candle, and the rules only candidates.
 #![allow(clippy::unwrap_used, missing_docs, reason = "what cannot be made or run fails its test")]
 
 mod five_strategies;
@@ -83,7 +83,7 @@ fn check((rust, params): &(StrategyEntry, Value), axes: &[&str], least: usize) {
     assert!(by_rust.len() >= least, "{name}: {} trades are too few to tell anything", by_rust.len());
     let candles = minutes(MONDAY, 4);
     let of_rust: Vec<String> = axes.iter().map(|axis| (*axis).to_owned()).collect();
-    // One parameter has another name in the rule.
+    // One parameter is named differently in the rule.
     let of_rule: Vec<String> = axes.iter().map(|axis| axis.replace("trend_period", "trend")).collect();
     let by_rust = swept(rust, &json!({}), &of_rust, &candles);
     let by_rule = swept(&rule, params, &of_rule, &candles);
@@ -92,7 +92,7 @@ fn check((rust, params): &(StrategyEntry, Value), axes: &[&str], least: usize) {
 }
 
 #[test]
-fn twelve_strategies_trade_and_are_swept_as_their_rules() {
+fn twelve_strategies_match_their_rules() {
     let axes: [(&[&str], usize); 12] = [
         (&["period=3..8", "oversold=20,30", "overbought=65..75:5"], 300),
         (&["period=10..30:5", "deviations=1.5,2.0"], 300),

@@ -1,4 +1,4 @@
-//! Walking forward: what was planted is found, what is not there is not, and nothing of a test reaches its training.
+//! Walk-forward finds planted edges only, and no test data reaches its training.
 
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
@@ -27,13 +27,13 @@ use std::ops::ControlFlow;
 
 parameters! {
     pub struct LeanParams {
-        /// 1 bets that the next goes on as this one, -1 that it turns, 0 on nothing.
+        /// 1 bets on continuation, -1 on reversal, 0 never bets.
         lean: i64 = 0, -1..=1;
         every: usize = 2, 2..=5;
     }
 }
 
-/// Bets on the next candle by the last one's direction: an edge that is planted in candles is there to be taken.
+/// Bets on the next candle by the direction of the last one, which exploits a planted edge.
 struct Lean(LeanParams);
 
 impl Strategy for Lean {
@@ -86,7 +86,7 @@ fn unlimited() -> BacktestSettings {
 
 const BALANCE: Money = Money::from_minor(100_000_000);
 
-/// Two weeks of training, four days of test, and what a walk over this market comes to.
+/// A walk over a market with two weeks of training and four days of test.
 struct Walk {
     candles: Vec<CandleSeries>,
     search: Search,
@@ -150,7 +150,7 @@ fn trades(step: &WindowResult) -> &[IntentRow] {
 }
 
 #[test]
-fn an_edge_that_was_planted_is_chosen_in_every_window_and_shown_by_the_tests_together() {
+fn finds_planted_edge_in_every_window_and_the_joined_tests() {
     let steps = Walk::of(market("edge:0.63:5m", 5)).steps();
     assert_eq!(steps.len(), 6);
     for step in &steps {
@@ -162,9 +162,9 @@ fn an_edge_that_was_planted_is_chosen_in_every_window_and_shown_by_the_tests_tog
     let test = judge(all.book.rows(), EdgeTestPlan::default());
     assert_eq!(test.verdict(), Verdict::EdgeShown);
     let pooled = Robustness::pooled(steps.iter().map(|step| &chosen(step).robustness));
-    // Beside a set that follows lie those that follow less or more often, and the one that trades nothing.
+    // The neighbours of a following set follow less or more often, or never trade.
     assert!(pooled.share().unwrap() > 0.4 && pooled.share().unwrap() < 0.8, "{pooled:?}");
-    // Neighbours that a search did not try are run.
+    // Neighbours that the search did not try are run as well.
     let few = Walk { search: Search::Random, ..Walk::of(market("edge:0.63:5m", 5)) }.steps();
     let both = steps.iter().zip(&few).map(|(one, other)| (chosen(one), chosen(other)));
     let alike: Vec<_> = both.filter(|(one, other)| one.candidate == other.candidate).collect();
@@ -172,7 +172,7 @@ fn an_edge_that_was_planted_is_chosen_in_every_window_and_shown_by_the_tests_tog
 }
 
 #[test]
-fn nothing_is_shown_where_nothing_is_however_good_the_training_looks() {
+fn finds_no_edge_in_noise_despite_good_training() {
     for seed in [1, 2, 3] {
         let steps = Walk::of(market("random-walk", seed)).steps();
         let all = joined(&steps, BALANCE).unwrap();
@@ -189,7 +189,7 @@ fn spliced(one: &CandleSeries, at: Millis, other: &CandleSeries) -> CandleSeries
 }
 
 #[test]
-fn no_candle_after_its_training_has_a_part_in_what_a_window_chooses() {
+fn choice_of_a_window_ignores_later_candles() {
     let (true_market, other) = (market("mixed", 7), market("trend", 8));
     let whole = Walk::of(true_market.clone()).steps();
     for (place, before) in whole.iter().enumerate() {
@@ -198,7 +198,7 @@ fn no_candle_after_its_training_has_a_part_in_what_a_window_chooses() {
         let step = later.with(|walk, windows| step(walk, &windows[place]));
         assert_eq!(choice(&step), choice(before), "window {place}");
         assert_ne!(trades(&step), trades(before), "window {place}: the test is of other candles");
-        // So it does see what lies within.
+        // Candles within the training do matter.
         let earlier = Walk::of(spliced(&true_market, end - FIVE * 600, &other));
         let step = earlier.with(|walk, windows| self::step(walk, &windows[place]));
         assert_ne!(choice(&step).2, choice(before).2, "window {place}");
@@ -206,7 +206,7 @@ fn no_candle_after_its_training_has_a_part_in_what_a_window_chooses() {
 }
 
 #[test]
-fn no_trade_of_a_test_is_decided_while_one_of_its_training_may_be_open() {
+fn no_training_trade_is_open_at_the_first_test_decision() {
     let walk = Walk::of(market("mixed", 7));
     for step in walk.steps() {
         let Window { training, test } = &step.window;
@@ -231,7 +231,7 @@ fn outcome(row: &IntentRow) -> impl PartialEq + std::fmt::Debug {
 }
 
 #[test]
-fn a_test_trades_as_one_long_backtest_of_its_set_would() {
+fn test_equals_one_long_backtest_of_its_set() {
     let walk = Walk::of(market("mixed", 7));
     let steps = walk.steps();
     let registry = Registry::default().with::<Lean>().unwrap();
@@ -262,7 +262,7 @@ fn a_test_trades_as_one_long_backtest_of_its_set_would() {
 }
 
 #[test]
-fn threads_change_nothing() {
+fn result_is_independent_of_threads() {
     let candles = market("mixed", 9);
     let one = Walk { threads: 1, ..Walk::of(candles.clone()) }.steps();
     let three = Walk { threads: 3, ..Walk::of(candles) }.steps();

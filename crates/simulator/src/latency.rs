@@ -6,17 +6,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What orders took from their decision to their arrival at the venue, in milliseconds, for each symbol.
+/// Recorded latencies from decision to arrival at the venue, in milliseconds by symbol.
 ///
-/// Each order draws one of its symbol's, each as likely as the other, by the seed and the order's number alone: the
-/// same order of the same run always takes as long. A symbol without any draws from all.
+/// Each order draws one of its symbol's latencies with equal probability. The draw depends only on the seed and the
+/// order number, so a repeated run has the same latencies. A symbol without latencies draws from all of them.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedLatency {
-    /// Chooses among the draws.
+    /// Seed of the draws.
     #[serde(default)]
     pub seed: u64,
-    /// At least one in all, none below zero.
+    /// Latencies by symbol, at least one in total and none negative.
     #[schemars(with = "BTreeMap<String, Vec<i64>>")]
     pub samples_ms: BTreeMap<Symbol, Vec<Millis>>,
 }
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_draws_its_symbols_latencies_alike_often() {
+    fn draws_latencies_of_the_symbol_with_equal_probability() {
         let recorded = recorded(7, &[("BTCUSDT", &[100, 200, 300, 400]), ("ETHUSDT", &[9_000])]);
         let mut counts = BTreeMap::<i64, u32>::new();
         for number in 0..40_000 {
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_symbol_without_any_draws_from_all() {
+    fn symbol_without_latencies_draws_from_all() {
         let recorded = recorded(7, &[("BTCUSDT", &[100]), ("ETHUSDT", &[900])]);
         let drawn: std::collections::BTreeSet<i64> =
             (0..64).map(|number| recorded.draw("SOLUSDT".parse().unwrap(), number).get()).collect();
@@ -100,14 +100,14 @@ mod tests {
     }
 
     #[test]
-    fn the_median_is_the_middle_one() {
+    fn median_is_the_lower_middle_latency() {
         assert_eq!(recorded(0, &[("A", &[5, 1]), ("B", &[9])]).median(), Millis::new(5));
         assert_eq!(recorded(0, &[("A", &[5, 1]), ("B", &[9, 2])]).median(), Millis::new(5));
     }
 
     #[test]
-    fn bits_are_those_of_splitmix64() {
-        // The first three numbers of the reference generator from a state of 0.
+    fn mix_matches_splitmix64() {
+        // The first three numbers of the reference generator from state 0.
         let expected = [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f];
         assert_eq!([1, 2, 3].map(|number| mix(0, number)), expected);
         // The seed is added by XOR, before anything is mixed: the first state and the second.
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn no_latency_or_a_negative_one_is_refused() {
+    fn rejects_missing_and_negative_latencies() {
         let checked = |rows: &[(&str, &[i64])]| recorded(0, rows).check().map_err(|error| error.to_string());
         let problem = |text: &str| Err(format!("[simulation] recorded_latency.samples_ms = {text}"));
         assert_eq!(checked(&[("A", &[0, 86_400_000])]), Ok(()));

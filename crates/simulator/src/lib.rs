@@ -1,12 +1,12 @@
 //! A fixed-time venue in memory: opens, the price path, settlement, one wallet.
 //!
-//! The [`Simulator`] answers orders from stored candles by the venue's rules. It does no I/O, asks no clock and
-//! draws no random number: the same orders over the same candles and settings give the same events. The backtest
-//! drives it in a loop, paper trading beside live prices, and the sandbox serves it over HTTP.
+//! The [`Simulator`] answers orders from stored candles by the venue's rules. It uses no I/O, clock or random
+//! numbers, so the same orders over the same candles and settings give the same events. It is used by backtests, by
+//! paper trading with live prices, and by the sandbox over HTTP.
 //!
-//! An order's way: [`Simulator::submit`] works out its [`Moments`] (open and close time), asks the [`PricePath`]
-//! for both prices, and queues the [`Answer`] and the [`SettledTrade`] for the instants at which they become
-//! known; [`Simulator::pop_due`] hands them out in order.
+//! [`Simulator::submit`] computes the [`Moments`] of an order (open and close time), gets both prices from the
+//! [`PricePath`], and queues the [`Answer`] and the [`SettledTrade`] for the times at which they become known.
+//! [`Simulator::pop_due`] returns them in order.
 //!
 //! ```
 //! use candlewick_sdk::{Candle, CandleSeries, Direction, Interval, Millis, Money, Ohlcv, Series};

@@ -108,13 +108,13 @@ mod tests {
     }
 
     #[test]
-    fn an_expiry_needs_candles_that_are_no_longer() {
+    fn expiry_needs_candles_of_at_most_its_length() {
         check(None, "01:00", Ok(()));
         check(None, "05:00", Ok(()));
         let short = |length: &str, interval: &str| {
             format!(
-                "an expiry of {length} is shorter than the {interval} candles of EURUSD: use a longer expiry, \
-                 or add candles of EURUSD at {length} or finer"
+                "an expiry of {length} is shorter than the {interval} candles of EURUSD; use a longer expiry, or \
+                 add candles of EURUSD of {length} or finer"
             )
         };
         check(None, "00:59", Err(&short("00:59", "1m")));
@@ -123,10 +123,10 @@ mod tests {
     }
 
     #[test]
-    fn detail_is_of_the_same_symbol_and_finer() {
-        let other = "the detail series of EURUSD is of GBPUSD: give finer candles of EURUSD";
+    fn detail_must_be_of_the_same_symbol_and_finer() {
+        let other = "the detail series of EURUSD has candles of GBPUSD; use finer candles of EURUSD";
         check(Some(("GBPUSD", "5s")), "01:00", Err(other));
-        let same = "the detail series of EURUSD has 1m candles, no finer than 1m: give finer ones";
+        let same = "the detail series of EURUSD has 1m candles, not finer than 1m; use finer ones";
         check(Some(("EURUSD", "1m")), "01:00", Err(same));
     }
 
@@ -137,7 +137,6 @@ mod tests {
         CandleSeries::new(series, slots.into_iter().map(candle).collect::<Vec<_>>()).unwrap()
     }
 
-    /// The stretches in seconds.
     fn coarse(prices: CandleSeries, detail: &[CandleSeries], close_type: &str) -> Vec<(i64, i64)> {
         let close_type = close_type.parse().unwrap();
         let expiry = Expiry { close_type, expiration_type: ExpirationType::TimeFixed };
@@ -147,7 +146,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_second_is_coarse_that_no_fine_candle_covers_for_a_shorter_expiry_alone(
+        fn seconds_without_a_fine_candle_are_coarse_for_shorter_expiries_only(
             minutes in prop::collection::btree_set(0_i64..8, 1..8),
             seconds in prop::collection::btree_set(0_i64..480, 1..60),
             thirds in prop::collection::btree_set(0_i64..24, 1..24),

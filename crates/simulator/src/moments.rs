@@ -47,7 +47,7 @@ impl Moments {
             ExpirationType::NextCandle => {
                 let open_time = arrival.floor_to(duration) + duration;
                 let close_time = open_time + duration;
-                // Whatever the rounding, the entry stays the candle's open.
+                // Rounding does not affect the entry at the candle's open.
                 let exit = exit_moment(close_time, rounding);
                 Self { open_time, close_time, entry: PriceMoment::Entry(open_time), exit }
             }
@@ -125,7 +125,7 @@ mod tests {
         Moments::of(expiry(kind, seconds), at(arrival), &settings)
     }
 
-    /// `expected` is open and close, counted from a minute's start.
+    /// `expected` has open and close relative to the start of a minute.
     fn check(kind: ExpirationType, seconds: i64, arrival: i64, rounding: OpenRounding, expected: (i64, i64)) {
         let made = moments(kind, seconds, arrival, rounding);
         let offsets = (made.open_time.get() - START, made.close_time.get() - START);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arrival_opens_at_the_end_of_its_second() {
+    fn order_opens_at_the_end_of_its_arrival_second() {
         check(TimeFixed, 5, 2_000, SecondEnd, (2_999, 7_999));
         check(TimeFixed, 5, 2_999, SecondEnd, (2_999, 7_999));
         check(TimeFixed, 5, 3_000, SecondEnd, (3_999, 8_999));
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cutoff_that_is_set_applies_to_every_duration() {
+    fn configured_cutoff_applies_to_every_duration() {
         let settings = SimulationSettings {
             open_rounding: Exact,
             candle_close_cutoff_ms: Some(Millis::new(1_000)),
@@ -172,7 +172,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_trade_opens_at_or_after_its_arrival_and_closes_later(
+        fn trade_opens_at_or_after_its_arrival_and_closes_later(
             kind in prop::sample::select(KINDS.to_vec()),
             rounding in prop::sample::select(vec![SecondEnd, Exact]),
             seconds in 1_i64..=86_400,
@@ -200,14 +200,14 @@ mod tests {
     const KINDS: [ExpirationType; 4] = [Unstated, TimeFixed, CandleClose, NextCandle];
 
     #[test]
-    fn it_is_latency_rounding_duration_and_delay() {
+    fn longest_trade_adds_latency_rounding_duration_and_delay() {
         let recorded = RecordedLatency {
             seed: 1,
             samples_ms: [("BTCUSDT".parse().unwrap(), vec![Millis::new(100), Millis::new(700)])].into(),
         };
         let usual = SimulationSettings::default();
         let measured = SimulationSettings { recorded_latency: Some(recorded), ..usual.clone() };
-        // 2 s of latency, 1 s of rounding, 4 s of delay; a minute, and the cut-off or another minute.
+        // Latency 2 s, rounding 1 s and delay 4 s, plus a minute, plus the cutoff or another minute.
         for (settings, kind, expected) in [
             (&usual, KINDS[0], 67_000),
             (&usual, KINDS[1], 67_000),
@@ -222,7 +222,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_trade_is_under_way_for_longer(
+        fn no_trade_lasts_longer_than_longest_trade(
             decision in 0_i64..100_000_000,
             latency in 0_i64..9_000,
             seconds in 1_i64..4_000,

@@ -53,7 +53,7 @@ pub(crate) struct QuotedOrder<'a> {
 
 impl<'a> QuotedOrder<'a> {
     #[inline(always)]
-    pub(crate) fn of(
+    pub(crate) fn new(
         order: &'a Order,
         arrival: Millis,
         path: &PricePath,
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_direction_decides_who_wins() {
+    fn direction_decides_the_outcome() {
         check(Buy, (1.0, 1.5), Refund, (Outcome::Won, 850));
         check(Buy, (1.5, 1.0), Refund, (Outcome::Lost, -1_000));
         check(Sell, (1.0, 1.5), Refund, (Outcome::Lost, -1_000));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_prices_refund_or_lose_and_rounding_errors_neither_win_nor_lose() {
+    fn equal_prices_refund_or_lose_even_with_rounding_errors() {
         // 1.34902 + (1.34908 - 1.34902) * 18 / 60, computed in binary fractions.
         let (open, close) = (1.349_038_000_000_000_2, 1.349_038);
         for (open, close) in [(open, close), (close, open), (1.5, 1.5)] {

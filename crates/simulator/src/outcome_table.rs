@@ -161,7 +161,7 @@ impl OutcomeTable {
             time: close,
         };
         let arrival = close + self.settings.latency_ms;
-        let quoted = QuotedOrder::of(&order, arrival, &self.path, &self.settings);
+        let quoted = QuotedOrder::new(&order, arrival, &self.path, &self.settings);
         let kind = match quoted.without_settlement().unwrap_or_else(|| quoted.settled()) {
             OrderOutcome::Refused(_) => Kind::NoPrice,
             OrderOutcome::StaysOpen(_) => Kind::StaysOpen,
@@ -247,7 +247,7 @@ mod tests {
                 let order = Order { number: 7, direction, time, ..first_order(&table, 1_000) };
                 let mut own = Simulator::new(settings.clone(), balance, vec![market()]).unwrap();
                 own.submit(&order);
-                // Without a market, so that nothing but the table can answer.
+                // No market, so only the table can provide outcomes.
                 let mut other = venue(settings, balance, &table);
                 let answer = other.submit(&order);
                 check_at_once(settings, (&table, index, &order), (&answer, &mut other.clone()));
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_precomputed_order_ends_as_one_that_is_computed() {
+    fn precomputed_order_ends_like_a_computed_one() {
         let stressed =
             SimulationSettings { stress: 0.05, max_gap_intervals: 2, ..SimulationSettings::default() };
         for settings in [SimulationSettings::default(), stressed] {
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_has_no_order_of_another_expiry_symbol_or_moment() {
+    fn table_ignores_other_expiries_symbols_and_times() {
         let table = minute_table();
         let own = first_order(&table, 1);
         assert!(table.outcome_of(&own).is_some());
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outcome_is_computed_once_and_found_from_then_on() {
+    fn outcome_is_computed_once_and_cached() {
         let table = minute_table();
         let ask = || {
             let directions = [Direction::Buy, Direction::Sell];
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_stake_that_is_covered_is_settled_at_once_and_only_where_nothing_is_under_way() {
+    fn settles_immediately_only_if_covered_and_nothing_is_in_flight() {
         let (table, settings) = (Arc::new(minute_table()), SimulationSettings::default());
         for (stake, is_busy, expected) in [
             (1_000, false, true),
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_that_the_wallet_does_not_cover_is_refused() {
+    fn declines_order_above_the_balance() {
         let table = Arc::new(minute_table());
         let mut venue = venue(&SimulationSettings::default(), Money::from_minor(10), &table);
         let answer = venue.submit(&first_order(&table, 1_000));

@@ -88,7 +88,7 @@ impl PricePath {
     }
 
     #[inline]
-    pub(crate) fn is_of(&self, symbol: &Symbol) -> bool {
+    pub(crate) fn is_for(&self, symbol: &Symbol) -> bool {
         self.symbol == *symbol
     }
 
@@ -224,7 +224,7 @@ mod tests {
     use candlewick_sdk::{Ohlcv, Series};
     use proptest::prelude::*;
 
-    /// Rows are counted from a moment that is aligned to the minute.
+    /// Start of the rows, aligned to the minute.
     const START: i64 = 1_641_038_400_000;
 
     fn series(interval: &str, rows: &[(i64, f64, f64)]) -> CandleSeries {
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_on_a_boundary_takes_the_open_and_an_exit_the_close_before_it() {
+    fn entry_on_a_boundary_takes_the_open_and_exit_the_previous_close() {
         let path = path(None, &SimulationSettings::default());
         check(&path, Entry, 0, Price(10.0));
         check(&path, Entry, 60_000, Price(16.5));
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn inside_a_candle_the_price_is_on_the_line_from_open_to_close() {
+    fn price_inside_a_candle_is_interpolated() {
         let path = path(None, &SimulationSettings::default());
         for moment in [Entry, SecondEntry, Exit] {
             check(&path, moment, 15_000, Price(11.5)); // 10 + 6 x 15 / 60
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_path_keeps_the_open_until_the_close() {
+    fn open_path_keeps_the_open_until_the_close() {
         let path = path(None, &SimulationSettings { path: PathKind::Open, ..SimulationSettings::default() });
         check(&path, Entry, 1, Price(10.0));
         check(&path, Exit, 59_999, Price(10.0));
@@ -294,20 +294,20 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_that_no_candle_covers_is_a_gap() {
+    fn time_without_a_candle_is_a_gap() {
         let path = path(None, &SimulationSettings::default());
         check(&path, Entry, -1, Gap);
         check(&path, Exit, 0, Gap);
         check(&path, Entry, 120_000, Gap);
         check(&path, Exit, 120_001, Gap);
         check(&path, Entry, 239_999, Gap);
-        // The candle that would end here is missing; the one that opens here does not answer for it.
+        // The candle that would end here is missing, and the one that opens here does not replace it.
         check(&path, Exit, 240_000, Gap);
         check(&path, SecondEntry, 240_000, Gap);
     }
 
     #[test]
-    fn the_last_close_stands_in_for_as_many_missing_candles_as_are_allowed() {
+    fn last_close_fills_the_allowed_number_of_missing_candles() {
         let allow = |max_gap_intervals| {
             path(None, &SimulationSettings { max_gap_intervals, ..SimulationSettings::default() })
         };
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn the_data_ends_at_the_last_close() {
+    fn data_ends_at_the_last_close() {
         let path = path(None, &SimulationSettings::default());
         check(&path, Entry, 359_999, Price(25.0));
         check(&path, Entry, 360_000, Beyond);
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn detail_gives_the_price_where_it_covers_and_the_price_series_elsewhere() {
+    fn detail_has_priority_over_the_price_series() {
         // 30 s candles from 30,000 to 90,000, none from there to 150,000, one in the price series' hole.
         let detail = series("30s", &[(1, 100.0, 106.0), (2, 107.0, 101.0), (5, 50.0, 56.0)]);
         let path = path(Some(detail), &SimulationSettings::default());
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_detail_series_the_finest_that_covers_the_moment_gives_the_price() {
+    fn finest_detail_series_with_a_candle_gives_the_price() {
         // Half a minute of 10 s candles, a minute and a half of 30 s candles, given in the wrong order.
         let tens = series("10s", &[(3, 200.0, 201.0), (4, 202.0, 203.0), (5, 204.0, 205.0)]);
         let thirties = series("30s", &[(1, 100.0, 106.0), (2, 107.0, 101.0), (3, 102.0, 105.0)]);
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn detail_that_goes_on_moves_the_end_of_the_data() {
+    fn longer_detail_extends_the_data() {
         let detail = series("30s", &[(12, 30.0, 31.0)]);
         let path = path(Some(detail), &SimulationSettings::default());
         check(&path, Entry, 360_000, Price(30.0));
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shift_is_that_of_the_candle_that_gives_the_price() {
+    fn shift_depends_on_the_candle_that_gives_the_price() {
         // 0.5 x range x sqrt(15 / 60): the ranges are 8 and 4, so the shifts are 2 and 1.
         let (stress, latency_ms) = (0.5, Millis::from_seconds(15));
         let path = path(None, &SimulationSettings { latency_ms, stress, ..SimulationSettings::default() });
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shift_follows_range_and_latency() {
+    fn shift_depends_on_range_and_latency() {
         // The range is 4; 15 s of 60 s is a quarter, whose root is one half: 0.5 x 4 x 0.5 = 1.
         check_shift(0.5, 15_000, 1.0);
         check_shift(1.0, 15_000, 2.0);
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn prices_go_to_the_nearest_step_and_one_that_is_not_above_zero_is_none() {
+    fn rounds_to_the_nearest_tick_and_rejects_sizes_not_above_zero() {
         for (size, price, expected) in [(0.25, 10.125, 10.25), (0.25, 10.12, 10.0), (5.0, 42_717.4, 42_715.0)]
         {
             assert_eq!(Tick::new(size).map(|tick| tick.round(price)), Some(expected));
@@ -423,7 +423,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_rounded_price_is_what_its_decimal_text_parses_to(steps in 1_u32..100_000_000, decimals in 0_usize..8) {
+        fn rounded_price_equals_its_parsed_decimal_text(steps in 1_u32..100_000_000, decimals in 0_usize..8) {
             let size: f64 = format!("1e-{decimals}").parse().unwrap();
             let price: f64 = format!("{steps}e-{decimals}").parse().unwrap();
             let tick = Tick::new(size).unwrap();

@@ -8,7 +8,7 @@ use candlewick_sdk::Millis;
 use std::collections::VecDeque;
 
 /// Initial capacity, exceeded only if the caller has more open orders.
-const ROOM: usize = 256;
+const INITIAL_CAPACITY: usize = 256;
 
 /// Items ordered by due time, then by order number.
 /// Orders arrive and close nearly in submission order, so an item is almost always appended at the end.
@@ -32,7 +32,7 @@ impl<T> Entry<T> {
 
 impl<T> DueQueue<T> {
     pub(crate) fn new() -> Self {
-        Self { entries: VecDeque::with_capacity(ROOM) }
+        Self { entries: VecDeque::with_capacity(INITIAL_CAPACITY) }
     }
 
     #[inline(always)]
@@ -77,13 +77,13 @@ mod tests {
     }
 
     #[test]
-    fn items_come_out_by_instant_then_by_number() {
+    fn pops_items_by_time_then_by_number() {
         check(&[(5, 1), (9, 2), (9, 3)], &[(5, 1), (9, 2), (9, 3)]);
         check(&[(9, 3), (5, 4), (9, 2), (7, 1)], &[(5, 4), (7, 1), (9, 2), (9, 3)]);
     }
 
     #[test]
-    fn items_due_by_an_instant_include_those_due_at_it() {
+    fn due_by_includes_items_due_at_that_time() {
         let mut queue = DueQueue::new();
         for (due, number) in [(5, 1), (7, 2), (8, 3)] {
             queue.push(Millis::new(due), number, || number);

@@ -7,76 +7,75 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How the simulated venue opens, prices and settles trades. The defaults do as the venue does.
+/// Simulated venue: opening, pricing and settlement of trades. The defaults match the venue.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct SimulationSettings {
-    /// What a win pays, in percent of the stake.
+    /// Payout of a win, in percent of the stake.
     #[schemars(with = "f64")]
     pub payout_percent: Payout,
-    /// The same for single symbols, in place of it: `{ EURUSD = 85.0 }`.
+    /// Per-symbol overrides of `payout_percent`, such as `{ EURUSD = 85.0 }`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(with = "BTreeMap<String, f64>")]
     pub payout_percent_by_symbol: BTreeMap<Symbol, Payout>,
-    /// From the decision to the order's arrival at the venue, in milliseconds.
+    /// Latency from the decision to the order's arrival at the venue, in milliseconds.
     #[schemars(with = "i64", range(min = 0))]
     pub latency_ms: Millis,
-    /// Latencies that a live session recorded. Each order draws one of them; without them each takes `latency_ms`.
+    /// Latencies recorded by a live session. Each order draws one of them. If omitted, `latency_ms` applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_latency: Option<RecordedLatency>,
-    /// Which moment an arriving order opens at.
+    /// Rounding of an order's open time.
     pub open_rounding: OpenRounding,
-    /// From a trade's close to the moment its settlement becomes known, in milliseconds.
+    /// Delay from the close of a trade until its settlement is known, in milliseconds.
     #[schemars(with = "i64", range(min = 0))]
     pub settle_delay_ms: Millis,
-    /// A `CANDLE_CLOSE` trade with this much or less left of its candle closes with the next one, in
-    /// milliseconds. Left out: 30,000 for durations of 60 s and more, else 0.
+    /// Cutoff of `CANDLE_CLOSE` trades, in milliseconds. With this much or less left of its candle, a trade closes
+    /// with the next one. The default is 30,000 for durations of at least 60 s, otherwise 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<i64>", range(min = 0))]
     pub candle_close_cutoff_ms: Option<Millis>,
-    /// The price strictly inside a candle.
+    /// Price strictly inside a candle.
     pub path: PathKind,
-    /// What equal open and close prices do to the stake.
+    /// Result of a trade with equal open and close prices.
     pub draw: DrawRule,
-    /// For how many missing candles in a row the last close stands in.
+    /// Maximum number of consecutive missing candles that the last close replaces.
     pub max_gap_intervals: u32,
-    /// Stress factor `k`: entry and exit are shifted against the trade by
-    /// `k x (high - low) x sqrt(max(latency, 1 s) / interval)` of their candle. 0 is off, 0.5 is
-    /// the usual stress.
+    /// Stress factor `k`. It shifts entry and exit against the trade by
+    /// `k x (high - low) x sqrt(max(latency, 1 s) / interval)` of their candle. 0 disables it, 0.5 is typical.
     #[schemars(range(min = 0.0))]
     pub stress: f64,
-    /// The smallest price step of each symbol; interpolated prices are rounded to it.
+    /// Tick size of each symbol. Interpolated prices are rounded to it.
     #[schemars(with = "BTreeMap<String, f64>")]
     pub ticks: BTreeMap<Symbol, f64>,
 }
 
-/// Which moment an arriving order opens at.
+/// Rounding of an order's open time.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum OpenRounding {
-    /// The end of the second of its arrival (`observed: expiry`); prices are those of whole seconds.
+    /// Open at the end of the second of arrival (`observed: expiry`), with prices of whole seconds.
     #[default]
     SecondEnd,
-    /// The millisecond of its arrival.
+    /// Open at the millisecond of arrival.
     None,
 }
 
-/// The price strictly inside a candle.
+/// Price strictly inside a candle.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum PathKind {
-    /// On the straight line from open to close.
+    /// Linear interpolation from open to close.
     #[default]
     Linear,
-    /// The candle's open until its close.
+    /// Open of the candle until its close.
     Open,
 }
 
-/// What equal open and close prices do to the stake.
+/// Result of a trade with equal open and close prices.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum DrawRule {
-    /// The trade is a draw and the stake returns (`observed: money`).
+    /// The trade is a draw and the stake is refunded (`observed: money`).
     #[default]
     Refund,
     /// The trade is lost.
@@ -94,7 +93,7 @@ impl SimulationSettings {
             if let Some(span) = span
                 && !(Millis::ZERO..=Millis::DAY).contains(&span)
             {
-                return Err(change(key.to_owned(), span.to_string(), "0 to 86400000"));
+                return Err(invalid(key.to_owned(), span.to_string(), "0 to 86400000"));
             }
         }
         let percent = self.payout_percent.to_percent();
@@ -104,18 +103,18 @@ impl SimulationSettings {
         for (symbol, payout) in &self.payout_percent_by_symbol {
             if Payout::percent_of_share(payout.to_percent()).is_some() {
                 let key = format!("payout_percent_by_symbol.{symbol}");
-                return Err(change(key, payout.to_string(), "a payout in percent, such as 85"));
+                return Err(invalid(key, payout.to_string(), "a payout in percent, such as 85"));
             }
         }
         if let Some(recorded) = &self.recorded_latency {
             recorded.check()?;
         }
         if !(self.stress.is_finite() && self.stress >= 0.0) {
-            return Err(change("stress".to_owned(), self.stress.to_string(), "0 or more"));
+            return Err(invalid("stress".to_owned(), self.stress.to_string(), "0 or more"));
         }
         for (symbol, size) in &self.ticks {
             if Tick::new(*size).is_none() {
-                return Err(change(format!("ticks.{symbol}"), size.to_string(), "a price step above 0"));
+                return Err(invalid(format!("ticks.{symbol}"), size.to_string(), "a price step above 0"));
             }
         }
         Ok(())
@@ -133,10 +132,10 @@ impl SimulationSettings {
 
     #[inline]
     pub fn cutoff_of(&self, duration: Millis) -> Millis {
-        const USUAL: Millis = Millis::from_seconds(30); // observed: expiry
+        const DEFAULT: Millis = Millis::from_seconds(30); // observed: expiry
         match self.candle_close_cutoff_ms {
             Some(cutoff) => cutoff,
-            None if duration >= Millis::MINUTE => USUAL,
+            None if duration >= Millis::MINUTE => DEFAULT,
             None => Millis::ZERO,
         }
     }
@@ -161,11 +160,11 @@ impl Default for SimulationSettings {
     }
 }
 
-fn change(key: String, value: String, allowed: &'static str) -> SimulatorError {
+fn invalid(key: String, value: String, allowed: &'static str) -> SimulatorError {
     SimulatorError::ChangeSetting { key, value, allowed }
 }
 
-/// Invalid settings, markets or expiries. Refused orders are not errors but answers ([`crate::Refusal`]).
+/// Invalid settings, markets or expiries. Declined orders are replies, not errors ([`crate::Refusal`]).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SimulatorError {
     #[error("[simulation] {key} = {value}: use {allowed}")]
@@ -173,17 +172,17 @@ pub enum SimulatorError {
     /// A payout given as a fraction of the stake instead of a percentage.
     #[error("[simulation] payout_percent = {percent}: payouts are in percent; did you mean {meant}?")]
     PayoutAsShare { percent: f64, meant: f64 },
-    #[error("the wallet cannot start with {} minor units: use 0 or more", balance.minor())]
+    #[error("the initial balance of {} minor units is negative; use 0 or more", balance.minor())]
     RaiseBalance { balance: Money },
-    #[error("{symbol} is given twice: give one market for each symbol, with its finer candles as detail")]
+    #[error("{symbol} has two markets; use one per symbol, with its finer candles as detail")]
     MergeMarkets { symbol: Symbol },
-    #[error("the detail series of {symbol} is of {detail}: give finer candles of {symbol}")]
+    #[error("the detail series of {symbol} has candles of {detail}; use finer candles of {symbol}")]
     ReplaceDetail { symbol: Symbol, detail: Symbol },
-    #[error("the detail series of {symbol} has {detail} candles, no finer than {interval}: give finer ones")]
+    #[error("the detail series of {symbol} has {detail} candles, not finer than {interval}; use finer ones")]
     RefineDetail { symbol: Symbol, interval: Interval, detail: Interval },
     #[error(
-        "an expiry of {close_type} is shorter than the {interval} candles of {symbol}: use a longer expiry, \
-         or add candles of {symbol} at {close_type} or finer"
+        "an expiry of {close_type} is shorter than the {interval} candles of {symbol}; use a longer expiry, or add \
+         candles of {symbol} of {close_type} or finer"
     )]
     AddDetail { close_type: CloseType, interval: Interval, symbol: Symbol },
 }
@@ -200,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payout_as_a_share_of_the_stake_is_not_taken_for_a_percent() {
+    fn payout_as_fraction_of_the_stake_is_rejected_with_a_hint() {
         let said = "[simulation] payout_percent = 0.85: payouts are in percent; did you mean 85?";
         check(json!({ "payout_percent": 0.85 }), Err(said));
         let said = "[simulation] payout_percent = 0.57: payouts are in percent; did you mean 57?";
@@ -211,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_section_is_the_venue_as_observed() {
+    fn empty_section_has_defaults_of_the_observed_venue() {
         let written = serde_json::to_value(SimulationSettings::default()).unwrap();
         let expected = json!({
             "payout_percent": 80.0, "latency_ms": 2000, "open_rounding": "second_end", "settle_delay_ms": 4000,
@@ -246,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_key_is_an_error() {
+    fn rejects_unknown_key() {
         let read = serde_json::from_value::<SimulationSettings>(json!({ "latency": 1 }));
         assert!(read.unwrap_err().to_string().starts_with("unknown field `latency`"));
     }

@@ -125,16 +125,16 @@ impl Simulator {
             return answer;
         }
         let Self { settings, paths, under_way, .. } = self;
-        let Some(path) = paths.iter().find(|path| path.is_of(&order.symbol)) else {
-            return under_way.put_rarely(order, at, OrderOutcome::Refused(Refusal::UnknownSymbol));
+        let Some(path) = paths.iter().find(|path| path.is_for(&order.symbol)) else {
+            return under_way.put_cold(order, at, OrderOutcome::Refused(Refusal::UnknownSymbol));
         };
         if !under_way.covers(order.stake, at) {
-            return under_way.put_rarely(order, at, OrderOutcome::Refused(Refusal::InsufficientBalance));
+            return under_way.put_cold(order, at, OrderOutcome::Refused(Refusal::InsufficientBalance));
         }
-        let quoted = QuotedOrder::of(order, at, path, settings);
+        let quoted = QuotedOrder::new(order, at, path, settings);
         match quoted.without_settlement() {
             None => under_way.put(order, at, quoted.settled()),
-            Some(outcome) => under_way.put_rarely(order, at, outcome),
+            Some(outcome) => under_way.put_cold(order, at, outcome),
         }
     }
 
@@ -253,7 +253,7 @@ impl UnderWay {
     }
 
     #[cold]
-    fn put_rarely(&mut self, order: &Order, at: Millis, outcome: OrderOutcome) -> Answer {
+    fn put_cold(&mut self, order: &Order, at: Millis, outcome: OrderOutcome) -> Answer {
         self.put(order, at, outcome)
     }
 

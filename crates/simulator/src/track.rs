@@ -111,7 +111,7 @@ mod tests {
         Track::new(CandleSeries::new(series, slots.iter().map(candle).collect::<Vec<_>>()).unwrap())
     }
 
-    /// `Ok` is the slot of the candle found, `Err` how many in a row are missing; 0 means before the first.
+    /// Returns the slot of the candle, or the number of consecutive missing ones (0 before the first candle).
     fn place(track: &Track, offset: i64, boundary: Boundary) -> Result<i64, i64> {
         match track.slot_at(Millis::MINUTE * FIRST + Millis::new(offset), boundary) {
             Slot::Filled(candle) => Ok(candle.time().get() / 60_000 - FIRST),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_falls_into_the_slot_that_its_boundary_rule_names() {
+    fn boundary_rule_selects_the_slot() {
         check(-1, Err(0), Err(0));
         check(0, Ok(0), Err(0));
         check(1, Ok(0), Ok(0));
@@ -143,7 +143,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_runs_find_what_a_plain_search_finds(
+        fn runs_match_a_linear_search(
             slots in prop::collection::btree_set(0_i64..60, 1..40),
             probe in -5_i64..80,
         ) {

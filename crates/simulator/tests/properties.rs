@@ -1,4 +1,4 @@
-//! What holds for any orders over any candles.
+//! Properties for random orders and candles.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of a test are tests")]
 
@@ -120,7 +120,7 @@ fn run(settings: SimulationSettings, minutes: &[i64], orders: &[Order]) -> (Simu
 
 proptest! {
     #[test]
-    fn the_wallet_changes_by_profits_and_open_stakes_alone_and_events_come_in_canonical_order(
+    fn wallet_changes_only_by_profits_and_stakes_and_events_are_ordered(
         settings in settings(), minutes in minutes(), orders in orders(),
     ) {
         let (venue, steps) = run(settings, &minutes, &orders);
@@ -141,7 +141,7 @@ proptest! {
     }
 
     #[test]
-    fn every_order_has_one_answer_and_every_trade_one_end(
+    fn every_order_has_one_reply_and_every_trade_one_end(
         settings in settings(), minutes in minutes(), orders in orders(),
     ) {
         let (venue, steps) = run(settings, &minutes, &orders);
@@ -170,7 +170,7 @@ proptest! {
     }
 
     #[test]
-    fn prices_are_those_of_their_moments_and_never_older_than_the_arrival(
+    fn prices_match_their_times_and_are_not_older_than_the_arrival(
         settings in settings(), minutes in minutes(), orders in orders(),
     ) {
         let (latency, delay) = (settings.latency_ms, settings.settle_delay_ms);
@@ -212,7 +212,7 @@ proptest! {
     }
 
     #[test]
-    fn later_candles_change_nothing_that_was_known_before(
+    fn later_candles_do_not_change_earlier_results(
         settings in settings(), minutes in minutes(), orders in orders(), kept in 1_usize..60,
     ) {
         let prefix = &minutes[..kept.min(minutes.len())];

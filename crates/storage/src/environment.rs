@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 const CONNECT: Duration = Duration::from_secs(5);
-/// Timeout of one request with its body, which is at most [`crate::storage::AT_ONCE`].
+/// Timeout of one request with its body, which is at most [`crate::storage::PART_BYTES`].
 const REQUEST: Duration = Duration::from_mins(1);
 /// Maximum number of retries of a request, and their maximum total duration.
 const RETRIES: usize = 24;
@@ -23,7 +23,7 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
-    pub(crate) fn of_process() -> Self {
+    pub(crate) fn from_process() -> Self {
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
@@ -57,7 +57,7 @@ impl Environment {
         let retry = RetryConfig { backoff, max_retries: RETRIES, retry_timeout: RETRYING };
         let mut builder = AmazonS3Builder::new().with_client_options(options).with_retry(retry);
         for (name, value) in &self.variables {
-            // Others are of other programs.
+            // The other variables belong to other programs.
             if let Ok(key) = name.to_ascii_lowercase().parse::<AmazonS3ConfigKey>() {
                 builder = builder.with_config(key, value);
             }
@@ -72,11 +72,11 @@ impl Environment {
 
 /// Returns whether an endpoint is unencrypted: only a local one, or one with explicit permission.
 fn check_endpoint(endpoint: &str, may_be_plain: bool) -> Result<bool, String> {
-    let (scheme, rest) = endpoint.split_once("://").ok_or("it begins with https:// or http://")?;
+    let (scheme, rest) = endpoint.split_once("://").ok_or("it must begin with https:// or http://")?;
     let host = rest.split('/').next().unwrap_or_default();
     if host.contains('@') {
         return Err(
-            "it holds a password: give AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead".to_owned()
+            "it contains a password: use AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead".to_owned()
         );
     }
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
@@ -85,10 +85,10 @@ fn check_endpoint(endpoint: &str, may_be_plain: bool) -> Result<bool, String> {
     match scheme {
         "https" => Ok(false),
         "http" if is_here || may_be_plain => Ok(true),
-        "http" => Err(format!(
-            "{endpoint} is not encrypted, and not on this machine; AWS_ALLOW_HTTP=true says that it is meant"
-        )),
-        _ => Err("it begins with https:// or http://".to_owned()),
+        "http" => {
+            Err(format!("{endpoint} is neither encrypted nor local; set AWS_ALLOW_HTTP=true to allow it"))
+        }
+        _ => Err("it must begin with https:// or http://".to_owned()),
     }
 }
 
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_endpoint_without_encryption_is_taken_on_this_machine_or_where_it_is_meant() {
+    fn accepts_plain_endpoint_only_locally_or_with_permission() {
         for (endpoint, may_be_plain, expected) in [
             ("https://s3.example.com", false, Some(false)),
             ("http://127.0.0.1:5000", false, Some(true)),
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_keeps_a_credential() {
+    fn removes_credentials_from_messages() {
         let secrets = SECRETS.into_iter().zip(["hunter22", "tokentoken", "AKIA0"]);
         let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         let environment = Environment { variables: secrets.map(owned).collect() };

@@ -14,14 +14,13 @@ use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Errors of object storage. Messages never contain credentials.
 #[derive(Debug, Error)]
 pub enum StorageError {
     #[error("{url}: {problem}")]
     InvalidUrl { url: String, problem: String },
     #[error("{variable}: {problem}")]
     InvalidSetting { variable: &'static str, problem: String },
-    #[error("{url}: the storage refuses it: {problem}")]
+    #[error("{url}: the storage denies access: {problem}")]
     Refused { url: String, problem: String },
     #[error("{url}: there is no such bucket")]
     NoBucket { url: String },
@@ -29,7 +28,7 @@ pub enum StorageError {
     Unreachable { url: String, problem: String },
     #[error("{url}: there is no such object")]
     Missing { url: String },
-    #[error("{url}: it changed while it was read")]
+    #[error("{url}: the object changed while it was read")]
     Changed { url: String },
     #[error("{url}: {problem}")]
     Failed { url: String, problem: String },
@@ -41,14 +40,14 @@ impl StorageError {
     pub const fn advice(&self) -> Option<&'static str> {
         match self {
             Self::Refused { .. } => Some(
-                "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY (and AWS_SESSION_TOKEN, where there is one), AWS_REGION, and \
-                 what they may do with the bucket",
+                "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN (if you use one), AWS_REGION, and \
+                 the permissions on the bucket",
             ),
             Self::Unreachable { .. } => Some(
-                "check the network, AWS_ENDPOINT_URL (of a server other than Amazon's), and that AWS_ACCESS_KEY_ID and \
-                 AWS_SECRET_ACCESS_KEY are set; the same command goes on where it was",
+                "check the network, AWS_ENDPOINT_URL (for servers other than Amazon's), and that AWS_ACCESS_KEY_ID and \
+                 AWS_SECRET_ACCESS_KEY are set; the same command resumes where it stopped",
             ),
-            Self::NoBucket { .. } => Some("make it first, and check AWS_REGION and AWS_ENDPOINT_URL"),
+            Self::NoBucket { .. } => Some("create it first, and check AWS_REGION and AWS_ENDPOINT_URL"),
             Self::Changed { .. } => Some("run the same command again"),
             Self::InvalidUrl { .. }
             | Self::InvalidSetting { .. }

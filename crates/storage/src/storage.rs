@@ -18,8 +18,8 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
 /// Maximum size of one request. Larger objects go in parts, so that a lost connection costs little.
-pub(crate) const AT_ONCE: u64 = 16 * 1_024 * 1_024;
-/// Deadline of a whole call including retries, and the extension per [`AT_ONCE`] of data.
+pub(crate) const PART_BYTES: u64 = 16 * 1_024 * 1_024;
+/// Deadline of a whole call including retries, and the extension per [`PART_BYTES`] of data.
 const CALL: Duration = Duration::from_mins(2);
 const CALL_MORE: Duration = Duration::from_secs(90);
 
@@ -57,7 +57,7 @@ pub enum Kept {
 }
 
 impl Version {
-    fn of(meta: &ObjectMeta) -> Self {
+    fn from_meta(meta: &ObjectMeta) -> Self {
         Self {
             tag: meta.e_tag.clone(),
             number: meta.version.clone(),
@@ -67,7 +67,7 @@ impl Version {
 
     pub fn text(&self) -> String {
         let Self { tag, number, modified_ms } = self;
-        // A tag is of the content; where there is none, the time has to do.
+        // A tag identifies the content; without one, fall back to the time.
         let time = tag.is_none().then_some(modified_ms);
         format!("{tag:?} {number:?} {time:?}")
     }
@@ -75,11 +75,11 @@ impl Version {
 
 impl Storage {
     pub fn of(url: &ObjectUrl) -> Result<Self, StorageError> {
-        let environment = Environment::of_process();
+        let environment = Environment::from_process();
         let store: Arc<dyn ObjectStore> = if url.bucket().is_empty() {
             Arc::new(LocalFileSystem::new().with_fsync(true))
         } else {
-            // As every connection of this program; another one may have been there first.
+            // Another connection may have installed it already.
             drop(rustls::crypto::ring::default_provider().install_default());
             Arc::new(environment.bucket(url)?)
         };
@@ -95,7 +95,7 @@ impl Storage {
     pub fn look(&self, url: &ObjectUrl) -> Result<Option<Object>, StorageError> {
         self.wait((url, 0), async {
             match self.store.head(&key_of(url)?).await {
-                Ok(meta) => Ok(Some(Object { size: meta.size, version: Version::of(&meta) })),
+                Ok(meta) => Ok(Some(Object { size: meta.size, version: Version::from_meta(&meta) })),
                 Err(Error::NotFound { .. }) => Ok(None),
                 Err(error) => Err(self.error(url, &error)),
             }
@@ -121,7 +121,7 @@ impl Storage {
             .and_then(|()| file.sync_data().map_err(disk))
             .and_then(|()| std::fs::rename(&partial, path).map_err(disk));
         if brought.is_err() {
-            // What is only half there is of no use; that it stays is no second error.
+            // Best effort: the download already failed.
             let _ = std::fs::remove_file(&partial);
         }
         brought
@@ -135,7 +135,7 @@ impl Storage {
     ) -> Result<(), StorageError> {
         let mut from = 0;
         while from < object.size {
-            let until = object.size.min(from + AT_ONCE);
+            let until = object.size.min(from + PART_BYTES);
             let options = GetOptions {
                 range: Some(GetRange::Bounded(from..until)),
                 if_match: object.version.tag.clone(),
@@ -144,7 +144,7 @@ impl Storage {
             let part = self.wait((url, until - from), async {
                 let key = key_of(url)?;
                 let get = || async { self.store.get_opts(&key, options.clone()).await?.bytes().await };
-                match retried(get).await {
+                match with_retries(get).await {
                     Ok(bytes) if bytes.len() as u64 == until - from => Ok(bytes),
                     Ok(_) | Err(Error::Precondition { .. } | Error::NotFound { .. }) => {
                         Err(StorageError::Changed { url: url.to_string() })
@@ -179,9 +179,9 @@ impl Storage {
         };
         match self.put_as(url, &bytes, &mode)? {
             Ok(()) => Ok(Kept::Put),
-            // Somebody was faster, or it was we: an answer may be lost, and then the same is put twice.
+            // Another writer was faster, or our own upload succeeded and its response was lost.
             Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => self.compare(url, &bytes),
-            // A server, or a disk, that knows no conditions. Both still put all of it or nothing.
+            // Conditions are not supported, but uploads are still atomic.
             Err(Error::NotImplemented { .. } | Error::NotSupported { .. }) => {
                 let there = self.look(url)?;
                 if there.as_ref() != before {
@@ -210,13 +210,13 @@ impl Storage {
         let size = bytes.len() as u64;
         self.wait((url, size), async {
             let key = key_of(url)?;
-            // It may be there and the answer lost: then the condition does not hold, and what is there is compared.
-            Ok(retried(|| self.put_once(&key, bytes.clone(), mode.clone())).await)
+            // If only the response was lost, the condition fails and the contents are compared.
+            Ok(with_retries(|| self.put_once(&key, bytes.clone(), mode.clone())).await)
         })
     }
 
     async fn put_once(&self, key: &Key, bytes: Bytes, mode: PutMode) -> Result<(), Error> {
-        if bytes.len() as u64 > 2 * AT_ONCE {
+        if bytes.len() as u64 > 2 * PART_BYTES {
             return self.put_in_parts(key, bytes, mode).await;
         }
         let options = PutOptions { mode, ..PutOptions::default() };
@@ -233,18 +233,18 @@ impl Storage {
         let path = || key.to_string();
         match (mode, there) {
             (PutMode::Create, Some(_)) => {
-                return Err(Error::AlreadyExists { path: path(), source: "it is there".into() });
+                return Err(Error::AlreadyExists { path: path(), source: "it already exists".into() });
             }
             (PutMode::Update(before), there)
                 if there.as_ref().is_none_or(|meta| meta.e_tag != before.e_tag) =>
             {
-                return Err(Error::Precondition { path: path(), source: "it is another".into() });
+                return Err(Error::Precondition { path: path(), source: "it was replaced".into() });
             }
             _ => {}
         }
         let mut upload = WriteMultipart::new_with_chunk_size(
             self.store.put_multipart(key).await?,
-            usize::try_from(AT_ONCE).unwrap_or(usize::MAX),
+            usize::try_from(PART_BYTES).unwrap_or(usize::MAX),
         );
         upload.put(bytes);
         upload.finish().await.map(drop)
@@ -256,8 +256,8 @@ impl Storage {
         (url, size): (&ObjectUrl, u64),
         work: impl Future<Output = Result<T, StorageError>> + Send,
     ) -> Result<T, StorageError> {
-        let runtime = self.runtime.as_ref().expect("only Drop takes it");
-        let deadline = CALL + CALL_MORE * u32::try_from(size / AT_ONCE).unwrap_or(u32::MAX);
+        let runtime = self.runtime.as_ref().expect("the runtime exists until drop");
+        let deadline = CALL + CALL_MORE * u32::try_from(size / PART_BYTES).unwrap_or(u32::MAX);
         let late = || StorageError::Unreachable {
             url: url.to_string(),
             problem: format!("no answer within {} s", deadline.as_secs()),
@@ -272,14 +272,14 @@ impl Storage {
 
     fn error(&self, url: &ObjectUrl, error: &Error) -> StorageError {
         let url = url.to_string();
-        let problem = self.environment.without_secrets(&shortened(&chain(error)));
+        let problem = self.environment.without_secrets(&shorten(&chain(error)));
         match error {
             Error::NotFound { .. } if problem.contains("NoSuchBucket") => StorageError::NoBucket { url },
             Error::NotFound { .. } => StorageError::Missing { url },
             Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
                 StorageError::Refused { url, problem }
             }
-            Error::Generic { .. } if is_of_network(error) => StorageError::Unreachable { url, problem },
+            Error::Generic { .. } if is_network_error(error) => StorageError::Unreachable { url, problem },
             _ => StorageError::Failed { url, problem },
         }
     }
@@ -287,22 +287,21 @@ impl Storage {
 
 impl Drop for Storage {
     fn drop(&mut self) {
-        // Inside of another runtime, one may not be waited for.
+        // Waiting would panic inside another runtime.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
     }
 }
 
-/// Retries a request whose response was lost.
-async fn retried<T, F>(request: impl Fn() -> F) -> Result<T, Error>
+async fn with_retries<T, F>(request: impl Fn() -> F) -> Result<T, Error>
 where
     F: Future<Output = Result<T, Error>>,
 {
     let mut pauses = PAUSES_MS.map(Duration::from_millis).into_iter();
     loop {
         match (request().await, pauses.next()) {
-            (Err(error), Some(pause)) if is_of_network(&error) => tokio::time::sleep(pause).await,
+            (Err(error), Some(pause)) if is_network_error(&error) => tokio::time::sleep(pause).await,
             (answer, _) => return answer,
         }
     }
@@ -326,7 +325,7 @@ fn chain(error: &Error) -> String {
     text
 }
 
-fn shortened(text: &str) -> String {
+fn shorten(text: &str) -> String {
     let part = |name: &str| {
         let (_, rest) = text.split_once(&format!("<{name}>"))?;
         rest.split_once(&format!("</{name}>")).map(|(inside, _)| inside.to_owned())
@@ -339,7 +338,7 @@ fn shortened(text: &str) -> String {
 }
 
 /// Returns whether the response was incomplete, or the server is temporarily unavailable.
-fn is_of_network(error: &Error) -> bool {
+fn is_network_error(error: &Error) -> bool {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(one) = cause {
         if one.is::<HttpError>() || one.to_string().contains("non-2xx status code: 5") {

@@ -19,15 +19,15 @@ impl ObjectUrl {
             return Err(invalid("it does not begin with s3:// or file://"));
         };
         if rest.contains(['?', '#']) {
-            return Err(invalid("it has a ? or a #"));
+            return Err(invalid("it contains ? or #"));
         }
         let whole = |path: &str| {
             let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
             if parts.iter().any(|part| matches!(*part, "." | "..")) {
-                return Err(invalid("a part of it is . or .."));
+                return Err(invalid("its path contains . or .."));
             }
             if path.chars().any(char::is_control) {
-                return Err(invalid("it has a control character"));
+                return Err(invalid("it contains a control character"));
             }
             Ok(parts.join("/"))
         };
@@ -37,21 +37,20 @@ impl ObjectUrl {
                 let is_name =
                     |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_');
                 if bucket.is_empty() || !bucket.chars().all(is_name) {
-                    return Err(invalid("a bucket follows s3://, of letters, digits, dots, hyphens"));
+                    return Err(invalid("s3:// needs a bucket of letters, digits, dots, hyphens or _"));
                 }
                 Ok(Self { bucket: bucket.to_owned(), key: whole(key)? })
             }
             "file" => {
                 let Some(path) = rest.strip_prefix('/') else {
-                    return Err(invalid("an absolute path follows file://, such as file:///shared/sweep"));
+                    return Err(invalid("file:// needs an absolute path, such as file:///shared/sweep"));
                 };
                 Ok(Self { bucket: String::new(), key: whole(path)? })
             }
-            _ => Err(invalid("only s3:// and file:// are known; most object storage speaks S3")),
+            _ => Err(invalid("only s3:// and file:// are supported; most object storage speaks S3")),
         }
     }
 
-    /// Returns the bucket, empty for a local folder.
     pub fn bucket(&self) -> &str {
         &self.bucket
     }
@@ -86,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_read_and_written_alike() {
+    fn urls_round_trip() {
         for (text, bucket, key, written) in [
             ("s3://b/a/plan.json", "b", "a/plan.json", "s3://b/a/plan.json"),
             ("S3://b//a/", "b", "a", "s3://b/a"),
@@ -102,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_of_ours_is_refused() {
+    fn rejects_unsupported_urls() {
         for text in [
             "s3://",
             "s3:///x",

@@ -8,7 +8,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 pub enum Order {
     Halt,
     Resume,
-    /// Wait for open trades without new ones, then end; a second one ends immediately.
+    /// Wait for open trades without new ones, then end. A second `Quit` ends immediately.
     Quit,
     /// Like `Quit`, from Ctrl-C.
     Interrupt,
@@ -47,24 +47,24 @@ impl Pane {
     pub const ALL: [Self; 5] = [Self::Run, Self::Trades, Self::Bots, Self::Limits, Self::Log];
     pub(crate) const NAMES: [&str; 5] = ["Run", "Trades", "Bots", "Limits", "Log"];
 
-    fn moved(self, by: usize) -> Self {
+    fn cycle(self, by: usize) -> Self {
         let place = Self::ALL.iter().position(|pane| *pane == self).unwrap_or_default();
         Self::ALL[(place + by) % Self::ALL.len()]
     }
 }
 
 impl Question {
-    pub(crate) fn words(self, view: &View) -> String {
+    pub(crate) fn text(self, view: &View) -> String {
         let open = match view.unsettled() {
             1 => "1 trade is open".to_owned(),
             more => format!("{more} trades are open"),
         };
         match self {
-            Self::Quit => format!("{open}: open no more, wait for the close, then quit? y / n"),
-            Self::QuitNow => format!("{open}: quit now and leave the close to the next start? y / n"),
-            Self::Halt => "Halt: open no new trades until somebody resumes? y / n".to_owned(),
+            Self::Quit => format!("{open}. Stop opening trades, wait for them, then quit? y / n"),
+            Self::QuitNow => format!("{open}. Quit now and settle them at the next start? y / n"),
+            Self::Halt => "Halt: open no new trades until resumed? y / n".to_owned(),
             Self::Resume => {
-                "Resume: open trades again, drawdown peak and loss streak reset? y / n".to_owned()
+                "Resume: open trades again and reset drawdown peak and loss streak? y / n".to_owned()
             }
         }
     }
@@ -113,8 +113,8 @@ impl Ui {
             KeyCode::Char('h') => self.ask_halt(view),
             KeyCode::Char('r') => self.ask_resume(view),
             KeyCode::Char('?') | KeyCode::F(1) => self.has_help = true,
-            KeyCode::Tab | KeyCode::Right => self.go_to(self.pane.moved(1)),
-            KeyCode::BackTab | KeyCode::Left => self.go_to(self.pane.moved(Pane::ALL.len() - 1)),
+            KeyCode::Tab | KeyCode::Right => self.go_to(self.pane.cycle(1)),
+            KeyCode::BackTab | KeyCode::Left => self.go_to(self.pane.cycle(Pane::ALL.len() - 1)),
             KeyCode::Char(digit @ '1'..='5') => self.go_to(Pane::ALL[digit as usize - '1' as usize]),
             KeyCode::Up if self.pane == Pane::Log => self.scroll = self.scroll.saturating_add(1),
             KeyCode::Down if self.pane == Pane::Log => self.scroll = self.scroll.saturating_sub(1),
@@ -140,16 +140,16 @@ impl Ui {
 
     fn ask_halt(&mut self, view: &View) {
         match view.phase() {
-            Some(Phase::Halted) => self.say("it is halted already: r resumes"),
-            Some(Phase::Stopping) => self.say("it opens no new trades any more: it is about to end"),
+            Some(Phase::Halted) => self.say("already halted; press r to resume"),
+            Some(Phase::Stopping) => self.say("the run is stopping and opens no trades"),
             Some(Phase::Trading | Phase::Suspended) | None => self.question = Some(Question::Halt),
         }
     }
 
     fn ask_resume(&mut self, view: &View) {
         match view.phase() {
-            Some(Phase::Trading) | None => self.say("it trades: there is nothing to resume"),
-            Some(Phase::Stopping) => self.say("it is about to end: nothing is opened any more"),
+            Some(Phase::Trading) | None => self.say("nothing to resume: the run is trading"),
+            Some(Phase::Stopping) => self.say("the run is stopping and cannot be resumed"),
             Some(Phase::Halted | Phase::Suspended) => self.question = Some(Question::Resume),
         }
     }

@@ -84,7 +84,7 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-pub(crate) const fn phase_words(phase: Phase) -> &'static str {
+pub(crate) const fn phase_label(phase: Phase) -> &'static str {
     match phase {
         Phase::Trading => "TRADING",
         Phase::Halted => "HALTED",
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_countdown_ends_at_nothing_and_counts_the_second_that_has_begun() {
+    fn countdown_rounds_up_and_stops_at_zero() {
         let now = Millis::HOUR;
         for (left, expected) in
             [(38_000, "0:38"), (37_001, "0:38"), (725_000, "12:05"), (3_723_000, "1:02:03"), (-5, "0:00")]

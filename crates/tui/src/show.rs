@@ -25,7 +25,7 @@ use tokio::sync::oneshot;
 
 /// Maximum delay until a key or an update is processed and drawn.
 const FRAME: Duration = Duration::from_millis(100);
-const AT_ONCE: usize = 4_096;
+const MAX_NOTICES_PER_FRAME: usize = 4_096;
 
 pub struct Seat {
     pub orders: Sender<ControlRequest>,
@@ -35,28 +35,29 @@ pub struct Seat {
     pub has_colours: bool,
 }
 
-struct Asked {
-    what: &'static str,
+struct PendingOrder {
+    name: &'static str,
     answer: oneshot::Receiver<ControlAnswer>,
 }
 
 /// Shows a run until its last notice. The run continues if the terminal cannot be used.
 pub fn show(facts: Facts, notices: &mut Notices, seat: &Seat) -> io::Result<()> {
     let mut view = View::new(facts);
-    // A run that cannot begin leaves the terminal alone.
+    // A run that fails to start leaves the terminal unchanged.
     let Some(first) = notices.wait() else { return Ok(()) };
     view.on_notice(first);
     let mut screen = Screen::enter()?;
-    let (mut ui, mut asked, palette) = (Ui::default(), None::<Asked>, Palette::new(seat.has_colours));
+    let (mut ui, mut pending, palette) =
+        (Ui::default(), None::<PendingOrder>, Palette::new(seat.has_colours));
     while !notices.is_over() && IS_OURS.load(Ordering::SeqCst) {
-        for _ in 0..AT_ONCE {
+        for _ in 0..MAX_NOTICES_PER_FRAME {
             let Some(received) = notices.try_next() else { break };
             view.on_notice(received);
         }
         for line in seat.log.try_iter() {
             view.on_log(&line);
         }
-        hear_answer(&mut asked, &mut ui);
+        show_answer(&mut pending, &mut ui);
         screen.terminal.draw(|frame| draw(frame, &view, &ui, (seat.now)(), palette))?;
         if !event::poll(FRAME)? {
             continue;
@@ -66,15 +67,15 @@ pub fn show(facts: Facts, notices: &mut Notices, seat: &Seat) -> io::Result<()> 
         {
             match order {
                 Order::Redraw => screen.terminal.clear()?,
-                order => asked = carry_out(order, seat, &mut ui).or(asked),
+                order => pending = carry_out(order, seat, &mut ui).or(pending),
             }
         }
     }
     Ok(())
 }
 
-fn carry_out(order: Order, seat: &Seat, ui: &mut Ui) -> Option<Asked> {
-    let (what, control) = match order {
+fn carry_out(order: Order, seat: &Seat, ui: &mut Ui) -> Option<PendingOrder> {
+    let (name, control) = match order {
         Order::Halt => ("halt", ControlOrder::Halt { reason: "ordered in the full-screen view".to_owned() }),
         Order::Resume => ("resume", ControlOrder::Resume),
         Order::Quit | Order::Interrupt => {
@@ -87,27 +88,27 @@ fn carry_out(order: Order, seat: &Seat, ui: &mut Ui) -> Option<Asked> {
     let (sender, answer) = oneshot::channel();
     let request = ControlRequest::new(control, sender);
     if seat.orders.try_send(request).is_err() {
-        ui.say(format!("{what}: the run takes no orders at present"));
+        ui.say(format!("{name}: the run does not accept orders now"));
         return None;
     }
-    ui.say(format!("{what}: ordered"));
-    Some(Asked { what, answer })
+    ui.say(format!("{name}: requested"));
+    Some(PendingOrder { name, answer })
 }
 
-fn hear_answer(asked: &mut Option<Asked>, ui: &mut Ui) {
-    let Some(Asked { what, answer }) = asked else { return };
+fn show_answer(pending: &mut Option<PendingOrder>, ui: &mut Ui) {
+    let Some(PendingOrder { name, answer }) = pending else { return };
     let text = match answer.try_recv() {
         Err(oneshot::error::TryRecvError::Empty) => return,
-        Ok(ControlAnswer::Done { .. } | ControlAnswer::Signal { .. }) => format!("{what}: done"),
+        Ok(ControlAnswer::Done { .. } | ControlAnswer::Signal { .. }) => format!("{name}: done"),
         Ok(
             ControlAnswer::Refused { problem }
             | ControlAnswer::VenueFailed { problem }
             | ControlAnswer::Unanswered { problem },
-        ) => format!("{what}: not done: {problem}"),
-        Err(oneshot::error::TryRecvError::Closed) => format!("{what}: the run has ended"),
+        ) => format!("{name} failed: {problem}"),
+        Err(oneshot::error::TryRecvError::Closed) => format!("{name}: the run has ended"),
     };
     ui.say(text);
-    *asked = None;
+    *pending = None;
 }
 
 static IS_OURS: AtomicBool = AtomicBool::new(false);
@@ -120,10 +121,10 @@ struct Screen {
 
 pub fn is_possible() -> Result<(), &'static str> {
     if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
-        return Err("standard input and output are not both a terminal");
+        return Err("standard input and output must both be a terminal");
     }
     if std::env::var_os("TERM").is_some_and(|name| name == "dumb") {
-        return Err("TERM=dumb says that this terminal cannot move its cursor");
+        return Err("TERM=dumb does not support cursor movement");
     }
     Ok(())
 }
@@ -131,11 +132,11 @@ pub fn is_possible() -> Result<(), &'static str> {
 impl Screen {
     fn enter() -> io::Result<Self> {
         HOOK.call_once(|| {
-            let before = std::panic::take_hook();
-            // What a panic says is to be read, wherever it happens.
+            let previous = std::panic::take_hook();
+            // Keeps panic messages readable.
             std::panic::set_hook(Box::new(move |panic| {
                 restore();
-                before(panic);
+                previous(panic);
             }));
         });
         IS_OURS.store(true, Ordering::SeqCst);
@@ -159,7 +160,7 @@ impl Drop for Screen {
 /// Restores the terminal; a no-op if that was done before.
 fn restore() {
     if IS_OURS.swap(false, Ordering::SeqCst) {
-        // The keys first: that needs nobody who reads.
+        // Keyboard first, which works even if the terminal is blocked.
         let _ = disable_raw_mode();
         let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
     }

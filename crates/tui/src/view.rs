@@ -24,8 +24,8 @@ pub struct Facts {
 }
 
 impl Facts {
-    pub(crate) fn bot_name(&self, place: usize) -> &str {
-        self.bots.get(place).map_or("", |bot| bot.name.as_str())
+    pub(crate) fn bot_name(&self, index: usize) -> &str {
+        self.bots.get(index).map_or("", |bot| bot.name.as_str())
     }
 }
 
@@ -95,26 +95,26 @@ impl View {
             }
             Notice::Stopping { why, unfinished, .. } => {
                 let why = match why {
-                    Stop::TimeUp => "the time is up: ",
-                    Stop::DataEnds(_) => "the candles end: ",
-                    Stop::Limit(rule) => &format!("the {} was reached: ", rule.words()),
+                    Stop::TimeUp => "time limit reached: ",
+                    Stop::DataEnds(_) => "end of candles: ",
+                    Stop::Limit(rule) => &format!("{} reached: ", rule.words()),
                     Stop::Interrupted | Stop::Terminated => "",
                 };
                 let waits = match unfinished {
-                    0 => "none is open".to_owned(),
-                    1 => "1 open trade is waited for".to_owned(),
-                    more => format!("{more} open trades are waited for"),
+                    0 => "none open".to_owned(),
+                    1 => "waiting for 1 open trade".to_owned(),
+                    more => format!("waiting for {more} open trades"),
                 };
                 let text = format!("{why}no new trades; {waits}");
                 self.add_line(LogLine::new(self.latest, Tone::Note, &text));
                 self.stopping = Some(text);
             }
-            // The log has warnings, and counts what comes again and again; the overview has the rest.
+            // Warnings are in the log, and the rest is in the overview.
             _ => {}
         }
     }
 
-    /// Adds a line of the log without its wall-clock time: other lines show venue time.
+    /// Adds a log line without its wall-clock time, because other lines show venue time.
     pub fn on_log(&mut self, line: &str) {
         let line = line
             .split_once("Z ")
@@ -234,41 +234,41 @@ fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Facts) -> Optio
             (tone, text)
         }
         EventKind::SettledByPerson { intent, outcome, profit } => {
-            note(format!("#{intent} {outcome} {}, as a person said", signed(scale, *profit)))
+            note(format!("#{intent} {outcome} {} (set by the operator)", signed(scale, *profit)))
         }
         EventKind::Correction { intent, outcome, profit } => {
             bad(format!("#{intent} corrected to {outcome} {}", signed(scale, *profit)))
         }
-        EventKind::Rejected { intent, .. } => note(format!("#{intent} rejected: its stake is free again")),
-        EventKind::NotSent { intent } => note(format!("#{intent} not sent: its stake is free again")),
+        EventKind::Rejected { intent, .. } => note(format!("#{intent} declined: stake released")),
+        EventKind::NotSent { intent } => note(format!("#{intent} not sent: stake released")),
         EventKind::Reinstated(terms) => {
             let intent = terms.intent();
-            bad(format!("#{intent} in doubt: the venue lists its trade, which it had not reported"))
+            bad(format!("#{intent} unknown status: the venue lists a trade that it had not reported"))
         }
         EventKind::InDoubt { intent } => {
-            bad(format!("#{intent} in doubt: its symbol is blocked until that is resolved"))
+            bad(format!("#{intent} unknown status: its symbol is blocked until resolved"))
         }
         EventKind::NotOpened { intent, .. } => {
-            note(format!("#{intent} not opened: the venue has no trade of it"))
+            note(format!("#{intent} not opened: the venue has no such trade"))
         }
         EventKind::OutsideSignal(signal) => {
             note(format!("{} signal {} from {}", signal.direction, signal.id, signal.source))
         }
         EventKind::Deposit { amount } => {
-            note(format!("{} in the wallet that no trade explains", signed(scale, *amount)))
+            note(format!("{} in the wallet not explained by any trade", signed(scale, *amount)))
         }
         EventKind::WalletDifference { amount: Money::ZERO } => {
-            note("the wallet holds what the trades explain again".to_owned())
+            note("the wallet matches the trades again".to_owned())
         }
         EventKind::WalletDifference { amount } => {
-            bad(format!("the wallet is {} off what the trades explain", signed(scale, *amount)))
+            bad(format!("the wallet differs from the trades by {}", signed(scale, *amount)))
         }
         EventKind::Skew { offset } => note(candlewick_runtime::describe_skew(*offset, None)),
         EventKind::SecondTrade(trade) => {
-            bad(format!("#{}: the venue has {} as well", trade.intent, trade.venue_id.as_str()))
+            bad(format!("#{}: duplicate trade {} at the venue", trade.intent, trade.venue_id.as_str()))
         }
         EventKind::SecondTradeSettled { intent, venue_id, profit } => {
-            note(format!("#{intent}: {} ended, {}", venue_id.as_str(), signed(scale, *profit)))
+            note(format!("#{intent}: duplicate {} settled, {}", venue_id.as_str(), signed(scale, *profit)))
         }
         _ => return None,
     };
@@ -276,7 +276,7 @@ fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Facts) -> Optio
 }
 
 fn action_line(action: &Action, received: Millis, facts: &Facts) -> Option<LogLine> {
-    let bot = |place| facts.bot_name(place);
+    let bot = |index| facts.bot_name(index);
     match action {
         Action::Open(approved) => {
             let text = format!(
@@ -298,13 +298,13 @@ fn action_line(action: &Action, received: Millis, facts: &Facts) -> Option<LogLi
         }
         Action::Verdict(judgement) => {
             let (tone, edge) = match judgement.edge {
-                Edge::Open => (Tone::Note, "is open"),
-                Edge::Shown => (Tone::Good, "is shown"),
-                Edge::Rejected => (Tone::Bad, "is ruled out"),
-                Edge::NoLongerHeld => (Tone::Bad, "no longer holds"),
+                Edge::Open => (Tone::Note, "undecided"),
+                Edge::Shown => (Tone::Good, "shown"),
+                Edge::Rejected => (Tone::Bad, "ruled out"),
+                Edge::NoLongerHeld => (Tone::Bad, "no longer held"),
             };
             let text =
-                format!("{}: its edge {edge} after {} trades", bot(judgement.bot.index()), judgement.trades);
+                format!("{}: edge {edge} after {} trades", bot(judgement.bot.index()), judgement.trades);
             Some(LogLine::new(judgement.at, tone, &text))
         }
         Action::DayOpened { .. } => None,

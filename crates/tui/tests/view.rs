@@ -1,5 +1,5 @@
-//! The picture of a run, made from notices that are written by hand and read as a person reads it.
-#![allow(clippy::unwrap_used, reason = "what cannot be made fails its test")]
+//! Rendering of the view, driven by notices and compared as text.
+#![allow(clippy::unwrap_used, reason = "a failed setup fails the test")]
 
 use candlewick_engine::{Edge, IntentId, IntentState, LimitUse, Quantity, Rule};
 use candlewick_runtime::control::{MarketState, Phase, RunState, SlowestCandle};
@@ -25,7 +25,7 @@ fn symbol() -> Symbol {
 
 fn facts() -> Facts {
     Facts {
-        venue: "embedded, http://127.0.0.1:7701".to_owned(),
+        venue: "embedded sandbox at http://127.0.0.1:7701".to_owned(),
         wallet: "demo".to_owned(),
         journal: "sqlite://run.db".to_owned(),
         requests: "1.3 of 5 a second".to_owned(),
@@ -113,7 +113,7 @@ fn view_of(notices: impl IntoIterator<Item = Notice>) -> View {
     view
 }
 
-fn of_overview(change: impl FnOnce(&mut Overview)) -> View {
+fn view_of_overview(change: impl FnOnce(&mut Overview)) -> View {
     let mut overview = overview();
     change(&mut overview);
     view_of([Notice::Overview(Box::new(overview))])
@@ -154,12 +154,12 @@ const SMALL: (u16, u16) = (80, 24);
 const LARGE: (u16, u16) = (160, 50);
 
 #[test]
-fn money_trades_and_settlements_stand_in_the_smallest_usual_window() {
+fn small_window_shows_money_trades_and_settlements() {
     let price = Price { time: NOON, value: 97_020.0 };
     let view = view_of([Notice::Overview(Box::new(overview())), Notice::Price(symbol(), price)]);
     let rows = rows_of(&view, &Ui::default(), SMALL);
-    has_row(&rows, &["TRADING", "demo", "venue heard 3 s ago", "12:00:00 UTC"]);
-    // 10,008.00 was the peak, 9,990.00 is there: 18.00 below, 0.18 %.
+    has_row(&rows, &["TRADING", "demo", "last contact 3 s ago", "12:00:00 UTC"]);
+    // Peak 10,008.00 minus equity 9,990.00 is 18.00, which is 0.18 %.
     has_row(&rows, &["balance 9980.00", "open stakes 10.00", "today -10.00", "drawdown 18.00 (0.2 %)"]);
     has_row(&rows, &["#3", "btc-rsi", "BTCUSDT", "BUY", "10.00", "97000.5 → 97020", "12:01:05 in 1:05"]);
     has_row(&rows, &["#2", "97000.5 → 97010.25", "lost -10.00"]);
@@ -169,8 +169,8 @@ fn money_trades_and_settlements_stand_in_the_smallest_usual_window() {
 }
 
 #[test]
-fn the_candle_that_comes_the_latest_stands_beside_the_venue() {
-    for (has_come, words) in [(true, "slowest BTCUSDT 1m, 12.3 s "), (false, "awaits BTCUSDT 1m, 12.3 s ")] {
+fn shows_the_slowest_candle() {
+    for (has_come, text) in [(true, "slowest BTCUSDT 1m, 12.3 s "), (false, "awaiting BTCUSDT 1m, 12.3 s ")] {
         let slowest = SlowestCandle {
             symbol: symbol(),
             interval: "1m".parse().unwrap(),
@@ -178,26 +178,26 @@ fn the_candle_that_comes_the_latest_stands_beside_the_venue() {
             has_come,
         };
         let market = MarketState { slowest_candle: Some(slowest), ..MarketState::default() };
-        let view = of_overview(|overview| overview.state.market = Some(Box::new(market)));
-        has_row(&rows_of(&view, &Ui::default(), SMALL), &["venue heard 3 s ago", words, "12:00:00 UTC"]);
+        let view = view_of_overview(|overview| overview.state.market = Some(Box::new(market)));
+        has_row(&rows_of(&view, &Ui::default(), SMALL), &["last contact 3 s ago", text, "12:00:00 UTC"]);
     }
 }
 
 #[test]
-fn a_large_window_shows_bots_limits_and_refusals_beside_the_trades() {
-    let view = of_overview(|_| {});
+fn large_window_shows_bots_limits_and_rejections() {
+    let view = view_of_overview(|_| {});
     let rows = rows_of(&view, &Ui::default(), LARGE);
     // 1 of 2 is 50 %; at payout 80 break-even is 1 / 1.8.
     shows(&rows, &["2 trades: 1 won, 1 lost, -2.00", "win rate 50.0 %, break-even 55.6 %"]);
-    shows(&rows, &["(about 1200 more)", "evidence for an edge 0.98 of 20, against one 1.01 of 20"]);
+    shows(&rows, &["(about 1200 more)", "evidence for an edge 0.98 of 20, against 1.01 of 20"]);
     has_row(&rows, &["open-trade limit", "1 of 3"]);
     has_row(&rows, &["daily loss limit", "20.00 of 100.00"]);
-    shows(&rows, &["open-trade limit of all 12, NoPrice 1", "1.3 of 5 a second"]);
+    shows(&rows, &["total open-trade limit 12, NoPrice 1", "1.3 of 5 a second"]);
     shows(&rows, &["sqlite://run.db", "12:01:05 in 1:05"]);
 }
 
 #[test]
-fn a_line_of_a_trade_or_a_verdict_is_whole_from_80_columns_on() {
+fn trades_and_verdicts_fit_80_columns() {
     let price = Price { time: NOON, value: 97_020.25 };
     let view = view_of([Notice::Overview(Box::new(overview())), Notice::Price(symbol(), price)]);
     for width in 80..200 {
@@ -207,21 +207,21 @@ fn a_line_of_a_trade_or_a_verdict_is_whole_from_80_columns_on() {
         let mut ui = Ui::default();
         ui.on_key(key(KeyCode::Char('3')), &view);
         let bots = if width < 144 { rows_of(&view, &ui, (width, 40)) } else { rows };
-        has_row(&bots, &["evidence for an edge 0.98 of 20, against one 1.01 of 20"]);
+        has_row(&bots, &["evidence for an edge 0.98 of 20, against 1.01 of 20"]);
     }
 }
 
 #[test]
-fn a_bar_is_as_full_as_its_limit_is_used() {
+fn bars_show_the_use_of_limits() {
     let full = |used| {
-        let view = of_overview(|overview| {
+        let view = view_of_overview(|overview| {
             overview.limits[0].used = Quantity::Count(used);
             overview.limits.truncate(1);
         });
         let mut ui = Ui::default();
         ui.on_key(key(KeyCode::Char('4')), &view);
         let rows = rows_of(&view, &ui, SMALL);
-        let row = rows.iter().find(|row| row.contains("open-trade limit of all  ")).unwrap().clone();
+        let row = rows.iter().find(|row| row.contains("total open-trade limit  ")).unwrap().clone();
         (row.matches('█').count(), row.matches('░').count())
     };
     let (none, columns) = full(0);
@@ -231,7 +231,7 @@ fn a_bar_is_as_full_as_its_limit_is_used() {
 }
 
 #[test]
-fn a_trade_that_is_ahead_is_green_whichever_way_it_goes() {
+fn winning_trades_are_green_in_both_directions() {
     let colour_of = |direction, value| {
         let mut overview = overview();
         overview.unsettled[0].direction = direction;
@@ -255,8 +255,8 @@ fn a_trade_that_is_ahead_is_green_whichever_way_it_goes() {
 }
 
 #[test]
-fn every_pane_has_its_key_and_tab_goes_through_them() {
-    let (view, mut ui) = (of_overview(|_| {}), Ui::default());
+fn digits_and_tab_switch_panes() {
+    let (view, mut ui) = (view_of_overview(|_| {}), Ui::default());
     for (digit, part) in
         [('2', "01-05 12:01:05"), ('3', "evidence for an edge"), ('4', "1.3 of 5"), ('5', " Log ")]
     {
@@ -273,9 +273,9 @@ fn every_pane_has_its_key_and_tab_goes_through_them() {
 }
 
 #[test]
-fn orders_are_confirmed_where_they_stop_something_and_offered_only_where_they_do_something() {
-    let (open, closed) = (of_overview(|_| {}), of_overview(|overview| overview.unsettled.clear()));
-    let halted = of_overview(|overview| overview.state.phase = Phase::Halted);
+fn confirms_orders_and_rejects_those_without_effect() {
+    let (open, closed) = (view_of_overview(|_| {}), view_of_overview(|overview| overview.unsettled.clear()));
+    let halted = view_of_overview(|overview| overview.state.phase = Phase::Halted);
     let mut ui = Ui::default();
     for (letters, view, expected) in [
         ("q", &closed, Some(Order::Quit)),
@@ -298,8 +298,8 @@ fn orders_are_confirmed_where_they_stop_something_and_offered_only_where_they_do
 }
 
 #[test]
-fn a_halt_says_why_and_what_stands_in_the_way_is_seen() {
-    let view = of_overview(|overview| {
+fn shows_the_reason_of_a_halt_and_problems() {
+    let view = view_of_overview(|overview| {
         overview.state.phase = Phase::Halted;
         overview.state.reason = Some("news at noon".to_owned());
         overview.state.in_doubt = vec![IntentId::new(7)];
@@ -308,8 +308,8 @@ fn a_halt_says_why_and_what_stands_in_the_way_is_seen() {
     });
     let rows = rows_of(&view, &Ui::default(), SMALL);
     has_row(&rows, &["HALTED"]);
-    has_row(&rows, &["halted: news at noon; in doubt: #7; the venue does not answer"]);
-    has_row(&rows, &["#3", "in doubt"]);
+    has_row(&rows, &["halted: news at noon; unknown status: #7; the venue does not answer"]);
+    has_row(&rows, &["#3", "unknown status"]);
     let alarm = view_of([Notice::Overview(Box::new(overview())), Notice::Alarm("no wallet".to_owned())]);
     has_row(&rows_of(&alarm, &Ui::default(), SMALL), &["no wallet"]);
     let note = |mended: &str| Notice::Note { text: "read again".to_owned(), mended: vec![mended.to_owned()] };
@@ -320,25 +320,25 @@ fn a_halt_says_why_and_what_stands_in_the_way_is_seen() {
     assert!(!rows_of(&mended, &Ui::default(), SMALL).concat().contains("no wallet"));
     let why = Notice::Stopping { why: Stop::TimeUp, unfinished: 1, last_close: None, waits_until: NOON };
     let rows = rows_of(&view_of([why]), &Ui::default(), SMALL);
-    has_row(&rows, &["the time is up: no new trades; 1 open trade"]);
+    has_row(&rows, &["time limit reached: no new trades; waiting for 1 open trade"]);
 }
 
 #[test]
-fn what_was_missed_is_counted_and_the_next_overview_is_right_again() {
+fn counts_missed_messages_and_recovers_with_the_next_overview() {
     let mut view = view_of([Notice::Overview(Box::new(overview()))]);
     let mut later = overview();
     later.unsettled.clear();
     later.settled.insert(0, settled(3, Outcome::Won, 800));
     view.on_notice(Received { notice: Notice::Overview(Box::new(later)), missed: 41 });
     let rows = rows_of(&view, &Ui::default(), SMALL);
-    shows(&rows, &["41 messages were left out", "Open trades: 0"]);
+    shows(&rows, &["41 messages skipped", "Open trades: 0"]);
     has_row(&rows, &["#3", "won +8.00"]);
 }
 
 #[test]
-fn nothing_from_outside_moves_anything() {
+fn escapes_control_characters_from_outside() {
     let hostile = "\u{1b}]0;t\u{7}\u{1b}[2J\u{9b}1A\r\n\u{202e}\u{200b}";
-    let mut view = of_overview(|overview| {
+    let mut view = view_of_overview(|overview| {
         overview.state.reason = Some(hostile.to_owned());
         overview.state.troubles = vec![hostile.to_owned()];
     });
@@ -362,8 +362,8 @@ fn nothing_from_outside_moves_anything() {
 }
 
 #[test]
-fn no_window_is_too_small_or_too_large_and_without_colours_there_are_none() {
-    let view = of_overview(|overview| {
+fn draws_any_window_size_and_no_colours_if_disabled() {
+    let view = view_of_overview(|overview| {
         overview.unsettled = (0..40).map(trade).collect();
         overview.settled = (0..50).map(|number| settled(number, Outcome::Won, 800)).collect();
     });

@@ -1,4 +1,4 @@
-//! A second strategy: two indicators, a number beside the words, and an expiry of its own.
+//! Example strategy with two indicators, a number in its reason and its own expiry.
 
 use candlewick_sdk::indicator::{Adx, Bollinger, BollingerBands};
 use candlewick_sdk::{BotContext, BuildError, Candle, Expiry, Signal, Strategy, StrategyFactory, parameters};
@@ -6,24 +6,24 @@ use candlewick_sdk::{BotContext, BuildError, Candle, Expiry, Signal, Strategy, S
 parameters! {
     /// Parameters of the return into the band.
     pub struct Params {
-        /// Candles in the band and in the strength of the trend.
+        /// Period of the band and of ADX, in candles.
         period: usize = 20, 2..=200;
         /// Half the width of the band, in standard deviations.
         deviations: f64 = 2.0, 0.5..=5.0;
-        /// It trades while ADX is below this, 0 to 100.
+        /// Upper limit of ADX for a trade, 0 to 100.
         weak_trend: f64 = 25.0, 1.0..=100.0;
-        /// Minutes that its trades last; 0 leaves it to the bot.
+        /// Duration of a trade in minutes; 0 uses the bot's.
         minutes: u16 = 0, 0..=1440;
     }
 }
 
-/// Bets, while there is no trend, on a price that has come back into its band.
+/// Bets on a return into the Bollinger band while there is no trend.
 pub(crate) struct BandReturn {
     band: Bollinger,
     trend: Adx,
     weak_trend: f64,
     expiry: Option<Expiry>,
-    /// Above zero when the last close was above the band, below when it was below.
+    /// Side of the last close: 1 above the band, -1 below, 0 inside.
     side: i8,
 }
 
@@ -33,7 +33,7 @@ impl Strategy for BandReturn {
     }
 
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        // Each sees each candle: a `?` behind the first would hide candles from the second.
+        // Update both before `?`, so that both see every candle.
         let (bands, trend) = (self.band.update(candle.close()), self.trend.update(candle));
         let (bands, trend) = (bands?, trend?);
         let before = self.side;
@@ -62,7 +62,7 @@ fn side_of(close: f64, bands: &BollingerBands) -> i8 {
 impl StrategyFactory for BandReturn {
     const NAME: &'static str = "band-return";
     const VERSION: &'static str = "1.0.0";
-    const ABOUT: &'static str = "Bets, while there is no trend, on a price that has come back into its band.";
+    const ABOUT: &'static str = "Bets on a return into the Bollinger band while there is no trend.";
     type Params = Params;
 
     fn build(params: Params, bot: &BotContext) -> Result<Self, BuildError> {
@@ -84,10 +84,10 @@ mod tests {
     use super::*;
     use candlewick_sdk::testkit::{assert_signals, bot};
 
-    /// After flat candles the first move is all of the movement there was: ADX over 5 candles is 100 / 5 = 20 at it, and
-    /// (4 x 20 + 100) / 5 = 36 at the candle after it, which moves no further.
+    /// After flat candles, ADX over 5 candles is 100 / 5 = 20 at the first move and (4 x 20 + 100) / 5 = 36 at the next
+    /// candle.
     #[test]
-    fn a_close_that_comes_back_into_the_band_calls_for_the_way_on() {
+    fn bets_on_a_close_that_returns_into_the_band() {
         let params = |weak_trend| Params { period: 5, deviations: 1.5, weak_trend, ..Params::default() };
         assert_signals::<BandReturn>(
             &params(36.5),
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn its_trades_last_as_long_as_its_parameter_says_and_no_less_than_a_candle() {
+    fn requests_the_duration_of_its_parameter_but_at_least_one_candle() {
         let built = |minutes| BandReturn::build(Params { minutes, ..Params::default() }, &bot("EURUSD"));
         assert_eq!(built(0).unwrap().expiries(), [None]);
         let expiry = built(15).unwrap().expiries()[0].unwrap();

@@ -1,4 +1,4 @@
-//! A binary of your own: two strategies, and all that Candlewick can do with them.
+//! Program with two strategies and all commands of Candlewick.
 
 mod band_return;
 
@@ -10,7 +10,7 @@ use std::process::ExitCode;
 parameters! {
     /// Parameters of three in a row.
     pub struct Params {
-        /// So many candles of one colour call for the other.
+        /// Candles of one colour in a row before a signal.
         count: usize = 3, 1..=20;
     }
 }
@@ -18,7 +18,7 @@ parameters! {
 /// Bets against a run of candles of one colour.
 pub struct ThreeInARow {
     count: usize,
-    /// Above zero after rising candles, below after falling ones.
+    /// Length of the run: positive if rising, negative if falling.
     run: isize,
 }
 
@@ -46,7 +46,7 @@ impl StrategyFactory for ThreeInARow {
     }
 }
 
-/// Lets `strategy check` say whether memory grows; leave it out if you have an allocator of your own.
+/// Lets `strategy check` detect memory growth; omit it if you use another allocator.
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_of_one_colour_calls_for_the_other() {
+    fn bets_against_a_run_of_one_colour() {
         candlewick_sdk::testkit::assert_signals::<ThreeInARow>(
             &Params { count: 3 },
             "close   signal

@@ -1,9 +1,9 @@
-//! The example runs as its own binary.
+//! Runs the example as a program.
 
 use std::process::Command;
 
 #[test]
-fn its_own_strategies_stand_beside_those_that_come_along() {
+fn lists_own_and_built_in_strategies() {
     let output = Command::new(env!("CARGO_BIN_EXE_own-bot")).args(["strategy", "list"]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}");

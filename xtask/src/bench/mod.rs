@@ -1,4 +1,4 @@
-//! `bench`: cost of backtests, relative to hand-written loops that make the same trades.
+//! `bench`: cost of backtests relative to hand-written loops that make the same trades.
 
 mod work;
 
@@ -16,40 +16,26 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use wait4::Wait4;
-use work::{GROWTH, MINUTES_A_DAY, Ran, Signals, WORKS, Work, WorkKind, trade_by_hand};
+use work::{GROWTH, MINUTES_PER_DAY, Ran, Signals, WORKS, Work, WorkKind, entry_price, trade_by_hand};
 
 const CACHES: &str = "/sys/devices/system/cpu/cpu0/cache";
-const CONFIGURATION: &str = r#"
-[risk]
-daily_loss_limit = 1000.0
-
-[[bots]]
-name = "rsi"
-symbol = "BTCUSDT"
-asset_type = "crypto"
-interval = "1m"
-strategy = "rsi-reversal"
-close_type = "05:00"
-params = { period = 14, oversold = 30.0, overbought = 70.0 }
-stake = { kind = "fixed", amount = 10.0 }
-"#;
 const FILE: &str = "BTCUSDT_1m.csv";
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArguments {
-    /// Number of candles of each work
+    /// Number of candles of each workload
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(20_000..=10_000_000))]
     candles: u32,
-    /// Number of runs of each work
+    /// Number of runs of each workload
     #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     rounds: u32,
-    /// Also measure longer series and smaller crowds
+    /// Also measure longer series, and fewer bots and symbols
     #[arg(long)]
     growth: bool,
-    /// Only run the backtest of one work, for a profiler; a part of its name is enough
+    /// Only run the backtest of one workload, for a profiler; part of its name is enough
     #[arg(long, value_name = "WORK")]
     profile: Option<String>,
-    /// Run the hand-written loop of that work instead
+    /// Run the hand-written loop of that workload instead
     #[arg(long, requires = "profile")]
     by_hand: bool,
     /// Only run the hand-written loop over this file
@@ -68,8 +54,8 @@ pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<Report> {
 
 fn measure_all(arguments: &BenchArguments) -> anyhow::Result<Value> {
     let (candles, rounds) = (arguments.candles as usize, arguments.rounds as usize);
-    eprintln!("the whole process, {candles} candles");
-    // First, while this process is small: its memory counts as that of the processes it starts.
+    eprintln!("whole process, {candles} candles");
+    // First, while this process is small: its memory counts towards that of the processes it starts.
     let process = measure_process(candles, rounds)?;
     let works = WORKS.map(|kind| measure(kind, candles, rounds));
     let growth = GROWTH.iter().filter(|_| arguments.growth);
@@ -94,7 +80,7 @@ fn measure(kind: WorkKind, candles: usize, rounds: usize) -> anyhow::Result<Valu
     let judged = held();
     drop(book);
     let (most, book) = (most.max(judged), judged - held());
-    ensure!(outcome == work.run_by_hand(), "{name}: the backtest and the loop make different trades");
+    ensure!(outcome == work.run_by_hand(), "{name}: backtest and hand-written loop make different trades");
     let (bots, decisions) = (work.bots(), work.decisions());
     let ns_per_decision = |watch: Stopwatch| watch.elapsed().as_secs_f64() * 1e9 / decisions as f64;
     let (mut backtest, mut by_hand) = (Vec::new(), Vec::new());
@@ -171,15 +157,15 @@ fn measure_process(candles: usize, rounds: usize) -> anyhow::Result<Value> {
     let candlewick = xtask.with_file_name(format!("candlewick{}", std::env::consts::EXE_SUFFIX));
     ensure!(
         candlewick.is_file(),
-        "there is no program {}\nhint: run `cargo build --release` first",
+        "{} does not exist\nhint: run `cargo build --release` first",
         candlewick.display()
     );
     let folder = tempfile::tempdir()?;
     let run_in_folder = |program: &Path, arguments: &[&str]| run_program(program, arguments, folder.path());
-    fs::write(folder.path().join("bench.toml"), CONFIGURATION)?;
-    let days = candles.div_ceil(MINUTES_A_DAY).to_string();
+    fs::write(folder.path().join("bench.toml"), include_str!("process.toml"))?;
+    let days = candles.div_ceil(MINUTES_PER_DAY).to_string();
     run_in_folder(&candlewick, &["data", "generate", "--symbol", "BTCUSDT", "--days", &days, "--quiet"])?;
-    // The cache ignores files that may still change.
+    // The cache skips recently modified files.
     let file = File::options().append(true).open(folder.path().join(FILE))?;
     file.set_modified(file.metadata()?.modified()? - Duration::from_mins(1))?;
     let backtest = ["backtest", "--config", "bench.toml", "--data", FILE, "--json", "--quiet"];
@@ -190,16 +176,17 @@ fn measure_process(candles: usize, rounds: usize) -> anyhow::Result<Value> {
         ours.push(run_in_folder(&candlewick, &backtest)?);
         floor.push(run_in_folder(&xtask, &by_hand)?);
     }
-    let candles = candles.next_multiple_of(MINUTES_A_DAY);
+    let candles = candles.next_multiple_of(MINUTES_PER_DAY);
     Ok(json!({ "candles": candles, "backtest": to_cost(&ours), "by_hand": to_cost(&floor) }))
 }
 
-/// Trades the candles of a file with the hand-written loop. The program must have cached them.
+/// Trades the candles of a file with the hand-written loop. `candlewick` must have cached them.
 fn trade_file_by_hand(file: &Path) -> anyhow::Result<Value> {
-    let cache = DataSettings::default().file_cache().context("there is no folder for caches")?;
+    let cache = DataSettings::default().file_cache().context("there is no cache folder: set HOME")?;
     let series = cache.read(&CandleFile::from_path(file)?, &mut |_| {})?.into_candles();
     let candles = series.candles();
-    let outcome = trade_by_hand::<1>(candles, Signals::AtCrossings, 60_000.0, |index| &candles[index]);
+    let outcome =
+        trade_by_hand::<1>(candles, Signals::AtCrossings, |index| entry_price(&candles[index], 60_000.0));
     Ok(json!({ "trades": outcome.trades }))
 }
 
@@ -211,16 +198,11 @@ fn to_cost(runs: &[(Duration, u64)]) -> Value {
     json!({ "median_ms": median, "minimum_ms": minimum, "peak_mib": peak as f64 / 1_048_576.0 })
 }
 
-/// Returns elapsed time and peak memory of a process that ignores the user's settings and cache.
+/// Returns elapsed time and peak memory of a process without the user's settings and cache.
 fn run_program(program: &Path, arguments: &[&str], folder: &Path) -> anyhow::Result<(Duration, u64)> {
     let mut command = Command::new(program);
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("CANDLEWICK_") {
-            command.env_remove(name);
-        }
-    }
-    command.env("XDG_CACHE_HOME", folder.join("cache"));
-    command.args(arguments).current_dir(folder).stdout(Stdio::null()).stderr(Stdio::null());
+    command.args(arguments).current_dir(folder).env_clear().env("HOME", folder);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
     let described = || format!("{} {}", program.display(), arguments.join(" "));
     let watch = Stopwatch::start();
     let ended = command.spawn().and_then(Wait4::wait4).with_context(described)?;

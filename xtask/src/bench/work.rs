@@ -1,5 +1,4 @@
-//! Works of the benchmark (candles, bots and limits), and the hand-written loop that makes the same
-//! trades as a backtest and nothing else.
+//! Workloads of the benchmark, and the hand-written loop that makes the same trades as a backtest.
 
 use crate::{backtest_settings, market_settings};
 use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Summary};
@@ -17,47 +16,32 @@ use std::hint::black_box;
 use ta::Next;
 use ta::indicators::RelativeStrengthIndex;
 
-/// Candles after which the seeds of both indices no longer matter, to the last relevant bit.
+/// Candles after which the different seeds of both RSI implementations no longer matter.
 const WARMUP: usize = 1_000;
 const OVERSOLD: f64 = 30.0;
 const OVERBOUGHT: f64 = 70.0;
 /// High enough that the drawdown limit is checked but never reached.
 const BALANCE: i64 = 100_000_000;
 const STAKE: i64 = 10;
-/// Periods of the bots on a symbol.
+/// RSI periods of the bots on a symbol.
 const PERIODS: [usize; 10] = [14, 5, 6, 7, 8, 9, 10, 11, 12, 13];
 
 const START: Millis = Millis::new(1_704_067_200_000); // 2024-01-01
-pub(super) const MINUTES_A_DAY: usize = 24 * 60;
+pub(super) const MINUTES_PER_DAY: usize = 24 * 60;
 const CROWD: [&str; 10] =
     ["CROWD0", "CROWD1", "CROWD2", "CROWD3", "CROWD4", "CROWD5", "CROWD6", "CROWD7", "CROWD8", "CROWD9"];
 
-/// The usual limits, but for the daily loss, which would end many days.
-const USUAL_RULES: &str = "daily_loss_limit = 1000";
-/// Every rule but the enforced verdict, which a random walk must fail. None of them rejects a
-/// signal, so that a loop without them makes the same trades.
-const EVERY_RULE: &str = r#"
-daily_loss_limit = 1000
-max_trades_per_hour = 60
-daily_profit_target = 100000000
-max_loss_streak = 1000
-cooldown_after_loss_s = 1
-cooldown_after_losses = 1000
-cooldown_after_losses_s = 60
-min_payout_percent = 50.0
-hours = [{ from = "00:00", to = "00:00", timezone = "Europe/London" }]
-min_stake = 10
-max_stake = 1000
-stake_step = 1
-max_stake_percent = 50.0"#;
+/// The default limits, except for that of the daily loss, which would end many days.
+const USUAL_RULES: &str = "risk.daily_loss_limit = 1000";
+const EVERY_RULE: &str = include_str!("every_rule.toml");
 /// Only the limit of one open trade per symbol.
-const CROWD_RULES: &str = "max_open_trades = 0\nmax_trades_per_day = 0\ndaily_loss_limit = 0";
+const CROWD_RULES: &str = "risk = { max_open_trades = 0, max_trades_per_day = 0, daily_loss_limit = 0 }";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Signals {
-    /// Signals where the index crosses into an extreme.
+    /// Signals where the RSI crosses into an extreme.
     AtCrossings,
-    /// Signals at every candle of an extreme. Most are rejected, since a trade is open.
+    /// Signals at every candle in an extreme. Most are rejected, since a trade is open.
     AtExtremes,
 }
 
@@ -88,7 +72,7 @@ pub(super) const WORKS: [WorkKind; 4] = [
     LARGEST_CROWD,
     WorkKind { name: "one bot, a signal at every extreme", signals: Signals::AtExtremes, ..SINGLE },
 ];
-/// Works with their candle counts, over which the cost per decision must not grow.
+/// Workloads with candle counts, over which the cost per decision must not grow.
 pub(super) const GROWTH: [(WorkKind, usize); 7] = [
     (SINGLE, 100_000),
     (SINGLE, 1_000_000),
@@ -130,7 +114,7 @@ impl Work {
             }
         }
         let markets = markets_of(&[series.clone(), details].concat());
-        let mut text = format!("[account]\ninitial_balance = {BALANCE}\n[risk]\n{}\n", kind.rules);
+        let mut text = format!("account.initial_balance = {BALANCE}\n{}\n", kind.rules);
         for symbol in kind.symbols {
             for period in &PERIODS[..kind.bots_per_symbol] {
                 let _ = write!(
@@ -152,7 +136,7 @@ impl Work {
         self.candles.iter().map(|one| one.candles().len() * self.kind.bots_per_symbol).sum()
     }
 
-    /// Runs a whole backtest, without files and output.
+    /// Runs a whole backtest without files and output.
     pub(super) fn run(&self, progress: &mut dyn FnMut()) -> Result<Ran, BacktestError> {
         let bots = &self.settings.session.bots;
         let periods = PERIODS.into_iter().take(self.kind.bots_per_symbol).cycle();
@@ -193,12 +177,13 @@ impl Work {
 
 fn by_hand_on(candles: &[Candle], detail: Option<&[Candle]>, kind: WorkKind) -> Outcome {
     let (crossings, extremes) = (Signals::AtCrossings, Signals::AtExtremes);
-    let own = move |index: usize| &candles[index];
+    let price = move |index: usize| entry_price(&candles[index], 60_000.0);
+    let detail_price = |detail: &[Candle], index: usize| entry_price(&detail[2 * index], 30_000.0);
     match (detail, kind.signals, kind.bots_per_symbol) {
-        (Some(detail), ..) => trade_by_hand::<1>(candles, crossings, 30_000.0, |index| &detail[2 * index]),
-        (None, Signals::AtExtremes, _) => trade_by_hand::<1>(candles, extremes, 60_000.0, own),
-        (None, Signals::AtCrossings, 1) => trade_by_hand::<1>(candles, crossings, 60_000.0, own),
-        (None, Signals::AtCrossings, _) => trade_by_hand::<10>(candles, crossings, 60_000.0, own),
+        (Some(detail), ..) => trade_by_hand::<1>(candles, crossings, |index| detail_price(detail, index)),
+        (None, Signals::AtExtremes, _) => trade_by_hand::<1>(candles, extremes, price),
+        (None, Signals::AtCrossings, 1) => trade_by_hand::<1>(candles, crossings, price),
+        (None, Signals::AtCrossings, _) => trade_by_hand::<10>(candles, crossings, price),
     }
 }
 
@@ -209,7 +194,7 @@ struct RsiExtremes {
     rsi: Rsi,
     /// Extremes of the last candle that suppress a signal, one bit each.
     last: u8,
-    /// Mask of `last`: both extremes, or none if every candle in an extreme signals.
+    /// Mask for `last`: both extremes, or none if every candle in an extreme signals.
     remembered: u8,
 }
 
@@ -222,15 +207,15 @@ impl Strategy for RsiExtremes {
         false
     }
 
-    // A part of the loop over candles, so that the index stays in registers.
-    #[allow(clippy::inline_always, reason = "left to itself the compiler calls it for each candle")]
+    // Inlined into the loop over candles, so that the RSI stays in registers.
+    #[allow(clippy::inline_always, reason = "without it the compiler calls the function for each candle")]
     #[inline(always)]
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
         let rsi = self.rsi.update(candle.close())?;
         let extreme = u8::from(rsi < OVERSOLD) | u8::from(rsi > OVERBOUGHT) << 1;
         let new = extreme & !self.last;
         self.last = extreme & self.remembered;
-        // One branch, nearly always predicted; the side is looked up (docs/performance.md).
+        // A single branch that is nearly always predicted; the side is looked up (docs/performance.md).
         if new == 0 {
             return None;
         }
@@ -240,7 +225,7 @@ impl Strategy for RsiExtremes {
 }
 
 fn walk(symbol: &str, interval: Interval, candles: usize) -> anyhow::Result<CandleSeries> {
-    let per_day = MINUTES_A_DAY * (Millis::MINUTE.get() / interval.length().get()).max(1) as usize;
+    let per_day = MINUTES_PER_DAY * (Millis::MINUTE.get() / interval.length().get()).max(1) as usize;
     let days = u32::try_from(candles.div_ceil(per_day))?;
     let market = market_settings("BTCUSDT", START, days)?;
     let made = generate(&GenerateSettings { symbol: symbol.parse()?, interval, ..market })?;
@@ -250,10 +235,9 @@ fn walk(symbol: &str, interval: Interval, candles: usize) -> anyhow::Result<Cand
 const STAKE_CENTS: i64 = STAKE * 100;
 /// Profit of a win at a payout of 80 %.
 const PROFIT_CENTS: i64 = STAKE_CENTS * 80 / 100;
-/// A trade enters 3 s into the next candle and ends 3 s into the fifth after that, interpolated.
-const ENTRY_CANDLES: usize = 1;
-const EXIT_CANDLES: usize = 6;
-const INTO_CANDLE: f64 = 3_000.0;
+/// Trades open at the delay into the next candle, and close at the delay into the fifth after that.
+const TRADE_DELAY_MS: f64 = 3_000.0;
+const TRADE_CANDLES: usize = 5;
 
 /// Results in which a backtest and the loop must agree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -264,25 +248,26 @@ pub(super) struct Outcome {
 }
 
 struct Trade {
-    is_buy: bool,
     entry_index: usize,
-    exit_index: usize,
     open_price: f64,
+    /// Comparison of close and open price for a win.
+    won: Ordering,
 }
 
-/// Trades one symbol. `price_candle(index)` has the prices of trades at `index`.
+/// Returns the interpolated price at which trades open and close in a candle.
 #[inline]
-pub(super) fn trade_by_hand<'a, const BOTS: usize>(
-    candles: &'a [Candle],
+pub(super) fn entry_price(candle: &Candle, interval_ms: f64) -> f64 {
+    candle.open() + (candle.close() - candle.open()) * TRADE_DELAY_MS / interval_ms
+}
+
+/// Trades one symbol. `price_at(index)` is the price of trades in the candle at `index`.
+#[inline]
+pub(super) fn trade_by_hand<const BOTS: usize>(
+    candles: &[Candle],
     signals: Signals,
-    interval_ms: f64,
-    price_candle: impl Fn(usize) -> &'a Candle,
+    price_at: impl Fn(usize) -> f64,
 ) -> Outcome {
-    let price_at = |index| {
-        let candle = price_candle(index);
-        candle.open() + (candle.close() - candle.open()) * INTO_CANDLE / interval_ms
-    };
-    // An index over `2 * period - 1` smooths as Wilder's does over `period`.
+    // Exponential smoothing over `2 * period - 1` is Wilder's over `period`.
     let rsi = |period: usize| RelativeStrengthIndex::new(2 * period - 1).expect("the period is not zero");
     let mut bots: [(RelativeStrengthIndex, Ordering); BOTS] =
         std::array::from_fn(|bot| (rsi(PERIODS[bot]), Ordering::Equal));
@@ -293,8 +278,12 @@ pub(super) fn trade_by_hand<'a, const BOTS: usize>(
             if index == trade.entry_index {
                 trade.open_price = price_at(index);
             }
-            if index == trade.exit_index {
-                outcome.pnl += trade.profit(price_at(index));
+            if index == trade.entry_index + TRADE_CANDLES {
+                outcome.pnl += match compare_prices(price_at(index), trade.open_price) {
+                    Ordering::Equal => 0,
+                    order if order == trade.won => PROFIT_CENTS,
+                    _ => -STAKE_CENTS,
+                };
                 outcome.trades += 1;
                 open = None;
             }
@@ -305,16 +294,14 @@ pub(super) fn trade_by_hand<'a, const BOTS: usize>(
             *last = zone;
             let has_money = outcome.pnl >= STAKE_CENTS - BALANCE * 100;
             if zone.is_ne() && is_signal && open.is_none() && index + 1 >= WARMUP && has_money {
-                let (entry_index, exit_index) = (index + ENTRY_CANDLES, index + EXIT_CANDLES);
-                let is_buy = zone.is_lt();
-                open = Some(Trade { is_buy, entry_index, exit_index, open_price: 0.0 });
+                open = Some(Trade { entry_index: index + 1, open_price: 0.0, won: zone.reverse() });
             }
         }
     }
     outcome
 }
 
-/// `Less` where it is oversold, `Greater` where it is overbought.
+/// Returns `Less` if oversold, `Greater` if overbought.
 #[inline]
 fn zone_of(rsi: f64) -> Ordering {
     if rsi < OVERSOLD {
@@ -323,17 +310,6 @@ fn zone_of(rsi: f64) -> Ordering {
         Ordering::Greater
     } else {
         Ordering::Equal
-    }
-}
-
-impl Trade {
-    fn profit(&self, close_price: f64) -> i64 {
-        let won = if self.is_buy { Ordering::Greater } else { Ordering::Less };
-        match compare_prices(close_price, self.open_price) {
-            Ordering::Equal => 0,
-            order if order == won => PROFIT_CENTS,
-            _ => -STAKE_CENTS,
-        }
     }
 }
 
@@ -349,7 +325,7 @@ mod tests {
             let Ran { outcome, refused, .. } = work.run(&mut || {}).unwrap();
             assert_eq!(outcome, work.run_by_hand(), "{name}");
             assert_eq!(work.decisions(), kind.bots_per_symbol * 60_000, "{name}");
-            // Where one bot signals at crossings, few signals come while a trade is open.
+            // A single bot that signals at crossings rarely signals while a trade is open.
             let is_single = kind.bots_per_symbol == 1 && kind.signals == Signals::AtCrossings;
             let least = if is_single { 100 } else { 600 };
             assert!(outcome.trades > 600 && refused > least, "{name}: {outcome:?}, {refused} refused");

@@ -1,4 +1,4 @@
-//! The candles of a run, with notices about them.
+//! Collection of the candles of a run, with notices about them.
 
 use super::load::{self, ALWAYS};
 use super::market::{built_in_steps_note, markets_for, select_series, unset_steps};
@@ -48,7 +48,7 @@ pub struct Candles {
 }
 
 impl SeriesContent {
-    fn of(series: &HashedSeries) -> Self {
+    fn from_series(series: &HashedSeries) -> Self {
         let candles = series.candles();
         Self {
             series: format!("{}@{}", candles.symbol(), candles.interval()),
@@ -80,7 +80,7 @@ fn closed_notice(series: &CandleSeries) -> Option<String> {
     let (closed, all, name) = (closed_candles(series), series.candles().len(), series.series());
     let percent = closed as f64 * 100.0 / all as f64;
     (closed > 0).then(|| {
-        format!("{name}: {closed} of {all} candles ({percent:.1} %) lie in hours in which the market is closed; `data check` lists them")
+        format!("{name}: {closed} of {all} candles ({percent:.1} %) are outside market hours; `candlewick data check` lists them")
     })
 }
 
@@ -109,7 +109,7 @@ impl CandleChoice {
         let heard = series.iter().filter(|one| has_bot(bots, one));
         notices.extend(heard.filter_map(closed_notice));
         if stock.is_synthetic {
-            notices.push("synthetic candles: a profit on them says nothing about a strategy".to_owned());
+            notices.push("synthetic candles: profits on them say nothing about a strategy".to_owned());
         } else {
             notices.extend(unset_steps(&markets, &loaded.config.simulation.ticks));
         }
@@ -117,7 +117,7 @@ impl CandleChoice {
         let joined = series.iter().map(CandleSeries::series).filter(|one| !given.contains(one));
         notices.extend(joined.map(|one| format!("the candles of {one} are resampled from shorter ones")));
         let hash = combine_series_hashes(&selected).to_hex().to_string();
-        let contents = selected.iter().map(SeriesContent::of).collect();
+        let contents = selected.iter().map(SeriesContent::from_series).collect();
         Ok(Candles { series, markets, hash, contents, prices, revised, notices })
     }
 
@@ -151,7 +151,7 @@ impl CandleChoice {
         let range = self.from.unwrap_or(ALWAYS.start)..self.to.unwrap_or(ALWAYS.end);
         if range.is_empty() {
             let [from, to] = [range.start, range.end].map(utc);
-            return Err(AppError::invalid(format!("--from {from} does not lie before --to {to}")));
+            return Err(AppError::invalid(format!("--from {from} is not before --to {to}")));
         }
         Ok(range)
     }
@@ -160,12 +160,14 @@ impl CandleChoice {
 pub const COARSE: &str =
     "coarse: an expiry is shorter than the candles that price it, so this run proves nothing";
 
-const ALLOW_BY_FLAG: &str = "--allow-coarse runs it all the same, with prices from inside single candles; such a result proves nothing";
-pub const ALLOW_IN_SANDBOX: &str = "sandbox.allow_coarse = true runs it all the same, with prices from inside single candles; such a result proves nothing";
+const ALLOW_BY_FLAG: &str =
+    "--allow-coarse runs it anyway with prices assumed inside candles, but proves nothing";
+pub const ALLOW_IN_SANDBOX: &str =
+    "sandbox.allow_coarse = true runs it anyway with prices assumed inside candles, but proves nothing";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fineness {
-    /// Some candles must be fine enough; those of each trade are checked after the run.
+    /// Some candles must be fine enough. Those of each trade are checked after the run.
     Somewhere,
     Throughout,
 }
@@ -181,10 +183,10 @@ pub fn too_coarse(expiry: Expiry, market: &Market, fineness: Fineness) -> Option
     let first = stretches.first()?;
     let (interval, symbol, close_type) = (market.prices.interval(), market.symbol(), expiry.close_type);
     Some(format!(
-        "an expiry of {close_type} is shorter than the {interval} candles of {symbol}, and finer ones do not cover {} to {}{}",
+        "an expiry of {close_type} is shorter than the {interval} candles of {symbol}, and finer candles are missing from {} to {}{}",
         utc(first.start),
         utc(first.end),
-        more(stretches.len() - 1, "stretch", "stretches"),
+        and_more(stretches.len() - 1, "stretch", "stretches"),
     ))
 }
 
@@ -217,24 +219,24 @@ fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result
         let (interval, symbol) = (market.prices.interval(), bot.symbol);
         let close_type = first.approved.expiry().close_type;
         let why = format!(
-            "trades of {close_type} were priced inside {interval} candles of {symbol}, which finer ones do not cover: the \
+            "trades with expiry {close_type} were priced inside {interval} candles of {symbol} without finer candles: the \
              one of {}{}",
             utc(open),
-            more(coarse.len() - 1, "trade", "trades"),
+            and_more(coarse.len() - 1, "trade", "trades"),
         );
         let problem = if close_type == bot.close_type {
             loaded.problem(&format!("bots[{index}].close_type"), why).value(format!("\"{close_type}\""))
         } else {
-            let whose = format!("its strategy asks for an expiry of its own: {why}");
+            let whose = format!("its strategy sets an expiry of its own: {why}");
             loaded.problem(&format!("bots[{index}].strategy"), whose)
         };
-        let help = format!("--from and --to keep to what the finer candles cover; {ALLOW_BY_FLAG}");
+        let help = format!("limit the run to the finer candles with --from and --to; {ALLOW_BY_FLAG}");
         return Err(AppError::invalid(Problems::from(problem).to_string()).help(help));
     }
     Ok(())
 }
 
-/// Returns whether a price of the trade is in a stretch. A price at the end of a candle is in it.
+/// Returns whether a price of the trade is in a stretch. Ends are inclusive for close prices.
 fn is_coarse(row: &IntentRow, stretches: &[Range<Millis>]) -> bool {
     let holds = |moment: Millis| {
         let after = stretches.partition_point(|stretch| stretch.start <= moment);
@@ -244,6 +246,6 @@ fn is_coarse(row: &IntentRow, stretches: &[Range<Millis>]) -> bool {
     row.open_time.is_some_and(holds) || exit.is_some_and(holds)
 }
 
-fn more(count: usize, one: &str, several: &str) -> String {
+fn and_more(count: usize, one: &str, several: &str) -> String {
     if count == 0 { String::new() } else { format!(", and {} more", counted(count, one, several)) }
 }

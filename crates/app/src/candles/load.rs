@@ -1,4 +1,4 @@
-//! Source of a run's candles: named files or series, else the catalog, else synthetic candles.
+//! Loading of a run's candles: named files or series, else the catalog, else synthetic candles.
 
 use super::distinct;
 use super::gather::has_bot;
@@ -28,19 +28,19 @@ pub struct LoadedCandles {
     pub revised: u64,
 }
 
-/// Reads the candles within `range`: the named ones, else those of the catalog, else synthetic ones.
+/// Loads the candles within `range`: named ones, else those of the catalog, else synthetic ones.
 ///
-/// The catalog is used if it has a series of a bot (of every bot for the built-in examples). It is an
-/// error if it has only others and is set or the bots are configured: a symbol may be misspelled.
+/// The catalog is used if it has a series of a bot (of every bot for the built-in examples). A catalog with
+/// other series only is an error if it is set or the bots are configured: a symbol may be misspelled.
 pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> Result<LoadedCandles> {
     let config = &loaded.config;
     let store = candle_store(loaded);
     // Object storage can neither append nor lock.
     if is_address(store.catalog.folder()) {
         let place = store.catalog.folder().display();
-        let help = "name files in place of it: `candlewick data export BTCUSDT@1m --out s3://BUCKET/BTCUSDT_1m.parquet` puts a series \
-                    there, --data takes it";
-        let problem = format!("{place}: a catalog lies in a folder of this machine");
+        let help = "`candlewick data export BTCUSDT@1m --out s3://BUCKET/BTCUSDT_1m.parquet` uploads a series; read it \
+                    with --data";
+        let problem = format!("{place}: a catalog must be a local folder");
         return Err(AppError::invalid(problem).help(help));
     }
     if let Some(failure) = config.sandbox.data.iter().find_map(|text| meant_in_catalog(text, &store.catalog))
@@ -49,43 +49,43 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
     }
     let named = names(&config.sandbox.data)?;
     if !named.is_empty() {
-        return stock(loaded, (&named, false), &store, range, progress);
+        return load_named(loaded, (&named, false), &store, range, progress);
     }
     let folder = store.catalog.folder().display();
     let stored = stored_for(&store.catalog, &config.bots)?;
     let unserved = config.bots.iter().find(|bot| !serves(&stored, bot));
-    let left_aside = unserved.filter(|_| loaded.has_built_in_bots() && !loaded.is_set("data.catalog"));
+    let incomplete = unserved.filter(|_| loaded.has_built_in_bots() && !loaded.is_set("data.catalog"));
     let mut notices = Vec::new();
-    if let Some(bot) = left_aside.filter(|_| !stored.is_empty()) {
+    if let Some(bot) = incomplete.filter(|_| !stored.is_empty()) {
         notices.push(format!(
-            "the catalog {folder} is not used: the built-in example bots need all their series, and it has no {}; \
-             --config names bots of your own",
+            "the catalog {folder} is not used: it has no {} for the built-in example bots; configure your own bots \
+             with --config",
             bot.series()
         ));
     } else if !stored.is_empty() {
-        return stock(loaded, (&stored, true), &store, range, progress);
+        return load_named(loaded, (&stored, true), &store, range, progress);
     }
     let others = store.catalog.series()?;
     if let Some(bot) = unserved.filter(|_| !loaded.has_built_in_bots() && !others.is_empty()) {
         return Err(not_in_catalog(bot, &others, &format!("the catalog {folder}")));
     }
     if loaded.is_set("data.catalog") {
-        let held = if others.is_empty() { "nothing".to_owned() } else { listed(&others) };
-        let problem = format!("the catalog {folder} holds no candles of the bots' symbols; it holds: {held}");
+        let held = if others.is_empty() { "nothing".to_owned() } else { list_series(&others) };
+        let problem = format!("the catalog {folder} has no candles of the bots' symbols; it has: {held}");
         return Err(AppError::data(problem)
-            .help("`candlewick data generate --catalog DIR` makes synthetic candles; --data takes files"));
+            .help("`candlewick data generate --catalog DIR` creates synthetic candles; --data reads files"));
     }
-    let spinner = progress.spinner("Making synthetic candles");
+    let spinner = progress.spinner("Generating synthetic candles");
     let made = synthetic_candles()?;
     drop(spinner);
     let made = made.into_iter().map(|one| ("synthetic candles".to_owned(), HashedSeries::new(one)));
-    let series = kept(made.collect(), range, &config.bots)?;
+    let series = restrict(made.collect(), range, &config.bots)?;
     let place = "the synthetic candles".to_owned();
     let prices = PriceSource::Other;
     Ok(LoadedCandles { series, is_synthetic: true, prices, place, notices, revised: 0 })
 }
 
-fn stock(
+fn load_named(
     loaded: &Loaded,
     (names, is_catalog): (&[DataName], bool),
     store: &CandleStore,
@@ -105,11 +105,11 @@ fn stock(
     }
     let place = if is_catalog { format!("the catalog {folder}") } else { "the given data".to_owned() };
     if is_catalog && loaded.has_built_in_bots() {
-        notices.push(format!("the candles are those of the catalog {folder}"));
+        notices.push(format!("using candles of the catalog {folder}"));
     }
-    let series = kept(read_all(names, store, progress)?, range, &loaded.config.bots)?;
-    notices.extend(check_stock(&series, &place)?);
-    let prices = PriceSource::of(names, &store.catalog, &loaded.config.broker.client)?;
+    let series = restrict(read_all(names, store, progress)?, range, &loaded.config.bots)?;
+    notices.extend(check_alignment(&series, &place)?);
+    let prices = PriceSource::from_names(names, &store.catalog, &loaded.config.broker.client)?;
     Ok(LoadedCandles { series, is_synthetic: false, prices, place, notices, revised })
 }
 
@@ -153,7 +153,7 @@ fn read_all(
     names.iter().map(read).collect()
 }
 
-fn kept(
+fn restrict(
     series: Vec<(String, HashedSeries)>,
     range: &Range<Millis>,
     bots: &[BotSettings],
@@ -178,14 +178,14 @@ pub fn within(whole: HashedSeries, range: &Range<Millis>, place: &str) -> Result
     let candles = whole.candles();
     let Ok(part) = candles.within(range.clone()) else {
         let [start, end] = [candles.start(), candles.end()].map(utc);
-        let problem = format!("{place}: no candles of {} lie between --from and --to", candles.series());
-        return Err(AppError::data(problem).help(format!("it has them from {start} to {end}")));
+        let problem = format!("{place}: no candles of {} between --from and --to", candles.series());
+        return Err(AppError::data(problem).help(format!("its candles span {start} to {end}")));
     };
     let is_whole = part.candles().len() == candles.candles().len();
     Ok(if is_whole { whole } else { HashedSeries::new(part) })
 }
 
-pub(super) fn listed(all: &[Series]) -> String {
+pub(super) fn list_series(all: &[Series]) -> String {
     all.iter().map(Series::to_string).collect::<Vec<_>>().join(", ")
 }
 
@@ -196,12 +196,14 @@ pub fn candles_of(series: &[HashedSeries]) -> Vec<CandleSeries> {
 pub(crate) fn check_in_step(all: &[&CandleSeries], place: &str) -> Result<Vec<String>> {
     let found = series_mismatches(all);
     if let Some(fatal) = found.iter().find(|mismatch| mismatch.is_fatal()) {
-        return Err(AppError::data(format!("{place}: {}", describe(fatal))).help(hint(fatal)));
+        return Err(
+            AppError::data(format!("{place}: {}", describe_mismatch(fatal))).help(mismatch_hint(fatal))
+        );
     }
-    Ok(found.iter().map(describe).collect())
+    Ok(found.iter().map(describe_mismatch).collect())
 }
 
-fn check_stock(all: &[HashedSeries], place: &str) -> Result<Vec<String>> {
+fn check_alignment(all: &[HashedSeries], place: &str) -> Result<Vec<String>> {
     let candles: Vec<&CandleSeries> = all.iter().map(HashedSeries::candles).collect();
     check_in_step(&candles, place)
 }
@@ -209,7 +211,7 @@ fn check_stock(all: &[HashedSeries], place: &str) -> Result<Vec<String>> {
 pub(crate) fn check_stored(catalog: &Catalog, symbol: Symbol) -> Result<Vec<String>> {
     let stored = catalog.series()?.into_iter().filter(|series| series.symbol == symbol);
     let all: Vec<HashedSeries> = stored.map(|series| catalog.read(series)).collect::<Result<_, _>>()?;
-    check_stock(&all, &catalog.folder().display().to_string())
+    check_alignment(&all, &catalog.folder().display().to_string())
 }
 
 pub(crate) fn read_other_intervals(catalog: &Catalog, series: &[Series]) -> Result<Vec<CandleSeries>> {
@@ -222,22 +224,22 @@ pub(crate) fn is_other_interval(one: Series, other: Series) -> bool {
     one.symbol == other.symbol && one.interval != other.interval
 }
 
-fn describe(mismatch: &SeriesMismatch) -> String {
+fn describe_mismatch(mismatch: &SeriesMismatch) -> String {
     let SeriesMismatch { span, is_whole, .. } = mismatch;
     let part = format!(" (from about {} to {})", utc(span.start), utc(span.end));
     format!("{mismatch}{}", if *is_whole { "" } else { part.as_str() })
 }
 
-fn hint(mismatch: &SeriesMismatch) -> String {
+fn mismatch_hint(mismatch: &SeriesMismatch) -> String {
     let SeriesMismatch { symbol, fine, coarse, kind, .. } = mismatch;
     let cause = match kind {
         MismatchKind::Shifted(_) => {
-            "Import the series with the wrong times again, with --timezone or --stamped."
+            "Import the series with the wrong times again with --timezone or --stamped."
         }
         MismatchKind::OtherPrices(_) | MismatchKind::Unrelated(_) => "Use candles of one source.",
     };
     format!(
-        "prices inside of a {coarse} candle would come from another time or market. {cause} Or omit {symbol} {fine}. \
+        "prices inside a {coarse} candle would come from another time or market. {cause} Or omit {symbol} {fine}. \
          `candlewick data check` compares files and series."
     )
 }
@@ -257,7 +259,7 @@ fn synthetic_candles() -> Result<Vec<CandleSeries>, HistoryError> {
         let interval = Interval::from_seconds(5).expect("five seconds are an interval");
         let settings = GenerateSettings::of_market(symbol, market, START, DAYS);
         let fine = generate(&GenerateSettings { interval, ..settings })?;
-        // Joined five-second candles of a seed are its one-minute candles, so the walk is walked once.
+        // Resampling equals generating one-minute candles from the same seed, and is faster.
         all.push(resample(&fine, Interval::MINUTE)?);
         let detail = fine.candles().iter().filter(|candle| candle.time() >= detail_from);
         let detail: Vec<Candle> = detail.copied().collect();
@@ -273,7 +275,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn the_candles_are_those_of_the_shipped_files() {
+    fn synthetic_candles_equal_the_shipped_files() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../backtest-data");
         let made = synthetic_candles().unwrap();
         let shipped: Vec<CandleSeries> = made

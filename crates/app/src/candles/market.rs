@@ -1,6 +1,6 @@
-//! Assignment of candle series to bots and to the pricing of trades, missing candles and price steps.
+//! Assignment of candle series to bots and pricing, hints on missing candles, and price steps.
 
-use super::load::{listed, serves, stored_for};
+use super::load::{list_series, serves, stored_for};
 use super::name::{DataName, is_part, names};
 use crate::configuration::Loaded;
 use crate::error::{AppError, Result};
@@ -29,13 +29,13 @@ pub fn select_series(
         let Some(longest) = parts.max_by_key(|one| one.interval()) else {
             let there: Vec<Series> = all.iter().map(|one| one.candles().series()).collect();
             let Series { symbol, interval } = bot.series();
-            let help = meant(bot.series(), &there).unwrap_or_else(|| {
+            let help = suggest_series(bot.series(), &there).unwrap_or_else(|| {
                 format!(
-                    "give a file of them: --data {symbol}_{interval}.csv; `candlewick data fetch {symbol}@{interval}` brings them \
-                     into the catalog, `candlewick data generate` makes synthetic ones; --catalog takes another catalog"
+                    "name a file: --data {symbol}_{interval}.csv; `candlewick data fetch {symbol}@{interval}` downloads them into \
+                     the catalog, `candlewick data generate` creates synthetic ones; --catalog chooses another catalog"
                 )
             });
-            return Err(AppError::data(absence(bot, &there, place)).help(help));
+            return Err(AppError::data(describe_missing(bot, &there, place)).help(help));
         };
         let joined = resample_by(longest, bot.interval, longer_share_percent)?;
         all.push(HashedSeries::new(joined.candles));
@@ -62,22 +62,23 @@ pub fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<Market>
     markets
 }
 
-/// Reports a bot without candles in a catalog that has others: its symbol may be misspelled.
+/// Returns the error for a bot without candles in a catalog with others: its symbol may be misspelled.
 pub(super) fn not_in_catalog(bot: &BotSettings, there: &[Series], place: &str) -> AppError {
     let Series { symbol, interval } = bot.series();
-    let meant = meant(bot.series(), there).map(|meant| format!("{meant} Else ")).unwrap_or_default();
-    AppError::data(absence(bot, there, place)).help(format!(
-        "{meant}`candlewick data fetch {symbol}@{interval}` brings them into the catalog, `candlewick data import` takes a file, and \
-         `candlewick data generate --symbol {symbol} --interval {interval} --catalog` makes synthetic ones"
+    let meant =
+        suggest_series(bot.series(), there).map(|meant| format!("{meant} Otherwise, ")).unwrap_or_default();
+    AppError::data(describe_missing(bot, there, place)).help(format!(
+        "{meant}`candlewick data fetch {symbol}@{interval}` downloads them into the catalog, `candlewick data import` imports a file, and \
+         `candlewick data generate --symbol {symbol} --interval {interval} --catalog` creates synthetic ones"
     ))
 }
 
-pub(super) fn absence(bot: &BotSettings, there: &[Series], place: &str) -> String {
-    let (series, name, there) = (bot.series(), &bot.name, listed(there));
-    format!("there are no candles of {series} for bot \"{name}\" in {place}; there are: {there}")
+pub(super) fn describe_missing(bot: &BotSettings, there: &[Series], place: &str) -> String {
+    let (series, name, there) = (bot.series(), &bot.name, list_series(there));
+    format!("no candles of {series} for bot \"{name}\" in {place}; available: {there}")
 }
 
-pub(super) fn meant(wanted: Series, there: &[Series]) -> Option<String> {
+pub(super) fn suggest_series(wanted: Series, there: &[Series]) -> Option<String> {
     if let Some(other) = there.iter().find(|one| one.symbol == wanted.symbol) {
         return Some(format!("did you mean interval = \"{}\"?", other.interval));
     }
@@ -85,19 +86,19 @@ pub(super) fn meant(wanted: Series, there: &[Series]) -> Option<String> {
     Some(format!("did you mean symbol = \"{near}\"?"))
 }
 
-fn what_there_is(folder: &Path, wanted: &str) -> String {
+fn describe_catalog(folder: &Path, wanted: &str) -> String {
     let catalog = Catalog::new(folder);
     let all: Vec<Series> = catalog.series().unwrap_or_default();
     if all.is_empty() {
-        return "it is empty; `candlewick data fetch` fills it from the venue, `candlewick data import` from files"
+        return "the catalog is empty; `candlewick data fetch` fills it from the venue, `candlewick data import` from files"
             .to_owned();
     }
     let symbol = wanted.split(' ').next().unwrap_or_default();
     let near = nearest(symbol, all.iter().map(|series| series.symbol.as_str()));
     let meant = all.iter().find(|series| near == Some(series.symbol.as_str()));
     let meant = meant.map(|series| format!("; did you mean {}@{}?", series.symbol, series.interval));
-    let there: Vec<String> = all.iter().map(|series| argument_of(&catalog, *series)).collect();
-    format!("it holds {}{}", there.join(", "), meant.unwrap_or_default())
+    let there: Vec<String> = all.iter().map(|series| catalog_argument(&catalog, *series)).collect();
+    format!("it has {}{}", there.join(", "), meant.unwrap_or_default())
 }
 
 pub(crate) fn meant_in_catalog(text: &str, catalog: &Catalog) -> Option<AppError> {
@@ -109,13 +110,13 @@ pub(crate) fn meant_in_catalog(text: &str, catalog: &Catalog) -> Option<AppError
     let there: Vec<String> = there.map(|series| format!("{}@{}", series.symbol, series.interval)).collect();
     let first = there.first()?;
     let problem =
-        format!("{text} is no file; the catalog {} holds {}", catalog.folder().display(), there.join(", "));
+        format!("{text} is not a file; the catalog {} has {}", catalog.folder().display(), there.join(", "));
     Some(AppError::data(problem).help(format!("did you mean {first}?")))
 }
 
-fn argument_of(catalog: &Catalog, series: Series) -> String {
+fn catalog_argument(catalog: &Catalog, series: Series) -> String {
     let Series { symbol, interval } = series;
-    // A broken manifest has an error of its own.
+    // A broken manifest is reported elsewhere.
     let manifest: Option<Manifest> = catalog.manifest(series).ok().flatten();
     let versions = manifest.map(|manifest| manifest.versions).unwrap_or_default();
     if versions.len() < 2 {
@@ -126,7 +127,7 @@ fn argument_of(catalog: &Catalog, series: Series) -> String {
 }
 
 pub(crate) fn bots_without_candles(loaded: &Loaded) -> Vec<String> {
-    // Wrong names and broken catalogs have messages of their own.
+    // Wrong names and broken catalogs are reported elsewhere.
     let names = names(&loaded.config.sandbox.data).unwrap_or_default();
     let (names, there, place) = if names.is_empty() {
         let folder = &loaded.config.data.catalog;
@@ -142,20 +143,21 @@ pub(crate) fn bots_without_candles(loaded: &Loaded) -> Vec<String> {
         (names, there, "sandbox.data".to_owned())
     };
     let without = loaded.config.bots.iter().filter(|bot| !serves(&names, bot));
-    let words = |bot: &BotSettings| {
-        let absence = absence(bot, &there, &place);
-        let meant = meant(bot.series(), &there).map_or_else(|| ".".to_owned(), |meant| format!("; {meant}"));
-        format!("{absence}{meant} A backtest and live --sandbox refuse to start so")
+    let describe = |bot: &BotSettings| {
+        let missing = describe_missing(bot, &there, &place);
+        let meant = suggest_series(bot.series(), &there);
+        let meant = meant.map_or_else(|| ".".to_owned(), |meant| format!("; {meant}"));
+        format!("{missing}{meant} `backtest` and `live --sandbox` do not start without them")
     };
-    without.map(words).collect()
+    without.map(describe).collect()
 }
 
 pub fn help_for_history(error: &HistoryError) -> Option<String> {
     match error {
-        HistoryError::NotInCatalog { folder, what } => Some(what_there_is(folder, what)),
-        // The first line is the header, which no repair takes out.
+        HistoryError::NotInCatalog { folder, what } => Some(describe_catalog(folder, what)),
+        // A repair cannot remove the header, line 1.
         HistoryError::InvalidLine { path, line: 2.., .. } => Some(format!(
-            "`candlewick data check {}` lists all that is wrong with it; with --fix it writes a copy without such lines",
+            "`candlewick data check {}` lists all problems; --fix writes a copy without such lines",
             shell_word(&path.display().to_string())
         )),
         HistoryError::Io { path, action, source } if source.kind() == ErrorKind::NotFound => {
@@ -168,9 +170,9 @@ pub fn help_for_history(error: &HistoryError) -> Option<String> {
 fn help_for_missing(path: &Path, action: &str) -> Option<String> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match action {
-        "write" if !folder.exists() => Some(format!("make the folder {} first", folder.display())),
+        "write" if !folder.exists() => Some(format!("create the folder {} first", folder.display())),
         "open" | "read" if folder.join("manifest.json").exists() => {
-            Some("bring the file back, or delete the series' folder and fetch or import it anew".to_owned())
+            Some("restore the file, or delete the series' folder and fetch or import it again".to_owned())
         }
         "open" | "read" => Some(format!(
             "{} without --data `candlewick backtest` and `candlewick live --sandbox` use synthetic candles",
@@ -180,10 +182,10 @@ fn help_for_missing(path: &Path, action: &str) -> Option<String> {
     }
 }
 
-/// Number of newest candles, as older ones may show an outdated step.
-const LOOKED_AT: usize = 1_000;
+/// Number of newest candles to inspect, since older ones may have an outdated step.
+const STEP_SAMPLE: usize = 1_000;
 
-/// Returns the step of the most decimals in the prices: 5 decimals are 0.00001.
+/// Returns the price step by the maximum number of decimals: 0.00001 for 5.
 pub fn price_step(candles: &[Candle]) -> Option<String> {
     Some(step_of(newest_prices(candles).map(decimals).max()?))
 }
@@ -193,7 +195,7 @@ pub fn has_tails(candles: &[Candle]) -> bool {
 }
 
 fn newest_prices(candles: &[Candle]) -> impl Iterator<Item = f64> {
-    let newest = &candles[candles.len().saturating_sub(LOOKED_AT)..];
+    let newest = &candles[candles.len().saturating_sub(STEP_SAMPLE)..];
     newest.iter().flat_map(|candle| [candle.open(), candle.high(), candle.low(), candle.close()])
 }
 
@@ -215,8 +217,8 @@ pub(super) fn unset_steps(markets: &[Market], set: &BTreeMap<Symbol, f64>) -> Op
         suggested_steps(markets, set).map(|(symbol, step)| format!("{symbol} = {step}")).collect();
     (!suggested.is_empty()).then(|| {
         format!(
-            "no price step is assumed: prices inside of a candle are not rounded, so that hardly a trade draws; by the last decimal of \
-             these candles [simulation.ticks] would say {}",
+            "no tick size is set, so prices inside candles are not rounded and draws are rare; suggested from these candles: \
+             [simulation.ticks] {}",
             suggested.join(", ")
         )
     })
@@ -235,8 +237,8 @@ pub(super) fn built_in_steps_note(loaded: &Loaded) -> Option<String> {
     let steps = built_in_steps(loaded);
     (!steps.is_empty()).then(|| {
         format!(
-            "without --config prices inside of a candle are rounded to the built-in price steps: in a configuration write [simulation.ticks] \
-             {} for the same figures",
+            "without --config, prices inside candles are rounded to built-in tick sizes; for the same figures with a configuration, set \
+             [simulation.ticks] {}",
             steps.join(", ")
         )
     })
@@ -246,7 +248,7 @@ fn decimals(price: f64) -> usize {
     without_tail(price).to_string().split_once('.').map_or(0, |(_, fraction)| fraction.len())
 }
 
-/// Rounds to 15 digits, at which a double preserves any decimal: 1.0832100000000002 is 1.08321.
+/// Rounds to 15 digits, which a double preserves: 1.0832100000000002 becomes 1.08321.
 fn without_tail(price: f64) -> f64 {
     format!("{price:.14e}").parse().unwrap_or(price)
 }
@@ -276,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn trades_are_priced_by_the_finest_candles_in_use_and_all_below_them() {
+    fn prices_trades_by_the_finest_candles_of_a_bot_and_all_finer_ones() {
         let all = ["A 5m", "A 30s", "A 1m", "A 5s", "B 1m"];
         check(&[("A", "1m")], &all, &["A 1m, A 5s, A 30s"]);
         check(&[("A", "5m")], &all, &["A 5m, A 5s, A 30s, A 1m"]);
@@ -285,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_that_is_missing_is_joined_from_the_longest_candles_that_make_it_up() {
+    fn resamples_a_missing_series_from_the_longest_matching_candles() {
         check(&[("A", "15m")], &["A 5s", "A 5m", "A 10m"], &["A 15m, A 5s, A 5m, A 10m"]);
         let joined =
             select_series(&[bot("A", "15m")], vec![series("A 5s"), series("A 5m")], ("x", 50.0)).unwrap();
@@ -294,11 +296,11 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_series_is_named_with_what_there_is() {
+    fn names_a_missing_series_and_the_available_ones() {
         for (symbol, interval, help) in [
             ("A", "90s", "did you mean interval = \"1m\"?"),
             ("BTCUSD", "1m", "did you mean symbol = \"BTCUSDT\"?"),
-            ("Gold", "1m", "give a file of them: --data Gold_1m.csv"),
+            ("Gold", "1m", "name a file: --data Gold_1m.csv"),
         ] {
             let all = vec![series("A 1m"), series("BTCUSDT 1m")];
             let failure = select_series(&[bot(symbol, interval)], all, ("data", 50.0)).unwrap_err().text();
@@ -314,13 +316,13 @@ mod tests {
     }
 
     #[test]
-    fn the_step_is_the_last_decimal_that_any_price_has() {
+    fn price_step_is_the_last_decimal_of_any_price() {
         for (prices, expected) in [
             ([1.1, 1.13, 1.09, 1.1], "0.01"),
             ([1.08, 1.08123, 1.07, 1.08], "0.00001"),
             ([94_000.0, 94_001.0, 93_999.0, 94_000.0], "1"),
             ([94_000.0, 94_000.5, 94_000.0, 94_000.0], "0.1"),
-            // As 1.0833 - 0.00009 and 0.1 + 0.2 are in binary fractions.
+            // Floating-point results of 1.0833 - 0.00009 and 0.1 + 0.2.
             ([1.08, 1.083_210_000_000_000_2, 1.07, 1.08], "0.00001"),
             ([1.0, 1.0, 0.300_000_000_000_000_04, 1.0], "0.1"),
             ([0.000_001_23, 0.000_001_24, 0.000_001_2, 0.000_001_23], "0.00000001"),
@@ -331,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn only_symbols_without_a_step_are_named() {
+    fn suggests_steps_only_for_symbols_without_one() {
         let market = |symbol: &str, price: f64| {
             let candles = vec![candle([price; 4])];
             let series = Series { symbol: symbol.parse().unwrap(), interval: Interval::MINUTE };
@@ -339,10 +341,10 @@ mod tests {
         };
         let markets = [market("EURUSD", 1.08123), market("BTCUSDT", 94_000.5)];
         let set = |symbols: &[&str]| symbols.iter().map(|symbol| (symbol.parse().unwrap(), 0.5)).collect();
-        let said = |symbols: &[&str]| unset_steps(&markets, &set(symbols));
-        assert!(said(&[]).unwrap().ends_with("would say EURUSD = 0.00001, BTCUSDT = 0.1"));
-        assert!(said(&["EURUSD"]).unwrap().ends_with("would say BTCUSDT = 0.1"));
-        assert_eq!(said(&["EURUSD", "BTCUSDT"]), None);
+        let notice = |symbols: &[&str]| unset_steps(&markets, &set(symbols));
+        assert!(notice(&[]).unwrap().ends_with("[simulation.ticks] EURUSD = 0.00001, BTCUSDT = 0.1"));
+        assert!(notice(&["EURUSD"]).unwrap().ends_with("[simulation.ticks] BTCUSDT = 0.1"));
+        assert_eq!(notice(&["EURUSD", "BTCUSDT"]), None);
         let steps = unset_price_steps(&markets, &set(&["EURUSD"]));
         assert_eq!(steps.into_iter().collect::<Vec<_>>(), [("BTCUSDT".parse().unwrap(), 0.1)]);
     }

@@ -78,7 +78,7 @@ pub(crate) fn names(configured: &[String]) -> Result<Vec<DataName>> {
         let name: DataName = text.parse()?;
         if let Some(other) = names.iter().find(|other| other.series() == name.series()) {
             let problem = format!("{} is given twice: {other} and {name}", name.series());
-            return Err(AppError::invalid(problem).help("leave one of the two out"));
+            return Err(AppError::invalid(problem).help("remove one of the two"));
         }
         names.push(name);
     }
@@ -119,7 +119,7 @@ pub enum PriceSource {
 
 impl PriceSource {
     /// Only the catalog records the origin of candles.
-    pub(super) fn of(names: &[DataName], catalog: &Catalog, venue: &Settings) -> Result<Self> {
+    pub(super) fn from_names(names: &[DataName], catalog: &Catalog, venue: &Settings) -> Result<Self> {
         let source = source_of(venue);
         for name in names {
             let Some(series) = name.read_from(catalog)? else { return Ok(Self::Other) };
@@ -137,7 +137,7 @@ pub fn source_of(venue: &Settings) -> String {
     if *slot == Settings::default().slot { price_url.clone() } else { format!("{price_url}, slot {slot}") }
 }
 
-/// Builds one bot per symbol of the data on its longest candles, without data one on the first built-in series.
+/// Builds one bot per symbol of the data, on its longest candles. Without data, builds one on BTCUSDT 1m.
 pub fn rule_bots(file: &Path, data: &[String]) -> Value {
     let mut longest: BTreeMap<Symbol, Interval> = BTreeMap::new();
     // Invalid names are reported on reading.
@@ -148,7 +148,7 @@ pub fn rule_bots(file: &Path, data: &[String]) -> Value {
     }
     let is_one = longest.len() <= 1;
     let bot = |symbol: &str, interval: Interval| {
-        // Longer candles than a day have no code of their own.
+        // A day is the longest close type.
         let close_type = CloseType::new(interval.length().min(Millis::DAY));
         let name = if is_one { "rules".to_owned() } else { format!("rules-{}", symbol.to_lowercase()) };
         json!({
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_without_a_path_is_of_the_catalog() {
+    fn names_without_a_path_are_catalog_series() {
         for (text, stored) in [
             ("BTCUSDT@1m", true),
             ("PEPE/USDT@60s", true),
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn each_symbol_has_a_bot_on_its_longest_candles() {
+    fn builds_a_bot_per_symbol_on_its_longest_candles() {
         let check = |data: &[&str], expected: Value| {
             let data: Vec<String> = data.iter().map(|name| (*name).to_owned()).collect();
             let bots = rule_bots(Path::new("my.toml"), &data);

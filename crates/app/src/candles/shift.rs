@@ -11,25 +11,25 @@ use std::ops::Range;
 ///
 /// Every series has a candle at `now`. If possible, a day of history precedes and a day follows it.
 pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, AppError> {
-    let way_out = "give --start or a --speed above 1: the candles then stay where they are in time";
-    let Some(days) = shift_of(now, all) else {
-        let problem = "the candles are too short to be moved around the present by whole days";
-        return Err(AppError::data(problem).help(way_out));
+    let hint = "use --start or a --speed above 1, which keep the candle times unchanged";
+    let Some(days) = best_shift(now, all) else {
+        let problem = "the candles are too short to be shifted to the present by whole days";
+        return Err(AppError::data(problem).help(hint));
     };
     let moved = |one: &CandleSeries| {
         shift(one, days).map_err(|error| {
-            let problem = format!("{} cannot be moved by whole days: {error}", one.series());
-            AppError::data(problem).help(way_out)
+            let problem = format!("cannot shift {} by whole days: {error}", one.series());
+            AppError::data(problem).help(hint)
         })
     };
     all.iter().map(moved).collect()
 }
 
-/// Returns the start of a venue: the requested time, or one after a day (or a quarter) of common history.
+/// Returns the start of a venue: `asked`, or a time after a day (at most a quarter) of common history.
 pub fn start_among(all: &[CandleSeries], asked: Option<Millis>) -> Result<Millis, AppError> {
-    let (start, end) = whole(all);
+    let (start, end) = total_span(all);
     let Some(at) = asked else {
-        let (start, end) = common(all).unwrap_or((start, end));
+        let (start, end) = common_span(all).unwrap_or((start, end));
         let quarter = Millis::new((end - start).get() / 4);
         let wanted = start + Millis::DAY.min(quarter).floor_to(Millis::MINUTE);
         return Ok(first_covered(all, wanted..end).unwrap_or(wanted));
@@ -40,21 +40,21 @@ pub fn start_among(all: &[CandleSeries], asked: Option<Millis>) -> Result<Millis
     let print = |moment: Millis| String::from(StartTime(moment));
     let problem =
         format!("the start {} is outside the candles, {} to {}", print(at), print(start), print(end));
-    Err(AppError::invalid(problem).help("give a --start within them, or leave it out"))
+    Err(AppError::invalid(problem).help("use a --start within this range, or omit it"))
 }
 
-fn whole(all: &[CandleSeries]) -> (Millis, Millis) {
+fn total_span(all: &[CandleSeries]) -> (Millis, Millis) {
     let start = all.iter().map(CandleSeries::start).min().unwrap_or_default();
     (start, all.iter().map(CandleSeries::end).max().unwrap_or_default())
 }
 
-fn common(all: &[CandleSeries]) -> Option<(Millis, Millis)> {
+fn common_span(all: &[CandleSeries]) -> Option<(Millis, Millis)> {
     let start = all.iter().map(CandleSeries::start).max()?;
     let end = all.iter().map(CandleSeries::end).min()?;
     (start < end).then_some((start, end))
 }
 
-/// Returns the next open time in the error if no candle covers `at`.
+/// Checks that a candle covers `at`. The error is the next open time.
 fn covers(one: &CandleSeries, at: Millis) -> Result<(), Option<Millis>> {
     let next = one.candles().partition_point(|candle| candle.time() <= at);
     let last = next.checked_sub(1).map(|last| one.candles()[last]);
@@ -75,18 +75,18 @@ fn first_covered(all: &[CandleSeries], range: Range<Millis>) -> Option<Millis> {
     None
 }
 
-fn shift_of(now: Millis, all: &[CandleSeries]) -> Option<Millis> {
-    let (start, end) = whole(all);
+fn best_shift(now: Millis, all: &[CandleSeries]) -> Option<Millis> {
+    let (start, end) = total_span(all);
     let first = now - (now - start).floor_to(Millis::DAY);
     let moments = successors(Some(first), |at| Some(*at + Millis::DAY)).take_while(|at| *at < end);
-    // How much lies on either side, up to a day.
+    // History on the shorter side of `at`, up to a day.
     let room = |at: Millis, (from, until): (Millis, Millis)| (at - from).min(until - at).min(Millis::DAY);
-    let how_good = |at: &Millis| {
+    let rank = |at: &Millis| {
         let is_covered = all.iter().all(|one| covers(one, *at).is_ok());
-        let in_common = common(all).map_or(Millis::ZERO, |common| room(*at, common).max(Millis::ZERO));
+        let in_common = common_span(all).map_or(Millis::ZERO, |common| room(*at, common).max(Millis::ZERO));
         (is_covered, in_common, room(*at, (start, end)), Reverse(*at))
     };
-    moments.max_by_key(how_good).map(|at| now - at)
+    moments.max_by_key(rank).map(|at| now - at)
 }
 
 fn shift(series: &CandleSeries, by: Millis) -> Result<CandleSeries, CandleError> {
@@ -97,7 +97,7 @@ fn shift(series: &CandleSeries, by: Millis) -> Result<CandleSeries, CandleError>
         Candle::new(candle.time() + by, interval, numbers)
     };
     let candles = series.candles().iter().map(moved).collect::<Result<Vec<_>, _>>()?;
-    Ok(CandleSeries::new(series.series(), candles).expect("candles moved alike stay in order and aligned"))
+    Ok(CandleSeries::new(series.series(), candles).expect("a uniform shift keeps order and alignment"))
 }
 
 #[cfg(test)]
@@ -110,7 +110,7 @@ mod tests {
         Millis::HOUR * hours
     }
 
-    /// Hourly candles of these hours, each pair from one to before another.
+    /// Hourly candles of half-open ranges of hours.
     fn series(symbol: &str, of: &[(i64, i64)]) -> CandleSeries {
         flat_candles(symbol, "1h", of.iter().flat_map(|(from, until)| *from..*until))
     }
@@ -118,41 +118,41 @@ mod tests {
     const TWO_WEEKS: (i64, i64) = (0, 14 * 24);
 
     #[test]
-    fn now_lies_where_every_series_has_candles_behind_a_day_of_history() {
+    fn shifts_now_to_a_candle_of_every_series_with_a_day_of_history() {
         let of = |all: &[&[(i64, i64)]]| -> Vec<CandleSeries> {
             all.iter().zip(["A", "B"]).map(|(hours, name)| series(name, hours)).collect()
         };
         for (now, all, expected) in [
-            // Now becomes the second day.
+            // `now` maps to the second day.
             (100 * 24 + 5, of(&[&[TWO_WEEKS]]), Some(99 * 24)),
-            // Two days: at 05:00 the second, behind 29 hours and before 19; at 13:00 the first, behind 13 and before 35.
+            // Two days: 05:00 maps to the second (29 h before, 19 h after), 13:00 to the first (13 h before, 35 h after).
             (100 * 24 + 5, of(&[&[(0, 48)]]), Some(99 * 24)),
             (100 * 24 + 13, of(&[&[(0, 48)]]), Some(100 * 24)),
             (30, of(&[&[(240, 240 + 14 * 24)]]), Some(-240)),
-            // Six hours of the night never lie around noon.
+            // Night hours only, so none covers noon.
             (100 * 24 + 12, of(&[&[(0, 6)]]), None),
-            // One series has only the last four days: the second of those.
+            // One series has the last four days only, of which the second is used.
             (100 * 24 + 5, of(&[&[TWO_WEEKS], &[(240, 336)]]), Some(89 * 24)),
-            // It rests from 22:00 of the second to 22:00 of the fourth: at 21:00 the second, from 22:00 on the first.
+            // Closed from 22:00 of day 2 to 22:00 of day 4: 21:00 maps to day 2, 22:00 to day 1.
             (100 * 24 + 21, of(&[&[TWO_WEEKS], &[(240, 286), (334, 336)]]), Some(89 * 24)),
             (100 * 24 + 22, of(&[&[TWO_WEEKS], &[(240, 286), (334, 336)]]), Some(90 * 24)),
-            // It has six hours of a night, and is away at noon; at three it is there.
+            // Only six night hours, which cover 03:00 but not noon.
             (100 * 24 + 12, of(&[&[TWO_WEEKS], &[(240, 246)]]), Some(99 * 24)),
             (100 * 24 + 3, of(&[&[TWO_WEEKS], &[(240, 246)]]), Some(90 * 24)),
             (100 * 24 + 5, of(&[&[(0, 48)], &[(96, 144)]]), Some(99 * 24)),
         ] {
-            assert_eq!(shift_of(hours(now), &all), expected.map(hours), "{now}: {all:?}");
+            assert_eq!(best_shift(hours(now), &all), expected.map(hours), "{now}: {all:?}");
         }
     }
 
     #[test]
-    fn a_venue_starts_where_every_series_has_candles() {
+    fn starts_a_venue_at_a_candle_of_every_series() {
         for (hours_of_b, asked, expected) in [
             (vec![TWO_WEEKS], None, Some(24)),
             (vec![(240, 336)], None, Some(264)),
-            // A day after the first of it rests; it goes on at hour 270.
+            // Closed a day after its start, until hour 270.
             (vec![(240, 250), (270, 336)], None, Some(270)),
-            // A quarter of sixteen hours.
+            // A quarter of 16 hours.
             (vec![(240, 256)], None, Some(244)),
             (vec![(400, 500)], None, Some(24)),
             (vec![(240, 336)], Some(3), Some(3)),
@@ -165,16 +165,16 @@ mod tests {
     }
 
     #[test]
-    fn candles_off_the_grid_of_days_are_refused() {
+    fn rejects_candles_not_aligned_to_days() {
         let failure = shift_to(hours(24 * 100), &[flat_candles("A", "7m", 0..1_000)]).unwrap_err();
-        assert!(failure.text().starts_with("A 7m cannot be moved by whole days"), "{}", failure.text());
+        assert!(failure.text().starts_with("cannot shift A 7m by whole days"), "{}", failure.text());
     }
 
     proptest! {
         #[test]
-        fn a_shift_is_of_whole_days_and_puts_now_among_the_candles(now in 0..4_000_000_000_000_i64, span in 1..1_000_i64) {
+        fn shifts_by_whole_days_to_put_now_among_the_candles(now in 0..4_000_000_000_000_i64, span in 1..1_000_i64) {
             let (now, end) = (Millis::new(now), hours(span));
-            if let Some(shift) = shift_of(now, &[series("A", &[(0, span)])]) {
+            if let Some(shift) = best_shift(now, &[series("A", &[(0, span)])]) {
                 prop_assert!(shift.is_aligned_to(Millis::DAY) && now >= shift && now < end + shift);
             } else {
                 prop_assert!(span < 24, "{span} hours are enough for any time of day");

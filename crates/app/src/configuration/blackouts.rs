@@ -1,4 +1,4 @@
-//! The blackout file: dated spans without new trades, as CSV or calendar.
+//! Reading of blackout files: dated spans without new trades, as CSV or calendar.
 
 mod calendar;
 
@@ -16,26 +16,26 @@ const COLUMNS: [&str; 4] = ["from", "to", "symbols", "reason"];
 pub(super) fn read_named(config: &mut Config) -> Result<(), String> {
     let blackouts = &mut config.risk.blackouts;
     if !blackouts.file.is_empty() && blackouts.hash.is_empty() {
-        let bytes = bytes_of(Path::new(&blackouts.file))?;
+        let bytes = read_bytes(Path::new(&blackouts.file))?;
         let path = Path::new(&blackouts.file);
         let is_calendar = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("ics"));
-        blackouts.spans = if is_calendar { calendar::spans_of(&bytes)? } else { spans_of(&bytes)? };
+        blackouts.spans = if is_calendar { calendar::parse_spans(&bytes)? } else { parse_spans(&bytes)? };
         resolve_spans(&mut blackouts.spans, &config.bots);
         blackouts.hash = blake3::hash(&bytes).to_hex().to_string();
     }
     Ok(())
 }
 
-fn bytes_of(path: &Path) -> Result<Vec<u8>, String> {
+fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
     let cannot = |error| format!("cannot read the file: {error}");
     let metadata = std::fs::metadata(path).map_err(cannot)?;
     if !metadata.is_file() || metadata.len() > MAX_BYTES {
-        return Err(format!("this is no regular file of at most {} MB", MAX_BYTES / 1_000_000));
+        return Err(format!("not a regular file of at most {} MB", MAX_BYTES / 1_000_000));
     }
     std::fs::read(path).map_err(cannot)
 }
 
-fn spans_of(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
+fn parse_spans(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(bytes);
     let header = reader.headers().map_err(|error| error.to_string())?.clone();
     let place = |name: &str| header.iter().position(|column| column.trim_start_matches('\u{feff}') == name);
@@ -45,8 +45,8 @@ fn spans_of(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
     else {
         let found = header.iter().collect::<Vec<_>>().join(",");
         return Err(format!(
-            "the first line has to be from,to,symbols,reason (the last two may be missing), and is {found:?}; a calendar has a \
-             name that ends in .ics"
+            "the first line must be from,to,symbols,reason (the last two are optional), not {found:?}; the name of a \
+             calendar must end in .ics"
         ));
     };
     let (symbols, reason) = (place("symbols"), place("reason"));
@@ -58,19 +58,19 @@ fn spans_of(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
         let wrong = |problem: String| format!("line {line}: {problem}");
         let (from, to) = (moment(cell(Some(from))).map_err(wrong)?, moment(cell(Some(to))).map_err(wrong)?);
         if from >= to {
-            return Err(wrong("a span ends after its begin".to_owned()));
+            return Err(wrong("the span does not end after its start".to_owned()));
         }
         let names = cell(symbols).split([' ', ',', ';', '|']).filter(|name| !name.is_empty());
         let symbols = names.map(|name| name.parse::<Symbol>().map_err(|error| wrong(error.to_string())));
         let symbols = symbols.collect::<Result<_, _>>()?;
         if record.len() > header.len() {
             return Err(wrong(
-                "it has more columns than the header: put a reason with a comma in quotes".to_owned(),
+                "more columns than the header; put a reason with a comma in quotes".to_owned(),
             ));
         }
         spans.push(Blackout { from, to, symbols, reason: cell(reason).to_owned() });
         if spans.len() > MAX_SPANS {
-            return Err(wrong(format!("at most {MAX_SPANS} spans are possible")));
+            return Err(wrong(format!("too many spans, at most {MAX_SPANS} are allowed")));
         }
     }
     Ok(spans)
@@ -87,33 +87,33 @@ mod tests {
     const NEWS: i64 = 1_767_619_500_000; // 2026-01-05 13:25 UTC
 
     #[test]
-    fn spans_are_read_with_zones_symbols_and_reasons() {
+    fn reads_zones_symbols_and_reasons_of_spans() {
         let text = "from,to,symbols,reason\n2026-01-05 13:25,2026-01-05T14:35:00+01:00,,\"US jobs, monthly\"\n\
                     1767619500000, 1767619560000 ,EURUSD GBPUSD,rates\n";
-        let spans = spans_of(text.as_bytes()).unwrap();
+        let spans = parse_spans(text.as_bytes()).unwrap();
         let [first, second] = &spans[..] else { panic!("{spans:?}") };
         assert_eq!((first.from.get(), first.to.get()), (NEWS, NEWS + 600_000));
         assert_eq!((first.symbols.len(), first.reason.as_str()), (0, "US jobs, monthly"));
         assert_eq!((second.from.get(), second.to.get()), (NEWS, NEWS + 60_000));
         let names: Vec<&str> = second.symbols.iter().map(Symbol::as_str).collect();
         assert_eq!((names, second.reason.as_str()), (vec!["EURUSD", "GBPUSD"], "rates"));
-        let bare = spans_of(b"\xef\xbb\xbfto,from\n2026-01-06,2026-01-05\n").unwrap();
+        let bare = parse_spans(b"\xef\xbb\xbfto,from\n2026-01-06,2026-01-05\n").unwrap();
         assert_eq!(bare[0].to - bare[0].from, Millis::DAY);
-        assert_eq!(spans_of(b"from,to\n").unwrap(), []);
+        assert_eq!(parse_spans(b"from,to\n").unwrap(), []);
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn reports_errors_with_their_line() {
         for (text, expected) in [
-            ("", "the first line has to be"),
-            ("2026-01-05,2026-01-06\n", "the first line has to be"),
+            ("", "the first line must be"),
+            ("2026-01-05,2026-01-06\n", "the first line must be"),
             ("from,to,pair\n", "\"from,to,pair\""),
             ("from,to\n2026-01-05,2026-01-06\ntomorrow,2026-01-06\n", "line 3: \"tomorrow\" is not a time"),
             ("from,to\n2026-01-05\n", "line 2: \"\" is not a time"),
-            ("from,to\n2026-01-06,2026-01-05\n", "line 2: a span ends after its begin"),
-            ("from,to,symbols,reason\n2026-01-05,2026-01-06,,jobs, monthly\n", "line 2: it has more columns"),
+            ("from,to\n2026-01-06,2026-01-05\n", "line 2: the span does not end after its start"),
+            ("from,to,symbols,reason\n2026-01-05,2026-01-06,,jobs, monthly\n", "line 2: more columns"),
         ] {
-            let problem = spans_of(text.as_bytes()).unwrap_err();
+            let problem = parse_spans(text.as_bytes()).unwrap_err();
             assert!(problem.contains(expected), "{problem}");
         }
     }

@@ -6,8 +6,8 @@ use candlewick_sdk::{AliasContext, CloseType, Interval, find_key};
 use figment::value::{Dict, Num, Tag, Value};
 use serde_json::Value as Json;
 
-/// Largest allowed number; floats lose decimals beyond it.
-const LARGEST: f64 = 1e15;
+/// Maximum absolute number, beyond which floats lose decimals.
+const MAX_NUMBER: f64 = 1e15;
 
 pub(super) fn check(
     schema: Schema<'_>,
@@ -32,8 +32,8 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             self.check_choice(&allowed, value, path);
         } else if !alternatives.is_empty() {
             self.check_alternatives(&alternatives, value, path);
-        } else if !has_type_of(schema, value) {
-            // A table lacks only brackets.
+        } else if !matches_type(schema, value) {
+            // For a table, only brackets are missing.
             let is_list = schema.types().contains(&"array") && !matches!(value, Value::Dict(..));
             let example = example_of(path.last()).filter(|_| is_list);
             self.report_value(path, value, &example.map_or_else(|| describe(schema), str::to_owned));
@@ -46,12 +46,12 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
                     }
                 }
                 Value::String(_, text) => {
-                    if let Some(problem) = problem_of_length(path, text) {
+                    if let Some(problem) = check_duration(path, text) {
                         self.report(path, value, problem);
                     }
                 }
-                Value::Num(_, number) if number.to_f64().is_some_and(|number| number.abs() > LARGEST) => {
-                    self.report_value(path, value, &format!("{} up to {LARGEST}", describe(schema)));
+                Value::Num(_, number) if number.to_f64().is_some_and(|number| number.abs() > MAX_NUMBER) => {
+                    self.report_value(path, value, &format!("{} up to {MAX_NUMBER}", describe(schema)));
                 }
                 Value::Num(_, number) if !is_in_range(schema, *number) => {
                     self.report_value(path, value, &describe(schema));
@@ -73,19 +73,19 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
                 }
                 None => {
                     let meant = suggest_key(self.root, &inner, key, &known);
-                    self.report(&inner, value, format!("there is no such key; {meant}"));
+                    self.report(&inner, value, format!("unknown key; {meant}"));
                 }
             }
         }
         for key in schema.required().filter(|key| !dict.contains_key(*key)) {
-            // A misspelt key, or one of another program, is reported already.
+            // A misspelled key, or one of another program, has been reported.
             let is_meant = |given: &String| {
                 !known.contains(&given.as_str())
                     && find_key(&[AliasContext::Setting], given, &[key]).is_some()
             };
             if !dict.keys().any(is_meant) {
                 let example = example_of(key).filter(|_| path.to_string().starts_with("bots["));
-                let example = example.map(|example| format!("; such as {example}")).unwrap_or_default();
+                let example = example.map(|example| format!(", such as {example}")).unwrap_or_default();
                 let sibling = dict.values().next().unwrap_or(table);
                 self.report(&path.key(key), sibling, format!("this key is missing{example}"));
             }
@@ -99,7 +99,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             None => None,
         };
         let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
-        self.report_value(path, value, &format!("{}{hint}", one_of(allowed)));
+        self.report_value(path, value, &format!("{}{hint}", describe_choices(allowed)));
     }
 
     fn check_alternatives(&mut self, all: &[Schema<'a>], value: &Value, path: &KeyPath) {
@@ -112,7 +112,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
                 (Some(chosen), _) => self.visit(*chosen, value, path),
                 (None, Some(given)) => self.check_choice(&names_of_all, given, &path.key(tag)),
                 (None, None) => {
-                    let problem = format!("this key is missing; use {}", one_of(&names_of_all));
+                    let problem = format!("this key is missing; use {}", describe_choices(&names_of_all));
                     self.report(&path.key(tag), value, problem);
                 }
             }
@@ -129,7 +129,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
         }
         if let Some(table) = suggest_stake(path.last(), value) {
             let problem = Problem::of_key(path, (self.origin_of)(value.tag()), table);
-            self.problems.push(problem.value(print(value)));
+            self.problems.push(problem.value(render_value(value)));
         } else {
             let allowed: Vec<String> = all.iter().map(|one| describe(*one)).collect();
             self.report_value(path, value, &allowed.join(" or "));
@@ -142,9 +142,9 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
 
     fn report_value(&mut self, path: &KeyPath, value: &Value, allowed: &str) {
         let more = match value {
-            // A table where there may be several: one pair of brackets is missing.
+            // A table instead of a list of tables.
             Value::Dict(..) if allowed == kind_name("array") => {
-                format!(": write [[{path}]] in place of [{path}]")
+                format!(": write [[{path}]] instead of [{path}]")
             }
             Value::Num(..) if allowed == kind_name("string") => {
                 text_of_number(path, value).map(|written| format!(": {written}")).unwrap_or_default()
@@ -152,11 +152,11 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             _ => String::new(),
         };
         let problem = Problem::of_key(path, (self.origin_of)(value.tag()), format!("use {allowed}{more}"));
-        self.problems.push(problem.value(print(value)));
+        self.problems.push(problem.value(render_value(value)));
     }
 }
 
-fn problem_of_length(path: &KeyPath, text: &str) -> Option<String> {
+fn check_duration(path: &KeyPath, text: &str) -> Option<String> {
     let whole = path.to_string();
     match whole.strip_prefix("bots[")?.split_once("].")?.1 {
         "interval" => Some(text.parse::<Interval>().err()?.to_string()),
@@ -167,7 +167,7 @@ fn problem_of_length(path: &KeyPath, text: &str) -> Option<String> {
 
 fn describe(schema: Schema<'_>) -> String {
     if let Some(allowed) = schema.choices() {
-        return one_of(&allowed);
+        return describe_choices(&allowed);
     }
     if schema.required().next().is_some() {
         return describe_table(schema);
@@ -190,12 +190,12 @@ fn describe_table(schema: Schema<'_>) -> String {
     let others: Vec<&str> =
         schema.properties().map(|(name, _)| name).filter(|name| !required.contains(name)).collect();
     let others =
-        if others.is_empty() { String::new() } else { format!(", perhaps with {}", others.join(", ")) };
-    format!("a table as {{ {} }}{others}", keys.join(", "))
+        if others.is_empty() { String::new() } else { format!(", optionally with {}", others.join(", ")) };
+    format!("a table such as {{ {} }}{others}", keys.join(", "))
 }
 
-fn has_type_of(schema: Schema<'_>, value: &Value) -> bool {
-    let (types, kind) = (schema.types(), kind_of(value));
+fn matches_type(schema: Schema<'_>, value: &Value) -> bool {
+    let (types, kind) = (schema.types(), value_kind(value));
     types.is_empty() || types.contains(&kind) || kind == "integer" && types.contains(&"number")
 }
 
@@ -208,7 +208,7 @@ fn is_in_range(schema: Schema<'_>, number: Num) -> bool {
         && !number.is_nan()
 }
 
-fn kind_of(value: &Value) -> &'static str {
+fn value_kind(value: &Value) -> &'static str {
     match value {
         Value::String(..) | Value::Char(..) => "string",
         Value::Bool(..) => "boolean",
@@ -233,7 +233,7 @@ fn kind_name(kind: &str) -> &str {
     }
 }
 
-fn one_of(allowed: &[&str]) -> String {
+fn describe_choices(allowed: &[&str]) -> String {
     let quoted: Vec<String> = allowed.iter().map(|one| format!("\"{one}\"")).collect();
     match quoted.as_slice() {
         [only] => only.clone(),
@@ -241,17 +241,17 @@ fn one_of(allowed: &[&str]) -> String {
     }
 }
 
-fn print(value: &Value) -> String {
+fn render_value(value: &Value) -> String {
     match value {
         Value::String(_, text) => format!("{:?}", text.chars().take(64).collect::<String>()),
         Value::Char(_, character) => format!("\"{character}\""),
         Value::Bool(_, yes) => yes.to_string(),
         Value::Num(_, number) => super::show::number(*number),
-        other => kind_name(kind_of(other)).to_owned(),
+        other => kind_name(value_kind(other)).to_owned(),
     }
 }
 
-/// A node of the schema. References are followed, and an optional value is the value.
+/// Schema node, with references and optional values resolved.
 #[derive(Clone, Copy)]
 pub(super) struct Schema<'a> {
     root: &'a Json,
@@ -304,7 +304,7 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// Returns the texts allowed here, `None` if others are allowed too.
+    /// Returns the allowed strings, `None` if others are allowed too.
     pub(super) fn choices(self) -> Option<Vec<&'a str>> {
         if let Some(allowed) = self.node["enum"].as_array() {
             return allowed.iter().map(Json::as_str).collect();
@@ -322,7 +322,7 @@ impl<'a> Schema<'a> {
         all.map(|node| self.at(node)).filter(|one| one.node["type"] != "null").collect()
     }
 
-    /// Returns the key whose text says which alternative a table is.
+    /// Returns the key whose value selects the alternative of a table.
     pub(super) fn tag(self) -> Option<&'a str> {
         self.properties().find(|(_, property)| property.node["const"].is_string()).map(|(name, _)| name)
     }

@@ -1,7 +1,7 @@
-//! Configuration layers, each overriding the previous one, and the input files that they name.
+//! Configuration layers, and the paths of input files in them.
 
 use super::notify::is_channel_secret;
-use super::secret::cover;
+use super::secret::mask_passwords;
 use crate::error::{AppError, Result};
 use crate::shell::{describe_nearby, shell_word};
 use figment::providers::{Env, Format, Toml};
@@ -18,8 +18,9 @@ const DEFAULTS: &str = include_str!("../../../../config/default.toml");
 const SANDBOX: &str = include_str!("../../../../config/sandbox.toml");
 
 const PREFIX: &str = "CANDLEWICK_";
-/// Environment variables that are read elsewhere and never stored with the settings.
-const APART: [&str; 4] = ["allow_real", "broker__api_token", "broker__api_key", "signals__secret"];
+/// Environment variables that are read elsewhere and never merged with the settings.
+const UNMERGED_VARIABLES: [&str; 4] =
+    ["allow_real", "broker__api_token", "broker__api_key", "signals__secret"];
 const SECRETS: [&str; 2] = ["api_token", "api_key"];
 
 #[derive(Clone, Debug)]
@@ -41,7 +42,7 @@ pub(super) enum Origin {
 pub struct Flag(pub(super) Layer);
 
 impl Flag {
-    /// `section` is empty for a key at the top level.
+    /// Creates a layer of one value. `section` is empty for a top-level key.
     pub fn new(
         name: &'static str,
         section: &'static str,
@@ -76,7 +77,7 @@ impl Layer {
             if is_missing {
                 let nearby = describe_nearby(path, &["toml"]);
                 error.help(format!(
-                    "{nearby} `candlewick config init` writes one, `candlewick live --sandbox` needs none"
+                    "{nearby} `candlewick config init` creates one, `candlewick live --sandbox` needs none"
                 ))
             } else {
                 error.help("--config takes a TOML file, such as config/demo.toml")
@@ -84,24 +85,24 @@ impl Layer {
         })?;
         let mut layer = Self::parse(Origin::File(path.to_owned()), &text)?;
         if FileKind::from_values(&layer.values) == FileKind::Rule {
-            let problem = format!("{}: this is no configuration", path.display());
+            let problem = format!("{}: not a configuration", path.display());
             return Err(AppError::invalid(problem).help(FileKind::Rule.advice(path)));
         }
-        layer.refuse_secrets()?;
-        place_files(&mut layer.values, path)?;
+        layer.reject_secrets()?;
+        resolve_paths(&mut layer.values, path)?;
         Ok(layer)
     }
 
     pub(super) fn of_plan(path: &Path, sections: &Json) -> Result<Self> {
         let wrong = |error| {
-            AppError::invalid(format!("{}: its configuration is none", path.display())).because(error)
+            AppError::invalid(format!("{}: invalid configuration in the plan", path.display())).because(error)
         };
         let values = Dict::deserialize(sections).map_err(wrong)?;
         Ok(Self { origin: Origin::File(path.to_owned()), values })
     }
 
     pub(super) fn environment() -> Result<Self> {
-        let provider = Env::prefixed(PREFIX).ignore(&APART);
+        let provider = Env::prefixed(PREFIX).ignore(&UNMERGED_VARIABLES);
         let provider = provider.filter(|key| !is_channel_secret(&key.as_str().to_lowercase())).split("__");
         let unexpected = |error: figment::Error| AppError::invalid(error.to_string());
         let mut data = provider.data().map_err(unexpected)?;
@@ -111,10 +112,10 @@ impl Layer {
     fn parse(origin: Origin, text: &str) -> Result<Self> {
         match Toml::from_str::<Dict>(text) {
             Ok(values) => Ok(Self { origin, values }),
-            // The parser would print the line itself, and that might hold a secret.
+            // The parser's own message quotes the line, which might contain a secret.
             Err(error) => {
                 let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-                let hint = text.lines().nth(line - 1).and_then(hint_for_line);
+                let hint = text.lines().nth(line - 1).and_then(syntax_hint);
                 let hint = hint.map(|hint| format!(": {hint}")).unwrap_or_default();
                 let message = error.message().trim_end().replace('\n', ": ");
                 Err(AppError::invalid(format!("{origin}, line {line}: {message}{hint}")))
@@ -122,9 +123,9 @@ impl Layer {
         }
     }
 
-    /// Rejects secrets in files, which get copied and committed, without their values.
-    fn refuse_secrets(&self) -> Result<()> {
-        self.refuse_password()?;
+    /// Rejects secrets in files, which get copied and committed. Errors never contain them.
+    fn reject_secrets(&self) -> Result<()> {
+        self.reject_password()?;
         let channels = self.section("notify").and_then(|notify| notify.get("channels")?.as_dict());
         for (name, channel) in channels.into_iter().flatten() {
             let Some(channel) = channel.as_dict() else { continue };
@@ -133,7 +134,7 @@ impl Layer {
             if channel.contains_key("secret") {
                 return Err(self.misplaced_secret(&format!("notify.channels.{name}.secret")));
             }
-            if channel.contains_key("url") && (is_discord || cover(url).is_some()) {
+            if channel.contains_key("url") && (is_discord || mask_passwords(url).is_some()) {
                 return Err(self.misplaced_secret(&format!("notify.channels.{name}.url")));
             }
         }
@@ -152,24 +153,24 @@ impl Layer {
         let problem = format!("{key} ({}): a secret does not belong in a configuration file", self.origin);
         let variable = format!("{PREFIX}{}", key.replace('.', "__").to_uppercase());
         AppError::invalid(problem).help(format!(
-            "remove it there and set {variable} in the environment, or {key}_file to a file that only you can read"
+            "remove it, and set {variable} in the environment, or {key}_file to a file that only you can read"
         ))
     }
 
-    /// Rejects a database password in a file, or in an argument, which all local users see.
-    pub(super) fn refuse_password(&self) -> Result<()> {
+    /// Rejects a database password in a file or an argument, which all local users can see.
+    pub(super) fn reject_password(&self) -> Result<()> {
         let url = self.section("journal").and_then(|journal| journal.get("url")?.as_str());
-        if url.and_then(cover).is_none() {
+        if url.and_then(mask_passwords).is_none() {
             return Ok(());
         }
         let place = match &self.origin {
-            Origin::Flag(_) => "an argument, which everybody on this machine can read",
+            Origin::Flag(_) => "an argument, which all users of this machine can read",
             _ => "a configuration file",
         };
         let problem = format!("journal.url ({}): a password does not belong in {place}", self.origin);
         Err(AppError::invalid(problem).help(format!(
-            "leave it out there, and set PGPASSWORD in the environment, or PGPASSFILE to a file that only you can read, or \
-             {PREFIX}JOURNAL__URL to the whole address"
+            "remove it, and set in the environment: PGPASSWORD, PGPASSFILE (a file that only you can read), or \
+             {PREFIX}JOURNAL__URL (the full address)"
         )))
     }
 }
@@ -220,26 +221,25 @@ impl FileKind {
         let word = shell_word(&shown);
         match self {
             Self::Rule => format!(
-                "{file} is a rule: `candlewick strategy check rules --param file={word}` checks it, `candlewick tune {word}` says what it is \
-                 worth, and `--rules {word}` trades it in a backtest; a bot of a configuration has it as strategy = \"rules\", params = {{ file = \
-                 \"{file}\" }}"
+                "{file} is a rule: `candlewick strategy check rules --param file={word}` checks it, `candlewick tune {word}` evaluates it, and \
+                 `--rules {word}` trades it in a backtest; in a bot, write strategy = \"rules\", params = {{ file = \"{file}\" }}"
             ),
             Self::Configuration => format!(
                 "{file} is a configuration: `candlewick config check --config {word}` checks it, and `candlewick strategy check NAME --config {word}` \
-                 a strategy of its bots"
+                 checks a strategy of its bots"
             ),
         }
     }
 }
 
 /// Makes the paths in a configuration file relative to the working directory.
-fn place_files(values: &mut Dict, configuration: &Path) -> Result<()> {
+fn resolve_paths(values: &mut Dict, configuration: &Path) -> Result<()> {
     let Some(folder) = configuration.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
         return Ok(());
     };
     values
         .iter_mut()
-        .try_for_each(|(key, value)| place_value(value, &mut vec![key.clone()], (folder, configuration)))
+        .try_for_each(|(key, value)| resolve_value(value, &mut vec![key.clone()], (folder, configuration)))
 }
 
 pub(super) fn looked_for(origin: Option<&str>, name: &str) -> String {
@@ -257,39 +257,43 @@ pub(super) fn looked_for(origin: Option<&str>, name: &str) -> String {
         }
     }
     let places = places.iter().map(|place| place.display().to_string());
-    format!("; it was looked for as {}", places.collect::<Vec<_>>().join(" and as "))
+    format!("; tried {}", places.collect::<Vec<_>>().join(" and "))
 }
 
-fn place_value(value: &mut Value, key: &mut Vec<String>, paths: (&Path, &Path)) -> Result<()> {
+fn resolve_value(value: &mut Value, key: &mut Vec<String>, paths: (&Path, &Path)) -> Result<()> {
     match value {
         Value::String(_, text) => {
-            if let Some(placed) = placed(text, key, paths)? {
-                *text = placed;
+            if let Some(path) = resolve_path(text, key, paths)? {
+                *text = path;
             }
             Ok(())
         }
         Value::Dict(_, values) => values.iter_mut().try_for_each(|(name, value)| {
             key.push(name.clone());
-            let placed = place_value(value, key, paths);
+            let resolved = resolve_value(value, key, paths);
             key.pop();
-            placed
+            resolved
         }),
-        Value::Array(_, values) => values.iter_mut().try_for_each(|value| place_value(value, key, paths)),
+        Value::Array(_, values) => values.iter_mut().try_for_each(|value| resolve_value(value, key, paths)),
         _ => Ok(()),
     }
 }
 
-fn placed(text: &str, key: &[String], (folder, configuration): (&Path, &Path)) -> Result<Option<String>> {
+fn resolve_path(
+    text: &str,
+    key: &[String],
+    (folder, configuration): (&Path, &Path),
+) -> Result<Option<String>> {
     let key: Vec<&str> = key.iter().map(String::as_str).collect();
     let (before, name) = match key.as_slice() {
-        // SYMBOL@INTERVAL=PATH, or a path alone.
+        // SYMBOL@INTERVAL=PATH, or only a path.
         ["sandbox", "data"] => text.split_at(text.find('=').map_or(0, |at| at + 1)),
         ["signals", "list" | "secret_file"]
         | ["broker", "api_token_file" | "api_key_file"]
         | ["risk", "blackouts"]
         | ["risk", "blackouts", "file"]
         | ["notify", "channels", _, "url_file" | "secret_file"] => ("", text),
-        // Any parameter may name a file; a text without a dot or a folder is some other word.
+        // Any parameter may be a path, but not without a dot or a separator.
         ["bots", "params", ..] if text.contains(['.', '/', '\\']) => ("", text),
         _ => return Ok(None),
     };
@@ -305,13 +309,13 @@ fn placed(text: &str, key: &[String], (folder, configuration): (&Path, &Path)) -
         return Ok(None);
     }
     let problem = format!(
-        "{}: {} = {text:?} is one file beside the configuration, {}, and another one in the working folder, {}",
+        "{}: {} = {text:?} is ambiguous: {} (next to the configuration) and {} (working folder) differ",
         configuration.display(),
         key.join("."),
         whole(&beside).display(),
         whole(here).display()
     );
-    Err(AppError::invalid(problem).help("write the whole path of the one that is meant, or remove the other"))
+    Err(AppError::invalid(problem).help("write the full path of one of them, or remove the other"))
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {
@@ -330,23 +334,21 @@ fn whole(path: &Path) -> PathBuf {
 }
 
 /// Returns a hint that never quotes the line, which might contain a secret.
-fn hint_for_line(line: &str) -> Option<&'static str> {
+fn syntax_hint(line: &str) -> Option<&'static str> {
     let mut values = line.match_indices('=').map(|(at, _)| line[at + 1..].trim_start());
     if values.any(has_separators) {
-        return Some("a number has a decimal point and nothing between thousands, as in 1000.50");
+        return Some("numbers have a decimal point and no thousands separators, as in 1000.50");
     }
     if line.matches('"').count() % 2 == 1 {
-        return Some("a text ends with the quote that it begins with, as in symbol = \"EURUSD\"");
+        return Some("a quote is missing, write text as in symbol = \"EURUSD\"");
     }
     let (_, value) = line.split_once('=')?;
     let is_end = |letter: char| !(letter.is_alphanumeric() || "_-.:/".contains(letter));
     let word = value.trim_start().split(is_end).next().unwrap_or_default();
     match word.to_lowercase().as_str() {
         _ if ["true", "false", "inf", "nan"].contains(&word) => None,
-        "true" | "false" | "yes" | "no" | "on" | "off" => Some("yes and no are written true and false"),
-        _ if word.starts_with(char::is_alphabetic) => {
-            Some("a text stands in quotes, as in symbol = \"EURUSD\"")
-        }
+        "true" | "false" | "yes" | "no" | "on" | "off" => Some("use true or false"),
+        _ if word.starts_with(char::is_alphabetic) => Some("text needs quotes, as in symbol = \"EURUSD\""),
         _ => None,
     }
 }
@@ -367,8 +369,8 @@ mod tests {
 
     #[test]
     fn recognizes_separators_open_quotes_and_bare_words() {
-        let number = Some("a number has a decimal point");
-        let (quote, bare) = (Some("a text ends"), Some("a text stands in quotes"));
+        let number = Some("numbers have a decimal point");
+        let (quote, bare) = (Some("a quote is missing"), Some("text needs quotes"));
         for (line, expected) in [
             ("amount = 10,5", number),
             ("stake = { kind = \"fixed\", amount = 10,5 }", number),
@@ -381,14 +383,14 @@ mod tests {
             ("list = [1,2", None),
             ("amount = 10,", None),
             ("10,5", None),
-            ("real = Yes # demo", Some("yes and no are written true and false")),
+            ("real = Yes # demo", Some("use true or false")),
             ("real = true, x", None),
             ("symbol = \"EURUSD", quote),
             ("symbol = EURUSD", bare),
             ("interval = 1m", None),
             ("", None),
         ] {
-            let found = hint_for_line(line);
+            let found = syntax_hint(line);
             let is_expected =
                 expected.map_or(found.is_none(), |text| found.is_some_and(|f| f.starts_with(text)));
             assert!(is_expected, "{line}: {found:?}");

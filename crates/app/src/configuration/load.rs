@@ -2,8 +2,8 @@
 
 use super::check::{Schema, check};
 use super::layer::{Flag, Layer, Origin, looked_for};
-use super::secret::{MASK, cover, cover_path, has_secret_path};
-use super::sections::set_usual_asset_type;
+use super::secret::{MASK, has_secret_path, mask_passwords, mask_path};
+use super::sections::fill_asset_type;
 use super::{Config, KeyPath, Mode, Problem, ProblemKind, Problems, blackouts};
 use crate::error::{AppError, Result};
 use crate::traded_symbols::resolve_symbols;
@@ -37,13 +37,13 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Layers `files`, or `base` without any, over the defaults, then the environment and `flags`.
-    /// The risk limits of `base` apply only to its own bots.
+    /// Merges, by rising precedence: defaults, `files` (`base` if empty), environment and `flags`.
+    /// The risk limits of `base` apply to its own bots only.
     pub fn read(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self> {
         let mut layers = files.iter().map(|file| Layer::read_file(file)).collect::<Result<Vec<_>>>()?;
         layers.push(Layer::environment()?);
         for flag in flags {
-            flag.0.refuse_password()?;
+            flag.0.reject_password()?;
             layers.push(flag.0);
         }
         if files.is_empty() && base == Base::Sandbox {
@@ -58,24 +58,23 @@ impl Loaded {
         Ok(Self { files: files.iter().map(whole).collect(), ..Self::stack(layers)? })
     }
 
-    /// Layers a plan over defaults and environment, then `flags`.
+    /// Merges, by rising precedence: defaults, environment, a plan and `flags`.
     pub(crate) fn of_plan(path: &Path, sections: &Json, flags: Vec<Flag>) -> Result<Self> {
         let mut layers = vec![Layer::defaults()?, Layer::environment()?, Layer::of_plan(path, sections)?];
         layers.extend(flags.into_iter().map(|flag| flag.0));
         Self::stack(layers)
     }
 
-    /// Layers a text over the defaults, without the environment.
+    /// Merges a text with the defaults, without the environment.
     pub fn of_text(text: &str) -> Result<Self> {
         Self::stack(vec![Layer::defaults()?, Layer::of_text(text)?])
     }
 
-    /// Like [`read`](Self::read), for a reload: a pipe would block until it has a writer, and is gone once
-    /// read.
+    /// Like [`read`](Self::read), for a reload. Rejects pipes, which cannot be read twice.
     pub fn read_again(files: &[PathBuf], base: Base, flags: Vec<Flag>) -> Result<Self> {
         let is_other = |file: &&PathBuf| std::fs::metadata(file).is_ok_and(|metadata| !metadata.is_file());
         if let Some(file) = files.iter().find(is_other) {
-            let problem = format!("{}: this is no regular file, and cannot be read again", file.display());
+            let problem = format!("{}: not a regular file, so it cannot be reloaded", file.display());
             return Err(AppError::invalid(problem).help("restart the bot with --config and a TOML file"));
         }
         Self::read(files, base, flags)
@@ -83,7 +82,7 @@ impl Loaded {
 
     fn stack(layers: Vec<Layer>) -> Result<Self> {
         let figment = layers.into_iter().fold(Figment::new(), Figment::merge);
-        let unexpected = |error| AppError::system("the layers of the configuration cannot be merged", error);
+        let unexpected = |error| AppError::system("cannot merge the layers of the configuration", error);
         let mut values = figment.data().map_err(unexpected)?.remove(&Profile::Default).unwrap_or_default();
         if let Some(notice) = take_unused(&mut values) {
             tracing::warn!("{notice}");
@@ -173,8 +172,8 @@ impl Loaded {
             Mode::Demo => Ok(()),
             Mode::Real if allowed && real == RealMoney::Asked => Ok(()),
             Mode::Real => {
-                let problem = "real money is refused unless the environment has CANDLEWICK_ALLOW_REAL=yes and \
-                               `live` is given --real, both; set it to \"demo\" otherwise";
+                let problem = "real money requires both CANDLEWICK_ALLOW_REAL=yes in the environment and \
+                               `live --real`; use \"demo\" otherwise";
                 Err(self.problem("account.mode", problem).value("\"real\""))
             }
         }
@@ -186,19 +185,19 @@ fn to_config(figment: &Figment, root: &Value) -> Result<Config> {
     let schema = schema
         .map_err(|error| AppError::system("cannot serialize the schema of the configuration", error))?;
     Problems::check(check(Schema::new(&schema), root, |tag| origin_of(figment, tag)))?;
-    // What a schema does not say, such as the form of an interval, the types themselves refuse.
+    // Types check what the schema cannot express, such as the format of intervals.
     let mut config = root.deserialize::<Config>().map_err(|error| {
         let path = KeyPath::from_parts(error.path.clone());
         let origin = origin_of(figment, path.deepest(root).tag());
-        let words = match error.kind.to_string() {
-            words if words.contains("invalid socket address") => {
-                "is no address in numbers with a port of 65535 at most: write it as 127.0.0.1:7790".to_owned()
+        let complaint = match error.kind.to_string() {
+            text if text.contains("invalid socket address") => {
+                "not a numeric address with a port up to 65535, such as 127.0.0.1:7790".to_owned()
             }
-            words => words,
+            text => text,
         };
-        Problems::from(Problem::of_key(&path, origin, words))
+        Problems::from(Problem::of_key(&path, origin, complaint))
     })?;
-    config.bots.iter_mut().for_each(set_usual_asset_type);
+    config.bots.iter_mut().for_each(fill_asset_type);
     Ok(config)
 }
 
@@ -206,7 +205,7 @@ fn origin_of(figment: &Figment, tag: Tag) -> Option<String> {
     figment.get_metadata(tag).map(|metadata| metadata.name.to_string())
 }
 
-/// Keys of `[risk]` that are fixed at the start: terms of the verdict, bounds of the day.
+/// Keys of `[risk]` that a reload cannot change: terms of the verdict and the day.
 const FIXED_RISK: [&str; 4] = ["risk.verdict", "risk.day_start", "risk.day_timezone", "risk.session.of"];
 
 pub fn check_reload(running: &Config, new: &Loaded) -> Result<()> {
@@ -216,7 +215,7 @@ pub fn check_reload(running: &Config, new: &Loaded) -> Result<()> {
     };
     let changes = changes_between(&json(running)?, &json(&new.config)?);
     let fixed = changes.iter().filter(|change| !may_change(&change.key));
-    Ok(Problems::check(fixed.map(|change| problem_of(change, new)).collect())?)
+    Ok(Problems::check(fixed.map(|change| change_problem(change, new)).collect())?)
 }
 
 fn may_change(key: &str) -> bool {
@@ -229,38 +228,36 @@ fn may_change(key: &str) -> bool {
     }
 }
 
-fn problem_of(change: &SettingChange, new: &Loaded) -> Problem {
+fn change_problem(change: &SettingChange, new: &Loaded) -> Problem {
     let SettingChange { key, from, to } = change;
     let change = SettingChange { key: String::new(), from: masked(key, from), to: masked(key, to) };
     let change = change.to_string();
     let why = match key.split('.').next() {
         Some("bots") => "bots and their strategies are built at the start",
-        Some("risk") => "it is fixed before the first trade that it judges, or with the day that has begun",
+        Some("risk") => "it is fixed once the run or its day has begun",
         _ => "it is fixed at the start",
     };
     let problem =
-        format!("{} cannot change while the bot runs: {why}; restart the bot with it", change.trim());
+        format!("{} cannot change while the bot runs: {why}; restart the bot to apply it", change.trim());
     new.problem(key, problem)
 }
 
 fn masked(key: &str, value: &Json) -> Json {
     match value {
         Json::String(_) | Json::Object(_) if key.starts_with("broker.headers") => Json::from(MASK),
-        Json::String(text) if has_secret_path(key) => Json::from(cover_path(text)),
-        Json::String(text) => cover(text).map_or_else(|| value.clone(), Json::from),
+        Json::String(text) if has_secret_path(key) => Json::from(mask_path(text)),
+        Json::String(text) => mask_passwords(text).map_or_else(|| value.clone(), Json::from),
         _ => value.clone(),
     }
 }
 
-/// Removes keys without effect. Returns a notice of one that earlier versions read.
+/// Removes keys without effect. Returns a notice about a key of earlier versions.
 fn take_unused(values: &mut Dict) -> Option<&'static str> {
-    // Reserved: a file that names it keeps loading.
+    // Reserved, so that files with this section still load.
     values.remove("dashboard");
     let Some(Value::Dict(_, data)) = values.get_mut("data") else { return None };
     data.remove("cache_results_from")?;
-    Some(
-        "data.cache_results_from: it does nothing: results of backtests are not cached any more; leave it out",
-    )
+    Some("data.cache_results_from has no effect, since backtest results are no longer cached; remove it")
 }
 
 #[cfg(test)]
@@ -272,12 +269,12 @@ mod tests {
     }
 
     #[test]
-    fn the_file_of_defaults_is_what_the_code_says() {
+    fn default_file_equals_the_defaults_of_the_code() {
         assert_eq!(defaults().config, Config::default());
     }
 
     #[test]
-    fn the_file_of_defaults_shows_every_key() {
+    fn default_file_has_every_key() {
         fn check(code: &Json, file: &Json, path: &str) {
             for (key, value) in code.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null()) {
                 let shown = &file[key];
@@ -290,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_of_the_built_in_bots_do_not_apply_to_other_bots() {
+    fn built_in_limits_do_not_apply_to_other_bots() {
         let limit = |flags| Loaded::read(&[], Base::Sandbox, flags).unwrap().config.risk.daily_loss_limit;
         let usual = defaults().config.risk.daily_loss_limit;
         assert_ne!(limit(Vec::new()), usual);
@@ -302,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_problem_carries_the_origin_of_its_key() {
+    fn problems_have_the_origin_of_their_key() {
         let loaded = defaults();
         for (key, origin) in [("account.mode", Some("default")), ("risk", Some("default")), ("", None)] {
             assert_eq!(loaded.problem(key, "x").origin.as_deref(), origin, "{key}");
@@ -336,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_may_change_and_everything_else_is_refused_by_name() {
+    fn reload_changes_limits_and_rejects_other_keys() {
         check("", "", &[]);
         let limits = "max_open_trades = 1\ndaily_loss_limit = 7.5\nmax_stake = 20\nenforce_verdict = true";
         check("", &format!("[risk]\n{limits}"), &[]);
@@ -355,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bot_that_is_added_removed_or_changed_is_refused_by_its_name() {
+    fn reload_rejects_added_removed_and_changed_bots() {
         let other = |period: u32| BOT.replace("period = 2", &format!("period = {period}"));
         check("", &other(3), &["bots.btc.params.period", "2 -> 3", "built at the start"]);
         check("", &format!("{BOT}{}", BOT.replace("\"btc\"", "\"new\"")), &["bots.new", "(not set) ->"]);
@@ -365,14 +362,14 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_do_nothing_are_taken_out_and_the_removed_one_is_reported_of() {
+    fn removes_keys_without_effect_and_reports_the_obsolete_one() {
         let table = |key: &str| Value::from(Dict::from([(key.to_owned(), Value::from(1))]));
         let mut values = Dict::from([
             ("dashboard".to_owned(), table("listen")),
             ("data".to_owned(), table("cache_results_from")),
             ("risk".to_owned(), table("max_open_trades")),
         ]);
-        assert!(take_unused(&mut values).unwrap().starts_with("data.cache_results_from: it does nothing"));
+        assert!(take_unused(&mut values).unwrap().starts_with("data.cache_results_from has no effect"));
         assert_eq!(values.keys().collect::<Vec<_>>(), ["data", "risk"]);
         assert_eq!(values["data"], Value::from(Dict::new()));
         assert_eq!(take_unused(&mut values), None);

@@ -1,4 +1,4 @@
-//! The configuration: its types, and loading from files, environment and flags.
+//! Configuration types, and loading from files, environment and flags.
 
 mod blackouts;
 mod check;
@@ -42,58 +42,58 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Everything that can be configured. Paths in it are relative to the working directory.
+/// Configuration of the program. Paths are relative to the working directory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Where the venue is and how to speak to it.
+    /// Connection to the venue.
     pub broker: BrokerSettings,
-    /// Whose money, and how much.
+    /// Account to trade.
     pub account: AccountSettings,
-    /// How the simulated venue opens, prices and settles.
+    /// Opening, pricing and settlement of trades at the simulated venue.
     pub simulation: SimulationSettings,
-    /// The rules before every open.
+    /// Risk rules that are checked before each trade.
     pub risk: RiskSettings,
-    /// How a live run polls and waits.
+    /// Polling intervals and timeouts of live runs.
     pub runtime: RuntimeSettings,
-    /// Where events are recorded.
+    /// Record of all events of a run.
     pub journal: JournalSettings,
-    /// Where a running bot takes orders.
+    /// Socket and file for commands to a running bot.
     pub control: ControlSettings,
-    /// How the log is written.
+    /// Log format.
     pub log: LogSettings,
-    /// Figures of a live run for a scraper.
+    /// Prometheus metrics of live runs.
     pub metrics: MetricsSettings,
-    /// A sign of life to an address of the user's.
+    /// Heartbeat requests to a monitoring service.
     pub heartbeat: HeartbeatSettings,
-    /// Alerts of a live run, and where they go.
+    /// Alerts of live runs.
     pub notify: NotifySettings,
-    /// The doors by which signals come from outside.
+    /// Sources of external signals.
     pub signals: SignalSettings,
-    /// Where candles stay.
+    /// Storage of candles.
     pub data: DataSettings,
-    /// Where tried variants are counted.
+    /// Record of tried variants.
     pub variants: VariantSettings,
-    /// The embedded or standalone venue.
+    /// Embedded or standalone sandbox venue.
     pub sandbox: SandboxSettings,
-    /// The bots, in their order.
+    /// Bots, in order.
     #[schemars(with = "Vec<sections::BotSection>")]
     pub bots: Vec<BotSettings>,
 }
 
-/// The `[broker]` section: the settings of the client, and where its credentials are. The credentials themselves
-/// come from the environment (`CANDLEWICK_BROKER__API_TOKEN`, `CANDLEWICK_BROKER__API_KEY`) or from these files.
+/// The `[broker]` section: client settings, and files with credentials. Credentials can also be set in the
+/// environment (`CANDLEWICK_BROKER__API_TOKEN`, `CANDLEWICK_BROKER__API_KEY`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-#[schemars(extend("additionalProperties" = false))] // serde cannot refuse keys beside a flattened struct
+#[schemars(extend("additionalProperties" = false))] // serde cannot reject keys next to a flattened struct
 pub struct BrokerSettings {
-    /// Where the venue is and how to speak to it.
+    /// Connection to the venue.
     #[serde(flatten)]
     pub client: candlewick_api::Settings,
-    /// File that holds the token of the trading token API; only its owner may read it.
+    /// File with the token of the trading API. Only its owner may read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_token_file: Option<PathBuf>,
-    /// File that holds the key of the symbol price API; only its owner may read it.
+    /// File with the key of the price API. Only its owner may read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_key_file: Option<PathBuf>,
 }
@@ -102,24 +102,24 @@ pub struct BrokerSettings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AccountSettings {
-    /// Which wallet is traded.
+    /// Wallet to trade.
     pub mode: Mode,
-    /// The balance at the start, for backtest, paper and sandbox.
+    /// Initial balance of backtests, paper and sandbox runs.
     #[schemars(with = "f64", range(min = 0.0))]
     pub initial_balance: Decimal,
-    /// How many decimals the wallet keeps.
+    /// Number of decimals of amounts in the wallet.
     #[schemars(with = "u32", range(max = 8))]
     pub money_scale: MoneyScale,
 }
 
-/// Which wallet is traded.
+/// Wallet to trade.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// The demo wallet.
+    /// Demo wallet.
     #[default]
     Demo,
-    /// Real money; refused unless `CANDLEWICK_ALLOW_REAL=yes` and `--real` are both given.
+    /// Real money. Requires both `CANDLEWICK_ALLOW_REAL=yes` and `--real`.
     Real,
 }
 
@@ -127,7 +127,7 @@ pub enum Mode {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct JournalSettings {
-    /// The database.
+    /// Address of the database.
     pub url: String,
 }
 

@@ -10,165 +10,165 @@ use std::path::PathBuf;
 const VARIABLE: &str = "notify__channels__";
 const SECRETS: [&str; 2] = ["__secret", "__url"];
 
-/// The `[notify]` section: alerts of a live run. It sends none without a channel, and needs a program built with `--features notify` or
-/// `full`.
+/// The `[notify]` section: alerts of live runs, sent to its channels. Requires a program built with `--features notify`
+/// or `full`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NotifySettings {
-    /// By what name alerts say who sends them.
+    /// Sender name in alerts.
     pub sender: String,
-    /// Alerts that wait for a channel at most; beyond that the oldest of the least severe are dropped, counted and told.
+    /// Maximum pending alerts per channel. Beyond it, the oldest of the least severe are dropped, counted and reported.
     #[schemars(range(min = 1, max = 100_000))]
     pub queue: u32,
-    /// Messages of a channel within the window before what follows becomes one digest.
+    /// Messages of a channel per window. Later ones are combined into a digest.
     #[schemars(range(min = 1, max = 1_000))]
     pub digest_after: u32,
-    /// That window, in seconds.
+    /// Length of the digest window in seconds.
     #[schemars(range(min = 1, max = 86_400))]
     pub digest_window_s: u32,
-    /// For how long the same warning or alarm is not told again, but counted, in seconds; 0: each is told.
+    /// Seconds in which a repeated warning or alarm is only counted. 0 sends each.
     #[schemars(range(max = 86_400))]
     pub repeat_after_s: u32,
-    /// After how many seconds of venue time an order of unknown status is told.
+    /// Delay of alerts about orders of unknown status, in seconds of venue time.
     #[schemars(range(max = 86_400))]
     pub doubt_after_s: u32,
-    /// Free balance and open stakes below which an alert is sent; 0: never.
+    /// Free balance plus open stakes below which an alert is sent. 0: never.
     #[schemars(range(min = 0.0))]
     pub balance_below: f64,
-    /// How long the end of a run waits for alerts that are not sent yet, in seconds.
+    /// Maximum wait for pending alerts at the end of a run, in seconds.
     #[schemars(range(max = 600))]
     pub end_timeout_s: u32,
-    /// The channels, by names of small letters, digits and `_`.
+    /// Channels by name, of lower-case letters, digits and `_`.
     pub channels: BTreeMap<String, ChannelSettings>,
 }
 
-/// A `[notify.channels.NAME]` section. Its secret comes from `secret_file`, or from `CANDLEWICK_NOTIFY__CHANNELS__NAME__SECRET` in the environment.
+/// A `[notify.channels.NAME]` section. The secret can also be set as `CANDLEWICK_NOTIFY__CHANNELS__NAME__SECRET`.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChannelSettings {
-    /// How it is spoken to.
+    /// Kind of channel.
     pub kind: ChannelKind,
-    /// Its address. That of Discord is a secret by itself: `url_file`, or `CANDLEWICK_NOTIFY__CHANNELS__NAME__URL` in the environment.
+    /// Address. A Discord address is a secret: use `url_file` or `CANDLEWICK_NOTIFY__CHANNELS__NAME__URL`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// File that holds the address; only its owner may read it.
+    /// File with the address. Only its owner may read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url_file: Option<PathBuf>,
-    /// File that holds what opens it: the key of a webhook, the token of ntfy or of a Telegram bot, the password of a mail server. Only its
-    /// owner may read it.
+    /// File with the secret: key of a webhook, token of ntfy or a Telegram bot, or password of a mail server. Only its
+    /// owner may have access.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_file: Option<PathBuf>,
-    /// The least severity that is sent.
+    /// Minimum severity to send.
     #[serde(default)]
     pub minimum: AlertSeverity,
-    /// Events that are sent whatever their severity.
+    /// Events to send at any severity.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub include: Vec<AlertEvent>,
-    /// Events that are not sent whatever their severity.
+    /// Events never to send.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exclude: Vec<AlertEvent>,
-    /// The chats of a Telegram bot, by their numbers.
+    /// Chat ids of a Telegram bot.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chats: Vec<i64>,
-    /// Whether these chats may ask: `/status`, and `/halt` with a code that they are given. Whoever writes in one of them may.
+    /// Whether anyone in these chats may use `/status`, and `/halt` with a confirmation code.
     #[serde(default)]
     pub commands: bool,
-    /// Who writes an e-mail.
+    /// Sender address of e-mails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Who an e-mail is written to.
+    /// Recipient addresses of e-mails.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub to: Vec<String>,
-    /// By which name the mail server knows the sender.
+    /// User name at the mail server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
 }
 
-/// How a channel is spoken to.
+/// Kind of channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChannelKind {
-    /// JSON by POST, signed as Standard Webhooks are.
+    /// JSON by POST, signed according to Standard Webhooks.
     Webhook,
-    /// A topic of an ntfy server: `https://HOST/TOPIC`.
+    /// Topic of an ntfy server: `https://HOST/TOPIC`.
     Ntfy,
-    /// Chats of a Telegram bot; the address is that of the Bot API.
+    /// Chats of a Telegram bot. The address is the Bot API's.
     Telegram,
-    /// A webhook of a Discord channel.
+    /// Webhook of a Discord channel.
     Discord,
     /// E-mail: `smtps://HOST`, or `smtp://HOST` with STARTTLS.
     Email,
 }
 
-/// How much an alert matters.
+/// Severity of an alert.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AlertSeverity {
-    /// What happens all the time, such as a settlement.
+    /// Routine event, such as a settlement.
     Info,
-    /// What a person wants to know, and need not act on.
+    /// Information that needs no action.
     #[default]
     Notice,
-    /// What a person should look at.
+    /// Problem to look at.
     Warning,
-    /// What keeps the run from trading, or puts money at risk.
+    /// Problem that stops trading or puts money at risk.
     Critical,
 }
 
-/// What alerts are about.
+/// Event of an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AlertEvent {
-    /// The run begins. Notice.
+    /// The run started. Notice.
     Started,
-    /// It is over: notice, critical where it broke off or a limit ended it.
+    /// The run ended. Notice, critical after an error or a limit.
     Ended,
-    /// No more trades are opened, and what is open is waited for. Notice.
+    /// The run opens no more trades and waits for open ones. Notice.
     Stopping,
     /// A trade was opened. Info.
     Opened,
     /// A trade settled. Info.
     Settled,
-    /// The venue refused an order. Warning.
+    /// The venue declined an order. Warning.
     Rejected,
-    /// An order is of unknown status for `doubt_after_s`. Warning.
+    /// An order has had an unknown status for `doubt_after_s`. Warning.
     Doubt,
-    /// Such an order is no longer. Notice.
+    /// The status of such an order is known again. Notice.
     Resolved,
-    /// The venue has a second trade of one order. Critical.
+    /// The venue has a duplicate trade of an order. Critical.
     SecondTrade,
-    /// No opens until somebody resumes. Critical.
+    /// No new trades until the operator resumes. Critical.
     Halted,
-    /// No opens until the journal can be written, the venue accepts the token and the account may trade. Critical.
+    /// No new trades until journal, token and account work again. Critical.
     Suspended,
-    /// Opens are allowed again. Notice.
+    /// New trades are allowed again. Notice.
     Resumed,
-    /// Settings that were read again are in force. Notice.
+    /// Reloaded settings are in use. Notice.
     Reloaded,
-    /// An API of the venue does not answer any more. Critical.
+    /// An API of the venue no longer answers. Critical.
     VenueSilent,
-    /// It answers again. Notice.
+    /// An API of the venue answers again. Notice.
     VenueHeard,
     /// Candles of a series are late by more than two intervals. Critical.
     SeriesLate,
-    /// They come again. Notice.
+    /// Candles of a late series arrive again. Notice.
     SeriesRecovered,
-    /// A limit refuses signals: of the day, of drawdown or streak, of the balance, or a pause after refusals by the venue; once a day
-    /// for each bot. Warning.
+    /// A limit rejects signals: of the day, drawdown, losing streak or balance, or a pause after the venue declined orders.
+    /// Once a day per bot. Warning.
     Limit,
-    /// Free balance and open stakes are below `balance_below`. Warning.
+    /// Free balance plus open stakes are below `balance_below`. Warning.
     Balance,
-    /// Money came or went that no trade explains. Warning.
+    /// The balance changed without a trade. Warning.
     Deposit,
-    /// The verdict on a bot's edge: notice, warning where an edge is ruled out or no longer held.
+    /// The verdict on a bot's edge. Notice, warning if an edge is ruled out or no longer shown.
     Verdict,
-    /// An audit differs, or something else that a person must see. Critical.
+    /// An audit found a difference, or another problem needs the operator. Critical.
     Alarm,
-    /// Something went wrong that the run survives. Warning.
+    /// A problem that does not stop the run. Warning.
     Warning,
-    /// Events came faster than they could be looked at. Warning.
+    /// Events arrived faster than they could be processed. Warning.
     Missed,
-    /// What `notify test` sends. Notice.
+    /// Test message of `notify test`. Notice.
     Test,
 }
 
@@ -218,14 +218,14 @@ pub(crate) fn section_problems(loaded: &Loaded) -> Vec<Problem> {
         return problems;
     }
     if !cfg!(feature = "notify") {
-        let problem = "this program is built without the feature notify: build it with --features notify, or full, or install a package, \
-             which has it (docs/installing.md)";
+        let problem = "this program was built without alerts; build it with --features notify or full, or install a package \
+             (docs/installing.md)";
         problems.push(loaded.problem("notify.channels", problem));
     }
     for (name, channel) in &notify.channels {
         let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
         if name.is_empty() || !name.bytes().all(is_letter) {
-            let problem = "the name of a channel is made of small letters, digits and _";
+            let problem = "use lower-case letters, digits and _ in the name of a channel";
             problems.push(loaded.problem(&format!("notify.channels.{name}"), problem));
         }
         let mut report = |setting: &str, problem: &str| {
@@ -240,20 +240,19 @@ pub(crate) fn section_problems(loaded: &Loaded) -> Vec<Problem> {
             (channel.user.is_some(), "user", ChannelKind::Email),
         ] {
             if is_given && !is(kind) {
-                report(setting, &format!("only a channel of kind \"{}\" has it", kind.as_str()));
+                report(setting, &format!("only channels of kind \"{}\" have this key", kind.as_str()));
             }
         }
         if is(ChannelKind::Discord) && channel.url.is_some() {
-            let problem = "the address of a Discord channel is a secret, which does not belong in a configuration file: set url_file";
+            let problem = "the address of a Discord channel is a secret and does not belong in a configuration file; set url_file";
             report("url", problem);
         }
         if is(ChannelKind::Telegram) && channel.chats.is_empty() {
-            let problem =
-                "this key is missing: the numbers of the chats that are written to, such as [123456789]";
+            let problem = "this key is missing: the ids of the chats, such as [123456789]";
             report("chats", problem);
         }
         if is(ChannelKind::Email) && channel.from.is_none() {
-            report("from", "this key is missing: who writes the mail");
+            report("from", "this key is missing: the sender address of e-mails");
         }
     }
     problems

@@ -6,20 +6,20 @@ use candlewick_api::{Credentials, Secret, TokenSource};
 use std::path::Path;
 use std::sync::Arc;
 
-struct Place<'a> {
+struct CredentialSource<'a> {
     key: &'static str,
     variable: &'static str,
     file: Option<&'a Path>,
 }
 
-fn places(broker: &BrokerSettings) -> [Place<'_>; 2] {
+fn credential_sources(broker: &BrokerSettings) -> [CredentialSource<'_>; 2] {
     [
-        Place {
+        CredentialSource {
             key: "api_token",
             variable: "CANDLEWICK_BROKER__API_TOKEN",
             file: broker.api_token_file.as_deref(),
         },
-        Place {
+        CredentialSource {
             key: "api_key",
             variable: "CANDLEWICK_BROKER__API_KEY",
             file: broker.api_key_file.as_deref(),
@@ -29,13 +29,13 @@ fn places(broker: &BrokerSettings) -> [Place<'_>; 2] {
 
 /// Reads the configured credentials. The environment takes precedence over a file.
 pub fn credentials(loaded: &Loaded) -> Result<Credentials> {
-    let [token, key] = places(&loaded.config.broker);
+    let [token, key] = credential_sources(&loaded.config.broker);
     Ok(Credentials { api_token: read(&token, loaded)?, api_key: read(&key, loaded)? })
 }
 
-/// Returns a source that reads the token's file again; `None` if the environment has the token.
+/// Returns a source that rereads the token file. `None` if the token is from the environment.
 pub fn token_source(loaded: &Loaded) -> Option<TokenSource> {
-    let [Place { variable, file, .. }, _] = places(&loaded.config.broker);
+    let [CredentialSource { variable, file, .. }, _] = credential_sources(&loaded.config.broker);
     let path = file.filter(|_| std::env::var_os(variable).is_none())?.to_owned();
     Some(Arc::new(move || {
         let read = read_file(&path);
@@ -47,22 +47,22 @@ pub fn token_source(loaded: &Loaded) -> Option<TokenSource> {
 }
 
 pub fn check_secrets(loaded: &Loaded) -> Vec<Problem> {
-    places(&loaded.config.broker).iter().filter_map(|place| read(place, loaded).err()).collect()
+    credential_sources(&loaded.config.broker).iter().filter_map(|place| read(place, loaded).err()).collect()
 }
 
 pub fn given(broker: &BrokerSettings) -> Vec<(&'static str, String)> {
-    let given = |place: &Place<'_>| {
+    let given = |place: &CredentialSource<'_>| {
         let variable = std::env::var_os(place.variable).map(|_| "environment".to_owned());
         let origin = variable.or_else(|| place.file.map(|path| path.display().to_string()))?;
         Some((place.key, origin))
     };
-    places(broker).iter().filter_map(given).collect()
+    credential_sources(broker).iter().filter_map(given).collect()
 }
 
-fn read(place: &Place<'_>, loaded: &Loaded) -> Result<Option<Secret>, Problem> {
+fn read(place: &CredentialSource<'_>, loaded: &Loaded) -> Result<Option<Secret>, Problem> {
     if let Some(value) = std::env::var_os(place.variable) {
         let secret = value.to_str().and_then(|text| Secret::new(text).ok());
-        let problem = format!("{} is empty or holds characters that no header can carry", place.variable);
+        let problem = format!("{} is empty or has characters not allowed in HTTP headers", place.variable);
         return secret.map(Some).ok_or_else(|| loaded.problem("", problem));
     }
     let Some(path) = place.file else { return Ok(None) };
@@ -78,26 +78,26 @@ fn read_file(path: &Path) -> Result<Secret, String> {
 }
 
 pub(crate) fn read_private_file(path: &Path) -> Result<String, String> {
-    check_rights(path)?;
+    check_permissions(path)?;
     std::fs::read_to_string(path).map_err(|error| format!("cannot read the file: {error}"))
 }
 
 #[cfg(unix)]
-const OTHERS_BITS: u32 = 6;
+const OTHERS_MODE_BITS: u32 = 6;
 
 #[cfg(unix)]
-fn check_rights(path: &Path) -> Result<(), String> {
+fn check_permissions(path: &Path) -> Result<(), String> {
     use std::os::unix::fs::PermissionsExt;
     let metadata = std::fs::metadata(path).map_err(|error| format!("cannot read the file: {error}"))?;
     let mode = metadata.permissions().mode() & 0o777;
-    if mode.trailing_zeros() >= OTHERS_BITS {
+    if mode.trailing_zeros() >= OTHERS_MODE_BITS {
         return Ok(());
     }
-    Err(format!("others can read this file (its rights are {mode:03o}); run: chmod 600 {}", path.display()))
+    Err(format!("other users can access this file (mode {mode:03o}); run: chmod 600 {}", path.display()))
 }
 
 #[cfg(not(unix))]
-fn check_rights(_path: &Path) -> Result<(), String> {
+fn check_permissions(_path: &Path) -> Result<(), String> {
     Ok(())
 }
 
@@ -107,20 +107,20 @@ pub(super) const MASK: &str = "********";
 const SECRET_NAMES: [&str; 4] = ["pas", "pw", "secret", "token"];
 
 /// Returns the address with its passwords masked, `None` if it has none.
-/// It may be invalid, as a password may hold any characters: masks in doubt.
-pub(super) fn cover(text: &str) -> Option<String> {
+/// Invalid addresses are masked when in doubt, since a password may contain any characters.
+pub(super) fn mask_passwords(text: &str) -> Option<String> {
     let (scheme, _) = text.split_once(':').filter(|(scheme, _)| *scheme != "sqlite")?;
     let marks = if text[scheme.len()..].starts_with("://") { "://" } else { ":" };
     let rest = &text[scheme.len() + marks.len()..];
-    // The last one: a password may hold one that should have been written as %40.
+    // The last @, since a password may contain an unescaped one.
     let (user, place) = rest.rsplit_once('@').map_or((None, rest), |(user, place)| (Some(user), place));
     let named = user.and_then(|user| user.split_once(':'));
     let (place, options) = place.split_once('?').map_or((place, None), |(place, all)| (place, Some(all)));
-    let says_more = |option: &&str| {
+    let is_secret = |option: &&str| {
         let name = option.split('=').next().unwrap_or_default().to_lowercase();
         SECRET_NAMES.iter().any(|part| name.contains(part))
     };
-    if named.is_none() && !options.is_some_and(|all| all.split('&').any(|option| says_more(&option))) {
+    if named.is_none() && !options.is_some_and(|all| all.split('&').any(|option| is_secret(&option))) {
         return None;
     }
     let named = match (named, user) {
@@ -128,7 +128,7 @@ pub(super) fn cover(text: &str) -> Option<String> {
         (None, Some(user)) => format!("{user}@"),
         (None, None) => String::new(),
     };
-    let shown = |option: &str| match option.split_once('=').filter(|_| says_more(&option)) {
+    let shown = |option: &str| match option.split_once('=').filter(|_| is_secret(&option)) {
         Some((name, _)) => format!("{name}={MASK}"),
         None => option.to_owned(),
     };
@@ -142,7 +142,7 @@ pub(super) fn has_secret_path(key: &str) -> bool {
     key == "heartbeat.url" || key.strip_prefix("notify.channels.").is_some_and(is_url)
 }
 
-pub(super) fn cover_path(text: &str) -> String {
+pub(super) fn mask_path(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return MASK.to_owned() };
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host = host.rsplit('@').next().unwrap_or_default();
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passwords_in_addresses_are_found_and_covered() {
+    fn masks_passwords_in_addresses() {
         for (text, covered) in [
             ("postgres://ann:hush@db:5433/journal", Some("postgres://ann:********@db:5433/journal")),
             ("postgres://ann:h/u@s:h?@db/journal", Some("postgres://ann:********@db/journal")),
@@ -174,7 +174,7 @@ mod tests {
             ("00:00", None),
             ("second_end", None),
         ] {
-            assert_eq!(cover(text).as_deref(), covered, "{text}");
+            assert_eq!(mask_passwords(text).as_deref(), covered, "{text}");
         }
     }
 }

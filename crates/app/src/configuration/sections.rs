@@ -1,6 +1,6 @@
 //! Sections of the configuration: bots, control, data, log, metrics, heartbeat and variants.
 
-use super::secret::cover_path;
+use super::secret::mask_path;
 use super::{Loaded, Problem};
 use crate::error::Result;
 use candlewick_engine::BotSettings;
@@ -18,14 +18,14 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
-/// The schema of a section `[[bots]]`. [`BotSettings`] is its value, with the keys of the venue as they were written.
+/// The `[[bots]]` section. Read as [`BotSettings`], with the venue's own keys unchanged.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(super) struct BotSection {
     #[serde(flatten)]
     bot: BotSettings,
-    /// What kind of asset the pair is: `crypto`, `forex`, `otc`, or what else the venue offers. Without it the name says:
-    /// `forex` for two currencies, `otc` for a name that ends so, else `crypto`.
+    /// Asset type of the symbol: `crypto`, `forex`, `otc` or another type of the venue. Default: `forex` for a pair of
+    /// currencies, `otc` for a name with this ending, else `crypto`.
     #[serde(default)]
     asset_type: String,
 }
@@ -33,7 +33,7 @@ pub(super) struct BotSection {
 const ASSET_TYPE: &str = "asset_type";
 
 /// Fills in the default asset type, so that the journal records it.
-pub(super) fn set_usual_asset_type(bot: &mut BotSettings) {
+pub(super) fn fill_asset_type(bot: &mut BotSettings) {
     let usual = asset_type_of(bot.symbol).as_str();
     bot.venue.entry(ASSET_TYPE.to_owned()).or_insert_with(|| usual.into());
 }
@@ -46,23 +46,23 @@ pub(crate) fn asset_types(bots: &[BotSettings]) -> BTreeMap<Symbol, String> {
     bots.iter().rev().map(|bot| (bot.symbol, asset_type_of_bot(bot).to_owned())).collect()
 }
 
-/// The `[control]` section. What is left out lies beside the journal: `candlewick.db.sock` and
-/// `candlewick.db.HALT` for `sqlite://candlewick.db`; for a database on a server, `NAME-HASH.sock` and `NAME-HASH.HALT` in
-/// `candlewick` in `$XDG_STATE_HOME` or in `~/.local/state`, wherever commands are given.
+/// The `[control]` section. By default, files are next to the journal: `candlewick.db.sock` and `candlewick.db.HALT`
+/// for `sqlite://candlewick.db`. For a database on a server, they are `NAME-HASH.sock` and `NAME-HASH.HALT` in
+/// `$XDG_STATE_HOME/candlewick` or `~/.local/state/candlewick`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ControlSettings {
-    /// The socket through which `halt`, `resume` and `resolve` speak to a running bot; only its owner can open it.
+    /// Socket for `halt`, `resume` and `resolve` commands to a running bot. Only its owner has access.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub socket: Option<PathBuf>,
-    /// The file whose appearance halts a running bot, and keeps one that starts from opening trades.
+    /// File that halts the bot while it exists, at its start or later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub halt_file: Option<PathBuf>,
 }
 
 pub fn journal_url(loaded: &Loaded) -> Result<JournalUrl, Problem> {
     loaded.config.journal.url.parse().map_err(|error: candlewick_journal::JournalError| {
-        // Without the value: it may hold a password.
+        // Without the value, which may contain a password.
         loaded.problem("journal.url", error.to_string())
     })
 }
@@ -70,15 +70,15 @@ pub fn journal_url(loaded: &Loaded) -> Result<JournalUrl, Problem> {
 pub fn control_paths(loaded: &Loaded) -> Result<ControlPaths> {
     let url = journal_url(loaded)?;
     let ControlSettings { socket, halt_file } = loaded.config.control.clone();
-    let beside = ControlPaths::beside(&anchor_of(&url));
+    let beside = ControlPaths::beside(&control_anchor(&url));
     Ok(ControlPaths {
         socket: socket.unwrap_or(beside.socket),
         halt_file: halt_file.map_or(beside.halt_file, HaltFile::new),
     })
 }
 
-/// Returns the journal's file, or a name in the state folder, whatever the working directory.
-fn anchor_of(url: &JournalUrl) -> PathBuf {
+/// Returns the journal's file, or for a server a name in the state folder.
+fn control_anchor(url: &JournalUrl) -> PathBuf {
     let database = || {
         let shown = url.to_string();
         let name = shown.rsplit('/').next().unwrap_or_default();
@@ -98,7 +98,7 @@ pub(crate) fn state_folder() -> Option<PathBuf> {
     user_folder("XDG_STATE_HOME", ".local/state").filter(|folder| folder.is_absolute())
 }
 
-/// Creates the state folder if `path` is directly in it; others are up to the user.
+/// Creates the state folder if `path` is directly in it. Other folders are up to the user.
 pub fn make_folder_of(path: &Path) -> io::Result<()> {
     let is_in_it = state_folder().is_some_and(|folder| path.parent() == Some(&folder));
     if is_in_it { make_state_folder() } else { Ok(()) }
@@ -117,18 +117,18 @@ pub(crate) fn make_state_folder() -> io::Result<()> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DataSettings {
-    /// The folder of the catalog. Bots whose series it holds are backtested on them unless files are named.
+    /// Folder of the catalog, whose candles are used for backtests unless files are named.
     pub catalog: PathBuf,
-    /// The folder of parsed copies of candle files that are named by path, and of copies of those that lie on object storage. Left out: `candlewick` in
-    /// `$XDG_CACHE_HOME` or in `~/.cache`; empty: none are kept.
+    /// Folder of parsed candle files and of copies from object storage. Default: `$XDG_CACHE_HOME/candlewick` or
+    /// `~/.cache/candlewick`. Empty: no cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<PathBuf>,
-    /// Folder of opened hold-outs and of the lengths of variant ledgers. Left out: `candlewick` in `$XDG_STATE_HOME` or in
-    /// `~/.local/state`.
+    /// Folder of opened hold-outs and lengths of variant ledgers. Default: `$XDG_STATE_HOME/candlewick` or
+    /// `~/.local/state/candlewick`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<PathBuf>,
-    /// Minimum share of the time in which its market trades that a longer candle needs of shorter ones, in percent: one with fewer is not
-    /// built. 100 needs all.
+    /// Minimum coverage of a longer candle that is resampled from shorter ones, in percent of its open-market time.
+    /// Candles below it are not built.
     pub longer_share_percent: f64,
 }
 
@@ -144,9 +144,9 @@ impl Default for DataSettings {
 }
 
 impl DataSettings {
-    /// Returns the state folder. One in the working folder, from an earlier version, stays in use.
+    /// Returns the state folder. One of an earlier version in the working folder takes precedence.
     pub fn state_folder(&self) -> PathBuf {
-        self.state.clone().unwrap_or_else(|| earlier_or(".candlewick", made_state_folder()))
+        self.state.clone().unwrap_or_else(|| existing_or(".candlewick", ensure_state_folder()))
     }
 
     pub fn file_cache(&self) -> Option<FileCache> {
@@ -171,46 +171,46 @@ impl DataSettings {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogSettings {
-    /// How `live`, `paper`, `sandbox` and `dashboard` write the lines of their log, on stderr.
+    /// Log format of `live`, `paper`, `sandbox` and `dashboard` on stderr.
     pub format: LogFormat,
 }
 
-/// How lines are written.
+/// Log format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LogFormat {
-    /// For people.
+    /// Plain text.
     #[default]
     Text,
-    /// A JSON object each, and of a run one for each decision about a trade.
+    /// A JSON object per line. Runs add one per decision about a trade.
     Json,
 }
 
-/// The `[metrics]` section: figures of a live run for Prometheus at `/metrics`, `/healthz` and `/readyz`. In a program built with
-/// `--features metrics` or `full`.
+/// The `[metrics]` section: Prometheus metrics at `/metrics`, and `/healthz` and `/readyz`, for live runs. Requires a
+/// program built with `--features metrics` or `full`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MetricsSettings {
-    /// Where they are served, such as `127.0.0.1:9184`; left out: nowhere. Port 0 takes a free port, and says which.
+    /// Address to serve on, such as `127.0.0.1:9184`. Default: disabled. Port 0 uses and reports a free port.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub listen: Option<SocketAddr>,
-    /// Whether that may be an address that other machines reach: whoever reaches it reads balance, profit and the bots' names.
+    /// Whether `listen` may be an address that other machines can reach, which shows them balance, profit and bot names.
     pub allow_remote: bool,
-    /// Names under which it is asked for, such as that of a container, beside addresses and `localhost`; other names are refused,
-    /// since a page in a browser can make one lead here.
+    /// Host names to accept in requests, such as a container's, in addition to addresses and `localhost`. Others are
+    /// rejected, to prevent DNS rebinding by web pages.
     pub allowed_hosts: Vec<String>,
 }
 
-/// The `[heartbeat]` section: a sign of life to an address of your own, which misses it when the process is dead.
+/// The `[heartbeat]` section: regular requests to a monitoring service, which reports when they stop.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HeartbeatSettings {
-    /// What is asked for (GET) while the run is healthy; left out: nothing. Its path is taken for a secret, and redirects are not
-    /// followed.
+    /// Address to request (GET) while the run is healthy. Default: disabled. The path is treated as a secret, and
+    /// redirects are not followed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// How often, in seconds of real time.
+    /// Interval in seconds of real time.
     #[schemars(range(min = 1, max = 86_400))]
     pub every_s: u32,
 }
@@ -223,7 +223,7 @@ impl Default for HeartbeatSettings {
 
 impl fmt::Debug for HeartbeatSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let url = self.url.as_deref().map(cover_path);
+        let url = self.url.as_deref().map(mask_path);
         f.debug_struct("HeartbeatSettings").field("url", &url).field("every_s", &self.every_s).finish()
     }
 }
@@ -234,11 +234,11 @@ pub fn monitoring_problems(loaded: &Loaded) -> Vec<Problem> {
     if let Some(listen) = metrics.listen {
         let key = "metrics.listen";
         if !cfg!(feature = "metrics") {
-            let problem = "this program is built without metrics: build it with --features metrics, or full";
+            let problem = "this program was built without metrics; build it with --features metrics or full";
             problems.push(loaded.problem(key, problem));
         }
         if !listen.ip().is_loopback() && !metrics.allow_remote {
-            let problem = "other machines reach this address, and read balance, profit and the bots' names there: use 127.0.0.1, or set \
+            let problem = "other machines can reach this address and read balance, profit and bot names; use 127.0.0.1, or set \
                            metrics.allow_remote = true";
             problems.push(loaded.problem(key, problem).value(format!("\"{listen}\"")));
         }
@@ -246,7 +246,7 @@ pub fn monitoring_problems(loaded: &Loaded) -> Vec<Problem> {
     if let Some(url) = &heartbeat.url
         && !(url.starts_with("https://") || url.starts_with("http://"))
     {
-        problems.push(loaded.problem("heartbeat.url", "it begins with https:// or http://"));
+        problems.push(loaded.problem("heartbeat.url", "use an address that begins with https:// or http://"));
     }
     problems
 }
@@ -255,17 +255,17 @@ pub fn monitoring_problems(loaded: &Loaded) -> Vec<Problem> {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VariantSettings {
-    /// File in which `backtest`, `sweep` and `walk-forward` record every variant that they try, so that reports correct for their
-    /// number. Left out: `variants.jsonl` in `candlewick` in `$XDG_STATE_HOME` or in `~/.local/state`; empty: none are counted.
+    /// File in which `backtest`, `sweep` and `walk-forward` record all variants that they try, so that reports correct for
+    /// their number. Default: `variants.jsonl` in `$XDG_STATE_HOME/candlewick` or `~/.local/state/candlewick`. Empty: disabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ledger: Option<PathBuf>,
 }
 
 impl VariantSettings {
-    /// Returns the ledger file, `None` if variants are not counted. One in the working folder, from an earlier version, stays in use.
+    /// Returns the ledger file, `None` if disabled. One of an earlier version in the working folder takes precedence.
     fn path(&self) -> Option<PathBuf> {
-        let of_user = || made_state_folder().map(|folder| folder.join("variants.jsonl"));
-        let path = self.ledger.clone().unwrap_or_else(|| earlier_or("candlewick.variants.jsonl", of_user()));
+        let of_user = || ensure_state_folder().map(|folder| folder.join("variants.jsonl"));
+        let path = self.ledger.clone().unwrap_or_else(|| existing_or("candlewick.variants.jsonl", of_user()));
         (!path.as_os_str().is_empty()).then_some(path)
     }
 
@@ -275,12 +275,12 @@ impl VariantSettings {
 }
 
 /// Returns the state folder. `None` if there is none and it cannot be created, as for a user without a home.
-fn made_state_folder() -> Option<PathBuf> {
+fn ensure_state_folder() -> Option<PathBuf> {
     make_state_folder().ok()?;
     state_folder()
 }
 
-fn earlier_or(earlier: &str, of_user: Option<PathBuf>) -> PathBuf {
+fn existing_or(earlier: &str, of_user: Option<PathBuf>) -> PathBuf {
     let earlier = PathBuf::from(earlier);
     of_user.filter(|_| !earlier.exists()).unwrap_or(earlier)
 }
@@ -291,7 +291,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_journal_has_the_asset_type_whether_it_was_written_or_not() {
+    fn fills_in_the_default_asset_type() {
         for (symbol, written, recorded) in [
             ("BTCUSDT", None, "crypto"),
             ("EURUSD", None, "forex"),
@@ -302,15 +302,15 @@ mod tests {
             let written = written.map(|kind| ("asset_type".to_owned(), kind.into()));
             section.as_object_mut().unwrap().extend(written);
             let mut bot: BotSettings = serde_json::from_value(section).unwrap();
-            set_usual_asset_type(&mut bot);
+            fill_asset_type(&mut bot);
             assert_eq!(serde_json::to_value(&bot).unwrap()["asset_type"], recorded);
             assert_eq!(asset_types(&[bot])[&symbol.parse().unwrap()], recorded);
         }
     }
 
     #[test]
-    fn orders_are_taken_beside_the_journal_or_in_a_place_of_the_users() {
-        let of = |url: &str| anchor_of(&url.parse().unwrap());
+    fn control_files_are_next_to_the_journal_or_in_the_state_folder() {
+        let of = |url: &str| control_anchor(&url.parse().unwrap());
         for file in ["candlewick.db", "/var/lib/bot/demo.db"] {
             assert_eq!(of(&format!("sqlite://{file}")), Path::new(file));
         }
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_others_reach_takes_a_second_setting() {
+    fn rejects_remote_addresses_without_allow_remote() {
         check("", &[]);
         for listen in ["127.0.0.1:9184", "[::1]:0"] {
             check(&format!("[metrics]\nlisten = \"{listen}\""), &[]);
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn the_path_of_a_sign_of_life_is_shown_nowhere() {
+    fn never_shows_the_path_of_the_heartbeat() {
         let url = "https://ann:hush@ping.example/b1f5-secret?key=secret".to_owned();
         let shown = format!("{:?}", HeartbeatSettings { url: Some(url), every_s: 60 });
         assert!(shown.contains("https://ping.example/********") && shown.contains("60"), "{shown}");

@@ -1,6 +1,6 @@
 //! Output of the merged configuration with origins, secrets masked.
 
-use super::secret::{MASK, cover, cover_path, has_secret_path};
+use super::secret::{MASK, has_secret_path, mask_passwords, mask_path};
 use super::{Config, KeyPath, Loaded, secret};
 use figment::value::{Dict, Num, Value};
 use serde_json::{Map, Value as Json, json};
@@ -98,7 +98,7 @@ fn mask(path: &KeyPath, value: &Value) -> Value {
         Value::Dict(tag, dict) if path.to_string() == "broker.headers" => {
             let hidden = |name: &String| (name.clone(), Value::from(MASK));
             let shown = |(name, value): (&String, &Value)| {
-                if may_hold_a_secret(name) { hidden(name) } else { (name.clone(), value.clone()) }
+                if is_secret_header(name) { hidden(name) } else { (name.clone(), value.clone()) }
             };
             Value::Dict(*tag, dict.iter().map(shown).collect())
         }
@@ -107,36 +107,36 @@ fn mask(path: &KeyPath, value: &Value) -> Value {
             Value::Dict(*tag, dict.iter().map(masked).collect())
         }
         Value::String(tag, text) => match path.to_string().strip_prefix("broker.headers.") {
-            Some(name) if may_hold_a_secret(name) => Value::String(*tag, MASK.to_owned()),
-            None if has_secret_path(&path.to_string()) => Value::String(*tag, cover_path(text)),
-            _ => Value::String(*tag, cover(text).unwrap_or_else(|| text.clone())),
+            Some(name) if is_secret_header(name) => Value::String(*tag, MASK.to_owned()),
+            None if has_secret_path(&path.to_string()) => Value::String(*tag, mask_path(text)),
+            _ => Value::String(*tag, mask_passwords(text).unwrap_or_else(|| text.clone())),
         },
         other => other.clone(),
     }
 }
 
-fn may_hold_a_secret(header: &str) -> bool {
+fn is_secret_header(header: &str) -> bool {
     let name = header.to_lowercase();
     ["auth", "cookie", "token", "key", "secret", "password"].iter().any(|part| name.contains(part))
 }
 
 fn inline(value: &Value) -> String {
-    toml::Value::try_from(value).map_or_else(|_| quoted(""), |value| value.to_string())
+    toml::Value::try_from(value).map_or_else(|_| quote(""), |value| value.to_string())
 }
 
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
 pub(crate) fn key(name: &str) -> String {
     let bare =
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
-    if bare { name.to_owned() } else { quoted(name) }
+    if bare { name.to_owned() } else { quote(name) }
 }
 
 pub(super) fn number(number: Num) -> String {
     match (number.to_f64(), number.to_i128(), number.to_u128()) {
-        // As TOML writes it.
+        // TOML spelling.
         (Some(float), ..) if float.is_nan() => "nan".to_owned(),
         (Some(float), ..) => format!("{float:?}"),
         (_, Some(whole), _) => whole.to_string(),
@@ -147,12 +147,12 @@ pub(super) fn number(number: Num) -> String {
 
 pub fn schema() -> Json {
     let mut schema = schemars::schema_for!(Config).to_value();
-    mend_defaults(&mut schema);
+    fix_decimal_defaults(&mut schema);
     schema
 }
 
 /// Turns defaults of exact decimals, which serialize as strings, into numbers.
-fn mend_defaults(schema: &mut Json) {
+fn fix_decimal_defaults(schema: &mut Json) {
     let is_number = schema["type"] == "number";
     match schema {
         Json::Object(entries) => {
@@ -161,9 +161,9 @@ fn mend_defaults(schema: &mut Json) {
             if let Some(amount) = amount.filter(|_| is_number) {
                 entries.insert("default".to_owned(), json!(amount));
             }
-            entries.values_mut().for_each(mend_defaults);
+            entries.values_mut().for_each(fix_decimal_defaults);
         }
-        Json::Array(items) => items.iter_mut().for_each(mend_defaults),
+        Json::Array(items) => items.iter_mut().for_each(fix_decimal_defaults),
         _ => {}
     }
 }

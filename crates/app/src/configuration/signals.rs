@@ -13,53 +13,53 @@ use std::str::FromStr;
 
 const SECRET_VARIABLE: &str = "CANDLEWICK_SIGNALS__SECRET";
 /// Minimum length of the secret, against guessing.
-const LEAST_SECRET_BYTES: usize = 16;
-const MOST_SECRET_BYTES: usize = 256;
+const MIN_SECRET_BYTES: usize = 16;
+const MAX_SECRET_BYTES: usize = 256;
 
-/// The `[signals]` section: doors by which signals come from outside (`live` and `paper`; the list in `backtest`, too).
+/// The `[signals]` section: sources of external signals for `live` and `paper` (the list for `backtest` too).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a setting")]
 pub struct SignalSettings {
-    /// A CSV file of times and directions, read again when it changes; left out: none.
+    /// CSV file of times and directions, reread when it changes. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list: Option<PathBuf>,
-    /// The time zone of the list's times that name none, by its IANA name or as `UTC-3` or `UTC+5:30`.
+    /// Time zone of list times without one, as an IANA name, `UTC-3` or `UTC+5:30`.
     pub timezone: String,
-    /// Which comes first in the list's dates such as 05/01; left out: as its other dates show, and where none does it is refused.
+    /// Order of list dates such as 05/01. Default: inferred from other dates of the list, which is rejected if ambiguous.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dates: Option<DateOrder>,
-    /// Whether lines of the list that are no entry, or are for a symbol that no bot trades, are passed over and counted; else they are an
-    /// alarm, and the list is not taken.
+    /// Whether to skip and count list lines that are no entries, or whose symbol no bot trades. Otherwise the list is
+    /// rejected with an alarm.
     pub skip_unknown: bool,
-    /// Whether standard input has signals, a JSON object a line.
+    /// Whether to read signals from standard input, a JSON object per line.
     pub stdin: bool,
-    /// Where the webhook listens, such as `127.0.0.1:7790`; left out: nowhere. Port 0 takes a free port, and says which.
+    /// Address of the webhook, such as `127.0.0.1:7790`. Default: disabled. Port 0 uses and reports a free port.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub listen: Option<SocketAddr>,
-    /// File that holds the webhook's secret; only its owner may read it. `CANDLEWICK_SIGNALS__SECRET` in the environment goes before it.
+    /// File with the webhook's secret. Only its owner may read it. `CANDLEWICK_SIGNALS__SECRET` takes precedence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret_file: Option<PathBuf>,
-    /// Whether `listen` may be an address that other machines reach: whoever knows the secret then trades from there, and reads it on
-    /// the way, since the webhook itself does not encrypt.
+    /// Whether `listen` may be an address that other machines can reach. Anyone with the secret can then trade, and the
+    /// webhook itself does not encrypt it.
     pub allow_remote: bool,
-    /// Addresses, or networks such as `10.0.0.0/8`, from which signals are taken; none: all that can reach it.
+    /// Addresses or networks such as `10.0.0.0/8` from which to accept signals. Empty: all.
     pub allowed_addresses: Vec<String>,
-    /// Whether a proxy of yours stands before the webhook: the sender's address is then the last that it writes in `X-Forwarded-For`.
+    /// Whether the webhook is behind your own proxy. The sender is then the last address in `X-Forwarded-For`.
     pub behind_proxy: bool,
-    /// How many signals a minute the webhook takes at most; more are turned away and counted.
+    /// Maximum signals per minute of the webhook. More are rejected and counted.
     #[schemars(range(min = 1, max = 6_000))]
     pub requests_per_minute: u32,
 }
 
-/// Which number of a date such as 05/01 is its day.
+/// Order of day and month in a date such as 05/01.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DateOrder {
-    /// The first, as in most of the world.
+    /// Day first, as in most of the world.
     DayFirst,
-    /// The second, as in the United States.
+    /// Month first, as in the United States.
     MonthFirst,
 }
 
@@ -121,7 +121,7 @@ impl SignalSettings {
             }
             (Err(_), None) => {
                 return Err(format!(
-                    "the webhook needs a secret: set signals.secret_file to a file that only you can read, or {SECRET_VARIABLE} in \
+                    "the webhook needs a secret; set signals.secret_file to a file that only you can read, or {SECRET_VARIABLE} in \
                      the environment"
                 ));
             }
@@ -130,17 +130,17 @@ impl SignalSettings {
     }
 }
 
-/// Hash of the webhook's secret, which is not stored itself.
+/// Hash of the webhook's secret, which itself is not stored.
 #[derive(Clone)]
 pub(crate) struct WebhookSecret(blake3::Hash);
 
 impl WebhookSecret {
     pub(crate) fn new(text: &str) -> Result<Self, String> {
         let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic());
-        if !is_plain || !(LEAST_SECRET_BYTES..=MOST_SECRET_BYTES).contains(&text.len()) {
+        if !is_plain || !(MIN_SECRET_BYTES..=MAX_SECRET_BYTES).contains(&text.len()) {
             return Err(format!(
-                "the webhook's secret has to be {LEAST_SECRET_BYTES} to {MOST_SECRET_BYTES} letters, digits and signs without spaces: \
-                 `openssl rand -hex 24` makes one"
+                "the webhook's secret needs {MIN_SECRET_BYTES} to {MAX_SECRET_BYTES} letters, digits and symbols without spaces; \
+                 `openssl rand -hex 24` creates one"
             ));
         }
         Ok(Self(blake3::hash(text.as_bytes())))
@@ -177,9 +177,8 @@ impl FromStr for Network {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || {
-            format!("{text:?} is no address: use one such as 52.89.214.238, or a network such as 10.0.0.0/8")
-        };
+        let wrong =
+            || format!("{text:?} is not an address such as 52.89.214.238, or a network such as 10.0.0.0/8");
         let (address, prefix) =
             text.split_once('/').map_or((text, None), |(address, rest)| (address, Some(rest)));
         let address = address.parse::<IpAddr>().map_err(|_| wrong())?.to_canonical();
@@ -193,7 +192,7 @@ pub fn signal_problems(loaded: &Loaded) -> Vec<Problem> {
     let signals = &loaded.config.signals;
     let mut problems = Vec::new();
     if signals.written_zone().is_none() {
-        let problem = format!("there is no such time zone: {}", time_zone_help(&signals.timezone));
+        let problem = format!("unknown time zone; {}", time_zone_help(&signals.timezone));
         let value = format!("{:?}", signals.timezone);
         problems.push(loaded.problem("signals.timezone", problem).value(value));
     }
@@ -207,8 +206,8 @@ pub fn signal_problems(loaded: &Loaded) -> Vec<Problem> {
     }
     let Some(listen) = signals.listen else { return problems };
     if !listen.ip().is_loopback() && !signals.allow_remote {
-        let problem = "other machines reach this address, and whoever knows the secret trades from there: use 127.0.0.1 behind a proxy \
-                       that encrypts, or set signals.allow_remote = true";
+        let problem = "other machines can reach this address, and anyone with the secret can trade; use 127.0.0.1 behind an \
+                       encrypting proxy, or set signals.allow_remote = true";
         problems.push(loaded.problem("signals.listen", problem).value(format!("\"{listen}\"")));
     }
     if let Err(problem) = signals.secret() {
@@ -229,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_webhook_has_a_secret_and_other_machines_reach_it_only_by_a_second_setting() {
+    fn webhooks_need_a_secret_and_remote_addresses_a_second_setting() {
         check("", &[]);
         check("listen = \"127.0.0.1:0\"", &["needs a secret"]);
         check("listen = \"127.0.0.1:0\"\nSECRET", &[]);
@@ -244,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_long_enough_and_is_itself_alone() {
+    fn compares_secrets_and_rejects_short_ones() {
         for text in ["", "short", "0123456789abcde", "0123456789 abcdef", &"x".repeat(257)] {
             assert!(WebhookSecret::new(text).is_err(), "{text}");
         }
@@ -256,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_holds_what_begins_as_it_does() {
+    fn networks_contain_addresses_with_their_prefix() {
         let holds = |network: &str, address: &str| {
             network.parse::<Network>().unwrap().holds(address.parse().unwrap())
         };

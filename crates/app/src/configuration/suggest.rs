@@ -5,7 +5,7 @@ use super::check::Schema;
 use candlewick_sdk::{AliasContext, CloseType, Counterpart, Interval, counterparts, find_setting, nearest};
 use figment::value::Value;
 
-/// Sections that are searched for keys of other programs; a channel's token is not the venue's.
+/// Sections to search for keys of other programs. A channel's token is not the venue's.
 const TRADING_SECTIONS: [&str; 5] = ["account.", "bots[", "broker.", "risk.", "simulation."];
 const MAX_SECTIONS: usize = 4;
 const MAX_LISTED: usize = 24;
@@ -77,7 +77,7 @@ fn suggest_section(root: Schema<'_>, path: &KeyPath, key: &str) -> Option<String
     Some(format!("{key} belongs in {}{below}", sections.join(" or ")))
 }
 
-/// Returns the headers of the sections that have this key, those at the top level first.
+/// Returns the headers of the sections with this key, top-level ones first.
 fn sections_with(root: Schema<'_>, key: &str) -> Vec<String> {
     let (mut outer, mut inner) = (Vec::new(), Vec::new());
     for (header, schema) in root.properties().filter_map(|(name, schema)| section(name, schema)) {
@@ -120,7 +120,7 @@ pub(super) fn suggest_stake(key: &str, value: &Value) -> Option<String> {
         return Some(if text.ends_with('%') {
             format!("use {share}")
         } else {
-            format!("use {{ kind = \"fixed\", amount = {digits} }}, or {share} for a part of the balance")
+            format!("use {{ kind = \"fixed\", amount = {digits} }}, or {share} for a share of the balance")
         });
     }
     let is_stake = |setting: &&Counterpart| setting.key() == Some("stake");
@@ -152,7 +152,7 @@ mod tests {
     const BOT: &[&str] = &["name", "symbol", "interval", "strategy", "stake", "close_type"];
 
     #[test]
-    fn proposes_the_key_that_is_meant() {
+    fn suggests_the_intended_key() {
         let schema = serde_json::to_value(schemars::schema_for!(Config)).unwrap();
         for (place, known, expected) in [
             ("risk.daily_stop", RISK, "did you mean daily_loss_limit = 50.0?"),
@@ -171,7 +171,7 @@ mod tests {
             ("bots[0].payout", BOT, "write payout_percent = 80.0 in [simulation]"),
             ("trading_hours", &["bots"], "write hours = [{ from = \"08:00\""),
             ("take_profit", &["bots"], "write daily_profit_target = 50.0 in [risk]"),
-            // Limits and hours of one bot are not those of all bots.
+            // Per-bot limits and hours.
             ("bots[0].max_trades", BOT, "write max_trades_per_day = 10 in [risk.bots.NAME]"),
             ("bots[0].max_open_trades", BOT, "write max_open_trades = ... in [risk.bots.NAME]"),
             ("bots[0].stop_loss", BOT, "write daily_loss_limit = 50.0 in [risk.bots.NAME]"),
@@ -191,7 +191,7 @@ mod tests {
             ("mode", &["account"], "mode belongs in [account]: move it below that line"),
             ("risk_max_open_trades", &["risk"], "did you mean max_open_trades in [risk]? The environment"),
             ("bots[0].account", BOT, "[account] is a section at the top level"),
-            // Misspelt and unknown keys. The password of a channel is not that of the venue.
+            // Misspelled and unknown keys. The password of a channel is not the venue's.
             ("risk.daily_los_limit", RISK, "did you mean \"daily_loss_limit\"?"),
             ("risk.xyz", RISK, "known are: daily_loss_limit, "),
             ("risk.xyz", &["same key"; 25], "`candlewick config show` lists the keys"),
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn shows_the_table_of_a_stake_written_as_a_value() {
+    fn suggests_a_table_for_a_stake_written_as_a_value() {
         let fixed = "use { kind = \"fixed\", amount = 10 }, or { kind = \"share\", percent = 10 } for";
         for (given, expected) in [
             (Value::from(10), fixed),

@@ -1,8 +1,8 @@
 //! Halting, resuming and reloading, and delivery of an external signal.
 
-use super::of_argument;
-use super::reach::{Reached, leave, reach};
-use super::running::advice;
+use super::as_invalid;
+use super::reach::{Delivery, leave_order, reach};
+use super::running::running_bots_hint;
 use crate::configuration::make_folder_of;
 use crate::error::{AppError, ErrorKind, Result};
 use crate::recent::read_recent_trades;
@@ -15,18 +15,18 @@ use candlewick_runtime::control::{
 };
 use std::path::PathBuf;
 
-const NAME_ANOTHER: &str = "name the bot's journal with --journal, or its configuration with --config";
+const BOT_HINT: &str = "name the bot's journal with --journal, or its configuration with --config";
 
 #[derive(Debug)]
 pub enum Halted {
     ByOrder(RunState),
-    /// No bot runs. The file and a command in the journal halt the next one.
+    /// No bot runs; the file and a command in the journal halt the next one.
     ByFile(PathBuf),
     /// No bot runs and no file could be created; the journal's command halts the next bot.
     ByJournal {
         error: AppError,
     },
-    /// Nobody confirmed the command; a bot that watches the file halts within a second.
+    /// Not confirmed; a bot that watches the file halts within a second.
     Unconfirmed {
         error: AppError,
         file: PathBuf,
@@ -44,10 +44,10 @@ pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Resul
     let file = paths.halt_file.path().to_owned();
     let order = ControlOrder::Halt { reason: reason.to_owned() };
     match reach(paths, url, &order).await {
-        Ok(Reached::Bot(state)) => Ok(Halted::ByOrder(*state)),
-        Ok(Reached::Nobody) => {
-            // The file is found only where the bot looks for it, the journal wherever it starts: one does without the other.
-            match (raise(paths, reason), leave(url, &order).await) {
+        Ok(Delivery::Bot(state)) => Ok(Halted::ByOrder(*state)),
+        Ok(Delivery::NoBot) => {
+            // Either suffices: the file works in the bot's folder only, the journal from any folder.
+            match (create_halt_file(paths, reason), leave_order(url, &order).await) {
                 (Ok(()), Ok(()) | Err(AppError::Journal(JournalError::OlderSchema { .. }))) => {
                     Ok(Halted::ByFile(file))
                 }
@@ -56,47 +56,45 @@ pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Resul
                 (Err(error), Err(_)) => Err(error),
             }
         }
-        Ok(Reached::NoJournal) => Err(no_journal(paths, url, advice().await)),
-        // Nothing was sent, and nothing else is wrong.
+        Ok(Delivery::NoJournal) => Err(no_journal_error(paths, url, running_bots_hint().await)),
+        // Rejected before anything was sent.
         Err(error @ AppError::Control(ControlError::ReasonTooLong { .. })) => Err(error),
-        // The bot was not seen to halt by order: it may yet see the file.
-        Err(error) => match raise(paths, reason) {
+        // Not confirmed, but the bot may still see the file.
+        Err(error) => match create_halt_file(paths, reason) {
             Ok(()) => Ok(Halted::Unconfirmed { error, file }),
             Err(_) => Err(error),
         },
     }
 }
 
-fn raise(paths: &ControlPaths, reason: &str) -> Result<()> {
+fn create_halt_file(paths: &ControlPaths, reason: &str) -> Result<()> {
     let path = paths.halt_file.path();
     let raised = make_folder_of(path).and_then(|()| paths.halt_file.raise(reason));
-    let problem = || format!("the file {} cannot be made", path.display());
+    let problem = || format!("cannot create the file {}", path.display());
     raised.map(drop).map_err(|error| AppError::system(problem(), error))
 }
 
-fn no_journal(paths: &ControlPaths, url: &JournalUrl, running: Option<String>) -> AppError {
+fn no_journal_error(paths: &ControlPaths, url: &JournalUrl, running: Option<String>) -> AppError {
     let place = url.file().and_then(|file| std::path::absolute(file).ok());
     let place = place.map_or_else(|| url.to_string(), |place| place.display().to_string());
     let socket = paths.socket.display();
-    let running = running.unwrap_or_else(|| NAME_ANOTHER.to_owned());
-    AppError::invalid(format!(
-        "nothing was halted: there is no journal at {place}, and no bot listens at {socket}"
-    ))
-    .help(format!("{running}; the file with .HALT after the journal's name halts a bot all the same"))
+    let running = running.unwrap_or_else(|| BOT_HINT.to_owned());
+    AppError::invalid(format!("nothing was halted: no journal at {place}, and no bot at {socket}"))
+        .help(format!("{running}; a file with the journal's name and .HALT also halts its bot"))
 }
 
 pub async fn resume(paths: &ControlPaths, url: &JournalUrl) -> Result<Resumed> {
     let path = paths.halt_file.path();
-    // First: while the file is there, a bot refuses the order.
+    // First, since a bot rejects the command while the file exists.
     let removed = paths.halt_file.remove().map_err(|error| {
-        let problem = format!("the file {} cannot be removed, so the bot stays halted", path.display());
+        let problem = format!("cannot remove the file {}, so the bot stays halted", path.display());
         AppError::system(problem, error)
     })?;
     let removed = (removed == Removed::Now).then(|| path.to_owned());
     let orders = match reach(paths, url, &ControlOrder::Resume).await? {
-        Reached::Bot(state) => return Ok(Resumed::ByOrder { state, removed }),
-        Reached::Nobody => take_back(url).await?,
-        Reached::NoJournal => 0,
+        Delivery::Bot(state) => return Ok(Resumed::ByOrder { state, removed }),
+        Delivery::NoBot => withdraw_halts(url).await?,
+        Delivery::NoJournal => 0,
     };
     if removed.is_none() && orders == 0 {
         return Ok(Resumed::NothingToResume);
@@ -110,7 +108,7 @@ pub async fn limit_reached(url: &JournalUrl) -> Option<LimitReached> {
     contents.limit_reached()
 }
 
-async fn take_back(url: &JournalUrl) -> Result<u64> {
+async fn withdraw_halts(url: &JournalUrl) -> Result<u64> {
     let answer = ControlAnswer::Refused { problem: "it was taken back before a bot ran".to_owned() };
     match close_orders(url, None, &serde_json::json!(answer).to_string()).await {
         Ok(closed) => Ok(closed),
@@ -121,33 +119,33 @@ async fn take_back(url: &JournalUrl) -> Result<u64> {
 
 pub async fn reload(paths: &ControlPaths, url: &JournalUrl) -> Result<RunState> {
     let reached = reach(paths, url, &ControlOrder::Reload { by: ReloadedBy::Command }).await;
-    match reached.map_err(of_argument)? {
-        Reached::Bot(state) => Ok(*state),
-        Reached::Nobody | Reached::NoJournal => {
+    match reached.map_err(as_invalid)? {
+        Delivery::Bot(state) => Ok(*state),
+        Delivery::NoBot | Delivery::NoJournal => {
             let problem =
-                format!("nothing to reload: no bot runs on {url}, or listens at {}", paths.socket.display());
-            let help = "a bot reads its configuration when it starts; name the journal of another one with --journal, or its \
+                format!("nothing to reload: no bot runs on {url} or listens at {}", paths.socket.display());
+            let help = "a bot reads its configuration when it starts; name another bot's journal with --journal, or its \
                         configuration with --config";
             Err(AppError::invalid(problem).help(help))
         }
     }
 }
 
-/// Sends a signal through the socket only: another bot would read the journal too late.
+/// Sends a signal through the socket only, since the journal would deliver it too late.
 pub async fn signal(paths: &ControlPaths, order: SignalOrder) -> Result<SignalOutcome> {
     let problem = match send_order(&paths.socket, &ControlOrder::Signal(order), None).await {
         Ok(ControlAnswer::Signal { outcome }) => return Ok(outcome),
         Ok(ControlAnswer::Refused { problem }) => {
-            return Err(AppError::invalid(format!("the bot took no signal: {problem}")));
+            return Err(AppError::invalid(format!("the bot rejected the signal: {problem}")));
         }
         Ok(ControlAnswer::Unanswered { problem }) => {
-            format!("the signal was not taken, and is not carried out any more: {problem}")
+            format!("the signal was not accepted and will not be executed: {problem}")
         }
         Ok(ControlAnswer::Done { .. } | ControlAnswer::VenueFailed { .. }) => {
-            "the bot answered what it was not asked".to_owned()
+            "the bot sent an unexpected answer".to_owned()
         }
         Err(error @ ControlError::NoBotListens { .. }) => {
-            return Err(AppError::invalid(format!("no signal was given: {error}")).help(NAME_ANOTHER));
+            return Err(AppError::invalid(format!("no signal was sent: {error}")).help(BOT_HINT));
         }
         Err(error) => return Err(error.into()),
     };

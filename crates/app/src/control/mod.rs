@@ -1,4 +1,4 @@
-//! Control commands (halt, resume, reload, resolve), via file or journal if no bot runs.
+//! Control commands: halt, resume, reload, resolve and signal.
 
 mod halt;
 mod reach;
@@ -19,29 +19,29 @@ use candlewick_sdk::visible;
 use std::fmt::Write as _;
 use tokio::sync::{mpsc, oneshot};
 
-fn done(answer: ControlAnswer) -> Result<RunState> {
+fn expect_state(answer: ControlAnswer) -> Result<RunState> {
     let problem = match answer {
         ControlAnswer::Done { state } => return Ok(*state),
         ControlAnswer::Refused { problem } => {
             // The bot writes causes and the hint on lines of their own.
-            let (problem, hint) = match problem.split_once("\nhelp: ") {
+            let (problem, hint) = match problem.split_once("\nhint: ") {
                 Some((problem, hint)) => (problem, Some(hint.to_owned())),
                 None => (problem.as_str(), None),
             };
-            let refused = AppError::new(ErrorKind::OrderRefused, format!("the bot refused: {problem}"));
+            let refused = AppError::new(ErrorKind::OrderRefused, format!("the bot rejected this: {problem}"));
             return Err(hint.into_iter().fold(refused, AppError::help));
         }
         ControlAnswer::VenueFailed { problem } => {
             return Err(AppError::new(ErrorKind::VenueFailed, problem));
         }
-        ControlAnswer::Signal { .. } => "it answered what it was not asked".to_owned(),
-        ControlAnswer::Unanswered { problem } => format!("nobody knows whether it is done: {problem}"),
+        ControlAnswer::Signal { .. } => "the bot sent an unexpected answer".to_owned(),
+        ControlAnswer::Unanswered { problem } => format!("the outcome is unknown: {problem}"),
     };
     Err(AppError::new(ErrorKind::OrderNotConfirmed, problem))
 }
 
-/// Asks the run of this process, `None` if it has ended.
-#[cfg_attr(not(any(feature = "metrics", feature = "notify")), allow(dead_code, reason = "nobody asks then"))]
+/// Sends an order to the run of this process. `None` if the run has ended.
+#[cfg_attr(not(any(feature = "metrics", feature = "notify")), allow(dead_code, reason = "unused then"))]
 pub(crate) async fn ask_run(
     orders: &mpsc::WeakSender<ControlRequest>,
     order: ControlOrder,
@@ -51,7 +51,7 @@ pub(crate) async fn ask_run(
     answered.await.ok()
 }
 
-fn of_argument(error: AppError) -> AppError {
+fn as_invalid(error: AppError) -> AppError {
     match error {
         AppError::Report(report) if report.kind == ErrorKind::OrderRefused => {
             AppError::invalid(report.to_string())
@@ -65,8 +65,8 @@ pub fn describe(state: &RunState) -> String {
     let trades = counted(state.open, "trade", "trades");
     let _ = write!(text, "; {trades} open, {} in flight", state.in_flight);
     if !state.in_doubt.is_empty() {
-        let intents: Vec<String> = state.in_doubt.iter().map(ToString::to_string).collect();
-        let _ = write!(text, ", in doubt: {}", intents.join(", "));
+        let intents: Vec<String> = state.in_doubt.iter().map(|intent| format!("#{intent}")).collect();
+        let _ = write!(text, ", unknown status: {}", intents.join(", "));
     }
     text.push('.');
     if let Some(signals) = &state.signals {
@@ -77,11 +77,11 @@ pub fn describe(state: &RunState) -> String {
 
 fn describe_signals(tally: &SignalTally) -> String {
     let came = tally.words().join("; ");
-    let mut text = if came.is_empty() { String::new() } else { format!("Signals from outside: {came}.") };
+    let mut text = if came.is_empty() { String::new() } else { format!("External signals: {came}.") };
     if let Some(next) = &tally.next {
         let space = if came.is_empty() { "" } else { " " };
         let (direction, bot, at) = (next.direction, visible(&next.bot), utc(next.at));
-        let _ = write!(text, "{space}Next of the list: {direction} of {bot} at {at}.");
+        let _ = write!(text, "{space}Next scheduled signal: {direction} of {bot} at {at}.");
     }
     text
 }
@@ -93,14 +93,14 @@ pub(crate) fn describe_phase(state: &RunState) -> String {
     let mut text = match state.phase {
         Phase::Trading => "The bot opens trades",
         Phase::Halted => "The bot is halted",
-        Phase::Suspended => "The bot's opens are suspended",
+        Phase::Suspended => "The bot has suspended new trades",
         Phase::Stopping => "The bot is stopping",
     }
     .to_owned();
     let lasting: Vec<String> =
         state.blocked.iter().filter(|blockage| !blockage.brief).map(Blockage::describe).collect();
     if let (Phase::Trading, true) = (state.phase, state.all_blocked) {
-        return format!("The bot opens nothing at present: {}", lasting.join("; "));
+        return format!("The bot opens no trades at present: {}", lasting.join("; "));
     }
     if let Some(reason) = state.reason.as_deref().filter(|reason| !reason.is_empty()) {
         let _ = write!(text, " ({})", visible(reason));
@@ -117,19 +117,19 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_came_and_what_comes_next_are_sentences() {
+    fn describes_received_and_scheduled_signals() {
         let list = SourceTally { duplicates: 1, ..SourceTally::default() };
         let (at, bot) = (Millis::new(1_767_571_200_000), "btc".to_owned());
         let next = NextEntry { at, bot, direction: Direction::Buy };
         let next = SignalTally { next: Some(next), ..SignalTally::default() };
-        let words = "Next of the list: BUY of btc at 2026-01-05T00:00:00.000Z.";
+        let words = "Next scheduled signal: BUY of btc at 2026-01-05T00:00:00.000Z.";
         assert_eq!(describe_signals(&next), words);
         let both = SignalTally { duplicates: 1, by_source: [("list".to_owned(), list)].into(), ..next };
-        assert_eq!(describe_signals(&both), format!("Signals from outside: 1 came: 1 duplicate. {words}"));
+        assert_eq!(describe_signals(&both), format!("External signals: 1 received: 1 duplicate. {words}"));
     }
 
     #[test]
-    fn a_state_reads_as_a_sentence() {
+    fn describes_the_state_of_a_run() {
         let state: RunState = serde_json::from_value(json!({
             "phase": Phase::Halted,
             "reason": "news",
@@ -140,13 +140,14 @@ mod tests {
             "at": 0,
         }))
         .unwrap();
-        let halted = "is halted at 2026-01-05 00:00:00 UTC: news; 1 trade open, 0 in flight, in doubt: 7, 9.";
+        let halted =
+            "is halted at 2026-01-05 00:00:00 UTC: news; 1 trade open, 0 in flight, unknown status: #7, #9.";
         assert!(describe(&state).ends_with(halted), "{}", describe(&state));
         let state = RunState { phase: Phase::Trading, reason: None, in_doubt: Vec::new(), open: 2, ..state };
         assert_eq!(describe(&state), "The bot opens trades; 2 trades open, 0 in flight.");
         let reason = Some("the disk is full".to_owned());
         let state = RunState { phase: Phase::Suspended, reason, open: 0, ..state };
-        let suspended = "The bot's opens are suspended (the disk is full); 0 trades open, 0 in flight.";
+        let suspended = "The bot has suspended new trades (the disk is full); 0 trades open, 0 in flight.";
         assert_eq!(describe(&state), suspended);
     }
 }

@@ -1,8 +1,6 @@
-//! Delivery of commands through socket and journal database at once; the first answer wins.
-//!
-//! Never reports that no bot runs while a live process holds the journal.
+//! Delivery of commands through socket and journal at once; the first answer wins.
 
-use super::done;
+use super::expect_state;
 use crate::error::{AppError, ErrorKind, Result};
 use candlewick_journal::{
     Holder, JournalError, JournalUrl, Lease, LeaseTerms, OrderToken, Reader, StoredOrder, close_orders,
@@ -17,64 +15,65 @@ use std::pin::pin;
 use std::time::Duration;
 
 /// Timeout for an acknowledgement in the journal, which bots poll every second.
-const PATIENCE: Duration = Duration::from_secs(15);
-const PACE: Duration = Duration::from_millis(200);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-pub(super) enum Reached {
+pub(super) enum Delivery {
     Bot(Box<RunState>),
-    Nobody,
+    /// Never while a live process holds the journal.
+    NoBot,
     NoJournal,
 }
 
-pub(super) async fn reach(paths: &ControlPaths, url: &JournalUrl, order: &ControlOrder) -> Result<Reached> {
+pub(super) async fn reach(paths: &ControlPaths, url: &JournalUrl, order: &ControlOrder) -> Result<Delivery> {
     order.check_length()?;
     let token = OrderToken::random()?;
-    let alone = match living_holder(url).await {
+    let undelivered = match live_holder(url).await {
         Ok(Some(lease)) => {
-            return by_both_ways(paths, url, order, (&token, &lease))
+            return send_both_ways(paths, url, order, (&token, &lease))
                 .await
-                .map(|state| Reached::Bot(Box::new(state)));
+                .map(|state| Delivery::Bot(Box::new(state)));
         }
-        Ok(None) => Ok(Reached::Nobody),
-        Err(JournalError::NotFound { .. }) => Ok(Reached::NoJournal),
+        Ok(None) => Ok(Delivery::NoBot),
+        Err(JournalError::NotFound { .. }) => Ok(Delivery::NoJournal),
         Err(error) => {
-            let problem = "the journal does not say whether a bot runs";
+            let problem = "cannot tell from the journal whether a bot runs";
             Err(AppError::new(ErrorKind::OrderNotConfirmed, problem).because(error))
         }
     };
     match send_order(&paths.socket, order, Some(&token)).await {
-        Ok(answer) => Ok(Reached::Bot(Box::new(done(answer)?))),
-        Err(ControlError::NoBotListens { .. } | ControlError::NoSocketsHere) => alone,
+        Ok(answer) => Ok(Delivery::Bot(Box::new(expect_state(answer)?))),
+        Err(ControlError::NoBotListens { .. } | ControlError::NoSocketsHere) => undelivered,
         Err(error) => Err(error.into()),
     }
 }
 
-/// Leaves a command in a journal without a holder, for the next bot.
-pub(super) async fn leave(url: &JournalUrl, order: &ControlOrder) -> Result<()> {
-    Ok(give_order(url, &stored(order, &OrderToken::random()?)).await?)
+/// Stores a command for the next bot in a journal without a holder.
+pub(super) async fn leave_order(url: &JournalUrl, order: &ControlOrder) -> Result<()> {
+    Ok(give_order(url, &to_stored(order, &OrderToken::random()?)).await?)
 }
 
-pub(super) async fn living_holder(url: &JournalUrl) -> Result<Option<Lease>, JournalError> {
+pub(super) async fn live_holder(url: &JournalUrl) -> Result<Option<Lease>, JournalError> {
     let lease = Reader::open(url).await?.holder().await?;
     let us = Holder::of_this_process("candlewick");
     Ok(lease.filter(|lease| !LeaseTerms::default().is_over(lease, &us)))
 }
 
-fn stored(order: &ControlOrder, token: &OrderToken) -> StoredOrder {
+fn to_stored(order: &ControlOrder, token: &OrderToken) -> StoredOrder {
     let giver = Holder::of_this_process("candlewick").to_string();
     StoredOrder { token: token.clone(), giver, body: serde_json::json!(order).to_string() }
 }
 
-async fn by_both_ways(
+async fn send_both_ways(
     paths: &ControlPaths,
     url: &JournalUrl,
     order: &ControlOrder,
     (token, lease): (&OrderToken, &Lease),
 ) -> Result<RunState> {
-    let entered = give_order(url, &stored(order, token)).await;
+    let entered = give_order(url, &to_stored(order, token)).await;
     let through_journal = async {
         match &entered {
-            Ok(()) => answer_in_journal(url, token).await,
+            Ok(()) => await_journal_answer(url, token).await,
             Err(error) => Err(with_causes(error)),
         }
     };
@@ -86,18 +85,18 @@ async fn by_both_ways(
         }
     };
     match first_answer(through_socket, through_journal).await {
-        Ok(answer) => done(answer),
+        Ok(answer) => expect_state(answer),
         Err(problems) => {
             let Lease { holder, since, .. } = lease;
             let problem = format!(
-                "{holder} holds {url} since {} and did not acknowledge the order: {}",
+                "{holder} has held {url} since {}, but did not acknowledge the command: {}",
                 utc(*since),
                 problems.join("; ")
             );
             let next = match (entered, order) {
-                (Err(_), _) => "the order is not in the journal: give it as the user who runs the bot",
+                (Err(_), _) => "the command is not in the journal; repeat it as the user who runs the bot",
                 (Ok(()), ControlOrder::Halt { .. }) => {
-                    "the order stays in the journal, and is carried out as soon as that process looks there"
+                    "the command stays in the journal and takes effect when that process polls it"
                 }
                 (Ok(()), _) => withdraw(url, token).await,
             };
@@ -106,13 +105,13 @@ async fn by_both_ways(
     }
 }
 
-/// Withdraws a command, so that one reported as unconfirmed is not executed later.
+/// Withdraws an unconfirmed command, so that it is not executed later.
 async fn withdraw(url: &JournalUrl, token: &OrderToken) -> &'static str {
     let answer = ControlAnswer::Refused { problem: "it was withdrawn".to_owned() };
     match close_orders(url, Some(token), &serde_json::json!(answer).to_string()).await {
-        Ok(1..) => "the order was taken back from the journal: give it again once that process answers",
-        Ok(0) => "the order was answered just now: `candlewick status` shows what came of it",
-        Err(_) => "the order stays in the journal, because it could not be taken back",
+        Ok(1..) => "the command was withdrawn; repeat it once that process answers",
+        Ok(0) => "the command was answered just now; `candlewick status` shows the result",
+        Err(_) => "the command could not be withdrawn and stays in the journal",
     }
 }
 
@@ -134,22 +133,22 @@ async fn first_answer(
     second.map_err(|second| [first, second])
 }
 
-async fn answer_in_journal(url: &JournalUrl, token: &OrderToken) -> Result<ControlAnswer, String> {
-    let look = async {
+async fn await_journal_answer(url: &JournalUrl, token: &OrderToken) -> Result<ControlAnswer, String> {
+    let poll = async {
         let mut reader = Reader::open(url).await?;
         loop {
             if let Some(answer) = reader.answer_to(token).await? {
                 return Ok::<_, JournalError>(answer);
             }
-            tokio::time::sleep(PACE).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     };
-    match tokio::time::timeout(PATIENCE, look).await {
+    match tokio::time::timeout(ANSWER_TIMEOUT, poll).await {
         Ok(Ok(text)) => {
-            serde_json::from_str(&text).map_err(|error| format!("its answer cannot be read: {error}"))
+            serde_json::from_str(&text).map_err(|error| format!("cannot parse the answer: {error}"))
         }
         Ok(Err(error)) => Err(with_causes(&error)),
-        Err(_) => Err(format!("nothing came through the journal within {} s", PATIENCE.as_secs())),
+        Err(_) => Err(format!("no answer in the journal within {} s", ANSWER_TIMEOUT.as_secs())),
     }
 }
 

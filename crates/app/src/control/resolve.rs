@@ -1,7 +1,7 @@
-//! Manual resolution of doubts and vanished trades, by the running bot or directly in the journal.
+//! Manual resolution of unknown orders and vanished trades, by the running bot or in the journal.
 
-use super::of_argument;
-use super::reach::{Reached, reach};
+use super::as_invalid;
+use super::reach::{Delivery, reach};
 use crate::configuration::{Loaded, control_paths};
 use crate::error::{AppError, Result};
 use crate::live::connect_remote;
@@ -38,40 +38,40 @@ pub enum Resolved {
 pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Resolved> {
     let Decision { intent, resolution, reason } = decision.clone();
     let order = ControlOrder::Resolve { intent, resolution, reason };
-    match reach(&control_paths(loaded)?, url, &order).await.map_err(of_argument)? {
-        Reached::Bot(state) => Ok(Resolved::ByBot(state)),
-        Reached::Nobody | Reached::NoJournal => {
-            let halted = write(loaded, url, decision).await?;
+    match reach(&control_paths(loaded)?, url, &order).await.map_err(as_invalid)? {
+        Delivery::Bot(state) => Ok(Resolved::ByBot(state)),
+        Delivery::NoBot | Delivery::NoJournal => {
+            let halted = write_resolution(loaded, url, decision).await?;
             Ok(Resolved::InJournal { halted })
         }
     }
 }
 
-async fn write(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Option<String>> {
-    // Looked at first: what does not exist is not made.
+async fn write_resolution(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Option<String>> {
+    // First, since opening a store would create the journal.
     let mut reader = Reader::open(url).await?;
     let Decision { intent, resolution, .. } = *decision;
     if let Resolution::Settled(_) = resolution {
-        // Before anybody is kept from the journal: a long list takes long to read, and what is over stays over.
+        // Before the journal is locked, since a long list takes long to read.
         let contents = JournalContents::read(&mut reader).await?;
-        check_missing(&contents, judge(&contents, intent, resolution)?, loaded).await?;
+        check_missing(&contents, check_state(&contents, intent, resolution)?, loaded).await?;
     }
     let wall = SystemClock::new();
     let mut store = Store::open(url, &Holder::of_this_process("candlewick resolve")).await?;
-    let judged = lines_of(decision, &mut reader, loaded, &wall).await;
+    let judged = build_lines(decision, &mut reader, loaded, &wall).await;
     let written = judged.map(|(lines, halted)| {
         for line in lines {
             store.record(line);
         }
         halted
     });
-    // The lease is given back whatever was found.
+    // Releases the lease even after an error.
     let closed = store.close().await.map_err(AppError::from);
     let halted = written?;
     closed.map(|()| halted)
 }
 
-async fn lines_of(
+async fn build_lines(
     decision: &Decision,
     reader: &mut Reader,
     loaded: &Loaded,
@@ -79,22 +79,22 @@ async fn lines_of(
 ) -> Result<(Vec<Line>, Option<String>)> {
     let Decision { intent, resolution, ref reason } = *decision;
     let contents = JournalContents::read(reader).await?;
-    let row = judge(&contents, intent, resolution)?;
+    let row = check_state(&contents, intent, resolution)?;
     let report = match resolution {
-        Resolution::Adopt(venue_id) => ask_venue(&contents, row, venue_id, loaded).await?,
+        Resolution::Adopt(venue_id) => fetch_report(&contents, row, venue_id, loaded).await?,
         Resolution::Settled(_) | Resolution::NotOpened => None,
     };
     let at = wall.now().max(contents.last.line.received);
     let most = loaded.config.runtime.max_payout_percent;
-    let (report, impossible) = report.map(|report| believed(row, report, most, at)).unzip();
-    let taken = report.as_ref().and_then(|report| taken(&contents, row, report));
+    let (report, impossible) = report.map(|report| check_plausibility(row, report, most, at)).unzip();
+    let taken = report.as_ref().and_then(|report| accepted_terms(&contents, row, report));
     let departure = taken.map(|taken| {
         let scale = contents.session.money_scale();
         let symbol = taken.symbol.map(|symbol| format!(" on {symbol}")).unwrap_or_default();
         let stake = scale.to_decimal(taken.stake);
-        format!("trade #{intent} is {} {stake}{symbol}, which is not what was asked for", taken.direction)
+        format!("trade #{intent} is {} {stake}{symbol}, which differs from the order", taken.direction)
     });
-    // What a bot that runs would warn of, or be halted by: here nobody hears a warning.
+    // A running bot would warn about some of these; here they all halt.
     let problems: Vec<String> = departure.into_iter().chain(impossible.into_iter().flatten()).collect();
     let halted = (!problems.is_empty()).then(|| problems.join("; "));
     let note = json!({ "resolved": intent, "resolution": resolution, "reason": reason }).to_string();
@@ -102,19 +102,18 @@ async fn lines_of(
     let ended = contents.began_doubt(intent).unwrap_or(at);
     let list_lag = Millis::new(loaded.config.runtime.list_lag_ms.into());
     let reserved_until = latest_close(ended, row.approved.expiry().close_type) + list_lag;
-    // An answer that was awaited when the bot ended is in doubt before its doubt can end, and so is a refused order.
+    // An in-flight or rejected intent has to be in doubt before its doubt can end.
     let doubt = match row.state {
         IntentState::InFlight => Some(EventKind::InDoubt { intent }),
         IntentState::Rejected | IntentState::NotSent => Some(EventKind::Reinstated(row.approved)),
         IntentState::InDoubt | IntentState::Open | IntentState::NotOpened | IntentState::Settled => None,
     };
-    let decided = event_of(row, resolution, (report, taken), reserved_until)?;
-    // Where money differs the run that goes on with it is halted, as one that runs would be.
+    let decided = resolution_event(row, resolution, (report, taken), reserved_until)?;
+    // A deviation halts the next run, as it would halt a running one.
     let halt = halted.is_some().then_some(EventKind::Control { control: Control::Halt });
     for kind in doubt.into_iter().chain([decided]).chain(halt) {
         let event = serde_json::to_string(&Event { at, received: at, kind });
-        let event =
-            event.map_err(|error| AppError::system("the decision is no entry of a journal", error))?;
+        let event = event.map_err(|error| AppError::system("cannot serialize the decision", error))?;
         bodies.push((LineKind::Event, event));
     }
     let line = |(kind, body)| {
@@ -124,8 +123,8 @@ async fn lines_of(
     Ok((bodies.into_iter().map(line).collect(), halted))
 }
 
-/// Requests the venue's report of a trade to adopt; a simulated venue has none.
-async fn ask_venue(
+/// Requests the venue's report of a trade to adopt. `None` for a simulated venue.
+async fn fetch_report(
     contents: &JournalContents,
     row: &IntentRow,
     venue_id: VenueId,
@@ -133,7 +132,7 @@ async fn ask_venue(
 ) -> Result<Option<TradeReport>> {
     let trade = &row.approved;
     let Some(origins) = contents.origins.get(&trade.intent()) else { return Ok(None) };
-    let Some(account) = account_of(contents, origins) else { return Ok(None) };
+    let Some(account) = trading_account(contents, origins) else { return Ok(None) };
     let order = OpenOrder {
         symbol: origins.symbol,
         direction: trade.direction(),
@@ -149,7 +148,7 @@ async fn ask_venue(
     Ok(Some(verify_adoption(broker.as_ref(), request, venue_id.as_str(), origins.scale).await?))
 }
 
-fn believed(
+fn check_plausibility(
     row: &IntentRow,
     report: TradeReport,
     max_payout_percent: u32,
@@ -160,43 +159,39 @@ fn believed(
     let (report, payout) = possible_payout(intent, report, max_payout_percent);
     let ordered = row.approved.expiry().close_type;
     let taken = report.close_type.as_ref().and_then(Reported::known).filter(|taken| **taken != ordered);
-    let expiry =
-        taken.map(|taken| format!("trade #{intent} has close type {taken}, asked for was {ordered}"));
+    let expiry = taken.map(|taken| format!("trade #{intent} has duration {taken}, ordered was {ordered}"));
     (report, time.into_iter().chain(payout).chain(expiry).collect())
 }
 
-fn taken(contents: &JournalContents, row: &IntentRow, report: &TradeReport) -> Option<Taken> {
+fn accepted_terms(contents: &JournalContents, row: &IntentRow, report: &TradeReport) -> Option<Taken> {
     let intent = row.approved.intent();
     let origins = contents.origins.get(&intent)?;
     let known = contents.book.departure(intent).and_then(|departure| departure.symbol);
     taken_of(report, &row.approved, (origins.symbol, known), origins.scale)
 }
 
-/// Checks that the venue has lost a trade that should be over. Only then the operator decides.
+/// Checks that the venue has lost a trade that should be over, which the operator may then settle.
 async fn check_missing(contents: &JournalContents, row: &IntentRow, loaded: &Loaded) -> Result<()> {
     let intent = row.approved.intent();
     let (Some(origins), Some(venue_id)) = (contents.origins.get(&intent), contents.book.venue_id(row)) else {
         return Ok(());
     };
-    if account_of(contents, origins).is_none() {
+    if trading_account(contents, origins).is_none() {
         return Ok(());
     }
     let duration = row.approved.expiry().close_type;
     let close = row.close_time.unwrap_or_else(|| latest_close(origins.request_time, duration));
     let now = SystemClock::new().now();
     if now <= close {
-        return Err(AppError::invalid(format!(
-            "trade {venue_id} runs until {}: its end is not known",
-            utc(close)
-        )));
+        return Err(AppError::invalid(format!("trade {venue_id} is open until {}", utc(close))));
     }
-    // As long as a bot that runs would look for it.
+    // As long as a running bot would look for it.
     let runtime = &loaded.config.runtime;
     let patience = Millis::from_seconds(runtime.missing_trade_s.into());
     let missing_from = close + Millis::new(runtime.list_lag_ms.into()) + patience;
     if now <= missing_from {
         return Err(AppError::invalid(format!(
-            "trade {venue_id} closed at {}, and the venue may be late to say how: try again after {} \
+            "trade {venue_id} closed at {}, but the venue may report the result late; try again after {} \
              (runtime.list_lag_ms and runtime.missing_trade_s)",
             utc(close),
             utc(missing_from)
@@ -205,7 +200,7 @@ async fn check_missing(contents: &JournalContents, row: &IntentRow, loaded: &Loa
     Ok(verify_missing(connect_remote(loaded)?.broker.as_ref(), venue_id.as_str()).await?)
 }
 
-fn account_of(contents: &JournalContents, origins: &IntentOrigin) -> Option<Account> {
+fn trading_account(contents: &JournalContents, origins: &IntentOrigin) -> Option<Account> {
     match contents.run(origins.run).and_then(|run| run.trading)? {
         TradingMode::Demo => Some(Account::Demo),
         TradingMode::Real => Some(Account::Real),
@@ -213,7 +208,7 @@ fn account_of(contents: &JournalContents, origins: &IntentOrigin) -> Option<Acco
     }
 }
 
-fn judge(contents: &JournalContents, id: IntentId, resolution: Resolution) -> Result<&IntentRow> {
+fn check_state(contents: &JournalContents, id: IntentId, resolution: Resolution) -> Result<&IntentRow> {
     let row = contents.book.row(id);
     let row = row.ok_or_else(|| AppError::invalid(format!("the journal has no trade #{id}")))?;
     let is_named = contents.book.venue_id(row).is_some();
@@ -225,25 +220,25 @@ fn judge(contents: &JournalContents, id: IntentId, resolution: Resolution) -> Re
     };
     if !may_be {
         let state = row.state.as_str();
-        let wanted = if let Resolution::Settled(_) = resolution { "an open trade" } else { "in doubt" };
+        let wanted = if let Resolution::Settled(_) = resolution { "open" } else { "in doubt" };
         return Err(AppError::invalid(format!("trade #{id} is not {wanted}: it is {state}")));
     }
     if let Resolution::Adopt(venue_id) = resolution {
         let book = &contents.book;
         let other = book.rows().iter().find(|row| book.venue_id(row) == Some(venue_id));
         if let Some(other) = other {
-            let problem = format!("the venue's trade {venue_id} is trade #{}", other.approved.intent());
+            let problem = format!("venue trade {venue_id} is already trade #{}", other.approved.intent());
             return Err(AppError::invalid(problem));
         }
         if let Some(first) = contents.second_of(venue_id) {
-            let problem = format!("the venue's trade {venue_id} is a second one of trade #{first}");
+            let problem = format!("venue trade {venue_id} is a duplicate of trade #{first}");
             return Err(AppError::invalid(problem));
         }
     }
     Ok(row)
 }
 
-fn event_of(
+fn resolution_event(
     row: &IntentRow,
     resolution: Resolution,
     (report, taken): (Option<TradeReport>, Option<Taken>),
@@ -266,7 +261,7 @@ fn event_of(
         Resolution::NotOpened => EventKind::NotOpened { intent, reserved_until },
         Resolution::Settled(outcome) => {
             let profit = profit_by_rule(outcome, row.approved.stake(), row.payout);
-            let unknown = || format!("what trade #{intent} pays is not known, nor a win's profit then");
+            let unknown = || format!("trade #{intent} has no known payout, so a win has no known profit");
             let profit = profit.ok_or_else(|| AppError::invalid(unknown()))?;
             EventKind::SettledByPerson { intent, outcome, profit }
         }

@@ -1,6 +1,6 @@
-//! Registry of running bots with file journals: commands find a bot by its configuration from any folder.
+//! Registry of running bots with file journals, for commands from other folders.
 
-use super::reach::living_holder;
+use super::reach::live_holder;
 use crate::configuration::{Loaded, journal_url, make_state_folder, state_folder};
 use crate::error::{AppError, Result};
 use candlewick_journal::JournalUrl;
@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-const ENDING: &str = "bot";
+const EXTENSION: &str = "bot";
 const MAX_ENTRIES: usize = 1_000;
 const MAX_BYTES: u64 = 64 * 1_024;
 
@@ -30,14 +30,14 @@ pub(crate) struct RunningEntry {
 }
 
 impl RunningEntry {
-    /// Registers a bot with a file journal, to be found from any folder. A failure is ignored.
+    /// Registers a bot with a file journal, so that commands find it from any folder. Failures are logged.
     pub(crate) fn make(loaded: &Loaded, paths: &ControlPaths) -> Option<Self> {
         let journal = journal_url(loaded).ok()?.file()?.to_owned();
-        let entry = entry_of(&journal, loaded, paths).and_then(|entry| entry.write().map(|()| entry));
+        let entry = build_entry(&journal, loaded, paths).and_then(|entry| entry.write().map(|()| entry));
         match entry {
             Ok(entry) => Some(entry),
             Err(error) => {
-                tracing::warn!(%error, "from another folder this bot is only found by the whole path of its journal");
+                tracing::warn!(%error, "commands in other folders need the full path of this bot's journal");
                 None
             }
         }
@@ -46,7 +46,7 @@ impl RunningEntry {
     fn write(&self) -> io::Result<()> {
         make_state_folder()?;
         let folder = self.path.parent().ok_or(io::ErrorKind::NotFound)?;
-        remove_forgotten(folder);
+        remove_stale_entries(folder);
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         serde_json::to_writer(&mut file, &self.bot)?;
         file.flush()?;
@@ -56,50 +56,50 @@ impl RunningEntry {
 
 impl Drop for RunningEntry {
     fn drop(&mut self) {
-        // Another process may have the journal by now.
+        // Another process may hold the journal by now.
         if read(&self.path).as_ref() == Some(&self.bot) {
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-fn entry_of(journal: &Path, loaded: &Loaded, paths: &ControlPaths) -> io::Result<RunningEntry> {
-    let journal = whole(journal)?;
+fn build_entry(journal: &Path, loaded: &Loaded, paths: &ControlPaths) -> io::Result<RunningEntry> {
+    let journal = full_path(journal)?;
     let hash = blake3::hash(journal.as_os_str().as_encoded_bytes()).to_hex();
     let name = journal.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let folder = state_folder().ok_or_else(|| io::Error::other("there is no folder of this user's state"))?;
+    let folder = state_folder().ok_or_else(|| io::Error::other("this user has no state folder"))?;
     Ok(RunningEntry {
-        path: folder.join(format!("{name}-{}.{ENDING}", &hash[..8])),
+        path: folder.join(format!("{name}-{}.{EXTENSION}", &hash[..8])),
         bot: RunningBot {
             process: std::process::id(),
             configuration: loaded.files().iter().filter(|file| file.is_file()).cloned().collect(),
-            socket: in_whole_folder(&paths.socket)?,
-            halt_file: in_whole_folder(paths.halt_file.path())?,
+            socket: with_full_folder(&paths.socket)?,
+            halt_file: with_full_folder(paths.halt_file.path())?,
             journal,
         },
     })
 }
 
-/// Points the configuration at the bot that runs from the same files, if none runs on the journal named from
-/// this folder and the environment names none.
+/// Points `loaded` at the running bot with the same configuration files, unless a bot runs on the journal
+/// of this folder or the environment names a journal.
 pub async fn find_running_bot(loaded: &mut Loaded) -> Result<()> {
     let named = journal_url(loaded)?;
-    // A whole path means the same everywhere, and what is read from a pipe has no name that means anything.
+    // An absolute path is unambiguous.
     let Some(file) = named.file().filter(|file| file.is_relative()) else { return Ok(()) };
     let files = loaded.files();
     let is_named = !files.is_empty() && files.iter().all(|file| file.is_file());
     if !is_named || loaded.is_of_environment("journal.url") {
         return Ok(());
     }
-    let here = whole(file).unwrap_or_else(|_| file.to_owned());
-    let mut same = living_bots().await;
+    let here = full_path(file).unwrap_or_else(|_| file.to_owned());
+    let mut same = live_bots().await;
     same.retain(|bot| bot.configuration == files);
     if same.is_empty() || same.iter().any(|bot| bot.journal == here) {
         return Ok(());
     }
-    // One that was given another journal is not the one of the journal that the configuration names.
+    // A bot on a journal of another name was started with --journal.
     if same.len() > 1 || same.iter().any(|bot| !bot.journal.ends_with(file)) {
-        return Err(several(same, &here));
+        return Err(ambiguous_bot(same, &here));
     }
     let Some(bot) = same.pop() else { return Ok(()) };
     let Some(journal) = bot.journal.to_str() else { return Ok(()) };
@@ -110,31 +110,31 @@ pub async fn find_running_bot(loaded: &mut Loaded) -> Result<()> {
     Ok(())
 }
 
-fn several(bots: Vec<RunningBot>, here: &Path) -> AppError {
+fn ambiguous_bot(bots: Vec<RunningBot>, here: &Path) -> AppError {
     let (count, here) = (bots.len(), here.display());
     let run = if count == 1 { "1 bot runs".to_owned() } else { format!("{count} bots run") };
-    let named = named_by(bots.into_iter().map(|bot| bot.journal));
-    AppError::invalid(format!("{run} by this configuration, and none of them on {here}: {named}"))
+    let named = list_journal_flags(bots.into_iter().map(|bot| bot.journal));
+    AppError::invalid(format!("{run} with this configuration, none of them on {here}: {named}"))
 }
 
-pub(super) async fn advice() -> Option<String> {
-    let journals: Vec<PathBuf> = living_bots().await.into_iter().map(|bot| bot.journal).collect();
-    (!journals.is_empty()).then(|| named_by(journals))
+pub(super) async fn running_bots_hint() -> Option<String> {
+    let journals: Vec<PathBuf> = live_bots().await.into_iter().map(|bot| bot.journal).collect();
+    (!journals.is_empty()).then(|| list_journal_flags(journals))
 }
 
-fn named_by(journals: impl IntoIterator<Item = PathBuf>) -> String {
+fn list_journal_flags(journals: impl IntoIterator<Item = PathBuf>) -> String {
     let named: Vec<String> =
         journals.into_iter().map(|journal| format!("--journal {}", journal.display())).collect();
-    format!("name the bot that is meant: {}", named.join(", or "))
+    format!("choose a bot: {}", named.join(" or "))
 }
 
-async fn living_bots() -> Vec<RunningBot> {
+async fn live_bots() -> Vec<RunningBot> {
     let mut living = Vec::new();
     for bot in state_folder().map(|folder| entries(&folder)).unwrap_or_default() {
         let url = JournalUrl::from_path(&bot.journal);
-        // What cannot be asked is told by whoever asks for that journal.
-        let holder = if bot.journal.exists() { living_holder(&url).await } else { Ok(None) };
-        // The journal may be another bot's by now, of which nothing is entered.
+        // Unreadable journals are reported by commands on them.
+        let holder = if bot.journal.exists() { live_holder(&url).await } else { Ok(None) };
+        // Another, unregistered bot may hold the journal by now.
         if holder.is_ok_and(|held| held.is_some_and(|lease| lease.holder.pid == bot.process)) {
             living.push(bot);
         }
@@ -144,17 +144,17 @@ async fn living_bots() -> Vec<RunningBot> {
 }
 
 fn entries(folder: &Path) -> Vec<RunningBot> {
-    paths_of_entries(folder).filter_map(|path| read(&path)).collect()
+    entry_paths(folder).filter_map(|path| read(&path)).collect()
 }
 
-fn paths_of_entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
+fn entry_paths(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|file| file.path());
-    files.filter(|path| path.extension().is_some_and(|ending| ending == ENDING)).take(MAX_ENTRIES)
+    files.filter(|path| path.extension().is_some_and(|extension| extension == EXTENSION)).take(MAX_ENTRIES)
 }
 
-fn remove_forgotten(folder: &Path) {
-    let is_forgotten = |path: &PathBuf| read(path).is_some_and(|bot| !bot.journal.exists());
-    for path in paths_of_entries(folder).filter(is_forgotten) {
+fn remove_stale_entries(folder: &Path) {
+    let is_stale = |path: &PathBuf| read(path).is_some_and(|bot| !bot.journal.exists());
+    for path in entry_paths(folder).filter(is_stale) {
         let _ = fs::remove_file(path);
     }
 }
@@ -165,12 +165,12 @@ fn read(path: &Path) -> Option<RunningBot> {
     serde_json::from_str(&text).ok()
 }
 
-fn whole(path: &Path) -> io::Result<PathBuf> {
+fn full_path(path: &Path) -> io::Result<PathBuf> {
     fs::canonicalize(path).or_else(|_| std::path::absolute(path))
 }
 
-fn in_whole_folder(path: &Path) -> io::Result<PathBuf> {
+fn with_full_folder(path: &Path) -> io::Result<PathBuf> {
     let path = std::path::absolute(path)?;
     let (folder, name) = path.parent().zip(path.file_name()).ok_or(io::ErrorKind::InvalidInput)?;
-    Ok(whole(folder)?.join(name))
+    Ok(full_path(folder)?.join(name))
 }

@@ -19,9 +19,9 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub struct RepairTerms {
     pub also: Vec<FindingKind>,
-    /// `None` aborts the repair of conflicting candles of the same time.
+    /// Choice between conflicting rows of the same time; `None` aborts the repair.
     pub conflicts: Option<ConflictChoice>,
-    /// By default a file in a folder `fixed` next to the original.
+    /// Output file, by default in a folder `fixed` next to the original.
     pub out: Option<PathBuf>,
     pub existing: Existing,
 }
@@ -42,7 +42,7 @@ impl RepairTerms {
         let Some(out) = &self.out else { return Ok(()) };
         if !matches!(targets, [CheckTarget::File(..)]) {
             let help = "repair one file at a time; a series of the catalog gets a new version";
-            return Err(AppError::invalid("--out takes the candles of one file").help(help));
+            return Err(AppError::invalid("--out works for a single file only").help(help));
         }
         OutputFile::new(out, Existing::Replaced).map(drop)
     }
@@ -57,9 +57,8 @@ impl RepairTerms {
         let resolved = self.conflicts.map(|choice| checked.choose(choice));
         let checked = resolved.as_ref().unwrap_or(checked);
         if checked.conflicts() > 0 {
-            let problem = format!("{target}: {} times have rows with different values", checked.conflicts());
-            let help =
-                "say which row is right: --also conflict=first, conflict=last or conflict=larger (by volume)";
+            let problem = format!("{target}: {} times have conflicting rows", checked.conflicts());
+            let help = "choose which row to keep: --also conflict=first, conflict=last or conflict=larger (by volume)";
             return Err(AppError::invalid(problem).help(help));
         }
         let fixed = checked.fix(&self.also);
@@ -76,7 +75,7 @@ impl RepairTerms {
             return Ok(repaired);
         }
         let Some(candles) = &fixed.candles else {
-            return Err(AppError::data(format!("{target}: no candle is sound; there is nothing to write")));
+            return Err(AppError::data(format!("{target}: no valid candle to write")));
         };
         match target {
             CheckTarget::Stored(_) => {
@@ -108,8 +107,8 @@ impl RepairTerms {
             out
         };
         if out.canonicalize().is_ok_and(|out| original.canonicalize().is_ok_and(|original| out == original)) {
-            let problem = format!("--out {}: this is the original, which is never changed", out.display());
-            return Err(AppError::invalid(problem).help("take another name"));
+            let problem = format!("--out {}: the original file is never changed", out.display());
+            return Err(AppError::invalid(problem).help("choose another name"));
         }
         OutputFile::new(&out, self.existing)
     }
@@ -157,16 +156,16 @@ impl CheckResult {
         let certain = of(|remedy| remedy == Remedy::Always)
             .map(|(counts, _)| format!("{counts}: --fix writes a repaired copy"));
         let conflicts = of(|remedy| remedy == Remedy::Choose).map(|(counts, _)| {
-            format!("{counts}: --fix --also conflict=larger (or first, last) keeps one row of each time")
+            format!("{counts}: --fix --also conflict=larger (or first, last) keeps one row per time")
         });
         let doubtful = of(|remedy| matches!(remedy, Remedy::LeaveOut | Remedy::TakeLatest));
         let doubtful = doubtful.map(|(counts, names)| {
-            format!("{counts}: --fix --also {names} mends it in a copy, --ignore {names} takes it for right")
+            format!("{counts}: --fix --also {names} repairs a copy, --ignore {names} accepts the candles")
         });
         let has_gap = left.contains_key(&FindingKind::Gap);
-        let holiday = if has_gap { ", --holiday DATE says that a market was closed" } else { "" };
+        let holiday = if has_gap { ", --holiday DATE marks a closed day" } else { "" };
         let nothing = of(|remedy| remedy == Remedy::Nothing).map(|(counts, names)| {
-            format!("{counts}: only other candles mend that; --ignore {names} takes it for right{holiday}")
+            format!("{counts}: not repairable; --ignore {names} accepts the candles{holiday}")
         });
         [certain, conflicts, doubtful, nothing].into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
@@ -178,22 +177,26 @@ impl CheckResult {
             checked.rows,
             checked.series,
             checked.session,
-            sums(checked)
+            count_findings(checked)
         );
         if checked.unfinished > 0 {
-            let _ = write!(text, "; {} rows of unfinished candles left out", checked.unfinished);
+            let _ = write!(text, "; {} rows of unfinished candles omitted", checked.unfinished);
         }
         let list = checked.findings.list();
         if !list.is_empty() && most > 0 {
             let mut table = table(["Problem", "Where", "What"]);
             for of_kind in list.chunk_by(|a, b| a.kind == b.kind) {
                 for finding in of_kind.iter().take(most) {
-                    table.add_row([finding.kind.to_string(), place_of(finding), finding.detail.clone()]);
+                    table.add_row([
+                        finding.kind.to_string(),
+                        describe_place(finding),
+                        finding.detail.clone(),
+                    ]);
                 }
                 let kind = of_kind[0].kind;
                 let more = checked.findings.counts()[&kind].saturating_sub(of_kind.len().min(most) as u64);
                 if more > 0 {
-                    let what = format!("{more} more; --show, --json");
+                    let what = format!("{more} more (--show N or --json)");
                     table.add_row([kind.to_string(), "...".to_owned(), what]);
                 }
             }
@@ -259,22 +262,23 @@ impl Repaired {
     }
 
     fn text(&self) -> String {
-        let done = self.counts() + if self.sorted { ", put in order" } else { "" };
+        let sorted = if self.sorted { ", sorted" } else { "" };
+        let done = format!("{} removed, {} set to their latest value{sorted}", self.removed, self.replaced);
         match (&self.file, self.version) {
             (Some(path), _) => format!("{done}; written to {}", path.display()),
             (None, Some(number)) => format!("{done}; now version {number} of the series"),
-            (None, None) => "there is nothing that it mends".to_owned(),
+            (None, None) => "nothing to repair".to_owned(),
         }
     }
 }
 
-fn sums(checked: &Checked) -> String {
+fn count_findings(checked: &Checked) -> String {
     let counts = checked.findings.counts().iter();
     let counts: Vec<String> = counts.map(|(kind, count)| format!("{count} {kind}")).collect();
-    if counts.is_empty() { "no problem".to_owned() } else { counts.join(", ") }
+    if counts.is_empty() { "no problems".to_owned() } else { counts.join(", ") }
 }
 
-fn place_of(finding: &Finding) -> String {
+fn describe_place(finding: &Finding) -> String {
     let start = finding.start.map(utc);
     match (finding.row, start) {
         (Some(row), Some(start)) => format!("{row}: {start}"),
@@ -319,14 +323,15 @@ impl CheckTarget {
         if names.is_empty() {
             return Ok(catalog.series()?.into_iter().map(Self::Stored).collect());
         }
-        let target = |name: &String| meant_in_catalog(name, catalog).map_or_else(|| Ok(Self::of(name)), Err);
+        let target =
+            |name: &String| meant_in_catalog(name, catalog).map_or_else(|| Ok(Self::parse(name)), Err);
         names.iter().map(target).collect()
     }
 
-    fn of(text: &str) -> Self {
+    fn parse(text: &str) -> Self {
         match text.parse() {
             Ok(DataName::Stored(series)) => Self::Stored(series),
-            // Only the form SYMBOL@INTERVAL=PATH: what a plain name says, the reading of the file finds out.
+            // Only SYMBOL@INTERVAL=PATH. The series of a plain path is detected on reading.
             Ok(DataName::File(source)) if source.path != Path::new(text) => {
                 Self::File(source.path, Some(source.series))
             }

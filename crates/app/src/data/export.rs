@@ -48,7 +48,7 @@ pub fn export(
     };
     let range = terms.from.unwrap_or(ALWAYS.start)..terms.to.unwrap_or(ALWAYS.end);
     if range.is_empty() {
-        return Err(AppError::invalid("--from does not lie before --to"));
+        return Err(AppError::invalid("--from is not before --to"));
     }
     let series = within(whole, &range, &terms.name.to_string())?;
     out.write(series.candles())?;
@@ -98,13 +98,13 @@ impl OutputFile {
     pub fn new(path: &Path, existing: Existing) -> Result<Self> {
         let shown = path.display();
         let Some(format) = CandleFormat::of_path(path) else {
-            let problem = format!("--out {shown}: the name does not say the format");
-            return Err(AppError::invalid(problem).help("let it end in .csv or .parquet"));
+            let problem = format!("--out {shown}: unknown file format");
+            return Err(AppError::invalid(problem).help("use a name that ends in .csv or .parquet"));
         };
         let is_there = || if is_address(path) { storage::exists(path) } else { Ok(path.exists()) };
         if existing == Existing::Kept && is_there()? {
-            let problem = format!("{shown}: the file is there already");
-            return Err(AppError::invalid(problem).help("--force replaces it; --out takes another name"));
+            let problem = format!("{shown}: the file already exists");
+            return Err(AppError::invalid(problem).help("--force replaces it; --out chooses another name"));
         }
         Ok(Self { path: path.to_owned(), format })
     }
@@ -118,7 +118,7 @@ impl OutputFile {
             return Ok(self.format.write_file(candles, &self.path)?);
         }
         let folder = tempfile::tempdir()
-            .map_err(|source| AppError::system("no folder can be made to write in", source))?;
+            .map_err(|source| AppError::system("cannot create a temporary folder", source))?;
         let file = folder.path().join("candles");
         self.format.write_file(candles, &file)?;
         storage::put_file(&self.path, &file)
@@ -127,7 +127,7 @@ impl OutputFile {
 
 pub struct CatalogContents {
     folder: PathBuf,
-    /// Series with their number of missing candles, `None` if unreadable.
+    /// Series and their number of missing candles, `None` if unreadable.
     found: Vec<(Manifest, Option<u64>)>,
     pub unreadable: Vec<AppError>,
 }
@@ -154,11 +154,11 @@ impl CatalogContents {
     }
 
     pub fn document(&self) -> Value {
-        self.current().map(document_of).collect()
+        self.current().map(manifest_document).collect()
     }
 }
 
-fn document_of((manifest, version, missing): (&Manifest, &Version, Option<u64>)) -> Value {
+fn manifest_document((manifest, version, missing): (&Manifest, &Version, Option<u64>)) -> Value {
     let versions = manifest.versions.iter().map(|version| {
         json!({ "number": version.number, "note": version.note, "candles": version.candles(), "data_hash": version.data_hash })
     });
@@ -196,7 +196,7 @@ impl fmt::Display for CatalogContents {
                 utc(version.start()),
                 utc(version.end()),
                 version.candles().to_string(),
-                missing.map_or_else(|| "not known".to_owned(), |missing| missing.to_string()),
+                missing.map_or_else(|| "unknown".to_owned(), |missing| missing.to_string()),
                 manifest.revised().to_string(),
                 sources.join(", "),
             ]);
@@ -228,12 +228,14 @@ impl LongerCounts {
         let incomplete = self.counts.iter().filter(|(_, counts)| counts.in_parts + counts.not_built > 0);
         let text = |(interval, counts): &(Interval, ResampleCounts)| {
             let ResampleCounts { built, in_parts, not_built } = counts;
-            format!("{interval} {built} built, {in_parts} of them with gaps, {not_built} not built")
+            format!("{interval} {built} built ({in_parts} with gaps), {not_built} not built")
         };
         let texts = incomplete.map(text).collect::<Vec<_>>().join("; ");
         let share = self.share_percent;
         (!texts.is_empty()).then(|| {
-            format!("longer candles, of {share} % of their open minutes (data.longer_share_percent): {texts}")
+            format!(
+                "longer candles with {share} % of their open minutes (data.longer_share_percent): {texts}"
+            )
         })
     }
 }

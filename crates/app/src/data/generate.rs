@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-const USUAL_VOLATILITY: f64 = 0.000_5;
+const DEFAULT_VOLATILITY: f64 = 0.000_5;
 
 #[derive(Clone, Debug)]
 pub struct GenerateTerms {
@@ -35,7 +35,7 @@ pub struct GenerateTerms {
 pub struct Defects {
     /// Number of gaps of one to ten candles.
     pub gaps: u32,
-    /// Number of bad rows, cycling through the kinds that a check knows.
+    /// Number of bad rows, cycling through the kinds of check findings.
     pub bad_rows: u32,
 }
 
@@ -60,13 +60,13 @@ pub fn generate_candles(
 ) -> Result<Generated> {
     let settings = terms.settings()?;
     let series = Series { symbol: settings.symbol, interval: settings.interval };
-    let file = place_of(target, series, existing)?;
-    let _spinner = progress.spinner(&format!("Making {series}"));
+    let file = output_place(target, series, existing)?;
+    let _spinner = progress.spinner(&format!("Generating {series}"));
     let candles = with_gaps(&generate(&settings)?, defects.gaps, settings.seed)?;
     match target {
         GenerateTarget::Catalog(catalog) => {
-            // Always a new version, because another seed is not a revision.
-            let source = origin_of(&settings);
+            // Always a new version, since another seed is not a revision.
+            let source = describe_origin(&settings);
             catalog.add_version(&candles, &source, &origin_now(source.clone()))?;
         }
         GenerateTarget::Folder(_) if defects.bad_rows == 0 => write_csv_file(&candles, &file)?,
@@ -77,7 +77,7 @@ pub fn generate_candles(
     Ok(Generated { file, candles, settings, defects })
 }
 
-fn place_of(target: GenerateTarget<'_>, series: Series, existing: Existing) -> Result<PathBuf> {
+fn output_place(target: GenerateTarget<'_>, series: Series, existing: Existing) -> Result<PathBuf> {
     let (place, what, is_there) = match target {
         GenerateTarget::Catalog(catalog) => {
             (catalog.folder().to_owned(), series.to_string(), catalog.manifest(series)?.is_some())
@@ -90,18 +90,18 @@ fn place_of(target: GenerateTarget<'_>, series: Series, existing: Existing) -> R
     };
     if is_there && existing == Existing::Kept {
         let help =
-            "--force replaces it, in a catalog as a new version; --out and --catalog take another folder";
-        return Err(AppError::invalid(format!("{}: {what} is there already", place.display())).help(help));
+            "--force replaces it (in a catalog, as a new version); --out and --catalog choose another folder";
+        return Err(AppError::invalid(format!("{}: {what} already exists", place.display())).help(help));
     }
     if let GenerateTarget::Folder(folder) = target {
         std::fs::create_dir_all(folder).map_err(|error| {
-            AppError::data(format!("--out: cannot make the folder {}", folder.display())).because(error)
+            AppError::data(format!("--out: cannot create the folder {}", folder.display())).because(error)
         })?;
     }
     Ok(place)
 }
 
-fn origin_of(settings: &GenerateSettings) -> String {
+fn describe_origin(settings: &GenerateSettings) -> String {
     match settings.regime {
         Regime::Mixed => format!("synthetic, seed {}", settings.seed),
         regime => format!("synthetic, {regime}, seed {}", settings.seed),
@@ -118,7 +118,7 @@ impl GenerateTerms {
                 AppError::invalid(problem).help("for example: --tick 0.01 --price 100")
             })
         };
-        let usual_volatility = known.map_or(USUAL_VOLATILITY, |market| market.volatility);
+        let usual_volatility = known.map_or(DEFAULT_VOLATILITY, |market| market.volatility);
         Ok(GenerateSettings {
             symbol,
             asset_type: self.asset_type.unwrap_or_else(|| asset_type_of(symbol)),
@@ -157,7 +157,7 @@ impl fmt::Display for Generated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, candles, settings, defects } = self;
         let count = candles.candles().len();
-        let origin = origin_of(settings);
+        let origin = describe_origin(settings);
         write!(f, "{}: {count} candles of {}, {origin}", file.display(), candles.series())?;
         match *defects {
             Defects { gaps: 0, bad_rows: 0 } => Ok(()),

@@ -1,4 +1,4 @@
-//! Import of candles from other programs and sources.
+//! Import of candles from files of other programs and sources.
 
 use super::{LongerCounts, OutputFile, origin_now};
 use crate::candles::{
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Minimum number of differences that cannot be ordinary revisions of a venue.
+/// Minimum number of differences that are not ordinary revisions of a venue.
 const MANY_DIFFERENCES: usize = 10;
 
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ enum Place {
     File(PathBuf),
 }
 
-/// Reads all files before the first is stored, so that a broken one leaves the catalog unchanged.
+/// Reads all files before storing the first, so that a broken one leaves the catalog unchanged.
 pub fn read_for_catalog(
     files: &[PathBuf],
     terms: &ImportTerms,
@@ -98,24 +98,24 @@ impl ReadFile {
         terms.source.clone().unwrap_or_else(|| self.imported.format.to_string())
     }
 
-    /// Rejects a second spelling of a symbol, whose candles bots on the first would miss.
+    /// Rejects another spelling of a stored symbol, whose candles its bots would not find.
     fn check_symbol(&self, names: &[Symbol], catalog: &Catalog) -> Result<()> {
         let own = self.imported.candles.symbol();
         let is_same = |name: &&Symbol| plain_name(name) == plain_name(&own);
         let Some(known) = names.iter().find(is_same).filter(|_| !names.contains(&own)) else { return Ok(()) };
         let folder = catalog.folder().display();
         let problem = format!(
-            "{}: {own} would be a second series beside {known} of the catalog {folder}: bots find candles by the very name",
+            "{}: {own} would become a second series next to {known} in the catalog {folder}; bots find candles by the exact name",
             self.file.display()
         );
         let help = format!(
-            "--symbol {} puts them into the one that is there; --catalog takes another folder",
+            "--symbol {} adds them to the existing series; --catalog chooses another folder",
             shell_word(known.as_str())
         );
         Err(AppError::invalid(problem).help(help))
     }
 
-    /// Rejects probable mistakes: candles of another source, or of another time zone.
+    /// Rejects candles that seem to be of another source or time zone.
     fn check_source(&self, terms: &ImportTerms, catalog: &Catalog) -> Result<()> {
         let series = self.imported.candles.series();
         let Some(manifest) = catalog.manifest(series)? else { return Ok(()) };
@@ -123,19 +123,20 @@ impl ReadFile {
         let others: Vec<&str> = manifest.origins.iter().map(|origin| origin.source.as_str()).collect();
         if !others.contains(&source.as_str()) {
             let others = others.join(", ");
-            let problem = format!("{series} in the catalog {folder} came from {others}, these from {source}");
-            let help = "--source NAME says that they are of one source; --catalog takes another folder; --mix puts these \
-                        candles beside those that are there";
+            let problem =
+                format!("{series} in the catalog {folder} is from {others}, these candles are from {source}");
+            let help = "--source NAME declares the same source; --catalog chooses another folder; --mix adds these candles \
+                        anyway";
             return Err(AppError::invalid(problem).help(help));
         }
         let stored = catalog.read(series)?;
         let (there, revised) = compare(stored.candles(), &catalog.revisions(series)?, &self.imported.candles);
         if revised >= MANY_DIFFERENCES && revised * 2 > there {
             let problem = format!(
-                "{revised} of the {there} candles of {series} that are in the catalog {folder} already have other values here"
+                "{revised} of {there} candles of {series} that are already in the catalog {folder} have other values here"
             );
-            let help = "is --timezone or --stamped another than before, or the pair? --catalog takes another folder; --mix \
-                        keeps the other values as revised";
+            let help = "check --timezone, --stamped and the symbol; --catalog chooses another folder; --mix stores the \
+                        other values as revisions";
             return Err(AppError::invalid(problem).help(help));
         }
         Ok(())
@@ -183,8 +184,8 @@ impl ReadFile {
     }
 }
 
-/// Number of candles from which trailing zeros of all prices count as padding.
-const TELLING: usize = 100;
+/// Minimum number of candles for trailing zeros of all prices to count as padding.
+const PADDING_SAMPLE: usize = 100;
 
 fn compare(stored: &CandleSeries, revisions: &[Revision], candles: &CandleSeries) -> (usize, usize) {
     let (mut there, mut revised) = (0, 0);
@@ -201,10 +202,10 @@ fn compare(stored: &CandleSeries, revisions: &[Revision], candles: &CandleSeries
 }
 
 impl ImportedFile {
-    /// Returns the step of the significant decimals, of a few candles that of the written ones.
+    /// Returns the price step by significant decimals, or by written ones for few candles.
     fn price_step(&self) -> Option<String> {
         let Imported { candles, decimals, .. } = &self.read.imported;
-        let are_few = candles.candles().len() < TELLING;
+        let are_few = candles.candles().len() < PADDING_SAMPLE;
         decimals.filter(|_| are_few).map(step_of).or_else(|| price_step(candles.candles()))
     }
 
@@ -254,7 +255,7 @@ impl ImportedFile {
             0 => String::new(),
             missing => format!(", {missing} missing"),
         };
-        let zone = imported.zone.map(|zone| format!(", times of {zone}")).unwrap_or_default();
+        let zone = imported.zone.map(|zone| format!(", time zone {zone}")).unwrap_or_default();
         let seconds = if imported.in_seconds { ", times in seconds" } else { "" };
         let order = if imported.newest_first { ", newest first" } else { "" };
         write!(
@@ -271,12 +272,12 @@ impl ImportedFile {
         )?;
         for (count, what) in [
             (imported.empty_rows, "without prices"),
-            (imported.skipped_rows, "at a change of the clock"),
+            (imported.skipped_rows, "at a clock change"),
             (imported.unfinished_rows, "of unfinished candles"),
             (imported.excluded_rows, "of other series"),
         ] {
             if count > 0 {
-                write!(f, ", {count} rows {what} left out")?;
+                write!(f, ", {count} rows {what} omitted")?;
             }
         }
         if let Some(reading) = &imported.reading {
@@ -291,21 +292,19 @@ impl ImportedFile {
             let symbol = toml_key(candles.symbol().as_str());
             write!(
                 f,
-                "\n  a configuration rounds prices inside of a candle only where it says [simulation.ticks] {symbol} = {step}, which is the \
-                 last decimal of these"
+                "\n  prices inside candles are rounded only with a tick size; suggested: [simulation.ticks] {symbol} = {step}, the last \
+                 decimal of these prices"
             )?;
             if has_tails(candles.candles()) {
-                f.write_str(
-                    ", digits behind the 15th left out: they are those of binary fractions, no price's",
-                )?;
+                f.write_str(", without digits after the 15th, which are floating-point noise")?;
             }
         }
         let closed = closed_candles(candles);
         if closed > 0 {
             write!(
                 f,
-                "\n  warning: {closed} candles ({:.0} %) lie in hours in which the market is closed; `candlewick data check` lists them, and \
-                 --fix --also closed leaves them out",
+                "\n  warning: {closed} candles ({:.0} %) are outside market hours; `candlewick data check` lists them, and --fix --also \
+                 closed removes them",
                 closed as f64 * 100.0 / candles.candles().len() as f64
             )?;
         }
@@ -326,14 +325,14 @@ impl fmt::Display for ImportedFile {
         match &self.place {
             Place::File(out) => write!(f, "\n  {}", out.display()),
             Place::Catalog { folder, appended: Appended { new, same, revised, forming }, revised_end } => {
-                write!(f, "\n  {}: {new} new, {same} there already, {revised} revised", folder.display())?;
+                write!(f, "\n  {}: {new} new, {same} unchanged, {revised} revised", folder.display())?;
                 if *forming > 0 {
-                    write!(f, ", {forming} not closed yet and left out")?;
+                    write!(f, ", {forming} unfinished and omitted")?;
                 }
                 if let Some(time) = revised_end {
                     write!(
                         f,
-                        "\n  warning: the last stored candle, of {}, has other values here: it was perhaps not finished when it was stored",
+                        "\n  warning: the last stored candle ({}) has other values here; it may have been stored unfinished",
                         utc(*time)
                     )?;
                 }
@@ -341,7 +340,7 @@ impl fmt::Display for ImportedFile {
                     let Series { symbol, interval } = self.read.imported.candles.series();
                     write!(
                         f,
-                        "\n  the stored values stay in force; `candlewick data check {} --fix --also revised` takes the later ones",
+                        "\n  the stored values are kept; `candlewick data check {} --fix --also revised` applies the later ones",
                         shell_word(&format!("{symbol}@{interval}"))
                     )?;
                 }
@@ -351,7 +350,7 @@ impl fmt::Display for ImportedFile {
     }
 }
 
-/// Returns the symbol without separators; `EURUSD.` may be another instrument of its venue.
+/// Returns the symbol without separators. Keeps the dot of `EURUSD.`, which may be another instrument.
 fn plain_name(symbol: &Symbol) -> String {
     symbol.as_str().replace(['/', '-', '_', ' '], "").to_uppercase()
 }

@@ -76,7 +76,7 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { check, mark, text, remedy } = self;
         let (label, style) = mark.label();
-        // Whatever a venue or a system says, a finding is one line.
+        // Texts of venues and systems may have line breaks; a finding is one line.
         let flat = |text: &str| visible(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned();
         write!(f, "{style}{label:<4}{style:#}  {:<13}  {}", check.label(), flat(text))?;
         match remedy {
@@ -86,9 +86,9 @@ impl fmt::Display for Finding {
     }
 }
 
-pub(super) const QUESTION: Duration = Duration::from_secs(15);
-pub(super) const LOOK: Duration = Duration::from_secs(10);
-pub(super) const READING: Duration = Duration::from_mins(1);
+pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
+pub(super) const CHECK_TIMEOUT: Duration = Duration::from_secs(10);
+pub(super) const READ_TIMEOUT: Duration = Duration::from_mins(1);
 
 pub(super) async fn within(limit: Duration, late: Finding, check: impl Future<Output = Finding>) -> Finding {
     tokio::time::timeout(limit, check).await.unwrap_or(late)
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_finding_is_one_line_with_what_to_do() {
+    fn renders_a_finding_on_one_line_with_its_hint() {
         let finding = Check::Disk.fail("full\nto the brim", "make\r\nroom");
         let line = anstream::adapter::strip_str(&finding.to_string()).to_string();
         assert_eq!(line, "FAIL  disk           full to the brim → make room");
@@ -117,11 +117,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_does_not_end_is_reported_as_late() {
+    async fn reports_slow_checks_as_late() {
         let late = || Check::Disk.fail("late", "look");
         assert_eq!(within(Duration::from_millis(1), late(), std::future::pending()).await, late());
         let in_time = Check::Disk.ok("in time");
-        assert_eq!(within(LOOK, late(), async { in_time.clone() }).await, in_time);
-        assert_eq!(blocking(LOOK, late(), || panic!("broken")).await, late());
+        assert_eq!(within(CHECK_TIMEOUT, late(), async { in_time.clone() }).await, in_time);
+        assert_eq!(blocking(CHECK_TIMEOUT, late(), || panic!("broken")).await, late());
     }
 }

@@ -1,6 +1,6 @@
-//! Checks of what lies on this machine: candles, disk, journal and its lease.
+//! Checks of this machine: candles, disk, journal and its lease.
 
-use super::finding::{Check, Finding, LOOK, READING, blocking, within};
+use super::finding::{CHECK_TIMEOUT, Check, Finding, READ_TIMEOUT, blocking, within};
 use super::prices::span;
 use crate::candles::{self, CandleStore, DataName};
 use crate::configuration::Loaded;
@@ -20,42 +20,42 @@ const WEEK: Millis = Millis::from_seconds(7 * 86_400);
 pub(super) async fn check_data(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
     let config = &loaded.config;
     let store = candles::candle_store(loaded);
-    // What does not say its series has failed as configuration.
+    // Files without a series were reported as configuration problems.
     let mut names: Vec<DataName> = config.sandbox.data.iter().filter_map(|text| text.parse().ok()).collect();
     if config.sandbox.data.is_empty() {
         match candles::stored_for(&store.catalog, &config.bots) {
             Ok(stored) => names = stored,
             Err(error) => {
-                report(Check::Data.fail(error.text(), "mend the catalog, or delete what is broken of it"));
+                report(Check::Data.fail(error.text(), "repair the catalog, or delete its damaged files"));
                 return;
             }
         }
         if names.is_empty() {
-            let text = "no files are configured and the catalog has nothing for the bots: live asks the venue for candles, \
-                        `live --sandbox` makes synthetic ones, and a backtest needs files";
+            let text = "no candle files are configured and the catalog has none for the bots: `live` requests candles from the venue, \
+                        `live --sandbox` generates them, and a backtest needs files";
             report(Check::Data.ok(text));
             return;
         }
     }
     let covered: Vec<Series> = names.iter().map(DataName::series).collect();
     for name in names {
-        let late = format!("{name} was not read within {} s", READING.as_secs());
-        let late = Check::Data.warn(late, "look at the disk");
+        let late = format!("{name} could not be read within {} s", READ_TIMEOUT.as_secs());
+        let late = Check::Data.warn(late, "check the disk");
         let store = store.clone();
-        report(blocking(READING, late, move || read_candles(&name, &store)).await);
+        report(blocking(READ_TIMEOUT, late, move || read_candles(&name, &store)).await);
     }
     for bot in config.bots.iter().filter(|bot| !covered.contains(&bot.series())) {
         let series = bot.series();
         let Series { symbol, interval } = series;
-        let remedy = format!("add {symbol}_{interval}.csv to sandbox.data, if you mean to backtest it");
-        report(Check::Data.warn(format!("no file holds {series} for bot \"{}\"", bot.name), remedy));
+        let remedy = format!("to backtest it, add {symbol}_{interval}.csv to sandbox.data");
+        report(Check::Data.warn(format!("no file contains {series} for bot \"{}\"", bot.name), remedy));
     }
 }
 
 fn read_candles(name: &DataName, store: &CandleStore) -> Finding {
     match name.read(store, &mut |_| {}) {
         Ok(series) => judge_candles(series.candles()),
-        Err(error) => Check::Data.fail(error.to_string(), "mend the file, or leave it out of sandbox.data"),
+        Err(error) => Check::Data.fail(error.to_string(), "repair the file, or remove it from sandbox.data"),
     }
 }
 
@@ -65,7 +65,7 @@ fn judge_candles(series: &CandleSeries) -> Finding {
     let holes: Vec<&Gap> = all.iter().filter(|gap| !holds_weekend(gap)).collect();
     let closed = all.len() - holes.len();
     let text = format!(
-        "{}: {} candles, {} to {}, weekends left out: {closed}",
+        "{}: {} candles, {} to {}, closed weekends: {closed}",
         series.series(),
         series.candles().len(),
         day(series.start()),
@@ -75,17 +75,17 @@ fn judge_candles(series: &CandleSeries) -> Finding {
         None => Check::Data.ok(text),
         Some(longest) => Check::Data.warn(
             format!(
-                "{text}, other gaps: {}, the longest of {} candles from {}",
+                "{text}, other gaps: {}, longest {} candles from {}",
                 holes.len(),
                 longest.missing,
                 day(longest.start)
             ),
-            "fill them: a trade that would open in one is refused (NoPrice), one that would close in one is CANCELLED",
+            "fill the gaps: a trade that opens in one is rejected (NoPrice), one that closes in one is CANCELLED",
         ),
     }
 }
 
-/// Returns whether a gap contains a Saturday noon (UTC), when only crypto markets are open.
+/// Returns whether a gap contains Saturday noon UTC, when only crypto markets are open.
 fn holds_weekend(gap: &Gap) -> bool {
     let week = (gap.start - SATURDAY_NOON).floor_to(WEEK) + SATURDAY_NOON;
     let next = if week < gap.start { week + WEEK } else { week };
@@ -94,8 +94,8 @@ fn holds_weekend(gap: &Gap) -> bool {
 
 const MIB: u64 = 1 << 20;
 /// Free space below which a live run should not start; a full disk halts it.
-const TOO_LITTLE: u64 = 64 * MIB;
-const LITTLE: u64 = 1_024 * MIB;
+const MIN_FREE_BYTES: u64 = 64 * MIB;
+const LOW_FREE_BYTES: u64 = 1_024 * MIB;
 
 /// Checks the folder of a file journal, else the working directory with the control socket.
 pub(super) async fn check_disk(url: &JournalUrl) -> Finding {
@@ -105,43 +105,41 @@ pub(super) async fn check_disk(url: &JournalUrl) -> Finding {
         _ => PathBuf::from("."),
     };
     let late = format!("{} does not answer", folder.display());
-    let late = Check::Disk.fail(late, "look at the disk; or name another place: journal.url");
-    blocking(LOOK, late, move || look(&folder, file.as_deref())).await
+    let late = Check::Disk.fail(late, "check the disk, or set another journal.url");
+    blocking(CHECK_TIMEOUT, late, move || inspect_folder(&folder, file.as_deref())).await
 }
 
-fn look(folder: &Path, file: Option<&Path>) -> Finding {
-    // In full, where it is known: `.` says little.
+fn inspect_folder(folder: &Path, file: Option<&Path>) -> Finding {
+    // The absolute path if known, which tells more than `.`.
     let shown = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let shown = shown.display();
     if !folder.is_dir() {
-        return Check::Disk.fail(format!("there is no folder {shown}"), format!("run: mkdir -p {shown}"));
+        return Check::Disk.fail(format!("{shown} does not exist"), format!("run: mkdir -p {shown}"));
     }
     if let Err(error) = write_in(folder) {
-        let text = format!("nothing can be written in {shown}: {error}");
-        return Check::Disk
-            .fail(text, "give this user the right to write there, or name another place: journal.url");
+        let text = format!("cannot write in {shown}: {error}");
+        return Check::Disk.fail(text, "make the folder writable for this user, or set another journal.url");
     }
     if let Some(file) = file.filter(|file| file.exists())
         && let Err(error) = OpenOptions::new().append(true).open(file)
     {
-        let text = format!("{} cannot be written: {error}", file.display());
-        return Check::Disk.fail(text, "give this user the right to write it, or name another: journal.url");
+        let text = format!("cannot write {}: {error}", file.display());
+        return Check::Disk.fail(text, "make the file writable for this user, or set another journal.url");
     }
     match free_bytes(folder) {
-        Ok(Some(free)) => judge_space(&format!("{shown} can be written"), free),
-        Ok(None) => Check::Disk.ok(format!("{shown} can be written; its room is not known")),
-        Err(error) => {
-            Check::Disk.warn(format!("{shown} can be written; its room is not known: {error}"), "look at it")
-        }
+        Ok(Some(free)) => judge_space(&format!("{shown} is writable"), free),
+        Ok(None) => Check::Disk.ok(format!("{shown} is writable; its free space is unknown")),
+        Err(error) => Check::Disk
+            .warn(format!("{shown} is writable; its free space is unknown: {error}"), "check the disk"),
     }
 }
 
 fn judge_space(text: &str, free: u64) -> Finding {
     let text = format!("{text}; {} MiB free", free / MIB);
-    let remedy = "make room: with a full disk the journal cannot be written, and no trade is opened";
-    if free < TOO_LITTLE {
+    let remedy = "free disk space: when the disk is full, the journal cannot be written and no trade opens";
+    if free < MIN_FREE_BYTES {
         Check::Disk.fail(text, remedy)
-    } else if free < LITTLE {
+    } else if free < LOW_FREE_BYTES {
         Check::Disk.warn(text, remedy)
     } else {
         Check::Disk.ok(text)
@@ -168,20 +166,20 @@ fn free_bytes(_folder: &Path) -> io::Result<Option<u64>> {
 
 /// Opens the journal as a reader, which needs no lease, and verifies its chain.
 pub(super) async fn check_journal(url: &JournalUrl) -> Finding {
-    let late = format!("{url} was not read to its end within {} s", READING.as_secs());
-    let late = Check::Journal.warn(late, "its chain is not verified: look again when the disk is quiet");
-    within(READING, late, verify(url)).await
+    let late = format!("{url} could not be read completely within {} s", READ_TIMEOUT.as_secs());
+    let late = Check::Journal.warn(late, "its chain is not verified: repeat when the disk is idle");
+    within(READ_TIMEOUT, late, verify(url)).await
 }
 
 async fn verify(url: &JournalUrl) -> Finding {
-    let Ok(opened) = tokio::time::timeout(LOOK, Reader::open(url)).await else {
-        let text = format!("{url} does not answer within {} s", LOOK.as_secs());
-        return Check::Journal.fail(text, "check journal.url, and that the database runs");
+    let Ok(opened) = tokio::time::timeout(CHECK_TIMEOUT, Reader::open(url)).await else {
+        let text = format!("no answer from {url} within {} s", CHECK_TIMEOUT.as_secs());
+        return Check::Journal.fail(text, "check journal.url and that the database runs");
     };
     let verified = match opened {
         Ok(mut reader) => reader.verify().await,
         Err(JournalError::NotFound { .. }) => {
-            return Check::Journal.ok(format!("there is none yet: the first run begins {url}"));
+            return Check::Journal.ok(format!("no journal yet: the first run creates {url}"));
         }
         Err(error) => Err(error),
     };
@@ -192,40 +190,39 @@ async fn verify(url: &JournalUrl) -> Finding {
             }
             let outside = match verified.exchanges_outside {
                 0 => String::new(),
-                count => format!("; {count} raw exchanges of an earlier program lie outside of it"),
+                count => format!("; {count} raw exchanges of an earlier version are not part of it"),
             };
-            Check::Journal
-                .ok(format!("{url} holds {} entries, and their chain is whole{outside}", verified.entries))
+            Check::Journal.ok(format!("{url} has {} entries with an intact chain{outside}", verified.entries))
         }
-        Err(error) => Check::Journal.fail(error.to_string(), remedy_of_journal(&error)),
+        Err(error) => Check::Journal.fail(error.to_string(), journal_hint(&error)),
     }
 }
 
-fn remedy_of_journal(error: &JournalError) -> &'static str {
+fn journal_hint(error: &JournalError) -> &'static str {
     match error {
         JournalError::BrokenChain { .. } => {
-            "trust no figure from that entry on: restore a copy, or begin another journal once nothing is open"
+            "distrust all figures from that entry on: restore a copy, or start a new journal once no trade is open"
         }
-        JournalError::Damaged { .. } => "restore a copy, or begin another journal once nothing is open",
+        JournalError::Damaged { .. } => "restore a copy, or start a new journal once no trade is open",
         JournalError::NewerSchema { .. } => "use the newer program",
         JournalError::NotAJournal { .. } | JournalError::InvalidUrl { .. } => "correct journal.url",
         JournalError::NotWritable { .. } | JournalError::PermissionDenied { .. } => {
-            "give this user the right to read and write it"
+            "make it readable and writable for this user"
         }
-        JournalError::DiskFull { .. } => "make room on the disk",
-        JournalError::Unavailable { .. } => "check journal.url, and that the database runs",
+        JournalError::DiskFull { .. } => "free disk space",
+        JournalError::Unavailable { .. } => "check journal.url and that the database runs",
         JournalError::FileGone { .. } => "put the journal file back",
         JournalError::WithoutPostgres { .. } => {
-            "build the program with --features postgres, or name a file in journal.url"
+            "build with --features postgres, or set journal.url to a file"
         }
-        JournalError::OlderSchema { .. } => "let a bot of this program write it",
+        JournalError::OlderSchema { .. } => "start a bot of this version, which upgrades it",
         JournalError::HeldBy { .. } | JournalError::LostLease { .. } => "stop the other process",
-        _ => "look at the file, and at journal.url",
+        _ => "check the file and journal.url",
     }
 }
 
 pub(super) async fn check_lease(url: &JournalUrl) -> Finding {
-    let late = Check::Lease.warn("not known: the journal does not answer", "mend that first");
+    let late = Check::Lease.warn("unknown: the journal does not answer", "fix the journal first");
     let judged = async {
         let holder = match Reader::open(url).await {
             Ok(mut reader) => reader.holder().await,
@@ -233,27 +230,27 @@ pub(super) async fn check_lease(url: &JournalUrl) -> Finding {
             Err(error) => Err(error),
         };
         match holder {
-            Ok(None) => Check::Lease.ok("nobody holds the journal"),
+            Ok(None) => Check::Lease.ok("the journal is free"),
             Ok(Some(lease)) => {
                 let judge_here = Holder::of_this_process("candlewick doctor");
                 judge_lease(&lease, LeaseTerms::default().is_over(&lease, &judge_here))
             }
-            Err(_) => Check::Lease.warn("not known: the journal cannot be read", "mend that first"),
+            Err(_) => Check::Lease.warn("unknown: the journal cannot be read", "fix the journal first"),
         }
     };
-    within(LOOK, late, judged).await
+    within(CHECK_TIMEOUT, late, judged).await
 }
 
 fn judge_lease(lease: &Lease, is_over: bool) -> Finding {
     let Lease { holder, silence, duration, .. } = lease;
-    let text = format!("{holder} holds the journal; its last sign of life is {} old", span(*silence));
+    let text = format!("{holder} holds the journal; its last heartbeat was {} ago", span(*silence));
     if is_over {
         Check::Lease
-            .warn(text, "it has died, or cannot be seen any more: the next run takes the journal over")
+            .warn(text, "the process has ended or is not visible: the next run takes the journal over")
     } else if silence > duration {
-        Check::Lease.warn(text, "it lives and does nothing: let it go on, or end it")
+        Check::Lease.warn(text, "the process is alive but idle: wait for it, or stop it")
     } else {
-        Check::Lease.ok(format!("{text}: a second run would be refused"))
+        Check::Lease.ok(format!("{text}: a second run cannot start"))
     }
 }
 
@@ -269,41 +266,41 @@ mod tests {
     }
 
     #[test]
-    fn gaps_are_reported_and_weekends_are_none() {
+    fn reports_gaps_except_weekends() {
         // Hour 0 is Thursday 1970-01-01 00:00; Saturday noon is hour 60.
         check_gaps(&[0, 1, 2], Mark::Ok, "EURUSD 1h: 3 candles, 1970-01-01 00:00 to 1970-01-01 03:00");
-        check_gaps(&[46, 47, 94, 95], Mark::Ok, "weekends left out: 1");
-        check_gaps(&[59, 61], Mark::Ok, "weekends left out: 1");
-        check_gaps(&[58, 60], Mark::Warn, "out: 0, other gaps: 1, the longest of 1 candles from 1970-01-03");
-        check_gaps(&[0, 2, 8, 9], Mark::Warn, "gaps: 2, the longest of 5 candles from 1970-01-01 03:00");
-        check_gaps(&[47, 94, 96, 47 + 168, 94 + 168], Mark::Warn, "weekends left out: 2");
+        check_gaps(&[46, 47, 94, 95], Mark::Ok, "closed weekends: 1");
+        check_gaps(&[59, 61], Mark::Ok, "closed weekends: 1");
+        check_gaps(&[58, 60], Mark::Warn, "weekends: 0, other gaps: 1, longest 1 candles from 1970-01-03");
+        check_gaps(&[0, 2, 8, 9], Mark::Warn, "gaps: 2, longest 5 candles from 1970-01-01 03:00");
+        check_gaps(&[47, 94, 96, 47 + 168, 94 + 168], Mark::Warn, "closed weekends: 2");
     }
 
     #[test]
-    fn a_folder_that_can_be_written_is_left_as_it_was() {
+    fn leaves_a_writable_folder_unchanged() {
         let folder = tempfile::tempdir().unwrap();
-        let finding = look(folder.path(), Some(&folder.path().join("none.db")));
+        let finding = inspect_folder(folder.path(), Some(&folder.path().join("none.db")));
         assert!(finding.mark != Mark::Fail || finding.text.contains("MiB free"), "{finding}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-        let missing = look(&folder.path().join("no"), None);
+        let missing = inspect_folder(&folder.path().join("no"), None);
         assert!(missing.mark == Mark::Fail && missing.to_string().contains("mkdir -p"), "{missing}");
-        let blocked = look(folder.path(), Some(folder.path()));
-        assert!(blocked.mark == Mark::Fail && blocked.text.contains("cannot be written"), "{blocked}");
+        let blocked = inspect_folder(folder.path(), Some(folder.path()));
+        assert!(blocked.mark == Mark::Fail && blocked.text.contains("cannot write"), "{blocked}");
     }
 
     #[test]
-    fn little_room_is_worth_a_word_and_none_fails() {
+    fn warns_about_little_space_and_fails_without() {
         for (mib, mark) in [(63, Mark::Fail), (64, Mark::Warn), (1_023, Mark::Warn), (1_024, Mark::Ok)] {
             assert_eq!(judge_space("x", mib * MIB).mark, mark, "{mib} MiB");
         }
     }
 
     #[test]
-    fn a_dead_or_silent_holder_is_worth_a_word() {
+    fn warns_about_dead_or_silent_holders() {
         for (silence, is_over, mark, part) in [
             (3_000, false, Mark::Ok, "candlewick 1 (process 7 on h) holds the journal"),
-            (30_000, false, Mark::Ok, "30.0 s old: a second run would be refused"),
-            (30_001, false, Mark::Warn, "lives and does nothing"),
+            (30_000, false, Mark::Ok, "30.0 s ago: a second run cannot start"),
+            (30_001, false, Mark::Warn, "alive but idle"),
             (3_000, true, Mark::Warn, "takes the journal over"),
         ] {
             let program = "candlewick 1".into();

@@ -1,4 +1,4 @@
-//! Preflight checks of a live run, each with a timeout. They change nothing but a temporary file next to the
+//! Preflight checks of a live run, each with a timeout. They only write a temporary file next to the
 //! journal. A check that depends on a failed one is skipped with a note, so each cause yields one FAIL.
 
 mod finding;
@@ -15,7 +15,7 @@ use crate::configuration::{Loaded, journal_url};
 use candlewick_sdk::Registry;
 use finding::Check;
 use std::path::PathBuf;
-use venue::{Asked, ClockSamples};
+use venue::{ClockSamples, Probe};
 
 pub async fn examine(files: &[PathBuf], registry: &Registry, report: &mut dyn FnMut(Finding)) {
     let (loaded, finding) = setup::check_configuration(files, registry);
@@ -31,7 +31,7 @@ pub async fn examine(files: &[PathBuf], registry: &Registry, report: &mut dyn Fn
 }
 
 async fn examine_venue(loaded: &Loaded, samples: &mut ClockSamples, report: &mut dyn FnMut(Finding)) {
-    let Some(asked) = Asked::of(loaded) else { return };
+    let Some(asked) = Probe::new(loaded) else { return };
     let user = venue::check_user(&asked, samples).await;
     let is_known = user.mark == Mark::Ok;
     report(user);
@@ -40,18 +40,18 @@ async fn examine_venue(loaded: &Loaded, samples: &mut ClockSamples, report: &mut
         report(venue::check_open_trades(&asked, loaded).await);
     } else {
         for check in [Check::Wallets, Check::OpenTrades] {
-            report(check.warn("not asked: the trading API comes first", "mend that"));
+            report(check.warn("skipped", "fix the trading API first"));
         }
     }
     if prices::check_prices(&asked, &loaded.config.bots, samples, report).await {
         prices::check_candles(&asked, &loaded.config.bots, samples, report).await;
     } else {
-        report(Check::Candles.warn("not asked: the price API comes first", "mend that"));
+        report(Check::Candles.warn("skipped", "fix the price API first"));
     }
 }
 
 async fn examine_machine(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
-    // Without a URL the configuration has failed already.
+    // A missing URL is reported as a configuration problem.
     if let Ok(url) = journal_url(loaded) {
         report(machine::check_disk(&url).await);
         report(machine::check_journal(&url).await);

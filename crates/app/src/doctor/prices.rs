@@ -1,7 +1,7 @@
 //! Checks of prices and candles of each bot at the symbol price API.
 
 use super::finding::{Check, Finding};
-use super::venue::{Api, Asked, ClockSamples, ask, remedy};
+use super::venue::{Api, ClockSamples, Probe, ask, remedy};
 use crate::configuration::asset_type_of_bot;
 use candlewick_broker::{AsOf, BrokerError, CandleQuery, Candles, MarketData, PriceAnswer, PriceRecord};
 use candlewick_engine::BotSettings;
@@ -10,18 +10,17 @@ use std::collections::BTreeSet;
 
 /// Maximum age of a price without a warning; open markets move every second.
 const FRESH: Millis = Millis::MINUTE;
-/// Suffix for pairs that venues price themselves (`observed: values`).
+/// Suffix of pairs priced by the venue itself (`observed: values`).
 const OTC: &str = ".OTC";
 
-/// Checks each symbol and returns whether the API answers.
 pub(super) async fn check_prices(
-    asked: &Asked,
+    asked: &Probe,
     bots: &[BotSettings],
     samples: &mut ClockSamples,
     report: &mut dyn FnMut(Finding),
 ) -> bool {
     if !asked.has_key {
-        report(Check::PriceApi.warn("not asked: there is no api-key", "give one first"));
+        report(Check::PriceApi.warn("skipped: no api-key is set", "set the api-key first"));
         return false;
     }
     let mut seen = BTreeSet::new();
@@ -35,12 +34,12 @@ pub(super) async fn check_prices(
     true
 }
 
-/// Checks a symbol; errors that are not about it would only repeat for the next one.
-async fn check_symbol(asked: &Asked, symbol: Symbol, samples: &mut ClockSamples) -> (Finding, bool) {
+/// Checks a symbol. Returns whether to continue: other errors would repeat for each symbol.
+async fn check_symbol(asked: &Probe, symbol: Symbol, samples: &mut ClockSamples) -> (Finding, bool) {
     match ask(asked.venue.price(&symbol, AsOf::Latest), samples).await {
         Ok(PriceAnswer::Record(record)) => (judge_price(symbol, &record, samples.venue_now()), true),
         Ok(PriceAnswer::NotYet) => {
-            let text = format!("{symbol}: the venue says OK to a question for the latest price");
+            let text = format!("{symbol}: the venue answered OK without a latest price");
             (Check::PriceApi.warn(text, "check broker.price_url"), true)
         }
         Err(BrokerError::NotFound { .. }) => (not_found(asked, symbol, samples).await, true),
@@ -52,17 +51,17 @@ async fn check_symbol(asked: &Asked, symbol: Symbol, samples: &mut ClockSamples)
 }
 
 fn judge_price(symbol: Symbol, record: &PriceRecord, now: Millis) -> Finding {
-    // A record is a bar of one second, by its open time.
+    // A record is a one-second bar, stamped with its open time.
     let age = (now - record.time - Millis::SECOND).max(Millis::ZERO);
     let text = format!("{symbol}: {}, {} old", record.prices.close, span(age));
     if age > FRESH {
-        Check::PriceApi.warn(text, "its market may be closed: signals on old data are refused (StaleData)")
+        Check::PriceApi.warn(text, "its market may be closed: signals on stale data are rejected (StaleData)")
     } else {
         Check::PriceApi.ok(text)
     }
 }
 
-async fn not_found(asked: &Asked, symbol: Symbol, samples: &mut ClockSamples) -> Finding {
+async fn not_found(asked: &Probe, symbol: Symbol, samples: &mut ClockSamples) -> Finding {
     let mut known = Vec::new();
     for other in alternatives(symbol) {
         let answer = ask(asked.venue.price(&other, AsOf::Latest), samples).await;
@@ -70,13 +69,13 @@ async fn not_found(asked: &Asked, symbol: Symbol, samples: &mut ClockSamples) ->
             known.push(format!("\"{other}\""));
         }
     }
-    let slot = "the venue's own list has the pairs of this slot (broker.slot)";
+    let slot = "the venue lists the pairs of this slot (broker.slot)";
     let remedy = if known.is_empty() {
-        format!("check the bots' symbol; {slot}")
+        format!("check the symbol of the bots; {slot}")
     } else {
         format!("did you mean {}? {slot}", known.join(" or "))
     };
-    Check::PriceApi.fail(format!("{symbol}: there is no such pair"), remedy)
+    Check::PriceApi.fail(format!("{symbol}: unknown pair"), remedy)
 }
 
 pub fn alternatives(symbol: Symbol) -> Vec<Symbol> {
@@ -101,14 +100,14 @@ pub(super) fn span(length: Millis) -> String {
     }
 }
 
-const FEWEST: i64 = 3;
-const MOST: i64 = 500;
+const MIN_CANDLES: i64 = 3;
+const MAX_CANDLES: i64 = 500;
 /// Lookback for the last candles of a closed market: a long weekend.
-const LONG_AGO: Millis = Millis::from_seconds(4 * 86_400);
-const JUST_NOW: Millis = Millis::from_seconds(5);
+const LONG_WEEKEND: Millis = Millis::from_seconds(4 * 86_400);
+const CANDLE_GRACE: Millis = Millis::from_seconds(5);
 
 pub(super) async fn check_candles(
-    asked: &Asked,
+    asked: &Probe,
     bots: &[BotSettings],
     samples: &mut ClockSamples,
     report: &mut dyn FnMut(Finding),
@@ -122,37 +121,37 @@ pub(super) async fn check_candles(
     }
 }
 
-async fn check_series(asked: &Asked, bot: &BotSettings, samples: &mut ClockSamples) -> Finding {
+async fn check_series(asked: &Probe, bot: &BotSettings, samples: &mut ClockSamples) -> Finding {
     let name = format!("{} {}", bot.symbol, bot.interval);
     let now = samples.venue_now();
     let window = Window::before(now, bot.interval);
-    // The candle that forms is asked for as well: whether it is sent is worth knowing.
+    // Requests the forming candle as well, to report whether it is sent.
     let end = now + bot.interval.length();
     match ask(asked.venue.candles(&query(bot, window.start, end)), samples).await {
         Ok(candles) => match window.judge(&name, &candles) {
             Some(finding) => finding,
-            None => nothing_lately(asked, bot, &name, samples).await,
+            None => explain_none(asked, bot, &name, samples).await,
         },
-        Err(error) => Check::Candles.fail(format!("{name}: {error}"), remedy_of(&error, bot)),
+        Err(error) => Check::Candles.fail(format!("{name}: {error}"), candle_hint(&error, bot)),
     }
 }
 
 /// Distinguishes a closed market, which has candles of earlier days, from an unknown series.
-async fn nothing_lately(asked: &Asked, bot: &BotSettings, name: &str, samples: &mut ClockSamples) -> Finding {
+async fn explain_none(asked: &Probe, bot: &BotSettings, name: &str, samples: &mut ClockSamples) -> Finding {
     let now = samples.venue_now();
-    match ask(asked.venue.candles(&query(bot, now - LONG_AGO, now)), samples).await {
+    match ask(asked.venue.candles(&query(bot, now - LONG_WEEKEND, now)), samples).await {
         Ok(candles) if !candles.candles.is_empty() => Check::Candles.warn(
-            format!("{name}: none lately, though there are of the last {}", span(LONG_AGO)),
+            format!("{name}: no recent candles, but some within the last {}", span(LONG_WEEKEND)),
             "its market may be closed: the bot waits for the next candle",
         ),
         Ok(_) => {
             let asset_type = asset_type_of_bot(bot);
             let remedy = format!(
-                "check the bot's interval and asset_type (\"{asset_type}\"; crypto, forex and otc are known)"
+                "check the bot's interval and asset_type (\"{asset_type}\"; known are crypto, forex and otc)"
             );
-            Check::Candles.fail(format!("{name}: there are none of the last {}", span(LONG_AGO)), remedy)
+            Check::Candles.fail(format!("{name}: no candles within the last {}", span(LONG_WEEKEND)), remedy)
         }
-        Err(error) => Check::Candles.fail(format!("{name}: {error}"), remedy_of(&error, bot)),
+        Err(error) => Check::Candles.fail(format!("{name}: {error}"), candle_hint(&error, bot)),
     }
 }
 
@@ -160,10 +159,10 @@ fn query(bot: &BotSettings, start: Millis, end: Millis) -> CandleQuery {
     CandleQuery { symbol: bot.symbol, interval: bot.interval, start, end }
 }
 
-fn remedy_of(error: &BrokerError, bot: &BotSettings) -> String {
+fn candle_hint(error: &BrokerError, bot: &BotSettings) -> String {
     match error {
         BrokerError::NotFound { .. } | BrokerError::Rejected { .. } => format!(
-            "check bot \"{}\": its symbol, its interval, and asset_type (\"{}\"; crypto, forex and otc are known)",
+            "check bot \"{}\": its symbol, interval and asset_type (\"{}\"; known are crypto, forex and otc)",
             bot.name,
             asset_type_of_bot(bot)
         ),
@@ -180,7 +179,7 @@ struct Window {
 
 impl Window {
     fn before(now: Millis, interval: Interval) -> Self {
-        let expected = (Millis::HOUR.get() / interval.length().get()).clamp(FEWEST, MOST);
+        let expected = (Millis::HOUR.get() / interval.length().get()).clamp(MIN_CANDLES, MAX_CANDLES);
         let start = now.floor_to(interval.length()) - interval.length() * expected;
         Self { interval, start, now, expected }
     }
@@ -188,7 +187,7 @@ impl Window {
     /// Returns `None` if no candle of the window has closed.
     fn judge(&self, name: &str, candles: &Candles) -> Option<Finding> {
         let length = self.interval.length();
-        // By the venue's clock: ours may be ahead of it.
+        // Uses the venue's clock, since ours may be ahead.
         let has_closed = |candle: &Candle| candle.time() + length <= self.now;
         let times: BTreeSet<Millis> =
             candles.candles.iter().filter(|candle| has_closed(candle)).map(Candle::time).collect();
@@ -196,9 +195,9 @@ impl Window {
         let last_close = self.now.floor_to(length);
         let is_only_late = closed + 1 == expected
             && !times.contains(&(last_close - length))
-            && self.now - last_close < JUST_NOW;
+            && self.now - last_close < CANDLE_GRACE;
         let is_forming_sent = candles.forming + candles.candles.len() > times.len();
-        let forming = if is_forming_sent { "sent too, and left out" } else { "not sent" };
+        let forming = if is_forming_sent { "sent, but ignored" } else { "not sent" };
         let text = format!(
             "{name}: {closed} of {expected} closed candles of the last {}; the forming one is {forming}",
             span(length * expected)
@@ -206,7 +205,7 @@ impl Window {
         let remedy = match candles.unusable {
             0 if closed >= expected || is_only_late => return (closed > 0).then(|| Check::Candles.ok(text)),
             0 => format!("missing: {}; indicators do not include them", expected - closed),
-            unusable => format!("rows that are no sound candles: {unusable}; each counts as a gap"),
+            unusable => format!("invalid rows: {unusable}; each counts as a gap"),
         };
         (closed > 0).then(|| Check::Candles.warn(text, remedy))
     }
@@ -220,7 +219,7 @@ mod tests {
     use candlewick_sdk::Ohlcv;
 
     #[test]
-    fn other_ways_to_write_a_pair_are_tried() {
+    fn tries_other_notations_of_a_pair() {
         for (symbol, expected) in [
             ("btc/usdt", &["BTCUSDT", "BTCUSDT.OTC"][..]),
             ("EUR-USD", &["EURUSD", "EURUSD.OTC"]),
@@ -235,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_price_is_worth_a_word() {
+    fn warns_about_an_old_price() {
         let symbol = "EURUSD".parse().unwrap();
         let prices = Ohlcv { open: 1.0, high: 2.0, low: 1.0, close: 1.25, volume: 0.0 };
         let record = |time| PriceRecord { time: Millis::new(time), prices, recorded_time: None };
@@ -268,20 +267,20 @@ mod tests {
     }
 
     #[test]
-    fn closed_candles_of_the_last_hour_are_counted_and_the_forming_one_is_not() {
+    fn counts_closed_candles_of_the_last_hour() {
         let hour: Vec<i64> = (40..100).collect();
         // It is minute 100 and 30 seconds.
         let now = 100 * 60_000 + 30_000;
         check_window(&hour, now, Mark::Ok, &["60 of 60 closed candles of the last 60 min", "is not sent"]);
         let longer: Vec<i64> = (30..=100).collect();
-        check_window(&longer, now, Mark::Ok, &["60 of 60", "forming one is sent too"]);
+        check_window(&longer, now, Mark::Ok, &["60 of 60", "forming one is sent"]);
         check_window(&hour[1..], now, Mark::Warn, &["59 of 60", "missing: 1"]);
         check_window(&hour[..59], now, Mark::Warn, &["59 of 60"]);
         // Three seconds after its close a candle may not be there yet.
         check_window(&hour[..59], 100 * 60_000 + 3_000, Mark::Ok, &["59 of 60"]);
         check_window(&hour[1..], 100 * 60_000 + 3_000, Mark::Warn, &["59 of 60"]);
         let unsound = [&hour[..], &[-50]].concat();
-        check_window(&unsound, now, Mark::Warn, &["no sound candles: 1"]);
+        check_window(&unsound, now, Mark::Warn, &["invalid rows: 1"]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Checks of the configuration and of what it names: credentials, control channel, signal sources, time zones.
+//! Checks of the configuration: credentials, control channel, signal sources and time zones.
 
 use super::finding::{Check, Finding};
 use crate::configuration::{
@@ -17,9 +17,9 @@ use std::path::PathBuf;
 use tokio::net::TcpListener;
 
 const REMEDY: &str =
-    "mend it; `candlewick config check` lists all that is wrong, `config show` where values come from";
+    "fix it; `candlewick config check` lists all problems, `config show` the origin of each value";
 
-const BUILT_IN: &str = "none given: the built-in example bots, for `backtest`, `sandbox` and `live --sandbox`; `live` and \
+const BUILT_IN: &str = "none given: built-in example bots for `backtest`, `sandbox` and `live --sandbox`; `live` and \
                         `paper` need --config";
 
 /// Loads and checks the configuration. Real money needs one confirmation, as nothing trades.
@@ -35,7 +35,7 @@ pub(super) fn check_configuration(files: &[PathBuf], registry: &Registry) -> (Op
         problems.extend(problem_of_network(&loaded));
     }
     let finding = if problems.is_empty() {
-        sound(files, &loaded, registry)
+        describe_valid(files, &loaded, registry)
     } else {
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
         Check::Configuration.fail(problems.join("; "), REMEDY)
@@ -43,7 +43,7 @@ pub(super) fn check_configuration(files: &[PathBuf], registry: &Registry) -> (Op
     (Some(loaded), finding)
 }
 
-fn sound(files: &[PathBuf], loaded: &Loaded, registry: &Registry) -> Finding {
+fn describe_valid(files: &[PathBuf], loaded: &Loaded, registry: &Registry) -> Finding {
     let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
     let from = if names.is_empty() { BUILT_IN.to_owned() } else { names.join(", ") };
     let bots = loaded.config.bots.len();
@@ -76,7 +76,7 @@ pub(super) fn check_credentials(loaded: &Loaded) -> Vec<Finding> {
     if !problems.is_empty() {
         let fail = |problem: &crate::configuration::Problem| {
             Check::Credentials
-                .fail(problem.to_string(), "give the credential in the environment, or in a file of mode 600")
+                .fail(problem.to_string(), "set it in the environment, or in a file of mode 600")
         };
         return problems.iter().map(fail).collect();
     }
@@ -87,7 +87,7 @@ pub(super) fn check_credentials(loaded: &Loaded) -> Vec<Finding> {
         match given.iter().find(|(name, _)| *name == key) {
             Some((_, origin)) => found.push(format!("{header} from {origin}")),
             None => missing.push(Check::Credentials.fail(
-                format!("there is no {header}"),
+                format!("no {header} is set"),
                 format!("set CANDLEWICK_BROKER__{} or broker.{key}_file; {without}", key.to_uppercase()),
             )),
         }
@@ -96,10 +96,10 @@ pub(super) fn check_credentials(loaded: &Loaded) -> Vec<Finding> {
 }
 
 pub(super) async fn check_control(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
-    // Without them the configuration has failed already.
+    // Missing paths are reported as configuration problems.
     let Ok(paths) = control_paths(loaded) else { return };
     if paths.halt_file.is_there() {
-        let remedy = "a bot that starts opens no trade: `candlewick resume` removes it";
+        let remedy = "new bots open no trades until `candlewick resume` removes it";
         report(Check::Control.warn(paths.halt_file.reason(), remedy));
     }
     report(ask_bot(&paths).await);
@@ -109,22 +109,20 @@ async fn ask_bot(paths: &ControlPaths) -> Finding {
     let socket = paths.socket.display();
     match send_order(&paths.socket, &ControlOrder::Status, None).await {
         Ok(ControlAnswer::Done { state }) => Check::Control.ok(describe(&state)),
-        Ok(ControlAnswer::Signal { .. }) => Check::Control.warn(
-            format!("a bot listens at {socket}, but answers what it was not asked"),
-            "look at what it does",
-        ),
+        Ok(ControlAnswer::Signal { .. }) => Check::Control
+            .warn(format!("a bot listens at {socket}, but its answer is unexpected"), "check that bot"),
         Ok(
             ControlAnswer::Refused { problem }
             | ControlAnswer::VenueFailed { problem }
             | ControlAnswer::Unanswered { problem },
-        ) => Check::Control.warn(format!("a bot listens at {socket}, but {problem}"), "look at what it does"),
+        ) => Check::Control.warn(format!("a bot listens at {socket}, but {problem}"), "check that bot"),
         Err(ControlError::NoBotListens { .. }) => Check::Control.ok(format!("no bot listens at {socket}")),
         Err(error @ ControlError::NoSocketsHere) => {
             let path = paths.halt_file.path().display();
-            Check::Control.warn(error.to_string(), format!("make the file {path} to halt a bot"))
+            Check::Control.warn(error.to_string(), format!("create the file {path} to halt a bot"))
         }
         Err(error) => {
-            let remedy = "`halt` may not reach a bot there: set control.socket to a place of your own";
+            let remedy = "`halt` may not reach a bot there: set control.socket to a private path";
             Check::Control.warn(error.to_string(), remedy)
         }
     }
@@ -132,17 +130,17 @@ async fn ask_bot(paths: &ControlPaths) -> Finding {
 
 pub(super) async fn check_signals(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
     let signals = &loaded.config.signals;
-    // A list that cannot be read has failed as a part of the configuration.
+    // An unreadable list is reported as a configuration problem.
     if let Some(words) = list_words(loaded, None) {
         let zone = &signals.timezone;
-        let is_over = words.contains("; nothing is to come");
+        let is_over = words.contains("; no entry is pending");
         report(if is_over {
             Check::Signals.warn(
-                format!("list {words}: by today's date all of it is past"),
-                "give the list entries of the days to come; a backtest, or a sandbox whose clock begins before them, takes those that it has",
+                format!("list {words}: all entries are in the past"),
+                "add future entries; a backtest, or a sandbox that starts earlier, uses the past ones",
             )
         } else {
-            Check::Signals.ok(format!("list {words}; times without a zone are those of {zone}"))
+            Check::Signals.ok(format!("list {words}; times without a zone are in {zone}"))
         });
     }
     if let Some(address) = signals.listen
@@ -151,29 +149,29 @@ pub(super) async fn check_signals(loaded: &Loaded, report: &mut dyn FnMut(Findin
         report(webhook(loaded, address).await);
     }
     if signals.stdin {
-        report(Check::Signals.ok("standard input is read, a JSON object a line"));
+        report(Check::Signals.ok("standard input: one JSON object per line"));
     }
 }
 
 async fn webhook(loaded: &Loaded, address: SocketAddr) -> Finding {
     let signals = &loaded.config.signals;
     let senders = match signals.allowed_addresses.len() {
-        0 => "from everywhere that reaches it".to_owned(),
+        0 => "from any address".to_owned(),
         1 => "from 1 address or network".to_owned(),
         count => format!("from {count} addresses or networks"),
     };
-    let proxy = if signals.behind_proxy { ", as the proxy before it names them" } else { "" };
+    let proxy = if signals.behind_proxy { ", as reported by the proxy" } else { "" };
     let most = signals.requests_per_minute;
     let what =
-        format!("webhook at http://{address}/signal, {senders}{proxy}, {most} a minute, with a secret");
+        format!("webhook at http://{address}/signal, {senders}{proxy}, {most} per minute, with a secret");
     match TcpListener::bind(address).await {
         Ok(_) => Check::Signals.ok(what),
         Err(_) if is_running(loaded).await => {
-            Check::Signals.ok(format!("{what}; the address is taken, as it is while the bot runs"))
+            Check::Signals.ok(format!("{what}; the address is in use by the running bot"))
         }
         Err(error) => Check::Signals.fail(
             format!("the webhook cannot listen at {address}: {error}"),
-            "set signals.listen to an address of this machine with a free port, such as 127.0.0.1:7790",
+            "set signals.listen to an address of this machine and a free port, such as 127.0.0.1:7790",
         ),
     }
 }
@@ -190,10 +188,10 @@ pub(super) fn check_time_zones(risk: &RiskSettings, now: Millis) -> Finding {
     let mut parts = vec![format!(
         "the day of the limits starts at {} {}",
         risk.day_start,
-        there(&risk.day_timezone, now)
+        zone_text(&risk.day_timezone, now)
     )];
     for hours in &risk.hours {
-        parts.push(format!("trades from {} to {} {}", hours.from, hours.to, there(&hours.timezone, now)));
+        parts.push(format!("trades from {} to {} {}", hours.from, hours.to, zone_text(&hours.timezone, now)));
     }
     if risk.hours.is_empty() {
         parts.push("trades at all hours (risk.hours)".to_owned());
@@ -205,20 +203,20 @@ pub(super) fn check_time_zones(risk: &RiskSettings, now: Millis) -> Finding {
         Check::TimeZones.ok(text)
     } else {
         let remedy =
-            format!("{} is no time zone: use an IANA name, such as Europe/London", unknown.join(", "));
+            format!("{} is not a time zone: use an IANA name, such as Europe/London", unknown.join(", "));
         Check::TimeZones.fail(text, remedy)
     }
 }
 
 /// Formats a zone as `Europe/London (now 14:05, with summer time)`.
-fn there(name: &str, now: DateTime<Utc>) -> String {
+fn zone_text(name: &str, now: DateTime<Utc>) -> String {
     let Some(zone) = time_zone(name) else { return name.to_owned() };
     let local = now.with_timezone(&zone).format("%H:%M");
     let offset = |moment: DateTime<Utc>| zone.offset_from_utc_datetime(&moment.naive_utc()).fix();
-    // Clocks that change do so twice a year, and stand otherwise for at least three months.
+    // DST changes occur twice a year, at least three months apart.
     let changes = [91, 182, 273].iter().any(|days| offset(now + Duration::days(*days)) != offset(now));
-    let summer = if changes { ", its clocks change in summer" } else { "" };
-    format!("{name} (now {local} there{summer})")
+    let summer = if changes { ", with summer time" } else { "" };
+    format!("{name} (now {local}{summer})")
 }
 
 #[cfg(test)]
@@ -242,7 +240,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn each_door_that_is_open_is_said_and_one_that_would_not_open_fails() {
+    async fn reports_signal_sources_and_fails_for_unusable_ones() {
         assert_eq!(findings("", "").await, []);
         let found =
             findings("list = LIST\ntimezone = \"Europe/Berlin\"\nstdin = true", "10:30;BTCUSDT;CALL").await;
@@ -269,11 +267,11 @@ mod tests {
     }
 
     #[test]
-    fn each_time_of_day_is_reported_with_its_zone() {
-        check_zone("UTC", Mark::Ok, "starts at 00:00 UTC (now 12:00 there); trades at all hours");
-        check_zone("America/New_York", Mark::Ok, "(now 07:00 there, its clocks change in summer)");
-        check_zone("Asia/Tokyo", Mark::Ok, "(now 21:00 there)");
-        check_zone("Mars/Base", Mark::Fail, "Mars/Base is no time zone");
+    fn reports_times_of_day_with_their_zones() {
+        check_zone("UTC", Mark::Ok, "starts at 00:00 UTC (now 12:00); trades at all hours");
+        check_zone("America/New_York", Mark::Ok, "(now 07:00, with summer time)");
+        check_zone("Asia/Tokyo", Mark::Ok, "(now 21:00)");
+        check_zone("Mars/Base", Mark::Fail, "Mars/Base is not a time zone");
         let (from, to, timezone) = ("09:00".into(), "17:00".into(), "Europe/London".into());
         let hours = Hours { days: Vec::new(), from, to, timezone };
         let risk = RiskSettings { hours: vec![hours], ..RiskSettings::default() };

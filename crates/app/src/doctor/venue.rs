@@ -1,6 +1,6 @@
 //! The venue client of the checks, and the checks of its clock, token, wallets and open trades.
 
-use super::finding::{Check, Finding, QUESTION};
+use super::finding::{Check, Finding, REQUEST_TIMEOUT};
 use crate::configuration::{Config, Loaded, asset_types, credentials, journal_url};
 use crate::recent::read_recent;
 use candlewick_api::HttpBroker;
@@ -16,9 +16,9 @@ use candlewick_sdk::rust_decimal::Decimal;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-const PATIENCE_MS: u64 = 10_000;
+const REQUEST_TIMEOUT_MS: u64 = 10_000;
 
-pub(super) struct Asked {
+pub(super) struct Probe {
     pub(super) venue: HttpBroker,
     pub(super) base_url: String,
     pub(super) price_url: String,
@@ -32,13 +32,13 @@ pub enum Api {
     Price,
 }
 
-impl Asked {
-    pub(super) fn of(loaded: &Loaded) -> Option<Self> {
+impl Probe {
+    pub(super) fn new(loaded: &Loaded) -> Option<Self> {
         let mut settings = loaded.config.broker.client.clone();
-        settings.read_deadline_ms = settings.read_deadline_ms.min(PATIENCE_MS);
-        settings.timeout_ms = settings.timeout_ms.min(PATIENCE_MS);
+        settings.read_deadline_ms = settings.read_deadline_ms.min(REQUEST_TIMEOUT_MS);
+        settings.timeout_ms = settings.timeout_ms.min(REQUEST_TIMEOUT_MS);
         let (base_url, price_url) = (settings.base_url.clone(), settings.price_url.clone());
-        // Credentials that cannot be read have been reported: the venue is asked without them.
+        // Unreadable credentials are already reported; the venue is checked without them.
         let credentials = credentials(loaded).unwrap_or_default();
         let (has_token, has_key) = (credentials.api_token.is_some(), credentials.api_key.is_some());
         let asset_types = asset_types(&loaded.config.bots);
@@ -52,15 +52,15 @@ pub(super) async fn ask<T>(
     question: impl Future<Output = Result<Reply<T>, BrokerError>>,
     samples: &mut ClockSamples,
 ) -> Result<T, BrokerError> {
-    match tokio::time::timeout(QUESTION, question).await {
+    match tokio::time::timeout(REQUEST_TIMEOUT, question).await {
         Ok(Ok(reply)) => {
             samples.record(&reply);
             Ok(reply.value)
         }
         Ok(Err(error)) => Err(error),
-        Err(_) => {
-            Err(BrokerError::Unavailable { text: format!("no answer within {} s", QUESTION.as_secs()) })
-        }
+        Err(_) => Err(BrokerError::Unavailable {
+            text: format!("no answer within {} s", REQUEST_TIMEOUT.as_secs()),
+        }),
     }
 }
 
@@ -70,20 +70,22 @@ pub fn remedy(error: &BrokerError, api: Api) -> String {
         Api::Price => ("broker.price_url", "CANDLEWICK_BROKER__API_KEY or broker.api_key_file"),
     };
     match error {
-        BrokerError::Credentials { .. } => format!("check {variable}: make a new credential at the venue"),
+        BrokerError::Credentials { .. } => {
+            format!("check {variable}, or create a new one at the venue")
+        }
         BrokerError::Unavailable { .. } => {
-            format!("check {url} and the network; `candlewick sandbox` serves a venue of your own")
+            format!("check {url} and the network; `candlewick sandbox` serves a local venue")
         }
         BrokerError::RateLimited { .. } => "wait, and lower broker.requests_per_second".to_owned(),
         BrokerError::NotFound { .. } | BrokerError::Malformed { .. } | BrokerError::Rejected { .. } => {
-            format!("check {url}, with the path prefix that the venue may have")
+            format!("check {url}, including a path prefix of the venue")
         }
-        BrokerError::LimitReached { .. } => "raise the limit that it names, if that is meant".to_owned(),
+        BrokerError::LimitReached { .. } => "raise the named limit if intended".to_owned(),
         BrokerError::Settings { .. } => "run `candlewick config check`".to_owned(),
     }
 }
 
-const SET_THE_CLOCK: &str = "set this machine's clock: `timedatectl set-ntp true`, or another NTP service";
+const CLOCK_HINT: &str = "set this machine's clock: `timedatectl set-ntp true`, or another NTP service";
 
 pub(super) struct ClockSamples {
     clock: SystemClock,
@@ -118,40 +120,40 @@ impl ClockSamples {
     }
 }
 
-/// Compares the skew with `max_clock_skew_ms`, above which nothing is opened; 0 allows any.
+/// Compares the skew with `max_clock_skew_ms`, above which no trade opens; 0 disables the limit.
 pub(super) fn check_clock_skew(samples: &ClockSamples, max_clock_skew_ms: u32) -> Finding {
     let allowed = Millis::new(i64::from(max_clock_skew_ms));
     let ClockSamples { common, answers, undated, .. } = samples;
     let Some(common) = common else {
         return match undated {
-            0 => Check::ClockSkew.warn("not measured: no answer of the venue has come", "mend that"),
+            0 => Check::ClockSkew.warn("not measured: the venue did not answer", "fix the connection"),
             _ => Check::ClockSkew.warn(
-                format!("not known: {undated} answers of the venue have no Date"),
-                "keep this machine's clock right by NTP",
+                format!("unknown: {undated} answers of the venue have no Date header"),
+                "synchronise this machine's clock by NTP",
             ),
         };
     };
     let seconds = |span: Millis| format!("{:+.2} s", span.get() as f64 / 1_000.0);
     let Skew { low, high } = *common;
     if low > high {
-        let text = format!("{answers} answers contradict each other: a clock was moved between them");
-        return Check::ClockSkew.warn(text, "look again; the venue's machines may disagree");
+        let text = format!("{answers} answers contradict each other: a clock was changed between them");
+        return Check::ClockSkew.warn(text, "try again; the venue's machines may disagree");
     }
     let text = format!("the venue's clock is {} to {} ahead of ours", seconds(low), seconds(high));
     let limit = format!("risk.max_clock_skew_ms allows {} ms", allowed.get());
     if allowed > Millis::ZERO && common.certain().abs_diff(Millis::ZERO) > allowed {
-        return Check::ClockSkew.fail(format!("{text}; {limit}"), SET_THE_CLOCK);
+        return Check::ClockSkew.fail(format!("{text}; {limit}"), CLOCK_HINT);
     }
     if common.certain() != Millis::ZERO {
-        return Check::ClockSkew.warn(format!("{text}; {limit}"), SET_THE_CLOCK);
+        return Check::ClockSkew.warn(format!("{text}; {limit}"), CLOCK_HINT);
     }
-    Check::ClockSkew.ok(format!("{text}: they may agree; {limit}"))
+    Check::ClockSkew.ok(format!("{text}: within the margin of error; {limit}"))
 }
 
-pub(super) async fn check_user(asked: &Asked, samples: &mut ClockSamples) -> Finding {
+pub(super) async fn check_user(asked: &Probe, samples: &mut ClockSamples) -> Finding {
     let url = &asked.base_url;
     if !asked.has_token {
-        return Check::TradingApi.warn("not asked: there is no api-token", "give one first");
+        return Check::TradingApi.warn("skipped: no api-token is set", "set the api-token first");
     }
     match ask(asked.venue.identity(), samples).await {
         Ok(user) => judge_user(&user, url),
@@ -160,7 +162,7 @@ pub(super) async fn check_user(asked: &Asked, samples: &mut ClockSamples) -> Fin
 }
 
 fn judge_user(identity: &Identity, url: &str) -> Finding {
-    let text = format!("{url} knows the token of user {}", identity.user);
+    let text = format!("{url} accepts the token of user {}", identity.user);
     if identity.restrictions.is_empty() {
         Check::TradingApi.ok(text)
     } else {
@@ -169,7 +171,7 @@ fn judge_user(identity: &Identity, url: &str) -> Finding {
     }
 }
 
-pub(super) async fn check_wallets(asked: &Asked, config: &Config, samples: &mut ClockSamples) -> Finding {
+pub(super) async fn check_wallets(asked: &Probe, config: &Config, samples: &mut ClockSamples) -> Finding {
     match ask(asked.venue.balances(), samples).await {
         Ok(balances) => judge_balances(&balances, config),
         Err(error) => Check::Wallets.fail(error.to_string(), remedy(&error, Api::Trading)),
@@ -183,36 +185,35 @@ fn judge_balances(balances: &Balances, config: &Config) -> Finding {
         let types: BTreeSet<&str> = balances.wallets.iter().map(|wallet| wallet.type_name.as_str()).collect();
         let types = types.into_iter().collect::<Vec<_>>().join(", ");
         let listed = if types.is_empty() { String::new() } else { format!("; the venue listed: {types}") };
-        let text = format!("there is no {name} wallet{listed}");
+        let text = format!("the account has no {name} wallet{listed}");
         return Check::Wallets.fail(text, format!("open a {name} wallet at the venue, or set account.mode"));
     };
-    let text = format!("the {name} wallet holds {}{}", balance.normalize(), bonus_words(balances));
+    let text = format!("the {name} wallet holds {}{}", balance.normalize(), describe_bonus(balances));
     if balance < config.risk.min_stake.max(Decimal::new(1, config.account.money_scale.decimals())) {
-        let remedy = "fill it at the venue: it does not cover the smallest stake (risk.min_stake)";
+        let remedy = "fund it at the venue: it does not cover the smallest stake (risk.min_stake)";
         return Check::Wallets.warn(text, remedy);
     }
     if counted_balance(balance, config.account.money_scale).is_err() {
         let decimals = balance.normalize().scale();
-        return Check::Wallets
-            .warn(text, format!("set account.money_scale = {decimals}, so that nothing is rounded"));
+        return Check::Wallets.warn(text, format!("set account.money_scale = {decimals}, to avoid rounding"));
     }
     Check::Wallets.ok(text)
 }
 
-/// Describes the bonus wallet, which the ledger never stakes but a venue may charge.
-fn bonus_words(balances: &Balances) -> String {
+/// Describes the bonus wallet: never staked by the ledger, but possibly charged by the venue.
+fn describe_bonus(balances: &Balances) -> String {
     let bonus = balances.bonus.map(|bonus| bonus.normalize());
     bonus.map_or(String::new(), |bonus| {
-        format!("; a BONUS wallet holds {bonus}, which is not counted: the venue may pay a part of a stake from it")
+        format!("; a BONUS wallet holds {bonus}, not counted: the venue may pay part of a stake from it")
     })
 }
 
-const NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
-pub(super) async fn check_open_trades(asked: &Asked, loaded: &Loaded) -> Finding {
-    let Ok(listing) = tokio::time::timeout(QUESTION, asked.venue.trades()).await else {
-        let text = format!("not known: the venue's list was not read within {} s", QUESTION.as_secs());
-        return Check::OpenTrades.warn(text, "look at the venue whether a trade is open");
+pub(super) async fn check_open_trades(asked: &Probe, loaded: &Loaded) -> Finding {
+    let Ok(listing) = tokio::time::timeout(REQUEST_TIMEOUT, asked.venue.trades()).await else {
+        let text = format!("unknown: the venue's list took more than {} s", REQUEST_TIMEOUT.as_secs());
+        return Check::OpenTrades.warn(text, "check for open trades at the venue");
     };
     if let (true, Some(error)) = (listing.trades.is_empty(), &listing.ended_early) {
         return Check::OpenTrades.fail(error.to_string(), remedy(error, Api::Trading));
@@ -230,7 +231,7 @@ async fn known_trades(url: &JournalUrl) -> Option<BTreeSet<String>> {
         Err(JournalError::NotFound { .. }) => return Some(BTreeSet::new()),
         Err(_) => return None,
     };
-    let book = tokio::time::timeout(QUESTION, read_recent(&mut reader)).await.ok()?.ok()?.book;
+    let book = tokio::time::timeout(REQUEST_TIMEOUT, read_recent(&mut reader)).await.ok()?.ok()?.book;
     let ids = book.rows().iter().filter_map(|row| book.venue_id(row));
     Some(ids.map(|id| id.as_str().to_owned()).collect())
 }
@@ -240,32 +241,30 @@ fn judge_trades(listing: &TradeListing, account: Account, known: Option<&BTreeSe
         trade.progress == Progress::Running && trade.account.is_none_or(|of| of == account)
     };
     let open: Vec<&TradeReport> = listing.trades.iter().filter(is_open).collect();
-    let seen = if listing.is_complete { "" } else { ", as far as its list was read" };
+    let seen = if listing.is_complete { "" } else { " (incomplete list)" };
     let trades = match open.len() {
-        0 => return Check::OpenTrades.ok(format!("none is open at the venue{seen}")),
+        0 => return Check::OpenTrades.ok(format!("no trades are open at the venue{seen}")),
         1 => format!("1 trade is open at the venue{seen}"),
         count => format!("{count} trades are open at the venue{seen}"),
     };
     let Some(known) = known else {
-        return Check::OpenTrades.warn(
-            format!("{trades}; the journal cannot say whether it knows them"),
-            "mend the journal first",
-        );
+        return Check::OpenTrades
+            .warn(format!("{trades}; the journal cannot be read to identify them"), "fix the journal first");
     };
     let is_strange = |trade: &&&TradeReport| !known.contains(VenueId::truncated(&trade.id).as_str());
     let strange: Vec<&&TradeReport> = open.iter().filter(is_strange).collect();
     if strange.is_empty() {
-        return Check::OpenTrades.ok(format!("{trades}, and the journal knows each of them"));
+        return Check::OpenTrades.ok(format!("{trades}, all of them in the journal"));
     }
     let name = |trade: &&&TradeReport| match &trade.symbol {
         Some(symbol) => format!("{} ({symbol})", trade.id),
         None => trade.id.clone(),
     };
-    let mut names: Vec<String> = strange.iter().take(NAMED).map(name).collect();
-    names.extend((strange.len() > NAMED).then(|| format!("and {} more", strange.len() - NAMED)));
+    let mut names: Vec<String> = strange.iter().take(MAX_NAMED).map(name).collect();
+    names.extend((strange.len() > MAX_NAMED).then(|| format!("and {} more", strange.len() - MAX_NAMED)));
     Check::OpenTrades.warn(
-        format!("{trades}, and the journal does not know {} of them: {}", strange.len(), names.join(", ")),
-        "does a person or another program trade this account? Its trades move the wallet, and no limit of the bots counts them",
+        format!("{trades}, {} of them not in the journal: {}", strange.len(), names.join(", ")),
+        "check for other programs or manual trades on this account: the limits of the bots do not count them",
     )
 }
 
@@ -287,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_certain_difference_counts_and_samples_narrow_it() {
+    fn fails_only_for_certain_skew() {
         check_bounds(&[(-300, 900)], 2_000, Mark::Ok, "-0.30 s to +0.90 s");
         check_bounds(&[(-300, 900), (-100, 1_100)], 2_000, Mark::Ok, "-0.10 s to +0.90 s");
         check_bounds(&[(400, 1_500)], 2_000, Mark::Warn, "+0.40 s to +1.50 s");
@@ -300,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn venue_time_is_ours_where_the_clocks_may_agree() {
+    fn uses_local_time_if_clocks_may_agree() {
         let mut samples = ClockSamples::new();
         let before = samples.venue_now();
         samples.add(Skew { low: Millis::new(-300), high: Millis::new(900) });
@@ -321,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn the_configured_account_must_cover_a_stake() {
+    fn requires_funds_for_a_stake_on_the_configured_account() {
         check_wallet(Some("10000.5"), Some("7"), Mode::Demo, Mark::Ok, "DEMO wallet holds 10000.5");
         check_wallet(Some("9000.5"), Some("7"), Mode::Real, Mark::Ok, "REAL wallet holds 7");
         check_wallet(None, Some("7"), Mode::Demo, Mark::Fail, "no DEMO wallet");
@@ -332,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bonus_wallet_and_other_types_are_named() {
+    fn names_bonus_and_other_wallets() {
         let wallet = |name: &str| WalletName { type_name: name.to_owned(), ..WalletName::default() };
         let balances = Balances {
             demo: Some(Decimal::TEN),
@@ -342,14 +341,14 @@ mod tests {
         };
         let mut config = Config::default();
         let shown = judge_balances(&balances, &config).to_string();
-        assert!(shown.contains("a BONUS wallet holds 50, which is not counted"), "{shown}");
+        assert!(shown.contains("a BONUS wallet holds 50, not counted"), "{shown}");
         config.account.mode = Mode::Real;
         let shown = judge_balances(&balances, &config).to_string();
-        assert!(shown.contains("there is no REAL wallet; the venue listed: DEMO, GOLD"), "{shown}");
+        assert!(shown.contains("the account has no REAL wallet; the venue listed: DEMO, GOLD"), "{shown}");
     }
 
     #[test]
-    fn an_account_that_may_not_be_used_fails() {
+    fn fails_for_a_restricted_account() {
         let sound = Identity { user: "01JU".to_owned(), restrictions: Vec::new() };
         assert_eq!(judge_user(&sound, "http://v").mark, Mark::Ok);
         let barred = Identity { restrictions: vec!["banned".to_owned(), "not active".to_owned()], ..sound };
@@ -363,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn open_trades_of_the_account_that_no_journal_knows_are_named() {
+    fn names_open_trades_unknown_to_the_journal() {
         use Account::{Demo, Real};
         let over = Progress::Over(Outcome::Won);
         let all = [
@@ -375,12 +374,12 @@ mod tests {
         let many = [0, 1, 2, 3, 4].map(|number| trade(&format!("t{number}"), Demo, Progress::Running));
         let (known, one, none) = (Some(&["a", "b"][..]), Some(&["a"][..]), Some(&[][..]));
         for (trades, known, is_complete, mark, text) in [
-            (&all[2..], none, true, Mark::Ok, "none is open at the venue"),
-            (&all[..], known, true, Mark::Ok, "2 trades are open at the venue, and the journal knows"),
-            (&all[..], one, true, Mark::Warn, "the journal does not know 1 of them: b (EURUSD)"),
-            (&all[..1], None, true, Mark::Warn, "1 trade is open at the venue; the journal cannot say"),
+            (&all[2..], none, true, Mark::Ok, "no trades are open at the venue"),
+            (&all[..], known, true, Mark::Ok, "2 trades are open at the venue, all of them"),
+            (&all[..], one, true, Mark::Warn, "1 of them not in the journal: b (EURUSD)"),
+            (&all[..1], None, true, Mark::Warn, "1 trade is open at the venue; the journal cannot"),
             (&many[..], none, false, Mark::Warn, "t0 (EURUSD), t1 (EURUSD), t2 (EURUSD), and 2 more"),
-            (&many[..], none, false, Mark::Warn, "5 trades are open at the venue, as far as its list"),
+            (&many[..], none, false, Mark::Warn, "5 trades are open at the venue (incomplete list)"),
         ] {
             let (began, ended) = (Millis::ZERO, Millis::ZERO);
             let listing =

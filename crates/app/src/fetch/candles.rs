@@ -13,12 +13,12 @@ use std::time::Duration;
 
 /// Default number of candles per write, the maximum lost on interruption.
 pub const BATCH: usize = 5_000;
-const USUAL_SPAN: Millis = Millis::from_seconds(30 * 86_400);
+const DEFAULT_SPAN: Millis = Millis::from_seconds(30 * 86_400);
 
 #[derive(Clone, Debug)]
 pub struct CandleJob {
     pub target: Target,
-    /// By default the end of the series, or 30 days ago.
+    /// Start, by default the end of the series, or 30 days ago.
     pub from: Option<Millis>,
     pub to: Option<Millis>,
     pub again: bool,
@@ -57,7 +57,7 @@ async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> R
         match next {
             Ok(Some(got)) => {
                 if fetched.requests == 0 {
-                    // Nothing is requested beyond the venue's present.
+                    // Requests end at the venue's present.
                     let until = |one: &Range<Millis>| one.start..one.end.min(got.seen_at);
                     let stretches: Vec<_> = stretches.iter().map(until).collect();
                     fetching.expect(slots(&stretches, series.interval));
@@ -78,7 +78,7 @@ async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> R
         }
     };
     batch.keep(fetching, fetched).await?;
-    remember_rests(&job.target, asked, fetching).await?;
+    record_closed_hours(&job.target, asked, fetching).await?;
     match outcome {
         Ok(()) => Ok(()),
         Err(error) => give_up(error, fetched, fetching).await,
@@ -101,11 +101,11 @@ fn stored(catalog: &Catalog, series: Series) -> Result<Option<Stored>> {
 
 fn stretches(job: &CandleJob, stored: Option<&Stored>, fetching: &Fetching) -> Result<Vec<Range<Millis>>> {
     let to = job.to.unwrap_or_else(|| fetching.clock.now());
-    let usual = || stored.map_or(to - USUAL_SPAN, |stored| stored.candles.start());
+    let usual = || stored.map_or(to - DEFAULT_SPAN, |stored| stored.candles.start());
     let range = job.from.unwrap_or_else(usual)..to;
     if range.is_empty() && (job.from.is_some() || job.to.is_some()) {
-        let problem = format!("{}: --from does not lie before --to", job.target.series);
-        return Err(AppError::invalid(problem).help("without --to, it is the present"));
+        let problem = format!("{}: --from is not before --to", job.target.series);
+        return Err(AppError::invalid(problem).help("--to defaults to now"));
     }
     let extent = match (job.again, job.from) {
         (true, _) => Extent::All,
@@ -114,14 +114,14 @@ fn stretches(job: &CandleJob, stored: Option<&Stored>, fetching: &Fetching) -> R
     };
     let is_known_empty = |one: &Range<Millis>| {
         stored.is_some_and(|stored| {
-            stored.manifest.is_known_empty(&fetching.source, one) || stored.left_out(one)
+            stored.manifest.is_known_empty(&fetching.source, one) || stored.is_removed(one)
         })
     };
     Ok(plan(stored.map(|stored| &stored.candles), &range, extent, is_known_empty))
 }
 
 impl Stored {
-    fn left_out(&self, stretch: &Range<Millis>) -> bool {
+    fn is_removed(&self, stretch: &Range<Millis>) -> bool {
         let length = self.candles.interval().length();
         let times = std::iter::successors(Some(stretch.start), |time| Some(*time + length));
         !self.repaired.is_empty()
@@ -129,8 +129,8 @@ impl Stored {
     }
 }
 
-/// Records closed hours that brought nothing, so that later runs skip them.
-async fn remember_rests(target: &Target, asked: Vec<Range<Millis>>, fetching: &Fetching) -> Result<()> {
+/// Records closed hours without candles, so that later fetches skip them.
+async fn record_closed_hours(target: &Target, asked: Vec<Range<Millis>>, fetching: &Fetching) -> Result<()> {
     let (series, source) = (target.series, fetching.source.clone());
     let session = target.asset_type.parse().map_or(MarketHours::Always, MarketHours::of_kind);
     let note = move |catalog: &Catalog| {
@@ -169,10 +169,10 @@ impl Batch {
     }
 }
 
-/// Number of stored candles to request again, as a venue may still revise them.
-const RECHECKED: i64 = 100;
-/// Maximum candles between merged stretches; fewer than one request returns.
-const MERGED: i64 = 500;
+/// Number of last stored candles to request again, since a venue may revise them.
+const RECHECKED_CANDLES: i64 = 100;
+/// Maximum number of candles between merged stretches, fewer than a request returns.
+const MAX_MERGED_GAP: i64 = 500;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
@@ -188,7 +188,7 @@ pub(super) fn plan(
     is_known_empty: impl Fn(&Range<Millis>) -> bool,
 ) -> Vec<Range<Millis>> {
     let Some(stored) = stored.filter(|_| extent != Extent::All) else { return vec![range.clone()] };
-    let tail = (stored.end() - stored.interval().length() * RECHECKED).max(stored.start());
+    let tail = (stored.end() - stored.interval().length() * RECHECKED_CANDLES).max(stored.start());
     let mut stretches = Vec::new();
     if extent == Extent::Missing {
         stretches.push(range.start..stored.start());
@@ -201,7 +201,7 @@ pub(super) fn plan(
 }
 
 fn merge(stretches: impl Iterator<Item = Range<Millis>>, interval: Interval) -> Vec<Range<Millis>> {
-    let near = interval.length() * MERGED;
+    let near = interval.length() * MAX_MERGED_GAP;
     let mut merged: Vec<Range<Millis>> = Vec::new();
     for one in stretches {
         match merged.last_mut().filter(|last| one.start - last.end < near) {
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_of_a_range_is_asked_for_and_the_last_stored_candles_again() {
+    fn plans_missing_stretches_and_the_last_stored_candles() {
         let (middle, halves) = ([(1_000, 4_000)], [(1_000, 2_000), (3_000, 6_000)]);
         let near = [(0, 1_000), (1_001, 1_400), (1_402, 5_000)];
         for (there, range, extent, expected) in [
@@ -244,7 +244,7 @@ mod tests {
             (&[(10, 20)], (0, 30), Extent::After, &[(10, 30)]),
             (&[], (0, 5_000), Extent::Missing, &[(0, 5_000)]),
             (&[], (0, 5_000), Extent::After, &[(0, 5_000)]),
-            // Stretches near each other are one.
+            // Merges near stretches.
             (&near, (0, 6_000), Extent::Missing, &[(1_000, 1_402), (4_900, 6_000)]),
         ] {
             let to_range = |(start, end): Minutes| Millis::MINUTE * start..Millis::MINUTE * end;

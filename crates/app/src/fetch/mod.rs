@@ -31,7 +31,7 @@ pub struct Fetching {
     pub source: String,
     price_url: String,
     mixing: Mixing,
-    /// Ends all tasks, each after storing what it received.
+    /// Stops all tasks, each after storing its received candles.
     pub stop: CancellationToken,
     meter: Arc<Mutex<Meter>>,
 }
@@ -87,7 +87,7 @@ impl Fetching {
     fn pulse(&self, records: u64) {
         let mut meter = self.meter.lock().unwrap_or_else(PoisonError::into_inner);
         meter.done += records;
-        let message = format!("Recording, {} price records so far; Ctrl-C ends", meter.done);
+        let message = format!("Recording: {} price records so far (Ctrl-C stops)", meter.done);
         meter.bar.pulse(message);
     }
 
@@ -97,10 +97,10 @@ impl Fetching {
     ) -> Result<T> {
         let catalog = self.catalog.clone();
         let done = tokio::task::spawn_blocking(move || work(&catalog)).await;
-        done.map_err(|error| AppError::system("the catalog was not read or written to its end", error))?
+        done.map_err(|error| AppError::system("the catalog operation was interrupted", error))?
     }
 
-    /// Rejects a series of other sources, whose every difference would count as revised.
+    /// Rejects a stored series of other sources, whose differences would count as revisions.
     async fn check_source(&self, series: Series) -> Result<()> {
         if self.mixing == Mixing::Allowed {
             return Ok(());
@@ -112,9 +112,8 @@ impl Fetching {
             return Ok(());
         }
         let folder = self.catalog.folder().display();
-        let problem = format!("{series} in the catalog {folder} came from {}", others.join(", "));
-        let help =
-            "--catalog takes another folder; --mix puts this venue's candles beside those that are there";
+        let problem = format!("{series} in the catalog {folder} is from {}", others.join(", "));
+        let help = "--catalog chooses another folder; --mix adds this venue's candles anyway";
         Err(AppError::invalid(problem).help(help))
     }
 }
@@ -126,7 +125,7 @@ pub struct Target {
     pub asset_type: String,
 }
 
-/// Returns the named series, by default those of the bots. With the interval `every`, names may be plain symbols.
+/// Returns the named series, by default those of the bots. With `every`, names may be plain symbols.
 pub fn targets(
     names: &[String],
     every: Option<Interval>,
@@ -134,13 +133,13 @@ pub fn targets(
     loaded: &Loaded,
 ) -> Result<Vec<Target>> {
     let bots = &loaded.config.bots;
-    let named = names.iter().map(|name| series_of(name, every)).collect::<Result<Vec<_>, _>>()?;
+    let named = names.iter().map(|name| parse_series(name, every)).collect::<Result<Vec<_>, _>>()?;
     let of_bots = bots.iter().filter(|_| names.is_empty()).map(BotSettings::series);
     let all = named.into_iter().chain(of_bots);
     let series = distinct(all.map(|one| Series { interval: every.unwrap_or(one.interval), ..one }));
     if series.is_empty() {
-        let help = "name some, such as BTCUSDT@1m, or give a --config that has [[bots]]";
-        return Err(AppError::invalid("there is no series to fetch").help(help));
+        let help = "name series such as BTCUSDT@1m, or pass a --config with [[bots]]";
+        return Err(AppError::invalid("no series to fetch").help(help));
     }
     let target = |series: Series| {
         let of_bot = || bots.iter().find(|bot| bot.symbol == series.symbol).map(asset_type_of_bot);
@@ -151,7 +150,7 @@ pub fn targets(
     Ok(series.into_iter().map(target).collect())
 }
 
-fn series_of(name: &str, every: Option<Interval>) -> Result<Series> {
+fn parse_series(name: &str, every: Option<Interval>) -> Result<Series> {
     if let Ok(DataName::Stored(series)) = name.parse() {
         return Ok(series);
     }
@@ -166,9 +165,9 @@ fn series_of(name: &str, every: Option<Interval>) -> Result<Series> {
     Err(AppError::invalid(problem).help("write SYMBOL@INTERVAL, such as BTCUSDT@1m or EURUSD.OTC@5s"))
 }
 
-const EVERY: Duration = Duration::from_secs(1);
-/// Interval of writes, the maximum lost on interruption.
-const KEEP_EVERY: Duration = Duration::from_secs(10);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// Maximum time of received prices that an interruption may lose.
+const STORE_INTERVAL: Duration = Duration::from_secs(10);
 
 pub async fn record_prices(target: Target, fetching: Fetching) -> (Fetched, Result<()>) {
     let mut fetched = Fetched::new(&target);
@@ -180,9 +179,9 @@ pub async fn record_prices(target: Target, fetching: Fetching) -> (Fetched, Resu
 async fn record(series: Series, fetching: &Fetching, fetched: &mut Fetched) -> Result<()> {
     fetching.check_source(series).await?;
     let mut recorder = PriceRecorder::new(Arc::clone(&fetching.market), series.symbol);
-    let mut ticks = interval(EVERY);
+    let mut ticks = interval(POLL_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    let (mut batch, mut kept) = (Batch::default(), Instant::now());
+    let (mut batch, mut stored) = (Batch::default(), Instant::now());
     let outcome = loop {
         let poll = async {
             ticks.tick().await;
@@ -200,18 +199,18 @@ async fn record(series: Series, fetching: &Fetching, fetched: &mut Fetched) -> R
                 fetching.pulse(recorded.candles.len() as u64);
                 batch.add(recorded.candles, recorded.seen_at);
             }
-            // The venue answered before and may recover.
+            // The venue has answered before and may recover.
             Err(error)
                 if fetched.requests > 0
                     && (error.is_temporary() || matches!(error, BrokerError::NotFound { .. })) =>
             {
-                tracing::warn!(symbol = %series.symbol, %error, "no price record; asking on");
+                tracing::warn!(symbol = %series.symbol, %error, "no price record; retrying");
             }
             Err(error) => break Err(error),
         }
-        if kept.elapsed() >= KEEP_EVERY && !batch.candles.is_empty() {
+        if stored.elapsed() >= STORE_INTERVAL && !batch.candles.is_empty() {
             batch.keep(fetching, fetched).await?;
-            kept = Instant::now();
+            stored = Instant::now();
         }
     };
     batch.keep(fetching, fetched).await?;

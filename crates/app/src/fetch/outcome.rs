@@ -10,8 +10,8 @@ use candlewick_sdk::{Candle, Interval, Millis, Symbol};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-const SHOWN: usize = 10;
-const SHOWN_TO_MACHINES: usize = 1_000;
+const MAX_SHOWN: usize = 10;
+const MAX_IN_JSON: usize = 1_000;
 
 #[derive(Debug)]
 pub struct Fetched {
@@ -20,7 +20,7 @@ pub struct Fetched {
     rejected: usize,
     appended: Appended,
     since: Option<Millis>,
-    /// Revised candles: the first value and the one received now.
+    /// Revised candles: the first value and the latest one.
     revised: Vec<(Candle, Candle)>,
     manifest: Option<Manifest>,
     missing: u64,
@@ -86,7 +86,7 @@ impl Fetched {
 
     fn to_json(&self) -> Value {
         let version = self.manifest.as_ref().and_then(Manifest::current);
-        let revisions = self.revised.iter().take(SHOWN_TO_MACHINES).map(
+        let revisions = self.revised.iter().take(MAX_IN_JSON).map(
             |(first, later)| json!({ "time": first.time(), "first": values(first), "later": values(later) }),
         );
         json!({
@@ -107,13 +107,13 @@ impl Fetched {
         })
     }
 
-    fn explain_nothing(&self) -> Option<String> {
+    fn describe_no_candles(&self) -> Option<String> {
         if self.manifest.is_some() || self.requests == 0 {
             return None;
         }
         let since = self.since.map(utc).unwrap_or_default();
         Some(format!(
-            "{}: the venue has no closed candles of this range; its clock said {since}",
+            "{}: the venue has no closed candles in this range; its time was {since}",
             self.target.series
         ))
     }
@@ -154,20 +154,21 @@ pub fn text(all: &[Fetched], finished: FetchEnd) -> String {
     }
     let mut text = table.to_string();
     for one in all {
-        // The first value remains in force.
-        for (first, later) in one.revised.iter().take(SHOWN) {
+        // The first value stays in use.
+        for (first, later) in one.revised.iter().take(MAX_SHOWN) {
             let (series, time) = (one.target.series, utc(first.time()));
             let _ = write!(text, "\nrevised: {series} at {time}: {}", changes(first, later));
         }
-        if one.revised.len() > SHOWN {
-            let _ = write!(text, "\nrevised: {} more of {}", one.revised.len() - SHOWN, one.target.series);
+        if one.revised.len() > MAX_SHOWN {
+            let _ =
+                write!(text, "\nrevised: {} more of {}", one.revised.len() - MAX_SHOWN, one.target.series);
         }
-        if let Some(why) = one.explain_nothing() {
+        if let Some(why) = one.describe_no_candles() {
             let _ = write!(text, "\n{why}");
         }
     }
     if finished == FetchEnd::Interrupted {
-        text.push_str("\nInterrupted: the same command goes on from here.");
+        text.push_str("\nInterrupted: run the same command again to continue.");
     }
     text
 }
@@ -180,7 +181,7 @@ fn changes(first: &Candle, later: &Candle) -> String {
     changes.join(", ")
 }
 
-/// Ends a task after a venue error, and all tasks, with one report, after one that affects all.
+/// Ends a task after a venue error. An error that affects all tasks stops them and is reported once.
 pub(super) async fn give_up(error: BrokerError, fetched: &Fetched, fetching: &Fetching) -> Result<()> {
     let is_of_series = matches!(
         error,
@@ -198,23 +199,23 @@ pub(super) async fn give_up(error: BrokerError, fetched: &Fetched, fetching: &Fe
         BrokerError::NotFound { .. } => not_found(target, fetching).await,
         BrokerError::Rejected { .. } => {
             let intervals = USUAL_INTERVALS.join(" ");
-            format!("check the interval (seen at such venues: {intervals}) and --asset-type (now {asset_type})")
+            format!("check the interval (common ones: {intervals}) and --asset-type (now {asset_type})")
         }
         BrokerError::RateLimited { .. } => {
-            "wait, then run the same command, which goes on; --rate and broker.requests_per_second slow it down"
+            "wait, then run the same command to continue; reduce --rate or broker.requests_per_second"
                 .to_owned()
         }
         other => remedy(other, Api::Price),
     };
-    let kept = match fetched.new_candles() {
+    let stored = match fetched.new_candles() {
         0 => String::new(),
-        new => format!(", after {new} new candles, which are kept"),
+        new => format!(", after storing {new} new candles"),
     };
     let kind = match error {
         BrokerError::Settings { .. } => ErrorKind::InvalidArgument,
         _ => ErrorKind::VenueFailed,
     };
-    let problem = format!("{series} of {}{kept}", fetching.price_url);
+    let problem = format!("{series} of {}{stored}", fetching.price_url);
     Err(AppError::new(kind, problem).because(error).help(help))
 }
 
@@ -223,7 +224,7 @@ async fn not_found(target: &Target, fetching: &Fetching) -> String {
     let symbol = series.symbol;
     if is_known(symbol, fetching).await && series.interval != Interval::SECOND {
         return format!(
-            "the venue has prices of {symbol}: check --asset-type (now {asset_type}; crypto, forex and otc are known)"
+            "the venue has prices of {symbol}: check --asset-type (now {asset_type}; crypto, forex or otc)"
         );
     }
     let mut known = Vec::new();
@@ -232,9 +233,9 @@ async fn not_found(target: &Target, fetching: &Fetching) -> String {
             known.push(format!("\"{other}\""));
         }
     }
-    let list = "the venue's own list has the pairs of this slot (broker.slot)";
+    let list = "the venue lists the pairs of each slot (broker.slot)";
     if known.is_empty() {
-        format!("there is no pair {symbol}, not as {asset_type}: check its name; {list}")
+        format!("the venue has no pair {symbol} of type {asset_type}: check its name; {list}")
     } else {
         format!("did you mean {}? {list}", known.join(" or "))
     }

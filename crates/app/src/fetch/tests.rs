@@ -1,4 +1,4 @@
-//! Property test of interrupted downloads: the first uninterrupted one leaves the true series in the catalog.
+//! Property test: after interrupted downloads, an uninterrupted one completes the series.
 
 use super::{CandleJob, Fetching, Meter, Mixing, Target, fetch_candles};
 use crate::progress::NoProgress;
@@ -88,7 +88,7 @@ impl MarketData for Scripted {
     }
 
     async fn price(&self, _: &Symbol, _: AsOf) -> Result<Reply<PriceAnswer>, BrokerError> {
-        Err(BrokerError::NotFound { text: "nobody asks here".into() })
+        Err(BrokerError::NotFound { text: "not requested".into() })
     }
 }
 
@@ -105,7 +105,7 @@ fn truth(present: &[i64], now: i64) -> Vec<Candle> {
     closed.map(candle).collect()
 }
 
-async fn carry_out(run: &Run, venue: Arc<Scripted>, catalog: Catalog, kind: &str) -> bool {
+async fn fetch_once(run: &Run, venue: Arc<Scripted>, catalog: Catalog, kind: &str) -> bool {
     let fetching = Fetching {
         market: Arc::clone(&venue) as _,
         clock: Arc::new(SystemClock::new()),
@@ -159,7 +159,7 @@ async fn check(runs: &[Run], present: &[i64], (cap, keeps_newest): (usize, bool)
             stop: CancellationToken::new(),
             is_dead: Notify::new(),
         };
-        let went_well = carry_out(run, Arc::new(venue), Catalog::new(folder), kind).await;
+        let went_well = fetch_once(run, Arc::new(venue), Catalog::new(folder), kind).await;
         assert!(went_well || !matches!(run.end, End::LeftAlone));
     }
     let (catalog, expected) = (Catalog::new(folder), truth(present, now));
@@ -177,14 +177,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn after_a_run_that_was_left_alone_the_catalog_holds_the_true_series(
+    fn uninterrupted_fetch_completes_the_series_after_interrupted_ones(
         mut runs in prop::collection::vec(run(), 0..5),
         last in run(),
         holes in prop::collection::btree_set(0..MINUTES, 0..40),
         closed in (0..MINUTES, 0_i64..3_500),
         cap in 100_usize..1_000,
         keeps_newest in any::<bool>(),
-        // The minutes reach over a weekend, in which this venue may have candles of currencies, too.
+        // Includes a weekend, in which this venue may have candles of currencies.
         kind in prop::sample::select(vec!["crypto", "forex"]),
     ) {
         runs.push(Run { from: Some(0), again: false, end: End::LeftAlone, ..last });

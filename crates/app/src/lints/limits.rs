@@ -14,17 +14,17 @@ use std::collections::BTreeSet;
 
 /// Percentage below which a fraction was probably meant.
 const MIN_PERCENT: f64 = 1.0;
-/// Like [`MIN_PERCENT`], for limits of a single bot, where half a percent is common.
+/// Like [`MIN_PERCENT`], for per-bot limits, where half a percent is common.
 const MIN_BOT_PERCENT: f64 = 0.1;
-/// Payout above which the stake is probably included: 185 instead of 85.
+/// Payout that probably includes the stake, such as 185 instead of 85.
 const MIN_RETURN_PERCENT: f64 = 120.0;
 
 pub(super) fn ungated_ladders(input: &LintInput<'_>) -> Vec<String> {
     input.each_bot(|bot| {
         let is_ladder = matches!(bot.stake, StakeSettings::Martingale { entry: LadderEntry::NextCandle, .. });
         strategy_of(bot, input.registry).filter(|_| is_ladder)?.gate()?;
-        let text = "its ladder with entry = \"next_candle\" continues while the gate is closed, with money; entry = \
-                    \"next_signal\" waits for the gate";
+        let text = "its ladder with entry = \"next_candle\" keeps staking money while the gate is closed; use entry = \
+                    \"next_signal\" to wait for the gate";
         Some(text.to_owned())
     })
 }
@@ -38,20 +38,14 @@ pub(super) fn interrupted_ladders(input: &LintInput<'_>) -> Vec<String> {
             return None;
         }
         let cost = costs.iter().find(|cost| cost.bot == bot.name);
-        let causes = [
-            loss_counts(bot, risk, levels),
-            trade_counts(bot, risk),
-            cost.and_then(|cost| cost.day.as_ref()).map(describe_day).into_iter().collect(),
-            (!risk.hours.is_empty()).then(|| "risk.hours".to_owned()).into_iter().collect(),
-        ];
-        let causes = causes.concat();
+        let causes = interruptions(bot, risk, levels, cost.and_then(|cost| cost.day.as_ref()));
         let (last, others) = causes.split_last()?;
         let causes =
             if others.is_empty() { last.clone() } else { format!("{} or {last}", others.join(", ")) };
         let pending = match (entry, if_refused) {
             (LadderEntry::NextSignal, _) => "waits for the next signal",
             (LadderEntry::NextCandle, IfRefused::Wait) => {
-                "is not opened with the next candle but with the next signal (if_refused = \"reset\" restarts the ladder)"
+                "waits for the next signal instead of the next candle (if_refused = \"reset\" restarts the ladder)"
             }
             (LadderEntry::NextCandle, IfRefused::Reset) => "is dropped and the ladder restarts",
         };
@@ -59,38 +53,37 @@ pub(super) fn interrupted_ladders(input: &LintInput<'_>) -> Vec<String> {
     })
 }
 
-fn loss_counts(bot: &BotSettings, risk: &RiskSettings, levels: u32) -> Vec<String> {
+/// Returns the settings that may refuse a trade within a ladder.
+fn interruptions(
+    bot: &BotSettings,
+    risk: &RiskSettings,
+    levels: u32,
+    day: Option<&LadderInDay>,
+) -> Vec<String> {
+    let (own, section) = (risk.bots.get(&bot.name), format!("risk.bots.{}", bot.name));
     let pauses = risk.pauses.iter().filter(|pause| pause.of == PauseCause::Losses);
-    let own = risk.bots.get(&bot.name).map_or(0, |own| own.max_loss_streak);
     let after_losses = if risk.cooldown_after_losses_s > 0 { risk.cooldown_after_losses } else { 0 };
-    let counts = pauses.map(|pause| ("risk.pauses".to_owned(), pause.after)).chain([
+    let losses = pauses.map(|pause| ("risk.pauses".to_owned(), pause.after)).chain([
         ("risk.cooldown_after_loss_s".to_owned(), u32::from(risk.cooldown_after_loss_s > 0)),
         ("risk.cooldown_after_losses".to_owned(), after_losses),
-        (format!("risk.bots.{}.max_loss_streak", bot.name), own),
+        (format!("{section}.max_loss_streak"), own.map_or(0, |own| own.max_loss_streak)),
         ("risk.max_loss_streak".to_owned(), risk.max_loss_streak),
     ]);
-    let counts = counts.filter(|(_, losses)| (1..levels).contains(losses));
-    let describe =
-        |(key, losses): (String, u32)| format!("{key} (after {})", counted(losses, "loss", "losses"));
-    counts.map(describe).collect()
-}
-
-fn trade_counts(bot: &BotSettings, risk: &RiskSettings) -> Vec<String> {
-    let default = RiskSettings::default().max_trades_per_day;
-    let own = risk.bots.get(&bot.name).map_or(0, |own| own.max_trades_per_day);
-    let limits = [
-        (format!("risk.bots.{}.max_trades_per_day", bot.name), own),
+    let losses = losses.filter(|(_, losses)| (1..levels).contains(losses));
+    let losses = losses.map(|(key, losses)| format!("{key} (after {})", counted(losses, "loss", "losses")));
+    let trades = [
+        (format!("{section}.max_trades_per_day"), own.map_or(0, |own| own.max_trades_per_day)),
         ("risk.max_trades_per_day".to_owned(), risk.max_trades_per_day),
         ("risk.max_trades_per_hour".to_owned(), risk.max_trades_per_hour),
     ];
-    let is_set = |most: u32| most > 0 && most != default;
-    let limits = limits.into_iter().filter(|(_, most)| is_set(*most));
-    limits.map(|(key, most)| format!("{key} = {most}")).collect()
-}
-
-fn describe_day(LadderInDay { limit, cost, room, is_own }: &LadderInDay) -> String {
-    let subject = if *is_own { "the bot has" } else { "all bots have" };
-    format!("{limit} (once {subject} lost more than {room} in a day, as a ladder costs {cost})")
+    let unset = [0, RiskSettings::default().max_trades_per_day];
+    let trades = trades.into_iter().filter(|(_, most)| !unset.contains(most));
+    let day = day.map(|LadderInDay { limit, cost, room, is_own }| {
+        let subject = if *is_own { "the bot" } else { "all bots" };
+        format!("{limit} (after losses of {subject} above {room} in a day, since a ladder costs {cost})")
+    });
+    let hours = (!risk.hours.is_empty()).then(|| "risk.hours".to_owned());
+    losses.chain(trades.map(|(key, most)| format!("{key} = {most}"))).chain(day).chain(hours).collect()
 }
 
 pub(super) fn small_percentages(input: &LintInput<'_>) -> Vec<String> {
@@ -123,25 +116,23 @@ pub(super) fn small_percentages(input: &LintInput<'_>) -> Vec<String> {
     let small = all.filter(|(_, percent, least)| 0.0 < *percent && percent < least);
     let describe = |(key, percent, _): (String, f64, f64)| {
         let meant = (percent * 1e6).round() / 1e4;
-        format!("{key} = {percent} is {percent} %, less than one in a hundred; did you mean {meant}?")
+        format!("{key} = {percent} is {percent} %, less than 1 %; did you mean {meant}?")
     };
     small.map(describe).collect()
 }
 
-pub(super) fn default_loss_limit(input: &LintInput<'_>) -> Vec<String> {
+pub(super) fn default_loss_limit(input: &LintInput<'_>) -> Option<String> {
     let Config { risk, account, .. } = &input.loaded.config;
     let (amount, percent) = (risk.daily_loss_limit, risk.daily_loss_limit_percent);
-    let share =
-        Decimal::from_f64(percent).map(|percent| account.initial_balance * percent / Decimal::ONE_HUNDRED);
+    let share = account.initial_balance * Decimal::from_f64(percent)? / Decimal::ONE_HUNDRED;
     let is_default = amount == RiskSettings::default().daily_loss_limit;
-    let Some(share) = share.filter(|share| is_default && percent > 0.0 && *share > amount) else {
-        return Vec::new();
-    };
     let decimals = account.money_scale.decimals() as usize;
-    vec![format!(
-        "risk.daily_loss_limit: the default of {amount:.decimals$} is tighter than {percent} % of the balance ({share:.decimals$}), so the \
-         default holds; daily_loss_limit = 0 keeps only the percentage"
-    )]
+    (is_default && percent > 0.0 && share > amount).then(|| {
+        format!(
+            "risk.daily_loss_limit: the default of {amount:.decimals$} is tighter than {percent} % of the balance ({share:.decimals$}), so the \
+             default applies; set daily_loss_limit = 0 to use only the percentage"
+        )
+    })
 }
 
 pub(super) fn unlimited_trades(input: &LintInput<'_>) -> Vec<String> {
@@ -172,7 +163,7 @@ pub(super) fn payouts_above_stake(input: &LintInput<'_>) -> Vec<String> {
             format!("; did you mean {profit}, the profit without the stake?")
         };
         format!(
-            "{key}: {percent} % is more than the stake and breaks even at {rate:.2} % of wins, and few venues pay above 100 %{hint}"
+            "{key}: {percent} % breaks even at a win rate of {rate:.2} %, and few venues pay above 100 %{hint}"
         )
     };
     high.map(describe).collect()
@@ -181,41 +172,39 @@ pub(super) fn payouts_above_stake(input: &LintInput<'_>) -> Vec<String> {
 pub(super) fn payouts_below_minimum(input: &LintInput<'_>) -> Vec<String> {
     let Config { risk, simulation, .. } = &input.loaded.config;
     input.each_bot(|bot| {
-        let own = risk.min_payout_percent_by_symbol.get(bot.symbol.as_str());
-        let (least, key) = own.map_or((risk.min_payout_percent, "risk.min_payout_percent"), |least| {
-            (*least, "risk.min_payout_percent_by_symbol")
-        });
+        let (least, key) = minimum_payout(risk, bot.symbol.as_str());
         let pays = simulation.payout_of(bot.symbol).to_percent();
         (pays < least).then(|| {
             format!(
-                "{} pays {pays} % by [simulation], less than the {least} % of {key}: a backtest and the sandbox only open trades at the \
-                 smallest stake, to learn the payout",
+                "{} pays {pays} % in [simulation], below the {least} % of {key}; backtests and the sandbox only open trades of the \
+                 smallest stake, to probe the payout",
                 bot.symbol
             )
         })
     })
 }
 
-pub(super) fn unequal_minimum_payouts(input: &LintInput<'_>) -> Vec<String> {
-    let risk = &input.loaded.config.risk;
-    let least = |symbol: &String| {
-        risk.min_payout_percent_by_symbol.get(symbol).copied().unwrap_or(risk.min_payout_percent)
-    };
-    let choice = &risk.best_payout_of;
-    let Some(lowest) = choice.iter().min_by(|one, other| least(one).total_cmp(&least(other))) else {
-        return Vec::new();
-    };
-    let higher = choice.iter().filter(|symbol| least(symbol) > least(lowest));
-    let higher: Vec<String> = higher.map(|symbol| format!("{symbol} ({} %)", least(symbol))).collect();
-    if higher.is_empty() {
-        return Vec::new();
+/// Returns the minimum payout of a symbol in percent, and its key.
+fn minimum_payout(risk: &RiskSettings, symbol: &str) -> (f64, &'static str) {
+    match risk.min_payout_percent_by_symbol.get(symbol) {
+        Some(least) => (*least, "risk.min_payout_percent_by_symbol"),
+        None => (risk.min_payout_percent, "risk.min_payout_percent"),
     }
-    vec![format!(
-        "risk.best_payout_of: while {} pays best but below its minimum, {lowest} ({} %) is refused too, so none trades; use one minimum payout \
-         for the whole choice",
-        higher.join(" or "),
-        least(lowest)
-    )]
+}
+
+pub(super) fn unequal_minimum_payouts(input: &LintInput<'_>) -> Option<String> {
+    let risk = &input.loaded.config.risk;
+    let choice = risk.best_payout_of.iter().map(|symbol| (symbol, minimum_payout(risk, symbol).0));
+    let (lowest, least) = choice.clone().min_by(|one, other| one.1.total_cmp(&other.1))?;
+    let higher = choice.filter(|(_, own)| *own > least);
+    let higher: Vec<String> = higher.map(|(symbol, own)| format!("{symbol} ({own} %)")).collect();
+    (!higher.is_empty()).then(|| {
+        format!(
+            "risk.best_payout_of: while {} pays best but below its minimum, {lowest} ({least} %) is rejected too; use the same minimum payout \
+             for all of them",
+            higher.join(" or ")
+        )
+    })
 }
 
 pub(super) fn gate_payouts(input: &LintInput<'_>) -> Vec<String> {
@@ -224,8 +213,8 @@ pub(super) fn gate_payouts(input: &LintInput<'_>) -> Vec<String> {
         let pays = input.loaded.config.simulation.payout_of(bot.symbol).to_percent();
         (asked > pays).then(|| {
             format!(
-                "its gate opens for an edge at a payout of {asked} %, which breaks even at {:.2} % of wins; {} pays {pays} % by [simulation], \
-                 which does at {:.2} %, so trades of an open gate may lose; did you mean payout = {pays}?",
+                "its gate assumes a payout of {asked} % (break-even win rate {:.2} %), but {} pays {pays} % in [simulation] (break-even \
+                 {:.2} %), so trades of an open gate may lose; did you mean payout = {pays}?",
                 break_even(asked),
                 bot.symbol,
                 break_even(pays)

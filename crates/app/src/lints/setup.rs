@@ -1,7 +1,7 @@
 //! Lints of strategies, symbols, expiries, blackouts and signal sources.
 
 use super::LintInput;
-use crate::bots::{own_durations_of, simulated_for_nobody};
+use crate::bots::{own_durations_of, untraded_simulation_symbols};
 use crate::configuration::{Config, Loaded, asset_type_of_bot};
 use crate::signals::zones_of_list;
 use crate::traded_symbols::{TradedSymbols, usual_spelling};
@@ -11,11 +11,11 @@ use candlewick_history::{AssetType, is_currency_pair};
 use candlewick_records::counted;
 use candlewick_rules::{looks_at_volume, quoted_texts};
 use candlewick_sandbox::StartTime;
-use candlewick_sdk::{Candle, CandleSeries, CloseType, Millis, Symbol};
+use candlewick_sdk::{CloseType, Millis, Symbol};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Number of candles per expiry above which a wrong unit is likely.
+/// Maximum candles per expiry; more suggest a wrong unit.
 const MAX_EXPIRY_CANDLES: i64 = 60;
 /// True range that a short candle rarely reaches, as a share of the price.
 const MAX_TRUE_RANGE: f64 = 0.05;
@@ -51,19 +51,17 @@ pub(super) fn volatility_shares(input: &LintInput<'_>) -> Vec<String> {
 }
 
 pub(super) fn flat_volumes(input: &LintInput<'_>) -> Vec<String> {
-    let check = |(bot, series): (&BotSettings, &CandleSeries)| {
-        let mut volumes = series.candles().iter().map(Candle::volume);
-        let first = volumes.next()?;
-        let is_flat = volumes.all(|volume| volume.total_cmp(&first).is_eq());
+    input.each_bot_with_candles(|bot, candles| {
+        let first = candles.first()?.volume();
+        let is_flat = candles.iter().all(|candle| candle.volume().total_cmp(&first).is_eq());
         let is_read = is_flat && looks_at_volume(input.registry, (&bot.strategy, &bot.params)).ok()?;
         is_read.then(|| {
             format!(
-                "bot \"{}\": the volume is {first} on all candles of {}@{}, so a condition on it decides nothing; use candles with volumes",
-                bot.name, bot.symbol, bot.interval
+                "the volume is {first} on all candles of {}@{}, so conditions on it have no effect; use candles with volumes",
+                bot.symbol, bot.interval
             )
         })
-    };
-    input.bots_with_candles().filter_map(check).collect()
+    })
 }
 
 pub(super) fn long_warm_ups(input: &LintInput<'_>) -> Vec<String> {
@@ -71,39 +69,33 @@ pub(super) fn long_warm_ups(input: &LintInput<'_>) -> Vec<String> {
     if input.candles.is_none() {
         return input.each_bot(|bot| warm_up(bot)?.describe_long());
     }
-    let check = |(bot, series): (&BotSettings, &CandleSeries)| {
-        let text = warm_up(bot)?.describe_share(series.candles().len(), "")?;
-        Some(format!("bot \"{}\": {text}", bot.name))
-    };
-    input.bots_with_candles().filter_map(check).collect()
+    input.each_bot_with_candles(|bot, candles| warm_up(bot)?.describe_share(candles.len(), ""))
 }
 
 pub(super) fn doubtful_time_zones(input: &LintInput<'_>) -> Vec<String> {
     let config = &input.loaded.config;
-    let mut found: Vec<(Option<String>, String)> = vec![
-        (zone_note(&config.risk.day_timezone), "risk.day_timezone".to_owned()),
-        (zone_note(&config.signals.timezone), "signals.timezone".to_owned()),
-    ];
-    let hours = config.risk.hours.iter();
-    found.extend(hours.map(|hours| (zone_note(&hours.timezone), "risk.hours".to_owned())));
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut add = |note: Option<String>, place: &str| {
+        let Some(note) = note else { return };
+        let places = places.entry(note).or_default();
+        if places.iter().all(|other| other != place) {
+            places.push(place.to_owned());
+        }
+    };
+    add(zone_note(&config.risk.day_timezone), "risk.day_timezone");
+    add(zone_note(&config.signals.timezone), "signals.timezone");
+    config.risk.hours.iter().for_each(|hours| add(zone_note(&hours.timezone), "risk.hours"));
     for bot in &config.bots {
         let strategy = (bot.strategy.as_str(), &bot.params);
         let mut texts = quoted_texts(input.registry, strategy).unwrap_or_default();
         collect_zones(&bot.params, &mut texts);
-        found.extend(texts.iter().map(|text| (zone_note(text), format!("bot \"{}\"", bot.name))));
+        texts.iter().for_each(|text| add(zone_note(text), &format!("bot \"{}\"", bot.name)));
     }
     let lines = zones_of_list(input.loaded).into_iter().filter(|(zone, _)| *zone != config.signals.timezone);
-    found.extend(lines.map(|(zone, lines)| {
-        // A line with UTC-3 is read as the zone of the inverted sign, as meant.
+    for (zone, lines) in lines {
+        // UTC-3 of a line has already been mapped to the zone with the inverted sign.
         let note = without_summer_time(&zone).map(str::to_owned);
-        (note, format!("{} of the list", counted(lines, "line", "lines")))
-    }));
-    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (note, place) in found.into_iter().filter_map(|(note, place)| Some((note?, place))) {
-        let places = places.entry(note).or_default();
-        if !places.contains(&place) {
-            places.push(place);
-        }
+        add(note, &format!("{} of the signal list", counted(lines, "line", "lines")));
     }
     places.into_iter().map(|(note, places)| format!("{}: {note}", places.join(", "))).collect()
 }
@@ -136,7 +128,7 @@ fn doubtful_expiry(bot: &BotSettings, expiry: CloseType) -> Option<String> {
         let minutes = minutes.filter(|_| length < Millis::MINUTE.get());
         let hint = minutes.map_or_else(String::new, |minutes| format!("; did you mean {minutes}?"));
         return Some(format!(
-            "an expiry of {expiry} ({} s) is shorter than its candles of {}, and a backtest needs finer candles for it{hint}",
+            "an expiry of {expiry} ({} s) is shorter than its candles of {}, so backtests need finer candles{hint}",
             length / 1_000,
             bot.interval
         ));
@@ -144,7 +136,7 @@ fn doubtful_expiry(bot: &BotSettings, expiry: CloseType) -> Option<String> {
     let is_long = length >= Millis::HOUR.get() && length > MAX_EXPIRY_CANDLES * candle;
     is_long.then(|| {
         format!(
-            "an expiry of {expiry} ({} min) is {} of its candles of {}",
+            "an expiry of {expiry} ({} min) spans {} candles of {}",
             length / Millis::MINUTE.get(),
             length / candle,
             bot.interval
@@ -159,7 +151,7 @@ pub(super) fn doubtful_symbols(input: &LintInput<'_>) -> Vec<String> {
         let is_crypto = asset_type_of_bot(bot) == AssetType::Crypto.as_str();
         (is_crypto && is_currency_pair(bot.symbol)).then(|| {
             format!(
-                "asset_type = \"crypto\" for {}, a pair of two currencies: venues list these as \"forex\", and find no candles under another type",
+                "asset_type = \"crypto\" for the currency pair {}; venues list these as \"forex\" and have no candles of other types",
                 bot.symbol
             )
         })
@@ -169,20 +161,19 @@ pub(super) fn doubtful_symbols(input: &LintInput<'_>) -> Vec<String> {
 
 pub(crate) fn unusual_spelling(symbol: Symbol) -> Option<String> {
     let usual = usual_spelling(symbol.as_str());
-    (usual != symbol.as_str() && !usual.is_empty()).then(|| {
-        format!("the symbol {symbol}: requests use this very name, and most venues spell it {usual}")
-    })
+    (usual != symbol.as_str() && !usual.is_empty())
+        .then(|| format!("symbol {symbol}: requests use this exact name, but most venues spell it {usual}"))
 }
 
 pub(super) fn untraded_symbols(input: &LintInput<'_>) -> Vec<String> {
     let traded = TradedSymbols::new(input.bots());
     let describe = |(name, key): (String, String)| {
         format!(
-            "{key}: only other programs at `candlewick sandbox` use it: {}",
+            "{key}: only other clients of `candlewick sandbox` use this; {}",
             traded.describe_unknown(&name)
         )
     };
-    simulated_for_nobody(input.loaded).into_iter().map(describe).collect()
+    untraded_simulation_symbols(input.loaded).into_iter().map(describe).collect()
 }
 
 pub(crate) fn idle_blackouts(loaded: &Loaded, now: Millis) -> Vec<String> {
@@ -195,7 +186,7 @@ pub(crate) fn idle_blackouts(loaded: &Loaded, now: Millis) -> Vec<String> {
         }
         Some(last) if last <= now => {
             let last: String = StartTime(last).into();
-            found.push(format!("risk.blackouts: every span of {file} is over, the last one since {last}"));
+            found.push(format!("risk.blackouts: every span of {file} is over, the last one ended {last}"));
         }
         _ => {}
     }
@@ -222,7 +213,7 @@ pub(super) fn silent_bots(input: &LintInput<'_>) -> Vec<String> {
     input.each_bot(|bot| {
         (bot.strategy == "none").then(|| {
             format!(
-                "the strategy \"none\" never signals and no signal source is open, so it only trades what `candlewick signal {}` sends; set \
+                "strategy \"none\" never signals and no signal source is enabled, so it only trades on `candlewick signal {}`; set \
                  signals.list, signals.listen or signals.stdin",
                 bot.name
             )

@@ -1,4 +1,4 @@
-//! Configurations with the findings of their lints.
+//! Configurations and the findings of their lints.
 
 use super::{LINTS, Lint, LintInput, Stage, run, unusual_spelling};
 use crate::configuration::{Base, Flag, Loaded};
@@ -62,7 +62,7 @@ fn reports_doubtful_percentages_and_limits() {
             "[risk]\ndaily_profit_target_percent = 0.07\n[risk.bots.a]\nsession_profit_target_percent = 0.05\n\
              daily_profit_target_percent = 0.5",
             &[
-                ("small_percentage", "0.07 %, less than one in a hundred; did you mean 7?"),
+                ("small_percentage", "0.07 %, less than 1 %; did you mean 7?"),
                 ("small_percentage", "risk.bots.a.session_profit_target_percent = 0.05"),
             ],
         ),
@@ -86,9 +86,10 @@ fn reports_doubtful_percentages_and_limits() {
 fn reports_doubtful_payouts_with_their_break_even() {
     let pays =
         |percent: u32, risk: &str| format!("[simulation]\npayout_percent = {percent}\n[risk]\n{risk}\n");
-    let probing = ("probing_stake", "traded at the smallest stake, 1.00");
+    let probing = ("probing_stake", "one trade at the minimum stake of 1.00");
     // 100 / 2.85 = 35.09.
-    let high = ("payout_above_stake", "at 35.09 % of wins, and few venues pay above 100 %; did you mean 85,");
+    let high =
+        ("payout_above_stake", "win rate of 35.09 %, and few venues pay above 100 %; did you mean 85,");
     check_sections(&pays(100, ""), &[]);
     check_sections(&pays(185, ""), &[high]);
     check_sections(&pays(110, ""), &[("payout_above_stake", "payout of EURUSD: 110 %")]);
@@ -96,7 +97,7 @@ fn reports_doubtful_payouts_with_their_break_even() {
     check_sections(&pays(80, "min_payout_percent = 185"), &[probing, high, below]);
     let by_symbol = "min_payout_percent_by_symbol = { EURUSD = 185 }";
     check_sections(&pays(80, by_symbol), &[probing, high, below]);
-    let below = ("payout_below_minimum", "EURUSD pays 80 % by [simulation], less than the 82 % of");
+    let below = ("payout_below_minimum", "EURUSD pays 80 % in [simulation], below the 82 % of");
     check_sections(&pays(80, "min_payout_percent = 82"), &[probing, below]);
     check_sections(&pays(82, "min_payout_percent = 82"), &[probing]);
     // With GBPUSD at 90 and EURUSD at 80 neither trades.
@@ -105,13 +106,13 @@ fn reports_doubtful_payouts_with_their_break_even() {
     let least = "min_payout_percent_by_symbol = { EURUSD = 75, GBPUSD = 91 }";
     check_sections(&choice(least), &unequal("while GBPUSD (91 %) pays best but below its minimum, EURUSD"));
     let least = "min_payout_percent_by_symbol = { GBPUSD = 91 }";
-    check_sections(&choice(least), &unequal("EURUSD (0 %) is refused too"));
+    check_sections(&choice(least), &unequal("EURUSD (0 %) is rejected too"));
     let equal = "min_payout_percent_by_symbol = { EURUSD = 80, BTCUSDT = 90 }\nmin_payout_percent = 80";
     check_sections(&choice(equal), &[probing]);
     check_sections(&choice(""), &[probing]);
     // 100 / 2.8 = 35.71, and 100 / 1.82 = 54.95.
     let gate = |payout: u32| format!("gate = {{ verdict = \"shown\", payout = {payout} }}");
-    let part = "at a payout of 180 %, which breaks even at 35.71 % of wins; EURUSD pays 82 % by [simulation], which does at 54.95 %";
+    let part = "a payout of 180 % (break-even win rate 35.71 %), but EURUSD pays 82 % in [simulation] (break-even 54.95 %)";
     check_combination(&pays(82, ""), &gate(180), &[("gate_payout", part)]);
     check_combination(&pays(82, ""), &gate(82), &[]);
     check_combination(&pays(82, ""), &gate(80), &[]);
@@ -128,16 +129,16 @@ fn reports_stakes_that_lose_grow_too_large_or_never_fit() {
     // At 80 %: 10.00, 18.00, 32.40.
     let soros = "kind = \"soros\", amount = 10, wins = 3";
     let most = "[risk]\nmax_stake = 20\n[simulation]\npayout_percent = 80\n";
-    stake(most, soros, &[("outgrown_stake", "after 2 wins in a row at a payout of 80 % its stake 32.40")]);
+    stake(most, soros, &[("outgrown_stake", "after 2 wins in a row at a payout of 80 % its stake of 32.40")]);
     stake(&most.replace("20\n", "20\ncap_stakes = true\n"), soros, &[]);
     let fixed = "kind = \"fixed\", amount = 10";
-    let unaffordable = ("unaffordable_stake", "its stake is 10.00, and account.initial_balance is 5.00");
+    let unaffordable = ("unaffordable_stake", "its stake is 10.00, account.initial_balance is 5.00");
     stake("[account]\ninitial_balance = 5\n", fixed, &[unaffordable]);
     stake("[account]\ninitial_balance = 10\n[risk]\nmax_drawdown_percent = 0\n", fixed, &[]);
 }
 
 #[test]
-fn reports_what_may_interrupt_a_ladder() {
+fn reports_causes_of_interrupted_ladders() {
     let gale = "stake = { kind = \"gale\", amount = 1, factor = 2.0, levels = 3, entry = \"next_candle\" }\n";
     let cut = |stake: &str, sections: &str, part: &str| {
         let expected = [("interrupted_ladder", part)];
@@ -161,19 +162,19 @@ fn reports_what_may_interrupt_a_ladder() {
         ("[risk.bots.a]\nmax_loss_streak = 3\n", ""),
         ("[risk]\nmax_trades_per_day = 10\n", "risk.max_trades_per_day = 10"),
         // 1 + 2 + 4 = 7: a second ladder does not fit into 12, but into the default of 100.
-        ("[risk]\ndaily_loss_limit = 12\n", "(12.00) (once all bots have lost more than 5.00 in a day, as a"),
+        ("[risk]\ndaily_loss_limit = 12\n", "(12.00) (after losses of all bots above 5.00 in a day, since a"),
         ("[risk]\ndaily_loss_limit = 100\n", ""),
         (
             "[account]\ninitial_balance = 5000\n[risk.bots.a]\ndaily_loss_limit_percent = 0.3\n",
-            "risk.bots.a.daily_loss_limit_percent = 0.3 of account.initial_balance (15.00) (once the bot has lost more than 8.00 in a day",
+            "risk.bots.a.daily_loss_limit_percent = 0.3 of account.initial_balance (15.00) (after losses of the bot above 8.00 in a day",
         ),
-        (hours, "risk.hours; the next level then is not opened with the next candle but with the next"),
+        (hours, "risk.hours; the next level then waits for the next signal instead of the next"),
     ] {
         cut(gale, sections, part);
     }
     // A limit of 0.3 % is small, too.
     let own = "[risk]\ndaily_loss_limit_percent = 0.3\n[account]\ninitial_balance = 5000\n[risk.bots.a]\ndaily_loss_limit = 14\n";
-    let part = "risk.bots.a.daily_loss_limit (14.00) (once the bot has lost more than 7.00 in a day";
+    let part = "risk.bots.a.daily_loss_limit (14.00) (after losses of the bot above 7.00 in a day";
     check(
         &format!("{own}{BOT}{gale}{RULE}"),
         &[("interrupted_ladder", part), ("small_percentage", "did you mean 30?")],
@@ -207,7 +208,7 @@ fn reports_hours_split_by_a_day_with_limits() {
         let expected = [("split_hours", split)];
         check_sections(&format!("[risk]\n{night}{risk}\n"), if is_split { &expected } else { &[] });
     }
-    // By the clock of a London summer 00:30 is 23:30 UTC.
+    // 00:30 in London is 23:30 UTC in summer.
     for (hours, is_split) in [
         ("from = \"20:00\", to = \"00:00\"", false),
         ("from = \"00:00\", to = \"00:00\"", false),
@@ -220,7 +221,7 @@ fn reports_hours_split_by_a_day_with_limits() {
     let own = "filters = [{ hours = [\"22:00\", \"02:00\"] }]";
     let found = [("split_hours", "the filter of bot \"a\": 22:00 to 02:00 UTC")];
     check_combination("[risk]\ndaily_loss_limit = 10\n", own, &found);
-    // The hours of all bots exclude those after midnight.
+    // The hours of [risk] exclude those after midnight.
     let evening = "[risk]\ndaily_loss_limit = 10\nhours = [{ from = \"20:00\", to = \"00:00\" }]\n";
     check_combination(evening, own, &[]);
 }
@@ -243,12 +244,12 @@ fn reports_hours_that_never_overlap() {
 }
 
 #[test]
-fn reports_rules_that_cannot_trade_as_meant() {
+fn reports_rules_that_rarely_or_never_trade() {
     let rule = |buy: &str, expected: &[(&str, &str)]| {
         check(&format!("{BOT}strategy = \"rules\"\nparams = {{ buy = \"{buy}\" }}\n"), expected);
     };
     rule("rsi(14) > 130", &[("doubtful_condition", "bot \"a\": `rsi(14) > 130` never holds")]);
-    // An hour has 60 candles of 1m, and a value of longer candles takes one more of them: (100 + 1) * 60.
+    // An hour has 60 candles of 1m, and a value of longer candles needs one more: (100 + 1) * 60.
     let long = "`ema(100)@1h` needs 68280 candles of 1m (47 days 10 h), `sma(100)@1h` only 6060";
     rule("close > ema(100)@1h", &[("long_warm_up", long)]);
     rule("between('08:00', '17:00', 'EST')", &[("doubtful_time_zone", "bot \"a\": EST has no summer time")]);
@@ -291,7 +292,7 @@ fn reports_symbols_expiries_blackouts_and_signal_sources() {
     };
     bot("01:00", "00:02", &[("doubtful_expiry", "00:02 (2 s) is shorter than its candles of 1m")]);
     bot("01:00", "00:02", &[("doubtful_expiry", "did you mean 02:00?")]);
-    bot("01:00", "02:00:00", &[("doubtful_expiry", "(120 min) is 120 of its candles of 1m")]);
+    bot("01:00", "02:00:00", &[("doubtful_expiry", "(120 min) spans 120 candles of 1m")]);
     bot("01:00", "1:00:00", &[]);
     let forex = ("doubtful_symbol", "venues list these as \"forex\"");
     bot("EURUSD", "GBP/USD", &[("doubtful_symbol", "most venues spell it GBPUSD"), forex]);
@@ -300,7 +301,7 @@ fn reports_symbols_expiries_blackouts_and_signal_sources() {
     bot("EURUSD", &crypto("USDMXN"), &[forex]);
     bot("EURUSD", &crypto("BTCUSD"), &[]);
     let none = format!("{BOT}strategy = \"none\"\n");
-    check(&none, &[("silent_bot", "no signal source is open")]);
+    check(&none, &[("silent_bot", "no signal source is enabled")]);
     check(&format!("[signals]\nstdin = true\n{none}"), &[]);
     let inverted = ("unbound_signal", "signals from outside are not turned round (invert)");
     check_combination("[signals]\nstdin = true\n", "invert = true", &[inverted]);
@@ -308,7 +309,7 @@ fn reports_symbols_expiries_blackouts_and_signal_sources() {
         ("[simulation.payout_percent_by_symbol]\nUSDJPY = 87\n", ("untraded_symbol", "no bot trades USDJPY")),
         ("[sandbox]\ndata = [\"EURUSDT_1m.csv\", \"EURUSD@5m=gold.csv\"]\n", ("missing_candles", "\"5m\"?")),
         ("[risk]\nblackouts = \"FOLDER/empty.csv\"\n", ("idle_blackout", "empty.csv has no span")),
-        ("[risk]\nblackouts = \"FOLDER/over.csv\"\n", ("idle_blackout", "the last one since 2025-01-06T00")),
+        ("[risk]\nblackouts = \"FOLDER/over.csv\"\n", ("idle_blackout", "the last one ended 2025-01-06T00")),
         ("[risk]\nblackouts = \"FOLDER/yen.csv\"\n", ("idle_blackout", "a pair of JPY (1 span)")),
     ] {
         check_sections(sections, &[expected]);

@@ -22,9 +22,9 @@ pub fn check_venue(loaded: &Loaded) -> Result<()> {
     if loaded.is_set("broker.base_url") || credentials(loaded)?.api_token.is_some() {
         return Ok(());
     }
-    Err(AppError::invalid("no venue is configured: neither broker.base_url nor a token is set").help(
-        "for the embedded venue add --sandbox; for one over the network set [broker] base_url and CANDLEWICK_BROKER__API_TOKEN, as \
-         config/demo.toml shows; `candlewick paper` needs no token",
+    Err(AppError::invalid("no venue is configured: broker.base_url and the token are not set").help(
+        "add --sandbox for the embedded venue; for a remote venue set [broker] base_url and CANDLEWICK_BROKER__API_TOKEN, as in \
+         config/demo.toml; `candlewick paper` needs no token",
     ))
 }
 
@@ -59,7 +59,7 @@ pub fn connect_paper(loaded: &Loaded) -> Result<Connection> {
     let mut runtime = config.runtime.clone();
     let delay = config.simulation.settle_delay_ms.get();
     runtime.settle_after_ms = u32::try_from(delay).unwrap_or(u32::MAX);
-    // The paper wallet holds what it began with; there is nothing to audit and no list to look through.
+    // The paper wallet keeps its initial balance: there is nothing to audit or list.
     runtime.wallet_every_s = 0;
     runtime.list_every_s = 0;
     Ok(Connection {
@@ -100,9 +100,9 @@ impl OwnBrokers {
             let error = AppError::invalid(format!("this program has no broker \"{name}\""));
             let known: Vec<&str> = self.0.keys().map(String::as_str).collect();
             return Err(if known.is_empty() {
-                error.help("a binary of your own adds one with `App::with_broker`")
+                error.help("a custom binary adds one with `App::with_broker`")
             } else {
-                error.help(format!("it has {}", known.join(", ")))
+                error.help(format!("known brokers: {}", known.join(", ")))
             });
         };
         let VenuePorts { market, broker, clock, until } = connect(&loaded.config)?;
@@ -117,31 +117,30 @@ impl fmt::Debug for OwnBrokers {
 }
 
 /// Delays between attempts in seconds; the last one repeats.
-const PAUSES_S: [u64; 6] = [1, 2, 5, 10, 20, 30];
+const DELAYS_S: [u64; 6] = [1, 2, 5, 10, 20, 30];
 
-/// Waits until both APIs answer, or an error shows that waiting cannot fix.
+/// Waits until both APIs answer, or until a permanent error.
 pub async fn wait_for_venue(connection: &Connection, bots: &[BotSettings], announce: &dyn Fn(&str)) {
-    let mut said = None;
-    for look in 0.. {
-        let Err((which, error)) = look_at(connection, bots).await else { break };
+    let mut announced = None;
+    for attempt in 0.. {
+        let Err((which, error)) = probe(connection, bots).await else { break };
         if !error.is_temporary() {
             break;
         }
-        let pause = PAUSES_S[PAUSES_S.len().min(look + 1) - 1];
-        let text =
-            format!("waiting for {which} of the venue, asked every {} s at most: {error}", PAUSES_S[5]);
-        if said.as_ref() != Some(&text) {
-            announce(&format!("{text}; Ctrl-C ends\n"));
-            said = Some(text);
+        let pause = DELAYS_S[DELAYS_S.len().min(attempt + 1) - 1];
+        let text = format!("waiting for {which} of the venue (retry within {} s): {error}", DELAYS_S[5]);
+        if announced.as_ref() != Some(&text) {
+            announce(&format!("{text}; press Ctrl-C to quit\n"));
+            announced = Some(text);
         }
         tokio::time::sleep(Duration::from_secs(pause)).await;
     }
-    if said.is_some() {
+    if announced.is_some() {
         announce("the venue answers\n");
     }
 }
 
-async fn look_at(connection: &Connection, bots: &[BotSettings]) -> Result<(), (&'static str, BrokerError)> {
+async fn probe(connection: &Connection, bots: &[BotSettings]) -> Result<(), (&'static str, BrokerError)> {
     let Connection { broker, market, clock, .. } = connection;
     broker.identity().await.map_err(|error| ("the trading token API", error))?;
     let Some(bot) = bots.first() else { return Ok(()) };
@@ -155,4 +154,4 @@ async fn look_at(connection: &Connection, bots: &[BotSettings]) -> Result<(), (&
     market.candles(&query).await.map(|_| ()).map_err(|error| ("the symbol price API", error))
 }
 
-pub(crate) const ADVICE: &str = "`candlewick live --wait` waits until it answers";
+pub(crate) const WAIT_HINT: &str = "use `candlewick live --wait` to wait until it answers";

@@ -35,7 +35,7 @@ pub struct Embedded {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
-    /// From after some history until stopped; in lock-step until the last candle.
+    /// Starts after some history and runs until stopped; in lock-step until the last candle.
     Open,
     Whole,
 }
@@ -47,11 +47,11 @@ impl Embedded {
         (span, warmups): (Span, &[(BotSettings, usize)]),
     ) -> Result<Self> {
         let settings = &loaded.config.sandbox;
-        let start = start_of(settings, &series, (span, warmups))?;
-        // In lock-step nothing keeps the clock from running years ahead of candles that are over.
+        let start = choose_start(settings, &series, (span, warmups))?;
+        // In lock-step the clock could run years past the last candle.
         let speed = settings.speed.to_speed();
         let ends = span == Span::Whole || speed == Speed::Max;
-        let until = ends.then(|| end_of(&series, &loaded.config.bots));
+        let until = ends.then(|| last_candle_end(&series, &loaded.config.bots));
         let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new(start, speed));
         Self::start_on(loaded, (series, markets), (start, until), [Arc::clone(&clock), clock]).await
     }
@@ -64,14 +64,14 @@ impl Embedded {
     ) -> Result<Self> {
         Problems::check(short_body_problems(loaded))?;
         let mut settings = loaded.config.sandbox.clone();
-        // The clock stands still until an order is answered, so an answer cannot wait for its arrival.
+        // The clock stops until an order is answered, so the answer cannot be delayed.
         settings.replies = Replies::AtOnce;
         if !loaded.is_set("sandbox.listen") {
             settings.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         }
         loaded.check_simulation()?;
         let speed = settings.speed.to_speed();
-        let end = end_of(&series, &loaded.config.bots);
+        let end = last_candle_end(&series, &loaded.config.bots);
         let hold = clock.hold();
         let foundation = Foundation {
             clock: venues,
@@ -83,9 +83,9 @@ impl Embedded {
         };
         let running = Sandbox::new(settings, foundation)?.bind(std::future::pending()).await?;
         let (observer, exchanges) = observer();
-        let venue = Arc::new(venue_at(&running, loaded, Arc::clone(&clock))?.with_observer(observer));
+        let venue = Arc::new(connect_to(&running, loaded, Arc::clone(&clock))?.with_observer(observer));
         drop(hold);
-        let runtime = runtime_for(loaded, speed);
+        let runtime = venue_runtime(loaded, speed);
         let connection = Connection {
             runtime,
             account: Account::Demo,
@@ -98,7 +98,7 @@ impl Embedded {
     }
 }
 
-fn venue_at(running: &RunningSandbox, loaded: &Loaded, clock: Arc<dyn Clock>) -> Result<HttpBroker> {
+fn connect_to(running: &RunningSandbox, loaded: &Loaded, clock: Arc<dyn Clock>) -> Result<HttpBroker> {
     let mut broker = loaded.config.broker.client.clone();
     broker.base_url.clone_from(&running.base_url);
     broker.price_url.clone_from(&running.base_url);
@@ -115,8 +115,8 @@ fn in_venue_time(seconds: u32, factor: f64) -> u32 {
     (f64::from(seconds) * factor.max(1.0)).min(f64::from(u32::MAX)) as u32
 }
 
-/// Limits a polling interval to once per real second; 0 still means never.
-fn paced(every_s: u32, factor: f64) -> u32 {
+/// Limits polling to once per real second; 0 still disables it.
+fn limit_polling(every_s: u32, factor: f64) -> u32 {
     if every_s == 0 { 0 } else { every_s.max(in_venue_time(1, factor)) }
 }
 
@@ -127,26 +127,26 @@ fn stale_after_s(factor: f64) -> u32 {
 }
 
 /// In lock-step the embedded venue has a candle at its close or never.
-fn runtime_for(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
+fn venue_runtime(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
     let mut runtime = loaded.config.runtime.clone();
     let delay = loaded.config.simulation.settle_delay_ms.get();
     runtime.settle_after_ms = u32::try_from(delay).unwrap_or(u32::MAX);
-    // Patience with an open trade begins when its settlement can be known.
+    // The timeout of an open trade starts when its settlement is available.
     runtime.stop_patience_s = runtime.stop_patience_s.saturating_add(runtime.settle_after_ms.div_ceil(1_000));
     if let Speed::Times(factor) = speed {
         runtime.stop_patience_s = in_venue_time(runtime.stop_patience_s, factor);
         runtime.interrupt_patience_s = in_venue_time(runtime.interrupt_patience_s, factor);
         runtime.stale_after_s = NonZeroU32::new(stale_after_s(factor));
-        runtime.wallet_every_s = paced(runtime.wallet_every_s, factor);
-        runtime.list_every_s = paced(runtime.list_every_s, factor);
+        runtime.wallet_every_s = limit_polling(runtime.wallet_every_s, factor);
+        runtime.list_every_s = limit_polling(runtime.list_every_s, factor);
     }
     runtime.first_ask_ms = 0;
-    // Stress moves the prices of trades on purpose away from the sandbox's price records.
+    // Stress deliberately moves trade prices away from the price records of the sandbox.
     runtime.audit_settlement_prices &= loaded.config.simulation.stress == 0.0;
     if speed == Speed::Max {
         runtime.hold_ms = 0;
         runtime.quick_repeats = 0;
-        // Whatever is open closes at once.
+        // Open trades close at once.
         runtime.interrupt_patience_s = u32::MAX;
         runtime.watch_prices = false;
         runtime.list_every_s = 0;
@@ -154,7 +154,7 @@ fn runtime_for(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
     runtime
 }
 
-fn start_of(
+fn choose_start(
     settings: &SandboxSettings,
     series: &[CandleSeries],
     (span, warmups): (Span, &[(BotSettings, usize)]),
@@ -182,7 +182,7 @@ fn warm_start(series: &[CandleSeries], warmups: &[(BotSettings, usize)]) -> Mill
     if minute < latest { minute + Millis::MINUTE } else { minute }
 }
 
-fn end_of(series: &[CandleSeries], bots: &[BotSettings]) -> Millis {
+fn last_candle_end(series: &[CandleSeries], bots: &[BotSettings]) -> Millis {
     let has_bot = |one: &&CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
     series.iter().filter(has_bot).map(CandleSeries::end).max().unwrap_or_default()
 }
@@ -199,7 +199,7 @@ impl ServedSandbox {
         loaded: &Loaded,
     ) -> Result<Self> {
         loaded.check_simulation()?;
-        let (clock, start, series) = timeline_of(&settings, series)?;
+        let (clock, start, series) = build_timeline(&settings, series)?;
         let foundation = Foundation {
             clock,
             markets: markets_of(&series),
@@ -213,16 +213,18 @@ impl ServedSandbox {
     }
 }
 
-/// At speed 1 without a start the candles are shifted to real time, for clients with a clock of their own.
-fn timeline_of(
+/// At speed 1 without a start, shifts the candles to real time for clients with their own clock.
+fn build_timeline(
     settings: &SandboxSettings,
     series: Vec<CandleSeries>,
 ) -> Result<(Arc<dyn Clock>, Millis, Vec<CandleSeries>)> {
     let speed = match settings.speed {
         SandboxSpeed::Times(factor) => factor,
         SandboxSpeed::Named(NamedSpeed::Max) => {
-            let problem = "--speed max needs a bot in the same process, for which the clock waits";
-            return Err(AppError::invalid(problem).help("use `live --sandbox --speed max`, or give a factor"));
+            let problem = "--speed max needs a bot in the same process, since the clock waits for it";
+            return Err(
+                AppError::invalid(problem).help("use `live --sandbox --speed max`, or a factor for --speed")
+            );
         }
     };
     if speed == 1.0 && settings.start.is_none() {
@@ -240,20 +242,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_stale_before_three_minutes_of_the_venue_and_ten_seconds_of_a_person() {
+    fn staleness_is_at_least_three_venue_minutes_and_ten_real_seconds() {
         for (factor, seconds) in [(0.5, 180), (1.0, 180), (18.0, 180), (60.0, 600), (120.0, 1_200)] {
             assert_eq!(stale_after_s(factor), seconds, "{factor}");
         }
     }
 
     #[test]
-    fn a_fast_clock_asks_for_the_wallet_once_a_second_of_a_person_at_most() {
+    fn polls_the_wallet_at_most_once_per_real_second() {
         for (every, expected) in [(60, 600), (300, 600), (900, 900), (0, 0)] {
-            assert_eq!(paced(every, 600.0), expected, "{every} s");
+            assert_eq!(limit_polling(every, 600.0), expected, "{every} s");
         }
-        assert_eq!((paced(60, 1.0), paced(60, 60.0)), (60, 60));
+        assert_eq!((limit_polling(60, 1.0), limit_polling(60, 60.0)), (60, 60));
         let loaded = Loaded::read(&[], crate::configuration::Base::Sandbox, Vec::new()).unwrap();
         let speeds = [Speed::Times(1.0), Speed::Times(20_000.0), Speed::Max];
-        assert_eq!(speeds.map(|speed| runtime_for(&loaded, speed).wallet_every_s), [60, 20_000, 60]);
+        assert_eq!(speeds.map(|speed| venue_runtime(&loaded, speed).wallet_every_s), [60, 20_000, 60]);
     }
 }

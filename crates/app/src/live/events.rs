@@ -10,15 +10,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-const PATIENCE: Duration = Duration::from_secs(3);
+const TRANSLATION_TIMEOUT: Duration = Duration::from_secs(3);
 
-pub(super) struct Published {
+pub(super) struct EventPublication {
     feed: EventFeed,
     scale: MoneyScale,
     translation: JoinHandle<()>,
 }
 
-impl Published {
+impl EventPublication {
     pub(super) fn begin(
         feed: EventFeed,
         (settings, trading, balance): (&SessionSettings, TradingMode, Money),
@@ -39,7 +39,7 @@ impl Published {
 
     pub(super) async fn end(self, finished: Option<&Finished>, now: Millis) -> u64 {
         let Self { feed, scale, translation } = self;
-        drop(tokio::time::timeout(PATIENCE, translation).await);
+        drop(tokio::time::timeout(TRANSLATION_TIMEOUT, translation).await);
         if let Some(finished) = finished {
             feed.publish(now, &RunEvent::Ended(totals(finished, scale, feed.dropped())));
         }

@@ -17,7 +17,7 @@ use candlewick_records::{JournalContents, TradingMode};
 use candlewick_runtime::control::{ControlOrder, ControlPaths, ControlRequest, ControlServer, JournalOrders};
 use candlewick_runtime::events::EventFeed;
 use candlewick_runtime::{
-    Finished, JournalFold, Past, RuntimeError, RuntimeSettings, Standing, WholeReading,
+    Finished, JournalFold, RecoveredState, RuntimeError, RuntimeSettings, Standing, WholeReading,
 };
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -29,9 +29,9 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 #[cfg(unix)]
 use candlewick_runtime::control::HangUp;
 
-/// Capacity of the exchange queue, whose overflow the journal lacks.
-const WAITING_EXCHANGES: usize = 4_096;
-const WAITING_ORDERS: usize = 16;
+/// Capacity of the exchange queue; overflow is missing in the journal.
+const MAX_QUEUED_EXCHANGES: usize = 4_096;
+const MAX_QUEUED_ORDERS: usize = 16;
 
 pub enum JournalSession {
     None,
@@ -67,17 +67,17 @@ impl JournalSession {
         match ControlChannel::open(loaded).await {
             Ok(control) => Ok((journal, control)),
             Err(error) => {
-                journal.give_back().await;
+                journal.release().await;
                 Err(error)
             }
         }
     }
 
-    pub async fn give_back(self) {
+    pub async fn release(self) {
         if let Self::Store(held) = self
             && let Err(error) = held.store.close().await
         {
-            tracing::debug!(%error, "the journal could not be given back");
+            tracing::debug!(%error, "the lease of the journal could not be released");
         }
     }
 
@@ -91,11 +91,11 @@ impl JournalSession {
     pub async fn first_balance(&mut self) -> Result<Option<Decimal>> {
         match self {
             Self::None => Ok(None),
-            Self::Store(held) => Ok(Past::first_balance(&mut held.reader).await?),
+            Self::Store(held) => Ok(RecoveredState::first_balance(&mut held.reader).await?),
         }
     }
 
-    /// Checks that the journal is empty, as a restarted venue knows none of its trades.
+    /// Checks that the journal is empty, since a restarted venue knows no earlier trades.
     pub async fn check_fresh(&mut self) -> Result<()> {
         if self.first_balance().await?.is_none() {
             return Ok(());
@@ -106,13 +106,11 @@ impl JournalSession {
         let stakes = contents.session.money_scale().to_decimal(contents.session.ledger().open_stakes());
         let lost = match lost.len() {
             0 => String::new(),
-            1 => format!("; the trade that was open when it ended is lost with it ({stakes} at stake)"),
-            count => format!(
-                "; the {count} trades that were open when it ended are lost with it ({stakes} at stake)"
-            ),
+            1 => format!("; 1 trade was open then and is lost ({stakes} at stake)"),
+            count => format!("; {count} trades were open then and are lost ({stakes} at stake)"),
         };
         let problem = format!(
-            "{} has runs already, and an embedded venue ends with its process: a new one starts from the beginning{lost}",
+            "{} already has runs, but an embedded venue ends with its process and cannot resume them{lost}",
             held.url
         );
         Err(AppError::invalid(problem).help("name another journal with --journal"))
@@ -121,11 +119,12 @@ impl JournalSession {
     /// Checks the journal's trading mode: trades of different modes must never mix.
     pub async fn check_kind(&mut self, trading: TradingMode) -> Result<()> {
         let Self::Store(held) = self else { return Ok(()) };
-        let Some(header) = Past::first_header(&mut held.reader).await? else { return Ok(()) };
+        let Some(header) = RecoveredState::first_header(&mut held.reader).await? else { return Ok(()) };
         let (kept, ours) = (header.settings.get("trading").cloned(), serde_json::json!(trading));
         match kept {
             Some(kept) if kept != ours => {
-                let problem = format!("{} holds {kept} trades, and this run makes {ours} ones", held.url);
+                let problem =
+                    format!("{} contains {kept} trades, but this run makes {ours} trades", held.url);
                 Err(AppError::invalid(problem).help("name another journal with --journal"))
             }
             Some(_) | None => Ok(()),
@@ -139,9 +138,9 @@ impl JournalSession {
         (settings, runtime): (&SessionSettings, &RuntimeSettings),
         now: Millis,
         progress: &dyn Progress,
-    ) -> Result<(Box<dyn Journal>, Past)> {
+    ) -> Result<(Box<dyn Journal>, RecoveredState)> {
         match self {
-            Self::None => Ok((Box::new(NullJournal), Past::default())),
+            Self::None => Ok((Box::new(NullJournal), RecoveredState::default())),
             Self::Store(held) => {
                 let HeldJournal { store, mut reader, .. } = *held;
                 let mut bar = None;
@@ -167,7 +166,7 @@ impl JournalSession {
     }
 }
 
-/// Returns intents under way when their embedded venue ended; a new one never had them.
+/// Returns intents in flight when their embedded venue ended, unknown to a new one.
 pub(crate) fn lost_with_venue(contents: &JournalContents) -> Vec<IntentId> {
     let is_embedded = contents.runs.iter().all(|run| run.trading == Some(TradingMode::Sandbox));
     let is_under_way = |row: &&IntentRow| {
@@ -185,13 +184,13 @@ impl HttpObserver for ToJournal {
         let exchange =
             LoggedExchange { intent, sent, received, what, request, response: Some(response), status };
         if self.0.try_send(exchange).is_err() {
-            tracing::debug!("an exchange was not kept: too many wait for the journal");
+            tracing::debug!("an exchange was dropped: the journal queue is full");
         }
     }
 }
 
 pub(super) fn observer() -> (Arc<dyn HttpObserver>, mpsc::Receiver<LoggedExchange>) {
-    let (sender, exchanges) = mpsc::channel(WAITING_EXCHANGES);
+    let (sender, exchanges) = mpsc::channel(MAX_QUEUED_EXCHANGES);
     (Arc::new(ToJournal(sender)), exchanges)
 }
 
@@ -206,7 +205,7 @@ pub struct ControlChannel {
 impl ControlChannel {
     pub fn closed() -> Self {
         let closed = (CancellationToken::new().drop_guard(), None);
-        let (sender, orders) = mpsc::channel(WAITING_ORDERS);
+        let (sender, orders) = mpsc::channel(MAX_QUEUED_ORDERS);
         Self { orders, sender, feed: EventFeed::default(), closed }
     }
 
@@ -220,10 +219,10 @@ impl ControlChannel {
 
     pub async fn open(loaded: &Loaded) -> Result<Self> {
         let paths: ControlPaths = control_paths(loaded)?;
-        let problem = || format!("the folder of {} cannot be made", paths.socket.display());
+        let problem = || format!("cannot create the folder of {}", paths.socket.display());
         make_folder_of(&paths.socket).map_err(|error| AppError::system(problem(), error))?;
         let closed = CancellationToken::new();
-        let (sender, orders) = mpsc::channel(WAITING_ORDERS);
+        let (sender, orders) = mpsc::channel(MAX_QUEUED_ORDERS);
         let feed = EventFeed::default();
         let server = ControlServer::bind(&paths).await?.with_events(feed.clone());
         let entry = RunningEntry::make(loaded, &paths);
@@ -231,20 +230,20 @@ impl ControlChannel {
         let (taken, stop) = ends();
         tokio::spawn(async move { server.serve(taken, stop.cancelled_owned()).await });
         if paths.halt_file.is_there() {
-            // Known before the first candle is; the watch would say so a little later. Nobody waits for the answer.
+            // Halts before the first candle, earlier than the watch would. The answer is not awaited.
             let order = ControlOrder::Halt { reason: paths.halt_file.reason() };
             let (answer, _) = oneshot::channel();
             drop(sender.try_send(ControlRequest::new(order, answer)));
         }
         let url = journal_url(loaded)?;
         let mut in_journal = JournalOrders::new(url, paths.halt_file.clone());
-        // The same of orders that were left while no bot ran.
+        // Likewise for orders stored while no bot ran.
         in_journal.look(&sender).await;
         let (taken, stop) = ends();
         tokio::spawn(async move { in_journal.watch(taken, stop.cancelled_owned()).await });
         #[cfg(unix)]
         {
-            let problem = |error| AppError::system("SIGHUP cannot be listened for", error);
+            let problem = |error| AppError::system("cannot listen for SIGHUP", error);
             let hang_up = HangUp::listen().map_err(problem)?;
             let (taken, stop) = ends();
             tokio::spawn(async move { hang_up.watch(taken, stop.cancelled_owned()).await });
@@ -255,31 +254,30 @@ impl ControlChannel {
     }
 }
 
-/// Number of entries below which reading is too fast to show.
-const MANY: u64 = 100_000;
+const NOTICE_ENTRIES: u64 = 100_000;
 
 fn show_reading(reading: WholeReading<'_>, bar: &mut Option<Box<dyn ProgressBar>>, progress: &dyn Progress) {
     if bar.is_none()
-        && let Some(notice) = notice_of(reading)
+        && let Some(notice) = reading_notice(reading)
     {
         tracing::warn!("{notice}");
     }
     bar.get_or_insert_with(|| progress.bar("reading the journal")).update(reading.done, reading.total);
 }
 
-fn notice_of(reading: WholeReading<'_>) -> Option<String> {
+fn reading_notice(reading: WholeReading<'_>) -> Option<String> {
     let WholeReading { why, total, .. } = reading;
     match why {
         Some(why) => Some(format!("{why}; it has {total} entries")),
-        None if total >= MANY => Some(format!(
-            "the journal has no snapshot to go on from, and all of its {total} entries are read"
-        )),
+        None if total >= NOTICE_ENTRIES => {
+            Some(format!("the journal has no usable snapshot: reading all {total} entries"))
+        }
         None => None,
     }
 }
 
-/// Completes the book of a finished run with its evicted intents, as far as they can be read.
-pub(super) async fn filled(
+/// Completes the book of a finished run with its evicted intents, as far as readable.
+pub(super) async fn fill_book(
     finished: Result<Finished, RuntimeError>,
     url: Option<&JournalUrl>,
     settings: &SessionSettings,
@@ -298,7 +296,7 @@ pub(super) async fn filled(
             finished.forgotten = 0;
         }
         Err(error) => tracing::warn!(
-            "the figures of this run lack {} trades and refusals that were over early, as the journal cannot be read again: {}",
+            "the figures of this run lack {} early trades and rejections, since the journal cannot be read again: {}",
             finished.forgotten,
             error.text()
         ),
@@ -306,7 +304,7 @@ pub(super) async fn filled(
     Ok(finished)
 }
 
-pub(super) async fn whole(
+pub(super) async fn complete_standing(
     standing: &Standing,
     url: Option<&JournalUrl>,
     settings: &SessionSettings,
@@ -318,7 +316,7 @@ pub(super) async fn whole(
     let fold = JournalFold::read_rows(&mut reader, settings).await;
     reader.close().await;
     let (session, past, _) = fold?.into_parts();
-    // What the run knows of an intent is newer than what is durable.
+    // The state of the run is newer than the durable one.
     let known = Standing::of_past(&session, &past).rows.into_iter().chain(standing.rows.iter().copied());
     let rows: BTreeMap<IntentId, IntentRow> = known.map(|row| (row.approved.intent(), row)).collect();
     Ok(Standing { rows: rows.into_values().collect(), forgotten: 0, ..standing.clone() })
@@ -329,10 +327,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_takes_long_or_has_a_cause_is_said_before_it_begins() {
-        let of = |why, total| notice_of(WholeReading { why, done: 0, total });
-        assert_eq!(of(None, MANY - 1), None);
-        assert!(of(None, MANY).is_some_and(|notice| notice.contains("all of its 100000 entries are read")));
+    fn announces_long_or_unusual_reading() {
+        let of = |why, total| reading_notice(WholeReading { why, done: 0, total });
+        assert_eq!(of(None, NOTICE_ENTRIES - 1), None);
+        assert!(of(None, NOTICE_ENTRIES).is_some_and(|notice| notice.contains("reading all 100000 entries")));
         assert_eq!(
             of(Some("it is read: other settings"), 3).as_deref(),
             Some("it is read: other settings; it has 3 entries")

@@ -8,14 +8,14 @@ mod monitor;
 mod reload;
 mod start_checks;
 
-pub(crate) use connect::ADVICE as WAITING_ADVICE;
+pub(crate) use connect::WAIT_HINT as WAITING_ADVICE;
 pub use connect::{OwnBrokers, VenuePorts, check_venue, connect_paper, connect_remote, wait_for_venue};
 pub use embedded::{Embedded, ServedSandbox, Span};
 pub use events::stop_name;
 pub(crate) use journal_session::lost_with_venue;
 pub use journal_session::{ControlChannel, JournalSession};
 pub use reload::ReadAgain;
-use reload::Running;
+use reload::ReloadContext;
 pub use start_checks::note_look;
 
 use crate::bots::{BotSet, session_settings, without_unused_share};
@@ -24,7 +24,7 @@ use crate::error::{AppError, Result};
 use crate::lints::idle_blackouts;
 use crate::notify::Alerts;
 use crate::progress::Progress;
-use crate::signals::ClosedDoors;
+use crate::signals::PendingInputs;
 use candlewick_api::HttpBroker;
 use candlewick_broker::clock::Clock;
 use candlewick_broker::{Account as AccountKind, Broker, MarketData, TokenState, UnrecognisedData};
@@ -32,13 +32,13 @@ use candlewick_engine::{Halt, Header, Session, SessionSettings, check_stakes};
 use candlewick_journal::{Journal, JournalUrl, LoggedExchange};
 use candlewick_records::{TradingMode, describe_halt};
 use candlewick_runtime::{
-    Account, Demand, Finished, Parts, Past, Runner, RuntimeSettings, Standing, Stop, Watcher, connect,
+    Account, Demand, Finished, Parts, RecoveredState, Runner, RuntimeSettings, Standing, Stop, Watcher, connect,
     least_remembered,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, Strategy};
 use candlewick_simulator::SimulationSettings;
-use events::Published;
+use events::EventPublication;
 use monitor::{Sources, Watch};
 use serde_json::json;
 use std::ops::Range;
@@ -64,7 +64,7 @@ pub struct Connection {
 type WaitingRequests = Arc<dyn Fn() -> Vec<(&'static str, usize)> + Send + Sync>;
 
 impl Connection {
-    /// The configured wallet, without limits of requests or time.
+    /// Connects to the configured wallet without limits of requests or time.
     fn new(
         loaded: &Loaded,
         market: Arc<dyn MarketData>,
@@ -109,7 +109,7 @@ pub struct FrontEnd<'a> {
     pub journal: JournalSession,
     pub control: ControlChannel,
     pub watchers: Vec<Watcher>,
-    /// Shows the amounts at risk line by line, without blocking on a reader.
+    /// Shows the amounts at risk line by line, without blocking.
     pub announce: Box<dyn Fn(&str) + 'a>,
     pub progress: Box<dyn Progress + 'a>,
     pub stop: mpsc::Receiver<Stop>,
@@ -137,16 +137,16 @@ pub async fn run(
     let alerts = match Alerts::begin(loaded, &mut front.watchers, (&connection.clock, &orders)) {
         Ok(alerts) => alerts,
         Err(error) => {
-            front.journal.give_back().await;
+            front.journal.release().await;
             return Err(error);
         }
     };
     let outcome = Box::pin(run_watched(loaded, bots, connection, front)).await;
     tokio::select! {
-        // Where there are no alerts nothing is left behind, however soon nobody waits any more.
+        // Without alerts this completes at once, even if quitting immediately.
         biased;
         () = alerts.end(outcome.as_ref().map(|outcome| outcome.finished.stop)) => {}
-        () = leave.notified() => tracing::warn!("alerts that were not sent yet are not waited for"),
+        () = leave.notified() => tracing::warn!("quitting without waiting for unsent alerts"),
     }
     outcome
 }
@@ -160,16 +160,16 @@ async fn run_watched(
     let FrontEnd { mut journal, control, watchers, announce, progress, stop, read_again, .. } = front;
     let Connection { market, broker, clock, mut runtime, trading, requests_per_second, .. } = connection;
     let Connection { account, exchanges, unrecognised, token, until, waiting, .. } = connection;
-    // Whatever is asked until the run begins takes no venue time.
+    // Requests before the start of the run take no venue time.
     let hold = clock.hold();
     let found = prepare(loaded, &mut journal, (broker.as_ref(), account, trading)).await;
-    let ((mut watch, doors, account, balance), journal) = or_give_back(found, journal).await?;
+    let ((mut watch, inputs, account, balance), journal) = or_release(found, journal).await?;
     let settings = SessionSettings { balance, ..session_settings(loaded) };
     let settings = without_unused_share(settings, &bots.strategies, None);
     let streams = loaded.config.broker.client.stream && !clock.is_lock_step();
     warn_about_blackouts(loaded, clock.now());
-    let (session, journal) = or_give_back(new_session(&settings, bots.strategies), journal).await?;
-    tell_budget((&settings, &bots.wants_prices, streams), requests_per_second, &mut runtime);
+    let (session, journal) = or_release(new_session(&settings, bots.strategies), journal).await?;
+    report_budget((&settings, &bots.wants_prices, streams), requests_per_second, &mut runtime);
     let journal_url = journal.url();
     // Without a journal nothing is evicted.
     runtime.remember_s = journal_url.as_ref().map_or(0, |_| runtime.remember_s);
@@ -178,13 +178,13 @@ async fn run_watched(
         recover(loaded, (journal, session), (&settings, &runtime), trading, (clock.now(), &*progress));
     let (session, journal, past) = recovered.await?;
     let real = (trading == TradingMode::Real).then(|| start_checks::summary(&settings, &account));
-    real.into_iter().chain(past.halt().map(|halt| begins_halted(&halt))).for_each(|text| announce(&text));
+    real.into_iter().chain(past.halt().map(|halt| halted_notice(&halt))).for_each(|text| announce(&text));
     let (start_balance, began, venue_clock) = (session.ledger().equity(), clock.now(), Arc::clone(&clock));
     let venue = (journal_url.as_ref(), &clock);
     let running =
-        Running::new(loaded, &bots.wants_prices, (&settings, &runtime), venue, requests_per_second)?;
+        ReloadContext::new(loaded, &bots.wants_prices, (&settings, &runtime), venue, requests_per_second)?;
     let runner = Runner::new(Parts {
-        header: header_of(loaded, (trading, &settings, &runtime), bots.versions),
+        header: build_header(loaded, (trading, &settings, &runtime), bots.versions),
         settings: runtime,
         market,
         broker,
@@ -211,13 +211,13 @@ async fn run_watched(
         waiting,
     };
     let told = (&settings, trading, start_balance);
-    let (published, observer) = Published::begin(feed, told, Arc::clone(&venue_clock));
+    let (published, observer) = EventPublication::begin(feed, told, Arc::clone(&venue_clock));
     let runner = watch.measure(runner.with_observer(observer), loaded, sources);
-    let doors = doors.open(loaded, &venue_clock, &sender.downgrade()).await;
+    let inputs = inputs.open(loaded, &venue_clock, &sender.downgrade()).await;
     drop(hold);
     let finished = Box::pin(runner.run(stop, orders)).await;
-    let finished = journal_session::filled(finished, journal_url.as_ref(), &settings).await;
-    drop(doors);
+    let finished = journal_session::fill_book(finished, journal_url.as_ref(), &settings).await;
+    drop(inputs);
     let ended = venue_clock.now();
     let last_event = published.end(finished.as_ref().ok(), ended).await;
     Ok(Outcome { finished: finished?, settings, trading, start_balance, span: began..ended, last_event })
@@ -233,17 +233,17 @@ async fn prepare(
     loaded: &Loaded,
     journal: &mut JournalSession,
     (broker, account, trading): (&dyn Broker, AccountKind, TradingMode),
-) -> Result<(Watch, ClosedDoors, Account, Decimal)> {
+) -> Result<(Watch, PendingInputs, Account, Decimal)> {
     let watch = Watch::begin(loaded).await?;
     journal.check_kind(trading).await?;
-    let doors = ClosedDoors::prepare(loaded).await?;
+    let inputs = PendingInputs::prepare(loaded).await?;
     let account = connect(broker, account, loaded.config.account.money_scale).await?;
     let first = journal.first_balance().await?;
     if first.is_none() {
-        check_wallet(&account)?;
+        check_funds(&account)?;
     }
     let balance = first.unwrap_or(account.balance);
-    Ok((watch, doors, account, balance))
+    Ok((watch, inputs, account, balance))
 }
 
 async fn recover(
@@ -252,34 +252,34 @@ async fn recover(
     (settings, runtime): (&SessionSettings, &RuntimeSettings),
     trading: TradingMode,
     (now, progress): (Millis, &dyn Progress),
-) -> Result<(Session, Box<dyn Journal>, Past)> {
+) -> Result<(Session, Box<dyn Journal>, RecoveredState)> {
     let url = journal.url();
     let (mut journal, past) = journal.begin(&mut session, (settings, runtime), now, progress).await?;
     let terms = (settings, &loaded.config.simulation);
     if let Err(refusal) = check_start(terms, trading, (&past, &session), url.as_ref()).await {
-        // The lease goes back at once: a person is about to mend what stands in the way.
+        // Releases the lease at once, so that the operator can fix the problem.
         drop(journal.close().await);
         return Err(refusal);
     }
     Ok((session, journal, past))
 }
 
-fn begins_halted(halt: &Halt) -> String {
-    format!("This run begins {}. Run `candlewick resume` to open trades again.\n", describe_halt(halt))
+fn halted_notice(halt: &Halt) -> String {
+    format!("This run starts {}. Run `candlewick resume` to open trades again.\n", describe_halt(halt))
 }
 
-async fn or_give_back<T>(made: Result<T>, journal: JournalSession) -> Result<(T, JournalSession)> {
+async fn or_release<T>(made: Result<T>, journal: JournalSession) -> Result<(T, JournalSession)> {
     match made {
         Ok(made) => Ok((made, journal)),
         Err(error) => {
-            journal.give_back().await;
+            journal.release().await;
             Err(error)
         }
     }
 }
 
-/// Checks that a first run has money; that of a later one may be in open trades.
-fn check_wallet(account: &Account) -> Result<()> {
+/// Checks that a first run has funds. The funds of a later run may be in open trades.
+fn check_funds(account: &Account) -> Result<()> {
     if account.balance > Decimal::ZERO {
         return Ok(());
     }
@@ -290,20 +290,20 @@ fn check_wallet(account: &Account) -> Result<()> {
 async fn check_start(
     (settings, simulation): (&SessionSettings, &SimulationSettings),
     trading: TradingMode,
-    (past, session): (&Past, &Session),
+    (past, session): (&RecoveredState, &Session),
     journal: Option<&JournalUrl>,
 ) -> Result<()> {
     let left = past.left_in_journal();
     if left > 0 {
-        tracing::info!("{left} trades that were over long ago are left in the journal");
+        tracing::info!("{left} old trades stay in the journal only");
     }
     let known = Standing { forgotten: left, ..Standing::of(session, past.book()) };
-    let standing = journal_session::whole(&known, journal, settings).await?;
+    let standing = journal_session::complete_standing(&known, journal, settings).await?;
     start_checks::check_ladders(settings, &standing, simulation)?;
     if trading == TradingMode::Real { start_checks::check_real_money(past, session) } else { Ok(()) }
 }
 
-fn header_of(
+fn build_header(
     loaded: &Loaded,
     (trading, session, runtime): (TradingMode, &SessionSettings, &RuntimeSettings),
     strategies: Vec<(String, String)>,
@@ -321,7 +321,7 @@ fn new_session(settings: &SessionSettings, strategies: Vec<Box<dyn Strategy>>) -
     Ok(Session::new(settings, strategies)?)
 }
 
-fn tell_budget(
+fn report_budget(
     (settings, wants_prices, streams): (&SessionSettings, &[bool], bool),
     requests_per_second: f64,
     runtime: &mut RuntimeSettings,
@@ -338,7 +338,7 @@ fn tell_budget(
     if runtime.watch_prices && !demand.has_room_to_show(requests_per_second) {
         runtime.watch_prices = false;
         tracing::warn!(
-            "prices that no strategy wants are not asked for: broker.requests_per_second = {requests_per_second} leaves no room"
+            "prices that no strategy uses are not requested: broker.requests_per_second = {requests_per_second} is too low"
         );
     }
 }

@@ -1,6 +1,6 @@
 //! Reload of a run's settings: full validation, then a check against the run and its open trades.
 
-use super::journal_session::whole;
+use super::journal_session::complete_standing;
 use super::start_checks::check_ladders;
 use crate::bots::session_settings;
 use crate::configuration::{Config, Loaded, check_reload};
@@ -23,7 +23,7 @@ const MAX_NAME: usize = 40;
 
 pub type ReadAgain = Box<dyn Fn() -> Result<Loaded> + Send + Sync>;
 
-pub(super) struct Running {
+pub(super) struct ReloadContext {
     config: Config,
     wants_prices: Vec<bool>,
     files: BTreeMap<String, String>,
@@ -34,7 +34,7 @@ pub(super) struct Running {
     clock: Arc<dyn Clock>,
 }
 
-impl Running {
+impl ReloadContext {
     pub(super) fn new(
         loaded: &Loaded,
         wants_prices: &[bool],
@@ -57,26 +57,29 @@ impl Running {
     pub(super) fn reader(self, read: ReadAgain) -> SettingsReader {
         Arc::new(move |standing: &Standing| {
             let loaded = read().map_err(|error| one_line(&error))?;
-            // In a thread that may wait.
-            let whole = whole(standing, self.journal.as_ref(), &self.settings);
-            let standing = Handle::current().block_on(whole).map_err(|error| one_line(&error))?;
-            self.judge(&loaded, &standing).map_err(|error| one_line(&error))
+            // Runs in a thread that may block.
+            let completion = complete_standing(standing, self.journal.as_ref(), &self.settings);
+            let standing = Handle::current().block_on(completion).map_err(|error| one_line(&error))?;
+            self.validate(&loaded, &standing).map_err(|error| one_line(&error))
         })
     }
 
-    fn judge(&self, loaded: &Loaded, standing: &Standing) -> Result<NewSettings> {
+    fn validate(&self, loaded: &Loaded, standing: &Standing) -> Result<NewSettings> {
         check_reload(&self.config, loaded)?;
-        let settings = self.settings_of(loaded);
+        let settings = self.build_settings(loaded);
         check_stakes(&settings)?;
         check_ladders(&settings, standing, &loaded.config.simulation)?;
         let (mut runtime, risk) = (loaded.config.runtime.clone(), settings.risk);
         let (configured, venue) = (&self.config.runtime, &self.runtime);
-        // A venue that runs in this process waits longer, and audits less where stress moves its prices.
+        // An embedded venue has longer timeouts, and fewer audits if stress moves its prices.
         runtime.stop_patience_s = runtime
             .stop_patience_s
             .saturating_add(venue.stop_patience_s.saturating_sub(configured.stop_patience_s));
-        runtime.interrupt_patience_s =
-            scaled(runtime.interrupt_patience_s, venue.interrupt_patience_s, configured.interrupt_patience_s);
+        runtime.interrupt_patience_s = scale_timeout(
+            runtime.interrupt_patience_s,
+            venue.interrupt_patience_s,
+            configured.interrupt_patience_s,
+        );
         runtime.audit_settlement_prices &=
             venue.audit_settlement_prices || !configured.audit_settlement_prices;
         if self.requests_per_second > 0.0 {
@@ -101,7 +104,7 @@ impl Running {
     }
 
     /// Builds the new settings with the bots in their running order, which state refers to.
-    fn settings_of(&self, loaded: &Loaded) -> SessionSettings {
+    fn build_settings(&self, loaded: &Loaded) -> SessionSettings {
         let bots = self.config.bots.clone();
         SessionSettings { balance: self.settings.balance, bots, ..session_settings(loaded) }
     }
@@ -113,7 +116,7 @@ fn one_line(error: &AppError) -> String {
     lines.join("; ")
 }
 
-fn scaled(seconds: u32, venue: u32, configured: u32) -> u32 {
+fn scale_timeout(seconds: u32, venue: u32, configured: u32) -> u32 {
     let longer = u64::from(seconds) * u64::from(venue) / u64::from(configured.max(1));
     u32::try_from(longer).unwrap_or(u32::MAX)
 }
@@ -135,9 +138,9 @@ mod tests {
         Loaded::of_text(&format!("{risk}\n{}", bots.map(bot).concat())).unwrap()
     }
 
-    fn running(config: Config, files: BTreeMap<String, String>) -> Running {
+    fn running(config: Config, files: BTreeMap<String, String>) -> ReloadContext {
         let runtime = config.runtime.clone();
-        Running {
+        ReloadContext {
             config,
             wants_prices: vec![false; 2],
             files,
@@ -153,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_named_file_that_has_changed_since_the_start_is_told() {
+    fn reports_files_changed_since_the_start() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("up.toml");
         std::fs::write(&file, "buy = 'close > 1'").unwrap();
@@ -172,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_has_no_line_breaks() {
+    fn answers_have_no_line_breaks() {
         let missing = Loaded::read(&["missing.toml".into()], Base::Bare, Vec::<Flag>::new()).unwrap_err();
         assert!(missing.text().contains('\n'), "{}", missing.text());
         let line = one_line(&missing);
@@ -180,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_that_a_start_refuses_are_refused_with_the_same_sentence() {
+    fn rejects_the_same_limits_as_a_start() {
         let configured = loaded([("a", 10), ("b", 20)], "");
         let mut running = running(configured.config.clone(), BTreeMap::new());
         running.settings = session_settings(&configured);
@@ -189,21 +192,21 @@ mod tests {
         for limits in ["max_stake = 15", "min_stake = 11", "daily_loss_limit = 5"] {
             let new = loaded([("a", 10), ("b", 20)], &format!("[risk]\n{limits}"));
             let at_start = check_stakes(&session_settings(&new)).unwrap_err().to_string();
-            assert!(at_start.contains("no trade could ever be opened"), "{at_start}");
-            let at_reload = running.judge(&new, &standing).unwrap_err().to_string();
+            assert!(at_start.contains("can never trade"), "{at_start}");
+            let at_reload = running.validate(&new, &standing).unwrap_err().to_string();
             assert_eq!(at_reload, at_start, "{limits}");
         }
         let sound = loaded([("a", 10), ("b", 20)], "[risk]\nmax_stake = 20");
-        assert!(running.judge(&sound, &standing).is_ok());
+        assert!(running.validate(&sound, &standing).is_ok());
     }
 
     #[test]
-    fn bots_in_another_order_are_held_against_what_stands_in_the_order_of_the_run() {
+    fn compares_reordered_bots_by_name() {
         let config = loaded([("a", 1), ("b", 2)], "").config;
         let running = running(config, BTreeMap::new());
         let turned = loaded([("b", 2), ("a", 1)], "[risk]\nmax_open_trades = 1");
         check_reload(&running.config, &turned).unwrap();
-        let settings = running.settings_of(&turned);
+        let settings = running.build_settings(&turned);
         assert_eq!(settings.bots, running.config.bots);
         assert_eq!((settings.balance, settings.risk.max_open_trades), (Decimal::from(70), 1));
     }

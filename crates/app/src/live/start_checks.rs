@@ -5,7 +5,7 @@ use crate::configuration::Loaded;
 use crate::error::{AppError, ErrorKind, Result};
 use crate::search::files_of_bots;
 use candlewick_engine::{EngineError, IntentState, Session, SessionSettings, TradeRecord, check_ruin};
-use candlewick_runtime::{Account, Past, Standing};
+use candlewick_runtime::{Account, RecoveredState, Standing};
 use candlewick_sdk::{Millis, Payout, Registry};
 use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, Note, Variant};
 use candlewick_simulator::SimulationSettings;
@@ -13,19 +13,18 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// Rejects real money while an intent is in doubt, or a bot's edge is ruled out or lost.
-pub(super) fn check_real_money(past: &Past, session: &Session) -> Result<()> {
+pub(super) fn check_real_money(past: &RecoveredState, session: &Session) -> Result<()> {
     let stopped = |problem: String| AppError::new(ErrorKind::RealMoneyRefused, problem);
     let is_unsettled = |state| matches!(state, IntentState::InDoubt | IntentState::InFlight);
     let rows = past.book().rows().iter().filter(|row| is_unsettled(row.state));
     let in_doubt: Vec<String> = rows.map(|row| row.approved.intent().to_string()).collect();
     if let Some(first) = in_doubt.first() {
         let problem = format!(
-            "real money is not traded while the journal holds unresolved doubt: trade #{}",
+            "real money is not traded while orders have unknown status: trade #{}",
             in_doubt.join(", #")
         );
         return Err(stopped(problem).help(format!(
-            "look at the venue's own list of trades, then `candlewick resolve {first} --adopt VENUE_ID` or `--not-opened`"
+            "check the venue's list of trades, then run `candlewick resolve {first} --adopt VENUE_ID` or `--not-opened`"
         )));
     }
     let rejected: Vec<&str> = session.edge_rejected_bots().collect();
@@ -33,10 +32,10 @@ pub(super) fn check_real_money(past: &Past, session: &Session) -> Result<()> {
         return Ok(());
     }
     let problem = format!(
-        "real money is not traded by a bot whose edge the live verdict has ruled out, or says to be no longer held: {}",
+        "real money is not traded by bots whose edge is ruled out or no longer held (live verdict): {}",
         rejected.join(", ")
     );
-    Err(stopped(problem).help("trade it on the demo wallet, or leave it out"))
+    Err(stopped(problem).help("use the demo wallet for these bots, or remove them"))
 }
 
 pub(super) fn summary(settings: &SessionSettings, account: &Account) -> String {
@@ -45,7 +44,7 @@ pub(super) fn summary(settings: &SessionSettings, account: &Account) -> String {
     for bot in &settings.bots {
         let stake = serde_json::to_value(&bot.stake).unwrap_or_default();
         let (series, expiry) = (bot.series(), bot.expiry());
-        let stake = words(&stake, "");
+        let stake = describe_settings(&stake, "");
         let _ = writeln!(
             text,
             "  bot {}: {} on {series} for {}, stake {}",
@@ -60,7 +59,7 @@ pub(super) fn summary(settings: &SessionSettings, account: &Account) -> String {
     let (off, on): (Vec<_>, Vec<_>) =
         limits.as_object().into_iter().flatten().partition(|(_, value)| is_off(value));
     for (key, value) in on {
-        for line in words(value, key) {
+        for line in describe_settings(value, key) {
             let _ = writeln!(text, "  {line}");
         }
     }
@@ -69,9 +68,9 @@ pub(super) fn summary(settings: &SessionSettings, account: &Account) -> String {
     text
 }
 
-fn words(value: &Value, key: &str) -> Vec<String> {
+fn describe_settings(value: &Value, key: &str) -> Vec<String> {
     match value {
-        Value::Object(table) => table.iter().flat_map(|(key, value)| words(value, key)).collect(),
+        Value::Object(table) => table.iter().flat_map(|(key, value)| describe_settings(value, key)).collect(),
         Value::Array(rows) if rows.is_empty() => Vec::new(),
         Value::String(text) => vec![format!("{key} = {text}")],
         other => vec![format!("{key} = {other}")],
@@ -85,10 +84,10 @@ pub(super) fn check_ladders(
 ) -> Result<()> {
     let assumed = settings.bots.iter().map(|bot| simulation.payout_of(bot.symbol));
     let records: Vec<TradeRecord> =
-        assumed.enumerate().map(|(bot, assumed)| record_of(bot, standing, assumed)).collect();
+        assumed.enumerate().map(|(bot, assumed)| trade_record(bot, standing, assumed)).collect();
     let report = check_ruin(settings, standing.free, &records)?;
     for notice in report.ladders {
-        // The header does not know what the journal's trades say.
+        // The header is printed before the trades of the journal are known.
         if standing.rows.is_empty() {
             tracing::info!("{notice}");
         } else {
@@ -104,13 +103,13 @@ pub(super) fn check_ladders(
     }
 }
 
-fn record_of(bot: usize, standing: &Standing, assumed: Payout) -> TradeRecord {
+fn trade_record(bot: usize, standing: &Standing, assumed: Payout) -> TradeRecord {
     let own = standing.rows.iter().filter(|row| row.approved.bot().index() == bot);
     let payout = standing.payouts.get(bot).copied().flatten().unwrap_or(assumed);
     TradeRecord::of_rows(payout, own)
 }
 
-/// Records in the variant ledger, if there is one, which candles these bots will see.
+/// Records in the variant ledger, if any, the candles that these bots will see.
 pub fn note_look(
     loaded: &Loaded,
     registry: &Registry,
@@ -124,7 +123,7 @@ pub fn note_look(
     let look = Look { kind: LookKind::Sandbox, run: None, candles, is_cut: false, span, end: LookEnd::Whole };
     ledger.note(&notes, &look).map_err(|error| {
         let place = ledger.path().display();
-        let problem = format!("this look at past candles is not noted: {place} ([variants] ledger names another file, \"\" none)");
+        let problem = format!("cannot record this look at past candles in {place} (set [variants] ledger to another file, or \"\" for none)");
         AppError::invalid(problem).because(error)
     })?;
     Ok(())
@@ -140,7 +139,7 @@ mod tests {
     use candlewick_sdk::rust_decimal::Decimal;
 
     #[test]
-    fn the_summary_names_the_money_the_bots_each_limit_and_what_is_unlimited() {
+    fn summary_names_money_bots_and_limits() {
         let stake = StakeSettings::Fixed { amount: Decimal::TEN };
         let bot = BotSettings { name: "btc".to_owned(), stake, ..bot("BTCUSDT", "1m") };
         let risk = RiskSettings { max_trades_per_day: 0, ..RiskSettings::default() };

@@ -34,7 +34,7 @@ pub(super) fn open_chats(loaded: &Loaded) -> Result<Vec<Chat>, Problems> {
     let notify = &loaded.config.notify;
     let asking = notify.channels.iter().filter(|(_, channel)| channel.commands);
     let open = |(name, channel): (&String, &ChannelSettings)| {
-        let place = place_of(loaded, name, channel)?;
+        let place = build_place(loaded, name, channel)?;
         let problem =
             |error: ChannelError| loaded.problem(&format!("notify.channels.{name}"), error.to_string());
         Chat::open(&place, &notify.sender, &channel.chats).map_err(problem)
@@ -53,11 +53,11 @@ pub(super) fn pace(loaded: &Loaded) -> Pace {
     }
 }
 
-pub(super) fn name_of(event: AlertEvent) -> String {
+pub(super) fn event_name(event: AlertEvent) -> String {
     serde_json::to_value(event).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-const fn severity_of(severity: AlertSeverity) -> Severity {
+const fn to_severity(severity: AlertSeverity) -> Severity {
     match severity {
         AlertSeverity::Info => Severity::Info,
         AlertSeverity::Notice => Severity::Notice,
@@ -66,11 +66,11 @@ const fn severity_of(severity: AlertSeverity) -> Severity {
     }
 }
 
-/// Returns real time, since a run's clock may follow its candles.
+/// Returns the real time, since the clock of a run may follow its candles.
 fn wall_clock() -> WallClock {
     let clock = SystemClock::new();
     Arc::new(move || {
-        // The machine may have slept meanwhile.
+        // The machine may have been suspended.
         clock.catch_up();
         clock.now().get()
     })
@@ -83,7 +83,7 @@ fn open_channel(
     now: &WallClock,
 ) -> Result<Vec<OpenChannel>, Problem> {
     let key = |key: &str| format!("notify.channels.{name}.{key}");
-    let place = place_of(loaded, name, settings)?;
+    let place = build_place(loaded, name, settings)?;
     let channels = match settings.kind {
         ChannelKind::Webhook => vec![(name.to_owned(), Channel::Webhook(place))],
         ChannelKind::Ntfy => vec![(name.to_owned(), Channel::Ntfy(place))],
@@ -98,9 +98,9 @@ fn open_channel(
             settings.chats.iter().map(chat).collect()
         }
     };
-    let names = |events: &[AlertEvent]| events.iter().copied().map(name_of).collect();
+    let names = |events: &[AlertEvent]| events.iter().copied().map(event_name).collect();
     let rules = Rules {
-        minimum: severity_of(settings.minimum),
+        minimum: to_severity(settings.minimum),
         include: names(&settings.include),
         exclude: names(&settings.exclude),
     };
@@ -119,23 +119,24 @@ fn open_channel(
     channels.into_iter().map(open).collect()
 }
 
-fn place_of(loaded: &Loaded, name: &str, settings: &ChannelSettings) -> Result<Place, Problem> {
+fn build_place(loaded: &Loaded, name: &str, settings: &ChannelSettings) -> Result<Place, Problem> {
     let key = |key: &str| format!("notify.channels.{name}.{key}");
-    let (url, secret) = opened_by(loaded, name, settings)?;
+    let (url, secret) = resolve_address(loaded, name, settings)?;
     let Some(url) = url else {
-        let problem = "this key is missing: where the channel is (or url_file, or the environment)";
+        let problem =
+            "this key is missing: the address of the channel (or set url_file or the environment variable)";
         return Err(loaded.problem(&key("url"), problem));
     };
     let sound = |setting: &str, text: &str| {
-        let problem = "it is empty, or holds control characters";
+        let problem = "the value is empty or contains control characters";
         Secret::new(text).ok_or_else(|| loaded.problem(&key(setting), problem))
     };
     let secret = secret.map(|secret| sound("secret_file", &secret)).transpose()?;
     Ok(Place { url: sound("url", &url)?, secret })
 }
 
-/// Returns address and secret. The environment overrides a file, and a file a setting.
-fn opened_by(
+/// Returns address and secret. The environment overrides files, which override settings.
+fn resolve_address(
     loaded: &Loaded,
     name: &str,
     channel: &ChannelSettings,
@@ -144,7 +145,8 @@ fn opened_by(
         let (upper, part) = (name.to_uppercase(), key.to_uppercase());
         let variable = format!("CANDLEWICK_NOTIFY__CHANNELS__{upper}__{part}");
         if let Some(value) = std::env::var_os(&variable) {
-            let text = value.into_string().map_err(|_| loaded.problem("", format!("{variable} is no text")));
+            let text =
+                value.into_string().map_err(|_| loaded.problem("", format!("{variable} is not valid UTF-8")));
             return text.map(Some);
         }
         let Some(path) = file else { return Ok(None) };

@@ -1,6 +1,6 @@
 //! Conversion of run events to alerts.
 
-use super::channels::name_of;
+use super::channels::event_name;
 use crate::configuration::{AlertEvent as Kind, NotifySettings};
 use candlewick_engine::{Edge, IntentId, Rule};
 use candlewick_notify::{Alert, Severity};
@@ -10,7 +10,7 @@ use candlewick_sdk::{Millis, MoneyScale, price_text, visible};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rules whose rejections are reported, because the user set them or has to act.
-const LIMITS: [Rule; 10] = [
+const REPORTED_LIMITS: [Rule; 10] = [
     Rule::DailyLossLimit,
     Rule::DailyProfitTarget,
     Rule::SessionLossLimit,
@@ -23,7 +23,7 @@ const LIMITS: [Rule; 10] = [
     Rule::RefusedByVenue,
 ];
 
-pub(super) struct Facts {
+pub(super) struct AlertBuilder {
     scale: MoneyScale,
     doubt_after: Millis,
     balance_below: f64,
@@ -38,7 +38,7 @@ struct Doubt {
     is_told: bool,
 }
 
-impl Facts {
+impl AlertBuilder {
     pub(super) fn new(settings: &NotifySettings, scale: MoneyScale) -> Self {
         Self {
             scale,
@@ -50,43 +50,43 @@ impl Facts {
         }
     }
 
-    pub(super) fn of_event(&mut self, at: Millis, event: RunEvent) -> Option<Alert> {
+    pub(super) fn alert_for(&mut self, at: Millis, event: RunEvent) -> Option<Alert> {
         match event {
             RunEvent::InDoubt { order } => {
                 self.note_doubt(at, order);
                 None
             }
             RunEvent::Opened { trade, is_adopted } => {
-                let adopted = if is_adopted { ", found after a doubt" } else { "" };
-                let text = format!("opened {}{adopted}", trade_words(&trade));
-                Some(of_order(alert(at, Kind::Opened, &text), &trade.order))
+                let adopted = if is_adopted { ", confirmed late" } else { "" };
+                let text = format!("opened {}{adopted}", describe_trade(&trade));
+                Some(with_order(alert(at, Kind::Opened, &text), &trade.order))
             }
             RunEvent::Settled { trade, outcome, pnl, balance, open_stakes, .. } => {
                 let money = format!("balance {balance:.2}, open stakes {open_stakes:.2}");
-                let text = format!("{outcome} {pnl:+.2}: {}; {money}", trade_words(&trade));
-                Some(of_order(alert(at, Kind::Settled, &text), &trade.order))
+                let text = format!("{outcome} {pnl:+.2}: {}; {money}", describe_trade(&trade));
+                Some(with_order(alert(at, Kind::Settled, &text), &trade.order))
             }
             RunEvent::Rejected { order, reason } => {
-                let text = format!("the venue refused {}: {reason}", order_words(&order));
+                let text = format!("the venue declined {}: {reason}", describe_order(&order));
                 let key = format!("rejected {} {reason}", order.bot);
-                Some(repeating(of_order(alert(at, Kind::Rejected, &text), &order), key))
+                Some(with_repeat_key(with_order(alert(at, Kind::Rejected, &text), &order), key))
             }
             RunEvent::Resolved { intent, how } => {
                 let doubt = self.doubts.remove(&intent).filter(|doubt| doubt.is_told)?;
                 let text = format!("trade #{intent} is resolved: {}", how.replace('_', " "));
-                Some(of_order(alert(at, Kind::Resolved, &text), &doubt.order))
+                Some(with_order(alert(at, Kind::Resolved, &text), &doubt.order))
             }
             RunEvent::Refused { bot, rule, .. } => {
-                let is_limit = LIMITS.iter().any(|limit| limit.as_str() == rule);
+                let is_limit = REPORTED_LIMITS.iter().any(|limit| limit.as_str() == rule);
                 let is_new = is_limit && self.limits.insert((bot.clone(), rule));
-                let text = format!("signals are refused by {rule}; told once a day");
+                let text = format!("signals are rejected by {rule} (reported once a day)");
                 is_new.then(|| Alert { bot: Some(bot), ..alert(at, Kind::Limit, &text) })
             }
             RunEvent::Day { .. } => {
                 self.limits.clear();
                 None
             }
-            event => alert_of(at, event),
+            event => convert_plain_event(at, event),
         }
     }
 
@@ -94,8 +94,8 @@ impl Facts {
         self.doubts.insert(order.intent, Doubt { since, order, is_told: false });
     }
 
-    /// Returns an alert when the funds fall below the limit, again only once they were above it.
-    pub(super) fn of_funds(&mut self, at: Millis, funds: Funds) -> Option<Alert> {
+    /// Returns an alert when the funds fall below the limit, and again only after a recovery.
+    pub(super) fn check_funds(&mut self, at: Millis, funds: Funds) -> Option<Alert> {
         let sum = self.scale.to_f64(funds.free) + self.scale.to_f64(funds.open_stakes);
         let was_low = std::mem::replace(&mut self.is_low, sum < self.balance_below);
         let text = || format!("free balance and open stakes are {sum:.2}, below {:.2}", self.balance_below);
@@ -108,18 +108,17 @@ impl Facts {
             self.doubts.iter_mut().filter(|(_, doubt)| !doubt.is_told && now - doubt.since >= after);
         let told = lasting.map(|(intent, doubt)| {
             doubt.is_told = true;
-            let (seconds, order) = ((now - doubt.since).get() / 1_000, order_words(&doubt.order));
-            let text = format!(
-                "trade #{intent}, {order}, is of unknown status for {seconds} s: its symbol is blocked"
-            );
-            of_order(alert(now, Kind::Doubt, &text), &doubt.order)
+            let (seconds, order) = ((now - doubt.since).get() / 1_000, describe_order(&doubt.order));
+            let text =
+                format!("trade #{intent}, {order}: unknown status for {seconds} s, its symbol is blocked");
+            with_order(alert(now, Kind::Doubt, &text), &doubt.order)
         });
         told.collect()
     }
 }
 
-/// Converts an event that is not about an order and needs no memory of earlier ones.
-fn alert_of(at: Millis, event: RunEvent) -> Option<Alert> {
+/// Converts an event that is independent of orders and earlier events.
+fn convert_plain_event(at: Millis, event: RunEvent) -> Option<Alert> {
     let plain = |kind, text: String| Some(alert(at, kind, &text));
     match event {
         RunEvent::SecondTrade { intent, venue_id, stake } => {
@@ -128,52 +127,51 @@ fn alert_of(at: Millis, event: RunEvent) -> Option<Alert> {
             plain(Kind::SecondTrade, text)
         }
         RunEvent::Halted { reason } => {
-            plain(Kind::Halted, format!("no trade is opened until somebody resumes{}", because(reason)))
+            plain(Kind::Halted, format!("no trade opens until `candlewick resume`{}", because(reason)))
         }
         RunEvent::Suspended { reason } => {
             plain(Kind::Suspended, format!("opens are suspended{}", because(reason)))
         }
-        RunEvent::Resumed => plain(Kind::Resumed, "trades are opened again".to_owned()),
-        RunEvent::Reloaded => plain(Kind::Reloaded, "settings that were read again are in force".to_owned()),
+        RunEvent::Resumed => plain(Kind::Resumed, "trading has resumed".to_owned()),
+        RunEvent::Reloaded => plain(Kind::Reloaded, "the reloaded settings are in force".to_owned()),
         RunEvent::VenueSilent { heard, api } => {
             let ago = heard.map(|heard| format!(" for {} s", (at - heard).get() / 1_000)).unwrap_or_default();
-            let text = format!("{} has not answered{ago}, and requests to it fail", api.label());
+            let text = format!("{} has not answered{ago}; requests fail", api.label());
             plain(Kind::VenueSilent, text)
         }
         RunEvent::VenueHeard { api } => plain(Kind::VenueHeard, format!("{} answers again", api.label())),
         RunEvent::SeriesLate { symbol, interval, since, is_unanswered } => {
             let seconds = (at - since).get() / 1_000;
             let why = if is_unanswered { "requests fail" } else { "the price API answers without it" };
-            let text = format!(
-                "{symbol} {interval} has had no candle for {seconds} s: {why}; nothing is opened on it"
-            );
-            Some(of_series(at, Kind::SeriesLate, symbol, &text))
+            let text =
+                format!("{symbol} {interval} has had no candle for {seconds} s: {why}; no trade opens on it");
+            Some(series_alert(at, Kind::SeriesLate, symbol, &text))
         }
         RunEvent::SeriesRecovered { symbol, interval, .. } => {
-            let text = format!("candles of {symbol} {interval} come again");
-            Some(of_series(at, Kind::SeriesRecovered, symbol, &text))
+            let text = format!("candles of {symbol} {interval} arrive again");
+            Some(series_alert(at, Kind::SeriesRecovered, symbol, &text))
         }
         RunEvent::Deposit { amount } => {
-            plain(Kind::Deposit, format!("{amount:+.2} in the wallet that no trade explains"))
+            plain(Kind::Deposit, format!("{amount:+.2} in the wallet not explained by any trade"))
         }
         RunEvent::WalletDifference { amount } if amount != 0.0 => {
-            plain(Kind::Deposit, format!("the wallet is {amount:+.2} off what the trades explain"))
+            plain(Kind::Deposit, format!("the wallet differs by {amount:+.2} from the trades"))
         }
-        RunEvent::Verdict { bot, edge, trades } => Some(of_verdict(at, bot, edge, trades)),
+        RunEvent::Verdict { bot, edge, trades } => Some(verdict_alert(at, bot, edge, trades)),
         RunEvent::Alarm { text } => {
             let key = format!("alarm {}", without_numbers(&text));
-            Some(repeating(alert(at, Kind::Alarm, &text), key))
+            Some(with_repeat_key(alert(at, Kind::Alarm, &text), key))
         }
         RunEvent::Warning { text } => {
-            Some(repeating(alert(at, Kind::Warning, &text), without_numbers(&text)))
+            Some(with_repeat_key(alert(at, Kind::Warning, &text), without_numbers(&text)))
         }
         RunEvent::Dropped { count } => {
-            let text = format!("{count} events of the run came too fast to be looked at");
-            Some(repeating(alert(at, Kind::Missed, &text), "missed".to_owned()))
+            let text = format!("{count} events came too fast and were not checked for alerts");
+            Some(with_repeat_key(alert(at, Kind::Missed, &text), "missed".to_owned()))
         }
         RunEvent::Stopping { unfinished, .. } => {
-            let waits = format!("{unfinished} are open or in doubt, and waited for");
-            plain(Kind::Stopping, format!("no more trades are opened; {waits}"))
+            let waits = format!("waiting for {unfinished} open trades and orders of unknown status");
+            plain(Kind::Stopping, format!("no more trades open; {waits}"))
         }
         _ => None,
     }
@@ -197,11 +195,11 @@ pub(super) fn alert(at: Millis, kind: Kind, text: &str) -> Alert {
         | Kind::Alarm => Severity::Critical,
         _ => Severity::Notice,
     };
-    // What a venue says is one line, and nothing but its letters.
-    Alert::new(at.get(), severity, &name_of(kind), visible(text))
+    // Texts of the venue are escaped to a single visible line.
+    Alert::new(at.get(), severity, &event_name(kind), visible(text))
 }
 
-fn of_verdict(at: Millis, bot: String, edge: Edge, trades: u64) -> Alert {
+fn verdict_alert(at: Millis, bot: String, edge: Edge, trades: u64) -> Alert {
     let (words, severity) = match edge {
         Edge::Open => ("not enough trades yet", Severity::Notice),
         Edge::Shown => ("an edge is shown", Severity::Notice),
@@ -212,9 +210,9 @@ fn of_verdict(at: Millis, bot: String, edge: Edge, trades: u64) -> Alert {
     Alert { bot: Some(bot), severity, ..alert(at, Kind::Verdict, &text) }
 }
 
-fn of_series(at: Millis, kind: Kind, symbol: String, text: &str) -> Alert {
+fn series_alert(at: Millis, kind: Kind, symbol: String, text: &str) -> Alert {
     let alert = Alert { symbol: Some(symbol), ..alert(at, kind, text) };
-    repeating(alert, name_of(kind))
+    with_repeat_key(alert, event_name(kind))
 }
 
 fn because(reason: Option<String>) -> String {
@@ -225,22 +223,22 @@ fn without_numbers(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_ascii_digit()).collect()
 }
 
-fn of_order(alert: Alert, order: &OrderFacts) -> Alert {
+fn with_order(alert: Alert, order: &OrderFacts) -> Alert {
     Alert { bot: Some(order.bot.clone()), symbol: Some(order.symbol.clone()), ..alert }
 }
 
-fn repeating(alert: Alert, key: String) -> Alert {
+fn with_repeat_key(alert: Alert, key: String) -> Alert {
     Alert { repeat_key: Some(key), ..alert }
 }
 
-fn order_words(order: &OrderFacts) -> String {
+fn describe_order(order: &OrderFacts) -> String {
     let OrderFacts { symbol, direction, stake, .. } = order;
     format!("{direction} {symbol} for {stake:.2}")
 }
 
-fn trade_words(trade: &TradeFacts) -> String {
+fn describe_trade(trade: &TradeFacts) -> String {
     let at = trade.open_price.map_or(String::new(), |price| format!(" at {}", price_text(price)));
-    format!("{}{at}", order_words(&trade.order))
+    format!("{}{at}", describe_order(&trade.order))
 }
 
 #[cfg(test)]
@@ -249,9 +247,9 @@ mod tests {
     use candlewick_runtime::control::VenueApi;
     use candlewick_sdk::{Direction, Money, Outcome};
 
-    fn facts() -> Facts {
+    fn facts() -> AlertBuilder {
         let settings = NotifySettings { balance_below: 100.0, ..NotifySettings::default() };
-        Facts::new(&settings, MoneyScale::default())
+        AlertBuilder::new(&settings, MoneyScale::default())
     }
 
     fn order(intent: u64) -> OrderFacts {
@@ -278,15 +276,15 @@ mod tests {
         Millis::from_seconds(seconds)
     }
 
-    /// The alert as `event severity bot`, and its text.
+    /// Returns the alert as `event severity bot`, and its text.
     fn describe(event: RunEvent) -> Option<(String, String)> {
-        let Alert { at: time, severity, event, bot, text, .. } = facts().of_event(at(300), event)?;
+        let Alert { at: time, severity, event, bot, text, .. } = facts().alert_for(at(300), event)?;
         assert_eq!(time, 300_000);
         Some((format!("{event} {} {}", severity.as_str(), bot.as_deref().unwrap_or("-")), text))
     }
 
     #[test]
-    fn each_event_has_its_severity_its_bot_and_its_facts() {
+    fn converts_events_to_alerts() {
         let settled = RunEvent::Settled {
             trade: trade(),
             outcome: Outcome::Lost,
@@ -304,12 +302,12 @@ mod tests {
         let silent = RunEvent::VenueSilent { heard: Some(at(100)), api: VenueApi::Prices };
         let verdict = |edge| RunEvent::Verdict { bot: "btc".to_owned(), edge, trades: 900 };
         for (event, head, part) in [
-            (opened, "opened info btc", "opened BUY BTCUSDT for 10.00 at 1.5, found after a doubt"),
+            (opened, "opened info btc", "opened BUY BTCUSDT for 10.00 at 1.5, confirmed late"),
             (settled, "settled info btc", lost),
-            (RunEvent::Halted { reason: Some("news".to_owned()) }, "halted critical -", "resumes: news"),
+            (RunEvent::Halted { reason: Some("news".to_owned()) }, "halted critical -", "resume`: news"),
             (RunEvent::Suspended { reason: refused }, "suspended critical -", "the venue refuses the token"),
-            (RunEvent::Resumed, "resumed notice -", "trades are opened again"),
-            (silent, "venue_silent critical -", "the price API has not answered for 200 s, and"),
+            (RunEvent::Resumed, "resumed notice -", "trading has resumed"),
+            (silent, "venue_silent critical -", "the price API has not answered for 200 s;"),
             (RunEvent::VenueHeard { api: VenueApi::Trading }, "venue_heard notice -", "the trading API"),
             (late_series(true), "series_late critical -", "EURUSD 1m has had no candle for 180 s: requests"),
             (late_series(false), "series_late critical -", "for 180 s: the price API answers without it"),
@@ -326,19 +324,19 @@ mod tests {
     }
 
     #[test]
-    fn what_a_venue_says_is_one_line() {
+    fn escapes_texts_of_the_venue() {
         let rejected = RunEvent::Rejected { order: order(7), reason: "no\n[critical] halted\u{202e}".into() };
-        let text = facts().of_event(at(1), rejected).unwrap().text;
-        assert_eq!(text, "the venue refused BUY BTCUSDT for 10.00: no\\n[critical] halted\\u{202e}");
+        let text = facts().alert_for(at(1), rejected).unwrap().text;
+        assert_eq!(text, "the venue declined BUY BTCUSDT for 10.00: no\\n[critical] halted\\u{202e}");
     }
 
     #[test]
-    fn a_doubt_is_told_once_it_lasts_and_its_end_only_if_it_was_told() {
+    fn reports_lasting_doubts_and_their_end() {
         let mut facts = facts();
         let doubt = |intent| RunEvent::InDoubt { order: order(intent) };
         let end = |intent| RunEvent::Resolved { intent: IntentId::new(intent), how: "not_opened" };
-        assert_eq!((facts.of_event(at(0), doubt(7)), facts.of_event(at(1), doubt(8))), (None, None));
-        assert_eq!(facts.of_event(at(30), end(8)), None, "it was short");
+        assert_eq!((facts.alert_for(at(0), doubt(7)), facts.alert_for(at(1), doubt(8))), (None, None));
+        assert_eq!(facts.alert_for(at(30), end(8)), None, "it was short");
         assert_eq!(facts.lasting_doubts(at(59)), []);
         let lasting = facts.lasting_doubts(at(60));
         let [Alert { severity: Severity::Warning, symbol: Some(symbol), text, .. }] = lasting.as_slice()
@@ -347,27 +345,27 @@ mod tests {
         };
         assert!(symbol == "BTCUSDT" && text.contains("trade #7") && text.contains("60 s"), "{text}");
         assert_eq!(facts.lasting_doubts(at(600)), [], "told once");
-        let Alert { event, text, .. } = facts.of_event(at(601), end(7)).unwrap();
+        let Alert { event, text, .. } = facts.alert_for(at(601), end(7)).unwrap();
         assert_eq!((event.as_str(), text.as_str()), ("resolved", "trade #7 is resolved: not opened"));
     }
 
     #[test]
-    fn a_doubt_that_an_earlier_run_left_is_told_as_well() {
+    fn reports_doubts_of_an_earlier_run() {
         let mut facts = facts();
         facts.note_doubt(at(-3_600), order(7));
         facts.note_doubt(at(50), order(8));
         let told = facts.lasting_doubts(at(60));
         assert_eq!(told.len(), 1);
-        assert!(told[0].text.starts_with("trade #7, BUY BTCUSDT for 10.00, is of unknown status for 3660 s"));
+        assert!(told[0].text.starts_with("trade #7, BUY BTCUSDT for 10.00: unknown status for 3660 s"));
         let end = RunEvent::Resolved { intent: IntentId::new(7), how: "not_opened" };
-        assert!(facts.of_event(at(62), end).is_some());
+        assert!(facts.alert_for(at(62), end).is_some());
     }
 
     #[test]
-    fn a_limit_is_told_once_a_day_for_each_bot_and_other_refusals_never() {
+    fn reports_limits_once_a_day_per_bot() {
         let mut facts = facts();
-        let mut is_told = |event| facts.of_event(at(0), event).is_some();
-        for rule in LIMITS.map(Rule::as_str) {
+        let mut is_told = |event| facts.alert_for(at(0), event).is_some();
+        for rule in REPORTED_LIMITS.map(Rule::as_str) {
             assert!(is_told(refused(rule)) && !is_told(refused(rule)), "{rule}");
         }
         assert!(!is_told(refused("Cooldown")));
@@ -376,21 +374,21 @@ mod tests {
     }
 
     #[test]
-    fn money_that_falls_below_is_told_once_until_it_was_above_again() {
+    fn reports_low_funds_once_until_recovery() {
         let (mut facts, scale) = (facts(), MoneyScale::default());
         let funds = |free: i64, staked: i64| {
             let money = |amount: i64| scale.exact(amount.into()).unwrap();
             Funds { free: money(free), open_stakes: money(staked), peak: Money::ZERO, first_wallet: None }
         };
         let told: Vec<bool> = [(120, 0), (60, 40), (60, 39), (10, 0), (100, 0), (99, 0)]
-            .map(|(free, staked)| facts.of_funds(at(0), funds(free, staked)).is_some())
+            .map(|(free, staked)| facts.check_funds(at(0), funds(free, staked)).is_some())
             .to_vec();
         assert_eq!(told, [false, false, true, false, false, true]);
     }
 
     #[test]
-    fn warnings_that_differ_by_their_numbers_are_the_same_and_trades_never_are() {
-        let key = |event| facts().of_event(at(0), event).and_then(|alert| alert.repeat_key);
+    fn repeat_keys_ignore_numbers_in_warnings() {
+        let key = |event| facts().alert_for(at(0), event).and_then(|alert| alert.repeat_key);
         let warning = |text: &str| RunEvent::Warning { text: text.to_owned() };
         assert_eq!(key(warning("late by 7 ms")), key(warning("late by 31 ms")));
         assert_ne!(key(warning("late by 7 ms")), key(warning("early by 7 ms")));

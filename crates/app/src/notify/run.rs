@@ -1,8 +1,8 @@
 //! Alerts of a run from start to end, chat commands to it, and test messages.
 
 use super::Tested;
-use super::channels::{OpenChannel, name_of, open_all, open_chats, pace};
-use super::facts::{Facts, alert};
+use super::channels::{OpenChannel, event_name, open_all, open_chats, pace};
+use super::facts::{AlertBuilder, alert};
 use crate::configuration::{AlertEvent, Loaded, Problems, section_problems};
 use crate::control::{ask_run, describe};
 use crate::error::AppError;
@@ -21,19 +21,19 @@ use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
-const WAITING: usize = 4_096;
-const PACE: Duration = Duration::from_secs(1);
-const PATIENCE: Duration = Duration::from_secs(3);
-const CHAT_PATIENCE: Duration = Duration::from_secs(10);
-const TEST_DEADLINE: Duration = Duration::from_secs(15);
-/// Number and interval of checks before announcing a wait for unsent alerts.
-const LOOKS: u32 = 20;
-const LOOK: Duration = Duration::from_millis(50);
+const QUEUE_CAPACITY: usize = 4_096;
+const TICK_INTERVAL: Duration = Duration::from_secs(1);
+const FOLLOWER_TIMEOUT: Duration = Duration::from_secs(3);
+const CHAT_TIMEOUT: Duration = Duration::from_secs(10);
+const TEST_TIMEOUT: Duration = Duration::from_secs(15);
+/// Number and interval of checks before a wait for unsent alerts is announced.
+const DRAIN_CHECKS: u32 = 20;
+const DRAIN_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Alerts of a run. They never block trading.
-pub(crate) struct Alerts(Option<Sending>);
+pub(crate) struct Alerts(Option<RunningAlerts>);
 
-struct Sending {
+struct RunningAlerts {
     notifier: Arc<Notifier>,
     following: JoinHandle<()>,
     _conversations: JoinSet<()>,
@@ -55,13 +55,13 @@ impl Alerts {
         let channels = open_all(loaded)?;
         let channels = channels.into_iter().map(|open| (open.name, open.rules, open.delivery)).collect();
         let notifier = Arc::new(Notifier::begin(&config.notify.sender, channels, pace(loaded)));
-        let (watcher, notices) = Watcher::channel(WAITING, Interest::Trades);
+        let (watcher, notices) = Watcher::channel(QUEUE_CAPACITY, Interest::Trades);
         watchers.push(watcher);
         let scale = config.account.money_scale;
-        let following = Following {
+        let following = AlertFollower {
             notifier: Arc::clone(&notifier),
             names: Names::new(&config.bots, scale),
-            facts: Facts::new(&config.notify, scale),
+            facts: AlertBuilder::new(&config.notify, scale),
             clock: Arc::clone(clock),
         };
         let mut conversations = JoinSet::new();
@@ -70,7 +70,7 @@ impl Alerts {
             conversations.spawn(chat.listen(asked));
             conversations.spawn(answer_chat(questions, orders.clone()));
         }
-        Ok(Self(Some(Sending {
+        Ok(Self(Some(RunningAlerts {
             notifier,
             _conversations: conversations,
             following: tokio::spawn(following.follow(notices)),
@@ -80,12 +80,12 @@ impl Alerts {
     }
 
     pub(crate) async fn end(self, how: Result<Stop, &AppError>) {
-        let Some(Sending { notifier, mut following, clock, end_timeout, .. }) = self.0 else { return };
-        if timeout(PATIENCE, &mut following).await.is_err() {
+        let Some(RunningAlerts { notifier, mut following, clock, end_timeout, .. }) = self.0 else { return };
+        if timeout(FOLLOWER_TIMEOUT, &mut following).await.is_err() {
             following.abort();
             drop(following.await);
         }
-        notifier.send(of_end(clock.as_ref(), how));
+        notifier.send(end_alert(clock.as_ref(), how));
         let slow = slow_channels(&notifier, end_timeout).await;
         let seconds = end_timeout.as_secs();
         if !slow.is_empty() {
@@ -98,32 +98,32 @@ impl Alerts {
             }
             if dropped + refused > 0 {
                 tracing::warn!(
-                    "of the alerts for the channel {channel} {dropped} found no room, and {refused} were refused"
+                    "alerts for the channel {channel}: {dropped} dropped (queue full), {refused} declined by the receiver"
                 );
             }
         }
     }
 }
 
-struct Following {
+struct AlertFollower {
     notifier: Arc<Notifier>,
     names: Names,
-    facts: Facts,
+    facts: AlertBuilder,
     clock: Arc<dyn Clock>,
 }
 
-impl Following {
+impl AlertFollower {
     async fn follow(mut self, mut notices: Notices) {
-        let mut pace = interval(PACE);
+        let mut pace = interval(TICK_INTERVAL);
         pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 received = notices.next() => {
                     let Some(received) = received else { return };
                     if received.missed > 0 {
-                        self.tell(self.clock.now(), RunEvent::Dropped { count: received.missed });
+                        self.send_event(self.clock.now(), RunEvent::Dropped { count: received.missed });
                     }
-                    self.take(received.notice);
+                    self.handle(received.notice);
                 }
                 _ = pace.tick() => {
                     for alert in self.facts.lasting_doubts(self.clock.now()) {
@@ -135,17 +135,16 @@ impl Following {
         }
     }
 
-    fn take(&mut self, notice: Notice) {
+    fn handle(&mut self, notice: Notice) {
         let now = self.clock.now();
         let funds = match &notice {
-            // The notice beside it is told.
             Notice::Logged { .. } => return,
             Notice::LeftInDoubt(row) => {
                 return self.facts.note_doubt(row.approved.decision_time(), self.names.order_of(row));
             }
             Notice::Begins(funds) => {
                 let bots = counted(self.names.bots().len(), "bot", "bots");
-                let text = format!("the run begins with {bots}");
+                let text = format!("the run starts with {bots}");
                 self.notifier.send(alert(now, AlertEvent::Started, &text));
                 Some(*funds)
             }
@@ -155,40 +154,42 @@ impl Following {
         let mut events = Vec::new();
         self.names.events(notice, now, |at, event| events.push((at, event)));
         for (at, event) in events {
-            self.tell(at, event);
+            self.send_event(at, event);
         }
-        if let Some(alert) = funds.and_then(|funds| self.facts.of_funds(now, funds)) {
+        if let Some(alert) = funds.and_then(|funds| self.facts.check_funds(now, funds)) {
             self.notifier.send(alert);
         }
     }
 
-    fn tell(&mut self, at: Millis, event: RunEvent) {
-        if let Some(alert) = self.facts.of_event(at, event) {
+    fn send_event(&mut self, at: Millis, event: RunEvent) {
+        if let Some(alert) = self.facts.alert_for(at, event) {
             self.notifier.send(alert);
         }
     }
 }
 
 async fn slow_channels(notifier: &Notifier, end_timeout: Duration) -> Vec<String> {
-    for _ in 0..LOOKS {
+    for _ in 0..DRAIN_CHECKS {
         let counts = notifier.counts().into_iter();
-        if counts.map(|counts| counts.waiting).sum::<u64>() == 0 || end_timeout <= LOOK * LOOKS {
+        if counts.map(|counts| counts.waiting).sum::<u64>() == 0
+            || end_timeout <= DRAIN_INTERVAL * DRAIN_CHECKS
+        {
             return Vec::new();
         }
-        sleep(LOOK).await;
+        sleep(DRAIN_INTERVAL).await;
     }
     let counts = notifier.counts().into_iter();
     counts.filter(|counts| counts.waiting > 0).map(|counts| counts.channel).collect()
 }
 
-fn of_end(clock: &dyn Clock, how: Result<Stop, &AppError>) -> Alert {
+fn end_alert(clock: &dyn Clock, how: Result<Stop, &AppError>) -> Alert {
     let (severity, text) = match how {
         Ok(Stop::Limit(rule)) => {
-            (Severity::Critical, format!("the run is over: the limit {} ended it", rule.as_str()))
+            (Severity::Critical, format!("the run ended: limit {} reached", rule.as_str()))
         }
-        Ok(stop) => (Severity::Notice, format!("the run is over: {}", stop_name(stop).replace('_', " "))),
+        Ok(stop) => (Severity::Notice, format!("the run ended: {}", stop_name(stop).replace('_', " "))),
         Err(error) => {
-            let mut text = format!("the run broke off: {error}");
+            let mut text = format!("the run failed: {error}");
             let mut cause = error.source();
             while let Some(deeper) = cause {
                 text = format!("{text}: {deeper}");
@@ -202,23 +203,21 @@ fn of_end(clock: &dyn Clock, how: Result<Stop, &AppError>) -> Alert {
 
 async fn answer_chat(mut questions: mpsc::Receiver<ChatQuestion>, orders: mpsc::WeakSender<ControlRequest>) {
     while let Some(ChatQuestion { request, answer }) = questions.recv().await {
-        // Nothing but these two: a chat neither opens nor resumes.
         let order = match request {
             ChatRequest::Status => ControlOrder::Status,
             ChatRequest::Halt { by } => ControlOrder::Halt { reason: format!("by a chat ({by})") },
         };
-        let words = match timeout(CHAT_PATIENCE, ask_run(&orders, order)).await {
+        let words = match timeout(CHAT_TIMEOUT, ask_run(&orders, order)).await {
             Ok(Some(ControlAnswer::Done { state })) => describe(&state),
             Ok(Some(
                 ControlAnswer::Refused { problem }
                 | ControlAnswer::VenueFailed { problem }
                 | ControlAnswer::Unanswered { problem },
             )) => problem,
-            Ok(Some(ControlAnswer::Signal { .. })) => "Taken.".to_owned(),
-            Ok(None) => "The run has ended, or is about to.".to_owned(),
-            Err(_) => "The run has not answered in time: ask for its /status.".to_owned(),
+            Ok(Some(ControlAnswer::Signal { .. })) => "Accepted.".to_owned(),
+            Ok(None) => "The run has ended or is ending.".to_owned(),
+            Err(_) => "The run has not answered in time: check /status.".to_owned(),
         };
-        // Whoever asked may have gone.
         let _ = answer.send(words);
     }
 }
@@ -227,13 +226,13 @@ pub async fn test(loaded: &Loaded, channel: Option<&str>) -> Result<Vec<Tested>,
     Problems::check(section_problems(loaded))?;
     let settings = &loaded.config.notify;
     if settings.channels.is_empty() {
-        let problem = "no channel of alerts is configured";
+        let problem = "no alert channel is configured";
         return Err(AppError::invalid(problem)
-            .help("add [notify.channels.NAME] to the configuration: docs/alerts.md"));
+            .help("add [notify.channels.NAME] to the configuration (docs/alerts.md)"));
     }
     if let Some(wanted) = channel.filter(|wanted| !settings.channels.contains_key(*wanted)) {
         let names: Vec<&str> = settings.channels.keys().map(String::as_str).collect();
-        return Err(AppError::invalid(format!("there is no channel {wanted:?}; {}", suggest(wanted, names))));
+        return Err(AppError::invalid(format!("unknown channel {wanted:?}; {}", suggest(wanted, names))));
     }
     let mut tested = Vec::new();
     for open in open_all(loaded)? {
@@ -249,15 +248,15 @@ pub async fn test(loaded: &Loaded, channel: Option<&str>) -> Result<Vec<Tested>,
 
 async fn send(open: &OpenChannel, sender: &str) -> Tested {
     let (now, stopwatch) = (SystemClock::new().now().get(), Stopwatch::start());
-    let text = format!("A test of the channel {}: what you read arrived.", open.name);
-    let alert = Alert::new(now, Severity::Notice, &name_of(AlertEvent::Test), text);
+    let text = format!("Test message to the channel {}: delivery works.", open.name);
+    let alert = Alert::new(now, Severity::Notice, &event_name(AlertEvent::Test), text);
     let message = Message {
         id: format!("test_{now}_{}", open.name.replace(' ', "_")),
         sender: sender.to_owned(),
         alerts: vec![alert],
         dropped: 0,
     };
-    let sent = timeout(TEST_DEADLINE, open.delivery.deliver(&message)).await;
+    let sent = timeout(TEST_TIMEOUT, open.delivery.deliver(&message)).await;
     let problem = match sent {
         Ok(Ok(())) => None,
         Ok(Err(failure)) => Some(failure.to_string()),

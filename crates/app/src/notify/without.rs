@@ -21,13 +21,12 @@ impl Alerts {
         Ok(Self)
     }
 
-    #[allow(clippy::unused_async, reason = "alerts are waited for where there are any")]
+    #[allow(clippy::unused_async, reason = "asynchronous with alerts")]
     pub(crate) async fn end(self, _how: Result<Stop, &AppError>) {}
 }
 
-#[allow(clippy::unused_async, reason = "receivers are waited for where there are any")]
+#[allow(clippy::unused_async, reason = "asynchronous with alerts")]
 pub async fn test(_loaded: &Loaded, _channel: Option<&str>) -> Result<Vec<Tested>, AppError> {
-    Err(AppError::invalid("this program is built without the feature notify").help(
-        "build it with --features notify, or full, or install a package, which has it (docs/installing.md)",
-    ))
+    Err(AppError::invalid("this program was built without the feature notify")
+        .help("build it with --features notify or full, or install a package (docs/installing.md)"))
 }

@@ -1,4 +1,4 @@
-//! Result folder of a search, on object storage if its path is an address: files are uploaded when complete.
+//! Result folder of a search. At an object storage address, files are uploaded when complete.
 
 use super::PreparedSearch;
 use crate::bots::own_durations_of;
@@ -42,11 +42,11 @@ impl ResultFolder {
         Ok(self.here.join(name))
     }
 
-    /// Uploads a finished file. Returns a notice if another machine was faster, whose file stays.
+    /// Uploads a finished file. Returns a notice if another machine was faster; its file is kept.
     pub fn keep(&self, name: &str) -> Result<Option<String>> {
         let Some(remote) = &self.remote else { return Ok(None) };
         let place = remote.shown().join(name);
-        let others = || format!("{}: another run was faster, and its file stays", place.display());
+        let others = || format!("{}: kept the file of a faster run", place.display());
         Ok((!remote.keep(name)?).then(others))
     }
 
@@ -75,7 +75,7 @@ impl ResultFolder {
     ) -> Result<PathBuf> {
         let path = self.write(name, fill)?.0;
         let Some(remote) = &self.remote else { return Ok(path) };
-        // Whoever was faster put the same: rows follow from the plan alone, and what is merged is held to it.
+        // A faster run wrote the same: rows depend only on the plan, and merging verifies them.
         remote.keep(name)?;
         Ok(remote.shown().join(name))
     }
@@ -109,12 +109,12 @@ pub fn best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Result<Stri
         best["expiration_type"] = json!(bot.expiration_type);
     }
     let text = toml::to_string(&json!({ "bots": [best] }));
-    let text = text.map_err(|error| AppError::system("the best set is no TOML", error))?;
+    let text = text.map_err(|error| AppError::system("the best set cannot be written as TOML", error))?;
     let own: Vec<String> = own_durations_of(bot, &prepared.entry).iter().map(ToString::to_string).collect();
     let own = match own.as_slice() {
         [] => String::new(),
         own => format!(
-            "# Trades last {}: the strategy names that itself, and close_type is for signals from outside.\n",
+            "# Trades last {} as set by the strategy; close_type applies to external signals only.\n",
             own.join(" or ")
         ),
     };

@@ -1,4 +1,4 @@
-//! The hold-out of a walk-forward run: its lock, and earlier looks at it.
+//! Hold-out of a walk-forward run: its lock and earlier looks at it.
 
 use super::{Layout, PreparedSearch, SearchTerms};
 use crate::error::{AppError, ErrorKind, Result};
@@ -53,9 +53,9 @@ pub struct OpeningRequest<'a> {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownLooks {
-    /// Description of each look, or why looks cannot be known.
+    /// Description of each look, or the reason why looks are unknown.
     pub found: Vec<String>,
-    /// Reason why there may have been more looks that can no longer be determined.
+    /// Reason why further looks are possible but unknown.
     pub unknown: Option<String>,
 }
 
@@ -99,7 +99,7 @@ impl Opening {
         candles.is_seen_in(opened)
     }
 
-    fn is_of(&self, hypothesis: &Hypothesis, candles: &CandleSample, range: &Range<Millis>) -> bool {
+    fn is_for(&self, hypothesis: &Hypothesis, candles: &CandleSample, range: &Range<Millis>) -> bool {
         self.hypothesis.key() == hypothesis.key() && self.touches(hypothesis, candles, range)
     }
 }
@@ -115,22 +115,22 @@ impl HoldOutLock {
         candles: &CandleSample,
         range: &Range<Millis>,
     ) -> Result<usize> {
-        let (openings, _) = self.read(&self.text()?)?;
-        Ok(openings.iter().filter(|opening| opening.is_of(hypothesis, candles, range)).count())
+        let (openings, _) = self.read(&self.read_text()?)?;
+        Ok(openings.iter().filter(|opening| opening.is_for(hypothesis, candles, range)).count())
     }
 
     pub fn check(&self, asked: &OpeningRequest<'_>) -> Result<()> {
-        let (openings, _) = self.read(&self.text()?)?;
-        self.place(&openings, asked).map(|_| ())
+        let (openings, _) = self.read(&self.read_text()?)?;
+        self.find_index(&openings, asked).map(|_| ())
     }
 
     /// Records an opening durably before any result is shown; a repeated run opens nothing.
     pub fn open(&self, asked: &OpeningRequest<'_>) -> Result<OpeningRecord> {
-        let mut file = self.file().map_err(|error| self.unusable(error))?;
+        let mut file = self.file().map_err(|error| self.file_error(error))?;
         let mut text = Vec::new();
-        file.read_to_end(&mut text).map_err(|error| self.unusable(error))?;
+        file.read_to_end(&mut text).map_err(|error| self.file_error(error))?;
         let (mut openings, sound) = self.read(&text)?;
-        let place = self.place(&openings, asked)?;
+        let place = self.find_index(&openings, asked)?;
         if place == openings.len() {
             let opening = Opening {
                 opened_at: utc(asked.now),
@@ -148,20 +148,18 @@ impl HoldOutLock {
                 .and_then(|()| file.seek(SeekFrom::Start(sound)))
                 .and_then(|_| file.write_all(line.as_bytes()))
                 .and_then(|()| file.sync_all());
-            written.map_err(|error| self.unusable(error))?;
+            written.map_err(|error| self.file_error(error))?;
             openings.push(opening);
         }
         let (opening, before) = (&openings[place], &openings[..place]);
         let OpeningRequest { hypothesis, candles, range, .. } = asked;
         let touching = || before.iter().filter(|other| other.touches(hypothesis, candles, range));
-        let same = touching().filter(|other| other.is_of(hypothesis, candles, range)).count();
+        let same = touching().filter(|other| other.is_for(hypothesis, candles, range)).count();
         let is_of_strategy = |other: &&Opening| other.hypothesis.strategy.0 == hypothesis.strategy.0;
         let by_strategy = touching().filter(is_of_strategy).count() - same;
         let times = counted(by_strategy, "opening", "openings");
         let others = (by_strategy > 0).then(|| {
-            format!(
-                "candles of the hold-out were opened with this strategy before, for other hypotheses: {times}"
-            )
+            format!("this strategy has opened candles of the hold-out before for other hypotheses: {times}")
         });
         Ok(OpeningRecord {
             at: opening.opened_at.clone(),
@@ -175,23 +173,23 @@ impl HoldOutLock {
     }
 
     /// Returns the index of this run's opening, the end of the list if it is new.
-    fn place(&self, openings: &[Opening], asked: &OpeningRequest<'_>) -> Result<usize> {
+    fn find_index(&self, openings: &[Opening], asked: &OpeningRequest<'_>) -> Result<usize> {
         let OpeningRequest { hypothesis, candles, range, .. } = asked;
-        let is_own = |one: &&Opening| one.is_of(hypothesis, candles, range);
+        let is_own = |one: &&Opening| one.is_for(hypothesis, candles, range);
         if let Some(place) = openings.iter().position(|one| is_own(&one) && one.run == asked.run) {
             return Ok(place);
         }
         let own = || openings.iter().filter(is_own);
         match (own().next_back(), asked.reopening) {
-            (Some(last), Reopening::Refused) => Err(self.opened_before(last, own().count())),
+            (Some(last), Reopening::Refused) => Err(self.already_opened(last, own().count())),
             (Some(_), Reopening::OnPurpose) | (None, _) => Ok(openings.len()),
         }
     }
 
-    fn text(&self) -> Result<Vec<u8>> {
+    fn read_text(&self) -> Result<Vec<u8>> {
         match std::fs::read(&self.0) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-            text => text.map_err(|error| self.unusable(error)),
+            text => text.map_err(|error| self.file_error(error)),
         }
     }
 
@@ -209,7 +207,8 @@ impl HoldOutLock {
         let (mut openings, mut sound) = (Vec::new(), 0);
         for (line, number) in whole.zip(1..) {
             let opening = serde_json::from_slice(line).map_err(|error| {
-                let place = format!("{}:{number}: this is no opening of a hold-out", self.0.display());
+                let place =
+                    format!("{}:{number}: this line is not an opening of a hold-out", self.0.display());
                 AppError::invalid(place).because(error)
             })?;
             openings.push(opening);
@@ -218,21 +217,21 @@ impl HoldOutLock {
         Ok((openings, sound))
     }
 
-    fn opened_before(&self, last: &Opening, count: usize) -> AppError {
+    fn already_opened(&self, last: &Opening, count: usize) -> AppError {
         let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
         let problem = format!(
-            "the hold-out was opened {times} for this hypothesis, at last on {} by another run: what is chosen after a \
-             look at it is not tested by it",
+            "the hold-out was already opened {times} for this hypothesis, last on {} by another run: it no longer tests \
+             choices made after that look",
             last.opened_at
         );
         AppError::new(ErrorKind::HoldOutOpenedBefore, problem).help(format!(
-            "test on candles that came later, or open it --again, which the result will say; the list is {}",
+            "test on later candles, or open it with --again, which the result reports; openings are listed in {}",
             self.0.display()
         ))
     }
 
-    fn unusable(&self, error: io::Error) -> AppError {
-        let problem = format!("cannot keep {}, which says what hold-outs were opened", self.0.display());
+    fn file_error(&self, error: io::Error) -> AppError {
+        let problem = format!("cannot use {}, the list of opened hold-outs", self.0.display());
         AppError::invalid(problem).because(error)
     }
 }
@@ -246,7 +245,11 @@ pub(super) struct HoldOutRange {
 }
 
 impl HoldOutRange {
-    pub(super) fn of(terms: &SearchTerms, prepared: &PreparedSearch<'_>, layout: &Layout) -> Option<Self> {
+    pub(super) fn from_layout(
+        terms: &SearchTerms,
+        prepared: &PreparedSearch<'_>,
+        layout: &Layout,
+    ) -> Option<Self> {
         let bot = prepared.settings.session.bots.first()?;
         let range = layout.hold_out.clone()?;
         Some(Self {
@@ -260,13 +263,13 @@ impl HoldOutRange {
 
     pub(super) fn earlier_looks(&self, run: &str) -> Result<KnownLooks> {
         let Some(ledger) = &self.ledger else {
-            let unknown = "whether candles of the hold-out were looked at before is not known: variants are not counted \
+            let unknown = "earlier looks at the hold-out are unknown: variants are not counted \
                            ([variants] ledger is empty)";
             return Ok(KnownLooks { found: vec![unknown.to_owned()], unknown: None });
         };
         let looks = ledger.earlier_looks(&self.hypothesis.strategy.0, &self.candles, run);
         let looks = looks.map_err(|error| {
-            let problem = format!("cannot read {}, which says what was tried", ledger.path().display());
+            let problem = format!("cannot read {}, the ledger of tried variants", ledger.path().display());
             AppError::invalid(problem).because(error)
         })?;
         let kinds = looks.same_strategy.iter().map(|(kind, count)| match kind {
@@ -278,13 +281,13 @@ impl HoldOutRange {
         });
         let kinds: Vec<String> = kinds.collect();
         let looked = (!kinds.is_empty()).then(|| {
-            format!("candles of the hold-out were looked at with this strategy before: {}", kinds.join(", "))
+            format!("this strategy has looked at candles of the hold-out before: {}", kinds.join(", "))
         });
         let lost = looks.lost.into_iter().map(|lost| format!("variants unknown: {lost}"));
         let found: Vec<String> = looked.into_iter().chain(lost).collect();
         let begins = (looks.is_first && found.is_empty()).then(|| {
-            "looks unknown: the ledger of variants begins with this walk; whether anybody looked at the hold-out before \
-             is not known"
+            "looks unknown: the ledger of variants starts with this walk, so earlier looks at the hold-out are \
+             unknown"
                 .to_owned()
         });
         Ok(KnownLooks { found, unknown: begins.or_else(|| looks_by_others(&looks.other_strategies)) })
@@ -297,8 +300,8 @@ fn looks_by_others(looks: &BTreeMap<String, u64>) -> Option<String> {
     let by_others = looks.iter().map(describe).collect::<Vec<_>>().join(", ");
     (!by_others.is_empty()).then(|| {
         format!(
-            "candles of the hold-out were looked at with other strategies before: {by_others}; where one of them is this idea \
-             under another name, they are unseen no more"
+            "other strategies have looked at candles of the hold-out before: {by_others}; if one of them is the same \
+             idea, the candles are no longer unseen"
         )
     })
 }
@@ -384,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hold_out_opens_once_for_a_hypothesis_and_again_only_on_purpose() {
+    fn opens_once_per_hypothesis_unless_on_purpose() {
         let (fixture, one) = (Fixture::new(), hypothesis(&["period=5..30", "oversold"]));
         assert_eq!(fixture.openings(&one), 0);
         assert_eq!(fixture.open(&one, "r1", Refused), Ok((1, 0)));
@@ -402,11 +405,11 @@ mod tests {
     }
 
     #[test]
-    fn other_hypotheses_on_the_same_candles_are_counted() {
+    fn counts_other_hypotheses_on_the_same_candles() {
         let mut fixture = Fixture::new();
         assert_eq!(fixture.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
         assert_eq!(fixture.open(&hypothesis(&["oversold"]), "r2", Refused), Ok((1, 1)));
-        // What came before an opening does not grow later.
+        // The count of earlier openings is fixed when recorded.
         assert_eq!(fixture.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
         fixture.hours = 20..30;
         assert_eq!(fixture.open(&hypothesis(&["close_type"]), "r5", Refused), Ok((1, 0)));
@@ -414,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_candles_are_the_same_hold_out_under_any_name_and_with_other_ends() {
+    fn recognises_same_candles_under_other_names_and_ends() {
         let mut fixture = Fixture::new();
         assert_eq!(fixture.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
         for (name, hours) in [("MINE", 10..20), ("MINE", 11..20), ("BTCUSDT", 5..12), ("OTHER", 18..30)] {
@@ -427,8 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn an_opening_for_another_range_of_parameters_is_a_look_under_any_name_and_one_of_another_strategy_none()
-    {
+    fn reports_openings_of_the_same_strategy_only() {
         let mut fixture = Fixture::new();
         assert_eq!(fixture.looks(&hypothesis(&["period=2..5"]), "r1"), [""; 0]);
         let mut other = hypothesis(&["period=2..4"]);
@@ -445,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_was_cut_short_is_no_opening_and_any_other_damage_is_reported() {
+    fn ignores_truncated_last_line_and_reports_other_damage() {
         let (fixture, one) = (Fixture::new(), hypothesis(&["period"]));
         fixture.open(&one, "r1", Refused).unwrap();
         let path = fixture.lock().0;

@@ -1,4 +1,4 @@
-//! Plans of sharded searches: everything a machine needs apart from the program and candles.
+//! Plans of sharded searches: everything a machine needs except the program and the candles.
 
 use super::LayoutTerms;
 use super::folder::ResultFolder;
@@ -105,7 +105,7 @@ impl SearchPlan {
         identity: Value,
     ) -> Result<Self> {
         let own = SearchTerms { search: Some(prepared.sweep.search.search), ..terms.clone() };
-        let candles = PlannedCandles::of(&terms.candles, &prepared.loaded);
+        let candles = PlannedCandles::new(&terms.candles, &prepared.loaded);
         Ok(Self {
             format: PLAN_FORMAT,
             command: if walk.is_some() { PlannedCommand::WalkForward } else { PlannedCommand::Sweep },
@@ -132,7 +132,7 @@ impl SearchPlan {
             || !plan.shards.is_multiple_of(rounds)
             || plan.walk.is_some() != (command == PlannedCommand::WalkForward)
         {
-            return Err(AppError::invalid(format!("{}: the plan is not whole", path.display())));
+            return Err(AppError::invalid(format!("{}: the plan is incomplete", path.display())));
         }
         Ok(plan)
     }
@@ -140,7 +140,7 @@ impl SearchPlan {
     pub fn terms(&self, place: PlanPlace) -> SearchTerms {
         let PlannedArguments { own, candles } = self.arguments.clone();
         let threads = place.threads;
-        SearchTerms { threads, candles: CandleChoice::of_plan(candles, place), ..own }
+        SearchTerms { threads, candles: CandleChoice::from_plan(candles, place), ..own }
     }
 
     pub fn prepare<'a>(
@@ -174,26 +174,27 @@ pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedComman
         match fs::read(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             read => Some(read.map_err(|error| {
-                AppError::invalid(format!("{shown}: the plan cannot be read")).because(error)
+                AppError::invalid(format!("{shown}: cannot read the plan")).because(error)
             })?),
         }
     };
     let Some(text) = there else {
-        let help = format!("make one with {typed} plan, or copy it here from where it was made");
-        return Err(AppError::invalid(format!("{shown}: there is no plan")).help(help));
+        let help = format!("create it with {typed} plan, or copy it here from the machine that did");
+        return Err(AppError::invalid(format!("{shown}: no plan found")).help(help));
     };
-    let no_plan = |why: String| AppError::invalid(format!("{shown}: it is not the plan of a {typed}: {why}"));
+    let no_plan = |why: String| AppError::invalid(format!("{shown}: not a plan of {typed}: {why}"));
     let value: Value = serde_json::from_slice(&text).map_err(|error| no_plan(error.to_string()))?;
     let format = value.get("format").and_then(Value::as_u64);
     if format != Some(PLAN_FORMAT) {
-        let help =
-            format!("make it anew with {typed} plan: this program reads plans of format {PLAN_FORMAT}");
-        let why = format.map_or("it has no format".to_owned(), |other| format!("its format is {other}"));
+        let help = format!("create it again with {typed} plan: this program reads format {PLAN_FORMAT}");
+        let why = format.map_or("the format is missing".to_owned(), |other| format!("the format is {other}"));
         return Err(no_plan(why).help(help));
     }
     let own = value.get("command").and_then(Value::as_str).unwrap_or_default();
     if own != typed {
-        return Err(no_plan(format!("{own} made it")).help(format!("{own} run and {own} merge take it")));
+        return Err(
+            no_plan(format!("it was made by {own}")).help(format!("use it with {own} run and {own} merge"))
+        );
     }
     serde_json::from_value(value).map_err(|error| no_plan(error.to_string()))
 }
@@ -201,10 +202,10 @@ pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedComman
 pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<PlanDifferences> {
     let (own, mut found) = (Program::running()?, PlanDifferences::default());
     if own.hash != planned.hash {
-        let problem = format!("this is another program than made the plan: {own}, not {planned}");
+        let problem = format!("this program did not make the plan: {own}, not {planned}");
         if others == OtherProgram::Refused {
             return Err(AppError::invalid(problem).help(
-                "run the program that made it; --allow-other-program runs this one, and the report says so",
+                "run the program that made the plan, or use --allow-other-program, which the report mentions",
             ));
         }
         found.allowed.push(problem);
@@ -212,7 +213,7 @@ pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<P
     let libraries = own.other_libraries(planned);
     if !libraries.is_empty() {
         found.noted.push(format!(
-            "libraries of the system differ from those where the plan was made: {}",
+            "system libraries differ from those of the planning machine: {}",
             libraries.join(", ")
         ));
     }
@@ -225,7 +226,7 @@ pub(super) fn allow_shard(shard: &Path, problem: String, others: OtherProgram) -
         return Ok(problem);
     }
     Err(AppError::invalid(format!("{}: {problem}", shard.display())).help(
-        "run it again with the program of the plan; --allow-other-program takes it, and the report says so",
+        "run it again with the program of the plan, or use --allow-other-program, which the report mentions",
     ))
 }
 
@@ -243,15 +244,17 @@ pub(super) fn check_candles(plan: &[SeriesContent], here: &[SeriesContent]) -> R
         }
         let found = found.map_or_else(|| "none".to_owned(), text);
         let problem = format!(
-            "the candles of {name} are not those of the plan: {}; here there are {found}",
+            "the candles of {name} differ from the plan: planned are {}; here are {found}",
             text(planned)
         );
-        return Err(AppError::data(problem).help("--data or --catalog says where they lie on this machine"));
+        return Err(
+            AppError::data(problem).help("set their location on this machine with --data or --catalog")
+        );
     }
     let more = here.iter().find(|one| plan.iter().all(|planned| planned.series != one.series));
     let Some(more) = more else { return Ok(()) };
-    let problem = format!("the candles of {} are not in the plan, and would price its trades", more.series);
-    Err(AppError::data(problem).help("--data names the files of the plan's series alone"))
+    let problem = format!("the candles of {} are not in the plan, but would price its trades", more.series);
+    Err(AppError::data(problem).help("name only files of the plan's series with --data"))
 }
 
 pub(super) fn check_identity(planned: &Value, here: &Value, done: &str) -> Result<()> {
@@ -259,15 +262,15 @@ pub(super) fn check_identity(planned: &Value, here: &Value, done: &str) -> Resul
     let keys = here.as_object().into_iter().flat_map(|here| here.keys()).filter(differs);
     let keys: Vec<&str> = keys.map(String::as_str).collect();
     if keys.contains(&"files") {
-        let problem = format!("{} is not what it was when the plan was made", other_files(planned, here));
-        let help = "bring the files that parameters name here as they were there";
+        let problem = format!("{} has changed since the plan was made", other_files(planned, here));
+        let help = "copy the files named by parameters from the planning machine";
         return Err(AppError::data(problem).help(help));
     }
     if !keys.is_empty() {
         let keys = keys.join(", ");
-        let problem = format!("what is {done} here is not what was planned: it differs in: {keys}");
+        let problem = format!("what is {done} here differs from the plan in: {keys}");
         return Err(AppError::invalid(problem)
-            .help("settings of the environment are laid under the plan: unset what is not in it"));
+            .help("environment variables add to the settings of the plan: unset those that are not in it"));
     }
     Ok(())
 }
@@ -290,7 +293,7 @@ pub(crate) struct PlannedCandles {
 }
 
 impl PlannedCandles {
-    pub(crate) fn of(choice: &CandleChoice, loaded: &Loaded) -> Self {
+    pub(crate) fn new(choice: &CandleChoice, loaded: &Loaded) -> Self {
         Self {
             data: loaded.config.sandbox.data.clone(),
             catalog: loaded.is_set("data.catalog").then(|| loaded.config.data.catalog.clone()),
@@ -303,7 +306,7 @@ impl PlannedCandles {
 
 impl CandleChoice {
     /// Reads from `place` if it names a location, else from the paths of the plan.
-    pub(crate) fn of_plan(planned: PlannedCandles, place: PlanPlace) -> Self {
+    pub(crate) fn from_plan(planned: PlannedCandles, place: PlanPlace) -> Self {
         let is_elsewhere = !place.data.is_empty() || place.catalog.is_some();
         let (data, catalog) =
             if is_elsewhere { (place.data, place.catalog) } else { (planned.data, planned.catalog) };
@@ -313,7 +316,7 @@ impl CandleChoice {
             from: planned.from,
             to: planned.to,
             allow_coarse: planned.allow_coarse,
-            // The plan's bots trade by it, and its venue pays so.
+            // Bots and venue of the plan depend on it.
             rules: None,
             payout: None,
         }

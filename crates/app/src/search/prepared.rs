@@ -9,7 +9,7 @@ use crate::error::{AppError, Result};
 use crate::lints::{self, LintInput, Stage};
 use crate::program_hash::program_hash;
 use crate::progress::Progress;
-use crate::signals::warn_of_unused_list;
+use crate::signals::warn_about_unused_list;
 use candlewick_backtest::BacktestSettings;
 use candlewick_engine::BotSettings;
 use candlewick_sdk::{CloseType, Expiry, LongerRule, Millis, Registry, StrategyEntry, suggest};
@@ -41,7 +41,7 @@ pub struct SearchTerms {
     /// Number of sets, 200 by default. A grid ignores it and tries all.
     pub trials: Option<u64>,
     pub seed: u64,
-    /// Sets that TPE chooses together before it sees their results, 16 by default.
+    /// Number of sets that TPE chooses per round, 16 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<NonZeroU64>,
     pub objective: Objective,
@@ -63,7 +63,7 @@ pub struct PreparedSearch<'a> {
     pub settings: BacktestSettings,
     pub space: Space,
     pub sweep: SweepSettings,
-    /// Hashes of the files that parameters name, searched or not.
+    /// Hashes of files named by parameters, searched or not.
     pub files: BTreeMap<String, String>,
     pub candles: Candles,
 }
@@ -111,7 +111,7 @@ impl SearchTerms {
     ) -> Result<PreparedSearch<'a>> {
         loaded.check_mode(RealMoney::NotAsked)?;
         loaded.check_simulation()?;
-        warn_of_unused_list(&loaded);
+        warn_about_unused_list(&loaded);
         BotSet::build(&loaded, registry)?;
         let index = chosen_bot(&loaded.config.bots, self.bot.as_deref())?;
         let bot = loaded.config.bots[index].clone();
@@ -122,8 +122,8 @@ impl SearchTerms {
         };
         let entry = entry.for_params(&bot.params).map_err(|error| AppError::invalid(error.to_string()))?;
         if self.parameters.is_empty() {
-            let problem = format!("there is nothing to search: give --param of strategy \"{}\"", entry.name);
-            return Err(AppError::invalid(problem).help(searchable(&entry)));
+            let problem = format!("nothing to search: give --param for strategy \"{}\"", entry.name);
+            return Err(AppError::invalid(problem).help(describe_parameters(&entry)));
         }
         let space = Space::new(&entry, &bot, &self.parameters, &self.conditions);
         let space = space.map_err(|error| error_of_search(error, &loaded))?;
@@ -146,7 +146,7 @@ impl SearchTerms {
     pub fn identity(&self, prepared: &PreparedSearch<'_>) -> Result<Value> {
         let SweepSettings { search, objective, min_trades, halving } = &prepared.sweep;
         let mut identity = json!({
-            // Another program may produce other trials, whatever its version.
+            // Another build may produce other trials, even with the same version.
             "program": program_hash()?,
             "strategy": [prepared.entry.name, prepared.entry.version],
             "data_hash": prepared.candles.hash,
@@ -181,7 +181,7 @@ impl SearchTerms {
         if self.candles.allow_coarse {
             return Ok(Some(COARSE.to_owned()));
         }
-        let help = "--allow-coarse runs it all the same; such a result proves nothing";
+        let help = "use --allow-coarse to run anyway; the result proves nothing";
         Err(AppError::invalid(problem).help(help))
     }
 
@@ -207,37 +207,37 @@ pub(crate) fn deciding_sections(loaded: &Loaded) -> Value {
 pub(crate) fn chosen_bot(bots: &[BotSettings], named: Option<&str>) -> Result<usize> {
     let names = || bots.iter().map(|bot| bot.name.as_str());
     let Some(named) = named else {
-        let problem = "there are several bots: say with --bot whose parameters are searched";
+        let problem = "several bots are configured: choose one with --bot";
         let known = names().collect::<Vec<_>>().join(", ");
-        let several = || AppError::invalid(problem).help(format!("known are: {known}"));
+        let several = || AppError::invalid(problem).help(format!("known bots: {known}"));
         return if bots.len() == 1 { Ok(0) } else { Err(several()) };
     };
     names().position(|name| name == named).ok_or_else(|| {
         let help = suggest(named, names().collect::<Vec<_>>());
-        AppError::invalid(format!("--bot {named}: there is no such bot")).help(help)
+        AppError::invalid(format!("--bot {named}: unknown bot")).help(help)
     })
 }
 
-fn searchable(entry: &StrategyEntry) -> String {
+fn describe_parameters(entry: &StrategyEntry) -> String {
     let range = |one: &candlewick_sdk::parameters::Parameter| match (one.minimum, one.maximum) {
         (Some(low), Some(high)) => format!("{} ({low} to {high})", one.name),
         _ => format!("{} ({})", one.name, one.kind),
     };
     let own = entry.parameters.iter().map(range);
     let all: Vec<String> = own.chain(["close_type", "expiration_type"].map(str::to_owned)).collect();
-    format!("there are: {}", all.join(", "))
+    format!("parameters are: {}", all.join(", "))
 }
 
 fn sweep_settings(arguments: &SearchTerms, space: &Space) -> Result<SweepSettings, SearchError> {
     let is_grid = arguments.trials.is_none() && space.count().is_some();
     let search = arguments.search.unwrap_or(if is_grid { Search::Grid } else { Search::Sobol });
     let problem = match (search, arguments.trials, arguments.halving) {
-        (Search::Grid, Some(_), _) => "a grid tries every set: leave out --trials, or search another way",
+        (Search::Grid, Some(_), _) => "a grid tries every set: remove --trials, or choose another --search",
         (search, ..) if !search.learns() && arguments.batch.is_some() => {
-            "only a search that learns has batches: leave out --batch, or use --search tpe"
+            "only a search that learns has batches: remove --batch, or use --search tpe"
         }
         (search, _, Some(_)) if search.learns() => {
-            "a search that learns needs every set on all candles: leave out --halving, or search another way"
+            "a search that learns needs every set on all candles: remove --halving, or choose another --search"
         }
         _ => "",
     };
@@ -261,7 +261,6 @@ fn sweep_settings(arguments: &SearchTerms, space: &Space) -> Result<SweepSetting
     })
 }
 
-/// Returns a warning if an expiry of the bot or its strategy is too short and that is allowed.
 fn check_expiries(
     (entry, space): (&StrategyEntry, &Space),
     candles: &Candles,
@@ -281,7 +280,7 @@ fn check_expiries(
         let why = tried.iter().find_map(|(how, bot)| {
             let mut own = expiries(entry, bot).into_iter().flatten().flatten();
             let why = own.find_map(|expiry| too_coarse(expiry, market, Fineness::Throughout))?;
-            Some(format!("{how}the strategy of bot {} asks for an expiry of its own: {why}", bot.name))
+            Some(format!("{how}the strategy of bot {} sets its own expiry: {why}", bot.name))
         });
         if let Some(why) = why {
             return terms.coarse(why);
@@ -290,7 +289,6 @@ fn check_expiries(
     Ok(None)
 }
 
-/// Warns about searched durations, if the strategy sets the durations of all trades itself.
 fn idle_close_types((entry, space): (&StrategyEntry, &Space), bots: &[BotSettings]) -> Option<String> {
     let axis = space.axes().iter().find(|axis| axis.target() == Target::CloseType)?;
     let values = axis.listed().filter(|values| values.len() > 1)?;
@@ -307,7 +305,7 @@ fn idle_close_types((entry, space): (&StrategyEntry, &Space), bots: &[BotSetting
     };
     let mut tried = bots.iter().flat_map(|bot| tried_bots(bot, space));
     tried.all(|(_, bot)| is_idle(&bot)).then(|| {
-        "--param close_type decides nothing: each trade lasts as long as the strategy says itself, so rows that differ in it alone are equal"
+        "--param close_type has no effect: the strategy sets the duration of each trade, so rows that differ only in it are equal"
             .to_owned()
     })
 }
@@ -372,18 +370,18 @@ fn expiries(entry: &StrategyEntry, bot: &BotSettings) -> Option<Vec<Option<Expir
 }
 
 pub fn files_of_bots(bots: &[BotSettings]) -> Result<BTreeMap<String, String>> {
-    hashes_of(bots.iter().map(|bot| &bot.params))
+    hash_files(bots.iter().map(|bot| &bot.params))
 }
 
 fn named_files(bots: &[BotSettings], space: &Space) -> Result<BTreeMap<String, String>> {
     let searched = space.axes().iter().filter_map(|axis| axis.listed()).flatten();
     let texts = json!(searched.map(ToString::to_string).collect::<Vec<_>>());
-    hashes_of(bots.iter().map(|bot| &bot.params).chain(once(&texts)))
+    hash_files(bots.iter().map(|bot| &bot.params).chain(once(&texts)))
 }
 
-fn hashes_of<'a>(values: impl Iterator<Item = &'a Value>) -> Result<BTreeMap<String, String>> {
+fn hash_files<'a>(values: impl Iterator<Item = &'a Value>) -> Result<BTreeMap<String, String>> {
     files_of(values).map_err(|(name, error)| {
-        let problem = format!("{name}: the file that a parameter names cannot be read");
+        let problem = format!("{name}: cannot read the file named by a parameter");
         AppError::invalid(problem).because(error)
     })
 }

@@ -1,4 +1,4 @@
-//! Plans of independent runs, cut into shards with one file of rows each.
+//! Plans of independent runs, split into shards with one file of rows each.
 
 use super::folder::ResultFolder;
 use super::plan::{
@@ -40,7 +40,6 @@ pub struct RowPlan<A> {
     sweep: Value,
 }
 
-/// The backtest that the runs of a plan repeat.
 pub(crate) struct RowPlanBasis<'a> {
     pub(crate) registry: &'a Registry,
     pub(crate) prepared: PreparedBacktest,
@@ -79,7 +78,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         own: A,
         (basis, identity): (&RowPlanBasis<'_>, &Value),
     ) -> Result<Self> {
-        let candles = PlannedCandles::of(&basis.choice, &basis.prepared.loaded);
+        let candles = PlannedCandles::new(&basis.choice, &basis.prepared.loaded);
         Ok(Self {
             format: PLAN_FORMAT,
             command,
@@ -106,7 +105,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
     }
 
     pub(crate) fn loaded(&self, path: &Path, place: PlanPlace) -> Result<(CandleChoice, Loaded)> {
-        let choice = CandleChoice::of_plan(self.arguments.candles.clone(), place);
+        let choice = CandleChoice::from_plan(self.arguments.candles.clone(), place);
         let loaded = Loaded::of_plan(path, &self.configuration, choice.flags())?;
         Ok((choice, loaded))
     }
@@ -171,25 +170,25 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         };
         let text = fs::read_to_string(&path)
             .map_err(|error| lacks(format!("shard {number} is missing: {error}")))?;
-        let (head, rows) = parsed::<R>(&text).map_err(|error| lacks(format!("it is no shard: {error}")))?;
+        let (head, rows) = parse_rows::<R>(&text).map_err(|error| lacks(format!("not a shard: {error}")))?;
         let (mut planned, mut found, mut notice) = (self.sweep.clone(), head["sweep"].clone(), None);
         planned["shard"] = json!([number, self.shards]);
         let program = found["program"].take();
         if program != planned["program"].take() {
-            let problem = format!("shard {number} was run by another program than made the plan");
+            let problem = format!("shard {number} was run by a different program than the plan");
             notice = Some(allow_shard(&place, problem, others)?);
         }
         if found != planned {
-            return Err(lacks("it holds rows of another plan".to_owned()));
+            return Err(lacks("rows belong to another plan".to_owned()));
         }
         if !rows.iter().map(PlannedRow::place).eq(self.runs(number)?) {
-            return Err(lacks(format!("not all rows of shard {number} are in it")));
+            return Err(lacks(format!("rows of shard {number} are missing")));
         }
         Ok((rows, notice))
     }
 }
 
-fn parsed<R: PlannedRow>(text: &str) -> io::Result<(Value, Vec<R>)> {
+fn parse_rows<R: PlannedRow>(text: &str) -> io::Result<(Value, Vec<R>)> {
     let mut lines = text.lines();
     let head = serde_json::from_str(lines.next().unwrap_or_default())?;
     let rows = lines.map(serde_json::from_str).collect::<Result<_, _>>()?;

@@ -80,7 +80,7 @@ impl SearchPlan {
             && program != identity["program"]
         {
             let hash: String = program.as_str().unwrap_or_default().chars().take(12).collect();
-            let problem = format!("shard {number} was run by another program than made the plan ({hash})");
+            let problem = format!("shard {number} was run by a different program than the plan ({hash})");
             notice = Some(allow_shard(&place, problem, others)?);
             identity["program"] = program;
         }
@@ -118,10 +118,8 @@ impl SearchPlan {
         let search = sweep.settings.search;
         let (most, shards) = (search.batch.min(search.trials), self.shards);
         if shards > most {
-            let problem = format!(
-                "{shards} shards: the search tries {most} sets at a time, before it looks what came of them"
-            );
-            let help = format!("use 1 to {most}, or a larger --batch, which learns less often");
+            let problem = format!("{shards} shards: the search runs only {most} sets per round");
+            let help = format!("use 1 to {most} shards, or a larger --batch, which learns less often");
             return Err(AppError::invalid(problem).help(help));
         }
         self.rounds = NonZeroU64::new(search.rounds());
@@ -144,13 +142,13 @@ impl SearchPlan {
         let earlier = (number - 1) / parts;
         for before in 0..earlier {
             let round = rounds.ask();
-            let told =
+            let gathering =
                 self.gather_round((&mut rounds, &round, before), (folder, others), &mut gathered, to_error);
-            told.map_err(|error| {
+            gathering.map_err(|error| {
                 if matches!(error, AppError::Search(SearchError::SweepLocked { .. })) {
-                    return error; // it passes by itself: nothing is missing, and the same command is right later
+                    return error; // temporary: nothing is missing, and the same command works later
                 }
-                let problem = format!("shard {number} needs what came of shards 1 to {}", earlier * parts);
+                let problem = format!("shard {number} needs the results of shards 1 to {}", earlier * parts);
                 let help = "run them first, or copy their journals here";
                 AppError::invalid(problem).because(error).help(help)
             })?;

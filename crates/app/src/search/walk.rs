@@ -89,7 +89,7 @@ impl<'a> WalkRun<'a> {
         let layout = asked.divide(&course.span(), course.step(), course.purge())?;
         let windows = layout.settings.windows(&layout.walked);
         let identity = identity(terms, prepared, &layout)?;
-        let hold_out = HoldOutRange::of(terms, prepared, &layout);
+        let hold_out = HoldOutRange::from_layout(terms, prepared, &layout);
         let run = blake3::hash(identity.to_string().as_bytes()).to_hex().to_string();
         if let Some((hold_out, request)) = opening(hold_out_use, hold_out.as_ref(), &run)? {
             hold_out.lock.check(&request)?;
@@ -162,7 +162,7 @@ impl<'a> WalkRun<'a> {
         let Some(ledger) = self.prepared.ledger() else { return Ok(()) };
         let search = &self.prepared.sweep.search;
         let sets = search.most_sets(&self.prepared.space).map_err(|error| self.failure(error))?;
-        // The windows of a search that learns try sets of their own.
+        // Each window of a search that learns tries its own sets.
         let windows = if search.search.learns() { self.windows.len() as u64 } else { 1 };
         let (kind, walked) = (LookKind::WalkForward, self.layout.walked.clone());
         let look = self.prepared.look(self.terms, kind, &self.run, walked);
@@ -183,7 +183,7 @@ impl<'a> WalkRun<'a> {
     ) -> Result<Option<WindowResult>> {
         let to_error = |error: SearchError| error_of_search(error, &self.prepared.loaded);
         let name = format!("trials-{:03}.jsonl", place + 1);
-        self.identity = of_window(&self.identity, window);
+        self.identity = window_identity(&self.identity, window);
         self.folder.bring(&name)?;
         let (mut journal, mut known) = self.folder.journal(&name, &self.identity).map_err(to_error)?;
         known.extend(self.gathered.get_mut(place).map(std::mem::take).unwrap_or_default());
@@ -201,12 +201,12 @@ impl<'a> WalkRun<'a> {
         };
         let end = self.walk.step(window, &mut journal, known, &mut watch).map_err(to_error)?;
         drop(journal);
-        // Of an opening or a window that somebody stopped, too: the same command goes on from there.
+        // Also after an interruption: the same command resumes from there.
         if let Some(notice) = self.folder.keep(&name)? {
             tracing::warn!("{notice}");
         }
         let WindowEnd::Done(result) = end else { return Ok(None) };
-        // Whoever stops it after its last trial stops it, too.
+        // A stop after the last trial counts as well.
         Ok(watcher(progress(trials, trials)).is_continue().then_some(*result))
     }
 }
@@ -218,7 +218,7 @@ fn opening<'a>(
 ) -> Result<Option<(&'a HoldOutRange, OpeningRequest<'a>)>> {
     let HoldOutUse::Opened(reopening) = hold_out_use else { return Ok(None) };
     let Some(hold_out) = hold_out else {
-        let problem = "--open-hold-out: nothing is held out; give --hold-out a percentage";
+        let problem = "--open-hold-out: no candles are held out; set --hold-out to a percentage";
         return Err(AppError::invalid(problem));
     };
     let request = OpeningRequest {
@@ -233,7 +233,7 @@ fn opening<'a>(
     Ok(Some((hold_out, request)))
 }
 
-pub(super) fn of_window(identity: &Value, window: &Window) -> Value {
+pub(super) fn window_identity(identity: &Value, window: &Window) -> Value {
     let mut identity = identity.clone();
     identity["window"] = json!([window.training.start, window.training.end]);
     identity
@@ -285,7 +285,7 @@ impl LayoutTerms {
             [("--train", self.train), ("--test", self.test), ("--embargo", Some(self.embargo))]
         {
             if let Some(length) = length.filter(|length| !length.is_aligned_to(step)) {
-                let problem = format!("{flag}: {length} ms is no whole number of candles of {step} ms");
+                let problem = format!("{flag}: {length} ms is not a whole number of candles of {step} ms");
                 return Err(AppError::invalid(problem));
             }
         }
@@ -341,10 +341,10 @@ impl WalkRun<'_> {
         watcher: &mut WalkWatcher<'_>,
     ) -> Result<WalkShard> {
         let (place, shard) = self.part(plan, number)?;
-        // Shards count as the walk whose parts they are, until they are merged.
+        // Until they are merged, shards count as their walk.
         self.begin()?;
         let window = &self.windows[place];
-        let identity = of_window(&self.identity, window);
+        let identity = window_identity(&self.identity, window);
         plan.bring(&self.folder, number)?;
         let opened = plan.journal(&self.folder, number, &identity);
         let (mut journal, known) = opened.map_err(|error| self.failure(error))?;
@@ -369,7 +369,7 @@ impl WalkRun<'_> {
         for number in 1..=plan.shards {
             let (place, shard) = self.part(plan, number)?;
             let window = &self.windows[place];
-            let planned = of_window(&plan.sweep, window);
+            let planned = window_identity(&plan.sweep, window);
             let trials = if self.walk.has_candles(window) { self.expected(plan, shard) } else { 0..0 };
             let to_error = |error: SearchError| self.failure(error);
             let found = plan.gather_shard((&self.folder, &planned), (number, trials), others, &to_error)?;
@@ -385,14 +385,14 @@ impl WalkRun<'_> {
         if self.prepared.sweep.search.search.learns() { 0..1 } else { shard.trials(plan.sets) }
     }
 
-    /// Returns the window (0-based) of a shard, and its part of that.
+    /// Returns the window (0-based) of a shard and its part of that window.
     fn part(&self, plan: &SearchPlan, number: u64) -> Result<(usize, Shard)> {
         let windows = self.windows.len() as u64;
         if windows == 0 || !plan.shards.is_multiple_of(windows) {
-            let problem = format!("the plan has {} shards, and there are {windows} windows", plan.shards);
-            return Err(AppError::invalid(problem).help("make it anew with walk-forward plan"));
+            let problem = format!("the plan has {} shards for {windows} windows", plan.shards);
+            return Err(AppError::invalid(problem).help("create it again with walk-forward plan"));
         }
-        // That there is such a shard is said of the plan, not of the window.
+        // The existence of the shard is checked against the plan, not the window.
         Shard::new(number, plan.shards).map_err(|error| self.failure(error))?;
         let parts = plan.shards / windows;
         let shard = Shard::new((number - 1) % parts + 1, parts).map_err(|error| self.failure(error))?;
@@ -419,8 +419,8 @@ mod tests {
         }
     }
 
-    /// 100 hours of hourly candles, of whose trades none is under way for longer than two. Hours of: training, test, end
-    /// of the walk, start of the hold-out, windows.
+    /// 100 hourly candles with trades of at most 2 h. Expected: hours of training and test, end of the walk, start of
+    /// the hold-out, number of windows.
     fn check(arguments: &LayoutTerms, expected: (i64, i64, i64, Option<i64>, usize)) {
         let hour = |at: Millis| at.get() / Millis::HOUR.get();
         let span = Millis::HOUR * 10..Millis::HOUR * 110;
@@ -433,8 +433,8 @@ mod tests {
     }
 
     #[test]
-    fn lengths_that_nobody_gives_make_five_windows_before_the_hold_out() {
-        // 100 - 20 - 2 of the last trades - 3 of the gap are 75: eight times nine, and three are left.
+    fn default_lengths_make_five_windows_before_the_hold_out() {
+        // 100 - 20 - 2 (last trades) - 3 (gap) = 75: eight times nine, remainder three.
         check(&arguments(None, None, 20.0), (27, 9, 88, Some(90), 5));
         check(&arguments(None, None, 0.0), (36, 12, 110, None, 5));
         check(&arguments(Some(30), None, 20.0), (30, 10, 88, Some(90), 4));
@@ -443,9 +443,9 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_whole_numbers_of_candles() {
+    fn rejects_lengths_with_fractions_of_candles() {
         let arguments = LayoutTerms { embargo: Millis::MINUTE * 90, ..arguments(None, None, 20.0) };
         let failure = arguments.divide(&(Millis::ZERO..Millis::DAY), Millis::HOUR, Millis::HOUR).unwrap_err();
-        assert!(failure.text().contains("--embargo: 5400000 ms is no whole number of candles"));
+        assert!(failure.text().contains("--embargo: 5400000 ms is not a whole number of candles"));
     }
 }

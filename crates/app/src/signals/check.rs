@@ -1,7 +1,7 @@
 //! Dry run of a signal list: how each line would be read.
 
-use super::entries_of;
-use super::list::{ListEntry, ListTerms, ReadLine, SignalList, Taken, When, zone_words};
+use super::collect_entries;
+use super::list::{LineOutcome, ListEntry, ListTerms, ReadLine, SignalList, When, zone_label};
 use super::refusals::ListRefusals;
 use crate::configuration::Loaded;
 use crate::error::AppError;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::path::Path;
 
 /// UTC hour at which markets open on Sunday in summer; in winter it is one hour later.
-const SUNDAY_OPENS: u32 = 21;
+const SUNDAY_OPEN_HOUR: u32 = 21;
 
 pub struct CheckedLine {
     /// 1-based.
@@ -50,33 +50,33 @@ pub struct CheckedList {
     pub lines: Vec<CheckedLine>,
     pub refused: Option<String>,
     pub unbound: Vec<String>,
-    /// Number of entries neither past nor always rejected; 0 if the list contradicts itself.
+    /// Number of entries neither past nor always rejected; 0 if lines contradict each other.
     pub would_trade: usize,
     pub past: Option<String>,
 }
 
 pub fn check_list(loaded: &Loaded, path: &Path, now: Millis) -> Result<CheckedList, AppError> {
     let bots = &loaded.config.bots;
-    let lines = SignalList::lines(path, bots, ListTerms::of(&loaded.config.signals));
+    let lines = SignalList::lines(path, bots, ListTerms::from_settings(&loaded.config.signals));
     let lines = lines.map_err(|problem| AppError::invalid(format!("{}: {problem}", path.display())))?;
-    let entries = entries_of(&lines);
-    let refusals = ListRefusals::of(loaded, &entries, now);
-    let past = past_words(&entries, now, loaded.config.sandbox.start.map(|start| start.0));
+    let entries = collect_entries(&lines);
+    let refusals = ListRefusals::find(loaded, &entries, now);
+    let past = describe_past(&entries, now, loaded.config.sandbox.start.map(|start| start.0));
     let is_open = |entry: &ListEntry| {
         entry.when.once().is_none_or(|at| at > now) && !refusals.never.contains(&entry.line)
     };
-    let is_taken = !lines.iter().any(|line| matches!(line.taken, Taken::Contradicts(_)));
+    let is_taken = !lines.iter().any(|line| matches!(line.taken, LineOutcome::Contradicts(_)));
     let would_trade = entries.iter().filter(|(entry, _)| is_taken && is_open(entry)).count();
     let is_named = |place: usize| entries.iter().any(|(entry, _)| entry.bot.index() == place);
     let named = bots.iter().enumerate().filter(|(place, _)| is_named(*place));
-    let unbound = named.filter_map(|(_, bot)| unbound_parts(bot)).collect();
+    let unbound = named.filter_map(|(_, bot)| describe_bypassed_parts(bot)).collect();
     let (mut zones, mut has_gale) = (Vec::new(), false);
     let checked = lines.into_iter().map(|line| {
         let is_first_gale = line.has_gale && !std::mem::replace(&mut has_gale, true);
-        let mut checked = checked(line, bots, &mut zones);
+        let mut checked = check_line(line, bots, &mut zones);
         if let LineUse::Entry(entry) = &mut checked.taken {
             if is_first_gale {
-                entry.add_note("its gale is passed over, as all are: the stake is the bot's own");
+                entry.add_note("gales are ignored: the bot sets the stake");
             }
             if let Some(refused) = refusals.refused.get(&checked.line) {
                 entry.add_note(&refused.words);
@@ -84,25 +84,24 @@ pub fn check_list(loaded: &Loaded, path: &Path, now: Millis) -> Result<CheckedLi
         }
         checked
     });
-    Ok(CheckedList { lines: checked.collect(), refused: refusals.words(), unbound, would_trade, past })
+    Ok(CheckedList { lines: checked.collect(), refused: refusals.describe(), unbound, would_trade, past })
 }
 
-fn past_words(entries: &[(ListEntry, Tz)], now: Millis, sandbox: Option<Millis>) -> Option<String> {
+fn describe_past(entries: &[(ListEntry, Tz)], now: Millis, sandbox: Option<Millis>) -> Option<String> {
     let moments = entries.iter().filter_map(|(entry, _)| entry.when.once());
     let past: Vec<Millis> = moments.filter(|at| *at <= now).collect();
     let (count, last) = (past.len(), *past.iter().max()?);
     let of_sandbox = sandbox.filter(|start| *start < last).map(|start| {
         let met = past.iter().filter(|at| start < **at).count();
         format!(
-            "; `live --sandbox` begins at {} (sandbox.start), where {met} of them {} to come",
-            When::Once(start).words(),
-            if met == 1 { "is" } else { "are" }
+            "; `live --sandbox` starts at {} (sandbox.start), with {met} of them ahead",
+            When::Once(start).describe()
         )
     });
     Some(format!(
-        "{count} of {} entries are past, the last of {}: a run that begins now trades none of them{}",
+        "{count} of {} entries are in the past, the last at {}: a run that starts now trades none of them{}",
         entries.len(),
-        When::Once(last).words(),
+        When::Once(last).describe(),
         of_sandbox.unwrap_or_default()
     ))
 }
@@ -114,10 +113,10 @@ impl TakenEntry {
     }
 }
 
-fn checked(line: ReadLine, bots: &[BotSettings], zones: &mut Vec<Tz>) -> CheckedLine {
+fn check_line(line: ReadLine, bots: &[BotSettings], zones: &mut Vec<Tz>) -> CheckedLine {
     let taken = match line.taken {
-        Taken::Entry(entry, zone) => {
-            let mut words = words_of(&entry, zone, bots);
+        LineOutcome::Entry(entry, zone) => {
+            let mut words = describe_entry(&entry, zone, bots);
             if !zones.contains(&zone) {
                 zones.push(zone);
                 if let Some(note) = without_summer_time(zone.name()) {
@@ -126,32 +125,30 @@ fn checked(line: ReadLine, bots: &[BotSettings], zones: &mut Vec<Tz>) -> Checked
             }
             LineUse::Entry(words)
         }
-        Taken::Date => LineUse::Date,
-        Taken::Expiry => LineUse::Remark("the expiry of the lines below that have none".to_owned()),
-        Taken::Zones(zones) => {
-            let zones: Vec<String> = zones.into_iter().map(zone_words).collect();
+        LineOutcome::Date => LineUse::Date,
+        LineOutcome::Expiry => LineUse::Remark("default expiry of the lines below".to_owned()),
+        LineOutcome::Zones(zones) => {
+            let zones: Vec<String> = zones.into_iter().map(zone_label).collect();
             LineUse::Remark(format!(
-                "a heading, {}: taken is what signals.timezone has at the same moment",
+                "a time zone heading ({}): entries must mean the same moment in signals.timezone",
                 zones.join(", ")
             ))
         }
-        Taken::Gale => LineUse::Remark("gales are passed over: the stake is the bot's own".to_owned()),
-        Taken::Comment => {
-            LineUse::Remark("a comment, and no entry: without the # it might be one".to_owned())
-        }
-        Taken::Repeats(earlier) => LineUse::Repeats(earlier),
-        Taken::Contradicts(problem) => LineUse::Contradicts(problem),
-        Taken::Unknown(problem) => LineUse::Unknown(problem),
+        LineOutcome::Gale => LineUse::Remark("gales are ignored: the bot sets the stake".to_owned()),
+        LineOutcome::Comment => LineUse::Remark("a comment that may be an entry without the #".to_owned()),
+        LineOutcome::Repeats(earlier) => LineUse::Repeats(earlier),
+        LineOutcome::Contradicts(problem) => LineUse::Contradicts(problem),
+        LineOutcome::Unknown(problem) => LineUse::Unknown(problem),
     };
     CheckedLine { line: line.line, text: line.text, taken }
 }
 
-fn words_of(entry: &ListEntry, zone: Tz, bots: &[BotSettings]) -> TakenEntry {
+fn describe_entry(entry: &ListEntry, zone: Tz, bots: &[BotSettings]) -> TakenEntry {
     let bot = bots.get(entry.bot.index());
     let once = entry.when.once();
     TakenEntry {
-        when: entry.when.words(),
-        local: once.filter(|_| zone != Tz::UTC).and_then(|at| local_words(at, zone)),
+        when: entry.when.describe(),
+        local: once.filter(|_| zone != Tz::UTC).and_then(|at| format_local(at, zone)),
         bot: bot.map_or_else(String::new, |bot| bot.name.clone()),
         direction: entry.direction.to_string(),
         close_type: entry.close_type.map(|own| own.to_string()),
@@ -159,13 +156,13 @@ fn words_of(entry: &ListEntry, zone: Tz, bots: &[BotSettings]) -> TakenEntry {
     }
 }
 
-fn local_words(at: Millis, zone: Tz) -> Option<String> {
+fn format_local(at: Millis, zone: Tz) -> Option<String> {
     let utc = DateTime::from_timestamp_millis(at.get())?;
     let local = utc.with_timezone(&zone);
     let day = if local.date_naive() == utc.date_naive() { "" } else { "%Y-%m-%d " };
     let seconds = if local.second() == 0 { "" } else { ":%S" };
     let form = format!("{day}%H:%M{seconds}");
-    Some(format!("{} {}", local.format(&form), zone_words(zone)))
+    Some(format!("{} {}", local.format(&form), zone_label(zone)))
 }
 
 fn closed_note(at: Millis, symbol: &str, zone: Tz) -> Option<String> {
@@ -174,7 +171,7 @@ fn closed_note(at: Millis, symbol: &str, zone: Tz) -> Option<String> {
     let time = DateTime::from_timestamp_millis(at.get()).filter(|_| is_pair)?;
     let day = match time.weekday() {
         Weekday::Sat => "Saturday",
-        Weekday::Sun if time.hour() < SUNDAY_OPENS => "Sunday",
+        Weekday::Sun if time.hour() < SUNDAY_OPEN_HOUR => "Sunday",
         _ => return None,
     };
     let own = time.with_timezone(&zone);
@@ -189,11 +186,10 @@ pub fn unbound_signals(loaded: &Loaded) -> Vec<String> {
     if signals.list.is_none() && signals.listen.is_none() && !signals.stdin {
         return Vec::new();
     }
-    loaded.config.bots.iter().filter_map(unbound_parts).collect()
+    loaded.config.bots.iter().filter_map(describe_bypassed_parts).collect()
 }
 
-/// Describes the parts of a combination that external signals bypass: inversion, filters and expiry.
-fn unbound_parts(bot: &BotSettings) -> Option<String> {
+fn describe_bypassed_parts(bot: &BotSettings) -> Option<String> {
     if bot.strategy != "combine" {
         return None;
     }
@@ -203,14 +199,14 @@ fn unbound_parts(bot: &BotSettings) -> Option<String> {
     let own = bot.close_type.to_string();
     let expiry = params.get("expiry").and_then(Value::as_str).filter(|expiry| *expiry != own);
     let parts = [
-        turns.then(|| "are not turned round (invert)".to_owned()),
-        has_filters.then(|| "pass its filters unasked".to_owned()),
-        expiry.map(|expiry| format!("last {own} (close_type), not {expiry} (expiry)")),
+        turns.then(|| "are not inverted (invert)".to_owned()),
+        has_filters.then(|| "bypass its filters".to_owned()),
+        expiry.map(|expiry| format!("use the duration {own} (close_type), not {expiry} (expiry)")),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let (last, before) = parts.split_last()?;
     let parts = if before.is_empty() { last.clone() } else { format!("{} and {last}", before.join(", ")) };
-    Some(format!("bot \"{}\": signals from outside {parts}", bot.name))
+    Some(format!("bot \"{}\": external signals {parts}", bot.name))
 }
 
 #[cfg(test)]
@@ -233,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_of_currencies_is_closed_from_saturday_to_sunday_evening() {
+    fn currency_pairs_are_closed_on_weekends() {
         // 2026-11-28 is a Saturday.
         for (time, symbol, expected) in [
             ("2026-11-28T14:00", "EURUSD", Some("a Saturday: EURUSD is closed")),
@@ -249,45 +245,42 @@ mod tests {
             let note = closed_note(parse_time(time).unwrap(), symbol, Tz::UTC);
             assert_eq!(note.as_deref(), expected, "{time} {symbol}");
         }
-        // 23:30 of a Friday in Brazil.
+        // Friday 23:30 in Brazil.
         let friday = closed_note(parse_time("2026-11-28T02:30").unwrap(), "EURUSD", Tz::America__Sao_Paulo);
         assert_eq!(friday.as_deref(), Some("Friday, which is Saturday in UTC: EURUSD is closed"));
     }
 
     #[test]
-    fn what_is_past_for_a_run_and_to_come_for_the_embedded_venue_is_told() {
+    fn counts_past_entries_for_run_and_embedded_venue() {
         let list = "2026-01-05\nEURUSD 10:00 CALL\nEURUSD 11:00 PUT\nEURUSD 13:00 PUT\n";
         let now = parse_time("2026-01-05T12:00").unwrap();
         for (start, expected) in [
             ("", "trades none of them"),
-            ("[sandbox]\nstart = \"2026-01-05T10:30:00Z\"\n", "(sandbox.start), where 1 of them is to come"),
+            ("[sandbox]\nstart = \"2026-01-05T10:30:00Z\"\n", "(sandbox.start), with 1 of them ahead"),
             ("[sandbox]\nstart = \"2026-01-05T11:30:00Z\"\n", "trades none of them"),
         ] {
             let past = checked_list(start, list, now).past.unwrap();
-            assert!(past.starts_with("2 of 3 entries are past") && past.ends_with(expected), "{past}");
+            assert!(past.starts_with("2 of 3 entries are in the past") && past.ends_with(expected), "{past}");
         }
     }
 
     #[test]
-    fn a_note_that_holds_for_all_lines_is_said_once() {
+    fn shows_common_notes_once() {
         let list = "26/11/2026\nEURUSD 10:00 CALL GALE 1\nEURUSD 10:15 PUT GALE 1\n";
         let (notes, _) = check("[signals]\ntimezone = \"EST\"\n", list);
         let [(2, note)] = notes.as_slice() else { panic!("{notes:?}") };
-        assert!(
-            note.contains("EST has no summer time") && note.contains("its gale is passed over"),
-            "{note}"
-        );
+        assert!(note.contains("EST has no summer time") && note.contains("gales are ignored"), "{note}");
     }
 
     #[test]
-    fn a_moment_is_shown_on_the_clock_that_it_was_written_by() {
+    fn shows_moments_in_the_zone_of_the_list() {
         for (time, zone, expected) in [
             ("2026-11-27T13:48", "Europe/Berlin", "14:48 Europe/Berlin"),
             ("2026-11-27T23:48", "Europe/Berlin", "2026-11-28 00:48 Europe/Berlin"),
             ("2026-07-01T13:48:05", "Europe/Berlin", "15:48:05 Europe/Berlin"),
             ("2026-11-27T18:00", "Etc/GMT+3", "15:00 UTC-3"),
         ] {
-            let words = local_words(parse_time(time).unwrap(), zone.parse().unwrap());
+            let words = format_local(parse_time(time).unwrap(), zone.parse().unwrap());
             assert_eq!(words.as_deref(), Some(expected));
         }
     }
@@ -301,46 +294,46 @@ mod tests {
         (notes.collect(), checked.refused)
     }
 
-    /// 1970-01-01 is a Thursday: of the week ahead two days have no hours.
+    /// 1970-01-01 is a Thursday, so two days of the next week have no hours.
     #[test]
-    fn an_entry_of_each_day_that_some_days_refuse_would_trade_on_the_others() {
+    fn daily_entry_trades_on_allowed_days() {
         let hours = "[risk]\nhours = [{ days = [\"mon-fri\"], from = \"08:00\", to = \"18:00\" }]\n[signals]\ntimezone = \"UTC\"\n";
         let list = "10:00 EURUSD CALL\n11:00 EURUSD PUT\n20:00 EURUSD CALL\n";
         let checked = checked_list(hours, list, Millis::ZERO);
         assert_eq!(checked.would_trade, 2);
-        assert!(checked.refused.unwrap().starts_with("3 of 3 entries would be refused"));
+        assert!(checked.refused.unwrap().starts_with("3 of 3 entries would be rejected"));
     }
 
-    /// By hand: asked for at 10:00:00, at the venue two seconds later, at the end of that second, for five minutes: 10:05:02.999.
+    /// By hand: requested at 10:00:00, at the venue 2 s later, to the end of that second, plus 5 min: 10:05:02.999.
     #[test]
-    fn of_entries_five_minutes_apart_every_second_one_meets_the_trade_before_it() {
+    fn overlapping_entries_are_rejected() {
         let list = "27/11/2026\nEURUSD 09:55 CALL\nEURUSD 10:00 CALL\nEURUSD 10:05 CALL\nEURUSD 10:10 CALL\n\
                     EURUSD 10:12 PUT\nEURUSD 10:16 PUT\nEURUSD 12:00 CALL\n";
         let (notes, all) = check(HOURS, list);
         let one = "(max_open_trades_per_symbol = 1)";
         let expected = [
-            (2, "refused: outside of risk.hours".to_owned()),
-            (4, format!("refused: the BUY of line 3 runs until 10:05:02 {one}")),
-            (6, "refused: the BUY of line 5 runs until 10:15:02 (allow_opposite = false)".to_owned()),
-            (8, "refused: outside of risk.hours".to_owned()),
+            (2, "rejected: outside risk.hours".to_owned()),
+            (4, format!("rejected: the BUY of line 3 is open until 10:05:02 {one}")),
+            (6, "rejected: the BUY of line 5 is open until 10:15:02 (allow_opposite = false)".to_owned()),
+            (8, "rejected: outside risk.hours".to_owned()),
         ];
         assert_eq!(notes, expected);
         let all = all.unwrap();
-        assert!(all.starts_with("4 of 7 entries would be refused as the configuration stands: "), "{all}");
-        for part in ["2 outside of risk.hours", "1 while a trade of an earlier"] {
+        assert!(all.starts_with("4 of 7 entries would be rejected by the current configuration: "), "{all}");
+        for part in ["2 outside risk.hours", "1 while a trade of an earlier"] {
             assert!(all.contains(part), "{all}");
         }
-        let cure = "; max_open_trades_per_symbol = 2 would let those of one direction be open together";
+        let cure = "; max_open_trades_per_symbol = 2 would allow trades of one direction to overlap";
         assert!(all.ends_with(cure), "{all}");
         let list = "27/11/2026\nEURUSD 10:00 CALL\nEURUSD 10:05 CALL\n";
         assert_eq!(check("[risk]\nmax_open_trades_per_symbol = 2\n", list).0, []);
     }
 
     #[test]
-    fn entries_of_each_day_are_told_on_their_clock() {
+    fn daily_entries_are_described_in_their_zone() {
         let zone = "[signals]\ntimezone = \"America/Sao_Paulo\"\n";
         let (notes, all) = check(zone, "EURUSD 10:00 CALL\nEURUSD 10:05 CALL\nEURUSD 10:10 CALL M1\n");
-        let words = "refused: the BUY of line 1 runs until 10:05:02 (max_open_trades_per_symbol = 1)";
+        let words = "rejected: the BUY of line 1 is open until 10:05:02 (max_open_trades_per_symbol = 1)";
         assert_eq!(notes, [(2, words.to_owned())]);
         assert!(all.unwrap().starts_with("1 of 3 entries"));
         assert_eq!(check(zone, "EURUSD 10:00 CALL M1\nEURUSD 10:05 CALL\n"), (Vec::new(), None));

@@ -1,6 +1,6 @@
 //! Signals as JSON objects, in the native format or that of TradingView alerts.
 
-use super::list::{id_of as name_of, timeframe, unix_millis};
+use super::list::{signal_id_at, timeframe, unix_millis};
 use candlewick_api::parse_json;
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
 use candlewick_runtime::control::SignalOrder;
@@ -11,14 +11,14 @@ use serde_json::{Map, Value};
 
 const EXAMPLE: &str = r#"{"bot": "...", "direction": "BUY"}"#;
 
-/// A JSON object whose secret was removed, so that no message about the rest can leak it.
-pub(super) struct Unread {
+/// A JSON object with its secret removed, so that no message about the rest can leak it.
+pub(super) struct RawMessage {
     body: Value,
     secret: Option<Value>,
 }
 
 const FIELDS: &str = "bot symbol ticker direction action id time expires_ms close_type reason comment";
-const PASSED_OVER: &str = "exchange, interval, price, open, high, low, close, volume, contracts, position_size, order_price, \
+const IGNORED_FIELDS: &str = "exchange, interval, price, open, high, low, close, volume, contracts, position_size, order_price, \
     market_position_size, prev_market_position";
 const MARKET_POSITION: &str = "market_position";
 
@@ -42,14 +42,14 @@ impl Fields {
     fn read(body: &Value) -> Result<Self, String> {
         for [one, other] in [["symbol", "ticker"], ["direction", "action"], ["reason", "comment"]] {
             if !body[one].is_null() && !body[other].is_null() {
-                return Err(format!("{one} and {other} are one thing: send one of them"));
+                return Err(format!("{one} and {other} mean the same: send only one"));
             }
         }
         let wrong = match Self::deserialize(body) {
             Ok(fields) => return Ok(fields),
             Err(error) => plain_words(&error.to_string()),
         };
-        // Which key it is, the message does not say: each is read by itself, beside a direction.
+        // serde does not name the key, so each one is parsed separately, with a direction.
         let is_wrong = |(key, value): &(&String, &Value)| {
             let mut alone = Map::from_iter([((*key).clone(), (*value).clone())]);
             if !["direction", "action"].contains(&key.as_str()) {
@@ -62,16 +62,16 @@ impl Fields {
     }
 }
 
-impl Unread {
+impl RawMessage {
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, String> {
-        let none = || format!("not a JSON object: send {EXAMPLE}");
+        let not_an_object = || format!("not a JSON object: send {EXAMPLE}");
         let mut object = match parse_json(bytes) {
             Ok(Value::Object(object)) => object,
-            Ok(_) => return Err(none()),
+            Ok(_) => return Err(not_an_object()),
             Err(error) => {
                 let problem = error.to_string();
                 let twice = problem.split(" at line ").next().filter(|problem| problem.starts_with("key "));
-                return Err(twice.map_or_else(none, |twice| format!("the {twice}: send it once")));
+                return Err(twice.map_or_else(not_an_object, |twice| format!("the {twice}: send it once")));
             }
         };
         let secret = object.remove("secret");
@@ -82,9 +82,9 @@ impl Unread {
         self.secret.as_ref()?.as_str()
     }
 
-    /// Reads the signal, `None` if a TradingView strategy closed its position, which opens no trade here.
+    /// Parses the signal. `None` if a TradingView strategy closed its position, which opens no trade.
     ///
-    /// `number` counts the messages of the source, to identify a signal without an id and a time.
+    /// `number` counts the messages of the source; it identifies a signal without id and time.
     pub(super) fn read(
         self,
         source: SignalSource,
@@ -93,31 +93,30 @@ impl Unread {
     ) -> Result<Option<SignalOrder>, String> {
         check_names(&self.body)?;
         let fields = Fields::read(&self.body)?;
-        let held = fields.market_position.as_deref().map(position_of).transpose()?;
+        let held = fields.market_position.as_deref().map(parse_market_position).transpose()?;
         if held.as_deref() == Some("flat") {
             return Ok(None);
         }
-        let direction = direction_of(&fields.direction)?;
-        // A long position that sells, and a short one that buys, only gets smaller.
+        let direction = parse_direction(&fields.direction)?;
+        // A sell that leaves a long position, or a buy that leaves a short one, only reduces it.
         let closes = if direction == Direction::Buy { "short" } else { "long" };
         if held.as_deref() == Some(closes) {
             return Ok(None);
         }
-        let time = fields.time.map(time_of).transpose()?;
+        let time = fields.time.map(parse_moment).transpose()?;
         let id = match (fields.id, time) {
-            (Some(id), _) => id_of(id)?,
-            (None, Some(time)) => name_of(time).to_string(),
-            (None, None) => format!("{} {number}", name_of(now)),
+            (Some(id), _) => parse_id(id)?,
+            (None, Some(time)) => signal_id_at(time).to_string(),
+            (None, None) => format!("{} {number}", signal_id_at(now)),
         };
         let reason = fields.reason.as_deref().map(SignalReason::truncated);
-        // EXCHANGE:SYMBOL, where a template has it so.
         let symbol = fields.symbol.map(|symbol| symbol.rsplit(':').next().unwrap_or_default().to_owned());
         Ok(Some(SignalOrder {
             bot: fields.bot,
             symbol,
             direction,
             source,
-            id: SignalId::new(&id).ok_or("its id is longer than 63 bytes")?,
+            id: SignalId::new(&id).ok_or("the id is longer than 63 bytes")?,
             time: Some(time.unwrap_or(now)),
             expires_ms: fields.expires_ms,
             close_type: fields.close_type.as_deref().map(close_type_of).transpose()?,
@@ -129,16 +128,17 @@ impl Unread {
 fn check_names(body: &Value) -> Result<(), String> {
     let fields: Vec<&str> = FIELDS.split(' ').collect();
     let known = |name: &str| {
-        fields.contains(&name) || PASSED_OVER.split(", ").any(|one| one == name) || name == MARKET_POSITION
+        fields.contains(&name) || IGNORED_FIELDS.split(", ").any(|one| one == name) || name == MARKET_POSITION
     };
     let mut names = body.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
     let Some(unknown) = names.find(|name| !known(name)) else { return Ok(()) };
     let unknown: String = unknown.chars().take(32).collect();
     let meant = find_key(&[AliasContext::Setting], &unknown, &fields);
-    let meant = meant.map_or_else(|| "use".to_owned(), |meant| format!("did you mean {meant}? There are"));
+    let meant =
+        meant.map_or_else(|| "use".to_owned(), |meant| format!("did you mean {meant}? The fields are"));
     Err(format!(
         "unknown field `{unknown}`: {meant} bot, symbol or ticker, direction or action, id, time, expires_ms, close_type, reason or comment, \
-         market_position (the stake is the bot's own); passed over are {PASSED_OVER}"
+         market_position (the bot sets the stake); ignored fields: {IGNORED_FIELDS}"
     ))
 }
 
@@ -147,60 +147,56 @@ pub fn close_type_of(text: &str) -> Result<CloseType, String> {
         .map_or_else(|| text.parse::<CloseType>().map_err(|error| format!("{error}, or M5, H1")), Ok)
 }
 
-/// English and Portuguese names of buying, then as many of selling. No other common language has one for the opposite.
+/// English and Portuguese words for buying, then as many for selling.
 pub(super) const DIRECTIONS: [&str; 16] = [
     "BUY", "CALL", "UP", "HIGHER", "LONG", "COMPRA", "ACIMA", "CIMA", "SELL", "PUT", "DOWN", "LOWER",
     "SHORT", "VENDA", "ABAIXO", "BAIXO",
 ];
 
-pub(super) fn direction_of(text: &str) -> Result<Direction, String> {
+pub(super) fn parse_direction(text: &str) -> Result<Direction, String> {
     if let Some(place) = DIRECTIONS.iter().position(|name| name.eq_ignore_ascii_case(text)) {
         return Ok(if place < DIRECTIONS.len() / 2 { Direction::Buy } else { Direction::Sell });
     }
     let text: String = text.chars().take(32).collect();
     if let Some(near) = nearest(&text, DIRECTIONS).filter(|_| text.len() >= 3) {
-        return Err(format!("{text:?} is no direction: did you mean {near}?"));
+        return Err(format!("{text:?} is not a direction: did you mean {near}?"));
     }
     Err(format!("{text:?} is not a direction: use BUY, CALL or UP, or SELL, PUT or DOWN"))
 }
 
-fn position_of(written: &str) -> Result<String, String> {
+fn parse_market_position(written: &str) -> Result<String, String> {
     let position = written.trim().to_ascii_lowercase();
     if ["flat", "long", "short"].contains(&position.as_str()) {
         return Ok(position);
     }
     let written: String = written.chars().take(32).collect();
     Err(format!(
-        "its market_position {written:?} is none: use long, short or flat, as {{{{strategy.market_position}}}} becomes in an alert of a \
-         strategy, or leave it out"
+        "invalid market_position {written:?}: use long, short or flat, the values of {{{{strategy.market_position}}}} in an alert, \
+         or omit the field"
     ))
 }
 
-/// Reads the id, which marks duplicates. Rejects a placeholder, which all signals would share.
-fn id_of(id: Value) -> Result<String, String> {
+/// Parses the id, which identifies duplicates. Rejects a placeholder, which all signals would share.
+fn parse_id(id: Value) -> Result<String, String> {
     match id {
         Value::String(text) if text.trim().is_empty() => {
-            Err("its id is empty: leave it out, or let it differ from signal to signal".to_owned())
+            Err("the id is empty: omit it, or send a different one with each signal".to_owned())
         }
         Value::String(text) if text.contains("{{") || text.contains("}}") => {
             let text: String = text.chars().take(32).collect();
-            Err(format!(
-                "its id {text:?} holds a placeholder that was not filled in: all signals would be one"
-            ))
+            Err(format!("the id {text:?} contains an unfilled placeholder: all signals would share it"))
         }
         Value::String(text) => Ok(text),
         Value::Number(number) if number.is_i64() || number.is_u64() => Ok(number.to_string()),
-        Value::Number(_) => {
-            Err("its id is no whole number of 64 bits: write it as a text, in quotes".to_owned())
-        }
-        _ => Err("its id is neither a text nor a number".to_owned()),
+        Value::Number(_) => Err("the id is not a 64-bit whole number: send it as text, in quotes".to_owned()),
+        _ => Err("the id is neither text nor a number".to_owned()),
     }
 }
 
-/// Reads milliseconds since 1970, or a time with its zone such as TradingView's `{{timenow}}`.
-fn time_of(value: Value) -> Result<Millis, String> {
+/// Parses milliseconds since 1970, or a time with its zone such as TradingView's `{{timenow}}`.
+fn parse_moment(value: Value) -> Result<Millis, String> {
     let wrong = |text: String| {
-        format!("its time {text} is none: use 2026-01-05T10:30:00Z, or milliseconds since 1970 as a number")
+        format!("invalid time {text}: use 2026-01-05T10:30:00Z, or milliseconds since 1970 as a number")
     };
     match value {
         Value::Number(number) => {
@@ -222,7 +218,7 @@ mod tests {
     const NOW: Millis = Millis::new(1_767_609_000_000);
 
     fn read(text: &str) -> Result<Option<SignalOrder>, String> {
-        Unread::parse(text.as_bytes())?.read(SignalSource::truncated("webhook"), NOW, 7)
+        RawMessage::parse(text.as_bytes())?.read(SignalSource::truncated("webhook"), NOW, 7)
     }
 
     fn signal(text: &str) -> SignalOrder {
@@ -230,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_object_is_a_signal() {
+    fn parses_plain_object() {
         let all = r#"{"bot":"btc","symbol":"BTCUSDT","direction":"SELL","id":17,"time":1767608999000,"expires_ms":2000,
                       "close_type":"05:00","reason":"news"}"#;
         let expected = SignalOrder {
@@ -250,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn an_alert_of_tradingview_is_a_signal_that_is_named_by_its_time() {
+    fn uses_time_of_tradingview_alert_as_id() {
         let alert = r#"{"secret":"0123456789abcdef","ticker":"BINANCE:BTCUSDT","action":"sell","time":"2026-01-05T10:29:59Z",
                         "comment":"Short entry","market_position":"short","exchange":"BINANCE","interval":"1","price":93000.5,
                         "close":"93000.5","volume":12.5,"contracts":"1","position_size":"-1","close_type":"M5"}"#;
@@ -259,11 +255,11 @@ mod tests {
         assert_eq!(order.id.as_str(), "2026-01-05T10:29:59Z");
         assert_eq!(order.close_type, Some("05:00".parse().unwrap()));
         assert_eq!((order.time, order.reason.unwrap().as_str()), (Some(NOW - Millis::SECOND), "Short entry"));
-        assert_eq!(Unread::parse(alert.as_bytes()).unwrap().secret(), Some("0123456789abcdef"));
+        assert_eq!(RawMessage::parse(alert.as_bytes()).unwrap().secret(), Some("0123456789abcdef"));
     }
 
     #[test]
-    fn what_closes_a_position_of_tradingview_is_no_signal() {
+    fn ignores_alerts_that_close_a_position() {
         let read = |action: &str, position: &str| {
             read(&format!(r#"{{"ticker":"BTCUSDT","action":"{action}","market_position":"{position}"}}"#))
         };
@@ -277,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn call_and_put_are_directions_as_in_a_list() {
+    fn parses_direction_synonyms() {
         for (words, meant) in [
             ("CALL call up Compra BUY long higher Acima cima", Direction::Buy),
             ("Put DOWN sell VENDA short LOWER abaixo BAIXO", Direction::Sell),
@@ -290,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_said_and_never_with_the_secret() {
+    fn explains_malformed_signals_without_leaking_the_secret() {
         let refuse = |text: &str, expected: &str| {
             let problem = read(text).unwrap_err();
             assert!(problem.contains(expected), "{text}: {problem}");
@@ -304,7 +300,7 @@ mod tests {
             (r#"{"bot":"btc","dirction":"BUY"}"#, "did you mean direction?"),
             (r#"{"bot":"btc"}"#, "the key direction is missing"),
             (r#"{"bot":"btc","direction":"HOLD"}"#, "\"HOLD\" is not a direction: use BUY, CALL or UP"),
-            (r#"{"bot":"btc","direction":"PUTT"}"#, "\"PUTT\" is no direction: did you mean PUT?"),
+            (r#"{"bot":"btc","direction":"PUTT"}"#, "\"PUTT\" is not a direction: did you mean PUT?"),
             (r#"{"bot":7,"direction":"BUY"}"#, "bot: use a text in quotes, not 7"),
             (r#"{"bot":"btc","action":5}"#, "action: use a text in quotes, not 5"),
             (r#"{"bot":"btc","direction":null}"#, "direction: use a text in quotes, not nothing"),
@@ -312,20 +308,20 @@ mod tests {
             refuse(text, expected);
         }
         for (fields, expected) in [
-            (r#""expiry":"5m""#, "did you mean close_type? There are bot, symbol"),
+            (r#""expiry":"5m""#, "did you mean close_type? The fields are bot, symbol"),
             (r#""stake":5"#, "stake"),
-            (r#""time":1767609000"#, "its time 1767609000 is none"),
-            (r#""time":"{{timenow}}""#, "is none"),
-            (r#""id":[1]"#, "its id"),
-            (r#""id":"""#, "its id is empty"),
-            (r#""id":"{{time""#, "its id \"{{time\" holds a placeholder"),
-            (r#""id":"{{time}}""#, "holds a placeholder that was not filled in"),
-            (r#""id":123456789012345678901234567890"#, "its id is no whole number of 64 bits"),
-            (r#""id":1.5"#, "its id is no whole number of 64 bits"),
+            (r#""time":1767609000"#, "invalid time 1767609000: use"),
+            (r#""time":"{{timenow}}""#, "invalid time \"{{timenow}}\""),
+            (r#""id":[1]"#, "the id is neither"),
+            (r#""id":"""#, "the id is empty"),
+            (r#""id":"{{time""#, "the id \"{{time\" contains an unfilled"),
+            (r#""id":"{{time}}""#, "contains an unfilled placeholder"),
+            (r#""id":123456789012345678901234567890"#, "the id is not a 64-bit whole number"),
+            (r#""id":1.5"#, "the id is not a 64-bit whole number"),
             (r#""direction":"SELL""#, "the key \"direction\" occurs twice: send it once"),
             (r#""secret":"hushhushhushhush","secret":"hush""#, "the key \"secret\" occurs twice"),
             (r#""close_type":300"#, "close_type: use a text in quotes, not 300"),
-            (r#""ticker":"EURUSD","symbol":"EURUSD""#, "symbol and ticker are one thing: send one of them"),
+            (r#""ticker":"EURUSD","symbol":"EURUSD""#, "symbol and ticker mean the same: send only one"),
             (r#""close_type":"M90""#, "or M5, H1"),
             (r#""secret":"hushhushhushhush","expires_ms":-1"#, "expires_ms: use a whole number, not -1"),
             (r#""secret":4815162342,"stake":1"#, "stake"),

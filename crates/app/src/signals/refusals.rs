@@ -1,4 +1,4 @@
-//! List entries that the configuration alone would reject: out of hours, or during an earlier trade.
+//! List entries that the configuration would reject: out of hours, or during an earlier trade.
 //!
 //! The entries are replayed through a session without strategies, each trade as a draw.
 
@@ -14,8 +14,8 @@ use chrono::DateTime;
 use chrono_tz::Tz;
 use std::collections::{BTreeMap, BTreeSet};
 
-const AHEAD: Millis = Millis::new(7 * 86_400_000);
-const MOST_MOMENTS: usize = 100_000;
+const HORIZON: Millis = Millis::new(7 * 86_400_000);
+const MAX_MOMENTS: usize = 100_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RefusedEntry {
@@ -27,14 +27,14 @@ pub(super) struct RefusedEntry {
 #[derive(Default)]
 pub(super) struct ListRefusals {
     pub(super) refused: BTreeMap<u64, RefusedEntry>,
-    /// Lines that trade at none of the checked moments; a daily entry may trade on some days.
+    /// Lines rejected at all checked moments. Other daily entries may still trade on some days.
     pub(super) never: BTreeSet<u64>,
     entries: usize,
     /// Open trades per symbol that allow all entries of one direction; `None` if all are allowed.
     needed: Option<usize>,
 }
 
-struct Running {
+struct OpenTrade {
     intent: IntentId,
     entry: ListEntry,
     symbol: Symbol,
@@ -43,15 +43,15 @@ struct Running {
 }
 
 impl ListRefusals {
-    pub(super) fn of(loaded: &Loaded, entries: &[(ListEntry, Tz)], now: Millis) -> Self {
-        let list = SignalList::of_entries(entries.iter().map(|(entry, _)| *entry).collect());
-        let mut due = list.due(now, now + AHEAD);
+    pub(super) fn find(loaded: &Loaded, entries: &[(ListEntry, Tz)], now: Millis) -> Self {
+        let list = SignalList::from_entries(entries.iter().map(|(entry, _)| *entry).collect());
+        let mut due = list.due(now, now + HORIZON);
         let dated = entries.iter().filter_map(|(entry, _)| entry.when.once().map(|at| (at, *entry)));
-        due.extend(dated.filter(|(at, _)| !(now < *at && *at <= now + AHEAD)).map(DueEntry::of));
+        due.extend(dated.filter(|(at, _)| !(now < *at && *at <= now + HORIZON)).map(DueEntry::new));
         due.sort_by_key(|due| (due.at, due.entry.line));
-        due.truncate(MOST_MOMENTS);
+        due.truncate(MAX_MOMENTS);
         let mut settings = session_settings(loaded);
-        // Not the rules that depend on candles, earlier payouts or results of trades.
+        // Disables rules that depend on candles, earlier payouts or results of trades.
         let risk = &mut settings.risk;
         (risk.stale_after_intervals, risk.min_payout_percent, risk.enforce_verdict) = (0, 0.0, false);
         risk.min_payout_percent_by_symbol.clear();
@@ -75,20 +75,20 @@ impl ListRefusals {
         Self { refused: by_line, never, entries: entries.len(), needed }
     }
 
-    pub(super) fn words(&self) -> Option<String> {
+    pub(super) fn describe(&self) -> Option<String> {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for one in self.refused.values() {
-            *counts.entry(reason_of(one.rule)).or_default() += 1;
+            *counts.entry(refusal_reason(one.rule)).or_default() += 1;
         }
         let total = self.refused.len();
         let (first, _) = counts.first_key_value()?;
         let parts = counts.iter().map(|(reason, count)| format!("{count} {reason}"));
         let why = if counts.len() == 1 { first.clone() } else { parts.collect::<Vec<_>>().join(", ") };
         let cure = self.needed.map(|most| {
-            format!("; max_open_trades_per_symbol = {most} would let those of one direction be open together")
+            format!("; max_open_trades_per_symbol = {most} would allow trades of one direction to overlap")
         });
         Some(format!(
-            "{total} of {} entries would be refused as the configuration stands: {why}{}",
+            "{total} of {} entries would be rejected by the current configuration: {why}{}",
             self.entries,
             cure.unwrap_or_default()
         ))
@@ -103,7 +103,7 @@ fn replay(
 ) -> Option<(Vec<RefusedEntry>, usize)> {
     let mut session = Session::silent(settings).ok()?;
     let (bots, simulation) = (&settings.bots, &loaded.config.simulation);
-    let (mut running, mut refused, mut actions) = (Vec::<Running>::new(), Vec::new(), Vec::new());
+    let (mut running, mut refused, mut actions) = (Vec::<OpenTrade>::new(), Vec::new(), Vec::new());
     let mut most = 0;
     for due in due {
         let Some(bot) = bots.get(due.entry.bot.index()) else { continue };
@@ -111,23 +111,23 @@ fn replay(
         while running.first().is_some_and(|first| first.known <= due.at) {
             let ended = running.remove(0);
             let draw = Settled::by_person(ended.intent, Outcome::Draw, Money::ZERO);
-            hand(&mut session, ended.known, EventKind::Settled(draw), &mut actions);
+            feed(&mut session, ended.known, EventKind::Settled(draw), &mut actions);
         }
         actions.clear();
         let signal = due.signal(bot);
-        hand(&mut session, due.at, EventKind::OutsideSignal(signal), &mut actions);
+        feed(&mut session, due.at, EventKind::OutsideSignal(signal), &mut actions);
         for action in std::mem::take(&mut actions) {
             match action {
                 Action::Open(approved) => {
                     let intent = approved.intent();
-                    hand(&mut session, due.at, EventKind::Opened(opened(intent)), &mut actions);
-                    running.push(Running::of(intent, due, bot, simulation));
+                    feed(&mut session, due.at, EventKind::Opened(opened_event(intent)), &mut actions);
+                    running.push(OpenTrade::new(intent, due, bot, simulation));
                     let same = running.iter().filter(|one| one.symbol == bot.symbol).count();
                     most = most.max(same);
                 }
                 Action::Refuse(found) => {
                     let zone = zones.get(&due.entry.line).copied().unwrap_or(Tz::UTC);
-                    let words = words_of(found.rule, bot.symbol, &running, settings, zone);
+                    let words = explain(found.rule, bot.symbol, &running, settings, zone);
                     refused.push(RefusedEntry { line: due.entry.line, rule: found.rule, words });
                 }
                 Action::DayOpened { .. } | Action::Verdict(_) => {}
@@ -137,8 +137,8 @@ fn replay(
     Some((refused, most))
 }
 
-impl Running {
-    fn of(intent: IntentId, due: &DueEntry, bot: &BotSettings, simulation: &SimulationSettings) -> Self {
+impl OpenTrade {
+    fn new(intent: IntentId, due: &DueEntry, bot: &BotSettings, simulation: &SimulationSettings) -> Self {
         let own = due.entry.close_type;
         let expiry = own.map_or(bot.expiry(), |close_type| Expiry { close_type, ..bot.expiry() });
         let arrival = due.at + bot.entry_delay().unwrap_or_default() + simulation.latency_ms;
@@ -148,11 +148,11 @@ impl Running {
     }
 }
 
-fn hand(session: &mut Session, at: Millis, kind: EventKind, actions: &mut Vec<Action>) {
+fn feed(session: &mut Session, at: Millis, kind: EventKind, actions: &mut Vec<Action>) {
     session.handle(&Event { at, received: at, kind }, actions);
 }
 
-const fn opened(intent: IntentId) -> Opened {
+const fn opened_event(intent: IntentId) -> Opened {
     Opened {
         intent,
         venue_id: None,
@@ -164,7 +164,13 @@ const fn opened(intent: IntentId) -> Opened {
     }
 }
 
-fn words_of(rule: Rule, symbol: Symbol, running: &[Running], settings: &SessionSettings, zone: Tz) -> String {
+fn explain(
+    rule: Rule,
+    symbol: Symbol,
+    running: &[OpenTrade],
+    settings: &SessionSettings,
+    zone: Tz,
+) -> String {
     let risk = &settings.risk;
     let setting = match rule {
         Rule::MaxOpenTradesPerSymbol => {
@@ -173,24 +179,24 @@ fn words_of(rule: Rule, symbol: Symbol, running: &[Running], settings: &SessionS
         Rule::MaxOpenTrades => format!("max_open_trades = {}", risk.max_open_trades),
         Rule::OppositeOpen => "allow_opposite = false".to_owned(),
         Rule::DuplicateOpen => "allow_duplicate = false".to_owned(),
-        Rule::OutsideHours | Rule::Blackout => return format!("refused: {}", reason_of(rule)),
-        rule => return format!("refused: {}", rule.words()),
+        Rule::OutsideHours | Rule::Blackout => return format!("rejected: {}", refusal_reason(rule)),
+        rule => return format!("rejected: {}", rule.words()),
     };
     let in_way = running.iter().filter(|one| rule == Rule::MaxOpenTrades || one.symbol == symbol);
-    let Some(Running { entry, closes, .. }) = in_way.max_by_key(|one| one.closes) else {
-        return format!("refused by {rule} ({setting})");
+    let Some(OpenTrade { entry, closes, .. }) = in_way.max_by_key(|one| one.closes) else {
+        return format!("rejected by {rule} ({setting})");
     };
     let until = DateTime::from_timestamp_millis(closes.get()).unwrap_or_default();
     let (direction, until) = (entry.direction, until.with_timezone(&zone).format("%H:%M:%S"));
-    format!("refused: the {direction} of line {} runs until {until} ({setting})", entry.line)
+    format!("rejected: the {direction} of line {} is open until {until} ({setting})", entry.line)
 }
 
-fn reason_of(rule: Rule) -> String {
+fn refusal_reason(rule: Rule) -> String {
     let reason = match rule {
-        Rule::Blackout => "within a span of risk.blackouts",
-        Rule::OutsideHours => "outside of risk.hours",
+        Rule::Blackout => "during risk.blackouts",
+        Rule::OutsideHours => "outside risk.hours",
         Rule::MaxOpenTradesPerSymbol => "while a trade of an earlier line is open on the symbol",
-        Rule::MaxOpenTrades => "while as many trades are open as max_open_trades lets",
+        Rule::MaxOpenTrades => "while max_open_trades trades are open",
         Rule::OppositeOpen => "while a trade of the other direction is open on the symbol",
         Rule::DuplicateOpen => "while the same trade is open",
         rule => return format!("by {}", rule.words()),

@@ -1,50 +1,50 @@
 //! Signals on standard input, one JSON object per line.
 //!
-//! Whoever can write there started the program, so no secret is required.
+//! No secret is required, since only the starter of the program can write there.
 
-use super::door::Door;
-use super::message::Unread;
+use super::message::RawMessage;
+use super::sink::SignalSink;
 use candlewick_broker::clock::Hold;
 use std::io::{self, BufRead, Read as _};
 use tokio::sync::mpsc;
 
 pub(super) const SOURCE: &str = "stdin";
 const MAX_LINE_BYTES: u64 = 4_096;
-const WAITING: usize = 64;
+const QUEUE_CAPACITY: usize = 64;
 
 type Line = Result<Vec<u8>, &'static str>;
 
-pub(super) async fn read(door: Door) {
-    let (sender, lines) = mpsc::channel(WAITING);
-    // A thread of its own: a read cannot be broken off, and nothing may wait for it.
+pub(super) async fn read(sink: SignalSink) {
+    let (sender, lines) = mpsc::channel(QUEUE_CAPACITY);
+    // A separate thread: a blocking read cannot be cancelled, and nothing may wait for it.
     let reader = std::thread::Builder::new().name("signals".to_owned());
     if let Err(error) = reader.spawn(move || read_lines(io::stdin().lock(), &sender)) {
-        tracing::warn!(%error, "signals on standard input are not read");
+        tracing::warn!(%error, "cannot read signals from standard input");
         return;
     }
-    if take_lines(lines, &door).await {
-        tracing::info!("standard input has ended: no more signals come from there");
+    if send_lines(lines, &sink).await {
+        tracing::info!("standard input ended: it delivers no more signals");
     }
 }
 
-async fn take_lines(mut lines: mpsc::Receiver<Line>, door: &Door) -> bool {
+async fn send_lines(mut lines: mpsc::Receiver<Line>, sink: &SignalSink) -> bool {
     let mut number = 0;
     while let Some(line) = lines.recv().await {
         number += 1;
         let order = match &line {
             Ok(line) if line.trim_ascii().is_empty() => continue,
-            Ok(line) => Unread::parse(line).and_then(|unread| unread.read(door.source, door.now(), number)),
+            Ok(line) => RawMessage::parse(line).and_then(|raw| raw.read(sink.source, sink.now(), number)),
             Err(problem) => Err((*problem).to_owned()),
         };
-        let order = order.and_then(|order| order.map(|order| door.check(&order).map(|_| order)).transpose());
+        let order = order.and_then(|order| order.map(|order| sink.check(&order).map(|_| order)).transpose());
         match order {
             Ok(Some(order)) => {
-                if !door.give(order, Hold::none()).await {
+                if !sink.send(order, Hold::none()).await {
                     return false;
                 }
             }
             Ok(None) => {}
-            Err(problem) => door.report_malformed_line(number, &problem),
+            Err(problem) => sink.report_malformed_line(number, &problem),
         }
     }
     true
@@ -62,7 +62,7 @@ fn read_lines(mut input: impl BufRead, lines: &mpsc::Sender<Line>) {
             if skip_line(&mut input).is_err() {
                 return;
             }
-            Err("a line has at most 4096 bytes")
+            Err("the line is longer than 4096 bytes")
         } else {
             Ok(line)
         };
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_bounded_and_one_that_is_too_long_costs_no_other() {
+    fn skips_only_lines_that_are_too_long() {
         let long = "x".repeat(100_000);
         let text = format!("one\n{long}\n\ntwo\n{}\nlast", "y".repeat(4_096));
         let (sender, mut lines) = mpsc::channel(16);
@@ -102,6 +102,6 @@ mod tests {
         while let Ok(line) = lines.try_recv() {
             read.push(line.map(|line| line.len()));
         }
-        assert_eq!(read, [Ok(3), Err("a line has at most 4096 bytes"), Ok(0), Ok(3), Ok(4_096), Ok(4)]);
+        assert_eq!(read, [Ok(3), Err("the line is longer than 4096 bytes"), Ok(0), Ok(3), Ok(4_096), Ok(4)]);
     }
 }

@@ -1,7 +1,7 @@
-//! Webhook server. Each request is answered before the run decides: no sender waits for a trade.
+//! Webhook server that answers each request before the run decides: no sender waits for a trade.
 
-use super::door::Door;
-use super::message::Unread;
+use super::message::RawMessage;
+use super::sink::SignalSink;
 use crate::configuration::{Network, SignalSettings, WebhookSecret};
 use crate::error::AppError;
 use crate::http_server::{self, Answer};
@@ -25,20 +25,19 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 pub(super) const SOURCE: &str = "webhook";
-const WAITING: usize = 256;
+const QUEUE_CAPACITY: usize = 256;
 const PATH: &str = "/signal";
 const SECRET_HEADER: &str = "x-candlewick-secret";
 const MAX_BODY_BYTES: usize = 16_384;
 const BODY_DEADLINE: Duration = Duration::from_secs(3);
 
-/// Signals remembered to recognise repeats: an unsure sender retries soon.
-const REMEMBERED: usize = 1_024;
+const MAX_REMEMBERED: usize = 1_024;
 const WINDOW: Duration = Duration::from_mins(1);
 
 pub(super) async fn listen(address: SocketAddr) -> Result<TcpListener, AppError> {
     let listener = http_server::listen("signals.listen", address).await?;
     let address = listener.local_addr().unwrap_or(address);
-    tracing::info!("signals are taken at http://{address}{PATH}");
+    tracing::info!("signals are accepted at http://{address}{PATH}");
     Ok(listener)
 }
 
@@ -46,23 +45,23 @@ pub(super) async fn serve(
     listener: TcpListener,
     (settings, secret): (SignalSettings, WebhookSecret),
     lateness: Millis,
-    door: Door,
+    sink: SignalSink,
 ) {
-    let (queue, mut waiting) = mpsc::channel(WAITING);
-    let served = Arc::new(Webhook::new((&settings, secret), lateness, queue, door.clone()));
+    let (queue, mut waiting) = mpsc::channel(QUEUE_CAPACITY);
+    let served = Arc::new(Webhook::new((&settings, secret), lateness, queue, sink.clone()));
     let answer = move |request: Request<Incoming>, sender: IpAddr| {
         let served = Arc::clone(&served);
         async move { served.answer(request, sender).await }
     };
-    let on_too_many = || door.report_turned_away("too many connections at a time");
-    let give_in_turn = async {
+    let on_too_many = || sink.report_throttled("too many concurrent connections");
+    let send_in_order = async {
         while let Some(order) = waiting.recv().await {
-            if !door.give(order, Hold::none()).await {
+            if !sink.send(order, Hold::none()).await {
                 return;
             }
         }
     };
-    tokio::join!(give_in_turn, http_server::serve(listener, answer, on_too_many));
+    tokio::join!(send_in_order, http_server::serve(listener, answer, on_too_many));
 }
 
 struct Webhook {
@@ -73,13 +72,13 @@ struct Webhook {
     messages: AtomicU64,
     /// Maximum age of a signal that does not specify one.
     lateness: Millis,
-    /// Latest accepted signals by bot index and id. The run drops a repeated one.
-    taken: Mutex<VecDeque<(usize, SignalId)>>,
+    /// Latest accepted signals by bot index and id. The run itself drops repeats.
+    accepted: Mutex<VecDeque<(usize, SignalId)>>,
     queue: mpsc::Sender<SignalOrder>,
-    door: Door,
+    sink: SignalSink,
 }
 
-enum Refusal {
+enum Rejection {
     /// Not meant for this webhook; reported to the sender only.
     Quiet(StatusCode, &'static str),
     Malformed(StatusCode, String),
@@ -90,13 +89,13 @@ impl Webhook {
         (settings, secret): (&SignalSettings, WebhookSecret),
         lateness: Millis,
         queue: mpsc::Sender<SignalOrder>,
-        door: Door,
+        sink: SignalSink,
     ) -> Self {
         Self {
             queue,
-            door,
+            sink,
             lateness,
-            taken: Mutex::default(),
+            accepted: Mutex::default(),
             secret,
             networks: settings.networks(),
             is_behind_proxy: settings.behind_proxy,
@@ -112,50 +111,50 @@ impl Webhook {
     {
         match self.read(request, peer).await {
             Ok(None) => {
-                let text = "the position was closed: that is no signal";
+                let text = "the position was closed, which opens no trade";
                 respond(StatusCode::OK, &json!({ "status": "nothing to do", "reason": text }))
             }
-            Ok(Some(order)) => self.take(order),
-            Err(Refusal::Quiet(status, problem)) => respond(status, &json!({ "error": problem })),
-            Err(Refusal::Malformed(status, problem)) => {
-                self.door.report_malformed(&problem);
+            Ok(Some(order)) => self.accept(order),
+            Err(Rejection::Quiet(status, problem)) => respond(status, &json!({ "error": problem })),
+            Err(Rejection::Malformed(status, problem)) => {
+                self.sink.report_malformed(&problem);
                 respond(status, &json!({ "error": problem }))
             }
         }
     }
 
-    fn take(&self, order: SignalOrder) -> Answer {
-        if let Err(wait) = self.rate.take() {
-            return self.turn_away(wait);
+    fn accept(&self, order: SignalOrder) -> Answer {
+        if let Err(wait) = self.rate.reserve() {
+            return self.throttle(wait);
         }
-        let (id, status) = (order.id, self.status_of(&order));
+        let (id, status) = (order.id, self.delivery_status(&order));
         if self.queue.try_send(order).is_err() {
             if status != "duplicate" {
-                self.taken().pop_back();
+                self.accepted().pop_back();
             }
-            return self.turn_away(Duration::from_secs(1));
+            return self.throttle(Duration::from_secs(1));
         }
         respond(StatusCode::ACCEPTED, &json!({ "status": status, "id": id }))
     }
 
-    fn status_of(&self, order: &SignalOrder) -> &'static str {
-        let now = self.door.now();
+    fn delivery_status(&self, order: &SignalOrder) -> &'static str {
+        let now = self.sink.now();
         let allowed = order.expires_ms.map_or(self.lateness, |expires| Millis::new(expires.into()));
         let is_late = order.time.is_some_and(|time| now - time > allowed);
-        let Ok(place) = self.door.check(order) else { return "accepted" };
-        let mut taken = self.taken();
+        let Ok(place) = self.sink.check(order) else { return "accepted" };
+        let mut taken = self.accepted();
         if taken.contains(&(place, order.id)) {
             return "duplicate";
         }
-        if taken.len() >= REMEMBERED {
+        if taken.len() >= MAX_REMEMBERED {
             taken.pop_front();
         }
         taken.push_back((place, order.id));
         if is_late { "late" } else { "accepted" }
     }
 
-    fn turn_away(&self, wait: Duration) -> Answer {
-        self.door.report_turned_away("more came than signals.requests_per_minute");
+    fn throttle(&self, wait: Duration) -> Answer {
+        self.sink.report_throttled("more signals than signals.requests_per_minute");
         let problem = "too many signals: see signals.requests_per_minute";
         let mut answer = respond(StatusCode::TOO_MANY_REQUESTS, &json!({ "error": problem }));
         let seconds = wait.as_millis().div_ceil(1_000).max(1);
@@ -165,57 +164,57 @@ impl Webhook {
         answer
     }
 
-    fn taken(&self) -> MutexGuard<'_, VecDeque<(usize, SignalId)>> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    fn accepted(&self) -> MutexGuard<'_, VecDeque<(usize, SignalId)>> {
+        self.accepted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn read<B>(&self, request: Request<B>, peer: IpAddr) -> Result<Option<SignalOrder>, Refusal>
+    async fn read<B>(&self, request: Request<B>, peer: IpAddr) -> Result<Option<SignalOrder>, Rejection>
     where
         B: Body<Data = Bytes> + Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
         if request.uri().path() != PATH {
-            return Err(Refusal::Quiet(StatusCode::NOT_FOUND, "signals are taken at /signal"));
+            return Err(Rejection::Quiet(StatusCode::NOT_FOUND, "signals are accepted at /signal"));
         }
         if request.method() != Method::POST {
-            return Err(Refusal::Quiet(StatusCode::METHOD_NOT_ALLOWED, "signals are sent by POST"));
+            return Err(Rejection::Quiet(StatusCode::METHOD_NOT_ALLOWED, "signals are sent by POST"));
         }
         self.check_sender(request.headers(), peer)?;
         let (head, body) = request.into_parts();
-        let now = self.door.now();
+        let now = self.sink.now();
         let body = tokio::time::timeout(BODY_DEADLINE, Limited::new(body, MAX_BODY_BYTES).collect()).await;
         let body = body.map_err(|_| {
-            let problem = format!("the body did not come within {} s", BODY_DEADLINE.as_secs());
-            Refusal::Malformed(StatusCode::REQUEST_TIMEOUT, problem)
+            let problem = format!("the body did not arrive within {} s", BODY_DEADLINE.as_secs());
+            Rejection::Malformed(StatusCode::REQUEST_TIMEOUT, problem)
         })?;
         let body = body.map_err(|_| {
-            let problem = format!("a body has at most {MAX_BODY_BYTES} bytes and comes whole");
-            Refusal::Malformed(StatusCode::PAYLOAD_TOO_LARGE, problem)
+            let problem = format!("the body is incomplete or has more than {MAX_BODY_BYTES} bytes");
+            Rejection::Malformed(StatusCode::PAYLOAD_TOO_LARGE, problem)
         })?;
-        let unread = Unread::parse(&body.to_bytes());
-        let in_body = unread.as_ref().ok().and_then(Unread::secret);
+        let raw = RawMessage::parse(&body.to_bytes());
+        let in_body = raw.as_ref().ok().and_then(RawMessage::secret);
         let own = head.headers.get(SECRET_HEADER).and_then(|value| value.to_str().ok());
         let bearer = || head.headers.get(AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ");
         let given = own.or_else(bearer).map(str::trim).or(in_body);
         if !given.is_some_and(|given| self.secret.is(given)) {
-            let problem = match (given, &unread) {
+            let problem = match (given, &raw) {
                 (None, Err(_)) => format!(
-                    "the body of a request from {peer} is not a JSON object, or has a key twice, so no secret could be read from it, and {SECRET_HEADER} has none"
+                    "a request from {peer} has no secret in {SECRET_HEADER}, and its body is not a JSON object or has a duplicate key"
                 ),
                 _ => format!("the secret of a request from {peer} is wrong or missing"),
             };
-            return Err(Refusal::Malformed(StatusCode::FORBIDDEN, problem));
+            return Err(Rejection::Malformed(StatusCode::FORBIDDEN, problem));
         }
-        let malformed = |problem| Refusal::Malformed(StatusCode::BAD_REQUEST, problem);
+        let malformed = |problem| Rejection::Malformed(StatusCode::BAD_REQUEST, problem);
         let number = self.messages.fetch_add(1, Ordering::Relaxed);
-        let order = unread.map_err(malformed)?.read(self.door.source, now, number).map_err(malformed)?;
+        let order = raw.map_err(malformed)?.read(self.sink.source, now, number).map_err(malformed)?;
         if let Some(order) = &order {
-            self.door.check(order).map_err(malformed)?;
+            self.sink.check(order).map_err(malformed)?;
         }
         Ok(order)
     }
 
-    fn check_sender(&self, headers: &HeaderMap, peer: IpAddr) -> Result<(), Refusal> {
+    fn check_sender(&self, headers: &HeaderMap, peer: IpAddr) -> Result<(), Rejection> {
         if self.networks.is_empty() {
             return Ok(());
         }
@@ -225,12 +224,12 @@ impl Webhook {
             return Ok(());
         }
         let sender = sender.map_or_else(|| "an unknown address".to_owned(), |sender| sender.to_string());
-        let problem = format!("{sender} is none of signals.allowed_addresses");
-        Err(Refusal::Malformed(StatusCode::FORBIDDEN, problem))
+        let problem = format!("{sender} is not in signals.allowed_addresses");
+        Err(Rejection::Malformed(StatusCode::FORBIDDEN, problem))
     }
 }
 
-/// Returns the address that the proxy saw: the last one, since the sender can forge the others.
+/// Returns the address seen by the proxy: the last one, since the sender can forge the others.
 fn forwarded(headers: &HeaderMap) -> Option<IpAddr> {
     let last = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
     last.rsplit(',').next()?.trim().parse().ok()
@@ -252,8 +251,8 @@ impl Rate {
         Self { spacing: WINDOW / per_minute.max(1), reserved_until: Mutex::new(Instant::now()) }
     }
 
-    /// Takes one signal; the error is the time until the next one is available.
-    fn take(&self) -> Result<(), Duration> {
+    /// Reserves one signal; the error is the time until the next one is allowed.
+    fn reserve(&self) -> Result<(), Duration> {
         let now = Instant::now();
         let mut reserved_until = self.reserved_until.lock().unwrap_or_else(PoisonError::into_inner);
         let next = now.max(*reserved_until) + self.spacing;

@@ -1,5 +1,4 @@
-//! Files on object storage, with addresses such as `s3://BUCKET/KEY` and `file:///FOLDER/FILE`. They are
-//! passed on as paths, which [`is_address`] tells apart.
+//! Files on object storage, as paths such as `s3://BUCKET/KEY` and `file:///FOLDER/FILE`.
 
 #[cfg_attr(not(feature = "object-storage"), path = "without.rs")]
 mod objects;
@@ -13,7 +12,7 @@ use std::path::Path;
 
 pub fn is_address(path: &Path) -> bool {
     let scheme = path.to_str().and_then(|text| text.split_once("://")).map(|(scheme, _)| scheme);
-    // Of one letter are disks.
+    // A single letter is a drive.
     scheme.is_some_and(|scheme| scheme.len() > 1 && scheme.chars().all(|one| one.is_ascii_alphanumeric()))
 }
 
@@ -26,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_not_taken_for_an_address() {
+    fn distinguishes_addresses_from_paths() {
         for (text, expected) in [
             ("s3://bucket/plan.json", true),
             ("file:///tmp/x", true),

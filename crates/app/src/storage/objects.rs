@@ -15,21 +15,21 @@ pub(crate) struct RemoteFolder {
     url: ObjectUrl,
     storage: Storage,
     work: TempDir,
-    seen: Mutex<BTreeMap<String, Option<Seen>>>,
+    seen: Mutex<BTreeMap<String, Option<Version>>>,
 }
 
 #[derive(Clone)]
-struct Seen {
+struct Version {
     object: Object,
     hash: blake3::Hash,
 }
 
 impl RemoteFolder {
-    /// Does not contact the storage yet.
+    /// Creates a working folder, without contacting the storage.
     pub(crate) fn open(path: &Path) -> Result<Self, AppError> {
-        let (url, storage) = opened(path)?;
+        let (url, storage) = connect(path)?;
         let work = tempfile::tempdir()
-            .map_err(|source| AppError::system("no folder can be made to work in", source))?;
+            .map_err(|source| AppError::system("cannot create a temporary folder", source))?;
         Ok(Self { url, storage, work, seen: Mutex::default() })
     }
 
@@ -45,7 +45,7 @@ impl RemoteFolder {
         let path = self.work.path().join(name);
         self.look(name, |url, object| {
             self.storage.bring(url, object, &path)?;
-            read_here(&path)
+            read_local(&path)
         })
     }
 
@@ -60,13 +60,14 @@ impl RemoteFolder {
             return Ok(());
         }
         let url = self.url.join(name);
-        let seen_now = |object| Ok::<_, AppError>(Seen { hash: blake3::hash(&read(&url, &object)?), object });
-        let found = self.storage.look(&url)?.map(seen_now).transpose()?;
+        let version =
+            |object| Ok::<_, AppError>(Version { hash: blake3::hash(&read(&url, &object)?), object });
+        let found = self.storage.look(&url)?.map(version).transpose()?;
         seen.insert(name.to_owned(), found);
         Ok(())
     }
 
-    fn seen(&self) -> MutexGuard<'_, BTreeMap<String, Option<Seen>>> {
+    fn seen(&self) -> MutexGuard<'_, BTreeMap<String, Option<Version>>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -74,12 +75,12 @@ impl RemoteFolder {
         Ok(self.storage.put(&self.url.join(name), bytes)?)
     }
 
-    /// Uploads a finished file and returns whether it is now the stored version. It replaces only the version
-    /// that was downloaded, so that a faster writer is never overwritten.
+    /// Uploads a finished file. Returns whether it is now the stored version.
+    /// Replaces only the version that was downloaded, so that a faster writer is never overwritten.
     pub(crate) fn keep(&self, name: &str) -> Result<bool, AppError> {
-        // A file that was made here is not replaced by the stored version.
+        // The stored version must not replace the local file.
         self.look(name, |url, object| Ok(self.storage.read(url, object)?))?;
-        let bytes = read_here(&self.work.path().join(name))?;
+        let bytes = read_local(&self.work.path().join(name))?;
         let mut seen = self.seen();
         let before = seen.get(name).cloned().flatten();
         let hash = blake3::hash(&bytes);
@@ -90,31 +91,31 @@ impl RemoteFolder {
         let kept = self.storage.keep(&url, bytes, before.as_ref().map(|before| &before.object))?;
         let is_ours = kept != Kept::Others;
         if is_ours && let Some(object) = self.storage.look(&url)? {
-            seen.insert(name.to_owned(), Some(Seen { object, hash }));
+            seen.insert(name.to_owned(), Some(Version { object, hash }));
         }
         Ok(is_ours)
     }
 }
 
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, AppError> {
-    let (url, storage) = opened(path)?;
+    let (url, storage) = connect(path)?;
     let Some(object) = storage.look(&url)? else { return Ok(None) };
     Ok(Some(storage.read(&url, &object)?))
 }
 
 pub fn exists(path: &Path) -> Result<bool, AppError> {
-    let (url, storage) = opened(path)?;
+    let (url, storage) = connect(path)?;
     Ok(storage.look(&url)?.is_some())
 }
 
 /// Uploads a local file atomically, replacing an existing object.
 pub fn put_file(path: &Path, file: &Path) -> Result<(), AppError> {
-    let (url, storage) = opened(path)?;
-    Ok(storage.put(&url, read_here(file)?)?)
+    let (url, storage) = connect(path)?;
+    Ok(storage.put(&url, read_local(file)?)?)
 }
 
 pub fn local_copy(path: &Path, folder: &Path) -> Result<PathBuf, AppError> {
-    let (url, storage) = opened(path)?;
+    let (url, storage) = connect(path)?;
     let missing = || StorageError::Missing { url: url.to_string() };
     let object = storage.look(&url)?.ok_or_else(missing)?;
     let content = format!("{url} {} {}", object.size, object.version.text());
@@ -123,14 +124,14 @@ pub fn local_copy(path: &Path, folder: &Path) -> Result<PathBuf, AppError> {
     if fs::metadata(&copy).is_ok_and(|there| there.len() == object.size) {
         return Ok(copy);
     }
-    let disk = |source| AppError::system(format!("no copy can be made in {}", folder.display()), source);
+    let disk = |source| AppError::system(format!("cannot create a copy in {}", folder.display()), source);
     fs::create_dir_all(folder).map_err(disk)?;
     storage.bring(&url, &object, &copy)?;
     prune(folder);
     Ok(copy)
 }
 
-/// Best effort: copies only save time, so a failed removal is ignored.
+/// Removes the oldest copies. Failures are ignored, since copies only save time.
 fn prune(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let written = |path: &Path| fs::metadata(path).and_then(|there| there.modified());
@@ -145,17 +146,17 @@ fn prune(folder: &Path) {
     }
 }
 
-fn opened(path: &Path) -> Result<(ObjectUrl, Storage), AppError> {
+fn connect(path: &Path) -> Result<(ObjectUrl, Storage), AppError> {
     let url = ObjectUrl::parse(&path.display().to_string())?;
     let storage = Storage::of(&url)?;
     Ok((url, storage))
 }
 
-fn read_here(path: &Path) -> Result<Vec<u8>, AppError> {
+fn read_local(path: &Path) -> Result<Vec<u8>, AppError> {
     fs::read(path).map_err(|source| AppError::system(format!("cannot read {}", path.display()), source))
 }
 
-/// Keeps failures to reach the storage apart, since only those shards are retried.
+/// Maps failures to reach the storage to a kind of their own, since only those are retried.
 impl From<StorageError> for AppError {
     fn from(error: StorageError) -> Self {
         let kind = match &error {
@@ -169,8 +170,8 @@ impl From<StorageError> for AppError {
             | StorageError::Failed { .. }
             | StorageError::Disk { .. } => ErrorKind::SystemFailed,
         };
-        let said = error.advice().into_iter().fold(Self::new(kind, error.to_string()), Self::help);
-        if let StorageError::Disk { source, .. } = error { said.because(source) } else { said }
+        let report = error.advice().into_iter().fold(Self::new(kind, error.to_string()), Self::help);
+        if let StorageError::Disk { source, .. } = error { report.because(source) } else { report }
     }
 }
 
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_worked_on_here_and_is_there_once_it_is_whole() {
+    fn uploads_a_file_only_when_it_is_complete() {
         let folder = tempfile::tempdir().unwrap();
         let there = folder.path().join("out/shard-1.jsonl");
         let first = remote(folder.path());
@@ -191,11 +192,11 @@ mod tests {
         let here = first.here().join("shard-1.jsonl");
         assert!(!here.exists());
         fs::write(&here, "half").unwrap();
-        assert!(!there.exists(), "half a shard is nowhere but here");
+        assert!(!there.exists(), "a partial shard is not uploaded");
         fs::write(&here, "half, and more").unwrap();
         assert!(first.keep("shard-1.jsonl").unwrap());
         assert_eq!(fs::read_to_string(&there).unwrap(), "half, and more");
-        // Another run finds it, and changes nothing.
+        // Another run finds it and changes nothing.
         let written = fs::metadata(&there).unwrap().modified().unwrap();
         let second = remote(folder.path());
         second.bring("shard-1.jsonl").unwrap();
@@ -205,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_who_made_a_file_the_first_keeps_it() {
+    fn first_of_two_writers_wins() {
         let folder = tempfile::tempdir().unwrap();
         let [first, second, third] = [0; 3].map(|_| remote(folder.path()));
         for (one, text) in [(&first, "one"), (&second, "two"), (&third, "one")] {
@@ -213,17 +214,17 @@ mod tests {
             fs::write(one.here().join("trials.jsonl"), text).unwrap();
         }
         assert!(first.keep("trials.jsonl").unwrap());
-        assert!(!second.keep("trials.jsonl").unwrap(), "another's is not overwritten");
-        assert!(third.keep("trials.jsonl").unwrap(), "the same bytes are as good");
+        assert!(!second.keep("trials.jsonl").unwrap(), "another writer's file stays");
+        assert!(third.keep("trials.jsonl").unwrap(), "the same bytes are accepted");
         assert_eq!(fs::read_to_string(folder.path().join("out/trials.jsonl")).unwrap(), "one");
-        // Who had the file before puts what became of it in its place.
+        // The first writer may replace its own version.
         fs::write(first.here().join("trials.jsonl"), "one more").unwrap();
         assert!(first.keep("trials.jsonl").unwrap());
         assert_eq!(fs::read_to_string(folder.path().join("out/trials.jsonl")).unwrap(), "one more");
     }
 
     #[test]
-    fn a_copy_is_made_once_of_each_content() {
+    fn copies_each_content_once() {
         let folder = tempfile::tempdir().unwrap();
         let (there, copies) = (folder.path().join("BTCUSDT_1m.csv"), folder.path().join("copies"));
         let address = PathBuf::from(format!("file://{}", there.display()));

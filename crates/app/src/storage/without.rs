@@ -4,10 +4,10 @@ use crate::error::AppError;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
-fn absent(path: &Path) -> AppError {
-    let problem = format!("{}: this program is built without the feature object-storage", path.display());
+fn unsupported(path: &Path) -> AppError {
+    let problem = format!("{}: this program was built without object storage", path.display());
     AppError::invalid(problem).help(
-        "build it with `cargo build --release --features object-storage` (or full), or name a file or folder of this machine",
+        "build it with `cargo build --release --features object-storage` (or full), or use a local path",
     )
 }
 
@@ -15,7 +15,7 @@ pub(crate) struct RemoteFolder(Infallible);
 
 impl RemoteFolder {
     pub(crate) fn open(path: &Path) -> Result<Self, AppError> {
-        Err(absent(path))
+        Err(unsupported(path))
     }
 
     pub(crate) fn here(&self) -> &Path {
@@ -40,17 +40,17 @@ impl RemoteFolder {
 }
 
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, AppError> {
-    Err(absent(path))
+    Err(unsupported(path))
 }
 
 pub fn exists(path: &Path) -> Result<bool, AppError> {
-    Err(absent(path))
+    Err(unsupported(path))
 }
 
 pub fn put_file(path: &Path, _file: &Path) -> Result<(), AppError> {
-    Err(absent(path))
+    Err(unsupported(path))
 }
 
 pub fn local_copy(path: &Path, _folder: &Path) -> Result<PathBuf, AppError> {
-    Err(absent(path))
+    Err(unsupported(path))
 }

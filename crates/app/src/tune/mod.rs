@@ -1,4 +1,4 @@
-//! From a rule to a validated result: its candles, its search and the division of the candles.
+//! Preparation of `tune`: candle checks, search and layout of a rule or bot.
 
 use crate::bots::{BotSet, suggest_strategy};
 use crate::candles::{
@@ -25,10 +25,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Larger grids are sampled with this many sets instead.
-pub const MOST_SETS: u64 = 200;
-/// Parts before the hold-out if nothing is searched: one for training, the others for tests.
+pub const MAX_SETS: u64 = 200;
+/// Number of parts before the hold-out if nothing is searched: one for training, the others for tests.
 const FIXED_PARTS: i64 = 6;
-/// Parts of the default layout: a training as long as three tests, and five tests.
+/// Number of parts of the default layout: a training of three parts and five tests.
 const USUAL_PARTS: i64 = 8;
 
 pub struct TunePlan<'a> {
@@ -37,12 +37,12 @@ pub struct TunePlan<'a> {
     pub layout: LayoutTerms,
     pub is_fixed: bool,
     pub without_range: Vec<String>,
-    /// Parameters that select the signals of a combination. They stay unchanged unless named.
+    /// Parameters that select signals of a combination; unchanged unless named.
     pub of_combination: Vec<String>,
 }
 
 impl<'a> TunePlan<'a> {
-    /// Searches all parameters that have a range, with at most [`MOST_SETS`] sets: the whole grid, or a
+    /// Searches all parameters that have a range, with at most [`MAX_SETS`] sets: the whole grid, or a
     /// sample of it. A bot without such parameters is tested unchanged.
     pub fn prepare(
         mut terms: SearchTerms,
@@ -71,17 +71,17 @@ impl<'a> TunePlan<'a> {
         }
         let is_fixed = terms.parameters.is_empty();
         if is_fixed {
-            // One set: the bot as it stands.
+            // A single set: the bot unchanged.
             terms.parameters = vec![format!("close_type={}", bot.close_type)];
             (terms.min_trades, terms.search, terms.trials, terms.halving) = (1, None, None, None);
         }
         let mut prepared = terms.prepare(files, registry, progress)?;
-        let is_wide = prepared.space.count().is_some_and(|sets| sets > MOST_SETS);
+        let is_wide = prepared.space.count().is_some_and(|sets| sets > MAX_SETS);
         if terms.search.is_none() && terms.trials.is_none() && is_wide {
-            (terms.search, terms.trials) = (Some(Search::Sobol), Some(MOST_SETS));
+            (terms.search, terms.trials) = (Some(Search::Sobol), Some(MAX_SETS));
             prepared.spread(&terms)?;
         }
-        let layout = layout_of(&prepared, hold_out, is_fixed)?;
+        let layout = lay_out(&prepared, hold_out, is_fixed)?;
         Ok(Self { terms, prepared, layout, is_fixed, without_range, of_combination })
     }
 
@@ -95,17 +95,17 @@ impl<'a> TunePlan<'a> {
     pub fn subject(&self, layout: &Layout) -> Result<(Subject, Market), AppError> {
         let PreparedSearch { entry, candles, settings: BacktestSettings { session, .. }, .. } =
             &self.prepared;
-        let none = || AppError::data("the bot has no candles before the hold-out");
-        let bot = session.bots.first().ok_or_else(none)?;
-        let own = candles.series.iter().find(|own| own.series() == bot.series()).ok_or_else(none)?;
-        let shown = own.within(layout.walked.clone()).map_err(|_| none())?;
+        let no_candles = || AppError::data("the bot has no candles before the hold-out");
+        let bot = session.bots.first().ok_or_else(no_candles)?;
+        let own = candles.series.iter().find(|own| own.series() == bot.series()).ok_or_else(no_candles)?;
+        let shown = own.within(layout.walked.clone()).map_err(|_| no_candles())?;
         let context = bot.context(session.longer_share_percent);
         let entry = entry.clone().into_owned();
         let market = Market { name: bot.series().to_string(), candles: shown.candles().to_vec() };
         Ok((Subject { entry, params: bot.params.clone(), bot: context }, market))
     }
 
-    /// The name differs for another rule, other candles or another program.
+    /// Returns a name that depends on the rule, the candles and the program.
     pub fn folder_name(&self) -> Result<String, AppError> {
         let whole = json!([self.terms.identity(&self.prepared)?, self.layout.hold_out]);
         Ok(format!("trials-{}", &blake3::hash(whole.to_string().as_bytes()).to_hex()[..12]))
@@ -124,9 +124,9 @@ fn tuned_bot(
 ) -> Result<(Loaded, BotSettings), AppError> {
     let loaded = Loaded::read(files, Base::Sandbox, terms.candles.flags())?;
     if loaded.has_built_in_bots() {
-        let help = "name the file of a rule, `candlewick tune rule.toml --data BTCUSDT_1m.csv`, or a configuration with a bot, \
-                    `--config bot.toml`";
-        return Err(AppError::invalid("there is no bot to tune").help(help));
+        let help = "name a rule file, as in `candlewick tune rule.toml --data BTCUSDT_1m.csv`, or a configuration with a bot, \
+                    as in `--config bot.toml`";
+        return Err(AppError::invalid("the configuration has no bot to tune").help(help));
     }
     BotSet::build(&loaded, registry)?;
     let place = chosen_bot(&loaded.config.bots, terms.bot.as_deref())?;
@@ -135,7 +135,7 @@ fn tuned_bot(
 }
 
 /// A bot without parameters to choose needs only a short training.
-fn layout_of(prepared: &PreparedSearch<'_>, hold_out: f64, is_fixed: bool) -> Result<LayoutTerms, AppError> {
+fn lay_out(prepared: &PreparedSearch<'_>, hold_out: f64, is_fixed: bool) -> Result<LayoutTerms, AppError> {
     let usual = LayoutTerms { anchored: true, train: None, test: None, embargo: Millis::ZERO, hold_out };
     if !is_fixed {
         return Ok(usual);
@@ -171,7 +171,7 @@ pub struct CheckedCandles {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CandleOrigin {
     File,
-    Made,
+    Synthetic,
     Imported,
     Stored,
 }
@@ -192,13 +192,13 @@ pub fn check_candles(
     let is_named = !named.is_empty();
     let names = if is_named { named } else { stored_for(&store.catalog, std::slice::from_ref(bot))? };
     if !serves(&names, bot) {
-        return Err(missing(bot, &where_looked(&names, is_named, &store)));
+        return Err(missing_candles(bot, &describe_sources(&names, is_named, &store)));
     }
     let of_symbol = names.iter().filter(|name| name.series().symbol == bot.symbol);
-    of_symbol.map(|name| check(name, bot, &store, progress)).collect()
+    of_symbol.map(|name| check_series(name, bot, &store, progress)).collect()
 }
 
-fn check(
+fn check_series(
     name: &DataName,
     bot: &BotSettings,
     store: &CandleStore,
@@ -211,10 +211,10 @@ fn check(
     };
     match &target {
         CheckTarget::File(path, _) if !is_address(path) && !path.exists() => {
-            return Err(missing(bot, &format!("there is no file {}", path.display())));
+            return Err(missing_candles(bot, &format!("{} does not exist", path.display())));
         }
         CheckTarget::Stored(series) if store.catalog.manifest(*series)?.is_none() => {
-            return Err(missing(bot, &where_looked(&[], false, store)));
+            return Err(missing_candles(bot, &describe_sources(&[], false, store)));
         }
         CheckTarget::File(..) | CheckTarget::Stored(_) => {}
     }
@@ -223,17 +223,17 @@ fn check(
     let certain = counts.iter().filter(|(kind, _)| matches!(kind.remedy(), Remedy::Always | Remedy::Choose));
     let certain: Vec<String> = certain.map(|(kind, count)| format!("{count} {kind}")).collect();
     let Some(candles) = checked.candles.as_ref().filter(|_| certain.is_empty()) else {
-        let found = if certain.is_empty() { "no candle is sound".to_owned() } else { certain.join(", ") };
-        let problem = format!("{target}: the candles are not sound: {found}");
+        let found = if certain.is_empty() { "no candle is valid".to_owned() } else { certain.join(", ") };
+        let problem = format!("{target}: invalid candles: {found}");
         let place = target.to_string();
         let place = shell_word(&place);
         let help = format!(
-            "`candlewick data check {place}` shows each with its place, and with --fix writes a repaired copy: tune on that"
+            "run `candlewick data check {place}` to locate each one; with --fix it writes a repaired copy to tune on"
         );
         return Err(AppError::data(problem).help(help));
     };
     Ok(CheckedCandles {
-        series: argument_of(checked.series),
+        series: series_argument(checked.series),
         place: target.to_string(),
         candles: candles.candles().len(),
         from: candles.start(),
@@ -241,17 +241,17 @@ fn check(
         missing: checked.missing,
         coverage: checked.coverage(),
         problems: counts.iter().map(|(kind, count)| (kind.as_str(), *count)).collect(),
-        origin: origin_of(&target, store)?,
+        origin: detect_origin(&target, store)?,
     })
 }
 
-fn origin_of(target: &CheckTarget, store: &CandleStore) -> Result<CandleOrigin, AppError> {
+fn detect_origin(target: &CheckTarget, store: &CandleStore) -> Result<CandleOrigin, AppError> {
     let CheckTarget::Stored(series) = target else { return Ok(CandleOrigin::File) };
     let sources = store.catalog.manifest(*series)?.map(|manifest| manifest.origins).unwrap_or_default();
     Ok(if sources.is_empty() {
         CandleOrigin::Stored
     } else if sources.iter().all(|one| one.source.starts_with("synthetic")) {
-        CandleOrigin::Made
+        CandleOrigin::Synthetic
     } else if sources.iter().all(|one| !one.files.is_empty()) {
         CandleOrigin::Imported
     } else {
@@ -265,19 +265,19 @@ impl CheckedCandles {
         let (symbol, interval) = series.split_once('@').unwrap_or((series, ""));
         match self.origin {
             CandleOrigin::Stored => format!(
-                "bring more candles, earlier or later ones, and give the same command again: `candlewick data fetch {series} --from DATE`"
+                "run `candlewick data fetch {series} --from DATE` for more candles, then repeat this command"
             ),
             CandleOrigin::Imported => format!(
-                "bring more candles of the source of these, earlier or later ones, and give the same command again: `candlewick data import FILE \
-                 --symbol {symbol} --interval {interval}`"
+                "run `candlewick data import FILE --symbol {symbol} --interval {interval}` with more candles of the same source, \
+                 then repeat this command"
             ),
-            CandleOrigin::Made => format!(
-                "these candles are made by chance: `candlewick data generate --symbol {symbol} --interval {interval} --days 365 --catalog --force` makes \
-                 more to try things out, and none of them says anything of a market; `candlewick data fetch {series} --from DATE` brings one's own"
+            CandleOrigin::Synthetic => format!(
+                "these candles are synthetic and prove nothing about a market: run `candlewick data fetch {series} --from DATE` for real ones, or \
+                 `candlewick data generate --symbol {symbol} --interval {interval} --days 365 --catalog --force` for more synthetic ones"
             ),
             CandleOrigin::File => format!(
-                "name a longer file than {place} with --data, or the catalog's candles: `candlewick data fetch {series} --from DATE` \
-                 brings them there from a venue, and `--data {series}` names them"
+                "name a longer file than {place} with --data, or run `candlewick data fetch {series} --from DATE` and \
+                 use these candles with `--data {series}`"
             ),
         }
     }
@@ -287,13 +287,13 @@ impl CheckedCandles {
             self.problems.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
         let gone = match self.missing {
             0 => "none missing".to_owned(),
-            missing => format!("{missing} missing ({:.2} % there)", self.coverage * 100.0),
+            missing => format!("{missing} missing ({:.2} % present)", self.coverage * 100.0),
         };
         let doubt = if problems.is_empty() {
-            "no problem".to_owned()
+            "no problems".to_owned()
         } else {
             format!(
-                "doubtful: {} (`candlewick data check {}` shows where)",
+                "suspect: {} (`candlewick data check {}` shows where)",
                 problems.join(", "),
                 shell_word(&self.place)
             )
@@ -302,37 +302,37 @@ impl CheckedCandles {
     }
 }
 
-fn where_looked(names: &[DataName], is_named: bool, store: &CandleStore) -> String {
-    let there: Vec<String> = names.iter().map(|name| argument_of(name.series())).collect();
+fn describe_sources(names: &[DataName], is_named: bool, store: &CandleStore) -> String {
+    let there: Vec<String> = names.iter().map(|name| series_argument(name.series())).collect();
     if is_named {
         return format!("--data names {}", there.join(", "));
     }
     let folder = store.catalog.folder().display();
     match store.catalog.series().unwrap_or_default().as_slice() {
-        [] => format!("the catalog {folder} is empty, and --data names none"),
+        [] => format!("the catalog {folder} is empty, and --data is not given"),
         all => {
-            let held: Vec<String> = all.iter().take(MOST_LISTED).map(|series| argument_of(*series)).collect();
-            let more = all.len().saturating_sub(MOST_LISTED);
+            let held: Vec<String> = all.iter().take(MAX_LISTED).map(|one| series_argument(*one)).collect();
+            let more = all.len().saturating_sub(MAX_LISTED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             format!("the catalog {folder} holds {}{more}", held.join(", "))
         }
     }
 }
 
-const MOST_LISTED: usize = 8;
+const MAX_LISTED: usize = 8;
 
-fn missing(bot: &BotSettings, looked: &str) -> AppError {
+fn missing_candles(bot: &BotSettings, looked: &str) -> AppError {
     let Series { symbol, interval } = bot.series();
-    let problem = format!("there are no candles of {symbol}@{interval} for bot \"{}\": {looked}", bot.name);
+    let problem = format!("no candles of {symbol}@{interval} for bot \"{}\": {looked}", bot.name);
     AppError::data(problem).help(format!(
-        "bring them, and give the same command again: `candlewick data fetch {symbol}@{interval}` takes the last thirty days \
-         from the venue (--from 2025-01-01 takes more), `candlewick data import FILE --symbol {symbol} --interval {interval}` \
-         takes a file of yours, `candlewick data generate --symbol {symbol} --interval {interval} --catalog` makes synthetic ones to try things out; \
-         --data names other candles, such as --data EURUSD_1m.csv"
+        "get them and repeat this command: `candlewick data fetch {symbol}@{interval}` fetches the last 30 days from the venue \
+         (or more with --from 2025-01-01), `candlewick data import FILE --symbol {symbol} --interval {interval}` imports your file, \
+         `candlewick data generate --symbol {symbol} --interval {interval} --catalog` makes synthetic ones; \
+         or name other candles, such as --data EURUSD_1m.csv"
     ))
 }
 
-fn argument_of(series: Series) -> String {
+fn series_argument(series: Series) -> String {
     format!("{}@{}", series.symbol, series.interval)
 }
 
@@ -343,8 +343,8 @@ mod tests {
     use candlewick_sdk::{Candle, Interval, Ohlcv};
 
     #[test]
-    fn more_candles_come_from_where_those_that_are_there_came() {
-        let of = |origin| CheckedCandles {
+    fn suggests_the_source_of_existing_candles() {
+        let candles_from = |origin| CheckedCandles {
             series: "EURUSD@5m".to_owned(),
             place: "EURUSD@5m".to_owned(),
             candles: 0,
@@ -359,13 +359,13 @@ mod tests {
             (CandleOrigin::Imported, "data import FILE --symbol EURUSD --interval 5m`", "data fetch"),
             (CandleOrigin::Stored, "data fetch EURUSD@5m --from DATE`", "data import"),
         ] {
-            let words = of(origin).more_words();
+            let words = candles_from(origin).more_words();
             assert!(words.contains(way) && !words.contains(other), "{words}");
         }
     }
 
     #[test]
-    fn an_imported_series_is_told_from_one_of_a_venue() {
+    fn detects_imported_and_fetched_series() {
         let folder = tempfile::tempdir().unwrap();
         let store = CandleStore {
             catalog: Catalog::new(folder.path()),
@@ -385,7 +385,7 @@ mod tests {
             let source = "x".to_owned();
             let origin = Origin { source, licence: None, fetched_at: Millis::MINUTE * 9, files };
             store.catalog.append(series, &[candle(1)], &origin).unwrap();
-            assert_eq!(origin_of(&CheckTarget::Stored(series), &store).unwrap(), expected, "{symbol}");
+            assert_eq!(detect_origin(&CheckTarget::Stored(series), &store).unwrap(), expected, "{symbol}");
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Checks that a strategy decides alike in other processes and uses nothing but the candles.
+//! Checks that a strategy decides identically in other processes and depends only on the candles.
 
 use super::file::{files, paths};
-use super::process::{Itself, Reply, Surroundings, Traffic};
+use super::process::{ChildOptions, Itself, Reply, Traffic};
 use candlewick_sdk::testkit::{
     Check, Checked, Decision, Finding, Market, Subject, check_declaration, check_foresight,
 };
@@ -14,9 +14,9 @@ use tempfile::TempDir;
 
 /// A dependency on a two-valued property is missed once in 2^6.
 const PROCESSES: usize = 6;
-/// Reads above this number of bytes are not caused by the measurement itself.
-const LEAST: u64 = 32;
-const NEEDED: [&str; 4] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot", "LLVM_PROFILE_FILE"];
+/// Reads of at most this many bytes may come from the measurement itself.
+const MIN_COUNTED_BYTES: u64 = 32;
+const KEPT_VARIABLES: [&str; 4] = ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SystemRoot", "LLVM_PROFILE_FILE"];
 /// Includes the zones furthest ahead of and behind UTC.
 const TIME_ZONES: [&str; PROCESSES] =
     ["Pacific/Kiritimati", "Etc/GMT+12", "Asia/Kathmandu", "America/St_Johns", "Asia/Tokyo", "America/Lima"];
@@ -35,23 +35,23 @@ impl Change {
     const ALL: [Self; 6] =
         [Self::Environment, Self::Folder, Self::Arguments, Self::Bot, Self::Rivals, Self::Earlier];
 
-    const fn words(self) -> &'static str {
+    const fn describe(self) -> &'static str {
         match self {
-            Self::Environment => "with other environment variables and in another time zone: read none",
-            Self::Folder => "in another working directory: name files by parameters",
-            Self::Arguments => "with other arguments of the program: read none",
-            Self::Bot => "under another bot's name: live and in backtests names differ",
+            Self::Environment => "with other environment variables and another time zone: do not read them",
+            Self::Folder => "in another working directory: pass file names as parameters",
+            Self::Arguments => "with other program arguments: do not read them",
+            Self::Bot => "under another bot name: names differ between live runs and backtests",
             Self::Rivals => {
-                "beside bots of another symbol and other parameters: keep what it knows in itself, not in a static"
+                "next to bots with another symbol and parameters: keep state in the strategy, not in a static"
             }
             Self::Earlier => {
-                "after other instances of its process: keep what it knows in itself, not in a static"
+                "after other instances in the same process: keep state in the strategy, not in a static"
             }
         }
     }
 }
 
-struct Elsewhere<'a> {
+struct ProcessChecks<'a> {
     itself: &'a Itself,
     subject: &'a Subject,
     candles: &'a [Candle],
@@ -62,14 +62,14 @@ pub(super) fn check(itself: &Itself, subject: &Subject, market: &Market) -> [Che
     let candles = &market.candles[..];
     let folders = (0..PROCESSES).map(|_| tempfile::tempdir()).collect::<Result<Vec<_>, _>>();
     match folders {
-        Ok(folders) => Elsewhere { itself, subject, candles, folders }.check(),
+        Ok(folders) => ProcessChecks { itself, subject, candles, folders }.check(),
         Err(error) => {
             [Check::Processes, Check::Outside].map(|check| check.found(Finding::NotRun, error.to_string()))
         }
     }
 }
 
-impl Elsewhere<'_> {
+impl ProcessChecks<'_> {
     fn check(&self) -> [Checked; 2] {
         let outside = match self.run(&[], 0) {
             Ok(reply) => self.outside(&reply),
@@ -79,7 +79,7 @@ impl Elsewhere<'_> {
             Ok(None) => (
                 Finding::Passed,
                 format!(
-                    "{} other processes decide alike, in other surroundings, under other names and beside other bots",
+                    "{} other processes decide identically, with other environments, names and bots",
                     PROCESSES + 1
                 ),
             ),
@@ -95,30 +95,34 @@ impl Elsewhere<'_> {
         };
         if let Some(candle) = differs(&[], 0)? {
             return Ok(Some(format!(
-                "at candle {candle} it decides otherwise in another process: it goes by chance, a clock, an address, a number of the \
-                 process, or a static, such as a counter of instances"
+                "at candle {candle} it decides differently in another process: it depends on randomness, a clock, an address, \
+                 a process id, or a static such as an instance counter"
             )));
         }
         for token in 0..PROCESSES {
             let Some(candle) = differs(&Change::ALL, token)? else { continue };
             for change in Change::ALL {
                 if let Some(candle) = differs(&[change], token)? {
-                    return Ok(Some(format!("at candle {candle} it decides otherwise {}", change.words())));
+                    return Ok(Some(format!(
+                        "at candle {candle} it decides differently {}",
+                        change.describe()
+                    )));
                 }
             }
-            return Ok(Some(format!("at candle {candle} it decides otherwise in other surroundings")));
+            return Ok(Some(format!("at candle {candle} it decides differently in another environment")));
         }
         Ok(None)
     }
 
     fn run(&self, changes: &[Change], token: usize) -> Result<Reply, String> {
-        let mut around = Surroundings::default();
-        let word = |of: &str| format!("{of}-{}", token * 7 + 1);
+        let mut around = ChildOptions::default();
+        let word = |prefix: &str| format!("{prefix}-{}", token * 7 + 1);
         for change in changes {
             match change {
                 Change::Environment => {
-                    let kept =
-                        NEEDED.iter().filter_map(|key| Some(((*key).to_owned(), std::env::var(key).ok()?)));
+                    let kept = KEPT_VARIABLES
+                        .iter()
+                        .filter_map(|key| Some(((*key).to_owned(), std::env::var(key).ok()?)));
                     let other = ["HOME", "USER", "LANG", "HOSTNAME", "PATH", "PWD", "TMPDIR", "SHELL"];
                     let other = other.iter().map(|key| ((*key).to_owned(), word(&key.to_lowercase())));
                     let zone = ("TZ".to_owned(), TIME_ZONES[token].to_owned());
@@ -135,11 +139,11 @@ impl Elsewhere<'_> {
                         others.filter(|symbol| *symbol != self.subject.bot.symbol).collect();
                     around.rivals = others.get(token % others.len().max(1)).copied();
                 }
-                // From 0, so that one process decides with its first instance.
+                // Starts at 0, so that one process decides with its first instance.
                 Change::Earlier => around.earlier = token,
             }
         }
-        let subject = with_whole_paths(self.subject);
+        let subject = with_absolute_paths(self.subject);
         self.itself.run(&subject, self.candles, &around)
     }
 
@@ -148,31 +152,29 @@ impl Elsewhere<'_> {
         let names_a_file = !files(&self.subject.params).is_empty();
         let (finding, words) = match (left.first(), reply.traffic) {
             (Some(file), _) => {
-                (Finding::Failed, format!("it writes the file {file}: the next run would find it"))
+                (Finding::Failed, format!("it writes the file {file}, which the next run would find"))
             }
             (None, None) => {
-                (Finding::NotRun, "this system does not count what a thread reads and writes".to_owned())
+                (Finding::NotRun, "this system does not count bytes read and written by a thread".to_owned())
             }
-            (None, Some(Traffic { read_to_decide, .. })) if read_to_decide > LEAST => (
+            (None, Some(Traffic { read_to_decide, .. })) if read_to_decide > MIN_COUNTED_BYTES => (
                 Finding::Failed,
                 format!(
-                    "it reads {read_to_decide} bytes while it is shown candles: read in build, files that parameters name"
+                    "it reads {read_to_decide} bytes while processing candles: read files named by parameters in build"
                 ),
             ),
             (None, Some(Traffic { read_to_build, .. })) if read_to_build > 0 && !names_a_file => (
                 Finding::Failed,
                 format!(
-                    "it reads {read_to_build} bytes when it is built, and no parameter names a file: name it by a parameter, so that results \
-                     are known by what it holds"
+                    "it reads {read_to_build} bytes while being built, but no parameter names a file: name it by a parameter, so that its \
+                     content identifies the results"
                 ),
             ),
             (None, Some(Traffic { wrote, .. })) if wrote > 0 => (
                 Finding::Noted,
-                format!(
-                    "it writes {wrote} bytes, to a file or as messages: nothing may come back from there"
-                ),
+                format!("it writes {wrote} bytes to a file or as messages: it must never read them back"),
             ),
-            _ => (Finding::Passed, "it reads no file that no parameter names, and writes none".to_owned()),
+            _ => (Finding::Passed, "it reads only files named by parameters, and writes none".to_owned()),
         };
         Check::Outside.found(finding, words)
     }
@@ -184,7 +186,7 @@ pub(super) fn first_difference(one: &[Decision], other: &[Decision]) -> Option<u
     one.get(place).into_iter().chain(other.get(place)).map(|decision| decision.candle).min()
 }
 
-fn with_whole_paths(subject: &Subject) -> Subject {
+fn with_absolute_paths(subject: &Subject) -> Subject {
     let mut whole = subject.clone();
     for (place, file) in paths(&subject.params) {
         let path = fs::canonicalize(file).ok();
@@ -200,10 +202,10 @@ fn names(folder: &Path) -> Vec<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// The newest ones: a strategy that knows the future knows it there, too.
+/// Maximum number of candles, the newest: they reveal look-ahead as well as older ones.
 const MAX_CANDLES: usize = 200_000;
 
-/// The strategy must decide alike without later candles, under other times and prices, and in a new process.
+/// Checks that decisions do not depend on later candles, absolute times and prices, or the process.
 pub fn verify_best(
     itself: &Itself,
     subject: &Subject,
@@ -212,21 +214,21 @@ pub fn verify_best(
 ) -> Result<(), anyhow::Error> {
     let name = &subject.entry.name;
     let newest = candles[candles.len().saturating_sub(MAX_CANDLES)..].to_vec();
-    let hold = |checked: Checked| match checked.finding {
-        Finding::Failed => Err(anyhow::anyhow!("the best set of {name} is no result: {}", checked.words)),
+    let require = |checked: Checked| match checked.finding {
+        Finding::Failed => Err(anyhow::anyhow!("the best set of {name} is invalid: {}", checked.words)),
         _ => Ok(()),
     };
-    hold(check_declaration(subject, &newest))?;
+    require(check_declaration(subject, &newest))?;
     let market = Market { name: "the candles of the sweep".to_owned(), candles: newest };
-    hold(check_foresight(subject, &market, seed))?;
+    require(check_foresight(subject, &market, seed))?;
     let here = subject.decisions(&market.candles, &[]).map_err(anyhow::Error::msg)?;
-    let reply = itself.run(subject, &market.candles, &Surroundings::default());
+    let reply = itself.run(subject, &market.candles, &ChildOptions::default());
     let there = reply.and_then(|reply| reply.decisions).map_err(anyhow::Error::msg)?;
     match first_difference(&here, &there).and_then(|candle| market.candles.get(candle)) {
         None => Ok(()),
         Some(candle) => Err(anyhow::anyhow!(
-            "the best set of {name} is no result: at the candle that opens {} it decides otherwise in a new process; keep what it \
-             knows in itself, not in a static",
+            "the best set of {name} is invalid: at the candle that opens {} it decides differently in a new process; keep state \
+             in the strategy, not in a static",
             candle.time()
         )),
     }

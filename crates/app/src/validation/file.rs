@@ -10,10 +10,10 @@ use tempfile::TempDir;
 
 const CUTS: usize = 5;
 const MAX_BYTES: u64 = 64 << 20;
-/// Header of a candle file, whose rows are known one interval after their time.
-const CANDLES: &str = "time,open,high,low,close";
-/// Smaller times are in seconds: as milliseconds they would be before 1973.
-const LEAST_MS: i64 = 100_000_000_000;
+/// Header of a candle file, whose rows become known one interval after their time.
+const CANDLE_HEADER: &str = "time,open,high,low,close";
+/// Smaller times are in seconds, as they would be before 1973 in milliseconds.
+const MIN_MS: i64 = 100_000_000_000;
 
 pub(super) fn check(subject: &Subject, market: &Market) -> Checked {
     let not_run = |words: String| Check::Files.found(Finding::NotRun, words);
@@ -25,13 +25,13 @@ pub(super) fn check(subject: &Subject, market: &Market) -> Checked {
     for (place, path) in named {
         match Table::read(&path) {
             Ok(table) => tables.push((place, table)),
-            Err(problem) => return not_run(format!("does not apply to {path}: {problem}")),
+            Err(problem) => return not_run(format!("not applicable to {path}: {problem}")),
         }
     }
     match cut(subject, market, &tables) {
-        // The folder is there until the check is made.
+        // Keeps the folder until the check is done.
         Ok((_folder, known)) => check_files(subject, market, &known),
-        Err(error) => not_run(format!("a part of a file cannot be written: {error}")),
+        Err(error) => not_run(format!("cannot write a truncated file: {error}")),
     }
 }
 
@@ -71,20 +71,20 @@ impl Table {
     fn read(path: &str) -> Result<Self, String> {
         let size = fs::metadata(path).map_err(|error| error.to_string())?.len();
         if size > MAX_BYTES {
-            return Err("it is too large to be cut off".to_owned());
+            return Err("the file is too large to truncate".to_owned());
         }
-        let text = fs::read_to_string(path).map_err(|_| "it is no text, and cannot be cut off".to_owned())?;
-        Self::of(&text).ok_or_else(|| "no row begins with a time".to_owned())
+        let text = fs::read_to_string(path).map_err(|_| "the file is not text".to_owned())?;
+        Self::parse(&text).ok_or_else(|| "no row starts with a time".to_owned())
     }
 
-    fn of(text: &str) -> Option<Self> {
+    fn parse(text: &str) -> Option<Self> {
         let mut lines: Vec<(Option<Millis>, String)> =
-            text.lines().map(|line| (time_of(line), line.to_owned())).collect();
+            text.lines().map(|line| (parse_row_time(line), line.to_owned())).collect();
         let times: Vec<Millis> = lines.iter().filter_map(|(time, _)| *time).collect();
         if times.is_empty() {
             return None;
         }
-        if text.trim_start_matches('\u{feff}').to_lowercase().starts_with(CANDLES) {
+        if text.trim_start_matches('\u{feff}').to_lowercase().starts_with(CANDLE_HEADER) {
             let distances = times.windows(2).map(|pair| pair[1] - pair[0]);
             let length = distances.filter(|distance| *distance > Millis::ZERO).min();
             let length = length.unwrap_or(Interval::MINUTE.length());
@@ -101,10 +101,10 @@ impl Table {
     }
 }
 
-fn time_of(line: &str) -> Option<Millis> {
+fn parse_row_time(line: &str) -> Option<Millis> {
     let first = line.split([',', ';', '\t']).next()?.trim().trim_matches('"');
     let number: i64 = first.parse().ok()?;
-    Some(if number.abs() < LEAST_MS { Millis::from_seconds(number) } else { Millis::new(number) })
+    Some(if number.abs() < MIN_MS { Millis::from_seconds(number) } else { Millis::new(number) })
 }
 
 fn cut(
@@ -136,12 +136,12 @@ mod tests {
     use super::*;
 
     fn check(text: &str, moment: i64, expected: Option<&str>) {
-        let table = Table::of(text);
+        let table = Table::parse(text);
         assert_eq!(table.map(|table| table.until(Millis::new(moment))).as_deref(), expected, "{text}");
     }
 
     #[test]
-    fn files_are_found_wherever_parameters_name_them() {
+    fn finds_files_in_nested_parameters() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("list.csv");
         fs::write(&path, "").unwrap();
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_known_at_its_time_and_a_candle_when_it_has_closed() {
+    fn rows_are_known_at_their_time_and_candles_at_their_close() {
         let (list, candles) = ("time,symbol,direction\n", "time,open,high,low,close,volume\n");
         let rows = "1767571200000,B\n1767571260000,S\n1767571320000,B\n";
         let (first, second) = ("1767571200000,B\n", "1767571260000,S\n");

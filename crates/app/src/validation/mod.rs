@@ -1,4 +1,4 @@
-//! Validation of a strategy: the checks of the conformance kit, and those with a clock or a file.
+//! Validation of a strategy: conformance checks, and checks with a clock, files and processes.
 
 mod elsewhere;
 mod file;
@@ -25,12 +25,12 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 pub const CHECKS: u64 = 15;
-/// Maximum number of candles of a file, the newest ones: every check shows them dozens of times.
+/// Maximum number of candles of a file (the newest), as the checks repeat them dozens of times.
 const MAX_CANDLES: usize = 50_000;
-/// Maximum number of unseen candles, on which rare or late cheating shows. `PATIENCE` limits the time.
+/// Maximum number of unseen candles, which reveal rare or late cheating. `ROUND_LIMIT` bounds the time.
 const MAX_UNSEEN: usize = 100_000;
-const PATIENCE: Duration = Duration::from_millis(100);
-const FIRST_RUN: Duration = Duration::from_secs(1);
+const ROUND_LIMIT: Duration = Duration::from_millis(100);
+const FIRST_RUN_LIMIT: Duration = Duration::from_secs(1);
 /// Number of runs over the given candles in all checks together, rounded up.
 const RUNS: u32 = 90;
 pub const TIME_LIMIT: Duration = Duration::from_mins(1);
@@ -57,7 +57,7 @@ struct CheckedMarket {
 #[derive(Clone, Debug)]
 pub struct Means {
     pub seed: u64,
-    /// Number of unseen candles; `None` selects as many as a run handles in a moment.
+    /// Number of unseen candles; `None` chooses as many as a run handles in about 0.1 s.
     pub unseen: Option<usize>,
     pub itself: Itself,
     pub limit: Duration,
@@ -125,11 +125,11 @@ fn examine_here(
     let given = market.as_ref().map(|_| examination.given);
     let choose = |warmup| market.map_or_else(|| synthetic_markets(subject, warmup), |market| vec![market]);
     let watch = Stopwatch::start();
-    // Before anything else of the strategy is built.
-    let (first, markets) = FirstRun::new(subject, choose, &mut || watch.elapsed() > FIRST_RUN)?;
+    // The first instance of the strategy, before any other is built.
+    let (first, markets) = FirstRun::new(subject, choose, &mut || watch.elapsed() > FIRST_RUN_LIMIT)?;
     let warmup = first.warmup();
     progress(Check::Speed);
-    let speed = Speed::of(subject);
+    let speed = Speed::measure(subject);
     let affordable = affordable_candles(&speed, warmup, examination.limit);
     let markets: Vec<Market> = match given {
         Some(_) => markets.into_iter().map(|market| newest(market, affordable)).collect(),
@@ -141,9 +141,9 @@ fn examine_here(
     });
     let names = names.collect();
     let mut examined = ValidationReport { checked: Vec::new(), markets: names, validation: None, speed };
-    let speed = examined.speed.checked();
+    let speed = examined.speed.check();
     if speed.finding == Finding::Failed {
-        // The rest would take hours.
+        // The other checks would take hours.
         examined.checked.push(speed);
         return Ok(examined);
     }
@@ -170,7 +170,7 @@ fn affordable_candles(speed: &Speed, warmup: usize, limit: Duration) -> usize {
 
 fn unseen_candles(speed: &Speed, warmup: usize) -> usize {
     let candle = speed.candle.unwrap_or_default().as_nanos().max(1);
-    let affordable = usize::try_from(PATIENCE.as_nanos() / candle).unwrap_or(MAX_UNSEEN);
+    let affordable = usize::try_from(ROUND_LIMIT.as_nanos() / candle).unwrap_or(MAX_UNSEEN);
     affordable.clamp(candles_needed(warmup) + SPARE_UNSEEN, MAX_UNSEEN.max(candles_needed(warmup) * 2))
 }
 
@@ -188,7 +188,7 @@ impl ValidationReport {
             candles => format!("{name} ({candles} candles)"),
         });
         let is_usual = subject.params.as_object().is_none_or(serde_json::Map::is_empty);
-        let params = if is_usual { "its usual parameters".to_owned() } else { subject.params.to_string() };
+        let params = if is_usual { "default parameters".to_owned() } else { subject.params.to_string() };
         let mut text = format!(
             "{} {} with {params} on {} {}: {}",
             entry.name,
@@ -199,7 +199,7 @@ impl ValidationReport {
         );
         let mut lines = table(["check", "result", "found"]);
         for checked in &self.checked {
-            lines.add_row([checked.check.name(), word(checked.finding), &checked.words]);
+            lines.add_row([checked.check.name(), label(checked.finding), &checked.words]);
         }
         let _ = write!(text, "\n\n{}\n\n{}", lines.trim_fmt(), self.closing());
         text
@@ -233,7 +233,7 @@ impl ValidationReport {
     fn closing(&self) -> String {
         let older: usize = self.markets.iter().map(|market| market.given - market.candles).sum();
         let signals = match self.validation.as_ref().map(|validation| validation.signals) {
-            Some(0) => "It gave no signal on these candles, so that little was seen: give --data or other parameters.".to_owned(),
+            Some(0) => "It gave no signals on these candles, so the checks cover little: use --data or other parameters.".to_owned(),
             Some(signals) => format!("It gave {} on these candles.", counted(signals, "signal", "signals")),
             None => "It was not run on these candles.".to_owned(),
         };
@@ -241,11 +241,11 @@ impl ValidationReport {
             return signals;
         }
         let not_checked = counted(older, "candle before these was", "candles before these were");
-        format!("{signals} {not_checked} not checked: give a file that ends there.")
+        format!("{signals} {not_checked} not checked: use a file that ends there.")
     }
 }
 
-const fn word(finding: Finding) -> &'static str {
+const fn label(finding: Finding) -> &'static str {
     match finding {
         Finding::Passed => "passed",
         Finding::Noted => "note",
@@ -283,32 +283,30 @@ impl Strategy for Idle {
 }
 
 impl Speed {
-    /// Alternates between both strategies on candles that no other check shows.
-    fn of(subject: &Subject) -> Self {
+    /// Alternates between both strategies on candles that no other check uses.
+    fn measure(subject: &Subject) -> Self {
         let candles = &at_interval(&random_walk(31, CANDLES), subject.bot.interval);
         let (mut best, mut floor) = (None, Duration::MAX);
         for _ in 0..ROUNDS {
-            floor = floor.min(round(Box::new(Idle), LongerCandles::default(), candles));
+            floor = floor.min(time_round(Box::new(Idle), LongerCandles::default(), candles));
             let Ok(strategy) = subject.build() else { continue };
             let longer = LongerCandles::of_bot(&subject.bot, strategy.longer_intervals());
             // A strategy that panics is caught by the other checks.
-            let measure = || round(strategy, longer.unwrap_or_default(), candles);
+            let measure = || time_round(strategy, longer.unwrap_or_default(), candles);
             let Ok(taken) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(measure)) else { break };
             best = Some(best.unwrap_or(taken).min(taken));
         }
         Self { candle: best, floor }
     }
 
-    fn checked(&self) -> Checked {
+    fn check(&self) -> Checked {
         let Some(candle) = self.candle else {
-            return Check::Speed.found(Finding::NotRun, "it does not come to the end of the candles");
+            return Check::Speed.found(Finding::NotRun, "the strategy does not reach the end of the candles");
         };
         let floor = self.floor.as_nanos();
-        let words =
-            format!("{} ns a candle; a strategy that does nothing takes {floor} ns", candle.as_nanos());
+        let words = format!("{} ns per candle ({floor} ns for an empty strategy)", candle.as_nanos());
         if candle > TOO_SLOW {
-            let words =
-                format!("{words}: more than {} ms, and so nothing else was checked", TOO_SLOW.as_millis());
+            let words = format!("{words}: more than {} ms, so no other check was run", TOO_SLOW.as_millis());
             return Check::Speed.found(Finding::Failed, words);
         }
         let finding = if candle > SLOW { Finding::Noted } else { Finding::Passed };
@@ -316,7 +314,7 @@ impl Speed {
     }
 }
 
-fn round(mut strategy: Box<dyn Strategy>, mut longer: LongerCandles, candles: &[Candle]) -> Duration {
+fn time_round(mut strategy: Box<dyn Strategy>, mut longer: LongerCandles, candles: &[Candle]) -> Duration {
     let watch = Stopwatch::start();
     let mut shown = 0_u32;
     for few in candles.chunks(STRIDE) {
@@ -325,7 +323,7 @@ fn round(mut strategy: Box<dyn Strategy>, mut longer: LongerCandles, candles: &[
             std::hint::black_box(longer.show_candle(candle, &mut *strategy));
         }
         shown += few.len() as u32;
-        if watch.elapsed() > PATIENCE {
+        if watch.elapsed() > ROUND_LIMIT {
             break;
         }
     }
@@ -337,7 +335,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_millisecond_is_too_long_and_twenty_microseconds_are_worth_knowing() {
+    fn notes_slow_strategies_and_fails_too_slow_ones() {
         for (nanoseconds, expected) in [
             (Some(90), Finding::Passed),
             (Some(20_001), Finding::Noted),
@@ -346,7 +344,7 @@ mod tests {
         ] {
             let speed =
                 Speed { candle: nanoseconds.map(Duration::from_nanos), floor: Duration::from_nanos(2) };
-            assert_eq!(speed.checked().finding, expected, "{nanoseconds:?}");
+            assert_eq!(speed.check().finding, expected, "{nanoseconds:?}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Runs a strategy in another process of the same program: requests and replies.
 
-use super::supervise::{Message, Printed, Unfinished, report_position, send, supervise};
+use super::supervise::{Message, OutputMode, Unfinished, report_position, send, supervise};
 use super::{CheckError, ValidationReport, examine_here};
 use candlewick_sdk::testkit::{Decision, Market, Subject};
 use candlewick_sdk::{BotContext, Candle, Interval, Millis, Ohlcv, Registry, Symbol};
@@ -27,7 +27,7 @@ pub struct Itself {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Surroundings<'a> {
+pub(super) struct ChildOptions<'a> {
     pub(super) environment: Option<Vec<(String, String)>>,
     pub(super) folder: Option<&'a Path>,
     pub(super) arguments: Vec<String>,
@@ -82,7 +82,7 @@ impl Itself {
         &self,
         subject: &Subject,
         candles: &[Candle],
-        around: &Surroundings<'_>,
+        around: &ChildOptions<'_>,
     ) -> Result<Reply, String> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).args(&around.arguments);
@@ -95,8 +95,8 @@ impl Itself {
         let task = Task::Decide { rivals: around.rivals, earlier: around.earlier };
         let mut request = Request::new(subject, candles.len(), task);
         request.bot.bot = around.bot.clone().unwrap_or(request.bot.bot);
-        let reply = request.submit(command, candles, RUN_LIMIT, Printed::Hidden, &mut |_| {});
-        reply.map_err(|error| format!("in a process of its own: {error}"))
+        let reply = request.submit(command, candles, RUN_LIMIT, OutputMode::Hidden, &mut |_| {});
+        reply.map_err(|error| format!("in a separate process: {error}"))
     }
 
     pub(super) fn examine(
@@ -110,7 +110,7 @@ impl Itself {
         command.args(&self.arguments);
         let limit = examination.limit;
         let request = Request::new(subject, candles.len(), Task::Examine(examination));
-        request.submit(command, candles, limit, Printed::Shown, progress)
+        request.submit(command, candles, limit, OutputMode::Shown, progress)
     }
 }
 
@@ -127,7 +127,7 @@ impl Request {
         command: Command,
         candles: &[Candle],
         limit: Duration,
-        printed: Printed,
+        printed: OutputMode,
         progress: &mut dyn FnMut(u64),
     ) -> Result<T, Unfinished> {
         let bytes = encode(self, candles).map_err(|error| Unfinished::NotStarted(error.into()))?;
@@ -142,7 +142,7 @@ pub fn answer_request(
 ) -> Result<(), anyhow::Error> {
     let (Request { nonce, strategy, params, bot, task, .. }, candles) = decode(input)?;
     let entry = registry.find(&strategy);
-    let entry = entry.ok_or_else(|| anyhow::anyhow!("there is no strategy \"{strategy}\""))?.clone();
+    let entry = entry.ok_or_else(|| anyhow::anyhow!("unknown strategy \"{strategy}\""))?.clone();
     let subject = Subject { entry, params, bot };
     report_position(nonce.clone());
     // Panics are findings.
@@ -155,7 +155,7 @@ pub fn answer_request(
         Task::Examine(examination) => {
             let market = examination.market.clone().map(|name| Market { name, candles });
             let mut begin = |check| {
-                // A parent that is gone ends this process anyway.
+                // This process ends anyway if its parent is gone.
                 let _ = send::<()>(&nonce, &Message::Begun(check));
             };
             let report = examine_here(&subject, market, &examination, itself, &mut begin);
@@ -171,30 +171,30 @@ fn decide(subject: &Subject, candles: &[Candle], rivals: Option<Symbol>, earlier
         // Earlier instances may fail.
         let _ = subject.decisions(&candles[..candles.len().min(EARLIER_CANDLES)], &[]);
     }
-    let (before, mut between) = (look(), None);
-    let decisions = subject.decisions_watched(candles, &rivals, &mut || between = look());
-    let traffic = traffic(before, between, look());
+    let (before, mut between) = (read_counters(), None);
+    let decisions = subject.decisions_watched(candles, &rivals, &mut || between = read_counters());
+    let traffic = traffic(before, between, read_counters());
     Reply { decisions, traffic }
 }
 
-struct Look {
+struct IoCount {
     read: u64,
     wrote: u64,
     /// Bytes that this measurement read itself, which the next one includes.
     own: u64,
 }
 
-fn look() -> Option<Look> {
+fn read_counters() -> Option<IoCount> {
     let text = std::fs::read_to_string("/proc/thread-self/io").ok()?;
     let number = |key: &str| {
         text.lines().find_map(|line| line.strip_prefix(key)?.trim_start_matches(':').trim().parse().ok())
     };
-    Some(Look { read: number("rchar")?, wrote: number("wchar")?, own: text.len() as u64 })
+    Some(IoCount { read: number("rchar")?, wrote: number("wchar")?, own: text.len() as u64 })
 }
 
-fn traffic(before: Option<Look>, between: Option<Look>, after: Option<Look>) -> Option<Traffic> {
+fn traffic(before: Option<IoCount>, between: Option<IoCount>, after: Option<IoCount>) -> Option<Traffic> {
     let (before, between, after) = (before?, between?, after?);
-    let read = |from: &Look, to: &Look| (to.read - from.read).saturating_sub(from.own);
+    let read = |from: &IoCount, to: &IoCount| (to.read - from.read).saturating_sub(from.own);
     Some(Traffic {
         read_to_build: read(&before, &between),
         read_to_decide: read(&between, &after),
@@ -237,7 +237,7 @@ mod tests {
     use candlewick_sdk::testkit::{bot, random_walk};
 
     #[test]
-    fn candles_arrive_to_the_last_bit() {
+    fn round_trips_candles_exactly() {
         let candles = random_walk(1, 50);
         let request = Request {
             nonce: String::new(),

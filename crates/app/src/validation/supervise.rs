@@ -1,6 +1,6 @@
-//! Runs this program in a process of its own, with a time limit: a strategy under check may exit, crash or
-//! never return. Replies are lines on the child's stdout that begin with a random nonce, which tells them
-//! from the strategy's own output. A child whose parent is gone can no longer write, and ends.
+//! Child process of this program with a time limit: a strategy under check may exit, crash or
+//! never return. Replies are lines on the child's stdout that begin with a random nonce, which distinguishes
+//! them from output of the strategy. A child ends when it can no longer write to its parent.
 
 use candlewick_broker::clock::Stopwatch;
 use candlewick_sdk::testkit::{Check, Position};
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Interval between two position reports, and longest wait for output.
 const HEARTBEAT: Duration = Duration::from_millis(100);
 /// Longest wait for a child that has replied, or for the output of one that has ended.
-const GRACE: Duration = Duration::from_secs(1);
+const EXIT_GRACE: Duration = Duration::from_secs(1);
 /// A longer line is split.
 const MAX_LINE_BYTES: u64 = 256 << 20;
 /// Maximum number of lines in the channel. A child that prints faster has to wait.
@@ -29,7 +29,7 @@ pub(super) enum Message<T> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Printed {
+pub(super) enum OutputMode {
     Shown,
     /// Discarded except for the last line, which errors quote.
     Hidden,
@@ -41,22 +41,22 @@ enum Output<T> {
     Closed,
 }
 
-struct Guarded(Child);
+struct ChildGuard(Child);
 
-impl Drop for Guarded {
+impl Drop for ChildGuard {
     fn drop(&mut self) {
-        // It may have ended before.
+        // It may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-struct Supervised<'a, T> {
-    child: Guarded,
+struct Supervision<'a, T> {
+    child: ChildGuard,
     output: Receiver<Output<T>>,
     /// Number of pipes that the child, or a process that it started, still holds.
     open_pipes: u32,
-    printed: Printed,
+    printed: OutputMode,
     watch: Stopwatch,
     stage: Stage,
     last_line: String,
@@ -69,11 +69,11 @@ pub(super) fn supervise<T: DeserializeOwned + Send + 'static>(
     request: Vec<u8>,
     nonce: &str,
     limit: Duration,
-    printed: Printed,
+    printed: OutputMode,
     progress: &mut dyn FnMut(u64),
 ) -> Result<T, Unfinished> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = Guarded(command.spawn().map_err(Unfinished::NotStarted)?);
+    let mut child = ChildGuard(command.spawn().map_err(Unfinished::NotStarted)?);
     // This sender keeps the channel open after the child has closed its pipes.
     let (sender, output) = mpsc::sync_channel(MAX_QUEUED_LINES);
     if let Some(mut input) = child.0.stdin.take() {
@@ -88,7 +88,7 @@ pub(super) fn supervise<T: DeserializeOwned + Send + 'static>(
         let sender = sender.clone();
         thread::spawn(move || read_lines(stderr, None, &sender));
     }
-    let supervised = Supervised {
+    let supervised = Supervision {
         child,
         output,
         open_pipes: 2,
@@ -102,7 +102,7 @@ pub(super) fn supervise<T: DeserializeOwned + Send + 'static>(
     supervised.wait(limit)
 }
 
-impl<T> Supervised<'_, T> {
+impl<T> Supervision<'_, T> {
     fn wait(mut self, limit: Duration) -> Result<T, Unfinished> {
         let mut ended: Option<(ExitStatus, Duration)> = None;
         loop {
@@ -129,8 +129,8 @@ impl<T> Supervised<'_, T> {
                 ended = status.map(|status| (status, now));
             }
             match ended {
-                // A process that the strategy left behind may hold the pipes.
-                Some((status, at)) if self.open_pipes == 0 || now > at + GRACE => {
+                // A process started by the strategy may still hold the pipes.
+                Some((status, at)) if self.open_pipes == 0 || now > at + EXIT_GRACE => {
                     return Err(Unfinished::Ended { status, stage: self.stage, last_line: self.last_line });
                 }
                 None if now > limit => {
@@ -143,7 +143,10 @@ impl<T> Supervised<'_, T> {
 
     fn await_exit(&mut self) {
         let watch = Stopwatch::start();
-        while self.open_pipes > 0 && watch.elapsed() < GRACE && matches!(self.child.0.try_wait(), Ok(None)) {
+        while self.open_pipes > 0
+            && watch.elapsed() < EXIT_GRACE
+            && matches!(self.child.0.try_wait(), Ok(None))
+        {
             match self.output.recv_timeout(HEARTBEAT) {
                 Ok(Output::Text(line)) => self.print(line),
                 Ok(Output::Closed) => self.open_pipes -= 1,
@@ -153,7 +156,7 @@ impl<T> Supervised<'_, T> {
     }
 
     fn print(&mut self, line: String) {
-        if self.printed == Printed::Shown {
+        if self.printed == OutputMode::Shown {
             // stderr may be closed.
             let _ = writeln!(std::io::stderr(), "{line}");
         }
@@ -233,7 +236,7 @@ impl Stage {
 
 #[derive(Debug, thiserror::Error)]
 pub enum Unfinished {
-    #[error("a strategy is checked in a process of its own, which cannot be started: {0}")]
+    #[error("cannot start the process that checks the strategy: {0}")]
     NotStarted(#[source] std::io::Error),
     #[error("the strategy {} {}{}", describe_end(*status), stage.describe(), describe_last_line(last_line))]
     Ended { status: ExitStatus, stage: Stage, last_line: String },
@@ -244,14 +247,12 @@ pub enum Unfinished {
 impl Unfinished {
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::NotStarted(_) => "check that the program may be executed and that processes may be started",
-            Self::Ended { .. } => "a strategy answers each candle and returns: it neither exits nor crashes",
+            Self::NotStarted(_) => "check that this program is executable and may start processes",
+            Self::Ended { .. } => "a strategy must return from every call: it must not exit or crash",
             Self::TimedOut { stage, elapsed, .. } if elapsed.saturating_sub(stage.moved) > *elapsed / 2 => {
-                "look for a loop that does not end, or for a wait"
+                "look for an endless loop or a blocking call"
             }
-            Self::TimedOut { .. } => {
-                "make it faster, give fewer candles, or raise the limit (--timeout of strategy check)"
-            }
+            Self::TimedOut { .. } => "speed it up, use fewer candles, or raise --timeout of strategy check",
         }
     }
 }
@@ -267,7 +268,7 @@ fn describe_end(status: ExitStatus) -> String {
 }
 
 fn describe_last_line(line: &str) -> String {
-    if line.is_empty() { String::new() } else { format!("; it printed last: {line}") }
+    if line.is_empty() { String::new() } else { format!("; its last output: {line}") }
 }
 
 fn describe_pace(stage: &Stage, elapsed: Duration) -> String {
@@ -277,7 +278,7 @@ fn describe_pace(stage: &Stage, elapsed: Duration) -> String {
         return String::new();
     }
     let pace = if stalled > STALL {
-        format!("candle {candle} alone took {}", describe_duration(stalled))
+        format!("candle {candle} took {} by itself", describe_duration(stalled))
     } else {
         let mean = elapsed.as_secs_f64() / shown as f64;
         format!("{shown} candles took {} each", describe_duration(Duration::from_secs_f64(mean)))
@@ -305,7 +306,7 @@ mod tests {
     fn run(script: &str, limit: Duration) -> Result<u32, Unfinished> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]);
-        supervise(command, b"request\n".to_vec(), NONCE, limit, Printed::Hidden, &mut |_| {})
+        supervise(command, b"request\n".to_vec(), NONCE, limit, OutputMode::Hidden, &mut |_| {})
     }
 
     fn reason(script: &str) -> String {
@@ -314,13 +315,13 @@ mod tests {
     }
 
     #[test]
-    fn only_a_line_with_the_nonce_is_a_reply() {
+    fn accepts_only_lines_with_the_nonce_as_replies() {
         let script = r#"read request; echo '{"Done":1}'; printf 'half a line'; printf '\nn0nce{"Done":7}\n'"#;
         assert_eq!(run(script, Duration::from_secs(20)).unwrap(), 7);
         let script = r#"echo 'nonce{"Done":1}'; exit 0"#;
         assert_eq!(
             reason(script),
-            "the strategy ended the process with code 0 in its first run; it printed last: nonce{\"Done\":1}"
+            "the strategy ended the process with code 0 in its first run; its last output: nonce{\"Done\":1}"
         );
     }
 
@@ -347,7 +348,7 @@ mod tests {
         let said = error.to_string();
         let begin = "the strategy did not finish within 0.7 s while checking memory (candle 12)";
         assert!(said.starts_with(begin), "{said}");
-        assert!(said.contains("candle 12 alone took"), "{said}");
+        assert!(said.contains("candle 12 took"), "{said}");
     }
 
     #[test]

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sharpe_ratio_is_of_all_days() {
+    fn sharpe_ratio_includes_days_without_trades() {
         // 3, 0 and 0: mean 1, sample variance (4 + 1 + 1) / 2 = 3.
         check(&[(1, 1), (5, 2)], 3, Some(1.0 / 3_f64.sqrt() * 365_f64.sqrt()));
         // 2 and -1: mean 0.5, sample variance 2 * 2.25 = 4.5.
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn growth_is_compounded_on_the_balance() {
+    fn growth_is_compounded() {
         // 100, 150, 75, 300: shares 1/2, -1/2, 3; three days; a fall of one half.
         let daily = Daily::of(&[50.0, -75.0, 225.0], Money::from_minor(100));
         near(daily.calmar, Some((3_f64.powf(365.0 / 3.0) - 1.0) / 0.5));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ratio_is_deflated_by_the_variants_that_are_known() {
+    fn deflates_sharpe_ratio_by_known_variants() {
         let profits = [1.0, 2.0, -1.0, 3.0, 1.0];
         let of = |variants, variance| {
             let mut daily = Daily::of(&profits, Money::from_minor(100));

@@ -60,7 +60,7 @@ impl DrawdownFold {
             return;
         }
         let amount = self.peak - self.balance;
-        // The peak never falls, so that no smaller amount is a larger part of it; nor is the deepest by amount ever smaller.
+        // The peak never falls, so a smaller amount is not a larger part of it.
         if amount > self.by_percent.amount {
             let Self { peak, peak_at, .. } = *self;
             let fall = Fall { amount, peak, peak_at, trough_at: at, recovered_at: None };
@@ -118,7 +118,7 @@ impl Fall {
 
 /// Returns a fall in percent of its peak; 0 if the peak is not positive.
 pub fn percent_of_peak(fall: Money, peak: Money) -> f64 {
-    // Times a hundred first, which is exact: 0.7 % is 0.7, and not 0.7000000000000001.
+    // Multiply by 100 first, which is exact: 0.7 % becomes 0.7, not 0.7000000000000001.
     if peak.is_positive() { fall.minor() as f64 * 100.0 / peak.minor() as f64 } else { 0.0 }
 }
 
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_deepest_fall_is_from_the_peak_before_it() {
+    fn drawdown_is_measured_from_the_preceding_peak() {
         check(&[], 0, 0.0, (None, None, None));
         check(&[100, 200], 0, 0.0, (None, None, None));
         check(&[-100, 50, -30], 100, 10.0, (None, Some(1), None));
@@ -165,13 +165,13 @@ mod tests {
     }
 
     #[test]
-    fn a_fall_ends_when_the_balance_is_back_at_its_peak() {
+    fn drawdown_ends_when_the_balance_is_back_at_its_peak() {
         check(&[-100, 50, 50, 10], 100, 10.0, (None, Some(1), Some(3)));
         check(&[-100, 200, -300, 100, 250], 300, 30_000.0 / 1_100.0, (Some(2), Some(3), Some(5)));
     }
 
     #[test]
-    fn the_deepest_in_percent_may_be_another_than_the_deepest_by_amount() {
+    fn deepest_drawdown_in_percent_may_differ_from_the_deepest_by_amount() {
         // 1,000 to 500; then 2,000 to 1,400.
         let fold = fold(&[-500, 1_500, -600]);
         assert_eq!(fold.by_amount(), drawdown(600, 30.0, (Some(2), Some(3), None)));
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_falls_from_nothing_has_no_percent() {
+    fn drawdown_from_zero_has_no_percentage() {
         let mut fold = DrawdownFold::new(Money::ZERO);
         fold.settle(Some(at(1)), Money::from_minor(-100));
         assert_eq!(fold.by_amount(), drawdown(100, 0.0, (None, Some(1), None)));
@@ -188,7 +188,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_deepest_in_percent_is_that_of_the_curve(
+        fn deepest_drawdown_in_percent_matches_the_curve(
             profits in prop::collection::vec(-90_i64..100, 0..60),
         ) {
             let balances = profits.iter().scan(1_000, |balance, profit| { *balance += profit; Some(*balance) });

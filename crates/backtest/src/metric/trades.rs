@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trades_are_counted_by_the_day() {
+    fn computes_trades_per_day() {
         for (settled, hours, expected) in [(12, 12, Some(24.0)), (0, 24, Some(0.0)), (5, 0, None)] {
             assert_eq!(trades_per_day(settled, &(Millis::ZERO..Millis::HOUR * hours)), expected);
         }

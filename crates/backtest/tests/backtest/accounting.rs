@@ -8,8 +8,8 @@ use candlewick_sdk::testkit::{gappy, random_walk};
 use candlewick_sdk::{CandleSeries, Money, Outcome};
 use std::collections::BTreeMap;
 
-/// One bot over five minutes that rise; it buys at these minutes. Expected are the states of its intents, the final
-/// balance and the unsettled stakes, in cents.
+/// Checks a bot that buys at these minutes of five rising ones: states of its intents, final balance and unsettled
+/// stakes in cents.
 fn check(buys: &[i64], states: &[IntentState], balance: i64, unsettled: i64) {
     let place = series("BTCUSDT", "1m");
     let candles = closing("BTCUSDT", "1m", &[1.0, 2.0, 3.0, 4.0, 5.0]);
@@ -27,19 +27,19 @@ fn check(buys: &[i64], states: &[IntentState], balance: i64, unsettled: i64) {
 }
 
 #[test]
-fn stakes_of_trades_that_the_data_never_ends_are_returned() {
+fn stakes_of_unsettled_trades_are_returned() {
     use IntentState::{Open, Settled};
     check(&[], &[], 100_000, 0);
     check(&[1], &[Settled], 100_800, 0);
     check(&[1, 3], &[Settled, Settled], 101_600, 0);
     check(&[4], &[Settled], 100_800, 0);
-    // It would open where the data ends.
+    // It would open at the end of the data.
     check(&[5], &[Open], 100_000, 1_000);
     check(&[4, 5], &[Settled, Open], 100_800, 1_000);
 }
 
 #[test]
-fn a_trade_without_a_price_is_refused_and_one_without_an_end_called_off() {
+fn trade_without_open_price_is_declined_and_without_close_price_cancelled() {
     let place = series("BTCUSDT", "1m");
     let all = closing("BTCUSDT", "1m", &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
     let kept: Vec<_> = all.candles().iter().filter(|candle| candle.time() != minute(2)).copied().collect();
@@ -67,7 +67,7 @@ fn a_trade_without_a_price_is_refused_and_one_without_an_end_called_off() {
 }
 
 #[test]
-fn the_final_balance_is_the_first_and_all_profits() {
+fn final_balance_is_initial_balance_plus_profits() {
     for seed in 0..20 {
         let place = series("BTCUSDT", "1m");
         let candles = if seed % 2 == 0 { random_walk(seed, 2_000) } else { gappy(seed, 2_000) };

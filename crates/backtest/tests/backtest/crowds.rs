@@ -1,4 +1,4 @@
-//! Many bots on few series: handed candles many at a time, they do what they do when each candle is an event.
+//! Many bots on few series behave alike with batches of candles and with single events.
 
 use crate::stage::{bot, markets, minute, series, settings};
 use candlewick_backtest::{Backtest, BacktestSettings};
@@ -172,7 +172,7 @@ impl Crowd {
         wanted.dedup();
         let of = |(symbol, interval): &(String, String)| candles(symbol, interval, &self.minutes);
         let own: Vec<CandleSeries> = wanted.iter().map(of).collect();
-        // Symbols whose bots also want prices have them from candles of half a minute.
+        // Symbols of bots that want prices have 30 s candles.
         let detail = |symbol: &str| candles(symbol, "30s", &self.minutes);
         let first = settings.session.bots[0].symbol.to_string();
         let details: Vec<CandleSeries> = if self.has_prices { vec![detail(&first)] } else { Vec::new() };
@@ -192,7 +192,7 @@ impl Crowd {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
-    fn candles_many_at_a_time_lead_to_the_same_journal_as_events_one_by_one(crowd in crowd()) {
+    fn batched_candles_give_the_same_journal_as_single_events(crowd in crowd()) {
         let (expected, expected_rows) = crowd.run(Interest::Everything);
         let (found, found_rows) = crowd.run(Interest::AllButCandles);
         for (place, (found, expected)) in found.iter().zip(&expected).enumerate() {

@@ -1,4 +1,4 @@
-//! Trades of a bot that are asked for some seconds after its decisions.
+//! Trades ordered some seconds after their decisions.
 
 use crate::lines::Counter;
 use crate::stage::{Extremes, Scripted, bot, closing, minute, run, series, settings};
@@ -8,7 +8,7 @@ use candlewick_sdk::testkit::random_walk;
 use candlewick_sdk::{CandleSeries, Millis};
 
 #[test]
-fn a_delayed_trade_opens_inside_of_the_next_candle_at_the_price_of_that_moment() {
+fn delayed_trade_opens_inside_the_next_candle_at_its_price() {
     let place = series("BTCUSDT", "1m");
     let candles = closing("BTCUSDT", "1m", &[100.0, 103.0, 109.0, 109.0]);
     let mut delayed = bot("a", place);
@@ -36,7 +36,7 @@ fn trades(delay_s: i64, latency_ms: i64) -> Finished {
 }
 
 #[test]
-fn a_delay_does_to_trades_what_a_latency_as_long_does() {
+fn delay_has_the_effect_of_an_equal_latency() {
     let rows = |finished: &Finished| {
         let row = |row: &candlewick_engine::IntentRow| {
             (row.approved.decision_time(), row.open_time, row.close_time, row.open_price, row.profit)

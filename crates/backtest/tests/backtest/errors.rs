@@ -1,11 +1,11 @@
-//! What keeps a run from starting, and what stops it.
+//! Errors that prevent or stop a run.
 
 use crate::lines::{Counter, Full};
 use crate::stage::{Scripted, bot, closing, markets, run, series, settings};
 use candlewick_backtest::{Backtest, BacktestSettings};
 use candlewick_sdk::{CandleSeries, Millis, Strategy};
 
-/// Two bots that want prices, on the series `BTCUSDT 1m` and `ETHUSDT 5m`.
+/// Returns the error of a run of two bots on `BTCUSDT 1m` and `ETHUSDT 5m`.
 fn refusal(
     candles: &[CandleSeries],
     details: &[CandleSeries],
@@ -30,7 +30,7 @@ fn fine(interval: &str) -> [CandleSeries; 2] {
 }
 
 #[test]
-fn a_series_without_candles_is_named_with_the_bot_that_needs_it() {
+fn missing_candles_are_reported_with_series_and_bot() {
     let [one, other] = both();
     assert_eq!(refusal(&[one], &[], [false; 2], |_| {}), "no candles of ETHUSDT 5m for bot \"e\"");
     let wrong = closing("BTCUSDT", "5m", &[1.0; 2]);
@@ -41,7 +41,8 @@ fn a_series_without_candles_is_named_with_the_bot_that_needs_it() {
 fn prices_between_candles_need_candles_that_end_on_their_grid() {
     let give = |bot: &str, series: &str, every| {
         format!(
-            "bot \"{bot}\" uses prices between candles: give candles finer than {series}, of which {every} ms is a multiple"
+            "bot \"{bot}\" uses prices between candles; add candles finer than {series} whose interval divides \
+             {every} ms"
         )
     };
     let [btc, eth] = fine("5s");
@@ -56,18 +57,18 @@ fn prices_between_candles_need_candles_that_end_on_their_grid() {
 }
 
 #[test]
-fn a_pace_of_prices_is_above_zero() {
+fn price_interval_must_be_positive() {
     for pace in [0, -5_000] {
         let still = |settings: &mut BacktestSettings| settings.price_every_ms = Millis::new(pace);
         let message = refusal(&both(), &fine("5s"), [true; 2], still);
-        assert!(message.starts_with(&format!("runtime.price_every_ms: {pace} is not a pace")), "{message}");
+        assert!(message.starts_with(&format!("runtime.price_every_ms: {pace} ms is too low")), "{message}");
         let still = |settings: &mut BacktestSettings| settings.price_every_ms = Millis::new(pace);
         assert_eq!(refusal(&both(), &fine("5s"), [false; 2], still), "");
     }
 }
 
 #[test]
-fn settings_are_refused_by_the_part_that_knows_them() {
+fn reports_errors_of_engine_and_simulator() {
     let negative = |settings: &mut BacktestSettings| settings.simulation.latency_ms = Millis::new(-1);
     assert!(refusal(&both(), &[], [false; 2], negative).contains("latency_ms"));
     let nameless = |settings: &mut BacktestSettings| settings.session.bots[1].name = "a".to_owned();
@@ -75,7 +76,7 @@ fn settings_are_refused_by_the_part_that_knows_them() {
 }
 
 #[test]
-fn a_journal_without_room_stops_the_run() {
+fn full_journal_stops_the_run() {
     let place = series("BTCUSDT", "1m");
     let candles = [closing("BTCUSDT", "1m", &[1.0; 10])];
     let start =

@@ -1,11 +1,11 @@
-//! Recorders of a test: the number of entries, or each in few words.
+//! Recorders of a test: the number of entries, or a short line for each.
 
 use crate::stage::START;
 use candlewick_engine::{Action, Entry, EventKind, Recorder};
 use candlewick_sdk::Millis;
 use std::io;
 
-/// Counts entries, whose time never goes back.
+/// Counts entries and asserts that their time never goes back.
 #[derive(Default)]
 pub(crate) struct Counter {
     pub(crate) entries: usize,
@@ -23,7 +23,7 @@ impl Recorder for Counter {
     }
 }
 
-/// Every entry in few words, with the seconds from the start.
+/// Renders each entry as a short line with the seconds since the start.
 #[derive(Default)]
 pub(crate) struct Words(pub(crate) Vec<String>);
 

@@ -9,7 +9,7 @@ use candlewick_sdk::{Candle, CandleSeries, Signal, Strategy};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// About 30 times what a bot is shown before the next bot's turn.
+/// About 30 times the number of candles shown to a bot per turn.
 const CANDLES: usize = 30_000;
 const INTERESTS: [Interest; 2] = [Interest::AllButCandles, Interest::Everything];
 
@@ -76,7 +76,7 @@ fn run(interest: Interest, panics_at: usize, room: usize) -> (Result<Finished, B
 }
 
 #[test]
-fn long_runs_do_not_depend_on_how_candles_are_handed_in() {
+fn long_runs_do_not_depend_on_batching() {
     let [together, alone] = INTERESTS.map(|interest| run(interest, usize::MAX, usize::MAX));
     assert_eq!(together.1, alone.1);
     let [together, alone] = [together.0.unwrap(), alone.0.unwrap()];
@@ -85,7 +85,7 @@ fn long_runs_do_not_depend_on_how_candles_are_handed_in() {
 }
 
 #[test]
-fn the_panic_of_a_strategy_reaches_the_caller() {
+fn panic_of_a_strategy_reaches_the_caller() {
     for interest in INTERESTS {
         for panics_at in [1, 3_001, 20_000, CANDLES] {
             let panic = catch_unwind(AssertUnwindSafe(|| run(interest, panics_at, usize::MAX)));
@@ -97,7 +97,7 @@ fn the_panic_of_a_strategy_reaches_the_caller() {
 }
 
 #[test]
-fn a_journal_without_room_ends_a_long_run() {
+fn full_journal_ends_a_long_run() {
     for interest in INTERESTS {
         for room in [0, 1, 2, 1_000, 20_000] {
             let (stopped, _) = run(interest, usize::MAX, room);

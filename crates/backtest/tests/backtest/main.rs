@@ -2,17 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
-// Candles, bots that follow a script, and a journal to read.
-mod lines;
-mod stage;
-// What a run does.
 mod accounting;
 mod crowds;
 mod entry_delay;
 mod errors;
+mod lines;
 mod long_runs;
 mod order;
 mod outside;
 mod prices;
-// What is said of it.
+mod stage;
 mod summary;

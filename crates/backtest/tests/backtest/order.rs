@@ -1,4 +1,4 @@
-//! What comes first when several things happen at one instant.
+//! Order of simultaneous events.
 
 use crate::lines::Words;
 use crate::stage::{Scripted, bot, closing, run, series, settings};
@@ -24,7 +24,7 @@ fn rising(symbol: &str) -> [CandleSeries; 2] {
 }
 
 #[test]
-fn a_settlement_comes_before_the_candle_of_its_instant_and_the_shorter_candle_first() {
+fn settlements_precede_candles_and_shorter_candles_longer_ones() {
     check(
         &[("BTCUSDT", "5m", &[5]), ("BTCUSDT", "1m", &[4, 5])],
         &rising("BTCUSDT"),
@@ -51,7 +51,7 @@ fn a_settlement_comes_before_the_candle_of_its_instant_and_the_shorter_candle_fi
 }
 
 #[test]
-fn series_of_one_interval_come_in_the_order_of_the_bots() {
+fn series_of_equal_interval_keep_the_order_of_the_bots() {
     let [one, _] = rising("BTCUSDT");
     let [other, _] = rising("AAA");
     check(

@@ -1,4 +1,4 @@
-//! Signals from outside among the candles and prices of a run.
+//! External signals among the candles and prices of a run.
 
 use crate::lines::Words;
 use crate::stage::{START, Scripted, bot, closing, markets, series, settings};
@@ -22,7 +22,7 @@ fn second(second: i64) -> Millis {
     START + Millis::from_seconds(second)
 }
 
-/// A run over three minutes that rise by 1 every 5 s, with prices each half minute.
+/// Runs over three minutes that rise by 1 every 5 s, with a price every 30 s.
 fn run(signals: Vec<(Millis, OutsideSignal)>, recorder: &mut dyn Recorder) -> Finished {
     let closes: Vec<f64> = (1..=36).map(|step| 100.0 + f64::from(step)).collect();
     let minutes: Vec<f64> = closes.iter().skip(11).step_by(12).copied().collect();
@@ -41,7 +41,7 @@ fn run(signals: Vec<(Millis, OutsideSignal)>, recorder: &mut dyn Recorder) -> Fi
 }
 
 #[test]
-fn a_signal_comes_after_the_candles_of_its_instant_and_before_its_prices_and_once() {
+fn external_signals_follow_candles_and_precede_prices() {
     let mut words = Words::default();
     let signals = vec![(second(75), signal("b")), (second(60), signal("a")), (second(60), signal("a"))];
     let finished = run(signals, &mut words);
@@ -60,7 +60,7 @@ fn a_signal_comes_after_the_candles_of_its_instant_and_before_its_prices_and_onc
 }
 
 #[test]
-fn a_signal_between_candles_is_a_trade_of_its_own_moment_whoever_records() {
+fn external_signal_between_candles_trades_at_its_own_time() {
     let by_events = run(vec![(second(75), signal("a"))], &mut Words::default());
     let by_stretches = run(vec![(second(75), signal("a"))], &mut Nothing);
     for finished in [by_events, by_stretches] {

@@ -1,4 +1,4 @@
-//! Strategies that look at prices between candles.
+//! Strategies that react to prices between candles.
 
 use crate::lines::Words;
 use crate::stage::{START, Scripted, SeenPrices, bot, closing, run, series, settings};
@@ -13,7 +13,7 @@ fn minutes_and_steps() -> (CandleSeries, CandleSeries) {
 }
 
 #[test]
-fn prices_are_the_closes_of_detail_candles_on_the_grid_and_come_after_the_candles() {
+fn prices_are_closes_of_detail_candles_and_follow_the_candles() {
     let (minutes, steps) = minutes_and_steps();
     let mut settings = settings(vec![bot("a", series("BTCUSDT", "1m"))]);
     settings.price_every_ms = Millis::from_seconds(30);
@@ -29,7 +29,7 @@ fn prices_are_the_closes_of_detail_candles_on_the_grid_and_come_after_the_candle
 }
 
 #[test]
-fn a_trade_is_decided_at_its_price_and_opened_on_the_path_of_the_detail() {
+fn trade_on_a_price_opens_on_the_detail_path() {
     let (minutes, steps) = minutes_and_steps();
     let settings = settings(vec![bot("a", series("BTCUSDT", "1m"))]);
     let mut strategy = Scripted::on(series("BTCUSDT", "1m"), &[]);
@@ -39,13 +39,13 @@ fn a_trade_is_decided_at_its_price_and_opened_on_the_path_of_the_detail() {
         run(&settings, vec![Box::new(strategy)], &[minutes], &[steps], &mut Words::default()).unwrap();
     let row = finished.book.rows()[0];
     assert_eq!((row.approved.decision_time(), row.open_time), (decided, Some(decided)));
-    // The step that opens at 75 s opens where the one before closed: 15 steps after 100. It closes 12 later.
+    // The step at 75 s opens at the previous close, 15 steps above 100. The trade closes 12 steps later.
     assert_eq!((row.open_price, row.close_price), (Some(115.0), Some(127.0)));
     assert_eq!(row.settled_at, Some(decided + Millis::MINUTE));
 }
 
 #[test]
-fn the_candle_and_the_price_of_an_instant_are_two_chances() {
+fn candle_and_price_of_an_instant_can_both_signal() {
     let (minutes, steps) = minutes_and_steps();
     let settings = settings(vec![bot("a", series("BTCUSDT", "1m"))]);
     let strategy = Scripted::on(series("BTCUSDT", "1m"), &[1]);

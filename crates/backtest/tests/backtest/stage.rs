@@ -21,7 +21,7 @@ pub(crate) fn series(symbol: &str, interval: &str) -> Series {
     Series { symbol: symbol.parse().unwrap(), interval: interval.parse().unwrap() }
 }
 
-/// Candles from the start on, each closing at one of these prices and opening where the one before closed.
+/// Creates candles from the start that close at these prices. Each opens at the previous close.
 pub(crate) fn closing(symbol: &str, interval: &str, closes: &[f64]) -> CandleSeries {
     let series = series(symbol, interval);
     let opens = closes.iter().take(1).chain(closes);
@@ -34,7 +34,7 @@ pub(crate) fn closing(symbol: &str, interval: &str, closes: &[f64]) -> CandleSer
     CandleSeries::new(series, opens.zip(closes).enumerate().map(candle).collect::<Vec<_>>()).unwrap()
 }
 
-/// A bot on a series, staking 10.00 for a minute from the moment of its signal.
+/// Creates a bot on a series with trades of 10.00 for a minute.
 pub(crate) fn bot(name: &str, series: Series) -> BotSettings {
     let bot = json!({
         "name": name, "symbol": series.symbol, "interval": series.interval, "strategy": "test",
@@ -43,7 +43,7 @@ pub(crate) fn bot(name: &str, series: Series) -> BotSettings {
     from_value(bot).unwrap()
 }
 
-/// 1,000.00, the default limits, and a venue that opens at once and reports a settlement when it happens.
+/// Returns 1,000.00, the default limits, and a venue without latency or settle delay.
 pub(crate) fn settings(bots: Vec<BotSettings>) -> BacktestSettings {
     BacktestSettings {
         session: SessionSettings {
@@ -63,10 +63,10 @@ pub(crate) fn settings(bots: Vec<BotSettings>) -> BacktestSettings {
     }
 }
 
-/// What a scripted strategy saw of prices: seconds from the start, and the price.
+/// Prices shown to a scripted strategy, with seconds since the start.
 pub(crate) type SeenPrices = Arc<Mutex<Vec<(i64, f64)>>>;
 
-/// Buys at the candles that close, and the prices that are seen, at these minutes.
+/// Buys on candle closes and prices at these minutes.
 pub(crate) struct Scripted {
     pub(crate) interval: Interval,
     pub(crate) buys: Vec<Millis>,
@@ -99,7 +99,7 @@ impl Strategy for Scripted {
     }
 }
 
-/// Bets on a return whenever a short index leaves its middle: many signals, and a state that remembers.
+/// Bets on a return whenever a short RSI leaves its middle: many signals and a long-lived state.
 pub(crate) struct Extremes(Rsi);
 
 impl Extremes {
@@ -127,7 +127,7 @@ impl Strategy for Extremes {
     }
 }
 
-/// Runs with each symbol's finest series as the venue's prices, unless `details` gives finer ones.
+/// Runs with the finest series of each symbol as prices of the venue, unless `details` has finer ones.
 pub(crate) fn run(
     settings: &BacktestSettings,
     strategies: Vec<Box<dyn Strategy>>,

@@ -1,4 +1,4 @@
-//! The figures of a run, against figures worked out by hand.
+//! Figures of a run, compared with hand-computed ones.
 
 use crate::stage::{Scripted, bot, minute, series, settings};
 use Outcome::{Cancelled, Draw, Lost, Won};
@@ -12,8 +12,8 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Candle, Interval, Millis, Money, Ohlcv, Outcome, Payout};
 use std::collections::BTreeMap;
 
-/// What becomes of an intent: nothing, no trade, or a settlement some seconds after its open, with a profit in cents
-/// and, when it is known, a payout in percent.
+/// End of an intent: none, no trade, or a settlement some seconds after its open, with a profit in cents and an
+/// optional payout in percent.
 #[derive(Clone, Copy)]
 enum Ending {
     StaysOpen,
@@ -26,7 +26,7 @@ use Ending::{Ends, EndsLate, NoPrice, NotSent, StaysOpen};
 
 const BALANCE: Money = Money::from_minor(1_000_000);
 
-/// The book of a bot that buys every minute, on a ladder of 10, 20 and 40, or always 10.
+/// Builds the book of a bot that buys every minute with this stake.
 fn book(stake: StakeSettings, endings: &[Ending]) -> TradeBook {
     let place = series("BTCUSDT", "1m");
     let mut settings = settings(vec![bot("a", place)]).session;
@@ -98,7 +98,7 @@ fn check_near(found: Option<f64>, expected: f64) {
 }
 
 #[test]
-fn mixed_stakes_and_payouts_are_each_judged_by_their_own() {
+fn mixed_stakes_and_payouts_each_use_their_own_break_even() {
     // Stakes 10, 20, 10, 10, 20, 40, 10, 10.
     let endings = [
         Ends(Lost, -1_000, Some(80)),
@@ -116,7 +116,7 @@ fn mixed_stakes_and_payouts_are_each_judged_by_their_own() {
     assert_eq!(counts, [7, 2, 3, 1, 1, 1]);
     assert_eq!((summary.pnl, summary.longest_losing_streak), (Money::from_minor(1_200), 2));
     check_near(summary.win_rate, 0.4);
-    // Staked 10 + 20 + 10 + 20 + 40 = 100; returned by wins only 18 + 38 + 18 + 37 + 74 = 185.
+    // Stakes: 10 + 20 + 10 + 20 + 40 = 100. Returns if all had won: 18 + 38 + 18 + 37 + 74 = 185.
     check_near(summary.break_even_by_money, 100.0 / 185.0);
     // Two trades at 80 %, one at 90 %, two at 85 %, each counted once.
     check_near(summary.break_even, (2.0 / 1.8 + 1.0 / 1.9 + 2.0 / 1.85) / 5.0);
@@ -130,7 +130,7 @@ fn mixed_stakes_and_payouts_are_each_judged_by_their_own() {
 }
 
 #[test]
-fn one_payout_gives_its_break_even_and_the_exact_binomial() {
+fn single_payout_gives_its_break_even_and_exact_binomial() {
     let endings = [Won, Won, Lost, Won]
         .map(|outcome| Ends(outcome, if outcome == Won { 800 } else { -1_000 }, Some(80)));
     let summary = Summary::of(&book(fixed(), &endings), BALANCE);
@@ -142,14 +142,14 @@ fn one_payout_gives_its_break_even_and_the_exact_binomial() {
 }
 
 #[test]
-fn without_every_payout_there_is_nothing_to_test_against() {
+fn unknown_payouts_have_no_p_value() {
     let summary = Summary::of(&book(fixed(), &[Ends(Won, 800, Some(80)), Ends(Lost, -1_000, None)]), BALANCE);
     check_near(summary.break_even, 5.0 / 9.0);
     assert_eq!(summary.p_value, None);
 }
 
 #[test]
-fn without_a_decided_trade_there_are_no_rates() {
+fn no_rates_without_a_decided_trade() {
     for endings in
         [&[][..], &[Ends(Draw, 0, Some(80)), Ends(Cancelled, 0, Some(80))], &[StaysOpen, StaysOpen]]
     {
@@ -160,7 +160,7 @@ fn without_a_decided_trade_there_are_no_rates() {
 }
 
 #[test]
-fn intents_that_never_came_to_be_are_refusals_and_no_trades() {
+fn unopened_intents_count_as_refusals_not_trades() {
     let summary =
         Summary::of(&book(fixed(), &[NoPrice, Ends(Won, 800, Some(80)), NotSent, NoPrice]), BALANCE);
     assert_eq!((summary.trades, summary.unsettled), (1, 0));
@@ -168,11 +168,11 @@ fn intents_that_never_came_to_be_are_refusals_and_no_trades() {
 }
 
 #[test]
-fn streaks_and_drawdowns_follow_the_order_of_settlements_and_not_of_decisions() {
+fn streaks_and_drawdowns_follow_the_order_of_settlements() {
     let (lost, late) = (Ends(Lost, -1_000, Some(80)), EndsLate(Won, 800, Some(80)));
     let endings = [late, lost, Ends(Won, 800, Some(80)), lost];
     let summary = Summary::of(&book(fixed(), &endings), BALANCE);
-    // 9,990 / 9,998 / 9,988 / 9,996, from 10,000; as decided it would have been from a peak of 10,008.
+    // 9,990 / 9,998 / 9,988 / 9,996 from 10,000. In the order of decisions the peak would be 10,008.
     assert_eq!(summary.max_drawdown.amount, Money::from_minor(1_200));
     check_near(Some(summary.max_drawdown.percent), 0.12);
     assert_eq!((summary.longest_winning_streak, summary.max_drawdown_by_percent), (1, summary.max_drawdown));

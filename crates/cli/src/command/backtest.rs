@@ -1,11 +1,11 @@
 //! `backtest`: runs the configured bots over stored candles.
 
 use super::report::write_page;
-use crate::arguments::{CandleArguments, basis_of, parse_journal};
-use crate::combinations::{combinations_of, conditions_of_bots, gate_lines, rule_numbers_of};
+use crate::arguments::{CandleArguments, parse_journal, replay_basis};
+use crate::combinations::{count_bot_conditions, count_rule_numbers, describe_combinations, gate_lines};
 use crate::context::{Context, block_on};
 use crate::failure::{Ending, Failure};
-use crate::host::{host, tell_candles};
+use crate::host::{host, report_candles};
 use crate::output::{show, write_trades};
 use crate::progress::{Terminal, with_spinner};
 use candlewick_app::backtest::{BacktestTerms, LatencyTerms, PreparedBacktest, Replayed};
@@ -28,61 +28,61 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --config, the built-in example bots; without --data and [sandbox].data, what the catalog has \
-                  of the bots' series; without a catalog, two weeks of synthetic candles.\n\nExamples:\n  candlewick backtest\n  \
-                  candlewick backtest --config my.toml --data BTCUSDT_1m.csv --sensitivity --html report.html\n  candlewick \
-                  backtest --data BTCUSDT@1m --from 2026-01-06 --to 2026-01-10\n  candlewick backtest --json --quiet"
+    after_help = "Examples:\n  candlewick backtest\n  candlewick backtest --config my.toml --data BTCUSDT_1m.csv --sensitivity --html report.html\n  candlewick \
+                  backtest --data BTCUSDT@1m --from 2026-01-06 --to 2026-01-10\n  candlewick backtest --json --quiet\n\n\
+                  Without --config, the built-in example bots are used. Without --data and [sandbox].data, candles come from the \
+                  catalog; without a catalog, they are two weeks of synthetic candles."
 )]
 pub(crate) struct BacktestArguments {
     #[command(flatten)]
     candles: CandleArguments,
-    /// Trade a list of signals from outside as well: a CSV file of times, as signals.list
+    /// List of external signals to trade as well: a CSV file of times, as signals.list
     #[arg(long, value_name = "FILE", value_parser = parse_list)]
     signals: Option<PathBuf>,
-    /// Write the trades as CSV
+    /// Trades to write, as CSV
     #[arg(long, value_name = "FILE")]
     trades: Option<PathBuf>,
-    /// Write the report as one self-contained HTML file, with charts of candles and trades
+    /// Report to write, as a self-contained HTML file with charts of candles and trades
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Write the journal, one line of JSON an entry; the file must not exist
+    /// Journal to write, as JSON Lines; the file must not exist
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
-    /// Results are not cached any more: accepted for the sake of scripts that name it
+    /// Ignored; results are no longer cached
     #[arg(long, hide = true)]
     no_cache: bool,
-    /// Shift entry and exit against each trade: the factor k of the price path's stress
+    /// Stress factor: shift entry and exit prices against each trade
     #[arg(long, value_name = "K", num_args = 0..=1, default_missing_value = "0.5")]
     stress: Option<f64>,
-    /// Repeat the run with other latencies, payouts, price paths and under stress, to see what of it they decide
+    /// Repeat the run with other latencies, payouts, price paths and under stress
     #[arg(long)]
     sensitivity: bool,
-    /// Take each order's latency from those that a live session's journal recorded, instead of latency_ms
+    /// Journal of a live session whose recorded latencies replace latency_ms
     #[arg(long, value_name = "JOURNAL", value_parser = parse_journal)]
     latency_from: Option<String>,
-    /// Which of the recorded latencies each order draws
+    /// Seed for drawing from the recorded latencies
     #[arg(long, value_name = "N", default_value_t = 1, requires = "latency_from")]
     latency_seed: u64,
 }
 
-const WITHOUT_SENSITIVITY: &str = "The run was not repeated on other settings: `candlewick backtest --sensitivity` with the \
-                                   same arguments shows what latency, payout, price path and stress decide of it.";
+const WITHOUT_SENSITIVITY: &str = "Sensitivity was not tested. Run `candlewick backtest --sensitivity` with the same arguments \
+                                   to see the effect of latency, payout, price path and stress.";
 
 pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let progress = Terminal(context.global);
     let candles = arguments.candles.choice();
     let latency =
-        arguments.latency_from.as_deref().map(|journal| latency_of(journal, arguments.latency_seed));
+        arguments.latency_from.as_deref().map(|journal| read_latency(journal, arguments.latency_seed));
     let (stress, latency, signals) = (arguments.stress, latency.transpose()?, arguments.signals.clone());
     let terms = BacktestTerms { candles: candles.clone(), stress, latency, signals };
     let (prepared, strategies) = terms.prepare(&context.global.config, context.registry, &progress)?;
-    tell_candles(&prepared.candles.series);
+    report_candles(&prepared.candles.series);
     let run = prepared.replay(strategies, arguments.journal.as_deref(), &progress)?;
     let book = &run.finished.book;
     let coarse = candles.check_trades(&prepared.loaded, &prepared.candles.markets, book)?;
-    let sensitivity = arguments.sensitivity.then(|| sensitivity_of(&prepared, context)).transpose()?;
+    let sensitivity = arguments.sensitivity.then(|| test_sensitivity(&prepared, context)).transpose()?;
     if arguments.no_cache {
-        tracing::warn!("--no-cache does nothing any more: every backtest is run");
+        tracing::warn!("--no-cache has no effect: results are no longer cached");
     }
     report(prepared, run, (coarse, sensitivity), (arguments, context))
 }
@@ -90,25 +90,25 @@ pub(super) fn run(arguments: &BacktestArguments, context: &Context<'_>) -> Resul
 fn parse_list(text: &str) -> Result<PathBuf, String> {
     if text == "-" {
         return Err(
-            "signals on standard input have no time among past candles: name a list, a CSV file of times"
+            "signals on standard input have no time and cannot be backtested: name a CSV file of times"
                 .to_owned(),
         );
     }
     Ok(PathBuf::from(text))
 }
 
-fn latency_of(journal: &str, seed: u64) -> Result<LatencyTerms, Failure> {
+fn read_latency(journal: &str, seed: u64) -> Result<LatencyTerms, Failure> {
     let url: JournalUrl = journal.parse()?;
     let delays = block_on(async { Delays::read(&mut Reader::open(&url).await?, None).await })?;
     Ok(LatencyTerms { delays, seed, journal: url.to_string() })
 }
 
-fn sensitivity_of(prepared: &PreparedBacktest, context: &Context<'_>) -> Result<Sensitivity, Failure> {
+fn test_sensitivity(prepared: &PreparedBacktest, context: &Context<'_>) -> Result<Sensitivity, Failure> {
     if !prepared.signals.is_empty() {
-        let problem = "--sensitivity repeats the run of the strategies alone: leave it, or signals.list, out";
+        let problem = "--sensitivity does not support signals.list: omit one of them";
         return Err(Failure::configuration(problem));
     }
-    let repeated = with_spinner("Repeating the run on other settings", context.global, || {
+    let repeated = with_spinner("Testing sensitivity", context.global, || {
         prepared.repeat(context.registry, None, Sensitivity::of)
     });
     Ok(repeated?)
@@ -120,17 +120,17 @@ fn report(
     (coarse_trades, sensitivity): (Option<String>, Option<Sensitivity>),
     (arguments, context): (&BacktestArguments, &Context<'_>),
 ) -> Result<Ending, Failure> {
-    let variants = variants_of(&prepared, arguments, context)?;
-    let caveats = caveats_of(&prepared, arguments);
-    let background = background_of(&prepared, &run.finished, context);
+    let variants = variant_counter(&prepared, arguments, context)?;
+    let caveats = collect_caveats(&prepared, arguments);
+    let background = build_background(&prepared, &run.finished, context);
     let PreparedBacktest { loaded, settings, header, candles, coarse, .. } = prepared;
     let Replayed { finished, journal_hash, elapsed } = run;
     let span = candles.span();
     let Candles { series, hash, notices, .. } = candles;
     let mut notices: Vec<String> = coarse.or(coarse_trades).into_iter().chain(notices).collect();
-    notices.extend(notice_of_not_built(finished.longer_not_built));
+    notices.extend(describe_unbuilt_candles(finished.longer_not_built));
     notices.extend(trades_that_found_out(&settings.session, &finished.book));
-    notices.extend(combinations_of(&loaded.config.bots, context.registry));
+    notices.extend(describe_combinations(&loaded.config.bots, context.registry));
     let prices = if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair };
     let balance = loaded.initial_balance()?;
     let bots = &settings.session.bots;
@@ -159,7 +159,7 @@ fn report(
         sensitivity,
         variants,
         gates: gate_lines(&loaded, &series, &settings.simulation, context)?,
-        conditions: conditions_of_bots(&loaded, &series, context)?,
+        conditions: count_bot_conditions(&loaded, &series, context)?,
     });
     if let Some(host) = host() {
         host.trades(&finished.book, &loaded.config.bots, finished.money_scale);
@@ -185,7 +185,7 @@ fn report(
     show(&report, context.global)
 }
 
-fn variants_of(
+fn variant_counter(
     prepared: &PreparedBacktest,
     arguments: &BacktestArguments,
     context: &Context<'_>,
@@ -205,14 +205,14 @@ fn variants_of(
     Ok(Some(VariantCounter { ledger, tried, look }))
 }
 
-fn caveats_of(prepared: &PreparedBacktest, arguments: &BacktestArguments) -> Caveats {
+fn collect_caveats(prepared: &PreparedBacktest, arguments: &BacktestArguments) -> Caveats {
     let PreparedBacktest { settings, candles, has_simulated_latency, .. } = prepared;
-    let basis = basis_of(&arguments.candles.choice(), candles.prices);
+    let basis = replay_basis(&arguments.candles.choice(), candles.prices);
     let basis = ReplayBasis { has_simulated_latency: *has_simulated_latency, ..basis };
     Caveats::of_replay(basis, &settings.simulation, &settings.session.bots)
 }
 
-fn background_of(prepared: &PreparedBacktest, finished: &Finished, context: &Context<'_>) -> Background {
+fn build_background(prepared: &PreparedBacktest, finished: &Finished, context: &Context<'_>) -> Background {
     let PreparedBacktest { loaded, settings, candles, seen_payout_percent, .. } = prepared;
     let (bots, book, simulation) = (&loaded.config.bots, &finished.book, &settings.simulation);
     Background {
@@ -223,16 +223,16 @@ fn background_of(prepared: &PreparedBacktest, finished: &Finished, context: &Con
         revised_candles: candles.revised,
         unset_steps: unset_price_steps(&candles.markets, &simulation.ticks),
         reversals: candles.series.iter().map(Reversals::from_candles).collect(),
-        rule_numbers: rule_numbers_of(loaded, context.registry),
+        rule_numbers: count_rule_numbers(loaded, context.registry),
         stale_longer: stale_longer(bots, &finished.longer_staleness),
     }
 }
 
-fn notice_of_not_built(count: u64) -> Option<String> {
+fn describe_unbuilt_candles(count: u64) -> Option<String> {
     (count > 0).then(|| {
         let candles = counted(count, "longer candle", "longer candles");
         format!(
-            "{candles} not built: too many shorter candles inside are missing (data.longer_share_percent)"
+            "{candles} not built: too many of their shorter candles are missing (data.longer_share_percent)"
         )
     })
 }

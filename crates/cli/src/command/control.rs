@@ -17,37 +17,36 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "What is open cannot be cut short: it is tracked to its end. The bot is found by its journal: that \
-                        of the configuration, or --journal as the bot was given it; and by --config from any folder, \
-                        while one bot runs by it. The order goes through its socket and through the journal's \
-                        database; a process that holds the journal and does not acknowledge it is an error.\nWhere no bot runs, an order in the journal \
-                        and a file halt one that starts; `touch candlewick.db.HALT` does the same by hand.\n\n\
-                        Examples:\n  candlewick halt\n  candlewick halt --reason \"news at noon\" --config config/demo.toml\n  candlewick halt --journal run.db"
+    after_help = "Examples:\n  candlewick halt\n  candlewick halt --reason \"news at noon\" --config config/demo.toml\n  candlewick halt --journal run.db\n\n\
+                  Open trades are tracked until they settle. The bot is found by its journal (--journal, or journal.url of the \
+                  configuration), or by --config if a single bot uses it. The order is sent through the bot's socket and its \
+                  journal; a bot that does not acknowledge it is an error.\nIf no bot is running, the order and a HALT file \
+                  halt the next start. `touch candlewick.db.HALT` has the same effect."
 )]
 pub(crate) struct HaltArguments {
-    /// Why, for the journal
+    /// Reason, recorded in the journal
     #[arg(long, value_name = "TEXT", default_value = "ordered by hand")]
     reason: String,
     #[command(flatten)]
     journal: JournalArguments,
 }
 
-const BY_HAND: &str = "to halt a bot all the same, make the file that lies beside its journal, with .HALT after its \
-                       name: candlewick.db.HALT";
+const HALT_FILE_HINT: &str = "to halt the bot anyway, create a file next to its journal, named like the journal with .HALT \
+                              appended: candlewick.db.HALT";
 
 pub(super) fn run_halt(arguments: &HaltArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let found = arguments.journal.load_of_bot(context);
+    let found = arguments.journal.load_running(context);
     let (paths, journal) = found
         .and_then(|(loaded, url)| Ok((control_paths(&loaded)?, url)))
-        .map_err(|failure| failure.help(BY_HAND))?;
+        .map_err(|failure| failure.hint(HALT_FILE_HINT))?;
     let (document, text) = match block_on(halt(&paths, &journal, &arguments.reason))? {
         Halted::ByOrder(state) => {
             (json!({ "halted": true, "bot_runs": true, "state": state }), describe(&state))
         }
         Halted::ByFile(file) => {
             let text = format!(
-                "No bot runs on {journal}. The file {} is there now, and an order in the journal: a bot that starts on it opens no \
-                 trade until `candlewick resume`. A bot with another journal is not halted: name it with --journal or --config.",
+                "No bot is running on {journal}. Created {} and recorded the order in the journal: the next start opens no trades \
+                 until `candlewick resume`. To halt a bot with another journal, pass --journal or --config.",
                 file.display()
             );
             (json!({ "halted": true, "bot_runs": false, "halt_file": file }), text)
@@ -55,18 +54,16 @@ pub(super) fn run_halt(arguments: &HaltArguments, context: &Context<'_>) -> Resu
         Halted::ByJournal { error } => {
             let cause = error.source().map_or(String::new(), |cause| format!(" ({cause})"));
             let text = format!(
-                "No bot runs on {journal}. An order in the journal halts a bot that starts on it, until `candlewick resume`. There is no \
-                 file beside it: {error}{cause}.",
+                "No bot is running on {journal}. Recorded the order in the journal: the next start opens no trades until \
+                 `candlewick resume`. The HALT file was not created: {error}{cause}.",
             );
             (json!({ "halted": true, "bot_runs": false, "halt_file": null }), text)
         }
         Halted::Unconfirmed { error, file } => {
             let file = file.display();
             let rest = error.help_text().map_or(String::new(), |help| format!("{help}; "));
-            let help = format!(
-                "{rest}the file {file} is there now, and a bot that looks for it halts within a second"
-            );
-            return Err(Failure::from(error).help(help));
+            let help = format!("{rest}created {file}; a bot that checks for this file halts within a second");
+            return Err(Failure::from(error).hint(help));
         }
     };
     show_as(&document, || text, context.global)
@@ -74,9 +71,8 @@ pub(super) fn run_halt(arguments: &HaltArguments, context: &Context<'_>) -> Resu
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Removes the HALT file, if there is one, and orders the running bot to open trades again; drawdown peak and \
-                        loss streak are reset.\n\nExamples:\n  candlewick resume\n  candlewick resume --config config/demo.toml\n  candlewick resume \
-                        --journal run.db"
+    after_help = "Examples:\n  candlewick resume\n  candlewick resume --config config/demo.toml\n  candlewick resume \
+                  --journal run.db\n\nRemoves the HALT file, if there is one, and lets the running bot open trades again. Drawdown peak and loss streak are reset."
 )]
 pub(crate) struct ResumeArguments {
     #[command(flatten)]
@@ -84,34 +80,34 @@ pub(crate) struct ResumeArguments {
 }
 
 pub(super) fn run_resume(arguments: &ResumeArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (loaded, journal) = arguments.journal.load_of_bot(context)?;
+    let (loaded, journal) = arguments.journal.load_running(context)?;
     let paths = control_paths(&loaded)?;
-    let without = |removed: &Option<PathBuf>| {
-        removed.as_ref().map_or(String::new(), |file| format!("The file {} is removed.\n", file.display()))
+    let removal = |removed: &Option<PathBuf>| {
+        removed.as_ref().map_or(String::new(), |file| format!("Removed {}.\n", file.display()))
     };
     let (document, text) = match block_on(resume(&paths, &journal))? {
         Resumed::ByOrder { state, removed } => {
-            let text = format!("{}{}", without(&removed), describe(&state));
+            let text = format!("{}{}", removal(&removed), describe(&state));
             (json!({ "bot_runs": true, "removed": removed, "state": state }), text)
         }
         Resumed::TakenBack { removed, orders } => {
             let text = format!(
-                "{}No bot runs here, and no order waits for one any more. One that was halted while it ran is still halted \
-                 when it starts again, until it is resumed then.",
-                without(&removed)
+                "{}No bot is running here, and pending halt orders were withdrawn. A bot that was halted while running starts \
+                 halted; resume it then.",
+                removal(&removed)
             );
             (json!({ "bot_runs": false, "removed": removed, "orders_taken_back": orders }), text)
         }
         Resumed::NothingToResume => {
             let (socket, file) = (paths.socket.display(), paths.halt_file.path().display());
-            let problem =
-                format!("nothing to resume: no bot listens at {socket}, and there is no file {file}");
+            let problem = format!("nothing to resume: no bot listens at {socket}, and {file} does not exist");
             if let Some(ended) = block_on(async { Ok::<_, Failure>(limit_reached(&journal).await) })? {
-                let problem = format!("nothing to resume: the run of this journal ended, {}", ended.words());
-                return Err(Failure::configuration(problem).help("a run that begins is held by the same limit: `candlewick halt` before it begins, then `candlewick resume`, from which its limits count anew"));
+                let problem =
+                    format!("nothing to resume: the run of this journal has ended, {}", ended.words());
+                return Err(Failure::configuration(problem).hint("the limit still applies to the next run; run `candlewick halt` before it starts and `candlewick resume` afterwards to reset its limits"));
             }
-            let help = "name the journal of the bot with --journal, or its configuration with --config";
-            return Err(Failure::configuration(problem).help(help));
+            let help = "pass the bot's journal with --journal, or its configuration with --config";
+            return Err(Failure::configuration(problem).hint(help));
         }
     };
     show_as(&document, || text, context.global)
@@ -119,11 +115,10 @@ pub(super) fn run_resume(arguments: &ResumeArguments, context: &Context<'_>) -> 
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The bot reads its own files, environment and arguments again, those that it was started with, and validates the \
-                  whole; kill -HUP does the same (a terminal that is closed ends a bot that was started in it). Limits ([risk]) and what [runtime] says of alarms and patience may change; anything \
-                  else is refused by name, as is a wrong configuration: then nothing has changed. What is open, in doubt or halted \
-                  stays so.\n\nExamples:\n  candlewick reload\n  candlewick reload --config config/demo.toml\n  candlewick reload --journal \
-                  run.db"
+    after_help = "Examples:\n  candlewick reload\n  candlewick reload --config config/demo.toml\n  candlewick reload --journal \
+                  run.db\n\nThe bot reads its own configuration files, environment and arguments again and validates them. Only \
+                  limits ([risk]) and alarms and timeouts in [runtime] may change. Any other change, or an invalid \
+                  configuration, is rejected as a whole. Open trades, orders of unknown status and halts are kept. `kill -HUP` has the same effect."
 )]
 pub(crate) struct ReloadArguments {
     #[command(flatten)]
@@ -131,12 +126,12 @@ pub(crate) struct ReloadArguments {
 }
 
 pub(super) fn run_reload(arguments: &ReloadArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    // Where the bot's own configuration is wrong by now, its journal is still found by --journal.
-    let (loaded, journal) = arguments.journal.load_of_bot(context)?;
+    // If the configuration has become invalid, --journal still finds the bot.
+    let (loaded, journal) = arguments.journal.load_running(context)?;
     let state = block_on(reload(&control_paths(&loaded)?, &journal))?;
     let changes = state.reloaded.as_ref().map(|reloaded| &reloaded.changes[..]).unwrap_or_default();
-    let what = if changes.is_empty() { "; nothing has changed." } else { ":" };
-    let mut lines = vec![format!("The settings were read again{what}")];
+    let what = if changes.is_empty() { "; nothing changed." } else { ":" };
+    let mut lines = vec![format!("Reloaded the settings{what}")];
     lines.extend(changes.iter().map(|change| format!("  {change}")));
     let text = format!("{}\n{}", lines.join("\n"), describe(&state));
     show_as(&json!({ "reloaded": state.reloaded, "state": state }), || text, context.global)
@@ -145,27 +140,27 @@ pub(super) fn run_reload(arguments: &ReloadArguments, context: &Context<'_>) -> 
 #[derive(Debug, Args)]
 #[command(
     group(ArgGroup::new("resolution").required(true)),
-    after_help = "Look at the venue's own list of trades first: a trade that the venue does not have, or that is not what was \
-                  asked for, is not adopted. A trade that the venue has lost after its close, by its id and in its list, \
-                  is settled by your word. A bot that runs gets the order; where none runs, it is written to the journal, and \
-                  the next start goes on with it.\n\nExamples:\n  candlewick resolve 17 --adopt \
+    after_help = "Examples:\n  candlewick resolve 17 --adopt \
                   01KE5ZTX2224ERMQE51J8Q9BC0\n  candlewick resolve 17 --not-opened --reason \"not in the venue's list\"\n  \
-                  candlewick resolve 17 --settled cancelled --reason \"the wallet has the stake back\""
+                  candlewick resolve 17 --settled cancelled --reason \"the wallet has the stake back\"\n\n\
+                  Check the venue's own list of trades first. --adopt is rejected if the venue does not have the trade, or if it \
+                  differs from the order. --settled is for a trade that the venue no longer lists after its close. A \
+                  running bot gets the order; otherwise it is written to the journal for the next start."
 )]
 pub(crate) struct ResolveArguments {
-    /// The intent, by its number
+    /// Number of the trade, without #
     #[arg(value_name = "INTENT")]
     intent: u64,
-    /// It is this trade of the venue
+    /// Venue id of the trade that the order opened
     #[arg(long, value_name = "VENUE_ID", group = "resolution", value_parser = parse_venue_id)]
     adopt: Option<VenueId>,
-    /// The venue has no trade of it
+    /// Confirm that the order opened no trade
     #[arg(long, group = "resolution")]
     not_opened: bool,
-    /// Its trade, which the venue no longer has, ended so
+    /// Outcome of a trade that the venue no longer lists: won, lost, draw or cancelled
     #[arg(long, value_name = "OUTCOME", group = "resolution", value_parser = parse_outcome)]
     settled: Option<Outcome>,
-    /// How you know, for the journal
+    /// Reason, recorded in the journal
     #[arg(long, value_name = "TEXT", default_value = "decided by hand")]
     reason: String,
     #[command(flatten)]
@@ -176,18 +171,18 @@ pub(crate) struct ResolveArguments {
 fn parse_venue_id(text: &str) -> Result<VenueId, String> {
     let id = VenueId::truncated(text);
     if text.is_empty() || id.as_str() != text {
-        return Err("use the identifier of the venue's list, of at most 63 characters".to_owned());
+        return Err("use the id from the venue's list, at most 63 characters".to_owned());
     }
     Ok(id)
 }
 
 fn parse_outcome(text: &str) -> Result<Outcome, String> {
     let named = Outcome::ALL.into_iter().find(|outcome| outcome.to_string().eq_ignore_ascii_case(text));
-    named.ok_or_else(|| "use won, lost, draw or cancelled (the stake came back)".to_owned())
+    named.ok_or_else(|| "use won, lost, draw or cancelled (stake returned)".to_owned())
 }
 
 pub(super) fn run_resolve(arguments: &ResolveArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (loaded, url) = arguments.journal.load_of_bot(context)?;
+    let (loaded, url) = arguments.journal.load_running(context)?;
     let intent = IntentId::new(arguments.intent);
     let settled = arguments.settled.map(Resolution::Settled);
     let resolution = arguments.adopt.map(Resolution::Adopt).or(settled).unwrap_or(Resolution::NotOpened);
@@ -197,14 +192,14 @@ pub(super) fn run_resolve(arguments: &ResolveArguments, context: &Context<'_>) -
         Resolved::InJournal { halted } => (None, halted),
     };
     let text = || {
-        let nobody = || {
+        let without_bot = || {
             let halted = halted.map(|why| format!(", halted: {why}")).unwrap_or_default();
-            format!("No bot runs; the next start goes on with it{halted}.")
+            format!("No bot is running; the next start applies this{halted}.")
         };
-        let next = state.as_ref().map_or_else(nobody, |state| describe(state));
+        let next = state.as_ref().map_or_else(without_bot, |state| describe(state));
         let what = match resolution {
-            Resolution::Adopt(_) | Resolution::NotOpened => "is in doubt no more".to_owned(),
-            Resolution::Settled(outcome) => format!("is settled as {outcome}, as you say"),
+            Resolution::Adopt(_) | Resolution::NotOpened => "is resolved".to_owned(),
+            Resolution::Settled(outcome) => format!("is settled as {outcome}"),
         };
         format!("Trade #{intent} {what}. {next}")
     };

@@ -14,30 +14,30 @@ use std::net::SocketAddr;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A process of its own: it reads the journal as it grows, and asks the bot for its state. Without a bot it shows what \
-                  the journal holds. Its end, or an attack on it, does not touch trading.\nThe link it prints signs one browser in, \
-                  once; then it prints the next. A browser is signed in until the dashboard ends.\n\n\
-                  Examples:\n  candlewick dashboard\n  candlewick dashboard --journal run.db --read-only"
+    after_help = "Examples:\n  candlewick dashboard\n  candlewick dashboard --journal run.db --read-only\n\n\
+                  The dashboard is a separate process that follows the journal and asks the bot for its state. Without a running bot \
+                  it shows the journal. Stopping it, or an attack on it, does not affect trading.\nThe printed link signs in one \
+                  browser, once; the next link is printed after its use. A browser stays signed in until the dashboard ends."
 )]
 pub(crate) struct DashboardArguments {
     #[command(flatten)]
     journal: JournalArguments,
-    /// Where to listen; port 0 takes a free port
+    /// Listen address; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     listen: SocketAddr,
-    /// Refuse halt and resume: only show
+    /// Disable halt and resume
     #[arg(long)]
     read_only: bool,
-    /// The name under which a proxy with TLS on this machine serves it
+    /// Public host name of a TLS proxy on this machine
     #[arg(long, value_name = "HOST")]
     tls_proxy: Option<String>,
-    /// Listen where others can reach it, without encryption: whoever reads along can halt the bot
+    /// Allow a network address without encryption; eavesdroppers can halt the bot
     #[arg(long)]
     allow_unencrypted_network: bool,
 }
 
 pub(super) fn run(arguments: &DashboardArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (loaded, journal) = arguments.journal.load_of_bot(context)?;
+    let (loaded, journal) = arguments.journal.load_running(context)?;
     context.write_log_as(&loaded.config.log);
     let watched = Watched { journal, paths: control_paths(&loaded)?, registry: context.registry.clone() };
     let DashboardArguments { listen, read_only, allow_unencrypted_network, .. } = *arguments;
@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &DashboardArguments, context: &Context<'_>) -> Resu
             return Err(AppError::from(error).into());
         }
         Err(JournalError::NotFound { .. }) => context.say(&format!(
-            "note: {} does not exist yet: the page fills itself once a bot writes it",
+            "note: {} does not exist yet; the page fills once a bot writes it",
             watched.journal
         )),
         Ok(_) | Err(_) => {}
@@ -72,7 +72,7 @@ async fn serve(
         print_json_line(&json!({ "address": dashboard.address, "link": link.url, "journal": journal }))?;
     } else {
         print(&format!(
-            "The page of {journal}. This link signs one browser in, once:\n\n  {}\n\nCtrl-C ends the page, and no bot.",
+            "Dashboard of {journal}. Sign in one browser with this link, valid once:\n\n  {}\n\nCtrl-C stops the dashboard, but no bot.",
             link.url
         ))?;
     }
@@ -80,7 +80,7 @@ async fn serve(
         tokio::select! {
             ending = interrupt.wait() => return Ok(ending),
             () = dashboard.ended() => {
-                let problem = anyhow::Error::msg("the dashboard ended by itself");
+                let problem = anyhow::Error::msg("the dashboard server stopped unexpectedly");
                 return Err(Failure::new(FailureKind::Unexpected, problem));
             }
             changed = links.changed() => {
@@ -91,7 +91,7 @@ async fn serve(
                 if context.global.json {
                     print_json_line(&json!({ "link": link.url, "used": link.used }))?;
                 } else {
-                    print(&format!("The link was used. For another browser:\n\n  {}\n", link.url))?;
+                    print(&format!("The link was used. Link for another browser:\n\n  {}\n", link.url))?;
                 }
             }
         }

@@ -12,10 +12,9 @@ use tokio::runtime::Runtime;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Looks at the configuration, the credentials, both APIs, the clocks, the disk, the journal and \
-                        the candle files.\nNothing is traded, and nothing is changed. Warnings do not fail; one FAIL \
-                        exits with 5.\n\n\
-                        Examples:\n  candlewick doctor\n  candlewick doctor --config config/demo.toml --json"
+    after_help = "Examples:\n  candlewick doctor\n  candlewick doctor --config config/demo.toml --json\n\n\
+                  Checks the configuration, the credentials, both APIs, the clocks, the disk, the journal and the candle \
+                  files, without trading or changing anything. Exits with 5 if a check reports FAIL; warnings do not fail."
 )]
 pub(crate) struct DoctorArguments {}
 
@@ -30,7 +29,7 @@ pub(super) fn run_doctor(_arguments: &DoctorArguments, context: &Context<'_>) ->
         findings.push(finding);
     };
     runtime.block_on(examine(&context.global.config, context.registry, &mut report));
-    // A look at a disk that never answers is not waited for.
+    // Does not wait for a disk that never responds.
     runtime.shutdown_background();
     printed?;
     let count = |mark| findings.iter().filter(|finding| finding.mark == mark).count();
@@ -42,23 +41,23 @@ pub(super) fn run_doctor(_arguments: &DoctorArguments, context: &Context<'_>) ->
         return Ok(Ending::Done);
     }
     let problem = format!("{failed} of {} checks failed", findings.len());
-    Err(Failure::check(problem).help("each FAIL says what to do; begin with the first"))
+    Err(Failure::check(problem).hint("follow the advice of each FAIL, starting with the first"))
 }
 
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  candlewick notify test --config config/demo.toml")]
 pub(crate) enum NotifyCommand {
-    /// Send a message to each channel that is configured, and say whether it was taken
+    /// Send a test message to each configured channel
     Test(TestArguments),
 }
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Each channel is asked once, whatever its rules say. Exits with 5 where a message was not taken.\n\nExamples:\n  \
-                  candlewick notify test --config config/demo.toml\n  candlewick notify test --config config/demo.toml --channel phone"
+    after_help = "Examples:\n  candlewick notify test --config config/demo.toml\n  candlewick notify test --config config/demo.toml --channel phone\n\n\
+                  Each channel gets one message, regardless of its filters. Exits with 5 if a message was not accepted."
 )]
 pub(crate) struct TestArguments {
-    /// Only this one, by its name in [notify.channels]
+    /// Name of the only channel to test, as in [notify.channels]
     #[arg(long, value_name = "NAME")]
     channel: Option<String>,
 }
@@ -69,20 +68,20 @@ pub(super) fn run_notify(command: &NotifyCommand, context: &Context<'_>) -> Resu
     let tested = block_on(async { Ok::<_, Failure>(test(&loaded, arguments.channel.as_deref()).await?) })?;
     let failed = tested.iter().filter(|tested| tested.problem.is_some()).count();
     let document = json!({ "failed": failed, "channels": tested });
-    show_as(&document, || as_table(&tested), context.global)?;
+    show_as(&document, || to_table(&tested), context.global)?;
     if failed == 0 {
         return Ok(Ending::Done);
     }
-    let problem = format!("{failed} of {} messages were not taken", tested.len());
-    Err(Failure::check(problem).help("docs/alerts.md says what each kind of channel needs"))
+    let problem = format!("{failed} of {} messages were not accepted", tested.len());
+    Err(Failure::check(problem).hint("see docs/alerts.md for the requirements of each kind of channel"))
 }
 
-fn as_table(tested: &[Tested]) -> String {
-    let mut shown = table(["channel", "kind", "taken", "ms", "problem"]);
+fn to_table(tested: &[Tested]) -> String {
+    let mut shown = table(["channel", "kind", "accepted", "ms", "problem"]);
     for Tested { channel, kind, problem, took_ms } in tested {
-        let taken = if problem.is_none() { "yes" } else { "no" };
+        let accepted = if problem.is_none() { "yes" } else { "no" };
         let problem = problem.as_deref().unwrap_or_default();
-        shown.add_row([channel, *kind, taken, &took_ms.to_string(), problem]);
+        shown.add_row([channel, *kind, accepted, &took_ms.to_string(), problem]);
     }
     shown.trim_fmt()
 }

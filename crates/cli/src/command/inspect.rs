@@ -1,4 +1,4 @@
-//! What a journal and its bot hold: `status`, `watch`, `explain`, `why` and `trades`.
+//! Inspection of a journal and its bot: `status`, `watch`, `explain`, `why` and `trades`.
 
 use crate::arguments::{AskedTime, parse_asked};
 use crate::context::{Context, JournalArguments, block_on};
@@ -20,27 +20,27 @@ use clap::builder::PossibleValuesParser;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Money and intents are read from the journal; a bot that runs is asked for its state besides. Without --journal \
-                  it is the configured journal, candlewick.db in this folder unless [journal] url names another; other journals \
-                  that lie here are named on stderr. With --quiet no table is printed: the exit code answers.\n\n\
-                  Examples:\n  candlewick status\n  candlewick status --journal run.db --json\n  candlewick status --running --quiet"
+    after_help = "Examples:\n  candlewick status\n  candlewick status --journal run.db --json\n  candlewick status --running --quiet\n\n\
+                  Money and trades are read from the journal, and the state from the running bot. Without --journal, the configured \
+                  journal is used: candlewick.db in this folder unless [journal] url is set. Other journals in this folder are listed on \
+                  stderr. With --quiet, only the exit code is set."
 )]
 pub(crate) struct StatusArguments {
     #[command(flatten)]
     journal: JournalArguments,
-    /// Health check: end with exit code 5 if no bot answers, an API of the venue is silent, or candles are late
+    /// Health check: exit with 5 if no bot responds, an API of the venue is silent, or candles are late
     #[arg(long)]
     running: bool,
 }
 
 pub(super) fn run_status(arguments: &StatusArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (loaded, url) = arguments.journal.load_of_bot(context)?;
+    let (loaded, url) = arguments.journal.load_running(context)?;
     let status = block_on(Status::read(&loaded, &url))?;
     if context.global.json || !context.global.quiet {
         show(&status, context.global)?;
     }
     if arguments.running && status.bot.is_none() {
-        return Err(Failure::check(format!("no bot answers on {}", status.journal)));
+        return Err(Failure::check(format!("no bot is running on {}", status.journal)));
     }
     let problems = status.bot.as_ref().map(RunState::venue_problems).unwrap_or_default();
     if arguments.running && !problems.is_empty() {
@@ -55,15 +55,14 @@ pub(super) fn run_status(arguments: &StatusArguments, context: &Context<'_>) -> 
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Prints a JSON object a line, the same as `live --json`, from now on until the bot ends or Ctrl-C; what this reader does not \
-                  take in time is left out and counted (\"event\":\"dropped\"). The bot waits for nobody who watches.\n\nExamples:\n  \
-                  candlewick watch\n  candlewick watch --journal run.db\n  candlewick watch --config config/demo.toml | jq 'select(.event \
-                  == \"settled\")'"
+    after_help = "Examples:\n  candlewick watch\n  candlewick watch --journal run.db\n  candlewick watch --config config/demo.toml | jq 'select(.event \
+                  == \"settled\")'\n\nPrints one JSON object per line, like `live --json`, from now until the bot ends or Ctrl-C. A slow \
+                  reader never blocks the bot: skipped events are counted (\"event\":\"dropped\")."
 )]
 pub(crate) struct WatchArguments {
     #[command(flatten)]
     journal: JournalArguments,
-    /// Print the JSON Schema of an event instead
+    /// Print the JSON Schema of the events and exit
     #[arg(long)]
     schema: bool,
 }
@@ -73,7 +72,7 @@ pub(super) fn run_watch(arguments: &WatchArguments, context: &Context<'_>) -> Re
         print_json(&event_schema())?;
         return Ok(Ending::Done);
     }
-    let (loaded, _) = arguments.journal.load_of_bot(context)?;
+    let (loaded, _) = arguments.journal.load_running(context)?;
     let paths = control_paths(&loaded)?;
     block_on(async {
         let mut interrupt = Interrupt::new()?;
@@ -93,18 +92,17 @@ pub(super) fn run_watch(arguments: &WatchArguments, context: &Context<'_>) -> Re
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The candles, the decision with its numbers, every request with its reply, the lists that ended a doubt, and \
-                  the settlement with what of it the journal shows to be right, in UTC; --raw and --json have what was said byte \
-                  for byte.\n\n\
-                  Examples:\n  candlewick explain 17\n  candlewick explain 17 --raw\n  candlewick explain 01KE5ZTX2224ERMQE51J8Q9BC0 --journal run.db --json"
+    after_help = "Examples:\n  candlewick explain 17\n  candlewick explain 17 --raw\n  candlewick explain 01KE5ZTX2224ERMQE51J8Q9BC0 --journal run.db --json\n\n\
+                  Shows the candles, the decision with its values, all requests and responses, the trade lists that resolved an \
+                  unknown status, and the settlement with its verification, in UTC. --raw and --json print recorded texts unchanged."
 )]
 pub(crate) struct ExplainArguments {
-    /// The number of the intent, or the venue's identifier of the trade
+    /// Number of the trade, or its id at the venue
     trade: String,
-    /// Show entries, requests and replies as they were recorded
+    /// Print entries, requests and responses as recorded
     #[arg(long, conflicts_with = "json")]
     raw: bool,
-    /// Compute the indicators also where more than 500,000 entries of the run come before the decision
+    /// Compute the indicators even if more than 500,000 entries precede the decision
     #[arg(long)]
     indicators: bool,
     #[command(flatten)]
@@ -128,20 +126,21 @@ pub(super) fn run_explain(arguments: &ExplainArguments, context: &Context<'_>) -
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without a time: the last ten signals that were opened or refused. With one, of each bot: the last candle that it saw by then, what its strategy said, the rule that refused it, and of a \
-                  rule or a combination each condition, whether it held, and the numbers in it.\n\nExamples:\n  candlewick why 2026-01-05T02:31:00Z\n  candlewick why 1767580260000 GBPUSD --journal \
-                  run.db --json\n  candlewick why 2026-01-05T02:31 --bot btc\n  candlewick why 02:31\n  candlewick why"
+    after_help = "Examples:\n  candlewick why 2026-01-05T02:31:00Z\n  candlewick why 1767580260000 GBPUSD --journal \
+                  run.db --json\n  candlewick why 2026-01-05T02:31 --bot btc\n  candlewick why 02:31\n  candlewick why\n\n\
+                  Without a time, shows the last ten signals, opened or rejected. With a time, shows for each bot the last candle, the \
+                  signal of its strategy, the rule that rejected it, and the conditions of a rule or combination with their values."
 )]
 pub(crate) struct WhyArguments {
-    /// A time such as 2026-01-05T12:00:00Z, seconds or milliseconds since 1970; 17:08 or "01-05 17:08", as live prints them, are the last before the journal's end
+    /// Time such as 2026-01-05T12:00:00Z, or Unix seconds or milliseconds; 17:08 and "01-05 17:08" mean the last occurrence in the journal
     #[arg(value_parser = parse_asked)]
     time: Option<AskedTime>,
-    /// Only bots on this symbol
+    /// Symbol of the bots to show
     symbol: Option<Symbol>,
-    /// Only the bot with this name
+    /// Name of the bot to show
     #[arg(long, value_name = "NAME")]
     bot: Option<String>,
-    /// Compute the conditions also where more than 500,000 entries of the run come before the candle
+    /// Compute the conditions even if more than 500,000 entries precede the candle
     #[arg(long)]
     indicators: bool,
     #[command(flatten)]
@@ -174,32 +173,33 @@ pub(super) fn run_why(arguments: &WhyArguments, context: &Context<'_>) -> Result
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "One line an intent, in the order of their decisions; it may be read while a bot runs. An intent whose \
-                  answer is awaited counts as in doubt.\n\nExamples:\n  candlewick trades\n  candlewick trades --last 20\n  candlewick trades --journal \
-                  run.db --bot btc-rsi --state settled --since 2026-01-05\n  candlewick trades --csv > trades.csv"
+    after_help = "Examples:\n  candlewick trades\n  candlewick trades --last 20\n  candlewick trades --journal \
+                  run.db --bot btc-rsi --state settled --since 2026-01-05\n  candlewick trades --csv > trades.csv\n\n\
+                  Prints one line per order, sorted by decision time, also while a bot is running. An order without a response counts \
+                  as of unknown status (in_doubt)."
 )]
 pub(crate) struct TradesArguments {
     #[command(flatten)]
     journal: JournalArguments,
-    /// Print CSV, with the keys of --json as header
+    /// Print CSV with the keys of --json as header
     #[arg(long, conflicts_with = "json")]
     csv: bool,
-    /// Only this bot's
+    /// Name of the bot
     #[arg(long, value_name = "NAME")]
     bot: Option<String>,
-    /// Only on this symbol
+    /// Symbol of the trades
     #[arg(long)]
     symbol: Option<Symbol>,
-    /// Only in this state
+    /// State of the trades
     #[arg(long, value_parser = PossibleValuesParser::new(TradeLine::STATES))]
     state: Option<String>,
-    /// Only decided at this time or later: a date, a time such as 2026-01-05T12:00:00Z or 17:08, or seconds or milliseconds since 1970
+    /// Earliest decision time: a date, a time such as 2026-01-05T12:00:00Z or 17:08, or Unix seconds or milliseconds
     #[arg(long, value_name = "TIME", value_parser = parse_asked)]
     since: Option<AskedTime>,
-    /// Only decided before this time
+    /// End of the decision times, exclusive
     #[arg(long, value_name = "TIME", value_parser = parse_asked)]
     until: Option<AskedTime>,
-    /// Only the last so many of these
+    /// Maximum number of trades, the latest ones
     #[arg(long, value_name = "COUNT")]
     last: Option<usize>,
 }
@@ -218,7 +218,7 @@ pub(super) fn run_trades(arguments: &TradesArguments, context: &Context<'_>) -> 
 }
 
 impl TradesArguments {
-    /// Reads a few of the last trades from their own entries, others from the whole journal.
+    /// Reads recent trades from their own entries if possible, otherwise from the whole journal.
     async fn read(&self, reader: &mut Reader, context: &Context<'_>) -> Result<TradeList, AppError> {
         let head = reader.head().await?.seq;
         if let Some(end) = reader.lines(head, 1).await?.first() {

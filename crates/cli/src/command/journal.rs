@@ -26,15 +26,15 @@ use std::path::{Path, PathBuf};
     after_help = "Examples:\n  candlewick journal verify\n  candlewick journal backup 2026-01-05.db --journal run.db\n  candlewick journal compact small.db --keep 90d\n  candlewick journal export january --journal run.db\n  candlewick journal project --rebuild"
 )]
 pub(crate) enum JournalCommand {
-    /// Check that every entry is as it was written
+    /// Verify that no entry was changed
     Verify(VerifyArguments),
-    /// Copy a journal, also while a bot writes it
+    /// Copy a journal, also while a bot is running
     Backup(BackupArguments),
-    /// Copy a journal without its old candles and polls
+    /// Copy a journal without old candles and polls
     Compact(CompactArguments),
-    /// Write trades, intents and figures as files for other programs
+    /// Export trades, orders and figures as files for other programs
     Export(ExportArguments),
-    /// Bring the tables of trades, intents and figures up to the last entry
+    /// Update the SQL tables of trades, orders and figures
     Project(ProjectArguments),
 }
 
@@ -49,19 +49,16 @@ pub(super) fn run(command: &JournalCommand, context: &Context<'_>) -> Result<End
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Computes the chain of hashes again, from the first entry to the last, each snapshot from the entries \
-                  before it, and the tables from the entries that they hold. Exit code 5 when one is not as it was written. The hash of the last entry stands for all before it: noted elsewhere, it shows later \
-                  that nobody made the journal anew.\n\nExamples:\n  candlewick journal verify\n  candlewick journal verify \
-                  --journal run.db --json"
-)]
+#[command(after_help = "Examples:\n  candlewick journal verify\n  candlewick journal verify \
+                  --journal run.db --json\n\nRecomputes the hash chain of all entries, the snapshots and the SQL tables. Exits with 5 on \
+                  a mismatch. Store the hash of the last entry elsewhere to prove later that the journal was not rewritten.")]
 pub(crate) struct VerifyArguments {
     #[command(flatten)]
     journal: JournalArguments,
 }
 
 #[derive(Debug, Serialize)]
-struct Sound {
+struct VerifiedJournal {
     journal: String,
     entries: u64,
     head_hash: String,
@@ -83,7 +80,7 @@ fn run_verify(arguments: &VerifyArguments, context: &Context<'_>) -> Result<Endi
         let mut reader = Reader::open(&url).await.map_err(RuntimeError::from)?;
         check_journal(&mut reader).await
     })?;
-    let sound = Sound {
+    let verified = VerifiedJournal {
         journal: url.to_string(),
         entries: verified.entries,
         head_hash: verified.head_hash.to_string(),
@@ -97,43 +94,43 @@ fn run_verify(arguments: &VerifyArguments, context: &Context<'_>) -> Result<Endi
         },
         compacted: compaction,
     };
-    show(&sound, context.global)
+    show(&verified, context.global)
 }
 
-impl fmt::Display for Sound {
+impl fmt::Display for VerifiedJournal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { journal, entries, head_hash, raw_exchanges, raw_exchanges_outside, .. } = self;
         write!(
             f,
-            "{journal}: {entries} entries and {raw_exchanges} raw exchanges, each as it was written; the last entry has the \
+            "{journal}: verified {entries} entries and {raw_exchanges} raw exchanges; the last entry has the \
              hash {head_hash}"
         )?;
         if *raw_exchanges_outside > 0 {
             write!(
                 f,
-                "\n{raw_exchanges_outside} raw exchanges of an earlier program lie outside the chain: nothing is said of them"
+                "\n{raw_exchanges_outside} raw exchanges of an earlier version are not part of the chain and were not verified"
             )?;
         }
         if self.snapshots > 0 {
-            write!(f, "\n{} snapshots, each what the entries before it come to", self.snapshots)?;
+            write!(f, "\n{} snapshots verified", self.snapshots)?;
         }
         if let Some(seq) = self.tables_up_to {
-            write!(f, "\nthe tables are what the entries up to {seq} come to")?;
+            write!(f, "\nSQL tables verified up to entry {seq}")?;
         }
         if let Some(compaction) = &self.compacted {
-            write!(f, "\n{}; nothing here shows that they were as they should be", left_out(compaction))?;
+            write!(f, "\n{}; the omitted data cannot be verified", describe_compaction(compaction))?;
         }
         for (why, count) in &self.snapshots_not_checked {
-            write!(f, "\n{count} snapshots not checked: {why}")?;
+            write!(f, "\n{count} snapshots not verified: {why}")?;
         }
         Ok(())
     }
 }
 
-pub(super) fn left_out(compaction: &Compaction) -> String {
+pub(super) fn describe_compaction(compaction: &Compaction) -> String {
     let Compaction { of, since, candles, exchanges, .. } = compaction;
     format!(
-        "compacted from {} entries, the last with the hash {}: {candles} candles and {exchanges} raw exchanges before {} were left out",
+        "compacted from {} entries, the last with the hash {}: {candles} candles and {exchanges} raw exchanges before {} omitted",
         of.seq,
         of.hash,
         utc(*since)
@@ -142,21 +139,20 @@ pub(super) fn left_out(compaction: &Compaction) -> String {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A journal is copied as it stands at one moment, also while a bot writes it: its file alone, copied by other \
-                  means, lacks what stands in the -wal file beside it. The copy is verified before it gets its name, is \
-                  its owner's alone, and is held by no process: name it with --journal to read it or to go on with it. A file \
-                  that is there is never replaced. A journal in PostgreSQL is copied with pg_dump.\n\nExamples:\n  \
-                  candlewick journal backup 2026-01-05.db\n  candlewick journal backup /mnt/safe/run.db --journal run.db --json"
+    after_help = "Examples:\n  candlewick journal backup 2026-01-05.db\n  candlewick journal backup /mnt/safe/run.db --journal run.db --json\n\n\
+                  The copy is consistent, also while a bot is running; copying the file by other means misses entries in the -wal \
+                  file. It is verified before it gets its name, is readable only by its owner, and is not locked: pass it to \
+                  --journal to read or continue it. Existing files are never replaced. Use pg_dump for a journal in PostgreSQL."
 )]
 pub(crate) struct BackupArguments {
-    /// The file to make
+    /// File to create
     file: PathBuf,
     #[command(flatten)]
     journal: JournalArguments,
 }
 
 #[derive(Debug, Serialize)]
-struct Copied<'a> {
+struct CopiedJournal<'a> {
     file: &'a Path,
     entries: u64,
     head_hash: String,
@@ -177,28 +173,28 @@ fn show_copy(
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
     let (entries, head_hash) = (verified.entries, verified.head_hash.to_string());
-    let rest = missing.as_ref().map(|missing| format!("\n{}", left_out(missing))).unwrap_or_default();
+    let rest =
+        missing.as_ref().map(|missing| format!("\n{}", describe_compaction(missing))).unwrap_or_default();
     let name = file.display();
     let text = format!("{name}: {entries} entries, verified; the last has the hash {head_hash}{rest}");
-    show_as(&Copied { file, entries, head_hash, missing }, || text, context.global)
+    show_as(&CopiedJournal { file, entries, head_hash, missing }, || text, context.global)
 }
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Candles go, and raw exchanges about no trade such as lists and wallets, where they are older than --keep at the \
-                  journal's last entry. Trades, decisions, refusals, settlements, notes and the exchanges about trades stay, \
-                  word for word. The first entry of the copy names the last one of the journal by its hash and says what was left out; \
-                  the rest has a chain of its own, which `journal verify` checks. The copy gets its name once a start from it would go \
-                  on from the same money, intents, limits and verdicts. The journal stays as it is: keep it where you may \
-                  want to prove what is missing in the copy. What needs old candles (`parity`, `why`, the indicators of `explain`) says \
-                  that they were left out.\n\nA journal that a bot writes is not compacted: stop the bot, or compact a \
-                  backup to read it. A journal in PostgreSQL is none of this command's.\n\nExamples:\n  candlewick journal compact small.db --keep 90d\n  \
-                  candlewick journal compact small.db --keep 30d --journal run.db --json"
+    after_help = "Examples:\n  candlewick journal compact small.db --keep 90d\n  candlewick journal compact small.db --keep 30d --journal run.db --json\n\n\
+                  Omits candles, and raw exchanges that are not about trades (lists, wallets), if they are older than --keep at the last \
+                  entry. Trades, decisions, rejections, settlements, notes and exchanges about trades are retained unchanged. The first entry of \
+                  the copy refers to the original by its hash and lists what was omitted; the rest has a hash chain of its own for \
+                  `journal verify`. The copy is tested before it gets its name: a start from it continues with the same money, trades, limits and \
+                  verdicts. The original is not changed; keep it if you need proof of the omitted data. Commands that need old \
+                  candles (`parity`, `why`, the indicators of `explain`) report that they were omitted.\n\nStop the bot first, or compact a \
+                  backup. Journals in PostgreSQL cannot be compacted."
 )]
 pub(crate) struct CompactArguments {
-    /// The file to make
+    /// File to create
     file: PathBuf,
-    /// How old candles and polls may be that are kept
+    /// Maximum age of retained candles and polls, such as 12h, 90d or 12w
     #[arg(long, value_name = "LENGTH", value_parser = parse_length, default_value = "90d")]
     keep: Millis,
     #[command(flatten)]
@@ -208,7 +204,7 @@ pub(crate) struct CompactArguments {
 fn run_compact(arguments: &CompactArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
     if url.file().is_none() {
-        let problem = anyhow::anyhow!("{url} lies on a server: only a journal in a file is compacted");
+        let problem = anyhow::anyhow!("{url} is not a file: only journals in files can be compacted");
         return Err(Failure::new(FailureKind::Configuration, problem));
     }
     let holder = block_on(async {
@@ -218,19 +214,19 @@ fn run_compact(arguments: &CompactArguments, context: &Context<'_>) -> Result<En
     let us = Holder::of_this_process("candlewick journal compact");
     if let Some(lease) = holder.filter(|lease| !LeaseTerms::default().is_over(lease, &us)) {
         let problem = anyhow::anyhow!(
-            "{} writes {url}: stop it, or compact a copy that `candlewick journal backup` makes",
+            "{} is writing {url}: stop it, or compact a copy made by `candlewick journal backup`",
             lease.holder
         );
         return Err(Failure::new(FailureKind::JournalHeld, problem));
     }
     let (compaction, verified) = block_on(async {
-        compact_journal(&url, &arguments.file, arguments.keep).await.map_err(without_wrapping)
+        compact_journal(&url, &arguments.file, arguments.keep).await.map_err(unwrap_journal_error)
     })?;
     show_copy(&arguments.file, &verified, Some(compaction), context)
 }
 
-/// A journal that cannot be read is no journal that cannot be written.
-fn without_wrapping(error: RuntimeError) -> Failure {
+/// Removes the wrapper about writing from errors of reading a journal.
+fn unwrap_journal_error(error: RuntimeError) -> Failure {
     match error {
         RuntimeError::Journal(error) => error.into(),
         other => other.into(),
@@ -239,15 +235,15 @@ fn without_wrapping(error: RuntimeError) -> Failure {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Makes a folder with `trades` (what became a trade), `intents` (every request, whatever became of it), with the keys \
-                  of `trades --json`, and `figures.json`, which is what `report --json` prints. The folder is there with all \
-                  of its files, or not at all; one that is there is left alone. It may be read while a bot runs.\n\nExamples:\n  \
-                  candlewick journal export january\n  candlewick journal export january --format ndjson --journal run.db"
+    after_help = "Examples:\n  candlewick journal export january\n  candlewick journal export january --format ndjson --journal run.db\n\n\
+                  Creates a folder with `trades` (opened trades) and `intents` (all orders), with the keys of `trades --json`, and \
+                  `figures.json`, the output of `report --json`. The folder appears only when complete; an existing one is never changed. A \
+                  running bot is not disturbed."
 )]
 pub(crate) struct ExportArguments {
-    /// The folder to make
+    /// Folder to create
     folder: PathBuf,
-    /// How trades and intents are written
+    /// Format of trades and orders
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     format: Format,
     #[command(flatten)]
@@ -256,9 +252,9 @@ pub(crate) struct ExportArguments {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// A header, then a line each
+    /// Comma-separated values with a header
     Csv,
-    /// A JSON document a line
+    /// One JSON document per line
     Ndjson,
 }
 
@@ -273,7 +269,10 @@ fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Endi
     let (_, url) = arguments.journal.load(context)?;
     let folder = &arguments.folder;
     if fs::symlink_metadata(folder).is_ok() {
-        return Err(Failure::configuration(format!("{} exists already", folder.display())));
+        return Err(Failure::configuration(format!(
+            "{} already exists: choose another folder",
+            folder.display()
+        )));
     }
     let contents = block_on(async { read_recent(&mut Reader::open(&url).await?).await })?;
     let intents = TradeFilter::default().apply(&contents)?;
@@ -284,18 +283,19 @@ fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Endi
     let figures = figures.map_err(Failure::unexpected)?;
     let ending = if arguments.format == Format::Csv { "csv" } else { "ndjson" };
     let files = [
-        (format!("trades.{ending}"), text_of(&trades, arguments.format)?),
-        (format!("intents.{ending}"), text_of(&every.iter().collect::<Vec<_>>(), arguments.format)?),
+        (format!("trades.{ending}"), serialize_lines(&trades, arguments.format)?),
+        (format!("intents.{ending}"), serialize_lines(&every.iter().collect::<Vec<_>>(), arguments.format)?),
         ("figures.json".to_owned(), figures + "\n"),
     ];
     write_folder(folder, &files)
         .map_err(|error| Failure::configuration(format!("cannot write {}: {error}", folder.display())))?;
     let (trades, intents) = (trades.len(), every.len());
-    let text = || format!("{}: {trades} trades of {intents} intents, and the figures", folder.display());
+    let text =
+        || format!("Exported {trades} trades, {intents} orders and the figures to {}", folder.display());
     show_as(&Exported { folder, trades, intents }, text, context.global)
 }
 
-fn text_of(lines: &[&TradeLine], format: Format) -> Result<String, Failure> {
+fn serialize_lines(lines: &[&TradeLine], format: Format) -> Result<String, Failure> {
     if format == Format::Csv {
         return to_csv(lines);
     }
@@ -310,13 +310,13 @@ fn text_of(lines: &[&TradeLine], format: Format) -> Result<String, Failure> {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The tables intents and figures and the view trades stand in the journal's own database, to be read with sqlite3 or psql; \
-                  a bot keeps them within seconds of its entries, and catches up after a start. This command does the same where no \
-                  bot runs: for a journal of an earlier program, or after a crash. Nothing that trades reads the tables; `journal verify` holds them to \
-                  the entries.\n\nExamples:\n  candlewick journal project\n  candlewick journal project --rebuild --journal run.db --json"
+    after_help = "Examples:\n  candlewick journal project\n  candlewick journal project --rebuild --journal run.db --json\n\n\
+                  The tables `intents` and `figures` and the view `trades` are in the journal's database, for sqlite3 or psql. A \
+                  running bot keeps them up to date within seconds. Use this command without a bot: for a journal of an earlier \
+                  version, or after a crash. Trading never reads the tables; `journal verify` checks them against the entries."
 )]
 pub(crate) struct ProjectArguments {
-    /// Empty the tables and make them again from the entries
+    /// Rebuild the tables from all entries
     #[arg(long)]
     rebuild: bool,
     #[command(flatten)]
@@ -324,7 +324,7 @@ pub(crate) struct ProjectArguments {
 }
 
 #[derive(Debug, Serialize)]
-struct UpToDate {
+struct ProjectedTables {
     journal: String,
     entries: u64,
     intents: u64,
@@ -335,8 +335,8 @@ fn run_project(arguments: &ProjectArguments, context: &Context<'_>) -> Result<En
     let projection = if arguments.rebuild { Projection::Anew } else { Projection::CatchUp };
     let holder = Holder::of_this_process("candlewick journal project");
     let Projected { up_to, intents } =
-        block_on(async { project_journal(&url, &holder, projection).await.map_err(without_wrapping) })?;
+        block_on(async { project_journal(&url, &holder, projection).await.map_err(unwrap_journal_error) })?;
     let (journal, entries) = (url.to_string(), up_to.seq);
-    let text = format!("{journal}: the tables hold {intents} intents, up to entry {entries}");
-    show_as(&UpToDate { journal, entries, intents }, || text, context.global)
+    let text = format!("{journal}: the tables are up to date ({intents} orders, {entries} entries)");
+    show_as(&ProjectedTables { journal, entries, intents }, || text, context.global)
 }

@@ -4,7 +4,7 @@ use crate::arguments::{parse_journal, parse_span, parse_speed};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt::Interrupt;
-use crate::live::{self, Detail, Header, ReadyRun, RunWords, Screen, run_until_stopped};
+use crate::live::{self, Detail, Header, ReadyRun, RunDescription, Screen, run_until_stopped};
 use crate::progress::Terminal;
 use candlewick_app::bots::BotSet;
 use candlewick_app::candles;
@@ -31,60 +31,58 @@ use std::sync::Arc;
   candlewick live --config config/demo.toml --for 1h
   candlewick live --sandbox --tui
 
-Exit codes: 0 when everything is settled; 4 when the venue is unreachable, or has trades or doubts whose end is not known when
-the run ends (the next start on the journal follows them); 6 when a limit or the kill switch stopped it; 130 after Ctrl-C.")]
+Exit codes: 0 after all trades settled; 4 if the venue is unreachable, or if results are still pending (the next start
+on the journal tracks them); 6 if a limit or the kill switch stopped the run; 130 after Ctrl-C.")]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct LiveArguments {
-    /// Start the embedded venue and trade there
+    /// Trade on the embedded sandbox venue
     #[arg(long)]
     pub(crate) sandbox: bool,
-    /// Trade at a broker that was added to this program, by its name
+    /// Name of a broker that is built into this program
     #[arg(long, value_name = "NAME", conflicts_with = "sandbox")]
     pub(crate) broker: Option<String>,
-    /// How many times faster than real time the embedded venue's clock runs; with max it waits for
-    /// the bots at every step, and for nothing else, and the run ends with the venue's candles
+    /// Speed of the embedded venue, as a factor of real time; max runs in lock-step with the bots
+    /// and ends with the candles
     #[arg(long, requires = "sandbox", value_name = "N|max", value_parser = parse_speed)]
     pub(crate) speed: Option<SandboxSpeed>,
-    /// Open nothing more after this much real time, track what is open to its end, and stop
+    /// Stop opening trades after this much real time, such as 1h, and end once all are settled
     #[arg(long = "for", value_name = "SPAN", value_parser = parse_span)]
     pub(crate) run_for: Option<Millis>,
-    /// Wait for a venue that is down instead of ending with exit code 4; Ctrl-C ends the wait
+    /// Wait for an unreachable venue instead of ending with exit code 4; Ctrl-C ends the wait
     #[arg(long, conflicts_with = "sandbox")]
     pub(crate) wait: bool,
-    /// Trade from the embedded venue's first candle to its last one, as a backtest does, and stop
+    /// Trade all candles of the embedded venue, as a backtest does, and stop at the last one
     #[arg(long, requires = "sandbox")]
     pub(crate) until_end: bool,
-    /// Trade real money: needed beside CANDLEWICK_ALLOW_REAL=yes
+    /// Trade real money; also requires CANDLEWICK_ALLOW_REAL=yes
     #[arg(long, conflicts_with = "sandbox")]
     pub(crate) real: bool,
-    /// Candle file of the embedded venue: SYMBOL_INTERVAL.csv (or .parquet) or
-    /// SYMBOL@INTERVAL=PATH, or SYMBOL@INTERVAL of the catalog; repeatable
+    /// Candles of the embedded venue, repeatable: a file SYMBOL_INTERVAL.csv (or .parquet),
+    /// SYMBOL@INTERVAL=PATH, or a catalog series SYMBOL@INTERVAL
     #[arg(long, requires = "sandbox", value_name = "FILE")]
     pub(crate) data: Vec<String>,
-    /// Trade by the rule in this file, in place of the configured bots: one bot for each symbol of
-    /// --data, on its longest candles
+    /// Rule file to trade instead of the configured bots: one bot per symbol of --data, on its
+    /// longest candles
     #[arg(long, requires = "sandbox", value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
-    /// Take signals from outside: a CSV list of times, read again when it changes, or - for
-    /// standard input, a JSON object a line
+    /// External signals: a CSV list of times, reloaded when it changes, or - for JSON Lines on
+    /// standard input
     #[arg(long, value_name = "FILE|-")]
     pub(crate) signals: Option<String>,
-    /// Show the run on the whole terminal: money, trades, bots, limits and log, with keys that
-    /// halt, resume and quit
+    /// Show a full-screen view of money, trades, bots, limits and log, with keys to halt, resume
+    /// and quit
     #[arg(long)]
     pub(crate) tui: bool,
-    /// Write the trades as CSV
+    /// Trades to write, as CSV
     #[arg(long, value_name = "FILE")]
     pub(crate) trades: Option<PathBuf>,
-    /// Where the journal is kept: a file, or sqlite://FILE or postgres://...; the embedded venue
-    /// keeps none without it
+    /// Journal: a file, sqlite://FILE or postgres://... [default: journal.url, none with --sandbox]
     #[arg(long, value_name = "FILE|URL", value_parser = parse_journal)]
     pub(crate) journal: Option<String>,
-    /// What goes wrong in the embedded venue: none, mixed, all, or names such as
-    /// errors:0.2,latency:300ms
+    /// Faults of the embedded venue: none, mixed, all, or a list such as errors:0.2,latency:300ms
     #[arg(long, requires = "sandbox", value_name = "PROFILE")]
     pub(crate) faults: Option<FaultProfile>,
-    /// Where the embedded venue listens; port 0 takes a free port
+    /// Listen address of the embedded venue; port 0 picks a free port
     #[arg(long, requires = "sandbox", value_name = "ADDRESS")]
     pub(crate) listen: Option<SocketAddr>,
 }
@@ -92,16 +90,16 @@ pub(crate) struct LiveArguments {
 pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     if arguments.tui {
         if context.global.json || context.global.quiet {
-            let problem = "--tui shows a run on the terminal: it goes with neither --json nor --quiet";
+            let problem = "--tui cannot be combined with --json or --quiet";
             return Err(Failure::configuration(problem));
         }
         if arguments.signals.as_deref() == Some("-") {
-            let problem = "--tui takes the keys of the terminal: signals on standard input do not go with it";
+            let problem = "--tui reads keys from standard input and cannot be combined with --signals -";
             return Err(Failure::configuration(problem));
         }
         live::check_full_screen()?;
     }
-    let (base, flags) = terms_of(arguments);
+    let (base, flags) = base_and_flags(arguments);
     let loaded = Loaded::read(&context.global.config, base, flags)?;
     if arguments.tui {
         context.log.form.set_json(false);
@@ -111,7 +109,8 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
     let real = if arguments.real { RealMoney::Asked } else { RealMoney::NotAsked };
     loaded.check_mode(real).map_err(Problems::from)?;
     if arguments.real && loaded.config.account.mode == Mode::Demo {
-        let problem = "--real asks for real money, and this is the demo wallet: leave --real out, or set it to \"real\"";
+        let problem =
+            "--real requests real money, but the wallet is the demo one: omit --real, or set it to \"real\"";
         return Err(Problems::from(loaded.problem("account.mode", problem).value("\"demo\"")).into());
     }
     let bots = BotSet::build(&loaded, context.registry)?;
@@ -122,28 +121,28 @@ pub(super) fn run(arguments: &LiveArguments, context: &Context<'_>) -> Result<En
     };
     let shown = (arguments.trades.as_deref(), context.global.json);
     let ending = live::report(outcome, &loaded, shown, stopwatch.elapsed());
-    context.say(&where_to_look(arguments, &loaded, context)?);
+    context.say(&describe_next_commands(arguments, &loaded, context)?);
     ending
 }
 
-fn where_to_look(
+fn describe_next_commands(
     arguments: &LiveArguments,
     loaded: &Loaded,
     context: &Context<'_>,
 ) -> Result<String, Failure> {
     if arguments.sandbox && arguments.journal.is_none() {
-        let words = "no journal was kept; with --journal run.db, `candlewick status --journal run.db` shows such a run later, and so do \
-                     trades, report and dashboard";
-        return Ok(words.to_owned());
+        let text =
+            "not recorded; add --journal run.db to inspect a run later (status, trades, report, dashboard)";
+        return Ok(text.to_owned());
     }
     let url = journal_url(loaded).map_err(Problems::from)?;
-    let named = live::named_by(arguments.journal.as_ref().map(|_| &url), &context.global.config);
+    let named = live::journal_arguments(arguments.journal.as_ref().map(|_| &url), &context.global.config);
     let commands = ["status", "trades", "dashboard"].map(|command| format!("candlewick {command}{named}"));
-    Ok(format!("look at it later: {}", commands.join(" | ")))
+    Ok(format!("inspect this run: {}", commands.join(" | ")))
 }
 
 struct Venue {
-    words: String,
+    description: String,
     connection: Connection,
     journal: JournalSession,
     control: ControlChannel,
@@ -157,10 +156,10 @@ async fn run_bots(
     bots: BotSet,
     context: &Context<'_>,
 ) -> Result<ControlFlow<Ending, Outcome>, Failure> {
-    // Listened for before anything begins, so that no interrupt is lost.
+    // Created first, so that no interrupt is lost.
     let mut interrupt = Interrupt::new()?;
     let real = if arguments.real { RealMoney::Asked } else { RealMoney::NotAsked };
-    let read_again = live::read_again(context, terms_of(arguments), real);
+    let read_again = live::read_again(context, base_and_flags(arguments), real);
     let venue = if arguments.sandbox {
         start_embedded(arguments, loaded, &bots, context).await?
     } else {
@@ -169,11 +168,11 @@ async fn run_bots(
             ControlFlow::Break(ending) => return Ok(ControlFlow::Break(ending)),
         }
     };
-    let Venue { words, connection, journal, control, embedded } = venue;
+    let Venue { description, connection, journal, control, embedded } = venue;
     let candles = embedded.as_ref().map(|(candles, _)| candles.clone());
     let end = candles.as_ref().filter(|_| connection.until.is_none()).map(|candles| candles.end);
-    let header = header(arguments, loaded, context, (words, candles))?;
-    let over = end.map(|end| tokio::spawn(say_when_over(Arc::clone(&connection.clock), end)));
+    let header = header(arguments, loaded, context, (description, candles))?;
+    let over = end.map(|end| tokio::spawn(warn_after_last_candle(Arc::clone(&connection.clock), end)));
     let outcome = run_until_stopped(ReadyRun {
         loaded,
         context,
@@ -210,7 +209,7 @@ async fn connect(
         connect_remote(loaded)?
     };
     if arguments.wait {
-        // Before the journal is taken hold of: nobody else is kept from it meanwhile.
+        // Before the journal is locked: other processes can use it meanwhile.
         let announce = |text: &str| context.log.print(text);
         tokio::select! {
             () = wait_for_venue(&connection, &loaded.config.bots, &announce) => {}
@@ -218,11 +217,11 @@ async fn connect(
         }
     }
     let (journal, control) = JournalSession::open_with_control(loaded).await?;
-    let words = match &arguments.broker {
-        Some(name) => format!("the broker {name} of this program"),
-        None => live::address_words(&loaded.config.broker.client.base_url),
+    let description = match &arguments.broker {
+        Some(name) => format!("built-in broker {name}"),
+        None => live::describe_address(&loaded.config.broker.client.base_url),
     };
-    Ok(ControlFlow::Continue(Venue { words, connection, journal, control, embedded: None }))
+    Ok(ControlFlow::Continue(Venue { description, connection, journal, control, embedded: None }))
 }
 
 async fn start_embedded(
@@ -234,7 +233,7 @@ async fn start_embedded(
     let (journal, control) = if arguments.journal.is_some() {
         let (mut journal, control) = JournalSession::open_with_control(loaded).await?;
         if let Err(error) = journal.check_fresh().await {
-            journal.give_back().await;
+            journal.release().await;
             return Err(error.into());
         }
         (journal, control)
@@ -242,20 +241,16 @@ async fn start_embedded(
         (JournalSession::None, ControlChannel::closed())
     };
     let Embedded { running, connection, start, end } = embedded(arguments, loaded, bots, context).await?;
-    tracing::info!(
-        url = running.base_url,
-        start = String::from(StartTime(start)),
-        "the embedded venue is ready"
-    );
+    tracing::info!(url = running.base_url, start = String::from(StartTime(start)), "embedded venue ready");
     let sandbox = &loaded.config.sandbox;
-    let words = live::sandbox_words(&running.base_url, sandbox.speed, &sandbox.faults);
-    Ok(Venue { words, connection, journal, control, embedded: Some((start..end, running)) })
+    let description = live::describe_sandbox(&running.base_url, sandbox.speed, &sandbox.faults);
+    Ok(Venue { description, connection, journal, control, embedded: Some((start..end, running)) })
 }
 
-async fn say_when_over(clock: Arc<dyn Clock>, end: Millis) {
-    // The last candle is known, and traded, shortly after its end.
+async fn warn_after_last_candle(clock: Arc<dyn Clock>, end: Millis) {
+    // The last candle is received and traded shortly after its close.
     drop(clock.sleep_until(end + Millis::MINUTE).await);
-    tracing::warn!("the venue's candles are over: no more trades will open; Ctrl-C ends the run");
+    tracing::warn!("the venue has no more candles and no trades will open; press Ctrl-C to end the run");
 }
 
 async fn embedded(
@@ -291,7 +286,7 @@ async fn embedded(
     Ok(embedded)
 }
 
-/// Decisions are left out at full speed, where there are too many to read.
+/// Hides decisions at full speed, which are too many to read.
 fn screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> Screen {
     let is_full_speed = arguments.sandbox && loaded.config.sandbox.speed.to_speed() == Speed::Max;
     let detail = if is_full_speed || context.global.json { Detail::Trades } else { Detail::All };
@@ -307,24 +302,24 @@ fn header(
     let url = journal_url(loaded).map_err(Problems::from)?;
     let is_kept = !arguments.sandbox || arguments.journal.is_some();
     let named = arguments.journal.as_ref().map(|_| &url);
-    Ok(Header::of(
+    Ok(Header::new(
         loaded,
         context.registry,
-        RunWords {
+        RunDescription {
             venue,
             wallet: if loaded.config.account.mode == Mode::Real { "REAL MONEY" } else { "demo" },
             begins: candles.as_ref().map(|candles| candles.start),
             candles: candles.map(|candles| {
-                let words = live::candle_words(loaded.config.sandbox.speed, candles, arguments.until_end);
-                words + &live::noted_words(&loaded.config.variants)
+                let span = live::describe_candles(loaded.config.sandbox.speed, candles, arguments.until_end);
+                span + &live::describe_variant_count(&loaded.config.variants)
             }),
             journal: is_kept.then(|| url.to_string()),
-            named_by: live::named_by(named, &context.global.config),
+            arguments: live::journal_arguments(named, &context.global.config),
         },
     ))
 }
 
-fn terms_of(arguments: &LiveArguments) -> (Base, Vec<Flag>) {
+fn base_and_flags(arguments: &LiveArguments) -> (Base, Vec<Flag>) {
     let base = if arguments.sandbox { Base::Sandbox } else { Base::Bare };
     let data = (!arguments.data.is_empty()).then_some(&arguments.data);
     let signals = arguments.signals.as_deref();

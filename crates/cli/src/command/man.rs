@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
     after_help = "Examples:\n  candlewick man ~/.local/share/man/man1\n  man -l man1/candlewick-backtest.1"
 )]
 pub(crate) struct ManArguments {
-    /// Folder for the pages, made where there is none; a page that is there is replaced
+    /// Output folder, created if missing; existing pages are replaced
     folder: PathBuf,
 }
 
@@ -25,10 +25,10 @@ pub(super) fn run(arguments: &ManArguments) -> Result<Ending, Failure> {
     program.build();
     std::fs::create_dir_all(folder)
         .and_then(|()| write_pages(&program, folder))
-        .with_context(|| format!("the pages cannot be written to {}", folder.display()))
+        .with_context(|| format!("cannot write manual pages to {}", folder.display()))
         .map_err(|error| Failure::new(FailureKind::Configuration, error))?;
     print(&format!(
-        "The manual is in {}: man -l {}",
+        "Wrote manual pages to {}. Read them with: man -l {}",
         folder.display(),
         folder.join("candlewick.1").display()
     ))?;

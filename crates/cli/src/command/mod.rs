@@ -1,8 +1,5 @@
 //! The commands, one per file.
-#![allow(
-    clippy::doc_markdown,
-    reason = "the documentation of arguments is the help that clap prints as it stands"
-)]
+#![allow(clippy::doc_markdown, reason = "the documentation of arguments is the help printed by clap")]
 
 mod backtest;
 mod config;
@@ -32,7 +29,7 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::host::CommandKind;
 use crate::output::print_as_it_is;
-use crate::terminal::{columns_of, wrapped};
+use crate::terminal::{terminal_columns, wrapped};
 use clap::builder::Styles;
 use clap::{Args, CommandFactory, Subcommand};
 use clap_complete::Shell;
@@ -49,79 +46,79 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Setup", &["config", "config init", "doctor", "notify", "completions", "man"]),
 ];
 
-/// Width of help that goes to no terminal, as clap has it.
-const USUAL_COLUMNS: usize = 100;
+/// Width of the help in files and pipes, like in clap.
+const DEFAULT_COLUMNS: usize = 100;
 
-/// What the program can do, in the order of [`GROUPS`].
+/// Commands of the program, in the order of [`GROUPS`].
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Replay stored candles through the configured bots
     Backtest(backtest::BacktestArguments),
-    /// Search the parameters of a bot over stored candles, on all cores; resumable
+    /// Search the parameters of a bot on stored candles, resumable and on all cores
     Sweep(sweep::SweepArguments),
-    /// Choose the parameters of a bot on past candles and test them on those that came after, window by window
+    /// Optimize the parameters of a bot on past candles and test them on later ones, window by window
     WalkForward(walk_forward::WalkForwardArguments),
-    /// What a backtest could have come to: its candles or trades resampled in blocks
+    /// Simulate the range of possible backtest results by block bootstrap of candles or trades
     MonteCarlo(monte_carlo::MonteCarloArguments),
-    /// What latency, payout, price path and stress decide of a backtest: it is repeated on other settings of the venue
+    /// Repeat a backtest with other latencies, payouts, price paths and under stress
     Sensitivity(sensitivity::SensitivityArguments),
-    /// From a rule to a checked result: candles, checks, sweep, walk-forward, a verdict on one page, and what to do next
+    /// Check, sweep and walk-forward test a rule, with the verdict and the next step on one page
     Tune(tune::TuneArguments),
-    /// Statistics of an edge: break-even, trades needed, risk of ruin, verdict on trades
+    /// Compute statistics of an edge: break-even, trades needed, risk of ruin, verdict
     #[command(subcommand)]
     Edge(edge::EdgeCommand),
-    /// Run the bots against a venue's demo wallet; with --sandbox, against the embedded one
+    /// Trade with the bots on a venue's demo wallet, or on the embedded sandbox (--sandbox)
     Live(live::LiveArguments),
-    /// Run the bots on a venue's candles and prices with simulated trades; needs no trading token
+    /// Simulate trades of the bots on a venue's live candles and prices, without a trading token
     Paper(paper::PaperArguments),
-    /// Serve both HTTP APIs over stored candles, with a demo wallet, for anyone's client
+    /// Serve both HTTP APIs of a venue from stored candles, with a demo wallet, for any client
     Sandbox(sandbox::SandboxArguments),
     /// Stop a bot from opening trades, now or at its next start
     Halt(control::HaltArguments),
-    /// Let a halted bot open trades again: drawdown peak and loss streak are reset
+    /// Let a halted bot open trades again, with drawdown peak and loss streak reset
     Resume(control::ResumeArguments),
-    /// Hand a running bot a signal: it passes the same rules as a strategy's own
+    /// Send a signal to a running bot, under the same rules as signals of its strategy
     Signal(signal::SignalArguments),
-    /// Let a running bot read its settings again: limits may change, anything else is refused by name
+    /// Reload the settings of a running bot; only limits and [runtime] settings may change
     Reload(control::ReloadArguments),
-    /// Resolve an order of unknown status by hand
+    /// Resolve an order of unknown status manually
     Resolve(control::ResolveArguments),
-    /// Status of a journal and its bot: money, open trades, orders of unknown status
+    /// Show the status of a bot: money, open trades, orders of unknown status
     Status(inspect::StatusArguments),
-    /// Events of a running bot as they happen, a JSON object a line
+    /// Follow the events of a running bot as JSON Lines
     Watch(inspect::WatchArguments),
-    /// Serve the page of a bot, for a browser: candles, trades, equity, verdicts, limits; halt and resume
+    /// Serve the web dashboard of a bot: candles, trades, equity, verdicts, limits; halt and resume
     Dashboard(dashboard::DashboardArguments),
-    /// One trade, from the candles before it to its settlement
+    /// Explain a trade, from the candles before it to its settlement
     Explain(inspect::ExplainArguments),
-    /// Why no trade was opened at a moment
+    /// Explain why no trade was opened at a given time
     Why(inspect::WhyArguments),
-    /// List trades and their outcome
+    /// List trades with their outcomes
     Trades(inspect::TradesArguments),
-    /// Performance report of a recorded session, or of two runs side by side
+    /// Report the performance of a recorded session, or compare two runs
     Report(report::ReportArguments),
-    /// Replay a recorded session, and compare decisions and outcomes
+    /// Replay a recorded session and compare decisions and outcomes
     Parity(report::ParityArguments),
-    /// Verify a journal, or make a copy of it
+    /// Verify, copy, compact or export a journal
     #[command(subcommand)]
     Journal(journal::JournalCommand),
     /// Import, check and manage stored candles
     #[command(subcommand)]
     Data(data::DataCommand),
-    /// List, show and check strategies
+    /// List, show, check and create strategies
     #[command(subcommand)]
     Strategy(strategy::StrategyCommand),
-    /// Show or check the configuration
+    /// Create, show or check the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
-    /// Check everything that a live run needs: configuration, credentials, both APIs, clocks, disk, journal, data
+    /// Check the requirements of a live run: configuration, credentials, APIs, clocks, disk, journal, data
     Doctor(doctor::DoctorArguments),
-    /// Alerts of a live run: try each channel
+    /// Test the alert channels of live runs
     #[command(subcommand)]
     Notify(doctor::NotifyCommand),
-    /// Print what a shell completes commands with
+    /// Print shell completions
     Completions(CompletionsArguments),
-    /// Write the pages of the manual, one for each command
+    /// Write manual pages, one per command
     #[cfg(feature = "man")]
     Man(man::ManArguments),
 }
@@ -141,12 +138,12 @@ pub(crate) fn help_template() -> String {
     let (header, literal) = (styles.get_header(), styles.get_literal());
     let program = Command::augment_subcommands(clap::Command::new("candlewick"));
     let width = GROUPS.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max().unwrap_or_default();
-    let columns = columns_of(&Term::stdout()).unwrap_or(USUAL_COLUMNS);
+    let columns = terminal_columns(&Term::stdout()).unwrap_or(DEFAULT_COLUMNS);
     let mut text = "{about-with-newline}\n{usage-heading} {usage}\n\n".to_owned();
     for (heading, names) in GROUPS {
         let _ = writeln!(text, "{header}{heading}:{header:#}");
         for name in names {
-            let Some(about) = about_of(&program, name) else { continue };
+            let Some(about) = find_summary(&program, name) else { continue };
             let room = " ".repeat(width - name.len());
             let row = format!("  {literal}{name}{literal:#}{room}  {about}");
             let _ = writeln!(text, "{}", wrapped(&row, Some(columns)));
@@ -157,8 +154,8 @@ pub(crate) fn help_template() -> String {
     text
 }
 
-/// `None` for a command that this program was built without.
-fn about_of(program: &clap::Command, name: &str) -> Option<String> {
+/// Returns the summary of a command, `None` if this build lacks it.
+fn find_summary(program: &clap::Command, name: &str) -> Option<String> {
     let found = name.split(' ').try_fold(program, |command, part| command.find_subcommand(part));
     Some(found?.get_about()?.to_string())
 }
@@ -206,7 +203,7 @@ pub(crate) fn run(command: &Command, context: &Context<'_>) -> Result<Ending, Fa
                   completions zsh > ~/.zfunc/_candlewick\n  candlewick completions fish > ~/.config/fish/completions/candlewick.fish"
 )]
 pub(crate) struct CompletionsArguments {
-    /// The shell
+    /// Shell to generate completions for
     shell: Shell,
 }
 
@@ -222,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_stands_in_one_group_and_in_the_help() {
+    fn lists_every_command_once_in_the_help() {
         let mut program = Program::command();
         let help = program.render_help().to_string();
         let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -232,7 +229,7 @@ mod tests {
         let commands = commands.filter(|name| !["help", "man"].contains(name));
         assert_eq!(commands.collect::<Vec<_>>(), own.collect::<Vec<_>>());
         for name in grouped {
-            match about_of(&program, name) {
+            match find_summary(&program, name) {
                 Some(about) => assert!(help.contains(&format!("{name} {about}")), "{name}: {help}"),
                 None => assert!(name == "man" && cfg!(not(feature = "man")), "{name}"),
             }

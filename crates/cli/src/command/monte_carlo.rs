@@ -19,12 +19,11 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "A path is made of blocks of what was observed, drawn with replacement by the stationary bootstrap: of candles, whose \
-                  moves keep their shape and are chained one after the other, so that the bots decide anew; or of trades, with their stakes \
-                  and profits as they were. Paths are a pure function of the seed.\n\nOn several machines: monte-carlo plan --shards 4 ..., then \
-                  monte-carlo run --plan plan.json --shard N on each, then monte-carlo merge --plan plan.json with all of their shard-N.jsonl \
-                  beside it.\n\nExamples:\n  candlewick monte-carlo --config my.toml --data BTCUSDT_1m.csv\n  candlewick monte-carlo \
-                  --resample trades --paths 10000 --block 5"
+    after_help = "Examples:\n  candlewick monte-carlo --config my.toml --data BTCUSDT_1m.csv\n  candlewick monte-carlo \
+                  --resample trades --paths 10000 --block 5\n\nEach path consists of blocks drawn with replacement (stationary \
+                  bootstrap): of candles, whose moves are chained and traded again by the bots, or of trades with their recorded \
+                  stakes and profits. Paths are reproducible by seed.\n\nOn several machines: run monte-carlo plan --shards 4 ... once, monte-carlo run --plan plan.json --shard N on each machine, and \
+                  monte-carlo merge --plan plan.json next to all shard-N.jsonl files."
 )]
 pub(crate) struct MonteCarloArguments {
     #[command(subcommand)]
@@ -37,44 +36,44 @@ pub(crate) struct MonteCarloArguments {
 struct OwnArguments {
     #[command(flatten)]
     candles: CandleArguments,
-    /// What is drawn anew: candles (the bots decide on each path) or trades (as they were)
+    /// Data to resample: candles (the bots trade each path) or trades (as recorded)
     #[arg(long, value_name = "WHAT", default_value_t = Resampling::Candles)]
     resample: Resampling,
-    /// How many paths
+    /// Number of paths
     #[arg(long, value_name = "N", default_value = "1000")]
     paths: NonZeroU64,
-    /// The mean length of blocks, in candles or trades [default: by Politis and White (2004), of the size of moves or the
-    /// return of trades]
+    /// Mean block length, in candles or trades [default: by Politis and White (2004), from the size of moves or the return
+    /// of trades]
     #[arg(long, value_name = "N")]
     block: Option<f64>,
     /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// How many paths run side by side; the result does not depend on it [default: one a core]
+    /// Number of threads, without effect on the result [default: number of cores]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
-    /// The folder of the results, here or on object storage (s3://BUCKET/FOLDER)
+    /// Output folder, also on object storage (s3://BUCKET/FOLDER)
     #[arg(long, value_name = "DIR", default_value = "monte-carlo")]
     out: PathBuf,
 }
 
 #[derive(Debug, Subcommand)]
 enum Step {
-    /// Cut it into shards, for several machines: writes plan.json to the folder
+    /// Split the paths into shards for several machines and write plan.json
     #[command(
         after_help = "Example:\n  candlewick monte-carlo plan --shards 4 --config my.toml --paths 10000"
     )]
     Plan {
-        /// Into how many
+        /// Number of shards
         #[arg(long, value_name = "N", default_value = "4")]
         shards: NonZeroU64,
         #[command(flatten)]
         own: Box<OwnArguments>,
     },
-    /// Run one shard of a plan; its paths are kept in shard-N.jsonl, which is there whole or not at all
+    /// Run one shard of a plan and write its complete results to shard-N.jsonl
     #[command(after_help = "Example:\n  candlewick monte-carlo run --plan monte-carlo/plan.json --shard 2")]
     Run(ShardArguments),
-    /// Put the shards of a plan together: the results are those of one machine, to the byte
+    /// Merge the shards of a plan; the results are identical to those of a single machine
     #[command(after_help = "Example:\n  candlewick monte-carlo merge --plan monte-carlo/plan.json")]
     Merge {
         #[command(flatten)]
@@ -97,7 +96,7 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
         }
         Some(Step::Run(ShardArguments { shard, planned })) => run_shard(*shard, planned, context),
         Some(Step::Merge { planned }) => {
-            let (path, folder, others) = planned.place_of(PlannedCommand::MonteCarlo, context)?;
+            let (path, folder, others) = planned.locate(PlannedCommand::MonteCarlo, context)?;
             let plan = MonteCarloPlan::read(&path, PlannedCommand::MonteCarlo)?;
             let (rows, ran_by) = plan.gather(&ResultFolder::open(&folder)?, others)?;
             let place = (path.as_path(), planned.place());
@@ -122,7 +121,7 @@ impl OwnArguments {
 }
 
 fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (path, folder, others) = planned.place_of(PlannedCommand::MonteCarlo, context)?;
+    let (path, folder, others) = planned.locate(PlannedCommand::MonteCarlo, context)?;
     let plan = MonteCarloPlan::read(&path, PlannedCommand::MonteCarlo)?;
     let paths = plan.runs(number)?;
     let place = (path.as_path(), planned.place());
@@ -130,7 +129,7 @@ fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> 
     context.note_all(differences.allowed.iter().chain(&differences.noted));
     let shard = (number, &prepared.identity);
     let keep = |rows: Vec<PathRow>| {
-        keep_rows((&plan, &folder), shard, (&rows, "paths have run"), &differences.allowed, context)
+        keep_rows((&plan, &folder), shard, (&rows, "paths finished"), &differences.allowed, context)
     };
     watched(context, |goes_on| prepared.run(paths, goes_on), keep)
 }
@@ -152,7 +151,7 @@ fn finish(
     };
     let notices = [backtest.candles.notices.clone(), notices].concat();
     let report = MonteCarloReport::of(settings, (prepared.observed, rows), notices);
-    let report = report.ok_or_else(|| Failure::configuration("there are no paths"))?;
+    let report = report.ok_or_else(|| Failure::configuration("no paths to report"))?;
     folder.put("paths.csv", |bytes| write_paths(rows, bytes))?;
     folder.put("monte-carlo.json", |bytes| writeln!(bytes, "{:#}", json!(report)))?;
     show(&report, context.global)

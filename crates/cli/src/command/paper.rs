@@ -4,7 +4,7 @@ use crate::arguments::{parse_journal, parse_span};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::interrupt::Interrupt;
-use crate::live::{self, Detail, Header, ReadyRun, RunWords, Screen, run_until_stopped};
+use crate::live::{self, Detail, Header, ReadyRun, RunDescription, Screen, run_until_stopped};
 use candlewick_app::bots::BotSet;
 use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney, journal_url};
 use candlewick_app::live::{JournalSession, Outcome, ReadAgain, connect_paper};
@@ -15,26 +15,25 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Needs the key of the symbol price API and no trading token. Trades open, close and pay by the \
-                  [simulation] section.\n\nExamples:\n  candlewick paper --config config/demo.toml\n  \
-                  candlewick paper --config my.toml --for 1h --trades trades.csv\n\nExit codes: 0 when everything is settled; 4 when \
-                  prices are unreachable or trades are open at the end; 6 when a limit or the kill switch stopped it; \
-                  130 after Ctrl-C."
+    after_help = "Examples:\n  candlewick paper --config config/demo.toml\n  candlewick paper --config my.toml --for 1h --trades trades.csv\n\n\
+                  Requires the key of the symbol price API, but no trading token. Trades open, close and pay as set in \
+                  [simulation].\n\nExit codes: 0 after all trades settled; 4 if prices are unreachable or trades are still \
+                  open; 6 if a limit or the kill switch stopped the run; 130 after Ctrl-C."
 )]
 pub(crate) struct PaperArguments {
-    /// Open nothing more after this much real time, track what is open to its end, and stop
+    /// Stop opening trades after this much real time, such as 1h, and end once all are settled
     #[arg(long = "for", value_name = "SPAN", value_parser = parse_span)]
     run_for: Option<Millis>,
-    /// Write the trades as CSV
+    /// Trades to write, as CSV
     #[arg(long, value_name = "FILE")]
     trades: Option<PathBuf>,
-    /// Where the journal is kept: a file, or sqlite://FILE or postgres://...
+    /// Journal: a file, sqlite://FILE or postgres://... [default: candlewick-paper.db]
     #[arg(long, value_name = "FILE|URL", value_parser = parse_journal)]
     journal: Option<String>,
 }
 
 /// Default journal of paper trades, separate from that of real ones.
-const JOURNAL: &str = "sqlite://candlewick-paper.db";
+const DEFAULT_JOURNAL: &str = "sqlite://candlewick-paper.db";
 
 pub(super) fn run(arguments: &PaperArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let flags = |journal: Option<&str>| -> Vec<Flag> {
@@ -43,7 +42,7 @@ pub(super) fn run(arguments: &PaperArguments, context: &Context<'_>) -> Result<E
     let mut journal = flags(arguments.journal.as_deref());
     let mut loaded = Loaded::read(&context.global.config, Base::Bare, journal.clone())?;
     if !loaded.is_set("journal.url") {
-        journal = flags(Some(JOURNAL));
+        journal = flags(Some(DEFAULT_JOURNAL));
         loaded = Loaded::read(&context.global.config, Base::Bare, journal.clone())?;
     }
     context.write_log_as(&loaded.config.log);
@@ -63,16 +62,16 @@ async fn run_bots(
 ) -> Result<Outcome, Failure> {
     let interrupt = Interrupt::new()?;
     let url = journal_url(loaded).map_err(Problems::from)?;
-    let screen = Screen::new(Detail::All, loaded, context).with_header(Header::of(
+    let screen = Screen::new(Detail::All, loaded, context).with_header(Header::new(
         loaded,
         context.registry,
-        RunWords {
-            venue: format!("prices {}", live::address_words(&loaded.config.broker.client.price_url)),
-            wallet: "paper: trades exist only here",
+        RunDescription {
+            venue: format!("prices {}", live::describe_address(&loaded.config.broker.client.price_url)),
+            wallet: "paper (simulated trades)",
             begins: None,
             candles: None,
             journal: Some(url.to_string()),
-            named_by: live::named_by(Some(&url), &[]),
+            arguments: live::journal_arguments(Some(&url), &[]),
         },
     ));
     let connection = connect_paper(loaded)?;

@@ -14,22 +14,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "The same figures as a backtest's, over all runs or one: that one's own intents, wherever they settled. \
-                  The hash is that of the journal's last entry, the time that of the venue. --compare takes journals and \
-                  pages that --html wrote, of backtests as of live runs.\n\nExamples:\n  candlewick report\n  candlewick \
-                  report --journal run.db --run 2 --html report.html\n  candlewick report --compare before.html after.html"
-)]
+#[command(after_help = "Examples:\n  candlewick report\n  candlewick \
+                  report --journal run.db --run 2 --html report.html\n  candlewick report --compare before.html after.html\n\n\
+                  Shows the figures of a backtest for all runs of a journal, or for the trades of one run. The hash is that of the last \
+                  entry; times are venue times. --compare accepts journals and pages written with --html, of backtests and live runs.")]
 pub(crate) struct ReportArguments {
     #[command(flatten)]
     journal: JournalArguments,
-    /// Only this run, counted from 1
+    /// Number of the run to report, from 1 [default: all runs]
     #[arg(long, value_name = "N")]
     run: Option<u64>,
-    /// Write the report as one self-contained HTML file, with charts of candles and trades
+    /// Report to write, as a self-contained HTML file with charts of candles and trades
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Two runs side by side: each a journal, or a page that --html wrote
+    /// Two runs to compare: journals, or pages written with --html
     #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with_all = ["run", "journal"])]
     compare: Vec<String>,
 }
@@ -67,9 +65,9 @@ fn recall(name: &str) -> Result<RecalledRun, Failure> {
         let text = fs::read_to_string(path)
             .map_err(|error| Failure::configuration(format!("--compare {name}: {error}")))?;
         return RecalledRun::from_page(&text).ok_or_else(|| {
-            let problem = anyhow::anyhow!("--compare {name}: this is not the page of a run");
-            let help = "`backtest --html FILE` and `report --html FILE` write one";
-            Failure::new(FailureKind::Data, problem).help(help)
+            let problem = anyhow::anyhow!("--compare {name}: not a report page");
+            let help = "write one with `backtest --html FILE` or `report --html FILE`";
+            Failure::new(FailureKind::Data, problem).hint(help)
         });
     }
     let url: JournalUrl = parse_journal(name).map_err(Failure::configuration)?.parse()?;
@@ -92,13 +90,11 @@ fn compare(
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "First every recorded event is given to a Session of the recorded settings and the same strategies: it \
-                  must decide as it did. Then every recorded decision goes to the simulator, over the recorded candles: \
-                  a trade that comes out otherwise is given a cause (latency, price_source, payout, refusal, gap, \
-                  end_of_recording). Exit code 5 when an entry is not as it was written, a decision differs, or a \
-                  difference is unexplained. It reads the whole journal.\n\nExamples:\n  candlewick parity\n  candlewick parity --journal run.db --json"
-)]
+#[command(after_help = "Examples:\n  candlewick parity\n  candlewick parity --journal run.db --json\n\n\
+                  Replays every recorded event with the recorded settings and the same strategies, which must decide the same. Then simulates \
+                  every recorded decision on the recorded candles and assigns a cause to each different outcome (latency, price_source, \
+                  payout, refusal, gap, end_of_recording). Exits with 5 if an entry was changed, a decision differs, or a \
+                  difference is unexplained. Reads the whole journal.")]
 pub(crate) struct ParityArguments {
     #[command(flatten)]
     journal: JournalArguments,
@@ -111,5 +107,5 @@ pub(super) fn run_parity(arguments: &ParityArguments, context: &Context<'_>) -> 
     if report.ok {
         return Ok(Ending::Done);
     }
-    Err(Failure::check(report.problem()).help(report.advice()))
+    Err(Failure::check(report.problem()).hint(report.advice()))
 }

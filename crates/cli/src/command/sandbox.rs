@@ -21,34 +21,34 @@ use std::net::SocketAddr;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "With speed 1 and no start, the candles are moved by whole days so that venue time is real time.\n\n\
-                  Examples:\n  candlewick sandbox\n  candlewick sandbox --listen 127.0.0.1:0 --speed 60 --faults mixed --json"
+    after_help = "Examples:\n  candlewick sandbox\n  candlewick sandbox --listen 127.0.0.1:0 --speed 60 --faults mixed --json\n\n\
+                  At speed 1 without --start, candles are shifted by whole days so that venue time equals real time."
 )]
 pub(crate) struct SandboxArguments {
-    /// Where to listen; port 0 takes a free port
+    /// Listen address; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
-    /// How many times faster than real time the clock runs; 1 unless configured
+    /// Clock speed as a factor of real time [default: sandbox.speed, else 1]
     #[arg(long, value_name = "N", value_parser = parse_speed)]
     speed: Option<SandboxSpeed>,
-    /// What goes wrong: none, mixed, all, or names such as errors:0.2,latency:300ms
+    /// Faults: none, mixed, all, or a list such as errors:0.2,latency:300ms
     #[arg(long, value_name = "PROFILE")]
     faults: Option<FaultProfile>,
-    /// Candle file, SYMBOL_INTERVAL.csv (or .parquet) or SYMBOL@INTERVAL=PATH, or SYMBOL@INTERVAL of the catalog; repeatable
+    /// Candles, repeatable: a file SYMBOL_INTERVAL.csv (or .parquet), SYMBOL@INTERVAL=PATH, or a catalog series SYMBOL@INTERVAL
     #[arg(long, value_name = "FILE")]
     data: Vec<String>,
-    /// Venue time at the start: a date, a time, or seconds or milliseconds since 1970
+    /// Initial venue time: a date, an ISO 8601 time, or Unix seconds or milliseconds
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     start: Option<Millis>,
 }
 
 pub(super) fn run(arguments: &SandboxArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let loaded = Loaded::read(&context.global.config, Base::Sandbox, flags_of(arguments))?;
+    let loaded = Loaded::read(&context.global.config, Base::Sandbox, to_flags(arguments))?;
     context.write_log_as(&loaded.config.log);
     loaded.check_mode(RealMoney::NotAsked).map_err(Problems::from)?;
     let mut settings = loaded.config.sandbox.clone();
     if !loaded.is_set("sandbox.speed") {
-        settings.speed = SandboxSpeed::Times(1.0); // the default there is that of an embedded venue
+        settings.speed = SandboxSpeed::Times(1.0); // the configured default is for embedded venues
     }
     settings.check()?;
     let series =
@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &SandboxArguments, context: &Context<'_>) -> Result
     runtime.block_on(serve(settings, series, &loaded, context))
 }
 
-fn flags_of(arguments: &SandboxArguments) -> Vec<Flag> {
+fn to_flags(arguments: &SandboxArguments) -> Vec<Flag> {
     let SandboxArguments { listen, speed, faults, data, start } = arguments;
     let data = (!data.is_empty()).then_some(data);
     [
@@ -78,15 +78,15 @@ async fn serve(
     loaded: &Loaded,
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
-    // Listened for before anybody knows that the sandbox is ready.
+    // Created before the sandbox is announced as ready.
     let mut interrupt = Interrupt::new()?;
-    let about = about(&settings, &series, loaded)?;
+    let about = describe(&settings, &series, loaded)?;
     let ServedSandbox { mut running, start } = ServedSandbox::start(settings, series, loaded).await?;
     announce((&running, start), &about, context)?;
     let ending = tokio::select! {
         ending = interrupt.wait() => ending,
         () = running.stopped() => {
-            let problem = anyhow::Error::msg("the sandbox ended by itself");
+            let problem = anyhow::Error::msg("the sandbox server stopped unexpectedly");
             return Err(Failure::new(FailureKind::Unexpected, problem));
         }
     };
@@ -94,12 +94,12 @@ async fn serve(
     Ok(ending)
 }
 
-fn about(settings: &SandboxSettings, series: &[CandleSeries], loaded: &Loaded) -> Result<String, Failure> {
+fn describe(settings: &SandboxSettings, series: &[CandleSeries], loaded: &Loaded) -> Result<String, Failure> {
     let SandboxSettings { speed, faults, wallet, .. } = settings;
     let balance = loaded.config.account.money_scale.format(loaded.initial_balance()?);
     let wallet = match wallet {
         TradedWallet::Demo => "demo",
-        TradedWallet::Real => "real, with play money",
+        TradedWallet::Real => "real (simulated money)",
     };
     let of_series = |one: &CandleSeries| {
         format!("{} ({})", one.series(), counted(one.candles().len(), "candle", "candles"))
@@ -107,7 +107,7 @@ fn about(settings: &SandboxSettings, series: &[CandleSeries], loaded: &Loaded) -
     let candles: Vec<String> = series.iter().map(of_series).collect();
     Ok(format!(
         "Speed:       {}\nCandles:     {}\nWallet:      {wallet}, {balance}\nFaults:      {faults}\n",
-        live::speed_words(*speed),
+        live::describe_speed(*speed),
         candles.join("\n             "),
     ))
 }
@@ -123,8 +123,8 @@ fn announce(
             "base_url": base_url, "start": start, "start_time": String::from(StartTime(start)), "token": token, "api_key": api_key,
         }));
     }
-    let bots = "\nBots:        candlewick live, with this address as broker.base_url and broker.price_url, and with\n             \
-                CANDLEWICK_BROKER__API_TOKEN and CANDLEWICK_BROKER__API_KEY";
+    let bots = "\nBots:        candlewick live with broker.base_url and broker.price_url set to this address, and the\n             \
+                credentials in CANDLEWICK_BROKER__API_TOKEN and CANDLEWICK_BROKER__API_KEY";
     let (about, bots) = if context.global.quiet { ("", "") } else { (about, bots) };
     print(&format!(
         "Both APIs:   {base_url}\nDocument:    {base_url}/openapi.json\nVenue time:  {}\n{about}api-token:   {token}\napi-key:     {api_key}{bots}\nCtrl-C stops.",

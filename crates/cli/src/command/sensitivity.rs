@@ -20,10 +20,10 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "The backtest is run again with latencies of 0 to 5 s, payouts of 60 to 92 %, both price paths and under stress, one setting \
-                  changed at a time, as backtest --sensitivity does beside its report.\n\nOn several machines: sensitivity plan --shards 4 \
-                  ..., then sensitivity run --plan plan.json --shard N on each, then sensitivity merge --plan plan.json with all of \
-                  their shard-N.jsonl beside it.\n\nExample:\n  candlewick sensitivity --config my.toml --data BTCUSDT_1m.csv"
+    after_help = "Example:\n  candlewick sensitivity --config my.toml --data BTCUSDT_1m.csv\n\nRepeats the backtest with \
+                  latencies of 0 to 5 s, payouts of 60 to 92 %, both price paths and under stress, changing one setting at a time, like \
+                  backtest --sensitivity.\n\nOn several machines: run sensitivity plan --shards 4 ... once, sensitivity run --plan plan.json --shard N on each machine, and \
+                  sensitivity merge --plan plan.json next to all shard-N.jsonl files."
 )]
 pub(crate) struct SensitivityArguments {
     #[command(subcommand)]
@@ -36,29 +36,29 @@ pub(crate) struct SensitivityArguments {
 struct OwnArguments {
     #[command(flatten)]
     candles: CandleArguments,
-    /// How many runs go on side by side; the result does not depend on it [default: one a core]
+    /// Number of threads, without effect on the result [default: number of cores]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
-    /// The folder of the results, here or on object storage (s3://BUCKET/FOLDER)
+    /// Output folder, also on object storage (s3://BUCKET/FOLDER)
     #[arg(long, value_name = "DIR", default_value = "sensitivity")]
     out: PathBuf,
 }
 
 #[derive(Debug, Subcommand)]
 enum Step {
-    /// Cut it into shards, for several machines: writes plan.json to the folder
+    /// Split the runs into shards for several machines and write plan.json
     #[command(after_help = "Example:\n  candlewick sensitivity plan --shards 4 --config my.toml")]
     Plan {
-        /// Into how many
+        /// Number of shards
         #[arg(long, value_name = "N", default_value = "4")]
         shards: NonZeroU64,
         #[command(flatten)]
         own: Box<OwnArguments>,
     },
-    /// Run one shard of a plan; its runs are kept in shard-N.jsonl, which is there whole or not at all
+    /// Run one shard of a plan and write its complete results to shard-N.jsonl
     #[command(after_help = "Example:\n  candlewick sensitivity run --plan sensitivity/plan.json --shard 2")]
     Run(ShardArguments),
-    /// Put the shards of a plan together: the results are those of one machine, to the byte
+    /// Merge the shards of a plan; the results are identical to those of a single machine
     #[command(after_help = "Example:\n  candlewick sensitivity merge --plan sensitivity/plan.json")]
     Merge {
         #[command(flatten)]
@@ -93,7 +93,7 @@ impl OwnArguments {
 }
 
 fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (path, folder, others) = planned.place_of(PlannedCommand::Sensitivity, context)?;
+    let (path, folder, others) = planned.locate(PlannedCommand::Sensitivity, context)?;
     let plan = SensitivityPlan::read(&path, PlannedCommand::Sensitivity)?;
     let runs = plan.runs(number)?;
     let place = (path.as_path(), planned.place());
@@ -101,12 +101,12 @@ fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> 
     context.note_all(differences.allowed.iter().chain(&differences.noted));
     let shard = (number, &prepared.identity);
     repeat(&prepared, runs, context, |rows| {
-        keep_rows((&plan, &folder), shard, (&rows, "runs are done"), &differences.allowed, context)
+        keep_rows((&plan, &folder), shard, (&rows, "runs finished"), &differences.allowed, context)
     })
 }
 
 fn merge(planned: &PlannedArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (path, folder, others) = planned.place_of(PlannedCommand::Sensitivity, context)?;
+    let (path, folder, others) = planned.locate(PlannedCommand::Sensitivity, context)?;
     let plan = SensitivityPlan::read(&path, PlannedCommand::Sensitivity)?;
     let folder = ResultFolder::open(&folder)?;
     let (rows, ran_by) = plan.gather(&folder, others)?;
@@ -122,7 +122,7 @@ fn repeat(
     context: &Context<'_>,
     write: impl FnOnce(Vec<SensitivityRow>) -> Result<Ending, Failure>,
 ) -> Result<Ending, Failure> {
-    const WORK: &str = "Repeating the run on other settings";
+    const WORK: &str = "Testing sensitivity";
     watched(context, |goes_on| with_spinner(WORK, context.global, || prepared.run(runs, goes_on)), write)
 }
 

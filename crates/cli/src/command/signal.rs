@@ -19,35 +19,35 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(
     group(ArgGroup::new("direction").required(true).args(["buy", "sell", "check"])),
-    after_help = "The signal is held against the same rules as one of the bot's own strategy, and its trade is staked, recorded \
-                  and followed alike. Risk decides: a refusal is printed with its rule, and ends with status 0 as an approval \
-                  does. A bot that does not take the signal (no such bot, or none runs) is an error.\nTwo signals of one --id are one: \
-                  the second is dropped. Without --id each is a new one.\n\nExamples:\n  candlewick signal ema --buy\n  candlewick signal ema \
-                  --sell --id 2026-01-05T10:00 --expires 2s --reason \"breakout\"\n  candlewick signal --config bots.toml --check list.txt"
+    after_help = "Examples:\n  candlewick signal ema --buy\n  candlewick signal ema \
+                  --sell --id 2026-01-05T10:00 --expires 2s --reason \"breakout\"\n  candlewick signal --config bots.toml --check list.txt\n\n\
+                  The signal is subject to the same limits as signals of the bot's strategy, and its trade is staked, recorded \
+                  and tracked in the same way. A rejection is printed with its rule and exits with 0, like an approval. A \
+                  missing or unknown bot is an error.\nA signal with a known --id is dropped. Without --id, every signal is new."
 )]
 pub(crate) struct SignalArguments {
-    /// The bot's name
+    /// Name of the bot
     #[arg(required_unless_present = "check", conflicts_with = "check")]
     bot: Option<String>,
-    /// A bet on a higher price; also --call
+    /// Bet on a higher price; also --call
     #[arg(long, alias = "call")]
     buy: bool,
-    /// A bet on a lower price; also --put
+    /// Bet on a lower price; also --put
     #[arg(long, alias = "put")]
     sell: bool,
-    /// Send nothing: show how each line of this list is taken for the bots of the configuration
+    /// Signal list to check against the configured bots, line by line, without sending signals
     #[arg(long, value_name = "FILE")]
     check: Option<PathBuf>,
-    /// What the signal is called; a second one of this name is dropped
+    /// Id of the signal; duplicates are dropped
     #[arg(long, value_name = "TEXT")]
     id: Option<String>,
-    /// After how long it is late, as 5s or 500ms, where the rules do not say so before
+    /// Lifetime of the signal, such as 5s or 500ms; limits may reject it earlier
     #[arg(long, value_name = "TIME", value_parser = duration_ms)]
     expires: Option<u32>,
-    /// A duration that replaces the bot's own, as 05:00 or M5
-    #[arg(long, alias = "expiry", value_name = "CODE", value_parser = close_type_of)]
+    /// Duration of the trade, such as 05:00 or M5 [default: the bot's]
+    #[arg(long = "duration", aliases = ["close-type", "expiry"], value_name = "CODE", value_parser = close_type_of)]
     close_type: Option<CloseType>,
-    /// Why, for the journal
+    /// Reason, recorded in the journal
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     #[command(flatten)]
@@ -66,29 +66,29 @@ fn duration_ms(text: &str) -> Result<u32, String> {
 }
 
 pub(super) fn run(arguments: &SignalArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let (loaded, _) = arguments.journal.load_of_bot(context)?;
+    let (loaded, _) = arguments.journal.load_running(context)?;
     if let Some(path) = &arguments.check {
         let skips = loaded.config.signals.skip_unknown;
         let checked = check_list(&loaded, path, SystemClock::new().now())?;
         return print_check(&checked, context.global.json, skips);
     }
     let paths = control_paths(&loaded)?;
-    let order = order_of(arguments)?;
+    let order = build_order(arguments)?;
     let id = order.id;
     let outcome = block_on(signal(&paths, order))?;
     let text = || match &outcome {
         SignalOutcome::Approved { intent } => {
             format!(
-                "Approved: trade #{intent} is on its way. `candlewick explain {intent}` says what became of it."
+                "Approved: trade #{intent} is being opened. Run `candlewick explain {intent}` to follow it."
             )
         }
-        SignalOutcome::Refused { rule } => format!("Refused by {rule}: no trade was opened."),
-        SignalOutcome::Duplicate => format!("Dropped: the bot has met a signal {id} before."),
+        SignalOutcome::Refused { rule } => format!("Rejected by {rule}: no trade was opened."),
+        SignalOutcome::Duplicate => format!("Dropped: the bot has already received signal {id}."),
     };
     show_as(&json!({ "bot": arguments.bot, "id": id, "outcome": outcome }), text, context.global)
 }
 
-fn order_of(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
+fn build_order(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
     let too_long =
         |what: &str, most| Failure::configuration(format!("{what} is too long: at most {most} bytes"));
     let id = arguments
@@ -110,9 +110,9 @@ fn order_of(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
     })
 }
 
-const MOST_REASONS: usize = 5;
+const MAX_REASONS: usize = 5;
 
-/// Prints how each line of a list is read. Contradictions fail, and unrecognised lines unless skipped.
+/// Prints the meaning of each line. Fails on contradictions, and on invalid lines unless skipped.
 fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending, Failure> {
     let CheckedList { lines, refused, unbound, would_trade, past } = list;
     let count = |is: fn(&LineUse) -> bool| lines.iter().filter(|line| is(&line.taken)).count();
@@ -121,7 +121,7 @@ fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending,
     let contradicting = count(|taken| matches!(taken, LineUse::Contradicts(_)));
     let unknown = count(|taken| matches!(taken, LineUse::Unknown(_)));
     if is_json {
-        let rows: Vec<_> = lines.iter().map(row_of).collect();
+        let rows: Vec<_> = lines.iter().map(json_row).collect();
         let wrong = contradicting + unknown;
         let document = json!({
             "lines": rows, "entries": entries, "repeated": repeated, "no_entries": wrong, "refused": refused,
@@ -129,33 +129,32 @@ fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending,
         });
         print_json(&document)?;
     } else {
-        print(&words_of(lines))?;
+        print(&describe_lines(lines))?;
         let notes: Vec<_> = refused.iter().chain(unbound).chain(past).map(|note| visible(note)).collect();
         if !notes.is_empty() {
             print(&format!("\n{}", notes.join("\n")))?;
         }
         if skips && contradicting == 0 {
-            print(&format!("\n{}", visible(&sum_of(lines, *would_trade))))?;
+            print(&format!("\n{}", visible(&summarize(lines, *would_trade))))?;
         }
     }
     if contradicting > 0 {
         let what = counted(contradicting, "line contradicts another", "lines contradict others");
-        return Err(Failure::configuration(format!("{what}: keep one line for each time")));
+        return Err(Failure::configuration(format!("{what}: keep one line per time")));
     }
     if entries == 0 {
-        let problem = format!("none of its {} lines is an entry, such as M5;EURUSD;10:00;CALL", lines.len());
+        let problem = format!("none of the {} lines is a signal such as M5;EURUSD;10:00;CALL", lines.len());
         return Err(Failure::configuration(problem));
     }
     if unknown == 0 || skips {
         return Ok(Ending::Done);
     }
-    let what = format!("{unknown} of {} lines are no entries", lines.len());
-    let cure =
-        "put # before them, or set signals.skip_unknown = true, which passes over such lines and counts them";
-    Err(Failure::configuration(format!("{what}: {cure}")))
+    let problem = format!("{unknown} of {} lines are not signals", lines.len());
+    let hint = "start them with #, or set signals.skip_unknown = true to skip and count such lines";
+    Err(Failure::configuration(problem).hint(hint))
 }
 
-fn row_of(line: &CheckedLine) -> serde_json::Value {
+fn json_row(line: &CheckedLine) -> serde_json::Value {
     let (name, value) = match &line.taken {
         LineUse::Entry(entry) => ("entry", json!(entry)),
         LineUse::Date => ("date", json!(true)),
@@ -166,51 +165,48 @@ fn row_of(line: &CheckedLine) -> serde_json::Value {
     json!({ "line": line.line, "text": line.text, name: value })
 }
 
-fn words_of(lines: &[CheckedLine]) -> String {
+fn describe_lines(lines: &[CheckedLine]) -> String {
     let mut known: HashMap<&str, u64> = HashMap::new();
     let mut listed: Vec<String> = Vec::new();
     let is_alike = |one: &CheckedLine, other: &CheckedLine| matches!((&one.taken, &other.taken), (LineUse::Unknown(one), LineUse::Unknown(other)) if one == other);
-    let words = lines.chunk_by(is_alike).filter_map(|group| {
+    let descriptions = lines.chunk_by(is_alike).filter_map(|group| {
         let (first, last) = (group.first()?, group.last()?);
         let place =
             if group.len() == 1 { first.line.to_string() } else { format!("{}-{}", first.line, last.line) };
-        let words = match &first.taken {
-            LineUse::Entry(entry) => entry_words(entry),
-            LineUse::Date => format!("the date of the lines below ({})", first.text),
+        let description = match &first.taken {
+            LineUse::Entry(entry) => describe_entry(entry),
+            LineUse::Date => format!("date of the lines below ({})", first.text),
             LineUse::Remark(remark) => format!("{remark} ({})", first.text),
-            LineUse::Repeats(earlier) => format!("as line {earlier}, passed over ({})", first.text),
+            LineUse::Repeats(earlier) => format!("same as line {earlier}, skipped ({})", first.text),
             LineUse::Contradicts(problem) => format!("error: {problem} ({})", first.text),
             LineUse::Unknown(problem) => {
-                let said = *known.entry(problem).or_insert(first.line);
-                let why = if said == first.line {
-                    shortened(problem, &mut listed)
+                let reported = *known.entry(problem).or_insert(first.line);
+                let why = if reported == first.line {
+                    omit_repeated_list(problem, &mut listed)
                 } else {
-                    format!("as line {said}")
+                    format!("like line {reported}")
                 };
-                let more = if group.len() == 1 {
-                    String::new()
-                } else {
-                    format!("{} lines, the first: ", group.len())
-                };
-                format!("no entry: {why} ({more}{})", first.text)
+                let more =
+                    if group.len() == 1 { String::new() } else { format!("{} lines, first: ", group.len()) };
+                format!("not a signal: {why} ({more}{})", first.text)
             }
         };
-        Some(visible(&format!("{place:>5}  {words}")).into_owned())
+        Some(visible(&format!("{place:>5}  {description}")).into_owned())
     });
-    words.collect::<Vec<_>>().join("\n")
+    descriptions.collect::<Vec<_>>().join("\n")
 }
 
-fn sum_of(lines: &[CheckedLine], would_trade: usize) -> String {
+fn summarize(lines: &[CheckedLine], would_trade: usize) -> String {
     let entries = lines.iter().filter(|line| matches!(line.taken, LineUse::Entry(_))).count();
     let mut reasons: Vec<(String, &str, usize)> = Vec::new();
     for line in lines {
         let reason = match &line.taken {
             LineUse::Unknown(problem) => problem.as_str(),
-            LineUse::Repeats(_) => "they repeat an earlier line",
+            LineUse::Repeats(_) => "repeats an earlier line",
             LineUse::Entry(_) | LineUse::Date | LineUse::Remark(_) | LineUse::Contradicts(_) => continue,
         };
         let counted = without_cell(reason);
-        // What follows is a cure, which holds what stands in the line.
+        // The rest is a hint that quotes the line.
         let counted = counted.split(": ").next().unwrap_or(&counted).to_owned();
         match reasons.iter_mut().find(|(known, ..)| *known == counted) {
             Some((.., count)) => *count += 1,
@@ -219,21 +215,21 @@ fn sum_of(lines: &[CheckedLine], would_trade: usize) -> String {
     }
     reasons.sort_by_key(|(.., count)| std::cmp::Reverse(*count));
     let skipped: usize = reasons.iter().map(|(.., count)| count).sum();
-    let words = |(counted, reason, count): &(String, &str, usize)| {
+    let describe = |(counted, reason, count): &(String, &str, usize)| {
         let reason = if *count == 1 { reason } else { counted.as_str() };
         format!("{count}: {}", reason.split(": ").next().unwrap_or(reason))
     };
-    let mut shown: Vec<String> = reasons.iter().take(MOST_REASONS).map(words).collect();
-    let others: usize = reasons.iter().skip(MOST_REASONS).map(|(.., count)| count).sum();
+    let mut shown: Vec<String> = reasons.iter().take(MAX_REASONS).map(describe).collect();
+    let others: usize = reasons.iter().skip(MAX_REASONS).map(|(.., count)| count).sum();
     if others > 0 {
         shown.push(format!("{others} for other reasons"));
     }
     let why = if shown.is_empty() { String::new() } else { format!(" ({})", shown.join("; ")) };
     let idle = match entries - would_trade.min(entries) {
         0 => String::new(),
-        idle => format!("{idle} are past or refused, "),
+        idle => format!("{idle} past or rejected, "),
     };
-    format!("{} lines read: {would_trade} would trade from now on, {idle}{skipped} skipped{why}", lines.len())
+    format!("{} lines: {would_trade} would trade from now on, {idle}{skipped} skipped{why}", lines.len())
 }
 
 /// Removes the text quoted from a line, so that similar problems are equal.
@@ -244,12 +240,13 @@ fn without_cell(problem: &str) -> String {
     plain.concat()
 }
 
-fn shortened(problem: &str, listed: &mut Vec<String>) -> String {
-    for begins in [" has: ", "There are ", "there are "] {
+/// Removes the list of valid values if an earlier message had it.
+fn omit_repeated_list(problem: &str, listed: &mut Vec<String>) -> String {
+    for begins in [" of an entry: ", "The names are ", "the names are "] {
         let Some((what, list)) = problem.split_once(begins) else { continue };
         if listed.iter().any(|known| known == list) {
             return what.trim_end().trim_end_matches(':').to_owned()
-                + if begins == " has: " { " has" } else { "" };
+                + if begins == " of an entry: " { " of an entry" } else { "" };
         }
         listed.push(list.to_owned());
         break;
@@ -257,7 +254,7 @@ fn shortened(problem: &str, listed: &mut Vec<String>) -> String {
     problem.to_owned()
 }
 
-fn entry_words(entry: &TakenEntry) -> String {
+fn describe_entry(entry: &TakenEntry) -> String {
     let TakenEntry { when, local, bot, direction, close_type, note } = entry;
     let own = close_type.as_ref().map(|own| format!(", {own}")).unwrap_or_default();
     let local = local.as_ref().map(|local| format!(" ({local})")).unwrap_or_default();
@@ -276,13 +273,15 @@ mod tests {
     }
 
     #[test]
-    fn the_expiry_of_a_signal_is_the_length_of_its_trade() {
-        let line: Line = clap::Parser::try_parse_from(["signal", "eur", "--buy", "--expiry", "5m"]).unwrap();
-        assert_eq!((line.arguments.close_type, line.arguments.expires), ("05:00".parse().ok(), None));
+    fn duration_has_aliases() {
+        for flag in ["--duration", "--close-type", "--expiry"] {
+            let line: Line = clap::Parser::try_parse_from(["signal", "eur", "--buy", flag, "5m"]).unwrap();
+            assert_eq!((line.arguments.close_type, line.arguments.expires), ("05:00".parse().ok(), None));
+        }
     }
 
     #[test]
-    fn how_long_a_signal_is_good_is_said_in_seconds_or_milliseconds() {
+    fn parses_lifetimes_in_seconds_or_milliseconds() {
         assert_eq!(duration_ms("5s"), Ok(5_000));
         assert_eq!(duration_ms("500ms"), Ok(500));
         for text in ["5", "s", "", "-1s", "0s", "9999999s", "5m"] {
@@ -295,23 +294,23 @@ mod tests {
     }
 
     #[test]
-    fn what_is_allowed_is_listed_once() {
+    fn lists_valid_values_once() {
         let mut listed = Vec::new();
         let all = ": a time such as 10:00, a symbol (EURUSD)";
         for (problem, list, is_listed) in [
-            ("\"G1\" is nothing that an entry has", all, true),
-            ("\"85%\" is nothing that an entry has", all, false),
-            ("\"GBPJPY\" is no symbol", ": there are A, B", true),
-            ("\"USDJPY\" is no symbol", ": there are A, B", false),
-            ("it has no time", "", true),
+            ("\"G1\" is not part of an entry", all, true),
+            ("\"85%\" is not part of an entry", all, false),
+            ("\"GBPJPY\" is not a symbol", ": the names are A, B", true),
+            ("\"USDJPY\" is not a symbol", ": the names are A, B", false),
+            ("the entry has no time", "", true),
         ] {
             let expected = if is_listed { format!("{problem}{list}") } else { problem.to_owned() };
-            assert_eq!(shortened(&format!("{problem}{list}"), &mut listed), expected);
+            assert_eq!(omit_repeated_list(&format!("{problem}{list}"), &mut listed), expected);
         }
     }
 
     #[test]
-    fn equal_messages_are_said_once_and_each_line_is_accounted_for() {
+    fn describes_every_line_and_groups_equal_problems() {
         let unknown = |problem: &str| LineUse::Unknown(problem.to_owned());
         let entry = TakenEntry {
             when: "2026-11-28T13:48:00Z".to_owned(),
@@ -331,25 +330,25 @@ mod tests {
             line(8, "f", unknown("no date")),
             line(9, "g", LineUse::Contradicts("line 6 asks".to_owned())),
         ];
-        let cells = ["\"13:00 PM\" is no time: 13:00", "\"14: 00 PM\" is no time: 14:00"]
+        let cells = ["\"13:00 PM\" is not a time: 13:00", "\"14: 00 PM\" is not a time: 14:00"]
             .map(|problem| line(1, "h", unknown(problem)));
-        assert!(sum_of(&cells, 0).ends_with("2 skipped (2: a cell is no time)"));
+        assert!(summarize(&cells, 0).ends_with("2 skipped (2: a cell is not a time)"));
         let expected = [
-            "    1  the date of the lines below (28/11)",
-            "  2-3  no entry: no date (2 lines, the first: a)",
-            "    5  no entry: no time (c)",
+            "    1  date of the lines below (28/11)",
+            "  2-3  not a signal: no date (2 lines, first: a)",
+            "    5  not a signal: no time (c)",
             "    6  SELL for hand, 05:00: 2026-11-28T13:48:00Z (14:48 Europe/Berlin); a Saturday: EURUSD is closed",
-            "    7  as line 6, passed over (e)",
-            "    8  no entry: as line 2 (f)",
+            "    7  same as line 6, skipped (e)",
+            "    8  not a signal: like line 2 (f)",
             "    9  error: line 6 asks (g)",
         ];
-        assert_eq!(words_of(&lines).lines().collect::<Vec<_>>(), expected);
+        assert_eq!(describe_lines(&lines).lines().collect::<Vec<_>>(), expected);
         let (lines, unbound) = (lines.into(), Vec::new());
         let list = CheckedList { lines, refused: None, unbound, would_trade: 1, past: None };
-        let sum = "8 lines read: 1 would trade from now on, 5 skipped (3: no date; 1: no time; 1: they repeat an earlier line)";
-        assert_eq!(sum_of(&list.lines, 1), sum);
-        let sum = sum_of(&list.lines, 0);
-        assert!(sum.contains("0 would trade from now on, 1 are past or refused, 5 skipped"), "{sum}");
-        assert!(print_check(&list, false, true).is_err(), "a contradiction is passed over by nothing");
+        let sum = "8 lines: 1 would trade from now on, 5 skipped (3: no date; 1: no time; 1: repeats an earlier line)";
+        assert_eq!(summarize(&list.lines, 1), sum);
+        let sum = summarize(&list.lines, 0);
+        assert!(sum.contains("0 would trade from now on, 1 past or rejected, 5 skipped"), "{sum}");
+        assert!(print_check(&list, false, true).is_err(), "contradictions are never skipped");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::failure::{Ending, Failure, FailureKind};
-use crate::host::tell_candles;
+use crate::host::report_candles;
 use crate::interrupt;
 use crate::output::{show, show_as};
 use crate::progress::{Progress, Terminal, with_spinner};
@@ -35,21 +35,17 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "VALUES are a range 5..30 (either end may be left out: the strategy's own), with a step 5..30:5, on \
-                  the log scale 2..500:log or so many of it 2..500:log/9, or a list 5,9,14. close_type and \
-                  expiration_type of the bot are searched by list.\n\nStopped or killed, the same command goes on \
-                  where it was: every trial that ran is kept in trials.jsonl of the folder. Ctrl-C notes what ran, and \
-                  nothing else of it counts as a variant. Killed, all sets that it set out to try count until it has \
-                  run them, by the same program, and for good where it never does: that one of them was not tried is \
-                  proven by no file, since trials.jsonl may have been cut, or lie in another folder, too.\n\nOn \
-                  several machines: sweep plan --shards 4 ..., then, with plan.json, the same program and the candles on \
-                  each, sweep run --plan plan.json --shard N, then, with all of their shard-N.jsonl beside it, sweep \
-                  merge --plan plan.json. A search that learns (--search tpe) tries --batch sets at a time; each batch is a round, whose \
-                  shards need the journals of the rounds before it beside the plan.\n\nExamples:\n  candlewick sweep \
-                  --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  candlewick sweep --bot btc-rsi \
+    after_help = "Examples:\n  candlewick sweep --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  candlewick sweep --bot btc-rsi \
                   --param period=2..60:2 --out sweep-2\n  candlewick sweep --config my.toml \
                   --param fast=2..50 --param slow=5..200:log --where \"slow > 2 * fast\" --search tpe --trials 500 \
-                  --objective sharpe"
+                  --objective sharpe\n\nVALUES is a range 5..30 (an omitted end is that of the strategy), with a step 5..30:5, on \
+                  the log scale 2..500:log, with 9 log steps 2..500:log/9, or a list 5,9,14. The settings close_type and \
+                  expiration_type of the bot are searched as lists.\n\nAfter an interruption, run the same command again to resume: \
+                  finished trials are stored in trials.jsonl of the output folder. After Ctrl-C, only finished trials count as variants. \
+                  If the process is killed, all planned sets count as tried until the sweep is resumed and finished by the same \
+                  program.\n\nOn several machines: run sweep plan --shards 4 ... once, sweep run --plan plan.json --shard N on each machine, and \
+                  sweep merge --plan plan.json next to all shard-N.jsonl files. All machines need the same program and candles. With --search tpe, every batch \
+                  of --batch sets is a round of shards that need the results of the previous rounds next to the plan."
 )]
 pub(crate) struct SweepArguments {
     #[command(subcommand)]
@@ -62,39 +58,39 @@ pub(crate) struct SweepArguments {
 struct OwnArguments {
     #[command(flatten)]
     search: SearchArguments,
-    /// The folder of the journal and the results, here or on object storage (s3://BUCKET/FOLDER)
+    /// Output folder, also on object storage (s3://BUCKET/FOLDER)
     #[arg(long, value_name = "DIR", default_value = "sweep")]
     out: PathBuf,
-    /// How many of the best sets are shown
+    /// Number of best sets to show
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
 }
 
 #[derive(Debug, Subcommand)]
 enum Step {
-    /// Cut a sweep into shards, for several machines: writes plan.json to the folder
+    /// Split a sweep into shards for several machines and write plan.json
     #[command(after_help = "Example:\n  candlewick sweep plan --shards 4 --bot btc-rsi --param period=5..30")]
     Plan {
-        /// Into how many; of a search that learns, each round into so many
+        /// Number of shards, per round with --search tpe
         #[arg(long, value_name = "N", default_value = "4")]
         shards: NonZeroU64,
         #[command(flatten)]
         own: Box<OwnArguments>,
     },
-    /// Run one shard of a plan; its trials are kept in shard-N.jsonl
+    /// Run one shard of a plan and store its trials in shard-N.jsonl
     ///
-    /// The plan says what is searched, over which candles and how: neither arguments nor a configuration are needed. A
-    /// shard may be run twice, stopped, killed and started again: what ran is not run again, and changes nothing.
+    /// The plan contains the search and the candles, so no other arguments or configuration are needed. A shard can be
+    /// interrupted and started again; finished trials are not repeated.
     #[command(
         after_help = "Example:\n  candlewick sweep run --plan sweep/plan.json --shard 2 --catalog /mnt/candles"
     )]
     Run(ShardArguments),
-    /// Put the shards of a plan together: the results are those of the sweep on one machine, to the byte
+    /// Merge the shards of a plan; the results are identical to those of a single machine
     #[command(after_help = "Example:\n  candlewick sweep merge --plan sweep/plan.json")]
     Merge {
         #[command(flatten)]
         planned: PlannedArguments,
-        /// How many of the best sets are shown
+        /// Number of best sets to show
         #[arg(long, value_name = "N", default_value_t = 10)]
         top: usize,
     },
@@ -148,7 +144,7 @@ impl SweepContext<'_> {
     }
 
     fn merge(&mut self, plan: &SearchPlan, others: OtherProgram) -> Result<Ending, Failure> {
-        let gathered = plan.gather(&self.folder, self.job, others, |error| self.error_of(error))?;
+        let gathered = plan.gather(&self.folder, self.job, others, |error| self.to_app_error(error))?;
         self.notices.extend(gathered.notices);
         self.run(gathered.records)
     }
@@ -167,14 +163,14 @@ impl SweepContext<'_> {
         });
         let text = || match plan.rounds {
             None => format!(
-                "{sets} sets in {all} shards: wrote {shown}\nnext: sweep run --plan {shown} --shard 1 to {all}, on \
-                 whatever machine has this file, the same program and the candles; then sweep merge --plan {shown} where \
-                 all of their journals are",
+                "{sets} sets in {all} shards: wrote {shown}\nnext: run sweep run --plan {shown} --shard 1 to {all} on \
+                 machines with this file, the same program and the candles; then sweep merge --plan {shown} next to all \
+                 their results",
             ),
             Some(rounds) => format!(
-                "{sets} sets in {rounds} rounds of {shards} shards: wrote {shown}\nnext: sweep run --plan {shown} --shard 1 \
-                 to {shards}, on whatever machine has this file, the same program and the candles; where all of their \
-                 journals are, those of the next round, and so on to {all}; then sweep merge --plan {shown}",
+                "{sets} sets in {rounds} rounds of {shards} shards: wrote {shown}\nnext: run sweep run --plan {shown} --shard 1 \
+                 to {shards} on machines with this file, the same program and the candles; then the shards of the next \
+                 round next to all their results, up to {all}; then sweep merge --plan {shown}",
             ),
         };
         show_as(&document, text, self.context.global)
@@ -183,7 +179,7 @@ impl SweepContext<'_> {
     fn run_shard(&self, plan: &SearchPlan, number: u64, others: OtherProgram) -> Result<Ending, Failure> {
         let shard = Shard::new(number, plan.shards).map_err(|error| self.failure(error))?;
         let of_round =
-            plan.round_shard((&self.folder, number), self.job, others, &|error| self.error_of(error))?;
+            plan.round_shard((&self.folder, number), self.job, others, &|error| self.to_app_error(error))?;
         let before = of_round.as_ref().map_or(&[][..], |part| &part.notices);
         self.context.note_all(self.notices.iter().chain(before));
         plan.bring(&self.folder, number)?;
@@ -192,7 +188,7 @@ impl SweepContext<'_> {
         let journal = plan.journal(&self.folder, number, &identity);
         let (mut journal, known) = journal.map_err(|error| self.failure(error))?;
         let resumed = known.len();
-        // Shards count as the sweep whose parts they are, until they are merged.
+        // Until they are merged, shards count as the whole sweep.
         self.begin(0)?;
         let kept = (&mut journal, known);
         let (rows, ending) = self.watched(|watcher| match &of_round {
@@ -208,7 +204,7 @@ impl SweepContext<'_> {
         let document = json!({
             "shard": number, "shards": plan.shards, "trials": trials, "resumed": resumed, "notices": self.notices
         });
-        let text = || format!("shard {number} of {}: {trials} trials have run", plan.shards);
+        let text = || format!("shard {number} of {}: {trials} trials finished", plan.shards);
         show_as(&document, text, self.context.global)
     }
 }
@@ -236,7 +232,7 @@ pub(super) fn with_sweep<T>(
     act: impl FnOnce(&mut SweepContext<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let PreparedSearch { loaded, entry, settings, space, sweep, candles, .. } = prepared;
-    tell_candles(&candles.series);
+    report_candles(&candles.series);
     let replay = Replay { settings, entry, space, candles: &candles.series, markets: &candles.markets };
     let runner = SharedRunner::new(replay, DeclarationUse::Trusted);
     let (balance, threads) = (loaded.initial_balance()?, terms.threads());
@@ -281,7 +277,7 @@ impl SweepContext<'_> {
             return Ok(Err(ending));
         }
         self.check_refusals(&rows)?;
-        // What a strategy declares is believed while it is searched; of what comes out, it is not.
+        // Declarations of the strategy are trusted during the search, but verified for the best set.
         if let Some(best) = ranked(&rows).first().filter(|best| best.score.is_some()) {
             let checked = self.runner.check(&best.candidate, self.job.balance);
             checked.map_err(|error| self.failure(error))?;
@@ -305,9 +301,9 @@ impl SweepContext<'_> {
         let PreparedSearch { entry, .. } = self.prepared;
         let sets =
             if rows.len() == 1 { "the only set".to_owned() } else { format!("all {} sets", rows.len()) };
-        let problem = format!("strategy \"{}\" refuses {sets}: {problem}", entry.name);
-        Err(Failure::configuration(problem).help(
-            "search other values: --where keeps to sets that it takes, such as --where \"fast < slow\"",
+        let problem = format!("strategy \"{}\" rejects {sets}: {problem}", entry.name);
+        Err(Failure::configuration(problem).hint(
+            "search other values, or exclude rejected sets with --where, such as --where \"fast < slow\"",
         ))
     }
 
@@ -319,7 +315,7 @@ impl SweepContext<'_> {
         Ok(())
     }
 
-    /// Writes the results: the same bytes, however often the sweep was stopped.
+    /// Writes the results. The bytes do not depend on interruptions.
     fn write(&self, rows: &[TrialRow], luck: Option<&Luck>) -> Result<Vec<PathBuf>, Failure> {
         let PreparedSearch { space, sweep, .. } = self.prepared;
         let (folder, objective) = (&self.folder, sweep.objective);
@@ -343,7 +339,7 @@ impl SweepContext<'_> {
         &self,
         run: impl FnOnce(&mut Watcher<'_>) -> Result<SweepEnd, SearchError>,
     ) -> Result<(Vec<TrialRow>, Option<Ending>), Failure> {
-        let sign = interrupt::sign()?;
+        let stop_flag = interrupt::stop_flag()?;
         let mut progress = Progress::new("Sweeping", self.context.global);
         let objective = self.prepared.sweep.objective;
         let end = run(&mut |now: &SweepProgress<'_>| {
@@ -352,21 +348,21 @@ impl SweepContext<'_> {
                 let (title, score) = (objective.title(), objective.words(score));
                 progress.say(&format!("best {title} {score} of trial {}", best.trial));
             }
-            if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if stop_flag.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         drop(progress);
         let rows = match end.map_err(|error| self.failure(error))? {
             SweepEnd::Done(rows) => return Ok((rows, None)),
             SweepEnd::Stopped(rows) => rows,
         };
-        Ok((rows, Some(self.context.stopped(&sign, &self.folder.shown()))))
+        Ok((rows, Some(self.context.report_stop(&stop_flag, &self.folder.shown()))))
     }
 
     pub(super) fn failure(&self, error: SearchError) -> Failure {
-        self.error_of(error).into()
+        self.to_app_error(error).into()
     }
 
-    fn error_of(&self, error: SearchError) -> AppError {
+    fn to_app_error(&self, error: SearchError) -> AppError {
         error_of_search(error, &self.prepared.loaded)
     }
 }
@@ -379,10 +375,10 @@ pub(super) fn sweep_count(counted: io::Result<TriedCount>) -> io::Result<SweepCo
     })
 }
 
-/// A walk may choose one set per window, and each takes several runs over all candles.
-const MOST_VERIFIED: usize = 5;
+/// Maximum number of verified sets of a walk. Each takes several runs over all candles.
+const MAX_VERIFIED: usize = 5;
 
-/// Verifies a set, here and in a new process. Before that it is not a result.
+/// Verifies a set in this and in a new process, before it is reported.
 fn verify_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -> Result<(), Failure> {
     let PreparedSearch { entry, space, sweep, candles, .. } = prepared;
     let bot = space.bot(candidate);
@@ -391,11 +387,11 @@ fn verify_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -> Result<()
     let subject = Subject { entry: entry.clone().into_owned(), params: bot.params, bot: context };
     let seed = sweep.search.seed;
     let verified = verify_best(&super::strategy::itself()?, &subject, own.candles(), seed);
-    let help = format!("see what else there is: candlewick strategy check {}", subject.entry.name);
-    verified.map_err(|error| Failure::new(FailureKind::Check, error).help(help))
+    let help = format!("run all checks: candlewick strategy check {}", subject.entry.name);
+    verified.map_err(|error| Failure::new(FailureKind::Check, error).hint(help))
 }
 
-/// Verifies each set that a walk chose: that of the hold-out first, then the most frequent ones.
+/// Verifies the sets chosen by a walk: that of the hold-out first, then the most frequent ones.
 pub(super) fn verify_chosen<'a>(
     prepared: &PreparedSearch<'_>,
     windows: &'a [WindowResult],
@@ -411,7 +407,7 @@ pub(super) fn verify_chosen<'a>(
         }
     }
     chosen.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
-    let verified = chosen.iter().take(MOST_VERIFIED);
+    let verified = chosen.iter().take(MAX_VERIFIED);
     verified.clone().try_for_each(|(candidate, _)| verify_set(prepared, candidate))?;
     Ok(VerifiedSets { verified: verified.len(), chosen: chosen.len() })
 }

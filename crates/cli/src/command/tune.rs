@@ -1,13 +1,13 @@
 //! `tune`: from a rule to a validated result, step by step.
 
-use super::strategy::check::{check_command, not_made};
+use super::strategy::check::{check_command, check_failure};
 use super::sweep::with_sweep;
-use super::walk_forward::{Walked, walked};
+use super::walk_forward::{WalkResult, run_walk};
 use crate::arguments::parse_percent_within;
-use crate::combinations::conditions_of;
+use crate::combinations::count_conditions;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
-use crate::host::tell_candles;
+use crate::host::report_candles;
 use crate::interrupt;
 use crate::output::{show, write_file};
 use crate::progress::{Progress, Terminal};
@@ -35,39 +35,36 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-const NEEDS: &str = "it needs more candles before it can answer than there are before the hold-out";
+const NEEDS: &str = "its warm-up is longer than the candles before the hold-out";
 const CHECK_LIMIT: Duration = Duration::from_mins(10);
-const SHOWN: usize = 10;
+const SHOWN_SETS: usize = 10;
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "One command for what data check, strategy check, sweep and walk-forward do one by one:\n  1. the candles: are they \
-                  there, are they sound; where not, the command that brings or mends them\n  2. the strategy: is it held to every check\n  3. a \
-                  sweep of all parameters with a range (or those of --param) over the candles before the hold-out: all sets of \
-                  a grid of up to 200, else 200 spread over it\n  4. a walk-forward over the same: five windows, each trained on \
-                  everything before its test\n  5. with --open-hold-out, and only where the tests show an edge: the best set on the \
-                  hold-out, once\nThen one page: what it comes to, and what to do next.\n\nA bot without a parameter that has a range is \
-                  tested as it stands. Stopped or killed, the same command goes on where it was; another rule begins anew beside it. \
-                  What was tried is counted, and whatever shows an edge is held to that.\n\nExamples:\n  candlewick tune rule.toml --data \
+#[command(after_help = "Examples:\n  candlewick tune rule.toml --data \
                   BTCUSDT_1m.csv\n  candlewick tune rule.toml --data BTCUSDT@1m --open-hold-out\n  candlewick tune --config bot.toml --param \
-                  period=5..30 --html tuned.html"
-)]
+                  period=5..30 --html tuned.html\n\nCombines data check, strategy check, sweep and walk-forward:\n  1. Check the \
+                  candles, with the commands that fetch or repair them.\n  2. Check the strategy.\n  3. Sweep all parameters with a \
+                  range (or those of --param) on the candles before the hold-out: all sets of a grid of up to 200, otherwise 200 spread \
+                  over it.\n  4. Walk forward on the same candles: five windows, each trained on all candles before its test.\n  \
+                  5. With --open-hold-out, and only if the tests show an edge, test the best set on the hold-out, once.\nThe result is a \
+                  page with the verdict and the next step.\n\nA bot without parameter ranges is tested as it is. After an interruption, \
+                  run the same command again to resume; another rule gets its own folder. All tried variants are counted, and raise the bar for showing an edge.")]
 pub(crate) struct TuneArguments {
-    /// File of the rule; left out, the bot of --config
+    /// Rule file [default: the bot of --config]
     #[arg(value_name = "RULES", conflicts_with = "rules")]
     rule: Option<PathBuf>,
     #[command(flatten)]
     search: SearchArguments,
-    /// The last percent of the candles, which no step sees
+    /// Size of the hold-out at the end of the candles, in percent; no other step uses it
     #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = parse_hold_out)]
     hold_out: f64,
-    /// Test on the hold-out where the tests of the walk-forward show an edge: once
+    /// Test on the hold-out, once, if the walk-forward tests show an edge
     #[arg(long)]
     open_hold_out: bool,
-    /// The folder of the trials and the results
+    /// Output folder for trials and results
     #[arg(long, value_name = "DIR", default_value = "tune")]
     out: PathBuf,
-    /// Write the page as this HTML file; left out, as report.html in the folder of --out
+    /// Report to write, as an HTML file [default: report.html in --out]
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
@@ -81,7 +78,7 @@ struct Tuning<'a> {
 }
 
 pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    let sign = interrupt::sign()?;
+    let stop_flag = interrupt::stop_flag()?;
     let terms = arguments.terms();
     let (files, progress) = (&context.global.config, Terminal(context.global));
     let candles = check_candles(&terms, (files, context.registry), &progress)?;
@@ -91,22 +88,22 @@ pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<En
     let plan = TunePlan::prepare(terms, arguments.hold_out, (files, context.registry), &progress)?;
     let trials = arguments.out.join(plan.folder_name()?);
     let layout = {
-        // An opening that would be refused is refused before anything is searched.
+        // Rejects an invalid opening of the hold-out before the search.
         let walk = (trials.join("walk-forward"), arguments.hold_out_use());
         WalkRun::prepare(&plan.terms, &plan.layout, &plan.prepared, (&walk.0, walk.1))?.layout
     };
     let tuning = Tuning { arguments, plan, layout, trials, context };
     let checked = tuning.check_strategy();
-    // Ctrl-C ends the process of the checks as well, which is no failure of the strategy.
-    if sign.get().is_some() {
-        return Ok(context.stopped(&sign, &tuning.trials));
+    // Ctrl-C also ends the process of the checks, which is not a failure of the strategy.
+    if stop_flag.get().is_some() {
+        return Ok(context.report_stop(&stop_flag, &tuning.trials));
     }
     let (subject, checked, conditions) = checked?;
     let sweep = match tuning.sweep()? {
         Ok(sweep) => sweep,
         Err(ending) => return Ok(ending),
     };
-    tuning.walk_and_report(&candles, (&subject, &checked, conditions), sweep.as_ref(), &sign)
+    tuning.walk_and_report(&candles, (&subject, &checked, conditions), sweep.as_ref(), &stop_flag)
 }
 
 impl TuneArguments {
@@ -125,38 +122,39 @@ impl Tuning<'_> {
     fn check_strategy(&self) -> Result<(Subject, ValidationReport, Vec<ConditionLine>), Failure> {
         let (subject, market) = self.plan.subject(&self.layout)?;
         let strategy = (subject.entry.name.as_str(), &subject.params);
-        let conditions = conditions_of(self.context.registry, strategy, &subject.bot, &market.candles)?;
+        let conditions = count_conditions(self.context.registry, strategy, &subject.bot, &market.candles)?;
         let mut progress = Progress::new(format!("Checking {}", subject.entry.name), self.context.global);
         let itself = super::strategy::itself()?;
         let means = Means { seed: self.plan.terms.seed, unseen: None, itself, limit: CHECK_LIMIT };
         let mut watch = |begun| progress.update(begun, validation::CHECKS);
         let checked = validation::examine(&subject, Some(market), &means, &mut watch);
         drop(progress);
-        let checked = checked.map_err(|error| not_made(error, &subject, NEEDS, self.context.registry))?;
+        let checked =
+            checked.map_err(|error| check_failure(error, &subject, NEEDS, self.context.registry))?;
         let failed = checked.checked.iter().filter(|one| one.finding == Finding::Failed);
         let failed: Vec<String> = failed.map(|one| format!("{}: {}", one.check, one.words)).collect();
         if failed.is_empty() {
-            self.context.say(&format!("strategy check: {}", words_of(&checked)));
+            self.context.say(&format!("strategy check: {}", summarize_checks(&checked)));
             return Ok((subject, checked, conditions));
         }
-        let problem = format!("the strategy fails {}", failed.join("; "));
+        let problem = format!("strategy check failed: {}", failed.join("; "));
         let help = format!(
-            "what it earns would be worth nothing; all checks: {}",
+            "its results would be worthless; run all checks: {}",
             check_command(&subject, &self.context.global.config, &self.plan.terms.candles)
         );
-        Err(Failure::check(problem).help(help))
+        Err(Failure::check(problem).hint(help))
     }
 
     fn sweep(&self) -> Result<Result<Option<SweepReport>, Ending>, Failure> {
         if self.plan.is_fixed {
-            self.context.say("sweep: skipped, since no parameter has a range");
+            self.context.say("sweep: skipped, no parameter has a range");
             return Ok(Ok(None));
         }
         let terms = self.plan.before_hold_out(&self.layout);
         let progress = Terminal(self.context.global);
         let mut prepared = terms.prepare(&self.context.global.config, self.context.registry, &progress)?;
         prepared.sweep = self.plan.prepared.sweep;
-        let place = (ResultFolder::open(&self.trials.join("sweep"))?, SHOWN);
+        let place = (ResultFolder::open(&self.trials.join("sweep"))?, SHOWN_SETS);
         let end =
             with_sweep((&terms, &prepared), place, None, self.context, |sweep| sweep.report(Vec::new()))?;
         Ok(end.map(Some))
@@ -168,7 +166,7 @@ impl Tuning<'_> {
         candles: &[CheckedCandles],
         strategy: (&Subject, &ValidationReport, Vec<ConditionLine>),
         sweep: Option<&SweepReport>,
-        sign: &OnceLock<Ending>,
+        stop_flag: &OnceLock<Ending>,
     ) -> Result<Ending, Failure> {
         let looks = self.prepare_walk(HoldOutUse::Locked)?.earlier_looks()?.found;
         if self.arguments.open_hold_out {
@@ -187,13 +185,12 @@ impl Tuning<'_> {
                 };
             } else {
                 notices.push(
-                    "the hold-out stays locked: the tests of the walk-forward show no edge that it could confirm"
-                        .to_owned(),
+                    "the hold-out stays locked: the walk-forward tests show no edge to confirm".to_owned(),
                 );
             }
         }
-        if sign.get().is_some() {
-            return Ok(self.context.stopped(sign, &self.trials));
+        if stop_flag.get().is_some() {
+            return Ok(self.context.report_stop(stop_flag, &self.trials));
         }
         let best = self.write_best(sweep.is_some(), &mut notices)?;
         let prepared = &self.plan.prepared;
@@ -205,7 +202,7 @@ impl Tuning<'_> {
             candles: candles.iter().map(found_candles).collect::<Result<_, _>>()?,
             strategy_check: FoundPart {
                 name: "strategy check".to_owned(),
-                words: words_of(strategy.1),
+                words: summarize_checks(strategy.1),
                 document: strategy.1.document(strategy.0),
             },
             conditions: strategy.2,
@@ -213,7 +210,11 @@ impl Tuning<'_> {
             walk_forward: walked.summary(),
             looks,
             notices: notices.into_iter().chain(prepared.candles.notices.iter().cloned()).collect(),
-            places: TunedPlaces { best, arguments: self.arguments_of_best(), more: self.more_words(candles) },
+            places: TunedPlaces {
+                best,
+                arguments: self.arguments_of_best(),
+                more: self.describe_missing_candles(candles),
+            },
             gate: self.gate()?,
             files,
         });
@@ -227,10 +228,10 @@ impl Tuning<'_> {
         Ok(WalkRun::prepare(terms, layout, prepared, (&folder, hold_out_use))?)
     }
 
-    fn walk(&self, hold_out_use: HoldOutUse) -> Result<Result<Walked, Ending>, Failure> {
+    fn walk(&self, hold_out_use: HoldOutUse) -> Result<Result<WalkResult, Ending>, Failure> {
         let TunePlan { terms, prepared, .. } = &self.plan;
-        tell_candles(&prepared.candles.series);
-        walked(self.prepare_walk(hold_out_use)?, (terms, prepared), &[], self.context)
+        report_candles(&prepared.candles.series);
+        run_walk(self.prepare_walk(hold_out_use)?, (terms, prepared), &[], self.context)
     }
 
     fn write_best(&self, is_searched: bool, notices: &mut Vec<String>) -> Result<Option<PathBuf>, Failure> {
@@ -238,7 +239,7 @@ impl Tuning<'_> {
         let of_sweep = of_sweep.ok().filter(|_| is_searched);
         if is_searched && of_sweep.is_none() {
             notices.push(format!(
-                "no set counts, since none had {} or more trades that ended (--min-trades): best.toml has the bot as it stands",
+                "no set has at least {} settled trades (--min-trades): best.toml contains the unchanged bot",
                 self.plan.terms.min_trades
             ));
         }
@@ -268,7 +269,7 @@ impl Tuning<'_> {
         }))
     }
 
-    fn more_words(&self, candles: &[CheckedCandles]) -> String {
+    fn describe_missing_candles(&self, candles: &[CheckedCandles]) -> String {
         let series = self.bot().series;
         let own = candles.iter().find(|own| own.series == series).or(candles.first());
         own.map(CheckedCandles::more_words).unwrap_or_default()
@@ -310,12 +311,12 @@ impl Tuning<'_> {
         let without = &self.plan.without_range;
         let names = without.join(", ");
         let bare = (!without.is_empty() && !self.plan.is_fixed).then(|| {
-            format!("not searched, since without min and max: {names}; --param NAME=FROM..TO searches one all the same")
+            format!("not searched, because they have no min and max: {names}; use --param NAME=FROM..TO to search one")
         });
         let kept = &self.plan.of_combination;
         let kept = (!kept.is_empty()).then(|| {
             format!(
-                "not searched, since they only choose among the signals: {}; --param gate.NAME=FROM..TO searches one all the same",
+                "not searched, because they only filter signals: {}; use --param gate.NAME=FROM..TO to search one",
                 kept.join(", ")
             )
         });
@@ -333,9 +334,9 @@ impl Tuning<'_> {
     }
 }
 
-fn words_of(checked: &ValidationReport) -> String {
+fn summarize_checks(checked: &ValidationReport) -> String {
     let of = |finding: Finding| checked.checked.iter().filter(move |one| one.finding == finding);
-    let all = counted(of(Finding::Passed).count(), "check holds", "checks hold");
+    let all = counted(of(Finding::Passed).count(), "check passed", "checks passed");
     let noted: Vec<String> = of(Finding::Noted).map(|one| format!("{}: {}", one.check, one.words)).collect();
     if noted.is_empty() { all } else { format!("{all}; noted: {}", noted.join("; ")) }
 }

@@ -1,10 +1,10 @@
 //! `walk-forward`: chooses parameters on past candles and tests them on later ones.
 
 use super::sweep::{sweep_count, verify_chosen};
-use crate::arguments::basis_of;
+use crate::arguments::replay_basis;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
-use crate::host::tell_candles;
+use crate::host::report_candles;
 use crate::interrupt;
 use crate::output::{show, show_as};
 use crate::progress::{Progress, Terminal};
@@ -33,19 +33,17 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Each window searches its training as `candlewick sweep` would that had no other candles, and trades the \
-                  best set on the test after it. Between the two lies at least the longest that a trade can be under way. \
-                  Every window begins with the whole balance. The statistics are of the trades of all tests together.\n\n\
-                  No window sees the hold-out. --open-hold-out searches the last training before it and trades the \
-                  best set on it: once for the same candles, strategy and parameters, as the list in [data].state \
-                  remembers.\n\nThe sets that windows chose are verified before anything is shown or written, as the best of a sweep is: candle \
-                  by candle and in a new process; where there are more than five, those that were chosen most often.\n\nStopped or killed, the same command goes on where it was.\n\nOn several \
-                  machines: walk-forward plan --shards 40 ..., then, with plan.json, the same program and the candles on each, walk-forward \
-                  run --plan plan.json --shard N, then, with all of their shard-N.jsonl beside it, walk-forward merge --plan plan.json. The \
-                  trainings are run in parts; merge runs the tests, and with --open-hold-out the hold-out's training.\n\nExamples:\n  candlewick \
-                  walk-forward --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  candlewick walk-forward \
+    after_help = "Examples:\n  candlewick walk-forward --bot btc-rsi --param period=5..30:5 --param oversold=20..40:5\n  candlewick walk-forward \
                   --config my.toml --param period=5..30 --train 90d --test 30d --anchored\n  candlewick walk-forward \
-                  --config my.toml --param period=5..30 --open-hold-out"
+                  --config my.toml --param period=5..30 --open-hold-out\n\nEach window runs `candlewick sweep` on its training candles \
+                  and trades the best set on the test candles after it, starting with the full balance. The gap between them is at least \
+                  the longest possible trade. Statistics cover the trades of all tests.\n\nNo window uses the hold-out. \
+                  --open-hold-out searches the last training before the hold-out and trades the best set on it, once for the same \
+                  candles, strategy and parameters; openings are recorded in [data].state.\n\nThe chosen sets are verified before results \
+                  are shown or written: candle by candle and in a new process, at most the five most frequent ones.\n\nAfter an \
+                  interruption, run the same command again to resume.\n\nOn several machines: run walk-forward plan --shards 4 ... once, walk-forward run --plan plan.json --shard N on each machine, and \
+                  walk-forward merge --plan plan.json next to all shard-N.jsonl files. All machines need the same program and \
+                  candles. Shards run parts of the trainings; merge runs the tests, and with --open-hold-out the training of the hold-out."
 )]
 pub(crate) struct WalkForwardArguments {
     #[command(subcommand)]
@@ -62,41 +60,41 @@ struct OwnArguments {
     search: SearchArguments,
     #[command(flatten)]
     layout: LayoutArguments,
-    /// The folder of the journals and the results, here or on object storage (s3://BUCKET/FOLDER)
+    /// Output folder, also on object storage (s3://BUCKET/FOLDER)
     #[arg(long, value_name = "DIR", default_value = "walk-forward")]
     out: PathBuf,
 }
 
 #[derive(Debug, Args)]
 struct HoldOutArguments {
-    /// Test on the hold-out as well: once
+    /// Also test on the hold-out, once
     #[arg(long)]
     open_hold_out: bool,
-    /// Open a hold-out that was opened before; the result says so, and shows no edge
+    /// Open a hold-out again; the result is marked and shows no edge
     #[arg(long, requires = "open_hold_out")]
     again: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum Step {
-    /// Cut a walk into shards, for several machines: writes plan.json to the folder
+    /// Split a walk into shards for several machines and write plan.json
     #[command(
         after_help = "Example:\n  candlewick walk-forward plan --shards 40 --bot btc-rsi --param period=5..30"
     )]
     Plan {
-        /// Into how many at least: each window is cut into the same number. A search that learns is one a window
+        /// Minimum number of shards; all windows have equally many, and one each with --search tpe
         #[arg(long, value_name = "N", default_value = "4")]
         shards: NonZeroU64,
         #[command(flatten)]
         own: Box<OwnArguments>,
     },
-    /// Run one shard of a plan, a part of one window's training; its trials are kept in shard-N.jsonl
+    /// Run one shard of a plan, part of the training of a window, and store its trials in shard-N.jsonl
     ///
-    /// The plan says what is searched, over which candles and how: neither arguments nor a configuration are needed. A
-    /// shard may be run twice, stopped, killed and started again: what ran is not run again, and changes nothing.
+    /// The plan contains the search and the candles, so no other arguments or configuration are needed. A shard can be
+    /// interrupted and started again; finished trials are not repeated.
     #[command(after_help = "Example:\n  candlewick walk-forward run --plan walk-forward/plan.json --shard 2")]
     Run(ShardArguments),
-    /// Put the shards of a plan together and run the tests: the results are those of the walk on one machine, to the byte
+    /// Merge the shards of a plan and run the tests; the results are identical to those of a single machine
     #[command(after_help = "Example:\n  candlewick walk-forward merge --plan walk-forward/plan.json")]
     Merge {
         #[command(flatten)]
@@ -106,7 +104,7 @@ enum Step {
     },
 }
 
-pub(super) struct Walked {
+pub(super) struct WalkResult {
     pub(super) report: WalkForwardReport,
     counted: Option<io::Result<SweepCount>>,
     resumed: usize,
@@ -133,10 +131,10 @@ fn run_here(
 ) -> Result<Ending, Failure> {
     let (terms, layout) = (own.search.terms(), own.layout.terms());
     let prepared = terms.prepare(&context.global.config, context.registry, &Terminal(context.global))?;
-    tell_candles(&prepared.candles.series);
+    report_candles(&prepared.candles.series);
     let walk = WalkRun::prepare(&terms, &layout, &prepared, (&own.out, hold_out))?;
     let Some(shards) = shards else {
-        return show_walked(walked(walk, (&terms, &prepared), &[], context)?, context);
+        return show_walk(run_walk(walk, (&terms, &prepared), &[], context)?, context);
     };
     let plan = walk.plan(shards)?;
     let path = plan.write(&walk.folder)?;
@@ -147,9 +145,9 @@ fn run_here(
         json!({ "windows": windows, "sets": sets, "shards": shards, "file": path, "program": program });
     let text = || {
         format!(
-            "{windows} windows of {sets} sets in {shards} shards: wrote {shown}\nnext: walk-forward run --plan {shown} --shard 1 \
-             to {shards}, on whatever machine has this file, the same program and the candles; then walk-forward merge --plan \
-             {shown} where all of their journals are",
+            "{windows} windows of {sets} sets in {shards} shards: wrote {shown}\nnext: run walk-forward run --plan {shown} --shard 1 \
+             to {shards} on machines with this file, the same program and the candles; then walk-forward merge --plan \
+             {shown} next to all their results",
         )
     };
     show_as(&document, text, context.global)
@@ -162,58 +160,58 @@ fn run_planned(
 ) -> Result<Ending, Failure> {
     let Planned { plan, path, folder, others } = arguments.read(PlannedCommand::WalkForward, context)?;
     let Some(layout) = plan.walk.as_ref().map(|walk| walk.layout.clone()) else {
-        return Err(Failure::configuration("the plan does not say how the candles are divided"));
+        return Err(Failure::configuration("the plan has no walk-forward windows"));
     };
     let terms = plan.terms(arguments.place());
     let prepared = plan.prepare(&path, &terms, context.registry, &Terminal(context.global))?;
-    tell_candles(&prepared.candles.series);
+    report_candles(&prepared.candles.series);
     let mut walk = WalkRun::prepare(&terms, &layout, &prepared, (&folder, hold_out))?;
     let differences = walk.check(&plan, others)?;
     context.note_all(differences.noted);
     let mut notices = differences.allowed;
     let Some(number) = shard else {
         notices.extend(walk.gather(&plan, others)?);
-        return show_walked(walked(walk, (&terms, &prepared), &notices, context)?, context);
+        return show_walk(run_walk(walk, (&terms, &prepared), &notices, context)?, context);
     };
     context.note_all(&notices);
-    let sign = interrupt::sign()?;
+    let stop_flag = interrupt::stop_flag()?;
     let mut progress = Progress::new("Walking forward", context.global);
-    let end = walk.run_shard(&plan, number, &mut |now| follow(&mut progress, now, &sign))?;
+    let end = walk.run_shard(&plan, number, &mut |now| follow(&mut progress, now, &stop_flag))?;
     drop(progress);
     let WalkShard::Done { trials, resumed, notice } = end else {
-        return Ok(context.stopped(&sign, &folder));
+        return Ok(context.report_stop(&stop_flag, &folder));
     };
     context.note_all(notice);
     let shards = plan.shards;
     let document = json!({
         "shard": number, "shards": shards, "trials": trials, "resumed": resumed, "notices": notices
     });
-    show_as(&document, || format!("shard {number} of {shards}: {trials} trials have run"), context.global)
+    show_as(&document, || format!("shard {number} of {shards}: {trials} trials finished"), context.global)
 }
 
-fn show_walked(walked: Result<Walked, Ending>, context: &Context<'_>) -> Result<Ending, Failure> {
+fn show_walk(walked: Result<WalkResult, Ending>, context: &Context<'_>) -> Result<Ending, Failure> {
     walked.map_or_else(Ok, |walked| show(&walked.summary(), context.global))
 }
 
-fn follow(progress: &mut Progress, now: WalkProgress, sign: &OnceLock<Ending>) -> ControlFlow<()> {
+fn follow(progress: &mut Progress, now: WalkProgress, stop_flag: &OnceLock<Ending>) -> ControlFlow<()> {
     progress.update(now.done, now.total);
     progress.say(&format!("window {} of {}", now.window, now.windows));
-    if sign.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    if stop_flag.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
-pub(super) fn walked(
+pub(super) fn run_walk(
     mut walk: WalkRun<'_>,
     (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
     notices: &[String],
     context: &Context<'_>,
-) -> Result<Result<Walked, Ending>, Failure> {
-    let sign = interrupt::sign()?;
+) -> Result<Result<WalkResult, Ending>, Failure> {
+    let stop_flag = interrupt::stop_flag()?;
     let stopwatch = Stopwatch::start();
     let mut progress = Progress::new("Walking forward", context.global);
-    let end = walk.run(&mut |now| follow(&mut progress, now, &sign))?;
+    let end = walk.run(&mut |now| follow(&mut progress, now, &stop_flag))?;
     drop(progress);
     let WalkEnd::Done(outcome) = end else {
-        return Ok(Err(context.stopped(&sign, &walk.folder.shown())));
+        return Ok(Err(context.report_stop(&stop_flag, &walk.folder.shown())));
     };
     let counted = walk.count(&outcome, context.registry);
     let opened = match &outcome.hold_out {
@@ -221,15 +219,15 @@ pub(super) fn walked(
         Some(HoldOutOutcome::Locked { .. }) | None => None,
     };
     let verified = verify_chosen(prepared, &outcome.windows, opened)?;
-    let caveats = caveats_of((terms, prepared), counted.as_ref());
-    let (report, all) = report_of(&outcome, prepared, (&walk.layout, &caveats, notices))?;
+    let caveats = collect_caveats((terms, prepared), counted.as_ref());
+    let (report, all) = build_report(&outcome, prepared, (&walk.layout, &caveats, notices))?;
     let counted = counted.map(sweep_count);
     let files = write(&walk.folder, &report, all.as_ref(), (&prepared.settings, &caveats))?;
     let elapsed = stopwatch.elapsed();
-    Ok(Ok(Walked { report, counted, resumed: outcome.resumed, verified, elapsed, files }))
+    Ok(Ok(WalkResult { report, counted, resumed: outcome.resumed, verified, elapsed, files }))
 }
 
-impl Walked {
+impl WalkResult {
     pub(super) fn summary(&self) -> WalkForwardSummary<'_> {
         let Self { report, counted, resumed, verified, elapsed, files } = self;
         WalkForwardSummary::new(report, (*resumed, *verified), counted.as_ref(), *elapsed, files.clone())
@@ -246,15 +244,15 @@ impl HoldOutArguments {
     }
 }
 
-fn caveats_of(
+fn collect_caveats(
     (terms, prepared): (&SearchTerms, &PreparedSearch<'_>),
     counted: Option<&io::Result<TriedCount>>,
 ) -> Caveats {
-    let basis = basis_of(&terms.candles, prepared.candles.prices);
+    let basis = replay_basis(&terms.candles, prepared.candles.prices);
     let mut caveats =
         Caveats::of_replay(basis, &prepared.settings.simulation, &prepared.settings.session.bots);
     match counted {
-        // A set is chosen anew in each window; what could be chosen for the best are the walks.
+        // Each window chooses its own set, so the variants to count are whole walks.
         Some(Ok(tried)) => caveats.count(tried.walks, None),
         Some(Err(error)) => caveats.count(0, Some(&error.to_string())),
         None => caveats.leave_uncounted(),
@@ -262,7 +260,7 @@ fn caveats_of(
     caveats
 }
 
-fn report_of(
+fn build_report(
     outcome: &WalkOutcome,
     prepared: &PreparedSearch<'_>,
     (layout, caveats, notices): (&Layout, &Caveats, &[String]),
@@ -293,7 +291,7 @@ fn report_of(
     }))
 }
 
-/// Writes the results: the same bytes, however often the walk was stopped.
+/// Writes the results. The bytes do not depend on interruptions.
 fn write(
     folder: &ResultFolder,
     report: &WalkForwardReport,

@@ -53,7 +53,7 @@ pub(crate) fn report(
         let caveats = Caveats::of_trading(Some(outcome.trading), venue, &finished.book);
         write_trades(path, &finished.book, bots, (scale, &caveats))?;
     }
-    let report = figures(&outcome, loaded, elapsed);
+    let report = build_report(&outcome, loaded, elapsed);
     if json {
         let doubts = finished.book.rows().iter().filter(|row| row.state == IntentState::InDoubt);
         print_last(&LiveReport {
@@ -72,12 +72,12 @@ pub(crate) fn report(
     } else {
         print(&format!("\n{report}"))?;
     }
-    ending_of(outcome.finished, scale)
+    run_result(outcome.finished, scale)
 }
 
-fn figures(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunReport {
+fn build_report(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunReport {
     let Outcome { finished, settings, trading, start_balance, span, .. } = outcome;
-    let unsettled = holder(finished);
+    let unsettled = stake_holder(finished);
     RunReport::of(Run {
         book: &finished.book,
         bots: &settings.bots,
@@ -96,9 +96,9 @@ fn figures(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunReport {
         journal_hash: Some(finished.journal_hash.clone()),
         head_hash: None,
         elapsed,
-        notices: notices(finished, settings.money_scale),
+        notices: collect_notices(finished, settings.money_scale),
         delays: Vec::new(),
-        audit_findings: findings(&finished.audits),
+        audit_findings: count_findings(&finished.audits),
         caveats: Caveats::of_trading(
             Some(*trading),
             (&loaded.config.simulation, &settings.bots),
@@ -114,12 +114,12 @@ fn figures(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunReport {
     })
 }
 
-fn ending_of(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
+fn run_result(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
     if let Some(error) = finished.not_durable {
         let is_gone = matches!(error, RuntimeError::Journal(JournalError::FileGone { .. }));
-        let failure = Failure::from(error).context("the journal's end may not be durable");
-        let help = "nothing is lost at the venue: the next start on this journal looks there for what the journal misses";
-        return Err(if is_gone { failure } else { failure.help(help) });
+        let failure = Failure::from(error).context("the last journal entries may not be durable");
+        let hint = "no trade is lost: the next start on this journal recovers missing results from the venue";
+        return Err(if is_gone { failure } else { failure.hint(hint) });
     }
     let unfinished = unfinished_failure(&finished, scale).map_or(Ok(Ending::Done), Err);
     let differing = wallet_failure(&finished);
@@ -128,27 +128,27 @@ fn ending_of(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> {
             None => differing.map_or(unfinished, Err),
             Some(reason) => {
                 let halt = describe_halt(&Halt { at: finished.halted_at, reason });
-                Err(stopped(format!("the run ended {halt}")).help("`candlewick resume` allows opens again"))
+                Err(stopped(format!("the run ended {halt}")).hint("`candlewick resume` lets it trade again"))
             }
         },
         Stop::Interrupted => differing.map_or(Ok(Ending::Interrupted), Err),
         Stop::Terminated => differing.map_or(unfinished, Err),
         Stop::Limit(rule) => {
-            let problem = format!("the risk limit {rule} was reached, and only a person can lift it");
-            let help = "look at what happened; a run on this journal meets the limit again: candlewick halt before it, candlewick resume in it";
-            Err(stopped(problem).help(help))
+            let problem = format!("the risk limit {rule} was reached and must be lifted manually");
+            let hint = "the limit still applies to the next run; run `candlewick halt` before it starts and `candlewick resume` afterwards";
+            Err(stopped(problem).hint(hint))
         }
     }
 }
 
 fn wallet_failure(finished: &Finished) -> Option<Failure> {
     if let Some(missing) = &finished.missing_wallet {
-        let help = "look at the account at the venue; the next run compares the wallet with the trades again";
-        return Some(stopped(missing.clone()).help(help));
+        let hint = "check the account at the venue; the next run compares the wallet with the trades again";
+        return Some(stopped(missing.clone()).hint(hint));
     }
     let difference = finished.wallet_difference.as_ref()?;
-    Some(stopped(difference.text.clone()).help(
-        "compare the trades with the venue's own list; `candlewick resume` while a bot runs books the difference",
+    Some(stopped(difference.text.clone()).hint(
+        "compare the trades with the list at the venue; run `candlewick resume` on a running bot to accept the difference",
     ))
 }
 
@@ -170,12 +170,12 @@ fn background(book: &TradeBook, loaded: &Loaded) -> Background {
     }
 }
 
-fn findings(audits: &BTreeMap<Audit, Tally>) -> BTreeMap<String, u64> {
+fn count_findings(audits: &BTreeMap<Audit, Tally>) -> BTreeMap<String, u64> {
     let found = audits.iter().filter(|(_, tally)| tally.findings > 0);
     found.map(|(audit, tally)| (audit.as_str().to_owned(), tally.findings)).collect()
 }
 
-fn notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {
+fn collect_notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {
     let mut notices = unfinished_notices(finished, scale);
     notices.extend(finished.missing_wallet.clone());
     if let Some(difference) = &finished.wallet_difference {
@@ -183,25 +183,24 @@ fn notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {
         notices.push(format!("{}{}", difference.text, wallet.unwrap_or_default()));
     }
     if let Some(signals) = &finished.signals {
-        notices.push(format!("signals from outside: {}", signals.words().join("; ")));
+        notices.push(format!("external signals: {}", signals.words().join("; ")));
     }
     if finished.rejected_rows > 0 {
         let rows = counted(
             finished.rejected_rows,
-            "row of the venue was no candle and counts as a gap",
-            "rows of the venue were no candles and count as gaps",
+            "row of the venue was not a valid candle and counts as a gap",
+            "rows of the venue were not valid candles and count as gaps",
         );
         notices.push(rows);
     }
     if finished.dropped_notices > 0 {
         let lines = counted(finished.dropped_notices, "message was", "messages were");
-        notices
-            .push(format!("{lines} not shown: the screen did not keep up, and trading did not wait for it"));
+        notices.push(format!("{lines} not shown: the terminal did not keep up"));
     }
     notices
 }
 
-const MAX_NAMED: usize = 20;
+const MAX_LISTED_TRADES: usize = 20;
 
 #[derive(Serialize)]
 pub(super) struct UnfinishedLine {
@@ -223,8 +222,8 @@ fn unfinished_lines(finished: &Finished, scale: MoneyScale) -> Vec<UnfinishedLin
     finished.unfinished.iter().map(line).collect()
 }
 
-/// Returns who has the unsettled stakes. A venue whose own candles have ended settles nothing more.
-pub(super) const fn holder(finished: &Finished) -> Unsettled {
+/// Returns where unsettled stakes are. A venue without further candles does not settle them.
+pub(super) const fn stake_holder(finished: &Finished) -> Unsettled {
     if matches!(finished.stop, Stop::DataEnds(_)) { Unsettled::Returned } else { Unsettled::AtVenue }
 }
 
@@ -232,29 +231,33 @@ fn unfinished_notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {
     if finished.unfinished.is_empty() {
         return Vec::new();
     }
-    let all = summary_of_unfinished(finished, scale);
-    let first = match holder(finished) {
-        Unsettled::Returned => format!("{all} at the end of the venue's candles: the stakes are free again"),
+    let all = summarize_unfinished(finished, scale);
+    let first = match stake_holder(finished) {
+        Unsettled::Returned => format!("{all} at the end of the candles; stakes released"),
         Unsettled::AtVenue => format!("{all} at the venue:"),
     };
-    let named = finished.unfinished.iter().take(MAX_NAMED).map(|one| describe_unfinished(one, scale));
-    let more = finished.unfinished.len().saturating_sub(MAX_NAMED);
-    let rest = (more > 0).then(|| format!("and {more} more: `candlewick trades` lists them"));
-    let has_names = holder(finished) == Unsettled::AtVenue;
+    let named = finished.unfinished.iter().take(MAX_LISTED_TRADES).map(|one| describe_unfinished(one, scale));
+    let more = finished.unfinished.len().saturating_sub(MAX_LISTED_TRADES);
+    let rest = (more > 0).then(|| format!("and {more} more; run `candlewick trades` to list them"));
+    let has_names = stake_holder(finished) == Unsettled::AtVenue;
     std::iter::once(first).chain(named.chain(rest).filter(|_| has_names)).collect()
 }
 
-fn summary_of_unfinished(finished: &Finished, scale: MoneyScale) -> String {
-    let part = |is_it: fn(&UnfinishedKind) -> bool, (one, several): (&str, &str)| {
-        let stakes: Vec<_> =
-            finished.unfinished.iter().filter(|found| is_it(&found.kind)).map(|found| found.stake).collect();
+fn summarize_unfinished(finished: &Finished, scale: MoneyScale) -> String {
+    let part = |is_included: fn(&UnfinishedKind) -> bool, (one, several): (&str, &str)| {
+        let stakes: Vec<_> = finished
+            .unfinished
+            .iter()
+            .filter(|found| is_included(&found.kind))
+            .map(|found| found.stake)
+            .collect();
         let noun = if stakes.len() == 1 { "stake" } else { "stakes" };
         let all = counted(stakes.len() as u64, one, several);
         let stakes = (!stakes.is_empty()).then(|| scale.format(stakes.into_iter().sum()));
         stakes.map(|stakes| format!("{all} ({noun} {stakes})"))
     };
-    let open = part(|kind| *kind != UnfinishedKind::InDoubt, ("trade is open", "trades are open"));
-    let doubts = ("order is of unknown status", "orders are of unknown status");
+    let open = part(|kind| *kind != UnfinishedKind::InDoubt, ("open trade", "open trades"));
+    let doubts = ("order of unknown status", "orders of unknown status");
     let doubts = part(|kind| *kind == UnfinishedKind::InDoubt, doubts);
     open.into_iter().chain(doubts).collect::<Vec<_>>().join(" and ")
 }
@@ -263,26 +266,26 @@ fn describe_unfinished(one: &Unfinished, scale: MoneyScale) -> String {
     let Unfinished { intent, kind, venue_id, stake, close_time } = one;
     let stake = scale.format(*stake);
     let trade = venue_id.as_ref().map(|id| format!("{} at the venue", id.as_str()));
-    let trade = trade.unwrap_or_else(|| "without a known name at the venue".to_owned());
+    let trade = trade.unwrap_or_else(|| "venue id unknown".to_owned());
     let closes = close_time.map(|at| format!(", closes at {}", utc(at))).unwrap_or_default();
     match kind {
         UnfinishedKind::Open => format!("trade #{intent} is open: {trade}, stake {stake}{closes}"),
         UnfinishedKind::InDoubt => {
             format!(
-                "trade #{intent} is in doubt: it may be a trade with a stake of {stake}; look at the venue's own list"
+                "trade #{intent} is of unknown status, stake {stake}; check the list of trades at the venue"
             )
         }
-        UnfinishedKind::SecondTrade => format!("trade #{intent} has a second one: {trade}, stake {stake}"),
+        UnfinishedKind::SecondTrade => format!("trade #{intent} has a duplicate: {trade}, stake {stake}"),
     }
 }
 
 fn unfinished_failure(finished: &Finished, scale: MoneyScale) -> Option<Failure> {
-    if finished.unfinished.is_empty() || holder(finished) == Unsettled::Returned {
+    if finished.unfinished.is_empty() || stake_holder(finished) == Unsettled::Returned {
         return None;
     }
-    let all = summary_of_unfinished(finished, scale);
-    let problem = anyhow::anyhow!("{all}: the run ended before the venue had reported a result");
-    Some(Failure::new(FailureKind::Venue, problem).help(
-        "the next start on this journal follows them to their end; `candlewick status` and `candlewick trades` show them",
+    let all = summarize_unfinished(finished, scale);
+    let problem = anyhow::anyhow!("{all}: the run ended before the venue reported the results");
+    Some(Failure::new(FailureKind::Venue, problem).hint(
+        "the next start on this journal tracks them; run `candlewick status` or `candlewick trades` to see them",
     ))
 }

@@ -2,7 +2,7 @@
 
 use super::Front;
 use super::header::Header;
-use super::screen::{Screen, Shown, WAITING, distinct};
+use super::screen::{MAX_QUEUED_NOTICES, Screen, Shown, distinct};
 use crate::failure::Failure;
 use crate::log::{Line, LogWriter};
 use candlewick_engine::BotSettings;
@@ -12,19 +12,19 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use tokio::sync::oneshot;
 
-const WAITING_LINES: usize = 1_024;
+const MAX_QUEUED_LINES: usize = 1_024;
 
 pub(crate) fn check() -> Result<(), Failure> {
     is_possible().map_err(|problem| {
-        Failure::configuration(format!("--tui needs a whole terminal: {problem}"))
-            .help("leave --tui out where output goes to a file or a pipe: events are lines then")
+        Failure::configuration(format!("--tui requires a terminal: {problem}"))
+            .hint("omit --tui to print events as lines, as for files and pipes")
     })
 }
 
 /// Starts the view. If it ends before the run does, the run continues with plain lines.
 pub(super) fn start(mut screen: Screen, front: &Front<'_>) -> (Vec<Watcher>, Shown) {
     let clock = Arc::clone(&front.connection.clock);
-    let (lines, log_lines) = sync_channel(WAITING_LINES);
+    let (lines, log_lines) = sync_channel(MAX_QUEUED_LINES);
     let seat = Seat {
         orders: front.control.sender(),
         stop: front.stop.clone(),
@@ -32,8 +32,8 @@ pub(super) fn start(mut screen: Screen, front: &Front<'_>) -> (Vec<Watcher>, Sho
         log: log_lines,
         has_colours: std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
     };
-    let facts = facts_of(screen.header.take(), front);
-    let (watcher, mut notices) = Watcher::channel(WAITING, screen.interest());
+    let facts = build_facts(screen.header.take(), front);
+    let (watcher, mut notices) = Watcher::channel(MAX_QUEUED_NOTICES, screen.interest());
     let (ended, has_ended) = oneshot::channel();
     let log = front.log.clone();
     log.send(Line::Divert(lines));
@@ -41,7 +41,7 @@ pub(super) fn start(mut screen: Screen, front: &Front<'_>) -> (Vec<Watcher>, Sho
         let shown = show(facts, &mut notices, &seat);
         log.send(Line::GiveBack);
         if let Err(error) = shown {
-            tracing::warn!("the terminal does not take the view any more, lines follow: {error}");
+            tracing::warn!("the full-screen view failed, continuing with lines: {error}");
         }
         screen.show_all(&mut notices);
         let _ = ended.send(());
@@ -55,7 +55,7 @@ pub(super) fn end(log: &LogWriter) {
     log.send(Line::GiveBack);
 }
 
-fn facts_of(header: Option<Header>, front: &Front<'_>) -> Facts {
+fn build_facts(header: Option<Header>, front: &Front<'_>) -> Facts {
     let config = &front.loaded.config;
     let header = header.unwrap_or_default();
     let bot_facts = |(bot, about): (&BotSettings, String)| BotFacts { name: bot.name.clone(), about };

@@ -4,9 +4,9 @@ mod ending;
 #[cfg(feature = "tui")]
 mod full_screen;
 mod header;
+mod lines;
 mod screen;
 mod stream;
-mod words;
 
 use crate::context::{Context, start_workers};
 use crate::failure::{Ending, Failure};
@@ -26,7 +26,8 @@ use tokio::sync::{Notify, mpsc};
 pub(crate) use ending::report;
 pub(crate) use full_screen::check as check_full_screen;
 pub(crate) use header::{
-    Header, RunWords, address_words, candle_words, named_by, noted_words, sandbox_words, speed_words,
+    Header, RunDescription, describe_address, describe_candles, describe_sandbox, describe_speed,
+    describe_variant_count, journal_arguments,
 };
 pub(crate) use screen::{Detail, Screen};
 
@@ -44,7 +45,7 @@ pub(crate) struct ReadyRun<'a> {
     pub(crate) read_again: ReadAgain,
 }
 
-#[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "there is no such view"))]
+#[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "used by the full-screen view"))]
 struct Front<'a> {
     loaded: &'a Loaded,
     bots: &'a BotSet,
@@ -90,7 +91,7 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     if is_full_screen {
         full_screen::end(log);
     }
-    // What was counted is said before the figures of the run, and not behind them.
+    // Prints the counts of repeated warnings before the report.
     log.flush();
     log.form.set_clock(None);
     Ok(outcome?)
@@ -144,8 +145,7 @@ mod full_screen {
     use candlewick_runtime::Watcher;
 
     pub(crate) fn check() -> Result<(), Failure> {
-        let problem =
-            "--tui is not part of this program: build it with `cargo build --release --features tui`";
+        let problem = "this build does not support --tui: run `cargo build --release --features tui`";
         Err(Failure::configuration(problem))
     }
 

@@ -1,15 +1,15 @@
-//! Line output of a run: one line per instant of candles, signal, open and settlement.
+//! Console lines of a run: candles, signals, opened trades and settlements.
 //!
 //! A separate thread writes the lines from a bounded channel, so a stalled terminal (Ctrl-S, a
 //! pager) never blocks the run.
 
 use super::header::Header;
-use super::words::{
-    BAD, BOLD, DIM, GOOD, NOTE, blocked_words, dated, describe_opened, describe_settled, format_signed,
-    open_words, refusal_words, stopping_words, verdict_words,
+use super::lines::{
+    BAD, BOLD, DIM, GOOD, NOTE, describe_blocked, describe_open, describe_opened, describe_refusal,
+    describe_settled, describe_stopping, describe_verdict, format_line, format_signed,
 };
 use crate::context::Context;
-use crate::terminal::columns_of;
+use crate::terminal::terminal_columns;
 use anstyle::{AnsiColor, Style};
 use candlewick_app::configuration::Loaded;
 use candlewick_engine::{
@@ -24,7 +24,7 @@ use std::io::Write as _;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-pub(super) const WAITING: usize = 16_384;
+pub(super) const MAX_QUEUED_NOTICES: usize = 16_384;
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub(crate) struct Screen {
     blocked: Vec<Blockage>,
 }
 
-/// In the order of their first occurrence, as the ids of a session are.
+/// Removes duplicates, in the order of first occurrence, like the ids of a session.
 pub(super) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut found = Vec::new();
     for one in all {
@@ -69,7 +69,7 @@ pub(super) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 impl Screen {
-    /// The log has what happens where it is JSON.
+    /// Creates a screen, which prints nothing if the log is JSON.
     pub(crate) fn new(detail: Detail, loaded: &Loaded, context: &Context<'_>) -> Self {
         let bots = &loaded.config.bots;
         let is_quiet = context.global.quiet || context.log.form.is_json();
@@ -96,15 +96,15 @@ impl Screen {
     }
 
     fn line(&self, at: Millis, style: Style, label: &str, text: &str) {
-        let columns = columns_of(&match self.stream {
+        let columns = terminal_columns(&match self.stream {
             Stream::Out => Term::stdout(),
             Stream::Error => Term::stderr(),
         });
-        self.print(&dated(at, (style, label), text, columns));
+        self.print(&format_line(at, (style, label), text, columns));
     }
 
     fn print(&self, text: &str) {
-        // A reader that went away is no reason to stop.
+        // A closed reader does not stop the run.
         let _ = match self.stream {
             Stream::Out => writeln!(anstream::stdout(), "{text}"),
             Stream::Error => writeln!(anstream::stderr(), "{text}"),
@@ -130,7 +130,7 @@ impl Screen {
     }
 
     fn show_event(&mut self, event: &Event, funds: Funds, intent: Option<&IntentRow>) {
-        let ended = |intent: IntentId| format!("#{intent}: its stake is free again");
+        let released = |intent: IntentId| format!("#{intent}: stake released");
         let (style, label, text) = match &event.kind {
             EventKind::Candle { series, candle, origin } => {
                 if let (Origin::Live, Some(series)) = (origin, self.series.get(series.index())) {
@@ -143,34 +143,34 @@ impl Screen {
             }
             EventKind::Settled(settled) => return self.show_settled(event.at, settled, (funds, intent)),
             EventKind::SettledByPerson { intent, outcome, profit } => {
-                (NOTE, "resolved", format!("#{intent} {outcome} {}, as a person said", self.signed(*profit)))
+                (NOTE, "resolved", format!("#{intent} {outcome} {} (by the operator)", self.signed(*profit)))
             }
             EventKind::Correction { intent, outcome, profit } => {
-                (BAD, "corrected", format!("#{intent} is {outcome} {}", self.signed(*profit)))
+                (BAD, "corrected", format!("#{intent} {outcome} {}", self.signed(*profit)))
             }
-            EventKind::Rejected { intent, .. } => (NOTE, "rejected", ended(*intent)),
-            EventKind::NotSent { intent } => (NOTE, "not sent", ended(*intent)),
+            EventKind::Rejected { intent, .. } => (NOTE, "declined", released(*intent)),
+            EventKind::NotSent { intent } => (NOTE, "not sent", released(*intent)),
             EventKind::Reinstated(terms) => {
                 let intent = terms.intent();
-                (BAD, "in doubt", format!("#{intent}: the venue lists its trade, which it had not reported"))
+                (BAD, "unknown", format!("#{intent}: the venue lists a trade that it had not reported"))
             }
             EventKind::InDoubt { intent } => {
-                (BAD, "in doubt", format!("#{intent}: its symbol is blocked until that is resolved"))
+                (BAD, "unknown", format!("#{intent}: unknown status, symbol blocked until resolved"))
             }
             EventKind::NotOpened { intent, .. } => {
-                (NOTE, "not open", format!("#{intent}: the venue has no trade of it"))
+                (NOTE, "not open", format!("#{intent}: the venue has no such trade"))
             }
             EventKind::OutsideSignal(signal) => {
                 (NOTE, "signal", format!("{} {} from {}", signal.direction, signal.id, signal.source))
             }
             EventKind::Deposit { amount } => {
-                (NOTE, "wallet", format!("{} that no trade explains", self.signed(*amount)))
+                (NOTE, "wallet", format!("{} not explained by any trade", self.signed(*amount)))
             }
             EventKind::WalletDifference { amount: Money::ZERO } => {
-                (BAD, "wallet", "it holds what the trades explain again".to_owned())
+                (BAD, "wallet", "matches the trades again".to_owned())
             }
             EventKind::WalletDifference { amount } => {
-                (BAD, "wallet", format!("{} off what the trades explain", self.signed(*amount)))
+                (BAD, "wallet", format!("differs from the trades by {}", self.signed(*amount)))
             }
             EventKind::Skew { offset } => {
                 let limit = self.risk.as_ref().map(|risk| i64::from(risk.max_clock_skew_ms));
@@ -179,23 +179,25 @@ impl Screen {
             }
             EventKind::SecondTrade(trade) => {
                 let (id, stake) = (trade.venue_id.as_str(), self.scale.format(trade.stake));
-                let text =
-                    format!("#{}: the venue has {id} as well, {stake} are at stake there", trade.intent);
-                (BAD, "second trade", text)
+                (
+                    BAD,
+                    "second trade",
+                    format!("#{}: duplicate {id} at the venue, stake {stake}", trade.intent),
+                )
             }
             EventKind::SecondTradeSettled { intent, venue_id, profit } => {
                 (NOTE, "second trade", format!("#{intent} {}  {}", self.signed(*profit), venue_id.as_str()))
             }
             EventKind::Control { control } => {
                 if *control == Control::Reload {
-                    // Which limits are in force since then, nobody says here.
+                    // The new limits are not known here.
                     self.risk = None;
                 }
                 return;
             }
             EventKind::Price { .. } | EventKind::Balance { .. } => return,
         };
-        // A signal may have been given long before.
+        // The time of a signal may be long past.
         let is_signal = matches!(event.kind, EventKind::OutsideSignal(_));
         self.line(if is_signal { event.received } else { event.at }, style, label, &text);
     }
@@ -214,7 +216,7 @@ impl Screen {
         match action {
             Action::Open(approved) => {
                 let symbol = self.symbols.get(approved.symbol().index()).map_or("", Symbol::as_str);
-                let text = open_words(approved, (self.bot_name(approved.bot()), symbol), self.scale);
+                let text = describe_open(approved, (self.bot_name(approved.bot()), symbol), self.scale);
                 self.line(approved.decision_time(), AnsiColor::Cyan.on_default(), "open", &text);
             }
             Action::Refuse(refused) if self.detail == Detail::All => {
@@ -222,11 +224,11 @@ impl Screen {
                 self.show_refused(refused, at, received);
             }
             Action::Verdict(judgement) => {
-                let text = verdict_words(judgement, self.bot_name(judgement.bot));
+                let text = describe_verdict(judgement, self.bot_name(judgement.bot));
                 self.line(judgement.at, BOLD, "verdict", &text);
             }
             Action::DayOpened { start, equity } if self.detail == Detail::All => {
-                self.line(*start, DIM, "day", &format!("begins with {}", self.scale.format(*equity)));
+                self.line(*start, DIM, "day", &format!("starts with {}", self.scale.format(*equity)));
             }
             Action::Refuse(_) | Action::DayOpened { .. } => {}
         }
@@ -236,7 +238,7 @@ impl Screen {
         let bot = self.bots.get(refused.bot.index());
         let bot = bot.map_or(("", Millis::MAX), |(name, interval)| (name.as_str(), *interval));
         let limits = (self.risk.as_ref(), self.suspended.as_deref());
-        self.line(at, DIM, "signal", &refusal_words(refused, bot, received, limits));
+        self.line(at, DIM, "rejected", &describe_refusal(refused, bot, received, limits));
     }
 
     fn bot_name(&self, bot: BotId) -> &str {
@@ -251,7 +253,7 @@ impl Screen {
         if self.detail == Detail::Quiet {
             return (Vec::new(), Shown(None));
         }
-        let (watcher, mut notices) = Watcher::channel(WAITING, self.interest());
+        let (watcher, mut notices) = Watcher::channel(MAX_QUEUED_NOTICES, self.interest());
         let (ended, has_ended) = oneshot::channel();
         std::thread::spawn(move || {
             self.show_all(&mut notices);
@@ -270,7 +272,7 @@ impl Screen {
     pub(super) fn show_all(&mut self, notices: &mut Notices) {
         while let Some(received) = notices.wait() {
             if received.missed > 0 {
-                let text = format!("{} messages were left out: this screen did not keep up", received.missed);
+                let text = format!("{} messages skipped: the terminal did not keep up", received.missed);
                 self.line(self.latest, NOTE, "missed", &text);
             }
             self.show_notice(received.notice);
@@ -282,7 +284,7 @@ impl Screen {
         match notice {
             Notice::Handled { event, actions, funds, intent, .. } => {
                 self.latest = self.latest.max(event.received);
-                // Candles of an instant share a line, which stands above what they cause.
+                // Candles with the same close share a line, printed before the decisions on them.
                 let is_candle = matches!(event.kind, EventKind::Candle { .. });
                 if !is_candle {
                     self.print_closes();
@@ -307,13 +309,14 @@ impl Screen {
             Notice::Note { text, .. } => self.line(self.latest, NOTE, "note", &visible(&text)),
             Notice::Blocked(blocked) => {
                 self.print_closes();
-                for line in blocked_words(&std::mem::replace(&mut self.blocked, blocked.clone()), &blocked) {
+                for line in describe_blocked(&std::mem::replace(&mut self.blocked, blocked.clone()), &blocked)
+                {
                     self.line(self.latest, NOTE, "blocked", &line);
                 }
             }
             Notice::Stopping { why, unfinished, last_close, waits_until } => {
                 self.print_closes();
-                let text = stopping_words(why, unfinished, (last_close, waits_until));
+                let text = describe_stopping(why, unfinished, (last_close, waits_until));
                 self.line(self.latest, BOLD, "stopping", &text);
             }
             _ => {}
@@ -324,7 +327,7 @@ impl Screen {
 pub(crate) struct Shown(pub(super) Option<oneshot::Receiver<()>>);
 
 impl Shown {
-    /// Waits until everything is written, but not for a stalled terminal.
+    /// Waits until everything is written, at most for `PATIENCE`.
     pub(crate) async fn end(self) {
         if let Some(has_ended) = self.0 {
             drop(tokio::time::timeout(PATIENCE, has_ended).await);

@@ -47,14 +47,14 @@ impl PrintedEvents {
                         break;
                     }
                 };
-                // A reader that went away is no reason to stop.
+                // A closed reader does not stop the run.
                 if printed.is_err() {
                     break;
                 }
                 if leaves.load(Ordering::Relaxed) {
                     let count = follower.leave();
-                    let told = serde_json::to_string(&RunEvent::Dropped { count }).unwrap_or_default();
-                    let _ = print(&told);
+                    let dropped = serde_json::to_string(&RunEvent::Dropped { count }).unwrap_or_default();
+                    let _ = print(&dropped);
                     break;
                 }
             }
@@ -79,14 +79,14 @@ impl PrintedEvents {
 
 pub(super) fn print_last(document: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string(document).map_err(Failure::unexpected)?;
-    if host::keep(&json(&text)) {
+    if host::capture(&json(&text)) {
         return Ok(());
     }
     within(LAST_PATIENCE, move || print_json_text(&text)).map_or_else(
         || {
             let patience = LAST_PATIENCE.as_secs();
             tracing::warn!(
-                "nobody read stdout for {patience} s: the last line is left out, the journal has it all"
+                "stdout was not read for {patience} s: the last line was skipped; the journal is complete"
             );
             Ok(())
         },
@@ -105,8 +105,8 @@ fn print(line: &str) -> io::Result<()> {
     writeln!(anstream::stdout(), "{}", json(line))
 }
 
-/// Skipped events: too many, or log lines already.
-const LEFT_OUT: [&str; 5] = ["candle", "updated", "wallet", "alarm", "warning"];
+/// Events that are too frequent for the log, or already in it.
+const UNLOGGED_EVENTS: [&str; 5] = ["candle", "updated", "wallet", "alarm", "warning"];
 
 #[derive(Deserialize)]
 struct Named {
@@ -117,7 +117,7 @@ pub(super) fn log_decisions(feed: &EventFeed, log: &LogWriter) -> PrintedEvents 
     let log = log.clone();
     let print = move |line: &str| {
         if let Ok(Named { event }) = serde_json::from_str(line)
-            && !LEFT_OUT.contains(&event.as_str())
+            && !UNLOGGED_EVENTS.contains(&event.as_str())
         {
             log.print_event(&event, line);
         }
@@ -134,7 +134,7 @@ mod tests {
     const MOMENT: Duration = Duration::from_millis(1);
 
     #[tokio::test]
-    async fn a_run_that_is_over_waits_for_no_reader_for_ever() {
+    async fn does_not_wait_forever_for_a_stalled_reader() {
         let feed = EventFeed::default();
         let (over, is_over) = mpsc::channel::<()>();
         let (reads, is_read) = mpsc::channel();

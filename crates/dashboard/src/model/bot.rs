@@ -46,7 +46,7 @@ impl BotFigures {
 
     pub(crate) fn take(&mut self, at: Millis, outcome: Outcome, (profit, payout): (Money, Option<Payout>)) {
         if let (Outcome::Won | Outcome::Lost, Some(payout)) = (outcome, payout) {
-            // A payout of nothing has no break-even.
+            // A payout of 0 has no break-even.
             let _ = self.needed.add(payout.to_fraction());
         }
         *self.count_of(outcome) += 1;
@@ -111,7 +111,7 @@ impl BotFigures {
     }
 
     /// Resets the figures of another bot, with other parameters or code, of the same name.
-    pub(crate) fn begin_anew(&mut self, verdict: &BotVerdict) {
+    pub(crate) fn reset_if_replaced(&mut self, verdict: &BotVerdict) {
         let first = verdict.first_intent().number();
         if first != self.first_intent {
             *self = Self::since(first);
@@ -131,8 +131,8 @@ impl BotFigures {
     }
 }
 
-/// Points. A longer curve is thinned to half.
-const MOST: usize = 2_000;
+/// Maximum number of points. A longer curve is thinned to half.
+const MAX_POINTS: usize = 2_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Point {
@@ -164,7 +164,7 @@ impl Curve {
             self.points.push(point);
         }
         self.filled += 1;
-        if self.points.len() > MOST {
+        if self.points.len() > MAX_POINTS {
             self.thin();
         }
     }
@@ -186,7 +186,7 @@ impl Curve {
         }
         points.truncate(count.div_ceil(2));
         let whole = count.is_multiple_of(2);
-        // A last point of its own has half of what it can cover.
+        // An unpaired last point covers half of the new stride.
         self.filled += if whole { self.stride } else { 0 };
         self.stride *= 2;
     }
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_curve_keeps_its_end_its_extremes_and_its_deepest_fall() {
+    fn thinned_curve_keeps_end_extremes_and_max_drawdown() {
         let mut curve = Curve::default();
         let mut equity = 0;
         let (mut low, mut high, mut peak, mut fall) = (i64::MAX, i64::MIN, i64::MIN, 0);
@@ -224,7 +224,7 @@ mod tests {
             fall = fall.max(peak - equity);
         }
         let points = &curve.points;
-        assert!(points.len() <= MOST && points.len() > MOST / 4, "{}", points.len());
+        assert!(points.len() <= MAX_POINTS && points.len() > MAX_POINTS / 4, "{}", points.len());
         assert_eq!(points.last().map(|point| (point.time.get(), point.last.minor())), Some((99_999, equity)));
         assert_eq!(points.iter().map(|point| point.low.minor()).min(), Some(low));
         assert_eq!(points.iter().map(|point| point.high.minor()).max(), Some(high));

@@ -58,7 +58,7 @@ impl Feed {
 
     pub(crate) fn decimals(&self) -> usize {
         let bars = self.levels.0.first().map(|level| level.bars.iter().rev().take(60));
-        // Without what binary fractions leave of decimal ones.
+        // Rounds away errors of binary fractions.
         let digits = |price: f64| {
             format!("{price:.8}").trim_end_matches('0').split_once('.').map_or(0, |(_, part)| part.len())
         };
@@ -66,7 +66,7 @@ impl Feed {
     }
 }
 
-const MOST: usize = 1_500;
+const MAX_BARS: usize = 1_500;
 const FACTORS: [i64; 4] = [1, 5, 30, 240];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -91,8 +91,8 @@ pub(crate) struct Levels(pub(crate) Vec<Level>);
 
 impl Levels {
     pub(crate) fn new(length: Millis) -> Self {
-        // All the room it will ever take: a list that grows leaves holes behind, of a size that nobody else asks for.
-        let bars = || VecDeque::with_capacity(MOST + 1);
+        // Full capacity at once, because growing lists fragment the heap.
+        let bars = || VecDeque::with_capacity(MAX_BARS + 1);
         let level = |factor: i64| Level { length: length * factor, bars: bars(), is_whole: true };
         Self(FACTORS.map(level).into())
     }
@@ -139,7 +139,7 @@ impl Level {
     }
 
     fn trim(&mut self) {
-        if self.bars.len() > MOST {
+        if self.bars.len() > MAX_BARS {
             self.bars.pop_front();
             self.is_whole = false;
         }
@@ -152,7 +152,7 @@ mod tests {
     use candlewick_sdk::{Interval, Ohlcv};
 
     #[test]
-    fn delays_are_those_of_live_candles() {
+    fn measures_delays_of_live_candles_only() {
         let mut feed = Feed::new(Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE });
         for minute in 0..10 {
             let candle = candle(minute, 1.25);
@@ -172,23 +172,23 @@ mod tests {
     }
 
     #[test]
-    fn older_candles_are_thinned_and_a_year_of_them_takes_no_more_room_than_a_week() {
+    fn memory_is_bounded_and_older_candles_are_coarser() {
         let mut levels = Levels::new(Millis::MINUTE);
         for minute in 0..525_600 {
             assert!(levels.take(&candle(minute, 1.0 + (minute % 7) as f64)));
         }
         let lengths: Vec<usize> = levels.0.iter().map(|level| level.bars.len()).collect();
-        assert_eq!(lengths, [MOST; 4]);
+        assert_eq!(lengths, [MAX_BARS; 4]);
         assert!(levels.0.iter().all(|level| !level.is_whole));
         let coarse = &levels.0[3];
         // 1,500 bars of four hours: 250 days.
         assert_eq!(coarse.bars[0].time, Millis::MINUTE * (525_600 - 250 * 1_440));
         assert_eq!((coarse.bars[0].open, coarse.bars[0].high, coarse.bars[0].low), (5.0, 12.0, 1.0));
-        assert_eq!(coarse.bars[MOST - 1].close, 1.0 + f64::from(525_599 % 7));
+        assert_eq!(coarse.bars[MAX_BARS - 1].close, 1.0 + f64::from(525_599 % 7));
     }
 
     #[test]
-    fn a_candle_seen_again_is_one_and_a_missed_one_is_put_in_its_place() {
+    fn ignores_repeated_candle_and_inserts_missed_one() {
         let mut levels = Levels::new(Millis::MINUTE);
         for minute in [1, 2, 4] {
             assert!(levels.take(&candle(minute, 2.0)));

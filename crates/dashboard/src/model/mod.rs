@@ -10,7 +10,7 @@ mod trades;
 
 pub(crate) use bot::{BotFigures, Curve};
 pub(crate) use feed::{Feed, Level};
-pub(crate) use notes::{News, Note, TailLine};
+pub(crate) use notes::{NewLines, Note, TailLine};
 pub(crate) use recent::Recent;
 
 use crate::view::Mark;
@@ -52,7 +52,7 @@ pub(crate) struct Model {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Took {
+pub(crate) enum LineEffect {
     Line,
     /// A run with other settings begins: the journal has to be folded again.
     OtherRun,
@@ -90,7 +90,7 @@ impl Model {
         self.last.as_ref().map_or(0, |last| last.seq)
     }
 
-    pub(crate) fn take(&mut self, stored: StoredLine) -> Result<Took, RecordsError> {
+    pub(crate) fn take(&mut self, stored: StoredLine) -> Result<LineEffect, RecordsError> {
         if let Some((seq, problem)) = self.broken.clone() {
             return Err(RecordsError::UnreadableEntry { seq, problem });
         }
@@ -106,9 +106,9 @@ impl Model {
         took
     }
 
-    fn take_whole(&mut self, stored: StoredLine) -> Result<Took, RecordsError> {
-        if stored.line.kind == LineKind::Run && self.begin_run(&stored)? == Took::OtherRun {
-            return Ok(Took::OtherRun);
+    fn take_whole(&mut self, stored: StoredLine) -> Result<LineEffect, RecordsError> {
+        if stored.line.kind == LineKind::Run && self.begin_run(&stored)? == LineEffect::OtherRun {
+            return Ok(LineEffect::OtherRun);
         }
         if is_candle(&stored) {
             self.take_candle(&stored)?;
@@ -117,14 +117,14 @@ impl Model {
             self.tail.push(TailLine::of(&stored));
         }
         self.last = Some(stored);
-        Ok(Took::Line)
+        Ok(LineEffect::Line)
     }
 
-    fn begin_run(&mut self, stored: &StoredLine) -> Result<Took, RecordsError> {
+    fn begin_run(&mut self, stored: &StoredLine) -> Result<LineEffect, RecordsError> {
         let run = RecordedRun::of(stored)?;
         let is_later = run.number > self.run.number;
         if is_later && (run.settings != self.run.settings || self.is_reloaded) {
-            return Ok(Took::OtherRun);
+            return Ok(LineEffect::OtherRun);
         }
         if is_later {
             (self.run, self.present) = (run, None);
@@ -132,7 +132,7 @@ impl Model {
             self.present = Some(run);
         }
         self.runs += 1;
-        Ok(Took::Line)
+        Ok(LineEffect::Line)
     }
 
     fn present(&self) -> &RecordedRun {
@@ -143,7 +143,7 @@ impl Model {
         let event: Event = parse(stored)?;
         let EventKind::Candle { series, candle, origin } = event.kind else { return Ok(()) };
         let Some(of) = self.present().series.get(series.index()).copied() else { return Ok(()) };
-        // Of the last run, and of one with the same bots, they have the same places.
+        // Runs with the same bots have the same series indices.
         let is_there = self.feeds.get(series.index()).is_some_and(|feed| feed.series == of);
         let elsewhere = || self.feeds.iter().position(|feed| feed.series == of);
         let place = if is_there { Some(series.index()) } else { elsewhere() };
@@ -156,7 +156,7 @@ impl Model {
     fn take_entry(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
         if stored.line.kind == LineKind::Note {
             let reload = self.notes.take(stored);
-            // Limits of an earlier run are not those of the last.
+            // Only reloads of the last run change its limits.
             if let Some(note) = reload.filter(|_| stored.line.run == self.run.number) {
                 self.is_reloaded = true;
                 let prepared = self.fold.session.prepare_reload(&note.risk);
@@ -166,7 +166,7 @@ impl Model {
         let Some(recorded) = self.fold.take(stored)? else {
             if stored.line.kind == LineKind::Run {
                 let verdicts = self.fold.session.verdicts();
-                self.bots.iter_mut().zip(verdicts).for_each(|(bot, verdict)| bot.begin_anew(verdict));
+                self.bots.iter_mut().zip(verdicts).for_each(|(bot, verdict)| bot.reset_if_replaced(verdict));
             }
             return Ok(());
         };
@@ -203,13 +203,13 @@ impl Model {
         match &event.kind {
             EventKind::Control { control } => self.take_control(*control),
             EventKind::Balance { .. } => self.wallet_read = Some(event.received),
-            EventKind::Opened(opened) | EventKind::Adopted(opened) => self.take_news(opened.intent, event.at),
-            EventKind::Settled(settled) => self.take_news(settled.intent, event.at),
+            EventKind::Opened(opened) | EventKind::Adopted(opened) => self.on_update(opened.intent, event.at),
+            EventKind::Settled(settled) => self.on_update(settled.intent, event.at),
             EventKind::Reinstated(terms) => self.trades.reopen(terms.intent()),
             EventKind::SettledByPerson { intent, .. }
             | EventKind::Rejected { intent, .. }
             | EventKind::NotSent { intent }
-            | EventKind::NotOpened { intent, .. } => self.take_news(*intent, event.at),
+            | EventKind::NotOpened { intent, .. } => self.on_update(*intent, event.at),
             _ => {}
         }
         if self.curve.points.is_empty() {
@@ -233,7 +233,7 @@ impl Model {
         self.run.settings.bots.iter().any(|bot| bot.name == name) || self.trades.bots.contains(name)
     }
 
-    fn take_news(&mut self, intent: IntentId, at: Millis) {
+    fn on_update(&mut self, intent: IntentId, at: Millis) {
         let Some(row) = self.trades.book.row(intent).copied() else { return };
         let bot = self.bots.get_mut(row.approved.bot().index());
         let mut bot = bot.filter(|bot| intent.number() >= bot.first_intent);

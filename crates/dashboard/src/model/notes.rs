@@ -13,17 +13,17 @@ const KEPT_NOTES: usize = 30;
 const KEPT_LINES: usize = 300;
 const LETTERS: usize = 600;
 
-/// An alarm, or what an audit found.
+/// An alarm or an audit finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct Note {
-    /// The number of its line.
+    /// Line number in the journal.
     pub(crate) seq: u64,
     /// Venue time, in milliseconds.
     #[schema(value_type = i64)]
     pub(crate) at: Millis,
     /// `alarm`, `unexplained`, or the audit's name.
     pub(crate) kind: String,
-    /// What it says.
+    /// Message.
     pub(crate) text: String,
 }
 
@@ -58,8 +58,8 @@ impl Notes {
             (audit, text("finding").unwrap_or_default())
         } else if let Some(id) = text("unexplained") {
             let what = note["second_of"].as_u64().map_or_else(
-                || "explained by no intent".to_owned(),
-                |intent| format!("a second one of trade #{intent}"),
+                || "unknown trade at the venue".to_owned(),
+                |intent| format!("second trade for #{intent}"),
             );
             ("unexplained".to_owned(), format!("trade {id}: {what}"))
         } else {
@@ -76,18 +76,18 @@ impl Notes {
 /// A line of the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct TailLine {
-    /// Its number in the journal.
+    /// Line number in the journal.
     pub(crate) seq: u64,
-    /// The run that wrote it; 0 for what a person wrote while no bot ran.
+    /// Number of the run that wrote the line; 0 for manual entries between runs.
     pub(crate) run: u64,
     /// `run`, `event`, `action` or `note`.
     pub(crate) kind: &'static str,
-    /// The intent that it is about.
+    /// Related intent, null if there is none.
     pub(crate) intent: Option<u64>,
-    /// Venue time of the fact, in milliseconds.
+    /// Venue time of the event, in milliseconds.
     #[schema(value_type = i64)]
     pub(crate) at: Millis,
-    /// Its text, a JSON document; cut where it is long.
+    /// JSON text of the line, truncated if it is long.
     pub(crate) text: String,
 }
 
@@ -110,7 +110,7 @@ impl TailLine {
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct News {
+pub(crate) struct NewLines {
     pub(crate) missed: u64,
     pub(crate) lines: Vec<TailLine>,
     #[serde(skip)]
@@ -132,13 +132,13 @@ impl Tail {
         }
     }
 
-    pub(crate) fn after(&self, told: Option<u64>, most: usize) -> News {
+    pub(crate) fn after(&self, told: Option<u64>, most: usize) -> NewLines {
         let told = told.filter(|told| *told <= self.count);
         let new = self.count - told.unwrap_or(0);
         let shown = self.last.len().min(most).min(usize::try_from(new).unwrap_or(usize::MAX));
         let lines = self.last.iter().skip(self.last.len() - shown).cloned().collect();
         let missed = told.map_or(0, |_| new - shown as u64);
-        News { missed, lines, count: self.count }
+        NewLines { missed, lines, count: self.count }
     }
 }
 
@@ -148,7 +148,7 @@ mod tests {
     use candlewick_journal::{ChainHash, Line, LineKind};
 
     #[test]
-    fn a_line_is_told_once_and_a_long_one_is_cut_between_letters() {
+    fn sends_each_line_once_and_truncates_long_ones() {
         let mut tail = Tail::default();
         for seq in 1..=1_000 {
             let body = if seq == 1_000 { "é".repeat(5_000) } else { "{}".to_owned() };

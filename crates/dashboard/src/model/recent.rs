@@ -1,7 +1,7 @@
 //! Model of a long journal from its last snapshot on, shown until the older lines are read.
 
 use super::trades::KeptTrades;
-use super::{BotFigures, Curve, Model, TailLine, Took};
+use super::{BotFigures, Curve, LineEffect, Model, TailLine};
 use candlewick_engine::{
     BotId, EdgeRow, Event, EventKind, IntentId, IntentRow, IntentState, RiskSettings, Session,
     SessionSettings, TradeBook,
@@ -28,7 +28,7 @@ impl Recent {
         reader: &mut Reader,
         run: RecordedRun,
     ) -> Result<Option<(Self, Model)>, RecordsError> {
-        let fold = Box::pin(JournalFold::read_recent(reader, &run.settings)).await.map_err(of_runtime)?;
+        let fold = Box::pin(JournalFold::read_recent(reader, &run.settings)).await.map_err(from_runtime)?;
         let Some(mut fold) = fold else { return Ok(None) };
         let trades = fold.take_old_trades();
         let told = reader.lines_numbered(&fold.past().told()).await?;
@@ -72,17 +72,17 @@ impl Recent {
         Ok(model)
     }
 
-    pub(crate) fn take(&mut self, model: &mut Model, stored: StoredLine) -> Result<Took, RecordsError> {
+    pub(crate) fn take(&mut self, model: &mut Model, stored: StoredLine) -> Result<LineEffect, RecordsError> {
         if stored.line.kind == LineKind::Run {
-            if model.begin_run(&stored)? == Took::OtherRun {
-                return Ok(Took::OtherRun);
+            if model.begin_run(&stored)? == LineEffect::OtherRun {
+                return Ok(LineEffect::OtherRun);
             }
             self.runs.push(RecordedRun::of(&stored)?);
         }
-        self.fold.fold(stored.seq, &stored.line).map_err(of_runtime)?;
+        self.fold.fold(stored.seq, &stored.line).map_err(from_runtime)?;
         self.take_candle_or_show(model, &stored)?;
         model.last = Some(stored);
-        Ok(Took::Line)
+        Ok(LineEffect::Line)
     }
 
     fn take_candle_or_show(&mut self, model: &mut Model, stored: &StoredLine) -> Result<(), RecordsError> {
@@ -117,7 +117,7 @@ impl Recent {
     pub(crate) fn bring_up(&self, model: &mut Model) -> Result<(), RecordsError> {
         let risk = self.risk.clone().unwrap_or_else(|| model.run.settings.risk.clone());
         let mut session = Session::silent(&SessionSettings { risk, ..model.run.settings.clone() })?;
-        let past = self.fold.hand_over(&mut session).map_err(of_runtime)?;
+        let past = self.fold.hand_over(&mut session).map_err(from_runtime)?;
         model.fold = SessionFold::new(session);
         let names = past.old_bots().iter().filter_map(|(run, bot)| self.bot_name(*run, *bot));
         model.trades = KeptTrades::all_of(past.book().clone(), |row| self.origin(row));
@@ -142,7 +142,7 @@ impl Recent {
     }
 }
 
-fn of_runtime(error: RuntimeError) -> RecordsError {
+fn from_runtime(error: RuntimeError) -> RecordsError {
     match error {
         RuntimeError::Journal(error) => error.into(),
         RuntimeError::UnreadableEntry { seq, problem } => RecordsError::UnreadableEntry { seq, problem },

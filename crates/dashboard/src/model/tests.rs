@@ -1,4 +1,4 @@
-//! What lines of a journal come to on the page.
+//! Tests of the model built from journal lines.
 
 use super::*;
 use crate::view::{limits_of, trades_of};
@@ -81,7 +81,7 @@ impl Written {
 }
 
 #[test]
-fn a_doubt_that_was_found_not_opened_is_shown_as_open_no_more_until_its_trade_is_found() {
+fn hides_order_found_not_opened_until_its_trade_is_found() {
     let mut written = Written::new();
     written.open(1, 1_000);
     written.open(2, 1_000);
@@ -103,7 +103,7 @@ fn a_doubt_that_was_found_not_opened_is_shown_as_open_no_more_until_its_trade_is
 }
 
 #[test]
-fn a_correction_moves_profit_and_intervals_to_those_of_the_right_result() {
+fn correction_updates_profit_and_intervals() {
     let after = |first: Outcome, corrected: Option<Outcome>| {
         let mut written = Written::new();
         let profit = |outcome| Money::from_minor(if outcome == Outcome::Lost { -1_000 } else { 800 });
@@ -130,7 +130,7 @@ fn a_correction_moves_profit_and_intervals_to_those_of_the_right_result() {
 }
 
 #[test]
-fn candles_of_a_run_with_its_bots_in_another_order_come_to_their_own_series() {
+fn assigns_candles_to_their_series_if_bots_are_reordered() {
     let of_symbols = |number: u64, symbols: &[&str]| {
         let bot = |symbol: &&str| json!({"name": symbol, "symbol": symbol, "interval": "1m", "strategy": "probe", "close_type": "01:00"});
         let bots: Vec<Value> = symbols.iter().map(bot).collect();
@@ -155,7 +155,7 @@ fn candles_of_a_run_with_its_bots_in_another_order_come_to_their_own_series() {
 }
 
 #[test]
-fn limits_are_used_as_their_rules_count() {
+fn limit_usage_matches_the_rules() {
     let mut written = Written::new();
     written.open(1, 1_000);
     let (intent, rejection) = (IntentId::new(1), Rejection::NoPrice);
@@ -194,11 +194,11 @@ fn limits_are_used_as_their_rules_count() {
     written.event(EventKind::Control { control: Control::Reload });
     assert_eq!(written.limits(), expected(40.0));
     let next = header((2, written.seq + 1), written.at, &settings());
-    assert_eq!(written.model.take(next).unwrap(), Took::OtherRun);
+    assert_eq!(written.model.take(next).unwrap(), LineEffect::OtherRun);
 }
 
 #[test]
-fn a_line_that_is_no_entry_ends_the_reading_and_is_not_taken_twice() {
+fn stops_at_unreadable_line() {
     let mut written = Written::new();
     let (seq, alarm) = (written.seq + 1, json!({"alarm": "look"}));
     let broken = || line((1, seq), LineKind::Event, Millis::ZERO, &json!({"event": "none such"}));
@@ -212,7 +212,7 @@ fn a_line_that_is_no_entry_ends_the_reading_and_is_not_taken_twice() {
 }
 
 #[test]
-fn while_an_old_journal_is_read_no_verdict_is_formed() {
+fn computes_no_verdict_while_reading_an_old_journal() {
     let mut written = Written::new();
     let trades = |written: &mut Written, is_reading| {
         let verdicts = written.model.verdict_lines(is_reading);

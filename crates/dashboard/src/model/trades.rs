@@ -64,7 +64,7 @@ impl KeptTrades {
         };
         let first = rows.iter().rev().take_while(|row| is_young(row)).last();
         let Some(first) = first.map(|row| row.approved.intent()) else { return };
-        // Some of the young ones may have been left in the journal.
+        // Some of the recent ones may be in the journal only.
         let first = first.max(IntentId::new(self.first));
         self.book.keep_rows(|row| row.approved.intent() >= first || !row.is_over());
         let book = &self.book;
@@ -82,7 +82,7 @@ impl KeptTrades {
         self.origins.get(&row.approved.intent()).map(|origin| origin.bot.as_str())
     }
 
-    /// Oldest first, without requests that are taken as not opened.
+    /// Returns unfinished trades, oldest first, without requests considered not opened.
     pub(crate) fn unfinished(&self) -> impl Iterator<Item = &IntentRow> {
         let rows = self.unfinished.iter().filter_map(|intent| self.book.row(*intent));
         rows.filter(|row| row.state != IntentState::NotOpened)

@@ -1,4 +1,4 @@
-// Venue time in the browser: as the dashboard told it last, and how fast it runs.
+// Venue time in the browser, extrapolated from the last report of the dashboard.
 const clock = {
   /** @type {number | null} */ now: null,
   speed: 1,
@@ -10,13 +10,13 @@ const clock = {
     Object.assign(clock, { now: told.now, speed: told.speed, heard: told.heard, read: performance.now() });
   },
 
-  /** Venue time, or null while no bot answers. @returns {number | null} */
+  /** Venue time, or null while no bot responds. @returns {number | null} */
   venue() {
     return clock.now === null ? null : clock.now + (performance.now() - clock.read) * clock.speed;
   },
 };
 
-/** A span in words that stay short. @param {number} ms */
+/** Short text of a duration. @param {number} ms */
 const span = (ms) => {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -25,7 +25,7 @@ const span = (ms) => {
   return `${Math.floor(seconds / 86400)} d ${Math.floor((seconds % 86400) / 3600)} h`;
 };
 
-/** What is left, as a watch shows it. @param {number} ms */
+/** Remaining time as h:mm:ss. @param {number} ms */
 const left = (ms) => {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   const two = (/** @type {number} */ number) => String(number).padStart(2, "0");

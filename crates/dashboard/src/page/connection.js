@@ -1,23 +1,23 @@
-// The way to the dashboard: a token is exchanged once, events come as they happen, and a lost connection is taken up again.
+// Connection to the dashboard: signs in once, receives events, and reconnects.
 
-/** How long nothing may come before what is shown counts as old; the clock is told every two seconds. */
+/** Silence after which the page counts as outdated; clock events come every two seconds. */
 const SILENT_MS = 7000;
 const RETRY_MS = 1500;
 
-/** Asks for a part. Answers that say no become errors with the problem in words. @param {string} path @param {RequestInit} [options] */
+/** Requests JSON. Error responses throw with the message of the dashboard. @param {string} path @param {RequestInit} [options] */
 const ask = async (path, options) => {
   const answer = await fetch(path, { credentials: "same-origin", ...options });
   const told = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw Object.assign(new Error(told.problem ?? `the dashboard answers ${answer.status}`), { status: answer.status });
+  if (!answer.ok) throw Object.assign(new Error(told.problem ?? `HTTP ${answer.status} from the dashboard`), { status: answer.status });
   return told;
 };
 
-/** Orders something: with the header that no page elsewhere can send. @param {string} path @param {object} body */
+/** Sends an order, with the header that other sites cannot send. @param {string} path @param {object} body */
 const order = (path, body) => ask(path, {
   method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json", "x-candlewick": "1" },
 });
 
-/** Takes the token out of the address, where it came with one, for a cookie. */
+/** Exchanges the token in the address, if there is one, for a cookie. */
 const signIn = async () => {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   if (!token) return;
@@ -25,7 +25,7 @@ const signIn = async () => {
   await order("/api/session", { token });
 };
 
-/** Follows the events for ever; a source that has given up is made anew. */
+/** Follows the events; reopens the source if it gives up. */
 class Connection {
   /** @param {{ state: Function, lines: Function, clock: Function, lost: Function }} on */
   constructor(on) {
@@ -53,7 +53,7 @@ class Connection {
     });
   }
 
-  // The source does not come back by itself from an answer that is none: asks why, and tries again.
+  // An EventSource does not retry after an error response: checks the sign-in and reopens it.
   async again() {
     try {
       await ask("/api/state");
@@ -64,11 +64,11 @@ class Connection {
     this.retry = setTimeout(() => this.open(), RETRY_MS);
   }
 
-  /** What keeps what is shown from being new, in words; null where nothing does. */
+  /** Reason why the page is outdated, null if it is not. */
   trouble() {
     const silent = performance.now() - this.heard;
     if (!this.isSignedIn) return "Not signed in: open the link that the dashboard shows in its terminal.";
-    if (silent > SILENT_MS) return `The dashboard does not answer: what is shown is ${Math.floor(silent / 1000)} s old. Trading goes on without it.`;
+    if (silent > SILENT_MS) return `The dashboard does not respond: this page is ${Math.floor(silent / 1000)} s old. Trading is not affected.`;
     return null;
   }
 }

@@ -1,12 +1,12 @@
 /* global format, make */
-// The journal's lines, newest first: those that come, and earlier ones that somebody asked for; both in bounded number.
+// The journal's lines, newest first: new ones, and earlier ones on request. Both are bounded.
 
-/** The newest that are kept, and what is kept where somebody reads further back. */
+/** Maximum number of lines, without and with requested earlier ones. */
 const MOST = 400;
 const MOST_ASKED = 2000;
 
 class JournalLines {
-  /** @param {HTMLElement} list @param {HTMLElement} button that asks for earlier ones */
+  /** @param {HTMLElement} list @param {HTMLElement} button that loads earlier lines */
   constructor(list, button) {
     /** @type {any} */
     this.list = list;
@@ -15,21 +15,21 @@ class JournalLines {
     this.earliest = null;
   }
 
-  /** What came; where lines before it are left out, the gap is shown. @param {{ missed: number, lines: object[] }} news */
+  /** Adds new lines and marks a gap if some are missing. @param {{ missed: number, lines: object[] }} news */
   take({ missed, lines }) {
     if (missed > 0) {
-      const text = `${format.plural(missed, "line")} left out here: open the page anew, and ask for earlier lines.`;
+      const text = `${format.plural(missed, "line")} omitted here: reload the page and load earlier lines.`;
       this.put(lines[0].seq - 0.5, make(document.createElement("ol"), "li", text, "kind-note"));
     }
     this.show(lines);
   }
 
-  /** Before which line earlier ones are asked for; null before there is any. */
+  /** Line number before which earlier lines are loaded, null without lines. */
   before() {
     return this.earliest ?? (this.shown.size > 0 ? Math.ceil(Math.min(...this.shown.keys())) : null);
   }
 
-  /** Earlier lines that somebody asked for. @param {{ lines: object[], before: number | null }} told */
+  /** Adds requested earlier lines. @param {{ lines: object[], before: number | null }} told */
   takeEarlier({ lines, before }) {
     this.earliest = before ?? 1;
     this.show(lines);

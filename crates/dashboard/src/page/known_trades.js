@@ -1,11 +1,11 @@
-// The trades that the page knows: neighbours from the newest on, without a hole and in bounded number.
+// The latest trades, contiguous and bounded in number.
 
-/** Trades that are kept. */
+/** Maximum number of trades. */
 const MOST = 1000;
-/** Trades that are asked for at once: those that most often suffice, and more where they do not. */
+/** Number of trades per request: first a few, then more if they do not suffice. */
 const FIRST = 60;
 const PAGE = 200;
-/** What of a trade may still change. */
+/** States of trades that may still change. */
 const UNFINISHED = ["open", "in_doubt"];
 
 class KnownTrades {
@@ -16,7 +16,7 @@ class KnownTrades {
     this.of(null);
   }
 
-  /** Those of one bot from now on, or of all: others are forgotten. @param {string | null} bot */
+  /** Selects the trades of one bot or of all, and drops the others. @param {string | null} bot */
   of(bot) {
     this.bot = bot;
     this.trades = new Map();
@@ -28,15 +28,15 @@ class KnownTrades {
     return [...this.trades.values()].sort((a, b) => b.intent_id - a.intent_id);
   }
 
-  /** Whether earlier ones can be asked for. */
+  /** Whether earlier trades can be loaded. */
   hasEarlier() {
     return this.before !== null && this.trades.size < MOST;
   }
 
-  /** Takes what is new, however much it is. @param {object[]} open the trades that are not over */
+  /** Loads all new trades. @param {object[]} open unfinished trades */
   refresh(open) {
     this.open = open;
-    // One that waits for its turn asks for all that is new then.
+    // A waiting refresh covers everything that is new by then.
     this.waiting ??= this.inTurn(() => {
       this.waiting = undefined;
       return this.takeNew(new Map(this.open.map((trade) => [trade.intent_id, trade])));
@@ -44,7 +44,7 @@ class KnownTrades {
     return this.waiting;
   }
 
-  /** Takes a page of earlier ones. */
+  /** Loads a page of earlier trades. */
   earlier() {
     return this.inTurn(async () => {
       const { trades } = this;
@@ -56,7 +56,7 @@ class KnownTrades {
     });
   }
 
-  // One at a time: an older answer never comes after a newer one.
+  // One at a time, so that an older response never overtakes a newer one.
   inTurn(act) {
     const turn = this.queue.then(act);
     this.queue = turn.catch(() => {});
@@ -67,7 +67,7 @@ class KnownTrades {
     const { trades } = this;
     const newest = Math.max(0, ...trades.keys());
     const ended = [...trades.values()].filter((trade) => UNFINISHED.includes(trade.state) && !open.has(trade.intent_id));
-    // Down to the newest that is known, and to those that have ended since.
+    // Down to the newest known trade and to those that have ended since.
     const until = Math.min(newest, ...ended.map((trade) => trade.intent_id));
     const told = [];
     let before = null;
@@ -77,7 +77,7 @@ class KnownTrades {
       told.push(...page.trades);
       ({ before } = page);
     } while (newest > 0 && before !== null && before > until && told.length < MOST);
-    // What is known lies too far back to be reached: it would stand behind a hole.
+    // The known trades are too far back: they would leave a gap.
     const isApart = before !== null && before > newest;
     if (isApart) trades.clear();
     if (isApart || newest === 0) this.before = before;

@@ -1,5 +1,5 @@
 /* global make */
-// Tables that are updated in place: a row that stays keeps its focus.
+// Tables that are updated in place, so that rows keep their focus.
 
 /**
  * @typedef {{ text?: string, className?: string, press?: () => void, label?: string, parts?: Node[] }} Cell

@@ -1,8 +1,8 @@
 /* global Chart, Prices, TimeWindow, format, listen, firstFrom */
-// The charts of the report over what is still growing.
+// The charts of the report, for growing data.
 import { ask } from "./connection.js";
 
-/** A window that goes along with the newest, unless somebody looks elsewhere. */
+/** A window that follows the newest data unless it was moved. */
 class LiveWindow extends TimeWindow {
   grow(min, max, first) {
     const isNew = this.isFresh !== false;
@@ -20,7 +20,7 @@ class LiveWindow extends TimeWindow {
   }
 }
 
-/** Candles that are fetched by level, with trades and refused signals on them. */
+/** Candles loaded by level, with trades and rejected signals. */
 class LivePrices extends Prices {
   constructor(contents, changed, window) {
     super(contents, [], changed);
@@ -49,7 +49,7 @@ class LivePrices extends Prices {
     }
   }
 
-  // What has come since, and the last bar anew: it may have grown.
+  // Loads new bars, and the last one again, because it may have grown.
   async refresh() {
     const { level, bars, series } = this;
     if (!level || !bars) return;
@@ -93,7 +93,7 @@ class LivePrices extends Prices {
       g.lineTo(x + 3, y - 3);
       g.stroke();
     }
-    // An open trade leads to where it closes.
+    // A line leads from an open trade to its close.
     g.setLineDash([3, 3]);
     for (const { open, at, closes, outcome } of this.seen) {
       if (outcome !== "open" || open === null || closes === null) continue;
@@ -111,14 +111,14 @@ class LivePrices extends Prices {
     const i = bars ? firstFrom(bars.time.length, (i) => bars.time[i], x + 1e-9) - 1 : -1;
     if (!found || i < 0) return found;
     const refused = this.marks.filter(({ at }) => at > bars.time[i] && at <= bars.time[i] + bars.length);
-    for (const { direction, rule, bot } of refused.slice(0, 3)) found.rows.push(["refused", `${direction} of ${bot}: ${rule}`]);
+    for (const { direction, rule, bot } of refused.slice(0, 3)) found.rows.push(["rejected", `${direction} of ${bot}: ${rule}`]);
     return found;
   }
 }
 
 const COLUMNS = { columns: (column) => column };
 
-/** Replaces what an array holds; charts go on to look at the same one. */
+/** Replaces the contents of an array that charts refer to. */
 const refill = (array, values) => array.splice(0, array.length, ...values);
 
 /** Equity and drawdown over time. */
@@ -140,7 +140,7 @@ class EquityChart {
     listen(this.chart);
   }
 
-  /** @param {number | null} bot of whom; null shows all */
+  /** @param {number | null} bot index, or null for all bots */
   async refresh(bot) {
     const told = await ask(bot === null ? "/api/equity" : `/api/equity?bot=${bot}`);
     for (const name of Object.keys(this.columns)) refill(this.columns[name], told[name]);
@@ -161,7 +161,7 @@ class EdgeChart {
       panes: [{
         title: "95 % interval of the edge, % of the stake", height: 190, decimals: 2, unit: " %",
         layers: [
-          { kind: "band", x: trades, low, high, name: "may lie between" }, line(low, "lower end"), line(high, "upper end"),
+          { kind: "band", x: trades, low, high, name: "95 % interval" }, line(low, "lower bound"), line(high, "upper bound"),
           { kind: "level", value: 0, name: "break-even" },
         ],
       }],

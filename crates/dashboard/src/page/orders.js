@@ -5,15 +5,15 @@ import { order } from "./connection.js";
 const WORDS = {
   halt: {
     title: "Halt the bot?", yes: "Halt",
-    text: "It opens no more trades until somebody resumes. What is open cannot be cut short: it is tracked to its end.",
+    text: "The bot opens no more trades until resumed. Open trades cannot be closed early; they are tracked to settlement.",
   },
   resume: {
     title: "Resume?", yes: "Resume",
-    text: "The bot may open trades again. Its drawdown peak and loss streak begin anew, and a HALT file is removed.",
+    text: "The bot may open trades again. Its drawdown peak and loss streak are reset, and a HALT file is removed.",
   },
 };
 
-/** @param {(text: string) => void} say what came of an order */
+/** @param {(text: string) => void} say reports the result of an order */
 const listenToOrders = (say) => {
   const dialog = byId("confirm");
   let what = "halt";
@@ -33,7 +33,7 @@ const listenToOrders = (say) => {
     if (event.submitter?.value === "no") return;
     const body = what === "halt" ? { reason: byId("reason").value } : {};
     say(what === "halt" ? "Halting…" : "Resuming…");
-    order(`/api/${what}`, body).then(({ text }) => say(text)).catch((error) => say(`Not done: ${error.message}`));
+    order(`/api/${what}`, body).then(({ text }) => say(text)).catch((error) => say(`Failed: ${error.message}`));
   });
   const told = byId("told");
   byId("told-close").addEventListener("click", () => told.close());

@@ -1,5 +1,5 @@
 /* global Chart, byId, format, listen, make */
-// Puts the page together: what is told, where it is shown, and what a person asks for.
+// Sets up the page: state, views and user requests.
 import { clock } from "./clock.js";
 import { Connection, ask, signIn } from "./connection.js";
 import { JournalLines } from "./journal_lines.js";
@@ -27,7 +27,7 @@ byId("theme").addEventListener("click", () => {
 });
 dark.addEventListener("change", showTheme);
 
-// ---- what is said aloud, and what is wrong
+// ---- announcements and problems
 let saidUntil = 0;
 let saying = "";
 const say = (text) => {
@@ -41,12 +41,12 @@ const showBanner = () => {
   const trouble = connection?.trouble();
   const words = [];
   if (trouble) words.push(trouble);
-  else if (state?.problem) words.push(`Nothing new is read: ${state.problem}.`);
-  else if (state?.recent && state.reading) words.push(`Older entries are being read, ${format.many(state.reading[0])} of ${format.many(state.reading[1])}: curves, older candles and refusals come with them.`);
+  else if (state?.problem) words.push(`The journal cannot be read: ${state.problem}.`);
+  else if (state?.recent && state.reading) words.push(`Reading older entries: ${format.many(state.reading[0])} of ${format.many(state.reading[1])}. Curves, older candles and rejections follow.`);
   else if (state?.reading) words.push(`Reading the journal: ${format.many(state.reading[0])} of ${format.many(state.reading[1])} lines.`);
-  else if (state?.phase === "not_running") words.push("No bot runs: this is what the journal holds.");
-  else if (state?.phase === "silent") words.push(`A process holds the journal and does not answer: ${state.holder ?? "unknown"}.`);
-  else if (state?.troubles.length) words.push(`Trouble: ${state.troubles.join("; ")}.`);
+  else if (state?.phase === "not_running") words.push("No bot is running. The page shows the journal.");
+  else if (state?.phase === "silent") words.push(`A process holds the journal but does not respond: ${state.holder ?? "unknown"}.`);
+  else if (state?.troubles.length) words.push(`Venue problem: ${state.troubles.join("; ")}.`);
   byId("banner").className = state?.troubles.length ? "bad" : "";
   if (performance.now() < saidUntil) words.push(saying);
   byId("banner").hidden = words.length === 0;
@@ -77,7 +77,7 @@ const tell = async (title, path) => {
     showReport(error.message);
   }
 };
-const explain = (intent) => tell(`Trade ${intent}`, `/api/trades/${intent}`);
+const explain = (intent) => tell(`Trade #${intent}`, `/api/trades/${intent}`);
 byId("why-at").addEventListener("input", () => { shown.isAsked = true; });
 byId("why-form").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -87,10 +87,10 @@ byId("why-form").addEventListener("submit", (event) => {
 
 // ---- trades
 const tradeTable = new Table(byId("trade-list"), "Trades", [
-  { name: "intent" }, { name: "decided, UTC" }, { name: "bot", className: "bot" }, { name: "symbol" }, { name: "direction" }, { name: "stake", className: "number" },
+  { name: "trade" }, { name: "decided, UTC" }, { name: "bot", className: "bot" }, { name: "symbol" }, { name: "direction" }, { name: "stake", className: "number" },
   { name: "open", className: "number" }, { name: "close", className: "number" }, { name: "payout", className: "number" }, { name: "result" },
   { name: "profit", className: "number" }, { name: "" },
-], "No trade has been decided.");
+], "No trades yet.");
 const chartTrade = (trade) => {
   const bot = shown.contents.bots.findIndex(({ name }) => name === trade.bot);
   return {
@@ -120,7 +120,7 @@ const showTrades = () => {
       trade.payout === null ? "" : `${trade.payout} %`,
       { text: trade.result?.toLowerCase() ?? stateOf(trade, shown.state.run), className: trade.result?.toLowerCase() ?? "" },
       { text: trade.pnl === null ? "" : format.signed(trade.pnl, decimals), className: trade.pnl > 0 ? "won" : trade.pnl < 0 ? "lost" : "" },
-      { text: "look", press: () => lookAt(trade), label: `Look at trade ${trade.intent_id} among the prices` },
+      { text: "show", press: () => lookAt(trade), label: `Show trade ${trade.intent_id} in the chart` },
     ],
   })));
   byId("earlier-trades").hidden = !known.hasEarlier();
@@ -161,7 +161,7 @@ const contentsOf = (run) => {
   const bots = run.bots.map(({ name, symbol, interval }) => ({ name, series: run.feeds.findIndex((feed) => feed.symbol === symbol && feed.interval === interval) }));
   return { series, bots, money: run.money.decimals };
 };
-// Which bot, or all of them: where there are several.
+// Selection of one bot or all, if there are several.
 const chooseAmong = (place, label, run, choose) => {
   if (run.bots.length < 2) return;
   const select = make(byId(place), "select");
@@ -195,13 +195,13 @@ const makeCharts = (run) => {
   const place = byId("controls");
   if (shown.contents.series.length > 1) {
     const select = make(place, "select");
-    select.setAttribute("aria-label", "Prices of");
+    select.setAttribute("aria-label", "Prices");
     for (const [number, { name }] of shown.contents.series.entries()) select.add(new Option(name, String(number)));
     select.addEventListener("change", () => chooseSeries(Number(select.value)));
   }
   for (const [text, label, press] of [
-    ["Newest", "The newest candles", () => charts.window.show(charts.window.max - charts.prices.series.levels[0].length * 90, charts.window.max)],
-    ["+", "Closer", () => charts.window.scale(0.4)], ["−", "Further away", () => charts.window.scale(2.5)],
+    ["Newest", "Newest candles", () => charts.window.show(charts.window.max - charts.prices.series.levels[0].length * 90, charts.window.max)],
+    ["+", "Zoom in", () => charts.window.scale(0.4)], ["−", "Zoom out", () => charts.window.scale(2.5)],
     ["←", "Earlier", () => charts.window.move(-0.5)], ["→", "Later", () => charts.window.move(0.5)],
   ]) {
     const button = make(place, "button", text);
@@ -228,10 +228,10 @@ const growPrices = (run) => {
   charts.window.grow(Math.min(...times), Math.max(...ends, ...closes) + length * 3, length * 90);
 };
 
-// ---- what is told
+// ---- state updates
 const announce = (state, before) => {
   if (!before) return;
-  if (before.phase !== state.phase) set("spoken", `The bot: ${PHASES[state.phase]}.`);
+  if (before.phase !== state.phase) set("spoken", `Bot: ${PHASES[state.phase]}.`);
   else if (state.run && before.run && state.run.settled > before.run.settled) set("spoken", `${format.plural(state.run.settled, "trade")} settled.`);
 };
 const isAnother = (before, after) => {
@@ -241,7 +241,7 @@ const isAnother = (before, after) => {
 const views = new Views({ explain, choose: chooseBot });
 const onState = (state) => {
   const before = shown.state;
-  // Other bots, or numbers of another journal: the page is drawn anew, as if it had just been opened.
+  // Reloads the page for other bots or another journal.
   if (isAnother(before, state) || (before?.run && state.run && state.run.seq < before.run.seq && !state.reading)) return location.reload();
   shown.state = state;
   views.show(state);
@@ -257,7 +257,7 @@ const onState = (state) => {
     shown[name] = text;
     return isNew;
   };
-  // What could not be asked for is asked for with the next state.
+  // Failed requests are repeated with the next state.
   if (key("keyTrades", [run.intents, run.settled, run.open])) fetchTrades().catch(() => { shown.keyTrades = null; });
   if (key("keyEquity", [run.settled, state.generation, state.recent])) {
     charts.equity.refresh(shown.whose).catch(quiet);
@@ -285,5 +285,5 @@ setInterval(() => {
   views.tick();
   showBanner();
 }, 250);
-// For whoever drives this page.
+// For scripts that drive this page.
 Object.assign(window, { candlewick: { shown, known, charts, clock, connection } });

@@ -1,30 +1,30 @@
 /* global byId, format, make */
-// What the state says, in tiles, tables and bars. Text of others is only ever set as text.
+// Tiles, tables and bars of the state. Foreign text is only set as text, never as markup.
 import { clock, left, span } from "./clock.js";
 import { Table } from "./lists.js";
 
 const SVG = "http:" + "//www.w3.org/2000/svg";
 const PHASES = {
-  trading: "opens trades", blocked: "opens nothing", halted: "halted", suspended: "opens suspended", stopping: "stopping", silent: "does not answer", not_running: "no bot runs",
+  trading: "trading", blocked: "blocked", halted: "halted", suspended: "suspended", stopping: "stopping", silent: "not responding", not_running: "not running",
 };
 const number = "number";
 
-/** Sets a text where it is another one. */
+/** Sets a text if it differs. */
 const set = (id, text) => {
   const place = byId(id);
   if (place.textContent !== text) place.textContent = text;
 };
 
 const sign = (value) => (value > 0 ? "won" : value < 0 ? "lost" : "");
-/** A price of eight digits, or two decimals where those are more: not what binary fractions leave of decimal ones. @param {number | null | undefined} value */
+/** A price with eight digits and at least two decimals, without errors of binary fractions. @param {number | null | undefined} value */
 const priceOf = (value) => {
   if (value === null || value === undefined) return "";
   const magnitude = value ? Math.floor(Math.log10(Math.abs(value))) : 0;
   return String(Number(value.toFixed(Math.min(Math.max(7 - magnitude, 2), 18))));
 };
 
-/** Where a request stands, in words. @param {{ state: string, intent_id: number }} trade @param {{ in_doubt: number[] }} run */
-const stateOf = (trade, run) => (trade.state === "in_doubt" && !run.in_doubt.includes(trade.intent_id) ? "sent" : trade.state.replace("_", " "));
+/** Label of a trade's state. @param {{ state: string, intent_id: number }} trade @param {{ in_doubt: number[] }} run */
+const stateOf = (trade, run) => (trade.state !== "in_doubt" ? trade.state.replace("_", " ") : run.in_doubt.includes(trade.intent_id) ? "status unknown" : "sent");
 
 class Views {
   /** @param {{ explain: (intent: number) => void, choose: (bot: number) => void }} on */
@@ -33,21 +33,21 @@ class Views {
     this.tiles = new Map();
     const table = (id, label, columns, empty) => new Table(byId(id), label, columns, empty);
     this.open = table("open-list", "Open trades", [
-      { name: "intent" }, { name: "bot", className: "bot" }, { name: "symbol" }, { name: "direction" }, { name: "stake", className: number },
-      { name: "opened at", className: number }, { name: "payout", className: number }, { name: "state" }, { name: "closes", className: "count" },
-    ], "No trade is open.");
+      { name: "trade" }, { name: "bot", className: "bot" }, { name: "symbol" }, { name: "direction" }, { name: "stake", className: number },
+      { name: "open price", className: number }, { name: "payout", className: number }, { name: "state" }, { name: "closes", className: "count" },
+    ], "No open trades.");
     this.bots = table("bot-list", "Bots", [
-      { name: "bot", className: "bot" }, { name: "trades on" }, { name: "strategy" }, { name: "won", className: number }, { name: "lost", className: number },
+      { name: "bot", className: "bot" }, { name: "market" }, { name: "strategy" }, { name: "won", className: number }, { name: "lost", className: number },
       { name: "win rate", className: number }, { name: "break-even", className: number }, { name: "profit", className: number },
       { name: "drawdown", className: number }, { name: "trades/h", className: number }, { name: "verdict", className: "long" },
     ], "The run has no bots.");
-    this.refusals = table("refusal-list", "Refused signals by rule", [{ name: "rule" }, { name: "times", className: number }], "No signal was refused.");
+    this.refusals = table("refusal-list", "Rejected signals by rule", [{ name: "rule" }, { name: "count", className: number }], "No rejected signals.");
     this.feeds = table("feed-list", "Candles by series", [
-      { name: "series" }, { name: "last close, UTC" }, { name: "age", className: number }, { name: "delay, half", className: number },
-      { name: "delay, 90 %", className: number }, { name: "live", className: number }, { name: "fetched later", className: number },
-    ], "No candle has come.");
-    this.notes = table("note-list", "Alarms and findings", [{ name: "when, UTC" }, { name: "what" }, { name: "", className: "long" }], "Nothing was found.");
-    this.troubles = table("trouble-list", "Troubles with the venue", [{ name: "between bot and venue", className: "long" }], "Nothing stands between bot and venue.");
+      { name: "series" }, { name: "last close, UTC" }, { name: "age", className: number }, { name: "median delay", className: number },
+      { name: "90th percentile", className: number }, { name: "on time", className: number }, { name: "backfilled", className: number },
+    ], "No candles yet.");
+    this.notes = table("note-list", "Alarms and findings", [{ name: "time, UTC" }, { name: "kind" }, { name: "message", className: "long" }], "No alarms or findings.");
+    this.troubles = table("trouble-list", "Venue problems", [{ name: "problem", className: "long" }], "Connection OK.");
   }
 
   show(state) {
@@ -58,7 +58,7 @@ class Views {
     set("phase", PHASES[phase]);
     const what = run ? [run.trading ? `${run.trading} trades` : "", `run ${run.number}`, `${format.many(run.seq)} lines`] : [];
     const next = state.next_entry;
-    if (next) what.push(`list: next ${next.direction} of ${next.bot} at ${format.utc(next.at)} UTC`);
+    if (next) what.push(`next scheduled signal: ${next.direction} of ${next.bot} at ${format.utc(next.at)} UTC`);
     const why = state.halt ?? (state.reason ? `“${state.reason}”` : "");
     const lasting = state.blocked.filter(({ brief }) => !brief).map(({ text }) => text);
     set("subtitle", [state.journal, ...what, why, ...lasting].filter(Boolean).join(" · "));
@@ -82,8 +82,8 @@ class Views {
     this.tile("today", "profit today", format.signed(money.profit_today, money.decimals), sign(money.profit_today));
     this.tile("drawdown", "drawdown", `${format.fixed(money.drawdown_percent, 2)} %`);
     this.tile("settled", "settled trades", format.many(run.settled));
-    this.tile("heard", "venue last heard", "");
-    this.tile("age", "last line", "");
+    this.tile("heard", "last venue response", "");
+    this.tile("age", "last journal line", "");
     this.showOpen(run, amount);
     this.showBots(run, amount);
     this.showLimits(run, amount);
@@ -94,10 +94,11 @@ class Views {
     if (signals.textContent !== came) signals.textContent = came;
     this.notes.show([...run.notes].reverse().map(({ seq, at, kind, text }) => ({ key: seq, cells: [format.utc(at), kind, text] })));
     this.troubles.show(state.troubles.map((text) => ({ key: text, cells: [{ text, className: "lost" }] })));
-    set("blocked", state.blocked.map(({ text }) => `Refuses every signal: ${text}.`).join(" "));
+    set("blocked", state.blocked.map(({ text }) => `Rejects every signal: ${text}.`).join(" "));
     const counts = Object.entries(run.findings).map(([audit, count]) => `${audit} ${count}`);
-    const skew = state.skew ? `The venue's clock is ${state.skew[0]} to ${state.skew[1] ?? "any"} ms ahead.` : "";
-    set("finding-counts", `${format.plural(run.alarms, "alarm")}; audits found ${counts.length > 0 ? counts.join(", ") : "nothing"}. ${skew}`);
+    const [low, high] = (state.skew ?? []).map((ms) => (ms === null ? "any" : format.signed(ms, 0)));
+    const skew = state.skew ? `Venue clock offset: ${low} to ${high} ms.` : "";
+    set("finding-counts", `${format.plural(run.alarms, "alarm")}; audit findings: ${counts.length > 0 ? counts.join(", ") : "none"}. ${skew}`);
     this.tick();
   }
 
@@ -125,7 +126,7 @@ class Views {
       ],
     })));
     const doubts = run.in_doubt.length;
-    const words = [doubts > 0 ? `In doubt, whether they are trades or not: ${run.in_doubt.map((intent) => `#${intent}`).join(", ")}.` : "", ...run.second_trades.map((text) => `Second trade: ${text}.`)];
+    const words = [doubts > 0 ? `Orders of unknown status: ${run.in_doubt.map((intent) => `#${intent}`).join(", ")}.` : "", ...run.second_trades.map((text) => `At the venue: ${text}.`)];
     set("doubts", words.filter(Boolean).join(" "));
   }
 
@@ -188,21 +189,21 @@ class Views {
     }
   }
 
-  // What changes with time alone.
+  // Updates everything that depends on the time only.
   tick() {
     const { state } = this;
     if (!state) return;
     const now = clock.venue();
     for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-closes]"))) {
       const rest = Number(place.dataset.closes) - (now ?? state.run.last_event);
-      const text = now === null ? `${format.utc(Number(place.dataset.closes))} UTC` : rest > 0 ? left(rest) : "closed, awaits its settlement";
+      const text = now === null ? `${format.utc(Number(place.dataset.closes))} UTC` : rest > 0 ? left(rest) : "closed, awaiting settlement";
       if (place.textContent !== text) place.textContent = text;
       const bar = place.parentElement.querySelector("progress");
       bar.value = Math.max(0, bar.max - Math.max(0, rest));
     }
     const ago = (at) => (at === null ? "not yet" : now === null ? `${format.utc(at)} UTC` : `${span(now - at)} ago`);
-    this.tile("heard", "venue last heard", clock.now === null ? "no bot answers" : ago(clock.heard));
-    this.tile("age", "last line", ago(state.run.last_event));
+    this.tile("heard", "last venue response", clock.now === null ? "no bot running" : ago(clock.heard));
+    this.tile("age", "last journal line", ago(state.run.last_event));
     const many = (ms) => (ms === null ? "" : `${format.many(ms)} ms`);
     this.feeds.show(state.run.feeds.map((feed) => ({
       key: feed.name,

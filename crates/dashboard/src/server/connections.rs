@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn of_too_many_connections_the_oldest_stranger_leaves_and_no_one_who_is_signed_in() {
+    async fn evicts_oldest_connection_that_is_not_signed_in() {
         let address = served(3).await;
         let connect = || async { TcpStream::connect(address).await.unwrap() };
         let mut known = connect().await;
@@ -218,10 +218,10 @@ mod tests {
         let (mut oldest, mut other) = (connect().await, connect().await);
         assert!(asks(&mut oldest, "/").await && asks(&mut other, "/").await);
         let mut next = connect().await;
-        assert!(asks(&mut next, "/in").await, "one more has a place");
-        assert!(!asks(&mut oldest, "/").await, "it made room");
+        assert!(asks(&mut next, "/in").await, "one more is accepted");
+        assert!(!asks(&mut oldest, "/").await, "the oldest was evicted");
         assert!(asks(&mut known, "/").await && asks(&mut other, "/in").await);
-        assert!(!asks(&mut connect().await, "/").await, "all places are somebody's");
+        assert!(!asks(&mut connect().await, "/").await, "all connections are signed in");
         drop(other);
         let mut last = connect().await;
         while !asks(&mut last, "/").await {
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_does_not_read_is_let_go_of_and_who_reads_is_not() {
+    async fn drops_peer_that_does_not_read() {
         let (ours, mut theirs) = duplex(1_000);
         let mut ours = WithDeadline::new(ours, Duration::from_mins(10));
         let reading = async {

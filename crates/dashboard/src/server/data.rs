@@ -70,7 +70,7 @@ pub(crate) struct LinePage {
 /// Selection of a bot.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Whose {
+pub(crate) struct BotQuery {
     /// 0-based index of the bot.
     #[serde(default)]
     bot: usize,
@@ -102,7 +102,7 @@ fn venue_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Erro
     text.parse().map_err(|_| {
         let text: String = text.chars().take(32).collect();
         D::Error::custom(format!(
-            "at is {text:?}, and has to be venue time in milliseconds since 1970, such as 1767609000000"
+            "at is {text:?}, but must be venue time in milliseconds since 1970, such as 1767609000000"
         ))
     })
 }
@@ -127,7 +127,7 @@ fn series(model: &Model) -> Listed {
     ("series", model.feeds.iter().map(|feed| feed.series.to_string()).collect())
 }
 
-fn of_model<T>(
+fn read_model<T>(
     serving: &Serving,
     listed: fn(&Model) -> Listed,
     read: impl FnOnce(&Model) -> Option<T>,
@@ -140,7 +140,7 @@ fn of_model<T>(
         let all = all.iter().enumerate().map(|(place, name)| format!("{place} is {name}"));
         Failure::not_found(match all.collect::<Vec<_>>().join(", ") {
             none if none.is_empty() => format!("the journal has no {one} yet"),
-            all => format!("the journal has no such {one}: {all}"),
+            all => format!("no such {one} in the journal: {all}"),
         })
     })
 }
@@ -148,7 +148,7 @@ fn of_model<T>(
 /// Returns candles of a series, aggregated by level.
 #[utoipa::path(get, path = "/api/candles", params(Series), responses((status = 400, body = Problem), (status = 200, body = Bars), (status = 404, body = Problem)))]
 pub(crate) async fn candles(State(serving): Shown, Parameters(asked): Parameters<Series>) -> Answer<Bars> {
-    of_model(&serving, series, |model| {
+    read_model(&serving, series, |model| {
         bars_of(model.feeds.get(asked.place)?, asked.level, Millis::new(asked.from))
     })
 }
@@ -156,7 +156,7 @@ pub(crate) async fn candles(State(serving): Shown, Parameters(asked): Parameters
 /// Returns the recently rejected signals of a series.
 #[utoipa::path(get, path = "/api/marks", params(Series), responses((status = 400, body = Problem), (status = 200, body = Vec<Mark>), (status = 404, body = Problem)))]
 pub(crate) async fn marks(State(serving): Shown, Parameters(asked): Parameters<Series>) -> Answer<Vec<Mark>> {
-    of_model(&serving, series, |model| Some(marks_of(model, model.feeds.get(asked.place)?.series)))
+    read_model(&serving, series, |model| Some(marks_of(model, model.feeds.get(asked.place)?.series)))
 }
 
 /// Returns equity over time, or the profit of one bot.
@@ -168,13 +168,16 @@ pub(crate) async fn equity(
     State(serving): Shown,
     Parameters(asked): Parameters<OneOrAll>,
 ) -> Answer<EquityCurve> {
-    of_model(&serving, bots, |model| equity_curve(model, asked.bot))
+    read_model(&serving, bots, |model| equity_curve(model, asked.bot))
 }
 
 /// Returns the edge of a bot over its trades.
-#[utoipa::path(get, path = "/api/edge", params(Whose), responses((status = 400, body = Problem), (status = 200, body = EdgeCurve), (status = 404, body = Problem)))]
-pub(crate) async fn edge(State(serving): Shown, Parameters(asked): Parameters<Whose>) -> Answer<EdgeCurve> {
-    of_model(&serving, bots, |model| model.bots.get(asked.bot).map(edge_curve))
+#[utoipa::path(get, path = "/api/edge", params(BotQuery), responses((status = 400, body = Problem), (status = 200, body = EdgeCurve), (status = 404, body = Problem)))]
+pub(crate) async fn edge(
+    State(serving): Shown,
+    Parameters(asked): Parameters<BotQuery>,
+) -> Answer<EdgeCurve> {
+    read_model(&serving, bots, |model| model.bots.get(asked.bot).map(edge_curve))
 }
 
 /// Returns trades and requests, newest first.
@@ -182,7 +185,7 @@ pub(crate) async fn edge(State(serving): Shown, Parameters(asked): Parameters<Wh
 pub(crate) async fn trades(State(serving): Shown, Parameters(asked): Parameters<Page>) -> Answer<Trades> {
     let most = asked.limit.unwrap_or(50).clamp(1, MOST);
     let (before, bot) = (asked.before.unwrap_or(u64::MAX), asked.bot.as_deref());
-    let Json((mut page, earlier)) = of_model(&serving, bots, |model| trades_of(model, before, most, bot))?;
+    let Json((mut page, earlier)) = read_model(&serving, bots, |model| trades_of(model, before, most, bot))?;
     if let Some(earlier) = earlier {
         let mut reader = open(&serving).await?;
         let asked = (most - page.trades.len(), bot);
@@ -217,7 +220,7 @@ pub(crate) async fn lines(State(serving): Shown, Parameters(asked): Parameters<L
 
 /// Explains a trade like `candlewick explain`: as JSON under `data`, as text under `text`.
 #[utoipa::path(
-    get, path = "/api/trades/{intent}", params(("intent" = u64, Path, description = "The number of the intent")),
+    get, path = "/api/trades/{intent}", params(("intent" = u64, Path, description = "The number of the trade")),
     responses((status = 400, body = Problem), (status = 200, body = Object), (status = 404, body = Problem))
 )]
 pub(crate) async fn explanation(
@@ -245,7 +248,7 @@ enum Asked {
     Moment(MomentQuery),
 }
 
-fn told<T: Serialize + ToString>(read: &T) -> Value {
+fn to_response<T: Serialize + ToString>(read: &T) -> Value {
     json!({ "text": read.to_string(), "data": json!(read) })
 }
 
@@ -262,7 +265,7 @@ async fn reading(serving: Arc<Serving>, asked: Asked) -> Answer<Value> {
             Ok(Err(error)) => Err(failed(&error)),
             Err(_) => Err(Failure::new(
                 StatusCode::GATEWAY_TIMEOUT,
-                "this takes too long, because the journal is large and has no snapshot: `candlewick explain` takes the time",
+                "timed out, because the journal is large and has no snapshot: use `candlewick explain` instead",
             )),
         }
     });
@@ -276,11 +279,11 @@ async fn read(serving: &Serving, asked: Asked) -> Result<Value, AppError> {
     let read = match asked {
         Asked::Trade(name) => {
             let asked = AskedTrade { name: &name, registry: &watched.registry, is_far: false };
-            told(&read_trade(&mut reader, &contents, &asked).await?)
+            to_response(&read_trade(&mut reader, &contents, &asked).await?)
         }
         Asked::Moment(query) => {
             let asked = AskedMoment { query: &query, registry: &watched.registry, is_far: false };
-            told(&read_moment(&mut reader, &contents, &asked).await?)
+            to_response(&read_moment(&mut reader, &contents, &asked).await?)
         }
     };
     reader.close().await;
@@ -291,7 +294,7 @@ fn failed(error: &AppError) -> Failure {
     let (status, known) = match error {
         AppError::Records(
             RecordsError::UnknownName { known, .. } | RecordsError::UnknownSymbol { known, .. },
-        ) => (StatusCode::NOT_FOUND, format!("; there is {}", known.join(", "))),
+        ) => (StatusCode::NOT_FOUND, format!("; known: {}", known.join(", "))),
         AppError::Records(RecordsError::UnknownTrade { .. } | RecordsError::NoRun) => {
             (StatusCode::NOT_FOUND, String::new())
         }
@@ -316,7 +319,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Parameters<T> 
             Err(rejection) => {
                 let text = rejection.body_text();
                 let problem = text.strip_prefix("Failed to deserialize query string: ").unwrap_or(&text);
-                Err(Failure::new(StatusCode::BAD_REQUEST, format!("the address's parameters: {problem}")))
+                Err(Failure::new(StatusCode::BAD_REQUEST, format!("invalid query parameters: {problem}")))
             }
         }
     }

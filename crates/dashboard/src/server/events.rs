@@ -18,7 +18,7 @@ const PACE: Duration = Duration::from_secs(2);
 const LEAST: Duration = Duration::from_millis(200);
 const MOST: usize = 100;
 
-struct Told {
+struct EventFeed {
     shared: Arc<Shared>,
     changes: watch::Receiver<u64>,
     lines: Option<u64>,
@@ -42,7 +42,7 @@ pub(crate) async fn events(
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let lines = last.and_then(|id| after(id, &shared.generation));
     let changes = shared.version.subscribe();
-    let told = Told { shared, changes, lines, waiting: VecDeque::new(), is_first: true };
+    let told = EventFeed { shared, changes, lines, waiting: VecDeque::new(), is_first: true };
     Sse::new(unfold(told, |mut told| async move {
         let event = told.next().await;
         Some((Ok(event), told))
@@ -55,7 +55,7 @@ fn after(id: &str, generation: &str) -> Option<u64> {
     (start == generation).then(|| count.parse().ok())?
 }
 
-impl Told {
+impl EventFeed {
     async fn next(&mut self) -> Event {
         loop {
             if let Some(event) = self.waiting.pop_front() {
@@ -75,7 +75,7 @@ impl Told {
     fn tell(&mut self, is_news: bool) {
         if is_news {
             self.changes.mark_unchanged();
-            // The newest alone: whoever reads slowly is not told what no longer holds.
+            // Only the newest state: slow readers skip outdated ones.
             self.waiting.push_back(Event::default().event("state").data(&*self.shared.state()));
             if let Some(news) =
                 self.shared.lines_after(self.lines, MOST).filter(|news| !news.lines.is_empty())
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_of_another_start_means_nothing() {
+    fn ignores_event_ids_of_another_start() {
         assert_eq!(after("ab12-77", "ab12"), Some(77));
         for id in ["ab13-77", "77", "", "ab12-", "ab12--1", "ab12-18446744073709551616"] {
             assert_eq!(after(id, "ab12"), None, "{id}");

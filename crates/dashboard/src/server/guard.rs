@@ -29,12 +29,16 @@ pub(crate) const OWN_HEADER: &str = "x-candlewick";
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-pub(crate) async fn from_here(State(serving): State<Arc<Serving>>, request: Request, next: Next) -> Response {
+pub(crate) async fn check_origin(
+    State(serving): State<Arc<Serving>>,
+    request: Request,
+    next: Next,
+) -> Response {
     if let Some(problem) = objection(&serving, request.method(), request.headers()) {
         return with_policy(Failure::new(StatusCode::FORBIDDEN, problem).into_response());
     }
     let answered = tokio::time::timeout(ANSWER_DEADLINE, next.run(request)).await;
-    let late = |_| Failure::new(StatusCode::GATEWAY_TIMEOUT, "it takes too long").into_response();
+    let late = |_| Failure::new(StatusCode::GATEWAY_TIMEOUT, "the request timed out").into_response();
     with_policy(answered.unwrap_or_else(late))
 }
 
@@ -44,16 +48,16 @@ fn objection(serving: &Serving, method: &Method, headers: &HeaderMap) -> Option<
     };
     match text(&HOST)[..] {
         [host] if serving.hosts.knows(host) => {}
-        _ => return Some("this is asked for under another name"),
+        _ => return Some("the request names another host"),
     }
     if !text(&ORIGIN).iter().all(|origin| serving.hosts.knows_origin(origin)) {
-        return Some("this is asked for by a page elsewhere");
+        return Some("the request comes from another site");
     }
     let site = text(&HeaderName::from_static("sec-fetch-site"));
-    // A link to the page is followed: it reveals nothing.
+    // Following a link to the page reveals nothing.
     let is_visit = headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
     if !site.iter().all(|site| ["same-origin", "none"].contains(site)) && !is_visit {
-        return Some("this is asked for by a page elsewhere");
+        return Some("the request comes from another site");
     }
     let is_reading = *method == Method::GET || *method == Method::HEAD;
     (!is_reading && !headers.contains_key(OWN_HEADER)).then_some("the header x-candlewick is missing")
@@ -105,7 +109,7 @@ impl Hosts {
         if address.ip().is_loopback() || address.ip().is_unspecified() {
             names.extend(["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}")));
         }
-        // A browser leaves out the port that it would take anyway.
+        // Browsers omit the default port.
         if port == 80 {
             let portless = names.iter().filter_map(|name| name.strip_suffix(":80").map(str::to_owned));
             names.extend(portless.collect::<Vec<_>>());
@@ -185,7 +189,7 @@ impl Sessions {
         let (links, shown) = watch::channel(Link { url: url_of(&base, &token), used: 0 });
         let inner = Mutex::new(Inner { token: blake3::hash(token.as_bytes()), cookies: VecDeque::new() });
         let secure = if hosts.proxy.is_some() { "; Secure" } else { "" };
-        // Cookies of one address are shared by its ports: another dashboard there has a name of its own.
+        // Cookies are shared by all ports of an address, so the name contains the port.
         let cookie = format!("candlewick-{}", hosts.port);
         Ok((Self { inner, links, base, cookie, secure }, shown))
     }
@@ -228,7 +232,7 @@ fn url_of(base: &str, token: &str) -> String {
 
 pub(crate) fn secret() -> Result<String, DashboardError> {
     let mut bytes = [0_u8; 32];
-    getrandom::fill(&mut bytes).map_err(DashboardError::NoChance)?;
+    getrandom::fill(&mut bytes).map_err(DashboardError::NoRandomness)?;
     Ok(bytes.map(|byte| format!("{byte:02x}")).concat())
 }
 
@@ -238,7 +242,7 @@ mod tests {
     use crate::server::tests::settings;
 
     #[test]
-    fn only_its_own_names_are_known_and_everywhere_addresses_and_behind_a_proxy_pages_of_its_name_alone() {
+    fn accepts_only_own_names_addresses_and_the_proxy() {
         let (here, proxy) = ("http://127.0.0.1:7070", Some("bot.example.org"));
         let strangers = "127.0.0.1 127.0.0.1:7071 evil.example:7070 127.0.0.1.evil.example:7070";
         for (listen, proxy, base, own, foreign) in [
@@ -247,7 +251,7 @@ mod tests {
             ("0.0.0.0:7070", None, here, "127.0.0.1:7070 192.168.0.7:7070", "192.168.0.7:80"),
             ("0.0.0.0:7070", None, here, "[fe80::1]:7070", "evil.example:7070"),
             ("[::]:7070", None, "http://[::1]:7070", "[::1]:7070", "evil.example:7070"),
-            // At port 80 the name without it is the same.
+            // Port 80 may be omitted.
             ("192.168.0.7:80", None, "http://192.168.0.7:80", "192.168.0.7:80 192.168.0.7", "localhost"),
             ("[fe80::1]:80", None, "http://[fe80::1]:80", "[fe80::1]:80 [fe80::1]", "localhost 192.168.0.8"),
             ("127.0.0.1:80", None, "http://127.0.0.1:80", "localhost", "192.168.0.7"),

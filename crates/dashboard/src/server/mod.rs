@@ -84,9 +84,9 @@ const MAX_BODY: usize = 8 * 1_024;
 #[derive(OpenApi)]
 #[openapi(info(
     title = "Candlewick dashboard",
-    description = "What the page of a running bot is made of. A cookie signs in, which a browser gets for the token in the \
-                   link of the terminal; what changes something needs the header `x-candlewick`. Times are milliseconds of \
-                   venue time."
+    description = "Data of the page of a running bot. A browser exchanges the one-time token of the terminal's link for a \
+                   cookie that signs it in. Requests that change something need the header `x-candlewick`. Times are venue \
+                   time in milliseconds."
 ))]
 struct Document;
 
@@ -117,9 +117,9 @@ pub(crate) fn router(serving: Arc<Serving>) -> Router {
     });
     page.merge(own)
         .merge(open)
-        .fallback(|| std::future::ready(Failure::not_found("there is no such page")))
+        .fallback(|| std::future::ready(Failure::not_found("no such page")))
         .layer(DefaultBodyLimit::max(MAX_BODY))
-        .layer(middleware::from_fn_with_state(Arc::clone(&serving), guard::from_here))
+        .layer(middleware::from_fn_with_state(Arc::clone(&serving), guard::check_origin))
         .with_state(serving)
 }
 

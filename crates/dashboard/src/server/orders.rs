@@ -17,14 +17,14 @@ use std::sync::Arc;
     post, path = "/api/session", request_body = SignIn,
     responses(
         (status = 200, description = "The cookie is set", body = SignedIn),
-        (status = 401, description = "The token is none, or was taken before", body = Problem),
+        (status = 401, description = "The token is invalid or was already used", body = Problem),
     )
 )]
 pub(crate) async fn sign_in(State(serving): Shown, Json(asked): Json<SignIn>) -> Response {
     match serving.sessions.exchange(&asked.token) {
         Ok(Some(cookie)) => ([(SET_COOKIE, cookie)], Json(SignedIn { signed_in: true })).into_response(),
         Ok(None) => {
-            let problem = "this link was used before, or is of an earlier start: the dashboard's terminal shows the present one";
+            let problem = "this link was already used or is outdated: open the link that the dashboard's terminal shows now";
             Failure::new(StatusCode::UNAUTHORIZED, problem).into_response()
         }
         Err(error) => Failure::internal(&error).into_response(),
@@ -35,13 +35,13 @@ pub(crate) async fn sign_in(State(serving): Shown, Json(asked): Json<SignIn>) ->
 #[utoipa::path(
     post, path = "/api/halt", request_body = Reason,
     responses(
-        (status = 200, description = "It is halted", body = Ordered),
-        (status = 403, description = "The dashboard only shows", body = Problem),
+        (status = 200, description = "The bot is halted", body = Ordered),
+        (status = 403, description = "The dashboard is read-only", body = Problem),
         (status = 502, description = "The order was refused or not confirmed", body = Problem),
     )
 )]
 pub(crate) async fn halt(State(serving): Shown, Json(asked): Json<Reason>) -> Answer<Ordered> {
-    to_its_end(&serving, carry_out_halt(Arc::clone(&serving), asked.reason)).await
+    run_to_end(&serving, carry_out_halt(Arc::clone(&serving), asked.reason)).await
 }
 
 async fn carry_out_halt(serving: Arc<Serving>, reason: String) -> Answer<Ordered> {
@@ -52,12 +52,12 @@ async fn carry_out_halt(serving: Arc<Serving>, reason: String) -> Answer<Ordered
     serving.shared.ask.notify_one();
     let text = match halted.map_err(|error| refused(&error))? {
         Halted::ByOrder(state) => describe(&state),
-        Halted::ByFile(_) => "No bot runs: one that starts on this journal opens no trade until somebody resumes.".to_owned(),
+        Halted::ByFile(_) => "No bot is running. One that starts on this journal opens no trades until resumed.".to_owned(),
         Halted::ByJournal { .. } => {
-            "No bot runs: an order in the journal halts one that starts on it. The HALT file could not be made.".to_owned()
+            "No bot is running. The journal halts the next one that starts on it. The HALT file could not be created.".to_owned()
         }
         Halted::Unconfirmed { error, .. } => {
-            let text = format!("{}; the HALT file is there now, and a bot that looks for it halts within a second", sentence(&error));
+            let text = format!("{}; the HALT file now exists, and a running bot halts within a second", sentence(&error));
             return Err(Failure::new(StatusCode::BAD_GATEWAY, text));
         }
     };
@@ -68,13 +68,13 @@ async fn carry_out_halt(serving: Arc<Serving>, reason: String) -> Answer<Ordered
 #[utoipa::path(
     post, path = "/api/resume",
     responses(
-        (status = 200, description = "It may open trades again", body = Ordered),
-        (status = 403, description = "The dashboard only shows", body = Problem),
+        (status = 200, description = "The bot may open trades again", body = Ordered),
+        (status = 403, description = "The dashboard is read-only", body = Problem),
         (status = 502, description = "The order was refused or not confirmed", body = Problem),
     )
 )]
 pub(crate) async fn resume(State(serving): Shown) -> Answer<Ordered> {
-    to_its_end(&serving, carry_out_resume(Arc::clone(&serving))).await
+    run_to_end(&serving, carry_out_resume(Arc::clone(&serving))).await
 }
 
 async fn carry_out_resume(serving: Arc<Serving>) -> Answer<Ordered> {
@@ -84,19 +84,19 @@ async fn carry_out_resume(serving: Arc<Serving>) -> Answer<Ordered> {
     serving.shared.ask.notify_one();
     let text = match resumed.map_err(|error| refused(&error))? {
         Resumed::ByOrder { state, .. } => describe(&state),
-        Resumed::TakenBack { .. } => "No bot runs: the next one on this journal opens trades.".to_owned(),
-        Resumed::NothingToResume => "No bot runs, and nothing would halt the next one.".to_owned(),
+        Resumed::TakenBack { .. } => "No bot is running. The next one opens trades.".to_owned(),
+        Resumed::NothingToResume => "No bot is running, and nothing would halt the next one.".to_owned(),
     };
     Ok(Json(Ordered { text }))
 }
 
 /// Completes an order even if the browser disconnects, so that none is left half done.
-async fn to_its_end(
+async fn run_to_end(
     serving: &Serving,
     order: impl Future<Output = Answer<Ordered>> + Send + 'static,
 ) -> Answer<Ordered> {
     if serving.shared.read_only {
-        let problem = "this dashboard only shows: it was started with --read-only";
+        let problem = "this dashboard was started with --read-only";
         return Err(Failure::new(StatusCode::FORBIDDEN, problem));
     }
     let ended = tokio::spawn(order).await;
@@ -123,7 +123,7 @@ mod tests {
     const PATIENCE: Duration = Duration::from_mins(1);
 
     #[tokio::test]
-    async fn a_halt_is_carried_out_though_the_page_was_closed_meanwhile() {
+    async fn completes_halt_after_the_page_was_closed() {
         let folder = tempfile::tempdir().unwrap();
         let watched = watched(folder.path());
         let bot = UnixListener::bind(&watched.paths.socket).unwrap();
@@ -135,7 +135,7 @@ mod tests {
         assert!(halt(State(Arc::clone(&serving)), asked).now_or_never().is_none(), "an order is under way");
         drop(another);
         let (reached, _) = timeout(PATIENCE, bot.accept()).await.expect("the bot is asked").unwrap();
-        // It ends without an answer: the file has to do it.
+        // The bot ends without an answer, so the file must halt the next one.
         drop((reached, bot));
         let looking = async {
             while !file.exists() {

@@ -113,7 +113,7 @@ impl Served {
 }
 
 #[tokio::test]
-async fn without_a_cookie_nothing_is_told_but_the_page_itself() {
+async fn serves_only_the_page_without_a_cookie() {
     let served = Served::start(false).await;
     let all = "state candles equity edge trades trades/1 lines events why?at=1 marks openapi.json";
     for path in all.split(' ') {
@@ -134,7 +134,7 @@ async fn without_a_cookie_nothing_is_told_but_the_page_itself() {
 }
 
 #[tokio::test]
-async fn a_token_is_taken_once_and_only_as_it_was_shown() {
+async fn accepts_exact_token_once() {
     let served = Served::start(false).await;
     let token = served.token();
     for wrong in ["", "0", &token[1..], &format!("{token}0"), &"0".repeat(64)] {
@@ -148,7 +148,7 @@ async fn a_token_is_taken_once_and_only_as_it_was_shown() {
 }
 
 #[tokio::test]
-async fn a_parameter_that_is_not_known_is_refused_and_named() {
+async fn rejects_and_names_unknown_parameter() {
     let served = Served::start(false).await;
     let cookie = served.signed_in().await;
     for (path, problem) in [
@@ -157,7 +157,7 @@ async fn a_parameter_that_is_not_known_is_refused_and_named() {
         ("lines?bot=btc", "unknown field `bot`, expected `before` or `limit`"),
         ("candles?serie=1", "unknown field `serie`, expected one of `series`, `level`, `from`"),
         ("edge?name=btc", "unknown field `name`, expected `bot`"),
-        ("why?at=now", "at is \"now\", and has to be venue time in milliseconds since 1970"),
+        ("why?at=now", "at is \"now\", but must be venue time in milliseconds since 1970"),
         ("why?at=1&when=2", "unknown field `when`, expected one of `at`, `symbol`, `bot`"),
         ("state?x=1", "unknown field `x`"),
         ("trades/1?x=1", "unknown field `x`"),
@@ -170,7 +170,7 @@ async fn a_parameter_that_is_not_known_is_refused_and_named() {
 }
 
 #[tokio::test]
-async fn a_cookie_signs_in_until_the_dashboard_ends_and_at_no_other() {
+async fn cookie_is_valid_for_its_dashboard_until_it_ends() {
     let served = Served::start(false).await;
     let cookie = served.cookie().await;
     let told = served.get("/api/state", &format!("cookie: a=b; {cookie}\r\n")).await;
@@ -182,7 +182,7 @@ async fn a_cookie_signs_in_until_the_dashboard_ends_and_at_no_other() {
     }
     let address = served.address();
     drop(served);
-    // The port is free once its listener is gone, which its task does when it is next polled.
+    // The listener is dropped when its task is next polled; then the port is free.
     let begin_again = async {
         loop {
             match Served::try_start(address, false).await {
@@ -196,7 +196,7 @@ async fn a_cookie_signs_in_until_the_dashboard_ends_and_at_no_other() {
 }
 
 #[tokio::test]
-async fn other_names_other_pages_and_requests_without_our_header_are_refused() {
+async fn rejects_other_hosts_other_sites_and_missing_header() {
     let served = Served::start(false).await;
     let cookie = served.signed_in().await;
     let (own, port) = (served.address(), served.address().port());
@@ -229,7 +229,7 @@ async fn other_names_other_pages_and_requests_without_our_header_are_refused() {
 }
 
 #[tokio::test]
-async fn a_page_that_only_shows_gives_no_order() {
+async fn read_only_dashboard_rejects_orders() {
     let served = Served::start(true).await;
     let headers = format!("{ORDER}{}", served.signed_in().await);
     for order in ["halt", "resume"] {
@@ -240,7 +240,7 @@ async fn a_page_that_only_shows_gives_no_order() {
 }
 
 #[tokio::test]
-async fn paths_lead_nowhere_else_and_long_requests_are_refused() {
+async fn rejects_path_traversal_and_long_requests() {
     let served = Served::start(false).await;
     let cookie = format!("{ORDER}{}", served.signed_in().await);
     let paths =
@@ -261,7 +261,7 @@ async fn paths_lead_nowhere_else_and_long_requests_are_refused() {
 }
 
 #[tokio::test]
-async fn a_thousand_idle_connections_keep_nobody_out() {
+async fn idle_connections_do_not_lock_out_signed_in_browsers() {
     let served = Served::start(false).await;
     let cookie = served.signed_in().await;
     let mut stream = TcpStream::connect(served.address()).await.unwrap();
@@ -271,7 +271,7 @@ async fn a_thousand_idle_connections_keep_nobody_out() {
     assert!(timeout(PATIENCE, stream.read(&mut bytes)).await.unwrap().unwrap() > 0);
     let mut idle = Vec::new();
     for number in 0..1_000 {
-        // The system may be out of places as well: then there are as many as it has.
+        // The system may run out of sockets first.
         let Ok(Ok(mut other)) = timeout(PATIENCE, TcpStream::connect(served.address())).await else { break };
         if number % 2 == 0 {
             drop(other.write_all(b"GET / HTTP/1.1\r\nx:").await);
@@ -289,7 +289,7 @@ async fn a_thousand_idle_connections_keep_nobody_out() {
 }
 
 #[tokio::test]
-async fn a_secret_is_in_no_answer() {
+async fn responses_contain_no_secret() {
     let served = Served::start(false).await;
     let cookie = served.cookie().await;
     let headers = format!("cookie: {cookie}\r\n");
@@ -302,7 +302,7 @@ async fn a_secret_is_in_no_answer() {
 }
 
 #[tokio::test]
-async fn a_journal_that_is_not_there_yet_is_waited_for() {
+async fn waits_for_missing_journal() {
     let served = Served::start(false).await;
     let headers = served.signed_in().await;
     let told = loop {
@@ -317,7 +317,7 @@ async fn a_journal_that_is_not_there_yet_is_waited_for() {
 }
 
 #[test]
-fn the_page_is_small_names_its_own_files_holds_nothing_inline_and_makes_no_markup_of_text() {
+fn page_is_small_self_contained_and_without_inline_code() {
     let bytes: usize = ASSETS.iter().filter(|asset| asset.kind == JS).map(|asset| asset.text.len()).sum();
     assert!(bytes < 300_000, "{bytes} bytes");
     let ways =

@@ -16,10 +16,10 @@ use utoipa::ToSchema;
 /// Bars of one length, oldest first.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct Bars {
-    /// How long each is, in milliseconds.
+    /// Length of a bar, in milliseconds.
     #[schema(value_type = i64)]
     pub(crate) length: Millis,
-    /// When each begins, in milliseconds of venue time.
+    /// Start of each bar in venue time, in milliseconds.
     #[schema(value_type = Vec<i64>)]
     pub(crate) time: Vec<Millis>,
     pub(crate) open: Vec<f64>,
@@ -41,46 +41,46 @@ pub(crate) fn bars_of(feed: &Feed, level: usize, from: Millis) -> Option<Bars> {
     Some(bars)
 }
 
-/// What the venue's clock says, and how fast it runs.
+/// Venue clock.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub(crate) struct Clock {
-    /// Venue time, in milliseconds; null while no bot answers.
+    /// Venue time, in milliseconds; null while no bot responds.
     #[schema(value_type = Option<i64>)]
     pub(crate) now: Option<Millis>,
-    /// How many times faster than real time it runs: 1 but at an embedded venue.
+    /// Speed relative to real time: 1, or more in a sandbox.
     pub(crate) speed: f64,
-    /// Venue time at which the venue last answered anything.
+    /// Venue time of the last response of the venue.
     #[schema(value_type = Option<i64>)]
     pub(crate) heard: Option<Millis>,
-    /// The number of the last line that was read.
+    /// Number of the last journal line read.
     pub(crate) seq: u64,
 }
 
-/// Equity after settlements; of a long time some are joined, with their extremes.
+/// Equity after settlements. Long curves are thinned, with the extremes of the joined points.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct EquityCurve {
     /// Venue time, in milliseconds.
     #[schema(value_type = Vec<i64>)]
     time: Vec<Millis>,
-    /// Equity then.
+    /// Last equity of each point.
     equity: Vec<f64>,
-    /// The lowest of those that were joined.
+    /// Lowest equity of each point.
     low: Vec<f64>,
-    /// The highest of those.
+    /// Highest equity of each point.
     high: Vec<f64>,
-    /// The max. drawdown among them, in money, below zero.
+    /// Max drawdown of each point, as a negative amount of money.
     drawdown: Vec<f64>,
 }
 
-/// The 95 % intervals of a bot's edge as they narrowed.
+/// 95 % intervals of a bot's edge by number of trades.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct EdgeCurve {
-    /// Trades so far.
+    /// Number of trades.
     trades: Vec<u64>,
-    /// Ends of the interval of the edge, in percent of the stake; 0 is break-even.
+    /// Bounds of the edge, in percent of the stake; 0 is break-even.
     low: Vec<f64>,
     high: Vec<f64>,
-    /// Ends of that of the win rate, in percent.
+    /// Bounds of the win rate, in percent.
     rate_low: Vec<f64>,
     rate_high: Vec<f64>,
 }
@@ -119,41 +119,41 @@ pub(crate) fn edge_curve(bot: &BotFigures) -> EdgeCurve {
     curve
 }
 
-/// The token that the terminal showed.
+/// Token of the terminal's link.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SignIn {
-    /// It is taken once.
+    /// One-time token.
     pub(crate) token: String,
 }
 
-/// That a browser is signed in: its cookie says so from now on.
+/// Result of a sign-in, which sets a cookie.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SignedIn {
     /// Always true.
     pub(crate) signed_in: bool,
 }
 
-/// Why a bot is halted.
+/// Reason for a halt.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Reason {
-    /// In the person's words, for the journal.
+    /// Free text, stored in the journal.
     #[serde(default)]
     pub(crate) reason: String,
 }
 
-/// What an order came to.
+/// Result of an order.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Ordered {
-    /// In words.
+    /// Message.
     pub(crate) text: String,
 }
 
-/// What is wrong with a request.
+/// Error response.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Problem {
-    /// In words.
+    /// Error message.
     pub(crate) problem: String,
 }
 
@@ -163,7 +163,7 @@ pub(crate) struct Trades {
     /// With the keys of `candlewick trades --json`.
     #[schema(value_type = Vec<Object>)]
     pub(crate) trades: Vec<TradeLine>,
-    /// What to ask for as `before` for those that came earlier; null where there are none.
+    /// Value of `before` for the next page, null on the last page.
     pub(crate) before: Option<u64>,
 }
 
@@ -171,21 +171,21 @@ pub(crate) struct Trades {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Lines {
     pub(crate) lines: Vec<TailLine>,
-    /// What to ask for as `before` for those that stand before; null where there are none.
+    /// Value of `before` for the next page, null on the last page.
     pub(crate) before: Option<u64>,
 }
 
-/// A signal that was refused.
+/// A rejected signal.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Mark {
-    /// When it was given, in milliseconds of venue time.
+    /// Venue time of the decision, in milliseconds.
     #[schema(value_type = i64)]
     at: Millis,
     bot: String,
     /// `BUY` or `SELL`.
     #[schema(value_type = String)]
     direction: Direction,
-    /// The first rule that refused it.
+    /// Rule that rejected the signal.
     rule: &'static str,
 }
 
@@ -195,7 +195,7 @@ impl Mark {
     }
 }
 
-/// `None` for an unknown bot. Also returns where the journal has more, unless the page is full.
+/// Returns a page of trades and the number before which the journal has more, `None` for an unknown bot.
 pub(crate) fn trades_of(
     model: &Model,
     before: u64,

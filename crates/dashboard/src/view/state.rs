@@ -1,7 +1,7 @@
 //! State of the page, without curves, lists and candles.
 
 use crate::model::{BotFigures, Feed, Level, Model, Note};
-use crate::watch::{Known, Shared};
+use crate::watch::{KnownState, Shared};
 use candlewick_engine::{BotId, BotSettings, IntentState, Reloaded, Session};
 use candlewick_records::{LimitLine, TradeLine, TradingMode, VerdictLine, describe_halt};
 use candlewick_runtime::control::{Blockage, NextEntry, Phase};
@@ -10,120 +10,120 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// How everything stands.
+/// State of the bot and its journal.
 #[derive(Debug, Serialize, ToSchema)]
 #[allow(clippy::struct_excessive_bools, reason = "fields of the page")]
 pub(crate) struct State {
-    /// The name of this start of the dashboard.
+    /// Id of this start of the dashboard.
     generation: String,
-    /// Whether halt and resume are refused.
+    /// Whether halt and resume are disabled.
     read_only: bool,
-    /// Where the journal is.
+    /// Location of the journal.
     journal: String,
-    /// Why nothing new is read; null where all is well.
+    /// Reason why the journal cannot be read, null if it can.
     problem: Option<String>,
-    /// Lines read and lines there are, while an old journal is read.
+    /// Number of lines read and in total, while an old journal is read.
     reading: Option<(u64, u64)>,
-    /// Whether what is shown stands on the journal's last snapshot: curves, older candles and refusals come with the lines that are read.
+    /// Whether the state comes from the last snapshot. Curves, older candles and rejections follow as older lines are read.
     recent: bool,
-    /// What the bot does with signals: `trading`, `halted`, `suspended`, `stopping`; `silent` where a process holds the
-    /// journal and does not answer, `not_running` where none does.
+    /// `trading`, `halted`, `suspended` or `stopping`; `silent` if a process holds the journal but does not respond,
+    /// `not_running` if no process holds it.
     phase: &'static str,
-    /// Why, where somebody said so.
+    /// Reason for the phase, null if there is none.
     reason: Option<String>,
-    /// Whether a person halted opens, and nobody has resumed since.
+    /// Whether an operator halted the bot and has not resumed it.
     halted: bool,
-    /// Time and reason of that halt, in words; null without one.
+    /// Time and reason of the halt, null if not halted.
     halt: Option<String>,
-    /// Risk rules that refuse every signal of some bots, in words.
+    /// Risk rules that reject every signal of some bots.
     blocked: Vec<BlockedLine>,
     /// Whether no bot can open a trade for longer than an open trade lasts.
     all_blocked: bool,
-    /// Which process holds the journal.
+    /// Process that holds the journal.
     holder: Option<String>,
-    /// What stands between the bot and its venue, in words.
+    /// Problems with the venue connection.
     troubles: Vec<String>,
-    /// What the list of signals gives next; null without a list, or where nothing is to come.
+    /// Next scheduled signal of the signal list, null if there is none.
     #[schema(value_type = Option<Object>)]
     next_entry: Option<NextEntry>,
-    /// What came from outside in the last run, in lines of words; empty where nothing did.
+    /// Summary of the external signals of the last run, one sentence per line.
     signals: Vec<String>,
-    /// How far the venue's clock is ahead of the machine's, at least and at most, in milliseconds.
+    /// Lower and upper bound of the venue clock minus the machine's clock, in milliseconds.
     #[schema(value_type = Option<Vec<i64>>)]
     skew: Option<(Millis, Option<Millis>)>,
-    /// What the journal holds; null before it has been read.
+    /// Contents of the journal, null until it has been read.
     run: Option<Run>,
 }
 
-/// A risk rule that refuses every signal of some bots.
+/// A risk rule that rejects every signal of some bots.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct BlockedLine {
-    /// The bots, unless it stops all of them, the rule with its figures, and its end.
+    /// Affected bots (omitted if all), the rule with its figures, and its end.
     text: String,
-    /// Whether it usually lasts no longer than an open trade, an answer or a candle.
+    /// Whether the block usually ends with an open trade, an answer or a candle.
     brief: bool,
 }
 
-/// What the journal holds.
+/// Contents of the journal.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Run {
-    /// The number of the last run, and how many there are.
+    /// Number of the last run, and total number of runs.
     number: u64,
     runs: u64,
-    /// When it began, in milliseconds of venue time.
+    /// Start of the run in venue time, in milliseconds.
     #[schema(value_type = i64)]
     began: Millis,
-    /// `demo`, `real`, `paper` or `sandbox`: what its trades are worth.
+    /// Kind of money: `demo`, `real`, `paper` or `sandbox`.
     #[schema(value_type = Option<String>)]
     trading: Option<TradingMode>,
-    /// The number of the last line, and when it arrived.
+    /// Number of the last line, and time of its arrival.
     seq: u64,
     #[schema(value_type = i64)]
     last_event: Millis,
     money: Money,
-    /// Trades and requests that are not over, with the keys of `candlewick trades --json`.
+    /// Unfinished trades and orders, with the keys of `candlewick trades --json`.
     #[schema(value_type = Vec<Object>)]
     open: Vec<TradeLine>,
-    /// Numbers of those that may or may not be trades.
+    /// Numbers of the orders of unknown status.
     in_doubt: Vec<u64>,
-    /// Second trades of requests that the venue has.
+    /// Second trades that the venue opened for an order.
     second_trades: Vec<String>,
     bots: Vec<Bot>,
     limits: Vec<Limit>,
-    /// How often each rule refused.
+    /// Number of rejections by rule.
     refusals: BTreeMap<&'static str, u64>,
     feeds: Vec<FeedLine>,
-    /// How often each audit found something.
+    /// Number of findings by audit.
     findings: BTreeMap<String, u64>,
     alarms: u64,
-    /// The last alarms and findings, oldest first.
+    /// Latest alarms and findings, oldest first.
     notes: Vec<Note>,
-    /// When and how settings were last read again.
+    /// Time and cause of the last reload of the settings.
     #[schema(value_type = Option<Object>)]
     reloaded: Option<Reloaded>,
-    /// Trades that have settled, of all bots.
+    /// Number of settled trades of all bots.
     settled: u64,
-    /// All intents so far.
+    /// Total number of intents.
     intents: usize,
 }
 
-/// Whose money is where, in the wallet's currency.
+/// Balances, in the wallet's currency.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Money {
-    /// How many decimals the wallet keeps.
+    /// Number of decimals of the wallet.
     decimals: u32,
     free: f64,
     open_stakes: f64,
     equity: f64,
-    /// The highest equity so far, or since the last resume.
+    /// Highest equity so far, or since the last resume.
     peak: f64,
-    /// How far equity is below it, in percent.
+    /// Drawdown of the equity from the peak, in percent.
     drawdown_percent: f64,
     profit_today: f64,
     loss_streak: u32,
-    /// What the wallet held when it was last read, and when that was.
+    /// Wallet balance when it was last read, and the time of that reading.
     wallet: Option<f64>,
-    /// Wallet minus what the trades explain; null if they agree.
+    /// Wallet balance minus the balance expected from the trades; null if they agree.
     #[serde(skip_serializing_if = "Option::is_none")]
     wallet_difference: Option<f64>,
     #[schema(value_type = Option<i64>)]
@@ -143,47 +143,47 @@ pub(crate) struct Bot {
     draw: u64,
     cancelled: u64,
     pnl: f64,
-    /// In percent of those won and lost; null without one.
+    /// Win rate in percent, null without a won or lost trade.
     win_rate: Option<f64>,
-    /// The win rate at which those trades break even, each at what it paid, in percent; without one, that of the payout last seen.
+    /// Break-even win rate of these trades in percent; without trades, that of the last payout.
     break_even: Option<f64>,
     open: usize,
-    /// Trades that were decided within the last hour.
+    /// Number of trades decided in the last hour.
     trades_last_hour: usize,
-    /// How far its profit is below the highest that it was.
+    /// Profit below its peak.
     drawdown: f64,
-    /// With the keys of `verdicts` of `candlewick status --json`; null or an earlier one while an old journal is read.
+    /// With the keys of `verdicts` of `candlewick status --json`; null or outdated while an old journal is read.
     #[schema(value_type = Object)]
     verdict: Option<VerdictLine>,
-    /// The verdict in a sentence.
+    /// Verdict as a sentence.
     words: Option<String>,
-    /// How its gate stands, in words, as the running bot answers; null without a gate or a bot.
+    /// State of the gate; null without a gate or a running bot.
     gate: Option<String>,
 }
 
-/// The candles of a series, and how they come.
+/// Candle feed of a series.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FeedLine {
-    /// The pair and the candles' length.
+    /// Symbol and interval.
     name: String,
     symbol: String,
     interval: String,
     #[schema(value_type = i64)]
     interval_ms: Millis,
     decimals: usize,
-    /// Venue time at which the last candle closed, and at which it was here.
+    /// Venue time of the last candle's close, and of its arrival.
     #[schema(value_type = Option<i64>)]
     last_close: Option<Millis>,
     #[schema(value_type = Option<i64>)]
     last_received: Option<Millis>,
     live: u64,
     backfilled: u64,
-    /// From a close until the candle was here, half and 90 % of the last 200.
+    /// Median and 90th percentile of the delay from close to arrival, over the last 200 candles.
     #[schema(value_type = Option<i64>)]
     delay_p50: Option<Millis>,
     #[schema(value_type = Option<i64>)]
     delay_p90: Option<Millis>,
-    /// What can be asked for: how long a bar is and how many there are, from the finest level on.
+    /// Available levels, finest first.
     levels: Vec<LevelLine>,
 }
 
@@ -193,14 +193,14 @@ pub(crate) struct LevelLine {
     #[schema(value_type = i64)]
     length: Millis,
     count: usize,
-    /// When the first bar begins.
+    /// Start of the first bar.
     #[schema(value_type = Option<i64>)]
     from: Option<Millis>,
-    /// Whether no earlier bar was left out.
+    /// Whether the level has all bars since the first.
     whole: bool,
 }
 
-pub(crate) fn state_of(known: &mut Known, shared: &Shared) -> State {
+pub(crate) fn state_of(known: &mut KnownState, shared: &Shared) -> State {
     let bot = known.bot.as_ref();
     let phase = match bot.map(|bot| bot.phase) {
         Some(Phase::Trading) => "trading",
@@ -246,7 +246,7 @@ pub(crate) fn state_of(known: &mut Known, shared: &Shared) -> State {
     }
 }
 
-fn signals_of(known: &Known) -> Vec<String> {
+fn signals_of(known: &KnownState) -> Vec<String> {
     let noted = || {
         let model = known.model.as_ref()?;
         let (_, signals) = model.notes.signals.as_ref().filter(|(run, _)| *run == model.run.number)?;
@@ -277,7 +277,7 @@ pub(crate) fn run_of(model: &mut Model, now: Option<Millis>, is_reading: bool) -
         in_doubt: doubts.map(|row| row.approved.intent().number()).collect(),
         second_trades: seconds
             .map(|second| {
-                format!("{}, a second one of trade #{}", second.venue_id.as_str(), second.intent.number())
+                format!("{}, second trade for #{}", second.venue_id.as_str(), second.intent.number())
             })
             .collect(),
         bots,
@@ -296,7 +296,7 @@ pub(crate) fn run_of(model: &mut Model, now: Option<Millis>, is_reading: bool) -
 fn money_of(model: &Model) -> Money {
     let (ledger, scale) = (model.session().ledger(), model.session().money_scale());
     let (peak, equity) = (scale.to_f64(ledger.peak()), scale.to_f64(ledger.equity()));
-    // The wallet of a paper run is the run's own, and is read once.
+    // A paper run has its own wallet, which is read only once.
     let is_read = model.run.trading != Some(TradingMode::Paper);
     Money {
         decimals: scale.decimals(),
@@ -375,18 +375,18 @@ fn feed_line(feed: &Feed) -> FeedLine {
     }
 }
 
-/// A limit and how far it is used.
+/// A limit and its usage.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub(crate) struct Limit {
-    /// Whose limit it is; null of the whole run.
+    /// Bot of the limit, null for a global one.
     pub(crate) bot: Option<String>,
-    /// The setting's name in `[risk]`, or of a bot's own in `[risk.bots.NAME]`.
+    /// Name of the setting in `[risk]`, or in `[risk.bots.NAME]` for a bot.
     pub(crate) name: &'static str,
-    /// What is limited, in words.
+    /// Label.
     pub(crate) title: &'static str,
-    /// How much of it there is.
+    /// Current value.
     pub(crate) value: f64,
-    /// How much there may be.
+    /// Maximum value.
     pub(crate) most: f64,
     /// `count` or `money`.
     pub(crate) unit: &'static str,

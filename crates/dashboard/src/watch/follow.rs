@@ -1,7 +1,7 @@
 //! Follows the lines of the journal. Reopens it after errors or if another file has its name.
 
 use super::Shared;
-use crate::model::{Model, Recent, Took};
+use crate::model::{LineEffect, Model, Recent};
 use candlewick_journal::{Holder, JournalError, LeaseTerms, LineKind, Reader, StoredLine};
 use candlewick_records::{BETWEEN_RUNS, RecordedRun, RecordsError, is_candle};
 use std::sync::Arc;
@@ -37,12 +37,12 @@ pub(crate) async fn follow_journal(shared: Arc<Shared>) {
 
 async fn while_open(shared: &Shared) -> Result<(), RecordsError> {
     let mut reader = Reader::open(&shared.watched.journal).await?;
-    look_for_the_last(shared, &mut reader).await?;
+    discard_other_journal(shared, &mut reader).await?;
     let (mut news, mut held) = (Instant::now(), None::<Instant>);
     let mut old = None;
     loop {
         if held.is_none_or(|held| held.elapsed() >= HOLDER_PACE) {
-            look_who_holds(shared, &mut reader).await?;
+            update_holder(shared, &mut reader).await?;
             held = Some(Instant::now());
         }
         let begin = shared.known().model.is_none();
@@ -91,7 +91,7 @@ async fn begin_model(shared: &Shared, reader: &mut Reader) -> Result<Option<OldL
 }
 
 /// Discards the model if another file has taken the name, or older lines were not all read.
-async fn look_for_the_last(shared: &Shared, reader: &mut Reader) -> Result<(), RecordsError> {
+async fn discard_other_journal(shared: &Shared, reader: &mut Reader) -> Result<(), RecordsError> {
     let last = {
         let mut known = shared.known();
         if known.model.as_ref().is_some_and(|model| model.is_recent) {
@@ -128,7 +128,7 @@ fn take(
             Some(recent) => recent.take(model, line)?,
             None => model.take(line)?,
         };
-        if took == Took::OtherRun {
+        if took == LineEffect::OtherRun {
             known.model = None;
             return Ok(true);
         }
@@ -151,7 +151,7 @@ fn follows(last: Option<&StoredLine>, next: Option<&StoredLine>) -> bool {
     next.hash == last.hash.of_next(next.seq, &next.line)
 }
 
-async fn look_who_holds(shared: &Shared, reader: &mut Reader) -> Result<(), RecordsError> {
+async fn update_holder(shared: &Shared, reader: &mut Reader) -> Result<(), RecordsError> {
     let lease = reader.holder().await?;
     let us = Holder::of_this_process("candlewick");
     let is_held = lease.as_ref().is_some_and(|lease| !LeaseTerms::default().is_over(lease, &us));
@@ -172,7 +172,7 @@ async fn last_run(reader: &mut Reader) -> Result<RecordedRun, RecordsError> {
     let end = reader.lines(head.saturating_sub(u64::from(AROUND) - 1).max(1), AROUND).await?;
     let last = end.iter().rev().map(|stored| stored.line.run).find(|run| *run != BETWEEN_RUNS);
     let last = last.ok_or(RecordsError::NoRun)?;
-    // Runs ascend: its first line is found by halving.
+    // Run numbers ascend, so binary search finds the first line of the run.
     let (mut low, mut high) = (1, head);
     while low < high {
         let middle = low + (high - low) / 2;
@@ -184,7 +184,7 @@ async fn last_run(reader: &mut Reader) -> Result<RecordedRun, RecordsError> {
             low = middle + 1;
         }
     }
-    // Lines of no run may stand before it.
+    // Lines without a run may precede the header.
     let around = reader.lines(low, AROUND).await?;
     let header =
         around.into_iter().find(|stored| stored.line.kind == LineKind::Run && stored.line.run == last);
@@ -215,7 +215,7 @@ impl OldLines {
                 return Ok(false);
             }
             for line in page.into_iter().filter(|line| line.seq <= shown) {
-                if self.model.take(line)? == Took::OtherRun {
+                if self.model.take(line)? == LineEffect::OtherRun {
                     shared.known().model = None;
                     return Ok(false);
                 }
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_line_is_chained_to_the_last_one_or_of_another_journal() {
+    fn detects_line_of_another_journal() {
         let first = line(1, ChainHash::GENESIS, "1");
         let next = line(2, first.hash, "2");
         let fits = [(None, Some(&first)), (Some(&first), None), (Some(&first), Some(&next))];

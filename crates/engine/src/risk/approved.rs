@@ -31,7 +31,7 @@ pub struct OrderTerms {
 impl Approved {
     #[inline]
     pub(super) fn new(proposal: &Proposal<'_>, intent: IntentId) -> Self {
-        Self { terms: OrderTerms::of(proposal, intent), reason: proposal.reason.clone() }
+        Self { terms: OrderTerms::new(proposal, intent), reason: proposal.reason.clone() }
     }
 
     /// Restores a trade approved in an earlier run. It is never opened, only tracked as unfinished.
@@ -66,7 +66,7 @@ impl Deref for Approved {
 
 impl OrderTerms {
     #[inline]
-    pub(super) const fn of(proposal: &Proposal<'_>, intent: IntentId) -> Self {
+    pub(super) const fn new(proposal: &Proposal<'_>, intent: IntentId) -> Self {
         Self {
             intent,
             bot: proposal.bot,
@@ -82,7 +82,7 @@ impl OrderTerms {
         Self { intent, ..self }
     }
 
-    pub(crate) const fn of_bot(self, bot: BotId, symbol: SymbolId) -> Self {
+    pub(crate) const fn with_bot(self, bot: BotId, symbol: SymbolId) -> Self {
         Self { bot, symbol, ..self }
     }
 

@@ -6,17 +6,17 @@ use candlewick_sdk::{Millis, Symbol};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Dated spans without opens, and the file that they are from. In a configuration it is the name of the file; in the header of a
-/// journal it is all that the file said.
+/// Dated spans without opens, and their file. A configuration has only the name of the file, the header of a journal
+/// its contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "Written", into = "Written")]
 #[schemars(with = "String")]
 pub struct Blackouts {
-    /// The file.
+    /// Name of the file.
     pub file: String,
-    /// The blake3 hash of its bytes, in hexadecimal; empty before it has been read.
+    /// The blake3 hash of the file in hexadecimal, empty until the file has been read.
     pub hash: String,
-    /// What it says, in the order in which it says it.
+    /// Spans in the order of the file.
     pub spans: Vec<Blackout>,
 }
 
@@ -69,15 +69,14 @@ impl Blackouts {
         }
         match self.spans.iter().find(|span| span.from >= span.to) {
             Some(span) => {
-                let problem =
-                    format!("a span ends at {}, which is not after its begin at {}", span.to, span.from);
+                let problem = format!("a span ends at {}, not after its start at {}", span.to, span.from);
                 Err(EngineError::setting("risk.blackouts", problem))
             }
             None => Ok(()),
         }
     }
 
-    pub(super) fn of_symbols(&self, symbols: &[Symbol]) -> Vec<Vec<(Millis, Millis)>> {
+    pub(super) fn spans_by_symbol(&self, symbols: &[Symbol]) -> Vec<Vec<(Millis, Millis)>> {
         let of = |symbol: &Symbol| {
             let is_its = |span: &&Blackout| span.symbols.is_empty() || span.symbols.contains(symbol);
             let mut spans: Vec<_> =
@@ -99,14 +98,14 @@ impl Blackouts {
 #[inline]
 pub(super) fn check_blackout(proposal: &Proposal, view: View<'_>) -> Ruling {
     match view.limits.blackouts.get(proposal.symbol.index()) {
-        Some(spans) if !spans.is_empty() => refuse_if(lies_in(spans, proposal.at)),
+        Some(spans) if !spans.is_empty() => refuse_if(is_within(spans, proposal.at)),
         _ => Ruling::Pass,
     }
 }
 
 /// Returns whether a time is in one of the spans, which are sorted, disjoint and half-open.
 #[inline(never)]
-fn lies_in(spans: &[(Millis, Millis)], at: Millis) -> bool {
+fn is_within(spans: &[(Millis, Millis)], at: Millis) -> bool {
     let begun = spans.partition_point(|(from, _)| *from <= at);
     begun.checked_sub(1).is_some_and(|last| at < spans[last].1)
 }
@@ -119,7 +118,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_name_stays_a_name_until_the_file_has_been_read() {
+    fn file_name_is_serialized_alone_until_the_file_has_been_read() {
         let named: Blackouts = serde_json::from_value(json!("news.csv")).unwrap();
         let found = (named.file.as_str(), named.spans.len(), json!(named));
         assert_eq!(found, ("news.csv", 0, json!("news.csv")));
@@ -134,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_within_a_span_of_its_symbol_is_refused() {
+    fn rejects_signal_within_a_span_of_its_symbol() {
         let span = |from: i64, to: i64, symbols: &[&str]| Blackout {
             from: Millis::MINUTE * from,
             to: Millis::MINUTE * to,
@@ -159,7 +158,7 @@ mod tests {
             };
             (0..3_600).filter(is_refused).collect::<Vec<i64>>()
         };
-        // From 10:00 until before 16:00, and of the other until before 15:00 and from 30:00 until before 40:00.
+        // [10, 16) for the first symbol, [10, 15) and [30, 40) for the other.
         assert_eq!(refused(Situation::SYMBOL), (600..960).collect::<Vec<_>>());
         assert_eq!(refused(Situation::other_symbol()), (600..900).chain(1_800..2_400).collect::<Vec<_>>());
         assert_eq!(refused(crate::SymbolId::RETIRED), [0; 0]);

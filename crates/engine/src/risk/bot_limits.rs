@@ -1,6 +1,6 @@
 //! Limits of single bots, in addition to those of the run.
 
-use super::money_limits::Bound;
+use super::money_limits::AmountOrPercent;
 use super::{Proposal, Ruling, View, refuse_if};
 use crate::EngineError;
 use crate::settings::is_default;
@@ -9,41 +9,41 @@ use candlewick_sdk::rust_decimal::Decimal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A section `[risk.bots.NAME]`: limits of one bot, which hold beside those of the run. 0 turns any of them off.
+/// Section `[risk.bots.NAME]`: limits of one bot, in addition to those of the run. 0 disables a limit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BotLimitSettings {
-    /// Most trades of the bot open together.
+    /// Maximum number of open trades of the bot.
     pub max_open_trades: u32,
-    /// Most trades of the bot in a day.
+    /// Maximum number of trades of the bot per day.
     pub max_trades_per_day: u32,
-    /// No open of the bot that could bring its loss of the day beyond this amount.
+    /// Maximum loss of the bot per day, counting its open trades as lost.
     #[schemars(with = "f64")]
     pub daily_loss_limit: Decimal,
-    /// The same in percent of the account's equity at the day's beginning; where both are given, the tighter holds.
+    /// Maximum loss of the bot per day in percent of the day's initial equity. The lower limit applies if both are set.
     #[serde(skip_serializing_if = "is_default")]
     pub daily_loss_limit_percent: f64,
-    /// No open of the bot once its settled profit of the day has reached this amount.
+    /// Settled profit of the bot at which it stops for the day.
     #[schemars(with = "f64")]
     pub daily_profit_target: Decimal,
-    /// The same in percent of the account's equity at the day's beginning; where both are given, the lower one counts.
+    /// Profit target of the bot per day in % of the day's initial equity. The lower target applies if both are set.
     #[serde(skip_serializing_if = "is_default")]
     pub daily_profit_target_percent: f64,
-    /// No open of the bot that could bring its loss of the session (`risk.session.of`) beyond this amount.
+    /// Maximum loss of the bot per session (`risk.session.of`), counting its open trades as lost.
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "is_default")]
     pub session_loss_limit: Decimal,
-    /// The same in percent of the account's equity at the session's beginning; where both are given, the tighter holds.
+    /// Maximum loss of the bot per session in percent of its initial equity. The lower limit applies if both are set.
     #[serde(skip_serializing_if = "is_default")]
     pub session_loss_limit_percent: f64,
-    /// No open of the bot once its settled profit of the session has reached this amount.
+    /// Settled profit of the bot at which it stops for the session.
     #[schemars(with = "f64")]
     #[serde(skip_serializing_if = "is_default")]
     pub session_profit_target: Decimal,
-    /// The same in percent of the account's equity at the session's beginning; where both are given, the lower one counts.
+    /// Profit target of the bot per session in percent of its initial equity. The lower target applies if both are set.
     #[serde(skip_serializing_if = "is_default")]
     pub session_profit_target_percent: f64,
-    /// No open of the bot after this many losses of its own in a row, until somebody resumes.
+    /// Number of consecutive losses of the bot after which it stops until trading is resumed manually.
     pub max_loss_streak: u32,
 }
 
@@ -51,10 +51,10 @@ pub struct BotLimitSettings {
 pub(crate) struct BotLimits {
     pub(super) max_open_trades: usize,
     pub(super) max_trades_per_day: u32,
-    pub(super) daily_loss_limit: Bound,
-    pub(super) daily_profit_target: Bound,
-    pub(super) session_loss_limit: Bound,
-    pub(super) session_profit_target: Bound,
+    pub(super) daily_loss_limit: AmountOrPercent,
+    pub(super) daily_profit_target: AmountOrPercent,
+    pub(super) session_loss_limit: AmountOrPercent,
+    pub(super) session_profit_target: AmountOrPercent,
     pub(super) max_loss_streak: u32,
 }
 
@@ -74,8 +74,9 @@ impl BotLimits {
         scale: MoneyScale,
     ) -> Result<Self, EngineError> {
         let own = settings;
-        let bound =
-            |(most, share), key: &str| Bound::new(scale, most, share, &format!("risk.bots.{name}.{key}"));
+        let bound = |(most, share), key: &str| {
+            AmountOrPercent::new(scale, most, share, &format!("risk.bots.{name}.{key}"))
+        };
         Ok(Self {
             max_open_trades: settings.max_open_trades as usize,
             max_trades_per_day: settings.max_trades_per_day,
@@ -102,30 +103,30 @@ impl BotLimits {
 
 #[inline]
 pub(super) fn check_max_open_trades(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
-    let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
+    let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
     let most = limits.max_open_trades;
     refuse_if(most > 0 && view.intents.trades_of(proposal.bot) >= most)
 }
 
 #[inline]
 pub(super) fn check_max_trades_per_day(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
-    let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
+    let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
     let most = limits.max_trades_per_day;
     refuse_if(most > 0 && view.state.tally(proposal.bot).trades_today >= most)
 }
 
 #[inline]
 pub(super) fn check_daily_loss_limit(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
-    let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
-    let Some(most) = limits.daily_loss_limit.of(view.ledger.day_equity()) else { return Ruling::Pass };
+    let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
+    let Some(most) = limits.daily_loss_limit.at(view.ledger.day_equity()) else { return Ruling::Pass };
     let profit = view.state.tally(proposal.bot).day_profit;
     refuse_if(profit - view.intents.stakes_of(proposal.bot) - proposal.stake < -most)
 }
 
 #[inline]
 pub(super) fn check_daily_profit_target(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
-    let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
-    let enough = limits.daily_profit_target.of(view.ledger.day_equity());
+    let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
+    let enough = limits.daily_profit_target.at(view.ledger.day_equity());
     refuse_if(enough.is_some_and(|enough| view.state.tally(proposal.bot).day_profit >= enough))
 }
 
@@ -134,8 +135,8 @@ pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: View<'_>) 
     if !view.limits.session.is_on {
         return Ruling::Pass;
     }
-    let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
-    let Some(most) = limits.session_loss_limit.of(view.state.session.equity) else { return Ruling::Pass };
+    let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
+    let Some(most) = limits.session_loss_limit.at(view.state.session.equity) else { return Ruling::Pass };
     let profit = view.state.tally(proposal.bot).session_profit;
     refuse_if(profit - view.intents.stakes_of(proposal.bot) - proposal.stake < -most)
 }
@@ -145,14 +146,14 @@ pub(super) fn check_session_profit_target(proposal: &Proposal<'_>, view: View<'_
     if !view.limits.session.is_on {
         return Ruling::Pass;
     }
-    let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
-    let enough = limits.session_profit_target.of(view.state.session.equity);
+    let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
+    let enough = limits.session_profit_target.at(view.state.session.equity);
     refuse_if(enough.is_some_and(|enough| view.state.tally(proposal.bot).session_profit >= enough))
 }
 
 #[inline]
 pub(super) fn check_loss_streak(proposal: &Proposal<'_>, view: View<'_>) -> Ruling {
-    let Some(limits) = view.limits.of_bot(proposal.bot) else { return Ruling::Pass };
+    let Some(limits) = view.limits.bot_limits(proposal.bot) else { return Ruling::Pass };
     let most = limits.max_loss_streak;
     refuse_if(most > 0 && view.state.tally(proposal.bot).losses >= most)
 }
@@ -176,7 +177,7 @@ mod tests {
         let profit = Money::from_minor(profit);
         situation.state.count_bot_trade(bot);
         situation.state.count_bot_end(bot, profit, outcome);
-        situation.state.earn_in_session(bot, profit);
+        situation.state.add_session_profit(bot, profit);
     }
 
     fn begin_session(situation: &mut Situation) {
@@ -197,8 +198,8 @@ mod tests {
     }
 
     #[test]
-    fn each_limit_counts_the_bot_s_own_trades_and_the_tighter_of_amount_and_percent_holds() {
-        // Of 10,000.00 a day, and of 2,000.00 a session; each stake is 10.00.
+    fn limits_count_only_trades_of_the_bot_and_the_lower_of_amount_and_percent_applies() {
+        // The day starts with 10,000.00 and the session with 2,000.00. Each stake is 10.00.
         let trades = json!({ "max_open_trades": 2 });
         let amount = json!({ "daily_loss_limit": 50, "daily_profit_target": 10 });
         let percent = json!({ "daily_loss_limit_percent": 0.5, "daily_profit_target_percent": 0.25 });
@@ -233,12 +234,12 @@ mod tests {
             assert_eq!(situation.ask(check), expected, "{limits} {profit}, {open} open");
             situation.state.open_day(situation.proposal.at);
             begin_session(&mut situation);
-            assert!(open > 0 || situation.ask(check) == Pass, "{limits} {profit} of before");
+            assert!(open > 0 || situation.ask(check) == Pass, "{limits} {profit} on the previous day");
         }
     }
 
     #[test]
-    fn second_trades_and_stakes_of_unopened_ones_count() {
+    fn second_trades_and_stakes_of_unopened_trades_count() {
         let mut situation = situation(&json!({ "max_open_trades": 2, "daily_loss_limit": 50 }));
         let first = situation.intents.next;
         situation.begin(Situation::SYMBOL, Stage::Open);
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn trades_of_a_day_are_those_of_the_bot_and_of_that_day() {
+    fn daily_trade_limit_counts_trades_of_the_bot_on_that_day() {
         for (count, is_new_day, taken_back, expected) in
             [(1, false, 0, Pass), (2, false, 0, Refuse), (2, true, 0, Pass), (2, false, 1, Pass)]
         {
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_in_a_row_are_those_of_the_bot_and_a_person_begins_them_anew() {
+    fn loss_streak_counts_losses_of_the_bot_and_resets_on_resume() {
         let [won, lost, draw] = [Outcome::Won, Outcome::Lost, Outcome::Draw];
         for (ends, is_resumed, expected) in [
             (&[lost][..], false, Pass),
@@ -286,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_of_zero_and_bots_without_limits_are_refused_nothing() {
+    fn limits_of_zero_and_bots_without_limits_reject_nothing() {
         let tight = json!({
             "max_open_trades": 1, "max_trades_per_day": 1, "daily_loss_limit": 1, "daily_profit_target": 1,
             "session_loss_limit": 1, "session_profit_target": 1, "max_loss_streak": 1,

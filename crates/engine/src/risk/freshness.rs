@@ -10,7 +10,7 @@ pub(super) fn check_late_signal(proposal: &Proposal, view: View<'_>) -> Ruling {
     if proposal.origin == Origin::Backfill {
         return Ruling::Refuse;
     }
-    // Nearly always, and always in a backtest, it came at once.
+    // Fast path: most signals, and all of a backtest, arrive without delay.
     let is_at_once = proposal.received <= proposal.at;
     refuse_if(
         !is_at_once && proposal.received > latest_departure(view.limits, proposal.interval, proposal.at),
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_is_late_beyond_the_limit_or_half_its_interval_and_always_on_a_backfilled_candle() {
+    fn signal_is_late_beyond_the_limit_or_half_its_interval_and_on_backfilled_candles() {
         assert_eq!([5_000, 5_001].map(|delay| ask(delay, 60_000, 5_000)), [Ruling::Pass, Ruling::Refuse]);
         assert_eq!([2_500, 2_501].map(|delay| ask(delay, 5_000, 5_000)), [Ruling::Pass, Ruling::Refuse]);
         assert_eq!(ask(50_000, 60_000, 0), Ruling::Pass);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_candle_older_than_the_allowed_intervals_is_stale() {
+    fn candle_older_than_the_allowed_intervals_is_stale() {
         for (age_ms, intervals, expected) in
             [(120_000, 2, Ruling::Pass), (120_001, 2, Ruling::Refuse), (9_000_000, 0, Ruling::Pass)]
         {
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_beyond_the_limit_on_either_side_refuses() {
+    fn rejects_clock_skew_beyond_the_limit_on_either_side() {
         for (skew_ms, limit_ms, expected) in [
             (2_000, 2_000, Ruling::Pass),
             (2_001, 2_000, Ruling::Refuse),
@@ -131,13 +131,12 @@ mod tests {
     }
 
     #[test]
-    fn a_late_signal_says_how_old_it_was_and_how_old_it_might_have_been() {
+    fn lateness_shows_age_and_maximum_age() {
         let risk = RiskSettings { max_signal_delay_ms: 5_000, ..RiskSettings::default() };
         let off = RiskSettings { max_signal_delay_ms: 0, ..RiskSettings::default() };
         for (age_ms, interval_ms, risk, expected) in [
             (12_400, 60_000, Some(&risk), "12.4 s old, 5 s allowed"),
             (5_001, 60_000, Some(&risk), "5.001 s old, 5 s allowed"),
-            // Half a candle of 5 s.
             (2_600, 5_000, Some(&risk), "2.6 s old, 2.5 s allowed"),
             (4_000, 60_000, Some(&risk), "4 s old"),
             (12_400, 60_000, None, "12.4 s old"),

@@ -17,15 +17,15 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hours {
-    /// The days on which the window starts, such as `["mon", "wed"]` or `["mon-fri"]`; none means every day.
+    /// Days on which the window starts, such as `["mon", "wed"]` or `["mon-fri"]`. Every day if empty.
     #[serde(default, deserialize_with = "read_days")]
     #[schemars(with = "Vec<String>")]
     pub days: Vec<Weekday>,
-    /// When it starts, `HH:MM`.
+    /// Start of the window as `HH:MM`, inclusive.
     pub from: String,
-    /// When it ends, `HH:MM`; that minute is outside.
+    /// End of the window as `HH:MM`, exclusive.
     pub to: String,
-    /// The time zone of both, such as `UTC` or `America/New_York`.
+    /// Time zone of both times, such as `UTC` or `America/New_York`.
     #[serde(default = "default_timezone")]
     pub timezone: String,
 }
@@ -145,7 +145,7 @@ impl DayStart {
     /// Returns the start of the day that contains `at`, and that of the next day.
     pub fn day_of(self, at: Millis) -> (Millis, Millis) {
         if self.timezone == Tz::UTC {
-            // Where no clock is ever changed, all days are alike: a search of many years begins many of them.
+            // Fast path, because a search over many years begins many days: days in UTC all have the same length.
             let time = Millis::from_seconds(i64::from(self.time.num_seconds_from_midnight()));
             let start = (at - time).floor_to(Millis::DAY) + time;
             return (start, start + Millis::DAY);
@@ -173,7 +173,7 @@ impl DayStart {
             if let Some(moment) = self.timezone.from_local_datetime(&local).earliest() {
                 return Some(Millis::new(moment.timestamp_millis()));
             }
-            // Clocks skip by whole minutes; a quarter of an hour steps past every skip there is.
+            // Clocks skip by whole minutes. Steps of a quarter of an hour get past every known skip.
             local = local.checked_add_signed(chrono::Duration::minutes(15))?;
         }
         None
@@ -208,9 +208,10 @@ const DAYS: [(&str, Weekday); 7] = [
 fn read_days<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Weekday>, D::Error> {
     let mut days = Vec::new();
     for text in Vec::<String>::deserialize(deserializer)? {
-        let found = span_of(&text).ok_or_else(|| {
+        let found = parse_days(&text).ok_or_else(|| {
             D::Error::custom(format!(
-                "days: {text:?} is no day: use mon, tue, wed, thu, fri, sat, sun, as in [\"mon\", \"wed\"] or [\"mon-fri\"]"
+                "days: {text:?} is not a weekday; use mon, tue, wed, thu, fri, sat, sun, such as [\"mon\", \"wed\"] or \
+                 [\"mon-fri\"]"
             ))
         })?;
         for day in found {
@@ -222,14 +223,14 @@ fn read_days<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Weekday>,
     Ok(days)
 }
 
-fn span_of(text: &str) -> Option<Vec<Weekday>> {
+fn parse_days(text: &str) -> Option<Vec<Weekday>> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
-    let (first, last) = (place_of(first)?, place_of(last)?);
+    let (first, last) = (weekday_index(first)?, weekday_index(last)?);
     let count = (last + 7 - first) % 7 + 1;
     Some(DAYS.iter().cycle().skip(first).take(count).map(|(_, day)| *day).collect())
 }
 
-fn place_of(name: &str) -> Option<usize> {
+fn weekday_index(name: &str) -> Option<usize> {
     let name = name.trim().to_ascii_lowercase();
     DAYS.iter().position(|(full, _)| name.len() >= 3 && full.starts_with(&name))
 }
@@ -261,8 +262,8 @@ mod tests {
     }
 
     #[test]
-    fn a_local_clock_follows_the_summer_time_of_its_zone() {
-        // By `TZ=... date -d ...`: London is put forward on 2026-03-29 at 01:00 UTC, back on 2026-10-25 at 01:00 UTC.
+    fn local_clock_follows_daylight_saving_time_of_its_zone() {
+        // From `TZ=... date -d ...`: London changes its clocks on 2026-03-29 and 2026-10-25 at 01:00 UTC.
         for (zone, moment, shown) in [
             ("Europe/London", "2026-03-29T00:59:00Z", "2026-03-29T00:59:00Z"),
             ("Europe/London", "2026-03-29T01:00:00Z", "2026-03-29T02:00:00Z"),
@@ -279,13 +280,13 @@ mod tests {
     }
 
     #[test]
-    fn a_day_starts_at_its_time_in_its_zone_also_where_its_clocks_change() {
+    fn day_starts_at_its_local_time_across_clock_changes() {
         for (start, zone, moment, begin, end) in [
             ("00:00", "UTC", "01-05T00:00:00", "01-05T00:00", "01-06T00:00"),
             ("00:00", "UTC", "01-05T23:59:59", "01-05T00:00", "01-06T00:00"),
             ("17:00", "America/New_York", "01-05T21:59:00", "01-04T22:00", "01-05T22:00"),
             ("17:00", "America/New_York", "01-05T22:00:00", "01-05T22:00", "01-06T22:00"),
-            // 23 and 25 hours: the clocks of London leap from 01:00 to 02:00 on 2026-03-29, and back on 2026-10-25.
+            // Days of 23 and 25 hours: London's clocks go from 01:00 to 02:00 on 2026-03-29, and back on 2026-10-25.
             ("00:00", "Europe/London", "03-29T12:00:00", "03-29T00:00", "03-29T23:00"),
             ("00:00", "Europe/London", "10-25T12:00:00", "10-24T23:00", "10-26T00:00"),
             // 01:30 does not exist that day.
@@ -298,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_starts_next_on_one_of_its_days_at_its_time_in_its_zone() {
+    fn next_start_is_on_one_of_the_window_days_in_its_zone() {
         use Weekday::{Mon, Wed};
         for (days, from, timezone, moment, expected) in [
             (&[][..], "08:00", "UTC", "2026-01-05T07:59:59Z", "2026-01-05T08:00:00Z"),
@@ -306,7 +307,7 @@ mod tests {
             // 2026-01-05 is a Monday.
             (&[Mon], "08:00", "UTC", "2026-01-05T08:00:00Z", "2026-01-12T08:00:00Z"),
             (&[Mon, Wed], "22:00", "America/New_York", "2026-01-06T04:00:00Z", "2026-01-08T03:00:00Z"),
-            // The clocks of London leap from 01:00 to 02:00 on 2026-03-29.
+            // London's clocks go from 01:00 to 02:00 on 2026-03-29.
             (&[], "01:30", "Europe/London", "2026-03-29T00:00:00Z", "2026-03-29T01:00:00Z"),
         ] {
             let next = window(days, from, "23:00", timezone).next_start(at(moment));
@@ -316,7 +317,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_day_of_utc_is_that_of_a_zone_whose_clocks_show_it(
+        fn utc_fast_path_matches_a_zone_without_offset(
             at in -4_000_000_000_000_i64..4_000_000_000_000,
             minutes in 0_u32..1_440,
         ) {
@@ -327,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_hold_their_start_and_not_their_end_and_may_cross_midnight_or_last_a_whole_day() {
+    fn window_includes_its_start_but_not_its_end_and_may_cross_midnight() {
         // 2026-01-05 is a Monday.
         for (days, from, to, inside, outside) in [
             (&[][..], "09:00", "17:00", "05T09:00:00Z", "05T17:00:00Z"),
@@ -346,22 +347,22 @@ mod tests {
     }
 
     #[test]
-    fn where_the_calendar_ends_days_are_those_of_utc() {
-        // 10^8 days after 1970 is the year 275,760, in which no zone has a date any more.
+    fn days_beyond_the_calendar_are_those_of_utc() {
+        // 10^8 days after 1970 is the year 275,760, for which zones have no dates.
         let (start, day) =
             (Millis::DAY * 100_000_000, DayStart::new("17:00", "America/New_York", "risk").unwrap());
         assert_eq!(day.day_of(start + Millis::HOUR), (start, start + Millis::DAY));
     }
 
     #[test]
-    fn broken_times_and_zones_are_refused_by_key() {
+    fn invalid_times_and_zones_are_rejected_with_their_key() {
         let problem = |start, zone| DayStart::new(start, zone, "risk").unwrap_err().to_string();
         assert!(problem("24:00", "UTC").starts_with("risk.day_start"));
         assert!(problem("00:00", "Mars/Base").starts_with("risk.day_timezone"));
     }
 
     #[test]
-    fn days_are_taken_by_their_names_short_and_full_and_as_spans() {
+    fn parses_short_and_full_day_names_and_spans() {
         use Weekday::{Fri, Mon, Sat, Sun, Thu, Tue, Wed};
         for (written, expected) in [
             (json!([]), Ok(vec![])),
@@ -370,9 +371,9 @@ mod tests {
             (json!(["mon-fri"]), Ok(vec![Mon, Tue, Wed, Thu, Fri])),
             (json!(["fri - mon", "sat"]), Ok(vec![Fri, Sat, Sun, Mon])),
             (json!(["wed-wed"]), Ok(vec![Wed])),
-            (json!(["moon"]), Err("\"moon\" is no day: use mon, tue")),
-            (json!(["m"]), Err("\"m\" is no day")),
-            (json!(["mon-"]), Err("\"mon-\" is no day")),
+            (json!(["moon"]), Err("\"moon\" is not a weekday; use mon, tue")),
+            (json!(["m"]), Err("\"m\" is not a weekday")),
+            (json!(["mon-"]), Err("\"mon-\" is not a weekday")),
         ] {
             match (read_days(&written), expected) {
                 (Ok(days), Ok(expected)) => assert_eq!(days, expected, "{written}"),

@@ -1,6 +1,6 @@
 //! Utilisation of each limit as its rule counts it, to be shown before a rule refuses.
 
-use super::money_limits::Bound;
+use super::money_limits::AmountOrPercent;
 use super::{Limits, RiskState, Rule, View};
 use crate::BotId;
 use crate::intent::Intents;
@@ -29,12 +29,12 @@ pub enum Quantity {
 }
 
 impl LimitUse {
-    fn of_count(rule: Rule, used: usize, most: usize) -> Option<Self> {
+    fn from_count(rule: Rule, used: usize, most: usize) -> Option<Self> {
         let [used, most] = [used, most].map(|count| Quantity::Count(count as u64));
         (most != Quantity::Count(0)).then_some(Self { rule, used, most })
     }
 
-    fn of_money(rule: Rule, used: Money, most: Money) -> Option<Self> {
+    fn from_money(rule: Rule, used: Money, most: Money) -> Option<Self> {
         let [used, all] = [used.max(Money::ZERO), most].map(Quantity::Money);
         most.is_positive().then_some(Self { rule, used, most: all })
     }
@@ -45,8 +45,8 @@ pub(crate) fn limit_use(
     (ledger, intents, state): (&Ledger, &Intents, &RiskState),
     now: Millis,
 ) -> Vec<LimitUse> {
-    let count = LimitUse::of_count;
-    let money = |rule, used, most: Option<Money>| LimitUse::of_money(rule, used, most?);
+    let count = LimitUse::from_count;
+    let money = |rule, used, most: Option<Money>| LimitUse::from_money(rule, used, most?);
     let hour = state.trades_after(now - Millis::HOUR);
     // Open trades count as lost until they settle.
     let day_loss = ledger.open_stakes() - ledger.day_result();
@@ -55,17 +55,17 @@ pub(crate) fn limit_use(
     let fall = ledger.peak() - ledger.available();
     [
         count(Rule::MaxOpenTrades, intents.trades(), limits.max_open_trades),
-        count(Rule::MaxOpenTradesPerSymbol, intents.most_on_a_symbol(), limits.max_open_trades_per_symbol),
+        count(Rule::MaxOpenTradesPerSymbol, intents.max_per_symbol(), limits.max_open_trades_per_symbol),
         count(Rule::MaxTradesPerHour, hour, limits.max_trades_per_hour),
         count(Rule::MaxTradesPerDay, state.trades_today as usize, limits.max_trades_per_day as usize),
-        money(Rule::DailyLossLimit, day_loss, limits.daily_loss_limit.of(ledger.day_equity())),
+        money(Rule::DailyLossLimit, day_loss, limits.daily_loss_limit.at(ledger.day_equity())),
         money(
             Rule::DailyProfitTarget,
             ledger.day_profit(),
-            limits.daily_profit_target.of(ledger.day_equity()),
+            limits.daily_profit_target.at(ledger.day_equity()),
         ),
-        money(Rule::SessionLossLimit, session_loss, limits.session.loss_limit.of(session.equity)),
-        money(Rule::SessionProfitTarget, session.profit, limits.session.profit_target.of(session.equity)),
+        money(Rule::SessionLossLimit, session_loss, limits.session.loss_limit.at(session.equity)),
+        money(Rule::SessionProfitTarget, session.profit, limits.session.profit_target.at(session.equity)),
         money(Rule::MaxDrawdown, fall, limits.drawdown_below(ledger.peak())),
         count(Rule::LossStreak, ledger.loss_streak() as usize, limits.max_loss_streak as usize),
     ]
@@ -79,23 +79,25 @@ pub(crate) fn limit_use_of(
     limits: &Limits,
     (ledger, intents, state): (&Ledger, &Intents, &RiskState),
 ) -> Vec<LimitUse> {
-    let Some(own) = limits.of_bot(bot) else { return Vec::new() };
+    let Some(own) = limits.bot_limits(bot) else { return Vec::new() };
     let tally = state.tally(bot);
     // Open trades count as lost until they settle.
     let day_loss = intents.stakes_of(bot) - tally.day_profit;
     let (session, session_loss) = (state.session, intents.stakes_of(bot) - tally.session_profit);
     let (today, most_today) = (tally.trades_today as usize, own.max_trades_per_day as usize);
     let (losses, most_losses) = (tally.losses as usize, own.max_loss_streak as usize);
-    let money = |rule, used, bound: Bound| LimitUse::of_money(rule, used, bound.of(ledger.day_equity())?);
-    let of_session = |rule, used, bound: Bound| LimitUse::of_money(rule, used, bound.of(session.equity)?);
+    let money =
+        |rule, used, bound: AmountOrPercent| LimitUse::from_money(rule, used, bound.at(ledger.day_equity())?);
+    let of_session =
+        |rule, used, bound: AmountOrPercent| LimitUse::from_money(rule, used, bound.at(session.equity)?);
     [
-        LimitUse::of_count(Rule::BotMaxOpenTrades, intents.trades_of(bot), own.max_open_trades),
-        LimitUse::of_count(Rule::BotMaxTradesPerDay, today, most_today),
+        LimitUse::from_count(Rule::BotMaxOpenTrades, intents.trades_of(bot), own.max_open_trades),
+        LimitUse::from_count(Rule::BotMaxTradesPerDay, today, most_today),
         money(Rule::BotDailyLossLimit, day_loss, own.daily_loss_limit),
         money(Rule::BotDailyProfitTarget, tally.day_profit, own.daily_profit_target),
         of_session(Rule::BotSessionLossLimit, session_loss, own.session_loss_limit),
         of_session(Rule::BotSessionProfitTarget, tally.session_profit, own.session_profit_target),
-        LimitUse::of_count(Rule::BotLossStreak, losses, most_losses),
+        LimitUse::from_count(Rule::BotLossStreak, losses, most_losses),
     ]
     .into_iter()
     .flatten()
@@ -103,12 +105,12 @@ pub(crate) fn limit_use_of(
 }
 
 /// Returns the remaining loss under one of the bot's limits that count open stakes as lost. May be negative.
-pub(super) fn room_of_bot(rule: Rule, bot: BotId, view: View<'_>) -> Option<Money> {
+pub(super) fn remaining_bot_loss(rule: Rule, bot: BotId, view: View<'_>) -> Option<Money> {
     let View { limits, ledger, state, intents, .. } = view;
-    let (own, tally) = (limits.of_bot(bot)?, state.tally(bot));
+    let (own, tally) = (limits.bot_limits(bot)?, state.tally(bot));
     let (most, profit) = match rule {
-        Rule::BotDailyLossLimit => (own.daily_loss_limit.of(ledger.day_equity())?, tally.day_profit),
-        Rule::BotSessionLossLimit => (own.session_loss_limit.of(state.session.equity)?, tally.session_profit),
+        Rule::BotDailyLossLimit => (own.daily_loss_limit.at(ledger.day_equity())?, tally.day_profit),
+        Rule::BotSessionLossLimit => (own.session_loss_limit.at(state.session.equity)?, tally.session_profit),
         _ => return None,
     };
     Some(most + profit - intents.stakes_of(bot))
@@ -129,8 +131,8 @@ mod tests {
     }
 
     #[test]
-    fn open_stakes_count_as_lost_and_limits_that_are_off_are_left_out() {
-        // Limits of 3 trades, 200 a day, 100.00 a day, 20 % of 10,000.00; 40.00 are lost and 10.00 open.
+    fn open_stakes_count_as_lost_and_disabled_limits_are_omitted() {
+        // Limits: 3 open trades, 200 per day, loss of 100.00 per day, 20 % of 10,000.00. 40.00 are lost and 10.00 open.
         let mut situation = Situation::default();
         situation.lose(Money::from_minor(4_000));
         situation.ledger.reserve(Money::from_minor(1_000));
@@ -145,11 +147,11 @@ mod tests {
         ];
         assert_eq!(used(&situation), expected.map(|(rule, used, most)| LimitUse { rule, used, most }));
         situation.ledger.settle(Money::from_minor(1_000), Money::from_minor(9_000));
-        assert_eq!(used(&situation)[3].used, money(0), "a day's profit is no loss below zero");
+        assert_eq!(used(&situation)[3].used, money(0), "a profit of the day does not make the loss negative");
     }
 
     #[test]
-    fn every_limit_is_there_once_it_is_on() {
+    fn lists_every_enabled_limit() {
         let situation = Situation::with(|risk| {
             (risk.max_trades_per_hour, risk.max_loss_streak) = (5, 6);
             risk.daily_profit_target = Decimal::TEN;
@@ -160,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bot_uses_its_own_limits_with_its_own_trades() {
+    fn bot_limits_count_only_trades_of_the_bot() {
         let mut situation = Situation::from_json(&json!({ "bots": { "own": {
             "max_open_trades": 2, "max_trades_per_day": 9, "daily_loss_limit": 50, "session_loss_limit": 60,
             "session_profit_target": 7, "max_loss_streak": 3,
@@ -171,10 +173,10 @@ mod tests {
             for _ in 0..trades {
                 situation.state.count_bot_trade(bot);
                 situation.state.count_bot_end(bot, Money::from_minor(-1_500), Outcome::Lost);
-                situation.state.earn_in_session(bot, Money::from_minor(-1_500));
+                situation.state.add_session_profit(bot, Money::from_minor(-1_500));
             }
         }
-        // Two trades of the bot have lost 30.00, and one of 10.00 is open.
+        // The bot has lost 30.00 with two trades, and a third of 10.00 is open.
         situation.begin(Situation::SYMBOL, Stage::Open);
         situation.state.count_bot_trade(BotId::FIRST);
         let used = |bot| {
@@ -192,6 +194,6 @@ mod tests {
         ];
         let found: Vec<_> = used(BotId::FIRST).iter().map(|used| (used.rule, used.used, used.most)).collect();
         assert_eq!(found, expected);
-        assert_eq!(used(other), [], "the other one has none of its own");
+        assert_eq!(used(other), [], "the other bot has no limits");
     }
 }

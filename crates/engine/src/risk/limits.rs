@@ -2,7 +2,7 @@
 
 use super::bot_limits::BotLimits;
 use super::hours::{DayStart, Window};
-use super::money_limits::Bound;
+use super::money_limits::AmountOrPercent;
 use super::session_limits::SessionLimits;
 use super::{Blackouts, CooldownScope, PauseSettings, RiskSettings};
 use crate::{BotId, EngineError, SymbolId};
@@ -18,8 +18,8 @@ pub(crate) struct Limits {
     pub(super) max_open_trades_per_symbol: usize,
     pub(super) max_trades_per_hour: usize,
     pub(super) max_trades_per_day: u32,
-    pub(crate) daily_loss_limit: Bound,
-    pub(super) daily_profit_target: Bound,
+    pub(crate) daily_loss_limit: AmountOrPercent,
+    pub(super) daily_profit_target: AmountOrPercent,
     pub(crate) session: SessionLimits,
     pub(super) max_drawdown: f64,
     /// Number of halvings that bring a peak below its share `max_drawdown`.
@@ -72,7 +72,7 @@ impl Limits {
         settings.blackouts.check()?;
         PauseSettings::check(&settings.pauses)?;
         let own = settings;
-        let bound = |(most, share), key: &str| Bound::new(scale, most, share, key);
+        let bound = |(most, share), key: &str| AmountOrPercent::new(scale, most, share, key);
         let bots = settings.bots.iter();
         let bots = bots.map(|(name, bot)| Ok((name.clone(), BotLimits::new(bot, name, scale)?)));
         Ok(Self {
@@ -111,7 +111,7 @@ impl Limits {
             hours,
             session,
             day_start: DayStart::new(&settings.day_start, &settings.day_timezone, "risk")?,
-            minimum_stake: raised_to(stake_step, least),
+            minimum_stake: round_up_to_step(stake_step, least),
             max_stake: amount(scale, settings.max_stake, "risk.max_stake")?,
             stake_step,
             max_stake_fraction: percent(settings.max_stake_percent, "risk.max_stake_percent")?,
@@ -124,9 +124,9 @@ impl Limits {
         })
     }
 
-    pub(crate) fn take_places(&mut self, bots: &[String], symbols: &[Symbol]) {
+    pub(crate) fn bind_ids(&mut self, bots: &[String], symbols: &[Symbol]) {
         self.bots = bots.iter().map(|name| self.named_bots.get(name).cloned()).collect();
-        self.blackouts = self.dated.of_symbols(symbols);
+        self.blackouts = self.dated.spans_by_symbol(symbols);
         let payout = |symbol| self.named_payouts.get(symbol).copied().unwrap_or(self.min_payout);
         self.payouts = symbols.iter().map(payout).collect();
         let place = |name| symbols.iter().position(|symbol| symbol == name).and_then(SymbolId::new);
@@ -144,20 +144,20 @@ impl Limits {
         self.min_payout(symbol).is_some() || self.best_payout_of.contains(&symbol)
     }
 
-    pub(crate) fn own_daily_loss_limit(&self, bot: &str) -> Option<&Bound> {
+    pub(crate) fn own_daily_loss_limit(&self, bot: &str) -> Option<&AmountOrPercent> {
         Some(&self.named_bots.get(bot)?.daily_loss_limit)
     }
 
-    pub(crate) fn daily_loss_of(&self, bot: &str, equity: Money) -> Option<Money> {
-        self.named_bots.get(bot)?.daily_loss_limit.of(equity)
+    pub(crate) fn max_daily_loss(&self, bot: &str, equity: Money) -> Option<Money> {
+        self.named_bots.get(bot)?.daily_loss_limit.at(equity)
     }
 
-    pub(crate) fn session_loss_of(&self, bot: &str, equity: Money) -> Option<Money> {
-        self.named_bots.get(bot)?.session_loss_limit.of(equity)
+    pub(crate) fn max_session_loss(&self, bot: &str, equity: Money) -> Option<Money> {
+        self.named_bots.get(bot)?.session_loss_limit.at(equity)
     }
 
     #[inline]
-    pub(super) fn of_bot(&self, bot: BotId) -> Option<&BotLimits> {
+    pub(super) fn bot_limits(&self, bot: BotId) -> Option<&BotLimits> {
         self.bots.get(bot.index())?.as_ref()
     }
 
@@ -165,15 +165,15 @@ impl Limits {
         self.max_open_trades > 0 || self.max_open_trades_per_symbol > 0
     }
 
-    pub(crate) fn most_open_of(&self, bot: &str) -> Option<usize> {
+    pub(crate) fn max_open_for(&self, bot: &str) -> Option<usize> {
         let own = self.named_bots.get(bot).map_or(0, |own| own.max_open_trades);
         let caps = [self.max_open_trades, self.max_open_trades_per_symbol, own];
         caps.into_iter().filter(|cap| *cap > 0).min()
     }
 
-    /// Returns the maximum number of open trades, at least 1. Without a cap it is 1, for earlier runs alone:
-    /// [`check_stakes`](crate::check_stakes) rejects new ones.
-    pub(crate) fn most_together(&self, symbols: usize) -> u32 {
+    /// Returns the maximum number of open trades, at least 1. It is 1 without a cap, which only earlier runs lack:
+    /// [`check_stakes`](crate::check_stakes) requires one for new runs.
+    pub(crate) fn max_concurrent(&self, symbols: usize) -> u32 {
         let per_symbol = self.max_open_trades_per_symbol.saturating_mul(symbols.max(1));
         let caps = [self.max_open_trades, per_symbol].into_iter().filter(|cap| *cap > 0);
         caps.min().and_then(|cap| u32::try_from(cap).ok()).unwrap_or(1).max(1)
@@ -205,7 +205,7 @@ impl Limits {
         self.max_trades_per_hour > 0
     }
 
-    pub(crate) fn has_day_of(&self, other: &Self) -> bool {
+    pub(crate) fn has_same_day(&self, other: &Self) -> bool {
         self.day_start == other.day_start
     }
 
@@ -215,7 +215,7 @@ impl Limits {
 
     pub(crate) fn session_end(&self, at: Millis) -> Millis {
         let starts = self.hours.iter().filter_map(|window| window.next_start(at));
-        starts.filter(|_| self.session.is_of_hours()).min().unwrap_or(Millis::MAX)
+        starts.filter(|_| self.session.spans_hours()).min().unwrap_or(Millis::MAX)
     }
 
     pub(crate) fn drawdown_below(&self, peak: Money) -> Option<Money> {
@@ -223,8 +223,8 @@ impl Limits {
     }
 
     #[inline]
-    pub(super) fn is_too_deep(&self, fall: Money, peak: Money) -> bool {
-        // Nearly always a part is enough that is had without a fraction, and surely is less.
+    pub(super) fn exceeds_drawdown(&self, fall: Money, peak: Money) -> bool {
+        // Fast path: a shift by whole halvings understates the allowed fall, which is usually enough.
         let is_shallow = fall.minor() <= peak.minor() >> self.drawdown_halvings;
         let is_exact = (0..1 << 52).contains(&peak.minor());
         !(is_shallow && is_exact) && self.drawdown_below(peak).is_some_and(|most| fall > most)
@@ -239,7 +239,7 @@ fn halvings_below(fraction: f64) -> u32 {
     (0..63).find(|halvings| 0.5_f64.powi(*halvings) <= fraction).unwrap_or(63).unsigned_abs()
 }
 
-fn raised_to(step: Money, least: Money) -> Money {
+fn round_up_to_step(step: Money, least: Money) -> Money {
     let floor = least.floor_to(step);
     if floor < least { floor + step } else { floor }
 }
@@ -247,7 +247,7 @@ fn raised_to(step: Money, least: Money) -> Money {
 pub(super) fn amount(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Money, EngineError> {
     let money = EngineError::exact(scale, amount, key)?;
     if money < Money::ZERO {
-        return Err(EngineError::setting(key, "an amount cannot be below 0; 0 turns the limit off"));
+        return Err(EngineError::setting(key, "an amount cannot be negative; 0 disables the limit"));
     }
     Ok(money)
 }
@@ -256,7 +256,7 @@ pub(super) fn percent(value: f64, key: &str) -> Result<f64, EngineError> {
     if (0.0..=100.0).contains(&value) {
         return Ok(value / 100.0);
     }
-    Err(EngineError::setting(key, format!("{value} is not a percent from 0 to 100; 0 turns the limit off")))
+    Err(EngineError::setting(key, format!("{value} is not a percentage from 0 to 100; 0 disables the limit")))
 }
 
 fn payouts_by_symbol(
@@ -276,12 +276,12 @@ fn best_payout_names(names: &[String]) -> Result<Vec<Symbol>, EngineError> {
     for name in names {
         let symbol = Symbol::new(name).map_err(|error| EngineError::setting(KEY, error.to_string()))?;
         if symbols.contains(&symbol) {
-            return Err(EngineError::setting(KEY, format!("{symbol} stands there twice: leave one out")));
+            return Err(EngineError::setting(KEY, format!("{symbol} is listed twice; remove one")));
         }
         symbols.push(symbol);
     }
     if symbols.len() == 1 {
-        let problem = format!("{} alone is no choice: name two symbols or more, or none", symbols[0]);
+        let problem = format!("{} is the only symbol; list at least two, or none", symbols[0]);
         return Err(EngineError::setting(KEY, problem));
     }
     Ok(symbols)
@@ -308,25 +308,25 @@ mod tests {
     }
 
     #[test]
-    fn as_many_trades_can_be_open_together_as_the_lower_cap_lets() {
+    fn lower_cap_determines_maximum_of_open_trades() {
         let together = |all: u32, per_symbol: u32, symbols: usize| {
             let caps = |risk: &mut RiskSettings| {
                 (risk.max_open_trades, risk.max_open_trades_per_symbol) = (all, per_symbol);
             };
-            limits(caps).most_together(symbols)
+            limits(caps).max_concurrent(symbols)
         };
         assert_eq!([together(3, 1, 1), together(3, 1, 2), together(3, 1, 5)], [1, 2, 3]);
-        // A cap of 0 is none.
+        // 0 means no cap.
         assert_eq!([together(4, 0, 2), together(0, 2, 3)], [4, 6]);
     }
 
     #[test]
-    fn a_choice_of_symbols_by_payout_is_of_two_or_more_that_differ() {
+    fn best_payout_needs_two_or_more_different_symbols() {
         for (names, expected) in [
             (&[][..], None),
             (&["EURUSD", "GBPUSD"], None),
-            (&["EURUSD"], Some("EURUSD alone is no choice: name two symbols or more, or none")),
-            (&["A", "B", "A"], Some("A stands there twice: leave one out")),
+            (&["EURUSD"], Some("EURUSD is the only symbol; list at least two, or none")),
+            (&["A", "B", "A"], Some("A is listed twice; remove one")),
         ] {
             let best_payout_of = names.iter().map(ToString::to_string).collect();
             let settings = RiskSettings { best_payout_of, ..RiskSettings::default() };
@@ -337,8 +337,8 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_stake_is_the_minimum_or_the_next_step_above_it() {
-        // In cents: minimum and step, and what may be staked at least.
+    fn minimum_stake_is_rounded_up_to_the_next_step() {
+        // In cents: minimum, step and smallest possible stake.
         for (least, step, expected) in
             [(500, 0, 500), (500, 100, 500), (501, 100, 600), (599, 100, 600), (0, 0, 1), (0, 25, 25)]
         {

@@ -42,11 +42,11 @@ pub use zone_help::{offset_zone, time_zone, time_zone_help, without_summer_time,
 pub(crate) use freshness::latest_departure;
 pub(crate) use limit_use::{limit_use, limit_use_of};
 pub(crate) use limits::Limits;
-pub(crate) use money_limits::Bound;
+pub(crate) use money_limits::AmountOrPercent;
 pub(crate) use payouts::Probe;
 pub(crate) use refusal::{Refusal, figures, refusals, refuses_until, stopped_by};
 pub(crate) use state::RiskState;
-pub(crate) use state::carried::{CountedPayouts, counted_otherwise};
+pub(crate) use state::carried::{CountedPayouts, changed_count_setting};
 
 use crate::intent::{IntentCounts, Intents};
 use crate::ledger::Ledger;
@@ -89,22 +89,21 @@ pub(crate) enum Ruling {
 
 type Check = fn(&Proposal<'_>, View<'_>) -> Ruling;
 
-/// Generates the chain of the rules, with their order and names. Each rule is inlined: with a list
-/// of function pointers, a signal that the eleventh rule refuses took twice as many instructions.
+/// Generates the rule chain with the order and names of the rules. Each rule is inlined, because function
+/// pointers doubled the instructions of a signal rejected by the eleventh rule.
 macro_rules! chain {
     ($($rule:ident: $($check:ident)::+,)*) => {
         impl Rule {
-            /// All rules, in the order in which they are asked.
+            /// All rules, in the order in which they are checked.
             pub const ALL: [Self; [$(stringify!($rule)),*].len()] = [$(Self::$rule),*];
 
-            /// The name, as counted in `refused`.
+            /// Returns the name, which is also the key of the refusal counts.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$rule => stringify!($rule),)*
                 }
             }
 
-            /// Returns whether this rule refuses the proposal.
             pub(crate) fn refuses(self, proposal: &Proposal<'_>, view: View<'_>) -> bool {
                 let ruling = match self {
                     $(Self::$rule => $($check)::+(proposal, view),)*
@@ -113,9 +112,9 @@ macro_rules! chain {
             }
         }
 
-        /// Asks every rule in turn; the first that refuses. A part of its caller: a call would cost a signal that is refused early as much
-        /// as the rules do.
-        #[allow(clippy::inline_always, reason = "left to itself the compiler calls it")]
+        /// Returns the first rule that refuses. Inlined, because for signals that are refused early a call costs as
+        /// much as the rules.
+        #[allow(clippy::inline_always, reason = "otherwise the compiler does not inline it")]
         #[inline(always)]
         fn first_refusal(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
             $(
@@ -177,7 +176,7 @@ pub(crate) fn approve(
         return Err(rule);
     }
     let intent = view.intents.next;
-    // Made in its place: see docs/performance.md.
+    // Constructed in place: see docs/performance.md.
     actions.extend(iter::once_with(|| Action::Open(Approved::new(proposal, intent))));
     Ok(())
 }
@@ -186,7 +185,7 @@ pub(crate) fn approve(
 pub(crate) fn order_terms(proposal: &Proposal<'_>, view: View<'_>) -> Result<OrderTerms, Rule> {
     match first_refusal_of_terms(proposal, view) {
         Some(rule) => Err(rule),
-        None => Ok(OrderTerms::of(proposal, view.intents.next)),
+        None => Ok(OrderTerms::new(proposal, view.intents.next)),
     }
 }
 
@@ -218,14 +217,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_rule_has_a_number_of_its_own_and_none_is_left_out() {
+    fn rule_numbers_are_unique_and_without_gaps() {
         let mut numbers = Rule::ALL.map(|rule| rule as usize);
         numbers.sort_unstable();
         assert!(numbers.iter().copied().eq(0..Rule::ALL.len()), "{numbers:?}");
     }
 
     #[test]
-    fn the_first_refusal_wins() {
+    fn first_refusal_wins() {
         let mut situation = Situation::default();
         situation.state.halted = true;
         situation.proposal.origin = Origin::Backfill;
@@ -235,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kill_switch_refuses_until_resumed_and_no_person_lifts_a_suspension() {
+    fn kill_switch_refuses_until_resumed_and_resume_does_not_lift_a_suspension() {
         let mut situation = Situation::default();
         for (is_halted, is_suspended, expected) in [
             (false, true, [Ruling::Refuse; 2]),

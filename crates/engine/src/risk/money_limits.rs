@@ -9,7 +9,7 @@ use candlewick_sdk::{Money, MoneyScale};
 
 /// An amount and a percentage. Zero disables either.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Bound {
+pub(crate) struct AmountOrPercent {
     amount: Money,
     /// Millionths of a percent.
     parts: i64,
@@ -19,10 +19,10 @@ const MILLION: Decimal = Decimal::from_parts(1_000_000, 0, 0, false, 0);
 
 const WHOLE: i128 = 100_000_000;
 
-impl Bound {
+impl AmountOrPercent {
     pub(super) fn new(scale: MoneyScale, most: Decimal, share: f64, key: &str) -> Result<Self, EngineError> {
         percent(share, &format!("{key}_percent"))?;
-        // As it is written: 0.7 is seven tenths, which no fraction of binary digits is.
+        // The decimal value as written, because 0.7 has no exact binary representation.
         let parts = Decimal::try_from(share).ok().and_then(|share| (share * MILLION).round().to_i64());
         Ok(Self { amount: amount(scale, most, key)?, parts: parts.unwrap_or(0) })
     }
@@ -38,7 +38,7 @@ impl Bound {
     }
 
     #[inline]
-    pub(crate) fn of(&self, equity: Money) -> Option<Money> {
+    pub(crate) fn at(&self, equity: Money) -> Option<Money> {
         match (self.amount(), self.share_of(equity)) {
             (Some(amount), Some(share)) => Some(amount.min(share)),
             (amount, share) => amount.or(share),
@@ -47,13 +47,13 @@ impl Bound {
 }
 
 pub(super) fn check_daily_loss_limit(proposal: &Proposal, view: View<'_>) -> Ruling {
-    let Some(limit) = view.limits.daily_loss_limit.of(view.ledger.day_equity()) else { return Ruling::Pass };
+    let Some(limit) = view.limits.daily_loss_limit.at(view.ledger.day_equity()) else { return Ruling::Pass };
     let worst = view.ledger.day_result() - view.ledger.open_stakes() - proposal.stake;
     refuse_if(worst < -limit)
 }
 
 pub(super) fn check_daily_profit_target(_proposal: &Proposal, view: View<'_>) -> Ruling {
-    let target = view.limits.daily_profit_target.of(view.ledger.day_equity());
+    let target = view.limits.daily_profit_target.at(view.ledger.day_equity());
     refuse_if(target.is_some_and(|target| view.ledger.day_profit() >= target))
 }
 
@@ -62,7 +62,7 @@ pub(super) fn check_max_drawdown(proposal: &Proposal, view: View<'_>) -> Ruling 
     let peak = view.ledger.peak();
     // The available balance already excludes everything that is open.
     let worst = view.ledger.available() - proposal.stake;
-    refuse_if(view.limits.is_too_deep(peak - worst, peak))
+    refuse_if(view.limits.exceeds_drawdown(peak - worst, peak))
 }
 
 pub(super) fn check_loss_streak(_proposal: &Proposal, view: View<'_>) -> Ruling {
@@ -95,12 +95,12 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn bound(amount: i64, percent: f64) -> Bound {
-        Bound::new(MoneyScale::default(), Decimal::new(amount, 2), percent, "risk.limit").unwrap()
+    fn bound(amount: i64, percent: f64) -> AmountOrPercent {
+        AmountOrPercent::new(MoneyScale::default(), Decimal::new(amount, 2), percent, "risk.limit").unwrap()
     }
 
     #[test]
-    fn the_tighter_of_amount_and_percent_holds_and_zero_is_none() {
+    fn lower_of_amount_and_percent_applies_and_zero_disables_it() {
         // Amount in cents, percent, equity in cents, limit in cents.
         for (amount, percent, equity, expected) in [
             (0, 0.0, 100_000, None),
@@ -109,38 +109,39 @@ mod tests {
             (5_000, 3.0, 100_000, Some(3_000)),
             (2_000, 3.0, 100_000, Some(2_000)),
             (0, 3.0, 99, Some(2)),
-            // Seven tenths of a percent are that, to the unit.
+            // 0.7 % is exact to the smallest unit.
             (0, 0.7, 1_000_000, Some(7_000)),
             (0, 3.0, -500, Some(0)),
         ] {
-            let limit = bound(amount, percent).of(Money::from_minor(equity));
+            let limit = bound(amount, percent).at(Money::from_minor(equity));
             assert_eq!(limit, expected.map(Money::from_minor), "{amount} {percent} {equity}");
         }
     }
 
     #[test]
-    fn what_is_no_percent_is_refused_by_the_name_of_its_setting() {
+    fn invalid_percentage_error_names_its_key() {
         for percent in [-0.1, 100.1, f64::NAN] {
-            let error = Bound::new(MoneyScale::default(), Decimal::ZERO, percent, "risk.limit").unwrap_err();
+            let error = AmountOrPercent::new(MoneyScale::default(), Decimal::ZERO, percent, "risk.limit")
+                .unwrap_err();
             assert!(error.to_string().starts_with("risk.limit_percent: "), "{error}");
         }
     }
 
     proptest! {
         #[test]
-        fn a_share_is_its_part_rounded_down_to_the_unit(
+        fn share_is_rounded_down_to_the_smallest_unit(
             equity in 0_i64..1_000_000_000_000,
             hundredths in 1_u32..10_000,
         ) {
-            let share = bound(0, f64::from(hundredths) / 100.0).of(Money::from_minor(equity)).unwrap().minor();
+            let share = bound(0, f64::from(hundredths) / 100.0).at(Money::from_minor(equity)).unwrap().minor();
             let exact = i128::from(equity) * i128::from(hundredths) / 10_000;
             prop_assert_eq!(i128::from(share), exact);
         }
     }
 
     #[test]
-    fn each_limit_counts_losses_open_stakes_and_this_stake_and_refuses_beyond_it() {
-        // Shares are of 10,000.00, which a deposit of 5,000.00 makes 15,000.00.
+    fn limits_count_losses_open_stakes_and_this_stake() {
+        // Percentages are of 10,000.00, or 15,000.00 after a deposit of 5,000.00.
         let (day, day_share) = (json!({}), json!({ "daily_loss_limit": 0, "daily_loss_limit_percent": 2.0 }));
         let [target, target_share] =
             [json!({ "daily_profit_target": 50 }), json!({ "daily_profit_target_percent": 1.5 })];
@@ -188,7 +189,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_too_deep_is_more_than_the_percent_of_the_peak(
+        fn drawdown_fast_path_matches_the_exact_comparison(
             percent in prop_oneof![Just(0.0), Just(12.5), Just(50.0), Just(100.0), 0.0..100.0],
             peak in prop_oneof![-1_000_000_i64..1_000_000, any::<i64>()],
             share in 0.0..1.2,
@@ -198,12 +199,12 @@ mod tests {
             let fall = Money::from_minor(((peak as f64 * share) as i64).saturating_add(beside));
             let peak = Money::from_minor(peak);
             let expected = percent > 0.0 && fall > peak.scaled_down(percent / 100.0);
-            prop_assert_eq!(situation.limits.is_too_deep(fall, peak), expected);
+            prop_assert_eq!(situation.limits.exceeds_drawdown(fall, peak), expected);
         }
     }
 
     #[test]
-    fn a_win_ends_the_streak() {
+    fn win_ends_the_streak() {
         let mut situation = Situation::with(|risk| risk.max_loss_streak = 2);
         for (outcome, expected) in [(Outcome::Lost, Pass), (Outcome::Lost, Refuse), (Outcome::Won, Pass)] {
             situation.ledger.count_outcome(outcome);

@@ -26,7 +26,7 @@ pub(super) fn check_opposite_open(proposal: &Proposal, view: View<'_>) -> Ruling
 pub(super) fn check_duplicate_open(proposal: &Proposal, view: View<'_>) -> Ruling {
     let Proposal { direction, nominal_close, .. } = *proposal;
     let may_be = !view.limits.allow_duplicate && view.counts.in_direction(direction) > 0;
-    // Nearly always it is meant to close later than all before it.
+    // Fast path: most trades close later than all earlier ones.
     refuse_if(may_be && view.counts.may_close_at(nominal_close) && is_same_open(proposal, view))
 }
 
@@ -84,7 +84,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_same_bet_twice_refuses_unless_allowed() {
+    fn rejects_duplicate_open_unless_allowed() {
         for (allowed, expected) in [(false, Refuse), (true, Pass)] {
             let mut situation = Situation::with(|risk| risk.allow_duplicate = allowed);
             situation.begin(Situation::SYMBOL, Stage::Open);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_bet_is_found_beside_others_that_close_later_or_earlier_and_are_read_back() {
+    fn finds_duplicate_among_trades_with_other_close_times_and_after_a_restore() {
         for minutes in [[0, 1], [1, 0], [0, -1], [-1, 0]] {
             let mut situation = Situation::default();
             let close = situation.proposal.nominal_close;
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn each_limit_holds_for_itself_and_zero_turns_it_off() {
+    fn limits_apply_independently_and_zero_disables_them() {
         for (all, per_symbol, here, elsewhere, expected) in [
             (3, 1, 0, 2, [Pass, Pass]),
             (3, 1, 0, 3, [Refuse, Pass]),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_trade_of_one_request_counts_until_it_is_over() {
+    fn second_trade_of_a_request_counts_until_it_ends() {
         for (all, per_symbol) in [(2, 0), (0, 2)] {
             let settings = json!({ "max_open_trades": all, "max_open_trades_per_symbol": per_symbol });
             let mut situation = Situation::from_json(&settings);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sixty_minutes_slide() {
+    fn hourly_limit_uses_a_sliding_window() {
         let mut situation = Situation::with(|risk| risk.max_trades_per_hour = 2);
         let now = situation.proposal.at;
         situation.state.count_trade(&situation.limits, now - Millis::HOUR);
@@ -163,11 +163,11 @@ mod tests {
         situation.state.count_trade(&situation.limits, now);
         assert_eq!(situation.ask(check_max_trades_per_hour), Refuse);
         situation.state.uncount_trade(now);
-        assert_eq!(situation.ask(check_max_trades_per_hour), Pass, "it never came to be");
+        assert_eq!(situation.ask(check_max_trades_per_hour), Pass, "it was never opened");
     }
 
     #[test]
-    fn a_daily_limit_of_zero_refuses_nothing() {
+    fn daily_limit_of_zero_rejects_nothing() {
         let mut situation = Situation::from_json(&json!({ "max_trades_per_day": 0 }));
         situation.state.count_trade(&situation.limits, situation.proposal.at);
         assert_eq!(situation.ask(check_max_trades_per_day), Pass);

@@ -7,45 +7,45 @@ use candlewick_sdk::{Millis, Outcome, Symbol};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// No opens for a while after a number of wins, losses or trades: `{ after = 3, of = "wins", for_s = 3600 }`.
+/// Pause after a number of wins, losses or trades, such as `{ after = 3, of = "wins", for_s = 3600 }`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PauseSettings {
-    /// After how many; then they are counted anew.
+    /// Number of wins, losses or trades that starts the pause. Counting then restarts at 0.
     #[schemars(range(min = 1))]
     pub after: u32,
-    /// Of what.
+    /// Counted results.
     pub of: PauseCause,
-    /// How long, in seconds; left out, until the day of the daily limits ends.
+    /// Length of the pause in seconds. If omitted, it lasts until the end of the day of the daily limits.
     #[serde(default, skip_serializing_if = "is_default")]
     pub for_s: u32,
-    /// Whose trades are counted, and who rests.
+    /// Scope of the counted trades and of the pause.
     #[serde(default, skip_serializing_if = "is_default")]
     pub scope: PauseScope,
 }
 
-/// What a pause counts.
+/// Results that a pause counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PauseCause {
-    /// Wins in a row: a loss begins them anew.
+    /// Consecutive wins. A loss resets the count.
     Wins,
-    /// Losses in a row: a win begins them anew.
+    /// Consecutive losses. A win resets the count.
     Losses,
-    /// Trades that were won, lost or drawn, in a row or not.
+    /// Trades won, lost or drawn.
     Trades,
 }
 
-/// Whose trades a pause counts, and whom it rests.
+/// Scope of a pause and of its counted trades.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PauseScope {
-    /// Those of all bots together, and all rest.
+    /// Trades of all bots together. All bots pause.
     #[default]
     All,
-    /// Those on each symbol, and bots on it rest.
+    /// Trades on each symbol. The bots on that symbol pause.
     Symbol,
-    /// Those of each bot, and it rests.
+    /// Trades of each bot. That bot pauses.
     Bot,
 }
 
@@ -117,7 +117,7 @@ pub fn pause_after(
 }
 
 impl PauseScope {
-    const fn place(self, bot: BotId, symbol: SymbolId) -> usize {
+    const fn index(self, bot: BotId, symbol: SymbolId) -> usize {
         match self {
             Self::All => 0,
             Self::Symbol => symbol.index(),
@@ -139,7 +139,7 @@ impl PauseSettings {
         }
     }
 
-    /// Describes the pause: `600 s of rest after 2 losses in a row of a bot`.
+    /// Describes the pause, such as `pause of 600 s after 2 losses in a row of a bot`.
     pub fn words(&self) -> String {
         let whose = match self.scope {
             PauseScope::All => "",
@@ -147,8 +147,8 @@ impl PauseSettings {
             PauseScope::Bot => " of a bot",
         };
         let rest = match self.for_s {
-            0 => "rest until the day ends".to_owned(),
-            seconds => format!("{seconds} s of rest"),
+            0 => "pause until the day ends".to_owned(),
+            seconds => format!("pause of {seconds} s"),
         };
         format!("{rest} after {}{whose}", self.cause_words())
     }
@@ -156,11 +156,11 @@ impl PauseSettings {
     pub(super) fn check(pauses: &[Self]) -> Result<(), EngineError> {
         for (index, pause) in pauses.iter().enumerate() {
             if pause.after == 0 {
-                let problem = "a pause comes after 1 or more; leave the pause out to have none";
+                let problem = "0 is too low; use 1 or more, or remove the pause";
                 return Err(EngineError::setting(format!("risk.pauses[{index}].after"), problem));
             }
             if pauses[..index].contains(pause) {
-                let problem = "the same pause stands in the list before: remove one of the two";
+                let problem = "this pause is listed twice; remove one of the two";
                 return Err(EngineError::setting(format!("risk.pauses[{index}]"), problem));
             }
         }
@@ -192,7 +192,7 @@ impl PauseState {
         (at, day_end): (Millis, Millis),
     ) {
         for pause in pauses {
-            let own = self.of(pause, pause.scope.place(bot, symbol), (pauses, at));
+            let own = self.count_mut(pause, pause.scope.index(bot, symbol), (pauses, at));
             own.count = pause.count_after(own.count, outcome);
             if own.count >= pause.after {
                 let until =
@@ -202,7 +202,7 @@ impl PauseState {
         }
     }
 
-    fn of(
+    fn count_mut(
         &mut self,
         pause: &PauseSettings,
         of: usize,
@@ -232,7 +232,7 @@ impl PauseState {
     }
 
     pub(super) fn rested_at(&self, bot: BotId, symbol: SymbolId) -> Millis {
-        let is_meant = |known: &&PauseCount| known.of == known.pause.scope.place(bot, symbol);
+        let is_meant = |known: &&PauseCount| known.of == known.pause.scope.index(bot, symbol);
         let rests = self.counts.iter().filter(is_meant).map(|known| known.rested_at);
         rests.max().unwrap_or(Millis::new(i64::MIN))
     }
@@ -270,7 +270,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_pause_of_a_moment_is_the_one_that_the_ended_trades_began() {
+    fn ended_trades_determine_the_running_pause() {
         let symbol = |name: &str| name.parse::<Symbol>().unwrap();
         let two = PauseSettings { after: 2, of: PauseCause::Losses, for_s: 600, scope: PauseScope::Bot };
         let risk = RiskSettings { pauses: vec![two], ..RiskSettings::default() };
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn any_loss_rests_for_its_cooldown_and_several_in_a_row_rest_longer() {
+    fn each_loss_starts_a_cooldown_and_consecutive_losses_a_longer_one() {
         let any = json!({ "cooldown_after_loss_s": 60 });
         let three = json!({ "cooldown_after_losses": 3, "cooldown_after_losses_s": 3_600 });
         let off = json!({ "cooldown_after_losses_s": 3_600 });
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn the_scope_says_whether_other_symbols_rest_too() {
+    fn cooldown_scope_decides_whether_other_symbols_pause() {
         for (scope, expected) in [("all", Refuse), ("symbol", Pass)] {
             let mut situation =
                 Situation::from_json(&json!({ "cooldown_after_loss_s": 60, "cooldown_scope": scope }));
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn wins_losses_and_trades_are_counted_each_in_its_way_until_the_pause_ends_and_then_anew() {
+    fn wins_losses_and_trades_are_counted_until_the_pause_and_then_from_zero() {
         use PauseCause::{Losses, Trades, Wins};
         for (after, of, outcomes, wait_ms, expected) in [
             (2, Wins, &[Won][..], 1, Pass),
@@ -354,7 +354,7 @@ mod tests {
             (2, Trades, &[Cancelled, Lost], 1, Pass),
             (3, Trades, &[Won; 3], 599_999, Refuse),
             (3, Trades, &[Won; 3], 600_000, Pass),
-            // The third of five began a pause two seconds before the last, and two count towards the next one.
+            // The third of five trades began a pause two seconds before the last, so two count towards the next pause.
             (3, Trades, &[Won; 5], 597_999, Refuse),
             (3, Trades, &[Won; 5], 598_000, Pass),
             (3, Trades, &[Won; 6], 599_999, Refuse),
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn one_without_a_time_lasts_until_the_day_ends() {
+    fn pause_without_length_lasts_until_the_day_ends() {
         for (at, expected) in [(DAY_END - Millis::new(1), Refuse), (DAY_END, Pass)] {
             let mut situation = Situation::with(|risk| risk.pauses = vec![pause(1, PauseCause::Wins, 0)]);
             situation.end(OWN, Won, (situation.proposal.at, DAY_END));
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn the_scope_says_whose_trades_count_and_who_rests() {
+    fn pause_scope_decides_which_trades_count_and_which_bots_pause() {
         let other_bot = BotId::new(1).unwrap();
         for (scope, expected) in
             [(PauseScope::All, Refuse), (PauseScope::Symbol, Pass), (PauseScope::Bot, Pass)]
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resume_counts_anew_and_ends_no_pause() {
+    fn resume_resets_counts_but_does_not_end_a_pause() {
         let mut situation = Situation::with(|risk| risk.pauses = vec![pause(2, PauseCause::Losses, 60)]);
         let end = (situation.proposal.at, DAY_END);
         let mut lose = |is_resumed: bool| {

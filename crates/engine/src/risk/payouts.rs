@@ -14,7 +14,7 @@ pub(crate) enum Probe {
 }
 
 impl Probe {
-    pub(crate) fn of(limits: &Limits, state: &RiskState, symbol: SymbolId, now: Millis) -> Self {
+    pub(crate) fn for_symbol(limits: &Limits, state: &RiskState, symbol: SymbolId, now: Millis) -> Self {
         let is_unknown = || state.payout(symbol, now, limits.payout_max_age).is_none();
         if limits.needs_payout(symbol) && is_unknown() { Self::Needed } else { Self::NotNeeded }
     }
@@ -64,12 +64,12 @@ mod tests {
     use candlewick_sdk::Payout;
 
     fn probe(of: &Situation) -> Probe {
-        Probe::of(&of.limits, &of.state, Situation::SYMBOL, of.proposal.at)
+        Probe::for_symbol(&of.limits, &of.state, Situation::SYMBOL, of.proposal.at)
     }
 
     #[test]
-    fn a_symbol_of_its_own_least_payout_is_held_to_that_and_others_to_the_one_of_all() {
-        // Of all 80 %; EURUSD wants 85 %, GBPUSD nothing.
+    fn minimum_payout_of_a_symbol_overrides_that_of_all() {
+        // 80 % for all, 85 % for EURUSD, none for GBPUSD.
         for (symbol, percent, expected) in [
             ("EURUSD", 84, Ruling::Refuse),
             ("EURUSD", 85, Ruling::Pass),
@@ -99,7 +99,7 @@ mod tests {
         situation
     }
 
-    /// A symbol pays this percent, known for so many seconds.
+    /// Records that a symbol pays `percent`, known for `seconds`.
     fn pays(situation: &mut Situation, symbol: usize, percent: u32, seconds: i64) {
         let payout = Payout::from_parts(percent * 10_000).unwrap();
         let seen = situation.proposal.at - Millis::from_seconds(seconds);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_symbol_is_traded_unless_another_of_the_choice_pays_more() {
+    fn rejects_symbol_if_another_of_the_list_pays_more() {
         for (gbp, seconds, expected) in
             [(84, 0, Ruling::Pass), (85, 0, Ruling::Pass), (86, 60, Ruling::Refuse), (86, 61, Ruling::Pass)]
         {
@@ -121,12 +121,12 @@ mod tests {
             let mut situation = choosing_among(names);
             pays(&mut situation, 0, 60, 0);
             pays(&mut situation, 1, 90, 0);
-            assert_eq!(situation.ask(check_best_payout), Ruling::Pass, "{names:?} is no choice of it");
+            assert_eq!(situation.ask(check_best_payout), Ruling::Pass, "{names:?} does not include it");
         }
     }
 
     #[test]
-    fn of_two_that_pay_the_same_the_first_at_one_moment_is_traded() {
+    fn first_of_two_equal_payouts_at_a_time_is_traded() {
         for (gbp, earlier, expected) in
             [(85, 0, Ruling::Refuse), (85, 1, Ruling::Pass), (84, 0, Ruling::Pass)]
         {
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_payout_is_found_out_by_one_trade_at_the_smallest_stake() {
+    fn one_trade_at_minimum_stake_probes_an_unknown_payout() {
         let mut situation = choosing_among(&["GBPUSD", "EURUSD"]);
         pays(&mut situation, 1, 99, 0);
         assert_eq!((probe(&situation), situation.ask(check_best_payout)), (Probe::Needed, Ruling::Pass));

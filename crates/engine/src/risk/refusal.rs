@@ -1,14 +1,14 @@
 //! Rules that now refuse every signal of a bot, with their figures and the time that lifts them.
 
 use super::freshness::seconds;
-use super::limit_use::{limit_use, limit_use_of, room_of_bot};
+use super::limit_use::{limit_use, limit_use_of, remaining_bot_loss};
 use super::{
     Check, Proposal, Quantity, Rule, Ruling, View, bot_limits, check_halted, money_limits, open_trades,
     pauses, session_limits, venue_refusals,
 };
 use candlewick_sdk::{Direction, Millis, Money, MoneyScale};
 
-const SEARCHED: Millis = Millis::new(Millis::DAY.get() * 64);
+const SEARCH_SPAN: Millis = Millis::new(Millis::DAY.get() * 64);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
@@ -32,7 +32,7 @@ pub(crate) fn refusals(proposal: &Proposal<'_>, view: View<'_>, scale: MoneyScal
         waits_for_trades: room(rule, proposal, view)
             .is_some_and(|left| left + staked(rule, proposal, view) >= proposal.stake),
     };
-    // Limits of the day do not hold any longer once the day is over.
+    // Daily limits no longer apply once the day is over.
     refusing.map(refusal).filter(|refusal| refusal.until.is_none_or(|until| until > proposal.at)).collect()
 }
 
@@ -81,7 +81,7 @@ fn min_payout_figures(proposal: &Proposal<'_>, view: View<'_>) -> String {
     let Some(least) = view.limits.min_payout(proposal.symbol) else { return String::new() };
     match view.state.payout(proposal.symbol, proposal.at, view.limits.payout_max_age) {
         Some(payout) => format!("pays {payout} %, {least} % required"),
-        None => "payout not known yet, another trade finds it out".to_owned(),
+        None => "payout unknown, another trade is probing it".to_owned(),
     }
 }
 
@@ -102,15 +102,15 @@ fn room(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Money> {
     let View { limits, ledger, state, .. } = view;
     let left = match rule {
         Rule::DailyLossLimit => {
-            limits.daily_loss_limit.of(ledger.day_equity())? + ledger.day_profit() - ledger.open_stakes()
+            limits.daily_loss_limit.at(ledger.day_equity())? + ledger.day_profit() - ledger.open_stakes()
         }
         Rule::SessionLossLimit => {
             let session = state.session;
-            limits.session.loss_limit.of(session.equity)? + session.profit - ledger.open_stakes()
+            limits.session.loss_limit.at(session.equity)? + session.profit - ledger.open_stakes()
         }
         Rule::MaxDrawdown => limits.drawdown_below(ledger.peak())? + ledger.free() - ledger.peak(),
         Rule::InsufficientBalance => ledger.free(),
-        rule => room_of_bot(rule, proposal.bot, view)?,
+        rule => remaining_bot_loss(rule, proposal.bot, view)?,
     };
     Some(left.max(Money::ZERO))
 }
@@ -134,13 +134,13 @@ fn end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Millis> {
         Rule::SessionLossLimit
         | Rule::SessionProfitTarget
         | Rule::BotSessionLossLimit
-        | Rule::BotSessionProfitTarget => limits.session.is_of_hours().then(|| state.session.end()),
+        | Rule::BotSessionProfitTarget => limits.session.spans_hours().then(|| state.session.end()),
         Rule::OutsideHours => limits.hours.iter().filter_map(|window| window.next_start(proposal.at)).min(),
         Rule::Blackout => {
             let spans = limits.blackouts.get(proposal.symbol.index())?;
             spans.iter().map(|(_, to)| *to).find(|to| *to > proposal.at)
         }
-        // More time only makes these worse, or changes nothing.
+        // Time does not lift these rules.
         rule if rule.waits_for_event() => None,
         rule => search_end(rule, proposal, view),
     }
@@ -152,11 +152,11 @@ fn search_end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Mil
         refuses(rule, &later, view)
     };
     let (mut refused, mut ahead) = (proposal.at, Millis::SECOND);
-    while ahead <= SEARCHED && is_refused(proposal.at + ahead) {
+    while ahead <= SEARCH_SPAN && is_refused(proposal.at + ahead) {
         refused = proposal.at + ahead;
         ahead = ahead * 2;
     }
-    let mut free = Some(proposal.at + ahead).filter(|_| ahead <= SEARCHED)?;
+    let mut free = Some(proposal.at + ahead).filter(|_| ahead <= SEARCH_SPAN)?;
     while free - refused > Millis::new(1) {
         let middle = Millis::new(refused.get() + (free - refused).get() / 2);
         if is_refused(middle) { refused = middle } else { free = middle }
@@ -169,7 +169,7 @@ fn search_end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Mil
 /// The result is certain but not complete: refusals for other reasons, such as trading hours, are ignored.
 pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
     let refuses = |check: Check| check(proposal, view) == Ruling::Refuse;
-    // Nothing here but an event opens the way again. The usual reason is the first.
+    // Only an event lifts the following rules. The most frequent one is first.
     if view.limits.is_full(view.intents, view.counts) || refuses(open_trades::check_in_flight) {
         return Millis::MAX;
     }
@@ -179,7 +179,7 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
     if refuses(check_halted) || refuses(money_limits::check_loss_streak) {
         return Millis::MAX;
     }
-    // Between events a stake stays what it is, unless it depends on the age of a payout.
+    // A stake does not change between events, unless it depends on the age of a payout.
     let is_stake_fixed = !view.limits.needs_payout(proposal.symbol);
     if is_stake_fixed
         && (refuses(money_limits::check_max_drawdown)
@@ -188,7 +188,7 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
     {
         return Millis::MAX;
     }
-    // A session of hours ends by time, which a Session looks at by itself.
+    // The Session itself checks when a session of hours ends.
     if refuses(session_limits::check_session_profit_target)
         || (is_stake_fixed && refuses(session_limits::check_session_loss_limit))
     {
@@ -226,7 +226,7 @@ pub(crate) fn refuses_until(proposal: &Proposal<'_>, view: View<'_>) -> Millis {
 pub(crate) fn stopped_by(proposal: &Proposal<'_>, view: View<'_>) -> Option<Rule> {
     let refuses = |check: Check| check(proposal, view) == Ruling::Refuse;
     let found = |check, rule| refuses(check).then_some(rule);
-    let of_run = |check, rule| view.limits.session.is_of_runs().then(|| found(check, rule)).flatten();
+    let of_run = |check, rule| view.limits.session.spans_runs().then(|| found(check, rule)).flatten();
     found(money_limits::check_loss_streak, Rule::LossStreak)
         .or_else(|| found(bot_limits::check_loss_streak, Rule::BotLossStreak))
         .or_else(|| of_run(session_limits::check_session_profit_target, Rule::SessionProfitTarget))
@@ -248,7 +248,6 @@ mod tests {
 
     type Happen = fn(&mut Situation);
 
-    /// When a proposal is made.
     const AT: Millis = Millis::new(1_767_571_260_000);
     const DAY_END: Millis = Millis::new(1_767_571_200_000 + 86_400_000);
 
@@ -267,7 +266,7 @@ mod tests {
         now.state.cool_down(&now.limits, Situation::SYMBOL, AT, 1);
     }
 
-    /// What is found, which is something exactly where the chain refuses both directions.
+    /// Returns the refusals. There are some exactly if the chain refuses both directions.
     fn found(situation: &Situation) -> Vec<(Rule, String, Option<Millis>)> {
         let all = refusals(&situation.proposal, situation.view(), MoneyScale::default());
         let is_refused = |direction| {
@@ -280,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn names_each_rule_with_its_figures_and_its_end() {
+    fn describes_each_rule_with_its_figures_and_end() {
         let quiet: Happen = |_| {};
         for (settings, happen, expected) in [
             (json!({}), quiet, None),
@@ -314,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_the_end_of_a_rest_by_asking_its_rule() {
+    fn finds_end_of_a_pause_by_checking_its_rule() {
         let mut settings = pause(75);
         settings["cooldown_after_loss_s"] = json!(3_601);
         let mut resting = situation(&settings);
@@ -325,8 +324,8 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_limit_waits_for_the_trades_whose_stakes_use_it_up_and_ends_with_its_day() {
-        // 85.00 are lost and 10.00 open: 5.00 are left, and 15.00 if the trade wins.
+    fn daily_loss_limit_waits_for_open_trades_and_ends_with_its_day() {
+        // 85.00 are lost and 10.00 open, so 5.00 are left, or 15.00 if the trade wins.
         for (lost, open, waits) in [(8_500, 1_000, true), (9_500, 0, false), (9_100, 500, false)] {
             let mut situation = situation(&json!({}));
             situation.lose(Money::from_minor(lost));
@@ -342,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn hours_and_blackouts_say_when_they_let_trades_in() {
+    fn hours_and_blackouts_have_an_end() {
         let mut closed = situation(&json!({ "hours": [{ "from": "08:00", "to": "17:00" }] }));
         // 2026-01-05 18:00: the next window begins at 08:00 of the next day.
         let at = DAY_END - Millis::HOUR * 6;
@@ -361,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_event_a_new_day_or_a_rest_changes_stands_until_then() {
+    fn refuses_until_an_event_a_new_day_or_the_end_of_a_pause() {
         let quiet: Happen = |_| {};
         for (settings, happen, expected) in [
             (json!({ "max_stake": 1 }), quiet, Millis::MAX),
@@ -390,7 +389,7 @@ mod tests {
                 }
             }
         }
-        // Where nothing is wrong, or the age of a payout changes the stake, nothing stands.
+        // Nothing is certain without a refusal, or if the stake depends on the age of a payout.
         for settings in [json!({}), json!({ "min_payout_percent": 50.0, "max_stake": 1 })] {
             let situation = situation(&settings);
             assert_eq!(refuses_until(&situation.proposal, situation.view()), AT);
@@ -398,13 +397,13 @@ mod tests {
     }
 
     #[test]
-    fn what_only_a_person_lifts_stops_a_bot_and_what_a_new_day_lifts_does_not() {
+    fn rules_for_an_operator_stop_a_bot_but_daily_limits_do_not() {
         let all_off = json!({ "daily_loss_limit": 0, "max_drawdown_percent": 0.0 });
         for (settings, lost, expected) in [
             (&json!({}), 100, None),
             (&json!({ "max_loss_streak": 1 }), 100, Some(Rule::LossStreak)),
             (&json!({ "max_loss_streak": 2 }), 100, None),
-            // The daily limit of 100.00 is used up; tomorrow it is not.
+            // The daily limit of 100.00 is exhausted only today.
             (&json!({}), 10_000, None),
             // 20 % of 10,000.00 leave no room for a stake of 10.00 after a loss of 1,990.01.
             (&json!({}), 199_000, None),

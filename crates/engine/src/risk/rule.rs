@@ -45,7 +45,7 @@ pub enum Rule {
     MaxDrawdown = 15,
     /// Too many consecutive losses.
     LossStreak = 16,
-    /// The payout is too low, or unknown while another trade probes it.
+    /// The payout is too low, or it is unknown and another trade is probing it.
     MinPayout = 17,
     /// The stake is below the minimum or above the maximum.
     StakeBounds = 18,
@@ -82,7 +82,7 @@ pub enum Rule {
     BestPayout = 33,
     /// Too many trades are open on the symbol.
     MaxOpenTradesPerSymbol = 34,
-    /// The venue recently refused an order on the symbol, or of the account.
+    /// The venue recently declined an order on the symbol, or for a reason that concerns the account.
     RefusedByVenue = 35,
 }
 
@@ -155,38 +155,38 @@ impl Rule {
             Self::Cooldown => "cooldown after a loss",
             Self::OppositeOpen => "opposite trade open",
             Self::DuplicateOpen => "same trade open",
-            Self::MaxOpenTrades => "open-trade limit of all",
-            Self::MaxOpenTradesPerSymbol => "open-trade limit of the symbol",
+            Self::MaxOpenTrades => "total open-trade limit",
+            Self::MaxOpenTradesPerSymbol => "open-trade limit per symbol",
             Self::MaxTradesPerHour => "hourly trade limit",
             Self::MaxTradesPerDay => "daily trade limit",
             Self::DailyLossLimit => "daily loss limit",
             Self::DailyProfitTarget => "daily profit target",
             Self::MaxDrawdown => "drawdown limit",
             Self::LossStreak => "losing-streak limit",
-            Self::MinPayout => "payout limit",
+            Self::MinPayout => "minimum payout",
             Self::StakeBounds => "stake limits",
             Self::InsufficientBalance => "insufficient balance",
             Self::EdgeRejected => "no edge",
             Self::Blackout => "blackout",
-            Self::BotMaxOpenTrades => "the bot's open-trade limit",
-            Self::BotMaxTradesPerDay => "the bot's daily trade limit",
-            Self::BotDailyLossLimit => "the bot's daily loss limit",
-            Self::BotDailyProfitTarget => "the bot's daily profit target",
-            Self::BotLossStreak => "the bot's losing-streak limit",
+            Self::BotMaxOpenTrades => "bot's open-trade limit",
+            Self::BotMaxTradesPerDay => "bot's daily trade limit",
+            Self::BotDailyLossLimit => "bot's daily loss limit",
+            Self::BotDailyProfitTarget => "bot's daily profit target",
+            Self::BotLossStreak => "bot's losing-streak limit",
             Self::Pause => "pause after wins, losses or trades",
-            Self::SessionLossLimit => "the session's loss limit",
-            Self::SessionProfitTarget => "the session's profit target",
+            Self::SessionLossLimit => "session loss limit",
+            Self::SessionProfitTarget => "session profit target",
             Self::GateClosed => "gate closed",
-            Self::BotSessionLossLimit => "the bot's loss limit of the session",
-            Self::BotSessionProfitTarget => "the bot's profit target of the session",
+            Self::BotSessionLossLimit => "bot's session loss limit",
+            Self::BotSessionProfitTarget => "bot's session profit target",
             Self::BestPayout => "another symbol pays more",
-            Self::RefusedByVenue => "pause after a refusal by the venue",
+            Self::RefusedByVenue => "pause after declined orders",
         }
     }
 
     /// Returns the label and name of the rule with the setting that refuses this bot.
-    /// For example `open-trade limit of all (MaxOpenTrades: max_open_trades = 3)`. A rule without a setting
-    /// returns label and name only.
+    /// For example `total open-trade limit (MaxOpenTrades: max_open_trades = 3)`. Only label and name if the rule has
+    /// no setting.
     pub fn words_within(self, risk: &RiskSettings, bot: &str) -> String {
         self.with_detail(self.words(), self.setting(risk, bot).as_deref().unwrap_or_default())
     }
@@ -258,7 +258,7 @@ impl Rule {
             }
             Self::RefusedByVenue => {
                 let first = count("refused_by_venue_pause_s", risk.refused_by_venue_pause_s);
-                vec![first.map(|first| format!("{first}, doubled with each refusal"))]
+                vec![first.map(|first| format!("{first}, doubled with each further decline"))]
             }
             Self::MaxDrawdown => vec![percent("max_drawdown_percent", risk.max_drawdown_percent)],
             Self::MinPayout => vec![percent("min_payout_percent", risk.min_payout_percent)],
@@ -307,19 +307,19 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn drawdown_and_losing_streak_alone_are_lifted_by_a_person_only() {
+    fn only_drawdown_and_loss_streaks_need_an_operator() {
         let finals: Vec<Rule> = Rule::ALL.into_iter().filter(|rule| rule.is_final()).collect();
         assert_eq!(finals, [Rule::MaxDrawdown, Rule::LossStreak]);
     }
 
     #[test]
-    fn every_rule_has_a_label_of_its_own() {
+    fn rule_labels_are_unique() {
         let labels: BTreeSet<&str> = Rule::ALL.into_iter().map(Rule::label).collect();
         assert_eq!(labels.len(), Rule::ALL.len());
     }
 
     #[test]
-    fn a_refusal_names_the_limit_that_it_comes_from_and_its_figure() {
+    fn refusal_names_its_setting_and_value() {
         let risk: RiskSettings = serde_json::from_value(json!({
             "max_open_trades": 3, "daily_loss_limit_percent": 2.5, "bots": { "btc": { "max_open_trades": 4 } },
             "pauses": [
@@ -328,7 +328,8 @@ mod tests {
             ],
         }))
         .unwrap();
-        let pauses = "600 s of rest after 2 losses in a row of a bot, or rest until the day ends after 3 wins in a row";
+        let pauses = "pause of 600 s after 2 losses in a row of a bot, or pause until the day ends after 3 wins in a \
+                      row";
         for (rule, bot, expected) in [
             (Rule::MaxOpenTrades, "btc", Some("max_open_trades = 3")),
             (Rule::MaxOpenTradesPerSymbol, "btc", Some("max_open_trades_per_symbol = 1")),
@@ -348,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_detail_comes_after_the_name_or_after_the_setting() {
+    fn detail_follows_the_name_or_the_setting() {
         let (rule, risk) = (Rule::StakeBounds, RiskSettings::default());
         for (words, detail, expected) in [
             (rule.words(), "60.00", "stake limits (StakeBounds: 60.00)"),

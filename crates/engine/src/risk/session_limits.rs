@@ -1,7 +1,7 @@
 //! Loss limit and profit target of a session: a run, or each window of the trading hours.
 
 use super::hours::Window;
-use super::money_limits::Bound;
+use super::money_limits::AmountOrPercent;
 use super::{BotLimitSettings, Proposal, Ruling, View, refuse_if};
 use crate::EngineError;
 use crate::settings::is_default;
@@ -11,41 +11,41 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The section `[risk.session]`: limits of a session. 0 turns any of them off.
+/// Section `[risk.session]`: limits of a session. 0 disables a limit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SessionLimitSettings {
-    /// What a session is.
+    /// Definition of a session.
     pub of: SessionSpan,
-    /// No open that could bring the session's loss beyond this amount.
+    /// Maximum loss per session, counting open trades as lost.
     #[schemars(with = "f64")]
     pub loss_limit: Decimal,
-    /// The same in percent of the equity at the session's beginning; where both are given, the tighter holds.
+    /// Maximum loss per session in percent of the equity at its start. The lower limit applies if both are set.
     #[serde(skip_serializing_if = "is_default")]
     pub loss_limit_percent: f64,
-    /// No open once the session's settled profit has reached this amount.
+    /// Settled profit at which trading stops for the session.
     #[schemars(with = "f64")]
     pub profit_target: Decimal,
-    /// The same in percent of the equity at the session's beginning; where both are given, the lower one counts.
+    /// Profit target per session in percent of the equity at its start. The lower target applies if both are set.
     #[serde(skip_serializing_if = "is_default")]
     pub profit_target_percent: f64,
 }
 
-/// What a session is.
+/// Definition of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionSpan {
-    /// From a start of the program to the next one, whatever ended it.
+    /// From one start of the program to the next.
     #[default]
     Run,
-    /// From the beginning of a window of `risk.hours` to that of the next one.
+    /// From the start of one window of `risk.hours` to the start of the next.
     Hours,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SessionLimits {
-    pub(crate) loss_limit: Bound,
-    pub(super) profit_target: Bound,
+    pub(crate) loss_limit: AmountOrPercent,
+    pub(super) profit_target: AmountOrPercent,
     of: SessionSpan,
     pub(crate) is_on: bool,
 }
@@ -75,12 +75,13 @@ impl SessionLimits {
         scale: MoneyScale,
     ) -> Result<Self, EngineError> {
         if settings.of == SessionSpan::Hours && hours.is_empty() {
-            let problem = "a session of \"hours\" begins with each window of risk.hours, and there is none: give the trading hours, or \
-                           take of = \"run\"";
+            let problem = "sessions of \"hours\" need trading hours. Set risk.hours, or use of = \"run\"";
             return Err(EngineError::setting("risk.session.of", problem));
         }
         let own = settings;
-        let bound = |(most, share), key: &str| Bound::new(scale, most, share, &format!("risk.session.{key}"));
+        let bound = |(most, share), key: &str| {
+            AmountOrPercent::new(scale, most, share, &format!("risk.session.{key}"))
+        };
         Ok(Self {
             loss_limit: bound((own.loss_limit, own.loss_limit_percent), "loss_limit")?,
             profit_target: bound((own.profit_target, own.profit_target_percent), "profit_target")?,
@@ -89,15 +90,15 @@ impl SessionLimits {
         })
     }
 
-    pub(crate) fn is_of_hours(&self) -> bool {
+    pub(crate) fn spans_hours(&self) -> bool {
         self.is_on && self.of == SessionSpan::Hours
     }
 
-    pub(crate) fn is_of_runs(&self) -> bool {
+    pub(crate) fn spans_runs(&self) -> bool {
         self.is_on && self.of == SessionSpan::Run
     }
 
-    pub(crate) fn has_sessions_of(&self, other: &Self) -> bool {
+    pub(crate) fn has_same_sessions(&self, other: &Self) -> bool {
         (self.is_on, self.of) == (other.is_on, other.of)
     }
 }
@@ -107,7 +108,7 @@ impl SessionTally {
         *self = Self { profit: Money::ZERO, equity, end, shortage };
     }
 
-    pub(crate) fn begin_anew(&mut self, (equity, shortage): (Money, Money)) {
+    pub(crate) fn restart(&mut self, (equity, shortage): (Money, Money)) {
         (self.profit, self.equity, self.shortage) = (Money::ZERO, equity, shortage);
     }
 
@@ -131,7 +132,7 @@ pub(super) fn check_session_loss_limit(proposal: &Proposal<'_>, view: View<'_>) 
         return Ruling::Pass;
     }
     let session = view.state.session;
-    let Some(limit) = view.limits.session.loss_limit.of(session.equity) else { return Ruling::Pass };
+    let Some(limit) = view.limits.session.loss_limit.at(session.equity) else { return Ruling::Pass };
     let result = session.result(view.ledger.shortage());
     refuse_if(result - view.ledger.open_stakes() - proposal.stake < -limit)
 }
@@ -141,7 +142,7 @@ pub(super) fn check_session_profit_target(_proposal: &Proposal<'_>, view: View<'
         return Ruling::Pass;
     }
     let session = view.state.session;
-    let target = view.limits.session.profit_target.of(session.equity);
+    let target = view.limits.session.profit_target.at(session.equity);
     refuse_if(target.is_some_and(|target| session.profit >= target))
 }
 
@@ -151,7 +152,7 @@ mod tests {
     use super::super::testing::Situation;
     use super::*;
 
-    /// A session that began with 2,000.00 and has earned this; the stake is 10.00.
+    /// Judges a stake of 10.00 in a session that began with 2,000.00 and has earned `profit`.
     fn ask(check: Check, limits: &SessionLimitSettings, profit: i64, open: i64) -> Ruling {
         let mut situation = Situation::with(|risk| risk.session = limits.clone());
         situation.state.session.begin((Money::from_minor(200_000), Money::ZERO), None);
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_of_the_session_open_stakes_and_this_stake_stay_within_the_tighter_limit() {
+    fn session_losses_with_open_stakes_and_this_stake_stay_within_the_lower_limit() {
         let none = SessionLimitSettings::default();
         let amount = SessionLimitSettings { loss_limit: Decimal::from(50), ..none.clone() };
         let both = SessionLimitSettings { loss_limit_percent: 2.0, ..amount.clone() };
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reached_target_of_the_session_refuses() {
+    fn rejects_opens_once_session_target_is_reached() {
         let limits = SessionLimitSettings {
             profit_target: Decimal::from(50),
             profit_target_percent: 1.5,

@@ -11,119 +11,119 @@ use std::collections::BTreeMap;
 
 const REFUSAL_PAUSE_S: u32 = 60;
 
-/// The rules before every open. 0 turns any limit off.
+/// Risk limits, checked before every trade. 0 disables a limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a setting")]
 pub struct RiskSettings {
-    /// Most trades open together.
+    /// Maximum number of open trades.
     pub max_open_trades: u32,
-    /// Most trades open together on one symbol.
+    /// Maximum number of open trades per symbol.
     pub max_open_trades_per_symbol: u32,
-    /// Most trades within any 60 minutes.
+    /// Maximum number of trades within any 60 minutes.
     pub max_trades_per_hour: u32,
-    /// Most trades in a day.
+    /// Maximum number of trades per day.
     pub max_trades_per_day: u32,
-    /// No open that could bring the day's loss beyond this amount.
+    /// Maximum loss per day, counting open trades as lost.
     #[schemars(with = "f64")]
     pub daily_loss_limit: Decimal,
-    /// The same in percent of the equity at the day's beginning; where both are given, the tighter holds.
+    /// Maximum loss per day in percent of the equity at the day's start. The lower limit applies if both are set.
     #[serde(skip_serializing_if = "is_default")]
     pub daily_loss_limit_percent: f64,
-    /// No open once the day's settled profit has reached this amount.
+    /// Settled profit at which trading stops for the day.
     #[schemars(with = "f64")]
     pub daily_profit_target: Decimal,
-    /// The same in percent of the equity at the day's beginning; where both are given, the lower one counts.
+    /// Profit target per day in percent of the equity at the day's start. The lower target applies if both are set.
     #[serde(skip_serializing_if = "is_default")]
     pub daily_profit_target_percent: f64,
-    /// Limits of a session: of a run, or of a window of the hours.
+    /// Limits per session. A session is a run, or a window of the trading hours.
     #[serde(skip_serializing_if = "SessionLimitSettings::is_none")]
     pub session: SessionLimitSettings,
-    /// No open that could bring equity this many percent below its peak.
+    /// Maximum drawdown in percent of the equity peak, counting open trades as lost.
     pub max_drawdown_percent: f64,
-    /// No open after this many losses in a row.
+    /// Number of consecutive losses after which trading stops until it is resumed manually.
     pub max_loss_streak: u32,
-    /// Seconds without opens after any loss.
+    /// Cooldown after each loss, in seconds.
     pub cooldown_after_loss_s: u32,
-    /// After this many losses in a row, `cooldown_after_losses_s` applies.
+    /// Number of consecutive losses that starts the cooldown of `cooldown_after_losses_s`.
     pub cooldown_after_losses: u32,
-    /// Seconds without opens after `cooldown_after_losses` losses in a row.
+    /// Cooldown after `cooldown_after_losses` consecutive losses, in seconds.
     pub cooldown_after_losses_s: u32,
-    /// Whether a cooldown rests only the symbol that lost, or all.
+    /// Scope of a cooldown: all symbols, or only the symbol of the loss.
     pub cooldown_scope: CooldownScope,
     /// Pauses after a number of wins, losses or trades.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pauses: Vec<PauseSettings>,
-    /// Seconds without opens after the venue refused an order, doubled with each further refusal up to an hour; of the symbol, or of
-    /// all where the reason concerns the account.
+    /// Pause after the venue declined an order, in seconds. It doubles with each further decline, up to an hour. It
+    /// applies to the symbol, or to all symbols if the reason concerns the account.
     #[serde(skip_serializing_if = "is_usual_refusal_pause")]
     pub refused_by_venue_pause_s: u32,
-    /// No open on a symbol that pays less than this percent.
+    /// Minimum payout, in percent of the stake.
     pub min_payout_percent: f64,
-    /// The same for single symbols, in place of it: `{ EURUSD = 85.0 }`.
+    /// Per-symbol overrides of `min_payout_percent`, such as `{ EURUSD = 85.0 }`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub min_payout_percent_by_symbol: BTreeMap<String, f64>,
-    /// Symbols of which only the one that pays best is traded: a signal of one is refused while another's last known payout is higher.
+    /// Symbols of which only the one with the highest last known payout is traded. Signals on the others are rejected.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub best_payout_of: Vec<String>,
-    /// A payout seen longer ago than this is unknown, in seconds.
+    /// Maximum age of a known payout, in seconds. Older payouts count as unknown.
     pub payout_max_age_s: u32,
-    /// No open when the last candle closed more than this many intervals ago.
+    /// Maximum age of the last candle, in intervals since its close.
     pub stale_after_intervals: u32,
-    /// No open on a signal older than this, or than half the interval if that is smaller, in milliseconds.
+    /// Maximum age of a signal, in milliseconds. At most half the candle interval is allowed.
     pub max_signal_delay_ms: u32,
     /// Whether trades in both directions may be open on one symbol.
     pub allow_opposite: bool,
-    /// Whether two trades of one direction and close time may be open on one symbol.
+    /// Whether two trades with the same symbol, direction and close time may be open.
     pub allow_duplicate: bool,
-    /// No open when our clock and the venue's differ by more than this, in milliseconds.
+    /// Maximum difference between the local clock and that of the venue, in milliseconds.
     pub max_clock_skew_ms: u32,
-    /// Trading hours; none means always.
+    /// Trading hours. Trading is always allowed if the list is empty.
     pub hours: Vec<Hours>,
-    /// A file of dated spans in which no trade is opened, such as those around news: CSV with the header `from,to,symbols,reason`.
+    /// CSV file of periods without new trades, such as around news. Its header is `from,to,symbols,reason`.
     #[serde(skip_serializing_if = "Blackouts::is_none")]
     pub blackouts: Blackouts,
-    /// Limits of single bots, by their names, beside those of the run.
+    /// Per-bot limits by bot name, in addition to those of the run.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub bots: BTreeMap<String, BotLimitSettings>,
-    /// When the day of the daily limits begins, `HH:MM`.
+    /// Start of the day for daily limits, as `HH:MM`.
     pub day_start: String,
-    /// The time zone of `day_start`, such as `UTC` or `Europe/London`.
+    /// Time zone of `day_start`, such as `UTC` or `Europe/London`.
     pub day_timezone: String,
-    /// The smallest stake.
+    /// Minimum stake.
     #[schemars(with = "f64")]
     pub min_stake: Decimal,
-    /// The largest stake.
+    /// Maximum stake.
     #[schemars(with = "f64")]
     pub max_stake: Decimal,
-    /// Stakes are rounded down to a multiple of this.
+    /// Step to which stakes are rounded down.
     #[schemars(with = "f64")]
     pub stake_step: Decimal,
-    /// The largest stake in percent of the free balance.
+    /// Maximum stake in percent of the free balance.
     pub max_stake_percent: f64,
-    /// Whether a stake above `max_stake` or `max_stake_percent` is reduced to it instead of refused.
+    /// Whether a stake above `max_stake` or `max_stake_percent` is reduced to the maximum instead of rejected.
     #[serde(skip_serializing_if = "is_default")]
     pub cap_stakes: bool,
-    /// Whether a bot whose edge is ruled out may open no more.
+    /// Whether a bot stops trading once its edge is ruled out.
     pub enforce_verdict: bool,
-    /// What is fixed before the first trade of a verdict.
+    /// Parameters of the edge verdict, fixed before its first trade.
     pub verdict: VerdictSettings,
-    /// No start with ladders that are ruined with more than this probability within `ruin_horizon_trades`.
+    /// Maximum risk of ruin of all ladders within `ruin_horizon_trades`, from 0 to 1. A run above it does not start.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub max_ruin_probability: f64,
-    /// How many trades ahead ruin is looked for.
+    /// Number of trades over which the risk of ruin is calculated.
     #[schemars(range(min = 1, max = 100_000))]
     pub ruin_horizon_trades: u32,
 }
 
-/// Whom a cooldown rests.
+/// Scope of a cooldown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CooldownScope {
-    /// Every bot.
+    /// All bots.
     #[default]
     All,
-    /// Only bots on the symbol that lost.
+    /// Only bots on the symbol of the loss.
     Symbol,
 }
 
@@ -179,33 +179,33 @@ const fn is_usual_refusal_pause(seconds: &u32) -> bool {
     *seconds == REFUSAL_PAUSE_S
 }
 
-/// The errors that a verdict may make and the edge that it looks for. A change lets the verdict of every bot begin anew.
+/// Error rates and target edge of the edge verdict. A change resets the verdict of every bot.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VerdictSettings {
-    /// The most probable wrong *edge shown*.
+    /// Maximum probability of a wrong *edge shown* verdict.
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub alpha: f64,
-    /// The most probable wrong *no edge*.
+    /// Maximum probability of a wrong *no edge* verdict.
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub beta: f64,
-    /// The edge that is worth finding, as a return per unit of stake.
+    /// Smallest edge worth finding, as a return per unit of stake.
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
     pub delta: f64,
-    /// How much the notional accounts stake.
+    /// Staking rule of the notional accounts.
     pub lambda: LambdaRule,
-    /// After *edge shown*: the mean number of trades to a false alarm that an edge of `delta` or more is no longer held, while it
-    /// is; 0 watches nothing, as does a journal that does not say. A change restarts no verdict.
+    /// Mean number of trades before a false *edge no longer held* alarm, after *edge shown*. 0 disables the watch, as
+    /// does a journal without this value. A change does not reset the verdicts.
     #[serde(default)]
     pub watch_trades: u64,
 }
 
-/// How much the notional accounts of a verdict stake; a rule that changes gets another name.
+/// Staking rule of a verdict's notional accounts. A changed rule gets a new name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LambdaRule {
-    /// The Kelly fractions of four edges from 1.1 to 6.5 `delta`, each of a part of its own. `shrunk_kelly400`, the rule of
-    /// earlier versions, is read as this one: what it judged stands in its journals, and every verdict begins anew.
+    /// Kelly fractions of four edges from 1.1 to 6.5 `delta`, each on its own part of the account. `shrunk_kelly400` of
+    /// earlier versions is accepted as an alias, and every verdict restarts.
     #[default]
     #[serde(alias = "shrunk_kelly400")]
     FixedFractions,
@@ -234,19 +234,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_defaults_are_the_plan_of_the_statistics() {
+    fn default_settings_match_default_plan() {
         assert_eq!(VerdictSettings::default().to_plan().unwrap(), EdgeTestPlan::default());
     }
 
     #[test]
-    fn the_rule_of_earlier_versions_is_read_and_written_as_the_one_that_is_used() {
+    fn reads_staking_rule_of_earlier_versions_as_fixed_fractions() {
         let read: VerdictSettings = serde_json::from_str(r#"{"lambda":"shrunk_kelly400"}"#).unwrap();
         assert_eq!(read, VerdictSettings { watch_trades: 0, ..VerdictSettings::default() });
         assert!(serde_json::to_string(&read).unwrap().contains("fixed_fractions"));
     }
 
     #[test]
-    fn a_plan_that_cannot_be_kept_is_refused_with_its_key() {
+    fn invalid_plan_error_names_its_key() {
         for (alpha, beta, delta) in
             [(0.0, 0.05, 0.04), (0.05, 1.0, 0.04), (0.05, 0.05, 0.0), (0.05, 0.05, 1.5)]
         {

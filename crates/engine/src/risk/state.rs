@@ -13,7 +13,7 @@ use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-const USUAL_TRADES_PER_HOUR: usize = 1_024;
+const TYPICAL_TRADES_PER_HOUR: usize = 1_024;
 
 /// Folded from events. Its size is bounded by the number of symbols and the limits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -63,7 +63,7 @@ impl RiskState {
             halted: false,
             suspended: false,
             skew: Millis::ZERO,
-            recent: VecDeque::with_capacity(limits.max_trades_per_hour.min(USUAL_TRADES_PER_HOUR)),
+            recent: VecDeque::with_capacity(limits.max_trades_per_hour.min(TYPICAL_TRADES_PER_HOUR)),
             day_start: Millis::new(i64::MIN),
             trades_today: 0,
             symbols: vec![SymbolState::NEW; symbols],
@@ -162,7 +162,7 @@ impl RiskState {
         }
         if limits.max_trades_per_hour > 0 {
             let place = self.recent.partition_point(|time| *time <= decided);
-            // It may be one more than the limit: none of the others is forgotten for it.
+            // The list may exceed the limit by one, because no other trade is dropped for this one.
             self.recent.insert(place, decided);
         }
     }
@@ -195,7 +195,7 @@ impl RiskState {
         }
     }
 
-    pub(crate) fn earn_of_bot(&mut self, bot: BotId, profit: Money) {
+    pub(crate) fn add_bot_profit(&mut self, bot: BotId, profit: Money) {
         if let Some(bot) = self.bots.get_mut(bot.index()) {
             bot.day_profit += profit;
         }
@@ -233,12 +233,12 @@ impl RiskState {
         self.bots.iter_mut().for_each(|bot| bot.session_profit = Money::ZERO);
     }
 
-    pub(crate) fn begin_session_anew(&mut self, money: (Money, Money)) {
-        self.session.begin_anew(money);
+    pub(crate) fn restart_session(&mut self, money: (Money, Money)) {
+        self.session.restart(money);
         self.bots.iter_mut().for_each(|bot| bot.session_profit = Money::ZERO);
     }
 
-    pub(crate) fn earn_in_session(&mut self, bot: BotId, profit: Money) {
+    pub(crate) fn add_session_profit(&mut self, bot: BotId, profit: Money) {
         self.session.profit += profit;
         if let Some(bot) = self.bots.get_mut(bot.index()) {
             bot.session_profit += profit;
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trade_of_yesterday_is_neither_taken_off_today_nor_added_to_it() {
+    fn corrections_of_yesterdays_trades_do_not_change_todays_count() {
         let limits = limits(|_| {});
         let mut state = RiskState::new(&limits, 1);
         state.open_day(at(1_000));
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn trades_are_remembered_for_an_hour_in_their_order_and_only_where_they_are_limited() {
+    fn trades_are_stored_in_order_for_an_hour_and_only_if_limited() {
         let hour = Millis::HOUR.get();
         for (limit, expected) in [(2, &[1, hour, hour][..]), (0, &[])] {
             let limits = limits(|risk| risk.max_trades_per_hour = limit);
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payout_stands_until_a_later_one_is_seen_or_it_is_too_old() {
+    fn payout_is_valid_until_a_later_one_or_its_maximum_age() {
         let paid = |percent: u32| Payout::from_parts(percent * 10_000).unwrap();
         let mut state = RiskState::new(&limits(|_| {}), 1);
         let mut check = |percent: u32, seen: i64, expected: u32| {
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_ends_with_its_own_intent_or_with_a_payout() {
+    fn probe_ends_with_its_intent_or_a_payout() {
         let mut state = RiskState::new(&limits(|_| {}), 1);
         let [probe, other] = [1, 2].map(IntentId::new);
         state.begin_probe(SYMBOL, probe);
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_symbols_that_come_later_and_what_is_known_stays() {
+    fn later_symbols_are_added_without_losing_state() {
         let mut state = RiskState::new(&limits(|_| {}), 1);
         let (second, payout) = (SymbolId::new(1).unwrap(), Payout::from_parts(850_000).unwrap());
         state.begin_probe(SYMBOL, IntentId::new(1));

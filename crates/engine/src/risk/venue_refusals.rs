@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_in_flight_together_count_once_and_reasons_count_apart() {
+    fn concurrent_orders_count_once_and_reasons_count_separately() {
         let mut refusals = VenueRefusals::default();
         let reason = RefusalReason::TradesPerMinute;
         refusals.record(reason, SYMBOL, at(0), at(2));
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn an_accepted_order_forgets_what_came_before_its_decision() {
+    fn accepted_order_clears_refusals_before_its_decision() {
         let mut refusals = VenueRefusals::default();
         refusals.record(RefusalReason::SymbolInactive, SYMBOL, at(0), at(2));
         refusals.record(RefusalReason::SymbolInactive, other(), at(0), at(2));
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(refusals.paused_until(other(), MINUTE), at(62));
     }
 
-    /// Asks `wait_ms` after so many refusals in a row, with a first pause of so many seconds.
+    /// Checks the rule `wait_ms` after a number of consecutive refusals, with a first pause of `first_s`.
     fn ask(reason: RefusalReason, refusals: i64, (first_s, wait_ms): (u32, i64)) -> [Ruling; 2] {
         let mut situation = Situation::with(|risk| risk.refused_by_venue_pause_s = first_s);
         let last = situation.proposal.at - Millis::new(wait_ms);

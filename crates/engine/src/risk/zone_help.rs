@@ -109,7 +109,7 @@ mod tests {
     use chrono::{Offset as _, TimeZone as _};
 
     #[test]
-    fn of_a_zone_without_summer_time_the_city_is_named_that_shares_its_winter() {
+    fn note_on_zone_without_dst_names_a_city_with_the_same_winter_time() {
         let hours = |zone: &str, date: &str| {
             let noon = format!("{date}T12:00:00").parse().unwrap();
             zone.parse::<Tz>().unwrap().offset_from_utc_datetime(&noon).fix().local_minus_utc() / 3_600
@@ -120,7 +120,7 @@ mod tests {
             assert_eq!([zone, city].map(|zone| hours(zone, "2026-01-05")), [winter, winter], "{note}");
             assert_eq!([zone, city].map(|zone| hours(zone, "2026-07-06")), [winter, winter + 1], "{note}");
         }
-        // Hawaii has none, and EST5EDT is put forward as New York is.
+        // Hawaii has no daylight saving time, and EST5EDT follows New York.
         for zone in ["HST", "EST5EDT", "America/New_York", "UTC", "Etc/GMT+5"] {
             assert_eq!(without_summer_time(zone), None, "{zone}");
         }
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_distance_from_utc_is_the_zone_of_that_distance() {
+    fn parses_offsets_from_utc() {
         let noon = "2026-07-06T12:00:00".parse().unwrap();
         let minutes = |zone: Tz| zone.offset_from_utc_datetime(&noon).fix().local_minus_utc() / 60;
         for (text, expected) in [
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_in_the_name_of_a_zone_is_mended() {
+    fn suggests_zone_for_a_misspelt_name() {
         for (slip, zone) in [
             ("London", "Europe/London"),
             ("Asia/Tokio", "Asia/Tokyo"),

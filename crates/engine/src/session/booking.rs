@@ -17,7 +17,7 @@ impl Session {
         }
         let Some(payout) = opened.payout else { return };
         self.state.record_payout(symbol, payout, at);
-        // As in a book: of several answers the first counts.
+        // Like in the book, only the first of several replies counts.
         let is_first = self.intents.is_first_payout(opened.intent);
         if let Some(verdict) = self.verdict_mut(bot).filter(|_| is_first) {
             verdict.on_answered(opened.intent, symbol, payout);
@@ -67,7 +67,7 @@ impl Session {
             verdict.on_left_out(intent.id);
         }
         if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
-            bot.stake.left_out(intent.id);
+            bot.stake.on_unopened(intent.id);
         }
     }
 
@@ -88,7 +88,7 @@ impl Session {
         if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
             bot.on_settled(&Settlement { direction, decision_time, outcome, profit });
         }
-        // Nearly always there is none; an `Option<Action>` would be copied all the same.
+        // Usually there is no verdict, but an `Option<Action>` would be copied anyway.
         if let Some(judgement) = judgement {
             actions.push(Action::Verdict(judgement));
         }
@@ -99,7 +99,7 @@ impl Session {
         self.reinstate(settled.intent);
         let intent = self.intents.settle(settled.intent)?;
         if let Some(payout) = settled.payout {
-            // It was this when the trade opened, which the reply to the open may not have said.
+            // The payout applied when the trade opened, but the reply may have omitted it.
             self.state.record_payout(intent.symbol, payout, intent.decision_time);
         }
         let end = (settled.outcome, settled.profit, settled.payout);
@@ -118,7 +118,7 @@ impl Session {
         at: Millis,
     ) {
         self.ledger.count_outcome(outcome);
-        self.earn_in_session(bot, profit);
+        self.add_session_profit(bot, profit);
         self.state.count_outcome(symbol, outcome);
         self.state.count_bot_end(bot, profit, outcome);
         if self.limits.cools_down() && outcome == Outcome::Lost {
@@ -130,7 +130,7 @@ impl Session {
         }
         if let Some(bot) = self.bots.get_mut(bot.index()) {
             bot.give_up_missed_level(at);
-            bot.stake.settled(intent, (outcome, profit, payout));
+            bot.stake.on_settled(intent, (outcome, profit, payout));
             bot.on_ended(direction, at);
         }
     }
@@ -146,7 +146,7 @@ impl Session {
         let whose = (terms.intent(), terms.bot(), terms.symbol());
         let bet = (terms.direction(), terms.stake());
         let close = nominal_close(terms.expiry(), self.departure(terms));
-        if self.intents.take_back(Intent::sent(whose, bet, (terms.decision_time(), close))) {
+        if self.intents.restore_unfinished(Intent::sent(whose, bet, (terms.decision_time(), close))) {
             self.ledger.reserve(terms.stake());
             self.state.recount_trade(&self.limits, terms.decision_time());
             self.state.recount_bot_trade(terms.bot(), terms.decision_time());

@@ -8,9 +8,9 @@ use crate::risk::Probe;
 use crate::{EngineError, Event, EventKind, OrderTerms, Recorded, SessionSettings, Settled, SymbolId};
 use candlewick_sdk::{Candle, Millis, Signal, Strategy, Symbol};
 
-struct Silent;
+struct NoOpStrategy;
 
-impl Strategy for Silent {
+impl Strategy for NoOpStrategy {
     fn warmup(&self) -> usize {
         0
     }
@@ -23,7 +23,7 @@ impl Strategy for Silent {
 impl Session {
     /// Creates a Session whose bots have no-op strategies.
     pub fn silent(settings: &SessionSettings) -> Result<Self, EngineError> {
-        let strategies = settings.bots.iter().map(|_| Box::new(Silent) as Box<dyn Strategy>);
+        let strategies = settings.bots.iter().map(|_| Box::new(NoOpStrategy) as Box<dyn Strategy>);
         Self::new(settings, strategies.collect())
     }
 
@@ -33,19 +33,19 @@ impl Session {
         match recorded {
             Recorded::Refuse | Recorded::Verdict => {}
             Recorded::Open(approved) => {
-                self.keep_checkpoint(approved.decision_time());
+                self.save_checkpoint(approved.decision_time());
                 self.recall_open(approved.terms());
                 self.keep(Entry::Open(*approved.terms()));
             }
             Recorded::DayOpened { start } => {
-                self.keep_checkpoint(*start);
+                self.save_checkpoint(*start);
                 self.recall_day(*start);
                 self.keep(Entry::Day(*start));
             }
             Recorded::Event(event) => {
-                self.keep_checkpoint(event.at);
+                self.save_checkpoint(event.at);
                 self.recall_event(event);
-                self.keep_event(event);
+                self.record_for_correction(event);
             }
         }
     }
@@ -60,15 +60,15 @@ impl Session {
         }
         if let Some(bot) = self.bots.get_mut(terms.bot().index()) {
             bot.give_up_missed_level(at);
-            bot.stake.decided(terms.intent());
+            bot.stake.on_decided(terms.intent());
             bot.on_decided(terms.expiry());
         }
-        if Probe::of(&self.limits, &self.state, terms.symbol(), at) == Probe::Needed {
+        if Probe::for_symbol(&self.limits, &self.state, terms.symbol(), at) == Probe::Needed {
             self.begin_probe((terms.bot(), terms.symbol(), terms.intent()), terms.stake());
         } else {
-            self.place_ladder(terms.bot());
+            self.round_ladder(terms.bot());
         }
-        // Last: a ladder is placed by what was free at the decision.
+        // Last, because a ladder is rounded with the balance free at the decision.
         self.ledger.reserve(terms.stake());
     }
 

@@ -1,6 +1,6 @@
 //! The recent past of a Session, and the correction of a settled result by a refold of it.
 //!
-//! Only live runs, their replays and the fold of a journal keep it. It covers at least [`SPAN`], or
+//! Only live runs, their replays and the fold of a journal keep it. It covers at least [`HISTORY_SPAN`], or
 //! the last [`MAX_SETTLEMENTS`] settlements.
 
 use super::Session;
@@ -15,7 +15,7 @@ use crate::{
 };
 use candlewick_sdk::{Millis, Money, Outcome};
 
-const SPAN: Millis = Millis::new(25 * Millis::HOUR.get());
+const HISTORY_SPAN: Millis = Millis::new(25 * Millis::HOUR.get());
 
 const MAX_SETTLEMENTS: usize = 20_000;
 
@@ -60,7 +60,7 @@ impl Segment {
     }
 
     fn is_full(&self, at: Millis) -> bool {
-        self.settlements >= MAX_SETTLEMENTS || at - self.began >= SPAN
+        self.settlements >= MAX_SETTLEMENTS || at - self.began >= HISTORY_SPAN
     }
 }
 
@@ -69,7 +69,7 @@ impl History {
         let mut segments = self.segments.iter_mut().enumerate();
         segments.find_map(|(place, segment)| {
             let settlement = segment.entries.iter_mut().find_map(|entry| settlement_of(entry, intent))?;
-            *settlement = result_put_into(settlement, intent, result);
+            *settlement = replace_result(settlement, intent, result);
             Some(place)
         })
     }
@@ -94,7 +94,7 @@ const fn settled_intent(kind: &EventKind) -> Option<IntentId> {
     }
 }
 
-const fn result_put_into(
+const fn replace_result(
     settlement: &EventKind,
     intent: IntentId,
     (outcome, profit): (Outcome, Money),
@@ -105,7 +105,7 @@ const fn result_put_into(
     }
 }
 
-/// Returns whether an event affects the fold. Readings that hold only until the next one do not.
+/// Returns whether an event affects the fold. Readings that only apply until the next one do not.
 const fn is_folded(kind: &EventKind) -> bool {
     !matches!(
         kind,
@@ -123,9 +123,9 @@ impl Session {
     /// For live runs and their replays.
     pub fn handle_recorded(&mut self, event: &Event, actions: &mut Vec<Action>) {
         let first = actions.len();
-        self.keep_checkpoint(event.at);
+        self.save_checkpoint(event.at);
         self.handle(event, actions);
-        self.keep_event(event);
+        self.record_for_correction(event);
         for action in &actions[first..] {
             match action {
                 Action::Open(approved) => self.keep(Entry::Open(*approved.terms())),
@@ -135,7 +135,7 @@ impl Session {
         }
     }
 
-    pub(super) fn keep_checkpoint(&mut self, at: Millis) {
+    pub(super) fn save_checkpoint(&mut self, at: Millis) {
         let is_due = self
             .history
             .as_ref()
@@ -150,7 +150,7 @@ impl Session {
         }
     }
 
-    pub(super) fn keep_event(&mut self, event: &Event) {
+    pub(super) fn record_for_correction(&mut self, event: &Event) {
         if !is_folded(&event.kind) {
             return;
         }
@@ -162,7 +162,7 @@ impl Session {
         });
     }
 
-    pub(super) const fn keeps_history(&self) -> bool {
+    pub(super) const fn records_history(&self) -> bool {
         self.history.is_some()
     }
 
@@ -195,7 +195,7 @@ impl Session {
     }
 
     /// Restores a checkpoint. Strategies, candles, signals from outside and names are unaffected.
-    fn return_to(&mut self, checkpoint: &Checkpoint) {
+    fn restore_checkpoint(&mut self, checkpoint: &Checkpoint) {
         for (bot, (stake, verdict, reentry)) in self.bots.iter_mut().zip(&checkpoint.bots) {
             (bot.stake, *bot.verdict, bot.reentry) = (stake.clone(), verdict.clone(), reentry.clone());
         }
@@ -246,7 +246,7 @@ impl Session {
         let (wallet, skew) = (self.ledger.wallet(), self.state.skew);
         for (place, segment) in history.segments.iter_mut().enumerate().skip(first) {
             if place == first {
-                self.return_to(&segment.checkpoint);
+                self.restore_checkpoint(&segment.checkpoint);
             } else {
                 segment.checkpoint = self.checkpoint();
             }

@@ -16,18 +16,18 @@ impl Session {
     pub fn prepare_reload(&mut self, risk: &RiskSettings) -> Result<(), EngineError> {
         self.prepared = None;
         let limits = Limits::new(risk, self.money_scale)?;
-        if !self.limits.has_day_of(&limits) {
-            let problem = "the day that has begun keeps its bounds: restart the bot with the new ones";
+        if !self.limits.has_same_day(&limits) {
+            let problem = "the start of the day cannot change during a run. Restart the bot to apply it";
             return Err(EngineError::setting("risk.day_start", problem));
         }
-        if !self.limits.session.has_sessions_of(&limits.session) {
-            let problem = "the session that has begun goes on, and where none was limited none was counted: restart the bot to count others";
+        if !self.limits.session.has_same_sessions(&limits.session) {
+            let problem = "session limits cannot be enabled or redefined during a run. Restart the bot";
             return Err(EngineError::setting("risk.session.of", problem));
         }
         if limits.counts_hours() && !self.limits.counts_hours() {
             let problem = format!(
-                "0 cannot become {} while the bot runs, because the trades of the last hour were not counted: restart the bot \
-                 with it",
+                "cannot change from 0 to {} during a run, because trades of the last hour were not counted. Restart \
+                 the bot to apply it",
                 risk.max_trades_per_hour
             );
             return Err(EngineError::setting("risk.max_trades_per_hour", problem));
@@ -49,23 +49,23 @@ impl Session {
     pub(super) fn reload(&mut self) {
         let Some(limits) = self.prepared.take() else { return };
         self.limits = *limits;
-        self.limits.take_places(&self.names, &self.symbols);
-        // Symbols that only earlier runs traded count no more than at the start.
+        self.limits.bind_ids(&self.names, &self.symbols);
+        // Symbols that only earlier runs traded are ignored, as at the start.
         let mut symbols = Vec::new();
         for series in &self.series {
             position_or_push(&mut symbols, series.symbol);
         }
-        self.together = self.limits.most_together(symbols.len());
+        self.together = self.limits.max_concurrent(symbols.len());
     }
 
     pub(super) fn begin_session_of_run(&mut self) {
-        if self.limits.session.is_of_runs() {
+        if self.limits.session.spans_runs() {
             self.state.begin_session(self.ledger.session_start(), None);
         }
     }
 
     pub(super) fn begin_session_of_hours(&mut self, now: Millis) {
-        if self.limits.session.is_of_hours() && now >= self.state.session.end() {
+        if self.limits.session.spans_hours() && now >= self.state.session.end() {
             let end = self.limits.session_end(now);
             self.state.begin_session(self.ledger.session_start(), Some(end));
         }
@@ -73,14 +73,14 @@ impl Session {
 
     pub(super) fn resume_session(&mut self) {
         if self.limits.session.is_on {
-            self.state.begin_session_anew(self.ledger.session_start());
+            self.state.restart_session(self.ledger.session_start());
         }
     }
 
     #[inline]
-    pub(super) fn earn_in_session(&mut self, bot: BotId, profit: Money) {
+    pub(super) fn add_session_profit(&mut self, bot: BotId, profit: Money) {
         if self.limits.session.is_on {
-            self.state.earn_in_session(bot, profit);
+            self.state.add_session_profit(bot, profit);
         }
     }
 
@@ -99,7 +99,7 @@ impl Session {
     }
 
     pub(super) fn next_due(&self) -> Millis {
-        let session = self.limits.session.is_of_hours().then(|| self.state.session.end());
+        let session = self.limits.session.spans_hours().then(|| self.state.session.end());
         self.intents.next_release().min(session.unwrap_or(Millis::MAX))
     }
 }

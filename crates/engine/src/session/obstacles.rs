@@ -57,7 +57,7 @@ impl Session {
     /// A probe stakes the minimum because the payout is unknown.
     pub fn next_stake(&self, bot: BotId, at: Millis) -> Option<(Money, bool)> {
         let own = self.bots.get(bot.index())?;
-        let probe = Probe::of(&self.limits, &self.state, own.symbol, at);
+        let probe = Probe::for_symbol(&self.limits, &self.state, own.symbol, at);
         Some((self.stake(own, probe, at), probe == Probe::Needed))
     }
 
@@ -103,7 +103,7 @@ impl Session {
     fn present_proposal(&self, id: BotId, now: Millis) -> Proposal<'static> {
         let bot = &self.bots[id.index()];
         let any = self.any_proposal(id, now);
-        // Bots of a Session without candles are taken to have a fresh one.
+        // Without candles, assume a fresh one.
         let last_close = if bot.last_close.get() > 0 { bot.last_close.min(now) } else { now };
         let stake = self.next_stake(id, now).map_or(any.stake, |(stake, _)| stake);
         Proposal { stake, last_close, is_virtual: bot.strategy.is_gate_closed(), ..any }
@@ -202,11 +202,11 @@ impl Session {
         if stake < least {
             return is_settled.then_some((StakeBound::MinStake, least));
         }
-        let own = self.names.get(id.index()).and_then(|name| limits.daily_loss_of(name, equity));
+        let own = self.names.get(id.index()).and_then(|name| limits.max_daily_loss(name, equity));
         let bounds = [
             (StakeBound::MaxStake, limits.largest_stake(), true),
             (StakeBound::MaxStakePercent, limits.share_of(free), is_settled),
-            (StakeBound::DailyLossLimit, limits.daily_loss_limit.of(equity), is_settled),
+            (StakeBound::DailyLossLimit, limits.daily_loss_limit.at(equity), is_settled),
             (StakeBound::BotDailyLossLimit, own, is_settled),
             (StakeBound::FreeBalance, Some(free), is_settled),
         ];
@@ -232,7 +232,7 @@ impl Refusal {
                 let (left, stake) = (scale.format(left), scale.format(stake));
                 let limit = if self.rule == Rule::InsufficientBalance { "free balance" } else { label };
                 if bots > 1 {
-                    format!("no stake fits the {limit} any more ({left} left, smallest {stake})")
+                    format!("no stake fits the {limit} any more ({left} left, minimum {stake})")
                 } else {
                     format!("the next stake of {stake} does not fit the {limit} any more ({left} left)")
                 }

@@ -122,7 +122,7 @@ impl Session {
         let SessionSnapshot { bots, symbols, shared, state, .. } = snapshot;
         for (own, kept) in self.bots.iter_mut().zip(bots) {
             let is_same = own.reentry.is_some() == kept.reentry.is_some();
-            if !is_same || !own.stake.go_on_from(kept.stake) {
+            if !is_same || !own.stake.resume_from(kept.stake) {
                 return Err(RestoreError::OtherSettings { what: "stakes" });
             }
             *own.verdict = kept.verdict;

@@ -12,7 +12,7 @@ const BLOCK: usize = 1_024;
 
 /// Maximum number of answers of a bot that sees only candles, before the next bot's turn. Enough to
 /// make switching cheap, and few enough that the answers of many bots stay in a cache.
-const ANSWERS: usize = 8;
+const MAX_ANSWERS: usize = 8;
 
 /// The candles of a Session's series, and the position of each bot in them.
 ///
@@ -53,7 +53,7 @@ impl<'a> StoredCandles<'a> {
                 let own = &session.bots[bot.index()];
                 let waits_for_events = priced.contains(&own.symbol);
                 let sees_candles_only = !waits_for_events && !own.waits_for_settlements();
-                let most_answers = if sees_candles_only { ANSWERS } else { 1 };
+                let most_answers = if sees_candles_only { MAX_ANSWERS } else { 1 };
                 readers.push(Reader {
                     bot: *bot,
                     series: id,
@@ -67,7 +67,7 @@ impl<'a> StoredCandles<'a> {
                 });
             }
         }
-        let turns = Tournament::of(readers.iter().map(|reader| reader.next_close(&series)));
+        let turns = Tournament::new(readers.iter().map(|reader| reader.next_close(&series)));
         Self { series, readers, turns, shown: 0 }
     }
 
@@ -84,7 +84,7 @@ impl<'a> StoredCandles<'a> {
     /// Advances the current reader to its next answer. Without one, its bot is shown further candles: up to
     /// its maximum of answers or the end of a block, and before `until` if it must wait for events.
     #[inline]
-    fn go_on(&mut self, place: usize, bot: &mut Bot, until: Option<Millis>) {
+    fn advance(&mut self, place: usize, bot: &mut Bot, until: Option<Millis>) {
         let reader = &mut self.readers[place];
         reader.decided += 1;
         if reader.answer().is_none() {
@@ -203,7 +203,7 @@ impl Session {
             if is_end && waits {
                 candles.end_turn(place);
             } else {
-                candles.go_on(place, &mut self.bots[bot.index()], waits.then_some(until));
+                candles.advance(place, &mut self.bots[bot.index()], waits.then_some(until));
             }
             if is_end {
                 return StretchEnd::ActionsAt(at);
@@ -230,7 +230,7 @@ impl Session {
     fn pass_days_of(&mut self, candles: &StoredCandles<'_>, until: Millis, actions: &mut Vec<Action>) {
         loop {
             let due = self.ledger.day_end.min(self.next_release);
-            // No look at the candle of a moment that is far ahead: it is in no cache yet.
+            // Do not read candles far ahead, because they are not in a cache yet.
             if due >= until {
                 return;
             }

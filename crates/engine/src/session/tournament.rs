@@ -17,30 +17,30 @@ struct Turn(i64);
 
 /// Bits of the index: a Session has fewer than 65,536 bots. The other 48 bits are the time, about
 /// 4,400 years before and after 1970.
-const PLACE_BITS: u32 = 16;
+const INDEX_BITS: u32 = 16;
 
 impl Turn {
     #[inline]
     fn new(moment: Millis, place: usize) -> Self {
-        let room = i64::MIN >> PLACE_BITS..=i64::MAX >> PLACE_BITS;
+        let room = i64::MIN >> INDEX_BITS..=i64::MAX >> INDEX_BITS;
         let moment = moment.get().clamp(*room.start(), *room.end());
-        Self(moment << PLACE_BITS | place as i64)
+        Self(moment << INDEX_BITS | place as i64)
     }
 
     #[inline]
     fn moment(self) -> Millis {
-        let moment = self.0 >> PLACE_BITS;
-        if moment == i64::MAX >> PLACE_BITS { Millis::MAX } else { Millis::new(moment) }
+        let moment = self.0 >> INDEX_BITS;
+        if moment == i64::MAX >> INDEX_BITS { Millis::MAX } else { Millis::new(moment) }
     }
 
     #[inline]
     const fn place(self) -> usize {
-        (self.0 & ((1 << PLACE_BITS) - 1)) as usize
+        (self.0 & ((1 << INDEX_BITS) - 1)) as usize
     }
 }
 
 impl Tournament {
-    pub(super) fn of(moments: impl Iterator<Item = Millis>) -> Self {
+    pub(super) fn new(moments: impl Iterator<Item = Millis>) -> Self {
         let mut winners: Vec<Turn> =
             moments.enumerate().map(|(place, moment)| Turn::new(moment, place)).collect();
         let leaves = winners.len().max(1).next_power_of_two();
@@ -82,12 +82,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_first_is_the_earliest_of_all_and_of_equals_the_foremost(
+        fn first_is_the_earliest_with_the_lowest_index(
             start in prop::collection::vec(-2_i64..9, 1..20),
             changes in prop::collection::vec(prop_oneof![9 => -2_i64..30, 1 => Just(i64::MAX)], 0..60),
         ) {
             let mut moments = start;
-            let mut tournament = Tournament::of(moments.iter().map(|moment| Millis::new(*moment)));
+            let mut tournament = Tournament::new(moments.iter().map(|moment| Millis::new(*moment)));
             for moment in changes {
                 let earliest = *moments.iter().min().unwrap();
                 let foremost = moments.iter().position(|moment| *moment == earliest).unwrap();

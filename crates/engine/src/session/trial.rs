@@ -149,7 +149,7 @@ impl TrialSession {
     pub fn refuses_until(&self, now: Millis) -> Millis {
         let session = &self.session;
         let proposal = session.any_proposal(BotId::FIRST, now);
-        // A ladder that is given up stakes less, which a limit may let pass.
+        // An abandoned ladder stakes less, which may pass the limits.
         let gives_up = session.bots[BotId::FIRST.index()].gives_up_from().filter(|from| *from > now);
         let until = risk::refuses_until(&proposal, session.view(proposal.symbol)).min(session.next_release);
         gives_up.map_or(until, |from| until.min(from))
@@ -199,7 +199,7 @@ impl TrialSession {
             (outcome, profit, Some(payout)),
             settled_at,
         );
-        // A verdict updates the rules; no action is made of it.
+        // A verdict updates the rules but creates no action.
         self.session.bots[bot.index()].verdict.on_settled((bot, id), (outcome, Some(payout)), settled_at);
     }
 

@@ -16,7 +16,7 @@ pub(super) struct SharedVerdicts {
     pub(super) absent: Vec<(String, BotVerdict)>,
 }
 
-pub(super) fn of_first_run(plan: EdgeTestPlan, budget: &AlphaBudget, bot: &str) -> BotVerdict {
+pub(super) fn new_verdict(plan: EdgeTestPlan, budget: &AlphaBudget, bot: &str) -> BotVerdict {
     let mut verdict = BotVerdict::new(plan);
     verdict.set_weight(budget.weight(bot).unwrap_or(1.0));
     verdict
@@ -29,7 +29,7 @@ impl Session {
     /// The session of a run begins too, if one is limited.
     pub fn begin_run(&mut self, header: &Header) {
         self.resume_run(header);
-        if self.keeps_history() {
+        if self.records_history() {
             self.keep(Entry::Run(Box::new(header.clone())));
         }
     }
@@ -40,13 +40,13 @@ impl Session {
         let named: Vec<(&str, Value)> = (named.into_iter().flatten().enumerate())
             .map(|(index, bot)| (bot["name"].as_str().unwrap_or_default(), identity(header, bot, index)))
             .collect();
-        let (plan, next) = (plan_of(header), self.next_intent());
+        let (plan, next) = (verdict_plan(header), self.next_intent());
         let mut budget = std::mem::take(&mut self.shared.budget);
         let bots: Vec<BudgetedBot<'_>> = (named.iter())
             .map(|(name, identity)| {
                 let id = self.remember_bot(name);
                 let verdict = self.verdict_mut(id);
-                let is_other = verdict.is_some_and(|verdict| verdict.begins_anew(identity));
+                let is_other = verdict.is_some_and(|verdict| verdict.differs_from(identity));
                 let is_new = budget.weight(name).is_none();
                 BudgetedBot { name, begins_anew: is_other || is_new }
             })
@@ -55,12 +55,12 @@ impl Session {
         for (bot, (_, identity)) in bots.iter().zip(&named) {
             let id = self.remember_bot(bot.name);
             if let Some(own) = self.bots.get_mut(id.index()).filter(|_| bot.begins_anew) {
-                own.stake.begin_anew();
+                own.stake.reset_evidence();
             }
             let Some(verdict) = self.verdict_mut(id) else { continue };
             if bot.begins_anew {
                 let plan = plan.unwrap_or_else(|| verdict.edge_test().plan());
-                verdict.begin_anew(identity, plan, next);
+                verdict.restart(identity, plan, next);
             }
             verdict.set_weight(budget.weight(bot.name).unwrap_or_default());
             if let Some(plan) = plan {
@@ -132,13 +132,13 @@ fn identity(header: &Header, settings: &Value, index: usize) -> Value {
     let version = header.strategies.get(index).map(|(_, version)| version);
     identity.insert("version".to_owned(), json!(version));
     let mut plan = json!(header.settings.pointer("/session/risk/verdict"));
-    // What comes after the verdict does not make it another one.
+    // The watch after a verdict does not identify it.
     plan.as_object_mut().and_then(|plan| plan.remove("watch_trades"));
     identity.insert("plan".to_owned(), plan);
     Value::Object(identity)
 }
 
-pub(super) fn plan_of(header: &Header) -> Option<EdgeTestPlan> {
+pub(super) fn verdict_plan(header: &Header) -> Option<EdgeTestPlan> {
     let settings = header.settings.pointer("/session/risk/verdict")?;
     let settings: VerdictSettings = serde_json::from_value(settings.clone()).ok()?;
     settings.to_plan().ok()

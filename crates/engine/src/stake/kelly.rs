@@ -1,12 +1,12 @@
 //! Fractional Kelly stake with conservative estimates.
 
-use super::{KellyBound, Purse};
+use super::{KellyBound, StakeContext};
 use crate::{IntentId, to_trade_outcome};
 use candlewick_sdk::{Money, Outcome, Payout};
 use candlewick_statistics::{OpenBets, RunningWinRate, WinRate, kelly_fraction, wilson_interval};
 use serde::{Deserialize, Serialize};
 
-const RECENT: usize = 20;
+const RECENT_PAYOUTS: usize = 20;
 /// One-sided confidence of the lower bound.
 const CONFIDENCE: f64 = 0.95;
 
@@ -19,7 +19,7 @@ pub(crate) struct Kelly {
     floor_trades: u32,
     won: u64,
     lost: u64,
-    payouts: [Option<Payout>; RECENT],
+    payouts: [Option<Payout>; RECENT_PAYOUTS],
     newest: usize,
     /// `None` under the earlier rule.
     sequence: Option<Sequence>,
@@ -37,10 +37,10 @@ impl Kelly {
             KellyBound::ConfidenceSequence => Sequence::new(),
             KellyBound::Wilson => None,
         };
-        Self { fraction, floor_trades, won: 0, lost: 0, payouts: [None; RECENT], newest: 0, sequence }
+        Self { fraction, floor_trades, won: 0, lost: 0, payouts: [None; RECENT_PAYOUTS], newest: 0, sequence }
     }
 
-    pub(super) fn go_on_from(&mut self, kept: Self) -> bool {
+    pub(super) fn resume_from(&mut self, kept: Self) -> bool {
         let is_same = kept.fraction == self.fraction
             && kept.floor_trades == self.floor_trades
             && kept.sequence.is_some() == self.sequence.is_some();
@@ -50,7 +50,7 @@ impl Kelly {
         is_same
     }
 
-    pub(super) fn follow(&mut self, kept: Self) -> bool {
+    pub(super) fn migrate_from(&mut self, kept: Self) -> bool {
         let follows = kept.sequence.is_some() == self.sequence.is_some();
         if follows {
             *self = Self { fraction: self.fraction, floor_trades: self.floor_trades, ..kept };
@@ -58,13 +58,13 @@ impl Kelly {
         follows
     }
 
-    pub(super) fn next(&self, purse: Purse) -> Money {
+    pub(super) fn next(&self, context: StakeContext) -> Money {
         if self.won + self.lost < u64::from(self.floor_trades) {
-            return purse.minimum;
+            return context.minimum;
         }
         let kelly = self.careful_kelly().unwrap_or(0.0);
-        let stake = purse.free.scaled_down(self.fraction * kelly / f64::from(purse.together.max(1)));
-        if self.sequence.is_some() { stake.max(purse.minimum) } else { stake }
+        let stake = context.free.scaled_down(self.fraction * kelly / f64::from(context.together.max(1)));
+        if self.sequence.is_some() { stake.max(context.minimum) } else { stake }
     }
 
     fn careful_kelly(&self) -> Option<f64> {
@@ -78,22 +78,22 @@ impl Kelly {
         kelly_fraction(lower, payout.to_fraction()).ok()
     }
 
-    pub(super) fn decided(&mut self, intent: IntentId) {
+    pub(super) fn on_decided(&mut self, intent: IntentId) {
         if let Some(Sequence { rate, open }) = &mut self.sequence {
             open.push((intent, rate.on_open()));
         }
     }
 
-    pub(super) fn left_out(&mut self, intent: IntentId) {
+    pub(super) fn on_unopened(&mut self, intent: IntentId) {
         if let Some(sequence) = &mut self.sequence {
-            sequence.settled(intent, Outcome::Cancelled);
+            sequence.on_settled(intent, Outcome::Cancelled);
         }
     }
 
     /// Records a settlement. The sequence counts only trades decided since it began and not
     /// excluded, so never one of another bot.
-    pub(super) fn settled(&mut self, intent: IntentId, outcome: Outcome, payout: Option<Payout>) {
-        if self.sequence.as_mut().is_some_and(|sequence| !sequence.settled(intent, outcome)) {
+    pub(super) fn on_settled(&mut self, intent: IntentId, outcome: Outcome, payout: Option<Payout>) {
+        if self.sequence.as_mut().is_some_and(|sequence| !sequence.on_settled(intent, outcome)) {
             return;
         }
         match outcome {
@@ -102,12 +102,12 @@ impl Kelly {
             Outcome::Draw | Outcome::Cancelled => return,
         }
         if payout.is_some() {
-            self.payouts[self.newest % RECENT] = payout;
+            self.payouts[self.newest % RECENT_PAYOUTS] = payout;
             self.newest += 1;
         }
     }
 
-    pub(super) fn begin_anew(&mut self) {
+    pub(super) fn reset_evidence(&mut self) {
         if self.sequence.is_some() {
             *self = Self::new(self.fraction, self.floor_trades, KellyBound::ConfidenceSequence);
         }
@@ -119,9 +119,9 @@ impl Sequence {
         Some(Self { rate: RunningWinRate::new(CONFIDENCE).ok()?, open: Vec::new() })
     }
 
-    fn settled(&mut self, intent: IntentId, outcome: Outcome) -> bool {
-        let Some(place) = self.open.iter().position(|(open, _)| *open == intent) else { return false };
-        let (_, bets) = self.open.swap_remove(place);
+    fn on_settled(&mut self, intent: IntentId, outcome: Outcome) -> bool {
+        let Some(index) = self.open.iter().position(|(open, _)| *open == intent) else { return false };
+        let (_, bets) = self.open.swap_remove(index);
         self.rate.on_settled(bets, to_trade_outcome(outcome));
         true
     }
@@ -131,8 +131,8 @@ impl Sequence {
 mod tests {
     use super::*;
 
-    fn purse(together: u32) -> Purse {
-        Purse { free: Money::from_minor(1_000_000), minimum: Money::from_minor(100), together }
+    fn stake_context(together: u32) -> StakeContext {
+        StakeContext { free: Money::from_minor(1_000_000), minimum: Money::from_minor(100), together }
     }
 
     fn check(
@@ -143,10 +143,10 @@ mod tests {
         let mut kelly = Kelly::new(0.5, floor, bound);
         let payout = Payout::from_parts(800_000);
         for (number, outcome) in (1..).zip(order) {
-            kelly.decided(IntentId::new(number));
-            kelly.settled(IntentId::new(number), outcome, payout);
+            kelly.on_decided(IntentId::new(number));
+            kelly.on_settled(IntentId::new(number), outcome, payout);
         }
-        let stake = kelly.next(purse(together)).minor();
+        let stake = kelly.next(stake_context(together)).minor();
         assert!(expected.contains(&stake), "{bound:?}: {stake}");
     }
 
@@ -157,62 +157,61 @@ mod tests {
     }
 
     #[test]
-    fn the_minimum_is_staked_at_first_and_while_the_lower_end_is_not_above_break_even_so_that_it_can_move() {
+    fn stakes_minimum_at_first_and_while_lower_bound_is_not_above_break_even() {
         check((KellyBound::ConfidenceSequence, trades(7, 99)), (100, 1), 100..=100);
-        // 60 % of 200 is above the break-even of 55.56 %, its lower end is not; and nor is 50 % of any number.
+        // 60 % of 200 is above the break-even of 55.56 %, but its lower bound is not. 50 % never is.
         check((KellyBound::ConfidenceSequence, trades(6, 200)), (100, 1), 100..=100);
         check((KellyBound::ConfidenceSequence, trades(5, 2_000)), (100, 1), 100..=100);
         check((KellyBound::Wilson, trades(6, 200)), (100, 1), 0..=0);
     }
 
     #[test]
-    fn a_clear_edge_is_staked_by_its_lower_end_and_shared_among_trades_together() {
+    fn stakes_a_clear_edge_by_its_lower_bound_divided_among_open_trades() {
         // 700 of 1,000 at b = 0.8: Wilson lower bound at z = 1.644854 is 0.675650, so
         // f = (0.675650 x 1.8 - 1) / 0.8 = 0.270213; half of it on 10,000.00 is 1,351.06.
         check((KellyBound::Wilson, trades(7, 1_000)), (100, 1), 135_106..=135_106);
         check((KellyBound::Wilson, trades(7, 1_000)), (100, 3), 45_035..=45_035);
-        // The lower end that may be looked at after every trade lies on the grid of 0.4 points below that, and above 64 %:
-        // f from 0.19 to 0.27.
+        // The anytime-valid bound is on the grid of 0.4 points below that and above 64 %: f from 0.19 to 0.27.
         check((KellyBound::ConfidenceSequence, trades(7, 1_000)), (100, 1), 95_000..=134_000);
         check((KellyBound::ConfidenceSequence, trades(7, 1_000)), (100, 3), 31_600..=44_700);
     }
 
     #[test]
-    fn trades_that_were_open_when_another_bot_began_are_none_of_its_first() {
+    fn trades_open_before_a_reset_do_not_count_after_it() {
         let (mut kelly, payout) =
             (Kelly::new(0.5, 100, KellyBound::ConfidenceSequence), Payout::from_parts(800_000));
-        (1..=60).map(IntentId::new).for_each(|number| kelly.decided(number));
-        kelly.begin_anew();
-        (1..=60).map(IntentId::new).for_each(|number| kelly.settled(number, Outcome::Lost, payout));
-        let purse = purse(1);
+        (1..=60).map(IntentId::new).for_each(|number| kelly.on_decided(number));
+        kelly.reset_evidence();
+        (1..=60).map(IntentId::new).for_each(|number| kelly.on_settled(number, Outcome::Lost, payout));
+        let context = stake_context(1);
         let mut win = |numbers: std::ops::RangeInclusive<u64>| {
             for number in numbers.map(IntentId::new) {
-                kelly.decided(number);
-                kelly.settled(number, Outcome::Won, payout);
+                kelly.on_decided(number);
+                kelly.on_settled(number, Outcome::Won, payout);
             }
-            kelly.next(purse).minor()
+            kelly.next(context).minor()
         };
         assert_eq!(win(61..=159), 100);
         assert!(win(160..=160) > 100_000);
     }
 
     #[test]
-    fn what_is_left_out_or_begins_anew_leaves_nothing_behind() {
+    fn unopened_trades_and_resets_leave_no_open_bets() {
         let (mut kelly, payout) =
             (Kelly::new(0.5, 0, KellyBound::ConfidenceSequence), Payout::from_parts(800_000));
         for number in (1..=400).map(IntentId::new) {
-            kelly.decided(number);
-            kelly.left_out(number);
-            kelly.settled(number, Outcome::Won, payout);
+            kelly.on_decided(number);
+            kelly.on_unopened(number);
+            kelly.on_settled(number, Outcome::Won, payout);
         }
-        let purse = purse(1);
-        assert_eq!(kelly.next(purse).minor(), 100);
+        let context = stake_context(1);
+        assert_eq!(kelly.next(context).minor(), 100);
         (401..800).map(IntentId::new).for_each(|number| {
-            kelly.decided(number);
-            kelly.settled(number, Outcome::Won, payout);
+            kelly.on_decided(number);
+            kelly.on_settled(number, Outcome::Won, payout);
         });
-        assert!(kelly.next(purse).minor() > 200_000);
-        kelly.begin_anew();
-        assert_eq!(kelly.next(purse).minor(), 100);
+        assert!(kelly.next(context).minor() > 200_000);
+        kelly.reset_evidence();
+        assert_eq!(kelly.next(context).minor(), 100);
     }
 }

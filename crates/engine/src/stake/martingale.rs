@@ -1,7 +1,7 @@
 //! Ladder that grows after losses.
 
 use super::LadderCost;
-use super::apart::Apart;
+use super::excluded_trades::ExcludedTrades;
 use super::given_up::GivenUp;
 use crate::IntentId;
 use candlewick_sdk::{Money, Outcome};
@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Martingale {
     stakes: Vec<Money>,
     level: usize,
-    #[serde(default, skip_serializing_if = "Apart::is_empty")]
-    pub(super) apart: Apart,
+    #[serde(default, skip_serializing_if = "ExcludedTrades::is_empty")]
+    pub(super) apart: ExcludedTrades,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) given_up: Option<GivenUp<usize>>,
 }
@@ -25,12 +25,12 @@ impl Martingale {
         Self {
             stakes: (0..levels.max(1)).map(stake).collect(),
             level: 0,
-            apart: Apart::default(),
+            apart: ExcludedTrades::default(),
             given_up: None,
         }
     }
 
-    pub(super) fn go_on_from(&mut self, kept: Self) -> bool {
+    pub(super) fn resume_from(&mut self, kept: Self) -> bool {
         let is_same = kept.stakes == self.stakes && kept.level < self.stakes.len();
         if is_same {
             *self = kept;
@@ -38,7 +38,7 @@ impl Martingale {
         is_same
     }
 
-    pub(super) fn follow(&mut self, kept: &Self) -> bool {
+    pub(super) fn migrate_from(&mut self, kept: &Self) -> bool {
         let follows =
             kept.stakes.len() == self.stakes.len() && kept.level < self.stakes.len() && kept.apart.is_empty();
         if follows {
@@ -56,11 +56,11 @@ impl Martingale {
         self.stakes.first().copied().unwrap_or_default()
     }
 
-    pub(super) const fn begin_anew(&mut self) {
+    pub(super) const fn restart(&mut self) {
         self.level = 0;
     }
 
-    pub(super) fn settled(&mut self, intent: IntentId, outcome: Outcome) {
+    pub(super) fn on_settled(&mut self, intent: IntentId, outcome: Outcome) {
         if self.apart.end(intent) {
             return;
         }
@@ -81,7 +81,7 @@ impl Martingale {
 
     pub(super) fn give_up(&mut self, intent: IntentId) {
         self.given_up = Some(GivenUp::extend(self.given_up, intent, self.level));
-        self.begin_anew();
+        self.restart();
     }
 
     pub(super) fn restore(&mut self, intent: IntentId) {
@@ -120,7 +120,7 @@ mod tests {
         let [first, second, third] = [1, 2, 3].map(IntentId::new);
         let given_up = || {
             let mut ladder = Martingale::new(Money::from_minor(1_000), 2.0, 3);
-            ladder.settled(first, Lost);
+            ladder.on_settled(first, Lost);
             ladder.give_up(second);
             assert_eq!(ladder.next(), Money::from_minor(1_000));
             ladder
@@ -128,12 +128,12 @@ mod tests {
         // 20.00 was staked and lost: the next level is 40.00.
         let mut ladder = given_up();
         ladder.restore(second);
-        ladder.settled(second, Lost);
+        ladder.on_settled(second, Lost);
         assert_eq!(ladder.next(), Money::from_minor(4_000));
         let mut ladder = given_up();
         ladder.restore(first);
         assert_eq!(ladder.next(), Money::from_minor(1_000));
-        ladder.settled(first, Lost);
+        ladder.on_settled(first, Lost);
         assert_eq!(ladder.next(), Money::from_minor(2_000));
         ladder.give_up(third);
         ladder.restore(second);

@@ -1,6 +1,6 @@
 //! Stake rules, one per file. Each learns the results of its trades and returns the next stake.
 
-mod apart;
+mod excluded_trades;
 mod given_up;
 mod kelly;
 mod martingale;
@@ -16,110 +16,110 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use soros::Soros;
 
-/// How much a bot stakes: `stake = { kind = "fixed", amount = 10.0 }`.
+/// Staking rule of a bot, such as `stake = { kind = "fixed", amount = 10.0 }`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum StakeSettings {
-    /// The same amount every time.
+    /// A fixed amount.
     Fixed {
-        /// The amount, in the wallet's currency, such as `10.0`.
+        /// Stake in the wallet's currency, such as `10.0`.
         #[schemars(with = "f64")]
         amount: Decimal,
     },
-    /// A share of the free balance.
+    /// A percentage of the free balance.
     Share {
         /// Percent of the free balance, such as `1.0`.
         percent: f64,
     },
-    /// After a loss the stake grows by a factor, up to a number of levels; after a win, or a loss at the top, it
-    /// starts anew. Also called gale, and `gale` is taken for it.
+    /// A stake multiplied by a factor after each loss, up to a number of levels. A win, or a loss on the last level,
+    /// restarts it. `gale` is an alias.
     #[serde(alias = "gale")]
-    #[schemars(transform = take_gale)]
+    #[schemars(transform = add_gale_alias)]
     Martingale {
-        /// The stake of the first level, in the wallet's currency, such as `5.0`.
+        /// Stake of the first level in the wallet's currency, such as `5.0`.
         #[schemars(with = "f64")]
         amount: Decimal,
-        /// How many times the level before each level is, such as `2.2`.
+        /// Factor between the stakes of consecutive levels, such as `2.2`.
         factor: f64,
-        /// How many levels there are, the first included, such as `2`: one gale is two levels.
+        /// Number of levels including the first, such as `2`. One gale is two levels.
         levels: u32,
-        /// With what the ladder goes on after a trade that was not won; `next_signal` unless said.
+        /// Entry of the next level after a trade that was not won. The default is `next_signal`.
         #[serde(default, skip_serializing_if = "is_default")]
         entry: LadderEntry,
-        /// What becomes of a level that was refused; `wait` unless said.
+        /// Handling of a rejected level. The default is `wait`.
         #[serde(default, skip_serializing_if = "is_default")]
         if_refused: IfRefused,
     },
-    /// After a win its profit is added to the stake, for a number of wins in a row; then it starts anew.
+    /// A stake to which the profit of each win is added, for a number of consecutive wins. Then it restarts.
     Soros {
-        /// The stake of the first level, in the wallet's currency, such as `5.0`.
+        /// First stake in the wallet's currency, such as `5.0`.
         #[schemars(with = "f64")]
         amount: Decimal,
-        /// How many wins in a row are staked again, such as `2`.
+        /// Number of consecutive wins whose profit is staked again, such as `2`.
         wins: u32,
-        /// What becomes of a stake that was refused; `wait` unless said.
+        /// Handling of a rejected stake. The default is `wait`.
         #[serde(default, skip_serializing_if = "is_default")]
         if_refused: IfRefused,
     },
-    /// A fraction of the Kelly stake, by the lower end of the win rate seen and the lowest recent payout.
+    /// A fraction of the Kelly stake, based on the lower bound of the win rate and the lowest recent payout.
     Kelly {
         /// Fraction of the full Kelly stake, above 0 and at most 1, such as `0.25`.
         fraction: f64,
-        /// How many trades bet the minimum stake first.
+        /// Number of initial trades at the minimum stake.
         #[serde(default = "default_kelly_floor_trades")]
         kelly_floor_trades: u32,
-        /// Which lower end of the win rate it stakes by.
+        /// Lower bound of the win rate that determines the stake.
         #[serde(default)]
         bound: KellyBound,
     },
 }
 
-/// With what a ladder goes on after a trade that was not won.
+/// Entry of a ladder's next level after a trade that was not won.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LadderEntry {
-    /// With the next signal of the bot's strategy.
+    /// Next signal of the bot's strategy.
     #[default]
     NextSignal,
-    /// With the next candle of the bot: the first that closes once the settlement is known, and within one interval after it. The
-    /// direction and the expiry are those of the trade before. What the strategy says at that candle is not asked.
+    /// Next candle of the bot: the first that closes within one interval after the settlement is known. Direction and
+    /// expiry are those of the previous trade. The strategy's own signal on that candle is ignored.
     NextCandle,
 }
 
-/// What becomes of a refused level of a ladder.
+/// Handling of a rejected ladder level.
 ///
-/// Every ladder: a level that the venue rejects, or a stake above `max_stake` or `max_stake_percent`. With `entry = "next_candle"` also a
-/// level that another limit, a pause, the trading hours or an open trade refuses, or whose candle is missing.
+/// The venue declined the level, or its stake is above `max_stake` or `max_stake_percent`. With `entry = "next_candle"`
+/// also: another limit, a pause, the trading hours or an open trade prevents it, or its candle is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IfRefused {
-    /// It stays, and is staked on the bot's next signal that the rules let pass.
+    /// The ladder stays on the level until a signal of the bot passes the rules.
     #[default]
     Wait,
-    /// The ladder is given up: the next stake is that of the first level.
+    /// The ladder restarts at the first level.
     Reset,
 }
 
-fn take_gale(schema: &mut schemars::Schema) {
+fn add_gale_alias(schema: &mut schemars::Schema) {
     if let Some(kind) = schema.pointer_mut("/properties/kind") {
         *kind = serde_json::json!({ "type": "string", "enum": ["martingale", "gale"] });
     }
 }
 
-/// The lower end of the win rate that a Kelly stake goes by.
+/// Lower bound of the win rate for Kelly stakes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KellyBound {
-    /// One that holds after every trade, also of trades that overlap; the smallest stake while it is not above break-even.
+    /// Valid at any time, even if trades overlap. The bot stakes the minimum while the bound is not above break-even.
     #[default]
     ConfidenceSequence,
-    /// Wilson's, which assumes independent trades and one look; nothing while it is not above break-even. It is that of
-    /// journals that do not say, and stops most bots for good.
+    /// Wilson bound for independent trades and a single look, the default of earlier journals. The bot stakes nothing
+    /// while the bound is not above break-even, which stops most bots for good.
     Wilson,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Purse {
+pub(crate) struct StakeContext {
     /// Free balance. Open stakes are not included and count as lost.
     pub(crate) free: Money,
     pub(crate) minimum: Money,
@@ -187,12 +187,12 @@ impl Stake {
             }
             StakeSettings::Martingale { amount, factor, levels, .. } => {
                 within(*factor, 1.0, 100.0, &format!("{key}.factor"))?;
-                let help = "the first stake is a level, so one gale is levels = 2";
+                let help = "the first stake counts as a level, so one gale is levels = 2";
                 count(*levels, &format!("{key}.levels"), help)?;
                 Ok(Self::Martingale(Martingale::new(money(*amount)?, *factor, *levels)))
             }
             StakeSettings::Soros { amount, wins, .. } => {
-                count(*wins, &format!("{key}.wins"), "so many wins in a row are staked again")?;
+                count(*wins, &format!("{key}.wins"), "wins whose profit is staked again")?;
                 Ok(Self::Soros(Soros::new(money(*amount)?, *wins)))
             }
             StakeSettings::Kelly { fraction, kelly_floor_trades, bound } => {
@@ -203,25 +203,25 @@ impl Stake {
     }
 
     /// Continues from the state of a rule with the same settings. Returns `false` if they differ.
-    pub(crate) fn go_on_from(&mut self, kept: Self) -> bool {
+    pub(crate) fn resume_from(&mut self, kept: Self) -> bool {
         match (self, kept) {
             (Self::Fixed { amount }, Self::Fixed { amount: kept }) => *amount == kept,
             (Self::Share { fraction }, Self::Share { fraction: kept }) => *fraction == kept,
-            (Self::Martingale(rule), Self::Martingale(kept)) => rule.go_on_from(kept),
-            (Self::Soros(rule), Self::Soros(kept)) => rule.go_on_from(kept),
-            (Self::Kelly(rule), Self::Kelly(kept)) => rule.go_on_from(*kept),
+            (Self::Martingale(rule), Self::Martingale(kept)) => rule.resume_from(kept),
+            (Self::Soros(rule), Self::Soros(kept)) => rule.resume_from(kept),
+            (Self::Kelly(rule), Self::Kelly(kept)) => rule.resume_from(*kept),
             _ => false,
         }
     }
 
     /// Continues from a rule with other settings, as if it had seen the same trades. Returns
     /// `false` if its state does not determine this one. A ladder must not have had payout probes.
-    pub(crate) fn follow(&mut self, kept: Self) -> bool {
+    pub(crate) fn migrate_from(&mut self, kept: Self) -> bool {
         match (self, kept) {
             (Self::Fixed { .. } | Self::Share { .. }, _) => true,
-            (Self::Martingale(rule), Self::Martingale(kept)) => rule.follow(&kept),
-            (Self::Soros(rule), Self::Soros(kept)) => rule.follow(&kept),
-            (Self::Kelly(rule), Self::Kelly(kept)) => rule.follow(*kept),
+            (Self::Martingale(rule), Self::Martingale(kept)) => rule.migrate_from(&kept),
+            (Self::Soros(rule), Self::Soros(kept)) => rule.migrate_from(&kept),
+            (Self::Kelly(rule), Self::Kelly(kept)) => rule.migrate_from(*kept),
             (Self::Martingale(_) | Self::Soros(_) | Self::Kelly(_), _) => false,
         }
     }
@@ -240,10 +240,10 @@ impl Stake {
         matches!(self, Self::Soros(_))
     }
 
-    pub(crate) fn begin_ladder_anew(&mut self) {
+    pub(crate) fn restart_ladder(&mut self) {
         match self {
-            Self::Martingale(rule) => rule.begin_anew(),
-            Self::Soros(rule) => rule.begin_anew(),
+            Self::Martingale(rule) => rule.restart(),
+            Self::Soros(rule) => rule.restart(),
             Self::Fixed { .. } | Self::Share { .. } | Self::Kelly(_) => {}
         }
     }
@@ -265,41 +265,41 @@ impl Stake {
     }
 
     #[inline]
-    pub(crate) fn place(&mut self, placed: impl FnOnce(Money) -> Money) {
+    pub(crate) fn round(&mut self, rounded: impl FnOnce(Money) -> Money) {
         if let Self::Soros(rule) = self {
-            rule.place(placed(rule.next()));
+            rule.set_stake(rounded(rule.next()));
         }
     }
 
-    pub(crate) fn first(&self, purse: Purse) -> Money {
+    pub(crate) fn first(&self, context: StakeContext) -> Money {
         match self {
             Self::Martingale(rule) => rule.first(),
             Self::Soros(rule) => rule.first(),
-            Self::Fixed { .. } | Self::Share { .. } | Self::Kelly(_) => self.next(purse),
+            Self::Fixed { .. } | Self::Share { .. } | Self::Kelly(_) => self.next(context),
         }
     }
 
-    pub(crate) fn next(&self, purse: Purse) -> Money {
+    pub(crate) fn next(&self, context: StakeContext) -> Money {
         match self {
             Self::Fixed { amount } => *amount,
-            Self::Share { fraction } => purse.free.scaled_down(*fraction),
+            Self::Share { fraction } => context.free.scaled_down(*fraction),
             Self::Martingale(rule) => rule.next(),
             Self::Soros(rule) => rule.next(),
-            Self::Kelly(rule) => rule.next(purse),
+            Self::Kelly(rule) => rule.next(context),
         }
     }
 
     #[inline]
-    pub(crate) fn decided(&mut self, intent: IntentId) {
+    pub(crate) fn on_decided(&mut self, intent: IntentId) {
         match self {
             Self::Fixed { .. } | Self::Share { .. } => {}
             Self::Martingale(rule) => rule.given_up = None,
             Self::Soros(rule) => rule.given_up = None,
-            Self::Kelly(rule) => rule.decided(intent),
+            Self::Kelly(rule) => rule.on_decided(intent),
         }
     }
 
-    pub(crate) fn leave_apart(&mut self, intent: IntentId) {
+    pub(crate) fn exclude(&mut self, intent: IntentId) {
         match self {
             Self::Martingale(rule) => rule.apart.add(intent),
             Self::Soros(rule) => rule.apart.add(intent),
@@ -307,28 +307,28 @@ impl Stake {
         }
     }
 
-    pub(crate) fn left_out(&mut self, intent: IntentId) {
+    pub(crate) fn on_unopened(&mut self, intent: IntentId) {
         if let Self::Kelly(rule) = self {
-            rule.left_out(intent);
+            rule.on_unopened(intent);
         }
     }
 
-    pub(crate) fn begin_anew(&mut self) {
+    pub(crate) fn reset_evidence(&mut self) {
         if let Self::Kelly(rule) = self {
-            rule.begin_anew();
+            rule.reset_evidence();
         }
     }
 
-    pub(crate) fn settled(
+    pub(crate) fn on_settled(
         &mut self,
         intent: IntentId,
         (outcome, profit, payout): (Outcome, Money, Option<Payout>),
     ) {
         match self {
             Self::Fixed { .. } | Self::Share { .. } => {}
-            Self::Martingale(rule) => rule.settled(intent, outcome),
-            Self::Soros(rule) => rule.settled(intent, outcome, profit),
-            Self::Kelly(rule) => rule.settled(intent, outcome, payout),
+            Self::Martingale(rule) => rule.on_settled(intent, outcome),
+            Self::Soros(rule) => rule.on_settled(intent, outcome, profit),
+            Self::Kelly(rule) => rule.on_settled(intent, outcome, payout),
         }
     }
 
@@ -371,7 +371,7 @@ pub(crate) struct LadderCost {
 fn positive(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Money, EngineError> {
     let key = format!("{key}.amount");
     let money = EngineError::exact(scale, amount, &key)?;
-    if money.is_positive() { Ok(money) } else { Err(EngineError::setting(key, "a stake is above 0")) }
+    if money.is_positive() { Ok(money) } else { Err(EngineError::setting(key, "a stake must be above 0")) }
 }
 
 fn count(value: u32, key: &str, help: &str) -> Result<(), EngineError> {
@@ -385,5 +385,8 @@ fn within(value: f64, above: f64, most: f64, key: &str) -> Result<(), EngineErro
     if value > above && value <= most {
         return Ok(());
     }
-    Err(EngineError::setting(key, format!("{value} is not above {above} and at most {most}")))
+    Err(EngineError::setting(
+        key,
+        format!("{value} is out of range; use a number above {above} and at most {most}"),
+    ))
 }

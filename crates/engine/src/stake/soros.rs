@@ -1,6 +1,6 @@
 //! Ladder that stakes profits again after wins.
 
-use super::apart::Apart;
+use super::excluded_trades::ExcludedTrades;
 use super::given_up::GivenUp;
 use crate::IntentId;
 use candlewick_sdk::{Money, Outcome};
@@ -14,8 +14,8 @@ pub(crate) struct Soros {
     most_wins: u32,
     wins: u32,
     stake: Money,
-    #[serde(default, skip_serializing_if = "Apart::is_empty")]
-    pub(super) apart: Apart,
+    #[serde(default, skip_serializing_if = "ExcludedTrades::is_empty")]
+    pub(super) apart: ExcludedTrades,
     /// Wins and stake before the ladder was given up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) given_up: Option<GivenUp<(u32, Money)>>,
@@ -23,10 +23,10 @@ pub(crate) struct Soros {
 
 impl Soros {
     pub(super) const fn new(base: Money, most_wins: u32) -> Self {
-        Self { base, most_wins, wins: 0, stake: base, apart: Apart::new(), given_up: None }
+        Self { base, most_wins, wins: 0, stake: base, apart: ExcludedTrades::new(), given_up: None }
     }
 
-    pub(super) fn go_on_from(&mut self, kept: Self) -> bool {
+    pub(super) fn resume_from(&mut self, kept: Self) -> bool {
         let is_same =
             kept.base == self.base && kept.most_wins == self.most_wins && kept.wins <= self.most_wins;
         if is_same {
@@ -35,7 +35,7 @@ impl Soros {
         is_same
     }
 
-    pub(super) fn follow(&mut self, kept: &Self) -> bool {
+    pub(super) fn migrate_from(&mut self, kept: &Self) -> bool {
         let follows =
             kept.most_wins == self.most_wins && kept.wins <= self.most_wins && kept.apart.is_empty();
         if follows {
@@ -55,16 +55,16 @@ impl Soros {
         self.base
     }
 
-    pub(super) const fn begin_anew(&mut self) {
+    pub(super) const fn restart(&mut self) {
         self.wins = 0;
         self.stake = self.base;
     }
 
-    pub(super) const fn place(&mut self, stake: Money) {
+    pub(super) const fn set_stake(&mut self, stake: Money) {
         self.stake = stake;
     }
 
-    pub(super) fn settled(&mut self, intent: IntentId, outcome: Outcome, profit: Money) {
+    pub(super) fn on_settled(&mut self, intent: IntentId, outcome: Outcome, profit: Money) {
         if self.apart.end(intent) {
             return;
         }
@@ -85,7 +85,7 @@ impl Soros {
 
     pub(super) fn give_up(&mut self, intent: IntentId) {
         self.given_up = Some(GivenUp::extend(self.given_up, intent, (self.wins, self.stake)));
-        self.begin_anew();
+        self.restart();
     }
 
     pub(super) fn restore(&mut self, intent: IntentId) {
@@ -103,23 +103,23 @@ mod tests {
     fn order_that_is_a_trade_after_all_restores_its_stake() {
         let [first, second] = [1, 2].map(IntentId::new);
         let mut soros = Soros::new(Money::from_minor(1_000), 2);
-        soros.settled(first, Outcome::Won, Money::from_minor(800));
+        soros.on_settled(first, Outcome::Won, Money::from_minor(800));
         soros.give_up(second);
         assert_eq!(soros.next(), Money::from_minor(1_000));
         soros.restore(second);
         assert_eq!(soros.next(), Money::from_minor(1_800));
-        soros.settled(second, Outcome::Won, Money::from_minor(1_440));
+        soros.on_settled(second, Outcome::Won, Money::from_minor(1_440));
         assert_eq!(soros.next(), Money::from_minor(3_240));
     }
 
     #[test]
-    fn a_trade_that_finds_out_a_payout_is_no_win_of_it() {
+    fn won_payout_probe_does_not_count_as_a_win() {
         let mut soros = Soros::new(Money::from_minor(1_000), 2);
         let [found_out, won] = [1, 2].map(IntentId::new);
         soros.apart.add(found_out);
-        soros.settled(found_out, Outcome::Won, Money::from_minor(80));
+        soros.on_settled(found_out, Outcome::Won, Money::from_minor(80));
         assert_eq!(soros.next(), Money::from_minor(1_000));
-        soros.settled(won, Outcome::Won, Money::from_minor(800));
+        soros.on_settled(won, Outcome::Won, Money::from_minor(800));
         assert_eq!(soros.next(), Money::from_minor(1_800));
     }
 }

@@ -1,4 +1,4 @@
-//! One alpha for all bots of a journal: within a run, and over restarts.
+//! The alpha budget shared by all bots of a journal, within a run and across restarts.
 
 use crate::event::{at, candle, lost, opened_paying, won};
 use crate::fold::{Fold, Journalled, journalled};
@@ -27,7 +27,7 @@ fn settings(bots: Vec<BotSettings>) -> SessionSettings {
     session_settings(1_000_000, without_limits(), bots)
 }
 
-/// A bot with a symbol of its own, so that all can trade at once.
+/// Creates a bot with its own symbol, so that all bots can trade at once.
 fn bot(name: &str) -> BotSettings {
     Script::new(name).on(&format!("{}USDT", name.to_uppercase())).bot
 }
@@ -36,12 +36,12 @@ fn changed(name: &str, period: u32) -> BotSettings {
     BotSettings { params: json!({ "period": period }), ..bot(name) }
 }
 
-fn session_of(settings: &SessionSettings) -> Session {
+fn new_session(settings: &SessionSettings) -> Session {
     let strategies = settings.bots.iter().map(|_| Box::new(Restless(0)) as Box<dyn Strategy>);
     Session::new(settings, strategies.collect()).unwrap()
 }
 
-/// What is handed to a Session in a minute in which each bot trades at payout 80, as `wins` says of its place.
+/// Handles a minute in which each bot trades at a payout of 80 %. `wins` decides by index which trades are won.
 fn minute(
     session: &mut Session,
     minute: i64,
@@ -65,7 +65,7 @@ fn minute(
     }
 }
 
-/// Coins that win five times in nine, exactly the break-even at payout 80.
+/// Coins that win five times in nine, exactly break-even at a payout of 80 %.
 struct Coins(u64);
 
 impl Coins {
@@ -78,7 +78,7 @@ impl Coins {
 fn shown_of_fifty(seed: u64) -> [usize; 2] {
     let names: Vec<String> = (0..50).map(|place| format!("b{place}")).collect();
     let settings = settings(names.iter().map(|name| bot(name)).collect());
-    let mut session = session_of(&settings);
+    let mut session = new_session(&settings);
     let (mut book, mut coins) = (TradeBook::default(), Coins(seed));
     for moment in 1..=400 {
         minute(
@@ -104,7 +104,7 @@ fn shown_of_fifty(seed: u64) -> [usize; 2] {
 }
 
 #[test]
-fn of_fifty_bots_that_toss_coins_none_shows_an_edge_where_several_would_by_themselves() {
+fn fifty_coin_tossing_bots_show_no_edge_together_although_some_would_alone() {
     let [alone, together] =
         [6, 9, 12].map(shown_of_fifty).into_iter().fold([0, 0], |[a, b], [c, d]| [a + c, b + d]);
     assert!(alone >= 6, "by themselves {alone}: too few to tell");
@@ -119,7 +119,7 @@ struct Journal {
 
 impl Journal {
     fn folded(&self, settings: &SessionSettings) -> Session {
-        let mut fold = Fold::new(session_of(settings));
+        let mut fold = Fold::new(new_session(settings));
         fold.take(&self.entries);
         fold.session
     }
@@ -158,7 +158,7 @@ fn account(session: &Session, place: usize) -> f64 {
 }
 
 #[test]
-fn a_bot_that_goes_back_to_its_first_parameters_has_what_its_losses_left() {
+fn returning_to_earlier_parameters_keeps_the_losses() {
     let mut journal = Journal::default();
     let first = journal.run(vec![changed("a", 1)], 5, |_| false);
     let left = account(&first, 0);
@@ -166,7 +166,7 @@ fn a_bot_that_goes_back_to_its_first_parameters_has_what_its_losses_left() {
     let second = journal.run(vec![changed("a", 2)], 3, |_| true);
     assert_eq!(weights(&second), [left]);
     assert!(account(&second, 0) > 1.2);
-    // What the second won is not carried over, what the first lost is; and it begins with 1 again.
+    // The losses of the first parameters are carried over, but not the wins of the second. The account restarts at 1.
     let third = journal.run(vec![changed("a", 1)], 0, |_| true);
     assert_eq!((weights(&third), account(&third, 0)), (vec![left], 1.0));
     assert!((third.verdicts().next().unwrap().edge_test().goal() - 20.0 / left).abs() < 1e-9);
@@ -175,7 +175,7 @@ fn a_bot_that_goes_back_to_its_first_parameters_has_what_its_losses_left() {
 }
 
 #[test]
-fn what_a_bot_lost_and_won_back_is_lost_to_its_next_start() {
+fn recovered_losses_are_carried_to_the_next_start() {
     let mut journal = Journal::default();
     let first = journal.run(vec![changed("a", 1)], 4, |_| false);
     let left = account(&first, 0);
@@ -185,7 +185,7 @@ fn what_a_bot_lost_and_won_back_is_lost_to_its_next_start() {
 }
 
 #[test]
-fn a_bot_that_is_absent_goes_on_when_it_is_back_and_a_new_one_takes_its_place() {
+fn absent_bot_resumes_and_new_bot_gets_its_share() {
     let mut journal = Journal::default();
     let first = journal.run(vec![bot("a"), bot("b")], 4, |place| place == 0);
     let (won, left) = (account(&first, 0), account(&first, 1));

@@ -1,4 +1,4 @@
-//! What answers and settlements do to the money and to later signals.
+//! Effects of replies and settlements on the money and later signals.
 
 use crate::event::{
     adopted, at, bare, cancelled, candle, deposit, drew, in_doubt, lost, not_sent, opened, opened_paying,
@@ -18,7 +18,7 @@ fn bot() -> Script {
 }
 
 #[test]
-fn a_stake_leaves_at_the_approval_and_comes_back_with_its_profit_to_the_cent() {
+fn stake_is_reserved_at_approval_and_returns_with_exact_profit() {
     let stake = StakeSettings::Fixed { amount: Decimal::new(333, 2) };
     let mut session = TestSession::new(&[bot().staking(stake)], |_| {});
     session.check_money(&[
@@ -36,7 +36,7 @@ fn a_stake_leaves_at_the_approval_and_comes_back_with_its_profit_to_the_cent() {
 }
 
 #[test]
-fn an_intent_that_never_came_to_be_returns_its_stake_and_counts_nowhere() {
+fn unopened_intent_returns_its_stake_and_does_not_count() {
     for answer in [rejected, not_sent] {
         let ladder = ladder(LadderEntry::NextSignal, IfRefused::Wait);
         let mut session = TestSession::new(&[bot().staking(ladder)], |risk| {
@@ -55,7 +55,7 @@ fn an_intent_that_never_came_to_be_returns_its_stake_and_counts_nowhere() {
 }
 
 #[test]
-fn a_doubt_blocks_its_symbol_and_holds_its_stake_until_it_is_resolved() {
+fn doubt_blocks_symbol_and_reserves_stake_until_resolved() {
     let scripts = [bot(), Script::new("b").sells(&[2, 3, 4]), Script::new("e").on("ETHUSDT").buys(&[2])];
     for (resolution, after, money) in [
         (opened(1), "a MaxOpenTradesPerSymbol, b OppositeOpen", [998_000, 2_000]),
@@ -76,7 +76,7 @@ fn a_doubt_blocks_its_symbol_and_holds_its_stake_until_it_is_resolved() {
 }
 
 #[test]
-fn an_open_trade_has_been_answered_and_ends_by_its_settlement_alone() {
+fn open_trade_ends_only_by_its_settlement() {
     for nonsense in [rejected(1), not_sent(1), in_doubt(1), opened(1)] {
         let mut session = TestSession::new(&[bot()], |_| {});
         session.check_money(&[
@@ -89,9 +89,9 @@ fn an_open_trade_has_been_answered_and_ends_by_its_settlement_alone() {
     }
 }
 
-/// 10.00 of 10,000.00 are at stake, given back at the rejection, at stake again once the venue lists the trade, and lost.
+/// 10.00 of 10,000.00 are staked, released by the rejection, reserved again once the venue lists the trade, and lost.
 #[test]
-fn a_rejected_or_unsent_order_whose_trade_is_found_is_at_stake_again_and_blocks_its_symbol() {
+fn reinstated_order_reserves_its_stake_and_blocks_its_symbol() {
     for refusal in [rejected(1), not_sent(1)] {
         let mut session = TestSession::new(&[bot()], |_| {});
         let actions = session.actions(&candle(0, 1));
@@ -118,7 +118,7 @@ fn a_rejected_or_unsent_order_whose_trade_is_found_is_at_stake_again_and_blocks_
 }
 
 #[test]
-fn a_deposit_is_neither_profit_nor_loss() {
+fn deposit_is_neither_profit_nor_loss() {
     let mut session = TestSession::new(&[bot()], |_| {});
     session.check_money(&[
         (at(10, deposit(5_000)), "", [1_005_000, 0]),
@@ -129,7 +129,7 @@ fn a_deposit_is_neither_profit_nor_loss() {
     assert_eq!(figures, [0, 997_500, 997_500]);
 }
 
-/// What the venue took of intent 1, which asked to BUY for 10.00.
+/// Opens intent 1, ordered as BUY for 10.00, with other terms of the venue.
 fn took(direction: Direction, minor: i64, symbol: Option<&str>) -> EventKind {
     let taken =
         Taken { symbol: symbol.and_then(VenueSymbol::new), direction, stake: Money::from_minor(minor) };
@@ -137,7 +137,7 @@ fn took(direction: Direction, minor: i64, symbol: Option<&str>) -> EventKind {
 }
 
 #[test]
-fn what_the_venue_took_is_at_stake_and_settles_whatever_was_ordered() {
+fn terms_of_the_venue_replace_the_ordered_ones() {
     let mut session = TestSession::new(&[bot()], |_| {});
     session.check_money(&[
         (candle(0, 1), "#1 a BUY 10.00", [999_000, 1_000]),
@@ -153,7 +153,7 @@ fn what_the_venue_took_is_at_stake_and_settles_whatever_was_ordered() {
 }
 
 #[test]
-fn a_trade_the_other_way_or_on_another_symbol_is_no_evidence() {
+fn trade_in_other_direction_or_symbol_is_not_evidence() {
     let judged = |kind: EventKind| {
         let mut session = TestSession::new(&[bot()], |_| {});
         session.handle(&candle(0, 1));
@@ -171,7 +171,7 @@ fn a_trade_the_other_way_or_on_another_symbol_is_no_evidence() {
 }
 
 #[test]
-fn of_several_answers_the_first_that_says_what_it_pays_counts_live_and_afterwards() {
+fn first_reply_with_a_payout_counts() {
     let mut session = TestSession::new(&[bot()], |_| {});
     session.handle(&candle(0, 1));
     for (second, percent) in [(62, 80), (63, 60)] {
@@ -189,7 +189,7 @@ fn of_several_answers_the_first_that_says_what_it_pays_counts_live_and_afterward
 }
 
 #[test]
-fn a_second_trade_of_a_request_is_at_stake_until_it_is_over() {
+fn second_trade_of_a_request_is_at_stake_until_it_ends() {
     let mut session = TestSession::new(&[bot()], |_| {});
     session.check_money(&[
         (candle(0, 1), "#1 a BUY 10.00 opened", [999_000, 1_000]),

@@ -1,4 +1,4 @@
-//! The trade book: what became of each intent, and what was refused.
+//! The trade book: results of intents and counts of refusals.
 
 use crate::event::{
     adopted, at, backfilled, bare, by_person, candle, drew, in_doubt, lost, not_opened, not_sent, opened,
@@ -16,8 +16,7 @@ fn session() -> TestSession {
     TestSession::new(&[Script::new("a").buys(&[1, 2, 3])], |_| {})
 }
 
-/// An intent that these events happen to, at the seconds 62, 63, ...: its state, the second of its answer and of its
-/// settlement, and its profit.
+/// Checks the row of an intent after these events at 62 s, 63 s, ...: state, seconds of reply and settlement, profit.
 fn check(events: &[EventKind], state: IntentState, answered: Option<i64>, known: Option<i64>, profit: i64) {
     let mut session = session();
     session.handle(&candle(0, 1));
@@ -30,7 +29,7 @@ fn check(events: &[EventKind], state: IntentState, answered: Option<i64>, known:
 }
 
 #[test]
-fn an_intent_goes_from_in_flight_to_its_end() {
+fn intent_goes_from_in_flight_to_its_end() {
     use IntentState::{InDoubt, InFlight, NotOpened, NotSent, Open, Rejected, Settled};
     check(&[], InFlight, None, None, 0);
     check(&[in_doubt(1)], InDoubt, None, None, 0);
@@ -48,7 +47,7 @@ fn an_intent_goes_from_in_flight_to_its_end() {
 }
 
 #[test]
-fn what_is_over_stays_as_it_ended() {
+fn finished_intents_do_not_change() {
     use IntentState::{NotOpened, NotSent, Open, Rejected, Settled};
     check(&[opened(1), opened(1)], Open, Some(62), None, 0);
     check(&[opened(1), in_doubt(1)], Open, Some(62), None, 0);
@@ -62,7 +61,7 @@ fn what_is_over_stays_as_it_ended() {
 }
 
 #[test]
-fn details_gather_and_are_not_lost() {
+fn details_of_later_events_are_added() {
     let mut session = session();
     session.handle(&candle(0, 1));
     let id = VenueId::new("01JG");
@@ -84,7 +83,7 @@ fn details_gather_and_are_not_lost() {
 }
 
 #[test]
-fn refusals_are_counted_by_name_the_venues_beside_the_rules() {
+fn refusals_of_rules_and_venue_are_counted_by_name() {
     let rejection = |intent, rejection| EventKind::Rejected { intent: IntentId::new(intent), rejection };
     let short = Rejection::InsufficientBalance;
     let other = Rejection::Other(Text::truncated("symbol not active"));
@@ -121,7 +120,7 @@ fn refusals_are_counted_by_name_the_venues_beside_the_rules() {
 }
 
 #[test]
-fn a_run_counts_no_refusals_of_earlier_runs_and_none_of_their_intents() {
+fn run_does_not_count_refusals_of_earlier_runs() {
     let mut session = TestSession::new(&[Script::new("a").buys(&[1, 2, 3, 4, 5])], |_| {});
     let told = |session: &mut TestSession, minute: i64, kinds: &[EventKind]| {
         session.handle(&candle(0, minute));
@@ -147,7 +146,7 @@ fn a_run_counts_no_refusals_of_earlier_runs_and_none_of_their_intents() {
 }
 
 #[test]
-fn what_a_person_said_is_known_as_that_and_only_of_what_was_not_over() {
+fn results_of_an_operator_are_marked_and_apply_only_to_unfinished_intents() {
     let said = |intent| by_person(intent, Outcome::Lost, -1_000);
     check(&[opened(1), said(1), won(1, 800)], IntentState::Settled, Some(62), Some(63), -1_000);
     for (kinds, is_known) in

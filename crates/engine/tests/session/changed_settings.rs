@@ -1,4 +1,4 @@
-//! A Session that goes on from a snapshot of other settings comes to what the fold of all entries under its own comes to.
+//! A Session restored from a snapshot of other settings equals a fold of all entries under its own settings.
 
 use crate::event;
 use crate::fold::{Fold, Journalled, journalled};
@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 
 impl Fold {
-    /// Goes on under other settings, by way of what a journal would hold.
+    /// Restores the Session under other settings from its serialized snapshot.
     fn under(
         &self,
         own: &SessionSettings,
@@ -41,7 +41,6 @@ impl Fold {
     }
 }
 
-/// The kinds of changes, by their numbers.
 fn changes() -> Vec<&'static str> {
     let all = "add,remove,rename,symbol,amount,order,hour,no cooldown,fewer pauses,no session,no payouts,parameters,\
                fixed stake,interval,verdict,comes back,cooldown,delay,levels,limits,payouts,payout age,stake step";
@@ -221,7 +220,7 @@ impl Outcomes {
         counted.set(counted.get() + 1);
     }
 
-    /// A check of which one never occurs checks nothing of it.
+    /// Asserts that both results occurred, because otherwise one of them is untested.
     fn assert_both(&self, of: &str) {
         let (went_on, needed_all) = (self.went_on.get(), self.needed_all.get());
         assert!(went_on > 0 && needed_all > 0, "{of}: {went_on} went on, {needed_all} needed all");
@@ -229,7 +228,7 @@ impl Outcomes {
 }
 
 #[test]
-fn whoever_goes_on_from_a_snapshot_of_other_settings_comes_to_what_a_fold_of_all_comes_to() {
+fn snapshot_of_other_settings_restores_the_state_of_a_full_fold() {
     let config = ProptestConfig { source_file: Some(file!()), ..ProptestConfig::with_cases(256) };
     let changes = any::<[(u8, u8); 2]>();
     let drawn = prop::collection::vec(any::<(u8, u8)>(), 2..500);
@@ -251,7 +250,7 @@ fn drawn(runner: &mut TestRunner, steps: usize) -> Vec<(u8, u8)> {
 }
 
 #[test]
-fn where_a_ladder_stands_is_not_guessed() {
+fn unknown_ladder_level_is_not_guessed() {
     let mut runner = TestRunner::deterministic();
     let [ladders, flat] = [Outcomes::default(), Outcomes::default()];
     for _ in 0..40 {
@@ -305,7 +304,7 @@ fn why_all_trades_are_needed_is_told_of_the_setting_that_needs_them() {
 }
 
 #[test]
-fn a_snapshot_that_is_not_of_the_settings_of_before_is_refused() {
+fn rejects_snapshot_that_does_not_match_the_previous_settings() {
     let before = base(true);
     let (own, headers) = (change(&before, (number("order"), 0)), [header(&before, 0)]);
     let come_to = |change: &dyn Fn(&mut Value)| {
@@ -331,9 +330,9 @@ fn a_snapshot_that_is_not_of_the_settings_of_before_is_refused() {
     }
 }
 
-/// Which changes never need all trades, and which need them where much has happened.
+/// Checks which changes never need all trades and which may.
 #[test]
-fn the_usual_changes_need_no_trades_of_before() {
+fn usual_changes_do_not_need_earlier_trades() {
     let mut runner = TestRunner::deterministic();
     let mut found: BTreeMap<&str, BTreeSet<Result<(), String>>> = BTreeMap::new();
     for round in 0..6_u8 {

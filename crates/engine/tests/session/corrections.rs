@@ -17,7 +17,7 @@ use proptest::prelude::*;
 
 /// A ladder of 10, 20 and 40. The first trade is called CANCELLED and was LOST, then WON: hand-computed.
 #[test]
-fn a_correction_moves_ledger_ladder_and_streak() {
+fn correction_updates_ledger_ladder_and_streak() {
     let ladder = ladder(LadderEntry::NextSignal, IfRefused::Wait);
     let mut test = TestSession::new(&[Script::new("a").buys(&[1, 3, 5, 7]).staking(ladder)], |_| {});
     test.check_money(&[
@@ -46,7 +46,7 @@ fn a_correction_moves_ledger_ladder_and_streak() {
 }
 
 #[test]
-fn a_corrected_loss_counts_for_the_limits_of_the_day_and_begins_a_pause() {
+fn corrected_loss_counts_in_daily_limits_and_starts_a_pause() {
     let bot = || Script::new("a").buys(&[1, 3, 5]);
     let day = |risk: &mut RiskSettings| risk.daily_loss_limit = Decimal::from(15);
     let pause = |risk: &mut RiskSettings| {
@@ -67,7 +67,7 @@ fn a_corrected_loss_counts_for_the_limits_of_the_day_and_begins_a_pause() {
 }
 
 #[test]
-fn a_settlement_can_be_corrected_for_more_than_a_day() {
+fn settlement_can_be_corrected_for_more_than_a_day() {
     let free_after = |hours: i64| {
         let mut test = TestSession::new(&[Script::new("a").buys(&[1])], |_| {});
         test.check(&[(candle(0, 1), "#1 a BUY 10.00 opened at 80"), (at(125, won(1, 800)), "")]);
@@ -85,7 +85,7 @@ fn a_settlement_can_be_corrected_for_more_than_a_day() {
 }
 
 #[test]
-fn an_unknown_or_open_trade_is_not_corrected() {
+fn unknown_and_open_trades_are_not_corrected() {
     let mut test = TestSession::new(&[Script::new("a").buys(&[1])], |_| {});
     test.check_money(&[
         (candle(0, 1), "#1 a BUY 10.00", [999_000, 1_000]),
@@ -128,7 +128,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn a_corrected_session_is_one_in_which_the_right_result_came_first(
+    fn corrected_session_equals_one_with_the_right_result_first(
         drawn in prop::collection::vec(any::<(u8, u8)>(), 40..700),
         picked in any::<prop::sample::Index>(),
         results in prop::collection::vec((0_usize..4, -100_i64..100), 1..4),

@@ -1,4 +1,4 @@
-//! Trades of a bot with an entry delay: when they are asked for, and when that would be too late.
+//! Entry delays: when trades of a bot are ordered, and when they are too late.
 
 use crate::event::{at, candle, minute, opened, second};
 use crate::script::Script;
@@ -17,7 +17,7 @@ fn approved(session: &mut TestSession) -> Approved {
 }
 
 #[test]
-fn a_trade_is_asked_for_when_the_delay_is_over_and_may_be_late_from_then_on() {
+fn trade_is_ordered_after_the_delay_and_may_be_late_from_then_on() {
     for (delay_s, limit_ms, latest_ms) in [(0, 5_000, 5_000), (7, 5_000, 12_000), (59, 1_500, 60_500)] {
         let script = Script::new("a").buys(&[1]).entering_after(delay_s);
         let mut session = TestSession::new(&[script], |risk| risk.max_signal_delay_ms = limit_ms);
@@ -30,24 +30,24 @@ fn a_trade_is_asked_for_when_the_delay_is_over_and_may_be_late_from_then_on() {
 }
 
 #[test]
-fn the_symbol_is_taken_while_a_trade_waits_for_its_moment() {
+fn waiting_trade_blocks_its_symbol() {
     let slow = Script::new("a").buys(&[1]).entering_after(30);
     let fast = Script::new("b").buys(&[1, 2]);
     let mut session = TestSession::new(&[slow, fast], |risk| risk.max_open_trades_per_symbol = 2);
     session.check(&[
         (candle(0, 1), "#1 a BUY 10.00, b InFlight"),
         (at(91, opened(1)), ""),
-        // The first closes half a minute after a full one.
+        // The first trade closes half a minute past a full minute.
         (candle(0, 2), "#2 b BUY 10.00"),
     ]);
     assert_eq!(second(60), minute(1));
     assert!(session.book.rows().iter().all(|row| row.approved.direction() == Direction::Buy));
 }
 
-/// Decided at the first minute, asked for half a minute later and open for two minutes, a trade closes at 3:30. One of a minute
-/// that is decided at the second minute is the same where it is asked for half a minute later, too.
+/// A trade decided at minute 1, ordered half a minute later and open for two minutes closes at 3:30. A one-minute trade
+/// decided at minute 2 is a duplicate if it is also ordered half a minute later.
 #[test]
-fn a_trade_of_a_later_run_is_the_same_as_one_before_it_by_the_moments_of_their_requests() {
+fn duplicates_across_runs_are_found_by_order_time() {
     let two = Expiry { close_type: "02:00".parse().unwrap(), expiration_type: ExpirationType::TimeFixed };
     for (delay_s, expected) in [(30, "b DuplicateOpen"), (0, "#2 b BUY 10.00"), (29, "#2 b BUY 10.00")] {
         let make = || {

@@ -1,4 +1,4 @@
-//! Events in few words. Minutes and seconds are counted from 2026-01-05 00:00 UTC.
+//! Constructors of events. Minutes and seconds are counted from 2026-01-05 00:00 UTC.
 
 use candlewick_engine::{
     BotId, Control, Event, EventKind, IntentId, Opened, Origin, OutsideSignal, RefusalReason, Rejection,
@@ -25,25 +25,25 @@ pub(crate) fn symbol_id(position: u16) -> SymbolId {
     from_value(json!(position)).unwrap()
 }
 
-/// Nothing but that time has passed: the clock was right before, and still is.
+/// An event that only lets time pass: the clock is right.
 pub(crate) const NO_SKEW: EventKind = EventKind::Skew { offset: Millis::ZERO };
 
-/// Something at a second, known at once.
+/// Creates an event at a second, with the same arrival time.
 pub(crate) fn at(moment: i64, kind: EventKind) -> Event {
     Event { at: second(moment), received: second(moment), kind }
 }
 
-/// The one-minute candle of a series that closes at a minute.
+/// Creates the one-minute candle of a series that closes at a minute.
 pub(crate) fn candle(series: u16, close: i64) -> Event {
     at(close * 60, candle_kind(series, Interval::MINUTE, close, Origin::Live))
 }
 
-/// The same, fetched later.
+/// Like [`candle`], but backfilled.
 pub(crate) fn backfilled(series: u16, close: i64) -> Event {
     at(close * 60, candle_kind(series, Interval::MINUTE, close, Origin::Backfill))
 }
 
-/// The candle of a minute, its trade of the same number, which pays 80 %, and the end of that.
+/// Creates the candle of a minute, its trade of the same number at a payout of 80 %, and the end of the trade.
 pub(crate) fn trade(minute: i64, end: EventKind) -> [Event; 3] {
     let opened = opened_paying(minute.unsigned_abs(), 80);
     [candle(0, minute), at(minute * 60 + 1, opened), at(minute * 60 + 50, end)]
@@ -59,13 +59,12 @@ pub(crate) fn flat_candle(open: Millis, interval: Interval) -> Candle {
     Candle::new(open, interval, numbers).unwrap()
 }
 
-/// The price of a symbol at a second.
 pub(crate) fn price(symbol: u16, moment: i64) -> Event {
     let price = Price { time: second(moment), value: 1.0 };
     at(moment, EventKind::Price { symbol: symbol_id(symbol), price })
 }
 
-/// Accepted, and nothing else is known of it.
+/// Creates an acceptance without details.
 pub(crate) fn bare(intent: u64) -> Opened {
     Opened {
         intent: IntentId::new(intent),
@@ -111,12 +110,11 @@ pub(crate) fn adopted(intent: u64) -> EventKind {
     EventKind::Adopted(bare(intent))
 }
 
-/// Not opened; the stake stays reserved until a second.
+/// Marks an intent as not opened. The stake stays reserved until a second.
 pub(crate) fn not_opened(intent: u64, until: i64) -> EventKind {
     EventKind::NotOpened { intent: IntentId::new(intent), reserved_until: second(until) }
 }
 
-/// A second trade of an intent's request.
 pub(crate) fn second_trade(intent: u64, id: &str, minor: i64) -> EventKind {
     let (intent, venue_id) = (IntentId::new(intent), VenueId::truncated(id));
     EventKind::SecondTrade(SecondTrade { intent, venue_id, stake: Money::from_minor(minor) })
@@ -131,7 +129,6 @@ pub(crate) fn deposit(amount: i64) -> EventKind {
     EventKind::Deposit { amount: Money::from_minor(amount) }
 }
 
-/// The wallet is this far from what the trades explain.
 pub(crate) fn difference(amount: i64) -> EventKind {
     EventKind::WalletDifference { amount: Money::from_minor(amount) }
 }
@@ -170,7 +167,7 @@ pub(crate) fn control(control: Control) -> EventKind {
     EventKind::Control { control }
 }
 
-/// A signal from outside of this name, for the first bot.
+/// Creates an external signal with this id for the first bot.
 pub(crate) fn outside_signal(id: &str) -> OutsideSignal {
     OutsideSignal {
         bot: BotId::FIRST,

@@ -18,7 +18,6 @@ pub(crate) enum Journalled {
 pub(crate) const RELOAD: Event =
     Event { at: Millis::ZERO, received: Millis::ZERO, kind: EventKind::Control { control: Control::Reload } };
 
-/// An event, and what was done about it.
 pub(crate) fn journalled(event: &Event, actions: &[Action]) -> impl Iterator<Item = Journalled> {
     let actions = actions.iter().map(|action| Journalled::Action(to_string(action).unwrap()));
     std::iter::once(Journalled::Event(*event)).chain(actions)

@@ -1,4 +1,4 @@
-//! A ladder that goes on with the next candle, and is given up where that is refused.
+//! Ladders that continue with the next candle and are given up if that is refused.
 
 use crate::event::{
     adopted, at, backfilled, candle, in_doubt, lost, not_opened, opened, price, rejected, second, won,
@@ -10,7 +10,7 @@ use candlewick_engine::{
 };
 use candlewick_sdk::serde_json::from_str;
 
-/// 10, 20 and 40, each level above the first with the next candle or not at all.
+/// A ladder of 10, 20 and 40, each level after the first on the next candle.
 fn gale(if_refused: IfRefused) -> StakeSettings {
     ladder(LadderEntry::NextCandle, if_refused)
 }
@@ -37,7 +37,7 @@ fn check(
 }
 
 #[test]
-fn a_level_that_the_hours_refuse_is_not_staked_the_next_day() {
+fn level_rejected_by_trading_hours_is_not_staked_the_next_day() {
     let hours = |risk: &mut RiskSettings| {
         risk.hours = from_str(r#"[{"from":"00:00","to":"00:02"}]"#).unwrap();
     };
@@ -55,7 +55,7 @@ fn a_level_that_the_hours_refuse_is_not_staked_the_next_day() {
 }
 
 #[test]
-fn a_level_that_an_open_trade_keeps_from_its_candle_is_given_up() {
+fn level_blocked_by_an_open_trade_is_given_up() {
     check(
         &[Script::new("a").sells(&[1, 5]), Script::new("b").buys(&[2])],
         |_| {},
@@ -72,7 +72,7 @@ fn a_level_that_an_open_trade_keeps_from_its_candle_is_given_up() {
 }
 
 #[test]
-fn a_candle_that_is_missing_or_fetched_later_and_a_trade_that_the_venue_rejects_give_it_up() {
+fn missing_or_backfilled_candle_and_declined_trade_reset_the_ladder() {
     let first = [(candle(0, 1), "#1 a BUY 10.00 opened"), (at(119, lost(1, 1_000)), "")];
     let check = |rows: &[Row<'_>], given_up, waits| {
         let rows: Vec<Row<'_>> = first.iter().chain(rows).copied().collect();
@@ -87,7 +87,7 @@ fn a_candle_that_is_missing_or_fetched_later_and_a_trade_that_the_venue_rejects_
     check(&doubt, "#3 a BUY 10.00", "#3 a BUY 20.00");
 }
 
-/// By hand: 10 are lost, the order of 20 is rejected or not found, and is a trade after all. It is lost: the next level stakes 40.
+/// By hand: 10 are lost. The order of 20 is rejected or not found, but turns out to be a lost trade. Next: 40.
 #[test]
 fn order_that_is_a_trade_after_all_restores_its_ladder() {
     let rejection = [at(122, rejected(2))].to_vec();
@@ -112,10 +112,10 @@ fn order_that_is_a_trade_after_all_restores_its_ladder() {
     }
 }
 
-/// By hand: the first trade is lost, and the level of 20 is entered at its candle. A trade of the strategy beside it is not taken: the ladder is
-/// given up by that as well, while 20 are still at stake.
+/// By hand: the first trade is lost, and the level of 20 is entered on its candle. Another trade of the strategy is
+/// declined, which also gives up the ladder while 20 are still at stake.
 #[test]
-fn a_trade_of_the_strategy_beside_the_ladder_that_is_not_taken_gives_it_up_too() {
+fn declined_trade_of_the_strategy_also_resets_the_ladder() {
     check(
         &[Script::new("a").buys(&[1, 3, 6])],
         |risk| (risk.max_open_trades_per_symbol, risk.allow_duplicate) = (2, true),
@@ -131,7 +131,7 @@ fn a_trade_of_the_strategy_beside_the_ladder_that_is_not_taken_gives_it_up_too()
 }
 
 #[test]
-fn a_ladder_that_is_about_to_be_given_up_is_known_until_its_first_level_is_decided() {
+fn pending_reset_of_a_ladder_is_reported_until_its_first_level() {
     for (if_refused, expected) in [(IfRefused::Reset, true), (IfRefused::Wait, false)] {
         let script = Script::new("a").buys(&[1, 4]).staking(gale(if_refused));
         let mut session = TestSession::new(&[script], |risk: &mut RiskSettings| {
@@ -149,7 +149,7 @@ fn a_ladder_that_is_about_to_be_given_up_is_known_until_its_first_level_is_decid
 }
 
 #[test]
-fn where_the_ladder_stands_is_said_as_of_a_moment() {
+fn ladder_level_is_reported_for_a_given_time() {
     let mut session =
         TestSession::new(&[Script::new("a").buys(&[1]).staking(gale(IfRefused::Reset))], |_| {});
     session.check(&[(candle(0, 1), "#1 a BUY 10.00 opened"), (at(119, lost(1, 1_000)), "")]);

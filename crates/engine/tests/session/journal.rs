@@ -1,4 +1,4 @@
-//! What the hash of a journal covers: every kind of entry, and every part of each.
+//! Coverage of the journal hash: all kinds of entries and all their fields.
 
 use crate::event::{
     NO_SKEW, at, backfilled, bare, by_person, candle, control, corrected, deposit, difference, in_doubt,
@@ -38,7 +38,7 @@ fn bot_id(position: u16) -> BotId {
     from_str(&position.to_string()).unwrap()
 }
 
-/// One of each, and one for every part of it that differs from the first in that part alone.
+/// Returns an opening, and one variation for each field.
 fn openings() -> Vec<Opened> {
     let base = bare(1);
     let time = Some(Millis::new(1));
@@ -181,7 +181,7 @@ fn kinds() -> Vec<EventKind> {
 }
 
 #[test]
-fn every_part_of_every_event_but_of_candles_matters_and_all_are_read_back() {
+fn every_event_field_except_candles_affects_the_hash_and_is_decoded() {
     let event = |kind| Event { at: Millis::ZERO, received: Millis::ZERO, kind };
     let mut events: Vec<Event> = kinds().into_iter().map(event).collect();
     let kinds: HashSet<_> = events.iter().map(|event| std::mem::discriminant(&event.kind)).collect();
@@ -206,7 +206,7 @@ fn refused(rule: Rule) -> Refused {
 }
 
 #[test]
-fn every_part_of_a_refusal_of_a_day_and_of_a_verdict_matters() {
+fn every_field_of_refusal_day_and_verdict_affects_the_hash() {
     let base = refused(Rule::Cooldown);
     let changed = |change: fn(&mut Refused)| {
         let mut refused = base.clone();
@@ -261,7 +261,7 @@ fn every_part_of_a_refusal_of_a_day_and_of_a_verdict_matters() {
 }
 
 #[test]
-fn a_refusal_by_the_limit_of_a_symbol_has_the_hash_that_it_had_under_its_earlier_name() {
+fn refusal_by_limit_per_symbol_keeps_its_earlier_hash() {
     let hash = |rule| hash_of(Entry::Action(&Action::Refuse(refused(rule))));
     assert_eq!(hash(Rule::MaxOpenTradesPerSymbol), hash(Rule::MaxOpenTrades));
     assert_ne!(hash(Rule::MaxOpenTradesPerSymbol), hash(Rule::BotMaxOpenTrades));
@@ -273,7 +273,7 @@ fn approved(scripts: &[Script], at_minute: i64) -> Action {
     actions.into_iter().find(|action| matches!(action, Action::Open(_))).unwrap()
 }
 
-/// The same trade with the number 2: the first was rejected.
+/// Returns the same trade with intent 2, after the first was rejected.
 fn approved_again(script: &Script) -> Action {
     let mut session = TestSession::new(std::slice::from_ref(script), |_| {});
     session.handle(&candle(0, 1));
@@ -282,7 +282,7 @@ fn approved_again(script: &Script) -> Action {
 }
 
 #[test]
-fn every_part_of_an_approved_trade_matters() {
+fn every_field_of_an_approved_trade_affects_the_hash() {
     let signal = || Signal::buy("scripted");
     let says = |signal| Script::new("a").says(1, signal);
     let expiring = |code: &str, expiration_type| {
@@ -311,7 +311,7 @@ fn every_part_of_an_approved_trade_matters() {
 }
 
 #[test]
-fn a_signals_own_expiry_replaces_its_bots() {
+fn expiry_of_a_signal_overrides_that_of_the_bot() {
     let expiry = |code: &str, expiration_type| Expiry { close_type: code.parse().unwrap(), expiration_type };
     let (bots, own) =
         (expiry("05:00", ExpirationType::CandleClose), expiry("00:30", ExpirationType::NextCandle));
@@ -324,7 +324,7 @@ fn a_signals_own_expiry_replaces_its_bots() {
 }
 
 #[test]
-fn every_part_of_a_header_matters_and_the_order_of_keys_does_not() {
+fn every_header_field_affects_the_hash_but_not_the_key_order() {
     let base = Header {
         format: 1,
         settings: json!({ "a": 1, "b": 2 }),

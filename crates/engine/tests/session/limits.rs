@@ -27,13 +27,13 @@ fn loses(session: &mut TestSession, intent: u64, minute: i64) {
 }
 
 #[test]
-fn a_day_opens_with_its_equity_and_its_loss_limit_starts_anew() {
+fn new_day_records_its_equity_and_resets_the_loss_limit() {
     let mut session =
         TestSession::new(&[bot(&[1, 2, 3, DAY + 1])], |risk| risk.daily_loss_limit = Decimal::from(25));
     loses(&mut session, 1, 1);
     loses(&mut session, 2, 2);
     session.check(&[
-        // 20.00 are lost: with this stake it would be 30.00.
+        // 20.00 are lost. This stake could make it 30.00.
         (candle(0, 3), "a DailyLossLimit"),
         (at(DAY * 60 - 1, NO_SKEW), ""),
         (at(DAY * 60, NO_SKEW), "day 9980.00"),
@@ -42,7 +42,7 @@ fn a_day_opens_with_its_equity_and_its_loss_limit_starts_anew() {
 }
 
 #[test]
-fn open_stakes_belong_to_a_days_equity_and_a_trade_to_the_day_it_settles_in() {
+fn open_stakes_count_in_the_equity_and_trades_on_their_settlement_day() {
     let mut session = TestSession::new(&[bot(&[DAY - 1, DAY + 1, DAY + 2])], |risk| {
         risk.daily_loss_limit = Decimal::from(15);
     });
@@ -57,7 +57,7 @@ fn open_stakes_belong_to_a_days_equity_and_a_trade_to_the_day_it_settles_in() {
 }
 
 #[test]
-fn trades_of_a_day_are_counted_anew_on_the_next() {
+fn daily_trade_count_resets_on_the_next_day() {
     let mut session = TestSession::new(&[bot(&[1, 2, DAY, DAY + 1])], |risk| risk.max_trades_per_day = 1);
     loses(&mut session, 1, 1);
     session.check(&[
@@ -70,7 +70,7 @@ fn trades_of_a_day_are_counted_anew_on_the_next() {
 }
 
 #[test]
-fn a_trade_that_was_found_late_counts_in_its_day_and_hour() {
+fn trade_found_late_counts_in_its_own_day_and_hour() {
     for (per_day, per_hour, refusal) in [(2, 0, "a MaxTradesPerDay"), (0, 2, "a MaxTradesPerHour")] {
         let mut session = TestSession::new(&[bot(&[1, 2, 4])], |risk| {
             (risk.max_trades_per_day, risk.max_trades_per_hour) = (per_day, per_hour);
@@ -89,29 +89,29 @@ fn a_trade_that_was_found_late_counts_in_its_day_and_hour() {
 }
 
 #[test]
-fn a_bot_stops_for_its_session_by_its_own_trades_and_the_other_trades_on() {
+fn session_limit_of_a_bot_does_not_stop_other_bots() {
     let scripts = [Script::new("a").buys(&[1, 2, 3, 6]), Script::new("b").on("ETHUSDT").buys(&[3, 4])];
     let mut session = TestSession::new(&scripts, |risk| {
-        // 0.25 % of 10,000.00 are 25.00.
+        // 0.25 % of 10,000.00 is 25.00.
         let own = BotLimitSettings { session_loss_limit_percent: 0.25, ..BotLimitSettings::default() };
         risk.bots.insert("a".to_owned(), own);
     });
     loses(&mut session, 1, 1);
     loses(&mut session, 2, 2);
     session.check(&[
-        // 20.00 are lost: with this stake it would be 30.00.
+        // 20.00 are lost. This stake could make it 30.00.
         (candle(0, 3), "a BotSessionLossLimit"),
         (candle(1, 3), "#3 b BUY 10.00 opened"),
         (at(239, lost(3, 1_000)), ""),
         (candle(1, 4), "#4 b BUY 10.00"),
         (at(250, control(Control::Resume)), ""),
-        // A person resumed: the session is counted from here.
+        // The session restarts with the resume.
         (candle(0, 6), "#5 a BUY 10.00"),
     ]);
 }
 
 #[test]
-fn a_bot_s_session_of_hours_begins_with_each_window_and_a_day_does_not_end_it() {
+fn session_of_hours_starts_with_each_window_and_outlasts_the_day() {
     let mut session = TestSession::new(&[bot(&[1, 2, DAY + 1, DAY + 9 * 60 + 1])], |risk| {
         risk.session.of = SessionSpan::Hours;
         risk.hours = from_str(r#"[{"from":"09:00","to":"08:59"}]"#).unwrap();
@@ -130,13 +130,13 @@ fn a_bot_s_session_of_hours_begins_with_each_window_and_a_day_does_not_end_it() 
 }
 
 #[test]
-fn days_without_events_are_not_told_of() {
+fn days_without_events_are_not_reported() {
     let mut session = TestSession::new(&[bot(&[])], |_| {});
     session.check(&[(at(DAY * 60 * 5 + 7, NO_SKEW), "day 10000.00"), (at(DAY * 60 * 6 - 1, NO_SKEW), "")]);
 }
 
 #[test]
-fn a_journal_that_lacks_the_records_of_days_has_the_ledger_of_its_run() {
+fn journal_without_day_records_restores_the_same_ledger() {
     let script = bot(&[1, DAY + 4]);
     let settings = session_settings(10_000, RiskSettings::default(), vec![script.bot.clone()]);
     let mut session = Session::new(&settings, vec![script.strategy()]).unwrap();
@@ -158,7 +158,7 @@ fn a_journal_that_lacks_the_records_of_days_has_the_ledger_of_its_run() {
 }
 
 #[test]
-fn a_halt_stops_opens_and_nothing_else() {
+fn halt_stops_only_opens() {
     let mut session = TestSession::new(&[bot(&[1, 2, 3])], |_| {});
     session.check_money(&[
         (candle(0, 1), "#1 a BUY 10.00", [999_000, 1_000]),
@@ -172,8 +172,8 @@ fn a_halt_stops_opens_and_nothing_else() {
 }
 
 #[test]
-fn a_resume_counts_drawdown_from_the_present_equity_and_losses_in_a_row_from_none() {
-    // 80.00 are left of 100.00: this stake could bring it to 70.00.
+fn resume_resets_drawdown_and_loss_streak() {
+    // 80.00 of 100.00 are left. This stake could make it 70.00.
     for (drawdown, streak, refusal) in [(20.0, 0, "a MaxDrawdown"), (0.0, 2, "a LossStreak")] {
         let mut session = TestSession::with_balance(100, &[bot(&[1, 2, 3, 4])], |risk| {
             (risk.max_drawdown_percent, risk.max_loss_streak) = (drawdown, streak);
@@ -190,7 +190,7 @@ fn a_resume_counts_drawdown_from_the_present_equity_and_losses_in_a_row_from_non
 }
 
 #[test]
-fn a_resume_counts_the_losses_that_rest_from_none_whomever_they_rest() {
+fn resume_resets_loss_counts_of_all_pauses() {
     for cooldown_scope in [CooldownScope::All, CooldownScope::Symbol] {
         let mut session = TestSession::new(&[bot(&[1, 2, 3, 4])], |risk| {
             risk.cooldown_scope = cooldown_scope;
@@ -206,7 +206,7 @@ fn a_resume_counts_the_losses_that_rest_from_none_whomever_they_rest() {
 }
 
 #[test]
-fn the_largest_limits_are_as_good_as_none() {
+fn largest_limits_never_refuse() {
     let mut session = TestSession::new(&[bot(&[1])], |risk| {
         let most = u32::MAX;
         (risk.max_open_trades, risk.max_open_trades_per_symbol) = (most, most);
@@ -219,7 +219,7 @@ fn the_largest_limits_are_as_good_as_none() {
 }
 
 #[test]
-fn events_at_the_ends_of_time_are_taken_as_they_come() {
+fn handles_events_at_the_limits_of_time() {
     let stake = StakeSettings::Share { percent: 1.0 };
     let mut session = TestSession::new(&[bot(&[1]).staking(stake)], |_| {});
     for moment in [i64::MIN, i64::MAX, 0, -1] {
@@ -232,7 +232,7 @@ fn events_at_the_ends_of_time_are_taken_as_they_come() {
 }
 
 #[test]
-fn limits_that_are_read_again_hold_from_their_event_on_and_nothing_else_changes() {
+fn reloaded_limits_apply_from_their_event_and_change_nothing_else() {
     let base = |risk: &mut RiskSettings| {
         risk.max_open_trades = 2;
         risk.max_open_trades_per_symbol = 2;
@@ -261,7 +261,7 @@ fn limits_that_are_read_again_hold_from_their_event_on_and_nothing_else_changes(
 }
 
 #[test]
-fn limits_that_a_running_session_cannot_have_are_refused_by_name_and_nothing_changes() {
+fn rejects_limits_that_cannot_change_during_a_run() {
     for (change, key) in [
         (RiskSettings { day_start: "01:00".to_owned(), ..RiskSettings::default() }, "risk.day_start"),
         (RiskSettings { max_trades_per_hour: 5, ..RiskSettings::default() }, "risk.max_trades_per_hour"),
@@ -278,7 +278,7 @@ fn limits_that_a_running_session_cannot_have_are_refused_by_name_and_nothing_cha
 }
 
 #[test]
-fn stakes_keep_to_limits_that_were_read_again_as_to_those_of_the_start() {
+fn stakes_respect_reloaded_limits() {
     let share = || StakeSettings::Share { percent: 0.4 };
     let mut early =
         TestSession::new(&[bot(&[3]).staking(share())], |risk| risk.stake_step = Decimal::from(25));

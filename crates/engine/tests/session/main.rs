@@ -2,32 +2,28 @@
 
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
-// A Session, its events and journal, and bots that follow a script.
-mod event;
-mod fold;
-mod script;
-mod test_session;
-// What it does.
 mod alpha_budget;
 mod answers;
+mod book;
+mod changed_settings;
 mod corrections;
 mod departures;
+mod event;
+mod fold;
 mod given_up;
+mod journal;
 mod limits;
 mod openings;
 mod outside;
+mod partial_books;
+mod properties;
+mod script;
+mod snapshots;
 mod staking;
 mod stretches;
+mod test_session;
 mod trial;
 mod venue_refusals;
 mod verdicts;
 mod wallet;
 mod watch;
-// What is kept of it.
-mod book;
-mod changed_settings;
-mod journal;
-// What always holds.
-mod partial_books;
-mod properties;
-mod snapshots;

@@ -1,4 +1,4 @@
-//! Which signals become trades, and whose.
+//! Signals that become trades, and their bots.
 
 use crate::event::{at, backfilled, candle, candle_kind, lost, opened, price, series_id, won};
 use crate::script::Script;
@@ -6,7 +6,7 @@ use crate::test_session::TestSession;
 use candlewick_engine::Origin;
 
 #[test]
-fn the_most_patient_bot_of_a_series_says_how_many_candles_it_wants() {
+fn warmup_of_a_series_is_the_longest_of_its_bots() {
     let scripts = [
         Script::new("a").warm_after(3),
         Script::new("b").warm_after(7),
@@ -18,7 +18,7 @@ fn the_most_patient_bot_of_a_series_says_how_many_candles_it_wants() {
 }
 
 #[test]
-fn backfilled_candles_warm_a_bot_and_never_open() {
+fn backfilled_candles_warm_up_but_never_open() {
     let script = Script::new("a").warm_after(2).buys(&[1, 2, 3]);
     let mut session = TestSession::new(&[script], |_| {});
     session.check(&[
@@ -29,7 +29,7 @@ fn backfilled_candles_warm_a_bot_and_never_open() {
 }
 
 #[test]
-fn bots_of_a_series_are_asked_in_their_order() {
+fn bots_of_a_series_decide_in_their_order() {
     let scripts = [
         Script::new("c").sells(&[1]),
         Script::new("other").on("ETHUSDT").buys(&[1]),
@@ -46,7 +46,7 @@ fn bots_of_a_series_are_asked_in_their_order() {
 }
 
 #[test]
-fn a_series_is_its_own_bots_and_the_shorter_comes_first() {
+fn candles_reach_only_bots_of_their_series_and_shorter_ones_come_first() {
     let five = candle_kind(0, "5m".parse().unwrap(), 5, Origin::Live);
     let scripts = [Script::new("five").every("5m").buys(&[5]), Script::new("one").buys(&[5])];
     let mut session = TestSession::new(&scripts, |_| {});
@@ -69,7 +69,7 @@ fn two_symbols_share_one_wallet() {
 }
 
 #[test]
-fn a_price_reaches_the_bots_of_its_symbol_alone() {
+fn prices_reach_only_bots_of_their_symbol() {
     let scripts = [
         Script::new("a").buys(&[2, 3]),
         Script::new("e").on("ETHUSDT").sells(&[2, 3]),
@@ -86,13 +86,13 @@ fn a_price_reaches_the_bots_of_its_symbol_alone() {
 }
 
 #[test]
-fn a_price_before_any_candle_is_decided_on_stale_data() {
+fn price_before_any_candle_counts_as_stale_data() {
     let mut session = TestSession::new(&[Script::new("a").buys(&[2])], |_| {});
     session.check(&[(price(0, 120), "a StaleData")]);
 }
 
 #[test]
-fn a_settlement_reaches_the_strategy_whose_trade_it_was() {
+fn settlement_reaches_only_the_strategy_of_the_trade() {
     let scripts = [
         Script::new("a").buys(&[1]),
         Script::new("b").sells(&[2]),
@@ -120,7 +120,7 @@ fn a_settlement_reaches_the_strategy_whose_trade_it_was() {
 }
 
 #[test]
-fn events_of_bots_symbols_and_series_that_are_not_there_are_ignored() {
+fn ignores_events_of_unknown_bots_symbols_and_series() {
     let mut session = TestSession::new(&[Script::new("a").buys(&[1, 2])], |_| {});
     session.check(&[(candle(7, 1), ""), (price(7, 60), "")]);
 }

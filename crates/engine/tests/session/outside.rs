@@ -1,4 +1,4 @@
-//! Signals from outside.
+//! External signals.
 
 use crate::event::{at, candle, minute, outside_signal, second};
 use crate::script::Script;
@@ -12,7 +12,7 @@ fn signal(moment: i64, signal: OutsideSignal) -> Event {
 }
 
 #[test]
-fn a_signal_from_outside_passes_the_rules_of_any_other() {
+fn external_signal_is_subject_to_all_rules() {
     let mut session = TestSession::new(&[Script::new("a")], |_| {});
     let sell = OutsideSignal { direction: Direction::Sell, ..outside_signal("2") };
     session.check(&[
@@ -26,7 +26,7 @@ fn a_signal_from_outside_passes_the_rules_of_any_other() {
 }
 
 #[test]
-fn a_closed_gate_holds_back_a_signal_from_outside_too() {
+fn closed_gate_rejects_external_signals() {
     let mut session = TestSession::new(&[Script::new("a").closed_until(2)], |_| {});
     session.check(&[
         (candle(0, 1), ""),
@@ -38,7 +38,7 @@ fn a_closed_gate_holds_back_a_signal_from_outside_too() {
 }
 
 #[test]
-fn a_second_signal_of_one_name_is_dropped_however_its_trade_ended() {
+fn drops_second_signal_with_the_same_id() {
     let mut session = TestSession::new(&[Script::new("a")], |_| {});
     let other_door = OutsideSignal { source: Text::truncated("list"), ..outside_signal("1") };
     session.check(&[
@@ -51,7 +51,7 @@ fn a_second_signal_of_one_name_is_dropped_however_its_trade_ended() {
 }
 
 #[test]
-fn a_signal_is_late_after_its_own_time_and_after_that_of_the_rule() {
+fn signal_is_late_after_its_own_deadline_or_that_of_the_rule() {
     let late = |received: i64, expires: Option<i64>, id| {
         let signal = OutsideSignal { expires: expires.map(second), ..outside_signal(id) };
         Event { at: second(61), received: second(received), kind: EventKind::OutsideSignal(signal) }
@@ -67,7 +67,7 @@ fn a_signal_is_late_after_its_own_time_and_after_that_of_the_rule() {
 }
 
 #[test]
-fn what_an_earlier_run_met_is_dropped_after_a_restart_and_from_a_snapshot() {
+fn signals_of_earlier_runs_are_dropped_after_a_restart() {
     let make = || TestSession::new(&[Script::new("a")], |_| {});
     let mut first = make();
     first.handle(&candle(0, 1));
@@ -89,7 +89,7 @@ fn what_an_earlier_run_met_is_dropped_after_a_restart_and_from_a_snapshot() {
 }
 
 #[test]
-fn a_trade_has_the_senders_words_and_a_journal_without_signals_is_as_before() {
+fn trade_records_the_reason_of_the_sender() {
     let mut session = TestSession::new(&[Script::new("a")], |_| {});
     session.handle(&candle(0, 1));
     let before = to_string(&session.session.snapshot()).unwrap();

@@ -1,4 +1,4 @@
-//! A book that drops rows on its way says of the others what a whole one says, and is that with what it lacks.
+//! A book without some rows agrees with a complete one on the others, and equals it once filled up.
 
 use crate::snapshots::{Step, World, carry_out, header, session, settings};
 use candlewick_engine::{IntentId, TradeBook};
@@ -17,7 +17,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn a_book_without_rows_that_are_over_goes_on_as_a_whole_one(
+    fn book_without_finished_rows_continues_like_a_complete_one(
         drawn in prop::collection::vec(any::<(u8, u8)>(), 2..900),
         every in 1_usize..60,
         spared in 1_u64..5,

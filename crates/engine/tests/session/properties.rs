@@ -1,4 +1,4 @@
-//! What holds for any events in any order, sensible or not.
+//! Properties for random events in any order.
 
 use crate::event::{
     adopted, candle_kind, deposit, flat_candle, in_doubt, minute, not_opened, not_sent, opened_paying, price,
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 const BALANCE: i64 = 200;
 
-/// An event of a kind, some milliseconds after the one before (or before it).
+/// A kind of event and its offset from the previous one in milliseconds, which may be negative.
 type Drawn = (i64, i64, EventKind);
 
 fn intents() -> impl Draw<Value = u64> {
@@ -100,7 +100,7 @@ fn session(min_payout_percent: f64) -> Session {
     Session::new(&settings, strategies).unwrap()
 }
 
-/// What a careful clerk without any engine would book: stakes of what is not over, and profits of what was.
+/// An independent ledger: stakes of unfinished trades and profits of finished ones.
 #[derive(Default)]
 struct Clerk {
     unfinished: BTreeMap<u64, (Money, Stage)>,
@@ -209,7 +209,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn each_bot_has_the_verdict_that_its_rows_have_afterwards(drawn in prop::collection::vec(drawn(), 1..400)) {
+    fn running_verdict_equals_verdict_of_the_rows(drawn in prop::collection::vec(drawn(), 1..400)) {
         let mut session = session(0.0);
         let (mut book, mut actions) = (TradeBook::default(), Vec::new());
         for event in events(&drawn) {
@@ -226,7 +226,7 @@ proptest! {
     }
 
     #[test]
-    fn no_money_comes_or_goes_but_by_settlements(drawn in prop::collection::vec(drawn(), 1..250)) {
+    fn money_changes_only_by_settlements(drawn in prop::collection::vec(drawn(), 1..250)) {
         for min_payout in [0.0, 80.0] {
             run(&events(&drawn), min_payout);
         }
@@ -234,8 +234,8 @@ proptest! {
 }
 
 #[test]
-fn events_drawn_at_random_do_trade() {
-    // A property over sessions that never trade would hold nothing.
+fn random_events_lead_to_trades() {
+    // The properties would be vacuous for sessions that never trade.
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let tree = prop::collection::vec(drawn(), 2_000).new_tree(&mut runner).unwrap();
     let drawn = proptest::strategy::ValueTree::current(&tree);

@@ -1,4 +1,4 @@
-//! A strategy that signals when its script says so, and a bot that has one.
+//! A strategy that follows a script, and bots with such strategies.
 
 use candlewick_engine::{
     BotSettings, Header, IfRefused, LadderEntry, RiskSettings, SessionSettings, StakeSettings,
@@ -12,10 +12,9 @@ use std::sync::{Arc, Mutex};
 
 use crate::event::{START, minute};
 
-/// The settlements that a strategy was shown.
 pub(crate) type SeenSettlements = Arc<Mutex<Vec<String>>>;
 
-/// Stakes of 10, 20 and 40.
+/// Returns a ladder of 10, 20 and 40.
 pub(crate) fn ladder(entry: LadderEntry, if_refused: IfRefused) -> StakeSettings {
     ladder_of(Decimal::TEN, 3, (entry, if_refused))
 }
@@ -33,18 +32,17 @@ pub(crate) fn session_settings(balance: i64, risk: RiskSettings, bots: Vec<BotSe
     SessionSettings { money_scale, balance, risk, bots, longer_share_percent: None }
 }
 
-/// The header of a run whose strategies all have this version.
+/// Creates the header of a run whose strategies all have this version.
 pub(crate) fn header_of(settings: &SessionSettings, version: &str) -> Header {
     let strategies = settings.bots.iter().map(|bot| (bot.strategy.clone(), version.to_owned())).collect();
     Header { format: Header::FORMAT, settings: json!({ "session": settings }), strategies, data_hash: None }
 }
 
-/// A bot of a test: on `BTCUSDT` at `1m`, staking 10.00 for a minute, unless changed.
+/// A bot of a test, by default on `BTCUSDT` at `1m` with trades of 10.00 for a minute.
 #[derive(Clone)]
 pub(crate) struct Script {
     pub(crate) bot: BotSettings,
     warmup: usize,
-    /// Until when its gate is closed.
     closed_until: Millis,
     signals: Vec<(Millis, Signal)>,
     seen: SeenSettlements,
@@ -75,7 +73,6 @@ impl Script {
         self
     }
 
-    /// Has its trades asked for so many seconds after its decisions.
     pub(crate) fn entering_after(mut self, seconds: i64) -> Self {
         self.bot.entry_delay_s = seconds;
         self
@@ -97,13 +94,13 @@ impl Script {
         self
     }
 
-    /// Has a gate that is closed before the candle of this minute.
+    /// Adds a gate that is closed before the candle of this minute.
     pub(crate) fn closed_until(mut self, at: i64) -> Self {
         self.closed_until = minute(at);
         self
     }
 
-    /// Buys at the candles that close, and the prices that are seen, at these minutes.
+    /// Buys on candle closes and prices at these minutes.
     pub(crate) fn buys(self, minutes: &[i64]) -> Self {
         minutes.iter().fold(self, |script, at| script.says(*at, Signal::buy("scripted")))
     }
@@ -168,7 +165,7 @@ impl Strategy for Scripted {
     }
 }
 
-/// Buys and sells in turn, at every candle and price.
+/// Alternates BUY and SELL on every candle and price.
 pub(crate) struct Restless(pub(crate) u64);
 
 impl Restless {

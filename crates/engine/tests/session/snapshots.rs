@@ -1,4 +1,4 @@
-//! A Session that goes on from a snapshot does what the one does that was never interrupted.
+//! A Session restored from a snapshot behaves like one that was never interrupted.
 
 use crate::event::{
     adopted, bare, by_person, candle_kind, deposit, difference, in_doubt, minute, not_opened, not_sent,
@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 
 const SYMBOLS: [&str; 6] = ["A", "B", "C", "D", "E", "F"];
 
-/// Signals by what a candle says and nothing else, so that one that starts afresh is like one that has seen all.
+/// Signals depend only on the current candle, so a fresh strategy equals one that has seen all candles.
 struct Forgetful(i64);
 
 impl Strategy for Forgetful {
@@ -245,7 +245,6 @@ pub(crate) fn carry_out(session: &mut Session, step: &Step) -> Vec<Action> {
     actions
 }
 
-/// By way of what a journal would hold.
 fn restored(kept: &Session, limit: u32) -> Session {
     let text = to_string(&kept.snapshot()).unwrap();
     let snapshot: SessionSnapshot = from_str(&text).unwrap();
@@ -326,7 +325,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn whoever_goes_on_from_a_snapshot_answers_as_whoever_was_never_stopped(
+    fn restored_session_answers_like_an_uninterrupted_one(
         lucky in 0_usize..900,
         drawn in prop::collection::vec(any::<(u8, u8)>(), 2..900),
         place in any::<prop::sample::Index>(),
@@ -337,7 +336,7 @@ proptest! {
 }
 
 #[test]
-fn runs_drawn_at_random_come_to_every_state_that_a_snapshot_has() {
+fn random_runs_reach_every_snapshot_state() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let mut seen = Seen::new();
     for (lucky, count) in [(1_500, 3_000), (0, 1_500), (1_500, 1_500)] {
@@ -356,7 +355,7 @@ fn runs_drawn_at_random_come_to_every_state_that_a_snapshot_has() {
     assert!(seen.contains(&format!("{:?}", Edge::NoLongerHeld)), "{seen:?}");
 }
 
-/// A session of such steps, what its journal holds, and its world.
+/// Returns a session of random steps, its journal and its world.
 pub(crate) fn recorded(drawn: &[(u8, u8)]) -> (Session, Vec<Journalled>, World) {
     let (mut world, mut session) = (World::new(), session(&settings(9)));
     let begun = header(&settings(9), 0);
@@ -389,7 +388,7 @@ pub(crate) fn recorded(drawn: &[(u8, u8)]) -> (Session, Vec<Journalled>, World) 
 }
 
 #[test]
-fn a_journal_comes_to_the_same_under_all_settings_of_one_fingerprint() {
+fn settings_with_equal_fingerprints_fold_alike() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let tree = prop::collection::vec(any::<(u8, u8)>(), 2_500).new_tree(&mut runner).unwrap();
     let (_, mut entries, _) = recorded(&proptest::strategy::ValueTree::current(&tree));
@@ -468,7 +467,7 @@ fn a_journal_comes_to_the_same_under_all_settings_of_one_fingerprint() {
 }
 
 #[test]
-fn a_snapshot_of_other_settings_or_of_another_program_is_refused() {
+fn rejects_snapshots_of_other_settings_or_programs() {
     let state = || to_value(session(&settings(9)).snapshot()).unwrap();
     let check = |snapshot: Value, mut own: Session, expected: RestoreError| {
         let snapshot: SessionSnapshot = from_value(snapshot).unwrap();

@@ -1,4 +1,4 @@
-//! How much is staked, from trade to trade.
+//! Stakes of consecutive trades.
 
 use crate::event::{
     at, cancelled, candle, drew, lost, not_sent, opened_paying, payout, price, rejected, second, settled, won,
@@ -27,7 +27,7 @@ fn check(stake: StakeSettings, endings: &[Ending], stakes: &[&str]) {
 }
 
 #[test]
-fn a_martingale_climbs_with_losses_and_only_with_them() {
+fn martingale_climbs_only_after_losses() {
     let ladder = ladder(LadderEntry::NextSignal, IfRefused::Wait);
     let win: Ending = |intent| won(intent, 800);
     let lose: Ending = |intent| lost(intent, 1_000);
@@ -39,13 +39,13 @@ fn a_martingale_climbs_with_losses_and_only_with_them() {
     check(ladder, &[lose, lose, lose], &["10.00", "20.00", "40.00", "10.00"]);
 }
 
-/// A ladder of 10, 20 and 40 that goes on with the next candle.
+/// Creates a Session with a ladder of 10, 20 and 40 that continues with the next candle.
 fn with_next_candle(script: Script) -> TestSession {
     TestSession::new(&[script.staking(ladder(LadderEntry::NextCandle, IfRefused::Wait))], |_| {})
 }
 
 #[test]
-fn a_ladder_goes_on_with_the_first_candle_after_the_settlement_and_stops_at_its_top() {
+fn ladder_enters_on_first_candle_after_settlement_up_to_its_top() {
     let mut session = with_next_candle(Script::new("a").sells(&[1, 9]));
     session.check(&[
         (candle(0, 1), "#1 a SELL 10.00 opened"),
@@ -66,11 +66,11 @@ fn a_ladder_goes_on_with_the_first_candle_after_the_settlement_and_stops_at_its_
 }
 
 #[test]
-fn a_win_ends_the_ladder_and_a_draw_above_the_first_level_is_entered_again() {
+fn win_ends_the_ladder_and_draw_above_first_level_repeats() {
     let mut session = with_next_candle(Script::new("a").buys(&[1, 8]));
     session.check(&[
         (candle(0, 1), "#1 a BUY 10.00 opened"),
-        // On the first level a draw is no reason to go on.
+        // A draw on the first level does not continue the ladder.
         (at(119, drew(1)), ""),
         (candle(0, 2), ""),
         (candle(0, 8), "#2 a BUY 10.00 opened"),
@@ -84,7 +84,7 @@ fn a_win_ends_the_ladder_and_a_draw_above_the_first_level_is_entered_again() {
 }
 
 #[test]
-fn what_the_strategy_says_at_that_candle_is_not_asked_and_what_it_says_before_takes_its_place() {
+fn ladder_ignores_strategy_on_its_candle_but_not_before() {
     let mut session = with_next_candle(Script::new("a").buys(&[1]).sells(&[2, 3]));
     session.check(&[
         (candle(0, 1), "#1 a BUY 10.00 opened"),
@@ -97,11 +97,11 @@ fn what_the_strategy_says_at_that_candle_is_not_asked_and_what_it_says_before_ta
 }
 
 #[test]
-fn soros_stakes_what_the_venue_paid() {
+fn soros_adds_the_profit_paid_by_the_venue() {
     let soros = soros(2, IfRefused::Wait);
     check(
         soros,
-        // 10.00 wins 8.00, 18.00 wins 14.39, 32.39 wins and starts anew, 10.00 is lost.
+        // 10.00 wins 8.00, 18.00 wins 14.39, 32.39 wins and restarts, 10.00 is lost.
         &[|n| won(n, 800), drew, |n| won(n, 1_439), rejected, |n| won(n, 2_591), |n| lost(n, 1_000)],
         &["10.00", "18.00", "18.00", "32.39", "32.39", "10.00", "10.00"],
     );
@@ -111,7 +111,7 @@ fn soros(wins: u32, if_refused: IfRefused) -> StakeSettings {
     StakeSettings::Soros { amount: Decimal::TEN, wins, if_refused }
 }
 
-/// Stakes of trades that all win 80 %, one a minute. A refused signal has no trade.
+/// Checks the stakes of trades that all win 80 %, one per minute. A rejected signal has no trade.
 fn won_stakes(stake: StakeSettings, limits: impl Fn(&mut RiskSettings), expected: &[&str]) {
     let minutes: Vec<i64> = (1..=expected.len() as i64).collect();
     let mut session = TestSession::new(&[Script::new("a").buys(&minutes).staking(stake)], limits);
@@ -132,14 +132,14 @@ fn won_stakes(stake: StakeSettings, limits: impl Fn(&mut RiskSettings), expected
 }
 
 #[test]
-fn soros_adds_the_profit_to_what_was_staked_and_not_to_what_was_configured() {
+fn soros_adds_profit_to_the_rounded_stake() {
     let stake = StakeSettings::Soros { amount: Decimal::new(107, 2), wins: 2, if_refused: IfRefused::Wait };
     // 1.00 wins 0.80; 1.80 wins 1.44, and 3.24 is staked as 3.20.
     won_stakes(stake, |risk| risk.stake_step = Decimal::new(10, 2), &["1.00", "1.80", "3.20", "1.00"]);
 }
 
 #[test]
-fn a_soros_above_max_stake_waits_restarts_or_is_capped() {
+fn soros_above_max_stake_waits_restarts_or_is_capped() {
     // 10.00, 18.00, 32.40.
     let limited = |risk: &mut RiskSettings| risk.max_stake = Decimal::from(20);
     let refused = ["10.00", "18.00", "a StakeBounds", "a StakeBounds"];
@@ -153,7 +153,7 @@ fn a_soros_above_max_stake_waits_restarts_or_is_capped() {
 }
 
 #[test]
-fn a_stake_that_no_bound_lets_pass_is_trouble_with_both_figures() {
+fn reports_stake_outside_its_bounds_with_both_figures() {
     let limited = |risk: &mut RiskSettings| risk.max_stake = Decimal::from(15);
     let script = || Script::new("a").buys(&[1, 3]).staking(soros(2, IfRefused::Wait));
     let mut session = TestSession::new(&[script()], limited);
@@ -187,7 +187,7 @@ fn a_stake_that_no_bound_lets_pass_is_trouble_with_both_figures() {
 }
 
 #[test]
-fn a_share_above_max_stake_is_capped_to_a_multiple_of_the_step() {
+fn share_above_max_stake_is_capped_to_a_multiple_of_the_step() {
     let limits = |cap_stakes| {
         move |risk: &mut RiskSettings| {
             (risk.max_stake, risk.stake_step, risk.cap_stakes) =
@@ -200,7 +200,7 @@ fn a_share_above_max_stake_is_capped_to_a_multiple_of_the_step() {
 }
 
 #[test]
-fn a_ladder_restarts_after_a_level_that_the_venue_rejects_if_it_is_set_so() {
+fn ladder_restarts_after_a_declined_level_if_configured() {
     for (if_refused, third) in [(IfRefused::Wait, "#3 a BUY 20.00"), (IfRefused::Reset, "#3 a BUY 10.00")] {
         let ladder = ladder(LadderEntry::NextSignal, if_refused);
         let mut session = TestSession::new(&[Script::new("a").buys(&[1, 3, 5]).staking(ladder)], |_| {});
@@ -243,8 +243,8 @@ fn each_bot_climbs_its_own_ladder() {
 }
 
 #[test]
-fn a_stake_is_rounded_down_to_the_step_and_refused_below_the_minimum() {
-    // 0.1 % of what is free: 10.00, rounded down to 9.90; nothing is left of 0.1 % of 100.00.
+fn stake_is_rounded_down_to_the_step_and_rejected_below_the_minimum() {
+    // 0.1 % of the free balance is 10.00, rounded down to 9.90. 0.1 % of 100.00 rounds down to zero.
     for (balance, expected) in [(10_000, "#1 a BUY 9.90"), (100, "a StakeBounds")] {
         let script = Script::new("a").buys(&[1]).staking(StakeSettings::Share { percent: 0.1 });
         let mut session =
@@ -264,7 +264,7 @@ fn patient(minutes: &[i64]) -> Script {
 }
 
 #[test]
-fn an_unknown_payout_is_found_out_by_one_trade_at_the_minimum_stake() {
+fn one_trade_at_minimum_stake_probes_an_unknown_payout() {
     let scripts = [patient(&[1, 2, 3, 4]), Script::new("e").on("ETHUSDT").buys(&[2])];
     let mut session = TestSession::new(&scripts, probing);
     session.check(&[
@@ -278,7 +278,7 @@ fn an_unknown_payout_is_found_out_by_one_trade_at_the_minimum_stake() {
 }
 
 #[test]
-fn a_trade_that_finds_out_a_payout_moves_no_ladder() {
+fn payout_probe_does_not_move_the_ladder() {
     let ladder = ladder(LadderEntry::NextSignal, IfRefused::Wait);
     let mut session = TestSession::new(&[patient(&[1, 3, 70, 72, 74]).staking(ladder)], probing);
     session.check(&[
@@ -286,7 +286,7 @@ fn a_trade_that_finds_out_a_payout_moves_no_ladder() {
         (at(122, lost(1, 100)), ""),
         (candle(0, 3), "#2 a BUY 10.00 opened at 80"),
         (at(242, lost(2, 1_000)), ""),
-        // What it pays was seen more than an hour ago. The 10.00 that were lost are not won back by 0.80.
+        // The payout is more than an hour old. A win of 0.80 does not recover the loss of 10.00.
         (candle(0, 70), "#3 a BUY 1.00 opened at 80"),
         (at(4_262, won(3, 80)), ""),
         (candle(0, 72), "#4 a BUY 20.00 opened at 80"),
@@ -296,7 +296,7 @@ fn a_trade_that_finds_out_a_payout_moves_no_ladder() {
 }
 
 #[test]
-fn a_ladders_own_first_stake_moves_it_where_the_step_rounds_it_to_the_smallest() {
+fn first_stake_rounded_to_the_minimum_moves_the_ladder() {
     let ladder = ladder_of(Decimal::new(105, 2), 3, (LadderEntry::NextSignal, IfRefused::Wait));
     let mut session = TestSession::new(&[patient(&[1, 3]).staking(ladder)], |risk| {
         probing(risk);
@@ -310,7 +310,7 @@ fn a_ladders_own_first_stake_moves_it_where_the_step_rounds_it_to_the_smallest()
 }
 
 #[test]
-fn of_symbols_to_choose_from_only_the_one_that_pays_best_is_traded() {
+fn only_symbol_with_best_payout_is_traded() {
     let scripts = [
         patient(&[1, 3, 5]),
         Script::new("e").on("ETHUSDT").buys(&[1, 2, 3, 4, 5, 70]),
@@ -339,7 +339,7 @@ fn of_symbols_to_choose_from_only_the_one_that_pays_best_is_traded() {
 }
 
 #[test]
-fn a_probe_that_never_came_to_be_lets_another_try() {
+fn unopened_probe_allows_another() {
     for answer in [rejected(1), not_sent(1)] {
         let mut session = TestSession::new(&[patient(&[1, 2])], probing);
         session.check(&[
@@ -351,7 +351,7 @@ fn a_probe_that_never_came_to_be_lets_another_try() {
 }
 
 #[test]
-fn a_settlement_tells_the_payout_that_the_open_did_not() {
+fn settlement_states_a_payout_missing_at_the_open() {
     // Some deployments answer an open without details (`observed: opening a trade`).
     for (percent, expected) in
         [(Some(85), "#2 a BUY 10.00"), (Some(79), "a MinPayout"), (None, "#2 a BUY 1.00")]
@@ -367,7 +367,7 @@ fn a_settlement_tells_the_payout_that_the_open_did_not() {
 }
 
 #[test]
-fn a_settlement_tells_an_older_payout_than_an_open_since() {
+fn payout_of_a_settlement_is_older_than_that_of_a_later_open() {
     let mut session = TestSession::new(&[patient(&[1, 2, 3])], probing);
     let ended = Settled { payout: payout(70), ..settled(1, Outcome::Won, 80) };
     session.check(&[
@@ -379,7 +379,7 @@ fn a_settlement_tells_an_older_payout_than_an_open_since() {
 }
 
 #[test]
-fn the_minimum_stake_is_a_multiple_of_the_step() {
+fn minimum_stake_is_a_multiple_of_the_step() {
     // The smallest multiple of 0.40 that is not below 1.00.
     let kelly = StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 200, bound: KellyBound::default() };
     for (script, change) in [

@@ -1,4 +1,4 @@
-//! Candles that are handed in many at a time are the same candles.
+//! Batches of candles have the same effect as single candles.
 
 use crate::event::{START, flat_candle, minute};
 use crate::script::{Script, session_settings};
@@ -76,7 +76,7 @@ fn in_stretches(session: &mut Session, candles: &[Vec<Candle>], lengths: &[i64])
 
 proptest! {
     #[test]
-    fn stretches_of_candles_give_the_actions_of_single_ones(
+    fn batches_of_candles_give_the_actions_of_single_ones(
         minutes in prop::collection::btree_set(MINUTES, 1..200),
         signals in prop::collection::vec(MINUTES, 0..40),
         lengths in prop::collection::vec(1_i64..90, 1..8),
@@ -113,18 +113,18 @@ fn check_ends(signals: &[i64], expected: &[(Option<i64>, usize)]) {
 }
 
 #[test]
-fn a_stretch_ends_where_it_is_traded_and_days_begin_on_the_way() {
+fn batch_ends_at_a_trade_and_starts_days() {
     check_ends(&[23 * 60 + 30], &[(Some(23 * 60 + 30), 2), (None, 1)]);
 }
 
 #[test]
-fn a_stretch_goes_on_after_signals_that_are_refused() {
-    // The day and a trade, which is never answered: all else is refused. Sixteen refusals; thirteen more, and midnight.
+fn batch_continues_after_rejected_signals() {
+    // The day, and a trade without a reply, so all other signals are refused: 16 refusals, then 13 more and midnight.
     let signals: Vec<i64> = (23 * 60..23 * 60 + 30).collect();
     check_ends(&signals, &[(Some(23 * 60), 2), (Some(23 * 60 + 16), 16), (None, 14)]);
 }
 
-/// Buys at every candle and names the candle's minute. Several of its answers may be pending, because it wants no settlements.
+/// Buys on every candle with the minute as reason. Several answers may be pending, because it wants no settlements.
 struct BuysAlways;
 
 impl Strategy for BuysAlways {

@@ -1,4 +1,4 @@
-//! A Session with scripted bots, and the rows that it is held to.
+//! A Session with scripted bots that is checked against rows.
 
 use crate::event::{NO_SKEW, at, opened, opened_paying};
 use crate::script::{Script, session_settings};
@@ -10,15 +10,15 @@ pub(crate) struct TestSession {
     pub(crate) book: TradeBook,
 }
 
-/// An event, and what is answered to it; `opened` after an order, or `opened at 80` (percent), is the venue's word two
+/// An event and the expected answer. `opened` or `opened at 80` (percent) after an order is the venue's reply two
 /// seconds later.
 pub(crate) type Row<'a> = (Event, &'a str);
 
-/// An event, what is answered to it, and the free balance and open stakes after it, in cents.
+/// An event, the expected answer, and the free balance and open stakes after it in cents.
 pub(crate) type MoneyRow<'a> = (Event, &'a str, [i64; 2]);
 
 impl TestSession {
-    /// 10,000.00 and the default limits, some of them changed.
+    /// Creates a Session with 10,000.00 and changed default limits.
     pub(crate) fn new(scripts: &[Script], change: impl FnOnce(&mut RiskSettings)) -> Self {
         Self::with_balance(10_000, scripts, change)
     }
@@ -65,7 +65,7 @@ impl TestSession {
         answer + " opened" + paying
     }
 
-    /// Hands in an event; what was answered, in words.
+    /// Handles an event and describes its actions.
     pub(crate) fn handle(&mut self, event: &Event) -> String {
         let answers: Vec<String> = self.actions(event).iter().map(|action| self.words(action)).collect();
         answers.join(", ")

@@ -1,4 +1,4 @@
-//! Trades with a precomputed outcome are booked as those whose events are handled one by one.
+//! Trades with precomputed outcomes are booked like those handled by single events.
 
 use crate::event::{bare, flat_candle, minute, payout};
 use crate::script::{Script, session_settings};
@@ -10,7 +10,7 @@ use candlewick_sdk::serde_json::{Value, from_value, json};
 use candlewick_sdk::{Direction, Interval, Millis, Money, Outcome, Signal};
 use proptest::prelude::*;
 
-/// A signal, how long after the last, and what would become of its trade.
+/// A signal, its distance from the previous one, and the outcome of its trade.
 #[derive(Clone, Debug)]
 struct Bet {
     after: i64,
@@ -162,7 +162,7 @@ fn trials_stake_by_a_lost_edge_like_sessions() {
 
 proptest! {
     #[test]
-    fn a_trade_with_a_precomputed_outcome_leaves_what_its_events_leave(
+    fn precomputed_trade_leaves_the_state_of_its_events(
         bets in bets(),
         risk in rules(),
         stake in stakes(),

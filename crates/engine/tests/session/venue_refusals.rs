@@ -16,23 +16,23 @@ fn bots() -> TestSession {
 }
 
 #[test]
-fn a_refused_symbol_is_asked_again_after_a_pause_that_doubles() {
+fn declined_symbol_is_retried_after_doubling_pauses() {
     let inactive = |intent| refused(intent, RefusalReason::SymbolInactive);
     let mut session = bots();
     session.check(&[
         (candle(0, 1), "#1 a BUY 10.00"),
-        // Refused at 62 s: paused until 122 s.
+        // Declined at 62 s, so paused until 122 s.
         (at(62, inactive(1)), ""),
         (candle(0, 2), "a RefusedByVenue"),
         (candle(0, 3), "#2 a BUY 10.00"),
-        // Refused at 182 s for the second time: until 302 s. Another symbol is not paused.
+        // Declined again at 182 s, so paused until 302 s. Another symbol is not paused.
         (at(182, inactive(2)), ""),
         (candle(1, 3), "#3 b BUY 10.00"),
         (at(183, opened(3)), ""),
         (candle(0, 4), "a RefusedByVenue"),
         (candle(0, 5), "a RefusedByVenue"),
         (candle(0, 6), "#4 a BUY 10.00"),
-        // The third time: until 362 + 240 = 602 s.
+        // Declined a third time, so paused until 362 + 240 = 602 s.
         (at(362, inactive(4)), ""),
         (candle(0, 10), "a RefusedByVenue"),
         (candle(0, 11), "#5 a BUY 10.00 opened"),
@@ -45,7 +45,7 @@ fn a_refused_symbol_is_asked_again_after_a_pause_that_doubles() {
 }
 
 #[test]
-fn a_reason_of_the_account_pauses_every_symbol_until_any_is_accepted() {
+fn account_reason_pauses_all_symbols_until_an_order_is_accepted() {
     let mut session = bots();
     session.check(&[
         (candle(0, 2), "#1 a BUY 10.00"),
@@ -59,7 +59,7 @@ fn a_reason_of_the_account_pauses_every_symbol_until_any_is_accepted() {
 }
 
 #[test]
-fn an_order_in_flight_at_the_refusal_proves_nothing_when_it_is_accepted() {
+fn order_in_flight_at_the_refusal_does_not_end_the_pause() {
     let mut session = bots();
     session.check(&[
         (candle(0, 3), "#1 a BUY 10.00"),
@@ -101,7 +101,7 @@ fn resume_and_an_adopted_order_end_a_pause_and_simulated_rejections_start_none()
 }
 
 #[test]
-fn a_pause_is_shown_with_its_cause_and_its_end() {
+fn pause_is_reported_with_its_cause_and_end() {
     let mut session = bots();
     session
         .check(&[(candle(0, 1), "#1 a BUY 10.00"), (at(62, refused(1, RefusalReason::SymbolInactive)), "")]);

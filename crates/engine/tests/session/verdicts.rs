@@ -1,4 +1,4 @@
-//! The verdicts that the bots' own trades bring about.
+//! Verdicts on the trades of bots.
 
 use crate::event::{
     at, by_person, cancelled, candle, in_doubt, lost, not_opened, opened_paying, rejected, trade, won,
@@ -40,7 +40,7 @@ fn the_verdict(session: &Session) -> BotVerdict {
 }
 
 #[test]
-fn it_falls_once_with_the_settlement_behind_it_and_refuses_where_it_is_enforced() {
+fn verdict_is_recorded_once_after_its_settlement_and_enforced_if_set() {
     for is_enforced in [true, false] {
         let mut session = TestSession::new(&[always("a"), Script::new("b")], |risk| {
             quick(risk);
@@ -60,7 +60,7 @@ fn it_falls_once_with_the_settlement_behind_it_and_refuses_where_it_is_enforced(
 }
 
 #[test]
-fn accounts_stake_at_the_decision_and_what_is_no_trade_gives_the_stake_back() {
+fn accounts_bet_at_the_decision_and_unopened_trades_return_the_bet() {
     let script = Script::new("a").buys(&[1, 2, 3, 4, 5]);
     let mut session = TestSession::new(&[script], |_| {});
     let mut handle = |event: Event| {
@@ -72,7 +72,7 @@ fn accounts_stake_at_the_decision_and_what_is_no_trade_gives_the_stake_back() {
         let stake = test.on_open(payout).unwrap();
         (test, stake)
     };
-    // No payout was seen: 92 % is taken for it.
+    // No payout is known, so 92 % is assumed.
     let (unseen, _) = opened(0.92);
     let staked = (0, unseen.edge_account(), unseen.mirror_account());
     let near = |found: (u64, f64, f64), expected: (u64, f64, f64)| {
@@ -87,7 +87,7 @@ fn accounts_stake_at_the_decision_and_what_is_no_trade_gives_the_stake_back() {
     near(handle(candle(0, 3)), staked);
     near(handle(at(181, opened_paying(3, 80))), staked);
     near(handle(at(235, cancelled(3))), (0, 1.0, 1.0));
-    // Now 80 % was seen.
+    // Now 80 % is known.
     let (mut seen, stake) = opened(0.8);
     let staked = (0, seen.edge_account(), seen.mirror_account());
     near(handle(candle(0, 4)), staked);
@@ -97,7 +97,7 @@ fn accounts_stake_at_the_decision_and_what_is_no_trade_gives_the_stake_back() {
 }
 
 #[test]
-fn what_only_a_person_says_of_a_trades_end_is_no_evidence_and_is_money_all_the_same() {
+fn results_of_an_operator_count_as_money_but_not_as_evidence() {
     let after = |end: EventKind| {
         let mut session = TestSession::new(&[always("a")], quick);
         for event in losing(5) {
@@ -112,7 +112,7 @@ fn what_only_a_person_says_of_a_trades_end_is_no_evidence_and_is_money_all_the_s
     assert_eq!(
         accounts(&the_verdict(&said.session)),
         accounts(&the_verdict(&cancelled.session)),
-        "as of a trade that never was"
+        "like that of a trade that was never opened"
     );
     let money = |session: &TestSession| session.session.ledger().free().minor();
     assert_eq!(money(&said) - money(&cancelled), 800);
@@ -152,7 +152,7 @@ fn restarted(
 }
 
 #[test]
-fn a_restart_finds_the_verdict_as_if_it_had_never_ended() {
+fn restart_continues_the_verdict() {
     let settings = settings();
     for (trades, edge) in [(1, Edge::Open), (LOSSES, Edge::Rejected)] {
         let (before, session) = restarted((&settings, "1"), (&settings, "1"), trades);
@@ -170,7 +170,7 @@ fn a_restart_finds_the_verdict_as_if_it_had_never_ended() {
 }
 
 #[test]
-fn other_parameters_another_version_or_another_plan_begin_anew() {
+fn other_parameters_version_or_plan_restart_the_verdict() {
     let first = settings();
     let changed = |change: &dyn Fn(&mut SessionSettings)| {
         let mut second = first.clone();

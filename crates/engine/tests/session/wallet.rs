@@ -1,4 +1,4 @@
-//! A wallet that holds another amount than the trades explain.
+//! Differences between the wallet and the trades.
 
 use crate::event::{NO_SKEW, at, candle, control, deposit, difference, lost, won};
 use crate::script::Script;
@@ -19,7 +19,7 @@ fn answer(change: impl FnOnce(&mut RiskSettings), events: &[(i64, candlewick_eng
 }
 
 #[test]
-fn a_shortage_counts_as_lost_in_every_loss_limit_and_a_surplus_widens_none() {
+fn shortage_counts_in_all_loss_limits_and_surplus_in_none() {
     let day = |risk: &mut RiskSettings| risk.daily_loss_limit = Decimal::from(100);
     let session = |risk: &mut RiskSettings| {
         (risk.daily_loss_limit, risk.session.loss_limit) = (Decimal::ZERO, Decimal::from(100));
@@ -45,7 +45,7 @@ fn a_shortage_counts_as_lost_in_every_loss_limit_and_a_surplus_widens_none() {
             assert_eq!(answer(change, &events), expected, "{rule} {amounts:?}");
         }
     }
-    // A surplus of 50.00 after a loss of 95.00 leaves the room that there is without it.
+    // A surplus of 50.00 does not extend the limit after a loss of 95.00.
     let mut session = TestSession::new(&[Script::new("a").buys(&[1, 2])], |risk| {
         risk.daily_loss_limit = Decimal::from(100);
     });
@@ -58,7 +58,7 @@ fn a_shortage_counts_as_lost_in_every_loss_limit_and_a_surplus_widens_none() {
 }
 
 #[test]
-fn shares_are_of_the_smaller_of_ledger_and_wallet() {
+fn shares_refer_to_the_lower_of_ledger_and_wallet() {
     for (amount, stake) in [(0, "100.00"), (-400_000, "60.00"), (400_000, "100.00")] {
         let share = StakeSettings::Share { percent: 1.0 };
         let mut session = TestSession::new(&[Script::new("a").buys(&[1]).staking(share)], |risk| {
@@ -69,7 +69,7 @@ fn shares_are_of_the_smaller_of_ledger_and_wallet() {
 }
 
 #[test]
-fn a_stake_that_the_wallet_does_not_cover_is_refused() {
+fn rejects_stake_above_the_wallet_balance() {
     let all_off = |risk: &mut RiskSettings| {
         (risk.daily_loss_limit, risk.max_drawdown_percent) = (Decimal::ZERO, 0.0);
     };
@@ -77,9 +77,9 @@ fn a_stake_that_the_wallet_does_not_cover_is_refused() {
     assert_eq!(answer(all_off, &[(10, difference(-999_001))]), "a InsufficientBalance");
 }
 
-/// Two readings see the same 500.00 leave: they count as lost until they are booked as a withdrawal.
+/// Two readings see 500.00 leave the wallet. The amount counts as lost until it is booked as a withdrawal.
 #[test]
-fn a_withdrawal_stops_counting_as_lost_once_it_is_booked() {
+fn booked_withdrawal_no_longer_counts_as_loss() {
     let limit = |risk: &mut RiskSettings| risk.daily_loss_limit = Decimal::from(100);
     assert_eq!(answer(limit, &[(10, difference(-50_000))]), "a DailyLossLimit");
     let booked = [(10, difference(-50_000)), (21, deposit(-50_000)), (21, difference(0))];
@@ -87,7 +87,7 @@ fn a_withdrawal_stops_counting_as_lost_once_it_is_booked() {
 }
 
 #[test]
-fn a_shortage_of_yesterday_is_no_loss_of_today_but_its_growth_is() {
+fn only_growth_of_yesterdays_shortage_is_a_loss_of_today() {
     for (today, expected) in
         [(-50_000, "#1 a BUY 10.00"), (-59_000, "#1 a BUY 10.00"), (-59_001, "a DailyLossLimit")]
     {
@@ -105,7 +105,7 @@ fn a_shortage_of_yesterday_is_no_loss_of_today_but_its_growth_is() {
 }
 
 #[test]
-fn a_resume_accepts_a_difference_and_keeps_the_loss_of_the_day() {
+fn resume_accepts_a_difference_but_keeps_the_daily_loss() {
     let mut session = TestSession::new(&[Script::new("a").buys(&[1, 2])], |risk| {
         risk.daily_loss_limit = Decimal::from(100);
     });
@@ -125,7 +125,7 @@ fn a_resume_accepts_a_difference_and_keeps_the_loss_of_the_day() {
 }
 
 #[test]
-fn a_win_that_was_not_paid_sets_no_new_peak() {
+fn unpaid_win_does_not_raise_the_peak() {
     let mut session = TestSession::new(&[Script::new("a").buys(&[1])], |_| {});
     session.check(&[
         (candle(0, 1), "#1 a BUY 10.00 opened"),

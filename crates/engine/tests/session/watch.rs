@@ -1,4 +1,4 @@
-//! After an edge was shown, its end is noticed.
+//! Detection of the end of a shown edge.
 
 use crate::event::{at, candle, lost, opened_paying, payout, rejected, settled, trade, won};
 use crate::fold::{Fold, Journalled, journalled};
@@ -32,7 +32,7 @@ fn trades() -> impl Iterator<Item = Event> {
 }
 
 #[test]
-fn an_edge_that_was_shown_and_ended_is_said_once_and_refuses_where_it_is_enforced() {
+fn ended_edge_is_reported_once_and_enforced_if_set() {
     for is_enforced in [true, false] {
         let mut session = TestSession::new(&[always()], |risk| {
             quick(risk, 100);
@@ -78,7 +78,7 @@ fn alarm_after(shown: i64) -> i64 {
 }
 
 #[test]
-fn kelly_stakes_the_minimum_from_the_moment_the_edge_is_no_longer_held() {
+fn kelly_stakes_minimum_once_the_edge_is_no_longer_held() {
     let bound = KellyBound::ConfidenceSequence;
     let kelly = StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 3, bound };
     let mut session = TestSession::new(&[always().staking(kelly)], |risk| quick(risk, 100));
@@ -104,7 +104,7 @@ fn kelly_stakes_the_minimum_from_the_moment_the_edge_is_no_longer_held() {
 }
 
 #[test]
-fn intents_that_become_no_trades_say_nothing_of_the_end_of_an_edge() {
+fn unopened_intents_do_not_affect_the_edge_watch() {
     let minutes = WINS + 300;
     let script = Script::new("a").buys(&(1..=minutes).collect::<Vec<_>>());
     let mut session = TestSession::new(&[script], |risk| quick(risk, 100));
@@ -126,7 +126,7 @@ fn intents_that_become_no_trades_say_nothing_of_the_end_of_an_edge() {
 }
 
 #[test]
-fn a_restart_goes_on_watching_and_a_journal_without_a_watch_has_none_until_a_run_sets_one() {
+fn restart_continues_the_watch_and_journal_without_one_has_none() {
     let settings = |watch_trades| {
         let mut risk = RiskSettings::default();
         quick(&mut risk, watch_trades);

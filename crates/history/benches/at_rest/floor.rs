@@ -1,4 +1,4 @@
-//! The floors: what the libraries below take for the same numbers, unchecked.
+//! Floors: cost of the underlying libraries for the same numbers, unchecked.
 
 use parquet::column::reader::ColumnReader;
 use parquet::file::reader::{FileReader, SerializedFileReader};

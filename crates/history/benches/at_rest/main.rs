@@ -21,7 +21,7 @@ const ROUNDS: usize = 15;
 
 fn candles() -> CandleSeries {
     let symbol = Symbol::new("BTCUSDT").expect("a sound name");
-    let market = known_market(symbol).expect("it stands in the table");
+    let market = known_market(symbol).expect("the market is known");
     let days = CANDLES.div_ceil(24 * 60) as u32;
     let start = Millis::new(1_704_067_200_000); // 2024-01-01
     let made =
@@ -110,7 +110,7 @@ impl Fixture {
         Self { folder, memory, source, cache, catalog }
     }
 
-    /// A copy is believed when the file's last change lies more than two seconds back.
+    /// A copy is trusted if the file last changed more than two seconds before.
     fn settle(&self) {
         std::thread::sleep(Duration::from_millis(2_100));
         self.cached();

@@ -1,4 +1,4 @@
-//! How much memory is held at once.
+//! Peak memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};

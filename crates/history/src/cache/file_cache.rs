@@ -1,6 +1,6 @@
 //! Cache of parsed candle files that are named by path.
 
-use super::{Copied, ENDING, open, write};
+use super::{CacheKey, ENDING, open, write};
 use crate::disk::{Disk, PARTIAL, SystemDisk, make_folder};
 use crate::{CandleFile, HashedSeries, HistoryError, Progress};
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 const MAX_ENTRIES: usize = 64;
-/// Age difference from the latest copy at which a partial file counts as left by a dead program.
+/// Age relative to the latest copy after which a partial file counts as abandoned.
 const ABANDONED: Duration = Duration::from_hours(1);
 
 /// A folder of candle files in their in-memory layout; best effort if it is not writable.
@@ -27,17 +27,17 @@ impl FileCache {
         source: &CandleFile,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<HashedSeries, HistoryError> {
-        let stamp = Stamp::of(&source.path);
+        let stamp = Stamp::read(&source.path);
         let copy = self.copy_of(source);
         if let Some(stamp) = stamp
             && modified(&copy).is_some_and(|written| stamp.is_settled_before(written))
-            && let Some(series) = open(&copy, source.series, Copied::File(stamp.hash))
+            && let Some(series) = open(&copy, source.series, CacheKey::File(stamp.hash))
         {
             return Ok(series);
         }
         let series = HashedSeries::new(source.read(progress)?);
-        // A file that changed while it was read is copied the next time.
-        if let Some(stamp) = stamp.filter(|stamp| Stamp::of(&source.path) == Some(*stamp)) {
+        // A file that changed during the read is copied next time.
+        if let Some(stamp) = stamp.filter(|stamp| Stamp::read(&source.path) == Some(*stamp)) {
             self.keep(&copy, &series, stamp);
         }
         Ok(series)
@@ -53,10 +53,10 @@ impl FileCache {
         self.folder.join(format!("{}{ENDING}", &name[..32]))
     }
 
-    /// Failures are not reported, because without a copy everything works, only slower.
+    /// Best effort: without a copy, reading is only slower.
     fn keep(&self, copy: &Path, series: &HashedSeries, stamp: Stamp) {
         let kept = make_folder(&SystemDisk, &self.folder)
-            .and_then(|()| write(&SystemDisk, copy, series, Copied::File(stamp.hash)));
+            .and_then(|()| write(&SystemDisk, copy, series, CacheKey::File(stamp.hash)));
         if kept.is_ok() {
             self.prune(modified(copy).unwrap_or(SystemTime::UNIX_EPOCH));
         }
@@ -99,7 +99,7 @@ struct Stamp {
 impl Stamp {
     /// `None` if the system does not report enough to recognise the file.
     #[cfg(unix)]
-    fn of(path: &Path) -> Option<Self> {
+    fn read(path: &Path) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
         let path = path.canonicalize().ok()?;
         let file = path.metadata().ok()?;
@@ -123,7 +123,7 @@ impl Stamp {
     }
 
     #[cfg(not(unix))]
-    fn of(_path: &Path) -> Option<Self> {
+    fn read(_path: &Path) -> Option<Self> {
         None
     }
 
@@ -179,7 +179,7 @@ mod tests {
     const LONG_AFTER: Duration = Duration::from_secs(10);
 
     #[test]
-    fn a_file_is_read_once_unless_its_copy_was_written_in_the_step_of_its_last_change() {
+    fn reads_file_once_unless_copied_within_one_clock_step_of_its_change() {
         let fixture = Fixture::new();
         assert_eq!(fixture.read(), (1.0, true));
         fixture.age(Duration::from_secs(1));
@@ -190,14 +190,14 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_file_is_read_again_even_when_it_hides_the_change() {
+    fn rereads_changed_file_even_with_the_same_stamp() {
         let fixture = Fixture::new();
         fixture.read();
         let path = &fixture.source.path;
         let modified = path.metadata().unwrap().modified().unwrap();
-        let before = Stamp::of(path);
-        // Until the file system's clock has made its step.
-        while Stamp::of(path) == before {
+        let before = Stamp::read(path);
+        // Waits for the next tick of the file system clock.
+        while Stamp::read(path) == before {
             fs::write(path, NEW).unwrap();
             let times = FileTimes::new().set_modified(modified);
             File::options().write(true).open(path).unwrap().set_times(times).unwrap();
@@ -213,14 +213,14 @@ mod tests {
     }
 
     #[test]
-    fn without_a_folder_to_write_to_files_are_read_all_the_same() {
+    fn reads_files_without_a_writable_folder() {
         let fixture = Fixture::new();
         let cache = FileCache::new(fixture.source.path.join("not-a-folder"));
         assert_eq!(cache.read(&fixture.source, &mut |_| {}).unwrap().candles().candles().len(), 1);
     }
 
     #[test]
-    fn only_so_many_copies_are_kept() {
+    fn limits_the_number_of_copies() {
         let fixture = Fixture::new();
         for number in 0..=MAX_ENTRIES {
             let symbol = format!("S{number}").parse().unwrap();

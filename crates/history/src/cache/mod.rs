@@ -22,16 +22,16 @@ pub use file_cache::FileCache;
 pub(crate) const ENDING: &str = ".candles";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Copied {
+pub(crate) enum CacheKey {
     Hash(Hash),
     File([u8; 32]),
 }
 
-pub(crate) fn open(path: &Path, series: Series, of: Copied) -> Option<HashedSeries> {
+pub(crate) fn open(path: &Path, series: Series, of: CacheKey) -> Option<HashedSeries> {
     let (header, candles) = MappedCandles::open(path)?;
     let is_asked_for = match of {
-        Copied::Hash(hash) => header.hash() == hash,
-        Copied::File(stamp) => header.stamp == stamp,
+        CacheKey::Hash(hash) => header.hash() == hash,
+        CacheKey::File(stamp) => header.stamp == stamp,
     };
     if !is_asked_for || !header.is_of(series) {
         return None;
@@ -40,10 +40,10 @@ pub(crate) fn open(path: &Path, series: Series, of: Copied) -> Option<HashedSeri
     Some(HashedSeries::with_hash(candles, header.hash()))
 }
 
-pub(crate) fn write(disk: &dyn Disk, path: &Path, series: &HashedSeries, of: Copied) -> io::Result<()> {
+pub(crate) fn write(disk: &dyn Disk, path: &Path, series: &HashedSeries, of: CacheKey) -> io::Result<()> {
     let stamp = match of {
-        Copied::Hash(_) => [0; 32],
-        Copied::File(stamp) => stamp,
+        CacheKey::Hash(_) => [0; 32],
+        CacheKey::File(stamp) => stamp,
     };
     let candles = series.candles();
     let header = Header::new(candles.series(), candles.candles().len(), series.hash(), stamp);
@@ -99,7 +99,7 @@ impl Header {
         header
     }
 
-    fn of(content: &[u8]) -> Option<Self> {
+    fn parse(content: &[u8]) -> Option<Self> {
         let header: Self = bytemuck::pod_read_unaligned(content.get(..HEADER_BYTES)?);
         let is_ours = header.magic == MAGIC
             && header.version == VERSION
@@ -147,11 +147,11 @@ impl MappedCandles {
         // and nothing else has a reason to write to them; a program that does so breaks this promise, as it would that
         // of any mapped file, such as the executable's own. Every pattern of bits is a valid `f64` and `i64`, so bytes
         // that are wrong from the start are wrong candles at worst, and their length and alignment are checked below.
-        #[allow(unsafe_code, reason = "mapping a file is what no safe function can promise to be sound")]
+        #[allow(unsafe_code, reason = "mapping a file cannot be made safe")]
         let map = unsafe { Mmap::map(&file) }.ok()?;
-        let header = Header::of(&map)?;
+        let header = Header::parse(&map)?;
         bytemuck::try_cast_slice::<u8, Candle>(&map[HEADER_BYTES..]).ok()?;
-        // Only advice, to a reader that goes from front to back; a system that knows none does as well.
+        // Only advice, to a reader that goes from front to back; it has no effect on correctness.
         #[cfg(unix)]
         let _ = map.advise(memmap2::Advice::Sequential);
         Some((header, Self(map)))
@@ -185,26 +185,26 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_just_what_was_asked_for_is_not_opened() {
+    fn rejects_cache_of_another_series_or_source() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.candles");
         let (written, other) = (some(3), some(4));
-        let of = Copied::File([7; 32]);
+        let of = CacheKey::File([7; 32]);
         assert!(open(&path, series("A"), of).is_none(), "there is none");
         write(&SystemDisk, &path, &written, of).unwrap();
         assert!(open(&path, series("A"), of).is_some());
         assert!(open(&path, series("B"), of).is_none());
         assert!(open(&path, Series { interval: "2m".parse().unwrap(), ..series("A") }, of).is_none());
-        assert!(open(&path, series("A"), Copied::File([8; 32])).is_none());
-        assert!(open(&path, series("A"), Copied::Hash(other.hash())).is_none());
+        assert!(open(&path, series("A"), CacheKey::File([8; 32])).is_none());
+        assert!(open(&path, series("A"), CacheKey::Hash(other.hash())).is_none());
     }
 
     #[test]
-    fn a_damaged_file_is_not_opened() {
+    fn rejects_damaged_cache_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.candles");
         let written = some(3);
-        let of = Copied::Hash(written.hash());
+        let of = CacheKey::Hash(written.hash());
         write(&SystemDisk, &path, &written, of).unwrap();
         let sound = fs::read(&path).unwrap();
         let header = sound.len() - 3 * 48;

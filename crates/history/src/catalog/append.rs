@@ -206,7 +206,7 @@ fn closed_by_time(series: Series, candles: &[Candle], now: Millis) -> Cow<'_, [C
         return Cow::Borrowed(&candles[..candles.partition_point(is_closed)]);
     }
     let mut closed: Vec<Candle> = candles.iter().filter(|candle| is_closed(candle)).copied().collect();
-    // Stable, so that of two values of one moment the one that came first stays first.
+    // Stable sort: of two values for one time, the first to arrive stays first.
     closed.sort_by_key(Candle::time);
     Cow::Owned(closed)
 }
@@ -216,14 +216,15 @@ fn check_grid(series: Series, candles: &[Candle]) -> Result<(), HistoryError> {
     match candles.iter().find(|candle| !candle.time().is_aligned_to(length)) {
         None => Ok(()),
         Some(candle) => {
-            let problem = format!("the candle at {} does not lie on the grid of {series}", candle.time());
+            let problem =
+                format!("the candle at {} is not aligned to the interval of {series}", candle.time());
             Err(HistoryError::InvalidSetting { setting: "interval", problem })
         }
     }
 }
 
 #[derive(Debug, Default, PartialEq)]
-struct Merged {
+struct MergeResult {
     candles: Vec<Candle>,
     new: u64,
     same: u64,
@@ -257,9 +258,9 @@ fn merge(
     incoming: &[Candle],
     seen: Millis,
     (known, repaired): (&mut KnownValues, &KnownValues),
-) -> Merged {
+) -> MergeResult {
     let mut merged =
-        Merged { candles: Vec::with_capacity(stored.len() + incoming.len()), ..Merged::default() };
+        MergeResult { candles: Vec::with_capacity(stored.len() + incoming.len()), ..MergeResult::default() };
     let mut stored = stored.into_iter().peekable();
     for candle in incoming {
         while let Some(earlier) = stored.next_if(|earlier| earlier.time() <= candle.time()) {

@@ -1,7 +1,7 @@
 //! Folder of one series: file names, manifest, candle files, and the lock of its only writer.
 
 use super::manifest::{FORMAT, Manifest, Revision, RevisionFile, Segment, Version};
-use crate::cache::{self, Copied};
+use crate::cache::{self, CacheKey};
 use crate::disk::{Disk, PARTIAL, replace};
 use crate::hash::block_hash;
 use crate::parquet::{Table, read_table, to_parquet};
@@ -40,10 +40,10 @@ impl SeriesFolder {
             serde_json::from_str(&text).map_err(|error| error.to_string());
         let problem = match manifest {
             Ok(manifest) if manifest.format != FORMAT => {
-                format!("it has format {}, and this program knows format {FORMAT}", manifest.format)
+                format!("its format is {}, but this program supports only format {FORMAT}", manifest.format)
             }
             Ok(manifest) if manifest.series() != self.series => {
-                format!("it is of {}, and its folder is that of {}", manifest.series(), self.series)
+                format!("it describes {}, but its folder belongs to {}", manifest.series(), self.series)
             }
             Ok(manifest) => match manifest.check() {
                 Ok(()) => return Ok(Some(manifest)),
@@ -52,8 +52,8 @@ impl SeriesFolder {
             Err(problem) => problem,
         };
         let problem = format!(
-            "this is not a sound manifest: {problem}; bring the file back, or delete the series' folder and fetch or \
-             import it anew"
+            "the manifest is invalid: {problem}; restore the file, or delete the series' folder and fetch or import \
+             the series again"
         );
         Err(HistoryError::InvalidFile { path, problem })
     }
@@ -63,7 +63,7 @@ impl SeriesFolder {
     }
 
     pub(super) fn put_manifest(&self, disk: &dyn Disk, manifest: &Manifest) -> Result<(), HistoryError> {
-        let text = serde_json::to_string_pretty(manifest).expect("a manifest is plain data") + "\n";
+        let text = serde_json::to_string_pretty(manifest).expect("a manifest serializes to JSON") + "\n";
         self.put(disk, MANIFEST, &[text.as_bytes()])
     }
 
@@ -75,8 +75,8 @@ impl SeriesFolder {
     pub(super) fn segment(&self, segment: &Segment) -> Result<Vec<Candle>, HistoryError> {
         let candles = self.table(&segment.file, &[])?.candles;
         if block_hash(&candles).to_hex().as_str() != segment.hash {
-            let problem = "its candles are not those that the manifest names; bring the file back, or delete the \
-                           series' folder and fetch or import it anew";
+            let problem = "its candles do not match the manifest; restore the file, or delete the series' folder and \
+                           fetch or import the series again";
             return Err(HistoryError::InvalidFile {
                 path: self.path.join(&segment.file),
                 problem: problem.to_owned(),
@@ -93,25 +93,25 @@ impl SeriesFolder {
     }
 
     pub(super) fn candles(&self, disk: &dyn Disk, version: &Version) -> Result<HashedSeries, HistoryError> {
-        let (cache, of) = (self.path.join(cache_name(version)), Copied::Hash(version.hash()));
+        let (cache, of) = (self.path.join(cache_name(version)), CacheKey::Hash(version.hash()));
         if let Some(cached) = cache::open(&cache, self.series, of) {
             return Ok(cached);
         }
         let read = self.read(version)?;
-        // Without a cache all goes on, only slower.
+        // Best effort: reading works without a cache, only slower.
         let _ = cache::write(disk, &cache, &read, of);
         Ok(read)
     }
 
     fn read(&self, version: &Version) -> Result<HashedSeries, HistoryError> {
         let mut candles: Vec<Candle> = Vec::new();
-        // A manifest that promises absurdly many gets no room in advance.
+        // The count may be absurd in a damaged manifest, so a failed reservation is ignored.
         let _ = candles.try_reserve_exact(usize::try_from(version.candles()).unwrap_or(0));
         for segment in &version.segments {
             candles.extend(self.segment(segment)?);
         }
         let candles = CandleSeries::new(self.series, candles).map_err(|error| {
-            let problem = format!("the candle files do not follow each other: {error}");
+            let problem = format!("the candle files overlap or are out of order: {error}");
             HistoryError::InvalidFile { path: self.path.clone(), problem }
         })?;
         Ok(HashedSeries::with_hash(candles, version.hash()))
@@ -260,7 +260,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_symbol_comes_back_from_its_folder(text in "\\PC{1,8}") {
+        fn symbols_survive_the_folder_round_trip(text in "\\PC{1,8}") {
             if let Ok(symbol) = Symbol::new(&text) {
                 let name = name_of(symbol);
                 prop_assert_eq!(symbol_of(&name), Some(symbol));
@@ -269,7 +269,7 @@ mod tests {
         }
 
         #[test]
-        fn other_names_are_not_taken_for_symbols(name in "[A-Z%0-9.]{1,8}") {
+        fn ignores_folders_that_are_not_symbols(name in "[A-Z%0-9.]{1,8}") {
             if let Some(symbol) = symbol_of(&name) {
                 prop_assert_eq!(name_of(symbol), name);
             }

@@ -20,7 +20,7 @@ pub struct Manifest {
     pub versions: Vec<Version>,
     pub origins: Vec<Provenance>,
     pub revisions: Option<RevisionFile>,
-    /// Values that the current version's repair took out; appends do not restore them.
+    /// Values removed by the current version's repair; appends do not restore them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repaired: Option<RevisionFile>,
     #[serde(rename = "rests", default, skip_serializing_if = "Vec::is_empty")]
@@ -145,7 +145,7 @@ impl Manifest {
                 hash_of(self.series(), &version.segments).ok_or("a hash is not 64 hexadecimal digits")?;
             if hash.to_hex().as_str() != version.data_hash {
                 let number = version.number;
-                return Err(format!("the data_hash of version {number} is not that of its segments"));
+                return Err(format!("the data_hash of version {number} does not match its segments"));
             }
         }
         if self.current().is_none() {
@@ -193,7 +193,7 @@ impl Manifest {
 
 impl Version {
     pub(super) fn new(series: Series, number: u32, note: &str, segments: Vec<Segment>) -> Self {
-        let hash = hash_of(series, &segments).expect("the hashes of segments were just printed");
+        let hash = hash_of(series, &segments).expect("segment hashes are valid");
         Self { number, note: note.to_owned(), data_hash: hash.to_hex().to_string(), segments }
     }
 

@@ -1,16 +1,16 @@
-//! The catalog: a folder of candles, each series in a folder of its own.
+//! The catalog: a folder of candles with one folder per series.
 //!
 //! ```text
-//! data/BTCUSDT/1m/manifest.json                     what there is, where it came from, which files are in force
-//! data/BTCUSDT/1m/2026-01-<hash>.parquet            candles of one block of the calendar, first-seen values
-//! data/BTCUSDT/1m/revisions-<hash>.parquet          values that came later for the same moments
-//! data/BTCUSDT/1m/repaired-<hash>.parquet           values that a repair left out or replaced
+//! data/BTCUSDT/1m/manifest.json                     versions, provenance and active files
+//! data/BTCUSDT/1m/2026-01-<hash>.parquet            candles of one calendar block, first-seen values
+//! data/BTCUSDT/1m/revisions-<hash>.parquet          later values for the same times
+//! data/BTCUSDT/1m/repaired-<hash>.parquet           values that a repair removed or replaced
 //! data/BTCUSDT/1m/<hash>.candles                    the cache; may be deleted at any time
 //! ```
 //!
-//! Candle files are never changed: an append writes new files of the blocks that it touches (about ten
-//! thousand candles each), and then the manifest, which puts them in force. So a crash leaves the series as
-//! it was before or after, and a reader sees one of the two. One writer at a time holds a series' lock.
+//! Candle files are never changed: an append writes new files for the affected blocks (about ten thousand
+//! candles each), then the manifest that activates them. A reader, and a crash, therefore sees the series
+//! before or after the append. One writer at a time holds a series' lock.
 
 mod append;
 mod folder;
@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fmt, fs};
 
-/// Candles by symbol and interval in a folder, which any number of programs may use at once.
+/// Candles by symbol and interval in a folder that several programs may use concurrently.
 #[derive(Clone)]
 pub struct Catalog {
     folder: PathBuf,
@@ -100,7 +100,7 @@ fn folders_in(folder: &Path) -> Result<Vec<(String, PathBuf)>, HistoryError> {
     Ok(folders)
 }
 
-/// Maximum number of manifest reads while writers replace the files that it names.
+/// Maximum number of reads while writers replace the files of a manifest.
 const TRIES: usize = 20;
 
 impl Catalog {

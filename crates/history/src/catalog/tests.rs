@@ -1,4 +1,4 @@
-//! The catalog holds the correct series for any order of appends, any number of writers and a crash at any step.
+//! The catalog stays correct for any order of appends, concurrent writers and crashes.
 
 use super::{Appended, Catalog, Manifest, Origin};
 use crate::disk::{Disk, SystemDisk};
@@ -30,7 +30,7 @@ fn read(catalog: &Catalog) -> Vec<Row> {
 }
 
 #[test]
-fn empty_hours_are_remembered_by_source_and_once() {
+fn remembers_empty_hours_once_per_source() {
     let (_folder, catalog) = empty();
     let minutes = |start, end| Millis::MINUTE * start..Millis::MINUTE * end;
     let empty_hours = || catalog.manifest(series()).unwrap().map(|manifest| manifest.empty_hours.len());
@@ -47,7 +47,7 @@ fn empty_hours_are_remembered_by_source_and_once() {
 }
 
 #[test]
-fn an_append_is_counted_and_the_first_seen_value_stays() {
+fn append_counts_candles_and_keeps_first_seen_values() {
     let (_folder, catalog) = empty();
     let append = |rows: &[Row], at| catalog.append(series(), &candles(rows), &origin(at)).unwrap();
     let counts = |new, same, revised, forming| Appended { new, same, revised, forming };
@@ -69,7 +69,7 @@ fn an_append_is_counted_and_the_first_seen_value_stays() {
 }
 
 #[test]
-fn a_new_version_leaves_the_older_ones_readable_and_is_appended_to() {
+fn appends_to_newest_version_and_keeps_older_ones_readable() {
     let (_folder, catalog) = empty();
     catalog.append(series(), &candles(&[(1, 10), (2, 20)]), &origin(LATER)).unwrap();
     let mended = CandleSeries::new(series(), candles(&[(1, 10), (2, 25)])).unwrap();
@@ -83,7 +83,7 @@ fn a_new_version_leaves_the_older_ones_readable_and_is_appended_to() {
 }
 
 #[test]
-fn what_a_repair_took_out_does_not_come_back_and_a_corrected_value_does() {
+fn repaired_values_stay_removed_but_corrections_are_appended() {
     let (_folder, catalog) = empty();
     let append = |rows: &[Row]| catalog.append(series(), &candles(rows), &origin(LATER)).unwrap();
     let counts = |new, same, revised| Appended { new, same, revised, forming: 0 };
@@ -121,7 +121,7 @@ fn appending_a_day_writes_one_month() {
 }
 
 #[test]
-fn what_is_not_there_or_not_sound_is_reported() {
+fn reports_missing_and_damaged_series() {
     let folder = tempfile::tempdir().unwrap();
     let catalog = Catalog::new(folder.path().join("absent"));
     assert!(catalog.series().unwrap().is_empty() && catalog.manifest(series()).unwrap().is_none());
@@ -130,12 +130,12 @@ fn what_is_not_there_or_not_sound_is_reported() {
     catalog.append(series(), &candles(&[(1, 1), (2, 2)]), &origin(LATER)).unwrap();
     let five = Series { interval: "5m".parse().unwrap(), ..series() };
     let error = catalog.append(five, &candles(&[(5, 1), (6, 1)]), &origin(LATER)).unwrap_err().to_string();
-    assert_eq!(error, "interval: the candle at 360000 does not lie on the grid of BTC/USDT 5m");
+    assert_eq!(error, "interval: the candle at 360000 is not aligned to the interval of BTC/USDT 5m");
     assert_eq!(catalog.series().unwrap(), [series()]);
 }
 
 #[test]
-fn a_file_that_was_exchanged_is_noticed() {
+fn detects_replaced_file() {
     let (folder, catalog) = empty();
     catalog.append(series(), &candles(&[(1, 1)]), &origin(LATER)).unwrap();
     let manifest = catalog.manifest(series()).unwrap().unwrap();
@@ -151,11 +151,11 @@ fn a_file_that_was_exchanged_is_noticed() {
     assert!(matches!(catalog.read(series()).unwrap_err(), HistoryError::InvalidFile { .. }));
     std::fs::write(folder.path().join("BTC%2FUSDT/1m/manifest.json"), "{}").unwrap();
     let error = catalog.manifest(series()).unwrap_err().to_string();
-    assert!(error.contains("manifest.json: this is not a sound manifest"), "{error}");
+    assert!(error.contains("manifest.json: the manifest is invalid"), "{error}");
 }
 
 #[test]
-fn writers_do_not_interleave_and_readers_see_whole_states() {
+fn writers_do_not_interleave_and_readers_see_complete_states() {
     let folder = tempfile::tempdir().unwrap();
     let all: Vec<Row> = (0..240).map(|minute| (minute, 7)).collect();
     let catalog = Catalog::new(folder.path());
@@ -188,7 +188,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn any_order_and_overlap_make_the_series_of_first_seen_values(
+    fn keeps_first_seen_values_in_any_order_and_overlap(
         batches in prop::collection::vec(
             prop::collection::vec((few_minutes(), 1_u32..4), 0..8),
             1..6,
@@ -279,7 +279,7 @@ fn check(first: &[Row], second: &[Row]) {
         let done = append(&on(folder.path(), &disk), second);
         let left = state(folder.path());
         assert!(left == states[1] || left == states[2], "after {steps} steps: {left:?}");
-        assert!(!done || left == states[2], "what was answered is there");
+        assert!(!done || left == states[2], "a completed append is stored");
         assert!(append(&on(folder.path(), &endless), second));
         assert_eq!(state(folder.path()), states[2], "repeated after a crash at step {steps}");
         let is_partial = |name: &String| name.ends_with(".partial");
@@ -302,7 +302,7 @@ impl Disk for FullDisk {
 }
 
 #[test]
-fn a_failed_append_leaves_no_files_on_a_full_disk() {
+fn failed_append_leaves_no_files_on_a_full_disk() {
     let (january, both) = ([(1, 10)], [(1, 10), (31 * 24 * 60, 40)]);
     let segments = |folder: &Path| -> BTreeSet<String> {
         files(folder).into_iter().filter(|name| name.ends_with(".parquet")).collect()
@@ -325,7 +325,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4))]
 
     #[test]
-    fn a_crash_at_any_step_of_any_append_leaves_one_of_two_states(
+    fn crash_during_append_leaves_state_before_or_after(
         first in prop::collection::vec((few_minutes(), 1_u32..4), 1..4),
         second in prop::collection::vec((few_minutes(), 1_u32..4), 4..8),
     ) {

@@ -8,7 +8,7 @@ use chrono::{DateTime, NaiveDate};
 use std::ops::Range;
 
 /// A candle is expected if the market is open for at least 1/4 of its time, as on a day of 6.5 hours.
-const LEAST_OPEN_PART: i64 = 4;
+const MIN_OPEN_PART: i64 = 4;
 /// Shortest gap that can be a trading day.
 const SHORTEST_SESSION: Millis = Millis::new(3 * Millis::HOUR.get());
 /// Maximum length of a gap that is one holiday, in days with adjacent weekends.
@@ -33,10 +33,9 @@ pub(super) fn missing(
         if expected > 0 {
             total += expected;
             let closed = gap.missing - expected.min(gap.missing);
-            let beside =
-                if closed > 0 { format!(", {closed} more fall into closed hours") } else { String::new() };
+            let beside = if closed > 0 { format!(", {closed} more in closed hours") } else { String::new() };
             let holiday = holiday_of(&stretch, session, holidays, series.interval());
-            let holiday = holiday.map(|date| format!("; --holiday {date}, if the market was closed"));
+            let holiday = holiday.map(|date| format!("; add --holiday {date} if the market was closed"));
             let detail = format!("{expected} missing{beside}{}", holiday.unwrap_or_default());
             note(Finding::over(FindingKind::Gap, stretch, expected, detail));
         }
@@ -94,14 +93,14 @@ fn expected(open: &[Range<Millis>], interval: Interval) -> u64 {
         before
     };
     let is_expected = |slot: Option<(i64, i64)>| {
-        u64::from(slot.is_some_and(|(_, open_ms)| open_ms * LEAST_OPEN_PART >= length))
+        u64::from(slot.is_some_and(|(_, open_ms)| open_ms * MIN_OPEN_PART >= length))
     };
     for stretch in open {
         let (start, end) = (stretch.start.get(), stretch.end.get());
         let (first, after) = (start.div_euclid(length), (end - 1).div_euclid(length));
         count += is_expected(settle(first, end.min((first + 1) * length) - start));
         if after > first {
-            // Those between are open from end to end.
+            // The slots in between are entirely open.
             count += u64::try_from(after - first - 1).unwrap_or(0);
             count += is_expected(settle(after, end - after * length));
         }
@@ -121,7 +120,7 @@ pub(super) fn in_closed_hours(
     let mut run: Option<(Range<Millis>, u64)> = None;
     let mut add = |run: Option<(Range<Millis>, u64)>| {
         if let Some((stretch, count)) = run {
-            let detail = format!("{count} candles while the market is closed; is the time zone right?");
+            let detail = format!("{count} candles while the market is closed; check the time zone");
             note(Finding::over(FindingKind::Closed, stretch, count, detail));
         }
     };
@@ -154,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_candle_is_expected_where_a_quarter_of_its_time_is_open() {
+    fn expects_candle_if_a_quarter_of_its_time_is_open() {
         check(&[], 1, 0);
         check(&[(0, 5)], 1, 5);
         check(&[(0, 1), (10, 12)], 1, 3);

@@ -92,7 +92,7 @@ fn check_table(table: CandleTable, settings: &CheckSettings) -> Checked {
 
 pub fn check_series(candles: &CandleSeries, revisions: &[Revision], settings: &CheckSettings) -> Checked {
     let mut revisions = revisions.to_vec();
-    // Of one moment, the value that came last stands last.
+    // Of the revisions of one time, the latest comes last.
     revisions.sort_by_key(|revision| (revision.candle.time(), revision.seen));
     let (rows, all) = (candles.candles().len() as u64, Some(candles.clone()));
     let checked = Checked { rows, candles: all, revisions, ..Checked::new(candles.series(), settings) };
@@ -129,23 +129,23 @@ impl Checked {
 
     fn with_candles_checked(mut self) -> Self {
         let mut findings = std::mem::take(&mut self.findings);
-        self.missing = self.look(&mut |finding| findings.note(finding));
+        self.missing = self.note_findings(&mut |finding| findings.note(finding));
         findings.sort();
         Self { findings, ..self }
     }
 
-    fn look(&self, note: &mut dyn FnMut(Finding)) -> u64 {
+    fn note_findings(&self, note: &mut dyn FnMut(Finding)) -> u64 {
         let Some(candles) = &self.candles else { return 0 };
         let CheckSettings { holidays, spike_ranges, flat_candles, .. } = &self.settings;
         let missing = gaps::missing(candles, &self.session, holidays, note);
         gaps::in_closed_hours(candles, &self.session, holidays, note);
         moves::spikes_and_jumps(candles, *spike_ranges, note);
         moves::flat_stretches(candles, *flat_candles, note);
-        self.revised(candles, note);
+        self.note_revisions(candles, note);
         missing
     }
 
-    fn revised(&self, candles: &CandleSeries, note: &mut dyn FnMut(Finding)) {
+    fn note_revisions(&self, candles: &CandleSeries, note: &mut dyn FnMut(Finding)) {
         let latest: BTreeMap<_, _> =
             self.revisions.iter().map(|revision| (revision.candle.time(), revision)).collect();
         for (time, revision) in latest {
@@ -156,7 +156,7 @@ impl Checked {
                 continue;
             }
             let slot = time..all[place].close_time(self.series.interval);
-            note(Finding::over(FindingKind::Revised, slot, 1, format!("came later with {differences}")));
+            note(Finding::over(FindingKind::Revised, slot, 1, format!("a later value has {differences}")));
         }
     }
 }
@@ -186,7 +186,7 @@ pub enum FindingKind {
 pub enum Remedy {
     /// Excluded or sorted unconditionally: invalid or repeated rows.
     Always,
-    /// Excluded on request only: the candles may be right.
+    /// Excluded on request only, since the candles may be correct.
     LeaveOut,
     Choose,
     TakeLatest,
@@ -371,7 +371,7 @@ impl Checked {
             return Fixed { candles: None, removed: unsound, replaced: 0, sorted };
         };
         let mut doubtful: Vec<Range<Millis>> = Vec::new();
-        self.look(&mut |finding| {
+        self.note_findings(&mut |finding| {
             if finding.kind.remedy() == Remedy::LeaveOut && also.contains(&finding.kind) {
                 doubtful.extend(finding.start.zip(finding.end).map(|(start, end)| start..end));
             }
@@ -411,7 +411,7 @@ impl Checked {
     pub fn check_again(&self, fixed: &Fixed, also: &[FindingKind]) -> Option<Checked> {
         let revisions = if also.contains(&FindingKind::Revised) { &[] } else { self.revisions.as_slice() };
         let mut again = check_series(fixed.candles.as_ref()?, revisions, &self.settings);
-        // A repair of one series does not put it in step with another.
+        // Repairing one series does not align it with another.
         let out_of_step =
             self.findings.list().iter().filter(|finding| finding.kind == FindingKind::OutOfStep);
         out_of_step.for_each(|finding| again.findings.note(finding.clone()));

@@ -12,9 +12,9 @@ const FEWEST_MOVING: usize = 20;
 /// neighbours, and jumps to the following candle.
 pub(super) fn spikes_and_jumps(series: &CandleSeries, factor: f64, note: &mut dyn FnMut(Finding)) {
     let candles = series.candles();
-    let Some(usual) = Usual::of(candles) else { return };
+    let Some(usual) = UsualRange::new(candles) else { return };
     let spike_at =
-        |index: usize| Spike::at(candles, index).filter(|spike| spike.part > factor * usual.at(index));
+        |index: usize| Spike::detect(candles, index).filter(|spike| spike.part > factor * usual.at(index));
     let mut spike_before = None;
     let mut spike_here = spike_at(0);
     for index in 0..candles.len() {
@@ -22,8 +22,9 @@ pub(super) fn spikes_and_jumps(series: &CandleSeries, factor: f64, note: &mut dy
         let in_percent =
             |part: f64| format!("{:.2} %, {:.0} times the usual range", part * 100.0, part / usual.at(index));
         if let Some(Spike { part, what, price, beside }) = &spike_here {
-            let detail = format!("{what} {price} is beyond {beside} beside it by {}", in_percent(*part));
-            note(of(series, FindingKind::Spike, range, detail));
+            let detail =
+                format!("{what} {price} is beyond its neighbours ({beside}) by {}", in_percent(*part));
+            note(new_finding(series, FindingKind::Spike, range, detail));
         } else if spike_before.is_none()
             && let Some(before) = index.checked_sub(1).map(|before| &candles[before])
             && before.close_time(series.interval()) == candles[index].time()
@@ -32,8 +33,8 @@ pub(super) fn spikes_and_jumps(series: &CandleSeries, factor: f64, note: &mut dy
             let part = apart(close, open);
             if part > factor * usual.at(index) {
                 let detail =
-                    format!("the close before is {close}, the open {open}: apart by {}", in_percent(part));
-                note(of(series, FindingKind::Jump, range, detail));
+                    format!("open {open} differs from the previous close {close} by {}", in_percent(part));
+                note(new_finding(series, FindingKind::Jump, range, detail));
             }
         }
         spike_before = spike_here;
@@ -50,7 +51,7 @@ struct Spike {
 }
 
 impl Spike {
-    fn at(candles: &[Candle], index: usize) -> Option<Self> {
+    fn detect(candles: &[Candle], index: usize) -> Option<Self> {
         let here = candles.get(index)?;
         let before = index.checked_sub(1).map(|before| &candles[before]);
         let beside = || before.into_iter().chain(candles.get(index + 1));
@@ -70,10 +71,10 @@ fn apart(a: f64, b: f64) -> f64 {
 }
 
 /// Median (high - low) of moving candles per block, as a fraction of the price.
-struct Usual(Vec<f64>);
+struct UsualRange(Vec<f64>);
 
-impl Usual {
-    fn of(candles: &[Candle]) -> Option<Self> {
+impl UsualRange {
+    fn new(candles: &[Candle]) -> Option<Self> {
         let all = median_reach(candles)?;
         let blocks = candles.chunks(BLOCK_CANDLES);
         Some(Self(blocks.map(|block| median_reach(block).unwrap_or(all)).collect()))
@@ -98,19 +99,19 @@ fn median_reach(candles: &[Candle]) -> Option<f64> {
 
 pub(super) fn flat_stretches(series: &CandleSeries, fewest: u64, note: &mut dyn FnMut(Finding)) {
     let interval = series.interval();
-    let goes_on = |before: &Candle, here: &Candle| {
+    let continues = |before: &Candle, here: &Candle| {
         is_flat(before)
             && is_flat(here)
             && before.close_time(interval) == here.time()
             && before.close().to_bits() == here.open().to_bits()
     };
     let mut start = 0;
-    for run in series.candles().chunk_by(goes_on) {
+    for run in series.candles().chunk_by(continues) {
         let range = start..start + run.len();
         start = range.end;
         if run.len() as u64 >= fewest && is_flat(&run[0]) {
             let detail = format!("{} candles at {} without any movement", run.len(), run[0].close());
-            note(of(series, FindingKind::Flat, range, detail));
+            note(new_finding(series, FindingKind::Flat, range, detail));
         }
     }
 }
@@ -119,7 +120,7 @@ fn is_flat(candle: &Candle) -> bool {
     candle.high() <= candle.low()
 }
 
-fn of(series: &CandleSeries, kind: FindingKind, range: Range<usize>, detail: String) -> Finding {
+fn new_finding(series: &CandleSeries, kind: FindingKind, range: Range<usize>, detail: String) -> Finding {
     let candles = &series.candles()[range];
     let start = candles.first().map(Candle::time);
     let end = candles.last().map(|candle| candle.close_time(series.interval()));

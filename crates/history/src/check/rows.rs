@@ -5,7 +5,7 @@ use crate::import::Decoded;
 use candlewick_sdk::{Candle, CandleError, Interval, Millis};
 
 pub(super) struct SoundRows {
-    /// One candle per time: the complete one rather than its stubs, else the first.
+    /// One candle per time: the complete one if the others are its stubs, else the first.
     pub(super) candles: Vec<Candle>,
     pub(super) conflicts: Vec<Vec<Candle>>,
 }
@@ -21,7 +21,7 @@ pub(super) fn sound_candles(decoded: Decoded, interval: Interval, findings: &mut
     let mut latest: Option<Millis> = None;
     for (index, row) in rows.iter().enumerate() {
         let mut note =
-            |kind, detail| findings.note(of_row(kind, places.of(index), row.time, interval, detail));
+            |kind, detail| findings.note(new_finding(kind, places.place(index), row.time, interval, detail));
         match latest {
             Some(latest) if row.time < latest => {
                 note(FindingKind::Unsorted, format!("time {} comes after {latest}", row.time));
@@ -34,7 +34,7 @@ pub(super) fn sound_candles(decoded: Decoded, interval: Interval, findings: &mut
         }
     }
     drop(rows);
-    // Stable, so that the rows of one time stay in the order of the file.
+    // Stable sort: rows of one time keep the order of the file.
     sound.sort_by_key(|(_, candle)| candle.time());
     let mut rows = SoundRows { candles: Vec::with_capacity(sound.len()), conflicts: Vec::new() };
     for same_time in sound.chunk_by(|(_, a), (_, b)| a.time() == b.time()) {
@@ -44,8 +44,8 @@ pub(super) fn sound_candles(decoded: Decoded, interval: Interval, findings: &mut
         for (index, candle) in same_time.iter().filter(|(index, _)| *index != kept_row) {
             let is_other = is_conflict && *candle != kept;
             let kind = if is_other { FindingKind::Conflict } else { FindingKind::Duplicate };
-            let detail = again(&kept, candle, kind);
-            findings.note(of_row(kind, places.of(*index), candle.time(), interval, detail));
+            let detail = describe_repeat(&kept, candle, kind);
+            findings.note(new_finding(kind, places.place(*index), candle.time(), interval, detail));
         }
         rows.candles.push(kept);
         if is_conflict {
@@ -74,7 +74,7 @@ fn is_stub(stub: &Candle, whole: &Candle) -> bool {
     is_enclosed && is_less
 }
 
-fn of_row(kind: FindingKind, place: u64, time: Millis, interval: Interval, detail: String) -> Finding {
+fn new_finding(kind: FindingKind, place: u64, time: Millis, interval: Interval, detail: String) -> Finding {
     let end = time + interval.length();
     Finding { kind, row: Some(place), start: Some(time), end: Some(end), count: 1, detail }
 }
@@ -89,13 +89,13 @@ const fn kind_of(error: &CandleError) -> FindingKind {
     }
 }
 
-fn again(kept: &Candle, other: &Candle, kind: FindingKind) -> String {
+fn describe_repeat(kept: &Candle, other: &Candle, kind: FindingKind) -> String {
     let time = kept.time();
     let differences = differences(kept, other);
     match kind {
-        _ if differences.is_empty() => format!("time {time} is there again, with the same values"),
-        FindingKind::Conflict => format!("time {time} is there again, with other values: {differences}"),
-        _ => format!("time {time} is there twice, here not complete: {differences}"),
+        _ if differences.is_empty() => format!("time {time} occurs again with the same values"),
+        FindingKind::Conflict => format!("time {time} occurs again with different values: {differences}"),
+        _ => format!("time {time} occurs twice, here incomplete: {differences}"),
     }
 }
 

@@ -12,7 +12,7 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MarketHours {
     Always,
-    /// Forex week: Sunday 22:00 UTC to Friday 17:00 New York time, undetermined by the hour of summer time.
+    /// Forex week: Sunday 22:00 UTC to Friday 17:00 New York time; one hour depends on summer time.
     Currencies,
     Weekly(WeeklyHours),
 }
@@ -111,7 +111,7 @@ impl MarketHours {
 }
 
 fn five_in_new_york(date: NaiveDate) -> Millis {
-    let wall = date.and_hms_opt(17, 0, 0).expect("five in the afternoon is a time of every day");
+    let wall = date.and_hms_opt(17, 0, 0).expect("17:00 is a valid time");
     Zone::Place(New_York).moment_of(wall)
 }
 
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn currencies_rest_at_the_weekend_and_the_hour_of_summer_time_is_open_or_not() {
+    fn forex_closes_at_weekends_and_the_summer_time_hour_is_doubtful() {
         let winter = ["2026-01-08 00:00", "2026-01-12 06:00"];
         let expected = [["2026-01-08 00:00", "2026-01-09 22:00"], ["2026-01-11 22:00", "2026-01-12 06:00"]];
         check("currencies", Doubt::Closed, winter, &expected);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn hours_are_those_of_their_zone_and_may_reach_over_midnight() {
+    fn applies_time_zone_and_hours_past_midnight() {
         // New York is five hours behind in winter; on 2026-03-08 its clock is put forward.
         let monday = ["2026-03-06 00:00", "2026-03-10 00:00"];
         let stocks = [["2026-03-06 14:30", "2026-03-06 21:00"], ["2026-03-09 13:30", "2026-03-09 20:00"]];
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_holiday_of_currencies_is_closed_by_either_calendar_and_surely_by_both() {
+    fn forex_holiday_is_certain_only_where_both_calendars_close() {
         let christmas = [NaiveDate::from_ymd_opt(2017, 12, 25).unwrap()];
         let within = at("2017-12-24 22:00")..at("2017-12-26 06:00");
         let open = |doubt| MarketHours::Currencies.open(&within, doubt, &christmas);
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_read_back_and_what_is_none_says_what_is() {
+    fn sessions_round_trip_and_errors_show_an_example() {
         for text in ["always", "currencies", "Mon-Fri 09:30-16:00 America/New_York", "Sat 10:00-11:00 UTC"] {
             assert_eq!(text.parse::<MarketHours>().unwrap().to_string(), text);
         }

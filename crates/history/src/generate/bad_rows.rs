@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 const LONGEST_GAP: u32 = 10;
-const APART: usize = 3;
+const MIN_DISTANCE: usize = 3;
 /// Decouples the random choice of defects from the prices of the same seed.
 const SEED_TWIST: u64 = 0x5A5A_5A5A_5A5A_5A5A;
 
@@ -29,7 +29,7 @@ const BAD_ROWS: [(FindingKind, WriteRow); 9] = [
         let time = candle.time() + Millis::new(1);
         cells(candle, time, candle.high(), candle.low(), candle.volume())
     }),
-    // The next row stands before this one.
+    // The next row comes before this one.
     (FindingKind::Unsorted, |candle, next| format!("{}\n{}", next.map(row).unwrap_or_default(), row(candle))),
     (FindingKind::Duplicate, |candle, _| format!("{0}\n{0}", row(candle))),
     (FindingKind::Spike, |candle, _| {
@@ -37,7 +37,7 @@ const BAD_ROWS: [(FindingKind, WriteRow); 9] = [
     }),
 ];
 
-/// Removes gaps of 1 to 10 candles that touch neither each other nor an end.
+/// Removes gaps of 1 to 10 candles, apart from each other and from both ends.
 pub fn with_gaps(series: &CandleSeries, gaps: u32, seed: u64) -> Result<CandleSeries, HistoryError> {
     if gaps == 0 {
         return Ok(series.clone());
@@ -53,7 +53,7 @@ pub fn with_gaps(series: &CandleSeries, gaps: u32, seed: u64) -> Result<CandleSe
         from = start + length;
     }
     kept.extend_from_slice(&candles[from..]);
-    Ok(CandleSeries::new(series.series(), kept).expect("a part of a series is one, and its ends were kept"))
+    Ok(CandleSeries::new(series.series(), kept).expect("a subset of a series with both ends is valid"))
 }
 
 #[derive(Clone, Debug)]
@@ -84,7 +84,7 @@ impl BadRows {
     pub fn write_csv(&self, mut writer: impl Write) -> io::Result<()> {
         let candles = self.series.candles();
         writeln!(writer, "{CSV_HEADER}")?;
-        // Whether the next row already stands before its turn.
+        // Whether the next row was already written.
         let mut is_written = false;
         for (index, candle) in candles.iter().enumerate() {
             if std::mem::take(&mut is_written) {
@@ -119,15 +119,15 @@ fn cells(candle: &Candle, time: Millis, high: f64, low: f64, volume: f64) -> Str
 
 fn rooms(candles: usize, count: u32, least: usize) -> Option<impl Iterator<Item = std::ops::Range<usize>>> {
     let count = count as usize;
-    let width = candles.checked_sub(2 * APART)?.checked_div(count).unwrap_or(usize::MAX);
-    // A room for 32-bit dice is wide enough.
-    let length = width.checked_sub(APART).filter(|length| *length >= least)?.min(1 << 30);
+    let width = candles.checked_sub(2 * MIN_DISTANCE)?.checked_div(count).unwrap_or(usize::MAX);
+    // 32 bits of randomness are enough.
+    let length = width.checked_sub(MIN_DISTANCE).filter(|length| *length >= least)?.min(1 << 30);
     Some((0..count).map(move |index| {
-        let start = APART + index * width;
+        let start = MIN_DISTANCE + index * width;
         start..start + length
     }))
 }
 
 fn too_few(setting: &'static str, count: u32) -> HistoryError {
-    HistoryError::InvalidSetting { setting, problem: format!("{count} do not fit; take fewer, or more days") }
+    HistoryError::InvalidSetting { setting, problem: format!("{count} do not fit; use fewer, or more days") }
 }

@@ -8,7 +8,7 @@ use crate::{AssetType, HistoryError};
 use candlewick_sdk::{Candle, CandleSeries, LongerRule, Millis, Resampler, Series, Symbol, TradingWeek};
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
-use settings::Checked;
+use settings::ValidSettings;
 use walk::Walk;
 
 #[cfg(feature = "import")]
@@ -22,7 +22,7 @@ pub use bad_rows::{BadRows, with_gaps};
 pub use settings::{GenerateSettings, ParseRegimeError, Regime};
 
 pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryError> {
-    let Checked { step, tick, kept_from, end } = settings.check()?;
+    let ValidSettings { step, tick, kept_from, end } = settings.check()?;
     let week = match settings.asset_type {
         AssetType::Forex => TradingWeek::Currencies,
         AssetType::Crypto | AssetType::Otc => TradingWeek::Always,
@@ -36,8 +36,7 @@ pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryErro
         if is_open(settings.asset_type, minute) {
             for (index, numbers) in walk.minute(minute).into_iter().enumerate() {
                 let time = minute + step.length() * index as i64;
-                let fine = Candle::new(time, step, numbers)
-                    .expect("steps enclose their prices, which are whole ticks above zero");
+                let fine = Candle::new(time, step, numbers).expect("generated candles are valid");
                 candles.extend(resampler.end_before(time));
                 candles.extend(resampler.push(&fine));
             }
@@ -51,7 +50,7 @@ pub fn generate(settings: &GenerateSettings) -> Result<CandleSeries, HistoryErro
     let series = Series { symbol: settings.symbol, interval: settings.interval };
     CandleSeries::new(series, candles).map_err(|_| HistoryError::InvalidSetting {
         setting: "days",
-        problem: format!("no candle of {series} is complete in that time; take more days"),
+        problem: format!("no candle of {series} is complete in that time; use more days"),
     })
 }
 
@@ -154,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_days_are_the_end_of_all_days() {
+    fn last_days_equal_the_end_of_all_days() {
         let all = settings("BTCUSDT", 3);
         let last = generate(&GenerateSettings { last_days: Some(1), ..all }).unwrap();
         assert_eq!(last.start(), MONDAY + Millis::DAY * 2);
@@ -162,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_out_of_range_are_named() {
+    fn rejects_settings_out_of_range() {
         let good = settings("EURUSD", 1);
         let (later, fine) = (MONDAY + Millis::SECOND * 5, interval("5s"));
         for (bad, expected) in [

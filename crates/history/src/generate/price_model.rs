@@ -126,8 +126,8 @@ impl PlantedEdge {
                 moved
             })
             .collect();
-        // A walk is as likely as its mirror image, so one that ends on the wrong side is mirrored: all else about it
-        // stays that of a random walk.
+        // A walk is as likely as its mirror image, so one that ends on the wrong side is mirrored; otherwise it
+        // remains a random walk.
         let mirror = if (moved < 0.0) == (self.direction < 0) { 1.0 } else { -1.0 };
         self.ahead.extend(path.iter().rev().map(|moved| price + (moved * mirror).round() as i64));
         if let Some(last) = self.ahead.first_mut().filter(|last| (**last - price).signum() != self.direction)

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GenerateSettings {
-    /// Symbol. Part of the seed: other symbols have independent prices.
+    /// Symbol, part of the seed: other symbols have independent prices.
     pub symbol: Symbol,
     pub asset_type: AssetType,
     /// Candle interval, a multiple of 5 s. Candles of all intervals agree.
@@ -27,7 +27,7 @@ pub struct GenerateSettings {
     pub regime: Regime,
 }
 
-pub(super) struct Checked {
+pub(super) struct ValidSettings {
     pub(super) step: Interval,
     pub(super) tick: Tick,
     pub(super) kept_from: Millis,
@@ -37,7 +37,7 @@ pub(super) struct Checked {
 const MAX_DAYS: u32 = 36_600;
 const MAX_CANDLES: i64 = 50_000_000;
 const MAX_VOLATILITY: f64 = 0.05;
-/// Valid prices in ticks: many enough for movement, few enough to be exact.
+/// Valid prices in ticks: large enough to move, small enough to be exact.
 const PRICE_TICKS: std::ops::RangeInclusive<f64> = 1e3..=1e11;
 
 impl GenerateSettings {
@@ -57,7 +57,7 @@ impl GenerateSettings {
         }
     }
 
-    pub(super) fn check(&self) -> Result<Checked, HistoryError> {
+    pub(super) fn check(&self) -> Result<ValidSettings, HistoryError> {
         let fail = |setting, problem| Err(HistoryError::InvalidSetting { setting, problem });
         let Self { days, start, interval, volatility, start_price, .. } = *self;
         if !(1..=MAX_DAYS).contains(&days) {
@@ -78,7 +78,7 @@ impl GenerateSettings {
         }
         let count = i64::from(last_days) * Millis::DAY.get() / interval.length().get();
         if count > MAX_CANDLES {
-            let advice = "take fewer days or a longer interval";
+            let advice = "use fewer days or a longer interval";
             let problem = format!("{count} candles of {interval} are more than {MAX_CANDLES}; {advice}");
             return fail("days", problem);
         }
@@ -99,7 +99,7 @@ impl GenerateSettings {
         }
         let end = start + Millis::DAY * i64::from(days);
         let kept_from = end - Millis::DAY * i64::from(last_days);
-        Ok(Checked { step, tick, kept_from, end })
+        Ok(ValidSettings { step, tick, kept_from, end })
     }
 }
 
@@ -155,7 +155,7 @@ impl Regime {
                     span.length().is_aligned_to(Millis::MINUTE) && Millis::HOUR.is_aligned_to(length)
                 };
                 if !divides(span.length()) {
-                    Some(format!("a span of {span} is no number of whole minutes that divides an hour"))
+                    Some(format!("a span of {span} is not a whole number of minutes that divides an hour"))
                 } else if start.is_aligned_to(span.length()) {
                     None
                 } else {
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn regimes_read_back_and_what_is_none_says_what_is() {
+    fn regimes_round_trip_and_errors_show_an_example() {
         for (text, printed) in [
             ("mixed", "mixed"),
             ("random-walk", "random-walk"),
@@ -229,14 +229,14 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_named() {
+    fn rejects_invalid_regime_parameters() {
         for (text, start, problem) in [
             ("trend:0", 0, Some("a lean of 0 is not above 0 and at most 1")),
             ("mean-reversion:NaN", 0, Some("a pull of NaN is not above 0 and at most 1")),
             ("edge:1.1", 0, Some("a chance of 1.1 is not within 0 to 1")),
-            ("edge:0.6:7m", 0, Some("a span of 7m is no number of whole minutes that divides an hour")),
-            ("edge:0.6:30s", 0, Some("a span of 30s is no number of whole minutes that divides an hour")),
-            ("edge:0.6:2h", 0, Some("a span of 2h is no number of whole minutes that divides an hour")),
+            ("edge:0.6:7m", 0, Some("a span of 7m is not a whole number of minutes that divides an hour")),
+            ("edge:0.6:30s", 0, Some("a span of 30s is not a whole number of minutes that divides an hour")),
+            ("edge:0.6:2h", 0, Some("a span of 2h is not a whole number of minutes that divides an hour")),
             ("edge:0.6:5m", 60_000, Some("the start, 60000, is not aligned to a span of 5m")),
             ("edge:0:1h", 3_600_000, None),
             ("edge:1:1m", 60_000, None),

@@ -11,7 +11,7 @@ const TIE_SHARE: f64 = 0.045;
 const WEEKEND_REACH: f64 = 20.0;
 /// Standard deviation of wicks beyond open and close, in deviations of a step.
 const WICK_REACH: f64 = 0.4;
-/// The price stays within this factor of the first price, however long the walk.
+/// Maximum ratio of any price to the first price.
 const FARTHEST: i64 = 8;
 
 pub(super) struct Walk {
@@ -111,7 +111,7 @@ impl Walk {
             AssetType::Crypto => 90_000.0,
             AssetType::Forex | AssetType::Otc => 9.0,
         };
-        // The square makes a few candles much bigger than most.
+        // Squaring makes a few volumes much larger than most.
         let luck = self.dice.share();
         (usual * liveliness * (0.4 + moved) * (0.2 + 2.4 * luck * luck)).round().max(1.0)
     }
@@ -125,10 +125,10 @@ const STEP_SECONDS: usize = 5;
 pub(super) const STEPS_PER_MINUTE: usize = 60 / STEP_SECONDS;
 
 pub(super) fn step_interval() -> Interval {
-    Interval::from_seconds(STEP_SECONDS as i64).expect("a few seconds are an interval")
+    Interval::from_seconds(STEP_SECONDS as i64).expect("the step is a valid interval")
 }
 
-/// Tick size as `numerator / denominator`, so that a price is the double nearest to its decimal form.
+/// Tick size as `numerator / denominator`, so that prices are the doubles nearest to their decimal form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tick {
     numerator: u64,

@@ -17,15 +17,15 @@ use candlewick_sdk::{Millis, Ohlcv};
 use std::sync::Arc;
 
 const NUMBERS: [&str; 5] = ["open", "high", "low", "close", "volume"];
-/// Maximum unpacked size of a column: more than 50 million rows need.
+/// Maximum unpacked size of a column, enough for 50 million rows.
 const MAX_COLUMN_BYTES: i64 = 512 * 1024 * 1024;
 const CONTINUES: [u8; 4] = [0xFF; 4];
 
 pub(super) fn decode(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
-    // The library asserts where a file contradicts itself: that must not end the program.
+    // The library panics on inconsistent files, which must not end the program.
     let read = std::panic::AssertUnwindSafe(|| read(content, only));
-    let broken = |problem: &str| Problem::File(format!("this is not a sound feather file: {problem}"));
-    std::panic::catch_unwind(read).unwrap_or_else(|_| Err(broken("its parts contradict each other")))
+    let broken = |problem: &str| Problem::File(format!("this is not a valid feather file: {problem}"));
+    std::panic::catch_unwind(read).unwrap_or_else(|_| Err(broken("its parts are inconsistent")))
 }
 
 fn read(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
@@ -73,7 +73,7 @@ fn unreadable(error: &ArrowError) -> Problem {
 }
 
 fn unsound(problem: &str) -> Problem {
-    Problem::File(format!("this is not a sound feather file: {problem}"))
+    Problem::File(format!("this is not a valid feather file: {problem}"))
 }
 
 fn block_of(content: &Buffer, block: &Block) -> Option<Buffer> {
@@ -175,7 +175,7 @@ fn row_of(time: Option<Result<Millis, i64>>, cells: [Option<f64>; NUMBERS.len()]
     let time = match time {
         Some(Ok(time)) => time,
         Some(Err(time)) => return Err(format!("time {time} is not a whole number of milliseconds")),
-        None => return Err("it has no time".to_owned()),
+        None => return Err("the time is missing".to_owned()),
     };
     let [Some(open), Some(high), Some(low), Some(close), Some(volume)] = cells else {
         return Err("a number is missing".to_owned());

@@ -1,4 +1,4 @@
-//! Import formats and their detection by the first bytes; unsupported files and hints for converting them.
+//! Detection of import formats by the first bytes, and hints for unsupported files.
 
 use super::row::{LATEST_SECONDS, Problem};
 use super::{named, text};
@@ -38,7 +38,7 @@ impl ImportFormat {
         if start.starts_with(b"ARROW1") {
             return Ok(Self::Feather);
         }
-        for (magic, problem) in STRANGERS {
+        for (magic, problem) in UNSUPPORTED {
             if start.starts_with(magic) {
                 return Err(Problem::File((*problem).to_owned()));
             }
@@ -62,9 +62,9 @@ impl ImportFormat {
             return Err(Problem::File(named::NO_UTF8.to_owned()));
         }
         let known = std::str::from_utf8(first).ok().and_then(|first| match text::format_of(first) {
-            // Other formats have nothing above their first line.
+            // No other format has a preamble.
             Some(_) if preamble > 0 => Some(Self::Table),
-            // Names that a format of ours has as well, above times that it cannot read.
+            // Column names of a known format, but times that it cannot parse.
             Some(format) if second.is_some_and(|second| is_table_after_all(format, first, second)) => {
                 Some(Self::Table)
             }
@@ -72,13 +72,12 @@ impl ImportFormat {
             None => named::may_be(first).then_some(Self::Table),
         });
         known.ok_or_else(|| {
-            let seen = format!("the format cannot be recognised by its first line, \"{}\"", excerpt(first));
+            let seen = format!("the format is unknown; the first line is \"{}\"", excerpt(first));
             Problem::unclear(seen, format!("--format, one of {}", Self::ALL.map(Self::as_str).join(", ")))
         })
     }
 }
 
-/// Names by discriminant.
 const NAMES: [(ImportFormat, &str); 11] = [
     (ImportFormat::Csv, "csv"),
     (ImportFormat::Parquet, "parquet"),
@@ -94,7 +93,7 @@ const NAMES: [(ImportFormat, &str); 11] = [
 ];
 
 fn is_table_after_all(format: ImportFormat, first: &str, second: &str) -> bool {
-    // Days are all that Yahoo writes below names that many use.
+    // The column names of Yahoo are common, but its times are days.
     let is_known = text::reads(format, first, second) && !has_seconds(format, second);
     !is_known && (format == ImportFormat::Yahoo || named::reads(first, second))
 }
@@ -105,11 +104,11 @@ fn has_seconds(format: ImportFormat, second: &str) -> bool {
     format == ImportFormat::Dukascopy && time.is_some_and(|time| time.abs() < LATEST_SECONDS as f64)
 }
 
-const STRANGERS: [(&[u8], &str); 4] = [
-    (b"FEA1", "this is a feather file of the first version; write it anew with a current pandas or pyarrow"),
+const UNSUPPORTED: [(&[u8], &str); 4] = [
+    (b"FEA1", "this is a feather file of version 1; write it again with a current pandas or pyarrow"),
     (b"\xD0\xCF\x11\xE0", WORKBOOK),
-    (b"BZh", "this is packed with bzip2; unpack it first, or pack it with gzip or zip"),
-    (b"\xFD7zXZ", "this is packed with xz; unpack it first, or pack it with gzip or zip"),
+    (b"BZh", "this is compressed with bzip2; decompress it, or use gzip or zip"),
+    (b"\xFD7zXZ", "this is compressed with xz; decompress it, or use gzip or zip"),
 ];
 
 impl fmt::Display for ImportFormat {
@@ -127,12 +126,12 @@ impl FromStr for ImportFormat {
 }
 
 pub(super) const WORKBOOK: &str =
-    "this is a spreadsheet's workbook, not text: open it and save it as CSV (in Excel: CSV UTF-8)";
-const WEB_PAGE: &str = "this is a web page or XML, whatever its name says: open it in a spreadsheet program and save it as CSV (in Excel: \
+    "this is a spreadsheet workbook, not text; save it as CSV (in Excel: CSV UTF-8)";
+const WEB_PAGE: &str = "this is a web page or XML; open it in a spreadsheet program and save it as CSV (in Excel: \
                         CSV UTF-8)";
-const OBJECTS: &str = "this is JSON with names, and what is read is lists of [time, open, high, low, close, volume], or text in columns: \
-                       write it as CSV, for example with jq -r '.[] | select(.complete != false) | [.time, .open, .high, .low, .close, .volume] | @csv'";
-const TICKS: &str = "these are ticks or trades, not candles: have the program that wrote them export bars of one length, such as 1 minute";
+const OBJECTS: &str = "this JSON holds objects, but only lists of [time, open, high, low, close, volume] are supported; \
+                       convert it to CSV, for example with jq -r '.[] | select(.complete != false) | [.time, .open, .high, .low, .close, .volume] | @csv'";
+const TICKS: &str = "these are ticks or trades, not candles; export bars of one length, such as 1 minute";
 
 fn problem_of(text: &[u8]) -> Option<String> {
     let begins =
@@ -177,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formats_are_recognised_by_their_first_bytes() {
+    fn detects_formats_by_their_first_bytes() {
         let binance = "open_time,open,high,low,close,volume,close_time,quote_volume,count,taker_buy_volume,taker_buy_quote_volume,ignore\n";
         let meta_trader = "<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>\n";
         for (start, expected) in [
@@ -207,11 +206,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_recognised_says_what_was_seen() {
+    fn error_of_unknown_format_shows_the_first_line() {
         for (start, expected) in [
-            (&b"FEA1...."[..], "f: this is a feather file of the first version"),
+            (&b"FEA1...."[..], "f: this is a feather file of version 1"),
             (b" \n\n", "f: the file is empty"),
-            (b"a;b;c\n1;2;3\n", "f: the format cannot be recognised by its first line, \"a;b;c\";"),
+            (b"a;b;c\n1;2;3\n", "f: the format is unknown; the first line is \"a;b;c\";"),
         ] {
             let problem = ImportFormat::sniff(start).unwrap_err().at(std::path::Path::new("f")).to_string();
             assert!(problem.starts_with(expected), "{problem}");
@@ -219,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_get_their_cure_and_candles_none() {
+    fn detects_unsupported_files_and_accepts_candles() {
         for (text, expected) in [
             ("<HTML><body>", Some(WEB_PAGE)),
             ("<!DOCTYPE html>", Some(WEB_PAGE)),

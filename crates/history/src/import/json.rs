@@ -21,7 +21,7 @@ pub(super) fn decode(reader: impl BufRead) -> Result<Decoded, Problem> {
             return Problem::Io(error.into());
         }
         Problem::File(format!(
-            "{error}; in the format freqtrade-json it is a list of [time, open, high, low, close, volume]"
+            "{error}; the format freqtrade-json is a list of [time, open, high, low, close, volume]"
         ))
     })?;
     Ok(decoded)
@@ -110,7 +110,7 @@ impl<'de> Deserialize<'de> for Cell {
 
 fn row_of(count: usize, cells: [Option<f64>; COLUMNS]) -> Result<Row, String> {
     if count != COLUMNS && count != EXCHANGE_COLUMNS {
-        return Err(format!("{count} numbers where {COLUMNS} belong"));
+        return Err(format!("{count} numbers instead of {COLUMNS}"));
     }
     let [Some(time), Some(open), Some(high), Some(low), Some(close), Some(volume)] = cells else {
         return Err("a number is null".to_owned());

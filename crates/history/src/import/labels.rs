@@ -5,7 +5,6 @@ use crate::csv::excerpt;
 use candlewick_sdk::{Interval, Millis, Symbol};
 use std::collections::HashMap;
 
-/// Names of columns, between bars.
 const SYMBOLS: &str = "symbol|symbol name|sym|ticker|tickers|pair|currency pair|currencypair|trading pair|\
                        instrument|instrument name|code|secid|inst id|instid|product id|epic";
 const INSTRUMENTS: &str = "name|figi|isin|asset|security|instrument id|instrument uid";
@@ -168,7 +167,7 @@ impl Labels {
     pub(super) fn all_excluded(&self, unit: Unit) -> Option<Problem> {
         let first = self.excluded.found.first()?;
         let seen =
-            format!("no row is of {}; the file holds {}", self.only.join(","), self.excluded.list(unit));
+            format!("no row matches {}; the file holds {}", self.only.join(","), self.excluded.list(unit));
         Some(Problem::asking(seen, format!("--only {}", quoted(&first.text))))
     }
 
@@ -189,7 +188,7 @@ impl Labels {
         let shown = excerpt(named.as_bytes());
         let seen = format!("its symbol column says {shown}, but {stated_by} says {symbol}");
         let named = quoted(named);
-        let option = format!("--symbol {named}, or with --only {named} if {symbol} is another name of it");
+        let option = format!("--symbol {named}, or --only {named} if {symbol} is another name for it");
         Err(Problem::Unclear { seen, option, examples: vec![format!("--symbol {named}")] })
     }
 
@@ -208,7 +207,7 @@ impl Labels {
         }
         let shown = excerpt(named.text.as_bytes());
         let seen = format!("its interval column says {shown}, but the file is read as {interval}");
-        Err(Problem::unclear(seen, "the --interval of the column, or without that column"))
+        Err(Problem::unclear(seen, "--interval with the value of the column, or remove the column"))
     }
 }
 
@@ -357,7 +356,7 @@ mod tests {
             assert_eq!(accepted, expected, "{only:?}");
             assert_eq!(labels.excluded_rows, expected.iter().filter(|accepted| !**accepted).count() as u64);
         }
-        // Row numbers are not intervals, and a numeric code is a symbol if no column holds an interval.
+        // Row numbers are not intervals. A numeric code is a symbol if no column holds an interval.
         let counted: Vec<String> = (1..40).map(|number| number.to_string()).collect();
         let counted: Vec<[&str; 1]> = counted.iter().map(|number| [number.as_str()]).collect();
         let counted: Vec<&[&str]> = counted.iter().map(|row| &row[..]).collect();
@@ -366,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_may_contradict_the_symbol_and_the_interval() {
+    fn detects_contradicting_symbol_and_interval_columns() {
         for (label, symbol, is_right) in [
             ("GBPUSD", "EURUSD", false),
             ("EUR_USD", "EURUSD", true),

@@ -73,13 +73,13 @@ fn to_candles(table: CandleTable) -> Result<Imported, HistoryError> {
 fn try_to_candles(table: CandleTable) -> Result<Imported, Problem> {
     let CandleTable { series, decoded, interval_from, .. } = table;
     if let Some(broken) = decoded.broken.first() {
-        return Err(described(decoded.unit, broken.place, &broken.problem));
+        return Err(at_place(decoded.unit, broken.place, &broken.problem));
     }
     check_order(&decoded)?;
     if matches!(interval_from, DetectedFrom::Name | DetectedFrom::Content) {
-        spacing::hold_to(&decoded.rows, series.interval, interval_from.stated_by())?;
+        spacing::check_stated_interval(&decoded.rows, series.interval, interval_from.stated_by())?;
     }
-    let (empty_rows, decimals) = (decoded.empty, decoded.decimals.of_step());
+    let (empty_rows, decimals) = (decoded.empty, decoded.decimals.step_decimals());
     let (unfinished_rows, excluded_rows) = (decoded.labels.unfinished_rows, decoded.labels.excluded_rows);
     let candles = candles_of(decoded, series.interval)?;
     let empty = |error: candlewick_sdk::SeriesError| Problem::Empty(error.to_string());
@@ -108,18 +108,18 @@ fn check_order(decoded: &Decoded) -> Result<(), Problem> {
     let (earlier_time, time) = (earlier.time, later.time);
     let problem = if earlier_time != time {
         format!(
-            "time {time} comes after {earlier_time}; `candlewick data check FILE --fix` sorts rows and takes doubles out"
+            "time {time} comes after {earlier_time}; `candlewick data check FILE --fix` sorts rows and removes duplicates"
         )
     } else if earlier.numbers == later.numbers {
-        format!("time {time} is there twice; `candlewick data check FILE --fix` takes doubles out")
+        format!("time {time} occurs twice; `candlewick data check FILE --fix` removes duplicates")
     } else {
-        format!("time {time} is there twice, with other values; `candlewick data check FILE` shows both")
+        format!("time {time} occurs twice with different values; `candlewick data check FILE` shows both")
     };
-    Err(described(decoded.unit, decoded.places.of(before + 1), &problem))
+    Err(at_place(decoded.unit, decoded.places.place(before + 1), &problem))
 }
 
 fn candles_of(decoded: Decoded, interval: Interval) -> Result<Vec<Candle>, Problem> {
-    // Built where the rows lie: a row is as large as a candle.
+    // Built in place: a row is as large as a candle.
     let mut wrong: Option<(usize, CandleError)> = None;
     let Decoded { rows, places, unit, .. } = decoded;
     let made = rows.into_iter().enumerate().map_while(|(index, row)| {
@@ -129,23 +129,23 @@ fn candles_of(decoded: Decoded, interval: Interval) -> Result<Vec<Candle>, Probl
     let candles: Vec<Candle> = made.collect();
     match wrong {
         None => Ok(candles),
-        Some((index, error)) => Err(described(unit, places.of(index), &advised(&error))),
+        Some((index, error)) => Err(at_place(unit, places.place(index), &with_hint(&error))),
     }
 }
 
-fn advised(error: &CandleError) -> String {
+fn with_hint(error: &CandleError) -> String {
     match error {
-        CandleError::Misaligned { .. } => format!("{error}; is --interval another?"),
+        CandleError::Misaligned { .. } => format!("{error}; check --interval"),
         CandleError::NotFinite { .. }
         | CandleError::NotPositive { .. }
         | CandleError::NegativeVolume { .. }
         | CandleError::OutsideRange { .. } => {
-            format!("{error}; `candlewick data check FILE --fix` takes such rows out")
+            format!("{error}; `candlewick data check FILE --fix` removes such rows")
         }
     }
 }
 
-fn described(unit: Unit, place: u64, problem: &str) -> Problem {
+fn at_place(unit: Unit, place: u64, problem: &str) -> Problem {
     match unit {
         Unit::Line => Problem::Line { line: place, problem: problem.to_owned() },
         Unit::Row => Problem::File(format!("row {place}: {problem}")),

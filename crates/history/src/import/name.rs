@@ -72,21 +72,21 @@ fn without_ending<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
     (is_ending && at > 0).then(|| &name[..at])
 }
 
-fn of_name(symbol: &str, interval: Option<Interval>) -> NameParts {
+fn new_parts(symbol: &str, interval: Option<Interval>) -> NameParts {
     NameParts { symbol: Symbol::new(symbol).ok(), interval }
 }
 
 /// Parses `BTCUSDT_1m`.
 fn ours(stem: &str) -> Option<NameParts> {
     let (symbol, interval) = stem.rsplit_once('_')?;
-    Some(of_name(without_prefix(symbol), Some(interval.parse().ok()?)))
+    Some(new_parts(without_prefix(symbol), Some(interval.parse().ok()?)))
 }
 
 /// Parses `DAT_ASCII_EURUSD_M1_2024`.
 fn hist_data(stem: &str) -> Option<NameParts> {
     let parts: Vec<&str> = stem.split('_').collect();
     match parts[..] {
-        ["DAT", _, symbol, "M1", _] => Some(of_name(symbol, Some(Interval::MINUTE))),
+        ["DAT", _, symbol, "M1", _] => Some(new_parts(symbol, Some(Interval::MINUTE))),
         _ => None,
     }
 }
@@ -100,9 +100,9 @@ fn dukascopy(stem: &str) -> Option<NameParts> {
         "m" => "m",
         "h" | "hour" => "h",
         "d" => "d",
-        _ => return Some(of_name(&symbol.to_ascii_uppercase(), None)),
+        _ => return Some(new_parts(&symbol.to_ascii_uppercase(), None)),
     };
-    Some(of_name(&symbol.to_ascii_uppercase(), format!("{count}{unit}").parse().ok()))
+    Some(new_parts(&symbol.to_ascii_uppercase(), format!("{count}{unit}").parse().ok()))
 }
 
 /// Parses `eurusd-m1-bid-2024-01-01-2024-01-31`, as written by download tools.
@@ -110,14 +110,14 @@ fn dashed_dukascopy(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('-');
     let (symbol, period, side) = (parts.next()?, parts.next()?, parts.next()?);
     let interval = period_of(period)?;
-    ["bid", "ask"].contains(&side).then(|| of_name(&symbol.to_ascii_uppercase(), Some(interval)))
+    ["bid", "ask"].contains(&side).then(|| new_parts(&symbol.to_ascii_uppercase(), Some(interval)))
 }
 
 /// Parses `EURUSD_M1_202401020000_202401022359`, with any suffix.
 fn meta_trader_5(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('_');
     let (symbol, period) = (parts.next()?, parts.next()?);
-    Some(of_name(&symbol.to_ascii_uppercase(), Some(period_of(period)?)))
+    Some(new_parts(&symbol.to_ascii_uppercase(), Some(period_of(period)?)))
 }
 
 fn period_of(period: &str) -> Option<Interval> {
@@ -135,7 +135,7 @@ fn dashed_pair(stem: &str) -> Option<NameParts> {
     let parts: Vec<&str> = stem.split('-').collect();
     let (pair, interval) = match parts[..] {
         [pair, interval] | [pair, interval, "futures"] => (pair, interval.parse().ok()?),
-        // Marks, indexes and funding rates are not candles of the market itself.
+        // Mark prices, indexes and funding rates are not candles of the market itself.
         [pair, interval, kind] if pair.contains('_') && kind.bytes().all(|byte| !byte.is_ascii_digit()) => {
             return Some(NameParts { symbol: None, interval: interval.parse().ok() });
         }
@@ -143,9 +143,9 @@ fn dashed_pair(stem: &str) -> Option<NameParts> {
     };
     let coins: Vec<&str> = pair.split('_').collect();
     match coins[..] {
-        [base, quote] => Some(of_name(&format!("{base}{quote}").to_ascii_uppercase(), Some(interval))),
+        [base, quote] => Some(new_parts(&format!("{base}{quote}").to_ascii_uppercase(), Some(interval))),
         [base, quote, settled] if settled == quote => {
-            Some(of_name(&format!("{base}{quote}").to_ascii_uppercase(), Some(interval)))
+            Some(new_parts(&format!("{base}{quote}").to_ascii_uppercase(), Some(interval)))
         }
         _ => None,
     }
@@ -159,7 +159,7 @@ fn dashed(stem: &str) -> Option<NameParts> {
     let is_span = interval.starts_with(|first: char| first.is_ascii_digit());
     // `2026-01-05` is a date.
     let has_letter = symbol.contains(|c: char| c.is_ascii_alphabetic());
-    if is_date && is_span && has_letter { Some(of_name(symbol, interval.parse().ok())) } else { None }
+    if is_date && is_span && has_letter { Some(new_parts(symbol, interval.parse().ok())) } else { None }
 }
 
 /// Parses `BINANCE_BTCUSDT, 60`: minutes or `1D`, with a suffix if it is a copy.
@@ -171,12 +171,11 @@ fn trading_view(stem: &str) -> Option<NameParts> {
         Some(count) => format!("{count}{}", if period.ends_with('D') { "d" } else { "s" }),
         None => format!("{}m", period.parse::<u32>().ok()?),
     };
-    Some(of_name(symbol, interval.parse().ok()))
+    Some(new_parts(symbol, interval.parse().ok()))
 }
 
 fn by_format(stem: &str, format: ImportFormat) -> Option<NameParts> {
     match format {
-        // The ticker alone, in capitals.
         ImportFormat::Yahoo | ImportFormat::Table => {
             if let Some(found) =
                 with_minutes(stem).filter(|_| is_pair(stem.trim_end_matches(|c: char| c.is_ascii_digit())))
@@ -186,7 +185,7 @@ fn by_format(stem: &str, format: ImportFormat) -> Option<NameParts> {
             let is_ticker = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || "=^.-".contains(c);
             // A date is not a ticker.
             let has_letter = stem.bytes().any(|byte| byte.is_ascii_uppercase());
-            if has_letter && stem.chars().all(is_ticker) { Some(of_name(stem, None)) } else { None }
+            if has_letter && stem.chars().all(is_ticker) { Some(new_parts(stem, None)) } else { None }
         }
         ImportFormat::MetaTrader4 => with_minutes(stem),
         _ => None,
@@ -198,7 +197,7 @@ fn with_minutes(stem: &str) -> Option<NameParts> {
     let mut found = minutes.iter().filter_map(|minutes| Some((stem.strip_suffix(minutes)?, *minutes)));
     let (symbol, minutes) = found.next()?;
     let is_word = symbol.bytes().all(|byte| byte.is_ascii_uppercase()) && !symbol.is_empty();
-    if is_word { Some(of_name(symbol, format!("{minutes}m").parse().ok())) } else { None }
+    if is_word { Some(new_parts(symbol, format!("{minutes}m").parse().ok())) } else { None }
 }
 
 #[cfg(test)]
@@ -206,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_example_of_a_symbol_is_the_pair_in_the_name() {
+    fn suggests_the_pair_in_the_file_name() {
         for (name, symbol) in [
             ("my gold xauusd data.csv", "XAUUSD"),
             ("BINANCE_BTCUSDT.P.csv", "BTCUSDT"),
@@ -218,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn names_give_what_their_sources_write_into_them() {
+    fn parses_file_names_of_known_sources() {
         use ImportFormat::{Csv, MetaTrader4, Yahoo};
         for (name, format, expected) in [
             ("data/BTCUSDT_1m.csv", Csv, ("BTCUSDT", "1m")),
@@ -257,7 +256,7 @@ mod tests {
             ("EURUSD60.csv", MetaTrader4, ("EURUSD", "1h")),
             ("EURUSD1.csv", MetaTrader4, ("EURUSD", "1m")),
             ("EURUSD15.csv", MetaTrader4, ("EURUSD", "15m")),
-            // Is it US500 by the minute, or US50 by something else?
+            // Ambiguous: US500 1m or US50 01.
             ("US5001.csv", MetaTrader4, ("-", "-")),
             ("prices.csv", Csv, ("-", "-")),
             (".csv", Csv, ("-", "-")),

@@ -22,7 +22,7 @@ pub(crate) enum Clock {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Broken {
+pub(crate) struct BrokenRow {
     pub(crate) place: u64,
     pub(crate) content: String,
     pub(crate) problem: String,
@@ -48,28 +48,28 @@ impl Unit {
 pub(crate) struct Decoded {
     pub(crate) rows: Vec<Row>,
     pub(crate) places: Places,
-    pub(crate) broken: Vec<Broken>,
+    pub(crate) broken: Vec<BrokenRow>,
     pub(crate) empty: u64,
     pub(crate) clock: Clock,
     pub(crate) interval: Option<Interval>,
     pub(crate) unit: Unit,
-    pub(crate) decimals: WrittenDecimals,
+    pub(crate) decimals: DecimalCount,
     pub(crate) labels: Labels,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum WrittenDecimals {
+pub(crate) enum DecimalCount {
     #[default]
     Unseen,
     Same(usize),
     Differ,
 }
 
-/// More decimals than this are padding that a program writes after any price.
+/// Maximum number of decimals; more are padding.
 const MOST_DECIMALS: usize = 5;
 
-impl WrittenDecimals {
-    pub(super) fn of(prices: [&str; 4], mark: char) -> Self {
+impl DecimalCount {
+    pub(super) fn from_prices(prices: [&str; 4], mark: char) -> Self {
         let decimals = |text: &str| text.split_once(mark).map_or(0, |(_, decimals)| decimals.len());
         prices.into_iter().fold(Self::Unseen, |all, price| all.and(Self::Same(decimals(price))))
     }
@@ -82,7 +82,7 @@ impl WrittenDecimals {
         }
     }
 
-    pub(super) fn of_step(self) -> Option<usize> {
+    pub(super) fn step_decimals(self) -> Option<usize> {
         match self {
             Self::Same(decimals) => Some(decimals).filter(|decimals| *decimals <= MOST_DECIMALS),
             Self::Unseen | Self::Differ => None,
@@ -108,7 +108,7 @@ impl Decoded {
             clock,
             interval: None,
             unit,
-            decimals: WrittenDecimals::default(),
+            decimals: DecimalCount::default(),
             labels: Labels::default(),
         }
     }
@@ -151,7 +151,7 @@ impl Decoded {
         match read.and_then(plausible) {
             Ok(Some(row)) => {
                 if self.rows.len() == MAX_ROWS {
-                    return Err(format!("it has more than {MAX_ROWS} rows; split it"));
+                    return Err(format!("the file has more than {MAX_ROWS} rows; split it"));
                 }
                 self.places.note(self.rows.len(), place);
                 self.rows.push(row);
@@ -161,7 +161,7 @@ impl Decoded {
                 if self.broken.len() == MAX_BROKEN {
                     return Err(format!("more than {MAX_BROKEN} rows cannot be read; the last: {problem}"));
                 }
-                self.broken.push(Broken { place, content: content(), problem });
+                self.broken.push(BrokenRow { place, content: content(), problem });
             }
         }
         Ok(())
@@ -192,7 +192,7 @@ impl Places {
         }
     }
 
-    pub(crate) fn of(&self, index: usize) -> u64 {
+    pub(crate) fn place(&self, index: usize) -> u64 {
         let index = self.reversed.map_or(index, |count| count.saturating_sub(index + 1));
         let after = self.starts.partition_point(|(first, _)| *first <= index);
         let start = after.checked_sub(1).and_then(|before| self.starts.get(before));
@@ -244,7 +244,7 @@ impl Problem {
             Self::Line { line, problem } => HistoryError::InvalidLine { path, line, problem },
             Self::File(problem) => HistoryError::InvalidFile { path, problem },
             Self::Unclear { seen, option, examples } if examples.len() > 1 => {
-                let option = format!("{option}; all at once, for example: {}", examples.join(" "));
+                let option = format!("{option}; together, for example: {}", examples.join(" "));
                 HistoryError::AmbiguousFile { path, seen, option }
             }
             Self::Unclear { seen, option, .. } => HistoryError::AmbiguousFile { path, seen, option },
@@ -260,15 +260,15 @@ pub(super) const fn splits_decimals(count: usize, columns: usize) -> bool {
 
 pub(super) fn decimals_between_commas(count: usize, columns: usize) -> String {
     format!(
-        "{count} columns where {columns} belong: its decimals seem to stand behind commas, and its columns between commas; write it with another \
+        "{count} columns instead of {columns}: commas seem to be decimal marks as well as separators; write the file with another \
          separator, such as a semicolon, or with decimal points"
     )
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Questions(Option<Problem>);
+pub(super) struct OpenProblems(Option<Problem>);
 
-impl Questions {
+impl OpenProblems {
     pub(super) fn take<T>(&mut self, found: Result<T, Problem>) -> Option<T> {
         match found {
             Ok(found) => Some(found),
@@ -283,7 +283,7 @@ impl Questions {
     }
 
     pub(super) fn problem(self) -> Problem {
-        self.0.expect("what was not found has left its question")
+        self.0.expect("every missing value recorded a problem")
     }
 }
 
@@ -298,7 +298,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_far_from_any_market_is_no_row() {
+    fn counts_implausible_times_as_broken() {
         let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
         let mut decoded = Decoded::new(Clock::Utc, Unit::Line);
         for time in [i64::MAX, i64::MIN, 0] {

@@ -36,9 +36,9 @@ pub(super) fn interval_of(rows: &[Row]) -> Result<Interval, Problem> {
         let apart = |(distance, count): (&Millis, &u64)| format!("{} ({count} times)", length(*distance));
         let shown: Vec<String> = found.iter().take(3).map(apart).collect();
         let seen = if shown.is_empty() {
-            "one row does not say how long a candle is".to_owned()
+            "one row does not show the candle interval".to_owned()
         } else {
-            format!("the candles' length is not clear: the rows are apart {}", shown.join(", "))
+            format!("the candle interval is not clear: the distances of the rows are {}", shown.join(", "))
         };
         Problem::asking(seen, option(&found))
     };
@@ -57,7 +57,11 @@ pub(super) fn interval_of(rows: &[Row]) -> Result<Interval, Problem> {
     if is_clear { Ok(interval) } else { Err(unclear()) }
 }
 
-pub(super) fn hold_to(rows: &[Row], interval: Interval, stated_by: &str) -> Result<(), Problem> {
+pub(super) fn check_stated_interval(
+    rows: &[Row],
+    interval: Interval,
+    stated_by: &str,
+) -> Result<(), Problem> {
     let found = distances(rows);
     let total: u64 = found.values().sum();
     let Some((shortest, _)) = found.first_key_value() else { return Ok(()) };
@@ -82,18 +86,18 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
         order.sort_unstable();
     }
     let time = |index: usize| if is_sorted { rows[index].time } else { order[index].0 };
-    let place = |index: usize| decoded.places.of(if is_sorted { index } else { order[index].1 as usize });
+    let place = |index: usize| decoded.places.place(if is_sorted { index } else { order[index].1 as usize });
     let unit = decoded.unit.as_str();
     if let Some(SecondInterval { distance, count, start }) = find_second_interval(rows.len(), time, interval)
     {
         let other = length(distance);
         let seen = format!(
-            "the rows are {interval} apart, but {count} times, between {unit} {} and {unit} {}, they are mostly {other} apart: the file \
-             holds two intervals",
+            "the file holds two intervals: the rows are {interval} apart, but {count} times, between {unit} {} and {unit} {}, mostly \
+             {other}",
             place(start),
             place(start + count)
         );
-        return Err(Problem::unclear(seen, format!("a file of its own for {interval} and for {other}")));
+        return Err(Problem::unclear(seen, format!("one file for {interval} and another for {other}")));
     }
     // Rows of the longer interval between those of the shorter one.
     let doubled: Vec<Millis> =
@@ -108,9 +112,9 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
     {
         let (count, other) = (doubled.len(), length(other));
         let seen = format!(
-            "{count} times are there twice, each {other} apart: the file seems to hold candles of {interval} and of {other}"
+            "{count} times occur twice, {other} apart: the file seems to hold candles of {interval} and of {other}"
         );
-        return Err(Problem::unclear(seen, "a file of its own for each interval"));
+        return Err(Problem::unclear(seen, "one file per interval"));
     }
     Ok(())
 }
@@ -130,7 +134,7 @@ fn length(distance: Millis) -> String {
     whole.flatten().map_or_else(|| format!("{distance} ms"), |interval| interval.to_string())
 }
 
-/// Candles off their grid but aligned to this were made in another time zone.
+/// Candles off their grid but aligned to this come from another time zone.
 const FINEST_CLOCK: Millis = Millis::new(15 * Millis::MINUTE.get());
 /// Minimum checked length: the grid of shorter candles is the same in all time zones.
 const MIN_CHECKED_LENGTH: Millis = Millis::HOUR;
@@ -152,8 +156,7 @@ pub(super) fn apply_stamps(
         BarTime::Open if has_last_moments => {
             let row = decoded.rows.first().map_or(Millis::ZERO, |row| row.time);
             let (row, before) = (clock(row), until_close(row));
-            let seen =
-                format!("the bars are stamped with the end of their candle: {row} is {before} ms before it");
+            let seen = format!("the bars are stamped with their close time: {row} is {before} ms before it");
             Err(Problem::asking(seen, "--stamped close"))
         }
         BarTime::Open => Ok(()),
@@ -181,7 +184,6 @@ pub(super) fn check_grid(decoded: &Decoded, interval: Interval) -> Result<(), Pr
     if is_month(interval) {
         return Err(refused("calendar months", "candles of one length", off_grid()));
     }
-    // Stray rows are reported one by one.
     let follow_each_other = rows.windows(2).any(|pair| {
         pair[1].time - pair[0].time == length && pair.iter().all(|row| !row.time.is_aligned_to(length))
     });
@@ -196,8 +198,8 @@ pub(super) fn check_grid(decoded: &Decoded, interval: Interval) -> Result<(), Pr
         if length > Millis::DAY { format!("on {}", day(first)) } else { format!("at {} UTC", clock(first)) };
     let grid = match length {
         Millis::DAY => "at 00:00 UTC".to_owned(),
-        length if length < Millis::DAY => format!("at 00:00 UTC and each {interval} after it"),
-        _ => format!("each {interval} from 1970-01-01 on"),
+        length if length < Millis::DAY => format!("at 00:00 UTC and every {interval} after it"),
+        _ => format!("every {interval} from 1970-01-01 on"),
     };
     Err(refused(
         &format!("candles of {interval} that begin {begin}"),
@@ -218,7 +220,7 @@ fn refused(what: &str, instead: &str, times: impl Iterator<Item = Millis>) -> Pr
     });
     let (shorter, _) = shorter.get(fitting).unwrap_or(&("1m", Millis::MINUTE));
     Problem::File(format!(
-        "{what} cannot be stored, only {instead}. Import candles of {shorter} or less; longer ones are made of them"
+        "{what} cannot be stored, only {instead}. Import candles of {shorter} or less; longer ones are built from them"
     ))
 }
 

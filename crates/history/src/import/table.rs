@@ -4,7 +4,7 @@ use super::format::ImportFormat;
 use super::labels::{LabelColumns, Labels, is_label};
 use super::name::{NameParts, is_hist_data, likely_symbol, read_name};
 use super::named::TableSettings;
-use super::row::{Clock, Decoded, Problem, Questions, Row, Unit};
+use super::row::{Clock, Decoded, OpenProblems, Problem, Row, Unit};
 use super::unpack::{self, unpack};
 use super::zone::{ClockChange, Zone, check_fixed, to_moments};
 use super::{json, named, spacing, text};
@@ -33,16 +33,16 @@ impl DetectedFrom {
             Self::Option => "the option",
             Self::Name => "the file name",
             Self::Content => "the content",
-            Self::Spacing => "the distance of the rows",
+            Self::Spacing => "the spacing of the rows",
         }
     }
 
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Option => "as said",
-            Self::Name => "by the file's name",
-            Self::Content => "by the content",
-            Self::Spacing => "by the distance of the rows",
+            Self::Option => "as given",
+            Self::Name => "from the file name",
+            Self::Content => "from the content",
+            Self::Spacing => "from the spacing of the rows",
         }
     }
 }
@@ -63,7 +63,7 @@ pub(crate) struct CandleTable {
 }
 
 #[cfg(not(feature = "feather"))]
-const WITHOUT_FEATHER: &str = "this program was built without feather files: save the candles as parquet or CSV, or build it \
+const WITHOUT_FEATHER: &str = "this program was built without feather support: save the candles as Parquet or CSV, or build it \
                                with `--features feather`";
 
 /// Maximum size of compressed columns, which are unpacked in memory.
@@ -97,13 +97,13 @@ impl CandleTable {
         let mut inner = path.to_owned();
         let mut use_it = |entry: Option<&str>, reader: &mut dyn BufRead| {
             inner.extend(entry);
-            Self::of_content(path, entry, reader, settings)
+            Self::from_content(path, entry, reader, settings)
         };
         let read = open(settings.entry.as_deref(), settings.most_bytes, &mut use_it);
         read.map_err(|problem| problem.at(&inner))
     }
 
-    fn of_content(
+    fn from_content(
         path: &Path,
         entry: Option<&str>,
         reader: &mut dyn BufRead,
@@ -115,7 +115,7 @@ impl CandleTable {
         start.truncate(length);
         if let Some(decode) = unpack::utf16_decoder(&start) {
             let content = decode(&in_memory(&mut start.as_slice().chain(reader))?)?;
-            return Self::of_content(path, entry, &mut content.as_bytes(), settings);
+            return Self::from_content(path, entry, &mut content.as_bytes(), settings);
         }
         let format = match settings.format {
             Some(format) => format,
@@ -135,7 +135,7 @@ impl CandleTable {
             return Err(empty_problem(&decoded, format, settings));
         }
         let in_seconds = decoded.take_seconds();
-        let mut questions = Questions::default();
+        let mut questions = OpenProblems::default();
         let zone = questions.take(zone_of(&name, named, format, decoded.clock, settings));
         // The repeated hour of a clock can be resolved only in rows that are in order.
         let is_repeated = |time| zone.flatten().is_some_and(|zone: Zone| zone.repeats(time));
@@ -179,13 +179,14 @@ fn empty_problem(decoded: &Decoded, format: ImportFormat, settings: &ImportSetti
     if let Some(problem) = decoded.labels.all_excluded(decoded.unit) {
         return problem;
     }
-    let first =
-        decoded.broken.first().map(|broken| format!("; the first, {}: {}", broken.place, broken.problem));
+    let unit = decoded.unit.as_str();
+    let first = decoded.broken.first();
+    let first = first.map(|broken| format!("; {unit} {}: {}", broken.place, broken.problem));
     let guessed = match settings.format {
         Some(_) => String::new(),
-        None => format!("; it was taken for the format {format}, which --format changes"),
+        None => format!("; it was read as {format}, which --format changes"),
     };
-    Problem::Empty(format!("there are no candles in it{}{guessed}", first.unwrap_or_default()))
+    Problem::Empty(format!("the file holds no candles{}{guessed}", first.unwrap_or_default()))
 }
 
 fn decode(
@@ -195,7 +196,7 @@ fn decode(
 ) -> Result<(Decoded, Option<String>), Problem> {
     if format != ImportFormat::Table && !settings.table.is_default() {
         let what = format!(
-            "--columns, --delimiter, --decimal and --date-order belong to the format table, not to {format}"
+            "--columns, --delimiter, --decimal and --date-order apply to the format table, not to {format}"
         );
         return Err(Problem::File(what));
     }
@@ -235,7 +236,7 @@ fn fill(reader: &mut dyn BufRead, buffer: &mut [u8]) -> Result<usize, Problem> {
 fn in_memory(reader: &mut impl Read) -> Result<Vec<u8>, Problem> {
     let mut content = Vec::new();
     if reader.take(MAX_COLUMNS_BYTES + 1).read_to_end(&mut content)? as u64 > MAX_COLUMNS_BYTES {
-        return Err(Problem::File(format!("it is larger than {MAX_COLUMNS_BYTES} bytes; split it")));
+        return Err(Problem::File(format!("the file is larger than {MAX_COLUMNS_BYTES} bytes; split it")));
     }
     Ok(content)
 }
@@ -265,18 +266,18 @@ fn zone_of(
     clock: Clock,
     settings: &ImportSettings,
 ) -> Result<Option<Zone>, Problem> {
-    let needless = |what: &str| Err(Problem::File(format!("{what}: leave --timezone out")));
+    let needless = |what: &str| Err(Problem::File(format!("{what}: omit --timezone")));
     match (clock, settings.zone) {
-        (Clock::Utc, Some(zone)) if !zone.is_utc() => needless("the times in it are UTC already"),
-        (Clock::Day, Some(_)) => needless("it holds days, which no time zone moves"),
+        (Clock::Utc, Some(zone)) if !zone.is_utc() => needless("its times are in UTC"),
+        (Clock::Day, Some(_)) => needless("it holds days without times"),
         (Clock::Utc, _) | (Clock::Day, None) => Ok(None),
         (Clock::Wall, Some(zone)) => Ok(Some(zone)),
         (Clock::Wall, None) => {
             if format == ImportFormat::HistData || is_hist_data(name) {
                 return Ok(Some(Zone::est()));
             }
-            let seen = format!("a file of the format {format} does not say the time zone of its times");
-            // A wrong zone of minutes and hours shows in their weekends; longer candles begin at its midnight.
+            let seen = format!("a {format} file does not state the time zone of its times");
+            // Short candles reveal a wrong zone by their weekends; longer ones begin at its midnight.
             if named.interval.is_some_and(|interval| interval.length() > Millis::HOUR) {
                 let server = "--timezone Europe/Athens";
                 let option =
@@ -300,7 +301,7 @@ fn symbol_of(
     }
     let symbol = named.symbol.ok_or_else(|| {
         let file = Path::new(name).file_name().unwrap_or_default().to_string_lossy();
-        let seen = format!("the file name \"{file}\" does not say the symbol");
+        let seen = format!("the file name \"{file}\" does not contain a symbol");
         let example = label.map_or_else(|| likely_symbol(&file), likely_symbol);
         Problem::asking(seen, format!("--symbol {example}"))
     })?;
@@ -319,7 +320,7 @@ fn interval_of(
     match (decoded.interval, named.interval) {
         (Some(content), _) if is_month => Ok((content, DetectedFrom::Content)),
         (Some(content), Some(name)) if content != name => Err(Problem::asking(
-            format!("the file name says {name}, the content {content}"),
+            format!("the file name says {name}, the content says {content}"),
             format!("--interval {content}"),
         )),
         (Some(content), _) => Ok((content, DetectedFrom::Content)),

@@ -3,7 +3,7 @@
 use super::ImportFormat;
 use super::labels::{LabelColumns, Labels};
 use super::row::{
-    Clock, Decoded, Problem, Row, Unit, WrittenDecimals, decimals_between_commas, splits_decimals,
+    Clock, DecimalCount, Decoded, Problem, Row, Unit, decimals_between_commas, splits_decimals,
 };
 use super::unpack::next_line;
 use crate::CSV_HEADER;
@@ -58,7 +58,7 @@ fn is_month(length: Millis) -> bool {
 }
 
 impl Length {
-    fn hold(&mut self, line: &Line) -> Result<(), String> {
+    fn check(&mut self, line: &Line) -> Result<(), String> {
         let Some(length) = line.length else { return Ok(()) };
         let first = *self.0.get_or_insert(length);
         let is_equal = first == length && length.is_aligned_to(Millis::SECOND);
@@ -66,7 +66,7 @@ impl Length {
             return Ok(());
         }
         Err(format!(
-            "the candle lasts {length} ms, the first one {first} ms; a file holds candles of one length"
+            "the candle lasts {length} ms, but the first one {first} ms; all candles of a file need one length"
         ))
     }
 }
@@ -86,7 +86,7 @@ fn keep(
         }
     }
     let read = layout.read(line).and_then(|line| match line {
-        Some(line) => length.hold(&line).map(|()| {
+        Some(line) => length.check(&line).map(|()| {
             decoded.decimals = decoded.decimals.and(line.decimals);
             Some(line.row)
         }),
@@ -102,7 +102,7 @@ fn layout_of(format: ImportFormat, first: &[u8]) -> Result<Layout, String> {
     let found = text.and_then(|text| known.clone().find_map(|(_, layout_of)| layout_of(text)));
     found.ok_or_else(|| {
         let expected = first_line_of(format);
-        format!("the first line is \"{}\"; in the format {format} it is like \"{expected}\"", excerpt(first))
+        format!("the first line is \"{}\"; the format {format} expects \"{expected}\"", excerpt(first))
     })
 }
 
@@ -149,7 +149,7 @@ const LEAST_MICROSECONDS: i64 = 100_000_000_000_000;
 struct Line {
     row: Row,
     length: Option<Millis>,
-    decimals: WrittenDecimals,
+    decimals: DecimalCount,
 }
 
 impl Layout {
@@ -171,7 +171,7 @@ impl Layout {
 
     fn read(&self, content: &[u8]) -> Result<Option<Line>, String> {
         let Ok(text) = std::str::from_utf8(content) else {
-            return Err("it is not text in UTF-8".to_owned());
+            return Err("it is not UTF-8 text".to_owned());
         };
         let mut cells = [""; MAX_COLUMNS];
         let mut count = 0;
@@ -185,7 +185,7 @@ impl Layout {
             return Err(decimals_between_commas(count, self.columns));
         }
         if count != self.columns {
-            return Err(format!("{count} columns where {} belong; is the line cut off?", self.columns));
+            return Err(format!("{count} columns instead of {}; is the line cut off?", self.columns));
         }
         let prices = self.prices.map(|column| cells[column]);
         if self.no_price.is_some_and(|nothing| prices.iter().all(|price| *price == nothing)) {
@@ -201,7 +201,11 @@ impl Layout {
             volume: self.volume.map_or(Ok(0.0), |column| parse_number("volume", cells[column]))?,
         };
         let length = self.until.map(|column| length_until(&self.time, &cells, column)).transpose()?;
-        Ok(Some(Line { row: Row { time, numbers }, length, decimals: WrittenDecimals::of(prices, '.') }))
+        Ok(Some(Line {
+            row: Row { time, numbers },
+            length,
+            decimals: DecimalCount::from_prices(prices, '.'),
+        }))
     }
 }
 
@@ -226,7 +230,7 @@ impl TimeColumn {
                     Some((day, clock)) if clock.starts_with("00:00:00") => pattern.read(day),
                     Some(_) => {
                         let text = excerpt(cell.as_bytes());
-                        Err(format!("time \"{text}\" is not a day; this format is one of daily candles"))
+                        Err(format!("time \"{text}\" is not a day; this format holds daily candles"))
                     }
                     None => pattern.read(cell),
                 }
@@ -241,7 +245,7 @@ impl TimeColumn {
                     text.rsplit_once(" GMT").and_then(|(wall, offset)| Some((wall, offset_of(offset)?)));
                 let (wall, offset) = split.ok_or_else(|| {
                     let text = excerpt(text.as_bytes());
-                    format!("time \"{text}\" does not end in its distance from GMT, such as GMT+0200")
+                    format!("time \"{text}\" does not end in a UTC offset such as GMT+0200")
                 })?;
                 Ok(pattern.read(wall)? - offset)
             }
@@ -459,7 +463,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_date_is_read_exactly_or_not_at_all() {
+    fn parses_dates_exactly_or_rejects_them() {
         for (pattern, text, expected) in [
             ("YYYYMMDD hhmmss", "20240102 170000", Some(1_704_214_800_000)),
             ("YYYY.MM.DD hh:mm", "2024.01.02 17:00", Some(1_704_214_800_000)),

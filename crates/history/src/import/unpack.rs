@@ -1,9 +1,9 @@
-//! Unpacking of gzip and zip with size limits against decompression bombs; UTF-16 text and numbered lines.
+//! Unpacking of gzip and zip with size limits, UTF-16 decoding and numbered lines.
 
 use super::format::{WORKBOOK, is_workbook};
 use super::row::Problem;
 use crate::Progress;
-use crate::csv::{LineError, Lines, Watched};
+use crate::csv::{LineError, Lines, ProgressReader};
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
@@ -45,15 +45,15 @@ pub(super) fn unpack_from<T>(
     let start = packed.fill_buf()?;
     let (is_gzip, is_zip) = (start.starts_with(GZIP), start.starts_with(ZIP));
     if entry.is_some() && !is_zip {
-        return Err(Problem::File("this is not a zip archive: leave --entry out".to_owned()));
+        return Err(Problem::File("this is not a zip archive: omit --entry".to_owned()));
     }
     if is_zip {
         return open_archive(packed, entry, most_bytes, progress, use_it);
     }
-    let watched = Watched { inner: packed, at: Progress { read_bytes: 0, total_bytes }, progress };
+    let watched = ProgressReader { inner: packed, at: Progress { read_bytes: 0, total_bytes }, progress };
     if is_gzip {
         let unpacked = MultiGzDecoder::new(BufReader::with_capacity(BUFFER_BYTES, watched));
-        return use_it(None, &mut bounded(unpacked, Bound::of(total_bytes, most_bytes)));
+        return use_it(None, &mut bounded(unpacked, Bound::new(total_bytes, most_bytes)));
     }
     use_it(None, &mut BufReader::with_capacity(BUFFER_BYTES, watched))
 }
@@ -68,9 +68,9 @@ fn open_archive<T>(
     let mut archive = ZipArchive::new(packed).map_err(|error| broken(&error))?;
     let name = choose(&archive, entry)?;
     let file = archive.by_name(&name).map_err(|error| broken(&error))?;
-    let (total_bytes, bound) = (file.size(), Bound::of(file.compressed_size(), most_bytes));
-    let watched: Watched<'_, ZipFile<'_, _>> =
-        Watched { inner: file, at: Progress { read_bytes: 0, total_bytes }, progress };
+    let (total_bytes, bound) = (file.size(), Bound::new(file.compressed_size(), most_bytes));
+    let watched: ProgressReader<'_, ZipFile<'_, _>> =
+        ProgressReader { inner: file, at: Progress { read_bytes: 0, total_bytes }, progress };
     use_it(Some(&name), &mut bounded(watched, bound))
 }
 
@@ -83,7 +83,7 @@ fn choose<R: Read + Seek>(archive: &ZipArchive<R>, entry: Option<&str>) -> Resul
     let names: Vec<&str> = all.iter().map(AsRef::as_ref).filter(|name| !name.ends_with('/')).collect();
     if let Some(wanted) = entry {
         return names.iter().find(|name| **name == wanted).map(|name| (*name).to_owned()).ok_or_else(|| {
-            Problem::unclear(format!("the archive holds {} and no \"{wanted}\"", listed(&names)), "--entry")
+            Problem::unclear(format!("the archive holds {}, not \"{wanted}\"", listed(&names)), "another one")
         });
     }
     for ending in ENDINGS {
@@ -100,7 +100,7 @@ fn choose<R: Read + Seek>(archive: &ZipArchive<R>, entry: Option<&str>) -> Resul
     if is_workbook(&names) {
         return Err(Problem::File(WORKBOOK.to_owned()));
     }
-    Err(Problem::File(format!("the archive holds no candle file, but {}", listed(&names))))
+    Err(Problem::File(format!("the archive holds no candle file, only {}", listed(&names))))
 }
 
 fn has_ending(name: &str, ending: &str) -> bool {
@@ -126,7 +126,7 @@ enum Bound {
 }
 
 impl Bound {
-    fn of(packed_bytes: u64, most_bytes: u64) -> Self {
+    fn new(packed_bytes: u64, most_bytes: u64) -> Self {
         let by_ratio = packed_bytes.saturating_mul(MAX_RATIO).max(MAX_UNCHECKED_BYTES);
         if by_ratio < most_bytes { Self::Ratio(by_ratio) } else { Self::Size(most_bytes) }
     }
@@ -143,8 +143,8 @@ impl Bound {
                 format!("it unpacks to more than {bytes} bytes; unpack it yourself and import the parts")
             }
             Self::Ratio(bytes) => format!(
-                "it unpacks to more than {bytes} bytes, {MAX_RATIO} times its size: candles do not shrink like that; unpack it \
-                 yourself and look at it"
+                "it unpacks to more than {bytes} bytes, {MAX_RATIO} times its size, which is implausible for candles; unpack it \
+                 yourself and check it"
             ),
         }
     }
@@ -190,9 +190,8 @@ pub(super) fn utf16_decoder(start: &[u8]) -> Option<Decoder> {
 }
 
 fn decoded(content: &[u8], unit_of: fn([u8; 2]) -> u16) -> Result<String, Problem> {
-    let broken = || {
-        Problem::File("this is text in UTF-16 that is cut off or broken; write it anew, as UTF-8".to_owned())
-    };
+    let broken =
+        || Problem::File("this UTF-16 text is cut off or invalid; save it again as UTF-8".to_owned());
     let (units, []) = content[2..].as_chunks::<2>() else { return Err(broken()) };
     char::decode_utf16(units.iter().map(|unit| unit_of(*unit)))
         .collect::<Result<String, _>>()
@@ -241,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn content_comes_out_whatever_it_is_packed_in() {
+    fn unpacks_plain_gzip_and_zip_content() {
         check(b"plain".to_vec(), None, Ok((None, "plain")));
         check(gzip_of(b"packed"), None, Ok((None, "packed")));
         check([gzip_of(b"two "), gzip_of(b"parts")].concat(), None, Ok((None, "two parts")));
@@ -252,17 +251,21 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_that_does_not_say_its_candles_says_what_it_holds() {
+    fn error_of_ambiguous_archive_lists_its_files() {
         let two = || zip_of(&[("a.csv", b"1"), ("b.csv", b"2")]);
-        check(two(), None, Err("a.zip: the archive holds a.csv, b.csv; settle it with --entry, such"));
-        check(two(), Some("c.csv"), Err("a.zip: the archive holds a.csv, b.csv and no \"c.csv\"; settle it"));
-        check(zip_of(&[("a.exe", b"1")]), None, Err("a.zip: the archive holds no candle file, but a.exe"));
-        check(b"plain".to_vec(), Some("a"), Err("a.zip: this is not a zip archive: leave --entry out"));
+        check(two(), None, Err("a.zip: the archive holds a.csv, b.csv; use --entry, such"));
+        check(
+            two(),
+            Some("c.csv"),
+            Err("a.zip: the archive holds a.csv, b.csv, not \"c.csv\"; use another one"),
+        );
+        check(zip_of(&[("a.exe", b"1")]), None, Err("a.zip: the archive holds no candle file, only a.exe"));
+        check(b"plain".to_vec(), Some("a"), Err("a.zip: this is not a zip archive: omit --entry"));
         check(b"PK\x03\x04 no".to_vec(), None, Err("a.zip: the zip archive cannot be read: invalid"));
     }
 
     #[test]
-    fn a_bomb_is_stopped_at_the_bound() {
+    fn stops_decompression_bomb_at_the_limit() {
         const STOPPED: &str = "it unpacks to more than 1000 bytes; unpack it yourself and import the parts";
         let bomb = vec![b'0'; 1_000_000];
         check(gzip_of(&bomb), None, Err(STOPPED));
@@ -271,16 +274,16 @@ mod tests {
     }
 
     #[test]
-    fn a_small_archive_may_not_unpack_to_a_very_large_file() {
-        assert_eq!(Bound::of(7_000_000, 4 << 30), Bound::Ratio(350_000_000));
-        assert_eq!(Bound::of(100, 4 << 30), Bound::Ratio(64 << 20));
-        assert_eq!(Bound::of(100_000_000, 4 << 30), Bound::Size(4 << 30));
-        assert_eq!(Bound::of(100, 1_000), Bound::Size(1_000));
+    fn limits_the_compression_ratio() {
+        assert_eq!(Bound::new(7_000_000, 4 << 30), Bound::Ratio(350_000_000));
+        assert_eq!(Bound::new(100, 4 << 30), Bound::Ratio(64 << 20));
+        assert_eq!(Bound::new(100_000_000, 4 << 30), Bound::Size(4 << 30));
+        assert_eq!(Bound::new(100, 1_000), Bound::Size(1_000));
         assert!(Bound::Ratio(350_000_000).problem().contains("350000000 bytes, 50 times its size"));
     }
 
     #[test]
-    fn lines_keep_their_numbers_whatever_their_ends() {
+    fn line_numbers_count_all_line_endings() {
         let mut lines = Lines::new(&b"\xEF\xBB\xBFa\r\n\n\r\nb\nc"[..]);
         let mut found = Vec::new();
         while let Some((number, line)) = next_line(&mut lines).unwrap() {
@@ -290,14 +293,14 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_does_not_fill_the_memory() {
+    fn limits_line_length() {
         let long = vec![b'1'; 10_000];
         let mut lines = Lines::new(&long[..]);
         assert!(matches!(next_line(&mut lines), Err(Problem::Line { line: 1, .. })));
     }
 
     #[test]
-    fn both_orders_are_read_and_halves_are_refused() {
+    fn reads_both_utf16_byte_orders_and_rejects_half_units() {
         let text = "Eröffnung 😀\n";
         let units = || text.encode_utf16();
         let little: Vec<u8> = [0xFF, 0xFE].into_iter().chain(units().flat_map(u16::to_le_bytes)).collect();

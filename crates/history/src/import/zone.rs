@@ -31,7 +31,7 @@ pub enum ClockChange {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "\"{text}\" is not a time zone: use UTC, a distance from it such as +02:00, or a place such as America/New_York"
+    "\"{text}\" is not a time zone: use UTC, an offset such as +02:00, or a place such as America/New_York"
 )]
 pub struct ParseZoneError {
     text: String,
@@ -40,7 +40,7 @@ pub struct ParseZoneError {
 impl Zone {
     /// Returns EST all year: UTC-5 without daylight saving time.
     pub(super) fn est() -> Self {
-        Self::Fixed(FixedOffset::west_opt(5 * 3_600).expect("five hours are less than a day"))
+        Self::Fixed(FixedOffset::west_opt(5 * 3_600).expect("the offset is within a day"))
     }
 
     pub(super) fn is_utc(self) -> bool {
@@ -74,7 +74,7 @@ pub(super) fn to_moments(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -
         let last = end.max(index + 1);
         if (hour, rule) == (RepeatedHour::Pairs, ClockChange::Pairs) {
             let stretch: Vec<(Row, u64)> =
-                (index..last).map(|at| (decoded.rows[at], decoded.places.of(at))).collect();
+                (index..last).map(|at| (decoded.rows[at], decoded.places.place(at))).collect();
             let in_order = stretch.iter().step_by(2).chain(stretch.iter().skip(1).step_by(2));
             for (number, (row, place)) in in_order.enumerate() {
                 let MappedLocalTime::Ambiguous(first, second) = moments_at(zone, row.time) else { continue };
@@ -103,7 +103,7 @@ pub(super) fn to_moments(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -
                 MappedLocalTime::None => return Err(never_shown(decoded, at, zone)),
             };
             if let Some(moment) = moment {
-                places.note(kept, decoded.places.of(at));
+                places.note(kept, decoded.places.place(at));
                 decoded.rows[kept] = decoded.rows[at];
                 decoded.rows[kept].time = moment;
                 kept += 1;
@@ -179,8 +179,8 @@ pub(super) fn check_fixed(decoded: &Decoded, zone: Zone, interval: Interval) -> 
     let wall = DateTime::from_timestamp_millis(time.get()).unwrap_or_default().format("%Y-%m-%d %H:%M");
     let unit = decoded.unit.as_str();
     let seen = format!(
-        "{unit} {}: the hour from {wall} on is there twice with other values, as if a clock was put back, but {zone} has no daylight saving time",
-        decoded.places.of(index)
+        "{unit} {}: the hour from {wall} on occurs twice with different values, as if clocks were put back, but {zone} has no daylight saving time",
+        decoded.places.place(index)
     );
     Err(Problem::asking(seen, "--timezone Europe/Berlin"))
 }
@@ -202,7 +202,7 @@ fn shown_twice(decoded: &Decoded, at: usize, zone: Zone, hour: RepeatedHour) -> 
             "the rows of both hours follow each other in pairs",
             "pairs, if the first row of each pair is the earlier one, or skip",
         ),
-        RepeatedHour::Mixed => ("the rows of that hour are in no order that tells them apart", "skip"),
+        RepeatedHour::Mixed => ("the order of the rows does not tell the two hours apart", "skip"),
     };
     let unit = decoded.unit.as_str();
     let seen = format!("{unit} {place}: the clock in {zone} shows {wall} twice, and {held}");
@@ -212,14 +212,14 @@ fn shown_twice(decoded: &Decoded, at: usize, zone: Zone, hour: RepeatedHour) -> 
 fn never_shown(decoded: &Decoded, at: usize, zone: Zone) -> Problem {
     let (place, wall) = place_and_wall_time(decoded, at);
     let unit = decoded.unit.as_str();
-    let seen = format!("{unit} {place}: the clock in {zone} never shows {wall}, because it is put forward");
+    let seen = format!("{unit} {place}: the clock in {zone} skips {wall}");
     Problem::unclear(seen, "another --timezone, or --clock-change skip")
 }
 
 fn place_and_wall_time(decoded: &Decoded, at: usize) -> (u64, String) {
     let wall = DateTime::from_timestamp_millis(decoded.rows[at].time.get());
     let wall = wall.map(|time| time.format("%Y-%m-%d %H:%M:%S").to_string());
-    (decoded.places.of(at), wall.unwrap_or_default())
+    (decoded.places.place(at), wall.unwrap_or_default())
 }
 
 impl fmt::Display for Zone {
@@ -280,7 +280,7 @@ mod tests {
 
     const NUMBERS: Ohlcv = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };
 
-    /// Wall clock times of one day as `hh:mm`, and the UTC minutes of that day that they must become.
+    /// Checks that local times of one day (`hh:mm`) convert to these UTC times.
     fn check(zone: &str, day: &str, walls: &[&str], rule: ClockChange, expected: Result<&[&str], &str>) {
         let millis = |day: &str, time: &str| {
             NaiveDateTime::parse_from_str(&format!("{day} {time}"), "%Y-%m-%d %H:%M")
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn walls_become_moments() {
+    fn converts_local_times_to_utc() {
         let strict = ClockChange::Strict;
         check("UTC", "2024-06-03", &["17:00"], strict, Ok(&["17:00"]));
         check("+02:00", "2024-06-03", &["17:00"], strict, Ok(&["15:00"]));
@@ -317,9 +317,9 @@ mod tests {
     }
 
     #[test]
-    fn an_hour_that_comes_once_needs_a_decision() {
+    fn asks_about_a_repeated_hour_that_is_in_the_file_once() {
         let once = ["00:30", "01:00", "01:30", "02:00"];
-        let seen = "x.csv: line 3: the clock in America/New_York shows 2024-11-03 01:00:00 twice, and the file holds that hour once; settle it with --clock-change earlier, later or skip";
+        let seen = "x.csv: line 3: the clock in America/New_York shows 2024-11-03 01:00:00 twice, and the file holds that hour once; use --clock-change earlier, later or skip";
         for (rule, expected) in [
             (ClockChange::Strict, Err(seen)),
             (ClockChange::Earlier, Ok(&["04:30", "05:00", "05:30", "07:00"][..])),
@@ -331,8 +331,8 @@ mod tests {
     }
 
     #[test]
-    fn a_time_that_never_was_shows_that_the_zone_is_wrong() {
-        let seen = "x.csv: line 2: the clock in Europe/Athens never shows 2024-03-31 03:30:00, because it is put forward; settle it with another --timezone, or --clock-change skip";
+    fn rejects_skipped_local_time() {
+        let seen = "x.csv: line 2: the clock in Europe/Athens skips 2024-03-31 03:30:00; use another --timezone, or --clock-change skip";
         let walls = ["03:30", "04:00"];
         check("Europe/Athens", "2024-03-31", &walls, ClockChange::Strict, Err(seen));
         check("Europe/Athens", "2024-03-31", &walls, ClockChange::Later, Err(seen));
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_zone_says_what_is() {
+    fn error_of_invalid_zone_shows_an_example() {
         for text in ["", "Mars", "2", "+25:00", "EST5EDT4"] {
             assert!(text.parse::<Zone>().unwrap_err().to_string().contains("America/New_York"), "{text}");
         }

@@ -98,7 +98,7 @@ fn rounded(decimals: i32, closes: &Closes) -> Closes {
 const PAIRS: [(&str, &str, i64); 3] = [("5s", "1m", 90_000), ("15s", "5m", 40_000), ("1m", "5m", 10_000)];
 
 #[test]
-fn names_the_lag_of_every_family_and_never_refuses_what_is_in_step() {
+fn finds_every_lag_without_false_alarms() {
     for (seed, (fine, coarse, candles)) in PAIRS.into_iter().enumerate() {
         let own = walk(fine, candles, seed as u64);
         let longer = joined(&own, coarse);
@@ -115,7 +115,7 @@ fn names_the_lag_of_every_family_and_never_refuses_what_is_in_step() {
 }
 
 #[test]
-fn rounding_of_the_coarser_candles_is_in_step() {
+fn tolerates_rounding_of_coarser_candles() {
     let own = walk("5s", 20_000, 3);
     let rounded = rounded(4, &joined(&own, "1m"));
     assert_eq!(compare(("5s", &own), ("1m", &rounded)), None);
@@ -123,7 +123,7 @@ fn rounding_of_the_coarser_candles_is_in_step() {
 }
 
 #[test]
-fn too_few_common_closes_say_nothing_and_a_still_market_fits() {
+fn ignores_too_few_common_closes_and_flat_markets() {
     let own = walk("5s", 20_000, 4);
     let longer = joined(&own, "1m");
     let late = shifted(&own, 15);
@@ -134,7 +134,7 @@ fn too_few_common_closes_say_nothing_and_a_still_market_fits() {
 }
 
 #[test]
-fn finds_a_stretch_that_is_out_of_step() {
+fn finds_stretch_that_is_out_of_step() {
     let own = walk("1m", 60_000, 5);
     let longer = joined(&own, "5m");
     let (winter, summer) = own.split_at(54_000);
@@ -146,7 +146,7 @@ fn finds_a_stretch_that_is_out_of_step() {
 }
 
 #[test]
-fn other_prices_are_named_and_other_markets_refused() {
+fn distinguishes_other_prices_from_unrelated_markets() {
     let own = walk("5s", 60_000, 6);
     let longer = joined(&own, "1m");
     let mut dice = Dice(7);
@@ -162,7 +162,7 @@ fn other_prices_are_named_and_other_markets_refused() {
 }
 
 #[test]
-fn other_symbols_are_not_compared() {
+fn compares_only_series_of_one_symbol() {
     let own = walk("5s", 20_000, 10);
     let (fine, coarse) = (series("5s", &shifted(&own, 15)), series("1m", &joined(&own, "1m")));
     let euro = Series { symbol: "EURUSD".parse().unwrap(), ..coarse.series() };

@@ -52,7 +52,7 @@ pub fn read_parquet(
             problem: "there are no candles; add at least one".to_owned(),
         },
         SeriesError::Unsorted { .. } | SeriesError::Misaligned { .. } => {
-            fix_file(format!("{error} (counted from 0); sort the rows by time and remove doubles"))
+            fix_file(format!("{error} (counted from 0); sort the rows by time and remove duplicates"))
         }
     })
 }
@@ -67,7 +67,7 @@ pub(crate) fn read_table(
         let extra_places = extra.iter().map(|name| find(&file, &[name])).collect::<Result<Vec<_>, _>>()?;
         let mut table = Table { candles: Vec::new(), extra: vec![Vec::new(); extra.len()] };
         let (candles, lists) = (&mut table.candles, &mut table.extra);
-        // A file that promises absurdly many rows gets no room in advance; reading it fails where they end.
+        // The row count may be absurd in a broken file, so a failed reservation is ignored.
         let rows = file.metadata().file_metadata().num_rows();
         let _ = candles.try_reserve_exact(usize::try_from(rows).unwrap_or(0));
         let mut keep = |time, numbers| {
@@ -93,7 +93,7 @@ fn open<R: ChunkReader + 'static>(content: R) -> Result<SerializedFileReader<R>,
 /// Reads a file although the library may panic on a broken one.
 fn guarded<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
-    read.unwrap_or_else(|_| Err("this is not a sound Parquet file".to_owned()))
+    read.unwrap_or_else(|_| Err("this is not a valid Parquet file".to_owned()))
 }
 
 #[cfg(feature = "import")]
@@ -155,7 +155,7 @@ fn read_group(
     for (list, place) in numbers.iter_mut().zip(&places[1..]) {
         *list = floats(group, *place)?;
         if list.len() != times.len() {
-            return Err("its columns are not of one length".to_owned());
+            return Err("its columns differ in length".to_owned());
         }
     }
     let [opens, highs, lows, closes, volumes] = &numbers;
@@ -180,7 +180,7 @@ fn check_places(group: &dyn RowGroupReader) -> Result<(), String> {
     if group.metadata().columns().iter().all(is_sound) {
         Ok(())
     } else {
-        Err("this is not a sound Parquet file: a column begins before it".to_owned())
+        Err("this is not a valid Parquet file: a column has an invalid offset".to_owned())
     }
 }
 
@@ -226,7 +226,7 @@ where
     let column = group.metadata().schema_descr().column(place);
     let name = column.path().string();
     if column.max_rep_level() > 0 {
-        return Err(format!("column {name} holds lists; it must hold one number a row"));
+        return Err(format!("column {name} holds lists; it must hold one number per row"));
     }
     let rows = usize::try_from(group.metadata().num_rows()).map_err(|_| "it has no rows".to_owned())?;
     let (mut list, mut levels) = (Vec::new(), Vec::new());
@@ -240,7 +240,7 @@ where
             return Err(format!("column {name} has rows without a value; fill or remove them"));
         }
         if read == 0 {
-            return Err(format!("column {name} ends before the file says that it does"));
+            return Err(format!("column {name} is shorter than the file states"));
         }
     }
     Ok(list)
@@ -252,7 +252,7 @@ fn wrong_kind(group: &dyn RowGroupReader, place: usize, wanted: &str) -> String 
 }
 
 fn unreadable(error: &ParquetError) -> String {
-    format!("this is not a sound Parquet file: {error}")
+    format!("this is not a valid Parquet file: {error}")
 }
 
 const SCHEMA: &str = "message candles { required int64 time (TIMESTAMP(MILLIS,true)); required double open; \
@@ -266,7 +266,7 @@ pub fn write_parquet_file(series: &CandleSeries, path: &Path) -> Result<(), Hist
 
 pub(crate) fn to_parquet(candles: &[Candle], extra: &[(&str, &[i64])]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    put(candles, extra, &mut bytes).expect("numbers fit their columns, and memory takes every byte");
+    put(candles, extra, &mut bytes).expect("writing to memory succeeds");
     bytes
 }
 
@@ -276,7 +276,7 @@ fn put(candles: &[Candle], extra: &[(&str, &[i64])], writer: impl Write + Send) 
         let _ = write!(schema, " required int64 {name};");
     }
     let schema = Arc::new(parse_message_type(&(schema + " }"))?);
-    // Bytes of one place lie together, so that signs and exponents, which hardly change, pack well.
+    // Byte stream split: signs and exponents hardly change and compress well.
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
         .set_dictionary_enabled(false)
@@ -403,14 +403,14 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_no_candles_or_out_of_order_are_named() {
+    fn errors_name_invalid_and_unsorted_rows() {
         check("", &[60_001, 120_000], Err("row 0 (counted from 0): time 60001 is not aligned to 1m"));
-        let unsorted = "candle 1 at 60000 does not come after 120000 (counted from 0); sort the rows by time and remove doubles";
+        let unsorted = "candle 1 at 60000 does not come after 120000 (counted from 0); sort the rows by time and remove duplicates";
         check("", &[120_000, 60_000], Err(unsorted));
     }
 
     #[test]
-    fn columns_are_found_by_name_and_nothing_in_them_may_be_missing() {
+    fn finds_columns_by_name_and_rejects_missing_values() {
         let schema = "required double Close; optional double volume; required double open; required float high; \
                       required float low; required int32 other; required int64 Time;";
         let columns = |levels: &'static [i16]| {
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn files_without_the_columns_or_of_other_kinds_are_reported() {
+    fn rejects_missing_columns_wrong_types_and_other_files() {
         let times = || Column::Int64(&[60_000, 120_000]);
         let absent = file(&format!("required int64 time; {NUMBERS}"), &[times(), ONES, ONES, ONES, ONES]);
         let message = "x.parquet: there is no column volume; the columns are time, open, high, low, close";
@@ -439,7 +439,7 @@ mod tests {
         assert_eq!(none, "x.parquet: there are no candles; add at least one");
         for nonsense in ["", "PAR1", "time,open,high,low,close,volume\n60000,1,1,1,1,0\n"] {
             let message = read(nonsense.as_bytes()).unwrap_err();
-            assert!(message.starts_with("x.parquet: this is not a sound Parquet file"), "{message}");
+            assert!(message.starts_with("x.parquet: this is not a valid Parquet file"), "{message}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! No content of a file, however broken, makes a decoder panic: random bytes, and sound files with bytes changed.
+//! No decoder panics on random bytes or on valid files with changed bytes.
 //!
 //! `DECODER_CASES` is the number of cases of each kind, for each decoder.
 #![allow(clippy::unwrap_used, reason = "what cannot be made fails its test")]
@@ -68,7 +68,7 @@ fn edited(content: &[u8], edits: &[Edit]) -> Vec<u8> {
     content
 }
 
-/// Libraries of columns assert what a broken file contradicts; the decoders catch that, and it need not be printed.
+/// Column libraries panic on inconsistent files; the decoders catch that, so nothing is printed.
 fn mute_caught_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -1,4 +1,4 @@
-//! The decoders: what each begins with, and how it is fed.
+//! Decoders with their valid inputs.
 
 use bytes::Bytes;
 use candlewick_history::{
@@ -135,7 +135,7 @@ fn import(content: &[u8], format: Option<&str>) {
     }
     let sniffed =
         ImportSettings { format: None, interval: None, zone: None, most_bytes: 1 << 20, ..given.clone() };
-    // The calendar of centuries takes its time, and is asked now and then only.
+    // A calendar of centuries is slow, so it is only checked sometimes.
     let session =
         if content.len().is_multiple_of(16) { MarketHours::Currencies } else { MarketHours::Always };
     let settings = CheckSettings { session: Some(session), ..CheckSettings::default() };

@@ -1,4 +1,4 @@
-//! The floor of a journal's cost: the same row into the same kind of table, with nothing around it.
+//! Floor of the cost of a journal: the same row in the same kind of table, and nothing else.
 
 use sqlx::{AnyConnection, Connection};
 use std::time::{Duration, Instant};

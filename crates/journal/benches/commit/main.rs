@@ -1,4 +1,4 @@
-//! What it costs to make lines durable, beside the bare commit of one row through the same driver.
+//! Cost of durable lines, compared with a bare commit of one row through the same driver.
 //!
 //! `cargo bench -p candlewick-journal` measures a file of SQLite in the folder for temporary files, and the PostgreSQL
 //! server that `CANDLEWICK_TEST_POSTGRES` names if it is set: `.ci/postgres cargo bench -p candlewick-journal`.

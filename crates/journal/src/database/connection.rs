@@ -62,20 +62,20 @@ impl Connection {
         if self.is_server() {
             return Ok(());
         }
-        // A file that may only be read shows here, and not as a mode that it cannot take.
+        // Detects a read-only file before the mode switch would report something else.
         self.run("BEGIN IMMEDIATE; ROLLBACK").await?;
         for attempt in 1.. {
             let mode = sqlx::query_scalar("PRAGMA journal_mode = WAL").fetch_one(&mut self.any).await;
             let mode: Result<String, _> = mode.map_err(|error| from_sqlx(error, &self.url));
             match mode {
                 Ok(mode) if mode == "wal" => break,
-                // SQLite does not wait by itself for those who open the file at the same moment.
+                // SQLite itself does not wait for other processes that open the file.
                 Err(JournalError::Unavailable { .. }) if attempt < WAL_ATTEMPTS => {
                     tokio::time::sleep(WAL_PAUSE).await;
                 }
                 Err(error) => return Err(error),
                 Ok(mode) => {
-                    let problem = format!("its file system allows the mode {mode} only");
+                    let problem = format!("its file system supports only the journal mode {mode}, not wal");
                     return Err(unavailable(&self.url, problem));
                 }
             }
@@ -104,8 +104,8 @@ impl Connection {
     /// Checks that the file was not deleted or moved, as writes to it would be lost.
     pub(crate) fn is_in_place(&self) -> Result<()> {
         match &self.file {
-            Some(mark) if FileMark::of(&mark.path)?.identity != mark.identity => {
-                Err(unavailable(&self.url, "another file has taken its place"))
+            Some(mark) if FileMark::read(&mark.path)?.identity != mark.identity => {
+                Err(unavailable(&self.url, "another file has replaced it"))
             }
             Some(_) | None => Ok(()),
         }
@@ -124,7 +124,7 @@ impl Connection {
     }
 
     pub(crate) async fn close(self) {
-        // What was committed is durable; a failing goodbye changes nothing.
+        // Commits are already durable; a failed close changes nothing.
         drop(self.any.close().await);
     }
 }
@@ -157,7 +157,7 @@ async fn connect(driver_url: &str, url: &JournalUrl) -> Result<AnyConnection> {
 
 async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Connection> {
     let unwritable = |source| JournalError::NotWritable { path: path.to_owned(), source };
-    // The driver would fold `..` without looking at links.
+    // The driver would resolve `..` without following links.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let real = match (std::fs::canonicalize(folder), path.file_name()) {
         (Ok(folder), Some(name)) => folder.join(name),
@@ -166,8 +166,7 @@ async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Co
         (Ok(_), None) => return Err(unwritable(io::ErrorKind::IsADirectory.into())),
     };
     if purpose == Purpose::Begin {
-        // Made here, so that it and the files that SQLite makes beside it are their owner's alone. What keeps it from
-        // being made keeps SQLite from it too, which says so.
+        // So that only the owner can access it and the files that SQLite adds. SQLite reports any failure.
         drop(private_file::make(&real));
     }
     let mode = match (purpose, real.exists()) {
@@ -181,13 +180,13 @@ async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Co
     };
     let any = open_mode(url, &real, mode).await;
     let any = match any {
-        // A file that needs no recovery can be read where nothing may be written beside it.
+        // A file that needs no recovery can be read in a read-only folder.
         Err(JournalError::NotWritable { .. }) if purpose == Purpose::Read && !has_log(&real) => {
             open_mode(url, &real, "ro&immutable=1").await?
         }
         any => any?,
     };
-    Ok(Connection { url: url.clone(), any, file: Some(FileMark::of(&real)?) })
+    Ok(Connection { url: url.clone(), any, file: Some(FileMark::read(&real)?) })
 }
 
 async fn open_mode(url: &JournalUrl, path: &Path, mode: &str) -> Result<AnyConnection> {
@@ -196,7 +195,7 @@ async fn open_mode(url: &JournalUrl, path: &Path, mode: &str) -> Result<AnyConne
         reason: "the file's name is not UTF-8".to_owned(),
     })?;
     let mut any = connect(&driver_url, url).await?;
-    // SQLite opens lazily: only a question shows whether the file can be read.
+    // SQLite opens lazily: only a query shows whether the file is readable.
     let asked = sqlx::raw_sql("SELECT 1 FROM sqlite_master LIMIT 1").execute(&mut any).await;
     asked.at(url)?;
     Ok(any)
@@ -212,7 +211,7 @@ struct FileMark {
 }
 
 impl FileMark {
-    fn of(path: &Path) -> Result<Self> {
+    fn read(path: &Path) -> Result<Self> {
         let metadata = std::fs::metadata(path).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => JournalError::FileGone { path: path.to_owned() },
             _ => unavailable(&JournalUrl::from_path(path), source),

@@ -34,10 +34,10 @@ pub(crate) fn from_sqlx(error: sqlx::Error, place: &JournalUrl) -> JournalError 
         sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::WorkerCrashed | sqlx::Error::BeginFailed => {
             JournalError::Unavailable { url, source: error.into() }
         }
-        // A connection that breaks within an answer shows as a breach of the protocol.
+        // A connection lost within a response appears as a protocol error.
         sqlx::Error::Protocol(_) => JournalError::Unavailable { url, source: error.into() },
         sqlx::Error::Configuration(_) => {
-            JournalError::InvalidUrl { url, reason: "the driver cannot read it".to_owned() }
+            JournalError::InvalidUrl { url, reason: "the driver cannot parse it".to_owned() }
         }
         _ => JournalError::Unexpected { url, source: error.into() },
     }
@@ -61,7 +61,7 @@ fn from_sqlite(code: i32, url: String, error: sqlx::Error) -> JournalError {
         5 | 6 | 7 | 9 | 10 => JournalError::Unavailable { url, source: error.into() },
         11 => JournalError::Damaged { url, source: error.into() },
         13 => JournalError::DiskFull { url, source: error.into() },
-        26 => JournalError::NotAJournal { url, reason: "it is not a database of SQLite".to_owned() },
+        26 => JournalError::NotAJournal { url, reason: "it is not an SQLite database".to_owned() },
         _ => JournalError::Unexpected { url, source: error.into() },
     }
 }
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_say_what_to_do() {
+    fn maps_database_codes_to_errors() {
         for (codes, expected) in [
             ("53100", "room"),
             ("53300 57P01 57P03 08006 40001 55P03 58030", "wait"),

@@ -1,4 +1,4 @@
-//! Operating system lock next to a journal file, for one process at a time. It ends with the process.
+//! File lock next to a journal, for one process at a time; it ends with the process.
 
 use crate::JournalError;
 use crate::private_file::{self, with_ending};
@@ -17,14 +17,14 @@ pub(crate) struct FileLock {
 impl FileLock {
     pub(crate) fn try_take(journal: &Path) -> Result<Option<Self>, JournalError> {
         let unwritable = |source| JournalError::NotWritable { path: journal.to_owned(), source };
-        // By its real name: a journal may be named through links.
+        // Resolves links, so that all names of a journal share a lock.
         let real = journal.canonicalize().map_err(unwritable)?;
         let path = with_ending(&real, ENDING);
         let file = open(&path).map_err(|source| JournalError::NotWritable { path, source })?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Self { file: Some(file) })),
             Err(TryLockError::WouldBlock) => Ok(None),
-            // The lease's own rules have to do.
+            // Without locks, only the lease protects the journal.
             Err(TryLockError::Error(_)) => Ok(Some(Self { file: None })),
         }
     }
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_has_it_until_it_is_let_go_of_also_through_a_link() {
+    fn lock_is_exclusive_until_released_even_through_a_link() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
         assert!(matches!(FileLock::try_take(&path), Err(JournalError::NotWritable { .. })));

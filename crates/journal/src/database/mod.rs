@@ -85,7 +85,7 @@ impl FromStr for JournalUrl {
 
     fn from_str(text: &str) -> Result<Self, JournalError> {
         let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
-        // Only the scheme is repeated: the rest may hold a password.
+        // Shows only the scheme: the rest may contain a password.
         let wrong = |reason: &str| {
             Err(JournalError::InvalidUrl { url: format!("{scheme}:..."), reason: reason.to_owned() })
         };
@@ -93,32 +93,30 @@ impl FromStr for JournalUrl {
             "sqlite" => {
                 let path = text.trim_start_matches("sqlite:");
                 match path.strip_prefix("//").unwrap_or(path) {
-                    "" => wrong("it names no file"),
-                    ":memory:" => wrong("a journal in memory would survive nothing: name a file"),
-                    path if path.contains(['?', '#']) => wrong("a file's URL has no options"),
+                    "" => wrong("the file name is missing"),
+                    ":memory:" => wrong("a journal in memory is lost at exit: name a file"),
+                    path if path.contains(['?', '#']) => wrong("the URL of a file has no options"),
                     path => Ok(Self(Place::File(PathBuf::from(path)))),
                 }
             }
             "postgres" | "postgresql" => match url::Url::parse(text) {
-                Ok(url) if !url.has_host() => wrong("it names no host"),
-                Ok(url) if url.path().len() < 2 => wrong("it names no database"),
-                // The driver would ignore one that it does not know, and print its value: perhaps a password.
+                Ok(url) if !url.has_host() => wrong("the host is missing"),
+                Ok(url) if url.path().len() < 2 => wrong("the database name is missing"),
+                // The driver would log the value of an unknown option, perhaps a password.
                 Ok(url) => match url.query_pairs().map(|(name, _)| name).find(|name| !is_known(name)) {
-                    Some(name) => {
-                        wrong(&format!("it has the option {name:?}, which is none of the driver's"))
-                    }
+                    Some(name) => wrong(&format!("unknown option {name:?}")),
                     None => Ok(Self(Place::Server(url))),
                 },
                 Err(error) => wrong(&error.to_string()),
             },
-            // The name of a file holds no password.
+            // A file name contains no password.
             "" if is_database_file(text) => Err(JournalError::InvalidUrl {
                 url: format!("{text:?}"),
-                reason: format!("a file is sqlite://{text}"),
+                reason: format!("write a file as sqlite://{text}"),
             }),
             _ => Err(JournalError::InvalidUrl {
                 url: "without a known scheme".to_owned(),
-                reason: "it begins neither with sqlite:// nor with postgres://".to_owned(),
+                reason: "it must begin with sqlite:// or postgres://".to_owned(),
             }),
         }
     }
@@ -134,7 +132,7 @@ impl fmt::Display for JournalUrl {
         match &self.0 {
             Place::File(path) => write!(f, "sqlite://{}", path.display()),
             Place::Server(url) => {
-                // Options are left out: a password may stand there too.
+                // Omits the options, which may contain a password.
                 write!(f, "postgres://")?;
                 if !url.username().is_empty() {
                     write!(f, "{}@", url.username())?;
@@ -167,19 +165,16 @@ mod tests {
             ("sqlite:///var/a b/%.db", Ok("sqlite:///var/a b/%.db")),
             ("postgres://ann:hunter2@db:5433/journal?sslmode=require", Ok("postgres://ann@db:5433/journal")),
             ("postgresql://db/journal?password=hunter2", Ok("postgres://db/journal")),
-            ("sqlite://", Err("it names no file")),
-            ("sqlite://:memory:", Err("a journal in memory would survive nothing: name a file")),
-            ("sqlite://a.db?mode=rwc", Err("a file's URL has no options")),
-            ("postgres://ann:hunter2@db", Err("it names no database")),
-            ("postgres:///journal?password=hunter2", Err("it names no host")),
+            ("sqlite://", Err("the file name is missing")),
+            ("sqlite://:memory:", Err("a journal in memory is lost at exit: name a file")),
+            ("sqlite://a.db?mode=rwc", Err("the URL of a file has no options")),
+            ("postgres://ann:hunter2@db", Err("the database name is missing")),
+            ("postgres:///journal?password=hunter2", Err("the host is missing")),
             ("postgres://ann:hunter2@db:port/journal", Err("invalid port number")),
-            (
-                "postgres://db/journal?pasword=hunter2",
-                Err("it has the option \"pasword\", which is none of the driver's"),
-            ),
-            ("runs/foo.db", Err("a file is sqlite://runs/foo.db")),
-            ("hunter2:x", Err("it begins neither with sqlite:// nor with postgres://")),
-            ("hunter2", Err("it begins neither with sqlite:// nor with postgres://")),
+            ("postgres://db/journal?pasword=hunter2", Err("unknown option \"pasword\"")),
+            ("runs/foo.db", Err("write a file as sqlite://runs/foo.db")),
+            ("hunter2:x", Err("it must begin with sqlite:// or postgres://")),
+            ("hunter2", Err("it must begin with sqlite:// or postgres://")),
         ] {
             let parsed = match JournalUrl::from_str(text) {
                 Ok(url) => {

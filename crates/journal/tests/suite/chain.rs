@@ -1,4 +1,4 @@
-//! What was changed by hand is found, and the first entry that is not as it was is named.
+//! Manual changes are detected, and the first changed entry is named.
 
 use super::fixture::{Fixture, commit_exchange, exchange, record_all};
 use candlewick_journal::JournalError;
@@ -7,7 +7,7 @@ async fn write_six(fixture: &Fixture) {
     fixture.written(&["1", "2", "3", "4", "5", "6"]).await.close().await.unwrap();
 }
 
-pub(crate) async fn each_change_by_hand_is_named(fixture: &Fixture) {
+pub(crate) async fn detects_each_manual_change(fixture: &Fixture) {
     write_six(fixture).await;
     fixture.run("CREATE TABLE kept AS SELECT * FROM entries").await;
     fixture.run("CREATE TABLE kept_lease AS SELECT * FROM lease").await;
@@ -47,7 +47,7 @@ pub(crate) async fn each_change_by_hand_is_named(fixture: &Fixture) {
     }
 }
 
-pub(crate) async fn a_shortened_journal_is_not_written_on(fixture: &Fixture) {
+pub(crate) async fn rejects_shortened_journal(fixture: &Fixture) {
     write_six(fixture).await;
     fixture.run("DELETE FROM entries WHERE seq = 6").await;
     match fixture.open().await.map(drop) {
@@ -56,7 +56,7 @@ pub(crate) async fn a_shortened_journal_is_not_written_on(fixture: &Fixture) {
     }
 }
 
-pub(crate) async fn each_change_of_an_exchange_is_found(fixture: &Fixture) {
+pub(crate) async fn detects_each_change_of_an_exchange(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     for number in 1..=3 {
         record_all(&mut store, &[number.to_string()]);
@@ -98,7 +98,7 @@ pub(crate) async fn each_change_of_an_exchange_is_found(fixture: &Fixture) {
         fixture.run("DELETE FROM wires; INSERT INTO wires SELECT * FROM kept").await;
         fixture.reader().await.verify().await.unwrap();
     }
-    // Who has walked over the lines is handed no exchange that was changed.
+    // After a walk, no changed exchange is returned.
     fixture.run("UPDATE wires SET response = '{ }' WHERE id = 3").await;
     let mut reader = fixture.reader().await;
     let mut walk = reader.walk(4).await.unwrap();
@@ -107,7 +107,7 @@ pub(crate) async fn each_change_of_an_exchange_is_found(fixture: &Fixture) {
     assert_fails!(reader.exchanges_of(2).await, JournalError::BrokenChain { seq: 4, .. });
 }
 
-pub(crate) async fn exchanges_after_the_walk_are_left_out(fixture: &Fixture) {
+pub(crate) async fn omits_exchanges_after_the_walk(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     commit_exchange(&mut store, exchange(7, "a")).await;
     let mut reader = fixture.reader().await;
@@ -120,7 +120,7 @@ pub(crate) async fn exchanges_after_the_walk_are_left_out(fixture: &Fixture) {
     assert_eq!(reader.exchanges_of(7).await.unwrap(), [exchange(7, "a"), exchange(7, "b")]);
 }
 
-pub(crate) async fn exchanges_without_seals_are_counted(fixture: &Fixture) {
+pub(crate) async fn counts_exchanges_without_seals(fixture: &Fixture) {
     fixture.open().await.unwrap().close().await.unwrap();
     fixture
         .run("INSERT INTO wires VALUES (1, 7, 5, 9, 'GET /', '', '{}', 200), (2, 7, 6, 9, 'GET /', '', '{}', 200)")
@@ -138,7 +138,7 @@ pub(crate) async fn exchanges_without_seals_are_counted(fixture: &Fixture) {
     assert_eq!(reader.exchanges_outside_of(7).await.unwrap(), 2);
 }
 
-pub(crate) async fn a_walk_hands_out_no_line_that_was_changed(fixture: &Fixture) {
+pub(crate) async fn walk_returns_no_changed_line(fixture: &Fixture) {
     write_six(fixture).await;
     for (change, handed_out) in
         [("UPDATE entries SET body = '0' WHERE seq = 5", 4), ("DELETE FROM entries WHERE seq = 6", 6)]

@@ -1,4 +1,4 @@
-//! An empty place for one journal, and the means to tamper with it.
+//! An empty location for one journal, and means to tamper with it.
 
 use candlewick_journal::{
     Head, Holder, JournalError, JournalUrl, LeaseTerms, Line, LineKind, LoggedExchange, Reader, Store,
@@ -15,9 +15,9 @@ pub(crate) struct Fixture {
     pub(crate) text: String,
     /// The same for the driver.
     pub(crate) driver_url: String,
-    /// How the database writes bytes given as hexadecimal digits.
+    /// Writes hexadecimal digits as a byte literal of the database.
     pub(crate) bytes: fn(&str) -> String,
-    /// On which connection it is removed from a server, and by which statement.
+    /// Connection and statement that remove it from a server.
     pub(crate) end: Option<(String, String)>,
     pub(crate) _alive: Box<dyn std::any::Any + Send + Sync>,
 }
@@ -39,8 +39,8 @@ impl Fixture {
             .await;
     }
 
-    /// A holder elsewhere is silent for longer than its time, and the lock that a file has for it is lost, as on a file
-    /// system that keeps none.
+    /// Makes a remote holder silent for longer than its lease, and drops its file lock, as on a file
+    /// system without locks.
     pub(crate) async fn lose_sight_of_holder(&self) {
         self.age_lease(Millis::from_seconds(31)).await;
         if let Some(file) = self.url.file() {
@@ -89,7 +89,7 @@ pub(crate) async fn run_on(driver_url: &str, statements: &str) {
     connection.close().await.unwrap();
 }
 
-/// Dead processes have numbers from here on, for [`terms`].
+/// First process id that counts as dead for [`terms`].
 pub(crate) const FIRST_DEAD: u32 = 100;
 
 pub(crate) fn holder(program: &str, pid: u32) -> Holder {
@@ -157,9 +157,9 @@ pub(crate) fn head_of(line: &StoredLine) -> Head {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cut {
-    /// As soon as its question number so many has been asked.
+    /// After sending the query with this number.
     Asked(u32),
-    /// When the answer to that question is there and not yet read.
+    /// After the response to this query arrived, before it is read.
     Answered(u32),
 }
 

@@ -1,4 +1,4 @@
-//! One process holds a journal; only the dead, and the silent elsewhere, are followed, and who was followed writes nothing.
+//! One process holds a journal; only dead or silent remote holders are replaced, and then write nothing.
 
 use super::fixture::{Fixture, commit, holder, holder_elsewhere, line, terms};
 use candlewick_journal::{Holder, JournalError, Store};
@@ -24,7 +24,7 @@ async fn assert_lost(store: &mut Store, to: &str) {
     }
 }
 
-pub(crate) async fn a_second_holder_is_refused_and_told_who(fixture: &Fixture) {
+pub(crate) async fn rejects_second_holder_and_names_the_first(fixture: &Fixture) {
     let mut first = open(fixture, "first", 1).await.unwrap();
     first.heartbeat().await.unwrap();
     fixture.age_lease(Millis::new(5_000)).await;
@@ -43,16 +43,16 @@ pub(crate) async fn a_second_holder_is_refused_and_told_who(fixture: &Fixture) {
     commit(&mut first, &["1"]).await;
 }
 
-pub(crate) async fn a_closed_journal_is_free(fixture: &Fixture) {
+pub(crate) async fn closed_journal_is_free(fixture: &Fixture) {
     let mut first = open(fixture, "first", 1).await.unwrap();
     first.record(line("1"));
     first.close().await.unwrap();
     assert_eq!(fixture.reader().await.holder().await.unwrap(), None);
     let second = self::second(fixture).await.unwrap();
-    assert_eq!(second.head().seq, 1, "what was buffered is committed by closing");
+    assert_eq!(second.head().seq, 1, "closing commits the buffer");
 }
 
-pub(crate) async fn a_living_holder_here_is_never_robbed(fixture: &Fixture) {
+pub(crate) async fn living_local_holder_keeps_the_lease(fixture: &Fixture) {
     let mut first = open(fixture, "first", 1).await.unwrap();
     fixture.age_lease(Millis::DAY).await;
     assert_fails!(second(fixture).await, JournalError::HeldBy { .. });
@@ -62,7 +62,7 @@ pub(crate) async fn a_living_holder_here_is_never_robbed(fixture: &Fixture) {
     assert!(lease.silence < Millis::MINUTE, "{lease:?}");
 }
 
-pub(crate) async fn a_holder_that_nobody_can_see_any_more_is_followed(fixture: &Fixture) {
+pub(crate) async fn takes_over_from_a_holder_that_disappeared(fixture: &Fixture) {
     let mut first = open_as(fixture, &holder_elsewhere("first")).await.unwrap();
     fixture.age_lease(Millis::from_seconds(29)).await;
     let early = open(fixture, "second", 2).await.map(drop);
@@ -74,7 +74,7 @@ pub(crate) async fn a_holder_that_nobody_can_see_any_more_is_followed(fixture: &
     second(fixture).await.unwrap();
 }
 
-pub(crate) async fn who_lost_the_lease_writes_nothing(fixture: &Fixture) {
+pub(crate) async fn writes_nothing_after_losing_the_lease(fixture: &Fixture) {
     let mut first = open_as(fixture, &holder_elsewhere("first")).await.unwrap();
     commit(&mut first, &["1"]).await;
     fixture.lose_sight_of_holder().await;
@@ -93,7 +93,7 @@ pub(crate) async fn who_lost_the_lease_writes_nothing(fixture: &Fixture) {
     second.heartbeat().await.unwrap();
 }
 
-pub(crate) async fn a_takeover_amid_commits_leaves_one_writer(fixture: &Fixture) {
+pub(crate) async fn takeover_during_commits_leaves_one_writer(fixture: &Fixture) {
     let mut first = open_as(fixture, &holder_elsewhere("first")).await.unwrap();
     let (begun, mut has_begun) = tokio::sync::mpsc::channel(1);
     let writing = tokio::spawn(async move {
@@ -122,7 +122,7 @@ pub(crate) async fn a_takeover_amid_commits_leaves_one_writer(fixture: &Fixture)
     assert_eq!(fixture.bodies().await, expected);
 }
 
-/// Opens the journal again while it is busy: a writer that never rests can hold the lock at each of SQLite's attempts.
+/// Opens the journal again while it is busy: a constant writer can hold the lock at each attempt of SQLite.
 async fn second_amid_commits(fixture: &Fixture) -> Store {
     for _ in 0..20 {
         match second(fixture).await {

@@ -1,4 +1,4 @@
-//! Orders in the journal's database: kept in their order, answered once, with the lines that they brought about.
+//! Orders in the journal's database: stored in order, answered once together with their lines.
 
 use super::fixture::{Fixture, line};
 use candlewick_journal::{JournalError, OrderToken, StoredOrder, close_orders, give_order};
@@ -15,10 +15,10 @@ async fn answer_to(fixture: &Fixture, order: &StoredOrder) -> Option<String> {
     fixture.reader().await.answer_to(&order.token).await.unwrap()
 }
 
-pub(crate) async fn an_order_waits_until_its_answer_is_durable(fixture: &Fixture) {
+pub(crate) async fn order_is_pending_until_its_answer_is_durable(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     let (first, second) = (order("halt"), order("resume"));
-    // As one who gives orders does: beside the holder, and without the lease.
+    // Like an operator: next to the holder, without the lease.
     for order in [&first, &second] {
         give_order(&fixture.url, order).await.unwrap();
     }
@@ -31,7 +31,7 @@ pub(crate) async fn an_order_waits_until_its_answer_is_durable(fixture: &Fixture
     assert_eq!(fixture.bodies().await, ["halted"]);
     assert_eq!(answer_to(fixture, &first).await.as_deref(), Some("done"));
     assert_eq!(pending(fixture).await, [second]);
-    // An answer stands, and one to nobody is no fault.
+    // An answer is final, and one to an unknown order is not an error.
     for token in [first.token.clone(), OrderToken::random().unwrap()] {
         store.answer_order(token, "done twice".into());
     }
@@ -39,13 +39,13 @@ pub(crate) async fn an_order_waits_until_its_answer_is_durable(fixture: &Fixture
     assert_eq!(answer_to(fixture, &first).await.as_deref(), Some("done"));
 }
 
-pub(crate) async fn an_order_outlives_whoever_did_not_answer_it(fixture: &Fixture) {
+pub(crate) async fn order_survives_a_holder_that_did_not_answer(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     let given = order("halt");
     give_order(&fixture.url, &given).await.unwrap();
     store.record(line("halted"));
     store.answer_order(given.token.clone(), "done".into());
-    // It dies before the commit: neither the line nor the answer was ever there.
+    // It dies before the commit: neither the line nor the answer is stored.
     drop(store);
     assert_eq!(pending(fixture).await, std::slice::from_ref(&given));
     assert_eq!(close_orders(&fixture.url, Some(&order("other").token), "no").await.unwrap(), 0);

@@ -1,4 +1,4 @@
-//! Two processes and one journal. The second process is this test's program, started again.
+//! Two processes and one journal. The second process is this test binary.
 
 use super::fixture::{Fixture, commit};
 use candlewick_journal::{Holder, JournalError, JournalUrl, Reader, Store};
@@ -58,11 +58,11 @@ pub(crate) fn play_child() {
         writeln!(std::io::stdout().lock(), "\noutcome: {word}{read}").unwrap();
         std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
     });
-    // Who started us reads no further.
+    // The parent process reads no further.
     std::process::exit(0);
 }
 
-pub(crate) async fn another_process_holds_until_it_is_killed(fixture: &Fixture) {
+pub(crate) async fn other_process_holds_the_journal_until_killed(fixture: &Fixture) {
     let mut child = start(fixture);
     assert_eq!(outcome(&mut child), "held");
     let us = Holder::of_this_process("parent");
@@ -79,7 +79,7 @@ pub(crate) async fn another_process_holds_until_it_is_killed(fixture: &Fixture) 
     assert_eq!(fixture.bodies().await, ["child", "parent"]);
 }
 
-pub(crate) async fn processes_that_open_at_once_have_one_winner(fixture: &Fixture) {
+pub(crate) async fn concurrent_opens_have_one_winner(fixture: &Fixture) {
     let mut children: Vec<Child> = (0..4).map(|_| start(fixture)).collect();
     let mut outcomes: Vec<String> = children.iter_mut().map(outcome).collect();
     for child in &mut children {

@@ -4,12 +4,12 @@ use super::fixture::{Fixture, commit, line};
 use candlewick_journal::{Line, StoredLine};
 use candlewick_sdk::Millis;
 
-pub(crate) async fn a_reader_follows_a_writer(fixture: &Fixture) {
+pub(crate) async fn reader_follows_a_writer(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     let mut reader = fixture.reader().await;
     for count in 1..=20_u64 {
         store.record(line(&count.to_string()));
-        assert_eq!(reader.head().await.unwrap().seq, count - 1, "nobody sees what is not committed");
+        assert_eq!(reader.head().await.unwrap().seq, count - 1, "uncommitted lines are invisible");
         store.commit().await.unwrap();
         assert_eq!(reader.head().await.unwrap(), store.head());
         assert_eq!(reader.verify().await.unwrap().entries, count);
@@ -18,7 +18,7 @@ pub(crate) async fn a_reader_follows_a_writer(fixture: &Fixture) {
     assert_eq!(page.iter().map(|stored| stored.seq).collect::<Vec<_>>(), [7, 8, 9]);
     assert_eq!(reader.lines(21, 3).await.unwrap(), []);
 
-    // A reader amid a verification does not keep the writer from writing, nor the other way round.
+    // A verifying reader and the writer do not block each other.
     let writing = tokio::spawn(async move {
         for _ in 0..50 {
             commit(&mut store, &["more"]).await;
@@ -31,7 +31,7 @@ pub(crate) async fn a_reader_follows_a_writer(fixture: &Fixture) {
     assert_eq!(reader.verify().await.unwrap().entries, 70);
 }
 
-pub(crate) async fn lines_are_found_by_intent_and_by_time(fixture: &Fixture) {
+pub(crate) async fn finds_lines_by_intent_and_time(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     for (intent, at) in [(None, 10), (Some(1), 20), (Some(2), 20), (Some(1), 15), (None, 30)] {
         store.record(Line { intent, at: Millis::new(at), ..line("x") });

@@ -1,9 +1,9 @@
-//! Old journals are migrated; newer ones, and what is no journal, are refused.
+//! Old journals are migrated; newer ones and other databases are rejected.
 
 use super::fixture::{Fixture, commit_exchange, exchange, line};
 use candlewick_journal::{JournalError, Reader};
 
-/// A journal as the first schema had it, with two lines; the hashes were computed by other means.
+/// A journal of the first schema with two lines; the hashes were computed independently.
 const SCHEMA_1: &str = "
 CREATE TABLE _sqlx_migrations (version BIGINT PRIMARY KEY, description TEXT NOT NULL,
     installed_on TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, success BOOLEAN NOT NULL,
@@ -37,7 +37,7 @@ pub(crate) async fn make_schema_1(fixture: &Fixture) {
     fixture.run(&SCHEMA_1.replace("{bytes}", kind).replace("{checksum}", &checksum)).await;
 }
 
-pub(crate) async fn an_old_journal_is_migrated(fixture: &Fixture) {
+pub(crate) async fn migrates_old_journal(fixture: &Fixture) {
     make_schema_1(fixture).await;
     let mut store = fixture.open().await.unwrap();
     assert_eq!(store.head().seq, 2);
@@ -48,7 +48,7 @@ pub(crate) async fn an_old_journal_is_migrated(fixture: &Fixture) {
     assert_eq!(fixture.number("SELECT MAX(version) FROM _sqlx_migrations").await, 4);
 }
 
-pub(crate) async fn an_old_journal_can_be_read_as_it_is(fixture: &Fixture) {
+pub(crate) async fn reads_old_journal_unchanged(fixture: &Fixture) {
     make_schema_1(fixture).await;
     assert_eq!(fixture.bodies().await, BODIES);
     let mut reader = fixture.reader().await;
@@ -57,7 +57,7 @@ pub(crate) async fn an_old_journal_can_be_read_as_it_is(fixture: &Fixture) {
     assert_eq!(fixture.number("SELECT MAX(version) FROM _sqlx_migrations").await, 1);
 }
 
-pub(crate) async fn a_newer_journal_is_refused(fixture: &Fixture) {
+pub(crate) async fn rejects_newer_journal(fixture: &Fixture) {
     fixture.written(&["1"]).await.close().await.unwrap();
     fixture
         .run(
@@ -73,13 +73,13 @@ pub(crate) async fn a_newer_journal_is_refused(fixture: &Fixture) {
     assert_eq!(fixture.number("SELECT COUNT(*) FROM entries").await, 1);
 }
 
-pub(crate) async fn another_database_is_refused_and_not_touched(fixture: &Fixture) {
+pub(crate) async fn rejects_other_database_without_changing_it(fixture: &Fixture) {
     fixture.run("CREATE TABLE customers (id BIGINT); INSERT INTO customers VALUES (7)").await;
     for error in [fixture.open().await.map(drop), Reader::open(&fixture.url).await.map(drop)] {
         assert_fails!(error, JournalError::NotAJournal { .. });
     }
     assert_eq!(fixture.number("SELECT MAX(id) FROM customers").await, 7);
-    // Of the right names, and with migrations of another program.
+    // The right table names, but migrations of another program.
     make_schema_1(fixture).await;
     let strange = (fixture.bytes)("00");
     fixture.run(&format!("UPDATE _sqlx_migrations SET checksum = {strange}")).await;

@@ -1,4 +1,4 @@
-//! A commit that failed, or whose outcome nobody knows, is repeated: each line is written once.
+//! Commits that failed or have an unknown outcome are retried, and each line is written once.
 
 use super::fixture::{
     Cut, FIRST_DEAD, Fixture, commit, cut, exchange, holder, line, listing, steps_of, terms,
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const MAX_QUESTIONS: u32 = 400;
 
-pub(crate) async fn a_failed_commit_is_repeated_whole(fixture: &Fixture) {
+pub(crate) async fn failed_commit_is_retried_completely(fixture: &Fixture) {
     let mut store = fixture.written(&["1"]).await;
     fixture.run("ALTER TABLE entries RENAME TO gone").await;
     for body in ["2", "3"] {
@@ -29,9 +29,9 @@ pub(crate) async fn a_failed_commit_is_repeated_whole(fixture: &Fixture) {
     assert_eq!(fixture.reader().await.exchanges_of(1).await.unwrap(), [exchange(1, "2"), exchange(1, "3")]);
 }
 
-/// Cuts commits off at each of their questions in turn, asked or answered, until the cut has often enough fallen
-/// between the writing of a commit and its answer.
-pub(crate) async fn a_commit_of_unknown_outcome_writes_each_line_once(fixture: &Fixture) {
+/// Interrupts commits at each query in turn, before or after its response, until enough interruptions fell
+/// between a commit and its response.
+pub(crate) async fn commit_of_unknown_outcome_writes_each_line_once(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     let mut expected = Vec::new();
     let mut record = |store: &mut Store| {
@@ -64,7 +64,7 @@ pub(crate) async fn a_commit_of_unknown_outcome_writes_each_line_once(fixture: &
     assert_eq!(exchanges, (1..=expected.len()).map(|rows| listing(1, rows)).collect::<Vec<_>>());
 }
 
-pub(crate) async fn a_heartbeat_between_leaves_an_unknown_commit_unknown(fixture: &Fixture) {
+pub(crate) async fn heartbeat_does_not_resolve_an_unknown_commit(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     let mut expected = Vec::new();
     for polls in 1..MAX_QUESTIONS {
@@ -81,10 +81,10 @@ pub(crate) async fn a_heartbeat_between_leaves_an_unknown_commit_unknown(fixture
     assert_eq!(fixture.bodies().await, expected);
 }
 
-pub(crate) async fn an_opening_cut_anywhere_leaves_a_journal_or_nothing(fixture: &Fixture) {
+pub(crate) async fn interrupted_open_leaves_a_journal_or_nothing(fixture: &Fixture) {
     let (holder, terms) = (holder("cut", FIRST_DEAD), terms());
     let open = || Store::open_on_terms(&fixture.url, &holder, &terms);
-    // Connecting takes hundreds of steps where a password is hashed; it changes nothing, so the last steps count.
+    // Password hashing makes connecting take hundreds of steps that change nothing, so only the last steps count.
     let steps = steps_of(Reader::open(&fixture.url)).await;
     for polls in steps.saturating_sub(20).max(1).. {
         assert!(polls < steps + MAX_QUESTIONS, "an opening has an end");
@@ -133,7 +133,7 @@ impl Follower for Snapshots {
     }
 }
 
-pub(crate) async fn a_snapshot_that_is_cut_off_costs_no_entry(fixture: &Fixture) {
+pub(crate) async fn interrupted_snapshot_loses_no_entry(fixture: &Fixture) {
     let snapshots = Snapshots::default();
     let store = fixture.open().await.unwrap();
     let mut journal =
@@ -150,7 +150,7 @@ pub(crate) async fn a_snapshot_that_is_cut_off_costs_no_entry(fixture: &Fixture)
         assert!(journal.is_snapshot_due());
         let kind = if polls % 2 == 0 { Cut::Asked } else { Cut::Answered };
         let done = cut(journal.keep_snapshot(), kind(polls)).await;
-        // What has come since is written behind the snapshot, or in its place.
+        // Later lines are written after the snapshot, or instead of it.
         note(&mut journal);
         journal.make_durable().await.unwrap();
         if done.is_some() {
@@ -169,7 +169,7 @@ pub(crate) async fn a_snapshot_that_is_cut_off_costs_no_entry(fixture: &Fixture)
     assert!(kept.len() <= failures + 1 && kept.is_sorted_by(|one, other| one != other), "{kept:?}");
 }
 
-pub(crate) async fn a_snapshot_that_fails_fails_nothing_else(fixture: &Fixture) {
+pub(crate) async fn failed_snapshot_affects_nothing_else(fixture: &Fixture) {
     let snapshots = Snapshots::default();
     let store = fixture.open().await.unwrap();
     let mut journal =

@@ -1,4 +1,4 @@
-//! Lines are kept as they are, in their order.
+//! Lines are stored unchanged and in order.
 
 use super::fixture::{Fixture, commit, commit_exchange, exchange, head_of, line, listing, record_all};
 use candlewick_journal::{Line, LineKind, LoggedExchange, MAX_EXCHANGE_BYTES};
@@ -34,7 +34,7 @@ pub(crate) async fn lines_keep_their_order_and_fields(fixture: &Fixture) {
     assert_eq!(reader.verify().await.unwrap().head_hash, store.head().hash);
 }
 
-pub(crate) async fn what_was_not_committed_was_never_there(fixture: &Fixture) {
+pub(crate) async fn uncommitted_lines_do_not_exist(fixture: &Fixture) {
     let mut store = fixture.written(&["1"]).await;
     store.commit().await.unwrap();
     store.record(line("2"));
@@ -42,9 +42,9 @@ pub(crate) async fn what_was_not_committed_was_never_there(fixture: &Fixture) {
     assert_eq!(fixture.bodies().await, ["1"]);
 }
 
-pub(crate) async fn large_commits_are_whole(fixture: &Fixture) {
+pub(crate) async fn large_commits_are_atomic(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
-    // Each number of lines to a statement occurs, and the verification needs a second page.
+    // Uses every statement size, and the verification needs a second page.
     let expected: Vec<String> = (0..1_500 + 64 + 8 + 7).map(|number| number.to_string()).collect();
     record_all(&mut store, &expected);
     assert!(!store.is_full());
@@ -52,7 +52,7 @@ pub(crate) async fn large_commits_are_whole(fixture: &Fixture) {
     assert_eq!(fixture.bodies().await, expected);
 }
 
-pub(crate) async fn any_text_is_kept(fixture: &Fixture) {
+pub(crate) async fn stores_any_text(fixture: &Fixture) {
     let bodies = ["", "ünïcödé 𝄞", "'; DROP TABLE entries; --", "$1 ? %s \\", "a\u{0}b"];
     let mut store = fixture.open().await.unwrap();
     commit(&mut store, &bodies).await;
@@ -61,7 +61,7 @@ pub(crate) async fn any_text_is_kept(fixture: &Fixture) {
     assert_eq!(kept[4], "a\u{fffd}b", "PostgreSQL keeps no NUL");
 }
 
-pub(crate) async fn exchanges_are_kept_beside_the_lines(fixture: &Fixture) {
+pub(crate) async fn stores_exchanges_with_the_lines(fixture: &Fixture) {
     let unanswered = LoggedExchange { received: None, response: None, status: None, ..exchange(2, "c") };
     let long = exchange(3, &"x".repeat(MAX_EXCHANGE_BYTES + 1));
     let mut store = fixture.open().await.unwrap();
@@ -82,7 +82,7 @@ pub(crate) async fn exchanges_are_kept_beside_the_lines(fixture: &Fixture) {
     assert_eq!(fixture.bodies().await, ["1"]);
 }
 
-pub(crate) async fn exchanges_about_no_intent_are_found_by_their_time(fixture: &Fixture) {
+pub(crate) async fn finds_exchanges_without_intent_by_time(fixture: &Fixture) {
     let at = |sent: i64, request: &str| LoggedExchange {
         intent: None,
         sent: Millis::new(sent),
@@ -104,7 +104,7 @@ pub(crate) async fn exchanges_about_no_intent_are_found_by_their_time(fixture: &
     }
 }
 
-pub(crate) async fn of_a_list_that_is_asked_for_again_only_what_is_new_is_kept(fixture: &Fixture) {
+pub(crate) async fn stores_only_the_changes_of_a_repeated_list(fixture: &Fixture) {
     let lists: Vec<LoggedExchange> = (0..60).map(|more| listing(7, 40 + more / 3)).collect();
     for part in lists.chunks(20) {
         let mut store = fixture.open().await.unwrap();
@@ -120,7 +120,7 @@ pub(crate) async fn of_a_list_that_is_asked_for_again_only_what_is_new_is_kept(f
     let mut reader = fixture.reader().await;
     assert_eq!(reader.verify().await.unwrap().exchanges, 60);
     assert_eq!(reader.exchanges_of(7).await.unwrap(), lists);
-    // The first list of each holder is whole, and the others of it hang by it.
+    // The first list of each holder is complete; later ones depend on it.
     for change in [
         "UPDATE wires SET response = replace(response, 'WON', 'LOST') WHERE id = 21",
         "UPDATE wires SET response = replace(response, '[1,', '[2,') WHERE id = 22",

@@ -1,4 +1,4 @@
-//! Receivers that are down, slow, busy or flooded, on a clock that a test turns.
+//! Receivers that are down, slow, busy or flooded, on a paused clock.
 
 use super::*;
 use crate::alert::{Alert, Rules};
@@ -24,8 +24,8 @@ enum Answer {
 }
 
 impl Receiver {
-    /// `answer` is given the time since the beginning and the number of the attempt.
-    fn told_by(
+    /// `answer` gets the time since the start and the number of the attempt.
+    fn start(
         pace: Pace,
         answer: impl Fn(Duration, usize) -> Answer + Send + Sync + 'static,
     ) -> (Self, Notifier) {
@@ -113,12 +113,12 @@ const fn seconds(seconds: u64) -> Duration {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_receiver_that_is_down_for_an_hour_is_tried_each_five_minutes_and_misses_nothing_that_found_room() {
-    let (receiver, notifier) = Receiver::told_by(PACE, down_until(3_600));
+async fn retries_every_five_minutes_and_loses_no_queued_alert() {
+    let (receiver, notifier) = Receiver::start(PACE, down_until(3_600));
     send_each(&notifier, 0..500, seconds(7)).await;
     assert_eq!(counts(&notifier).sent, 0);
     sleep(seconds(900)).await;
-    assert_eq!(receiver.alerts(), (0..500).collect::<Vec<_>>(), "each once, in their order");
+    assert_eq!(receiver.alerts(), (0..500).collect::<Vec<_>>(), "each once, in order");
     let counts = counts(&notifier);
     assert_eq!((counts.sent, counts.dropped, counts.waiting, counts.messages), (500, 0, 0, 2));
     let attempts: Vec<Duration> = receiver.attempts().into_iter().map(|(at, _)| at).collect();
@@ -128,8 +128,8 @@ async fn a_receiver_that_is_down_for_an_hour_is_tried_each_five_minutes_and_miss
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_finds_no_room_is_dropped_counted_and_told() {
-    let (receiver, notifier) = Receiver::told_by(Pace { queue: 100, ..PACE }, down_until(3_600));
+async fn counts_and_reports_dropped_alerts() {
+    let (receiver, notifier) = Receiver::start(Pace { queue: 100, ..PACE }, down_until(3_600));
     notifier.send(alert(0, Severity::Critical));
     sleep(seconds(1)).await;
     notifier.send(alert(1, Severity::Critical));
@@ -139,33 +139,37 @@ async fn what_finds_no_room_is_dropped_counted_and_told() {
     assert_eq!((counts(&notifier).dropped, counts(&notifier).waiting), (399, 101));
     sleep(seconds(4_800)).await;
     let expected: Vec<i64> = [0, 1].into_iter().chain(401..500).collect();
-    assert_eq!(receiver.alerts(), expected, "the queue and the message in hand; the severe were kept");
+    assert_eq!(
+        receiver.alerts(),
+        expected,
+        "the queue and the message in delivery; severe alerts are retained"
+    );
     assert_eq!(receiver.messages()[1].dropped, 399);
     assert_eq!(counts(&notifier).sent + counts(&notifier).dropped, 500);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_receiver_is_left_alone_for_as_long_as_it_asks_and_no_longer_than_an_hour() {
+async fn honours_requested_delays_up_to_an_hour() {
     for (wish, expected) in
         [(seconds(120), seconds(120)), (seconds(86_400), seconds(3_600)), (Duration::ZERO, seconds(1))]
     {
         let busy = move || Failure::TryLater { reason: "429".to_owned(), after: Some(wish) };
-        let (receiver, notifier) = Receiver::told_by(PACE, first(move || Answer::Fail(busy())));
+        let (receiver, notifier) = Receiver::start(PACE, first(move || Answer::Fail(busy())));
         notifier.send(alert(1, Severity::Info));
         sleep(seconds(7_200)).await;
         let attempts = receiver.attempts();
         assert_eq!(attempts.len(), 2);
-        // The clock of tasks has steps of a millisecond.
+        // The tokio clock has a resolution of 1 ms.
         let rest = attempts[1].0.saturating_sub(attempts[0].0);
         assert!((expected..expected + Duration::from_millis(5)).contains(&rest), "{rest:?}");
-        assert_eq!(attempts[0].1.id, attempts[1].1.id, "a receiver knows the same message again");
+        assert_eq!(attempts[0].1.id, attempts[1].1.id, "a retry has the same id");
         assert_eq!(counts(&notifier).retried, 1);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_flood_becomes_a_few_digests_that_count_all_of_it() {
-    let (receiver, notifier) = Receiver::told_by(PACE, |_, _| Answer::Take);
+async fn condenses_a_flood_into_a_few_digests() {
+    let (receiver, notifier) = Receiver::start(PACE, |_, _| Answer::Take);
     send_each(&notifier, 0..300, seconds(1)).await;
     sleep(seconds(60)).await;
     assert_eq!(receiver.alerts(), (0..300).collect::<Vec<_>>());
@@ -179,8 +183,8 @@ async fn a_flood_becomes_a_few_digests_that_count_all_of_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_critical_does_not_wait_for_a_flood_to_end() {
-    let (receiver, notifier) = Receiver::told_by(PACE, |_, _| Answer::Take);
+async fn critical_alerts_do_not_wait_for_a_flood() {
+    let (receiver, notifier) = Receiver::start(PACE, |_, _| Answer::Take);
     send_each(&notifier, 0..20, Duration::from_millis(100)).await;
     notifier.send(alert(99, Severity::Critical));
     sleep(Duration::from_millis(100)).await;
@@ -189,12 +193,12 @@ async fn what_is_critical_does_not_wait_for_a_flood_to_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_that_is_refused_for_good_or_not_answered_holds_up_no_other() {
+async fn rejected_or_unanswered_message_does_not_block_others() {
     let refused = || Answer::Fail(Failure::Refused { reason: "400".to_owned() });
     let never = || Answer::Never;
     let answers: [fn() -> Answer; 2] = [refused, never];
     for (answer, expected) in answers.into_iter().zip([(1, 1, 2), (0, 2, 3)]) {
-        let (receiver, notifier) = Receiver::told_by(PACE, first(answer));
+        let (receiver, notifier) = Receiver::start(PACE, first(answer));
         send_each(&notifier, 1..3, Duration::ZERO).await;
         sleep(seconds(30)).await;
         let counts = counts(&notifier);
@@ -203,11 +207,11 @@ async fn a_message_that_is_refused_for_good_or_not_answered_holds_up_no_other() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_that_is_turned_away_for_an_hour_holds_up_no_other() {
+async fn message_rejected_for_an_hour_does_not_block_others() {
     for (until_s, expected) in [(1_800, (0, 2)), (4_000, (1, 1))] {
         let turned_away = || Answer::Fail(Failure::TurnedAway { reason: "403".to_owned() });
         let (_receiver, notifier) =
-            Receiver::told_by(
+            Receiver::start(
                 PACE,
                 move |now, _| {
                     if now < seconds(until_s) { turned_away() } else { Answer::Take }
@@ -220,14 +224,13 @@ async fn a_message_that_is_turned_away_for_an_hour_holds_up_no_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_loss_is_told_by_the_next_message_where_the_first_is_refused() {
+async fn next_message_reports_drops_after_a_rejected_one() {
     let refused = || Answer::Fail(Failure::Refused { reason: "400".to_owned() });
-    let (receiver, notifier) =
-        Receiver::told_by(Pace { queue: 1, ..PACE }, move |_, attempt| match attempt {
-            1 => Answer::TakeAfter(seconds(5)),
-            2 => refused(),
-            _ => Answer::Take,
-        });
+    let (receiver, notifier) = Receiver::start(Pace { queue: 1, ..PACE }, move |_, attempt| match attempt {
+        1 => Answer::TakeAfter(seconds(5)),
+        2 => refused(),
+        _ => Answer::Take,
+    });
     send_each(&notifier, 0..4, seconds(1)).await;
     sleep(seconds(10)).await;
     notifier.send(alert(9, Severity::Info));
@@ -237,9 +240,9 @@ async fn a_loss_is_told_by_the_next_message_where_the_first_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_end_sends_what_waits_at_once_or_says_after_its_time_what_it_left_behind() {
+async fn end_flushes_the_queue_or_counts_unsent_alerts() {
     for (down_s, expected) in [(0, (0, Duration::ZERO)), (3_600, (20, seconds(10)))] {
-        let (_receiver, notifier) = Receiver::told_by(PACE, down_until(down_s));
+        let (_receiver, notifier) = Receiver::start(PACE, down_until(down_s));
         send_each(&notifier, 0..20, seconds(1)).await;
         assert!(counts(&notifier).sent <= 5);
         let begin = Instant::now();
@@ -248,8 +251,8 @@ async fn an_end_sends_what_waits_at_once_or_says_after_its_time_what_it_left_beh
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_end_tries_at_once_what_would_have_rested_for_minutes() {
-    let (receiver, notifier) = Receiver::told_by(PACE, down_until(3_000));
+async fn end_interrupts_a_retry_delay() {
+    let (receiver, notifier) = Receiver::start(PACE, down_until(3_000));
     notifier.send(alert(1, Severity::Info));
     sleep(seconds(3_001)).await;
     let rests = receiver.attempts().iter().filter(|(at, _)| *at > seconds(3_000)).count();
@@ -258,8 +261,8 @@ async fn an_end_tries_at_once_what_would_have_rested_for_minutes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_same_again_is_sent_once_and_its_number_told() {
-    let (receiver, notifier) = Receiver::told_by(Pace { quiet: seconds(300), ..PACE }, |_, _| Answer::Take);
+async fn repeated_alerts_are_sent_once_with_their_count() {
+    let (receiver, notifier) = Receiver::start(Pace { quiet: seconds(300), ..PACE }, |_, _| Answer::Take);
     for at in 0..30 {
         notifier.send(Alert { repeat_key: Some("token".to_owned()), ..alert(at, Severity::Warning) });
         sleep(seconds(1)).await;

@@ -1,4 +1,4 @@
-//! A mail server in a few lines (RFC 5321), which notes what it is told.
+//! A minimal mail server (RFC 5321) that records what it receives.
 
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};

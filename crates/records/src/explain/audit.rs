@@ -60,7 +60,7 @@ fn profit(row: &IntentRow, origin: &IntentOrigin) -> Option<Check> {
     let [profit, stake, expected_text] =
         [row.profit, stake, expected].map(|money| origin.scale.format(money));
     let paid = payout.map(|payout| format!(" at {} %", payout.to_percent())).unwrap_or_default();
-    let detail = format!("{profit}; {outcome} with a stake of {stake}{paid} makes {expected_text}");
+    let detail = format!("{profit}; {outcome} with a stake of {stake}{paid} gives {expected_text}");
     Some(Check::by_terms("profit", row.profit == expected, detail))
 }
 
@@ -88,14 +88,14 @@ fn span(row: &IntentRow) -> Option<Check> {
     let length = expiry.close_type.duration();
     let agrees = match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => lasted == length,
-        // To the end of a candle; of the next one when too little was left.
+        // Ends with a candle, the next one if too little time was left.
         ExpirationType::CandleClose => {
             lasted > Millis::ZERO && lasted <= length * 2 && close.is_aligned_to(length)
         }
         ExpirationType::NextCandle => lasted == length && close.is_aligned_to(length),
     };
     let (close_type, kind) = (expiry.close_type, expiry.expiration_type);
-    Some(Check::by_terms("span", agrees, format!("{lasted} ms; asked for was {close_type} {kind}")))
+    Some(Check::by_terms("span", agrees, format!("{lasted} ms; ordered: {close_type} {kind}")))
 }
 
 fn records<'a>(venue_id: Option<&str>, exchanges: impl Iterator<Item = &'a LoggedExchange>) -> Vec<Value> {
@@ -126,7 +126,7 @@ fn terms(
     let terms = [
         compared("symbol", records, &origin.symbol, text(origin.symbol.to_string())),
         compared("direction", records, &trade.direction(), text(trade.direction().to_string())),
-        compared("amount", records, &origin.scale.to_f64(trade.stake()), money(trade.stake(), origin)),
+        compared("amount", records, &origin.scale.to_f64(trade.stake()), is_amount(trade.stake(), origin)),
         compared("closeType", records, &expiry.close_type, |value| {
             Some(value.as_str()?.parse() == Ok(expiry.close_type))
         }),
@@ -149,11 +149,11 @@ fn settlement(row: &IntentRow, origin: &IntentOrigin, records: &[Value]) -> Vec<
     let is_final = |record: &&Value| record["result"].as_str().is_some_and(|result| ends.contains(&result));
     let Some(last) = records.iter().rfind(is_final).map(std::slice::from_ref) else { return Vec::new() };
     let price = |what, price: Option<f64>| {
-        compared(what, last, &price?, |value| known(value).map(|value| Some(value) == price))
+        compared(what, last, &price?, |value| parse_price(value).map(|value| Some(value) == price))
     };
     let booked = [
         compared("result", last, &outcome, |value| Some(value.as_str()? == outcome.as_str())),
-        compared("pnl", last, &origin.scale.to_f64(row.profit), money(row.profit, origin)),
+        compared("pnl", last, &origin.scale.to_f64(row.profit), is_amount(row.profit, origin)),
         price("openPrice", row.open_price),
         price("closePrice", row.close_price),
     ];
@@ -173,11 +173,11 @@ fn compared(
 }
 
 /// Parses a price; 0 means not known yet (contract 2.3).
-fn known(value: &Value) -> Option<f64> {
+fn parse_price(value: &Value) -> Option<f64> {
     value.as_f64().filter(|value| value.abs() > 0.0)
 }
 
-fn money(wanted: Money, origin: &IntentOrigin) -> impl Fn(&Value) -> Option<bool> {
+fn is_amount(wanted: Money, origin: &IntentOrigin) -> impl Fn(&Value) -> Option<bool> {
     let wanted = origin.scale.to_f64(wanted);
     move |value| {
         let value = value.as_f64().or_else(|| value.as_str()?.parse().ok())?;
@@ -186,10 +186,8 @@ fn money(wanted: Money, origin: &IntentOrigin) -> impl Fn(&Value) -> Option<bool
 }
 
 pub(super) fn lines(checks: &[Check]) -> Vec<String> {
-    let sources = [
-        (CheckSource::Terms, "recomputed from its terms and right"),
-        (CheckSource::Venue, "the same in the venue's own record"),
-    ];
+    let sources =
+        [(CheckSource::Terms, "recomputed and correct"), (CheckSource::Venue, "same in the venue's record")];
     let agreed = sources.into_iter().filter_map(|(by, label)| {
         let agreeing = checks.iter().filter(|check| check.by == by && check.agrees);
         let names: Vec<&str> = agreeing.map(|check| check.what).collect();

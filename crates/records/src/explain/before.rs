@@ -77,7 +77,7 @@ pub(super) async fn add_figures(
 }
 
 fn figures_of(rule: Rule, session: &Session, decision: &DecisionEntry) -> String {
-    // Candles are not folded: how old the last one was is not known here.
+    // Candles are not folded, so the age of the last one is unknown.
     let Some(bot) = BotId::new(decision.bot).filter(|_| rule != Rule::StaleData) else {
         return String::new();
     };
@@ -89,7 +89,7 @@ pub(super) fn stake_reason(session: &Session, run: &RecordedRun, decision: &Deci
     let (bot, settings) = (BotId::new(decision.bot)?, run.settings.bots.get(decision.bot)?);
     let (next, is_probe) = session.next_stake(bot, decision.at)?;
     if is_probe {
-        return Some(format!("the minimum, to find out what {} pays", settings.symbol));
+        return Some(format!("the minimum, to probe the payout of {}", settings.symbol));
     }
     let scale = session.money_scale();
     let free = scale.format(session.ledger().free());
@@ -101,18 +101,19 @@ pub(super) fn stake_reason(session: &Session, run: &RecordedRun, decision: &Deci
         verdict.is_some_and(|verdict| verdict.edge() == Edge::NoLongerHeld)
     };
     Some(match &settings.stake {
-        StakeSettings::Fixed { .. } => "the fixed amount of the bot".to_owned(),
+        StakeSettings::Fixed { .. } => "the bot's fixed amount".to_owned(),
         StakeSettings::Share { percent } => format!("{percent} % of {free} free"),
         StakeSettings::Martingale { amount, factor, entry, .. } => {
             let ladder = session.ladders(decision.at).into_iter().find(|ladder| ladder.bot == bot)?;
             let (level, levels) = (ladder.level, ladder.levels);
-            let again = if *entry == LadderEntry::NextCandle { ", again with the next candle" } else { "" };
+            let again =
+                if *entry == LadderEntry::NextCandle { ", repeated with the next candle" } else { "" };
             let amount = money(*amount);
             format!("level {level} of {levels} ({amount}, times {factor} after a loss{again})")
         }
         StakeSettings::Soros { amount, wins, .. } => {
             let won = scale.format(next - scale.exact(*amount).ok()?);
-            format!("{} and {won} of profit from wins before it (up to {wins})", money(*amount))
+            format!("{} plus {won} profit of previous wins (up to {wins})", money(*amount))
         }
         StakeSettings::Kelly { .. } if has_lost_edge() => {
             "the minimum, because the edge no longer holds".to_owned()
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stake_says_which_level_share_or_profit_it_is() {
+    fn describes_level_share_or_profit_of_a_stake() {
         let (lost, won) = (Outcome::Lost, Outcome::Won);
         let ladder = json!({ "kind": "martingale", "amount": 4.4, "factor": 2.0, "levels": 3 });
         let twice = [(lost, -440), (lost, -880)];
@@ -184,7 +185,7 @@ mod tests {
         let share = json!({ "kind": "share", "percent": 1.0 });
         assert_eq!(after(&share, &[(lost, -10_000)]), "1 % of 9900.00 free");
         let soros = json!({ "kind": "soros", "amount": 10.0, "wins": 2 });
-        assert_eq!(after(&soros, &[(won, 850)]), "10.00 and 8.50 of profit from wins before it (up to 2)");
-        assert_eq!(after(&json!({ "kind": "fixed", "amount": 10.0 }), &[]), "the fixed amount of the bot");
+        assert_eq!(after(&soros, &[(won, 850)]), "10.00 plus 8.50 profit of previous wins (up to 2)");
+        assert_eq!(after(&json!({ "kind": "fixed", "amount": 10.0 }), &[]), "the bot's fixed amount");
     }
 }

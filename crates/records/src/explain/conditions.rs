@@ -54,7 +54,7 @@ impl ConditionState {
         }
     }
 
-    fn answer(&self) -> &'static str {
+    fn state(&self) -> &'static str {
         match self.holds {
             Some(true) => "true",
             Some(false) => "false",
@@ -63,7 +63,7 @@ impl ConditionState {
         }
     }
 
-    fn more(&self) -> String {
+    fn details(&self) -> String {
         let number = |(name, value): &(String, f64)| {
             let value = if value.is_finite() { price_text(*value) } else { "not known yet".to_owned() };
             format!("{name} = {value}")
@@ -82,14 +82,14 @@ pub(super) fn lines(conditions: &[ConditionState]) -> Vec<String> {
     let line = |(place, one): (usize, &ConditionState)| {
         let has_parts = conditions.get(place + 1).is_some_and(|next| next.depth > one.depth);
         let label = if one.depth == 0 { one.label() } else { String::new() };
-        // What all of it says, its parts say.
+        // The parts repeat the text of the whole condition.
         let text = match (one.depth, has_parts, one.is_filter()) {
             (0, true, false) => "",
             (_, true, false) => &short_condition(&one.condition),
             _ => one.condition.as_str(),
         };
         let gap = if label.is_empty() || text.is_empty() { "" } else { ": " };
-        let text = format!("{}{label}{gap}{text}: {}{}", "  ".repeat(one.depth), one.answer(), one.more());
+        let text = format!("{}{label}{gap}{text}: {}{}", "  ".repeat(one.depth), one.state(), one.details());
         visible(&text).into_owned()
     };
     conditions.iter().enumerate().map(line).collect()
@@ -100,7 +100,7 @@ pub(super) fn on_clocks(conditions: &[ConditionState], at: Millis) -> String {
     let Some(utc) = DateTime::from_timestamp_millis(at.get()) else { return String::new() };
     let mut clocks: Vec<String> = Vec::new();
     for condition in conditions {
-        // What stands in quotes is every second piece.
+        // Every second piece was quoted.
         for name in condition.condition.split(['\'', '"']).skip(1).step_by(2) {
             let zone: Option<Tz> = name.parse().ok().or_else(|| offset_zone(name));
             let Some(zone) = zone.filter(|zone| *zone != Tz::UTC) else { continue };
@@ -139,7 +139,7 @@ mod tests {
 
     /// 2026-01-05T00:00Z: 19:00 of the day before in New York, which is five hours behind UTC in winter.
     #[test]
-    fn a_moment_is_told_on_the_clocks_of_the_zones_that_conditions_name() {
+    fn formats_time_in_the_zones_of_the_conditions() {
         let clocks = |texts: &[&str], at: i64| {
             let shown = texts.iter().map(|text| state(("", ConditionSide::Buy), 0, text, None));
             let states: Vec<ConditionState> = shown.map(|one| ConditionState::of(&one)).collect();
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_whose_condition_it_is_whether_it_held_and_which_numbers_are_in_it() {
+    fn lines_name_owner_state_and_numbers_of_conditions() {
         use ConditionSide::{Buy, Filter, FirstOf, Part, Sell};
         let numbers = [("rsi(14)".to_owned(), 41.200_000_001), ("sma(9)".to_owned(), f64::NAN)];
         let long = "close > open and rsi(14) < sma(9) and volume > 0";

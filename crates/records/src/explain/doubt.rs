@@ -1,6 +1,6 @@
 //! Trade lists that resolved an order of unknown status; they have no intent, only request times.
 
-use super::step::{Step, of_document};
+use super::step::{Step, describe_document};
 use crate::RecordsError;
 use crate::lines::parse;
 use crate::trade::IntentOrigin;
@@ -34,7 +34,8 @@ pub(super) async fn read_lists(
             EventKind::NotOpened { .. } => (MISSED_AGAIN_AFTER, false),
             _ => continue,
         };
-        let by_person = lines.iter().chain(notes.iter().copied()).any(|note| is_word_of_person(note, ended));
+        let by_person =
+            lines.iter().chain(notes.iter().copied()).any(|note| is_manual_resolution(note, ended));
         let Some(began) = began.filter(|_| !by_person) else { continue };
         let exchanges = reader.exchanges_between(began, ended, MAX_EXCHANGES).await?;
         let lists: Vec<LoggedExchange> =
@@ -57,11 +58,11 @@ pub(super) fn steps(
     let steps = Step::of_exchange(exchange, row.approved.decision_time());
     let [request, reply] = steps.map(|step| Step { what: format!("{kind} {}", step.what), ..step });
     let page = exchange.response.as_deref().unwrap_or_default();
-    let short = is_list(exchange).then(|| of_page(page, venue_id, origin));
+    let short = is_list(exchange).then(|| describe_page(page, venue_id, origin));
     [request, Step { short, ..reply }]
 }
 
-fn is_word_of_person(stored: &StoredLine, ended: Millis) -> bool {
+fn is_manual_resolution(stored: &StoredLine, ended: Millis) -> bool {
     let (body, apart) = (&stored.line.body, stored.line.received - ended);
     let is_word = body.contains("\"resolved\":")
         || body.contains("the operator resolved trade")
@@ -87,16 +88,16 @@ fn last_two(lists: &[LoggedExchange], apart: Millis) -> Option<(&[LoggedExchange
     Some((last, before.unwrap_or_default()))
 }
 
-fn of_page(text: &str, venue_id: Option<&str>, origin: &IntentOrigin) -> String {
+fn describe_page(text: &str, venue_id: Option<&str>, origin: &IntentOrigin) -> String {
     let rows = rows_of(text);
     let page: Value = serde_json::from_str(text).unwrap_or_default();
     let length = page["total"].as_u64().or(page["count"].as_u64());
     let count = match (page.is_null(), length) {
-        (true, _) => format!("{} trades and some that were not kept", rows.len()),
+        (true, _) => format!("{} trades and some that were cut off", rows.len()),
         (false, Some(length)) => format!("{} of {length} trades", rows.len()),
         (false, None) => format!("{} trades", rows.len()),
     };
-    format!("{count}, {}", about(&rows, venue_id, origin))
+    format!("{count}, {}", describe_matches(&rows, venue_id, origin))
 }
 
 pub(super) fn rows_of(page: &str) -> Vec<Value> {
@@ -111,12 +112,12 @@ pub(super) fn rows_of(page: &str) -> Vec<Value> {
     }
 }
 
-fn about(rows: &[Value], venue_id: Option<&str>, origin: &IntentOrigin) -> String {
+fn describe_matches(rows: &[Value], venue_id: Option<&str>, origin: &IntentOrigin) -> String {
     if let Some(id) = venue_id {
         let found = rows.iter().find(|row| row["id"] == id);
         return found.map_or_else(
-            || "this one not among them".to_owned(),
-            |row| format!("this one: {}", of_document(row)),
+            || "without this trade".to_owned(),
+            |row| format!("this trade: {}", describe_document(row)),
         );
     }
     let since: Vec<&str> =
@@ -135,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_page_that_was_cut_the_trades_before_the_cut_are_there() {
+    fn reads_trades_before_the_cut_of_a_page() {
         let page =
             r#"{"page":1,"data":[{"id":"a","wallets":[{"x":"]},{"}]}, {"id":"b"},{"id":"c"}],"total":3}"#;
         let ids = |text: &str| {
@@ -156,13 +157,13 @@ mod tests {
     }
 
     #[test]
-    fn the_last_list_counts_with_the_latest_that_was_asked_for_long_enough_before() {
+    fn pairs_last_list_with_the_latest_one_far_enough_before() {
         let exchange = |sent: i64, page: u64| LoggedExchange {
             sent: Millis::from_seconds(sent),
             what: format!("GET /token/trades?page={page}&pageSize=100"),
             ..LoggedExchange::default()
         };
-        // The end of a list whose first page came before the doubt; three lists, two of them of two pages.
+        // The end of a list that started earlier, then three lists, two of them with two pages.
         let lists =
             [exchange(1, 2), exchange(2, 1), exchange(3, 2), exchange(6, 1), exchange(9, 1), exchange(10, 2)];
         for (apart, expected) in

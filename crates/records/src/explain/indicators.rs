@@ -24,7 +24,7 @@ pub(super) struct AtDecision {
     pub(super) gate: Option<GateView>,
 }
 
-pub(super) struct Asking<'a> {
+pub(super) struct RecomputeOptions<'a> {
     pub(super) registry: &'a Registry,
     pub(super) is_far: bool,
     pub(super) for_conditions: bool,
@@ -36,23 +36,23 @@ pub(super) async fn recompute(
     reader: &mut Reader,
     contents: &JournalContents,
     (run, bots): (u64, &[(&str, u64)]),
-    asking: &Asking<'_>,
+    options: &RecomputeOptions<'_>,
 ) -> Result<Vec<Result<AtDecision, String>>, RecordsError> {
     let run = contents.run(run);
     let header = run.and_then(|run| contents.lines.iter().find(|stored| stored.seq == run.seq));
     let unread = |why: String| Ok(bots.iter().map(|_| Err(why.clone())).collect());
     let (Some(run), Some(header)) = (run, header) else {
-        return unread("its run is not in the journal".to_owned());
+        return unread("the run is not in the journal".to_owned());
     };
     if let Some(since) = contents.compacted_since().filter(|since| run.began < *since) {
         return unread(RecordsError::Compacted { since }.to_string());
     }
-    let of_bot = |(bot, until): &(&str, u64)| Replay::of((run, contents), (bot, *until), asking);
+    let of_bot = |(bot, until): &(&str, u64)| Replay::of((run, contents), (bot, *until), options);
     let mut replays: Vec<Result<Replay, String>> = bots.iter().map(of_bot).collect();
-    let is_asked = |replay: &&Replay| !asking.for_conditions || replay.says_conditions();
+    let is_asked = |replay: &&Replay| !options.for_conditions || replay.has_conditions();
     let untils = replays.iter().flatten().filter(is_asked).map(|replay| replay.until);
     if let Some(until) = untils.max() {
-        // Nothing has verified them: the walk holds them to the header.
+        // These lines are unverified; the walk checks them from the header on.
         let mut walk = reader.walk_after(header.head(), PAGE).await?;
         loop {
             let page = walk.next().await?;
@@ -86,18 +86,18 @@ impl Replay {
     fn of(
         (run, contents): (&RecordedRun, &JournalContents),
         (bot, until): (&str, u64),
-        asking: &Asking<'_>,
+        options: &RecomputeOptions<'_>,
     ) -> Result<Self, String> {
         let own = contents.intents().filter(|(_, other)| other.bot == bot);
         let trade = |row: &IntentRow| (row.approved.direction(), row.approved.decision_time());
         let trades = own.map(|(row, _)| (row.approved.intent(), trade(row))).collect();
-        let replay = Self { trades, ..Self::new(run, (bot, until), asking.registry)? };
+        let replay = Self { trades, ..Self::new(run, (bot, until), options.registry)? };
         let before = until.saturating_sub(run.seq + 1);
-        let is_asked = !asking.for_conditions || replay.says_conditions();
-        if is_asked && before > INDICATORS_WITHIN && !asking.is_far {
+        let is_asked = !options.for_conditions || replay.has_conditions();
+        if is_asked && before > INDICATORS_WITHIN && !options.is_far {
             return Err(format!(
-                "{before} entries of its run come before it, and all would have to be read: `candlewick {} --indicators` reads them",
-                asking.command
+                "{before} earlier entries of the run must be read; run `candlewick {} --indicators` to read them",
+                options.command
             ));
         }
         Ok(replay)
@@ -125,7 +125,7 @@ impl Replay {
         })
     }
 
-    fn says_conditions(&self) -> bool {
+    fn has_conditions(&self) -> bool {
         !self.strategy.conditions().is_empty()
     }
 
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strategy_is_shown_what_its_bot_was_shown_and_asked_as_it_answered() {
+    fn replays_the_inputs_of_the_bot_up_to_its_answer() {
         let registry = Registry::default().with::<Probe>().unwrap();
         let mut replay = Replay::new(&run("1.0.0"), ("b", 100), &registry).unwrap();
         replay.trades = BTreeMap::from([(IntentId::new(7), (Direction::Buy, Millis::ZERO))]);
@@ -310,7 +310,7 @@ mod tests {
             (candle(0, 1, 99.0), &[close(10.0)]),
             (another_run, &[close(10.0)]),
             (stored(2, LineKind::Note, &json!({"event": "candle"})), &[close(10.0)]),
-            // Two minutes have closed, but the strategy had answered before it saw them.
+            // Two minutes have closed, but the strategy answered before it saw the longer candle.
             (candle(1, 1, 20.0), &[close(20.0)]),
             (priced(0, 99.0), &[close(20.0)]),
             (priced(1, 21.0), &[close(20.0), longer, price]),
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn why_a_strategy_cannot_be_asked_is_said() {
+    fn names_reason_why_a_strategy_cannot_be_replayed() {
         let registry = Registry::default().with::<Probe>().unwrap();
         let mut unfit = run("1.0.0");
         unfit.settings.bots[1].params = json!({"longer_s": 1});

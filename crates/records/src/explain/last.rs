@@ -16,9 +16,9 @@ use serde_json::Value;
 use std::fmt::{self, Display};
 
 const PAGE: u32 = 2_000;
-const LOOKED_AT: u64 = 200_000;
-const SHOWN: usize = 10;
-const FEW: usize = 24;
+const SCAN_LIMIT: u64 = 200_000;
+const MAX_SHOWN: usize = 10;
+const SHORT_REASON: usize = 24;
 
 #[derive(Debug, Serialize)]
 pub struct LastDecisions {
@@ -54,12 +54,12 @@ pub async fn read_last(
     query.bots_of(contents.last_run())?;
     let head = reader.head().await?.seq;
     let (mut end, mut numbers) = (head, Vec::new());
-    while end > 0 && numbers.len() < SHOWN && head - end < LOOKED_AT {
+    while end > 0 && numbers.len() < MAX_SHOWN && head - end < SCAN_LIMIT {
         let from = end.saturating_sub(u64::from(PAGE) - 1).max(1);
         let page = reader.lines(from, PAGE).await?;
         for stored in page.iter().rev().filter(|stored| stored.seq <= end) {
             let is_one = bot_of(stored, contents).is_some_and(|(_, own)| query.admits(own));
-            if is_one && numbers.len() < SHOWN {
+            if is_one && numbers.len() < MAX_SHOWN {
                 numbers.push(stored.seq);
             }
         }
@@ -128,13 +128,13 @@ impl Decision {
         }))
     }
 
-    fn words(&self, reason: &str) -> String {
+    fn describe(&self, reason: &str) -> String {
         let (time, bot) = (clock(self.time), visible(&self.bot));
         let direction = self.direction.map(|direction| format!(" {direction}")).unwrap_or_default();
         let outcome = match (&self.refusal, self.intent, self.state) {
-            (Some(refusal), ..) => format!("refused: {refusal}"),
+            (Some(refusal), ..) => format!("rejected: {refusal}"),
             (None, Some(intent), _) if self.is_under_way => {
-                format!("approved as trade #{intent}, its request has no answer yet")
+                format!("approved as trade #{intent}, no answer from the venue yet")
             }
             (None, Some(intent), Some(state)) => format!("approved as trade #{intent}, now {state}"),
             (None, Some(intent), None) => format!("approved as trade #{intent}"),
@@ -144,12 +144,13 @@ impl Decision {
     }
 }
 
-fn reasons_of(decisions: &[Decision]) -> Vec<String> {
+fn short_reasons(decisions: &[Decision]) -> Vec<String> {
     let of = |(place, own): (usize, &Decision)| {
         let mut before = decisions[..place].iter().rev();
         let last = before.find(|other| (&other.bot, other.direction) == (&own.bot, own.direction));
-        let is_said = own.reason.chars().count() > FEW && last.is_some_and(|last| last.reason == own.reason);
-        if is_said { "the same reason".to_owned() } else { visible(&own.reason).to_string() }
+        let is_said =
+            own.reason.chars().count() > SHORT_REASON && last.is_some_and(|last| last.reason == own.reason);
+        if is_said { "same reason".to_owned() } else { visible(&own.reason).to_string() }
     };
     decisions.iter().enumerate().map(of).collect()
 }
@@ -159,18 +160,17 @@ impl Display for LastDecisions {
         let Some(last) = self.decisions.last() else {
             return write!(
                 f,
-                "No signal was opened or refused in the last {} entries of the journal. `candlewick why TIME` says what each bot saw at \
-                 a moment.",
+                "No signal in the last {} entries of the journal. Run `candlewick why TIME` to see what each bot decided at that time.",
                 self.looked_at
             );
         };
-        writeln!(f, "The last decisions, in UTC:")?;
-        for (decision, reason) in self.decisions.iter().zip(reasons_of(&self.decisions)) {
-            writeln!(f, "{}", decision.words(&reason))?;
+        writeln!(f, "Last decisions (UTC):")?;
+        for (decision, reason) in self.decisions.iter().zip(short_reasons(&self.decisions)) {
+            writeln!(f, "{}", decision.describe(&reason))?;
         }
         write!(
             f,
-            "`candlewick why \"{}\"` says more of one, `candlewick explain NUMBER` of an intent.",
+            "Run `candlewick why \"{}\"` for details of a decision, `candlewick explain NUMBER` for a trade.",
             clock(last.time)
         )
     }
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_reason_is_said_once_for_a_bot_and_a_direction() {
+    fn prints_long_reason_once_per_bot_and_direction() {
         let decision = |bot: &str, direction, reason: &str| Decision {
             time: Millis::ZERO,
             seq: 1,
@@ -207,8 +207,8 @@ mod tests {
             decision("a", Direction::Buy, "by hand"),
             decision("a", Direction::Buy, long),
         ];
-        let same = "the same reason";
-        assert_eq!(reasons_of(&decisions), [long, other, same, long, "by hand", "by hand", long]);
+        let same = "same reason";
+        assert_eq!(short_reasons(&decisions), [long, other, same, long, "by hand", "by hand", long]);
         let last = LastDecisions { decisions: decisions.into(), looked_at: 7 }.to_string();
         assert_eq!(last.matches(long).count(), 3, "{last}");
     }

@@ -2,7 +2,7 @@
 
 use super::before::{DecisionEntry, add_figures};
 use super::conditions::{self, ConditionState};
-use super::indicators::{Asking, recompute};
+use super::indicators::{RecomputeOptions, recompute};
 use super::{CandleLine, describe_refusal};
 use crate::RecordsError;
 use crate::contents::JournalContents;
@@ -127,11 +127,11 @@ async fn add_conditions(
 ) -> Result<(), RecordsError> {
     let command = format!("why {}", utc(asked.query.time));
     let AskedMoment { registry, is_far, .. } = *asked;
-    let asking = Asking { registry, is_far, for_conditions: true, command: &command };
+    let options = RecomputeOptions { registry, is_far, for_conditions: true, command: &command };
     let with_candle = |bot: &BotMoment| Some((bot.bot.clone(), bot.candle.as_ref()?.seq + 1));
     let asked: Vec<(String, u64)> = bots.iter().filter_map(with_candle).collect();
     let asked: Vec<(&str, u64)> = asked.iter().map(|(bot, until)| (bot.as_str(), *until)).collect();
-    let shown = recompute(reader, contents, (run.number, &asked), &asking).await?;
+    let shown = recompute(reader, contents, (run.number, &asked), &options).await?;
     for (bot, shown) in bots.iter_mut().filter(|bot| bot.candle.is_some()).zip(shown) {
         match shown {
             Ok(shown) => bot.conditions = shown.conditions,
@@ -192,7 +192,7 @@ impl BotMoment {
         let Some((place, candle)) = last else { return Ok(line) };
         line.answer = if candle.origin == Origin::Live { "no_signal" } else { "warm_up" };
         line.candle = Some(candle);
-        // What was answered stands between the candle and the next event.
+        // The answers are between the candle and the next event.
         let answers = lines[place + 1..].iter().take_while(|stored| stored.line.kind != LineKind::Event);
         for stored in answers.filter(|stored| !is_candle(stored)) {
             line.record(stored, bot, run)?;
@@ -284,27 +284,25 @@ impl BotMoment {
         let reason = self.reason();
         let said = || {
             let direction = self.action.as_ref().and_then(|action| action.get("direction"));
-            direction.and_then(Value::as_str).unwrap_or("a trade").to_owned()
+            direction.and_then(Value::as_str).unwrap_or("signal").to_owned()
         };
         match (self.answer, &self.refusal, self.intent) {
-            ("refused", Some(refusal), _) => format!("wanted {}, refused: {refusal} ({reason})", said()),
-            ("opened", _, Some(intent)) => format!("wanted {}, opened as trade #{intent}: {reason}", said()),
+            ("refused", Some(refusal), _) => format!("{} rejected: {refusal} ({reason})", said()),
+            ("opened", _, Some(intent)) => format!("{} opened as trade #{intent}: {reason}", said()),
             (state, _, Some(intent)) => {
                 let outcome = match (state, &self.rejection) {
-                    ("rejected", Some(rejection)) => format!("which the venue rejected ({rejection})"),
-                    ("rejected", None) => "which the venue rejected".to_owned(),
-                    ("not_sent", _) => "whose request never left".to_owned(),
-                    ("not_opened", _) => "which the venue did not open".to_owned(),
-                    _ if self.is_under_way => "whose request has no answer yet".to_owned(),
-                    _ => "of which nobody knows yet whether the venue opened it".to_owned(),
+                    ("rejected", Some(rejection)) => format!("declined by the venue ({rejection})"),
+                    ("rejected", None) => "declined by the venue".to_owned(),
+                    ("not_sent", _) => "not sent".to_owned(),
+                    ("not_opened", _) => "not opened by the venue".to_owned(),
+                    _ if self.is_under_way => "no answer from the venue yet".to_owned(),
+                    _ => "status unknown".to_owned(),
                 };
-                format!("wanted {}, trade #{intent}, {outcome}: {reason}", said())
+                format!("{}, trade #{intent}, {outcome}: {reason}", said())
             }
-            ("warm_up", ..) => {
-                "saw it as past: nothing is opened on a candle that was fetched later".to_owned()
-            }
-            ("no_candle", ..) => "no candle of its series is recorded shortly before this moment".to_owned(),
-            _ => "its strategy gave no signal".to_owned(),
+            ("warm_up", ..) => "no trade, because the candle was backfilled".to_owned(),
+            ("no_candle", ..) => "no candle was recorded shortly before this time".to_owned(),
+            _ => "no signal".to_owned(),
         }
     }
 }
@@ -312,7 +310,7 @@ impl BotMoment {
 impl Display for MomentReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "At {}", utc(self.time))?;
-        let Some(run) = self.run else { return write!(f, " no run had begun yet.") };
+        let Some(run) = self.run else { return write!(f, " no run had started yet.") };
         write!(f, ", in run {run}:")?;
         if let Some(ended) = &self.ended {
             write!(f, " {ended}.")?;
@@ -325,7 +323,7 @@ impl Display for MomentReport {
                 let (open, high, low, close) = (candle.open(), candle.high(), candle.low(), candle.close());
                 write!(
                     f,
-                    "\n  its last candle closed at {closed}{clocks}: open {open}, high {high}, low {low}, close {close}; received at {}",
+                    "\n  last candle closed at {closed}{clocks}: open {open}, high {high}, low {low}, close {close}; received at {}",
                     utc(line.received)
                 )?;
             }
@@ -333,10 +331,10 @@ impl Display for MomentReport {
                 write!(f, "\n  {line}")?;
             }
             if let Some(why) = &bot.conditions_missing {
-                write!(f, "\n  its conditions: not available: {}", visible(why))?;
+                write!(f, "\n  conditions not available: {}", visible(why))?;
             }
             for signal in &bot.signals {
-                write!(f, "\n  signal from outside, {signal}")?;
+                write!(f, "\n  external signal, {signal}")?;
             }
         }
         Ok(())
@@ -414,7 +412,7 @@ impl Display for SignalMoment {
         let (source, id) = (visible(&self.source), visible(&self.id));
         write!(f, "{} {} {id} from {source}: ", time_of_day(self.received), self.direction)?;
         match (&self.refusal, self.intent) {
-            (Some(refusal), _) => write!(f, "refused: {refusal}"),
+            (Some(refusal), _) => write!(f, "rejected: {refusal}"),
             (None, Some(intent)) => write!(f, "approved as trade #{intent}"),
             (None, None) => write!(f, "dropped"),
         }
@@ -423,7 +421,7 @@ impl Display for SignalMoment {
 
 const MAX_REFUSALS: usize = 200;
 
-/// Returns `resting until TIME after 2 losses in a row`, `None` after a compaction or a manual resume.
+/// Returns `paused until TIME after 2 losses in a row`, `None` after a compaction or a manual resume.
 fn pause_at(
     contents: &JournalContents,
     risk: &RiskSettings,
@@ -438,7 +436,7 @@ fn pause_at(
         Some(EndedTrade { bot: &origin.bot, symbol: origin.symbol, outcome: row.outcome?, at: settled })
     });
     let (pause, until) = pause_after(risk, whose, ended.collect(), at)?;
-    Some(format!("resting until {} after {}", utc(until), pause.cause_words()))
+    Some(format!("paused until {} after {}", utc(until), pause.cause_words()))
 }
 
 /// Returns `until TIME after 2 refusals by the venue in a row: ...`, `None` if the journal does not tell.

@@ -62,11 +62,11 @@ impl Step {
         }
     }
 
-    pub(super) fn words(&self, scale: MoneyScale) -> String {
+    pub(super) fn describe(&self, scale: MoneyScale) -> String {
         match (&self.short, self.detail.as_str()) {
             (Some(short), _) => short.clone(),
-            (None, Some(text)) => of_text(text),
-            (None, None) => of_entry(&self.detail, scale),
+            (None, Some(text)) => describe_text(text),
+            (None, None) => describe_entry(&self.detail, scale),
         }
     }
 
@@ -117,10 +117,10 @@ const ELSEWHERE: [&str; 8] =
     ["at", "received", "event", "action", "intent", "bot", "decision_time", "reason"];
 const MAX_LETTERS: usize = 180;
 
-fn of_entry(detail: &Value, scale: MoneyScale) -> String {
-    let Value::Object(fields) = detail else { return of_text(&plain(detail)) };
+fn describe_entry(detail: &Value, scale: MoneyScale) -> String {
+    let Value::Object(fields) = detail else { return describe_text(&plain(detail)) };
     let mut fields = fields.clone();
-    // Bots and symbols are numbers there.
+    // Journal entries refer to bots and symbols by index.
     fields.retain(|key, value| !(ELSEWHERE.contains(&key.as_str()) || key == "symbol" && value.is_number()));
     if let Some(expiry) = fields.get_mut("expiry").and_then(Value::as_object_mut) {
         expiry.retain(|_, value| value != "UNSTATED");
@@ -130,17 +130,17 @@ fn of_entry(detail: &Value, scale: MoneyScale) -> String {
             *value = Value::String(scale.format(Money::from_minor(minor)));
         }
     }
-    cut(&told(&fields).join(", "))
+    cut(&describe_fields(&fields).join(", "))
 }
 
-fn of_text(text: &str) -> String {
+fn describe_text(text: &str) -> String {
     let Some(at) = text.find(['{', '[']) else { return cut(text) };
     let (before, document) = text.split_at(at);
     let Ok(document) = serde_json::from_str::<Value>(document) else { return cut(text) };
-    cut(&format!("{before}{}", of_document(&document)))
+    cut(&format!("{before}{}", describe_document(&document)))
 }
 
-pub(super) fn of_document(document: &Value) -> String {
+pub(super) fn describe_document(document: &Value) -> String {
     match document {
         Value::Object(fields) => {
             let is_open = ["PENDING", "OPEN"]
@@ -152,30 +152,31 @@ pub(super) fn of_document(document: &Value) -> String {
             });
             let mut known = fields.clone();
             known.retain(|key, _| FIELDS.iter().any(|(name, _)| name == key));
-            told(if known.is_empty() { &fields } else { &known }).join(", ")
+            describe_fields(if known.is_empty() { &fields } else { &known }).join(", ")
         }
         Value::Array(items) => format!("{} in a list", items.len()),
         other => plain(other),
     }
 }
 
-fn told(fields: &Map<String, Value>) -> Vec<String> {
+fn describe_fields(fields: &Map<String, Value>) -> Vec<String> {
     let known = FIELDS.iter().filter_map(|(name, label)| Some((*name, *label, fields.get(*name)?)));
-    let mut parts: Vec<String> = known.filter_map(|(name, label, value)| part(name, label, value)).collect();
+    let mut parts: Vec<String> =
+        known.filter_map(|(name, label, value)| describe_field(name, label, value)).collect();
     for (name, value) in fields.iter().filter(|(name, _)| FIELDS.iter().all(|(known, _)| known != name)) {
         match value {
-            Value::Object(inner) => parts.extend(told(inner)),
-            value => parts.extend(part(name, &name.replace('_', " "), value)),
+            Value::Object(inner) => parts.extend(describe_fields(inner)),
+            value => parts.extend(describe_field(name, &name.replace('_', " "), value)),
         }
     }
     parts
 }
 
-fn part(name: &str, label: &str, value: &Value) -> Option<String> {
+fn describe_field(name: &str, label: &str, value: &Value) -> Option<String> {
     let is_time = name.ends_with("ime") || name.ends_with("until");
     let text = match value {
         Value::Null => return None,
-        Value::Object(inner) => told(inner).join(", "),
+        Value::Object(inner) => describe_fields(inner).join(", "),
         Value::Array(items) => format!("{} in a list", items.len()),
         value if is_time && value.as_i64() > Some(0) => clock(Millis::new(value.as_i64()?)),
         value if label.ends_with("price") && value.is_f64() => value.as_f64().map(price_text)?,
@@ -205,7 +206,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn replies_and_requests_are_told_in_words() {
+    fn describes_requests_and_replies() {
         for (text, expected) in [
             (
                 r#"200 {"id":"01A","wallets":[{"balance":1.0}],"payout":80.0,"amount":10.0,"direction":"BUY","openTime":1767580503999,"openPrice":1.34068,"pnl":0.0,"closePrice":0.0,"result":"PENDING"}"#,
@@ -219,14 +220,14 @@ mod tests {
             ("502 <html>{", "502 <html>{"),
             ("no answer", "no answer"),
         ] {
-            assert_eq!(of_text(text), expected);
+            assert_eq!(describe_text(text), expected);
         }
-        let long = of_text(&format!("200 {}", "x".repeat(900)));
+        let long = describe_text(&format!("200 {}", "x".repeat(900)));
         assert!(long.len() < 220 && long.ends_with("... (--raw shows the rest)"), "{long}");
     }
 
     #[test]
-    fn entries_are_told_with_the_money_of_the_wallet() {
+    fn describes_entries_in_the_wallets_currency() {
         let scale = MoneyScale::new(2).unwrap();
         for (entry, expected) in [
             (
@@ -245,7 +246,7 @@ mod tests {
             (json!({"intent": 9, "not_sent": "too late"}), "not sent too late"),
             (json!("a note"), "a note"),
         ] {
-            assert_eq!(of_entry(&entry, scale), expected);
+            assert_eq!(describe_entry(&entry, scale), expected);
         }
     }
 }

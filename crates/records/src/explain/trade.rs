@@ -3,7 +3,7 @@
 use super::audit::{self, Check};
 use super::before::{self, DecisionEntry};
 use super::conditions::{self, ConditionState};
-use super::indicators::{Asking, AtDecision, recompute};
+use super::indicators::{AtDecision, RecomputeOptions, recompute};
 use super::step::Step;
 use super::{CandleLine, doubt};
 use crate::RecordsError;
@@ -77,9 +77,9 @@ pub async fn read_trade(
     timeline.sort_by_key(|step| (step.time, step.rank()));
     let command = format!("explain {}", asked.name);
     let AskedTrade { registry, is_far, .. } = *asked;
-    let asking = Asking { registry, is_far, for_conditions: false, command: &command };
+    let options = RecomputeOptions { registry, is_far, for_conditions: false, command: &command };
     let bots = [(origin.bot.as_str(), origin.seq)];
-    let shown = recompute(reader, contents, (origin.run, &bots), &asking).await?.pop();
+    let shown = recompute(reader, contents, (origin.run, &bots), &options).await?.pop();
     let (shown, indicators_missing) = match shown.unwrap_or_else(|| Ok(AtDecision::default())) {
         Ok(shown) => (shown, None),
         Err(why) => (AtDecision::default(), Some(why)),
@@ -172,14 +172,16 @@ impl Explanation {
         let reason = self.not_sent_reason.as_ref().map(|reason| format!(": {}", visible(reason)));
         let result = trade.result_text().zip(trade.pnl_text());
         let result = result.map(|(result, pnl)| format!(", {result} {pnl}"));
-        let id = trade.venue_id.as_ref().map(|id| format!("; the venue calls it {}", visible(id)));
+        let id = trade.venue_id.as_ref().map(|id| format!("; venue id {}", visible(id)));
         let [reason, result, id] = [reason, result, id].map(Option::unwrap_or_default);
         let state = format!("State: {}{reason}{result}{id}", trade.state);
         let ordered = trade.ordered_text();
         let mut lines = vec![format!(
             "Trade #{intent_id} of {bot}: {direction} {amount} on {symbol}, {close_type} {expiration_type}"
         )];
-        lines.extend(ordered.map(|ordered| format!("The venue opened this instead of the order: {ordered}")));
+        lines.extend(
+            ordered.map(|ordered| format!("Ordered was {ordered}; the venue opened a different trade")),
+        );
         lines.push(state);
         lines.extend(self.stake_reason.as_ref().map(|reason| format!("Stake: {amount}, {reason}")));
         lines
@@ -199,19 +201,19 @@ impl Explanation {
         }
         lines.extend(conditions::lines(&self.conditions).iter().map(|line| format!("  {line}")));
         if let Some(GateView { before, now, moved, .. }) = &self.gate {
-            lines.push(format!("Gate before it: {}", visible(before)));
-            lines.push(format!("Gate after it: {}", visible(now)));
+            lines.push(format!("Gate before: {}", visible(before)));
+            lines.push(format!("Gate after: {}", visible(now)));
             lines.extend(moved.as_ref().map(|moved| format!("Gate {}", gate_move(moved))));
         }
         let missing = self.indicators_missing.as_ref();
-        lines.extend(missing.map(|why| format!("Indicators: not available: {why}")));
+        lines.extend(missing.map(|why| format!("Indicators not available: {why}")));
         if let [first, .., last] = self.passed_rules[..] {
             let count = self.passed_rules.len();
-            lines.push(format!("Risk: all {count} rules let it pass, from {first} to {last}"));
+            lines.push(format!("Risk: passed all {count} rules, from {first} to {last}"));
         }
         lines.extend(audit::lines(&self.audit).iter().map(|line| format!("Audit: {line}")));
         if self.exchanges_outside > 0 {
-            let words = "of an earlier version are outside the hash chain and may have been edited";
+            let words = "from an earlier version are outside the hash chain and may have been edited";
             lines.push(format!("Raw exchanges: {} {words}", self.exchanges_outside));
         }
         lines
@@ -224,14 +226,14 @@ impl Explanation {
         let row = |CandleLine { candle, close_time, received, origin, .. }: &CandleLine| {
             let mark = match origin {
                 _ if is_raw => utc(*received),
-                _ if *close_time == self.trade.decision_time => "decided on it".to_owned(),
-                Origin::Backfill => "fetched later".to_owned(),
+                _ if *close_time == self.trade.decision_time => "decision".to_owned(),
+                Origin::Backfill => "backfilled".to_owned(),
                 Origin::Live => String::new(),
             };
             let prices = [candle.open(), candle.high(), candle.low(), candle.close()].map(price);
             [time(candle.time())].into_iter().chain(prices).chain([mark])
         };
-        table_text(["candle of", "open", "high", "low", "close", last], self.candles.iter().map(row))
+        table_text(["candle", "open", "high", "low", "close", last], self.candles.iter().map(row))
     }
 
     fn timeline_table(&self, is_raw: bool) -> String {
@@ -243,10 +245,10 @@ impl Explanation {
             (false, false) => clock,
         };
         let row = |step: &Step| {
-            let text = if is_raw { step.raw() } else { step.words(self.scale) };
+            let text = if is_raw { step.raw() } else { step.describe(self.scale) };
             [time(step.time), delta(decided, step.time), step.what.clone(), text]
         };
-        table_text(["time", "after", "what", ""], self.timeline.iter().map(row))
+        table_text(["time", "after", "event", "details"], self.timeline.iter().map(row))
     }
 }
 
@@ -275,7 +277,7 @@ mod tests {
     use candlewick_sdk::Direction;
 
     #[test]
-    fn a_gate_says_when_it_moved_and_by_which_signal() {
+    fn describes_time_and_cause_of_a_gate_move() {
         // 2026-01-05 08:14 UTC, by `date -d @1767600840`.
         let at = Millis::new(1_767_600_840_000);
         let by = EndedSignal { decided: at - Millis::MINUTE, direction: Direction::Buy, won: true };

@@ -51,16 +51,12 @@ struct Replay {
 }
 
 impl Decisions {
-    pub(super) fn words(&self) -> String {
+    pub(super) fn summary(&self) -> String {
         let Self { actions, opened, refused, events, .. } = self;
         let opened_words = counted(*opened, "trade", "trades");
-        let refused_words = counted(*refused, "refusal", "refusals");
-        let others = counted(
-            actions - opened - refused,
-            "beginning of a day or verdict",
-            "beginnings of days and verdicts",
-        );
-        format!("identical: all {actions} ({opened_words}, {refused_words}, {others}), of {events} events")
+        let refused_words = counted(*refused, "rejection", "rejections");
+        let others = counted(actions - opened - refused, "day start or verdict", "day starts and verdicts");
+        format!("all {actions} identical ({opened_words}, {refused_words}, {others}) over {events} events")
     }
 
     pub(super) fn compare(
@@ -81,7 +77,7 @@ impl Decisions {
                 }
             };
             let mut fold = SessionFold::new(Session::new(&run.settings, strategies)?);
-            // Its own header, the last of these, says which verdicts go on.
+            // The run's own header, the last of these lines, names the continued verdicts.
             let earlier = lines[..begin].iter().try_for_each(|stored| fold.take(stored).map(drop));
             if let Err(error) = earlier {
                 decisions.difference = Some(Difference::new(run.seq, run.number, error.to_string()));
@@ -157,8 +153,8 @@ impl Replay {
                     return None;
                 }
                 let problem = match (&expected, &got) {
-                    (None, _) => "the entry is no JSON",
-                    (_, None) => "the journal has a decision that the replay has not",
+                    (None, _) => "the entry is not JSON",
+                    (_, None) => "the journal has a decision that the replay lacks",
                     (Some(_), Some(_)) => "the decision differs",
                 };
                 Some(Difference { expected, got, ..Difference::at(stored, problem) })
@@ -172,7 +168,7 @@ impl Replay {
             Err(error) => Err(error.to_string()),
         };
         self.is_prepared = prepared.is_ok();
-        let problem = format!("the settings that were read again cannot be replayed: {}", prepared.err()?);
+        let problem = format!("cannot replay the reloaded settings: {}", prepared.err()?);
         Some(Difference::at(stored, problem))
     }
 
@@ -180,12 +176,12 @@ impl Replay {
         let event: Event = match serde_json::from_str(&stored.line.body) {
             Ok(event) => event,
             Err(error) => {
-                let problem = format!("the event cannot be read: {error}");
+                let problem = format!("cannot read the event: {error}");
                 return Some(Difference::at(stored, problem));
             }
         };
         if stored.line.run == BETWEEN_RUNS {
-            // No Session handled it then; the next start folds it.
+            // No Session was running; the next start folds the event.
             self.session.recall(&Recorded::Event(event));
             return None;
         }
@@ -193,7 +189,7 @@ impl Replay {
         if is_reload && !mem::take(&mut self.is_prepared) {
             return Some(Difference::at(
                 stored,
-                "settings were reloaded, and the journal does not say which",
+                "settings were reloaded, but the journal does not record them",
             ));
         }
         self.session.handle_recorded(&event, &mut self.actions);
@@ -223,7 +219,7 @@ impl Replay {
             self.end(stored);
             return None;
         }
-        let problem = "the replay has a decision that the journal lacks here";
+        let problem = "the replay has a decision that the journal lacks";
         Some(Difference { got, ..Difference::at(stored, problem) })
     }
 }

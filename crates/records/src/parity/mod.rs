@@ -7,7 +7,7 @@ use crate::RecordsError;
 use crate::contents::{JournalContents, compacted_since};
 use crate::lines::read_unverified;
 use crate::moment::{counted, utc};
-use crate::run::{ANOTHER_OR_PART, ANOTHER_SINCE, RecordedRun};
+use crate::run::{FILE_CHANGED, FILE_OR_PART_CHANGED, RecordedRun};
 use crate::table::{table, table_text};
 use candlewick_journal::{JournalError, Reader};
 use candlewick_sdk::{Outcome, Registry, price_text};
@@ -24,7 +24,7 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
     };
     let lines = match read_unverified(reader).await {
         Ok(lines) => lines,
-        // A row that is no line: the chain has named it.
+        // The chain check reports the unreadable row.
         Err(JournalError::BrokenChain { .. }) => return Ok(ParityReport::unread(chain)),
         Err(error) => return Err(error.into()),
     };
@@ -37,7 +37,7 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
         Err(failure) => return Err(failure),
     };
     let decisions = Decisions::compare(&lines, &runs, registry)?;
-    // Of a journal that is not as it was written no figures are shown.
+    // A changed journal yields no figures.
     let outcomes = if decisions.difference.is_none() && chain.is_whole() {
         let contents = JournalContents::read(reader).await?;
         Some(Outcomes::compare(&contents, &lines)?)
@@ -63,18 +63,18 @@ impl Cause {
     const ALL: [(&'static str, &'static str); 7] = [
         (
             "latency",
-            "the order took another time to reach the venue than the settings assume: `backtest --latency-from` uses the recorded times",
+            "the order reached the venue after another latency than the settings assume; `backtest --latency-from` uses the recorded ones",
         ),
         (
             "price_source",
-            "the venue's prices are within the recorded candles but not on the path assumed inside them: the venue has finer prices \
-             than the journal, as the embedded venue has for its last days",
+            "the venue's prices are inside the recorded candles but not on the simulated path, because the venue has finer prices \
+             than the journal (as the sandbox has for its last days)",
         ),
-        ("payout", "the venue paid another percentage than the settings say"),
-        ("refusal", "the venue refused the order, it was never sent, or its status is unknown"),
-        ("gap", "candles around its open or its close are not in the journal"),
-        ("end_of_recording", "the journal ends before it is settled"),
-        ("unexplained", "no other cause applies: the rules of a trade do not give the recorded outcome"),
+        ("payout", "the venue paid another percentage than the settings assume"),
+        ("refusal", "the venue declined the order, it was not sent, or its status is unknown"),
+        ("gap", "candles around the open or close are missing in the journal"),
+        ("end_of_recording", "the journal ends before the settlement"),
+        ("unexplained", "no other cause applies: the terms of the trade do not give the recorded outcome"),
     ];
 
     const fn as_str(self) -> &'static str {
@@ -126,7 +126,7 @@ impl ParityReport {
     pub fn problem(&self) -> String {
         let mut problems = Vec::new();
         if let ChainCheck::Broken { seq, reason } = &self.chain {
-            problems.push(format!("the journal is not as it was written from entry {seq} on: {reason}"));
+            problems.push(format!("the journal was changed at entry {seq}: {reason}"));
         }
         if let Some(difference) = self.difference() {
             let value = |name: &str, value: &Option<serde_json::Value>| {
@@ -144,9 +144,9 @@ impl ParityReport {
         if self.unexplained > 0 {
             let all = self.outcomes.iter().flat_map(|outcomes| &outcomes.differing);
             let unexplained = all.filter(|one| one.causes.contains(&Cause::Unexplained));
-            let intents = unexplained.map(|one| one.recorded.intent_id.to_string()).take(20);
+            let intents = unexplained.map(|one| format!("#{}", one.recorded.intent_id)).take(20);
             problems.push(format!(
-                "{} without a cause: intents {}",
+                "{} without a known cause: trades {}",
                 counted(self.unexplained, "outcome differs", "outcomes differ"),
                 intents.collect::<Vec<_>>().join(", ")
             ));
@@ -158,18 +158,18 @@ impl ParityReport {
         let is_whole = self.chain.is_whole();
         match self.decisions.as_ref().map(|decisions| decisions.difference.is_some()) {
             Some(false) if is_whole => {
-                "look at each of these trades with `candlewick explain INTENT`; the figures of all others hold"
+                "check each of these trades with `candlewick explain NUMBER`; all other figures are valid"
             }
-            Some(true) if is_whole && self.says(ANOTHER_OR_PART) => {
-                "put the files back as they were when the run began; if they are, read the journal with the program that wrote it"
+            Some(true) if is_whole && self.says(FILE_OR_PART_CHANGED) => {
+                "restore the files as they were when the run began; if they are unchanged, use the program version that wrote the journal"
             }
-            Some(true) if is_whole && self.says(ANOTHER_SINCE) => {
-                "put the file back as it was when the run began: what it holds now is another strategy, and decides otherwise"
+            Some(true) if is_whole && self.says(FILE_CHANGED) => {
+                "restore the file as it was when the run began: the changed file is another strategy"
             }
             Some(true) if is_whole => {
-                "the journal is as it was written, but this program decides otherwise: read it with the program that wrote it"
+                "the journal is unchanged, but this program decides differently: use the program version that wrote it"
             }
-            Some(_) | None => "trust no figure of this journal from there on",
+            Some(_) | None => "do not trust any figure of this journal from there on",
         }
     }
 
@@ -186,26 +186,26 @@ impl Display for ParityReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut figures = table(["parity", ""]);
         let chain = match &self.chain {
-            ChainCheck::Whole { entries } => format!("whole, {}", counted(*entries, "entry", "entries")),
+            ChainCheck::Whole { entries } => format!("unchanged, {}", counted(*entries, "entry", "entries")),
             ChainCheck::Broken { seq, reason } => format!("broken at entry {seq}: {reason}"),
         };
-        figures.add_row(["chain of entries".to_owned(), chain]);
+        figures.add_row(["hash chain".to_owned(), chain]);
         figures.add_row(["runs".to_owned(), self.runs.to_string()]);
         if let Some(decisions) = &self.decisions {
             let text = match &decisions.difference {
-                None => decisions.words(),
+                None => decisions.summary(),
                 Some(difference) => format!("differ at entry {}: {}", difference.seq, difference.problem),
             };
             figures.add_row(["decisions".to_owned(), text]);
             for NotCompared { seq, run } in &decisions.not_compared {
                 let text = format!(
-                    "run {run} from entry {seq} on: a trade was refused, or was not, by a verdict of an earlier rule"
+                    "run {run} from entry {seq} on: the verdict of an earlier rule decided whether to reject a trade"
                 );
                 figures.add_row(["  not compared".to_owned(), text]);
             }
         }
         if let Some(outcomes) = &self.outcomes {
-            let text = format!("{} of {} intents come out as simulated", outcomes.agree, outcomes.intents);
+            let text = format!("{} of {} trades match the simulation", outcomes.agree, outcomes.intents);
             figures.add_row(["outcomes".to_owned(), text]);
             for (name, _) in Cause::ALL {
                 if let Some(count) = outcomes.causes.get(name) {
@@ -239,7 +239,7 @@ fn table_of(differing: &[Differing]) -> String {
             names.join(", "),
         ]
     };
-    let header = ["intent", "bot", "decided", "to open ms", "recorded", "simulated", "cause"];
+    let header = ["intent", "bot", "decided", "to open, ms", "recorded", "simulated", "cause"];
     table_text(header, differing.iter().map(row))
 }
 
@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prices_have_the_digits_that_say_something() {
+    fn rounds_prices_to_significant_digits() {
         assert_eq!(prices("WON", Some(1.576_093_999_999_999_9), Some(93_663.5)), "WON 1.576094 to 93663.5");
         assert_eq!(prices("OPEN", Some(1.25), None), "OPEN 1.25 to ?");
     }

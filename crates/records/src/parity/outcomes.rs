@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Covers any order: the balance is not compared here.
-const BOTTOMLESS: Money = Money::from_minor(1_000_000_000_000_000);
+const UNLIMITED_BALANCE: Money = Money::from_minor(1_000_000_000_000_000);
 /// Relative tolerance for prices, which lose digits when they are printed and parsed.
 const PRICE_SLACK: f64 = 1e-9;
 
@@ -70,7 +70,7 @@ impl Outcomes {
         let mut outcomes = Self::default();
         for (row, origin) in contents.intents() {
             let Some(venue) = venues.get_mut(&origin.run) else { continue };
-            // What a person said is no word of the venue.
+            // Manual settlements are not results of the venue.
             if contents.book.is_settled_by_person(row.approved.intent()) {
                 continue;
             }
@@ -102,7 +102,7 @@ impl Outcomes {
 impl Venue {
     fn of(run: &RecordedRun, candles: &RecordedCandles) -> Result<Self, RecordsError> {
         let settings = SimulationSettings { recorded_latency: None, ..run.simulation.clone() };
-        let simulator = Simulator::new(settings.clone(), BOTTOMLESS, candles.markets())?;
+        let simulator = Simulator::new(settings.clone(), UNLIMITED_BALANCE, candles.markets())?;
         let delay = |bot: &BotSettings| (bot.name.clone(), bot.entry_delay().unwrap_or(Millis::ZERO));
         let entry_delays = run.settings.bots.iter().map(delay).collect();
         Ok(Self { simulator, settings, entry_delays })
@@ -226,7 +226,7 @@ impl Venue {
                 _ => Some(Cause::Unexplained),
             });
         }
-        // The record lacks the candle that would end it, or the venue lacked one that the record has.
+        // The journal lacks the closing candle, or the venue lacked one that the journal has.
         if own.result == Some(Outcome::Cancelled) && row.outcome != Some(Outcome::Cancelled) {
             causes.insert(Cause::Gap);
         }
@@ -292,7 +292,7 @@ impl Simulated {
 fn arrival_of(row: &IntentRow) -> Option<Millis> {
     let expiry = row.approved.expiry();
     match (row.open_time, expiry.expiration_type) {
-        // It opens with the first candle that begins after the arrival: any moment of the candle before will do.
+        // The trade opens with the next candle, so any time within the previous one will do.
         (Some(open), ExpirationType::NextCandle) => Some(open - expiry.close_type.duration()),
         (Some(open), _) => Some(open),
         (None, _) => row.answered_at,
@@ -352,7 +352,7 @@ mod tests {
     use candlewick_sdk::{Interval, Ohlcv};
 
     #[test]
-    fn a_price_belongs_to_the_candles_around_its_moment() {
+    fn price_belongs_to_the_candles_around_its_time() {
         let series = Series { symbol: "BTCUSDT".parse().unwrap(), interval: Interval::MINUTE };
         let candle = |minute: i64, low: f64, high: f64| {
             let numbers = Ohlcv { open: low, high, low, close: high, volume: 0.0 };

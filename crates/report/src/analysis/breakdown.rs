@@ -66,7 +66,7 @@ impl Breakdown {
 
     fn of(ruler: &Ruler, tallies: &[Tally], scale: MoneyScale) -> Self {
         let samples: Vec<GroupMoments> = tallies.iter().map(|tally| tally.returns).collect();
-        // Returns are finite, so nothing is refused.
+        // Returns are finite, so this cannot fail.
         let shrunk = shrink_to_overall_mean(&samples).unwrap_or_default();
         let cells = tallies.iter().zip(shrunk).enumerate().filter(|(_, (tally, _))| tally.trades > 0);
         let cells = cells.map(|(place, (tally, shrunk))| tally.to_cell(ruler.label(place), shrunk, scale));

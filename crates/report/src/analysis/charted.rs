@@ -7,7 +7,7 @@ use candlewick_sdk::{Millis, Money, Outcome};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
-const LEAST_TRADES: usize = 20;
+const MIN_TRADES: usize = 20;
 /// Bounds of the window, which is a quarter of the decided trades.
 const WINDOWS: [usize; 2] = [10, 100];
 /// Two-sided 95 % quantile of the normal distribution.
@@ -43,7 +43,7 @@ impl RollingWinRate {
     }
 
     fn along(decided: &[Decided]) -> Option<Self> {
-        if decided.len() < LEAST_TRADES {
+        if decided.len() < MIN_TRADES {
             return None;
         }
         let [least, most] = WINDOWS;
@@ -105,7 +105,7 @@ fn falls_of(profits: impl IntoIterator<Item = (Option<Millis>, Money)>, start: M
     falls
 }
 
-const MOST_BINS: f64 = 24.0;
+const MAX_BINS: f64 = 24.0;
 
 /// Half-open range `[from, to)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -135,9 +135,9 @@ pub(crate) fn histogram(values: &[f64], bins: Bins) -> Vec<Bin> {
         Bins::Anywhere => high - low,
         Bins::AroundZero | Bins::BesideZero => high.max(0.0) - low.min(0.0),
     };
-    let width = round_width(range / MOST_BINS);
+    let width = round_width(range / MAX_BINS);
     let shift = if bins == Bins::AroundZero { 0.5 } else { 0.0 };
-    // What binary fractions leave of decimal ones must not move a value into the bin before.
+    // Tolerates rounding errors that would move a value into the previous bin.
     let place = |value: f64| (value / width + shift + 1e-9).floor();
     let first = place(low);
     let mut counts = vec![0_u64; (place(high) - first) as usize + 1];
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn each_point_is_of_the_last_trades() {
+    fn each_point_covers_the_last_window() {
         // Ten won, then ten lost: 10 of 10, then one fewer with each.
         let outcomes = [[1; 10], [0; 10]].concat();
         let rolling = RollingWinRate::along(&decided(&outcomes, Some(0.5))).unwrap();
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn few_trades_have_no_curve_and_many_have_a_window_of_a_hundred() {
+    fn limits_window_and_omits_curve_of_few_trades() {
         assert_eq!(RollingWinRate::along(&decided(&[1; 19], None)), None);
         for (trades, window) in [(20, 10), (200, 50), (400, 100), (1_000, 100)] {
             let rolling = RollingWinRate::along(&decided(&vec![1; trades], None)).unwrap();
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fall_lasts_until_the_balance_is_back() {
+    fn drawdown_ends_when_the_balance_recovers() {
         // 100, 110, 90, 95, 110, 105, 60: two falls, one of 20 that ended and one of 50 that did not.
         let falls = falls_of(profits(&[10, -20, 5, 15, -5, -45]), Money::from_minor(100));
         let times = |fall: &Drawdown| (fall.amount.minor(), fall.peak_at, fall.trough_at, fall.recovered_at);
@@ -215,7 +215,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_worst_is_the_max_drawdown(units in proptest::collection::vec(-60_i64..60, 0..200)) {
+        fn worst_drawdown_is_the_max_drawdown(units in proptest::collection::vec(-60_i64..60, 0..200)) {
             let start = Money::from_minor(1_000);
             let mut fold = DrawdownFold::new(start);
             for (at, profit) in profits(&units) {
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_at_an_edge_begins_a_bin() {
+    fn value_at_an_edge_belongs_to_the_upper_bin() {
         let bins = histogram(&[-100.0, -100.0, 0.0, 85.0], Bins::AroundZero);
         let (first, last) = (bins[0], bins[bins.len() - 1]);
         assert_eq!((first.from, first.to, first.count), (-105.0, -95.0, 2));
@@ -241,10 +241,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_value_is_counted_where_it_lies(values in proptest::collection::vec(-1e4_f64..1e4, 1..300)) {
+        fn counts_every_value_in_its_bin(values in proptest::collection::vec(-1e4_f64..1e4, 1..300)) {
             for bins in [Bins::AroundZero, Bins::BesideZero, Bins::Anywhere] {
                 let found = histogram(&values, bins);
-                prop_assert!(found.len() as f64 <= MOST_BINS + 2.0);
+                prop_assert!(found.len() as f64 <= MAX_BINS + 2.0);
                 for bin in &found {
                     let near = (bin.to - bin.from) * 1e-8;
                     let inside = |from: f64, to: f64| values.iter().filter(|value| **value >= from && **value < to).count() as u64;

@@ -64,7 +64,7 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// What needs more than trades is added by `count_variants` and then `conclude`.
+    /// Analyses the trades only; `count_variants` and then `conclude` add the rest.
     pub fn of(trades: &Trades<'_>, summary: &Summary) -> Self {
         let settled = settled_rows(trades.book);
         Self {
@@ -204,7 +204,7 @@ pub struct EquityPoint {
 }
 
 impl EquityPoint {
-    /// The start and the settled trades; of too many every n-th and the last.
+    /// Returns the start and the settled trades, thinned to every n-th and the last.
     pub(super) fn curve(
         settled: &[&IntentRow],
         balance: Money,
@@ -284,7 +284,7 @@ fn directed(row: &IntentRow) -> Option<DirectedTrade> {
     })
 }
 
-/// Returns the largest possible selection, by greedy choice of the earliest close.
+/// Selects as many non-overlapping trades as possible, greedily by earliest close.
 pub(super) fn apart<'a>(settled: impl IntoIterator<Item = &'a IntentRow>) -> Vec<&'a IntentRow> {
     let span = |row: &IntentRow| {
         let open = row.open_time.unwrap_or(row.approved.decision_time());

@@ -79,11 +79,11 @@ impl GatedBot {
         }
     }
 
-    pub(crate) fn words(&self) -> &'static str {
+    pub(crate) fn describe(&self) -> &'static str {
         match self.p_shuffled {
-            None => "it never opened",
-            Some(p) if p <= 0.05 => "more than chance, if this was the only gate tried",
-            Some(_) => "nothing beyond chance",
+            None => "never opened",
+            Some(p) if p <= 0.05 => "better than chance, if no other gate was tried",
+            Some(_) => "no better than chance",
         }
     }
 }
@@ -102,8 +102,7 @@ fn to_gated(named: &NamedTrade, day: Option<DayStart>) -> Option<GatedTrade> {
 
 impl fmt::Display for GateReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const HEADER: &str =
-            "bot|trades|real|return of all|of the real|gain|random gates, 95 %|p random|p shuffled|worth";
+        const HEADER: &str = "bot|signals|traded|mean return|mean of traded|gain|random gates, 95 %|p (random)|p (shuffled)|result";
         let range = |[low, high]: [f64; 2]| format!("{} to {}", percent(low), percent(high));
         let row = |bot: &GatedBot| {
             [
@@ -116,14 +115,14 @@ impl fmt::Display for GateReport {
                 bot.random_95.map_or("-".to_owned(), range),
                 p_value_text(bot.p_random),
                 p_value_text(bot.p_shuffled),
-                bot.words().to_owned(),
+                bot.describe().to_owned(),
             ]
         };
         write!(
             f,
-            "Gate: {}.\n\n{}\n\nReturns are of the stake. Random gates let as many trades be real, {} of them, seed {}. On trades that do not depend on \
-             each other no gate gains anything: it trades less, at the same return. The trades must be all: those of a bot that has a gate \
-             are what its gate left, so take its backtest without the gate.",
+            "Gate: {}.\n\n{}\n\nReturns are in percent of the stake. Random gates pass the same number of trades ({} draws, \
+             seed {}). On independent trades a gate gains nothing: it trades less at the same return. The file must hold \
+             all signals. If the bot has a gate, use a backtest without it.",
             self.gate,
             table_text(HEADER.split('|'), self.bots.iter().map(row)),
             self.draws,
@@ -155,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn each_bot_has_a_gate_of_its_own_and_open_trades_are_left_out() {
+    fn evaluates_gate_per_bot_without_open_trades() {
         use Outcome::{Draw, Lost, Won};
         let mut trades = Vec::new();
         for (place, outcome) in (0..).zip([Lost, Draw, Lost, Won]) {

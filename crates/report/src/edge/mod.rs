@@ -65,15 +65,15 @@ impl fmt::Display for BreakEvenReport {
                 let needed = format!("{:.4} %", break_even * 100.0);
                 [payout, needed, format!("{:+.2}", coin_return * 100.0)]
             };
-            let header = ["payout", "break-even win rate", "a coin earns per 100 staked"];
+            let header = ["payout", "break-even win rate", "coin-toss profit per 100 staked"];
             parts.push(table_text(header, self.payouts.iter().map(row)));
         }
         if let Some(mixed) = self.mixed_break_even {
-            parts.push(format!("all stakes together break even at {:.4} %", mixed * 100.0));
+            parts.push(format!("break-even win rate of all stakes: {:.4} %", mixed * 100.0));
         }
         if let (Some(rate), Some(needed)) = (self.win_rate, self.payout_needed) {
             let needed = break_even_payout_words(needed * 100.0);
-            parts.push(format!("break-even payout of a win rate of {}: {needed}", percent(rate)));
+            parts.push(format!("break-even payout at a win rate of {}: {needed}", percent(rate)));
         }
         f.write_str(&parts.join("\n\n"))
     }

@@ -107,10 +107,10 @@ impl RuinRate {
 
     pub fn words(&self) -> &'static str {
         match self.name {
-            "coin" => "a coin",
+            "coin" => "coin toss",
             "break_even" => "break-even",
             "lower_bound" => "lower bound",
-            _ => "as given",
+            _ => "given",
         }
     }
 }
@@ -119,14 +119,14 @@ fn stake_words(plan: &StakePlan, levels: &[u64], scale: MoneyScale) -> String {
     let money = |units: u64| scale.format(to_money(units));
     let ladder = || levels.iter().map(|stake| money(*stake)).collect::<Vec<_>>().join(", ");
     match *plan {
-        StakePlan::Flat { stake } => format!("{} every time", money(stake)),
+        StakePlan::Flat { stake } => format!("flat {}", money(stake)),
         StakePlan::Share { fraction, .. } => format!("{} % of the balance", fraction * 100.0),
         StakePlan::Kelly { fraction, believed_win_probability, .. } => {
             let believed = believed_win_probability * 100.0;
-            format!("{fraction:.2} of the Kelly stake for a win rate of {believed:.2} %")
+            format!("{fraction:.2} x Kelly at a win rate of {believed:.2} %")
         }
-        StakePlan::Martingale { .. } => format!("after losses {}", ladder()),
-        StakePlan::Soros { .. } => format!("after wins {}", ladder()),
+        StakePlan::Martingale { .. } => format!("ladder after losses: {}", ladder()),
+        StakePlan::Soros { .. } => format!("ladder after wins: {}", ladder()),
     }
 }
 
@@ -164,19 +164,19 @@ impl RuinSummary {
 impl fmt::Display for RuinSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (balance, decimals) = (self.balance, self.decimals);
-        write!(f, "Ruin with a balance of {balance:.decimals$} at payout {}", percent(self.payout))?;
+        write!(f, "Risk of ruin: balance {balance:.decimals$}, payout {}", percent(self.payout))?;
         for stake in &self.stakes {
             write!(f, "\n\n{}", figures_text(stake, self.limit, decimals))?;
         }
         let Some(together) = self.ladders else { return Ok(()) };
         let limit = percent(self.limit);
         let limit = match self.limit {
-            0.0 => "there is no limit".to_owned(),
-            most if together > most => format!("more than the limit of {limit}: no live run starts"),
+            0.0 => "no limit set".to_owned(),
+            most if together > most => format!("above the limit of {limit}, so no live run starts"),
             _ => format!("within the limit of {limit}"),
         };
-        let (together, worse) = (percent(together), "at the worse of break-even and lower bound");
-        write!(f, "\n\nAll ladders together, {worse}: {together}, {limit}.")
+        let (together, worse) = (percent(together), "at break-even or the lower bound, whichever is worse");
+        write!(f, "\n\nAll ladders together: {together} {worse} ({limit}).")
     }
 }
 
@@ -184,18 +184,18 @@ fn figures_text(figures: &RuinFigures, limit: f64, decimals: usize) -> String {
     let bot = figures.bot.as_ref().map(|bot| format!("bot \"{bot}\": ")).unwrap_or_default();
     let mut text = format!("{bot}{}", figures.stakes);
     if let Some(cost) = figures.ladder_cost {
-        let _ = write!(text, "; {cost:.decimals$} when every level loses");
+        let _ = write!(text, "; costs {cost:.decimals$} if every level loses");
     }
     if let Some([losses, all]) = figures.recovery_costs {
         let _ = write!(
             text,
-            "\n(to win back the losses at this payout so many levels cost {losses:.1} first stakes, with the profit {all:.1})"
+            "\n(this many levels that recover the losses cost {losses:.1} first stakes, with the profit {all:.1})"
         );
     }
     let within = format!("ruin within {} trades", figures.horizon_trades);
     let enough = format!("balance for {}", percent(limit));
     let mut header =
-        vec!["at", "win rate", within.as_str(), "error", "mean trades to it", "half ruined after"];
+        vec!["case", "win rate", within.as_str(), "error", "mean trades to ruin", "50 % ruined after"];
     header.extend((limit > 0.0).then_some(enough.as_str()));
     let row = |rate: &RuinRate| {
         let needed = rate.required_balance.map(|needed| format!("{needed:.decimals$}"));

@@ -161,7 +161,8 @@ impl Sample {
     }
 
     fn ended_words(&self) -> Option<String> {
-        let trade = self.no_longer_held_since_trade.map(|trade| format!("trade {trade}"));
+        let trade = self.no_longer_held_since_trade;
+        let trade = trade.map(|trade| format!("trade {trade} (the file has no times)"));
         self.no_longer_held_since.map(utc).or(trade)
     }
 
@@ -173,7 +174,7 @@ impl Sample {
             return no_longer_held_words(&since);
         }
         self.verdict.map_or_else(
-            || "none: it takes trades in their order".to_owned(),
+            || "none: the order of the trades is unknown".to_owned(),
             |verdict| verdict_words(verdict, self.about_more_trades),
         )
     }
@@ -314,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn no_trades_have_no_figures() {
+    fn no_trades_yield_no_figures() {
         let none = IndependentFigures::of_counts(Counts::default(), 0.85).unwrap();
         assert_eq!((none.win_rate, none.p_value, none.wilson_95), (None, None, None));
         let none = IndependentFigures::of_trades(&[], EdgeTestPlan::default()).unwrap();
@@ -322,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn mixed_payouts_are_tested_each_against_its_own_break_even() {
+    fn tests_mixed_payouts_against_their_own_break_even() {
         let trades = [trade(0, Some(Outcome::Won), 60), trade(60, Some(Outcome::Won), 100)];
         let found = IndependentFigures::of_trades(&trades, EdgeTestPlan::default()).unwrap();
         // Both won by chance: 1 / 1.6 x 1 / 2.
@@ -333,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn trades_are_counted_by_their_end() {
+    fn counts_trades_by_outcome() {
         let ends =
             [Some(Outcome::Won), Some(Outcome::Lost), Some(Outcome::Draw), Some(Outcome::Cancelled), None];
         let trades: Vec<_> = (0..).zip(ends).map(|(place, end)| trade(place * 60, end, 80)).collect();

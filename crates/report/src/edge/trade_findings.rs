@@ -39,15 +39,15 @@ pub(super) fn sorted_by_result(outcomes: &[Outcome]) -> Option<Finding> {
     let different = different.into_iter().filter(|outcome| count(*outcome) > 0).count();
     let blocks = 1 + outcomes.windows(2).filter(|pair| pair[0] != pair[1]).count();
     let text = format!(
-        "The rows are sorted by result ({won} WON, {lost} LOST) and have no times. The verdict follows trades in their \
-         order: sort the rows by time, or add the columns decision_time and close_time."
+        "The rows are sorted by result ({won} WON, {lost} LOST) and have no times. The verdict depends on the order of \
+         the trades. Sort the rows by time, or add the columns decision_time and close_time."
     );
     (blocks == different).then(|| FindingKind::SortedByResult.serious(text))
 }
 
 pub(super) fn without_times(rows: usize) -> Option<Finding> {
-    let text = "The file has no columns decision_time and close_time. Rows count as trades one after the other, in the order \
-                of the file. Trades that overlap are not known.";
+    let text = "The file has no columns decision_time and close_time. Rows are taken as consecutive trades; overlaps are \
+                unknown.";
     (rows > 0).then(|| FindingKind::NoTimes.warning(text))
 }
 
@@ -55,8 +55,8 @@ pub(super) fn repeated_rows(repeated: &[RepeatedRow]) -> Option<Finding> {
     let RepeatedRow { line, of_line } = repeated.first()?;
     let rows = counted(repeated.len(), "row repeats an earlier one", "rows repeat earlier ones");
     Some(FindingKind::RepeatedRows.warning(format!(
-        "{rows} (line {line} is the same as line {of_line}). Each counts as a trade: remove them if the file was put \
-         together from overlapping exports."
+        "{rows} (line {line} is the same as line {of_line}). Each counts as a trade. Remove them if the file merges \
+         overlapping exports."
     )))
 }
 
@@ -132,7 +132,7 @@ mod tests {
     use Outcome::{Draw, Lost, Won};
 
     #[test]
-    fn rows_sorted_by_result_are_reported_and_rows_in_time_are_not() {
+    fn reports_rows_sorted_by_result_only() {
         let blocks = |blocks: &[(Outcome, usize)]| -> Vec<Outcome> {
             blocks.iter().flat_map(|(outcome, count)| vec![*outcome; *count]).collect()
         };

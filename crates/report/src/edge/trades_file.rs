@@ -21,7 +21,7 @@ pub struct TradesFile {
     /// If rows have times, the order does not depend on that of the rows.
     pub trades: Vec<NamedTrade>,
     pub has_times: bool,
-    /// Number of bots of the run; 0 if the file does not tell.
+    /// Number of bots of the run; 0 if unknown.
     pub bots: usize,
     pub caveats: Caveats,
     pub findings: Vec<Finding>,
@@ -60,7 +60,7 @@ fn read_facts(path: &Path) -> Result<Option<RunFacts>, ReportError> {
     match std::fs::read(path) {
         Ok(bytes) => serde_json::from_slice(&bytes)
             .map(Some)
-            .or_else(|error| unreadable(format!("{error}; it says what speaks against its run"))),
+            .or_else(|error| unreadable(format!("{error}; the file holds the caveats of the run"))),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => unreadable(error.to_string()),
     }
@@ -79,7 +79,7 @@ fn read(
     for record in reader.records() {
         records.push(record.map_err(|error| {
             let line = error.position().map(csv::Position::line);
-            (line, "the line has not the columns of the header".to_owned())
+            (line, "the number of cells differs from the header".to_owned())
         })?);
     }
     let mut symbols = Vec::new();
@@ -95,11 +95,11 @@ fn read(
     let (facts, missing) = match facts {
         Some(facts) if order.is_some() => (facts, None),
         Some(facts) => (facts, Some(OTHER_LINES)),
-        None => (RunFacts::default(), columns.are_of_a_run().then_some(NO_FACTS)),
+        None => (RunFacts::default(), columns.has_run_columns().then_some(NO_FACTS)),
     };
     if order.is_some() {
         for intent in &facts.not_opened {
-            trades.push(named(intent, &mut symbols).map_err(|problem| (None, problem))?);
+            trades.push(unopened_trade(intent, &mut symbols).map_err(|problem| (None, problem))?);
         }
     }
     let has_times = columns.times.is_some();
@@ -111,7 +111,7 @@ fn read(
     withheld.extend(missing.map(str::to_owned));
     let is_sorted = findings.iter().any(|finding| finding.kind == FindingKind::SortedByResult);
     withheld.extend(is_sorted.then(|| SORTED.to_owned()));
-    let is_foreign = !columns.are_of_a_run();
+    let is_foreign = !columns.has_run_columns();
     let payouts = trades.iter().filter_map(|named| named.trade.payout);
     withheld.extend(high_payout(payouts, "stated").filter(|_| is_foreign));
     let mut caveats = Caveats::recorded(withheld, labels, variants);
@@ -122,10 +122,12 @@ fn read(
     Ok(TradesFile { trades, has_times, bots: bots.len(), caveats, findings, notices })
 }
 
-const NO_FACTS: &str = "the file .run.json that was written beside these trades is not there, and so nothing is known of their run";
-const OTHER_LINES: &str = "the file .run.json beside these trades was written with other lines: what it says of a run may not be of these";
+const NO_FACTS: &str =
+    "the .run.json file of these trades is missing, so the caveats of their run are unknown";
+const OTHER_LINES: &str =
+    "the .run.json file belongs to other trades, so the caveats of this run are unknown";
 
-const SORTED: &str = "the rows are sorted by result, and their order in time is not known";
+const SORTED: &str = "the rows are sorted by result, so the order of the trades is unknown";
 
 fn findings(records: &[StringRecord], trades: &[NamedTrade], has_times: bool) -> Vec<Finding> {
     let found = if has_times {
@@ -150,9 +152,9 @@ fn repeats(records: &[StringRecord]) -> Vec<RepeatedRow> {
     repeated
 }
 
-fn named(intent: &NotOpened, symbols: &mut Vec<String>) -> Result<NamedTrade, String> {
+fn unopened_trade(intent: &NotOpened, symbols: &mut Vec<String>) -> Result<NamedTrade, String> {
     let NotOpened { bot, symbol, decided, order: [from, to] } = intent;
-    let symbol = symbol_of(&visible_cell(symbol), symbols)?;
+    let symbol = intern_symbol(&visible_cell(symbol), symbols)?;
     let sequence = Some(EventSequence::recorded([*from, 0, *to, 0], [None; 2]));
     let ended = (*to > 0).then_some((*decided, Outcome::Cancelled));
     let trade = JudgedTrade { symbol, decided: *decided, answered: None, payout: None, ended, sequence };
@@ -173,17 +175,17 @@ impl Columns {
         let find = |name: &str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
         let count = |name: &str| header.iter().filter(|column| column.eq_ignore_ascii_case(name)).count();
         if let Some(name) = READ_COLUMNS.split(',').find(|name| count(name) > 1) {
-            return Err(format!("there is more than one column \"{name}\""));
+            return Err(format!("duplicate column \"{name}\""));
         }
-        let result = find("result").ok_or("there is no column \"result\"")?;
+        let result = find("result").ok_or("missing column \"result\"")?;
         let payout_column = find("payout");
         if payout_column.is_none() && payout.is_none() {
-            return Err("there is no column \"payout\"; --payout names one for all trades".to_owned());
+            return Err("missing column \"payout\"; set one for all trades with --payout".to_owned());
         }
         let times = match (find("decision_time").or_else(|| find("open_time")), find("close_time")) {
             (Some(decided), Some(closed)) => Some((decided, closed)),
             (None, None) => None,
-            _ => return Err("of decision_time and close_time only one is there".to_owned()),
+            _ => return Err("decision_time and close_time need each other".to_owned()),
         };
         Ok(Self {
             result,
@@ -207,11 +209,11 @@ impl Columns {
             .filter_map(|place| header.get(place))
             .map(|name| format!("\"{}\"", visible(name)))
             .collect();
-        (!names.is_empty()).then(|| format!("columns not read: {}", names.join(", ")))
+        (!names.is_empty()).then(|| format!("ignored columns: {}", names.join(", ")))
     }
 
-    /// A file of a run has columns that no other program writes.
-    fn are_of_a_run(&self) -> bool {
+    /// Returns whether the columns are those of `backtest --trades`.
+    fn has_run_columns(&self) -> bool {
         self.answered_payout.is_some() || self.known.iter().any(Option::is_some)
     }
 
@@ -226,10 +228,10 @@ impl Columns {
         let field = |column: Option<usize>| column.and_then(|column| record.get(column)).unwrap_or_default();
         let filled = |column| Some(field(column)).filter(|text| !text.is_empty());
         let outcome = parse_outcome(field(Some(self.result)))?;
-        let parse = if self.are_of_a_run() { parse_payout } else { parse_foreign_payout };
+        let parse = if self.has_run_columns() { parse_payout } else { parse_foreign_payout };
         let payout = filled(self.payout).map(parse).transpose()?.or(usual);
         if payout.is_none() && matches!(outcome, Some(Outcome::Won | Outcome::Lost)) {
-            return Err("a trade that was won or lost has no payout".to_owned());
+            return Err("a won or lost trade has no payout".to_owned());
         }
         let (decided, closed) = match self.times {
             None => (Millis::new(2 * place), Some(Millis::new(2 * place + 1))),
@@ -240,12 +242,12 @@ impl Columns {
         };
         let ended = match (outcome, closed) {
             (Some(outcome), Some(closed)) if closed >= decided => Some((closed, outcome)),
-            (Some(_), Some(_)) => return Err("it closes before it was decided".to_owned()),
-            (Some(_), None) => return Err("it has a result and no close_time".to_owned()),
+            (Some(_), Some(_)) => return Err("close_time is before decision_time".to_owned()),
+            (Some(_), None) => return Err("a trade with a result has no close_time".to_owned()),
             (None, _) => None,
         };
-        let symbol = symbol_of(field(self.symbol), symbols)?;
-        // A file that does not say when a payout was answered has it at the decision.
+        let symbol = intern_symbol(field(self.symbol), symbols)?;
+        // Without the time of the venue's answer, the payout is taken as known at the decision.
         let answered = match self.known[0] {
             column @ Some(_) => filled(column).map(parse_time).transpose()?,
             None => Some(decided),
@@ -253,37 +255,37 @@ impl Columns {
         let answered_payout = filled(self.answered_payout).map(parse_payout).transpose()?;
         let payouts = [answered_payout, payout];
         let sequence = order.map(|order| EventSequence::recorded(order.numbers(), payouts));
-        // What turned out to be no trade at first counts as none, whatever became of it.
+        // An intent first recorded as not opened stays so, even if a trade was found later.
         let ended = match sequence.map(EventSequence::numbers) {
             Some([_, _, left_out, _]) if left_out > 0 => Some((decided, Outcome::Cancelled)),
             _ => ended,
         };
         let trade = JudgedTrade { symbol, decided, answered, payout, ended, sequence };
-        let money = money(field(self.stake), field(self.profit));
-        Ok(NamedTrade { bot: name_of(field(self.bot), names), trade, money })
+        let money = parse_money(field(self.stake), field(self.profit));
+        Ok(NamedTrade { bot: bot_name(field(self.bot), names), trade, money })
     }
 }
 
 const READ_COLUMNS: &str = "result,payout,decision_time,close_time,symbol,bot,payout_known,result_known,answered_payout,\
                             open_time";
 
-fn money(stake: &str, profit: &str) -> Option<TradeMoney> {
+fn parse_money(stake: &str, profit: &str) -> Option<TradeMoney> {
     let (stake, profit) = (parse_amount(stake)?, parse_amount(profit)?);
     let decimals = stake.scale().max(profit.scale());
     Some(TradeMoney { stake: to_f64(stake), profit: to_f64(profit), decimals })
 }
 
-fn name_of(cell: &str, names: &[String]) -> String {
+fn bot_name(cell: &str, names: &[String]) -> String {
     let known = names.iter().find(|name| visible_cell(name).trim() == cell);
     known.cloned().unwrap_or_else(|| text_of_cell(cell).to_owned())
 }
 
-fn symbol_of(name: &str, symbols: &mut Vec<String>) -> Result<SymbolId, String> {
+fn intern_symbol(name: &str, symbols: &mut Vec<String>) -> Result<SymbolId, String> {
     let place = symbols.iter().position(|known| known == name).unwrap_or_else(|| {
         symbols.push(name.to_owned());
         symbols.len() - 1
     });
-    SymbolId::new(place).ok_or_else(|| "there are more than 65,535 symbols".to_owned())
+    SymbolId::new(place).ok_or_else(|| "more than 65,535 symbols".to_owned())
 }
 
 /// Smallest number read as seconds since 1970: in September 2001.
@@ -350,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn trades_that_lie_alone_are_not_counted_and_those_of_a_run_are_known_by_any_of_its_columns() {
+    fn recognizes_run_files_by_any_of_their_columns() {
         let read = |text: &str| read_text(text, Some(85)).unwrap().caveats;
         let bare = read("result\nWON\n");
         assert_eq!((bare.labels, bare.withholding), (vec!["variants not counted"], vec![]));
@@ -362,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_without_times_are_trades_one_after_another() {
+    fn takes_rows_without_times_as_consecutive_trades() {
         let trades = read_text("result\nwon\nLost\n", Some(85)).unwrap().trades;
         let first_ended = trades[0].trade.ended.unwrap().0;
         assert!(first_ended < trades[1].trade.decided);
@@ -374,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_without_times_are_reported_and_sorted_ones_withhold_an_edge() {
+    fn reports_missing_times_and_withholds_edge_of_sorted_rows() {
         use FindingKind::{NoTimes, SortedByResult};
         let sorted = read_text(&format!("result\n{}{}", "WON\n".repeat(60), "LOST\n".repeat(40)), Some(85));
         let sorted = sorted.unwrap();
@@ -385,33 +387,33 @@ mod tests {
     }
 
     #[test]
-    fn repeated_rows_and_columns_that_are_not_read_are_named() {
+    fn names_repeated_rows_and_ignored_columns() {
         let text = "result,payout,decision_time,close_time,comment,stake\nWON,85,1000,61000,a,5\nLOST,85,61000,99000,b,5\n\
                     WON,85,1000,61000,a,5\n";
         let file = read_text(text, None).unwrap();
         assert_eq!(kinds(&file), [FindingKind::RepeatedRows]);
         assert!(file.findings[0].text.contains("line 4 is the same as line 2"), "{:?}", file.findings);
-        assert_eq!(file.notices, ["columns not read: \"comment\""]);
+        assert_eq!(file.notices, ["ignored columns: \"comment\""]);
         let of_a_run =
             "result,payout,decision_time,close_time,reason,answered_payout\nWON,185,1000,61000,x,185\n";
         assert_eq!(read_text(of_a_run, None).unwrap().notices, [""; 0]);
     }
 
     #[test]
-    fn what_is_no_trade_is_named_with_its_line() {
+    fn names_invalid_cell_with_its_line() {
         for (text, payout, expected) in [
-            ("payout\n85\n", None, (Some(1), "no column \"result\"")),
-            ("result\nWON\n", None, (Some(1), "no column \"payout\"")),
-            ("result,payout,close_time\n", None, (Some(1), "only one is there")),
+            ("payout\n85\n", None, (Some(1), "missing column \"result\"")),
+            ("result\nWON\n", None, (Some(1), "missing column \"payout\"")),
+            ("result,payout,close_time\n", None, (Some(1), "need each other")),
             ("result,payout\nWON,85\nWIN,85\n", None, (Some(3), "\"WIN\" is not a result")),
             ("result,payout\nWON,-1\n", None, (Some(2), "not a payout")),
             ("result,payout\nWON,x\n", None, (Some(2), "\"x\" is not a payout")),
             ("result,payout\nLOST,\n", None, (Some(2), "no payout")),
             ("result,payout\nWON,85\nWON,0.85\n", None, (Some(3), "did you mean 85?")),
-            ("result,payout,result\nWON,85,WON\n", None, (Some(1), "more than one column \"result\"")),
-            ("result,payout\nWON\n", None, (Some(2), "columns of the header")),
+            ("result,payout,result\nWON,85,WON\n", None, (Some(1), "duplicate column \"result\"")),
+            ("result,payout\nWON\n", None, (Some(2), "differs from the header")),
             ("result,decision_time,close_time\nWON,5,\n", Some(85), (Some(2), "no close_time")),
-            ("result,decision_time,close_time\nWON,5,4\n", Some(85), (Some(2), "closes before")),
+            ("result,decision_time,close_time\nWON,5,4\n", Some(85), (Some(2), "before decision_time")),
             ("result,decision_time,close_time\nWON,soon,4\n", Some(85), (Some(2), "\"soon\" is not a time")),
         ] {
             let (line, problem) = read_text(text, payout).unwrap_err();
@@ -420,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_odds_and_returns_are_refused_with_the_percent_they_mean() {
+    fn rejects_fractions_odds_and_returns_with_the_intended_percentage() {
         for (text, expected) in [
             ("0.85", Some("did you mean 85?")),
             ("1.85", Some("did you mean 85?")),
@@ -442,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_read_in_the_unit_of_their_size() {
+    fn infers_unit_of_times_from_their_size() {
         let expected = Millis::new(1_767_880_800_000);
         for text in ["1767880800", "1767880800000", "1767880800000000", "1767880800000000000"] {
             assert_eq!(parse_time(text), Ok(expected), "{text}");

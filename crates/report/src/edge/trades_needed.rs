@@ -124,14 +124,15 @@ impl EdgeRequirement {
 impl fmt::Display for TradesNeeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let power = self.power * 100.0;
-        let header = "points|edge|win rate|normal|exact|verdict, half of runs";
+        let header = "points|edge|win rate|normal|exact|verdict, 50 % of runs";
         let header = format!("{header}|verdict, {power:.0} % of runs|shown");
         write!(
             f,
-            "Trades to show an edge at payout {} (break-even {}), alpha {}, power {}\n\n{}\n\nnormal and exact: one look, at \
-             the end, independent trades. verdict: looked at after every trade, looking for {} of the stake; {} runs of at \
-             most {} trades, seed {}, one standard error. points: of the win rate above break-even; edge: what a trade returns on \
-             average then, of the stake.",
+            "Trades needed to show an edge at payout {} (break-even {}), alpha {}, power {}\n\n{}\n\n\
+             normal, exact: independent trades, tested once at the end.\n\
+             verdict: tested after every trade, for an edge of {} of the stake; {} runs of at most {} trades, seed {}, \
+             +- one standard error.\n\
+             points: win rate above break-even. edge: mean return of a trade, % of stake.",
             percent(self.payout),
             percent(self.break_even),
             percent(self.alpha),

@@ -2,8 +2,8 @@
 
 use super::{Counts, Sample};
 use crate::analysis::Finding;
-use crate::figure::{listed, percent};
-use crate::run::caveat_of;
+use crate::figure::{percent, prefixed_lines};
+use crate::run::caveat_text;
 use crate::shown::interval_words;
 use candlewick_records::{table, table_text, threshold_words};
 use candlewick_statistics::EdgeTestPlan;
@@ -46,12 +46,12 @@ impl VerdictReport {
             Some([name_of(sample), sample.intervals.edge_words()?, sample.intervals.win_rate_words()?])
         });
         let rows: Vec<[String; 3]> = known.collect();
-        let header = ["95 %, at any look and with overlap", "edge, % of stake", "win rate"];
+        let header = ["95 % interval, valid at any time", "edge, % of stake", "win rate"];
         if rows.is_empty() { String::new() } else { format!("\n\n{}", table_text(header, rows)) }
     }
 
     fn independent(&self) -> String {
-        let mut header = vec!["assumes independent trades, looked at once".to_owned()];
+        let mut header = vec!["fixed sample of independent trades".to_owned()];
         header.extend(self.samples().map(name_of));
         let mut lines = table(header);
         let mut add = |name: &str, figure: &dyn Fn(&Sample) -> Option<String>| {
@@ -62,15 +62,15 @@ impl VerdictReport {
         let range = |[low, high]: [f64; 2]| format!("{} to {}", percent(low), percent(high));
         add("win rate", &|sample| sample.independent.win_rate.map(percent));
         add("break-even", &|sample| sample.independent.break_even.map(percent));
-        add("95 % of it if looked at once, Wilson", &|sample| sample.independent.wilson_95.map(range));
-        add("95 % of it if looked at once, Clopper-Pearson", &|sample| {
+        add("win rate, 95 % interval (Wilson)", &|sample| sample.independent.wilson_95.map(range));
+        add("win rate, 95 % interval (Clopper-Pearson)", &|sample| {
             sample.independent.clopper_pearson_95.map(range)
         });
         add("p-value against break-even", &|sample| sample.independent.p_value.map(|p| format!("{p:.4}")));
         add("SPRT", &|sample| sample.independent.sprt.map(|answer| answer.replace('_', " ")));
-        add("mean return of the stake", &|sample| sample.independent.mean_return.map(percent));
-        add("clusters of trades", &|sample| sample.clusters.map(|clusters| clusters.to_string()));
-        add("variance by overlap", &|sample| sample.variance_inflation.map(|factor| format!("x{factor:.2}")));
+        add("mean return, % of stake", &|sample| sample.independent.mean_return.map(percent));
+        add("groups of overlapping trades", &|sample| sample.clusters.map(|clusters| clusters.to_string()));
+        add("variance inflation", &|sample| sample.variance_inflation.map(|factor| format!("x{factor:.2}")));
         lines.trim_fmt()
     }
 }
@@ -95,15 +95,15 @@ impl fmt::Display for VerdictReport {
         };
         let meaning = if self.all.verdict.is_some() {
             format!(
-                "Evidence begins at 1: what stands behind \"of\" shows an edge, or rules out one of {} of the stake or more. All bots and \
-                 their fresh starts share one alpha of {}.",
+                "Evidence starts at 1. At its threshold (after \"of\") it shows an edge, or rules out an edge of {} of the \
+                 stake or more. All bots and their restarts share an error rate of {}.",
                 percent(self.delta),
                 percent(self.alpha)
             )
         } else {
-            "The verdict follows trades in their order: give them with --trades or --journal.".to_owned()
+            "A verdict needs the order of the trades: pass --trades or --journal.".to_owned()
         };
-        let caveats: Vec<&str> = self.all.labels.iter().map(|label| caveat_of(label)).collect();
+        let caveats: Vec<&str> = self.all.labels.iter().map(|label| caveat_text(label)).collect();
         let caveats = caveats.join("; ");
         let caveats = if caveats.is_empty() { caveats } else { format!("\nCaveats: {caveats}.") };
         writeln!(f, "{}", table_text(header, self.samples().map(row)))?;
@@ -122,7 +122,7 @@ impl fmt::Display for VerdictReport {
             write!(f, "\n{words}.")?;
         }
         write!(f, "\n{}\n{}", Finding::text_of(&self.findings), self.independent())?;
-        f.write_str(&listed("\nnote: ", &self.notices))
+        f.write_str(&prefixed_lines("\nnote: ", &self.notices))
     }
 }
 

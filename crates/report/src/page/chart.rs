@@ -85,7 +85,7 @@ impl Charts {
         // Strings, numbers and lists of them are always JSON.
         self.specified.insert(name.to_owned(), serde_json::to_value(chart).unwrap_or_default());
         let keys = match chart.axis {
-            Axis::Time { .. } => " Arrow keys read values, with Shift they move; + and - zoom, 0 shows all.",
+            Axis::Time { .. } => " Arrow keys read values, with Shift they pan; + and - zoom, 0 resets.",
             Axis::Number { .. } => " Arrow keys read values.",
         };
         format!(

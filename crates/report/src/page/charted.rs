@@ -14,8 +14,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 
-const MOST_ROWS: i64 = 24;
+const MAX_ROWS: i64 = 24;
 const WORST: usize = 5;
+const NO_DRAWDOWN: &str = "No drawdown: the balance never fell below an earlier peak.";
 
 struct Balance {
     at: Millis,
@@ -30,19 +31,19 @@ pub(super) fn equity(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<Stri
     if has_settled {
         let _ = write!(text, "<p>{}</p>", deepest(page));
     } else {
-        text.push_str("<p class=\"none\">No trade has settled, so the balance is what it was.</p>");
+        text.push_str("<p class=\"none\">No trade has settled; the balance is unchanged.</p>");
     }
     let mut panes = if has_settled { panes(page, &balances, charts)? } else { Vec::new() };
     if has_candles {
         panes.push(pane("Price", 320, 0, vec![Layer::Prices]));
     }
     if panes.is_empty() {
-        return Ok(text + "<p class=\"none\">There are no candles.</p></section>");
+        return Ok(text + "<p class=\"none\">No candles.</p></section>");
     }
     if has_candles && !page.rows.is_empty() {
         text.push_str(
-            "<p class=\"note\">Drag to move, turn the wheel or pinch to zoom, double-click to see all. ▲ is a BUY, ▼ a SELL; \
-             filled won, hollow lost. From far away a bar is many candles, and trades are counted: won upwards, lost \
+            "<p class=\"note\">Drag to pan, scroll or pinch to zoom, double-click to reset. ▲ BUY, ▼ SELL; filled: won, \
+             hollow: lost. Zoomed out, a bar joins several candles and trades are counted per bar: won upwards, lost \
              downwards.</p>",
         );
     }
@@ -78,7 +79,7 @@ fn panes(page: &RunPage<'_>, balances: &[Balance], charts: &mut Charts) -> io::R
     let start = Layer::Level { name: "start".to_owned(), value: scale.to_f64(page.trades.balance) };
     Ok(vec![
         pane("Balance", 190, decimals, vec![start, stepped("balance", ACCENT, 1, false)]),
-        pane("Below its peak", 90, decimals, vec![stepped("drawdown", BAD, 2, true)]),
+        pane("Drawdown", 90, decimals, vec![stepped("drawdown", BAD, 2, true)]),
     ])
 }
 
@@ -90,7 +91,7 @@ pub(super) fn worst(page: &RunPage<'_>) -> String {
     let head = "<section id=\"drawdowns\"><h2>Worst drawdowns</h2>";
     let falls = worst_drawdowns(&page.trades, WORST);
     if falls.is_empty() {
-        return format!("{head}<p class=\"none\">The balance was never below an earlier peak.</p></section>");
+        return format!("{head}<p class=\"none\">{NO_DRAWDOWN}</p></section>");
     }
     let decimals = page.trades.scale.decimals() as usize;
     let row = |(number, fall): (usize, &DrawdownFigures)| {
@@ -105,10 +106,10 @@ pub(super) fn worst(page: &RunPage<'_>) -> String {
             or_dash(fall.recovery_ms, span),
         ]
     };
-    let header = "no.|amount|% of peak|peak, UTC|bottom, UTC|back at peak, UTC|fell for|rose for";
+    let header = "no.|amount|% of peak|peak, UTC|trough, UTC|recovered, UTC|duration|recovery";
     let table = DataTable::new(header.split('|'), (1..).zip(&falls).map(row).collect());
     format!(
-        "{head}<p>The largest falls of the balance by amount, each until it was back.</p>{}</section>",
+        "{head}<p>The largest drawdowns by amount. Duration is from peak to trough.</p>{}</section>",
         table.to_markup()
     )
 }
@@ -135,7 +136,7 @@ fn equity_table(page: &RunPage<'_>, balances: &[Balance]) -> DataTable {
     let decimals = scale.decimals() as usize;
     let day = |at: Millis| at.get().div_euclid(Millis::DAY.get());
     let (first, last) = (day(page.trades.span.start), balances.last().map_or(0, |one| day(one.at)));
-    let length = (last - first).div_euclid(MOST_ROWS) + 1;
+    let length = (last - first).div_euclid(MAX_ROWS) + 1;
     let settled = &balances[1.min(balances.len())..balances.len().saturating_sub(1).max(1)];
     let mut rows = Vec::new();
     let mut before = &balances[0];
@@ -155,44 +156,44 @@ fn equity_table(page: &RunPage<'_>, balances: &[Balance]) -> DataTable {
         before = at_end;
     }
     let from = if length == 1 { "day, UTC".to_owned() } else { format!("{length} days from, UTC") };
-    DataTable::new([from.as_str(), "trades", "profit", "balance", "below peak"], rows)
+    DataTable::new([from.as_str(), "trades", "profit", "balance", "drawdown"], rows)
 }
 
 fn deepest(page: &RunPage<'_>) -> String {
     let metrics = &page.analysis.metrics;
     let Some(by_amount) = &metrics.drawdown else {
-        return "The balance was never below an earlier peak.".to_owned();
+        return NO_DRAWDOWN.to_owned();
     };
     let decimals = page.trades.scale.decimals() as usize;
     let words = |found: &DrawdownFigures| {
         format!(
-            "{:.decimals$}, {:.2} % of the peak of {} UTC. It took {} to the bottom, and {}.",
+            "{:.decimals$}, {:.2} % of the peak on {} UTC. It took {} to the trough; {}.",
             found.amount,
             found.percent,
             minute(found.peak_at),
             or_dash(found.fall_ms, span),
             found.recovery_ms.map_or_else(
-                || "the balance was not back at that peak by the end".to_owned(),
-                |length| format!("{} back to that peak", span(length))
+                || "the balance did not recover by the end".to_owned(),
+                |length| format!("the recovery took {}", span(length))
             )
         )
     };
-    let mut text = format!("The max. drawdown was {}", words(by_amount));
+    let mut text = format!("The max drawdown was {}", words(by_amount));
     if let Some(by_percent) = metrics.drawdown_by_percent.as_ref().filter(|found| *found != by_amount) {
-        let _ = write!(text, " The max. drawdown in percent of its peak was {}", words(by_percent));
+        let _ = write!(text, " In percent of the peak, it was {}", words(by_percent));
     }
     text
 }
 
 /// Rates are packed in 1/1000 of a percent.
 const PARTS: f64 = 1_000.0;
-const MOST_ROLLING_ROWS: usize = 16;
+const MAX_ROLLING_ROWS: usize = 16;
 
 pub(super) fn win_rate(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<String> {
     let head = "<section id=\"win-rate\"><h2>Rolling win rate</h2>";
     let Some(rolling) = RollingWinRate::of(&settled_rows(page.trades.book)) else {
         return Ok(format!(
-            "{head}<p class=\"none\">Fewer than 20 trades were decided: too few for a rolling win rate.</p></section>"
+            "{head}<p class=\"none\">Fewer than 20 trades won or lost: too few for a rolling win rate.</p></section>"
         ));
     };
     let window = rolling.window;
@@ -210,7 +211,7 @@ pub(super) fn win_rate(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<St
             |side: f64| needed.iter().map(|rate| whole(rate + side * rolling.chance(*rate))).collect();
         let exact = needed.iter().map(|rate| whole(*rate)).collect();
         columns.extend([(exact, PARTS), (beside(-1.0), PARTS), (beside(1.0), PARTS)]);
-        let name = "within chance of break-even (95 %)".to_owned();
+        let name = "95 % range at break-even".to_owned();
         layers.push(Layer::Band { name, x: column(0), low: column(3), high: column(4) });
         let line = Line::new("break-even", QUIET, column(0), column(2));
         layers.push(Layer::Line(Line { is_dashed: true, ..line }));
@@ -223,10 +224,10 @@ pub(super) fn win_rate(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<St
     let axis = Axis::Time { from: span.start.get(), to: span.end.get() };
     let words = match &needed {
         Some(_) => {
-            "The band is where 95 of 100 such windows lie by chance if trades win exactly as often as break-even asks and are \
-             independent; a curve that leaves it now and then shows nothing yet."
+            "The band holds 95 % of such windows if independent trades win exactly at the break-even rate. Leaving it now and \
+             then is no evidence."
         }
-        None => "The payout of some trades is unknown, and with it what it takes to break even.",
+        None => "The payout of some trades is unknown, and so is the break-even rate.",
     };
     let label = format!("Win rate of the last {window} decided trades over time, with the break-even rate");
     Ok(format!(
@@ -237,7 +238,7 @@ pub(super) fn win_rate(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<St
 }
 
 fn rolling_table(rolling: &RollingWinRate) -> DataTable {
-    let step = rolling.points.len().div_ceil(MOST_ROLLING_ROWS).max(1);
+    let step = rolling.points.len().div_ceil(MAX_ROLLING_ROWS).max(1);
     let last = rolling.points.len().saturating_sub(1) % step;
     let chosen = rolling.points.iter().skip(last).step_by(step);
     let row = |point: &RollingPoint| {
@@ -261,12 +262,12 @@ pub(super) fn returns(page: &RunPage<'_>, charts: &mut Charts) -> String {
     }
     let profits: Vec<f64> = days.values().map(|profit| page.trades.scale.to_f64(*profit)).collect();
     text.push_str(
-        "<p>How often a trade and a day ended where. The dotted line is the mean.</p><div class=\"tables\">",
+        "<p>Distribution of results per trade and per day. The dotted line is the mean.</p><div class=\"tables\">",
     );
     let mean = page.analysis.metrics.expectancy.as_ref().map(|found| found.return_per_unit * 100.0);
-    let trades = Shown {
+    let trades = HistogramSpec {
         name: "returns-of-trades",
-        heading: "Of a trade",
+        heading: "Per trade",
         title: "Trades",
         across: "return, % of stake",
         counted: "trades",
@@ -275,9 +276,9 @@ pub(super) fn returns(page: &RunPage<'_>, charts: &mut Charts) -> String {
     text.push_str(&trades.figure(&histogram(&returns, Bins::AroundZero), mean, charts));
     if profits.len() > 1 {
         let mean = profits.iter().sum::<f64>() / profits.len() as f64;
-        let days = Shown {
+        let days = HistogramSpec {
             name: "returns-of-days",
-            heading: "Of a day with trades, UTC",
+            heading: "Per trading day, UTC",
             title: "Days",
             across: "profit",
             counted: "days",
@@ -286,14 +287,14 @@ pub(super) fn returns(page: &RunPage<'_>, charts: &mut Charts) -> String {
         text.push_str(&days.figure(&histogram(&profits, Bins::BesideZero), Some(mean), charts));
     } else {
         text.push_str(
-            "<figure><h3>Of a day</h3><p class=\"none\">All trades settled on one day.</p></figure>",
+            "<figure><h3>Per day</h3><p class=\"none\">All trades settled on one day.</p></figure>",
         );
     }
     text.push_str("</div></section>");
     text
 }
 
-struct Shown {
+struct HistogramSpec {
     name: &'static str,
     heading: &'static str,
     title: &'static str,
@@ -302,12 +303,12 @@ struct Shown {
     decimals: usize,
 }
 
-impl Shown {
+impl HistogramSpec {
     fn figure(&self, bins: &[Bin], mean: Option<f64>, charts: &mut Charts) -> String {
         let Self { name, heading, title, across, counted, decimals } = self;
         let mut text = format!("<figure><h3>{heading}</h3>");
         let Some(last) = bins.last() else {
-            return text + "<p class=\"none\">Nothing is known of it.</p></figure>";
+            return text + "<p class=\"none\">No data.</p></figure>";
         };
         let edges = bins.iter().map(|bin| bin.from).chain([last.to]).collect();
         let counts = bins.iter().map(|bin| bin.count).collect();
@@ -336,10 +337,10 @@ pub(super) fn sensitivity(page: &RunPage<'_>, charts: &mut Charts) -> String {
         let _ = write!(text, "<p class=\"none\">{}</p></section>", escaped(page.without_sensitivity));
         return text;
     };
-    text.push_str("<p>The same run on other settings of the venue, one changed at a time; ");
+    text.push_str("<p>The same run with other venue settings, one changed at a time; ");
     let _ = match sensitivity.break_even_payout_percent {
         Some(payout) => write!(text, "break-even payout: {}.</p>", break_even_payout_words(payout)),
-        None => write!(text, "at no payout between 60 and 92 % does it break even.</p>"),
+        None => write!(text, "break-even payout: none between 60 and 92 %.</p>"),
     };
     text.push_str("<div class=\"tables\">");
     for curve in &sensitivity.curves {
@@ -349,7 +350,7 @@ pub(super) fn sensitivity(page: &RunPage<'_>, charts: &mut Charts) -> String {
             text.push_str(&charts.add(name, &format!("Expectancy by {heading}"), &curve_chart(curve, unit)));
         }
         let rows = curve.points.iter().map(|point| point_row(point, page)).collect();
-        let header = [heading, "trades", "win rate", "break-even", "per stake", "pnl"];
+        let header = [heading, "trades", "win rate", "break-even", "expectancy", "pnl"];
         let _ = write!(text, "{}</figure>", DataTable::new(header, rows).to_markup());
     }
     text.push_str("</div></section>");
@@ -385,7 +386,7 @@ fn curve_chart(curve: &Curve, unit: &str) -> Chart {
     let layers = vec![
         Layer::Level { name: "break-even".to_owned(), value: 0.0 },
         Layer::Line(Line::new("", ACCENT, Column::Plain(x.clone()), Column::Plain(y.clone()))),
-        Layer::Points { name: "expectancy (this run is large)".to_owned(), x, y, own },
+        Layer::Points { name: "expectancy (large dot: this run)".to_owned(), x, y, own },
     ];
     let title = "Expectancy, % of stake".to_owned();
     let pane = Pane { title, height: 190, decimals: 2, unit: " %", layers };

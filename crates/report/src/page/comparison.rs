@@ -27,7 +27,7 @@ pub fn write_comparison_page(page: &ComparisonPage, writer: impl Write) -> io::R
         sections.push(format!("<section><h2>{heading}</h2><p>{}</p>{table}</section>", escaped(summary)));
     }
     let document = Document {
-        title: &format!("{first} beside {second}"),
+        title: &format!("{first} vs {second}"),
         subtitle: format!("A is {first}, B is {second}"),
         links: &[("verdict", "Verdicts"), ("equity", "Balances")],
         sections: &sections,
@@ -126,7 +126,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_others_wrote_is_text_and_every_table_has_its_link() {
+    fn escapes_foreign_text_and_links_every_table() {
         let row = |cells: [&str; 2]| cells.map(str::to_owned).to_vec();
         let table = DataTable { header: row(["step", "found"]), rows: vec![row(["<b>candles", "1 & 2"])] };
         let page = TunePage {
@@ -136,7 +136,7 @@ mod tests {
             headline: "No edge",
             words: "a < b".to_owned(),
             next: vec!["<script>".to_owned()],
-            tables: vec![("steps", "What each step found", table)],
+            tables: vec![("steps", "Results by step", table)],
             notes: vec!["x > y".to_owned()],
             document: json!({}),
         };

@@ -58,7 +58,7 @@ impl Document<'_> {
         }
         write!(
             writer,
-            "</nav><noscript><p class=\"none\">The charts and the list of trades need JavaScript; all else stands here without it.</p></noscript>\
+            "</nav><noscript><p class=\"none\">The charts and the list of trades need JavaScript; the rest works without it.</p></noscript>\
              <main>"
         )?;
         for section in self.sections {
@@ -84,9 +84,9 @@ fn hash_of(text: &str) -> String {
 }
 
 /// Maximum number of columns side by side on a phone. Wider rows are stacked.
-const MOST_BESIDE: usize = 4;
+const MAX_ON_PHONE: usize = 4;
 /// Maximum number of columns side by side on a tablet.
-const MOST_ON_TABLET: usize = 7;
+const MAX_ON_TABLET: usize = 7;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DataTable {
@@ -112,8 +112,8 @@ impl DataTable {
         let mut text = format!(
             "<div class=\"wide\"><table{}><thead><tr>",
             match self.header.len() {
-                columns if columns <= MOST_BESIDE => "",
-                columns if columns <= MOST_ON_TABLET => " class=\"stacks\"",
+                columns if columns <= MAX_ON_PHONE => "",
+                columns if columns <= MAX_ON_TABLET => " class=\"stacks\"",
                 _ => " class=\"stacks long\"",
             }
         );
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn script_and_style_are_small_cannot_end_their_elements_and_make_no_markup_of_text() {
+    fn script_and_style_are_small_and_safe_to_embed() {
         assert!(!SCRIPT.contains("</") && !SCRIPT.contains("<!--") && !STYLE.contains("</"));
         assert!(SCRIPT.len() < 250_000 && STYLE.len() < 50_000, "{} and {} bytes", SCRIPT.len(), STYLE.len());
         let ways = "innerHTML outerHTML insertAdjacentHTML document.write eval( Function( DOMParser";
@@ -160,13 +160,13 @@ mod tests {
     }
 
     #[test]
-    fn a_script_is_named_by_its_hash() {
+    fn policy_names_script_by_its_hash() {
         // From `printf 'alert(1)' | openssl dgst -sha256 -binary | base64`.
         assert_eq!(hash_of("alert(1)"), "sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI=");
     }
 
     #[test]
-    fn a_column_of_numbers_stands_at_the_right_with_what_stands_for_one() {
+    fn aligns_columns_of_numbers_with_their_placeholders() {
         let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
         let rows = vec![row(["1", "+2.5", "not yet"]), row(["2", "–", "a"]), row(["3", "-4", "5"])];
         let table = DataTable { header: row(["no.", "amount", "back"]), rows }.to_markup();

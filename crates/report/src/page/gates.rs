@@ -14,8 +14,8 @@ pub(super) fn section(page: &RunPage<'_>, charts: &mut Charts) -> String {
         return String::new();
     }
     let mut text = String::from(
-        "<section id=\"gates\"><h2>What the gate was worth</h2><p>Every signal, followed by the candles to its end, those too that a \
-         limit refused. On trades that do not depend on each other no gate gains anything: it trades less, at the same return.</p>",
+        "<section id=\"gates\"><h2>Effect of the gate</h2><p>All signals, including those that a limit rejected, are followed to \
+         their result. On independent trades a gate gains nothing: it trades less at the same return.</p>",
     );
     for (number, gate) in page.gates.iter().enumerate() {
         text.push_str(&gate.figure(number, charts));
@@ -30,7 +30,7 @@ impl GateLine {
         let _ = write!(
             text,
             "<p><b>{}.</b> {}</p>{}",
-            capitalised(self.worth.words()),
+            capitalised(self.worth.describe()),
             self.chance(),
             self.table().to_markup()
         );
@@ -48,9 +48,9 @@ impl GateLine {
         let gains = random_95.map(|ends| ends.map(|end| end - mean_of_all));
         let [of_random, gains] = [*random_95, gains].map(|ends| or_dash(ends, range));
         let rows = [
-            ["every signal", &trades, &signed_percent(*mean_of_all), "–"],
-            ["what the gate let pass", &real, &of_real, &gain],
-            ["as many at random, 95 of 100 draws", &real, &of_random, &gains],
+            ["all signals", &trades, &signed_percent(*mean_of_all), "–"],
+            ["passed by the gate", &real, &of_real, &gain],
+            ["as many at random (95 %)", &real, &of_random, &gains],
         ];
         let rows = rows.map(|row| row.map(str::to_owned).to_vec()).to_vec();
         DataTable::new(["traded", "signals", "return, % of stake", "gain"], rows)
@@ -64,9 +64,9 @@ impl GateLine {
             return format!("A win returns {payout:.0} %.");
         };
         format!(
-            "It let {share} of the signals pass; a win returns {payout:.0} %. The same gate does as well or better on the same results \
-             in random order with probability {p_shuffled:.4}: the one to believe. As many signals picked at random do with \
-             probability {p_random:.4} ({} draws each, seed {}). Who tries many gates finds a good one by luck.",
+            "It passed {share} of the signals; a win returns {payout:.0} %. On the same results in shuffled order, the gate does at \
+             least as well with probability {p_shuffled:.4}; rely on this figure. As many signals picked at random do so with \
+             probability {p_random:.4} ({} draws each, seed {}). The best of many gates is partly luck.",
             self.draws, self.seed
         )
     }
@@ -83,9 +83,9 @@ impl GateLine {
             Layer::Upright { name: format!("this gate {at:+.2}"), at },
         ];
         let pane = Pane { title: "Random gates".to_owned(), height: 210, decimals: 0, unit: "", layers };
-        let axis = Axis::Number { title: "return of what was let pass, % of stake".to_owned() };
+        let axis = Axis::Number { title: "return of passed signals, % of stake".to_owned() };
         let label = format!(
-            "Histogram: random gates that let as many signals pass, by their return; this gate returned {at:+.2} %"
+            "Histogram: random gates that pass as many signals, by return; this gate returned {at:+.2} %"
         );
         let chart = charts.add(&format!("gate-{number}"), &label, &Chart { axis, panes: vec![pane] });
         let row = |bin: &Bin| vec![format!("{:+.2} to {:+.2}", bin.from, bin.to), bin.count.to_string()];

@@ -68,8 +68,8 @@ const LINKS: [(&str, &str); 13] = [
 fn links_of(page: &RunPage<'_>) -> Vec<(&'static str, &'static str)> {
     let mut links = LINKS.to_vec();
     if !page.gates.is_empty() {
-        let behind = LINKS.iter().position(|(id, _)| *id == "baselines").map_or(LINKS.len(), |at| at + 1);
-        links.insert(behind, ("gates", "Gate"));
+        let after = LINKS.iter().position(|(id, _)| *id == "baselines").map_or(LINKS.len(), |at| at + 1);
+        links.insert(after, ("gates", "Gate"));
     }
     links
 }

@@ -17,16 +17,16 @@ use std::io::{self, Read, Write};
 
 const MAX_DECIMALS: u32 = 10;
 /// Relative tolerance for a scaled price to count as a whole number.
-const NEAR: f64 = 4e-15;
+const TOLERANCE: f64 = 4e-15;
 /// Largest whole number that a script adds without loss.
-const MOST: f64 = 9e15;
+const MAX_WHOLE: f64 = 9e15;
 
 #[derive(Default)]
 pub(super) struct Numbers(Vec<u8>);
 
 impl Numbers {
     pub(super) fn add(&mut self, number: i64) {
-        // Signs alternate, so that what is near 0 is small: 0, -1, 1, -2, 2.
+        // Zigzag encoding: 0, -1, 1, -2, 2.
         let mut rest = ((number << 1) ^ (number >> 63)).cast_unsigned();
         while rest > 127 {
             self.0.push((rest & 127) as u8 | 128);
@@ -55,10 +55,10 @@ pub(super) fn unpacked(letters: &str) -> Option<Vec<u8>> {
 fn decimals_of(candles: &Level) -> u32 {
     let prices = || candles.bars.iter().flat_map(|bar| [bar.open, bar.high, bar.low, bar.close]);
     let highest = prices().fold(0.0, f64::max);
-    let fits = |decimals: &u32| highest * 10_f64.powi(decimals.cast_signed()) < MOST;
+    let fits = |decimals: &u32| highest * 10_f64.powi(decimals.cast_signed()) < MAX_WHOLE;
     let is_exact = |decimals: &u32| {
         let power = 10_f64.powi(decimals.cast_signed());
-        prices().all(|price| (price * power - (price * power).round()).abs() <= price * power * NEAR)
+        prices().all(|price| (price * power - (price * power).round()).abs() <= price * power * TOLERANCE)
     };
     let possible = || (0..=MAX_DECIMALS).take_while(fits);
     possible().find(is_exact).or_else(|| possible().last()).unwrap_or_default()
@@ -91,8 +91,8 @@ fn numbers_of(level: &Level, decimals: u32) -> Numbers {
     numbers
 }
 
-const JOINED: i64 = 4;
-const FEW: usize = 300;
+const BARS_PER_STEP: i64 = 4;
+const MAX_TOP_BARS: usize = 300;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bar {
@@ -121,7 +121,7 @@ impl Level {
             close: candle.close(),
         };
         let mut levels = vec![Self { length_ms, bars: candles.iter().map(bar).collect() }];
-        while let Some(last) = levels.last().filter(|last| last.bars.len() > FEW) {
+        while let Some(last) = levels.last().filter(|last| last.bars.len() > MAX_TOP_BARS) {
             let next = last.joined();
             levels.push(next);
         }
@@ -131,7 +131,7 @@ impl Level {
     fn joined(&self) -> Self {
         let mut bars: Vec<Bar> = Vec::with_capacity(self.bars.len() / 3);
         for bar in &self.bars {
-            let place = bar.place.div_euclid(JOINED);
+            let place = bar.place.div_euclid(BARS_PER_STEP);
             match bars.last_mut().filter(|last| last.place == place) {
                 Some(last) => {
                     last.high = last.high.max(bar.high);
@@ -141,7 +141,7 @@ impl Level {
                 None => bars.push(Bar { place, ..*bar }),
             }
         }
-        Self { length_ms: self.length_ms * JOINED, bars }
+        Self { length_ms: self.length_ms * BARS_PER_STEP, bars }
     }
 }
 
@@ -188,7 +188,7 @@ impl Packed {
     }
 }
 
-/// One array per column. Decision times are since the one before, opens since it, closes since the open.
+/// One array per column. Decision times are deltas, opens count from the decision, closes from the open.
 pub(super) fn columns_of(rows: &[&IntentRow], trades: &Trades<'_>) -> Value {
     let scale = trades.scale;
     let column =
@@ -250,14 +250,14 @@ mod tests {
     }
 
     #[test]
-    fn a_million_candles_take_less_than_eight_bytes_each() {
+    fn candles_take_less_than_eight_bytes_each() {
         let level = walk(50_000);
         let letters = numbers_of(&level, decimals_of(&level)).to_letters().unwrap();
         assert!(letters.len() < 50_000 * 8, "{}", letters.len());
     }
 
     #[test]
-    fn prices_have_the_decimals_that_they_need() {
+    fn finds_decimals_of_prices() {
         for (price, expected) in [
             (46_319.0, 0),
             (1.57597, 5),
@@ -289,9 +289,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn every_bar_shows_first_last_highest_and_lowest_of_its_candles(candles in candles()) {
+        fn every_bar_joins_its_candles(candles in candles()) {
             let levels = Level::all_of(&candles, Interval::MINUTE);
-            prop_assert!(levels[levels.len() - 1].bars.len() <= FEW);
+            prop_assert!(levels[levels.len() - 1].bars.len() <= MAX_TOP_BARS);
             for level in &levels {
                 let mut rest = &candles[..];
                 for bar in &level.bars {

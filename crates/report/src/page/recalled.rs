@@ -39,7 +39,7 @@ impl RecalledRun {
     pub fn of(page: &RunPage<'_>) -> Self {
         let bots: Vec<Value> = page.trades.bots.iter().map(|bot| json!({ "name": bot.name })).collect();
         let columns = columns_of(&page.rows, &page.trades);
-        // Columns that were made a moment ago are whole.
+        // Fresh columns are complete.
         let trades = trades_of(&columns, &json!(bots)).unwrap_or_default();
         Self { document: page.document.clone(), settings: page.settings.clone(), trades }
     }
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_page_of_a_run_is_none() {
+    fn returns_none_for_other_pages() {
         for text in [
             "",
             "<html></html>",
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn trades_are_read_from_columns_and_broken_columns_are_none() {
+    fn reads_trades_from_columns_and_rejects_broken_ones() {
         let columns = json!({
             "bot": [0, 0], "buy": [1, 0], "amount": [10.0, 5.0], "decided": [1_000, 500], "opened": [3, null],
             "open": [1.5, null], "closed": [60, null], "close": [1.6, null], "result": ["WON", null], "pnl": [8.0, null]

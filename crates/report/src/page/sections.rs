@@ -36,22 +36,21 @@ pub(super) fn findings(page: &RunPage<'_>) -> String {
     text
 }
 
-/// Findings question the figures, and those of a rejected edge may well be sound.
+/// No findings confirm the figures, which is no praise of a rejected edge.
 fn without_findings(verdict: &str, is_withheld: bool) -> &'static str {
     match verdict {
         "edge_shown" => {
-            "Nothing was found that speaks against these figures. They are of trades that were made; whether the edge \
-             lasts, only later ones show."
+            "Nothing was found that speaks against these figures. Only later trades show whether the edge lasts."
         }
         "edge_no_longer_held" => {
-            "Nothing was found that makes these figures doubtful: they show an edge that is not supported any \
-             more: it ended, or was smaller all along."
+            "Nothing was found that makes these figures doubtful. They show an edge that later trades no longer \
+             support: it ended, or was smaller all along."
         }
         "edge_rejected" => {
-            "Nothing was found that makes these figures doubtful: they rule an edge out, as the verdict says."
+            "Nothing was found that makes these figures doubtful: they rule out an edge, as the verdict says."
         }
         _ if is_withheld => {
-            "Nothing was found that speaks against these figures, besides what the verdict is withheld for."
+            "Nothing was found that speaks against these figures, except the reasons for withholding the verdict."
         }
         _ => {
             "Nothing was found that speaks against these figures, but they do not yet decide whether there is an edge."
@@ -79,9 +78,9 @@ pub(super) fn results(page: &RunPage<'_>) -> String {
     }
     let _ = write!(
         text,
-        "<h2 id=\"tables\">Results by hour and the like</h2><p>Cells with fewer than {SMALL_CELL_TRADES} decided trades \
-         are faint and marked †: whatever they show, chance shows as easily. <i>Shrunk</i> is the expectancy, drawn \
-         towards that of all trades by as much as chance explains of the cells' difference.</p><div class=\"tables\">"
+        "<h2 id=\"tables\">Breakdowns</h2><p>Cells with fewer than {SMALL_CELL_TRADES} won or lost trades are dimmed and \
+         marked †: chance explains any result there. <i>Shrunk</i> is the expectancy pulled towards the mean; equal values \
+         mean noise.</p><div class=\"tables\">"
     );
     for breakdown in page.analysis.breakdowns.iter().filter(|breakdown| !breakdown.cells.is_empty()) {
         text.push_str(&breakdown_table(breakdown, page.trades.scale));
@@ -93,7 +92,7 @@ pub(super) fn results(page: &RunPage<'_>) -> String {
 fn is_shown_elsewhere(name: &str) -> bool {
     matches!(
         name,
-        "equity curve" | "expectancy, % of stake" | "data hash" | "journal hash" | "hash of the last line"
+        "equity curve" | "expectancy, % of stake" | "data hash" | "result hash" | "journal head hash"
     ) || name.starts_with("return %")
 }
 
@@ -101,26 +100,26 @@ fn further(metrics: &Metrics) -> Vec<(&'static str, String)> {
     let Metrics { expectancy, profit_factor, streaks, daily, exposure, .. } = metrics;
     let ratio = |ratio: Option<f64>| or_dash(ratio, |ratio| format!("{ratio:.2}"));
     let streak = |streak: Streak| match streak.probability {
-        Some(p) => format!("{} (as long or longer with probability {})", streak.length, percent(p)),
+        Some(p) => format!("{} (probability {})", streak.length, percent(p)),
         None => streak.length.to_string(),
     };
     let error = expectancy.and_then(|found| found.standard_error);
     vec![
         ("standard error of the expectancy", or_dash(error, percent)),
         (
-            "profit factor of returns, of money",
-            format!("{}, {}", ratio(profit_factor.of_returns), ratio(profit_factor.of_money)),
+            "profit factor, unweighted / in money",
+            format!("{} / {}", ratio(profit_factor.of_returns), ratio(profit_factor.of_money)),
         ),
         ("longest winning streak", streak(streaks.won)),
-        ("longest losing streak, by chance", streak(streaks.lost)),
+        ("longest losing streak, with probability", streak(streaks.lost)),
         ("days", daily.days.to_string()),
         (
-            "Sharpe, Sortino, Calmar of daily results",
-            format!("{}, {}, {}", ratio(daily.sharpe), ratio(daily.sortino), ratio(daily.calmar)),
+            "Sharpe / Sortino / Calmar ratio (daily)",
+            format!("{} / {} / {}", ratio(daily.sharpe), ratio(daily.sortino), ratio(daily.calmar)),
         ),
-        ("probabilistic Sharpe", or_dash(daily.probabilistic_sharpe, percent)),
-        ("deflated Sharpe", or_dash(daily.deflated_sharpe, percent)),
-        ("time with a trade open", or_dash(*exposure, percent)),
+        ("probabilistic Sharpe ratio", or_dash(daily.probabilistic_sharpe, percent)),
+        ("deflated Sharpe ratio", or_dash(daily.deflated_sharpe, percent)),
+        ("exposure (time with an open trade)", or_dash(*exposure, percent)),
     ]
 }
 
@@ -130,7 +129,7 @@ fn breakdown_table(breakdown: &Breakdown, scale: MoneyScale) -> String {
     let largest = returns.map(f64::abs).fold(1e-9, f64::max);
     let mut text = format!(
         "<figure><h3>By {by}</h3><div class=\"wide\"><table class=\"stacks\" data-by=\"{by}\"><thead><tr><th scope=\"col\">{by}</th>\
-         <th scope=\"col\">trades</th><th scope=\"col\">win rate</th><th scope=\"col\">per stake</th>\
+         <th scope=\"col\">trades</th><th scope=\"col\">win rate</th><th scope=\"col\">expectancy</th>\
          <th scope=\"col\" class=\"bar\" aria-hidden=\"true\"></th><th scope=\"col\">pnl</th><th scope=\"col\">shrunk</th>\
          <th scope=\"col\">break-even</th></tr></thead><tbody>"
     );
@@ -148,7 +147,7 @@ fn cell_row(cell: &Cell, largest: f64, scale: MoneyScale) -> String {
     let mut text = format!("<tr{class}><th scope=\"row\">{}{mark}</th>", escaped(&cell.label));
     text.push_str(&number("trades", cell.trades.to_string()));
     text.push_str(&number("win rate", or_dash(cell.win_rate, percent)));
-    text.push_str(&number("per stake", or_dash(cell.return_per_unit, signed_percent)));
+    text.push_str(&number("expectancy", or_dash(cell.return_per_unit, signed_percent)));
     text.push_str(&bar_cell(cell.return_per_unit.unwrap_or_default(), largest));
     text.push_str(&number("pnl", signed_money(cell.pnl, scale)));
     text.push_str(&number("shrunk", or_dash(cell.shrunk_return, signed_percent)));
@@ -158,16 +157,16 @@ fn cell_row(cell: &Cell, largest: f64, scale: MoneyScale) -> String {
 }
 
 pub(super) fn baselines(page: &RunPage<'_>) -> String {
-    let head = "<section id=\"baselines\"><h2>Against other directions</h2>";
+    let head = "<section id=\"baselines\"><h2>Baselines</h2>";
     let Some(found) = &page.analysis.baselines else {
         return format!(
-            "{head}<p class=\"none\">Nothing to compare: no trade was decided, or the prices were moved against each \
-             trade's own direction.</p></section>"
+            "{head}<p class=\"none\">Nothing to compare: no trade was won or lost, or stress moved the prices against \
+             each trade.</p></section>"
         );
     };
     let means = [
         ("this run", found.own),
-        ("randomised directions", found.shifted),
+        ("random direction", found.shifted),
         ("always BUY", found.always_buy),
         ("always SELL", found.always_sell),
     ];
@@ -180,15 +179,15 @@ pub(super) fn baselines(page: &RunPage<'_>) -> String {
     }
     let luck = match found.p_value {
         Some(p) => format!(
-            "Of {} runs with the directions shifted in a circle within each symbol, a share of {p:.3} did as well as this \
-             one or better.",
-            found.runs
+            "Of {} runs with randomly shifted directions, {:.1} % did at least as well.",
+            found.runs,
+            p * 100.0
         ),
-        None => "Nearly all trades have one direction, so shifting them shows nothing.".to_owned(),
+        None => "Nearly all trades have the same direction, so shifting directions shows nothing.".to_owned(),
     };
     format!(
-        "{head}<p>The same moments, traded in other directions. {luck}</p><table class=\"compared\"><thead><tr><th \
-         scope=\"col\">directions</th><th scope=\"col\" class=\"number\">expectancy, % of stake</th><th scope=\"col\" \
+        "{head}<p>The same entries in other directions. {luck}</p><table class=\"compared\"><thead><tr><th \
+         scope=\"col\">direction</th><th scope=\"col\" class=\"number\">expectancy, % of stake</th><th scope=\"col\" \
          class=\"bar\" aria-hidden=\"true\"></th></tr></thead><tbody>{rows}</tbody></table></section>"
     )
 }
@@ -205,10 +204,10 @@ fn bar_cell(value: f64, largest: f64) -> String {
 pub(super) fn trade_list(page: &RunPage<'_>) -> String {
     let head = "<section id=\"list\"><h2>Trades</h2>";
     if page.rows.is_empty() {
-        return format!("{head}<p class=\"none\">No trade was made.</p></section>");
+        return format!("{head}<p class=\"none\">No trades.</p></section>");
     }
     let mut text = format!(
-        "{head}<p>Press a column's name to sort by it, a trade's time to see it among the prices.</p>\
+        "{head}<p>Click a column heading to sort, a time to show the trade in the chart.</p>\
          <div class=\"controls\" id=\"filters\"><input type=\"search\" id=\"filter-text\" aria-label=\"Bot, symbol or reason\" \
          placeholder=\"Bot, symbol or reason\"><select id=\"filter-result\" aria-label=\"Result\">"
     );
@@ -231,7 +230,7 @@ pub(super) fn trade_list(page: &RunPage<'_>) -> String {
         text.push_str("</select>");
     }
     text.push_str(
-        "<label><input type=\"checkbox\" id=\"filter-sight\"> only the time shown above</label></div>\
+        "<label><input type=\"checkbox\" id=\"filter-sight\"> only the range of the chart</label></div>\
          <p class=\"status\" id=\"found\" role=\"status\"></p>\
          <div class=\"list\" id=\"rows\" tabindex=\"0\" role=\"region\" aria-label=\"Trades\"></div>\
          <p class=\"status\" id=\"chosen\" role=\"status\"></p></section>",
@@ -288,8 +287,8 @@ fn value_text(value: &Value) -> String {
 
 pub(super) fn provenance(page: &RunPage<'_>) -> String {
     let mut text = String::from(
-        "<section id=\"provenance\"><h2>What this was made from</h2><p>Two runs of the same program with the same hashes \
-         are the same run.</p><dl class=\"hashes\">",
+        "<section id=\"provenance\"><h2>Provenance</h2><p>Two runs of the same version with the same hashes are \
+         identical.</p><dl class=\"hashes\">",
     );
     for (name, value) in &page.provenance {
         let _ = write!(text, "<dt>{}</dt><dd data-figure=\"{0}\">{}</dd>", escaped(name), escaped(value));
@@ -304,11 +303,11 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn that_nothing_was_found_is_no_praise_of_a_strategy_whose_edge_is_rejected() {
+    fn missing_findings_do_not_praise_rejected_edge() {
         for (name, is_withheld, expected) in [
-            ("edge_shown", false, "speaks against these figures. They are of trades that were made"),
-            ("edge_rejected", false, "makes these figures doubtful: they rule an edge out"),
-            ("not_enough_trades", true, "besides what the verdict is withheld for."),
+            ("edge_shown", false, "speaks against these figures. Only later trades show"),
+            ("edge_rejected", false, "makes these figures doubtful: they rule out an edge"),
+            ("not_enough_trades", true, "except the reasons for withholding the verdict."),
             ("not_enough_trades", false, "but they do not yet decide"),
         ] {
             let text = without_findings(name, is_withheld);
@@ -318,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_reaches_to_the_left() {
+    fn bar_of_a_loss_extends_to_the_left() {
         for (value, expected) in [
             (-0.5, "class=\"bad\" x=\"25.0\" width=\"25.0\""),
             (1.0, "class=\"good\" x=\"50.0\" width=\"50.0\""),
@@ -330,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_is_reported_key_by_key() {
+    fn flattens_document_key_by_key() {
         let document = json!({
             "name": "btc", "params": {"period": 14, "none": null}, "hours": [1, 2], "empty": {}, "no": [], "list": [{"a": 0.5}]
         });

@@ -15,7 +15,7 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
         "edge_shown" => ("shown", "Edge shown"),
         "edge_rejected" => ("rejected", "No edge"),
         "edge_no_longer_held" => ("rejected", "Edge no longer held"),
-        _ if !edge.withheld.is_empty() => ("withheld", "Edge shown, but withheld"),
+        _ if !edge.withheld.is_empty() => ("withheld", "Exploratory, edge withheld"),
         _ => ("open", "Not enough trades yet"),
     };
     let mut text = format!("<section id=\"verdict\" class=\"{class}\">");
@@ -25,13 +25,13 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
     let _ = write!(
         text,
         "<p class=\"kicker\">Verdict</p><h2>{headline}</h2><p class=\"words\">{}.</p>",
-        escaped(&capitalised(&without(&edge.words(), headline)))
+        escaped(&capitalised(&strip_headline(&edge.words(), headline)))
     );
     for sentence in sentences(page) {
         let _ = write!(text, "<p>{}</p>", escaped(&sentence));
     }
     if !edge.withheld.is_empty() {
-        text.push_str("<p>It is withheld because</p><ul>");
+        text.push_str("<p>Reasons for withholding the edge:</p><ul>");
         for reason in &edge.withheld {
             let _ = write!(text, "<li>{}</li>", escaped(reason));
         }
@@ -42,7 +42,7 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
     }
     text.push_str(&tiles(page));
     if page.bots.rows.len() > 1 {
-        let _ = write!(text, "<h3>Bot by bot</h3>{}", page.bots.to_markup());
+        let _ = write!(text, "<h3>Bots</h3>{}", page.bots.to_markup());
     }
     text.push_str("</section>");
     text
@@ -52,23 +52,20 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
     let mut sentences = Vec::new();
     let EdgeLine { judged_trades, account_for, account_against, .. } = page.edge;
     match &page.analysis.metrics.win_rate {
-        None => sentences.push("No trade was won or lost, so nothing can be said of an edge.".to_owned()),
+        None => sentences.push("No trade was won or lost, so there is no evidence on an edge.".to_owned()),
         Some(rates) => {
-            let mut sentence = format!("{} of the decided trades were won.", percent(rates.rate));
+            let mut sentence = format!("The win rate is {}.", percent(rates.rate));
             if let (Some(needed), Some(above)) = (rates.break_even, rates.above_break_even) {
                 let side = if above < 0.0 { "below" } else { "above" };
                 let points = (above * 100.0).abs();
                 let _ = write!(
                     sentence,
-                    " At what they paid it takes {} to lose nothing: this is {points:.2} points {side}.",
+                    " Break-even at the payouts of these trades is {}: the win rate is {points:.2} points {side}.",
                     percent(needed)
                 );
                 let by_money = or_dash(rates.break_even_by_money, percent);
                 if by_money != percent(needed) {
-                    let _ = write!(
-                        sentence,
-                        " Their stakes differ: by money, which no rate of trades is compared with, it takes {by_money}."
-                    );
+                    let _ = write!(sentence, " Weighted by stake, break-even is {by_money}.");
                 }
             }
             sentences.push(sentence);
@@ -76,32 +73,32 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
     }
     if let Some(edge) = page.edge.intervals.edge_words() {
         sentences.push(format!(
-            "Edge, as a part of the stake: {edge} (95 %, looked at any time, overlap included)."
+            "Edge in percent of the stake: {edge} (95 %, valid at any time and with overlap)."
         ));
     }
     if let Some(payout) = page.break_even_payout_percent {
         let words = break_even_payout_words(payout);
-        sentences.push(format!("The same trades' break-even payout: {words}."));
+        sentences.push(format!("Break-even payout of these trades: {words}."));
     }
     if let Some(payout) = page.analysis.sensitivity.as_ref().and_then(|all| all.break_even_payout_percent) {
         let words = break_even_payout_words(payout);
-        sentences.push(format!("Break-even payout of the run repeated with other payouts: {words}."));
+        sentences.push(format!("Break-even payout if the run is repeated with other payouts: {words}."));
     }
     sentences.push(format!(
-        "Evidence from {judged_trades} trades for an edge: {} ({} needed); against one: {} ({} needed). The verdict may be \
-         looked at after every trade, and holds for trades that overlap.",
-        factor(*account_for),
+        "Evidence of {judged_trades} trades for an edge: {} ({} needed); against one: {} ({} needed). The verdict is valid \
+         after every trade and for overlapping trades.",
+        format_factor(*account_for),
         threshold_words(page.edge.threshold_for),
-        factor(*account_against),
+        format_factor(*account_against),
         threshold_words(Some(page.edge.threshold_against))
     ));
     sentences
 }
 
 fn ruler(rates: &WinRates, sequence: Option<[f64; 2]>) -> String {
-    // Ends that have crossed are no place.
+    // Crossed ends are not an interval.
     let [low, high] = sequence.filter(|[low, high]| low <= high).unwrap_or(rates.wilson);
-    let at_any_look = sequence.is_some_and(|[low, high]| low <= high);
+    let is_anytime = sequence.is_some_and(|[low, high]| low <= high);
     let ends = [Some(low), Some(high), rates.break_even];
     let ends = || ends.iter().flatten();
     let (from, to) = (ends().copied().fold(f64::MAX, f64::min), ends().copied().fold(0.0, f64::max));
@@ -121,13 +118,13 @@ fn ruler(rates: &WinRates, sequence: Option<[f64; 2]>) -> String {
         percent(rates.rate),
         percent(low),
         percent(high),
-        if at_any_look { "looked at any time" } else { "if looked at once and trades were independent" }
+        if is_anytime { "valid at any time" } else { "for a fixed sample of independent trades" }
     );
-    if at_any_look {
+    if is_anytime {
         let [low, high] = rates.wilson;
         let _ = write!(
             sentence,
-            " (if looked at once and trades were independent: {} to {})",
+            " (for a fixed sample of independent trades: {} to {})",
             percent(low),
             percent(high)
         );
@@ -153,12 +150,12 @@ fn tiles(page: &RunPage<'_>) -> String {
             "expectancy, % of stake",
             or_dash(expectancy.as_ref(), |found| signed_percent(found.return_per_unit)),
         ),
-        ("max. drawdown", or_dash(drawdown.as_ref(), |found| format!("{:.decimals$}", found.amount))),
+        ("max drawdown", or_dash(drawdown.as_ref(), |found| format!("{:.decimals$}", found.amount))),
         (
-            "max. drawdown, % of peak",
+            "max drawdown, % of peak",
             or_dash(drawdown_by_percent.as_ref(), |found| format!("{:.2} %", found.percent)),
         ),
-        ("trades a day", or_dash(*trades_per_day, |count| format!("{count:.1}"))),
+        ("trades per day", or_dash(*trades_per_day, |count| format!("{count:.1}"))),
     ];
     let mut text = String::from("<dl class=\"tiles\">");
     for (name, value) in tiles {
@@ -168,7 +165,7 @@ fn tiles(page: &RunPage<'_>) -> String {
     text
 }
 
-fn factor(number: f64) -> String {
+fn format_factor(number: f64) -> String {
     match number {
         large if large >= 1e6 => format!("{large:.1e}"),
         middle if middle >= 100.0 || middle == middle.round() => format!("{middle:.0}"),
@@ -177,11 +174,11 @@ fn factor(number: f64) -> String {
     }
 }
 
-fn without(words: &str, headline: &str) -> String {
+fn strip_headline(words: &str, headline: &str) -> String {
     let begins = words.get(..headline.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(headline));
     let rest = if begins { words[headline.len()..].trim_start_matches([':', ',', '.', ' ']) } else { words };
     let rest = if rest.is_empty() { words } else { rest };
-    // What follows a headline in brackets needs none below it.
+    // Drops the parentheses after the headline.
     match rest.strip_prefix('(').and_then(|inside| inside.split_once(')')) {
         Some((inside, after)) => format!("{inside}{after}"),
         None => rest.to_owned(),
@@ -193,14 +190,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_headline_says_is_not_said_again() {
+    fn omits_the_headline_from_the_text() {
         for (words, expected) in [
             ("not enough trades yet (about 80 more). Caveats: a", "About 80 more. Caveats: a"),
             ("not enough trades yet. Caveats: a", "Caveats: a"),
             ("not enough trades yet", "Not enough trades yet"),
             ("no edge: 4 % is ruled out", "No edge: 4 % is ruled out"),
         ] {
-            assert_eq!(capitalised(&without(words, "Not enough trades yet")), expected);
+            assert_eq!(capitalised(&strip_headline(words, "Not enough trades yet")), expected);
         }
     }
 }

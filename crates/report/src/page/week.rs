@@ -7,7 +7,7 @@ use crate::markup::escaped;
 use std::fmt::Write as _;
 
 /// Cells with fewer decided trades are not colored, because one more trade would change the color.
-const LEAST_DECIDED: u64 = 5;
+const MIN_DECIDED: u64 = 5;
 
 pub(super) fn section(page: &RunPage<'_>) -> String {
     let mut text = String::from("<section id=\"week\"><h2>Hours of the week</h2>");
@@ -18,19 +18,19 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
     }
     let _ = write!(
         text,
-        "<p>Return in percent of the stake by hour and weekday of the decision (UTC), with the number of trades below it. A \
-         colour says how far a cell is from break-even: from 1, 2 and 3 standard errors on. By chance alone about 5 in 100 \
-         cells are beyond 2; there are {known} here.</p>\
-         <ul class=\"key\" aria-label=\"Colours\">"
+        "<p>Return in percent of the stake by hour and weekday of the decision (UTC), with the number of trades below. \
+         Colours show the distance from break-even in standard errors. Of {known} cells about {:.0} exceed 2 by chance.</p>\
+         <ul class=\"key\" aria-label=\"Colours\">",
+        known as f64 * 0.05
     );
-    let names = "loss, 3 and more|2 to 3|1 to 2|within 1|1 to 2|2 to 3|profit, 3 and more";
+    let names = "loss, 3 or more|2 to 3|1 to 2|within 1|1 to 2|2 to 3|profit, 3 or more";
     for (level, name) in (-3..).zip(names.split('|')) {
         let _ = write!(text, "<li><i class=\"{}\"></i>{name}</li>", class(level));
     }
     text.push_str("</ul>");
     let hours: Vec<String> = (0..24).map(|hour| format!("{hour:02}")).collect();
     let hours: Vec<&str> = hours.iter().map(String::as_str).collect();
-    // A screen is wide or high.
+    // One table for wide screens, one for narrow ones.
     text.push_str(&table("across", (&WEEKDAYS, &hours), |day, hour| cells[day * 24 + hour].as_ref()));
     text.push_str(&table("down", (&hours, &WEEKDAYS), |hour, day| cells[day * 24 + hour].as_ref()));
     text.push_str("</section>");
@@ -65,7 +65,7 @@ fn markup(cell: &Cell) -> String {
         0.0 => "0".to_owned(),
         percent => format!("{percent:+.0}"),
     });
-    let told = format!(
+    let hint = format!(
         "{} UTC: {} trades, win rate {}, expectancy {} of stake",
         cell.label,
         cell.trades,
@@ -73,14 +73,14 @@ fn markup(cell: &Cell) -> String {
         or_dash(cell.return_per_unit, signed_percent)
     );
     let class = class(level_of(cell));
-    format!("<td class=\"{class}\" title=\"{}\">{value}<small>{}</small></td>", escaped(&told), cell.trades)
+    format!("<td class=\"{class}\" title=\"{}\">{value}<small>{}</small></td>", escaped(&hint), cell.trades)
 }
 
 /// Standard errors from break-even, at most 3: a trade that pays `p` has the variance `p` there.
 fn level_of(cell: &Cell) -> i8 {
     let decided = cell.won + cell.lost;
     let (Some(mean), Some(needed)) = (cell.return_per_unit, cell.break_even) else { return 0 };
-    if decided < LEAST_DECIDED || needed <= 0.0 || needed >= 1.0 {
+    if decided < MIN_DECIDED || needed <= 0.0 || needed >= 1.0 {
         return 0;
     }
     let payout = 1.0 / needed - 1.0;
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_colour_begins_at_a_whole_standard_error_from_break_even() {
+    fn colors_start_at_whole_standard_errors_from_break_even() {
         for (won, lost, payout, expected) in [
             // Of 100 at payout 100 % the standard error is 0.1: 55 won are 0.1, 54 are 0.08, 60 are 0.2.
             (54, 46, 1.0, 0),

@@ -19,11 +19,11 @@ const MAX_CANCELLED: f64 = 0.01;
 const ASSUMED_PAYOUT: &str = "on assumed payout";
 const HYPOTHESIS: &str = "hypothesis";
 const UNCOUNTED: &str = "variants not counted";
-const PERSONS_WORD: &str = "trades settled by a person left out";
+const OPERATOR_SETTLED: &str = "trades settled by a person left out";
 /// A simulated venue that replays past candles counts no variants.
 const PAST_CANDLES: &str =
-    "the venue plays past candles: a backtest of them counts what was tried, and corrects for it";
-const LABELS: [&str; 4] = [ASSUMED_PAYOUT, HYPOTHESIS, UNCOUNTED, PERSONS_WORD];
+    "the sandbox replays past candles; only a backtest counts the variants that were tried on them";
+const LABELS: [&str; 4] = [ASSUMED_PAYOUT, HYPOTHESIS, UNCOUNTED, OPERATOR_SETTLED];
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caveats {
@@ -70,10 +70,10 @@ impl Caveats {
         });
         let share_of = |touched: u64, trades: u64| touched as f64 / trades.max(1) as f64;
         let share = share_of(cancelled + no_price, all + no_price);
-        // Cancelled trades alone are counted with the outcomes.
+        // `many_cancelled` covers cancellations without missing prices.
         if share > MAX_CANCELLED && share_of(cancelled, all) <= MAX_CANCELLED {
             self.withholding.push(format!(
-                "{:.1} % of the trades had no price at their entry or were cancelled for gaps",
+                "{:.1} % of the trades had no entry price or were cancelled because of data gaps",
                 share * 100.0
             ));
         }
@@ -101,7 +101,7 @@ impl Caveats {
             }
         };
         if book.rows().iter().any(|row| book.is_settled_by_person(row.approved.intent())) {
-            caveats.labels.push(PERSONS_WORD);
+            caveats.labels.push(OPERATOR_SETTLED);
         }
         caveats
     }
@@ -115,23 +115,23 @@ fn optimistic_terms(simulation: &SimulationSettings, bots: &[BotSettings]) -> Ve
 fn low_latency(simulation: &SimulationSettings) -> Option<String> {
     let (latency, usual) = (simulation.latency_ms, SimulationSettings::default().latency_ms);
     (simulation.recorded_latency.is_none() && latency < usual)
-        .then(|| format!("a latency of {latency} ms is below the usual {usual} ms"))
+        .then(|| format!("the latency of {latency} ms is below the default of {usual} ms"))
 }
 
 fn low_recorded_latency(simulation: &SimulationSettings) -> Option<String> {
     let usual = SimulationSettings::default().latency_ms;
     let median = simulation.recorded_latency.as_ref()?.median();
     (median < usual).then(|| {
-        format!("latencies of a simulated venue (median {median} ms) are below the usual {usual} ms")
+        format!("the median latency of the simulated venue ({median} ms) is below the default of {usual} ms")
     })
 }
 
-pub(crate) fn caveat_of(label: &str) -> &str {
+pub(crate) fn caveat_text(label: &str) -> &str {
     match label {
-        ASSUMED_PAYOUT => "payout assumed",
-        HYPOTHESIS => "prices not from this venue",
-        UNCOUNTED => "variants unknown, since they are not counted",
-        PERSONS_WORD => "trades whose end a person said are left out",
+        ASSUMED_PAYOUT => "the payout is assumed",
+        HYPOTHESIS => "the candles are not your venue's",
+        UNCOUNTED => "variants are not counted",
+        OPERATOR_SETTLED => "manually settled trades are excluded",
         other => other,
     }
 }
@@ -163,7 +163,7 @@ impl Caveats {
     }
 }
 
-/// The best of many does well by luck: its account must do as many times better (Bonferroni).
+/// The best of several variants needs proportionally more evidence (Bonferroni).
 fn best_of_many(
     test: &EdgeTest,
     variants: u64,
@@ -174,14 +174,15 @@ fn best_of_many(
     }
     let corrected = EdgeTest::new(test.plan()).weighing(test.weight() / variants as f64);
     (judge_again(corrected).verdict() != Verdict::EdgeShown)
-        .then(|| format!("of {variants} variants that were tried one may do so well by luck"))
+        .then(|| format!("the best of {variants} variants may do this well by luck"))
 }
 
 fn many_cancelled(ended: impl Iterator<Item = Outcome>) -> Option<String> {
     let outcomes: Vec<Outcome> = ended.collect();
     let cancelled = outcomes.iter().filter(|outcome| **outcome == Outcome::Cancelled).count();
     let share = cancelled as f64 / outcomes.len().max(1) as f64;
-    (share > MAX_CANCELLED).then(|| format!("{:.1} % of the trades were cancelled for gaps", share * 100.0))
+    (share > MAX_CANCELLED)
+        .then(|| format!("{:.1} % of the trades were cancelled because of data gaps", share * 100.0))
 }
 
 pub struct VariantCounter {
@@ -197,7 +198,7 @@ impl VariantCounter {
         summary: &Summary,
         metrics: &Metrics,
     ) -> io::Result<VariantCount> {
-        // A figure is that of a single idea, or it is none of any.
+        // Figures of several bots together describe none of them.
         let is_single = self.tried.len() == 1;
         let note = |tried: &Variant| Note {
             tried: tried.clone(),
@@ -232,7 +233,7 @@ impl VariantCounter {
     pub(super) fn failure(&self, error: &io::Error) -> String {
         let place = self.ledger.path().display();
         format!(
-            "this variant is not counted: {place}: {error} ([variants] ledger names another file, \"\" none)"
+            "this variant is not counted: {place}: {error}. Set [variants] ledger to another file, or to \"\" for none"
         )
     }
 }

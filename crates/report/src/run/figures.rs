@@ -5,7 +5,8 @@ use crate::ReportError;
 use crate::analysis::{Baselines, Curve, Finding, Prices, SensitivityPoint, Trades, VenueSetting};
 use crate::conditions::ConditionLine;
 use crate::figure::{
-    break_even_payout_words, listed, minute, p_value_text, percent, signed_money, signed_percent, sparkline,
+    break_even_payout_words, minute, p_value_text, percent, prefixed_lines, signed_money, signed_percent,
+    sparkline,
 };
 use crate::page::{DataTable, RunPage};
 use candlewick_engine::{BotSettings, SessionSettings, TradeBook};
@@ -18,8 +19,9 @@ use std::ops::Range;
 
 const BOT_HEADER: [&str; 10] =
     ["bot", "symbol", "trades", "won", "lost", "draw", "win rate", "pnl", "evidence", "verdict"];
-const BEHIND_WIN_RATE: usize = 3;
-const DELAYS: [&str; 4] = ["close to available", "decide to arrival", "decide to open", "request to answer"];
+const AFTER_WIN_RATE: usize = 3;
+const DELAYS: [&str; 4] =
+    ["candle close to receipt", "decision to venue", "decision to open", "request to response"];
 
 impl fmt::Display for RunReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -28,12 +30,13 @@ impl fmt::Display for RunReport {
         }
         writeln!(f, "verdict: {}\n", self.edge.words())?;
         let bots = table_text(BOT_HEADER, self.bot_rows());
+        let thresholds: Vec<Option<f64>> = self.bots.iter().map(|line| line.edge.threshold_for).collect();
         let figures = self.figures().into_iter().map(|(name, value)| [name.to_owned(), value]);
         let figures = table_text(["all bots", ""], figures);
-        writeln!(f, "{bots}\n\n{}.\n\n{figures}", self.edge.evidence_words())?;
+        writeln!(f, "{bots}\n\n{}.\n\n{figures}", self.edge.evidence_words(&thresholds))?;
         if !self.conditions.is_empty() {
             let held = ConditionLine::table(&self.conditions).to_text();
-            writeln!(f, "\nHow often each condition held\n\n{held}")?;
+            writeln!(f, "\nHow often each condition was true\n\n{held}")?;
         }
         if let Some(words) = self.edge.interval_words() {
             writeln!(f, "\n{words}.")?;
@@ -41,7 +44,7 @@ impl fmt::Display for RunReport {
         if !self.delays.is_empty() {
             writeln!(f, "\n{}", delays(&self.delays))?;
         }
-        write!(f, "{}{}", Finding::text_of(&self.analysis.findings), listed("note: ", &self.notices))
+        write!(f, "{}{}", Finding::text_of(&self.analysis.findings), prefixed_lines("note: ", &self.notices))
     }
 }
 
@@ -65,53 +68,53 @@ impl RunReport {
             ("candles", self.candles_text()),
             ("trades", format!("{trades}: {won} won, {lost} lost, {draw} drawn, {cancelled} cancelled")),
             ("win rate", format!("{} (break-even {})", percent(self.win_rate), percent(self.break_even))),
-            ("win rate, 95 % at any look", words(self.edge.intervals.win_rate_words())),
-            ("edge, 95 % at any look", words(self.edge.intervals.edge_words())),
+            ("win rate, 95 % (valid at any time)", words(self.edge.intervals.win_rate_words())),
+            ("edge, 95 % (valid at any time)", words(self.edge.intervals.edge_words())),
             ("break-even payout", self.break_even_payouts()),
-            ("p-value, if trades are independent", p_value_text(self.p_value)),
+            ("p-value (independent trades)", p_value_text(self.p_value)),
             ("profit and loss", signed_money(self.pnl, self.scale)),
             ("final balance", self.money(self.final_balance)),
-            ("max. drawdown", self.money(self.max_drawdown)),
-            ("max. drawdown, % of peak", format!("{:.2} %", self.max_drawdown_percent)),
+            ("max drawdown", self.money(self.max_drawdown)),
+            ("max drawdown, % of peak", format!("{:.2} %", self.max_drawdown_percent)),
             ("longest losing streak", self.longest_losing_streak.to_string()),
         ];
         if let Some(by_money) = self.other_break_even() {
-            figures.insert(BEHIND_WIN_RATE, ("break-even by money", by_money));
+            figures.insert(AFTER_WIN_RATE, ("break-even, weighted by stake", by_money));
         }
         figures.extend(sparkline(&self.analysis.equity).map(|line| ("equity curve", line)));
         figures.extend(self.luck());
         figures.extend(self.sensitivity());
         if let Some(overlap) = self.edge.overlap() {
-            figures.push(("trades that overlap", overlap));
+            figures.push(("overlap", overlap));
         }
         if *cancelled > 0 {
             let pnl = signed_money(self.pnl_if_cancelled_lost, self.scale);
-            figures.push(("profit if cancelled trades had lost", pnl));
+            figures.push(("profit if cancelled trades lost", pnl));
         }
         if *unsettled > 0 {
             let stakes = self.money(self.unsettled_stakes);
             let where_they_are = match self.holder {
                 Unsettled::Returned => "returned",
-                Unsettled::AtVenue => "at the venue, and not in the balance",
+                Unsettled::AtVenue => "at the venue, not in the balance",
             };
-            figures.push(("not settled", format!("{unsettled}, stakes of {stakes} {where_they_are}")));
+            figures.push(("unsettled", format!("{unsettled} (stakes of {stakes} {where_they_are})")));
         }
         if !self.refused.is_empty() {
             let refused = self.refused.iter().map(|(rule, count)| format!("{rule} {count}"));
-            figures.push(("refused", refused.collect::<Vec<_>>().join(", ")));
+            figures.push(("rejected signals", refused.collect::<Vec<_>>().join(", ")));
         }
         for gate in &self.gates {
-            figures.extend(std::iter::once("gate").chain(std::iter::repeat("")).zip(gate.words()));
+            figures.extend(std::iter::once("gate").chain(std::iter::repeat("")).zip(gate.text_lines()));
         }
         if !self.audit_findings.is_empty() {
             let found = self.audit_findings.iter().map(|(audit, count)| format!("{audit} {count}"));
-            figures.push(("audits found", found.collect::<Vec<_>>().join(", ")));
+            figures.push(("audit findings", found.collect::<Vec<_>>().join(", ")));
         }
         let short = |hash: &str| hash.chars().take(16).collect::<String>();
         let hashes = [
             ("data hash", &self.data_hash),
-            ("journal hash", &self.journal_hash),
-            ("hash of the last line", &self.head_hash),
+            ("result hash", &self.journal_hash),
+            ("journal head hash", &self.head_hash),
         ];
         let known = hashes.into_iter().filter_map(|(name, hash)| Some((name, short(hash.as_ref()?))));
         figures.extend(known);
@@ -120,26 +123,27 @@ impl RunReport {
 
     fn other_break_even(&self) -> Option<String> {
         let (by_trades, by_money) = (percent(self.break_even), percent(self.break_even_by_money));
-        (by_trades != by_money).then(|| format!("{by_money} (the win rate counts trades)"))
+        (by_trades != by_money).then(|| format!("{by_money} (the win rate is not weighted)"))
     }
 
     fn break_even_payouts(&self) -> String {
         let text = |percent: Option<f64>| percent.map_or("-".to_owned(), break_even_payout_words);
         let (by_unit, by_money) =
             (text(self.break_even_payout_percent), text(self.break_even_payout_percent_by_money));
-        if by_unit == by_money { by_unit } else { format!("{by_unit} by unit of stake, {by_money} by money") }
+        if by_unit == by_money { by_unit } else { format!("{by_unit} ({by_money} weighted by stake)") }
     }
 
     fn luck(&self) -> Vec<(&'static str, String)> {
         let mut figures = Vec::new();
         if let Some(variants) = self.analysis.variants.as_ref().filter(|variants| variants.count > 1) {
-            let left = variants.p_value_bonferroni.map(|p| format!(", corrected p-value {p:.4}"));
-            figures.push(("variants tried", format!("{}{}", variants.count, left.unwrap_or_default())));
+            let corrected = variants.p_value_bonferroni.map(|p| format!(", corrected p-value {p:.4}"));
+            figures.push(("variants tried", format!("{}{}", variants.count, corrected.unwrap_or_default())));
         }
         if let Some(baselines) = &self.analysis.baselines {
             let Baselines { own, shifted, always_buy, always_sell, .. } = *baselines;
             let [own, shifted, buy, sell] = [own, shifted, always_buy, always_sell].map(signed_percent);
-            let others = format!("randomised directions {shifted}, always BUY {buy}, always SELL {sell}");
+            let others =
+                format!("same entries: random direction {shifted}, always BUY {buy}, always SELL {sell}");
             figures.push(("expectancy, % of stake", format!("{own} ({others})")));
         }
         figures
@@ -165,9 +169,8 @@ impl RunReport {
     }
 
     fn candles_text(&self) -> String {
-        let pace = self.candles_per_second.map(|pace| format!(", {pace:.0} a second"));
         let [from, to] = [self.span.start, self.span.end].map(minute);
-        format!("{}, {from} to {to}{}", self.candles, pace.unwrap_or_default())
+        format!("{}, {from} to {to} UTC", self.candles)
     }
 
     fn money(&self, amount: f64) -> String {
@@ -176,7 +179,7 @@ impl RunReport {
 }
 
 fn delays(lines: &[DelayLine]) -> String {
-    table_text(["delays, p50 / p99 ms"].into_iter().chain(DELAYS), lines.iter().map(delay_row))
+    table_text(["median / p99 delay, ms"].into_iter().chain(DELAYS), lines.iter().map(delay_row))
 }
 
 fn delay_row(line: &DelayLine) -> Vec<String> {
@@ -226,8 +229,8 @@ pub fn page_of<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<RunPag
         figures: report.figures(),
         notices: report.notices.clone(),
         tables: vec![
-            ("Delays, p50 / p99 ms", DataTable::new(["symbol"].into_iter().chain(DELAYS), delays)),
-            ("How often each condition held", ConditionLine::table(&report.conditions)),
+            ("Delays: median / p99, ms", DataTable::new(["symbol"].into_iter().chain(DELAYS), delays)),
+            ("How often each condition was true", ConditionLine::table(&report.conditions)),
         ],
         trades: Trades { book, bots, scale, balance, span, prices },
         rows,
@@ -245,8 +248,8 @@ impl RunReport {
     fn provenance(&self) -> Vec<(&'static str, String)> {
         let mut entries = Vec::new();
         entries.extend(self.data_hash.clone().map(|hash| ("data hash", hash)));
-        entries.extend(self.journal_hash.clone().map(|hash| ("journal hash", hash)));
-        entries.extend(self.head_hash.clone().map(|hash| ("hash of the last line", hash)));
+        entries.extend(self.journal_hash.clone().map(|hash| ("result hash", hash)));
+        entries.extend(self.head_hash.clone().map(|hash| ("journal head hash", hash)));
         entries.push(("written by", concat!("candlewick ", env!("CARGO_PKG_VERSION")).to_owned()));
         entries
     }

@@ -6,11 +6,11 @@ use crate::figure::{p_value_text, percent};
 use candlewick_statistics::{GateRule, GatedTrade, gate_worth};
 use serde::Serialize;
 
-const MOST_DRAWS: usize = 2_000;
+const MAX_DRAWS: usize = 2_000;
 /// Minimum number of random gates and orders: allows a p-value of 0.01.
-const FEWEST_DRAWS: usize = 99;
+const MIN_DRAWS: usize = 99;
 /// Limit of signals times draws; more would take longer than the run.
-const MOST_DRAWN: usize = 20_000_000;
+const DRAW_BUDGET: usize = 20_000_000;
 const SEED: u64 = 1;
 
 /// Value of a bot's gate over all of its signals at one payout. Means are returns per unit of stake.
@@ -37,7 +37,7 @@ impl GateLine {
         if signals.is_empty() {
             return Ok(None);
         }
-        let draws = (MOST_DRAWN / signals.len()).clamp(FEWEST_DRAWS, MOST_DRAWS) as u32;
+        let draws = (DRAW_BUDGET / signals.len()).clamp(MIN_DRAWS, MAX_DRAWS) as u32;
         let worth = gate_worth(signals, rule, draws, SEED)?;
         Ok(Some(Self {
             worth: GatedBot::of(bot, &worth),
@@ -49,24 +49,24 @@ impl GateLine {
         }))
     }
 
-    pub(super) fn words(&self) -> Vec<String> {
+    pub(super) fn text_lines(&self) -> Vec<String> {
         let GatedBot { bot, trades, real, mean_of_all, random_95, p_shuffled, .. } = &self.worth;
         let gate = format!("{bot} {}", self.gate);
         let Some(mean) = self.worth.mean_of_real else {
-            return vec![gate, format!("it never opened, over {trades} signals")];
+            return vec![gate, format!("never opened in {trades} signals")];
         };
         let random = random_95.map(|[low, high]| format!("{} to {}", percent(low), percent(high)));
         vec![
             gate,
-            format!("{} against {} a trade without it", percent(mean), percent(*mean_of_all)),
+            format!("{} per trade, {} without the gate", percent(mean), percent(*mean_of_all)),
             format!(
-                "{} of a random gate (95 %), p-value in random order {}",
+                "random gates {} (95 %), p-value in shuffled order {}",
                 random.unwrap_or_else(|| "-".to_owned()),
                 p_value_text(*p_shuffled)
             ),
-            self.worth.words().to_owned(),
-            format!("{real} of {trades} signals let pass, at a payout of {:.0} %;", self.payout_percent),
-            "those of the warm-up and those a limit refused included".to_owned(),
+            self.worth.describe().to_owned(),
+            format!("passed {real} of {trades} signals, at a payout of {:.0} %,", self.payout_percent),
+            "including signals of the warm-up and those rejected by a limit".to_owned(),
         ]
     }
 }
@@ -88,10 +88,10 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_is_told_beside_trading_all_and_beside_random_gates() {
-        // Virtual, virtual, real: the real ones are the third (won) and the sixth (lost), -10 % on average; all six lose 70 %.
+    fn compares_gate_with_all_trades_and_random_gates() {
+        // Trades 3 (won) and 6 (lost) are real: -10 % on average. All six lose 70 %.
         let line = line(&[-1.0, -1.0, 0.8, -1.0, -1.0, -1.0]).unwrap();
-        let words = line.words();
+        let words = line.text_lines();
         assert!(words[1].contains("-10.00 %") && words[1].contains("-70.00 %"), "{words:?}");
         assert!(words[4].contains("2 of 6") && words[4].contains("80 %"), "{words:?}");
         assert!(words.iter().all(|line| line.len() < 80), "{words:?}");
@@ -101,9 +101,9 @@ mod tests {
     }
 
     #[test]
-    fn one_that_never_opened_says_so_and_one_without_signals_says_nothing() {
-        let closed = line(&[0.8; 5]).unwrap().words();
-        assert_eq!(closed[1..], ["it never opened, over 5 signals"]);
+    fn reports_gate_that_never_opened_and_omits_gate_without_signals() {
+        let closed = line(&[0.8; 5]).unwrap().text_lines();
+        assert_eq!(closed[1..], ["never opened in 5 signals"]);
         assert!(line(&[]).is_none());
     }
 }

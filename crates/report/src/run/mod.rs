@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 
-pub(crate) use caveats::caveat_of;
+pub(crate) use caveats::caveat_text;
 pub use caveats::{Caveats, ReplayBasis, VariantCounter};
 pub use figures::{PageParts, page_of};
 pub use gates::GateLine;
@@ -239,7 +239,7 @@ fn analyse(run: &mut Run<'_>, summary: &Summary, test: &EdgeTest) -> Analysis {
     let mut analysis = Analysis::of(&trades, summary);
     analysis.sensitivity = run.sensitivity.take();
     match &run.variants {
-        // A live run is one of its kind; whatever was chosen of replays was one of several.
+        // Only replays count variants: a live run cannot be repeated with other settings.
         None if run.data_hash.is_none() => {}
         None => {
             run.caveats.leave_uncounted();

@@ -7,8 +7,8 @@ use candlewick_sdk::{CandleSeries, Millis};
 use std::ops::Range;
 use std::time::Duration;
 
-const WITHOUT_SENSITIVITY: &str = "What was traded live cannot be repeated: `candlewick backtest --sensitivity` with the \
-                                   same bots and candles shows what latency, payout, price path and stress decide.";
+const WITHOUT_SENSITIVITY: &str = "A live run cannot be repeated. Run `candlewick backtest --sensitivity` with the same bots \
+                                   and candles to see the effect of latency, payout, price path and stress.";
 
 pub struct RecordedReport {
     pub report: RunReport,
@@ -39,7 +39,7 @@ impl RecordedReport {
 }
 
 fn report_of(part: &RecordedRuns) -> RunReport {
-    // What backtests of these bots assume, beside what the venue paid.
+    // Compares the payout that backtests of these bots assume with what the venue paid.
     let background = Background {
         assumed_payout_percent: Some(assumed_payout_percent(
             &part.simulation,

@@ -38,7 +38,7 @@ fn lines_of<'a>(
 ) -> impl Iterator<Item = (&'a IntentRow, [String; COLUMNS])> {
     rows_of(book).into_iter().filter_map(move |row| {
         let bot = bots.get(row.approved.bot().index())?;
-        Some((row, line(book, row, (bot, scale)).map(|cell| visible_cell(&cell).into_owned())))
+        Some((row, cells(book, row, (bot, scale)).map(|cell| visible_cell(&cell).into_owned())))
     })
 }
 
@@ -56,7 +56,7 @@ const fn is_trade(row: &IntentRow) -> bool {
     }
 }
 
-fn line(book: &TradeBook, row: &IntentRow, (bot, scale): (&BotSettings, MoneyScale)) -> [String; COLUMNS] {
+fn cells(book: &TradeBook, row: &IntentRow, (bot, scale): (&BotSettings, MoneyScale)) -> [String; COLUMNS] {
     let trade = &row.approved;
     let settled = row.state == IntentState::Settled;
     let [_, answered, ..] = row.sequence.numbers();
@@ -119,7 +119,7 @@ impl RunFacts {
     pub fn of(book: &TradeBook, bots: &[BotSettings], (scale, caveats): (MoneyScale, &Caveats)) -> Self {
         let mut withheld = caveats.withholding.clone();
         if book.rows().first().is_some_and(|row| row.approved.intent().number() > 1) {
-            withheld.push("trades of earlier runs are in the journal and not here".to_owned());
+            withheld.push("trades of earlier runs are in the journal but not in this file".to_owned());
         }
         let lines = lines_of(book, bots, scale);
         let mut hashed: Vec<(LineHash, [u32; 4])> =

@@ -1,6 +1,6 @@
 //! The verdict of a report: evidence, and reasons to withhold an edge.
 
-use super::caveats::{Caveats, caveat_of};
+use super::caveats::{Caveats, caveat_text};
 use crate::analysis::Finding;
 use crate::shown::{ShownLine, interval_words};
 use candlewick_engine::{IntentRow, Judge, JudgedTrade, edge_sequence, judge};
@@ -12,8 +12,8 @@ use candlewick_sdk::{Millis, Outcome};
 use candlewick_statistics::{EdgeTest, Verdict};
 use serde::Serialize;
 
-const NOT_TOGETHER: &str =
-    "each bot is judged by itself: all together are not what they were when alpha was shared out";
+const NO_JOINT_VERDICT: &str =
+    "no verdict for all bots together, because they changed since alpha was allotted; see each bot";
 
 #[derive(Debug, Serialize)]
 pub struct EdgeLine {
@@ -47,7 +47,7 @@ impl EdgeLine {
     ) -> Self {
         let mut withheld = Vec::new();
         let (mut verdict, about_more_trades) = verdict_name(test);
-        // Of a bot whose earlier trades are not here there is no interval beside its account.
+        // Without a bot's earlier trades, no interval matches its account.
         let trades = rows.clone().into_iter().map(JudgedTrade::of_row);
         let ended = trades.filter(|trade| !trade.was_none()).filter_map(|trade| Some(trade.ended?.1));
         let ended: Vec<Outcome> = ended.collect();
@@ -107,20 +107,20 @@ impl EdgeLine {
             }
             ("edge_rejected", _) => {
                 let error = 100.0 / self.threshold_against;
-                format!("no edge: {size} or more is ruled out (error rate {error:.0} %)")
+                format!("no edge: an edge of {size} or more is ruled out ({error:.0} % error rate)")
             }
             (NO_LONGER_HELD, _) => {
                 let since = no_longer_held_words(&ended.unwrap_or_default());
-                format!("{since}: shown before, and one of {size} or more is not supported any more")
+                format!("{since}: later trades no longer support an edge of {size} or more")
             }
             _ if !self.withheld.is_empty() => withheld_words(&self.withheld, ended.as_deref()),
-            _ if self.threshold_for.is_none() => NOT_TOGETHER.to_owned(),
+            _ if self.threshold_for.is_none() => NO_JOINT_VERDICT.to_owned(),
             (_, Some(more)) => {
-                format!("not enough trades yet (about {more} more, if the true edge is {size})")
+                format!("not enough trades yet (about {more} more if the true edge is {size})")
             }
             (_, None) => "not enough trades yet".to_owned(),
         };
-        let caveats: Vec<&str> = self.labels.iter().map(|label| caveat_of(label)).collect();
+        let caveats: Vec<&str> = self.labels.iter().map(|label| caveat_text(label)).collect();
         if !caveats.is_empty() {
             words = format!("{words}. Caveats: {}", caveats.join("; "));
         }
@@ -130,9 +130,9 @@ impl EdgeLine {
     pub fn brief(&self) -> String {
         let name = match self.verdict {
             _ if !self.withheld.is_empty() && self.no_longer_held_since.is_some() => {
-                "edge shown, withheld, no longer held".to_owned()
+                "exploratory, edge withheld and no longer held".to_owned()
             }
-            _ if !self.withheld.is_empty() => "edge shown, withheld".to_owned(),
+            _ if !self.withheld.is_empty() => "exploratory, edge withheld".to_owned(),
             "edge_rejected" => "no edge".to_owned(),
             other => other.replace('_', " "),
         };
@@ -143,12 +143,19 @@ impl EdgeLine {
         format!("{:.2} of {}", self.account_for, threshold_words(self.threshold_for))
     }
 
-    pub(super) fn evidence_words(&self) -> String {
-        let mark = 1.0 / self.alpha;
+    pub(super) fn evidence_words(&self, thresholds: &[Option<f64>]) -> String {
+        let (mark, error) = (1.0 / self.alpha, self.alpha * 100.0);
+        let shared = match thresholds {
+            [Some(first), rest @ ..] if !rest.is_empty() && rest.iter().all(|one| *one == Some(*first)) => {
+                let (bots, needed) = (thresholds.len(), threshold_words(Some(*first)));
+                format!("; {bots} bots share that rate and need {needed} each")
+            }
+            [_, _, ..] => "; several bots share that rate, so each needs more".to_owned(),
+            _ => String::new(),
+        };
         format!(
-            "evidence begins at 1 and grows with trades that return more than nothing. The mark behind \"of\" shows an edge: {mark:.0} for a bot \
-             alone, which luck reaches in at most {:.0} of 100 runs; several bots share that luck, so that theirs is higher",
-            self.alpha * 100.0
+            "Evidence starts at 1; wins raise it, losses lower it. {mark:.0} shows an edge for a single bot \
+             ({error:.0} % error rate){shared}"
         )
     }
 
@@ -162,6 +169,7 @@ impl EdgeLine {
 
     pub fn overlap(&self) -> Option<String> {
         let inflation = self.variance_inflation;
-        (inflation > 1.0 + 1e-9).then(|| format!("{} clusters, variance x{inflation:.2}", self.clusters))
+        (inflation > 1.0 + 1e-9)
+            .then(|| format!("{} groups of overlapping trades; variance x{inflation:.2}", self.clusters))
     }
 }

@@ -2,7 +2,7 @@
 
 mod page;
 
-use crate::figure::{listed, p_value_text, percent, short};
+use crate::figure::{p_value_text, percent, prefixed_lines, short};
 use crate::page::DataTable;
 use candlewick_records::{counted, table_text};
 use candlewick_search::sweep::{
@@ -18,9 +18,10 @@ use std::time::Duration;
 
 pub use page::write_sweep_page;
 
-pub(crate) const LEDGER_BEGINS: &str = "variants unknown before this: the ledger of variants begins with this search; what was tried before it, or counted elsewhere, is \
-     not in it";
-pub(crate) const NOT_COUNTED: &str = "variants unknown: they are not counted ([variants] ledger is empty), so that nothing corrects for how many were tried";
+pub(crate) const LEDGER_BEGINS: &str =
+    "the variant ledger starts with this search: earlier variants, or those counted elsewhere, are unknown";
+pub(crate) const NOT_COUNTED: &str =
+    "variants are not counted ([variants] ledger is empty), so nothing corrects for the number tried";
 
 pub struct SweepResults<'a> {
     pub rows: &'a [TrialRow],
@@ -57,13 +58,13 @@ impl<'a> Refusals<'a> {
         Self { count: usize::from(first.is_some()) + refused.count(), first }
     }
 
-    fn words(self, sets: usize, parameters: &[String]) -> Option<String> {
+    fn describe(self, sets: usize, parameters: &[String]) -> Option<String> {
         let of = counted(sets, "set", "sets");
         let why = self.first?;
-        let cure = condition_of(why, parameters).map_or_else(String::new, |condition| {
-            format!("; --where \"{condition}\" leaves such sets out, and the search has room for others")
+        let hint = condition_of(why, parameters).map_or_else(String::new, |condition| {
+            format!("; --where \"{condition}\" excludes such sets and leaves room for others")
         });
-        Some(format!("the strategy refused {} of {of}, the first because: {why}{cure}", self.count))
+        Some(format!("the strategy rejected {} of {of}, the first because: {why}{hint}", self.count))
     }
 }
 
@@ -131,11 +132,11 @@ impl SweepReport {
         let (data_hash, notices) = candles;
         let mut notices = notices.to_vec();
         let parameters: Vec<String> = space.axes().iter().map(|axis| axis.name().to_owned()).collect();
-        notices.extend(refusals.words(rows.len(), &parameters));
+        notices.extend(refusals.describe(rows.len(), &parameters));
         if counting > 1 {
             notices.push(format!(
-                "the best of {counting} sets is good by luck, too: hold it to the corrected p-values, and to candles that no \
-                 sweep has seen"
+                "the best of {counting} sets is partly luck: judge it by the corrected p-values, and on candles that no sweep \
+                 has used"
             ));
         }
         let known = counted.as_ref().and_then(|counted| counted.as_ref().ok().copied());
@@ -143,8 +144,8 @@ impl SweepReport {
         let more = variants_tried.filter(|all| *all > counting as u64);
         let of_variants = more.map(|all| {
             format!(
-                "{all} variants of this idea were tried in all, those that do not count and those of earlier runs included: a p-value \
-                 counts after it is multiplied by that"
+                "{all} variants of this idea have been tried, including sets without a score and earlier runs: multiply \
+                 p-values by that"
             )
         });
         notices.extend(of_variants.clone());
@@ -182,7 +183,7 @@ impl SweepReport {
             self.stopped.iter().map(|(rule, count)| format!("{rule}: {count}")).collect();
         (all > 0).then(|| {
             format!(
-                "{all} of {} stopped trading before the end, until a person would let them go on ({}): their figures are those of the part before",
+                "{all} of {} stopped trading early, until resumed manually ({}): their figures cover only the time before",
                 counted(self.trials, "set", "sets"),
                 rules.join(", ")
             )
@@ -201,7 +202,7 @@ fn stopped(rows: &[TrialRow]) -> BTreeMap<&'static str, usize> {
 pub(crate) fn under_way_words(sets: u64) -> Option<String> {
     (sets > 0).then(|| {
         let sets = counted(sets, "set", "sets");
-        format!("among the variants are {sets} of searches that were stopped or are under way; resumed by the program that began them, they count what they tried, and else they count so for good")
+        format!("the variants include {sets} planned by running or interrupted searches; resume those to count only what they tried")
     })
 }
 
@@ -219,7 +220,7 @@ fn line(
         parameters: parameters.map(|(axis, setting)| (axis.name().to_owned(), setting.to_json())).collect(),
         p_value_corrected: corrected.copied(),
         p_value_of_many: of_many.copied(),
-        // Part by part it stands in the journal.
+        // The timeline is in the sweep's journal.
         figures: row.figures()?.without_timeline(),
     })
 }
@@ -229,7 +230,7 @@ impl fmt::Display for SweepReport {
         let is_any_stopped = self.best.iter().any(|line| line.figures.stopped_by.is_some());
         let mut header = vec!["rank".to_owned(), "trial".to_owned()];
         header.extend(self.column_names());
-        header.push("max. drawdown".to_owned());
+        header.push("max drawdown".to_owned());
         header.extend(is_any_stopped.then(|| "stopped by".to_owned()));
         let row = |line: &BestLine| {
             let mut row = vec![line.rank.to_string(), line.trial.to_string()];
@@ -243,37 +244,37 @@ impl fmt::Display for SweepReport {
         let Self { trials, counting, parameters_refused, resumed, .. } = self;
         let seconds = self.elapsed_ms as f64 / 1_000.0;
         let sets = counted(*trials, "set", "sets");
-        write!(f, "\n{sets} by {}, of which {counting} count", self.search)?;
+        write!(f, "\n{sets} by {}, {counting} with a score", self.search)?;
         if *parameters_refused > 0 {
-            write!(f, " and {parameters_refused} refused by the strategy")?;
+            write!(f, ", {parameters_refused} rejected by the strategy")?;
         }
         if self.best.len() < *counting {
-            write!(f, ", the best {} shown (--top N shows N, results.csv has all)", self.best.len())?;
+            write!(f, ", best {} shown (--top N for more, results.csv has all)", self.best.len())?;
         }
         write!(f, "; {seconds:.1} s")?;
         if *resumed > 0 {
-            write!(f, ", {} of an earlier process", counted(*resumed, "run", "runs"))?;
+            write!(f, ", {} resumed", counted(*resumed, "run", "runs"))?;
         }
-        f.write_str(&listed("", self.stopped_words()))?;
+        f.write_str(&prefixed_lines("", self.stopped_words()))?;
         if let Some(luck) = &self.luck {
-            write!(f, "\n\nHow much of the best is luck, by all {} sets: {}", luck.sets, luck.reading())?;
+            write!(f, "\n\nLuck of the best set (all {} sets): {}", luck.sets, luck.reading())?;
             let chances = named_chances(luck).map(|(name, found)| [name.to_owned(), found]);
             writeln!(f, "\n{}", table_text(["probability that", ""], chances))?;
         }
         let files = self.files.iter().map(|file| file.display());
-        write!(f, "{}{}", listed("wrote ", files), listed("note: ", &self.notices))
+        write!(f, "{}{}", prefixed_lines("wrote ", files), prefixed_lines("note: ", &self.notices))
     }
 }
 
 fn named_chances(luck: &Luck) -> impl Iterator<Item = (&'static str, String)> {
-    let words = |found: Option<f64>| found.map_or("not known".to_owned(), |found| format!("{found:.3}"));
+    let words = |found: Option<f64>| found.map_or("unknown".to_owned(), |found| format!("{found:.3}"));
     luck.named_figures().into_iter().map(move |(name, found)| (name, words(found)))
 }
 
 impl SweepReport {
     pub(crate) fn brief(&self) -> String {
         let sets = format!(
-            "{} by {}, of which {} count",
+            "{} by {}, {} with a score",
             counted(self.trials, "set", "sets"),
             self.search,
             self.counting
@@ -282,10 +283,10 @@ impl SweepReport {
             return format!("{sets}: none has enough trades to be chosen");
         };
         let BestLine { score, p_value_corrected, figures, .. } = best;
-        let chance = p_value_corrected
-            .map_or(String::new(), |p_value| format!("; p-value {p_value:.4} as the best of these sets"));
+        let chance =
+            p_value_corrected.map_or(String::new(), |p_value| format!(", corrected p-value {p_value:.4}"));
         format!(
-            "{sets}. Best: {} ({} {}, {} trades, win rate {} where {} is needed{chance})",
+            "{sets}. Best: {} ({} {}, {} trades, win rate {}, break-even {}{chance})",
             self.set_words(best),
             self.by.title(),
             self.by.words(*score),
@@ -309,7 +310,7 @@ impl SweepReport {
     }
 
     fn column_names(&self) -> impl Iterator<Item = String> {
-        let figures = [self.by.title(), "trades", "win rate", "needed", "corrected p", "pnl"];
+        let figures = [self.by.title(), "trades", "win rate", "break-even", "corrected p", "pnl"];
         self.parameters.iter().cloned().chain(figures.map(str::to_owned))
     }
 
@@ -338,12 +339,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_condition_is_advised_where_it_leaves_out_what_was_refused() {
+    fn suggests_condition_that_excludes_rejected_sets() {
         let parameters = ["fast", "slow", "period", "deviations"].map(str::to_owned);
         for (why, expected) in [
             ("fast = 21 must be below slow = 21", Some("fast < slow")),
             ("strategy \"ema-cross\": fast = 21 must be below slow = 21", Some("fast < slow")),
-            // No order of two: every set with so many deviations is refused.
+            // Not an order of two parameters.
             ("deviations = 2 must be below 2.00: no close of period = 5 is farther", None),
             ("faster = 21 must be below slow = 21", None),
             ("fast = 21 must be below rsi_period = 14", None),

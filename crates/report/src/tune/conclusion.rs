@@ -46,20 +46,20 @@ impl Conclusion {
     }
 
     /// CSS class and headline.
-    pub(super) const fn shown(self) -> (&'static str, &'static str) {
+    pub(super) const fn class_and_headline(self) -> (&'static str, &'static str) {
         match self {
             Self::EdgeHeld => ("shown", "The edge held"),
             Self::EdgeShown => ("shown", "Edge shown, hold-out locked"),
             Self::EdgeUnconfirmed => ("open", "Edge shown, not confirmed"),
             Self::EdgeNotHeld => ("rejected", "The edge did not hold"),
             Self::EdgeNoLongerHeld => ("rejected", "The edge did not last"),
-            Self::EdgeWithheld => ("withheld", "Edge shown, but withheld"),
+            Self::EdgeWithheld => ("withheld", "Exploratory, edge withheld"),
             Self::NoEdge => ("rejected", "No edge"),
-            Self::NotEnoughTrades => ("open", "Not enough trades to say"),
+            Self::NotEnoughTrades => ("open", "Not enough trades"),
         }
     }
 
-    pub(super) fn words(
+    pub(super) fn describe(
         self,
         report: &WalkForwardReport,
         looks: &[String],
@@ -68,40 +68,38 @@ impl Conclusion {
         let verdict = report.edge.words();
         match self {
             Self::EdgeHeld => {
-                "It is shown on the tests of the walk-forward, and again on the hold-out, which no step had seen.".to_owned()
+                "The edge is shown on the walk-forward tests, and again on the unseen hold-out.".to_owned()
             }
             Self::EdgeShown if !looks.is_empty() => format!(
-                "It is shown on the tests of the walk-forward. The hold-out is still locked, but not unseen: {}.",
+                "The edge is shown on the walk-forward tests. The hold-out is still locked, but not unseen: {}.",
                 looks.join("; ")
             ),
             Self::EdgeShown => {
-                "It is shown on the tests of the walk-forward. The hold-out, which no step has seen, is still locked.".to_owned()
+                "The edge is shown on the walk-forward tests. The hold-out is unseen and still locked.".to_owned()
             }
             Self::EdgeUnconfirmed => {
-                "It is shown on the tests of the walk-forward; the hold-out neither confirms it nor rules it out: why not stands \
-                 beside it below."
+                "The edge is shown on the walk-forward tests. The hold-out neither confirms it nor rules it out; see below why."
                     .to_owned()
             }
             Self::EdgeNotHeld => {
-                "It is shown on the tests of the walk-forward, and the hold-out, which no step had seen, rules it out: what was found \
-                 there was luck, or it is over."
+                "The edge is shown on the walk-forward tests, but the unseen hold-out rules it out: it was luck, or it is over."
                     .to_owned()
             }
             Self::EdgeNoLongerHeld | Self::EdgeWithheld => {
-                format!("On the tests of the walk-forward: {verdict}.")
+                format!("On the walk-forward tests: {verdict}.")
             }
-            Self::NoEdge => format!("On the tests of the walk-forward: {verdict}. There is nothing here to trade."),
+            Self::NoEdge => format!("On the walk-forward tests: {verdict}. There is nothing to trade here."),
             Self::NotEnoughTrades => {
                 let cause = gate.filter(|gate| gate.is_cause()).map_or_else(String::new, |gate| {
                     let TunedGate { signals, traded, .. } = gate;
-                    format!(" The gate is the cause: before the hold-out it let {traded} of {signals} signals be traded.")
+                    format!(" The gate is the cause: it passed {traded} of {signals} signals before the hold-out.")
                 });
-                format!("{} On the tests of the walk-forward: {verdict}.{cause}", leaning(report.tested()))
+                format!("{} On the walk-forward tests: {verdict}.{cause}", tendency(report.tested()))
             }
         }
     }
 
-    pub(super) fn next(
+    pub(super) fn next_steps(
         self,
         report: &WalkForwardReport,
         (looks, conditions, gate): (&[String], &[ConditionLine], Option<&TunedGate>),
@@ -111,78 +109,80 @@ impl Conclusion {
         let more = places.more.clone();
         let runs = places.best.as_ref().map(|_| &places.arguments);
         let watch = runs.map(|arguments| {
-            format!("watch it trade without money all the same: `candlewick live --sandbox {arguments} --speed max --until-end \
-                 --journal run.db`; it plays all of the candles, those of the hold-out as well, and counts as a look at them")
+            format!("watch it trade on the sandbox: `candlewick live --sandbox {arguments} --speed max --until-end \
+                 --journal run.db`. This replays all candles, including the hold-out, and counts as one look at them")
         });
-        let idea = "change the idea and not its numbers: more sets of a rule without an edge only find more luck; the hold-out \
-                    stays locked for the next rule"
+        let idea = "change the idea, not its numbers: more parameter sets of a rule without an edge only find more luck. The \
+                    hold-out stays locked for the next rule"
             .to_owned();
         let trade = runs.map(|arguments| {
             format!(
-                "let it trade the sandbox (`candlewick live --sandbox {arguments} --speed max --until-end --journal run.db`), then a demo wallet \
-                 (`candlewick doctor {arguments}` says what that needs, `candlewick live {arguments}` runs it), and hold what comes of it to this page: \
-                 `candlewick report`"
+                "run it on the sandbox (`candlewick live --sandbox {arguments} --speed max --until-end --journal run.db`), then on a demo wallet \
+                 (check with `candlewick doctor {arguments}`, start with `candlewick live {arguments}`), and compare `candlewick report` with \
+                 this page"
             )
         });
         let steps: Vec<Option<String>> = match self {
             Self::EdgeHeld => vec![
                 trade,
-                Some("know what a stake does to the account before any of it is real: `candlewick edge ruin`".to_owned()),
+                Some("check the risk of ruin before staking real money: `candlewick edge ruin`".to_owned()),
             ],
             Self::EdgeShown if !looks.is_empty() => vec![
                 Some(
-                    "what the hold-out says counts for less than it would unseen: the report says so where it is opened \
+                    "the hold-out was seen before, so its result counts for less. The report says so when it is opened \
                      (`--open-hold-out`, once)"
                         .to_owned(),
                 ),
-                Some(format!("candles that nobody has looked at count in full: {more}")),
+                Some(format!("only unseen candles count in full: {more}")),
             ],
             Self::EdgeShown => vec![Some(
-                "open the hold-out, once: the same command with `--open-hold-out`. Only what holds there, too, is worth trading"
+                "open the hold-out, once: the same command with `--open-hold-out`. Trade only if the edge holds there, too"
                     .to_owned(),
             )],
             Self::EdgeNotHeld => vec![
-                Some("leave it: this hold-out has answered, and cannot be asked again for this rule".to_owned()),
-                Some("another idea is tested on candles that come after these".to_owned()),
+                Some("drop it: this hold-out is spent for this rule".to_owned()),
+                Some("test another idea on later candles".to_owned()),
             ],
             Self::EdgeNoLongerHeld | Self::NoEdge => vec![Some(idea), watch],
             Self::EdgeWithheld => vec![
-                Some("mend what it is withheld for, and give the same command again".to_owned()),
+                Some("fix the reasons for withholding, then run the same command again".to_owned()),
                 watch,
             ],
-            // Nothing is confirmed or known, so that nothing is worth a wallet yet.
+            // Nothing is confirmed, so no wallet is suggested.
             Self::EdgeUnconfirmed => vec![Some(more), watch],
-            Self::NotEnoughTrades => without_a_signal(conditions)
-                .or_else(|| gate.filter(|gate| gate.is_cause()).map(|_| behind_a_gate(watch.clone())))
+            Self::NotEnoughTrades => hints_without_signals(conditions)
+                .or_else(|| gate.filter(|gate| gate.is_cause()).map(|_| hints_behind_gate(watch.clone())))
                 .unwrap_or_else(|| vec![Some(more), watch]),
         };
         let spent = (is_spent && self == Self::EdgeShown).then(|| {
-            "the hold-out was opened for this rule before: a second look proves nothing, candles that come after it do".to_owned()
+            "the hold-out was opened for this rule before: a second look proves nothing. Use later candles".to_owned()
         });
         spent.into_iter().chain(steps.into_iter().flatten()).collect()
     }
 }
 
-fn without_a_signal(conditions: &[ConditionLine]) -> Option<Vec<Option<String>>> {
+fn hints_without_signals(conditions: &[ConditionLine]) -> Option<Vec<Option<String>>> {
     let never = ConditionLine::never(conditions);
     let wholes = conditions.iter().filter(|line| line.is_asked_for()).count();
     (!never.is_empty()).then(|| {
-        let change = never.iter().map(|words| Some(format!("change what never held: {words}")));
-        let seldom = "where it is meant to hold seldom, bring more candles; the table above says how often each part held";
+        let change =
+            never.iter().map(|words| Some(format!("change the condition that was never true: {words}")));
+        let seldom =
+            "or add candles, if it is meant to be rare; the table above shows how often each part was true";
         change.chain((never.len() < wholes).then(|| Some(seldom.to_owned()))).collect()
     })
 }
 
 /// Returns hints for a gate that leaves too few trades. More candles would leave as small a share.
-fn behind_a_gate(watch: Option<String>) -> Vec<Option<String>> {
+fn hints_behind_gate(watch: Option<String>) -> Vec<Option<String>> {
     vec![
         Some(
-            "tune the rule without its gate first, where every signal counts: the same command with `gate` taken out of its params; a gate makes \
-             no edge of a rule that has none"
+            "tune the rule without its gate first, so that every signal counts: the same command without `gate` in its params. A gate cannot \
+             create an edge"
                 .to_owned(),
         ),
         Some(
-            "or loosen the gate, so that more signals are traded: fewer virtual losses, a lower win rate, or more trades before it closes \
+            "or loosen the gate to trade more signals: fewer virtual losses, a lower win rate, or more trades before it closes \
              (`close_after_trades`)"
                 .to_owned(),
         ),
@@ -190,16 +190,16 @@ fn behind_a_gate(watch: Option<String>) -> Vec<Option<String>> {
     ]
 }
 
-fn leaning(tested: Option<&Figures>) -> String {
+fn tendency(tested: Option<&Figures>) -> String {
     let rates = tested.and_then(|figures| Some((figures.win_rate?, figures.break_even?)));
     match rates {
-        None => "Nothing was won or lost, so that nothing is known of an edge.".to_owned(),
+        None => "Nothing was won or lost, so nothing is known about an edge.".to_owned(),
         Some((rate, needed)) if rate <= needed => {
-            "No edge is seen: the tests won no more than break-even, but too few trades to rule one out."
+            "No edge so far: the tests did not beat break-even, but there are too few trades to rule one out."
                 .to_owned()
         }
         Some(_) => {
-            "The tests won more than break-even, but too few trades to tell that from luck.".to_owned()
+            "The tests beat break-even, but there are too few trades to tell that from luck.".to_owned()
         }
     }
 }
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_edge_is_held_only_where_tests_and_hold_out_both_show_it() {
+    fn edge_holds_only_if_tests_and_hold_out_show_it() {
         use Conclusion as Is;
         for (tests, is_withheld, hold_out, expected) in [
             ("edge_shown", false, None, Is::EdgeShown),

@@ -4,7 +4,7 @@ mod conclusion;
 
 use crate::ReportError;
 use crate::conditions::ConditionLine;
-use crate::figure::listed;
+use crate::figure::prefixed_lines;
 use crate::page::{DataTable, TunePage};
 use crate::sweep::SweepReport;
 use crate::walk_forward::WalkForwardSummary;
@@ -50,7 +50,7 @@ pub struct FoundPart {
     pub document: Value,
 }
 
-const HELD: &str = "How often each condition held before the hold-out, with the bot's own numbers";
+const HELD: &str = "How often each condition was true before the hold-out, with the bot's own parameters";
 
 #[derive(Clone, Debug, Default)]
 pub struct TunedPlaces {
@@ -73,12 +73,9 @@ impl TunedGate {
         self.signals > 0 && 2 * self.traded < self.signals
     }
 
-    fn words(&self) -> String {
+    fn describe(&self) -> String {
         let Self { gate, signals, traded } = self;
-        format!(
-            "{traded} of {signals} signals were traded, {} refused by the closed gate: {gate}",
-            signals - traded
-        )
+        format!("{traded} of {signals} signals were traded, {} blocked by the gate: {gate}", signals - traded)
     }
 }
 
@@ -111,11 +108,11 @@ impl<'a> TuneReport<'a> {
         notices.extend(ConditionLine::overlaps(&conditions));
         let report = walk_forward.report;
         let conclusion = Conclusion::of(report);
-        let words = conclusion.words(report, &looks, gate.as_ref());
+        let words = conclusion.describe(report, &looks, gate.as_ref());
         Self {
             conclusion,
             words: report.headlines().chain([words.as_str()]).collect::<Vec<_>>().join(" "),
-            next: conclusion.next(report, (&looks, &conditions, gate.as_ref()), &places),
+            next: conclusion.next_steps(report, (&looks, &conditions, gate.as_ref()), &places),
             bot,
             candles,
             strategy_check,
@@ -143,11 +140,11 @@ impl<'a> TuneReport<'a> {
         let mut steps: Vec<(String, String)> =
             candles.map(|part| (format!("candles {}", part.name), part.words.clone())).collect();
         steps.push((self.strategy_check.name.clone(), self.strategy_check.words.clone()));
-        steps.extend(self.gate.iter().map(|gate| ("gate before the hold-out".to_owned(), gate.words())));
+        steps.extend(self.gate.iter().map(|gate| ("gate before the hold-out".to_owned(), gate.describe())));
         match self.sweep {
             None => steps.push((
                 "sweep".to_owned(),
-                "skipped: there is no parameter with a range, so the bot is tested as it stands".to_owned(),
+                "skipped: no parameter has a range, so the bot is tested as configured".to_owned(),
             )),
             Some(sweep) => {
                 steps.push(("sweep before the hold-out".to_owned(), sweep.brief()));
@@ -163,7 +160,7 @@ impl<'a> TuneReport<'a> {
             let words = count.map(|count| variants_words(count, sweep.trials as u64, &self.bot.strategy));
             steps.extend(words.map(|words| ("variants tried".to_owned(), words)));
         }
-        steps.push(("verdict on its tests".to_owned(), report.edge.words()));
+        steps.push(("verdict on the tests".to_owned(), report.edge.words()));
         steps.extend(report.hold_out.iter().map(|hold_out| ("hold-out".to_owned(), hold_out.brief())));
         steps.extend(self.looks.iter().map(|look| ("hold-out seen before".to_owned(), look.clone())));
         steps
@@ -185,30 +182,25 @@ impl<'a> TuneReport<'a> {
 fn variants_words(count: u64, sets: u64, strategy: &str) -> String {
     let fewer = format!(" (of {sets} sets: those with the same trades count as one)");
     let fewer = if count < sets { fewer.as_str() } else { "" };
-    // The ledger counts by strategy: whoever tries several rules chooses among all of them.
-    let idea = if strategy == "rules" { "this idea, which is all rules together," } else { "this idea" };
-    format!(
-        "{count} of {idea} by now{fewer}: whatever shows an edge of it is held to that, and a \
-         p-value counts after it is multiplied by it"
-    )
+    // The ledger counts by strategy, so that all rules share one count.
+    let idea = if strategy == "rules" { "this idea (all rules together)" } else { "this idea" };
+    format!("{count} of {idea}{fewer}: verdicts are corrected for that; multiply p-values by it")
 }
 
 impl TuneReport<'_> {
     pub fn page(&self) -> Result<TunePage, ReportError> {
         let bot = &self.bot;
         let searched = format!("searched: {}", bot.searched.join(", "));
-        let searched = if bot.searched.is_empty() { "tested as it stands" } else { &searched };
+        let searched = if bot.searched.is_empty() { "tested as configured" } else { &searched };
         let rows = self.steps().into_iter().map(|(name, found)| vec![name, found]).collect();
-        let steps = DataTable::new(["step", "found"], rows);
-        let mut tables = vec![("steps", "What each step found", steps)];
-        tables.extend(
-            self.sweep.map(|sweep| ("best", "The best sets before the hold-out", sweep.best_table())),
-        );
+        let steps = DataTable::new(["step", "result"], rows);
+        let mut tables = vec![("steps", "Results by step", steps)];
+        tables.extend(self.sweep.map(|sweep| ("best", "Best sets before the hold-out", sweep.best_table())));
         if !self.conditions.is_empty() {
             tables.push(("conditions", HELD, ConditionLine::table(&self.conditions)));
         }
-        tables.push(("windows", "The windows of the walk-forward", self.walk_forward.report.window_table()));
-        let (class, headline) = self.conclusion.shown();
+        tables.push(("windows", "Walk-forward windows", self.walk_forward.report.window_table()));
+        let (class, headline) = self.conclusion.class_and_headline();
         Ok(TunePage {
             title: format!("{} on {}", bot.name, bot.series),
             subtitle: format!("{} {}, {searched}", bot.strategy, bot.version),
@@ -226,10 +218,10 @@ impl TuneReport<'_> {
 impl fmt::Display for TuneReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bot = &self.bot;
-        writeln!(f, "{} on {}: {}\n", bot.name, bot.series, self.conclusion.shown().1)?;
+        writeln!(f, "{} on {}: {}\n", bot.name, bot.series, self.conclusion.class_and_headline().1)?;
         writeln!(f, "{}\n", self.words)?;
         let steps = self.steps().into_iter().map(|(name, found)| [name, found]);
-        writeln!(f, "{}\n", table_text(["step", "found"], steps))?;
+        writeln!(f, "{}\n", table_text(["step", "result"], steps))?;
         if !self.conditions.is_empty() {
             let held = ConditionLine::table(&self.conditions).to_text();
             writeln!(f, "{HELD}\n\n{held}\n")?;
@@ -239,6 +231,6 @@ impl fmt::Display for TuneReport<'_> {
             writeln!(f, "{number}. {step}")?;
         }
         let files = self.files.iter().map(|file| file.display());
-        write!(f, "{}{}", listed("note: ", self.notes()), listed("wrote ", files))
+        write!(f, "{}{}", prefixed_lines("note: ", self.notes()), prefixed_lines("wrote ", files))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{ChosenLine, HoldOut, Joined, VerifiedSets, WalkForwardReport, WalkForwardSummary, WindowLine};
 use crate::analysis::{Finding, FindingKind};
-use crate::figure::{listed, minute, p_value_text, percent, short};
+use crate::figure::{minute, p_value_text, percent, prefixed_lines, short};
 use crate::page::DataTable;
 use candlewick_records::{counted, table_text};
 use candlewick_sdk::visible_cell;
@@ -11,9 +11,9 @@ use serde_json::Value;
 use std::fmt;
 use std::io::{self, Write};
 
-const EFFICIENCY: &str = "efficiency is the expectancy on the test divided by that in sample: 1 is all of it, 0 nothing, and below 0 the \
-                          test lost. All windows together count by the trades of their tests; - stands where the training earned \
-                          nothing or the test has no trade.";
+const EFFICIENCY: &str = "Efficiency is the expectancy on the test divided by that in sample: 1 keeps all of it, 0 nothing, \
+                          below 0 the test lost. The total weights windows by their test trades; - means no profit in \
+                          sample or no test trades.";
 
 impl fmt::Display for WalkForwardSummary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -23,7 +23,7 @@ impl fmt::Display for WalkForwardSummary<'_> {
         }
         let windows = table_text(header(report), report.windows.iter().map(|line| row(line, report)));
         let figures = report.figures().into_iter().map(|(name, value)| [name.to_owned(), value]);
-        writeln!(f, "{windows}\n\n{}", table_text(["tests of all windows", ""], figures))?;
+        writeln!(f, "{windows}\n\n{}", table_text(["out of sample, all windows", ""], figures))?;
         if let Some(words) = report.edge.interval_words() {
             writeln!(f, "\n{words}.")?;
         }
@@ -36,20 +36,20 @@ impl fmt::Display for WalkForwardSummary<'_> {
         let windows = counted(report.windows.len(), "window", "windows");
         write!(f, "\n{} in {windows}; {seconds:.1} s", counted(trials, "trial", "trials"))?;
         if self.resumed > 0 {
-            write!(f, ", {} of an earlier process", counted(self.resumed, "trial", "trials"))?;
+            write!(f, ", {} resumed", counted(self.resumed, "trial", "trials"))?;
         }
         if let Some(count) = self.variants_tried {
-            let held = "variants of this idea were tried by now: backtests and sweeps of it are held to that";
-            write!(f, "\n{count} {held}")?;
+            let tried =
+                "variants of this idea have been tried; its backtests and sweeps are corrected for that";
+            write!(f, "\n{count} {tried}")?;
         }
-        f.write_str(&listed("note: variants unknown: ", &self.uncounted))?;
+        f.write_str(&prefixed_lines("note: variants unknown: ", &self.uncounted))?;
         let VerifiedSets { verified, chosen } = self.verified;
         if verified < chosen {
-            let most = format!("the {verified} chosen most often were verified");
-            write!(f, "\nnote: of {chosen} sets that windows chose {most}")?;
+            write!(f, "\nnote: the {verified} most frequent of {chosen} chosen sets were verified")?;
         }
-        f.write_str(&listed("wrote ", self.files.iter().map(|file| file.display())))?;
-        f.write_str(&listed("note: ", self.variants_notices.iter().chain(&report.notices)))
+        f.write_str(&prefixed_lines("wrote ", self.files.iter().map(|file| file.display())))?;
+        f.write_str(&prefixed_lines("note: ", self.variants_notices.iter().chain(&report.notices)))
     }
 }
 
@@ -58,7 +58,7 @@ fn header(report: &WalkForwardReport) -> Vec<String> {
     header.extend(report.parameters.iter().cloned());
     header.extend(["in sample", "on test"].map(|part| format!("{} {part}", report.by.title())));
     let figures =
-        ["win rate in sample", "on test", "break-even", "trades", "pnl", "efficiency", "neighbours"];
+        ["win rate in sample", "win rate on test", "break-even", "trades", "pnl", "efficiency", "neighbours"];
     header.extend(figures.map(str::to_owned));
     header
 }
@@ -73,7 +73,7 @@ fn row(line: &WindowLine, report: &WalkForwardReport) -> Vec<String> {
     let score = |score: f64| report.by.words(score);
     row.extend([score(chosen.score), chosen.out_of_sample_score.map_or("-".to_owned(), score)]);
     row.extend(chosen.result());
-    row.extend([part(chosen.efficiency), chosen.robustness.words()]);
+    row.extend([part(chosen.efficiency), chosen.robustness.describe()]);
     row
 }
 
@@ -102,38 +102,39 @@ impl WalkForwardReport {
             figures.push(("win rate", format!("{} (break-even {needed})", percent(all.win_rate))));
             let intervals = self.edge.intervals;
             let ends = [
-                ("win rate, 95 % at any look", intervals.win_rate_words()),
-                ("edge, 95 % at any look", intervals.edge_words()),
+                ("win rate, 95 % (valid at any time)", intervals.win_rate_words()),
+                ("edge, 95 % (valid at any time)", intervals.edge_words()),
             ];
             figures.extend(ends.into_iter().filter_map(|(name, words)| Some((name, words?))));
             if let Some(interval) = win_rate_interval {
                 let ends = format!("{} to {}", percent(interval.lower), percent(interval.upper));
-                figures.push(("win rate, 95 % if looked at once and independent", ends));
+                figures.push(("win rate, 95 % (fixed independent sample)", ends));
             }
-            figures.push(("p-value, if trades are independent", p_value_text(all.p_value)));
+            figures.push(("p-value (independent trades)", p_value_text(all.p_value)));
             figures.push(("profit and loss", format!("{:+.2}", all.pnl)));
             figures.extend(self.curve.clone().map(|curve| ("equity curve", curve)));
-            figures.push(("max. drawdown", format!("{:.2}", all.max_drawdown)));
-            figures.push(("max. drawdown, % of peak", format!("{:.2} %", all.max_drawdown_percent)));
+            figures.push(("max drawdown", format!("{:.2}", all.max_drawdown)));
+            figures.push(("max drawdown, % of peak", format!("{:.2} %", all.max_drawdown_percent)));
             figures.push(("longest losing streak", all.longest_losing_streak.to_string()));
         } else {
-            figures.push(("trades", "none: no set counted in any window".to_owned()));
+            figures.push(("trades", "none: no set had enough trades in any window".to_owned()));
         }
-        figures.extend(self.edge.overlap().map(|overlap| ("trades that overlap", overlap)));
+        figures.extend(self.edge.overlap().map(|overlap| ("overlap", overlap)));
         figures.push(("efficiency", part(self.efficiency)));
         let robustness = &self.robustness;
         if let Some(share) = robustness.share {
             let falls = [robustness.counts.mean_fall, robustness.counts.worst_fall];
-            let [mean, worst] = falls.map(|fall| fall.map_or("-".to_owned(), |fall| format!("{fall:.4}")));
+            let drop = |fall: f64| self.by.words(fall).trim_start_matches('+').to_owned();
+            let [mean, worst] = falls.map(|fall| fall.map_or("-".to_owned(), drop));
             let text = format!(
-                "{} beat break-even in training ({}); the {} falls by {mean}, at worst {worst}",
-                robustness.words(),
+                "{} beat break-even in sample ({}); mean drop of {} {mean}, worst {worst}",
+                robustness.describe(),
                 percent(share),
                 self.objective
             );
-            figures.push(("neighbours of the choices", text));
+            figures.push(("neighbouring parameter sets", text));
         }
-        figures.extend(self.hold_out.iter().flat_map(HoldOut::words));
+        figures.extend(self.hold_out.iter().flat_map(HoldOut::figures));
         figures
     }
 }
@@ -158,9 +159,9 @@ impl WalkForwardReport {
     pub(crate) fn brief(&self) -> String {
         let windows = counted(self.windows.len(), "window", "windows");
         match self.tested() {
-            None => format!("{windows}: nothing was traded, since no set had enough trades in a training"),
+            None => format!("{windows}: no trades, because no set had enough of them in sample"),
             Some(figures) => format!(
-                "{windows}, {} on their tests: win rate {} where {} is needed, {:+.2} in all",
+                "{windows}, {} out of sample: win rate {} (break-even {}), profit {:+.2}",
                 counted(usize::try_from(figures.trades).unwrap_or(usize::MAX), "trade", "trades"),
                 percent(figures.win_rate),
                 percent(figures.break_even),
@@ -172,7 +173,8 @@ impl WalkForwardReport {
     pub(crate) fn window_table(&self) -> DataTable {
         let mut header = ["test from", "to"].map(str::to_owned).to_vec();
         header.extend(self.parameters.iter().cloned());
-        header.extend(["win rate in training", "on the test", "needed", "trades", "pnl"].map(str::to_owned));
+        let figures = ["win rate in sample", "win rate on test", "break-even", "trades", "pnl"];
+        header.extend(figures.map(str::to_owned));
         let row = |line: &WindowLine| {
             let mut row = vec![minute(line.test.from), minute(line.test.to)];
             match &line.chosen {

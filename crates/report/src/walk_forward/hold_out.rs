@@ -62,10 +62,10 @@ impl HoldOut {
             let times = opened.number - 1;
             caveats
                 .withholding
-                .push(format!("the hold-out had been opened for this hypothesis before ({times})"));
+                .push(format!("the hold-out was opened before for this hypothesis ({times} x)"));
         }
         caveats.withholding.extend(opened.looks.iter().cloned());
-        // The best of all that were tested on it.
+        // Corrects for all hypotheses that were tested on it.
         caveats.variants = 1 + opened.others as u64;
         step.chosen.iter().for_each(|chosen| caveats.count_gaps(&chosen.finished.book));
         let rows = step.chosen.as_ref().map(|chosen| chosen.finished.book.rows()).unwrap_or_default();
@@ -93,14 +93,14 @@ impl HoldOut {
     pub(crate) fn brief(&self) -> String {
         let part = |(name, words): (&'static str, String)| match name {
             "" | "hold-out" => words,
-            "hold-out's verdict" => format!("verdict: {words}"),
-            "hold-out's win rate" => format!("win rate {words}"),
+            "hold-out verdict" => format!("verdict: {words}"),
+            "hold-out win rate" => format!("win rate {words}"),
             other => format!("{other}: {words}"),
         };
-        self.words().into_iter().map(part).collect::<Vec<_>>().join("; ")
+        self.figures().into_iter().map(part).collect::<Vec<_>>().join("; ")
     }
 
-    pub(super) fn words(&self) -> Vec<(&'static str, String)> {
+    pub(super) fn figures(&self) -> Vec<(&'static str, String)> {
         let range = format!("{} to {}", utc(self.from), utc(self.to));
         let times = |count: usize| if count == 1 { "once".to_owned() } else { format!("{count} times") };
         let Some(opened) = &self.opened else {
@@ -112,23 +112,23 @@ impl HoldOut {
         };
         let mut words = vec![("hold-out", format!("opened {}, {range}", opened.opened_at))];
         if self.openings > 1 {
-            words.push(("", format!("NOT its first opening for this hypothesis: number {}", self.openings)));
+            words.push(("", format!("NOT the first opening for this hypothesis: number {}", self.openings)));
         }
         if opened.opened_for_others > 0 {
             let count = times(opened.opened_for_others);
             words.push((
                 "",
                 format!(
-                    "opened {count} before for other hypotheses: the best of several looks better than it is"
+                    "opened {count} before for other hypotheses; the best of several looks better than it is"
                 ),
             ));
         }
         words.extend(opened.looks.iter().chain(&opened.looks_unknown).map(|look| ("", look.clone())));
-        words.push(("hold-out's verdict", opened.edge.words()));
+        words.push(("hold-out verdict", opened.edge.words()));
         if let Some(figures) = opened.window.out_of_sample() {
             let (rate, needed) = (percent(figures.win_rate), percent(figures.break_even));
             let trades = figures.trades;
-            words.push(("hold-out's win rate", format!("{rate} of {trades} trades (break-even {needed})")));
+            words.push(("hold-out win rate", format!("{rate} of {trades} trades (break-even {needed})")));
         }
         words
     }

@@ -248,7 +248,7 @@ impl RobustnessLine {
         Self { counts, share: counts.share() }
     }
 
-    pub(super) fn words(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         format!("{} of {}", self.counts.beat_break_even, self.counts.neighbours)
     }
 }
@@ -299,8 +299,9 @@ fn unused(
     let left = walked.end - steps.last()?.window.test.end;
     let place = if has_hold_out { " before the hold-out" } else { "" };
     let (unused, missing) = (span(left), span(windows.test - left));
-    (left.get() > windows.test.get() / 10)
-        .then(|| format!("the last {unused}{place} are in no test: the next window needs {missing} more"))
+    (left.get() > windows.test.get() / 10).then(|| {
+        format!("the last {unused}{place} are untested: too short for another test window by {missing}")
+    })
 }
 
 fn staked_finding(all: &Finished) -> Option<Finding> {
@@ -333,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn efficiency_is_what_is_left_of_the_profit_per_unit_staked() {
+    fn efficiency_is_the_retained_share_of_the_expectancy() {
         let windows = [
             (figures(400, Some(0.04)), figures(100, Some(0.02))),
             (figures(400, Some(0.01)), figures(300, Some(-0.01))),

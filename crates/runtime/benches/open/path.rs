@@ -9,7 +9,7 @@ use candlewick_broker::Account as Kind;
 use candlewick_broker::clock::Clock;
 use candlewick_engine::{BotSettings, Header, RiskSettings, Session, SessionSettings, StakeSettings};
 use candlewick_journal::{Holder, Journal, JournalUrl, LoggedExchange, RunJournal, Store};
-use candlewick_runtime::{Account, JournalFold, Parts, Past, Runner, RuntimeSettings};
+use candlewick_runtime::{Account, JournalFold, Parts, RecoveredState, Runner, RuntimeSettings};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Interval, Millis, MoneyScale, Symbol};
 use std::path::Path;
@@ -67,7 +67,7 @@ pub(crate) async fn run(far_end: &FarEnd, (file, has_tables): (&Path, bool), pac
         bots: settings.bots,
         wants_prices: vec![false],
         journal: open_journal(file, start, fold).await,
-        past: Past::default(),
+        past: RecoveredState::default(),
         exchanges,
         unrecognised,
         token: Arc::default(),

@@ -11,11 +11,11 @@ mod wallet;
 
 pub(crate) use prices::{PriceAudit, RevisionAudit};
 pub(crate) use profit::{ProfitRules, SettledProfit};
-pub(crate) use results::{ListedResults, Settling, Source, Word, describe_result};
+pub(crate) use results::{ListedResults, Settling, Source, Statement, describe_result};
 pub(crate) use settlement::{PriceCheck, Settlement, SettlementAudit};
 pub(crate) use terms::{OrderedTerms, PayoutAudit, Terms, check_terms, staked_elsewhere};
 pub(crate) use wallet::{
-    APART, BonusWallets, NameCheck, Reading, UnderWayMoney, WalletAudit, WalletReading, WalletState, size,
+    APART, BonusWallets, InFlightMoney, NameCheck, Reading, WalletAudit, WalletReading, WalletState, size,
 };
 
 use candlewick_engine::IntentId;
@@ -109,7 +109,7 @@ impl Audits {
         audits
     }
 
-    pub(crate) fn new_of(&self, findings: Vec<Finding>) -> Vec<Finding> {
+    pub(crate) fn drop_known(&self, findings: Vec<Finding>) -> Vec<Finding> {
         let is_new = |finding: &Finding| {
             !Audit::FOUND_ONCE.contains(&finding.audit) || !self.found.contains(&finding.text)
         };
@@ -129,7 +129,7 @@ impl Audits {
     pub(crate) fn take_unrecognised(&mut self, met: BTreeMap<String, u64>) -> Vec<Finding> {
         let news = met.keys().filter(|name| !self.unrecognised.contains_key(*name));
         let finding = |name: &String| {
-            let text = format!("the venue sent something unknown: {name}; it was passed over");
+            let text = format!("the venue sent unknown data, which was skipped: {name}");
             Finding::alarm(Audit::Schema, text)
         };
         let found: Vec<Finding> = news.map(finding).collect();
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_unknown_is_reported_once_for_each_name() {
+    fn reports_each_unknown_name_once() {
         let mut audits = Audits::default();
         let met =
             |names: &[(&str, u64)]| names.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_earlier_run_found_of_a_trade_is_not_found_again() {
+    fn drops_findings_of_earlier_runs() {
         let text = "trade #3 settled wrongly";
         let audits = Audits::after(WalletAudit::default(), BTreeSet::from([text.to_owned()]), []);
         let one = |audit, text: &str| Finding::alarm(audit, text.to_owned());
@@ -171,6 +171,6 @@ mod tests {
             // Money may come into a wallet again.
             one(Audit::Wallet, text),
         ];
-        assert_eq!(audits.new_of(findings.clone()), findings[1..]);
+        assert_eq!(audits.drop_known(findings.clone()), findings[1..]);
     }
 }

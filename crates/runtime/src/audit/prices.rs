@@ -4,7 +4,7 @@ use super::{Audit, Finding};
 use candlewick_sdk::{Candle, Interval, Millis, Series, Symbol};
 use std::collections::{BTreeMap, VecDeque};
 
-const KEPT_PRICES: usize = 256;
+const MAX_PRICES: usize = 256;
 
 #[derive(Debug, Default)]
 pub(crate) struct PriceAudit {
@@ -17,7 +17,7 @@ impl PriceAudit {
         if polled.back().is_some_and(|(last, _)| *last >= time) {
             return;
         }
-        if polled.len() == KEPT_PRICES {
+        if polled.len() == MAX_PRICES {
             polled.pop_front();
         }
         polled.push_back((time, price));
@@ -29,13 +29,13 @@ impl PriceAudit {
         let Some(polled) = self.polled.get(&series.symbol) else { return (0, Vec::new()) };
         let (low, high) = (candle.low() * (1.0 - 1e-6), candle.high() * (1.0 + 1e-6));
         let end = candle.close_time(series.interval);
-        // A record is a bar of one second: one that crosses the candle's end is the next one's as well.
+        // A record is a 1 s bar. One that crosses the candle's end also belongs to the next candle.
         let within = |time: Millis| time >= candle.time() && time + Interval::SECOND.length() <= end;
         let own: Vec<_> = polled.iter().filter(|(time, _)| within(*time)).collect();
         let outside = own.iter().filter(|(_, price)| *price < low || *price > high);
         let finding = |(time, price): &&&(Millis, f64)| {
             let text = format!(
-                "the price {price} of {} at {time} lies outside the {} candle of {}: {} to {}",
+                "the price {price} of {} at {time} is outside the {} candle of {}: {} to {}",
                 series.symbol,
                 series.interval,
                 candle.time(),
@@ -48,7 +48,7 @@ impl PriceAudit {
     }
 }
 
-const KEPT_CANDLES: usize = 8;
+const MAX_CANDLES: usize = 8;
 
 #[derive(Debug, Default)]
 pub(crate) struct RevisionAudit {
@@ -64,16 +64,16 @@ impl RevisionAudit {
                 seen += 1;
                 if known != candle {
                     let text = format!(
-                        "{series}: the candle of {} was {} and is {} now; what was decided on it stands",
+                        "{series}: the candle of {} changed from {} to {}; earlier decisions stand",
                         candle.time(),
-                        described(known),
-                        described(candle)
+                        describe_ohlc(known),
+                        describe_ohlc(candle)
                     );
                     findings.push(Finding::note(Audit::Revision, text));
                     *known = *candle;
                 }
             } else if first.back().is_none_or(|last| last.time() < candle.time()) {
-                if first.len() == KEPT_CANDLES {
+                if first.len() == MAX_CANDLES {
                     first.pop_front();
                 }
                 first.push_back(*candle);
@@ -83,7 +83,7 @@ impl RevisionAudit {
     }
 }
 
-fn described(candle: &Candle) -> String {
+fn describe_ohlc(candle: &Candle) -> String {
     let [open, high, low, close] = [candle.open(), candle.high(), candle.low(), candle.close()];
     format!("{open}/{high}/{low}/{close}")
 }
@@ -94,7 +94,7 @@ mod tests {
     use candlewick_sdk::Ohlcv;
 
     #[test]
-    fn a_price_lies_within_the_candle_of_its_moment() {
+    fn finds_polled_prices_outside_their_candle() {
         let mut audit = PriceAudit::default();
         // Before it; at its low; above its high; below its low; in a second that ends after it.
         for (time, price) in [(59_000, 500.0), (60_000, 1.0), (61_000, 9.1), (90_000, 0.9), (119_500, 7.0)] {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_candle_that_changes_is_told_once_for_each_change() {
+    fn reports_each_candle_revision_once() {
         let mut audit = RevisionAudit::default();
         let mut take = |candles: &[Candle]| {
             let (seen, findings) = audit.take(series(), candles);

@@ -1,7 +1,7 @@
 //! Audit of booked results against later reports of the venue.
 
 use super::SettledProfit;
-use crate::resolver::hash_of;
+use crate::resolver::hash_id;
 use candlewick_broker::{Progress, TradeListing, TradeReport};
 use candlewick_engine::{BotId, IntentId};
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Payout};
@@ -37,7 +37,7 @@ pub(crate) enum Source {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Word {
+pub(crate) enum Statement {
     Agrees,
     Silent,
     /// Another result; the profit is `None` if neither the report nor the payout rules give it.
@@ -50,7 +50,7 @@ pub(crate) enum Word {
 
 impl ListedResults {
     pub(crate) fn book(&mut self, venue_id: &str, settling: Settling) {
-        let hash = hash_of(venue_id);
+        let hash = hash_id(venue_id);
         if self.booked.insert(hash, settling).is_none() {
             self.order.push_back(hash);
         }
@@ -60,41 +60,41 @@ impl ListedResults {
     }
 
     pub(crate) fn forget(&mut self, venue_id: &str) {
-        self.booked.remove(&hash_of(venue_id));
+        self.booked.remove(&hash_id(venue_id));
     }
 
     /// Returns the list's verdict on each booked trade in it.
     /// A trade that is still open in the list within `lag` after booking is not a contradiction.
-    pub(crate) fn words(
+    pub(crate) fn compare(
         &mut self,
         listing: &TradeListing,
         (lag, scale, now): (Millis, MoneyScale, Millis),
-    ) -> Vec<(String, Settling, Word)> {
+    ) -> Vec<(String, Settling, Statement)> {
         if self.booked.is_empty() {
             return Vec::new();
         }
         self.booked.retain(|_, settling| now - settling.at < COMPARED_FOR);
         let booked = &self.booked;
         self.order.retain(|hash| booked.contains_key(hash));
-        let mut words: BTreeMap<&str, (Settling, Word)> = BTreeMap::new();
+        let mut results: BTreeMap<&str, (Settling, Statement)> = BTreeMap::new();
         for report in &listing.trades {
-            let Some(settling) = self.booked.get(&hash_of(&report.id)) else { continue };
+            let Some(settling) = self.booked.get(&hash_id(&report.id)) else { continue };
             let is_late = listing.began - settling.at > lag;
-            let word = settling.word(report, scale);
-            let may_lag = matches!(word, Word::Running | Word::Unknown) && !is_late;
-            let word = if may_lag { Word::Silent } else { word };
-            let known = words.entry(&report.id).or_insert((*settling, word));
-            known.1 = known.1.with(word);
+            let reported = settling.classify(report, scale);
+            let may_lag = matches!(reported, Statement::Running | Statement::Unknown) && !is_late;
+            let reported = if may_lag { Statement::Silent } else { reported };
+            let known = results.entry(&report.id).or_insert((*settling, reported));
+            known.1 = known.1.merge(reported);
         }
-        words.into_iter().map(|(id, (settling, word))| (id.to_owned(), settling, word)).collect()
+        results.into_iter().map(|(id, (settling, reported))| (id.to_owned(), settling, reported)).collect()
     }
 }
 
-impl Word {
-    fn with(self, other: Self) -> Self {
+impl Statement {
+    fn merge(self, other: Self) -> Self {
         match (self, other) {
             (one, other) if one == other => one,
-            (Self::Silent, word) | (word, Self::Silent) => word,
+            (Self::Silent, reported) | (reported, Self::Silent) => reported,
             _ => Self::Twice,
         }
     }
@@ -110,7 +110,7 @@ impl Word {
             Self::Ended(outcome, Some(profit)) => describe_result(outcome, profit, scale),
             Self::Ended(outcome, None) => format!("{outcome} without a profit"),
             Self::Running => "that it is open".to_owned(),
-            Self::Unknown => "a result that is not known".to_owned(),
+            Self::Unknown => "an unknown result".to_owned(),
             Self::Reverted => "that it was reverted".to_owned(),
             Self::Twice => "two different results".to_owned(),
         }
@@ -128,27 +128,27 @@ impl Settling {
         SettledProfit { intent, stake, payout, outcome, profit }
     }
 
-    pub(crate) fn word(&self, report: &TradeReport, scale: MoneyScale) -> Word {
+    pub(crate) fn classify(&self, report: &TradeReport, scale: MoneyScale) -> Statement {
         let profit = report.profit.and_then(|profit| scale.rounded(profit).ok());
-        let word = match &report.progress {
+        let reported = match &report.progress {
             Progress::Over(outcome) if *outcome != self.outcome => {
                 let by_rule = || crate::coordinator::profit_by_rule(*outcome, self.stake, self.payout);
-                Word::Ended(*outcome, profit.or_else(by_rule))
+                Statement::Ended(*outcome, profit.or_else(by_rule))
             }
             Progress::Over(outcome) => match profit.filter(|profit| *profit != self.profit) {
-                Some(profit) => Word::Ended(*outcome, Some(profit)),
-                None => Word::Agrees,
+                Some(profit) => Statement::Ended(*outcome, Some(profit)),
+                None => Statement::Agrees,
             },
-            Progress::Running => Word::Running,
-            Progress::Unrecognised(_) => Word::Unknown,
-            Progress::OverUnreported => Word::Silent,
+            Progress::Running => Statement::Running,
+            Progress::Unrecognised(_) => Statement::Unknown,
+            Progress::OverUnreported => Statement::Silent,
         };
-        // A trade that is booked as cancelled moved no money either.
+        // A trade booked as cancelled moved no money either.
         let is_returned = self.outcome == Outcome::Cancelled;
-        if report.is_reverted && matches!(word, Word::Agrees | Word::Silent) && !is_returned {
-            Word::Reverted
+        if report.is_reverted && matches!(reported, Statement::Agrees | Statement::Silent) && !is_returned {
+            Statement::Reverted
         } else {
-            word
+            reported
         }
     }
 }
@@ -173,46 +173,46 @@ mod tests {
         }
     }
 
-    fn words(results: &mut ListedResults, at: Millis, trades: Vec<TradeReport>) -> Vec<Word> {
+    fn compare(results: &mut ListedResults, at: Millis, trades: Vec<TradeReport>) -> Vec<Statement> {
         let listing = crate::resolver::testing::listing(at.get(), trades);
-        let found = results.words(&listing, (LAG, MoneyScale::default(), at));
-        found.into_iter().map(|(.., word)| word).collect()
+        let found = results.compare(&listing, (LAG, MoneyScale::default(), at));
+        found.into_iter().map(|(.., reported)| reported).collect()
     }
 
     #[test]
-    fn a_list_agrees_or_says_another_result() {
+    fn classifies_listed_results() {
         let over = |outcome, profit: Option<i64>| TradeReport {
             progress: Progress::Over(outcome),
             profit: profit.map(|minor| Decimal::new(minor, 2)),
             ..TradeReport::new("01JT")
         };
         let reverted = |report: TradeReport| TradeReport { is_reverted: true, ..report };
-        let ended = |outcome, minor| Word::Ended(outcome, Some(Money::from_minor(minor)));
+        let ended = |outcome, minor| Statement::Ended(outcome, Some(Money::from_minor(minor)));
         let late = LAG + Millis::new(1);
         let unrecognised = Progress::Unrecognised("REVERSED".to_owned());
         for (reports, at, expected) in [
-            (vec![over(Outcome::Won, Some(800))], late, Some(Word::Agrees)),
-            (vec![over(Outcome::Won, None)], late, Some(Word::Agrees)),
+            (vec![over(Outcome::Won, Some(800))], late, Some(Statement::Agrees)),
+            (vec![over(Outcome::Won, None)], late, Some(Statement::Agrees)),
             (vec![over(Outcome::Lost, None)], late, Some(ended(Outcome::Lost, -1_000))),
             (vec![over(Outcome::Cancelled, Some(0))], late, Some(ended(Outcome::Cancelled, 0))),
             (vec![over(Outcome::Won, Some(799))], late, Some(ended(Outcome::Won, 799))),
-            (vec![TradeReport::new("01JT")], late, Some(Word::Running)),
-            (vec![TradeReport::new("01JT")], LAG, Some(Word::Silent)),
+            (vec![TradeReport::new("01JT")], late, Some(Statement::Running)),
+            (vec![TradeReport::new("01JT")], LAG, Some(Statement::Silent)),
             (
                 vec![TradeReport { progress: unrecognised, ..TradeReport::new("01JT") }],
                 late,
-                Some(Word::Unknown),
+                Some(Statement::Unknown),
             ),
-            (vec![reverted(over(Outcome::Won, Some(800)))], late, Some(Word::Reverted)),
+            (vec![reverted(over(Outcome::Won, Some(800)))], late, Some(Statement::Reverted)),
             (vec![reverted(over(Outcome::Cancelled, Some(0)))], late, Some(ended(Outcome::Cancelled, 0))),
-            (vec![over(Outcome::Won, Some(800)), over(Outcome::Lost, None)], late, Some(Word::Twice)),
+            (vec![over(Outcome::Won, Some(800)), over(Outcome::Lost, None)], late, Some(Statement::Twice)),
             (vec![TradeReport { id: "01JU".to_owned(), ..over(Outcome::Lost, None) }], late, None),
             (vec![over(Outcome::Lost, None)], Millis::DAY, None),
         ] {
             let mut results = ListedResults::default();
             results.book("01JT", won(7));
             let text = format!("{reports:?}");
-            assert_eq!(words(&mut results, at, reports), Vec::from_iter(expected), "{text}");
+            assert_eq!(compare(&mut results, at, reports), Vec::from_iter(expected), "{text}");
         }
     }
 
@@ -227,10 +227,10 @@ mod tests {
         let mut found = |number: usize| {
             let (progress, id) = (Progress::Over(Outcome::Lost), format!("trade-{number}"));
             let lost = TradeReport { progress, ..TradeReport::new(id) };
-            words(&mut results, Millis::ZERO, vec![lost]).len()
+            compare(&mut results, Millis::ZERO, vec![lost]).len()
         };
         assert_eq!([2, MAX_RESULTS / 2, MAX_RESULTS + 9].map(&mut found), [0, 1, 1]);
-        words(&mut results, Millis::DAY, Vec::new());
+        compare(&mut results, Millis::DAY, Vec::new());
         assert_eq!((results.booked.len(), results.order.len()), (0, 0));
     }
 }

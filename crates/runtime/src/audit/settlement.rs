@@ -26,7 +26,7 @@ pub(crate) struct Settlement {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Recomputed {
+struct Recomputation {
     settlement: Settlement,
     open: Option<PriceAnswer>,
     close: Option<PriceAnswer>,
@@ -36,7 +36,7 @@ struct Recomputed {
 pub(crate) struct SettlementAudit {
     waiting: VecDeque<Settlement>,
     /// Settlement in progress, with the number of prices requested so far (0 to 2).
-    current: Option<(Recomputed, usize)>,
+    current: Option<(Recomputation, usize)>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -58,7 +58,7 @@ impl SettlementAudit {
     pub(crate) fn take(&mut self, settlement: Settlement, rules: ProfitRules) -> Vec<Finding> {
         self.recall(settlement);
         let of_profit = settlement.profit_facts().check(rules).map(|wrong| {
-            // A halt says it once more.
+            // A halt raises its own alarm.
             let finding = if wrong.is_halting { Finding::note } else { Finding::alarm };
             finding(Audit::Settlement, wrong.text)
         });
@@ -70,7 +70,7 @@ impl SettlementAudit {
         loop {
             let Some((recomputed, asked)) = &mut self.current else {
                 let Some(settlement) = self.waiting.pop_front() else { return PriceCheck::Nothing };
-                self.current = Some((Recomputed { settlement, open: None, close: None }, 0));
+                self.current = Some((Recomputation { settlement, open: None, close: None }, 0));
                 continue;
             };
             let (opened, closed) = recomputed.settlement.moments();
@@ -123,7 +123,7 @@ impl Settlement {
         let order = compare_prices(close, open);
         let is_sound = match self.outcome {
             Outcome::Won => order == wins_when,
-            // With the rule that a draw loses, an equal price is a loss.
+            // If draws lose, an equal price is a loss.
             Outcome::Lost => order != wins_when,
             Outcome::Draw => order == Ordering::Equal,
             Outcome::Cancelled => true,
@@ -142,7 +142,7 @@ impl Settlement {
     }
 }
 
-impl Recomputed {
+impl Recomputation {
     fn check(&self) -> (usize, Vec<Finding>) {
         let Settlement { intent, open, close, .. } = self.settlement;
         let (opened_by, closed_by) = self.settlement.moments();
@@ -164,7 +164,7 @@ impl Recomputed {
                 let PriceRecord { time, prices, .. } = record;
                 let (low, high) = (prices.low, prices.high);
                 let text = format!(
-                    "trade #{intent} has the {name} price {price} at {at}; the price record of {time} has {low} to {high}"
+                    "trade #{intent} has the {name} price {price} at {at}, but the price record of {time} has {low} to {high}"
                 );
                 findings.push(Finding::alarm(Audit::Settlement, text));
             }
@@ -228,12 +228,12 @@ mod tests {
     }
 
     #[test]
-    fn an_exit_on_a_full_second_is_the_end_of_the_bar_before_it() {
+    fn exit_on_a_full_second_ends_the_previous_bar() {
         assert_eq!(settlement().moments(), (Some(Millis::new(5_999)), Some(Millis::new(65_999))));
     }
 
     #[test]
-    fn both_prices_are_asked_for_one_settlement_after_the_other() {
+    fn requests_both_prices_one_settlement_at_a_time() {
         let mut audit = SettlementAudit::default();
         audit.recall(settlement());
         audit.recall(Settlement { open: None, ..settlement() });
@@ -251,13 +251,13 @@ mod tests {
     }
 
     #[test]
-    fn a_price_lies_within_the_record_of_its_second() {
+    fn finds_prices_outside_their_record() {
         let record = |time: i64, low: f64, high: f64| {
             let prices = Ohlcv { open: low, high, low, close: high, volume: 0.0 };
             PriceAnswer::Record(PriceRecord { time: Millis::new(time), prices, recorded_time: None })
         };
         let check = |open, close| {
-            let (checked, findings) = Recomputed { settlement: settlement(), open, close }.check();
+            let (checked, findings) = Recomputation { settlement: settlement(), open, close }.check();
             (checked, findings.len())
         };
         assert_eq!(check(Some(record(5_000, 99.9, 100.0)), Some(record(65_000, 100.5, 100.6))), (2, 0));

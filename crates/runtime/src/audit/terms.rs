@@ -42,7 +42,7 @@ pub(crate) fn check_terms(
         compare("symbol", report.symbol.clone(), |order| order.symbol.to_string()),
         compare("direction", known(report.direction.as_ref()), |order| order.direction.to_string()),
         compare("amount", amount, |order| order.amount.normalize().to_string()),
-        compare("close type", known(report.close_type.as_ref()), |order| order.close_type.to_string()),
+        compare("duration", known(report.close_type.as_ref()), |order| order.close_type.to_string()),
         compare("expiration type", expiration, |order| order.expiration_type.as_str().to_owned()),
     ];
     let differences: Vec<String> = terms.into_iter().flatten().collect();
@@ -87,9 +87,9 @@ fn describe_difference(name: &str, found: &str, (asked, counted): (&str, &str)) 
     if found == counted {
         None
     } else if asked == counted {
-        Some(format!("{name} is {found}, asked for was {asked}"))
+        Some(format!("{name} is {found}, ordered was {asked}"))
     } else {
-        Some(format!("{name} is {found}, but was {counted} before; asked for was {asked}"))
+        Some(format!("{name} is {found}, before it was {counted}; ordered was {asked}"))
     }
 }
 
@@ -103,15 +103,16 @@ fn check_span(order: &OpenOrder, report: &TradeReport) -> Option<String> {
     let (lasts, length) = (close - open, order.close_type.duration());
     let is_sound = match order.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => lasts == length,
-        // To the end of a candle; too little of one, and it is the next one's.
+        // Ends with the current candle, or the next one if too little of it is left.
         ExpirationType::CandleClose => {
             lasts > Millis::ZERO && lasts <= length * 2 && close.is_aligned_to(length)
         }
         ExpirationType::NextCandle => lasts == length && close.is_aligned_to(length),
     };
     let kind = order.expiration_type.as_str();
-    (!is_sound)
-        .then(|| format!("it lasts {lasts} ms and closes at {close}, which is not a {kind} of {length} ms"))
+    (!is_sound).then(|| {
+        format!("it lasts {lasts} ms and closes at {close}, which does not match {kind} of {length} ms")
+    })
 }
 
 #[derive(Debug, Default)]
@@ -130,7 +131,7 @@ impl PayoutAudit {
             break_even(payout.to_fraction()).map_or("-".to_owned(), |rate| format!("{:.2} %", rate * 100.0))
         };
         let text = format!(
-            "{symbol} pays {payout} % instead of {before} %: a strategy breaks even at {} wins instead of {}",
+            "{symbol} pays {payout} % instead of {before} %: the break-even win rate is {} instead of {}",
             needed(payout),
             needed(before)
         );
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_names_all_terms_that_differ() {
+    fn reason_names_all_differing_terms() {
         let mut report = report();
         report.symbol = Some("XRPUSDT".to_owned());
         report.amount = Some(11.into());
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn each_term_that_differs_is_named_and_what_is_left_out_is_not() {
+    fn names_differing_terms_and_accepts_missing_ones() {
         check(|_| {}, &[], None);
         check(|report| *report = TradeReport::default(), &[], None);
         let later =
@@ -201,7 +202,7 @@ mod tests {
             (|report| report.direction = Some(Reported::Known(Direction::Sell)), "direction is SELL"),
             (
                 |report| report.close_type = Some(Reported::Known("05:00".parse().unwrap())),
-                "close type is 05:00, asked for was 01:00",
+                "duration is 05:00, ordered was 01:00",
             ),
             (next_candle, "expiration type is NEXT_CANDLE"),
         ];
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_term_that_the_venue_changes_is_held_against_its_own_word() {
+    fn compares_changed_terms_with_those_in_force() {
         let counted = OpenOrder { amount: Decimal::from(50), ..order_of_tests() };
         let ordered = OrderedTerms { asked: order_of_tests(), counted };
         let found = |amount| {
@@ -221,12 +222,12 @@ mod tests {
             check_terms(IntentId::new(7), &ordered, &report).0
         };
         assert_eq!(found(50), Terms::AsOrdered);
-        let reason = "trade #7 (01JT) differs: amount is 10, but was 50 before; asked for was 10".to_owned();
+        let reason = "trade #7 (01JT) differs: amount is 10, before it was 50; ordered was 10".to_owned();
         assert_eq!(found(10), Terms::Other { reason });
     }
 
     #[test]
-    fn a_change_is_told_with_both_break_evens_and_a_cut_is_an_alarm() {
+    fn payout_change_names_both_break_evens_and_a_cut_alarms() {
         let payout = |percent: i32| Payout::from_percent(percent.into()).unwrap();
         let symbol = "BTCUSDT".parse().unwrap();
         let mut audit = PayoutAudit::default();

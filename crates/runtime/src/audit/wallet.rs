@@ -8,7 +8,7 @@ mod suspect;
 #[cfg(test)]
 mod tests;
 
-use crate::resolver::{MAX_SUMS, sums_of};
+use crate::resolver::{MAX_SUMS, subset_sums};
 use candlewick_broker::WalletName;
 use candlewick_sdk::{Millis, Money};
 use serde::{Deserialize, Serialize};
@@ -74,7 +74,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) wallet: Money,
     pub(crate) bonus: Option<Money>,
     pub(crate) free: Money,
-    pub(crate) under_way: &'a UnderWayMoney,
+    pub(crate) under_way: &'a InFlightMoney,
     pub(crate) sent: Millis,
     pub(crate) lag: Millis,
     pub(crate) patience: Millis,
@@ -82,7 +82,7 @@ pub(crate) struct Reading<'a> {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct UnderWayMoney {
+pub(crate) struct InFlightMoney {
     pub(crate) amounts: Vec<Vec<Money>>,
     /// Upper bound of returns that cannot be computed, such as those of an intent in doubt.
     pub(crate) unknown: Money,
@@ -114,9 +114,9 @@ impl WalletAudit {
         let raw = wallet - free - self.bonus.paid;
         let recent = self.changes_since(sent - self.lag(reading.lag));
         let possible = Possible::new(raw, recent.map(|change| -change), reading.under_way);
-        // The ledger to the cent is the best explanation, whatever else is possible.
+        // An exact match with the ledger is the best explanation.
         let difference = if raw == Money::ZERO { Money::ZERO } else { possible.nearest(self.confirmed) };
-        // While money is under way that nobody can reckon, a reading that agrees may as well be the suspected one again.
+        // While the money in flight is unknown, a matching reading may also confirm the suspect.
         let is_open = |suspect: &Suspect| possible.contains(suspect.amount(self.confirmed));
         let is_uncertain = raw != self.confirmed && reading.under_way.unknown != Money::ZERO;
         if let Some(suspect) = self.suspect.as_ref().filter(|suspect| is_uncertain && is_open(suspect))
@@ -229,7 +229,7 @@ impl WalletAudit {
     ) -> bool {
         let recent = self.changes_since(now - patience);
         let all: Vec<Money> = recent.map(|change| -change).chain(under_way).collect();
-        sums_of(&all).is_none_or(|sums| sums.binary_search(&surplus).is_ok())
+        subset_sums(&all).is_none_or(|sums| sums.binary_search(&surplus).is_ok())
     }
 
     /// Returns whether recent changes, such as a stake and its return, cancel out: none may be shown yet.
@@ -258,7 +258,7 @@ impl WalletAudit {
         let since_agreement =
             self.agreed.map(|agreement| agreement.unseen + self.moved_since(agreement.sent));
         let moved = since_agreement.map_or(since_exact, |moved| moved.min(since_exact));
-        // A difference that is confirmed may be of changes that are not shown yet.
+        // A confirmed difference may stem from changes that the wallet does not show yet.
         let is_pending = self.confirmed != Money::ZERO;
         let pending =
             if is_pending { self.moved_since(reading.sent - reading.patience) } else { Money::ZERO };
@@ -275,7 +275,7 @@ impl WalletAudit {
         let is_read_twice = self.exact.is_some_and(|at| now - at >= APART);
         self.confirmed > Money::ZERO
             && raw == self.confirmed
-            && *reading.under_way == UnderWayMoney::default()
+            && *reading.under_way == InFlightMoney::default()
             && has_stood
             && is_read_twice
             && !self.may_be_ours(raw, Vec::new(), now, LONGEST_LAG)
@@ -283,7 +283,7 @@ impl WalletAudit {
 
     fn note_agreement(&mut self, is_exact: bool, reading: &Reading<'_>) {
         let suspect = self.suspect.take();
-        // What was suspected for a while was lag if the wallet ended it, and not the ledger.
+        // A suspect was lag if a change of the wallet ended it, not one of the ledger.
         if let Some(Suspect { last, caused_at, .. }) = suspect.filter(|_| is_exact && self.last_free.1) {
             self.measure_lag(Some(last), caused_at);
         }
@@ -305,7 +305,7 @@ impl WalletAudit {
     }
 }
 
-impl UnderWayMoney {
+impl InFlightMoney {
     fn is_known(&self) -> bool {
         self.unknown == Money::ZERO && !self.is_settling
     }

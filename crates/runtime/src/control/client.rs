@@ -28,12 +28,12 @@ pub async fn send_order(
     write_line(&mut writer, &message).await.map_err(|error| unanswered(error.to_string()))?;
     let line = match read_line(&mut BufReader::new(reader), ANSWER_PATIENCE).await {
         Ok(line) => line,
-        Err(NoLine::End) => return Err(unanswered("it ended".to_owned())),
-        Err(NoLine::TooLong) => return Err(unanswered("its answer is too long".to_owned())),
-        Err(NoLine::Late) => {
-            return Err(unanswered(format!("nothing came within {} s", ANSWER_PATIENCE.as_secs())));
+        Err(LineError::End) => return Err(unanswered("it closed the connection".to_owned())),
+        Err(LineError::TooLong) => return Err(unanswered("its answer is too long".to_owned())),
+        Err(LineError::Late) => {
+            return Err(unanswered(format!("no answer within {} s", ANSWER_PATIENCE.as_secs())));
         }
-        Err(NoLine::Broken(error)) => return Err(unanswered(error.to_string())),
+        Err(LineError::Broken(error)) => return Err(unanswered(error.to_string())),
     };
     serde_json::from_slice(&line).map_err(|error| unanswered(format!("its answer cannot be read: {error}")))
 }
@@ -48,18 +48,18 @@ pub(super) async fn connect(path: &Path) -> Result<UnixStream, ControlError> {
                 ControlError::NoBotListens { path: path() }
             }
             io::ErrorKind::PermissionDenied => ControlError::OtherOwner { path: path() },
-            // The system says so of a path that is too long: no bot can listen there either.
+            // The path is too long, so no bot can listen there.
             io::ErrorKind::InvalidInput => ControlError::NoBotListens { path: path() },
             _ => unanswered(error.to_string()),
         }),
-        Err(_) => Err(unanswered(format!("it took no connection within {} s", PATIENCE.as_secs()))),
+        Err(_) => Err(unanswered(format!("it accepted no connection within {} s", PATIENCE.as_secs()))),
     }
 }
 
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
-pub(super) enum NoLine {
+pub(super) enum LineError {
     End,
     TooLong,
     Late,
@@ -69,21 +69,21 @@ pub(super) enum NoLine {
 pub(super) async fn read_line(
     reader: &mut (impl AsyncBufRead + Unpin),
     patience: Duration,
-) -> Result<Vec<u8>, NoLine> {
+) -> Result<Vec<u8>, LineError> {
     let mut line = Vec::new();
     let mut bounded = reader.take(MAX_BYTES as u64 + 1);
     let read = bounded.read_until(b'\n', &mut line);
     match tokio::time::timeout(patience, read).await {
-        Err(_) => return Err(NoLine::Late),
-        Ok(Err(error)) => return Err(NoLine::Broken(error)),
+        Err(_) => return Err(LineError::Late),
+        Ok(Err(error)) => return Err(LineError::Broken(error)),
         Ok(Ok(_)) => {}
     }
     if line.pop_if(|last| *last == b'\n').is_some() {
         Ok(line)
     } else if line.len() > MAX_BYTES {
-        Err(NoLine::TooLong)
+        Err(LineError::TooLong)
     } else if line.is_empty() {
-        Err(NoLine::End)
+        Err(LineError::End)
     } else {
         Ok(line)
     }
@@ -112,13 +112,13 @@ pub(super) fn is_follow(line: &[u8]) -> bool {
     told.is_ok_and(|told| told == follow_order())
 }
 
-pub(super) async fn give(mut stream: UnixStream, mut events: Follower) {
+pub(super) async fn stream_events(mut stream: UnixStream, mut events: Follower) {
     let (mut reader, mut writer) = stream.split();
     let mut said = [0; 64];
     loop {
         let followed = tokio::select! {
             followed = events.next() => followed,
-            // Whoever follows has nothing more to say: what comes is passed over, and without anything it has gone.
+            // Input from a follower is ignored; an empty read means that it has disconnected.
             read = reader.read(&mut said) => match read {
                 Ok(1..) => continue,
                 Ok(0) | Err(_) => return,
@@ -147,7 +147,7 @@ impl FollowedRun {
     pub async fn begin(path: &Path) -> Result<Self, ControlError> {
         let mut stream = connect(path).await?;
         let unanswered =
-            |_| ControlError::NoAnswer { path: path.to_owned(), problem: "it takes nothing".to_owned() };
+            |_| ControlError::NoAnswer { path: path.to_owned(), problem: "it accepts no input".to_owned() };
         write_line(&mut stream, &follow_order()).await.map_err(unanswered)?;
         Ok(Self { lines: BufReader::new(stream).lines() })
     }
@@ -168,7 +168,7 @@ mod tests {
     use tokio::sync::{mpsc, oneshot};
 
     #[tokio::test]
-    async fn nobody_listens_where_there_is_no_socket_or_a_dead_one() {
+    async fn missing_or_dead_socket_means_no_bot_listens() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.db.sock");
         for is_dead in [false, true] {
@@ -194,8 +194,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_run_that_says_nothing_sensible_leaves_the_order_open() {
-        check(b"", "it ended").await;
+    async fn invalid_answer_leaves_the_order_unanswered() {
+        check(b"", "it closed the connection").await;
         check(b"what?\n", "cannot be read").await;
         check(&[b'x'; MAX_BYTES * 2], "too long").await;
     }
@@ -210,11 +210,11 @@ mod tests {
             }
         };
         assert_eq!(lines, expected);
-        assert!(matches!(end, NoLine::End), "{end:?}");
+        assert!(matches!(end, LineError::End), "{end:?}");
     }
 
     #[tokio::test]
-    async fn messages_end_with_a_line_or_with_the_connection() {
+    async fn message_ends_with_its_line_or_connection() {
         check_lines(b"", &[]).await;
         check_lines(b"a\nb\n", &["a", "b"]).await;
         check_lines(b"a\n\nb", &["a", "", "b"]).await;
@@ -223,12 +223,12 @@ mod tests {
         // A longer one is not read to its end.
         let long = "x".repeat(MAX_BYTES * 3);
         let mut reader = long.as_bytes();
-        assert!(matches!(read_line(&mut reader, PATIENCE).await, Err(NoLine::TooLong)));
+        assert!(matches!(read_line(&mut reader, PATIENCE).await, Err(LineError::TooLong)));
         assert_eq!(reader.len(), long.len() - MAX_BYTES - 1);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_message_that_drips_is_not_waited_for() {
+    async fn slow_message_times_out() {
         let (mut ours, theirs) = tokio::io::duplex(64);
         let mut reader = tokio::io::BufReader::new(theirs);
         let drip = async {
@@ -241,12 +241,12 @@ mod tests {
         };
         tokio::select! {
             () = drip => panic!("the connection is open"),
-            line = read_line(&mut reader, PATIENCE) => assert!(matches!(line, Err(NoLine::Late))),
+            line = read_line(&mut reader, PATIENCE) => assert!(matches!(line, Err(LineError::Late))),
         }
     }
 
     #[tokio::test]
-    async fn many_follow_and_keep_nobody_from_giving_an_order() {
+    async fn followers_do_not_block_orders() {
         let folder = tempfile::tempdir().unwrap();
         let paths = ControlPaths::beside(&folder.path().join("run.db"));
         let feed = EventFeed::default();

@@ -1,4 +1,4 @@
-//! Paths of a run's socket and halt file. The appearance of the file halts the run: a kill switch that needs only a file system.
+//! Paths of a run's socket and halt file, and the watch of the halt file.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest};
 use std::ffi::OsString;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-const PACE: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 const REASON_BYTES: u64 = 200;
 
 /// Path of the halt file. Removing the file does not resume the run.
@@ -52,7 +52,7 @@ impl HaltFile {
                 Ok(Raised::Before)
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(io::Error::other("what is there is no plain file: remove it"))
+                Err(io::Error::other("a file exists there that is not a regular file. Remove it"))
             }
             Err(error) => Err(error),
         }
@@ -69,9 +69,9 @@ impl HaltFile {
     /// Returns the reason from the first line.
     /// Anything but a plain file halts too, but is never read: a pipe would block and a link leads elsewhere.
     pub fn reason(&self) -> String {
-        let there = format!("the file {} is there", self.0.display());
+        let there = format!("the file {} exists", self.0.display());
         if !self.is_plain() {
-            return format!("{there}, and is no plain file: it is not read");
+            return format!("{there}, but is not a regular file");
         }
         let mut text = Vec::new();
         let read = open_plain(&self.0).and_then(|file| file.take(REASON_BYTES).read_to_end(&mut text));
@@ -85,18 +85,18 @@ impl HaltFile {
     }
 
     /// Refuses to resume while the file exists, because it would halt the run again.
-    pub(super) fn refusal_of(&self, order: &ControlOrder) -> Option<ControlAnswer> {
+    pub(super) fn refusal(&self, order: &ControlOrder) -> Option<ControlAnswer> {
         let is_refused = *order == ControlOrder::Resume && self.is_there();
         is_refused.then(|| {
             let path = self.0.display();
-            let problem = format!("the file {path} is there: remove it first; `candlewick resume` does both");
+            let problem = format!("the file {path} exists. Remove it first, or run `candlewick resume`");
             ControlAnswer::Refused { problem }
         })
     }
 
     pub async fn watch(&self, orders: mpsc::Sender<ControlRequest>, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
-        let mut pace = tokio::time::interval(PACE);
+        let mut pace = tokio::time::interval(POLL_INTERVAL);
         let mut is_halted = false;
         loop {
             tokio::select! {
@@ -178,21 +178,21 @@ mod tests {
     }
 
     #[test]
-    fn it_is_made_once_and_its_removal_is_told() {
+    fn creates_the_file_once_and_reports_its_removal() {
         let (folder, file) = halt_file();
         assert!(!file.is_there());
         assert_eq!(file.remove().unwrap(), Removed::Before);
         assert_eq!(file.raise("news").unwrap(), Raised::Now);
         assert_eq!(file.raise("other news").unwrap(), Raised::Before);
         assert!(file.is_there());
-        assert_eq!(file.reason(), format!("the file {} is there: news", file.path().display()));
+        assert_eq!(file.reason(), format!("the file {} exists: news", file.path().display()));
         assert_eq!(file.remove().unwrap(), Removed::Now);
         assert!(!file.is_there());
         let missing = HaltFile::new(folder.path().join("no/folder.HALT"));
         assert!(missing.raise("news").is_err());
         // A folder or an empty file halts as well.
         fs::create_dir(file.path()).unwrap();
-        assert!(file.is_there() && file.reason().ends_with("it is not read"));
+        assert!(file.is_there() && file.reason().ends_with("is not a regular file"));
         fs::remove_dir(file.path()).unwrap();
         fs::write(file.path(), "").unwrap();
         assert!(file.is_there() && file.reason().ends_with("is there"));
@@ -200,14 +200,14 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_halts_and_is_neither_read_nor_followed() {
+    fn link_halts_without_being_followed() {
         let (folder, file) = halt_file();
         let secret = folder.path().join("secret");
         fs::write(&secret, "the words of another file").unwrap();
         for target in [secret, folder.path().join("nothing")] {
             std::os::unix::fs::symlink(&target, file.path()).unwrap();
-            assert!(file.is_there() && file.reason().ends_with("it is not read"), "{}", file.reason());
-            assert!(file.raise("news").unwrap_err().to_string().contains("no plain file"));
+            assert!(file.is_there() && file.reason().ends_with("is not a regular file"), "{}", file.reason());
+            assert!(file.raise("news").unwrap_err().to_string().contains("not a regular file"));
             assert_eq!(file.remove().unwrap(), Removed::Now);
         }
     }
@@ -215,19 +215,19 @@ mod tests {
     /// Made by the system's call: a process begun by a test holds every socket and lock of its neighbours for a moment.
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_pipe_halts_and_is_waited_for_by_nobody() {
+    fn pipe_halts_without_blocking() {
         let (_folder, file) = halt_file();
         // A pipe that nobody writes to: to open it would wait for ever.
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
         rustix::fs::mknodat(rustix::fs::CWD, file.path(), rustix::fs::FileType::Fifo, mode, 0).unwrap();
-        assert!(file.is_there() && file.reason().ends_with("it is not read"));
+        assert!(file.is_there() && file.reason().ends_with("is not a regular file"));
         assert!(open_plain(file.path()).is_ok(), "opening waits for nobody");
         assert!(file.raise("news").is_err());
         assert_eq!(file.remove().unwrap(), Removed::Now);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn each_appearance_orders_one_halt_and_a_removal_orders_nothing() {
+    async fn each_appearance_halts_once_and_removal_does_nothing() {
         let (_folder, file) = halt_file();
         file.raise("first").unwrap();
         let (sender, mut orders) = mpsc::channel(1);
@@ -242,14 +242,16 @@ mod tests {
         // The first order goes unanswered, so it is given again.
         drop(orders.recv().await.unwrap());
         for reason in ["first", "second"] {
-            let in_time = tokio::time::timeout(PACE * 4, orders.recv()).await;
+            let in_time = tokio::time::timeout(POLL_INTERVAL * 4, orders.recv()).await;
             let ControlRequest { order, answer, .. } = in_time.expect("an appearance orders a halt").unwrap();
             answer.send(halted()).unwrap();
             let ControlOrder::Halt { reason: given } = &order else { panic!("{order:?}") };
             assert!(given.ends_with(reason), "{given}");
             file.remove().unwrap();
             // Two paces, so that the watcher has seen that it is gone.
-            tokio::time::timeout(PACE * 2, orders.recv()).await.expect_err("a removal orders nothing");
+            tokio::time::timeout(POLL_INTERVAL * 2, orders.recv())
+                .await
+                .expect_err("a removal orders nothing");
             file.raise("second").unwrap();
         }
         stop.send(()).unwrap();

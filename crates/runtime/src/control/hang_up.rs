@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 const TERMINAL: &str = "/dev/tty";
 /// Period in which a closing terminal may still exist. A shell may signal its jobs first.
 const CLOSING: Duration = Duration::from_secs(3);
-const PACE: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 pub struct HangUp {
     signal: Signal,
@@ -21,7 +21,7 @@ pub struct HangUp {
 
 impl HangUp {
     pub fn listen() -> io::Result<Self> {
-        // Asked before: who listens ignores the signal no more.
+        // Must be checked before listening, which resets the ignored signal.
         let ends_with_terminal = has_terminal() && !is_ignored();
         Ok(Self { signal: signal(SignalKind::hangup())?, ends_with_terminal })
     }
@@ -39,26 +39,26 @@ impl HangUp {
                 ends = ends => ends,
             };
             if ends {
-                // Nobody sees the bot any more who did: what is open is tracked to its end, as with any order to end.
-                tracing::warn!("the terminal is gone: the run ends");
+                // A regular stop: open trades are still tracked to settlement.
+                tracing::warn!("the terminal has closed: the run ends");
                 let us = rustix::process::getpid();
                 if let Err(error) = rustix::process::kill_process(us, rustix::process::Signal::TERM) {
-                    tracing::error!(%error, "the run cannot be ended");
+                    tracing::error!(%error, "the run could not be stopped");
                 }
                 continue;
             }
-            // What is refused the run has logged itself.
+            // The run itself logs a rejected reload.
             let answer = ControlOrder::Reload { by: ReloadedBy::Signal }.deliver(None, &orders).await;
             if let ControlAnswer::Unanswered { problem } = answer {
-                tracing::warn!("nobody knows whether the settings were read again: {problem}");
+                tracing::warn!("the reload of the settings got no answer: {problem}");
             }
         }
     }
 }
 
 async fn is_gone_soon(is_there: impl Fn() -> bool) -> bool {
-    let mut pace = tokio::time::interval(PACE);
-    for _ in 0..CLOSING.as_millis() / PACE.as_millis() {
+    let mut pace = tokio::time::interval(POLL_INTERVAL);
+    for _ in 0..CLOSING.as_millis() / POLL_INTERVAL.as_millis() {
         pace.tick().await;
         if !is_there() {
             return true;
@@ -87,7 +87,7 @@ mod tests {
     use tokio::time::Instant;
 
     #[tokio::test(start_paused = true)]
-    async fn a_terminal_that_is_being_closed_is_looked_for_until_it_is_gone() {
+    async fn waits_for_a_closing_terminal_to_disappear() {
         for (gone_after_ms, is_gone, looked_ms) in
             [(0, true, 0), (1_050, true, 1_100), (60_000, false, 2_900)]
         {
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn whether_nohup_started_it_stands_in_the_mask_of_ignored_signals() {
+    fn detects_nohup_by_the_mask_of_ignored_signals() {
         for (status, expected) in [
             ("Name:\tx\nSigIgn:\t0000000000001001\n", true),
             ("Name:\tx\nSigIgn:\t0000000000001000\nSigCgt:\t0000000000000001\n", false),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::MissedTickBehavior;
 
-const PACE: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub struct JournalOrders {
@@ -27,7 +27,7 @@ impl JournalOrders {
     /// An order is repeated until its response is durable in the journal. The run executes it only once.
     pub async fn watch(mut self, orders: mpsc::Sender<ControlRequest>, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
-        let mut pace = tokio::time::interval(PACE);
+        let mut pace = tokio::time::interval(POLL_INTERVAL);
         pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
@@ -51,20 +51,20 @@ impl JournalOrders {
                 }
                 self.is_beyond_earlier |= are_refused;
             }
-            Ok(Err(error)) => tracing::debug!(%error, "orders in the journal cannot be looked for"),
-            Err(_) => tracing::debug!("orders in the journal were not found out in time"),
+            Ok(Err(error)) => tracing::debug!(%error, "orders in the journal cannot be polled"),
+            Err(_) => tracing::debug!("polling the journal for orders timed out"),
         }
     }
 
     async fn waiting(&mut self) -> Result<Vec<StoredOrder>, JournalError> {
-        // A connection with an open question is never used again.
+        // A connection with a pending query is never reused.
         let mut reader = match self.reader.take() {
             Some(reader) => reader,
             None => Reader::open(&self.url).await?,
         };
         let waiting = reader.pending_orders().await?;
         if self.url.file().is_some() {
-            // Whoever writes the file is to be the last to let go of it: then all of it is in the one file.
+            // The writer must close the file last, so that its log is merged into it.
             reader.close().await;
         } else {
             self.reader = Some(reader);
@@ -74,12 +74,12 @@ impl JournalOrders {
 
     async fn carry(&mut self, stored: StoredOrder, orders: &mpsc::Sender<ControlRequest>) -> bool {
         let refusal = match serde_json::from_str::<ControlOrder>(&stored.body) {
-            Ok(order) => match self.refusal_of(&order) {
+            Ok(order) => match self.refusal(&order) {
                 None => {
-                    tracing::debug!(giver = stored.giver, "an order came through the journal");
-                    // The answer is read where it is durable.
+                    tracing::debug!(giver = stored.giver, "an order arrived through the journal");
+                    // The answer is read from the journal, where it is durable.
                     let (answer, _) = oneshot::channel();
-                    // A run that has too much to do is handed it at the next look.
+                    // If the run is busy, the next poll delivers the order.
                     drop(orders.try_send(ControlRequest {
                         token: Some(stored.token),
                         ..ControlRequest::new(order, answer)
@@ -88,27 +88,26 @@ impl JournalOrders {
                 }
                 Some(refusal) => refusal,
             },
-            Err(error) => ControlAnswer::Refused { problem: format!("this is no order: {error}") },
+            Err(error) => ControlAnswer::Refused { problem: format!("invalid order: {error}") },
         };
-        // Nothing follows from it, so nothing has to be durable with it.
         let answer = serde_json::to_string(&refusal).unwrap_or_default();
         let closed = close_orders(&self.url, Some(&stored.token), &answer).await;
         if let Err(error) = &closed {
-            tracing::debug!(%error, "an order in the journal could not be refused");
+            tracing::debug!(%error, "an order in the journal could not be rejected");
         }
         closed.is_ok()
     }
 
-    fn refusal_of(&self, order: &ControlOrder) -> Option<ControlAnswer> {
+    fn refusal(&self, order: &ControlOrder) -> Option<ControlAnswer> {
         if matches!(order, ControlOrder::Signal(_)) {
-            // It would be late.
-            let problem = "a signal comes by the socket of the bot".to_owned();
+            // A signal through the journal would arrive late.
+            let problem = "send signals through the bot's socket".to_owned();
             return Some(ControlAnswer::Refused { problem });
         }
         if self.is_beyond_earlier || matches!(order, ControlOrder::Halt { .. }) {
-            return self.halt_file.refusal_of(order);
+            return self.halt_file.refusal(order);
         }
-        let problem = "it was given before this run began: give it again".to_owned();
+        let problem = "the order is older than this run. Repeat it".to_owned();
         Some(ControlAnswer::Refused { problem })
     }
 }
@@ -119,7 +118,7 @@ mod tests {
     use candlewick_journal::{Holder, OrderToken, Store, give_order};
 
     #[tokio::test]
-    async fn of_what_an_earlier_run_did_not_carry_out_only_a_halt_is_obeyed() {
+    async fn accepts_only_halts_from_before_the_run() {
         let folder = tempfile::tempdir().unwrap();
         let url = JournalUrl::from_path(&folder.path().join("j.db"));
         let store = Store::open(&url, &Holder::of_this_process("test")).await.unwrap();
@@ -137,7 +136,7 @@ mod tests {
         in_journal.look(&sender).await;
         assert_eq!((handed_over(), handed_over()), (Some(halt.clone()), None));
         let answer = Reader::open(&url).await.unwrap().answer_to(&stale).await.unwrap();
-        assert!(answer.is_some_and(|answer| answer.contains("before this run began")));
+        assert!(answer.is_some_and(|answer| answer.contains("older than this run")));
         let fresh = give(ControlOrder::Resume).await;
         in_journal.look(&sender).await;
         assert_eq!((handed_over(), handed_over()), (Some(halt), Some(fresh)));

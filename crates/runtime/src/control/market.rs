@@ -1,4 +1,4 @@
-//! Parts of a run's state: market data, APIs, and risk rules that currently block all signals of some bots.
+//! Parts of a run's state: market data, APIs, and risk rules that block bots.
 
 use candlewick_engine::{BotId, Obstacle, Rule, Session};
 use candlewick_sdk::{Interval, Millis, Series, Symbol, visible};
@@ -84,7 +84,7 @@ pub struct StreamState {
 }
 
 impl SlowestCandle {
-    pub(crate) const fn of(series: Series, delay_ms: Millis, has_come: bool) -> Self {
+    pub(crate) const fn new(series: Series, delay_ms: Millis, has_come: bool) -> Self {
         Self { symbol: series.symbol, interval: series.interval, delay_ms, has_come }
     }
 }
@@ -93,7 +93,7 @@ impl fmt::Display for SlowestCandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let series = Series { symbol: self.symbol, interval: self.interval };
         let seconds = self.delay_ms.get() as f64 / 1_000.0;
-        let what = if self.has_come { "after its close" } else { "past its close and still waited for" };
+        let what = if self.has_come { "after its close" } else { "past its close and still missing" };
         write!(f, "{series}, {seconds:.1} s {what}")
     }
 }
@@ -110,7 +110,7 @@ impl fmt::Display for QuietSeries {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{}: neither candle nor price since {}: the market is closed, or the venue's prices stand still",
+            "{}: no candle and no new price since {}: the market is closed, or the venue's prices are frozen",
             self.series,
             describe_time(self.since)
         )
@@ -127,7 +127,7 @@ impl fmt::Display for StreamState {
         let Self { streaming, wanted, .. } = self;
         let symbols = if *wanted == 1 { "symbol" } else { "symbols" };
         write!(f, "{streaming} of {wanted} {symbols}")?;
-        if streaming < wanted { f.write_str("; the others are asked for") } else { Ok(()) }
+        if streaming < wanted { f.write_str("; the others are polled") } else { Ok(()) }
     }
 }
 
@@ -186,13 +186,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_late_candle_and_a_stream_are_said_in_words() {
+    fn describes_slow_candles_and_streams() {
         let series = Series { symbol: "ETHUSDT".parse().unwrap(), interval: Interval::MINUTE };
-        let slowest = |delay, has_come| SlowestCandle::of(series, Millis::new(delay), has_come).to_string();
+        let slowest = |delay, has_come| SlowestCandle::new(series, Millis::new(delay), has_come).to_string();
         assert_eq!(slowest(440, true), "ETHUSDT 1m, 0.4 s after its close");
-        assert_eq!(slowest(12_300, false), "ETHUSDT 1m, 12.3 s past its close and still waited for");
+        assert_eq!(slowest(12_300, false), "ETHUSDT 1m, 12.3 s past its close and still missing");
         let stream = |streaming, wanted| StreamState { streaming, wanted, missed_since: None }.to_string();
         assert_eq!(stream(1, 1), "1 of 1 symbol");
-        assert_eq!(stream(3, 5), "3 of 5 symbols; the others are asked for");
+        assert_eq!(stream(3, 5), "3 of 5 symbols; the others are polled");
     }
 }

@@ -180,7 +180,7 @@ pub(crate) fn describe_late(late: &[LateSeries]) -> Vec<String> {
     const MAX_NAMED: usize = 3;
     let mut lines: Vec<String> = late.iter().take(MAX_NAMED).map(ToString::to_string).collect();
     if late.len() > MAX_NAMED {
-        lines.push(format!("{} more series have no candle either", late.len() - MAX_NAMED));
+        lines.push(format!("{} more series also lack candles", late.len() - MAX_NAMED));
     }
     lines
 }
@@ -214,7 +214,7 @@ impl ControlRequest {
 
 impl ControlOrder {
     pub fn check_length(&self) -> Result<(), ControlError> {
-        // Room for the mark.
+        // Leaves room for the token.
         let bytes = serde_json::to_vec(self).map_or(usize::MAX, |message| message.len().saturating_add(64));
         if bytes > MAX_BYTES {
             return Err(ControlError::ReasonTooLong { bytes, most: MAX_BYTES });
@@ -236,11 +236,11 @@ impl ControlOrder {
         };
         match tokio::time::timeout(patience, delivered).await {
             Ok(Some(answer)) => answer,
-            Ok(None) => ControlAnswer::Unanswered { problem: "the run has ended, or is about to".to_owned() },
+            Ok(None) => ControlAnswer::Unanswered { problem: "the run has ended or is stopping".to_owned() },
             Err(_) => {
                 let seconds = patience.as_secs();
                 ControlAnswer::Unanswered {
-                    problem: format!("the run has not answered within {seconds} s; ask for its status"),
+                    problem: format!("the run has not answered within {seconds} s. Run `candlewick status`"),
                 }
             }
         }
@@ -251,22 +251,22 @@ impl ControlOrder {
 pub enum ControlError {
     #[error("no bot listens at {}", path.display())]
     NoBotListens { path: PathBuf },
-    #[error("{} belongs to somebody else: only the user who runs the bot can give it orders", path.display())]
+    #[error("{} belongs to another user. Only the user who runs the bot can send it orders", path.display())]
     OtherOwner { path: PathBuf },
-    #[error("another bot listens at {}: stop it, or set control.socket", path.display())]
+    #[error("another bot listens at {}. Stop it, or set control.socket", path.display())]
     SocketInUse { path: PathBuf },
-    #[error("{} is in the way: it is no socket; move it away, or set control.socket", path.display())]
+    #[error("{} is not a socket. Move it away, or set control.socket", path.display())]
     NotASocket { path: PathBuf },
-    #[error("{} is too long for a socket, which may have {most} bytes: set control.socket", path.display())]
+    #[error("the socket path {} is longer than {most} bytes. Set control.socket", path.display())]
     PathTooLong { path: PathBuf, most: usize },
-    #[error("the socket {} cannot be made", path.display())]
+    #[error("the socket {} cannot be created", path.display())]
     SocketNotMade { path: PathBuf, source: io::Error },
     /// The order was sent without a response, so it may have been accepted. Check the status.
-    #[error("the bot at {} was reached, but did not answer: {problem}", path.display())]
+    #[error("the bot at {} did not answer: {problem}", path.display())]
     NoAnswer { path: PathBuf, problem: String },
-    #[error("the order has {bytes} bytes, and at most {most} are taken: shorten the reason")]
+    #[error("the order has {bytes} bytes, but the limit is {most}. Shorten the reason")]
     ReasonTooLong { bytes: usize, most: usize },
-    #[error("this system has no sockets in the file system: a run can only be halted by its HALT file")]
+    #[error("this system has no Unix sockets. Use the HALT file to halt a run")]
     NoSocketsHere,
 }
 
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_are_lines_of_json_and_nothing_else_is_one() {
+    fn parses_orders_and_rejects_other_lines() {
         check(r#"{"order":"halt","reason":"news"}"#, Some(&ControlOrder::Halt { reason: "news".to_owned() }));
         check(r#"{"order":"halt"}"#, Some(&ControlOrder::Halt { reason: String::new() }));
         check(r#" {"order" : "resume"} "#, Some(&ControlOrder::Resume));
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_read_as_they_are_written() {
+    fn answers_round_trip() {
         let done = json!({"answer": "done", "state":
             {"phase": "halted", "reason": "news", "halt": {"at": 41_000, "reason": "news"}, "in_flight": 1, "in_doubt": [7], "open": 2, "at": 60_000,
              "gates": {"hook": "closed: 1 of 2 virtual losses in a row"},
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_order_that_the_run_does_not_answer_is_neither_done_nor_refused() {
+    async fn order_without_an_answer_is_unanswered() {
         let (orders, mut taken) = mpsc::channel(1);
         let silent = ControlOrder::Status.deliver(None, &orders).await;
         assert!(is_unanswered(&silent, "within 10 s"), "{silent:?}");

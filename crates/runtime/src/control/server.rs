@@ -1,6 +1,6 @@
 //! The socket server that receives orders for a run, and its socket file.
 
-use super::client::{MAX_FOLLOWERS, NoLine, PATIENCE, give, is_follow, read_line, write_line};
+use super::client::{LineError, MAX_FOLLOWERS, PATIENCE, is_follow, read_line, stream_events, write_line};
 use super::order::{MAX_BYTES, MarkedOrder};
 use super::{ControlAnswer, ControlError, ControlPaths, ControlRequest, HaltFile};
 use crate::events::EventFeed;
@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 
 const MAX_CONNECTIONS: usize = 8;
 const MAX_ORDERS: usize = 64;
-const BREATH: Duration = Duration::from_millis(200);
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(200);
 
 /// The socket that receives orders for a run.
 /// Its creator must hold the journal's lease, so that only one process per journal listens.
@@ -42,7 +42,7 @@ impl ControlServer {
     pub async fn serve(self, orders: mpsc::Sender<ControlRequest>, stop: impl Future<Output = ()>) {
         let Self { listener, file, halt_file, feed } = self;
         let mut stop = std::pin::pin!(stop);
-        // Whoever follows takes nobody's place who gives an order.
+        // Followers do not count towards the connections for orders.
         let (mut connections, mut followers) = (JoinSet::new(), JoinSet::new());
         loop {
             tokio::select! {
@@ -50,30 +50,30 @@ impl ControlServer {
                 Some(conversed) = connections.join_next() => {
                     let Ok(Some(stream)) = conversed else { continue };
                     if followers.len() < MAX_FOLLOWERS {
-                        followers.spawn(give(stream, feed.follow()));
+                        followers.spawn(stream_events(stream, feed.follow()));
                     }
                 }
                 Some(_) = followers.join_next() => {}
                 accepted = listener.accept(), if connections.len() < MAX_CONNECTIONS => match accepted {
                     Ok((stream, _)) => {
-                        connections.spawn(converse(stream, orders.clone(), halt_file.clone()));
+                        connections.spawn(serve_connection(stream, orders.clone(), halt_file.clone()));
                     }
                     Err(error) => {
-                        tracing::warn!(%error, "a person's order could not be taken");
-                        tokio::time::sleep(BREATH).await;
+                        tracing::warn!(%error, "a control connection could not be accepted");
+                        tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
                     }
                 },
             }
         }
         drop(file);
-        // They have the end of the run yet to read.
+        // Followers still have to read the end of the run.
         drop(feed);
         let read = async { while followers.join_next().await.is_some() {} };
         drop(tokio::time::timeout(PATIENCE, read).await);
     }
 }
 
-async fn converse(
+async fn serve_connection(
     mut stream: UnixStream,
     orders: mpsc::Sender<ControlRequest>,
     halt_file: HaltFile,
@@ -83,12 +83,12 @@ async fn converse(
     for _ in 0..MAX_ORDERS {
         let (answer, is_over) = match read_line(&mut reader, PATIENCE).await {
             Ok(line) if is_follow(&line) => return Some(stream),
-            Ok(line) => (obey(&line, &orders, &halt_file).await, false),
-            Err(NoLine::End | NoLine::Broken(_)) => return None,
-            Err(NoLine::TooLong) => {
-                (refuse(format!("an order has at most {MAX_BYTES} bytes and ends with a line")), true)
+            Ok(line) => (execute(&line, &orders, &halt_file).await, false),
+            Err(LineError::End | LineError::Broken(_)) => return None,
+            Err(LineError::TooLong) => {
+                (refuse(format!("an order has at most {MAX_BYTES} bytes and ends with a line break")), true)
             }
-            Err(NoLine::Late) => (refuse(format!("no order came within {} s", PATIENCE.as_secs())), true),
+            Err(LineError::Late) => (refuse(format!("no order within {} s", PATIENCE.as_secs())), true),
         };
         if write_line(&mut writer, &answer).await.is_err() || is_over {
             return None;
@@ -97,12 +97,12 @@ async fn converse(
     None
 }
 
-async fn obey(line: &[u8], orders: &mpsc::Sender<ControlRequest>, halt_file: &HaltFile) -> ControlAnswer {
+async fn execute(line: &[u8], orders: &mpsc::Sender<ControlRequest>, halt_file: &HaltFile) -> ControlAnswer {
     let MarkedOrder { order, token } = match serde_json::from_slice(line) {
         Ok(order) => order,
-        Err(error) => return refuse(format!("this is no order: {error}")),
+        Err(error) => return refuse(format!("invalid order: {error}")),
     };
-    match halt_file.refusal_of(&order) {
+    match halt_file.refusal(&order) {
         Some(refusal) => refusal,
         None => order.deliver(token, orders).await,
     }
@@ -142,7 +142,7 @@ impl SocketFile {
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        if fs::symlink_metadata(&self.path).is_ok_and(|found| place_of(&found) == self.place) {
+        if fs::symlink_metadata(&self.path).is_ok_and(|found| file_id(&found) == self.place) {
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -166,7 +166,7 @@ async fn clear(path: &Path) -> Result<(), ControlError> {
         Ok(Err(error)) if error.kind() == io::ErrorKind::PermissionDenied => {
             Err(ControlError::OtherOwner { path: path.to_owned() })
         }
-        // Somebody listens, or is too busy to say so.
+        // A listener exists, even if it is too busy to accept.
         Ok(_) | Err(_) => Err(ControlError::SocketInUse { path: path.to_owned() }),
     }
 }
@@ -177,14 +177,14 @@ fn bind_in_private(path: &Path) -> io::Result<(UnixListener, (u64, u64))> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let folder = path.with_file_name(format!(".{name}.{}", std::process::id()));
     let hidden = folder.join("s");
-    // Of a process that had our number and died in here.
+    // Left by a crashed process with the same id.
     let _ = fs::remove_file(&hidden);
     let _ = fs::remove_dir(&folder);
     DirBuilder::new().mode(0o700).create(&folder)?;
     let bound = UnixListener::bind(&hidden).and_then(|listener| {
         fs::set_permissions(&hidden, Permissions::from_mode(0o600))?;
-        let place = place_of(&fs::symlink_metadata(&hidden)?);
-        // Unlike a renaming, a link never takes the place of what is there.
+        let place = file_id(&fs::symlink_metadata(&hidden)?);
+        // Unlike a rename, a link never replaces an existing file.
         fs::hard_link(&hidden, path)?;
         Ok((listener, place))
     });
@@ -193,7 +193,7 @@ fn bind_in_private(path: &Path) -> io::Result<(UnixListener, (u64, u64))> {
     bound
 }
 
-fn place_of(file: &Metadata) -> (u64, u64) {
+fn file_id(file: &Metadata) -> (u64, u64) {
     (file.dev(), file.ino())
 }
 
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn orders_reach_the_run_in_turn_and_its_answers_come_back() {
+    async fn forwards_orders_in_turn_and_returns_answers() {
         let stage = Stage::set().await;
         let answers = stage.say("{\"order\":\"status\"}\n{\"order\":\"halt\",\"reason\":\"news\"}").await;
         let answers = answers.lines().map(|line| serde_json::from_str(line).unwrap());
@@ -278,11 +278,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_order_or_too_long_is_refused_and_the_next_is_heard() {
+    async fn rejects_invalid_or_long_orders_and_accepts_the_next() {
         let stage = Stage::set().await;
         for garbage in ["hello\n", "\n", "{\"order\":\"open\"}\n", "\u{0}\u{1b}[2J\n", "[1,2", "{}"] {
             let answer = stage.say(garbage).await;
-            let is_refused = answer.contains("refused") && answer.contains("this is no order");
+            let is_refused = answer.contains("refused") && answer.contains("invalid order");
             assert!(is_refused, "{garbage:?}: {answer}");
         }
         let long = format!("{{\"order\":\"halt\",\"reason\":\"{}\"}}\n", "x".repeat(MAX_BYTES));
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_silent_client_does_not_keep_others_waiting() {
+    async fn silent_client_does_not_block_others() {
         let stage = Stage::set().await;
         let _silent = UnixStream::connect(stage.socket()).await.unwrap();
         assert_eq!(stage.send(&ControlOrder::Status).await.unwrap(), state(1));
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn connections_beyond_the_bound_wait_until_silent_ones_are_cut_off() {
+    async fn excess_connections_wait_until_silent_ones_time_out() {
         let stage = Stage::set().await;
         let mut silent = Vec::new();
         for _ in 0..MAX_CONNECTIONS {
@@ -318,12 +318,12 @@ mod tests {
         assert!(before.elapsed() >= PATIENCE, "{:?}", before.elapsed());
         let mut text = String::new();
         silent[0].read_to_string(&mut text).await.unwrap();
-        assert!(text.contains("no order came within 5 s"), "{text}");
+        assert!(text.contains("no order within 5 s"), "{text}");
         assert_eq!(stage.end().await, [ControlOrder::Status]);
     }
 
     #[tokio::test]
-    async fn a_resume_is_refused_while_the_halt_file_is_there() {
+    async fn rejects_resume_while_the_halt_file_exists() {
         let stage = Stage::set().await;
         stage.paths.halt_file.raise("news").unwrap();
         let refused = stage.send(&ControlOrder::Resume).await.unwrap();
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_server_that_is_dropped_removes_its_socket() {
+    async fn dropped_server_removes_its_socket() {
         let stage = Stage::set().await;
         stage.server.abort();
         assert!(stage.server.await.unwrap_err().is_cancelled());
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_its_owner_can_open_it_and_nothing_else_is_left() {
+    async fn only_the_owner_can_open_the_socket() {
         let (folder, path) = folder();
         let (_listener, file) = SocketFile::make(&path).await.unwrap();
         let found = fs::symlink_metadata(&path).unwrap();
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_dead_processs_socket_is_replaced_and_a_living_ones_is_refused() {
+    async fn replaces_a_dead_socket_but_not_one_in_use() {
         let (_folder, path) = folder();
         drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
         let (listener, file) = SocketFile::make(&path).await.unwrap();
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_path_that_no_socket_can_have_is_refused() {
+    async fn rejects_paths_too_long_for_a_socket() {
         let (folder, path) = folder();
         fs::write(&path, "mine").unwrap();
         assert!(matches!(refusal(&path).await, Some(ControlError::NotASocket { .. })));

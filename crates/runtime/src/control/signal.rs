@@ -1,4 +1,4 @@
-//! External signals: their bots, outcomes, and text rendering for status, page, final report and responses.
+//! External signals: their bots, outcomes, tallies and text rendering.
 
 use super::{ControlAnswer, ControlOrder, ControlRequest};
 use candlewick_broker::clock::Hold;
@@ -70,21 +70,21 @@ pub struct SignalTally {
 
 impl SignalTally {
     /// Counts a decision; `None` is a duplicate.
-    pub fn count(&mut self, door: &str, decided: Option<Result<(), Rule>>) {
-        let of_door = self.by_source.entry(door.to_owned()).or_default();
+    pub fn count(&mut self, source: &str, decided: Option<Result<(), Rule>>) {
+        let of_source = self.by_source.entry(source.to_owned()).or_default();
         match decided {
             Some(Ok(())) => {
                 self.approved += 1;
-                of_door.approved += 1;
+                of_source.approved += 1;
             }
             Some(Err(rule)) => {
                 let is_late = rule == Rule::LateSignal;
-                *(if is_late { &mut of_door.late } else { &mut of_door.refused }) += 1;
+                *(if is_late { &mut of_source.late } else { &mut of_source.refused }) += 1;
                 *self.refused.entry(rule.as_str().to_owned()).or_default() += 1;
             }
             None => {
                 self.duplicates += 1;
-                of_door.duplicates += 1;
+                of_source.duplicates += 1;
             }
         }
     }
@@ -149,25 +149,22 @@ impl SignalTally {
         let late = candlewick_engine::Rule::LateSignal.as_str();
         let rules = self.refused.iter().filter(|(rule, _)| rule.as_str() != late);
         let rules: Vec<String> = rules.map(|(rule, count)| format!("{rule} {count}")).collect();
-        let mut lines = vec![format!("{} came: {}", all.came(), all.words(&rules))];
+        let mut lines = vec![format!("{} received: {}", all.came(), all.describe_counts(&rules))];
         if self.by_source.len() > 1 {
-            let of_door =
-                |(door, tally): (&String, &SourceTally)| format!("{}: {}", visible(door), tally.words(&[]));
-            lines.extend(self.by_source.iter().map(of_door));
+            let of_source = |(source, tally): (&String, &SourceTally)| {
+                format!("{}: {}", visible(source), tally.describe_counts(&[]))
+            };
+            lines.extend(self.by_source.iter().map(of_source));
         }
-        let of_door = |(door, tally): (&String, &SourceTally)| {
-            Some(format!(
-                "the last that was no signal ({}): {}",
-                visible(door),
-                visible(tally.problem.as_ref()?)
-            ))
+        let of_source = |(source, tally): (&String, &SourceTally)| {
+            Some(format!("last invalid signal ({}): {}", visible(source), visible(tally.problem.as_ref()?)))
         };
-        let by_door: Vec<String> = self.by_source.iter().filter_map(of_door).collect();
-        // A journal of before says it of all doors together.
-        let last = self.problem.as_ref().filter(|_| by_door.is_empty());
-        lines.extend(last.map(|problem| format!("the last that was no signal: {}", visible(problem))));
-        lines.extend(by_door);
-        lines.extend(self.by_source.iter().filter_map(|(door, tally)| tally.reason_words(door)));
+        let problems: Vec<String> = self.by_source.iter().filter_map(of_source).collect();
+        // Old journals have only the last problem of all sources.
+        let last = self.problem.as_ref().filter(|_| problems.is_empty());
+        lines.extend(last.map(|problem| format!("last invalid signal: {}", visible(problem))));
+        lines.extend(problems);
+        lines.extend(self.by_source.iter().filter_map(|(source, tally)| tally.describe_reasons(source)));
         lines
     }
 }
@@ -191,7 +188,7 @@ impl SourceTally {
         approved + refused + late + duplicates + malformed + turned_away
     }
 
-    fn reason_words(&self, door: &str) -> Option<String> {
+    fn describe_reasons(&self, source: &str) -> Option<String> {
         if self.reasons.len() < 2 {
             return None;
         }
@@ -204,15 +201,15 @@ impl SourceTally {
         };
         let mut words: Vec<String> = reasons.iter().take(SHOWN_REASONS).map(words).collect();
         words.extend((more > 0).then(|| format!("and {more} other reasons")));
-        Some(format!("what was no signal ({}): {}", visible(door), words.join("; ")))
+        Some(format!("invalid signals ({}): {}", visible(source), words.join("; ")))
     }
 
-    fn words(&self, rules: &[String]) -> String {
+    fn describe_counts(&self, rules: &[String]) -> String {
         let Self { approved, refused, late, duplicates, malformed, turned_away, .. } = *self;
         let rules = if rules.is_empty() { String::new() } else { format!(" ({})", rules.join(", ")) };
         let counts = [
             (approved, "approved".to_owned()),
-            (refused, format!("refused{rules}")),
+            (refused, format!("rejected{rules}")),
             (late, "late".to_owned()),
             (duplicates, if duplicates == 1 { "duplicate" } else { "duplicates" }.to_owned()),
             (malformed, "malformed".to_owned()),
@@ -241,7 +238,7 @@ impl SignalTally {
 
 /// Maximum time by which a signal may be ahead of venue time.
 const AHEAD: Millis = Millis::MINUTE;
-const NAMED: usize = 12;
+const MAX_NAMED: usize = 12;
 
 #[derive(Clone, Debug, Default)]
 pub struct SignalBots {
@@ -266,28 +263,26 @@ impl SignalBots {
     pub fn find(&self, bot: Option<&str>, symbol: Option<&str>) -> Result<usize, String> {
         let known = symbol.map(|written| self.symbol_of(written).ok_or(written));
         match (bot, known) {
-            (None, None) => Err(format!("it names neither a bot nor a symbol: {}", self.names())),
+            (None, None) => Err(format!("neither bot nor symbol is named; {}", self.names())),
             (Some(name), known) => {
                 let place = self.bots.iter().position(|(own, _)| own == name);
-                let place = place.ok_or_else(|| format!("there is no bot {name:?}: {}", self.names()))?;
+                let place = place.ok_or_else(|| format!("unknown bot {name:?}; {}", self.names()))?;
                 let own = &self.bots[place].1;
                 match known {
                     None => Ok(place),
                     Some(Ok(symbol)) if symbol == own => Ok(place),
-                    Some(Ok(other) | Err(other)) => {
-                        Err(format!("bot {name} does not trade {other:?} but {own}"))
-                    }
+                    Some(Ok(other) | Err(other)) => Err(format!("bot {name} trades {own}, not {other:?}")),
                 }
             }
             (None, Some(Err(written))) => {
-                Err(format!("no bot trades {written:?}: the bots trade {}", list(self.symbols())))
+                Err(format!("no bot trades {written:?}; the bots trade {}", list(self.symbols())))
             }
             (None, Some(Ok(symbol))) => {
                 let of_symbol = || self.bots.iter().enumerate().filter(|(_, (_, own))| own == symbol);
                 let names = of_symbol().map(|(_, (name, _))| name.as_str());
                 match (of_symbol().next(), of_symbol().nth(1)) {
                     (Some((place, _)), None) => Ok(place),
-                    _ => Err(format!("several bots trade {symbol:?}: name one of {}", list(names))),
+                    _ => Err(format!("several bots trade {symbol:?}. Name one of {}", list(names))),
                 }
             }
         }
@@ -298,8 +293,8 @@ impl SignalBots {
         if let Some(symbol) = symbols.get(written) {
             return Some(symbol);
         }
-        let wanted = plain(written);
-        let mut alike = symbols.into_iter().filter(|symbol| plain(symbol) == wanted);
+        let wanted = normalize(written);
+        let mut alike = symbols.into_iter().filter(|symbol| normalize(symbol) == wanted);
         alike.next().filter(|_| alike.next().is_none())
     }
 
@@ -312,7 +307,7 @@ impl SignalBots {
     }
 }
 
-fn plain(symbol: &str) -> String {
+fn normalize(symbol: &str) -> String {
     symbol.chars().filter(|sign| sign.is_alphanumeric()).collect::<String>().to_uppercase()
 }
 
@@ -323,22 +318,22 @@ fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
             all.push(name);
         }
     }
-    let more = all.len().saturating_sub(NAMED);
-    all.truncate(NAMED);
+    let more = all.len().saturating_sub(MAX_NAMED);
+    all.truncate(MAX_NAMED);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     format!("{}{more}", all.join(", "))
 }
 
 fn check_time(given: Millis, now: Millis) -> Result<(), String> {
     let wrong = if given > now + AHEAD {
-        "lies ahead of the venue's"
+        "is ahead of venue time"
     } else if given < now - SignalBots::OLDEST {
-        "is more than a day before the venue's"
+        "is more than a day behind venue time"
     } else {
         return Ok(());
     };
     Err(format!(
-        "its time {} {wrong}, which is {}: leave the time out, or send the moment at which the signal was given",
+        "the time {} {wrong}, {}. Omit the time, or send the time of the signal",
         utc(given),
         utc(now)
     ))
@@ -371,9 +366,9 @@ mod tests {
     }
 
     #[test]
-    fn signals_are_counted_in_all_and_by_their_door() {
+    fn counts_signals_in_total_and_by_source() {
         let expected = [
-            "17 came: 2 approved, 3 refused (InFlight 3), 1 late, 1 duplicate, 1 malformed, 9 turned away",
+            "17 received: 2 approved, 3 rejected (InFlight 3), 1 late, 1 duplicate, 1 malformed, 9 turned away",
             "list: 3 refused, 1 duplicate, 1 malformed",
             "webhook: 2 approved, 1 late, 9 turned away",
         ];
@@ -381,14 +376,14 @@ mod tests {
         assert_eq!(found[..3], expected);
         let last = &found[3];
         assert!(last.contains("line 2: no") && !last.contains('\u{1b}'), "{last}");
-        let mut by_door = tally();
-        by_door.by_source.get_mut("webhook").unwrap().problem = Some("not a JSON object".to_owned());
-        assert!(by_door.words()[3].ends_with("(webhook): not a JSON object"), "{:?}", by_door.words());
+        let mut failed = tally();
+        failed.by_source.get_mut("webhook").unwrap().problem = Some("not a JSON object".to_owned());
+        assert!(failed.words()[3].ends_with("(webhook): not a JSON object"), "{:?}", failed.words());
         assert!(SignalTally::default().words().is_empty());
     }
 
     #[test]
-    fn what_was_no_signal_is_told_by_its_reasons_the_most_frequent_first() {
+    fn lists_reasons_of_invalid_signals_by_frequency() {
         let mut stdin = SourceTally { malformed: 4, duplicates: 1, ..SourceTally::default() };
         let object = "not a JSON object";
         stdin.add_reasons([(object.to_owned(), 2)].into());
@@ -396,8 +391,8 @@ mod tests {
         let tally =
             |stdin| SignalTally { by_source: [("stdin".to_owned(), stdin)].into(), ..SignalTally::default() };
         let words = tally(stdin.clone()).words();
-        assert_eq!(words[0], "5 came: 1 duplicate, 4 malformed");
-        let expected = "what was no signal (stdin): 3 times: not a JSON object; once: no bot trades EURUSD";
+        assert_eq!(words[0], "5 received: 1 duplicate, 4 malformed");
+        let expected = "invalid signals (stdin): 3 times: not a JSON object; once: no bot trades EURUSD";
         assert!(words[1].starts_with(expected) && !words[1].contains('\u{1b}'), "{words:?}");
         (0..1_000).for_each(|number| stdin.add_reasons([(format!("x{number}"), 1)].into()));
         assert_eq!(stdin.reasons.len(), 16);
@@ -408,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_has_them_and_no_other_note_does() {
+    fn reads_tallies_only_from_signal_notes() {
         assert_eq!(SignalTally::of_note(&tally().note()), Some(tally()));
         for other in ["{\"note\":\"signals (list): read\"}", "{\"alarm\":\"x\"}", "{}", ""] {
             assert_eq!(SignalTally::of_note(other), None, "{other}");
@@ -425,19 +420,19 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_is_for_the_bot_that_it_names_or_for_the_only_one_of_its_symbol() {
+    fn finds_the_bot_by_name_or_unique_symbol() {
         check(Some("eur2"), None, Ok(2));
         check(Some("eur2"), Some("EURUSD"), Ok(2));
         check(None, Some("BTCUSDT"), Ok(0));
         check(None, Some("btc/usdt"), Ok(0));
         check(None, Some("EUR/USD-OTC"), Ok(3));
-        check(None, None, Err("it names neither a bot nor a symbol: the bots are btc, eur, eur2, otc"));
-        check(Some("eth"), None, Err("there is no bot \"eth\": the bots are btc, eur, eur2, otc"));
-        check(Some("btc"), Some("EUR/USD"), Err("bot btc does not trade \"EURUSD\" but BTCUSDT"));
-        check(Some("btc"), Some("X"), Err("bot btc does not trade \"X\" but BTCUSDT"));
+        check(None, None, Err("neither bot nor symbol is named; the bots are btc, eur, eur2, otc"));
+        check(Some("eth"), None, Err("unknown bot \"eth\"; the bots are btc, eur, eur2, otc"));
+        check(Some("btc"), Some("EUR/USD"), Err("bot btc trades BTCUSDT, not \"EURUSD\""));
+        check(Some("btc"), Some("X"), Err("bot btc trades BTCUSDT, not \"X\""));
         let unknown = "no bot trades \"EURJPY\": the bots trade BTCUSDT, EURUSD, EURUSD-OTC";
         check(None, Some("EURJPY"), Err(unknown));
-        check(None, Some("EUR/USD"), Err("several bots trade \"EURUSD\": name one of eur, eur2"));
+        check(None, Some("EUR/USD"), Err("several bots trade \"EURUSD\". Name one of eur, eur2"));
         // What may be two symbols is neither, and one that is written out is itself.
         let two = bots(&[("a", "EUR/USD"), ("b", "EURUSD")]);
         assert_eq!(two.find(None, Some("EURUSD")), Ok(1));
@@ -449,16 +444,16 @@ mod tests {
     }
 
     #[test]
-    fn a_time_of_another_day_is_a_mistake() {
+    fn rejects_signal_times_of_another_day() {
         // 2026-01-05 10:30 UTC.
         let now = Millis::new(1_767_609_000_000);
         for (given, expected) in [
             (now, None),
             (now + Millis::MINUTE, None),
             (now - Millis::DAY, None),
-            (now + Millis::MINUTE + Millis::new(1), Some("its time 2026-01-05T10:31:00Z lies ahead")),
-            (now - Millis::DAY - Millis::new(1), Some("its time 2026-01-04T10:29:59Z is more than a day")),
-            (Millis::ZERO, Some("its time 1970-01-01T00:00:00Z is more than a day before")),
+            (now + Millis::MINUTE + Millis::new(1), Some("the time 2026-01-05T10:31:00Z is ahead")),
+            (now - Millis::DAY - Millis::new(1), Some("the time 2026-01-04T10:29:59Z is more than a day")),
+            (Millis::ZERO, Some("the time 1970-01-01T00:00:00Z is more than a day behind")),
         ] {
             let problem = check_time(given, now).err().unwrap_or_default();
             assert_eq!(problem.is_empty(), expected.is_none(), "{problem}");

@@ -1,4 +1,4 @@
-//! Scheduled jobs, and the queue of known events in the contract's order, which a gate holds back until all of an instant are known.
+//! Scheduled jobs, and the event queue with the gate that holds back incomplete instants.
 
 use candlewick_engine::{EventKind, IntentId, SeriesId, SymbolId};
 use candlewick_sdk::Millis;
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn jobs_come_by_moment_and_only_when_due() {
+    fn jobs_run_in_order_of_time_and_only_when_due() {
         let mut agenda = Agenda::default();
         let (early, late) = (Millis::new(10), Millis::new(20));
         agenda.add(late, Job::Balances);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn events_of_one_instant_come_in_the_order_of_the_rules() {
+    fn events_of_one_instant_follow_the_defined_order() {
         let doubt = |number| EventKind::InDoubt { intent: IntentId::new(number) };
         let mut queue = EventQueue::new(Millis::ZERO);
         let at = Millis::MINUTE;
@@ -199,7 +199,7 @@ mod tests {
     const TRADE: Job = Job::Trade(IntentId::new(1));
 
     #[test]
-    fn an_instant_waits_for_its_jobs_but_not_beyond_the_hold() {
+    fn instant_waits_for_its_jobs_up_to_the_hold() {
         let at = Millis::MINUTE;
         let mut gate = Gate::new(Millis::SECOND);
         gate.await_job(at, at, CANDLES);

@@ -2,12 +2,12 @@
 
 use super::Coordinator;
 use super::agenda::Job;
-use super::believed::counted;
 use super::command::{Answer, Command, Step};
 use super::ending::Phase;
 use super::open_answer::{TimeFault, describe_distance};
-use super::trade_watch::Mistaken;
-use super::warm_up::Warmed;
+use super::plausibility::counted;
+use super::trade_watch::TradeMismatch;
+use super::warm_up::WarmedSeries;
 use crate::Notice;
 use crate::audit::Audit;
 use crate::resolver::{Match, compare_terms};
@@ -36,15 +36,16 @@ impl Coordinator {
         }
         self.note_heard(&answer, step.now);
         let mut leap = None;
-        // A time that is not believed of the trade proves nothing of the clock either.
+        // Implausible times of a trade say nothing about the clock.
         let proves_nothing = match &answer {
             Answer::Open(intent, OpenOutcome::Opened(reply)) => {
-                self.is_anothers(*intent, &reply.value) || self.time_fault(*intent, reply, step.now).is_some()
+                self.is_other_trade(*intent, &reply.value)
+                    || self.time_fault(*intent, reply, step.now).is_some()
             }
             _ => false,
         };
-        for sample in samples_of(&answer) {
-            // A simulated venue takes an order one latency after it arrived; another trade was taken at another time.
+        for sample in clock_samples(&answer) {
+            // A simulated venue dates an order one latency later, and another trade has another time.
             if (self.is_simulated || proves_nothing) && sample.source == ClockSource::Open {
                 continue;
             }
@@ -60,7 +61,7 @@ impl Coordinator {
         }
         match leap {
             None => self.take_answer(answer, step),
-            // Ours stood still (the machine slept), or theirs was set: whichever it is, the answer is read by the right time.
+            // The machine slept or the venue's clock was set. The answer waits for the corrected time.
             Some((by, offset)) => {
                 self.leap = Some(Leap { by, offset, answer });
                 step.commands.push(Command::CatchUpClock);
@@ -68,8 +69,8 @@ impl Coordinator {
         }
     }
 
-    fn is_anothers(&self, intent: IntentId, report: &TradeReport) -> bool {
-        let order = self.session.terms(intent).map(|terms| self.session.order_of(&terms));
+    fn is_other_trade(&self, intent: IntentId, report: &TradeReport) -> bool {
+        let order = self.session.terms(intent).map(|terms| self.session.order(&terms));
         let report = &counted(report.clone(), self.session.scale());
         let is_other = order.is_some_and(|order| compare_terms(&order, report) == Match::Different);
         is_other || self.doubts.is_claimed(&report.id)
@@ -83,7 +84,7 @@ impl Coordinator {
         let mut offset = leap.as_ref().and_then(|leap| leap.offset);
         if by > Millis::ZERO {
             offset = self.skew.our_clock_moved(by, step.now).offset;
-            let text = format!("the machine stood still for {by} ms; the run goes on at the present");
+            let text = format!("this machine was suspended for {by} ms; the run continues now");
             self.session.alarm(text, step);
         } else if let Some(leap) = &leap {
             self.alarm_leap(leap.by, step);
@@ -135,7 +136,7 @@ impl Coordinator {
                 if candles.unusable > 0 {
                     self.rejected_rows += candles.unusable as u64;
                     let rows = candles.unusable;
-                    step.warn(format!("{series}: {rows} rows were no candles and count as gaps"));
+                    step.warn(format!("{series}: {rows} invalid candle rows count as gaps"));
                 }
                 let (seen, findings) = self.audits.revisions.take(series, &candles.candles);
                 self.found(Audit::Revision, seen, findings, step);
@@ -147,7 +148,7 @@ impl Coordinator {
             }
             Err(error) => {
                 self.market.on_no_candles(id, now, (&mut self.events, &mut self.agenda));
-                step.warn(format!("{series}: no candles: {error}"));
+                step.warn(format!("{series}: candle request failed: {error}"));
             }
         }
     }
@@ -162,7 +163,7 @@ impl Coordinator {
                 return self.fail(failure, step);
             }
         };
-        if let Some(Warmed { id, candles, watch }) = warmed {
+        if let Some(WarmedSeries { id, candles, watch }) = warmed {
             let interval = self.market.series(id).interval;
             for candle in candles {
                 let kind = EventKind::Candle { series: id, candle, origin: Origin::Backfill };
@@ -170,7 +171,7 @@ impl Coordinator {
             }
             self.market.watch_candles(id, watch, &mut self.agenda);
         }
-        self.go_on_starting(step);
+        self.continue_start(step);
     }
 
     fn on_price(
@@ -186,13 +187,13 @@ impl Coordinator {
             Ok(Reply { value: PriceAnswer::Record(record), .. }) => {
                 self.market.on_price_record(symbol, record.time, step.now);
                 let value = record.prices.close;
-                price = self.believed_price(id, (record.time, at, value), step);
+                price = self.plausible_price(id, (record.time, at, value), step);
                 if price.is_some() {
                     self.audits.prices.polled(symbol, record.time, value);
                 }
             }
             Ok(Reply { value: PriceAnswer::NotYet, .. }) => {}
-            Err(error) => step.warn(format!("{symbol}: no price: {error}")),
+            Err(error) => step.warn(format!("{symbol}: price request failed: {error}")),
         }
         self.on_grid_price(id, price, step);
     }
@@ -207,7 +208,7 @@ impl Coordinator {
     pub(super) fn settle_streamed(&mut self, id: SymbolId, is_over: bool, step: &mut Step<'_>) {
         let Some((at, tick)) = self.market.settled_grid(id, is_over) else { return };
         let symbol = self.market.symbol(id);
-        let price = tick.and_then(|tick| self.believed_price(id, (tick.time, at, tick.price), step));
+        let price = tick.and_then(|tick| self.plausible_price(id, (tick.time, at, tick.price), step));
         if let Some(tick) = tick.filter(|_| price.is_some()) {
             self.audits.prices.polled(symbol, tick.time, tick.price);
         }
@@ -235,17 +236,17 @@ impl Coordinator {
                 let again = self.trades.ask_again(intent, now);
                 self.agenda.add(again.unwrap_or(now), job);
                 self.events.gate.settle_job(job);
-                return self.warn_of(&format!("trade #{intent}: no answer about its result"), &error, step);
+                return self.warn_about(&format!("trade #{intent}: result request failed"), &error, step);
             }
         };
         if report.id == venue_id {
             self.audit_reported_terms(intent, &report, step);
         }
-        if let Some(Mistaken { news, ask_at }) = self.trades.mistaken(intent, &report, now) {
+        if let Some(TradeMismatch { news, ask_at }) = self.trades.check_record(intent, &report, now) {
             if let Some(difference) = news {
                 let text = format!(
-                    "trade #{intent}: the venue's record of {venue_id} is of another trade, {difference}; it \
-                     is not booked, and asked for again"
+                    "trade #{intent}: the venue's record of {venue_id} describes another trade, {difference}; it \
+                     is ignored and requested again"
                 );
                 self.session.alarm(text, step);
             }
@@ -266,7 +267,7 @@ impl Coordinator {
             OpenOutcome::Opened(reply) if self.doubts.is_claimed(&reply.value.id) => {
                 let id = &reply.value.id;
                 let text = format!(
-                    "trade #{intent} is in doubt: the venue answered with trade {id}, which is another order's"
+                    "trade #{intent} is in doubt: the venue answered with trade {id}, which belongs to another order"
                 );
                 self.session.alarm(text, step);
                 self.doubt(intent, now)
@@ -275,7 +276,7 @@ impl Coordinator {
                 let fault = self.time_fault(intent, &reply, now);
                 if let Some(TimeFault::OtherMoment { by }) = fault {
                     let text = format!(
-                        "trade #{intent} is in doubt: the venue answered with trade {} dated {}, which is not believed",
+                        "trade #{intent} is in doubt: the venue answered with trade {} dated {}, which is implausible",
                         reply.value.id,
                         describe_distance(by)
                     );
@@ -293,8 +294,8 @@ impl Coordinator {
                     self.begin_user(now);
                 }
                 self.note_refusal(now);
-                let rejection = rejection_of(&answer);
-                (not_far(answer.venue_time, now), EventKind::Rejected { intent, rejection })
+                let rejection = to_rejection(&answer);
+                (venue_time_or_now(answer.venue_time, now), EventKind::Rejected { intent, rejection })
             }
             OpenOutcome::NotSent { reason } => {
                 self.session.note_not_sent(intent, &reason, true, step);
@@ -320,7 +321,7 @@ impl Coordinator {
         self.audit_terms(intent, report, step);
         self.audit_payout(intent, report.payout, step);
         self.begin_tracking(intent, report, step.now);
-        (not_far(report.request_time, step.now), EventKind::Opened(self.opened(intent, report)))
+        (venue_time_or_now(report.request_time, step.now), EventKind::Opened(self.opened(intent, report)))
     }
 
     fn doubt(&mut self, intent: IntentId, now: Millis) -> (Millis, EventKind) {
@@ -331,35 +332,37 @@ impl Coordinator {
     }
 }
 
-fn samples_of(answer: &Answer) -> Vec<ClockSample> {
+fn clock_samples(answer: &Answer) -> Vec<ClockSample> {
     let samples = match answer {
-        Answer::Candles(_, Ok(reply)) => [ClockSample::of_date(reply), None],
+        Answer::Candles(_, Ok(reply)) => [ClockSample::from_date(reply), None],
         Answer::Price(_, asked, Ok(reply)) => {
-            [ClockSample::of_date(reply), ClockSample::of_price(reply, *asked)]
+            [ClockSample::from_date(reply), ClockSample::from_price(reply, *asked)]
         }
-        Answer::Trade(_, Ok(reply)) | Answer::NamedTrade(_, Ok(reply)) => [ClockSample::of_date(reply), None],
+        Answer::Trade(_, Ok(reply)) | Answer::NamedTrade(_, Ok(reply)) => {
+            [ClockSample::from_date(reply), None]
+        }
         Answer::Balances(Ok(reply)) | Answer::BalancesAfterTrades(Ok(reply)) => {
-            [ClockSample::of_date(reply), None]
+            [ClockSample::from_date(reply), None]
         }
-        Answer::SettlementPrice(Ok(reply)) => [ClockSample::of_date(reply), None],
+        Answer::SettlementPrice(Ok(reply)) => [ClockSample::from_date(reply), None],
         Answer::Open(_, OpenOutcome::Opened(reply)) => {
-            [ClockSample::of_date(reply), ClockSample::of_open(reply)]
+            [ClockSample::from_date(reply), ClockSample::from_open(reply)]
         }
         _ => [None, None],
     };
     samples.into_iter().flatten().collect()
 }
 
-fn not_far(venue_time: Option<Millis>, now: Millis) -> Millis {
+fn venue_time_or_now(venue_time: Option<Millis>, now: Millis) -> Millis {
     venue_time.filter(|at| *at <= now + FAR_FUTURE && *at >= now - FAR_FUTURE).unwrap_or(now)
 }
 
-fn rejection_of(answer: &candlewick_broker::Rejection) -> Rejection {
+fn to_rejection(answer: &candlewick_broker::Rejection) -> Rejection {
     let text = Text::truncated(&answer.text);
     let reason = match answer.reason {
-        // As in a backtest, where an honest gap in the prices starts no pause.
+        // As in a backtest, a gap in the prices starts no pause.
         RejectionReason::NoPrice => return Rejection::NoPrice,
-        // A refused token suspends all opens by itself.
+        // A rejected token already suspends all opens.
         RejectionReason::Credentials => return Rejection::Other(text),
         RejectionReason::InsufficientBalance => RefusalReason::InsufficientBalance,
         RejectionReason::SymbolInactive => RefusalReason::SymbolInactive,
@@ -382,12 +385,12 @@ impl Coordinator {
             return;
         }
         let candles = match self.market.closes_between(step.now - span, step.now) {
-            0 => "no candle closed meanwhile".to_owned(),
-            1 => "1 candle closed meanwhile".to_owned(),
-            more => format!("{more} candles closed meanwhile"),
+            0 => "no candles were missed".to_owned(),
+            1 => "1 candle was missed".to_owned(),
+            more => format!("{more} candles were missed"),
         };
         let seconds = span.get() / 1_000;
-        let text = format!("this process did not run for {seconds} s (stopped or suspended?); {candles}");
+        let text = format!("this process did not run for {seconds} s (suspended?); {candles}");
         self.session.alarm(text, step);
     }
 }
@@ -397,15 +400,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_nonsensical_venue_time_counts_as_now() {
+    fn implausible_venue_time_counts_as_now() {
         let now = Millis::DAY;
-        assert_eq!(not_far(Some(now + Millis::SECOND), now), now + Millis::SECOND);
-        assert_eq!(not_far(Some(now + Millis::DAY), now), now);
-        assert_eq!(not_far(None, now), now);
+        assert_eq!(venue_time_or_now(Some(now + Millis::SECOND), now), now + Millis::SECOND);
+        assert_eq!(venue_time_or_now(Some(now + Millis::DAY), now), now);
+        assert_eq!(venue_time_or_now(None, now), now);
     }
 
     #[test]
-    fn a_rejection_is_known_by_its_reason_and_not_by_its_words() {
+    fn maps_rejections_by_reason_not_by_text() {
         let words = Text::truncated("no price, no balance");
         let refused = |reason| Rejection::Refused { reason, text: words };
         for (reason, expected) in [
@@ -417,7 +420,7 @@ mod tests {
         ] {
             let text = "no price, no balance".to_owned();
             let rejection = candlewick_broker::Rejection { reason, text, venue_time: None };
-            assert_eq!(rejection_of(&rejection), expected);
+            assert_eq!(to_rejection(&rejection), expected);
         }
     }
 }

@@ -4,7 +4,7 @@ use super::Coordinator;
 use super::agenda::{Job, Place};
 use super::command::{Ask, Step};
 use super::contradictions::READ_AGAIN_AFTER;
-use super::trade_watch::settlement_of;
+use super::trade_watch::to_settlement;
 use candlewick_broker::{TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId};
 use candlewick_sdk::{Millis, Outcome, Payout};
@@ -63,7 +63,7 @@ impl Coordinator {
         false
     }
 
-    pub(super) fn look_at_ends(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
+    pub(super) fn check_ends(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         for report in &listing.trades {
             let open = self.trades.all().find(|(_, trade)| trade.venue_id == report.id);
             let Some((intent, payout)) = open.map(|(intent, trade)| (intent, trade.payout)) else { continue };
@@ -76,11 +76,11 @@ impl Coordinator {
             .map(|(intent, _)| intent)
             .collect();
         for intent in unproven {
-            self.look_at_end(intent, listing, step);
+            self.check_end(intent, listing, step);
         }
     }
 
-    fn look_at_end(&mut self, intent: IntentId, listing: &TradeListing, step: &mut Step<'_>) {
+    fn check_end(&mut self, intent: IntentId, listing: &TradeListing, step: &mut Step<'_>) {
         let now = step.now;
         let Some(trade) = self.trades.find_mut(intent) else { return };
         let Some(unproven) = trade.watch.unproven.as_mut().filter(|one| listing.began >= one.since) else {
@@ -95,13 +95,13 @@ impl Coordinator {
                 (unproven.is_listed, unproven.other) = (true, None);
                 self.agenda.add(now, Job::Trade(intent));
             }
-            // A result outweighs a status: the second list that has it decides.
+            // A result outweighs a status once a second list confirms it.
             Some(outcome) => match unproven.other.filter(|(other, _)| *other == outcome) {
                 Some((_, first)) if listing.began >= first + READ_AGAIN_AFTER => {
                     let stated = unproven.outcome;
                     let text = format!(
-                        "trade #{intent}: its own record says {stated}, and the venue's list says {outcome} in two \
-                         readings, which counts"
+                        "trade #{intent}: the record says {stated}, but two readings of the venue's list say {outcome}, \
+                         which counts"
                     );
                     self.session.alarm(text, step);
                     let report = self.plausible(intent, report.clone(), step);
@@ -120,11 +120,11 @@ impl Coordinator {
         let now = step.now;
         let taken = self.taken(intent, report);
         if let Some(taken) = taken {
-            self.trades.take_other(intent, taken.stake);
+            self.trades.set_stake(intent, taken.stake);
         }
         let Some(trade) = self.trades.find(intent) else { return };
         let (venue_id, close) = (trade.venue_id.clone(), trade.close_time);
-        let settled = settlement_of(report, intent, trade, self.session.scale());
+        let settled = to_settlement(report, intent, trade, self.session.scale());
         if settled.is_some() || taken.is_some() {
             self.audit_terms(intent, report, step);
         }
@@ -134,12 +134,12 @@ impl Coordinator {
         }
         if report.is_reverted && settled.outcome != Outcome::Cancelled {
             let text =
-                format!("trade #{intent} ended {}, and the venue marks it as reverted", settled.outcome);
+                format!("trade #{intent} ended {}, but the venue marks it as reverted", settled.outcome);
             self.halt_at_oddity(text, step);
         }
         let close = settled.close_time.or(close).unwrap_or(now);
         self.audit_settlement(&settled, (venue_id, taken), step);
-        // A trade that was over when it was adopted may end while its adoption still waits in the queue.
+        // A finished trade may be adopted: its settlement must follow the queued adoption.
         let at = self.events.after_answer(intent).map_or(now, |after| after.max(now));
         self.events.add(at, Place::Settlement(close, intent), EventKind::Settled(settled));
         self.trades.end(intent);
@@ -186,8 +186,9 @@ impl Coordinator {
             && agreed != paid
             && paid.to_percent() <= f64::from(self.settings.max_payout_percent)
         {
-            let text =
-                format!("trade #{intent}: the venue now pays {paid} %, agreed at the open were {agreed} %");
+            let text = format!(
+                "trade #{intent}: the venue now pays {paid} %, but {agreed} % was agreed at the open"
+            );
             self.halt_at_oddity(text, step);
         }
     }

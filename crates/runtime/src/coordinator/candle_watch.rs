@@ -10,7 +10,7 @@ const PAUSES_MS: [i64; 6] = [250, 250, 500, 1_000, 2_000, 4_000];
 const MAX_BEHIND: i64 = 400;
 
 /// Number of known candles that are requested again, to notice revisions.
-const SEEN_AGAIN: i64 = 2;
+const REVISION_OVERLAP: i64 = 2;
 
 #[derive(Debug)]
 pub(crate) struct CandleWatch {
@@ -80,7 +80,7 @@ impl Lateness {
 }
 
 #[derive(Debug, PartialEq)]
-pub(crate) struct Polled {
+pub(crate) struct PollResult {
     pub(crate) news: Vec<(Millis, Candle, Origin)>,
     pub(crate) ask_at: Millis,
     pub(crate) is_settled: bool,
@@ -145,15 +145,15 @@ impl CandleWatch {
 
     /// Returns the first open time to request; includes a few known candles to notice revisions.
     pub(crate) fn window_start(&self) -> Millis {
-        self.next_open - self.interval.length() * SEEN_AGAIN
+        self.next_open - self.interval.length() * REVISION_OVERLAP
     }
 
-    pub(crate) fn take(&mut self, candles: &[Candle], now: Millis) -> Polled {
+    pub(crate) fn take(&mut self, candles: &[Candle], now: Millis) -> PollResult {
         let length = self.interval.length();
         let mut news = Vec::new();
         for candle in candles.iter().filter(|candle| candle.time() >= self.next_open) {
             let close = candle.close_time(self.interval);
-            // Only the candle that closed last can lead to a trade.
+            // Only the latest candle can lead to a trade.
             let origin = if now < close + length { Origin::Live } else { Origin::Backfill };
             if origin == Origin::Live {
                 self.latest_delay = Some(now - close);
@@ -169,14 +169,14 @@ impl CandleWatch {
         if has_come {
             let ask_at = self.wait_for_next(now);
             self.awaited_close = self.due_close;
-            return Polled { news, ask_at, is_settled: true };
+            return PollResult { news, ask_at, is_settled: true };
         }
         self.next_open = self.next_open.max(now.floor_to(length) - length * MAX_BEHIND);
         let (ask_at, is_settled) = self.ask_again(now);
         if is_settled {
             self.awaited_close = self.due_close;
         }
-        Polled { news, ask_at, is_settled }
+        PollResult { news, ask_at, is_settled }
     }
 
     pub(crate) fn fail(&mut self, now: Millis) -> (Millis, bool) {
@@ -195,7 +195,7 @@ impl CandleWatch {
     fn wait_for_next(&mut self, now: Millis) -> Millis {
         let length = self.interval.length();
         self.repeats = 0;
-        // A close that went by while an answer was awaited is asked for at once.
+        // A close that passed during a request is requested immediately.
         self.due_close = (self.due_close.max(self.next_open) + length).max(now.floor_to(length));
         self.ask_at()
     }
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_of_a_long_silence_is_bounded_but_not_that_of_an_outage() {
+    fn bounds_the_request_window_after_silence_but_not_after_an_outage() {
         let (mut silent, mut broken) = (watch(), watch());
         let later = minute(10 + 1_000);
         silent.take(&[], later);
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_candle_is_as_late_as_it_came_or_as_long_as_it_is_waited_for() {
+    fn delay_is_the_larger_of_arrival_delay_and_current_wait() {
         let ms = Millis::new;
         let mut watch = watch();
         assert_eq!(watch.delay(minute(11)), None, "none was due");
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_is_late_after_two_intervals_whether_requests_fail_or_bring_nothing() {
+    fn series_is_late_after_two_intervals() {
         let (mut failing, mut empty) = (watch(), watch());
         // The candle of minute 11 is due; two intervals later is minute 13.
         for now in [minute(11), minute(12), minute(13)] {
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_asked_nothing_for_a_while_calls_no_series_late() {
+    fn pause_without_requests_makes_no_series_late() {
         let mut watch = watch();
         let later = minute(60) + Millis::new(300);
         assert_eq!(watch.late_since(), None);
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_weekend_makes_no_series_late_unless_requests_fail() {
+    fn weekend_makes_no_series_late_unless_requests_fail() {
         // Saturday 1970-01-03 12:00 UTC.
         let noon = Millis::HOUR * 60;
         let mut watch = CandleWatch::new(Interval::MINUTE, noon, noon, Millis::ZERO, 3);
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_whose_prices_stand_still_is_quiet_and_not_late() {
+    fn series_with_frozen_prices_is_quiet_and_not_late() {
         // Thursday 1970-01-01; the candle of minute 10 is due at minute 11.
         let mut watch = watch();
         for count in 11..=20 {
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn prices_that_are_not_read_or_requests_that_fail_excuse_nothing() {
+    fn unread_prices_and_failed_requests_excuse_nothing() {
         let (mut failing, mut unread) = (watch(), watch());
         unread.on_price(minute(9), minute(11));
         for count in 11..=14 {
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repeat_never_reaches_into_the_next_close() {
+    fn retry_never_overlaps_the_next_close() {
         let mut watch = CandleWatch::new("1s".parse().unwrap(), Millis::ZERO, Millis::ZERO, Millis::ZERO, 99);
         let late = Millis::new(1_900);
         assert_eq!(watch.ask_again(late), (Millis::new(2_000), true));

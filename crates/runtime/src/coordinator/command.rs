@@ -14,7 +14,7 @@ use candlewick_sdk::{Millis, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-#[allow(clippy::large_enum_variant, reason = "most commands are the large ones, and none is kept")]
+#[allow(clippy::large_enum_variant, reason = "most commands are large and short-lived")]
 #[derive(Debug)]
 pub enum Command {
     Ask(Ask),
@@ -301,7 +301,7 @@ impl Coordinator {
         step.ask(ask);
     }
 
-    pub(crate) fn priority_of(&self, ask: &Ask) -> Priority {
+    pub(crate) fn priority(&self, ask: &Ask) -> Priority {
         match ask {
             Ask::Trade(..) | Ask::NamedTrade(..) | Ask::Subscription(..) | Ask::Settings(_) => {
                 Priority::Trades

@@ -1,9 +1,9 @@
-//! Booked results that the venue contradicts: a second reading decides whether the ledger is corrected or the run halts.
+//! Booked results that the venue contradicts, which are corrected or halt the run.
 
 use super::Coordinator;
 use super::agenda::{Job, Place};
 use super::command::Step;
-use crate::audit::{Audit, Finding, ProfitRules, Settling, Source, Word, describe_result};
+use crate::audit::{Audit, Finding, ProfitRules, Settling, Source, Statement, describe_result};
 use candlewick_broker::{BrokerError, Reply, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId};
 use candlewick_sdk::{Millis, Money, Outcome};
@@ -31,10 +31,10 @@ pub(crate) struct Contradictions {
 pub(crate) struct Contradiction {
     pub(crate) venue_id: String,
     pub(crate) settling: Settling,
-    pub(crate) word: Word,
+    pub(crate) reported: Statement,
     since: Millis,
     is_confirmed: bool,
-    record: Option<Word>,
+    record: Option<Statement>,
     requests: u32,
 }
 
@@ -50,7 +50,7 @@ pub(crate) enum Ruling {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Undecidable {
     Unsteady,
-    OtherRecord(Word),
+    OtherRecord(Statement),
     NoResult,
     NotRead,
     WrongProfit,
@@ -87,23 +87,23 @@ impl Contradictions {
     fn on_list(
         &mut self,
         (venue_id, settling): (String, Settling),
-        word: Word,
+        reported: Statement,
         (began, now): (Millis, Millis),
     ) -> Ruling {
         let intent = settling.intent;
         let Some(pending) = self.pending.get_mut(&intent) else {
-            if !word.contradicts() {
+            if !reported.contradicts() {
                 return Ruling::Nothing;
             }
             let (since, is_confirmed, record, requests) = (now, false, None, 0);
-            let new = Contradiction { venue_id, settling, word, since, is_confirmed, record, requests };
+            let new = Contradiction { venue_id, settling, reported, since, is_confirmed, record, requests };
             self.pending.insert(intent, new);
             return Ruling::ReadAgain { is_first: true };
         };
-        if word == Word::Silent {
+        if reported == Statement::Silent {
             return Ruling::ReadAgain { is_first: false };
         }
-        if word == pending.word {
+        if reported == pending.reported {
             pending.is_confirmed |= began >= pending.since + READ_AGAIN_AFTER;
             return self.decide(intent);
         }
@@ -112,18 +112,18 @@ impl Contradictions {
         if *changes >= MAX_CHANGES {
             return self.end(intent, |pending| Ruling::Undecidable(pending, Undecidable::Unsteady));
         }
-        if word == Word::Agrees {
+        if reported == Statement::Agrees {
             return self.end(intent, Ruling::Withdrawn);
         }
-        (pending.word, pending.since, pending.is_confirmed) = (word, now, false);
+        (pending.reported, pending.since, pending.is_confirmed) = (reported, now, false);
         (pending.record, pending.requests) = (None, 0);
         Ruling::ReadAgain { is_first: false }
     }
 
-    fn on_record(&mut self, intent: IntentId, word: Option<Word>) -> Ruling {
+    fn on_record(&mut self, intent: IntentId, reported: Option<Statement>) -> Ruling {
         let Some(pending) = self.pending.get_mut(&intent) else { return Ruling::Nothing };
-        match word {
-            Some(word) => pending.record = Some(word),
+        match reported {
+            Some(reported) => pending.record = Some(reported),
             None if pending.requests >= MAX_REQUESTS => {
                 return self.end(intent, |pending| Ruling::Undecidable(pending, Undecidable::NotRead));
             }
@@ -137,20 +137,20 @@ impl Contradictions {
         let Some(record) = pending.record.filter(|_| pending.is_confirmed) else {
             return Ruling::ReadAgain { is_first: false };
         };
-        let word = pending.word;
-        match (word, record) {
-            (Word::Ended(outcome, Some(profit)), Word::Silent) => {
+        let reported = pending.reported;
+        match (reported, record) {
+            (Statement::Ended(outcome, Some(profit)), Statement::Silent) => {
                 self.end(intent, |pending| Ruling::Correct(pending, (outcome, profit)))
             }
-            (Word::Ended(outcome, Some(profit)), record) if record == word => {
+            (Statement::Ended(outcome, Some(profit)), record) if record == reported => {
                 self.end(intent, |pending| Ruling::Correct(pending, (outcome, profit)))
             }
-            // A word that nobody knows is no result against a record that has the booked one.
-            (Word::Unknown, Word::Agrees) => self.end(intent, Ruling::Withdrawn),
-            (_, Word::Silent) => {
+            // An unknown result does not outweigh a record with the booked one.
+            (Statement::Unknown, Statement::Agrees) => self.end(intent, Ruling::Withdrawn),
+            (_, Statement::Silent) => {
                 self.end(intent, |pending| Ruling::Undecidable(pending, Undecidable::NoResult))
             }
-            (_, record) if record == word => {
+            (_, record) if record == reported => {
                 self.end(intent, |pending| Ruling::Undecidable(pending, Undecidable::NoResult))
             }
             (_, record) => {
@@ -169,12 +169,12 @@ const RETRY_AFTER: Millis = Millis::from_seconds(30);
 impl Coordinator {
     pub(super) fn audit_results(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let at = (self.doubts.resolver.lag.allowance(), self.session.scale(), step.now);
-        for (venue_id, settling, word) in self.audits.results.words(listing, at) {
+        for (venue_id, settling, reported) in self.audits.results.compare(listing, at) {
             if let Some(report) = listing.trades.iter().find(|report| report.id == venue_id) {
                 self.check_payout((settling.intent, settling.payout), report, step);
             }
             let began = (listing.began, step.now);
-            let ruling = self.contradictions.on_list((venue_id, settling), word, began);
+            let ruling = self.contradictions.on_list((venue_id, settling), reported, began);
             self.on_ruling(settling.intent, ruling, step);
         }
         let has_failed = listing.ended_early.is_some();
@@ -197,16 +197,18 @@ impl Coordinator {
         step: &mut Step<'_>,
     ) {
         let Some(pending) = self.contradictions.find(intent) else { return };
-        let word = match answer {
-            // A status without a result is no word against a list that has one.
-            Ok(reply) if reply.value.id == pending.venue_id && reply.value.is_by_status => Some(Word::Silent),
-            Ok(reply) if reply.value.id == pending.venue_id => {
-                Some(pending.settling.word(&reply.value, self.session.scale()))
+        let reported = match answer {
+            // A status without a result does not contradict a list with one.
+            Ok(reply) if reply.value.id == pending.venue_id && reply.value.is_by_status => {
+                Some(Statement::Silent)
             }
-            Err(BrokerError::NotFound { .. }) => Some(Word::Silent),
+            Ok(reply) if reply.value.id == pending.venue_id => {
+                Some(pending.settling.classify(&reply.value, self.session.scale()))
+            }
+            Err(BrokerError::NotFound { .. }) => Some(Statement::Silent),
             Ok(_) | Err(_) => None,
         };
-        let ruling = self.contradictions.on_record(intent, word);
+        let ruling = self.contradictions.on_record(intent, reported);
         self.on_ruling(intent, ruling, step);
     }
 
@@ -232,12 +234,12 @@ impl Coordinator {
     }
 
     fn describe(&self, pending: &Contradiction) -> String {
-        let Contradiction { settling, word, .. } = pending;
+        let Contradiction { settling, reported, .. } = pending;
         let scale = self.session.scale();
         let booked = describe_result(settling.outcome, settling.profit, scale);
-        let by = if settling.source == Source::Person { " on the operator's word" } else { "" };
-        let says = word.describe(settling, scale);
-        format!("trade #{} was booked as {booked}{by}, and the venue's list now says {says}", settling.intent)
+        let by = if settling.source == Source::Person { " by the operator" } else { "" };
+        let says = reported.describe(settling, scale);
+        format!("trade #{} was booked as {booked}{by}, but the venue's list now says {says}", settling.intent)
     }
 
     fn correct(&mut self, pending: &Contradiction, result: (Outcome, Money), step: &mut Step<'_>) {
@@ -249,7 +251,7 @@ impl Coordinator {
             return self.halt_at_contradiction(pending, Undecidable::NoResult, step);
         }
         let wrong = settled.check(rules).filter(|wrong| wrong.is_halting);
-        if wrong.is_some() && pending.record != Some(pending.word) {
+        if wrong.is_some() && pending.record != Some(pending.reported) {
             return self.halt_at_contradiction(pending, Undecidable::WrongProfit, step);
         }
         let is_exact = self.session.session().can_correct(intent);
@@ -273,8 +275,8 @@ impl Coordinator {
         if !is_exact {
             self.contradictions.needs_restart = true;
             let text = format!(
-                "trade #{intent} was settled before the last snapshot of the journal: ledger, limits and ladders are \
-                 corrected by a restart"
+                "trade #{intent} was settled before the last journal snapshot. Restart the bot to correct ledger, limits and \
+                 ladders"
             );
             self.halt_at_oddity(text, step);
         }
@@ -285,17 +287,14 @@ impl Coordinator {
         let scale = self.session.scale();
         let text = self.describe(pending);
         let text = match why {
-            Undecidable::Unsteady => format!("{text}; it keeps changing its word"),
+            Undecidable::Unsteady => format!("{text}; the list keeps changing"),
             Undecidable::OtherRecord(record) => {
-                format!(
-                    "{text}, but the trade's own record says {}",
-                    record.describe(&pending.settling, scale)
-                )
+                format!("{text}, and the trade's record says {}", record.describe(&pending.settling, scale))
             }
-            Undecidable::NotRead => format!("{text}, which could not be read again"),
+            Undecidable::NotRead => format!("{text}, and a second reading failed"),
             Undecidable::NoResult => format!("{text} in two readings"),
             Undecidable::WrongProfit => {
-                format!("{text} in two readings, which its stake and payout do not give")
+                format!("{text} in two readings, which contradicts stake and payout")
             }
         };
         self.audits.results.forget(&pending.venue_id);
@@ -311,6 +310,7 @@ impl Coordinator {
 mod tests {
     use super::*;
     use Reading::{List, Record};
+    use Statement::{Agrees, Running, Silent, Twice, Unknown};
     use candlewick_engine::BotId;
 
     fn booked() -> (String, Settling) {
@@ -327,12 +327,12 @@ mod tests {
         ("01JT".to_owned(), settling)
     }
 
-    const LOST: Word = Word::Ended(Outcome::Lost, Some(Money::from_minor(-1_000)));
-    const WON: Word = Word::Ended(Outcome::Won, Some(Money::from_minor(800)));
+    const LOST: Statement = Statement::Ended(Outcome::Lost, Some(Money::from_minor(-1_000)));
+    const WON: Statement = Statement::Ended(Outcome::Won, Some(Money::from_minor(800)));
 
     enum Reading {
-        List(i64, Word),
-        Record(Option<Word>),
+        List(i64, Statement),
+        Record(Option<Statement>),
     }
 
     fn last_ruling(readings: &[Reading]) -> String {
@@ -340,13 +340,13 @@ mod tests {
         let mut last = Ruling::Nothing;
         for reading in readings {
             last = match reading {
-                List(second, word) => {
+                List(second, reported) => {
                     let at = Millis::from_seconds(*second);
-                    all.on_list(booked(), *word, (at, at))
+                    all.on_list(booked(), *reported, (at, at))
                 }
-                Record(word) => {
+                Record(reported) => {
                     all.request(IntentId::new(3));
-                    all.on_record(IntentId::new(3), *word)
+                    all.on_record(IntentId::new(3), *reported)
                 }
             };
         }
@@ -360,24 +360,24 @@ mod tests {
     }
 
     #[test]
-    fn a_second_reading_some_seconds_later_decides() {
+    fn later_second_reading_decides() {
         for (readings, expected) in [
-            (&[List(0, Word::Agrees)][..], "nothing"),
+            (&[List(0, Agrees)][..], "nothing"),
             (&[List(0, LOST)], "again"),
             (&[List(0, LOST), Record(Some(LOST))], "again"),
             (&[List(0, LOST), List(4, LOST), Record(Some(LOST))], "again"),
             (&[List(0, LOST), List(5, LOST), Record(Some(LOST))], "LOST -1000"),
-            (&[List(0, LOST), Record(Some(Word::Silent)), List(5, LOST)], "LOST -1000"),
-            (&[List(0, Word::Unknown), List(5, Word::Unknown), Record(Some(Word::Agrees))], "withdrawn"),
-            (&[List(0, Word::Unknown), List(5, Word::Unknown), Record(Some(Word::Unknown))], "NoResult"),
+            (&[List(0, LOST), Record(Some(Silent)), List(5, LOST)], "LOST -1000"),
+            (&[List(0, Unknown), List(5, Unknown), Record(Some(Agrees))], "withdrawn"),
+            (&[List(0, Unknown), List(5, Unknown), Record(Some(Unknown))], "NoResult"),
             (&[List(0, LOST), List(5, LOST), Record(None), Record(Some(LOST))], "LOST -1000"),
-            (&[List(0, LOST), List(5, Word::Agrees)], "withdrawn"),
-            (&[List(0, LOST), List(5, LOST), Record(Some(Word::Agrees))], "OtherRecord(Agrees)"),
+            (&[List(0, LOST), List(5, Agrees)], "withdrawn"),
+            (&[List(0, LOST), List(5, LOST), Record(Some(Agrees))], "OtherRecord(Agrees)"),
             (&[List(0, LOST), List(5, WON), Record(Some(WON)), List(9, WON)], "again"),
             (&[List(0, LOST), List(5, WON), Record(Some(WON)), List(10, WON)], "WON 800"),
             (&[List(0, LOST), List(5, WON), List(10, LOST), List(15, WON)], "Unsteady"),
-            (&[List(0, Word::Running), List(5, Word::Running), Record(Some(Word::Running))], "NoResult"),
-            (&[List(0, Word::Twice), List(5, Word::Twice), Record(Some(Word::Silent))], "NoResult"),
+            (&[List(0, Running), List(5, Running), Record(Some(Running))], "NoResult"),
+            (&[List(0, Twice), List(5, Twice), Record(Some(Silent))], "NoResult"),
         ] {
             assert_eq!(last_ruling(readings), expected);
         }

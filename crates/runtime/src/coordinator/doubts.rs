@@ -2,10 +2,10 @@
 
 use super::recorded_session::{OldIntent, RecordedSession};
 use crate::RuntimeSettings;
-use crate::past::{HALTED, Past};
+use crate::past::{HALTED, RecoveredState};
 use crate::resolver::{
-    Accepted, Claimed, Doubt, Known, LONGEST_LIST_LAG, LagMeter, Resolution, Resolver, WalletView,
-    earliest_close, latest_close, may_have_made, request_time_of,
+    AcceptedTrade, ClaimedTrades, Doubt, LONGEST_LIST_LAG, LagMeter, Resolution, Resolver, ResolverContext,
+    WalletView, earliest_close, latest_close, may_have_made, reported_request_time,
 };
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::{IntentId, IntentRow, IntentState, OrderTerms};
@@ -16,7 +16,7 @@ const MAX_ODD_ROWS: usize = 10_000;
 
 pub(crate) struct Doubts {
     pub(super) resolver: Resolver,
-    claimed: Claimed,
+    claimed: ClaimedTrades,
     sent: BTreeMap<IntentId, Millis>,
     began: BTreeMap<IntentId, Millis>,
     /// A list that waits for the wallet read after it.
@@ -28,7 +28,12 @@ pub(crate) struct Doubts {
 }
 
 impl Doubts {
-    pub(crate) fn new(account: Account, settings: &RuntimeSettings, past: &mut Past, now: Millis) -> Self {
+    pub(crate) fn new(
+        account: Account,
+        settings: &RuntimeSettings,
+        past: &mut RecoveredState,
+        now: Millis,
+    ) -> Self {
         let lag = LagMeter::new(Millis::new(i64::from(settings.list_lag_ms)));
         let mut resolver = Resolver::new(account, past.began.unwrap_or(now), lag);
         resolver.reported.extend(std::mem::take(&mut past.unexplained));
@@ -73,11 +78,11 @@ impl Doubts {
 
     /// Returns whether a finished intent is close to a request that is searched for or may still be found.
     /// Close means the same symbol and at most `slack` from the time of that trade.
-    pub(crate) fn is_beside(&self, session: &RecordedSession, row: &IntentRow, slack: Millis) -> bool {
+    pub(crate) fn is_near(&self, session: &RecordedSession, row: &IntentRow, slack: Millis) -> bool {
         let terms = &row.approved;
-        let symbols = [session.symbol_of(terms), session.traded_symbol(terms)];
+        let symbols = [session.ordered_symbol(terms), session.traded_symbol(terms)];
         let ended = row.settled_at.or(row.answered_at).unwrap_or(Millis::MAX);
-        self.resolver.has_beside(symbols, (terms.decision_time() - slack, ended + slack))
+        self.resolver.has_doubt_near(symbols, (terms.decision_time() - slack, ended + slack))
     }
 
     pub(crate) fn note_sent(&mut self, intent: IntentId, now: Millis) {
@@ -85,17 +90,17 @@ impl Doubts {
     }
 
     pub(crate) fn begin(&mut self, session: &RecordedSession, terms: &OrderTerms, now: Millis) {
-        let doubt = self.doubt_of(session, terms, now);
+        let doubt = self.build_doubt(session, terms, now);
         self.resolver.begin(doubt, now);
     }
 
     pub(crate) fn recall(&mut self, session: &RecordedSession, terms: &OrderTerms, now: Millis) {
-        let doubt = self.doubt_of(session, terms, self.began_at(terms, now));
+        let doubt = self.build_doubt(session, terms, self.began_at(terms, now));
         self.resolver.begin(doubt, now);
     }
 
     pub(crate) fn recall_not_opened(&mut self, session: &RecordedSession, terms: &OrderTerms, now: Millis) {
-        let doubt = self.doubt_of(session, terms, self.began_at(terms, now));
+        let doubt = self.build_doubt(session, terms, self.began_at(terms, now));
         self.resolver.recall_not_opened(doubt, now);
     }
 
@@ -110,7 +115,7 @@ impl Doubts {
     pub(crate) fn refused(&self, session: &RecordedSession, now: Millis) -> Vec<Doubt> {
         let rows = session.book().rows().iter();
         let is_young = |row: &&IntentRow| now - row.approved.decision_time() < Millis::DAY;
-        // A request that this run kept back is nowhere; of an earlier run's nobody knows whether it left.
+        // This run's unsent requests never left. Those of earlier runs may have.
         let has_left = |row: &&IntentRow| {
             row.state != IntentState::NotSent || self.sent.contains_key(&row.approved.intent())
         };
@@ -120,17 +125,17 @@ impl Doubts {
 
     fn refused_doubt(&self, session: &RecordedSession, row: &IntentRow) -> Doubt {
         let answered = row.answered_at.unwrap_or_else(|| row.approved.decision_time());
-        self.doubt_of(session, &row.approved, answered)
+        self.build_doubt(session, &row.approved, answered)
     }
 
     pub(crate) fn sent_at(&self, terms: &OrderTerms) -> Millis {
         self.sent.get(&terms.intent()).copied().unwrap_or(terms.decision_time())
     }
 
-    fn doubt_of(&self, session: &RecordedSession, terms: &OrderTerms, ended: Millis) -> Doubt {
+    fn build_doubt(&self, session: &RecordedSession, terms: &OrderTerms, ended: Millis) -> Doubt {
         Doubt {
             intent: terms.intent(),
-            order: session.order_of(terms),
+            order: session.order(terms),
             stake: terms.stake(),
             sent: self.sent_at(terms),
             ended,
@@ -171,14 +176,14 @@ impl Doubts {
     ) -> Vec<Resolution> {
         let wallet =
             wallet.map(|balance| WalletView { balance, explained_without_doubts: session.ledger().free() });
-        // What waits for the journal has its stake taken off the ledger like what is under way.
+        // Intents waiting for the journal are deducted from the ledger too.
         let waiting = session.journal.waiting_intents();
         let in_flight: Vec<Doubt> = (opening.iter().copied().chain(waiting))
-            .filter_map(|intent| Some(self.doubt_of(session, &session.terms(intent)?, Millis::MAX)))
+            .filter_map(|intent| Some(self.build_doubt(session, &session.terms(intent)?, Millis::MAX)))
             .collect();
-        let answered = self.answered_beside(session);
+        let answered = self.answered_nearby(session);
         let refused = self.refused(session, now);
-        let known = Known {
+        let known = ResolverContext {
             claimed: &self.claimed,
             in_flight: &in_flight,
             answered: &answered,
@@ -189,18 +194,18 @@ impl Doubts {
             wallet,
             uncertainty,
         };
-        // A trade that is over and not listed yet shows a lag as well: the shortest are over before the list is read.
+        // Settled trades also show the lag: short ones end before the list is read.
         let book = session.book();
         let is_young = |at: &Millis| listing.began - *at <= LONGEST_LIST_LAG;
         let accepted: Vec<_> = (book.rows().iter())
             .filter_map(|row| {
-                // One that a person settled is not late: the venue has it no more.
+                // A manually settled trade is not late, because the venue lost it.
                 let is_gone = book.is_settled_by_person(row.approved.intent());
                 let answered_at = row.answered_at.filter(|at| is_young(at) && !is_gone)?;
                 Some((book.venue_id(row)?, answered_at, row.state == IntentState::Settled))
             })
             .collect();
-        let accepted = accepted.iter().map(|(id, at, is_settled)| Accepted {
+        let accepted = accepted.iter().map(|(id, at, is_settled)| AcceptedTrade {
             id: id.as_str(),
             at: *at,
             is_settled: *is_settled,
@@ -209,23 +214,23 @@ impl Doubts {
         self.resolver.take_listing(listing, &known, now)
     }
 
-    fn answered_beside(&self, session: &RecordedSession) -> Vec<Doubt> {
-        let Some(since) = self.resolver.looks_since() else { return Vec::new() };
+    fn answered_nearby(&self, session: &RecordedSession) -> Vec<Doubt> {
+        let Some(since) = self.resolver.relevant_since() else { return Vec::new() };
         let book = session.book();
         let rows = book.rows().iter().filter(|row| book.venue_id(row).is_some());
         let answers = rows.filter_map(|row| Some((row, row.answered_at.filter(|at| *at >= since)?)));
-        answers.map(|(row, at)| self.doubt_of(session, &row.approved, at)).collect()
+        answers.map(|(row, at)| self.build_doubt(session, &row.approved, at)).collect()
     }
 
-    pub(crate) fn second_of(
+    pub(crate) fn second_trade_owner(
         &self,
         report: &TradeReport,
         session: &RecordedSession,
         uncertainty: Millis,
     ) -> Option<IntentId> {
         let book = session.book();
-        // Far from it in time, no need to look closer.
-        let at = request_time_of(report);
+        // Cheap filter by time.
+        let at = reported_request_time(report);
         let is_near = |row: &&IntentRow| {
             let terms = &row.approved;
             let slack = uncertainty + terms.expiry().close_type.duration() + Millis::MINUTE * 2;
@@ -233,7 +238,7 @@ impl Doubts {
             at.is_none_or(|at| terms.decision_time() - slack <= at && !has_ended(at))
         };
         let rows = book.rows().iter().rev().filter(is_near).filter(|row| book.venue_id(row).is_some());
-        let doubts = rows.filter_map(|row| Some(self.doubt_of(session, &row.approved, row.answered_at?)));
+        let doubts = rows.filter_map(|row| Some(self.build_doubt(session, &row.approved, row.answered_at?)));
         doubts.filter(|doubt| may_have_made(doubt, report, uncertainty)).map(|doubt| doubt.intent).next()
     }
 

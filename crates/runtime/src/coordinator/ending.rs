@@ -1,4 +1,4 @@
-//! The end of a run: no more opens, open trades tracked to settlement within the stop patience, then the journal closed.
+//! The end of a run: no more opens, open trades tracked, then the journal closed.
 
 use super::Coordinator;
 use super::command::{Command, Step};
@@ -20,18 +20,18 @@ pub(crate) struct Ending {
     until: Option<Millis>,
     patience: Millis,
     interrupt_patience: Millis,
-    stopping: Option<Stopping>,
+    stopping: Option<StopRequest>,
     limit: Option<Rule>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Stopping {
+struct StopRequest {
     why: Stop,
     since: Millis,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct UnderWay {
+pub(crate) struct PendingWork {
     pub(crate) last_close: Option<Millis>,
     is_waiting: bool,
     is_opening: bool,
@@ -39,7 +39,7 @@ pub(crate) struct UnderWay {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Meaning {
+pub(crate) enum StopEffect {
     Stops,
     Hastens,
     Nothing,
@@ -63,7 +63,7 @@ pub enum UnfinishedKind {
 }
 
 impl Unfinished {
-    pub(crate) fn all_of(session: &Session, book: &TradeBook) -> Vec<Self> {
+    pub(crate) fn collect(session: &Session, book: &TradeBook) -> Vec<Self> {
         let of_row = |row: &IntentRow| {
             let kind = match row.state {
                 IntentState::Open => UnfinishedKind::Open,
@@ -95,7 +95,7 @@ pub struct WalletDifference {
 }
 
 impl WalletDifference {
-    pub(crate) fn of(amount: Money, describe: impl FnOnce(Money) -> String) -> Option<Self> {
+    pub(crate) fn new(amount: Money, describe: impl FnOnce(Money) -> String) -> Option<Self> {
         (amount != Money::ZERO).then(|| Self { amount, text: describe(amount) })
     }
 }
@@ -135,25 +135,25 @@ impl std::fmt::Debug for Finished {
 
 impl Ending {
     pub(crate) fn new(settings: &RuntimeSettings, until: Option<Millis>) -> Self {
-        let (patience, interrupt_patience) = patience_of(settings);
+        let (patience, interrupt_patience) = stop_patience(settings);
         Self { until, patience, interrupt_patience, stopping: None, limit: None }
     }
 
     pub(crate) fn set_patience(&mut self, settings: &RuntimeSettings) {
-        (self.patience, self.interrupt_patience) = patience_of(settings);
+        (self.patience, self.interrupt_patience) = stop_patience(settings);
     }
 
     pub(crate) fn reach_limit(&mut self, rule: Rule) {
         self.limit = self.limit.or(Some(rule));
     }
 
-    pub(crate) fn stop(&mut self, why: Stop, now: Millis) -> Meaning {
+    pub(crate) fn stop(&mut self, why: Stop, now: Millis) -> StopEffect {
         let meaning = match self.stopping {
-            None => Meaning::Stops,
-            Some(_) if why.is_signal() => Meaning::Hastens,
-            Some(_) => return Meaning::Nothing,
+            None => StopEffect::Stops,
+            Some(_) if why.is_signal() => StopEffect::Hastens,
+            Some(_) => return StopEffect::Nothing,
         };
-        self.stopping = Some(Stopping { why, since: now });
+        self.stopping = Some(StopRequest { why, since: now });
         meaning
     }
 
@@ -172,28 +172,27 @@ impl Ending {
         self.stopping.is_some_and(|stopping| stopping.why.is_signal())
     }
 
-    fn patience_ends(&self, under_way: UnderWay) -> Option<Millis> {
-        let Stopping { why, since } = self.stopping?;
+    fn patience_ends(&self, under_way: PendingWork) -> Option<Millis> {
+        let StopRequest { why, since } = self.stopping?;
         let ends = under_way.last_close.unwrap_or(since).max(since) + self.patience;
         Some(if why.is_signal() { ends.min(since + self.interrupt_patience) } else { ends })
     }
 
-    pub(crate) fn ended(&self, under_way: UnderWay, now: Millis) -> Option<Stop> {
+    pub(crate) fn ended(&self, under_way: PendingWork, now: Millis) -> Option<Stop> {
         let (stopping, ends) = (self.stopping?, self.patience_ends(under_way)?);
         let is_quiet = under_way.last_close.is_none() && !under_way.is_waiting && !under_way.has_doubt;
         let is_over = is_quiet || now >= ends;
         (is_over && !under_way.is_opening).then_some(stopping.why)
     }
 
-    pub(crate) fn wakes_at(&self, under_way: UnderWay, now: Millis) -> Option<Millis> {
-        // What is over already, and only waits for an answer, is no reason to wake.
+    pub(crate) fn wakes_at(&self, under_way: PendingWork, now: Millis) -> Option<Millis> {
         let ends = self.patience_ends(under_way).filter(|at| *at > now);
         let until = self.until.filter(|at| *at > now && self.stopping.is_none());
         ends.into_iter().chain(until).min()
     }
 }
 
-fn patience_of(settings: &RuntimeSettings) -> (Millis, Millis) {
+fn stop_patience(settings: &RuntimeSettings) -> (Millis, Millis) {
     let seconds = |count: u32| Millis::from_seconds(i64::from(count));
     (seconds(settings.stop_patience_s), seconds(settings.interrupt_patience_s))
 }
@@ -212,8 +211,8 @@ impl Phase {
 }
 
 impl Coordinator {
-    pub(super) fn under_way(&self) -> UnderWay {
-        UnderWay {
+    pub(super) fn under_way(&self) -> PendingWork {
+        PendingWork {
             last_close: self.trades.last_close(),
             is_waiting: !self.events.is_empty()
                 || self.session.journal.has_waiting()
@@ -246,17 +245,17 @@ impl Coordinator {
 
     fn stop(&mut self, why: Stop, step: &mut Step<'_>) {
         match self.ending.stop(why, step.now) {
-            // Not a halt, which a person orders and which outlives the run.
-            Meaning::Stops => {
+            // Not a halt, which would outlive the run.
+            StopEffect::Stops => {
                 self.control(Control::Suspend, step);
-                // Nothing else in the journal says that a limit ended the run, and not that it refused a signal.
+                // Distinguishes a limit that ended the run from one that rejected a signal.
                 if let Stop::Limit(rule) = why {
                     let note = serde_json::json!({ "limit_reached": rule.as_str() });
                     self.session.journal.note(note.to_string(), step);
                 }
             }
-            Meaning::Hastens => {}
-            Meaning::Nothing => return,
+            StopEffect::Hastens => {}
+            StopEffect::Nothing => return,
         }
         let under_way = self.under_way();
         let notice = Notice::Stopping {
@@ -284,7 +283,6 @@ impl Coordinator {
         for intent in self.requests.opening().collect::<Vec<_>>() {
             self.handle(step.now, EventKind::InDoubt { intent }, step);
         }
-        // What still waits for the journal is not sent any more.
         for approved in self.session.journal.take_waiting() {
             self.handle(step.now, EventKind::NotSent { intent: approved.intent() }, step);
         }
@@ -295,7 +293,7 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn go_on_closing(&mut self, step: &mut Step<'_>) {
+    pub(super) fn continue_close(&mut self, step: &mut Step<'_>) {
         match self.phase {
             Phase::Closing { is_last_save: false, .. } => self.save_last(step),
             Phase::Closing { is_last_save: true, .. } => step.commands.push(Command::CloseJournal),
@@ -309,7 +307,7 @@ impl Coordinator {
         }
         self.save(Urgency::Now, step);
         if !self.session.journal.is_away {
-            // A journal with a hole is not asked.
+            // A corrupted journal is not saved.
             step.commands.push(Command::CloseJournal);
         }
     }
@@ -317,7 +315,7 @@ impl Coordinator {
     pub(super) fn fail(&mut self, cause: RuntimeError, step: &mut Step<'_>) {
         match &mut self.phase {
             Phase::Closing { error, .. } => {
-                step.warn(format!("the journal's end could not be made durable: {cause}"));
+                step.warn(format!("the last journal entries could not be saved: {cause}"));
                 error.get_or_insert(cause);
             }
             Phase::Starting(_) | Phase::Running => {
@@ -337,7 +335,7 @@ impl Coordinator {
             stop,
             free: ledger.free(),
             open_stakes: ledger.open_stakes(),
-            unfinished: Unfinished::all_of(self.session.session(), self.session.book()),
+            unfinished: Unfinished::collect(self.session.session(), self.session.book()),
             wallet: self.last_wallet(),
             wallet_difference: self.last_difference(),
             missing_wallet: self.missing_wallet().or_else(|| self.unread_wallet()),
@@ -368,8 +366,8 @@ impl Coordinator {
 mod tests {
     use super::*;
 
-    const QUIET: UnderWay =
-        UnderWay { last_close: None, is_waiting: false, is_opening: false, has_doubt: false };
+    const QUIET: PendingWork =
+        PendingWork { last_close: None, is_waiting: false, is_opening: false, has_doubt: false };
 
     fn ending() -> Ending {
         let settings =
@@ -378,10 +376,10 @@ mod tests {
     }
 
     #[test]
-    fn a_doubt_is_waited_for_within_the_patience() {
+    fn stop_waits_for_doubts_within_the_patience() {
         let mut ending = ending();
         ending.stop(Stop::TimeUp, Millis::ZERO);
-        let under_way = UnderWay { has_doubt: true, ..QUIET };
+        let under_way = PendingWork { has_doubt: true, ..QUIET };
         let at = Millis::from_seconds;
         assert_eq!(ending.ended(under_way, at(29)), None);
         assert_eq!(ending.ended(under_way, at(30)), Some(Stop::TimeUp));
@@ -391,10 +389,10 @@ mod tests {
     #[test]
     fn only_a_signal_changes_a_run_that_is_stopping() {
         let mut ending = ending();
-        assert_eq!(ending.stop(Stop::TimeUp, Millis::ZERO), Meaning::Stops);
-        assert_eq!(ending.stop(Stop::TimeUp, Millis::SECOND), Meaning::Nothing);
+        assert_eq!(ending.stop(Stop::TimeUp, Millis::ZERO), StopEffect::Stops);
+        assert_eq!(ending.stop(Stop::TimeUp, Millis::SECOND), StopEffect::Nothing);
         assert!(!ending.is_interrupted());
-        assert_eq!(ending.stop(Stop::Interrupted, Millis::SECOND), Meaning::Hastens);
+        assert_eq!(ending.stop(Stop::Interrupted, Millis::SECOND), StopEffect::Hastens);
         assert!(ending.is_interrupted());
     }
 }

@@ -14,7 +14,7 @@ const RECALLED: Millis = Millis::from_seconds(600);
 
 impl Coordinator {
     pub(super) fn found(&mut self, audit: Audit, looks: usize, findings: Vec<Finding>, step: &mut Step<'_>) {
-        let findings = self.audits.new_of(findings);
+        let findings = self.audits.drop_known(findings);
         self.audits.count(audit, looks, findings.len());
         for finding in findings {
             let note = json!({ "audit": finding.audit, "finding": finding.text }).to_string();
@@ -50,7 +50,7 @@ impl Coordinator {
     }
 
     pub(super) fn audit_payout(&mut self, intent: IntentId, payout: Option<Payout>, step: &mut Step<'_>) {
-        let symbol = self.session.terms(intent).map(|terms| self.session.symbol_of(&terms));
+        let symbol = self.session.terms(intent).map(|terms| self.session.ordered_symbol(&terms));
         if let (Some(symbol), Some(payout)) = (symbol, payout) {
             let finding = self.audits.payouts.take(symbol, payout);
             self.found(Audit::Payout, 1, finding.into_iter().collect(), step);
@@ -97,7 +97,7 @@ impl Coordinator {
         let rules = self.profit_rules();
         let findings = self.audits.settlements.take(settlement, rules);
         self.found(Audit::Settlement, 1, findings, step);
-        // The wallet follows the venue's figure, so that is booked, whatever it is.
+        // The wallet follows the venue's figure, so it is booked even if wrong.
         if let Some(wrong) = settlement.profit_facts().check(rules).filter(|wrong| wrong.is_halting) {
             self.halt_at_oddity(wrong.text, step);
         }
@@ -110,7 +110,7 @@ impl Coordinator {
     /// Recent settlements are queued again, because their prices may not have been requested.
     pub(super) fn recall_audits(&mut self, row: &IntentRow, now: Millis) {
         let terms = row.approved;
-        let symbol = self.session.symbol_of(&terms);
+        let symbol = self.session.ordered_symbol(&terms);
         if let Some(payout) = row.payout {
             self.audits.payouts.recall(symbol, payout);
         }
@@ -175,7 +175,7 @@ impl Coordinator {
         if let Err(error) = &answer
             && !error.is_temporary()
         {
-            step.warn(format!("no price record to hold a settlement against: {error}"));
+            step.warn(format!("settlement prices cannot be audited: {error}"));
         }
         self.audits.settlements.on_price(answer.ok().map(|reply| reply.value));
         self.ask_settlement_prices(step);

@@ -1,4 +1,4 @@
-//! Durability of the journal. An open leaves only once its intent is durable and the bot's entry delay has passed.
+//! Durability of the journal, which holds opens back until their intents are durable.
 
 use super::agenda::Place;
 use super::command::{Command, JournalEntry, Step};
@@ -9,7 +9,7 @@ use candlewick_journal::JournalError;
 use candlewick_sdk::Millis;
 
 /// Unsaved entries tolerated on a virtual clock, where nothing outlives the process anyway.
-const WORTHWHILE: usize = 256;
+const SAVE_BATCH_SIZE: usize = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Urgency {
@@ -34,7 +34,7 @@ pub(crate) struct JournalState {
     pub(crate) is_corrupted: bool,
 }
 
-pub(crate) enum Released {
+pub(crate) enum SaveOutcome {
     Durable {
         opens: Vec<Approved>,
         was_suspended: bool,
@@ -115,14 +115,14 @@ impl JournalState {
         if self.is_away {
             return Ok(());
         }
-        let is_worthwhile = self.pending >= if self.is_virtual { WORTHWHILE } else { 1 };
-        // A journal that fails is tried again at its own pace, not with every event.
+        let is_worthwhile = self.pending >= if self.is_virtual { SAVE_BATCH_SIZE } else { 1 };
+        // A failing journal is retried at its own pace, not with every event.
         let is_asked = self.suspended.is_none() && is_worthwhile;
         if urgency == Urgency::WhenWorthwhile && self.outbox.is_empty() && !is_asked {
             return Ok(());
         }
         if self.is_corrupted {
-            return Err(hole());
+            return Err(gap_error());
         }
         (self.leaving, self.departed, self.is_away) = (self.outbox.len(), self.pending, true);
         step.commands.push(Command::MakeDurable);
@@ -130,17 +130,17 @@ impl JournalState {
     }
 
     /// Handles the end of a save. Trades approved meanwhile wait for the next one.
-    pub(crate) fn on_durable(&mut self, result: Result<(), JournalError>) -> Released {
+    pub(crate) fn on_durable(&mut self, result: Result<(), JournalError>) -> SaveOutcome {
         self.is_away = false;
         let departed = std::mem::take(&mut self.departed);
         match result {
-            Ok(()) if self.is_corrupted => Released::Failed(hole()),
-            Err(error) => Released::Failed(error),
+            Ok(()) if self.is_corrupted => SaveOutcome::Failed(gap_error()),
+            Err(error) => SaveOutcome::Failed(error),
             Ok(()) => {
                 self.pending -= departed;
                 let opens = self.outbox.drain(..std::mem::take(&mut self.leaving)).collect();
                 let was_suspended = self.suspended.take().is_some();
-                Released::Durable { opens, was_suspended }
+                SaveOutcome::Durable { opens, was_suspended }
             }
         }
     }
@@ -150,8 +150,8 @@ impl JournalState {
     }
 }
 
-fn hole() -> JournalError {
-    JournalError::Unavailable { url: "the journal".to_owned(), source: "it refused an entry".into() }
+fn gap_error() -> JournalError {
+    JournalError::Unavailable { url: "the journal".to_owned(), source: "it rejected an entry".into() }
 }
 
 impl Coordinator {
@@ -190,10 +190,10 @@ impl Coordinator {
             return self.not_sent(intent, &reason, step);
         }
         self.doubts.note_sent(intent, step.now);
-        // The wallet pays for it from now on at the earliest: its entry may have been delayed.
+        // The wallet pays now at the earliest, because the entry may have been delayed.
         self.audits.wallet.postpone(-approved.stake(), step.now);
         self.requests.begin(RequestId::Open(intent));
-        let order = self.session.order_of(approved.terms());
+        let order = self.session.order(approved.terms());
         step.commands.push(Command::Send(DurableOpen::new(intent, order, leave_by)));
     }
 
@@ -201,16 +201,16 @@ impl Coordinator {
     /// check the same deadline if they wait, for example for a rate limit.
     fn reason_not_to_send(&self, leave_by: Millis, now: Millis) -> Option<String> {
         if self.ending.is_stopping() {
-            return Some("the run was about to end".to_owned());
+            return Some("the run was stopping".to_owned());
         }
         if self.session.halted().is_some() {
             return Some("the run was halted".to_owned());
         }
         if self.token_refused.is_some() {
-            return Some("the venue does not accept the token".to_owned());
+            return Some("the venue rejects the token".to_owned());
         }
         let late = now - leave_by;
-        (late > Millis::ZERO).then(|| format!("its intent was durable {late} ms too late for its signal"))
+        (late > Millis::ZERO).then(|| format!("its intent was saved {late} ms too late for the signal"))
     }
 }
 
@@ -246,13 +246,13 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_waiting_when_the_journal_left_may_leave_when_it_is_back() {
+    fn releases_only_opens_that_the_save_included() {
         let mut state = JournalState::new(false);
         state.outbox.push(approved(1));
         assert_eq!(save(&mut state, Urgency::WhenWorthwhile), (true, 1));
         state.outbox.push(approved(2));
         assert_eq!(save(&mut state, Urgency::Now), (true, 0), "it is away");
-        let Released::Durable { opens, .. } = state.on_durable(Ok(())) else { panic!("it is durable") };
+        let SaveOutcome::Durable { opens, .. } = state.on_durable(Ok(())) else { panic!("it is durable") };
         assert_eq!(opens.iter().map(|open| open.intent().number()).collect::<Vec<_>>(), [1]);
         assert_eq!(state.waiting_intents().map(IntentId::number).collect::<Vec<_>>(), [2]);
         state.is_corrupted = true;
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_until_its_moment_waits_and_is_taken_once() {
+    fn held_open_waits_and_is_taken_once() {
         let mut state = JournalState::new(false);
         for intent in [1, 2] {
             state.held.push(approved(intent));

@@ -124,9 +124,9 @@ impl MarketWatch {
     pub(crate) fn slowest_candle(&self, now: Millis) -> Option<SlowestCandle> {
         let delay = |watch: &SeriesWatch| {
             let (delay, has_come) = watch.watch.as_ref()?.delay(now)?;
-            Some(SlowestCandle::of(watch.series, delay, has_come))
+            Some(SlowestCandle::new(watch.series, delay, has_come))
         };
-        // Of equals the first, so that the answer is steady.
+        // The first of equals, for a stable result.
         self.series
             .iter()
             .filter_map(delay)
@@ -244,7 +244,7 @@ impl MarketWatch {
     }
 }
 
-const KEPT: usize = 1_024;
+const MAX_TICKS: usize = 1_024;
 
 #[derive(Debug, Default)]
 pub(crate) struct PriceStream {
@@ -258,7 +258,7 @@ impl PriceStream {
         if !is_newest || !tick.price.is_finite() || tick.price <= 0.0 {
             return;
         }
-        if self.ticks.len() == KEPT {
+        if self.ticks.len() == MAX_TICKS {
             self.ticks.pop_front();
         }
         self.ticks.push_back(tick);
@@ -294,11 +294,11 @@ const MAX_AHEAD: Millis = Millis::from_seconds(60);
 #[derive(Debug, Default)]
 pub(super) struct StreamWatch {
     is_on: bool,
-    missed: Option<Missed>,
+    missed: Option<StreamOutage>,
 }
 
 #[derive(Debug)]
-struct Missed {
+struct StreamOutage {
     since: Millis,
     symbol: Symbol,
     why: String,
@@ -328,7 +328,7 @@ impl Coordinator {
                 self.streams.is_on = true;
                 let (streaming, wanted) = (self.market.streaming(), self.market.wanted().count());
                 if streaming == wanted && self.streams.missed.take().is_some() {
-                    step.warn(format!("prices stream again, of {streaming} symbols"));
+                    step.warn(format!("prices of {streaming} symbols stream again"));
                 }
             }
             Ok(Streams::No) => {}
@@ -352,7 +352,7 @@ impl Coordinator {
     pub(super) fn on_feed_ended(&mut self, id: SymbolId, step: &mut Step<'_>) {
         self.market.end_stream(id, step.now, (&mut self.events, &mut self.agenda));
         self.agenda.add(step.now + TRY_AGAIN, Job::Subscription(id));
-        self.miss_stream(id, "it ended, or brought nothing for too long", step);
+        self.miss_stream(id, "the stream ended or was silent for too long", step);
     }
 
     /// Reports a lost stream once, for the first symbol, because a connection loss affects all symbols.
@@ -361,10 +361,9 @@ impl Coordinator {
         let symbol = self.market.symbol(id);
         let known = self.streams.missed.take();
         let since = known.as_ref().map_or(step.now, |missed| missed.since);
-        self.streams.missed = Some(Missed { since, symbol, why: why.to_owned() });
+        self.streams.missed = Some(StreamOutage { since, symbol, why: why.to_owned() });
         if known.is_none() {
-            let text = "what does not stream is asked for, and subscribed to again";
-            step.warn(format!("{symbol}: its prices do not stream: {why}; {text}"));
+            step.warn(format!("{symbol}: prices do not stream and are polled instead: {why}"));
         }
     }
 
@@ -382,12 +381,12 @@ impl Coordinator {
     }
 
     pub(super) fn stream_trouble(&self) -> Option<String> {
-        let Missed { symbol, why, .. } = self.streams.missed.as_ref()?;
+        let StreamOutage { symbol, why, .. } = self.streams.missed.as_ref()?;
         let wanted = self.market.wanted().count();
         let missing = wanted - self.market.streaming();
         let symbols = if wanted == 1 { "symbol" } else { "symbols" };
         Some(format!(
-            "prices of {missing} of {wanted} {symbols} do not stream and are asked for: {symbol}: {why}"
+            "prices of {missing} of {wanted} {symbols} do not stream and are polled instead: {symbol}: {why}"
         ))
     }
 }
@@ -401,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_has_the_newest_price_at_or_before_it() {
+    fn grid_time_uses_the_newest_price_up_to_it() {
         let mut stream = PriceStream::default();
         for one in [tick(900, 1.0), tick(1_000, 2.0), tick(1_000, 2.5), tick(950, 9.0), tick(990, f64::NAN)] {
             stream.take(one);
@@ -418,11 +417,11 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_between_two_moments_is_bounded() {
+    fn buffers_a_bounded_number_of_ticks() {
         let mut stream = PriceStream::default();
         for number in 0..5_000 {
             stream.take(tick(number, 1.0 + number as f64));
         }
-        assert_eq!(stream.ticks.len(), KEPT);
+        assert_eq!(stream.ticks.len(), MAX_TICKS);
     }
 }

@@ -7,7 +7,6 @@
 
 mod agenda;
 mod answers;
-mod believed;
 mod cancellations;
 mod candle_watch;
 mod command;
@@ -15,14 +14,15 @@ mod contradictions;
 mod doubts;
 mod ending;
 mod findings;
+mod foreign_trades;
 mod journal_state;
 mod market_watch;
 mod open_answer;
 mod orders;
+mod plausibility;
 mod recorded_session;
 mod resolutions;
 mod standing;
-mod strangers;
 #[cfg(test)]
 mod tests;
 mod trade_watch;
@@ -30,17 +30,17 @@ mod venue_watch;
 mod wallet_watch;
 mod warm_up;
 
-pub(crate) use believed::counted;
-pub use believed::{possible_payout, possible_times, taken_of};
 pub use command::{
     Answer, Ask, Command, DurableOpen, Input, JournalEntry, OrderId, RequestId, RunResult, Streams,
 };
 pub use ending::{Finished, Unfinished, UnfinishedKind, WalletDifference};
+pub(crate) use plausibility::counted;
+pub use plausibility::{possible_payout, possible_times, taken_of};
 pub(crate) use recorded_session::Reservations;
 pub use trade_watch::profit_by_rule;
 
 use crate::audit::Audits;
-use crate::past::Past;
+use crate::past::RecoveredState;
 use crate::skew::SkewWatch;
 use crate::{RuntimeError, RuntimeSettings};
 use agenda::{Agenda, EventQueue, Job};
@@ -52,11 +52,11 @@ use command::{Requests, Step};
 use contradictions::Contradictions;
 use doubts::Doubts;
 use ending::{Ending, Phase};
-use journal_state::{Released, Urgency};
+use journal_state::{SaveOutcome, Urgency};
 use market_watch::{MarketWatch, StreamWatch};
 use orders::{Claim, OutsideWatch};
 use recorded_session::RecordedSession;
-use standing::Told;
+use standing::LastReported;
 use std::collections::{BTreeMap, BTreeSet};
 use trade_watch::TradeWatch;
 use venue_watch::VenueWatch;
@@ -88,14 +88,14 @@ pub struct Coordinator {
     rejected_rows: u64,
     venue: VenueWatch,
     streams: StreamWatch,
-    strangers: strangers::Strangers,
+    foreign_trades: foreign_trades::ForeignTrades,
     request_times: open_answer::RequestTimes,
     /// Symbols whose last price record was rejected, so that each warning appears once.
     refused_prices: BTreeSet<SymbolId>,
     refused_at: Option<Millis>,
     wallet: WalletWatch,
     token_refused: Option<String>,
-    told: Told,
+    last_reported: LastReported,
 }
 
 pub struct CoordinatorParts {
@@ -104,7 +104,7 @@ pub struct CoordinatorParts {
     pub account: Account,
     pub session: Session,
     pub priced: Vec<Symbol>,
-    pub past: Past,
+    pub past: RecoveredState,
     /// Whether venue time is simulated. If so, nothing happens while the journal is saved.
     pub is_simulated: bool,
     pub until: Option<Millis>,
@@ -137,13 +137,13 @@ impl Coordinator {
             rejected_rows: 0,
             venue: VenueWatch::default(),
             streams: StreamWatch::default(),
-            strangers: strangers::Strangers::default(),
+            foreign_trades: foreign_trades::ForeignTrades::default(),
             request_times: open_answer::RequestTimes::default(),
             refused_prices: BTreeSet::new(),
             refused_at: None,
             wallet: WalletWatch::new(balances),
             token_refused: None,
-            told: Told::default(),
+            last_reported: LastReported::default(),
             runs_before: past.runs,
             session: RecordedSession::new(session, (past.book, past.old), account, halt, is_simulated),
             is_simulated,
@@ -172,7 +172,7 @@ impl Coordinator {
             Input::Finish(why) => self.on_finish(why, step),
             Input::Time => self.on_time(step),
         }
-        self.tell_changes(step);
+        self.publish_changes(step);
     }
 
     pub const fn is_started(&self) -> bool {
@@ -184,16 +184,16 @@ impl Coordinator {
         let amount = self.first_wallet().unwrap_or(self.session.ledger().free());
         self.handle(step.now, EventKind::Balance { amount }, step);
         if self.runs_before > 0 {
-            // What suspended an earlier run, its own end above all, is over with it.
+            // Suspensions of an earlier run, such as by its end, are over.
             self.control(Control::Continue, step);
         }
         self.recover(step);
         self.read_first_wallet(step);
         self.subscribe_all(step);
-        self.go_on_starting(step);
+        self.continue_start(step);
     }
 
-    fn go_on_starting(&mut self, step: &mut Step<'_>) {
+    fn continue_start(&mut self, step: &mut Step<'_>) {
         let Phase::Starting(warm_up) = &self.phase else { return };
         if let Some(series) = warm_up.ask(step) {
             return self.requests.begin(RequestId::Candles(series));
@@ -211,7 +211,7 @@ impl Coordinator {
         match self.phase {
             Phase::Running if !self.session.journal.stands_still() => {}
             Phase::Running => return,
-            // Only an answer goes on with it.
+            // Only an answer continues these phases.
             Phase::Starting(_) | Phase::Closing { .. } | Phase::Ended => {
                 return step.commands.push(Command::WakeAt(Millis::MAX));
             }
@@ -275,7 +275,7 @@ impl Coordinator {
             return;
         }
         self.doubts.resolver.begin_look(step.now);
-        self.strangers.begin_look();
+        self.foreign_trades.begin_search();
         self.request(Ask::Trades, step);
     }
 
@@ -288,7 +288,7 @@ impl Coordinator {
     fn handle(&mut self, at: Millis, kind: EventKind, step: &mut Step<'_>) {
         let handled = self.session.handle(at, kind, step);
         self.audits.wallet.watch_event(handled.free, handled.released, step.now);
-        // A limit that one reading of the wallet has reached may be below it after the next.
+        // The next reading of the wallet may lift the limit.
         if let Some(rule) = handled.final_rule.filter(|_| !self.audits.wallet.has_suspect()) {
             self.ending.reach_limit(rule);
         }
@@ -311,8 +311,8 @@ impl Coordinator {
     /// If the save failed they are never sent, and no more are approved until a save succeeds.
     fn on_durable(&mut self, result: Result<(), JournalError>, step: &mut Step<'_>) {
         match self.session.journal.on_durable(result) {
-            Released::Failed(error) => self.suspend(error, step),
-            Released::Durable { opens, was_suspended } => {
+            SaveOutcome::Failed(error) => self.suspend(error, step),
+            SaveOutcome::Durable { opens, was_suspended } => {
                 if was_suspended {
                     self.continue_opens(step);
                     step.warn("the journal can be written again");
@@ -322,7 +322,7 @@ impl Coordinator {
                 }
             }
         }
-        self.go_on_closing(step);
+        self.continue_close(step);
     }
 
     fn not_sent(&mut self, intent: IntentId, reason: &str, step: &mut Step<'_>) {
@@ -334,7 +334,7 @@ impl Coordinator {
         let unsent = self.session.journal.take_waiting();
         if self.session.journal.suspend(&error) {
             self.control(Control::Suspend, step);
-            step.alarm(format!("the journal cannot be written, nothing is opened until it can: {error}"));
+            step.alarm(format!("opens are suspended, because the journal cannot be written: {error}"));
         }
         for approved in unsent {
             self.not_sent(approved.intent(), "the journal could not be written", step);

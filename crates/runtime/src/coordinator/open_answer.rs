@@ -81,7 +81,7 @@ impl Coordinator {
             }
         };
         let by_date = window_by_its_date(reply);
-        // Nothing is known of the venue's clock but this date: it is better than our clock.
+        // This date is the only information about the venue's clock, so it overrides ours.
         let is_alone = by_date.is_some() && self.skew.uncertainty().is_none();
         let by_clock = (!is_alone).then(|| self.window_by_our_clock(sent, now));
         let windows: Vec<Window> = [by_clock, by_date].into_iter().flatten().collect();
@@ -97,7 +97,7 @@ impl Coordinator {
         let requested = request_time?;
         let has_others = others.iter().any(Option::is_some);
         let known = self.request_times.find(requested);
-        // The venue's clock stamps all three: they cannot be further apart than the request took, however little is known of it.
+        // All three times are from the venue's clock, so they are at most the request's duration apart.
         let took = (reply.received - reply.sent).max(Millis::ZERO);
         let slack = SLACK + SLACK;
         let apart = |(at, wait)| {
@@ -106,7 +106,7 @@ impl Coordinator {
         };
         let by = far((requested, Millis::ZERO));
         let Some(by) = by.or_else(|| others.into_iter().flatten().find_map(apart)) else {
-            // Two orders that were sent far apart cannot have been requested in the same millisecond.
+            // Orders sent far apart cannot have the same request time.
             let repeated = known.filter(|known| known.sent.abs_diff(sent) > SLACK)?;
             let by = requested - sent;
             return Some(if has_others {
@@ -127,8 +127,8 @@ impl Coordinator {
     ) -> TradeReport {
         if let Some(TimeFault::Frozen { order }) = fault {
             let text = format!(
-                "the venue's requestTime stands still: trade #{intent} ({}) repeats that of trade #{order}; its \
-                 other times count",
+                "the venue's requestTime is frozen: trade #{intent} ({}) repeats that of trade #{order}; the other \
+                 times count",
                 report.id
             );
             self.session.alarm(text, step);
@@ -151,7 +151,7 @@ impl Coordinator {
 
     fn window_by_our_clock(&self, sent: Millis, now: Millis) -> Window {
         let slack = self.clock_slack();
-        // A simulated venue dates its answer by the moment at which the order arrives.
+        // A simulated venue dates its answer by the arrival of the order.
         let latency = if self.is_simulated { FAR_FUTURE } else { Millis::ZERO };
         Window { requested: sent, from: sent - slack, to: now.max(sent) + slack + latency }
     }

@@ -2,9 +2,9 @@
 
 use super::Coordinator;
 use super::agenda::Place;
-use super::believed::counted;
 use super::command::{Ask, Command, OrderId, Step};
 use super::journal_state::Urgency;
+use super::plausibility::counted;
 use crate::RuntimeError;
 use crate::adoption::check_adoption;
 use crate::control::{
@@ -36,10 +36,10 @@ impl Coordinator {
                 self.done(step)
             }
             ControlOrder::Resume if self.ending.is_stopping() => {
-                ControlAnswer::Refused { problem: "the run is about to end".to_owned() }
+                ControlAnswer::Refused { problem: "the run is stopping".to_owned() }
             }
             ControlOrder::Resume if self.contradictions.needs_restart => ControlAnswer::Refused {
-                problem: "a corrected result is applied by a restart only: stop the bot and start it again"
+                problem: "only a restart applies a corrected result. Stop the bot and start it again"
                     .to_owned(),
             },
             ControlOrder::Resume => {
@@ -49,10 +49,10 @@ impl Coordinator {
                 step.log_warning("resumed: drawdown peak and loss streak are reset");
                 self.done(step)
             }
-            ControlOrder::Reload { by } => match self.ask_settings(id, by, step) {
+            ControlOrder::Reload { by } => match self.request_settings(id, by, step) {
                 Ok(()) => return,
                 Err(problem) => {
-                    step.warn(format!("the settings stay as they were: {problem}"));
+                    step.warn(format!("the settings are unchanged: {problem}"));
                     ControlAnswer::Refused { problem }
                 }
             },
@@ -80,7 +80,7 @@ impl Coordinator {
                 self.end_doubt(intent, None, &reason, step)
             }
             ControlOrder::Resolve { intent, resolution: Resolution::Settled(outcome), reason } => {
-                match self.settle_by_person(intent, outcome, &reason, step) {
+                match self.settle_manually(intent, outcome, &reason, step) {
                     Ok(()) => self.done(step),
                     Err(problem) => ControlAnswer::Refused { problem },
                 }
@@ -110,7 +110,7 @@ impl Coordinator {
         let Some(terms) = self.session.terms(intent) else { return };
         let may_have_taken =
             |report: &TradeReport| self.doubts.resolver.may_have_taken(intent, report, self.uncertainty());
-        let order = self.session.order_of(&terms);
+        let order = self.session.order(&terms);
         let answer = answer.map(|report| counted(report, self.session.scale()));
         let checked = check_adoption(&order, venue_id.as_str(), answer, may_have_taken);
         let answer = match checked {
@@ -137,7 +137,7 @@ impl Coordinator {
         match self.decide_doubt(intent, trade, step) {
             Ok(()) => {
                 self.session.alarm(format!("the operator resolved trade #{intent}: {reason}"), step);
-                // The answer says how it stands after that.
+                // The answer must contain the resulting state.
                 self.dispatch_due(step);
                 self.done(step)
             }
@@ -149,13 +149,13 @@ impl Coordinator {
 const MAX_CHARS: usize = 2_000;
 
 impl Coordinator {
-    fn ask_settings(&mut self, id: OrderId, by: ReloadedBy, step: &mut Step<'_>) -> Result<(), String> {
+    fn request_settings(&mut self, id: OrderId, by: ReloadedBy, step: &mut Step<'_>) -> Result<(), String> {
         if self.ending.is_stopping() {
-            return Err("the run is about to end".to_owned());
+            return Err("the run is stopping".to_owned());
         }
         if self.reloading.is_some() {
-            // The later of two readings might be that of the earlier text.
-            return Err("the settings are being read already: give the order again".to_owned());
+            // Two concurrent reads could apply the older text last.
+            return Err("the settings are already being read. Repeat the order".to_owned());
         }
         self.reloading = Some((id, by));
         let forgotten = self.session.forgotten.all;
@@ -172,7 +172,7 @@ impl Coordinator {
             Err(problem) => {
                 let problem: String = problem.chars().take(MAX_CHARS).collect();
                 let lines: Vec<&str> = problem.lines().map(str::trim).collect();
-                step.warn(format!("the settings stay as they were: {}", lines.join("; ")));
+                step.warn(format!("the settings are unchanged: {}", lines.join("; ")));
                 ControlAnswer::Refused { problem }
             }
         };
@@ -181,7 +181,7 @@ impl Coordinator {
 
     fn reload(&mut self, new: NewSettings, by: ReloadedBy, step: &mut Step<'_>) -> Result<(), String> {
         if self.ending.is_stopping() {
-            return Err("the run is about to end".to_owned());
+            return Err("the run is stopping".to_owned());
         }
         let mut settings = self.settings.clone();
         settings.take_reloadable(&new.runtime);
@@ -196,7 +196,7 @@ impl Coordinator {
         self.control(Control::Reload, step);
         self.ending.set_patience(&settings);
         self.settings = settings;
-        // What the next change is compared with.
+        // The next change is compared with these settings.
         if let Some(session) = self.header.settings.get_mut("session").and_then(Value::as_object_mut) {
             session.insert("risk".to_owned(), risk);
         }
@@ -205,14 +205,14 @@ impl Coordinator {
         }
         let changes = &note.reloaded.changes;
         let said = if changes.is_empty() { "nothing has changed".to_owned() } else { changes.join("; ") };
-        step.warn(format!("the settings were read again, by {by}: {said}"));
+        step.warn(format!("settings reloaded by {by}: {said}"));
         self.reloaded = Some(note.reloaded);
         Ok(())
     }
 }
 
 const ALARM_PACE: Millis = Millis::MINUTE;
-const MENDED: &str = "; it was read again since, without an error";
+const MENDED: &str = "; fixed since by a reload";
 
 #[derive(Debug, Default)]
 pub(crate) struct OutsideWatch {
@@ -230,7 +230,7 @@ impl OutsideWatch {
         Some(&self.tally).filter(|tally| !tally.is_empty())
     }
 
-    fn of(&mut self, source: SignalSource) -> &mut SourceTally {
+    fn source_tally(&mut self, source: SignalSource) -> &mut SourceTally {
         self.tally.by_source.entry(source.to_string()).or_default()
     }
 
@@ -257,10 +257,10 @@ impl OutsideWatch {
 impl Coordinator {
     fn on_signal(&mut self, id: OrderId, order: &SignalOrder, step: &mut Step<'_>) {
         if self.ending.is_stopping() || self.phase.is_over() {
-            let problem = "the run is about to end".to_owned();
+            let problem = "the run is stopping".to_owned();
             return self.answer(id, ControlAnswer::Refused { problem }, step);
         }
-        match signal_of(order, self.session.session(), step.now) {
+        match to_outside_signal(order, self.session.session(), step.now) {
             Err(problem) => {
                 let reasons = BTreeMap::from([(problem.clone(), 1)]);
                 let first_and_last = [problem.clone(), problem.clone()];
@@ -298,7 +298,7 @@ impl Coordinator {
         (malformed, turned_away): (u64, u64),
         step: &mut Step<'_>,
     ) {
-        let of_source = self.outside.of(source);
+        let of_source = self.outside.source_tally(source);
         of_source.malformed += malformed;
         of_source.turned_away += turned_away;
         of_source.problem = Some(last.clone());
@@ -308,7 +308,7 @@ impl Coordinator {
         }
         if self.outside.next_alarm.get(&source).is_none_or(|next| *next <= step.now) {
             self.outside.next_alarm.insert(source, step.now + ALARM_PACE);
-            self.session.alarm(format!("what came as a signal ({source}) is none: {first}"), step);
+            self.session.alarm(format!("invalid signal ({source}): {first}"), step);
         }
         self.outside.tally.problem = Some(last);
     }
@@ -323,7 +323,7 @@ impl Coordinator {
     fn on_signal_note(&mut self, source: SignalSource, text: &str, mended: Vec<String>, step: &mut Step<'_>) {
         self.outside.mend(source, &mended);
         if !mended.is_empty() {
-            // Who saw that it was mended hears at once of the next fault.
+            // After a fix, the next problem raises an alarm immediately.
             self.outside.next_alarm.remove(&source);
         }
         let text = format!("signals ({source}): {text}");
@@ -332,11 +332,15 @@ impl Coordinator {
     }
 }
 
-fn signal_of(order: &SignalOrder, session: &Session, now: Millis) -> Result<(Millis, OutsideSignal), String> {
+fn to_outside_signal(
+    order: &SignalOrder,
+    session: &Session,
+    now: Millis,
+) -> Result<(Millis, OutsideSignal), String> {
     let SignalOrder { direction, source, id, .. } = *order;
-    let bot = BotId::new(bots_of(session).check(order, now)?).ok_or("there are too many bots")?;
+    let bot = BotId::new(signal_bots(session).check(order, now)?).ok_or("there are too many bots")?;
     if id.is_empty() {
-        return Err("it has no id: give each signal one of its own".to_owned());
+        return Err("the signal has no id. Give each signal a unique id".to_owned());
     }
     let at = order.time.unwrap_or(now).min(now);
     let expires = order.expires_ms.map(|after| at + Millis::new(i64::from(after)));
@@ -346,7 +350,7 @@ fn signal_of(order: &SignalOrder, session: &Session, now: Millis) -> Result<(Mil
     Ok((at, OutsideSignal { bot, direction, source, id, expires, expiry, reason }))
 }
 
-fn bots_of(session: &Session) -> SignalBots {
+fn signal_bots(session: &Session) -> SignalBots {
     let symbol = |place| session.symbol_of(BotId::new(place)?);
     let bots = session.bots().iter().enumerate();
     SignalBots::new(bots.map(|(place, name)| {

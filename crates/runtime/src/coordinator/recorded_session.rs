@@ -7,8 +7,8 @@ use super::journal_state::JournalState;
 use super::wallet_watch::is_later;
 use crate::audit::Settling;
 use crate::notice::{Evidence, Funds};
-use crate::overview::{BotTallies, SETTLED};
-use crate::past::OldIntents;
+use crate::overview::{BotTallies, MAX_SETTLED};
+use crate::past::EvictedIntents;
 use crate::resolver::LONGEST_LIST_LAG;
 use crate::{Notice, RuntimeSettings};
 use candlewick_broker::{Account, OpenOrder};
@@ -35,11 +35,11 @@ pub(crate) struct RecordedSession {
     pub(crate) news: u64,
     pub(crate) tallies: BotTallies,
     expiring: BTreeMap<IntentId, Millis>,
-    pub(crate) forgotten: Forgotten,
+    pub(crate) forgotten: EvictionCounts,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Forgotten {
+pub(crate) struct EvictionCounts {
     pub(crate) all: u64,
     pub(crate) own: u64,
     next_rows: usize,
@@ -53,7 +53,7 @@ pub(crate) struct OldIntent {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Handled {
+pub(crate) struct EventEffects {
     /// Rule that rejected a signal and that only the operator can lift, because no open trade could.
     pub(crate) final_rule: Option<Rule>,
     pub(crate) free: Money,
@@ -65,7 +65,7 @@ pub(crate) struct Handled {
 impl RecordedSession {
     pub(crate) fn new(
         session: Session,
-        (mut book, old): (TradeBook, OldIntents),
+        (mut book, old): (TradeBook, EvictedIntents),
         account: Account,
         halt: Option<Halt>,
         is_virtual: bool,
@@ -73,7 +73,7 @@ impl RecordedSession {
         book.count_from_intent(session.next_intent());
         Self {
             first: session.next_intent(),
-            tallies: BotTallies::of(session.bots().len(), old.tallies, &book),
+            tallies: BotTallies::from_book(session.bots().len(), old.tallies, &book),
             session,
             book,
             journal: JournalState::new(is_virtual),
@@ -84,7 +84,7 @@ impl RecordedSession {
             candles: 0,
             news: 0,
             expiring: BTreeMap::new(),
-            forgotten: Forgotten { all: old.count, ..Forgotten::default() },
+            forgotten: EvictionCounts { all: old.count, ..EvictionCounts::default() },
         }
     }
 
@@ -93,7 +93,7 @@ impl RecordedSession {
         self.journal.record(Entry::Header(header), step);
         self.session.begin_run(header);
         for bot in (0..self.session.bots().len()).filter_map(BotId::new) {
-            self.tell_evidence(bot, step);
+            self.publish_evidence(bot, step);
         }
     }
 
@@ -102,13 +102,13 @@ impl RecordedSession {
             && self.began.is_none_or(|began| at <= began)
     }
 
-    fn tell_evidence(&self, bot: BotId, step: &mut Step<'_>) {
+    fn publish_evidence(&self, bot: BotId, step: &mut Step<'_>) {
         if let Some(verdict) = self.session.verdicts().nth(bot.index()) {
-            step.commands.push(Command::Notify(Notice::Evidence(Evidence::of(bot, verdict))));
+            step.commands.push(Command::Notify(Notice::Evidence(Evidence::from_verdict(bot, verdict))));
         }
     }
 
-    pub(crate) fn handle(&mut self, at: Millis, kind: EventKind, step: &mut Step<'_>) -> Handled {
+    pub(crate) fn handle(&mut self, at: Millis, kind: EventKind, step: &mut Step<'_>) -> EventEffects {
         let event = Event { at, received: step.now, kind };
         self.began = self.began.or(Some(step.now));
         let is_candle = matches!(kind, EventKind::Candle { .. });
@@ -127,15 +127,16 @@ impl RecordedSession {
             self.book.record_action(action);
         }
         let ledger = self.session.ledger();
-        let (funds, intent) = (Funds::of(ledger), about.and_then(|intent| self.book.row(intent)).copied());
-        let mut handled = Handled { final_rule: None, free: ledger.free(), released, decided: None };
+        let (funds, intent) =
+            (Funds::from_ledger(ledger), about.and_then(|intent| self.book.row(intent)).copied());
+        let mut handled = EventEffects { final_rule: None, free: ledger.free(), released, decided: None };
         let notice = Notice::Handled { event, actions: actions.clone(), funds, intent, before };
         step.commands.push(Command::Notify(notice));
         if let (EventKind::Settled(_) | EventKind::SettledByPerson { .. }, Some(row)) = (&kind, intent) {
             if before.is_none_or(|before| before.state != IntentState::Settled) {
                 self.tallies.take(&row);
             }
-            self.tell_evidence(row.approved.bot(), step);
+            self.publish_evidence(row.approved.bot(), step);
         }
         for action in actions.drain(..) {
             match action {
@@ -148,7 +149,7 @@ impl RecordedSession {
                 }
                 Action::Refuse(refused) => {
                     handled.decided = Some(Err(refused.rule));
-                    // The first level of a ladder that is given up may be within the fall that its present one would pass.
+                    // A ladder that is given up restarts at its first level, which may be within the drawdown limit.
                     let may_pass =
                         refused.rule == Rule::MaxDrawdown && self.session.gives_up_ladder(refused.bot);
                     if refused.rule.is_final() && !may_pass && !funds.open_stakes.is_positive() {
@@ -164,12 +165,12 @@ impl RecordedSession {
 
     pub(crate) fn after_correction(&mut self, before: &Settling, after: &Settling, step: &mut Step<'_>) {
         self.tallies.correct(before, after);
-        self.tell_evidence(before.bot, step);
+        self.publish_evidence(before.bot, step);
     }
 
     pub(crate) fn latest_departure(&mut self, approved: &Approved) -> Millis {
         let by_rule = self.session.latest_departure(approved);
-        // As by the rule: its bot's delay is no lateness of the signal.
+        // The bot's entry delay does not make the signal late.
         let delay = self.session.entry_delay(approved.bot());
         self.expiring.remove(&approved.intent()).map_or(by_rule, |expires| by_rule.min(expires + delay))
     }
@@ -203,10 +204,10 @@ impl RecordedSession {
     pub(crate) fn log_rejection(&self, intent: IntentId, answer: &str, step: &mut Step<'_>) {
         let bot = self.book.row(intent).and_then(|row| self.session.bots().get(row.approved.bot().index()));
         let bot = bot.map_or(String::new(), |name| format!(" of bot {name}"));
-        step.log_warning(format!("trade #{intent}{bot} was rejected: {answer}"));
+        step.log_warning(format!("trade #{intent}{bot} was declined: {answer}"));
     }
 
-    pub(crate) fn order_of(&self, terms: &OrderTerms) -> OpenOrder {
+    pub(crate) fn order(&self, terms: &OrderTerms) -> OpenOrder {
         OpenOrder {
             symbol: self.traded_symbol(terms),
             direction: terms.direction(),
@@ -221,13 +222,13 @@ impl RecordedSession {
         self.book.row(intent).map(|row| row.approved)
     }
 
-    pub(crate) fn symbol_of(&self, terms: &OrderTerms) -> Symbol {
+    pub(crate) fn ordered_symbol(&self, terms: &OrderTerms) -> Symbol {
         self.session.symbols()[terms.symbol().index()]
     }
 
     pub(crate) fn traded_symbol(&self, terms: &OrderTerms) -> Symbol {
         let taken = self.book.departure(terms.intent()).and_then(|departure| departure.symbol);
-        taken.and_then(|taken| Symbol::new(taken.as_str()).ok()).unwrap_or(self.symbol_of(terms))
+        taken.and_then(|taken| Symbol::new(taken.as_str()).ok()).unwrap_or(self.ordered_symbol(terms))
     }
 
     pub(crate) fn has_unclear_intent(&self) -> bool {
@@ -259,7 +260,7 @@ impl RecordedSession {
             return Vec::new();
         }
         let (book, seconds) = (&self.book, self.session.second_trades());
-        let shown = book.rows().iter().rev().filter(|row| row.settled_at.is_some()).take(SETTLED);
+        let shown = book.rows().iter().rev().filter(|row| row.settled_at.is_some()).take(MAX_SETTLED);
         let first_shown = shown.last().map(|row| row.approved.intent());
         let last = book.rows().last().map(|row| row.approved.intent());
         let old_of = |row: &IntentRow| {
@@ -280,7 +281,7 @@ impl RecordedSession {
             self.forgotten.own += u64::from(*intent >= self.first);
         }
         self.forgotten.all += old.len() as u64;
-        // The rows are looked through again once they are a quarter more.
+        // Scans again once there are a quarter more rows.
         let rows = self.book.rows().len();
         self.forgotten.next_rows = rows + rows / 4 + 1;
         old
@@ -342,12 +343,12 @@ impl Coordinator {
         let Some(remembered) = remembered(&self.settings, &self.doubts) else { return };
         let least = least_remembered(&self.settings, &self.doubts);
         let (trades, doubts, slack) = (&self.trades, &self.doubts, least);
-        // A difference of the wallet is explained by the trades since it last agreed with the ledger.
+        // Trades since the last agreement may explain a difference of the wallet.
         let explained_until = self.audits.wallet.explained_until;
         let may_explain = |row: &IntentRow| explained_until.is_some_and(|moment| is_later(row, moment));
         let is_kept = |session: &RecordedSession, row: &IntentRow| {
             let is_searched =
-                trades.find(row.approved.intent()).is_some() || doubts.is_beside(session, row, slack);
+                trades.find(row.approved.intent()).is_some() || doubts.is_near(session, row, slack);
             is_searched || may_explain(row)
         };
         for old in self.session.forget(looked - remembered, is_kept) {

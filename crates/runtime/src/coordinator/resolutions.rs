@@ -1,12 +1,12 @@
-//! Unfinished intents of earlier runs, the resolution of doubts, and listed trades of rejected or unsent orders.
+//! Recovery of intents, resolution of doubts, and listed trades of declined orders.
 
 use super::Coordinator;
 use super::agenda::{Job, Place};
-use super::believed::{between, counted};
 use super::command::{Ask, Step};
-use super::strangers::MAX_NAMED;
+use super::foreign_trades::MAX_NAMED;
+use super::plausibility::{between, counted};
 use crate::control::describe_time;
-use crate::resolver::{Match, Resolution, compare_terms, request_time_of};
+use crate::resolver::{Match, Resolution, compare_terms, reported_request_time};
 use candlewick_broker::{Balances, Reply, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId, IntentRow, IntentState, OrderTerms};
 use candlewick_sdk::{Millis, Money};
@@ -35,7 +35,7 @@ impl Coordinator {
         match row.state {
             IntentState::Settled | IntentState::Rejected | IntentState::NotSent => {}
             IntentState::InFlight => {
-                // The crash came between the sending and the answer, or before the sending: nobody knows.
+                // The crash may have come before or after sending.
                 self.handle(now, EventKind::InDoubt { intent }, step);
                 self.begin_doubt(&terms, now);
             }
@@ -48,7 +48,7 @@ impl Coordinator {
             IntentState::Open => match self.session.book().venue_id(row) {
                 Some(id) => {
                     let report = TradeReport { close_time: row.close_time, ..TradeReport::new(id.as_str()) };
-                    // A journal may hold what was written by hand, or by a program that believed more.
+                    // The journal may have been edited, or written by a less strict version.
                     let report = self.with_plausible_times(intent, report, step);
                     self.begin_tracking(intent, &report, now);
                 }
@@ -75,12 +75,12 @@ impl Coordinator {
         let mut odd = 0;
         listing.trades = rows.map(|row| self.with_possible_times(row, &mut odd, step)).collect();
         if odd > MAX_NAMED {
-            let text = format!("{} more trades are listed with times that are not believed", odd - MAX_NAMED);
+            let text = format!("{} more listed trades have implausible times", odd - MAX_NAMED);
             self.session.alarm(text, step);
         }
         let is_whole = listing.ended_early.is_none();
         if let Some(error) = &listing.ended_early {
-            self.warn_of("the venue's trades could not be listed", error, step);
+            self.warn_about("the venue's trade list could not be read", error, step);
         }
         self.doubts.listing = Some(listing);
         if is_whole {
@@ -97,7 +97,7 @@ impl Coordinator {
             *odd += 1;
             if *odd <= MAX_NAMED {
                 let (id, at) = (&row.id, describe_time(at));
-                let text = format!("trade {id} is listed with the time {at}, which is not believed");
+                let text = format!("listed trade {id} has an implausible time: {at}");
                 self.session.alarm(text, step);
             }
         }
@@ -112,10 +112,10 @@ impl Coordinator {
         let Some(listing) = self.doubts.listing.take() else { return };
         let (now, is_whole) = (step.now, listing.is_complete && listing.ended_early.is_none());
         self.audit_results(&listing, step);
-        self.look_at_ends(&listing, step);
+        self.check_ends(&listing, step);
         self.audit_listed_terms(&listing, step);
-        self.look_for_missing(&listing, step);
-        self.look_at_other_accounts(&listing, step);
+        self.find_missing_trades(&listing, step);
+        self.check_other_accounts(&listing, step);
         let wallet = balances.and_then(|reply| self.wallet_amount(reply, step));
         let opening: Vec<IntentId> = self.requests.opening().collect();
         let has_stood = self.audits.wallet.has_stood(now, self.doubts.resolver.lag.allowance());
@@ -130,11 +130,11 @@ impl Coordinator {
                 resolution => self.carry_out(resolution, step),
             }
         }
-        self.on_all_unexplained(&unexplained, wallet, step);
+        self.report_unexplained_trades(&unexplained, wallet, step);
         if is_whole {
-            self.look_at_open_trades(&listing, step);
+            self.report_open_foreign_trades(&listing, step);
         }
-        self.strangers.end_look(is_whole);
+        self.foreign_trades.end_search(is_whole);
         self.follow_second_trades(&listing, step);
         if let Some(reply) = balances {
             self.audit_wallet_after_trades(reply, step);
@@ -146,7 +146,7 @@ impl Coordinator {
             self.agenda.add(at, Job::Trades);
         }
         self.plan_refusal_check(now);
-        // A look that did not bring what was hoped for is followed by another, but never at once.
+        // An unsuccessful poll is repeated, but never immediately.
         if let Some(at) = self.doubts.resolver.next_look() {
             self.agenda.add(at.max(now + Millis::SECOND), Job::Trades);
         }
@@ -163,20 +163,20 @@ impl Coordinator {
             }
             Resolution::AdoptLate { intent, report } => {
                 let text = format!(
-                    "trade #{intent} was taken as not opened, but is the venue's trade {}",
+                    "trade #{intent} was considered not opened, but is the venue's trade {}",
                     report.id
                 );
                 self.session.alarm(text, step);
                 self.adopt(intent, &report, step);
             }
             Resolution::NotOpened { intent, reserved_until } => {
-                step.log_warning(format!("trade #{intent} was in doubt: the venue does not have it"));
+                step.log_warning(format!("trade #{intent} was in doubt and was not opened"));
                 self.not_opened(intent, reserved_until, step.now);
             }
             Resolution::AskPerson { intent, why } => {
                 let reason = why.describe(self.session.scale());
                 let text = format!(
-                    "trade #{intent} stays in doubt: {reason}; end it with `candlewick resolve {intent} --adopt VENUE_ID` \
+                    "trade #{intent} stays in doubt: {reason}; resolve it with `candlewick resolve {intent} --adopt VENUE_ID` \
                      or `--not-opened`"
                 );
                 self.session.alarm(text, step);
@@ -257,19 +257,19 @@ impl Coordinator {
             .collect();
         let Some(first) = refused.first() else { return };
         let orders = describe_orders(&refused);
-        if let Some(answered) = self.doubts.second_of(report, &self.session, self.uncertainty()) {
+        if let Some(answered) = self.doubts.second_trade_owner(report, &self.session, self.uncertainty()) {
             let text = format!(
-                "it may be {orders}: trade #{answered} was ordered once, and the venue has a second one, {}",
+                "it may be {orders}: trade #{answered} was ordered once, but the venue has a second one, {}",
                 report.id
             );
             return self.on_second_trade(report, (answered, true), text, wallet, step);
         }
-        let order = self.session.order_of(&first.approved);
+        let order = self.session.order(&first.approved);
         let matched = match compare_terms(&order, report) {
             Match::Different => "the symbol and the second, but not all terms",
             Match::Same | Match::Unclear => "the terms and the second",
         };
-        let counts = if refused.len() == 1 { "it counts again" } else { "they count again" };
+        let counts = if refused.len() == 1 { "it is in doubt again" } else { "they are in doubt again" };
         let text =
             format!("the venue lists trade {} with {matched} of {orders}: {counts}", describe_trade(report));
         for row in &refused {
@@ -286,10 +286,10 @@ impl Coordinator {
     }
 
     pub(super) fn intents_of_second(&self, report: &TradeReport) -> Option<String> {
-        let requested = request_time_of(report)?;
+        let requested = reported_request_time(report)?;
         let is_near = |row: &&IntentRow| {
             let sent = self.doubts.sent_at(&row.approved);
-            let symbol = self.session.symbol_of(&row.approved);
+            let symbol = self.session.ordered_symbol(&row.approved);
             sent.abs_diff(requested) <= SAME_SECOND && report.symbol.as_deref() == Some(symbol.as_str())
         };
         let describe = |row: &IntentRow| {
@@ -298,7 +298,7 @@ impl Coordinator {
                 IntentState::InFlight | IntentState::InDoubt => {
                     Some(format!("trade #{intent}, which is in doubt"))
                 }
-                IntentState::NotOpened => Some(format!("trade #{intent}, which counts as not opened")),
+                IntentState::NotOpened => Some(format!("trade #{intent}, which was considered not opened")),
                 IntentState::Rejected | IntentState::NotSent => Some(describe_orders(&[*row])),
                 IntentState::Open | IntentState::Settled => None,
             }
@@ -324,8 +324,8 @@ fn describe_orders(refused: &[IntentRow]) -> String {
     let describe = |row: &IntentRow| {
         let intent = row.approved.intent();
         match row.state {
-            IntentState::NotSent => format!("trade #{intent}, which counted as not sent"),
-            _ => format!("trade #{intent}, which the venue had rejected"),
+            IntentState::NotSent => format!("trade #{intent}, which was not sent"),
+            _ => format!("trade #{intent}, which the venue declined"),
         }
     };
     refused.iter().map(describe).collect::<Vec<_>>().join(" and of ")

@@ -6,14 +6,14 @@ use super::venue_watch::{WHERE_FROM, describe_refusal};
 use crate::Notice;
 use crate::control::{Blockage, ControlAnswer, LateSeries, Phase, QuietSeries, RunState, VenueApi};
 use crate::notice::Funds;
-use crate::overview::{BotOverview, Overview, trades_of};
+use crate::overview::{BotOverview, Overview, overviews};
 use candlewick_engine::{IntentRow, IntentState, SeriesId, StakeBound, StakeTrouble};
 use candlewick_sdk::Millis;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct LastReported {
     /// Observers assume a trading run until told otherwise.
     phase: Phase,
     reason: Option<String>,
@@ -26,7 +26,7 @@ pub(crate) struct Told {
 }
 
 impl Coordinator {
-    fn standing(&self) -> (Phase, Option<Cow<'_, str>>) {
+    fn phase_and_reason(&self) -> (Phase, Option<Cow<'_, str>>) {
         let (halted, suspended) = (self.session.halted(), self.session.journal.suspended.as_ref());
         let phase = if self.ending.is_stopping() {
             Phase::Stopping
@@ -40,7 +40,7 @@ impl Coordinator {
         let token_refused = self
             .token_refused
             .as_ref()
-            .map(|text| format!("{}; a new one is waited for, {WHERE_FROM}", describe_refusal(text)));
+            .map(|text| format!("{}; provide a valid token {WHERE_FROM}", describe_refusal(text)));
         let reason = halted.map(|text| Cow::Borrowed(text.as_str())).or(token_refused.map(Cow::Owned));
         let reason = reason.or(suspended.map(|text| Cow::Borrowed(text.as_str())));
         (phase, reason.or_else(|| self.account_barred().map(Cow::Owned)))
@@ -51,7 +51,7 @@ impl Coordinator {
     }
 
     fn run_state(&self, now: Millis) -> RunState {
-        let (phase, reason) = self.standing();
+        let (phase, reason) = self.phase_and_reason();
         let gates: BTreeMap<String, String> = self.session.session().gates().collect();
         let blocked = Blockage::all_of(self.session.session(), now);
         RunState {
@@ -77,80 +77,80 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn tell_changes(&mut self, step: &mut Step<'_>) {
+    pub(super) fn publish_changes(&mut self, step: &mut Step<'_>) {
         let is_halted = self.session.halted().is_some();
-        let was_halted = std::mem::replace(&mut self.told.is_halted, is_halted);
-        let (phase, reason) = self.standing();
-        // A run that stops may halt all the same, on what it reads last.
+        let was_halted = std::mem::replace(&mut self.last_reported.is_halted, is_halted);
+        let (phase, reason) = self.phase_and_reason();
+        // A stopping run may still halt because of its last readings.
         if phase == Phase::Stopping && is_halted && !was_halted {
             let reason = reason.as_deref().map(str::to_owned);
             step.commands.push(Command::Notify(Notice::Phase { phase: Phase::Halted, reason }));
         }
-        if phase != self.told.phase || reason.as_deref() != self.told.reason.as_deref() {
+        if phase != self.last_reported.phase || reason.as_deref() != self.last_reported.reason.as_deref() {
             let reason = reason.map(Cow::into_owned);
             step.commands.push(Command::Notify(Notice::Phase { phase, reason: reason.clone() }));
-            (self.told.phase, self.told.reason) = (phase, reason);
+            (self.last_reported.phase, self.last_reported.reason) = (phase, reason);
         }
-        self.tell_silence(step);
-        self.tell_late_series(step);
-        self.warn_of_quiet_series(step);
-        self.tell_blockages(step);
+        self.publish_silence(step);
+        self.publish_late_series(step);
+        self.warn_about_quiet_series(step);
+        self.publish_blockages(step);
     }
 
-    fn tell_silence(&mut self, step: &mut Step<'_>) {
+    fn publish_silence(&mut self, step: &mut Step<'_>) {
         for api in VenueApi::ALL {
-            let (was, is_silent) = (self.told.silent.contains(&api), self.is_silent(api, step.now));
+            let (was, is_silent) = (self.last_reported.silent.contains(&api), self.is_silent(api, step.now));
             if was == is_silent {
                 continue;
             }
-            self.told.silent.retain(|told| *told != api);
-            self.told.silent.extend(is_silent.then_some(api));
+            self.last_reported.silent.retain(|known| *known != api);
+            self.last_reported.silent.extend(is_silent.then_some(api));
             let heard = self.venue_heard(api);
             step.commands.push(Command::Notify(Notice::Venue { api, is_silent, heard }));
         }
     }
 
-    fn tell_blockages(&mut self, step: &mut Step<'_>) {
+    fn publish_blockages(&mut self, step: &mut Step<'_>) {
         let looked = Some((self.session.news, step.now.floor_to(Millis::MINUTE)));
-        if looked == self.told.looked {
+        if looked == self.last_reported.looked {
             return;
         }
-        self.told.looked = looked;
+        self.last_reported.looked = looked;
         let mut lasting = Blockage::all_of(self.session.session(), step.now);
         lasting.retain(|blockage| !blockage.brief);
         let keys = lasting.iter().map(|blockage| (blockage.rule.clone(), blockage.bots.clone()));
         let keys: Vec<_> = keys.collect();
-        if keys != self.told.blocked {
-            self.told.blocked = keys;
+        if keys != self.last_reported.blocked {
+            self.last_reported.blocked = keys;
             step.commands.push(Command::Notify(Notice::Blocked(lasting)));
         }
     }
 
-    fn warn_of_quiet_series(&mut self, step: &mut Step<'_>) {
+    fn warn_about_quiet_series(&mut self, step: &mut Step<'_>) {
         let quiet: BTreeMap<SeriesId, QuietSeries> = self.market.quiet_series().collect();
-        for (_, series) in quiet.iter().filter(|(id, _)| !self.told.quiet.contains(id)) {
+        for (_, series) in quiet.iter().filter(|(id, _)| !self.last_reported.quiet.contains(id)) {
             step.warn(series.to_string());
         }
-        self.told.quiet = quiet.into_keys().collect();
+        self.last_reported.quiet = quiet.into_keys().collect();
     }
 
-    fn tell_late_series(&mut self, step: &mut Step<'_>) {
+    fn publish_late_series(&mut self, step: &mut Step<'_>) {
         let late: BTreeMap<SeriesId, LateSeries> = self.market.late_series().collect();
-        if late.is_empty() && self.told.late.is_empty() {
+        if late.is_empty() && self.last_reported.late.is_empty() {
             return;
         }
-        let began = late.iter().filter(|(id, _)| !self.told.late.contains_key(id));
-        let ended = self.told.late.iter().filter(|(id, _)| !late.contains_key(id));
+        let began = late.iter().filter(|(id, _)| !self.last_reported.late.contains_key(id));
+        let ended = self.last_reported.late.iter().filter(|(id, _)| !late.contains_key(id));
         let notices =
             began.map(|(_, series)| (*series, true)).chain(ended.map(|(_, series)| (*series, false)));
         for (series, is_late) in notices {
             step.commands.push(Command::Notify(Notice::Candles { series, is_late }));
         }
-        self.told.late = late;
+        self.last_reported.late = late;
     }
 
     pub(crate) fn first_funds(&self) -> Funds {
-        Funds { first_wallet: self.first_wallet(), ..Funds::of(self.session.ledger()) }
+        Funds { first_wallet: self.first_wallet(), ..Funds::from_ledger(self.session.ledger()) }
     }
 
     pub(crate) fn left_in_doubt(&self) -> Vec<IntentRow> {
@@ -160,16 +160,16 @@ impl Coordinator {
 
     pub(crate) fn overview(&self, now: Millis) -> Overview {
         let (session, book) = (self.session.session(), self.session.book());
-        let (unsettled, settled) = trades_of(book, session.symbols());
+        let (unsettled, settled) = overviews(book, session.symbols());
         let ledger = session.ledger();
         Overview {
             state: self.run_state(now),
-            funds: Funds::of(ledger),
+            funds: Funds::from_ledger(ledger),
             wallet: ledger.wallet(),
             day_profit: ledger.day_profit(),
             unsettled,
             settled,
-            bots: BotOverview::of_all(session.verdicts(), &self.session.tallies),
+            bots: BotOverview::collect(session.verdicts(), &self.session.tallies),
             refused: book.refused(),
             limits: session.limit_use(now),
         }
@@ -181,14 +181,14 @@ impl Coordinator {
             let name = session.bots().get(trouble.bot.index()).map_or("", String::as_str);
             let money = |amount| self.session.scale().format(amount);
             let (stake, figure) = (money(trouble.stake), money(trouble.figure));
-            let (bound, remedy) = words_of(trouble.bound);
+            let (bound, remedy) = describe_bound(trouble.bound);
             format!("stake {stake} of {name} is {bound} {figure}: no trade can open until {remedy}")
         };
         session.stake_troubles(now).into_iter().map(describe).collect()
     }
 }
 
-const fn words_of(bound: StakeBound) -> (&'static str, &'static str) {
+const fn describe_bound(bound: StakeBound) -> (&'static str, &'static str) {
     match bound {
         StakeBound::MinStake => ("below min_stake", "the balance grows or you lower min_stake"),
         StakeBound::MaxStake => ("above max_stake", "you raise max_stake or set cap_stakes"),

@@ -1,4 +1,4 @@
-//! Accepted trades until they are final: requests, settlements, and trades that the venue no longer has.
+//! Accepted trades until they are final: requests, settlements and missing trades.
 //! The result of a missing trade is never guessed: the operator has to enter it.
 
 use super::Coordinator;
@@ -41,7 +41,7 @@ pub(crate) struct Watching {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mistaken {
+pub(crate) struct TradeMismatch {
     pub(crate) news: Option<String>,
     pub(crate) ask_at: Millis,
 }
@@ -67,16 +67,16 @@ impl TradeWatch {
         self.trades.get(&intent)
     }
 
-    pub(crate) fn mistaken(
+    pub(crate) fn check_record(
         &mut self,
         intent: IntentId,
         report: &TradeReport,
         now: Millis,
-    ) -> Option<Mistaken> {
+    ) -> Option<TradeMismatch> {
         let trade = self.trades.get_mut(&intent)?;
         let difference = trade.difference(report)?;
         let news = (!std::mem::replace(&mut trade.watch.is_reported, true)).then_some(difference);
-        Some(Mistaken { news, ask_at: trade.pause(now) })
+        Some(TradeMismatch { news, ask_at: trade.pause(now) })
     }
 
     pub(super) fn find_mut(&mut self, intent: IntentId) -> Option<&mut OpenTrade> {
@@ -87,7 +87,7 @@ impl TradeWatch {
         self.trades.iter().map(|(intent, trade)| (*intent, trade))
     }
 
-    pub(crate) fn take_other(&mut self, intent: IntentId, stake: Money) {
+    pub(crate) fn set_stake(&mut self, intent: IntentId, stake: Money) {
         if let Some(trade) = self.trades.get_mut(&intent) {
             trade.stake = stake;
         }
@@ -136,10 +136,10 @@ impl OpenTrade {
     /// Returns how a record contradicts the known trade. Missing fields are accepted.
     fn difference(&self, report: &TradeReport) -> Option<String> {
         let direction = report.direction.as_ref().and_then(Reported::known);
-        // By as much of it as a journal keeps.
+        // Compares as much of the symbol as the journal keeps.
         let symbol = report.symbol.as_deref().map(VenueSymbol::truncated);
         if report.id != self.venue_id {
-            Some(format!("it is named {}", report.id))
+            Some(format!("its id is {}", report.id))
         } else if self.symbol.is_some() && symbol.is_some() && self.symbol != symbol {
             Some(format!("its symbol is {}", report.symbol.as_deref().unwrap_or_default()))
         } else if self.direction.is_some() && direction.is_some() && self.direction.as_ref() != direction {
@@ -147,7 +147,7 @@ impl OpenTrade {
         } else {
             let (known, found) = (self.open_time?, report.open_time?);
             let far = known.abs_diff(found);
-            (far > self.open_correction()).then(|| format!("it opened {} s apart from it", far.get() / 1_000))
+            (far > self.open_correction()).then(|| format!("its open time is {} s off", far.get() / 1_000))
         }
     }
 
@@ -167,14 +167,14 @@ impl OpenTrade {
 
 /// Returns the settlement in a report, `None` while end or profit are unknown.
 /// An unknown result never counts as a win or loss.
-pub(crate) fn settlement_of(
+pub(crate) fn to_settlement(
     report: &TradeReport,
     intent: IntentId,
     trade: &OpenTrade,
     scale: MoneyScale,
 ) -> Option<Settled> {
     let outcome = report.progress.outcome()?;
-    let profit = profit_of(report, trade.stake, scale)?;
+    let profit = reported_profit(report, trade.stake, scale)?;
     Some(Settled {
         intent,
         outcome,
@@ -188,7 +188,7 @@ pub(crate) fn settlement_of(
 }
 
 /// Returns the profit of a finished trade: the venue's figure, or the outcome's rule if it is missing.
-pub(super) fn profit_of(report: &TradeReport, stake: Money, scale: MoneyScale) -> Option<Money> {
+pub(super) fn reported_profit(report: &TradeReport, stake: Money, scale: MoneyScale) -> Option<Money> {
     let outcome = report.progress.outcome()?;
     let reported = report.profit.and_then(|profit| scale.rounded(profit).ok());
     reported.or_else(|| profit_by_rule(outcome, stake, report.payout))
@@ -271,7 +271,7 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn look_for_missing(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
+    pub(super) fn find_missing_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let patience = Millis::from_seconds(self.settings.missing_trade_s.into());
         for intent in self.trades.take_listing(listing, self.doubts.resolver.lag.allowance(), patience) {
             let Some(text) = self.trades.find(intent).and_then(|trade| describe(intent, trade)) else {
@@ -290,7 +290,7 @@ impl Coordinator {
         missing.filter_map(|(intent, trade)| describe(intent, trade)).collect()
     }
 
-    pub(super) fn settle_by_person(
+    pub(super) fn settle_manually(
         &mut self,
         intent: IntentId,
         outcome: Outcome,
@@ -301,18 +301,18 @@ impl Coordinator {
             return Err(format!("unknown trade #{intent}"));
         }
         let known = self.session.row(intent).zip(self.trades.find(intent));
-        let (row, trade) = known.ok_or_else(|| format!("trade #{intent} is not open: nothing is settled"))?;
+        let (row, trade) = known.ok_or_else(|| format!("trade #{intent} is not open"))?;
         let (id, stake, close) = (trade.venue_id.clone(), trade.stake, trade.close());
         if trade.watch.absence.is_none_or(|absence| !absence.is_reported) {
             return Err(format!(
-                "the venue may still say how trade {id} ended: it was not found missing by its id and in whole lists for \
-                 {} s since its close (runtime.missing_trade_s)",
+                "the venue may still report the result of trade {id}: wait until it has been missing for {} s since its close \
+                 (runtime.missing_trade_s)",
                 self.settings.missing_trade_s
             ));
         }
         let profit = profit_by_rule(outcome, stake, row.payout);
-        let profit =
-            profit.ok_or_else(|| format!("what trade {id} pays is not known, nor a win's profit then"))?;
+        let profit = profit
+            .ok_or_else(|| format!("the payout of trade {id} is unknown, so a win has no known profit"))?;
         let settling = Settling {
             intent,
             bot: row.approved.bot(),
@@ -341,13 +341,13 @@ fn describe(intent: IntentId, trade: &OpenTrade) -> Option<String> {
     let Absence { since, last, unlisted, unread, .. } = trade.watch.absence?;
     let (id, seconds) = (&trade.venue_id, (last - since).get() / 1_000);
     let ways = if span(unlisted) >= span(unread) {
-        "neither by its id nor in its list"
+        "neither by id nor in its list"
     } else {
-        "not by its id, and its list could not be read as a whole"
+        "not by id, and the list could not be read completely"
     };
     Some(format!(
-        "the venue has had no trade #{intent} ({id}) for {seconds} s, {ways}: how it ended is not known; look at \
-         the venue's own records, then `candlewick resolve {intent} --settled OUTCOME`"
+        "the venue no longer has trade #{intent} ({id}): missing for {seconds} s, {ways}. Look up its result at the venue, \
+         then run `candlewick resolve {intent} --settled OUTCOME`"
     ))
 }
 
@@ -372,7 +372,7 @@ mod tests {
             watch: Watching::default(),
         };
         watch.begin(intent, trade, Millis::ZERO);
-        let settled = settlement_of(report, intent, watch.find(intent).unwrap(), MoneyScale::default());
+        let settled = to_settlement(report, intent, watch.find(intent).unwrap(), MoneyScale::default());
         assert_eq!(settled.map(|settled| (settled.outcome, settled.profit.minor())), expected, "{report:?}");
     }
 
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn the_venues_profit_is_the_truth_and_its_absence_is_filled_by_rule() {
+    fn reported_profit_wins_and_a_missing_one_follows_the_rules() {
         let won = over(Outcome::Won);
         check(&TradeReport { profit: Some(Decimal::new(799, 2)), ..won.clone() }, Some((Outcome::Won, 799)));
         let payout = Payout::from_percent(80.into()).ok();

@@ -1,4 +1,4 @@
-//! Health of the venue: last response of each API, trading restrictions of the account, rejected tokens.
+//! Health of the venue: API responses, account restrictions, rejected tokens.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -36,7 +36,7 @@ impl ApiHealth {
 }
 
 impl VenueWatch {
-    const fn health_of(&self, api: VenueApi) -> &ApiHealth {
+    const fn health(&self, api: VenueApi) -> &ApiHealth {
         match api {
             VenueApi::Trading => &self.trading,
             VenueApi::Prices => &self.prices,
@@ -50,8 +50,8 @@ impl VenueWatch {
 
 impl Coordinator {
     pub(super) fn note_heard(&mut self, answer: &Answer, now: Millis) {
-        let health = match api_of(answer) {
-            // This process's own files were asked, not the venue.
+        let health = match answering_api(answer) {
+            // Local files, not the venue.
             None => return,
             Some(VenueApi::Trading) => &mut self.venue.trading,
             Some(VenueApi::Prices) => &mut self.venue.prices,
@@ -75,7 +75,7 @@ impl Coordinator {
             Ok(reply) => reply.value.restrictions,
             Err(error) => {
                 self.agenda.add(step.now + pace, Job::User);
-                return self.warn_of("it is unknown whether the account may trade", &error, step);
+                return self.warn_about("the account restrictions could not be read", &error, step);
             }
         };
         let pace = if restrictions.is_empty() { USER_PACE } else { RESTRICTED_USER_PACE };
@@ -87,7 +87,7 @@ impl Coordinator {
         (self.venue.restrictions, self.venue.is_overridden) = (restrictions, false);
         let text = match self.account_barred() {
             Some(text) => text,
-            None => "the venue says that the account may trade again".to_owned(),
+            None => "the venue allows the account to trade again".to_owned(),
         };
         self.session.alarm(text, step);
         match (was_barred, self.venue.bars_account()) {
@@ -116,14 +116,14 @@ impl Coordinator {
     pub(super) fn account_barred(&self) -> Option<String> {
         self.venue.bars_account().then(|| {
             format!(
-                "the venue says that the account is {}; no trade is opened until it lifts that, or after `candlewick resume`",
+                "the venue reports the account as {}; opens are suspended until that changes or you run `candlewick resume`",
                 self.venue.restrictions.join(", ")
             )
         })
     }
 
     pub(super) const fn venue_heard(&self, api: VenueApi) -> Option<Millis> {
-        self.venue.health_of(api).heard
+        self.venue.health(api).heard
     }
 
     pub(super) fn heard(&self) -> Option<Millis> {
@@ -132,7 +132,7 @@ impl Coordinator {
 
     pub(super) fn venue_health(&self, now: Millis) -> Option<Box<VenueHealth>> {
         let state = |api| {
-            let health = self.venue.health_of(api);
+            let health = self.venue.health(api);
             let is_asked = health.heard.is_some() || health.failing_since.is_some();
             is_asked.then(|| ApiState { api, heard: health.heard, is_silent: health.is_silent(now) })
         };
@@ -141,7 +141,7 @@ impl Coordinator {
     }
 
     pub(super) fn is_silent(&self, api: VenueApi, now: Millis) -> bool {
-        self.venue.health_of(api).is_silent(now)
+        self.venue.health(api).is_silent(now)
     }
 
     pub(super) fn troubles(&self, now: Millis) -> Vec<String> {
@@ -159,7 +159,7 @@ impl Coordinator {
             .chain(wallet)
             .chain(self.wallet_troubles())
             .chain(missing)
-            .chain(self.stranger_trouble(now))
+            .chain(self.foreign_trade_trouble(now))
             .chain(self.stream_trouble())
             .chain(self.stake_troubles(now))
             .chain(self.settings.shortage.clone())
@@ -167,8 +167,8 @@ impl Coordinator {
     }
 }
 
-fn api_of(answer: &Answer) -> Option<VenueApi> {
-    Some(match Question::of(answer.id())? {
+fn answering_api(answer: &Answer) -> Option<VenueApi> {
+    Some(match Question::from_request(answer.id())? {
         Question::Candles | Question::Price => VenueApi::Prices,
         Question::Trades | Question::Account | Question::Open => VenueApi::Trading,
     })
@@ -191,7 +191,7 @@ const fn is_heard(answer: &Answer) -> bool {
 /// Maximum time between requests while the token is rejected, so that a new token is noticed.
 const MAX_PROBE_PAUSE: Millis = Millis::from_seconds(10);
 
-pub(super) const WHERE_FROM: &str = "in the file of broker.api_token_file, which is read again by itself, or in the environment after a restart";
+pub(super) const WHERE_FROM: &str = "in the file named by broker.api_token_file (reloaded automatically), or in the environment before a restart";
 
 impl Coordinator {
     pub(super) fn on_token(&mut self, refused: Option<String>, step: &mut Step<'_>) {
@@ -208,8 +208,8 @@ impl Coordinator {
                 }
                 self.agenda.add(step.now + MAX_PROBE_PAUSE, Job::Balances);
                 let text = format!(
-                    "{}; nothing is opened until it does: a new one is waited for, {WHERE_FROM}; where the token is \
-                     in order, `candlewick resume` has it tried again",
+                    "{}; opens are suspended. Provide a valid token {WHERE_FROM}. If the token is valid, `candlewick \
+                     resume` retries it",
                     describe_refusal(&text)
                 );
                 self.session.alarm(text, step);
@@ -230,7 +230,7 @@ impl Coordinator {
     }
 
     /// Warns about a failed request. A rejected token was already reported.
-    pub(super) fn warn_of(&self, what: &str, error: &BrokerError, step: &mut Step<'_>) {
+    pub(super) fn warn_about(&self, what: &str, error: &BrokerError, step: &mut Step<'_>) {
         if self.token_refused.is_none() || !matches!(error, BrokerError::Credentials { .. }) {
             step.warn(format!("{what}: {error}"));
         }
@@ -238,7 +238,7 @@ impl Coordinator {
 }
 
 pub(super) fn describe_refusal(text: &str) -> String {
-    // The adapter says which endpoint it is, if it is one only.
+    // The adapter names the endpoint if only one rejects the token.
     let is_whole = text.starts_with("the venue ");
-    if is_whole { text.to_owned() } else { format!("the venue does not accept the token: {text}") }
+    if is_whole { text.to_owned() } else { format!("the venue rejects the token: {text}") }
 }

@@ -1,11 +1,11 @@
-//! Wallet readings, compared with the ledger at the start, periodically and at the end; a difference is recorded, reported, booked or halts.
+//! Wallet readings and their differences from the ledger.
 
 use super::Coordinator;
 use super::agenda::{Job, Place};
 use super::command::{Ask, RequestId, Step};
 use super::ending::WalletDifference;
 use crate::audit::{
-    APART, Audit, BonusWallets, Finding, NameCheck, Reading, UnderWayMoney, WalletReading, WalletState, size,
+    APART, Audit, BonusWallets, Finding, InFlightMoney, NameCheck, Reading, WalletReading, WalletState, size,
 };
 use candlewick_broker::{Account, Balances, BrokerError, Reply};
 use candlewick_engine::{Control, EventKind, IntentRow, IntentState};
@@ -65,8 +65,8 @@ impl Coordinator {
         if let Some(read) = self.wallet_read(&reply, step) {
             self.audit_wallet(read, 0, step);
         }
-        // An earlier run may have ended before it reported the difference.
-        self.name_difference(false, step);
+        // An earlier run may have ended before reporting the difference.
+        self.report_difference(false, step);
     }
 
     pub(super) fn on_balances(&mut self, answer: Result<Reply<Balances>, BrokerError>, step: &mut Step<'_>) {
@@ -79,7 +79,7 @@ impl Coordinator {
                 let balance = reply.value.of(self.session.account);
                 self.check_wallet(balance.and_then(|balance| self.session.money(balance)), step);
                 if let Some(read) = self.wallet_read(&reply, step) {
-                    // A last reading that agrees is no news for the journal.
+                    // A final reading that agrees is not journaled.
                     if !is_last {
                         self.events.add(step.now, Place::Balance, EventKind::Balance { amount: read.wallet });
                     }
@@ -96,7 +96,7 @@ impl Coordinator {
                 } else if is_last {
                     self.wallet.ending = LastReading::Done;
                 }
-                self.warn_of("no wallets", &error, step);
+                self.warn_about("the wallets could not be read", &error, step);
             }
         }
     }
@@ -116,8 +116,8 @@ impl Coordinator {
             }
             NameCheck::Other { known, found } => {
                 let text = format!(
-                    "the venue shows other {account} wallets: {found} where there was {known}; the ledger is not \
-                     compared with them until `candlewick resume` accepts them"
+                    "the venue shows other {account} wallets: {found} instead of {known}; they are not compared with the \
+                     ledger until `candlewick resume` accepts them"
                 );
                 if self.wallet.other.as_ref() != Some(&text) {
                     self.wallet.other = Some(text.clone());
@@ -158,9 +158,7 @@ impl Coordinator {
         let is_over = matches!(self.wallet.ending, LastReading::Done);
         let account = self.session.account;
         (is_compared && is_over && self.has_unread_trades()).then(|| {
-            format!(
-                "the {account} wallet could not be read after the last trades: what it holds is not known"
-            )
+            format!("the {account} wallet could not be read after the last trades: its balance is unknown")
         })
     }
 
@@ -181,8 +179,8 @@ impl Coordinator {
         let now = step.now;
         (self.wallet.last, self.wallet.read_at) = (Some(read.wallet), Some(read.sent));
         let patience = self.wallet_patience();
-        self.look_for_strangers(read.wallet, patience, now);
-        let under_way = self.under_way_money(now);
+        self.search_foreign_trades(read.wallet, patience, now);
+        let under_way = self.in_flight_money(now);
         let lag = Millis::new(i64::from(self.settings.wallet_lag_ms));
         let is_last = match self.wallet.ending {
             LastReading::Until(end) => now + LAST_PAUSE >= end,
@@ -211,7 +209,7 @@ impl Coordinator {
             WalletReading::Differs { difference } => {
                 self.record_difference(difference, step);
                 self.agenda.add(now + APART + Millis::SECOND, Job::Balances);
-                // The list shows a changed result before the difference is taken for a movement.
+                // A changed result in the list may explain the difference.
                 if is_new && !self.is_simulated && self.doubts.next_routine_look(now).is_some() {
                     self.agenda.add(now, Job::Trades);
                 }
@@ -259,8 +257,8 @@ impl Coordinator {
         Millis::from_seconds(60) + self.doubts.resolver.lag.allowance() * 2
     }
 
-    fn under_way_money(&self, now: Millis) -> UnderWayMoney {
-        let mut money = UnderWayMoney::default();
+    fn in_flight_money(&self, now: Millis) -> InFlightMoney {
+        let mut money = InFlightMoney::default();
         let mut unknown = Money::ZERO;
         let mut largest = Money::ZERO;
         let is_reserved = |intent| self.session.session().reserved().any(|reserved| reserved == intent);
@@ -280,7 +278,7 @@ impl Coordinator {
                     money.amounts.push(vec![stake]);
                     unknown += stake;
                 }
-                // Once its stake is released, money that moves is nobody's.
+                // Released stakes no longer explain any money.
                 IntentState::NotOpened if is_reserved(row.approved.intent()) => unknown += stake,
                 IntentState::NotOpened
                 | IntentState::Settled
@@ -289,7 +287,7 @@ impl Coordinator {
             }
         }
         unknown += self.session.session().second_trades().iter().map(|trade| trade.stake).sum();
-        // An order may have become another trade, or the wallet may follow either of two contradicting results.
+        // An order may have become another trade, or the wallet may follow either contradicting result.
         if self.session.session().reserved().next().is_some() || self.contradictions.is_pending() {
             unknown += largest + largest;
         }
@@ -324,20 +322,20 @@ impl Coordinator {
 
     pub(super) fn last_difference(&self) -> Option<WalletDifference> {
         let amount = self.session.ledger().difference() + self.wallet.unbooked;
-        WalletDifference::of(amount, |amount| self.describe_difference(amount))
+        WalletDifference::new(amount, |amount| self.describe_difference(amount))
     }
 
     pub(super) fn last_wallet(&self) -> Option<Money> {
         self.wallet.last.or(self.session.ledger().wallet())
     }
 
-    fn found_of_wallet(&mut self, text: String, step: &mut Step<'_>) {
+    fn report_wallet_finding(&mut self, text: String, step: &mut Step<'_>) {
         self.found(Audit::Wallet, 0, vec![Finding::alarm(Audit::Wallet, text)], step);
     }
 }
 
 fn describe_missing(account: Account) -> String {
-    format!("the venue shows no {account} wallet: what it holds is not known")
+    format!("the venue shows no {account} wallet: its balance is unknown")
 }
 
 impl Coordinator {
@@ -360,7 +358,7 @@ impl Coordinator {
                 self.wallet.from_outside += change;
             }
             self.record_difference(self.audits.wallet.confirmed, step);
-            self.name_difference(is_too_large, step);
+            self.report_difference(is_too_large, step);
             return;
         }
         self.audits.wallet.book(change);
@@ -383,24 +381,26 @@ impl Coordinator {
         }
         self.wallet.named = None;
         self.book_movement(amount, step);
-        self.name_difference(false, step);
+        self.report_difference(false, step);
     }
 
     fn book_movement(&mut self, change: Money, step: &mut Step<'_>) {
         self.handle(step.now, EventKind::Deposit { amount: change }, step);
         self.record_difference(self.audits.wallet.confirmed, step);
-        let (verb, size) = if change.is_positive() { ("came into", change) } else { ("left", -change) };
-        let text =
-            format!("{} {verb} the wallet, and no trade explains it", self.session.scale().format(size));
-        self.found_of_wallet(text, step);
+        let (verb, size) = if change.is_positive() { ("entered", change) } else { ("left", -change) };
+        let text = format!(
+            "{} {verb} the wallet without a trade that explains it",
+            self.session.scale().format(size)
+        );
+        self.report_wallet_finding(text, step);
     }
 
-    fn name_difference(&mut self, is_too_large: bool, step: &mut Step<'_>) {
+    fn report_difference(&mut self, is_too_large: bool, step: &mut Step<'_>) {
         let difference = self.audits.wallet.confirmed;
         if difference == Money::ZERO {
             if let Some((alarm, _)) = self.wallet.named.take() {
                 let account = self.session.account;
-                step.note(format!("the {account} wallet holds what the trades explain again"), vec![alarm]);
+                step.note(format!("the {account} wallet matches the trades again"), vec![alarm]);
             }
             return;
         }
@@ -408,8 +408,8 @@ impl Coordinator {
         if is_too_large {
             let percent = self.settings.max_unexplained_percent;
             let text = format!(
-                "{text}; that is more than {percent} % of the equity (runtime.max_unexplained_percent): `candlewick \
-                 resume` books it as a deposit or withdrawal"
+                "{text}; that exceeds {percent} % of the equity (runtime.max_unexplained_percent). `candlewick resume` books \
+                 it as a deposit or withdrawal"
             );
             self.wallet.named = Some((text.clone(), difference));
             self.wallet.is_halting = true;
@@ -420,7 +420,7 @@ impl Coordinator {
         });
         if is_news {
             self.wallet.named = Some((text.clone(), difference));
-            self.found_of_wallet(text, step);
+            self.report_wallet_finding(text, step);
         }
     }
 
@@ -431,13 +431,13 @@ impl Coordinator {
             "the {account} wallet holds {} {word} than the trades explain",
             scale.format(size(difference))
         );
-        match self.cause_of(difference) {
+        match self.guess_cause(difference) {
             Some(cause) => format!("{text}: {cause}"),
             None => text,
         }
     }
 
-    fn cause_of(&self, difference: Money) -> Option<String> {
+    fn guess_cause(&self, difference: Money) -> Option<String> {
         let since = self.audits.wallet.explained_until?;
         let rows = || self.session.book().rows().iter();
         let settled = |outcomes: &'static [Outcome]| {
@@ -475,7 +475,7 @@ impl Coordinator {
         })
         .or_else(|| {
             let first = rows().find(|row| is_later(row, since))?.approved.intent();
-            Some(format!("they agreed before trade #{first}"))
+            Some(format!("they last agreed before trade #{first}"))
         })
     }
 
@@ -500,16 +500,16 @@ impl Coordinator {
         let is_compared = self.wallet.other.is_none();
         let has_lasted =
             is_compared && self.wallet.changed.is_some_and(|at| step.now - at >= self.wallet_patience());
-        let is_quiet = self.under_way_money(step.now) == UnderWayMoney::default();
+        let is_quiet = self.in_flight_money(step.now) == InFlightMoney::default();
         let is_accepted = std::mem::take(&mut self.wallet.is_halting) || has_lasted && is_quiet;
         let from_outside = std::mem::take(&mut self.wallet.from_outside);
         if is_accepted && from_outside != Money::ZERO {
-            // What came from outside does not make up for what went missing before it.
+            // Money from outside does not offset an earlier shortage.
             self.audits.wallet.keep(-from_outside);
             self.audits.wallet.book(from_outside);
             self.handle(step.now, EventKind::Deposit { amount: from_outside }, step);
         }
-        // The Session books what it knows of, which one reading may have changed.
+        // The session books the recorded difference, which a single reading may have changed.
         let accepted = if is_accepted { self.audits.wallet.confirmed } else { Money::ZERO };
         self.record_difference(accepted, step);
         if is_accepted {
@@ -517,7 +517,7 @@ impl Coordinator {
             self.wallet.named = None;
             if difference != Money::ZERO {
                 let amount = self.session.scale().format(difference);
-                step.log_warning(format!("resumed: the wallet's difference of {amount} is booked"));
+                step.log_warning(format!("resumed: the wallet difference of {amount} is booked"));
             }
         }
         if self.wallet.other.take().is_some() {

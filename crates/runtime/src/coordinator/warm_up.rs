@@ -17,10 +17,10 @@ pub(crate) struct WarmUp {
     began: Millis,
     first_ask: Millis,
     quick_repeats: u32,
-    waiting: VecDeque<Wanted>,
+    waiting: VecDeque<PendingSeries>,
 }
 
-struct Wanted {
+struct PendingSeries {
     id: SeriesId,
     series: Series,
     count: usize,
@@ -30,7 +30,7 @@ struct Wanted {
     for_longer: u32,
 }
 
-pub(crate) struct Warmed {
+pub(crate) struct WarmedSeries {
     pub(crate) id: SeriesId,
     pub(crate) candles: Vec<Candle>,
     pub(crate) watch: CandleWatch,
@@ -41,7 +41,7 @@ impl WarmUp {
         let wanted = |id: SeriesId| {
             let count = session.warmup(id);
             let bars = i64::try_from(count).unwrap_or(i64::MAX / 2).max(1);
-            Wanted { id, series: session.series()[id.index()], count, bars, windows: 0, for_longer: 0 }
+            PendingSeries { id, series: session.series()[id.index()], count, bars, windows: 0, for_longer: 0 }
         };
         Self {
             began: now,
@@ -52,7 +52,7 @@ impl WarmUp {
     }
 
     pub(crate) fn ask(&self, step: &mut Step<'_>) -> Option<SeriesId> {
-        let Wanted { id, series, bars, .. } = self.waiting.front()?;
+        let PendingSeries { id, series, bars, .. } = self.waiting.front()?;
         let length = series.interval.length();
         let start = self.began.floor_to(length) - length * *bars;
         let (symbol, interval) = (series.symbol, series.interval);
@@ -62,7 +62,7 @@ impl WarmUp {
 
     /// Handles past candles; extends the window until it holds enough. Gaps such as weekends reduce their
     /// number, and each missing candle invalidates the longer candles around it.
-    pub(crate) fn on_candles(&mut self, candles: Candles, session: &Session) -> Option<Warmed> {
+    pub(crate) fn on_candles(&mut self, candles: Candles, session: &Session) -> Option<WarmedSeries> {
         let wanted = self.waiting.front_mut()?;
         wanted.windows += 1;
         let candles = candles.candles;
@@ -75,25 +75,24 @@ impl WarmUp {
             wanted.bars *= 3;
             return None;
         }
-        let Wanted { id, series, .. } = self.waiting.pop_front()?;
+        let PendingSeries { id, series, .. } = self.waiting.pop_front()?;
         let count = history.unwrap_or(candles.len());
         let known = candles
             .last()
             .map_or(self.began.floor_to(series.interval.length()), |last| last.close_time(series.interval));
         let watch = CandleWatch::new(series.interval, known, self.began, self.first_ask, self.quick_repeats);
         let skipped = candles.len().saturating_sub(count);
-        Some(Warmed { id, candles: candles.into_iter().skip(skipped).collect(), watch })
+        Some(WarmedSeries { id, candles: candles.into_iter().skip(skipped).collect(), watch })
     }
 
     pub(crate) fn failure(&self, source: BrokerError) -> RuntimeError {
-        let Some(Wanted { series, .. }) = self.waiting.front() else {
+        let Some(PendingSeries { series, .. }) = self.waiting.front() else {
             return RuntimeError::Venue { question: "past candles".to_owned(), source };
         };
         let is_usual = USUAL_INTERVALS.iter().any(|text| text.parse() == Ok(series.interval));
         if matches!(source, BrokerError::Rejected { .. }) && !is_usual {
             return RuntimeError::UnsupportedInterval { series: *series, source };
         }
-        // An answer, unlike a connection that fails.
         if matches!(source, BrokerError::NotFound { .. }) {
             return RuntimeError::UnknownSeries { series: *series, source };
         }

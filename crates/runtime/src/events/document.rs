@@ -6,354 +6,354 @@ use candlewick_sdk::{Direction, Millis, Outcome};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Something that happened in a run. Money is a number in the wallet's currency, times are milliseconds since 1970, UTC.
+/// An event of a run. Money is in the wallet's currency, times are milliseconds since the Unix epoch (UTC).
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum RunEvent {
-    /// The run begins.
+    /// The run has started.
     Started {
-        /// The program's version.
+        /// Program version.
         #[schemars(with = "String")]
         version: &'static str,
-        /// What its trades are worth: `demo`, `paper`, `real` or `sandbox`.
+        /// Kind of trading: `demo`, `paper`, `real` or `sandbox`.
         trading: String,
-        /// The bots, by their names.
+        /// Names of the bots.
         bots: Vec<String>,
-        /// Free balance and open stakes.
+        /// Free balance plus open stakes.
         balance: f64,
     },
     /// A candle has closed.
     Candle {
-        /// The pair.
+        /// Symbol.
         symbol: String,
-        /// Its interval.
+        /// Candle interval.
         interval: String,
-        /// When it began.
+        /// Open time.
         #[schemars(with = "i64")]
         time: Millis,
-        /// Its first price.
+        /// Open price.
         open: f64,
-        /// Its highest price.
+        /// Highest price.
         high: f64,
-        /// Its lowest price.
+        /// Lowest price.
         low: f64,
-        /// Its last price.
+        /// Close price.
         close: f64,
-        /// Its volume.
+        /// Volume.
         volume: f64,
-        /// Whether it was fetched later, so that nothing is opened on it.
+        /// Whether the candle was backfilled. Backfilled candles never open trades.
         is_late: bool,
     },
-    /// A signal was approved: its intent is made durable, and then its open leaves.
+    /// A signal was approved. Its order is sent once the intent is durable.
     Signal {
-        /// The order's terms.
+        /// Order terms.
         #[serde(flatten)]
         order: OrderFacts,
-        /// When it was decided.
+        /// Decision time.
         #[schemars(with = "i64")]
         decision_time: Millis,
-        /// The expiry that is asked for.
+        /// Requested duration.
         close_type: String,
-        /// The strategy's reason.
+        /// Reason given by the strategy.
         reason: String,
     },
-    /// A signal was refused.
+    /// A risk rule rejected a signal.
     Refused {
-        /// Whose signal.
+        /// Bot name.
         bot: String,
-        /// Its direction.
+        /// Direction.
         #[schemars(with = "String")]
         direction: Direction,
-        /// When it was given.
+        /// Decision time.
         #[schemars(with = "i64")]
         decision_time: Millis,
-        /// The first rule that refused it, by its name.
+        /// Name of the first rule that rejected it.
         #[schemars(with = "String")]
         rule: &'static str,
-        /// The strategy's reason.
+        /// Reason given by the strategy.
         reason: String,
     },
-    /// The venue accepted an intent, or a trade of it was found there.
+    /// The venue accepted an order, or its trade was found at the venue.
     Opened {
-        /// Which trade.
+        /// The trade.
         #[serde(flatten)]
         trade: TradeFacts,
-        /// Whether it was found after a doubt.
+        /// Whether the trade was found after its order had an unknown status.
         is_adopted: bool,
     },
-    /// More is known of a trade that is open.
+    /// An open trade has new details.
     Updated {
-        /// Which trade.
+        /// The trade.
         #[serde(flatten)]
         trade: TradeFacts,
     },
-    /// The venue refused an intent: its stake is free again.
+    /// The venue declined an order. Its stake is free again.
     Rejected {
-        /// The order's terms.
+        /// Order terms.
         #[serde(flatten)]
         order: OrderFacts,
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// The request of an intent never left.
+    /// An order was not sent.
     NotSent {
-        /// The order's terms.
+        /// Order terms.
         #[serde(flatten)]
         order: OrderFacts,
     },
-    /// Nobody knows whether the venue has a trade of an intent: its symbol is blocked. Also sent when the venue lists a trade of an intent that it had rejected.
+    /// The status of an order is unknown, so its symbol is blocked. Also sent if the venue lists a trade of an order that it had declined.
     InDoubt {
-        /// The order's terms.
+        /// Order terms.
         #[serde(flatten)]
         order: OrderFacts,
     },
-    /// A doubt is over.
+    /// The status of an order is known again.
     Resolved {
-        /// Which intent.
+        /// Trade number.
         #[schemars(with = "u64")]
         intent: IntentId,
-        /// How: `adopted`, `not_opened`, `rejected`, `not_sent` or `settled_by_person`.
+        /// Resolution: `adopted`, `not_opened`, `rejected`, `not_sent` or `settled_by_person`.
         #[schemars(with = "String")]
         how: &'static str,
     },
-    /// The venue has no trade of an intent.
+    /// The venue opened no trade for an order.
     NotOpened {
-        /// The order's terms.
+        /// Order terms.
         #[serde(flatten)]
         order: OrderFacts,
     },
-    /// A trade's outcome is known.
+    /// A trade was settled.
     Settled {
-        /// Which trade.
+        /// The trade.
         #[serde(flatten)]
         trade: TradeFacts,
-        /// How it ended.
+        /// Outcome.
         #[schemars(with = "String")]
         outcome: Outcome,
         /// Net profit.
         pnl: f64,
-        /// The price at which it closed.
+        /// Close price.
         close_price: Option<f64>,
-        /// Whether a person said so, because the venue no longer shows it.
+        /// Whether the operator entered the result, because the venue no longer has the trade.
         is_by_person: bool,
-        /// What can be staked after it.
+        /// Free balance afterwards.
         balance: f64,
-        /// What is staked after it.
+        /// Open stakes afterwards.
         open_stakes: f64,
     },
-    /// The venue changed the result of a settled trade: the ledger follows.
+    /// The venue changed the result of a settled trade, and the ledger was corrected.
     Corrected {
-        /// Intent of the trade.
+        /// Trade number.
         #[schemars(with = "u64")]
         intent: IntentId,
-        /// Right outcome.
+        /// Corrected outcome.
         #[schemars(with = "String")]
         outcome: Outcome,
-        /// Right net profit.
+        /// Corrected net profit.
         pnl: f64,
         /// Free balance after the correction.
         balance: f64,
     },
-    /// The venue has a second trade of one request.
+    /// The venue opened a second trade for one order.
     SecondTrade {
-        /// Of which intent.
+        /// Trade number of the order.
         #[schemars(with = "u64")]
         intent: IntentId,
-        /// The venue's name of it.
+        /// Trade id at the venue.
         venue_id: String,
-        /// Its stake.
+        /// Stake.
         stake: f64,
     },
-    /// It is over.
+    /// A second trade was settled.
     SecondTradeSettled {
-        /// Of which intent.
+        /// Trade number of the order.
         #[schemars(with = "u64")]
         intent: IntentId,
-        /// The venue's name of it.
+        /// Trade id at the venue.
         venue_id: String,
         /// Net profit.
         pnl: f64,
     },
-    /// Money came into the wallet or left it, and no trade explains it.
+    /// Money entered or left the wallet without a trade that explains it.
     Deposit {
-        /// How much.
+        /// Amount, negative for a withdrawal.
         amount: f64,
     },
-    /// The wallet holds another amount than the trades explain, or no longer does.
+    /// The wallet differs from the ledger, or no longer does.
     WalletDifference {
-        /// Wallet minus what the trades explain: below zero for a shortage, 0 when the difference has ended.
+        /// Wallet minus ledger: negative for a shortage, 0 once the difference has ended.
         amount: f64,
     },
     /// The wallet was read.
     Wallet {
-        /// What it holds.
+        /// Balance.
         amount: f64,
     },
-    /// The clock certainly differs from the venue's.
+    /// The local clock differs from the venue's.
     Skew {
-        /// Ours minus theirs, in ms.
+        /// Local clock minus the venue's, in ms.
         offset_ms: i64,
     },
-    /// A day begins for the daily limits.
+    /// A new day has started for the daily limits.
     Day {
-        /// Free balance and open stakes at its first event.
+        /// Free balance plus open stakes at its first event.
         balance: f64,
     },
-    /// The verdict on a bot's edge has fallen.
+    /// A bot has reached an edge verdict.
     Verdict {
-        /// On which bot.
+        /// Bot name.
         bot: String,
-        /// What it says.
+        /// Verdict.
         #[schemars(with = "String")]
         edge: Edge,
-        /// Trades it rests on.
+        /// Number of trades it is based on.
         trades: u64,
     },
-    /// No opens until somebody resumes.
+    /// The run is halted until the operator resumes it.
     Halted {
-        /// Why.
+        /// Reason.
         reason: Option<String>,
     },
-    /// No opens until the journal can be written, the venue accepts the token and the account may trade.
+    /// Opens are suspended until the journal is writable, the token accepted and the account allowed to trade.
     Suspended {
-        /// Why.
+        /// Reason.
         reason: Option<String>,
     },
     /// Opens are allowed again.
     Resumed,
-    /// Settings that were read again are in force.
+    /// Reloaded settings are in effect.
     Reloaded,
-    /// An API of the venue has not answered for a while, and requests to it fail.
+    /// An API of the venue is silent, and its requests fail.
     VenueSilent {
-        /// When it last answered.
+        /// Time of the last answer.
         #[schemars(with = "Option<i64>")]
         heard: Option<Millis>,
-        /// Which API: `trading` or `prices`.
+        /// API: `trading` or `prices`.
         #[schemars(with = "String")]
         api: VenueApi,
     },
     /// An API of the venue answers again.
     VenueHeard {
-        /// Which API: `trading` or `prices`.
+        /// API: `trading` or `prices`.
         #[schemars(with = "String")]
         api: VenueApi,
     },
     /// Candles of a series are late by more than two intervals.
     SeriesLate {
-        /// The pair.
+        /// Symbol.
         symbol: String,
-        /// Its interval.
+        /// Candle interval.
         interval: String,
         /// Close time of the first missing candle.
         #[schemars(with = "i64")]
         since: Millis,
-        /// Whether requests for the candles fail; else they are answered without the candle.
+        /// Whether candle requests fail. Otherwise they succeed without the candle.
         is_unanswered: bool,
     },
-    /// Candles of a series that was late come again.
+    /// Candles of a late series arrive again.
     SeriesRecovered {
-        /// The pair.
+        /// Symbol.
         symbol: String,
-        /// Its interval.
+        /// Candle interval.
         interval: String,
-        /// Close time of the first candle that was missing.
+        /// Close time of the first missing candle.
         #[schemars(with = "i64")]
         since: Millis,
     },
-    /// Something of interest, such as that a list was read again.
+    /// An informational message, such as about a reloaded list.
     Note {
-        /// What.
+        /// Message.
         text: String,
     },
-    /// Something that a person must see.
+    /// A message that needs the operator's attention.
     Alarm {
-        /// What.
+        /// Message.
         text: String,
     },
-    /// Something went wrong that the run survives.
+    /// A problem that does not stop the run.
     Warning {
-        /// What.
+        /// Message.
         text: String,
     },
-    /// Events were left out here, because they came faster than they were taken.
+    /// Events were dropped here, because the reader was too slow.
     Dropped {
-        /// How many.
+        /// Number of dropped events.
         count: u64,
     },
-    /// No more trades are opened, and what is open is tracked to its end.
+    /// The run is stopping: it opens no trades and waits for open ones.
     Stopping {
-        /// How many trades and doubts that are.
+        /// Number of open trades and orders of unknown status.
         unfinished: usize,
-        /// When the run no longer waits for them.
+        /// Time until which the run waits for them.
         #[schemars(with = "i64")]
         waits_until: Millis,
     },
-    /// The run is over.
+    /// The run has ended.
     Ended(Totals),
 }
 
-/// What was ordered.
+/// Order terms.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OrderFacts {
-    /// Which intent.
+    /// Trade number.
     #[schemars(with = "u64")]
     pub intent: IntentId,
-    /// Whose it is.
+    /// Bot name.
     pub bot: String,
-    /// The pair.
+    /// Symbol.
     pub symbol: String,
-    /// The direction.
+    /// Direction.
     #[schemars(with = "String")]
     pub direction: Direction,
-    /// The stake.
+    /// Stake.
     pub stake: f64,
 }
 
-/// A trade as far as it is known.
+/// Known details of a trade.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TradeFacts {
-    /// What was ordered.
+    /// Order terms.
     #[serde(flatten)]
     pub order: OrderFacts,
-    /// The venue's name of it, where the event says so.
+    /// Trade id at the venue, if the event has it.
     pub venue_id: Option<String>,
-    /// When it opened.
+    /// Open time.
     #[schemars(with = "Option<i64>")]
     pub open_time: Option<Millis>,
-    /// The price at which it opened.
+    /// Open price.
     pub open_price: Option<f64>,
-    /// When it closes or closed.
+    /// Close time.
     #[schemars(with = "Option<i64>")]
     pub close_time: Option<Millis>,
-    /// What a win pays, in percent.
+    /// Payout in percent.
     pub payout: Option<f64>,
 }
 
-/// What a run came to: intents that were decided in it.
+/// Totals of the trades decided in a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Totals {
-    /// Why it ended: `time_up`, `data_ends`, `interrupted`, `terminated`, or the name of a risk rule.
+    /// Stop reason: `time_up`, `data_ends`, `interrupted`, `terminated`, or the name of a risk rule.
     #[schemars(with = "String")]
     pub stop: &'static str,
-    /// Candles that closed during the run, without those of the warm-up.
+    /// Candles that closed during the run, excluding the warm-up.
     pub candles: u64,
-    /// Trades that settled.
+    /// Settled trades.
     pub trades: u64,
-    /// Trades that were won.
+    /// Won trades.
     pub won: u64,
-    /// Trades that were lost.
+    /// Lost trades.
     pub lost: u64,
-    /// Trades whose stake came back.
+    /// Draws.
     pub draw: u64,
-    /// Trades that the venue cancelled.
+    /// Trades cancelled by the venue.
     pub cancelled: u64,
-    /// What is open or in doubt.
+    /// Open trades and orders of unknown status.
     pub unfinished: usize,
-    /// Net profit of what settled.
+    /// Net profit of the settled trades.
     pub pnl: f64,
-    /// What can be staked.
+    /// Free balance.
     pub balance: f64,
-    /// Events that were left out for all followers, because they came faster than they could be made into lines.
+    /// Events dropped for all followers, because they arrived faster than they could be written.
     pub dropped: u64,
 }
 

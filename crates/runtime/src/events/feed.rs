@@ -12,8 +12,8 @@ use std::time::Duration;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::broadcast::{self, Receiver, Sender};
 
-const KEPT: usize = 4_096;
-const WAITING: usize = 16_384;
+const BUFFERED_LINES: usize = 4_096;
+const MAX_QUEUED: usize = 16_384;
 
 /// The event lines of a run. Clones share the same feed.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ struct Document<'a> {
 
 impl Default for EventFeed {
     fn default() -> Self {
-        Self { lines: broadcast::channel(KEPT).0, shared: Arc::default() }
+        Self { lines: broadcast::channel(BUFFERED_LINES).0, shared: Arc::default() }
     }
 }
 
@@ -89,16 +89,16 @@ impl EventFeed {
         if self.followers() == 0 {
             return;
         }
-        // Numbered and sent in one piece, so that the lines are in the order of their numbers.
+        // Numbered and sent under one lock, so that lines are in order.
         let mut last = self.shared.last.lock().unwrap_or_else(PoisonError::into_inner);
         *last += 1;
         match serde_json::to_string(&Document { seq: *last, at, event }) {
             Ok(text) => {
                 let is_end = matches!(event, RunEvent::Ended(_));
-                // Nobody may follow by now.
+                // All followers may have gone by now.
                 let _ = self.lines.send(Line { text: text.into(), is_end });
             }
-            Err(error) => tracing::warn!(%error, "an event is no JSON"),
+            Err(error) => tracing::warn!(%error, "an event cannot be serialized"),
         }
     }
 
@@ -107,7 +107,7 @@ impl EventFeed {
         names: Names,
         clock: Arc<dyn Clock>,
     ) -> (EventObserver, impl Future<Output = ()> + Send + use<>) {
-        let (watcher, notices) = Watcher::channel(WAITING, Interest::Everything);
+        let (watcher, notices) = Watcher::channel(MAX_QUEUED, Interest::Everything);
         let feed = self.clone();
         (EventObserver { watcher, feed: self.clone() }, feed.translate(notices, names, clock))
     }
@@ -199,13 +199,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn notices_without_room_are_counted_for_all_and_the_run_waits_for_nobody() {
+    async fn counts_dropped_notices_without_blocking_the_run() {
         let (feed, clock) = (EventFeed::default(), Arc::new(VirtualClock::new(Millis::ZERO, Speed::Max)));
         let (observer, translation) = feed.observer(Names::new(&[], MoneyScale::default()), clock);
         let phase = |phase| Notice::Phase { phase, reason: Some("news".to_owned()) };
         observer.on_notice(&phase(Phase::Halted));
         let mut follower = feed.follow();
-        for _ in 0..WAITING + 5 {
+        for _ in 0..MAX_QUEUED + 5 {
             observer.on_notice(&phase(Phase::Halted));
         }
         drop(observer);
@@ -223,6 +223,6 @@ mod tests {
         };
         drop(feed);
         let (last, ()) = tokio::join!(all, translation);
-        assert_eq!(last, json!({ "event": "halted", "seq": WAITING + 1, "at": 0, "reason": "news" }));
+        assert_eq!(last, json!({ "event": "halted", "seq": MAX_QUEUED + 1, "at": 0, "reason": "news" }));
     }
 }

@@ -82,18 +82,18 @@ impl Names {
         match notice {
             Notice::Handled { event, actions, funds, intent, before } => {
                 let before = before.map(|row| row.state);
-                self.of_event(&event, (funds, intent.as_ref(), before), &mut |told| {
+                self.on_event(&event, (funds, intent.as_ref(), before), &mut |told| {
                     take(event.received, told);
                 });
                 for action in &actions {
-                    self.of_action(action, &mut |told| take(event.received, told));
+                    self.on_action(action, &mut |told| take(event.received, told));
                 }
             }
             Notice::Phase { phase, reason } => match phase {
                 Phase::Trading => take(now, RunEvent::Resumed),
                 Phase::Halted => take(now, RunEvent::Halted { reason }),
                 Phase::Suspended => take(now, RunEvent::Suspended { reason }),
-                // The notice that says so has more to say.
+                // `Notice::Stopping` has the details.
                 Phase::Stopping => {}
             },
             Notice::Venue { api, is_silent: true, heard } => take(now, RunEvent::VenueSilent { heard, api }),
@@ -119,7 +119,7 @@ impl Names {
             Notice::Stopping { unfinished, waits_until, .. } => {
                 take(now, RunEvent::Stopping { unfinished, waits_until });
             }
-            // Who tells the begin knows more of it.
+            // The caller publishes the start with more details.
             Notice::Begins(_)
             | Notice::LeftInDoubt(_)
             | Notice::Blocked(_)
@@ -129,7 +129,7 @@ impl Names {
         }
     }
 
-    fn of_event(
+    fn on_event(
         &self,
         event: &Event,
         (funds, row, before): (Funds, Option<&IntentRow>, Option<IntentState>),
@@ -143,11 +143,11 @@ impl Names {
         let resolved = match &event.kind {
             EventKind::Candle { series, candle, origin } => self.candle(*series, candle, *origin),
             EventKind::Opened(opened) => {
-                self.of_opened(opened, (row, before), false, take);
+                self.on_opened(opened, (row, before), false, take);
                 None
             }
             EventKind::Adopted(opened) => {
-                self.of_opened(opened, (row, before), true, take);
+                self.on_opened(opened, (row, before), true, take);
                 doubt("adopted")
             }
             EventKind::Settled(_) | EventKind::SettledByPerson { .. } if !may_settle(before) => None,
@@ -188,7 +188,7 @@ impl Names {
             | EventKind::Balance { .. }
             | EventKind::Skew { .. }
             | EventKind::Control { .. } => self.run_event(&event.kind, funds),
-            // What became of a signal says what follows.
+            // The outcome of a signal has its own event.
             EventKind::OutsideSignal(_) | EventKind::Price { .. } => None,
         };
         resolved.into_iter().for_each(take);
@@ -231,12 +231,12 @@ impl Names {
             EventKind::Balance { amount } => Some(RunEvent::Wallet { amount: money(*amount) }),
             EventKind::Skew { offset } => Some(RunEvent::Skew { offset_ms: offset.get() }),
             EventKind::Control { control: Control::Reload } => Some(RunEvent::Reloaded),
-            // The notice of its phase says how the run stands.
+            // The phase notice covers the others.
             _ => None,
         }
     }
 
-    fn of_opened(
+    fn on_opened(
         &self,
         opened: &Opened,
         (row, before): (Option<&IntentRow>, Option<IntentState>),
@@ -266,7 +266,7 @@ impl Names {
         }
     }
 
-    fn of_action(&self, action: &Action, take: &mut dyn FnMut(RunEvent)) {
+    fn on_action(&self, action: &Action, take: &mut dyn FnMut(RunEvent)) {
         take(match action {
             Action::Open(approved) => self.signal(approved),
             Action::Refuse(refused) => RunEvent::Refused {
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trade_is_told_as_settled_once_and_a_doubt_ends_with_it() {
+    fn publishes_a_settlement_once_and_resolves_its_doubt() {
         let (names, row) = run();
         let (intent, outcome, profit) = (IntentId::new(1), Outcome::Lost, Money::from_minor(-1_000));
         let settled = Settled::by_person(intent, outcome, profit);

@@ -1,4 +1,4 @@
-//! Work on an idle journal: brings its tables up to date, and makes a compacted copy that restores the same state.
+//! Offline work on a journal: table projection and compaction.
 
 use super::fold::JournalFold;
 use super::{damaged, read_header};
@@ -20,7 +20,7 @@ pub async fn compact_journal(url: &JournalUrl, to: &Path, keep: Millis) -> Resul
     let copy = compact(url, to, keep).await?;
     if let Some(settings) = last_settings(&mut source).await? {
         let mut made = Reader::open(copy.url()).await?;
-        let is_same = comes_to(&mut source, &settings).await? == comes_to(&mut made, &settings).await?;
+        let is_same = dump(&mut source, &settings).await? == dump(&mut made, &settings).await?;
         made.close().await;
         if !is_same {
             return Err(RuntimeError::CompactionDiffers);
@@ -33,7 +33,7 @@ pub async fn compact_journal(url: &JournalUrl, to: &Path, keep: Millis) -> Resul
     Ok(made)
 }
 
-async fn comes_to(reader: &mut Reader, settings: &SessionSettings) -> Result<Vec<String>> {
+async fn dump(reader: &mut Reader, settings: &SessionSettings) -> Result<Vec<String>> {
     let (session, past, _) = JournalFold::read(reader, settings, 0).await?.into_parts();
     let unreadable = |error: serde_json::Error| damaged(0, &error.to_string());
     let mut all = vec![serde_json::to_string(&session.snapshot()).map_err(unreadable)?];
@@ -60,11 +60,11 @@ pub struct Projected {
 
 /// Brings the tables of a journal up to its last entry. Locks the journal, so no bot may write it.
 pub async fn project_journal(url: &JournalUrl, holder: &Holder, projection: Projection) -> Result<Projected> {
-    // None is made where there is none.
+    // Opening the reader first fails if there is no journal.
     let mut reader = Reader::open(url).await?;
     let mut store = Store::open(url, holder).await?;
     let projected = project(&mut reader, &mut store, projection).await;
-    // Who lets go last brings a file's log of changes into the file.
+    // The last to close merges the write-ahead log into the file.
     reader.close().await;
     store.close().await?;
     projected

@@ -1,9 +1,9 @@
-//! Fold of a journal from its start or last snapshot; it follows a running writer and makes the snapshots.
+//! Fold of a journal from its start or last snapshot, which also makes the snapshots.
 
-use super::old_intents::{Kept, Leaving};
-use super::pieces::{Before, Pieces, Restored, Unusable};
+use super::evicted_intents::{EvictionPolicy, RetainedDetail};
+use super::pieces::{Flaw, Pieces, PreviousSettings, RestoredFold};
 use super::snapshot::{Fingerprints, PART, Written, settings_of};
-use super::{OldTrade, Past};
+use super::{OldTrade, RecoveredState};
 use crate::error::Result;
 use crate::least_remembered;
 use candlewick_engine::{
@@ -21,7 +21,7 @@ const PAGE: u32 = 5_000;
 /// This is its only owner: starts and snapshots take session and past from here.
 pub struct JournalFold {
     session: Session,
-    past: Past,
+    past: RecoveredState,
     decoder: Option<JournalDecoder>,
     fingerprint: String,
     written: Written,
@@ -48,13 +48,13 @@ impl JournalFold {
         let fingerprint = settings
             .fingerprint()
             .map_err(|error| EngineError::Setting { key: "bots".to_owned(), problem: error.to_string() })?;
-        let restored = Restored {
+        let restored = RestoredFold {
             session: Session::silent(settings)?,
-            past: Past::default(),
+            past: RecoveredState::default(),
             decoder: None,
             written: Written::default(),
         };
-        Ok(Self::of_restored(restored, (fingerprint, every), 0))
+        Ok(Self::from_restored(restored, (fingerprint, every), 0))
     }
 
     /// Folds a whole journal. Starts at the last snapshot if it was verified and fits these settings,
@@ -64,7 +64,7 @@ impl JournalFold {
     }
 
     /// Like [`JournalFold::read`], with progress. Intents beyond the retention time stay in the journal
-    /// ([`Past::left_in_journal`]) if snapshot and tables contain them.
+    /// ([`RecoveredState::left_in_journal`]) if snapshot and tables contain them.
     pub async fn read_watched(
         reader: &mut Reader,
         settings: &SessionSettings,
@@ -72,38 +72,42 @@ impl JournalFold {
         remember: Option<Millis>,
         watch: &mut ReadingWatcher<'_>,
     ) -> Result<Self> {
-        let leaving = match remember {
-            Some(remember) => Leaving::of(reader, remember, settings.bots.len()).await?,
+        let policy = match remember {
+            Some(remember) => EvictionPolicy::load(reader, remember, settings.bots.len()).await?,
             None => None,
         };
-        Box::pin(Self::read_leaving(reader, settings, every, leaving, watch)).await
+        Box::pin(Self::read_evicting(reader, settings, every, policy, watch)).await
     }
 
-    /// Like [`JournalFold::read`], but keeps only the rows of old intents ([`Past::old_rows`]).
+    /// Like [`JournalFold::read`], but keeps only the rows of old intents ([`RecoveredState::old_rows`]).
     pub async fn read_rows(reader: &mut Reader, settings: &SessionSettings) -> Result<Self> {
-        let leaving = Self::leaving(reader, settings, Kept::Rows).await?;
-        Box::pin(Self::read_leaving(reader, settings, 0, leaving, &mut |_| {})).await
+        let policy = Self::load_policy(reader, settings, RetainedDetail::Rows).await?;
+        Box::pin(Self::read_evicting(reader, settings, 0, policy, &mut |_| {})).await
     }
 
-    /// Like [`JournalFold::read`], with only statistics of old intents ([`Past::take_old_trades`]).
+    /// Like [`JournalFold::read`], with only statistics of old intents ([`RecoveredState::take_old_trades`]).
     pub async fn read_trades(reader: &mut Reader, settings: &SessionSettings) -> Result<Self> {
-        let leaving = Self::leaving(reader, settings, Kept::Trades).await?;
-        Box::pin(Self::read_leaving(reader, settings, 0, leaving, &mut |_| {})).await
+        let policy = Self::load_policy(reader, settings, RetainedDetail::Trades).await?;
+        Box::pin(Self::read_evicting(reader, settings, 0, policy, &mut |_| {})).await
     }
 
-    async fn leaving(reader: &mut Reader, settings: &SessionSettings, kept: Kept) -> Result<Option<Leaving>> {
-        let leaving = Leaving::of(reader, Millis::ZERO, settings.bots.len()).await?;
-        Ok(leaving.map(|leaving| leaving.with_kept(kept)))
+    async fn load_policy(
+        reader: &mut Reader,
+        settings: &SessionSettings,
+        detail: RetainedDetail,
+    ) -> Result<Option<EvictionPolicy>> {
+        let policy = EvictionPolicy::load(reader, Millis::ZERO, settings.bots.len()).await?;
+        Ok(policy.map(|policy| policy.with_detail(detail)))
     }
 
-    async fn read_leaving(
+    async fn read_evicting(
         reader: &mut Reader,
         settings: &SessionSettings,
         every: u64,
-        leaving: Option<Leaving>,
+        policy: Option<EvictionPolicy>,
         watch: &mut ReadingWatcher<'_>,
     ) -> Result<Self> {
-        let of_snapshot = Self::from_last_snapshot(reader, settings, leaving, every);
+        let of_snapshot = Self::from_last_snapshot(reader, settings, policy, every);
         let notice = match Box::pin(of_snapshot).await? {
             Ok(Some(mut fold)) => {
                 fold.past.find_halt(reader).await?;
@@ -111,7 +115,7 @@ impl JournalFold {
             }
             Ok(None) => None,
             Err((seq, why)) => Some(format!(
-                "the snapshot in entry {seq} of the journal is not used, and the whole journal is read: {why}"
+                "the snapshot in journal entry {seq} is unusable, so the whole journal is read: {why}"
             )),
         };
         let new = Self::new(settings, every);
@@ -134,8 +138,8 @@ impl JournalFold {
 
     /// Like [`JournalFold::read_trades`], from the last snapshot only; `None` if there is no usable one.
     pub async fn read_recent(reader: &mut Reader, settings: &SessionSettings) -> Result<Option<Self>> {
-        let leaving = Self::leaving(reader, settings, Kept::Trades).await?;
-        let of_snapshot = Self::from_last_snapshot(reader, settings, leaving, 0);
+        let policy = Self::load_policy(reader, settings, RetainedDetail::Trades).await?;
+        let of_snapshot = Self::from_last_snapshot(reader, settings, policy, 0);
         let mut fold = Box::pin(of_snapshot).await?.unwrap_or(None);
         if let Some(fold) = &mut fold {
             fold.past.find_halt(reader).await?;
@@ -146,17 +150,17 @@ impl JournalFold {
     async fn from_last_snapshot(
         reader: &mut Reader,
         settings: &SessionSettings,
-        leaving: Option<Leaving>,
+        policy: Option<EvictionPolicy>,
         every: u64,
-    ) -> Result<Result<Option<Self>, (u64, Unusable)>> {
+    ) -> Result<Result<Option<Self>, (u64, Flaw)>> {
         let fingerprints = Fingerprints::of(settings)?;
         let Some(last) = reader.last_snapshot().await? else { return Ok(Ok(None)) };
-        let unusable = |why: Unusable| Ok(Err((last.seq, why)));
+        let unusable = |why: Flaw| Ok(Err((last.seq, why)));
         let before = match settings_of(&last.line.body).filter(|settings| !fingerprints.has(settings)) {
-            Some(settings) => Some(Before::of(reader, &last, &settings).await?),
+            Some(settings) => Some(PreviousSettings::load(reader, &last, &settings).await?),
             None => None,
         };
-        let mut pieces = Pieces::under(settings, &fingerprints, before).leaving(leaving);
+        let mut pieces = Pieces::under(settings, &fingerprints, before).evicting(policy);
         let mut next = Some(last.clone());
         while let Some(stored) = next.take() {
             let previous = match pieces.take(&stored) {
@@ -166,11 +170,11 @@ impl JournalFold {
             let Some(previous) = previous else { break };
             next = reader.line_at(previous).await?;
             if next.is_none() {
-                return unusable(format!("entry {}, which it continues, is another", previous.seq));
+                return unusable(format!("entry {}, which it continues, has changed", previous.seq));
             }
         }
         let mut fold = match pieces.restore() {
-            Ok(restored) => Self::of_restored(restored, (fingerprints.own.clone(), every), last.seq),
+            Ok(restored) => Self::from_restored(restored, (fingerprints.own.clone(), every), last.seq),
             Err(why) => return unusable(why),
         };
         let mut walk = match reader.walk_after(last.head(), PAGE).await {
@@ -179,7 +183,7 @@ impl JournalFold {
         };
         loop {
             let lines = match walk.next().await {
-                // Read from the first line on, the first that is wrong is named.
+                // A complete read names the first broken line.
                 Err(JournalError::BrokenChain { reason, .. }) => return unusable(reason),
                 lines => lines?,
             };
@@ -188,7 +192,7 @@ impl JournalFold {
             }
             lines.iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
             if fold.past.lacks_settlement {
-                return unusable("a trade that settled before it was corrected after it".to_owned());
+                return unusable("a trade was settled before it and corrected after it".to_owned());
             }
         }
     }
@@ -197,7 +201,7 @@ impl JournalFold {
     pub fn of_snapshot(settings: &SessionSettings, every: u64, lines: &[StoredLine]) -> Result<Self, String> {
         let fingerprints = Fingerprints::of(settings).map_err(|error| error.to_string())?;
         let mut pieces = Pieces::under(settings, &fingerprints, None);
-        let last = lines.first().ok_or("there is no line")?;
+        let last = lines.first().ok_or("it has no lines")?;
         let mut next = Some(last);
         while let Some(stored) = next {
             let previous = pieces.take(stored)?;
@@ -207,7 +211,7 @@ impl JournalFold {
                 None => None,
             };
         }
-        Ok(Self::of_restored(pieces.restore()?, (fingerprints.own.clone(), every), last.seq))
+        Ok(Self::from_restored(pieces.restore()?, (fingerprints.own.clone(), every), last.seq))
     }
 
     #[must_use]
@@ -216,8 +220,8 @@ impl JournalFold {
         self
     }
 
-    fn of_restored(restored: Restored, (fingerprint, every): (String, u64), last: u64) -> Self {
-        let Restored { session, past, decoder, written } = restored;
+    fn from_restored(restored: RestoredFold, (fingerprint, every): (String, u64), last: u64) -> Self {
+        let RestoredFold { session, past, decoder, written } = restored;
         Self {
             session,
             past,
@@ -250,11 +254,11 @@ impl JournalFold {
         self.past.lacks_settlement
     }
 
-    pub const fn past(&self) -> &Past {
+    pub const fn past(&self) -> &RecoveredState {
         &self.past
     }
 
-    pub fn into_parts(self) -> (Session, Past, u64) {
+    pub fn into_parts(self) -> (Session, RecoveredState, u64) {
         (self.session, self.past, self.last)
     }
 
@@ -266,7 +270,7 @@ impl JournalFold {
         self.past.take_old_trades()
     }
 
-    pub fn hand_over(&self, session: &mut Session) -> Result<Past> {
+    pub fn hand_over(&self, session: &mut Session) -> Result<RecoveredState> {
         let restored = session.restore(self.session.snapshot());
         restored.map_err(|error| super::damaged(0, &error.to_string()))?;
         session.share_history(&self.session);
@@ -331,7 +335,7 @@ impl JournalFold {
     fn forget_rows(&mut self) {
         let Self { past, before, written, every, .. } = self;
         let is_recent = recent_settlements(past);
-        // The last piece may have to be written again, and its parts lack what was revised since.
+        // The last piece may have to be rewritten, and its parts lack later revisions.
         let revised = before.not_rewritten(past);
         let is_held = |intent: IntentId| {
             let is_in_parts = || written.holds_for_good(intent) && before.holds_for_good(intent);
@@ -356,7 +360,7 @@ impl JournalFold {
     }
 }
 
-fn recent_settlements(past: &Past) -> BTreeSet<IntentId> {
+fn recent_settlements(past: &RecoveredState) -> BTreeSet<IntentId> {
     let since = past.last_received - least_remembered().unwrap_or(CORRECTED_FOR);
     let rows = past.book.rows().iter().rev().filter(|row| row.settled_at.is_some_and(|at| at > since));
     rows.take(MAX_CORRECTED).map(|row| row.approved.intent()).collect()
@@ -369,14 +373,12 @@ impl Follower for JournalFold {
         }
         if let Err(error) = self.fold(stored.seq, &stored.line) {
             tracing::warn!(
-                "no snapshot and no table is written any more, and the next start reads the journal as a whole: {error}"
+                "snapshots and tables are no longer written, and the next start reads the whole journal: {error}"
             );
             self.is_broken = true;
         }
         if self.past.lacks_settlement && !self.is_broken {
-            tracing::warn!(
-                "no snapshot is written any more, and the next start reads the journal as a whole"
-            );
+            tracing::warn!("snapshots are no longer written, and the next start reads the whole journal");
             self.is_broken = true;
         }
         if stored.line.kind == LineKind::Run {
@@ -402,7 +404,7 @@ impl Follower for JournalFold {
                 Some(body)
             }
             Err(error) => {
-                tracing::warn!("no snapshot is written any more: {error}");
+                tracing::warn!("snapshots are no longer written: {error}");
                 self.is_broken = true;
                 None
             }
@@ -410,7 +412,7 @@ impl Follower for JournalFold {
     }
 
     fn recorded(&mut self, head: Head) {
-        // Nothing goes on from a whole one.
+        // No later piece continues a complete snapshot.
         if self.is_writing {
             self.written.previous = Some(head);
         }
@@ -419,11 +421,11 @@ impl Follower for JournalFold {
     fn not_recorded(&mut self, why: &str) {
         if !std::mem::replace(&mut self.has_failed, true) {
             tracing::warn!(
-                "a snapshot of the journal was not kept; trading goes on, and the next start reads more: {why}"
+                "a journal snapshot was not stored; trading continues, and the next start reads more: {why}"
             );
         }
         self.written = self.before.clone();
-        // Not again before as many lines or intents as usual: what is wrong may last.
+        // Waits for a full interval before retrying, because the failure may last.
         (self.is_writing, self.since, self.tried) = (false, 0, self.past.last_intent());
     }
 
@@ -439,7 +441,7 @@ impl Follower for JournalFold {
         self.row_failures += 1;
         if self.row_failures == 1 {
             tracing::warn!(
-                "the journal's tables are not up to date; trading goes on, and it is tried again: {error}"
+                "the journal tables are not up to date; trading continues, and the update is retried: {error}"
             );
         }
     }

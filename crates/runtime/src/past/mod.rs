@@ -1,17 +1,17 @@
 //! State from earlier runs: each start is a recovery from the journal.
 
 mod compact;
+mod evicted_intents;
 mod fold;
-mod old_intents;
 mod pieces;
 mod snapshot;
 mod tables;
 mod verify;
 
 pub use compact::{Projected, Projection, compact_journal, project_journal};
+pub(crate) use evicted_intents::EvictedIntents;
+pub use evicted_intents::OldTrade;
 pub use fold::{JournalFold, ReadingWatcher, WholeReading};
-pub(crate) use old_intents::OldIntents;
-pub use old_intents::OldTrade;
 pub use tables::TablesCheck;
 pub use verify::{JournalCheck, SnapshotCheck, check_journal};
 
@@ -42,9 +42,9 @@ pub struct Decided {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Past {
+pub struct RecoveredState {
     pub(crate) book: TradeBook,
-    pub(crate) old: OldIntents,
+    pub(crate) old: EvictedIntents,
     /// Time at which each intent was journaled. Its request cannot have left earlier.
     pub(crate) sent: BTreeMap<IntentId, Millis>,
     /// Intents that the client tried to send before it reported them as not sent.
@@ -63,7 +63,7 @@ pub struct Past {
     pub(crate) found: BTreeSet<String>,
     pub(crate) wallet: WalletAudit,
     pub(crate) is_halted: bool,
-    /// Last halt, `None` before [`Past::find_halt`] if read from a snapshot.
+    /// Last halt, `None` before [`RecoveredState::find_halt`] if read from a snapshot.
     pub(crate) halt: Option<Halt>,
     pub(crate) decided: BTreeMap<IntentId, Decided>,
     /// Lines that are displayed but not folded: headers, notes and second trades.
@@ -73,7 +73,7 @@ pub struct Past {
     pub began: Option<Millis>,
 }
 
-impl Past {
+impl RecoveredState {
     pub async fn first_header(reader: &mut Reader) -> Result<Option<Header>> {
         first_run(reader).await?.map(|first| read_header(first.seq, &first.line)).transpose()
     }
@@ -170,12 +170,12 @@ impl Past {
             }
             return Ok(());
         }
-        // Candles are most of a journal and change nothing that is folded.
+        // Most lines are candles, which the fold ignores.
         let is_candle = line.kind == LineKind::Event && line.body.contains("\"event\":\"candle\"");
         if is_candle {
             return Ok(());
         }
-        let Some(recall) = recall else { return Err(damaged(seq, "it stands before any run")) };
+        let Some(recall) = recall else { return Err(damaged(seq, "it precedes the first run")) };
         let recorded = match line.kind {
             LineKind::Action => recall.read_action(&line.body),
             LineKind::Event | LineKind::Run | LineKind::Note => recall.read_event(&line.body),
@@ -195,7 +195,7 @@ impl Past {
             match event.kind {
                 EventKind::SecondTrade(_) | EventKind::SecondTradeSettled { .. } => self.told.push(seq),
                 EventKind::Balance { .. } => self.wallet_line = Some(seq),
-                // The order may have reached the venue long after its stake was reserved.
+                // The order may have arrived long after its stake was reserved.
                 EventKind::Opened(Opened { intent, venue_id: Some(_), .. })
                 | EventKind::Adopted(Opened { intent, .. }) => {
                     if let Some(row) = self.book.row(intent) {
@@ -217,7 +217,7 @@ impl Past {
     fn forget(&mut self, is_forgotten: impl Fn(IntentId) -> bool) {
         let last = self.book.rows().last().map(|row| (row.approved.intent(), row.approved.decision_time()));
         let is_last = |intent| last.is_some_and(|(last, _)| last == intent);
-        // The venue may yet list a trade of it.
+        // The venue may still list its trade.
         let may_return = |row: &IntentRow| {
             row.is_refused() && last.is_some_and(|(_, at)| at - row.approved.decision_time() < Millis::DAY)
         };
@@ -259,10 +259,10 @@ impl Past {
                 self.second_trades.push(id.to_owned());
             }
         }
-        if let Some(wallets) = part_of(&note, "wallets") {
+        if let Some(wallets) = field(&note, "wallets") {
             self.wallet.names = Some(wallets);
         }
-        if let Some(bonus) = part_of(&note, "bonus_wallets") {
+        if let Some(bonus) = field(&note, "bonus_wallets") {
             self.wallet.bonus = bonus;
         }
         let text = |key: &str| note.get(key).and_then(serde_json::Value::as_str);
@@ -271,7 +271,7 @@ impl Past {
         {
             self.found.insert(finding.to_owned());
         }
-        if let Some(intent) = part_of(&note, "intent").filter(|_| part_of(&note, "tried") == Some(true)) {
+        if let Some(intent) = field(&note, "intent").filter(|_| field(&note, "tried") == Some(true)) {
             self.tried.insert(intent);
         }
         if let Some(alarm) = text("alarm") {
@@ -281,17 +281,17 @@ impl Past {
     }
 }
 
-fn part_of<T: serde::de::DeserializeOwned>(note: &serde_json::Value, key: &str) -> Option<T> {
+fn field<T: serde::de::DeserializeOwned>(note: &serde_json::Value, key: &str) -> Option<T> {
     note.get(key).and_then(|part| T::deserialize(part).ok())
 }
 
 fn decided(seq: u64, line: &Line) -> Result<Decided> {
     #[derive(Deserialize)]
-    struct Whose {
+    struct BotRef {
         bot: usize,
     }
-    let whose: Whose = serde_json::from_str(&line.body).map_err(|error| damaged(seq, &error.to_string()))?;
-    Ok(Decided { run: line.run, seq, bot: whose.bot, at: line.received })
+    let found: BotRef = serde_json::from_str(&line.body).map_err(|error| damaged(seq, &error.to_string()))?;
+    Ok(Decided { run: line.run, seq, bot: found.bot, at: line.received })
 }
 
 async fn first_run(reader: &mut Reader) -> Result<Option<StoredLine>> {
@@ -320,8 +320,8 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn an_order_that_was_not_sent_may_have_left_only_if_the_client_tried() {
-        let mut past = Past::default();
+    fn unsent_order_may_have_left_only_if_the_client_tried() {
+        let mut past = RecoveredState::default();
         let intents = [1, 2, 3].map(IntentId::new);
         past.sent = intents.map(|intent| (intent, Millis::SECOND)).into();
         past.take_note(r#"{"intent":1,"not_sent":"no connection","tried":true}"#, Millis::ZERO);
@@ -334,14 +334,14 @@ mod tests {
     }
 
     #[test]
-    fn notes_tell_of_second_trades_and_of_what_people_were_alarmed_of() {
+    fn restores_second_trades_and_alarms_from_notes() {
         let notes = [
             json!({"unexplained": "a", "symbol": "BTCUSDT", "second_of": 1}),
             json!({"unexplained": "b", "symbol": "BTCUSDT", "second_of": null}),
             json!({"alarm": "halted: trade c is to pay 900 %"}),
             json!({"alarm": "trade d cannot have the time 1"}),
         ];
-        let mut past = Past::default();
+        let mut past = RecoveredState::default();
         for note in &notes {
             past.take_note(&note.to_string(), Millis::ZERO);
         }

@@ -1,10 +1,10 @@
 //! Restores a fold from the pieces of a snapshot under the settings of a run.
 
-use super::old_intents::{Leaving, OldFilter};
+use super::evicted_intents::{EvictionFilter, EvictionPolicy};
 use super::snapshot::{
     Fingerprints, Gain, KeptIntent, Piece, Whole, Written, format_of, is_known, other_format,
 };
-use super::{Past, read_header};
+use super::{RecoveredState, read_header};
 use crate::error::Result;
 use candlewick_engine::{
     Header, IntentId, JournalDecoder, Renumbering, Session, SessionNames, SessionSettings, SettingsBefore,
@@ -12,16 +12,16 @@ use candlewick_engine::{
 };
 use candlewick_journal::{Head, JournalError, Reader, StoredLine};
 
-pub(super) type Unusable = String;
+pub(super) type Flaw = String;
 
-pub(super) struct Restored {
+pub(super) struct RestoredFold {
     pub(super) session: Session,
-    pub(super) past: Past,
+    pub(super) past: RecoveredState,
     pub(super) decoder: Option<JournalDecoder>,
     pub(super) written: Written,
 }
 
-pub(super) struct Before {
+pub(super) struct PreviousSettings {
     settings: SessionSettings,
     headers: Vec<Header>,
 }
@@ -30,7 +30,7 @@ pub(super) struct Before {
 pub(super) struct Pieces<'a> {
     settings: &'a SessionSettings,
     fingerprints: &'a Fingerprints,
-    before: Option<Result<Before, Unusable>>,
+    before: Option<Result<PreviousSettings, Flaw>>,
     whole: Option<(Box<Whole>, Session)>,
     /// Mapping of bot and symbol numbers in the next piece to those of the run, `None` if equal.
     numbers: Option<Renumbering>,
@@ -38,12 +38,17 @@ pub(super) struct Pieces<'a> {
     has_other_numbers: bool,
     last_symbol: Option<SymbolId>,
     parts: Vec<Gain>,
-    leaving: Option<Leaving>,
-    filter: Option<OldFilter>,
+    policy: Option<EvictionPolicy>,
+    filter: Option<EvictionFilter>,
 }
 
 impl Gain {
-    fn put_into(self, past: &mut Past, reasons: &mut JournalDecoder, may_lack: bool) -> Result<(), Unusable> {
+    fn put_into(
+        self,
+        past: &mut RecoveredState,
+        reasons: &mut JournalDecoder,
+        may_lack: bool,
+    ) -> Result<(), Flaw> {
         past.unexplained.extend(self.unexplained);
         past.second_trades.extend(self.second_trades);
         past.alarms.extend(self.alarms);
@@ -62,34 +67,32 @@ impl Gain {
     }
 }
 
-impl Before {
-    pub(super) async fn of(
+impl PreviousSettings {
+    pub(super) async fn load(
         reader: &mut Reader,
         last: &StoredLine,
         settings: &str,
-    ) -> Result<Result<Self, Unusable>> {
+    ) -> Result<Result<Self, Flaw>> {
         let unknown = |why: &str| Ok(Err(format!("it was written under other settings, and {why}")));
         let headers = reader.run_headers().await?;
         let numbers: Vec<u64> =
             headers.iter().map(|header| header.seq).filter(|seq| *seq < last.seq).collect();
         let headers = match reader.lines_numbered(&numbers).await {
-            // Read from the first line on, the first that is wrong is named.
+            // A complete read names the first broken line.
             Err(JournalError::BrokenChain { seq, .. }) => {
-                return unknown(&format!(
-                    "the header in entry {seq}, which is to say which, is not as it was written"
-                ));
+                return unknown(&format!("the header in entry {seq} is damaged"));
             }
             headers => headers?,
         };
         let headers: Vec<Header> =
             headers.iter().map(|stored| read_header(stored.seq, &stored.line)).collect::<Result<_, _>>()?;
-        let Some(last) = headers.last() else { return unknown("no run before it says which") };
+        let Some(last) = headers.last() else { return unknown("no earlier run has them") };
         let own = last.settings.get("session").cloned();
         let Some(own) = own.and_then(|own| serde_json::from_value::<SessionSettings>(own).ok()) else {
             return unknown("those of the run before it cannot be read");
         };
         if !Fingerprints::of(&own)?.has(settings) {
-            return unknown("they are not those of the run before it");
+            return unknown("they differ from those of the run before it");
         }
         Ok(Ok(Self { settings: own, headers }))
     }
@@ -100,7 +103,7 @@ impl<'a> Pieces<'a> {
     pub(super) const fn under(
         settings: &'a SessionSettings,
         fingerprints: &'a Fingerprints,
-        before: Option<Result<Before, Unusable>>,
+        before: Option<Result<PreviousSettings, Flaw>>,
     ) -> Self {
         Self {
             settings,
@@ -112,17 +115,17 @@ impl<'a> Pieces<'a> {
             has_other_numbers: false,
             last_symbol: None,
             parts: Vec::new(),
-            leaving: None,
+            policy: None,
             filter: None,
         }
     }
 
-    pub(super) fn leaving(self, leaving: Option<Leaving>) -> Self {
-        Self { leaving, ..self }
+    pub(super) fn evicting(self, policy: Option<EvictionPolicy>) -> Self {
+        Self { policy, ..self }
     }
 
     /// Adds a piece and returns the part before it, which must be added next.
-    pub(super) fn take(&mut self, stored: &StoredLine) -> Result<Option<Head>, Unusable> {
+    pub(super) fn take(&mut self, stored: &StoredLine) -> Result<Option<Head>, Flaw> {
         let body = &stored.line.body;
         let piece = serde_json::from_str(body).map_err(|error| {
             let format = format_of(body).filter(|format| !is_known(*format));
@@ -141,8 +144,8 @@ impl<'a> Pieces<'a> {
                     None => decoder,
                 });
                 self.names = self.names.take().filter(|_| previous.is_some());
-                let filter = |leaving| OldFilter::new(leaving, stored.line.at, &whole.gain.intents);
-                self.filter = self.leaving.map(filter);
+                let filter = |policy| EvictionFilter::new(policy, stored.line.at, &whole.gain.intents);
+                self.filter = self.policy.map(filter);
                 let names = whole.gain.names_before.take();
                 self.whole = Some((whole, session));
                 self.go_behind(names.filter(|_| previous.is_some()))?;
@@ -155,26 +158,26 @@ impl<'a> Pieces<'a> {
                     part.intents = filter.take(stored.seq, part.intents);
                 }
                 self.parts.push(part);
-                // What a whole says of them holds for no later piece: none goes on from it.
+                // No later piece continues a complete snapshot, so its names end with it.
                 self.has_other_numbers |= names.is_some();
                 let last = self.names.clone();
                 self.go_behind(names)?;
                 self.names = last;
                 Ok(previous)
             }
-            (Piece::SnapshotPart(_), None) => Err("it is a part of one".to_owned()),
-            (Piece::Snapshot(_), Some(_)) => Err("it continues what is no part".to_owned()),
+            (Piece::SnapshotPart(_), None) => Err("it is only a part of a snapshot".to_owned()),
+            (Piece::Snapshot(_), Some(_)) => Err("it continues an entry that is not a part".to_owned()),
         }
     }
 
-    fn session_of(&mut self, whole: &Whole) -> Result<Session, Unusable> {
+    fn session_of(&mut self, whole: &Whole) -> Result<Session, Flaw> {
         let mut session = Session::silent(self.settings).map_err(|error| error.to_string())?;
         if self.fingerprints.has(&whole.settings) {
             self.before = None;
             session.restore(whole.session.clone()).map_err(|error| error.to_string())?;
             return Ok(session);
         }
-        let Before { settings, headers } = match &self.before {
+        let PreviousSettings { settings, headers } = match &self.before {
             Some(Ok(before)) => before,
             Some(Err(why)) => return Err(why.clone()),
             None => return Err("it was written under other settings".to_owned()),
@@ -199,20 +202,20 @@ impl<'a> Pieces<'a> {
         self.last_symbol = symbols.chain(self.last_symbol).max();
     }
 
-    fn go_behind(&mut self, names: Option<Box<SessionNames>>) -> Result<(), Unusable> {
+    fn go_behind(&mut self, names: Option<Box<SessionNames>>) -> Result<(), Flaw> {
         let (Some(names), Some((_, session))) = (names, &self.whole) else { return Ok(()) };
         let own = session.names();
-        let numbers = names.to(&own).ok_or("its parts know bots that no run had")?;
+        let numbers = names.to(&own).ok_or("its parts contain bots of no run")?;
         let is_same = names.are_numbered_as(&own);
         (self.numbers, self.names) = if is_same { (None, None) } else { (Some(numbers), Some(*names)) };
         Ok(())
     }
 
-    pub(super) fn restore(self) -> Result<Restored, Unusable> {
+    pub(super) fn restore(self) -> Result<RestoredFold, Flaw> {
         let (whole, mut session) = self.whole.ok_or("it has no state")?;
-        let (mut past, mut reasons) = (Past::default(), JournalDecoder::default());
+        let (mut past, mut reasons) = (RecoveredState::default(), JournalDecoder::default());
         let may_lack = self.filter.is_some();
-        past.old = self.filter.map(OldFilter::finish).unwrap_or_default();
+        past.old = self.filter.map(EvictionFilter::finish).unwrap_or_default();
         for part in self.parts.into_iter().rev() {
             part.put_into(&mut past, &mut reasons, may_lack)?;
         }
@@ -222,11 +225,11 @@ impl<'a> Pieces<'a> {
         past.revised = written.revised_in(&whole.gain);
         whole.gain.put_into(&mut past, &mut reasons, may_lack)?;
         if !past.book.count_from(whole.totals) {
-            return Err("it counts other rules".to_owned());
+            return Err("it counts unknown rules".to_owned());
         }
         let next = past.book.rows().last().map_or(1, |row| row.approved.intent().number() + 1);
         if next != session.next_intent().number() {
-            return Err("its intents are not those of its state".to_owned());
+            return Err("its intents do not match its state".to_owned());
         }
         if past.book.rows().len() as u64 + past.old.count + 1 != next {
             return Err("an intent is missing".to_owned());
@@ -236,6 +239,6 @@ impl<'a> Pieces<'a> {
         }
         (past.wallet, past.is_halted) = (whole.wallet, whole.is_halted);
         (past.runs, past.began, past.wallet_line) = (whole.runs, whole.began, whole.wallet_line);
-        Ok(Restored { session, past, decoder: whole.decoder, written })
+        Ok(RestoredFold { session, past, decoder: whole.decoder, written })
     }
 }

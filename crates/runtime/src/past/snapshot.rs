@@ -1,6 +1,6 @@
 //! Format of the snapshots of a fold.
 
-use super::{Decided, Past, damaged};
+use super::{Decided, RecoveredState, damaged};
 use crate::audit::WalletAudit;
 use crate::error::Result;
 use candlewick_engine::{
@@ -94,7 +94,7 @@ impl KeptIntent {
         Self { kept: self.kept.under(numbers), ..self }
     }
 
-    fn of(past: &Past, intent: IntentId) -> Option<Self> {
+    fn of(past: &RecoveredState, intent: IntentId) -> Option<Self> {
         let kept = past.book.kept_row(intent)?;
         let (sent, doubted) = (past.sent.get(&intent).copied(), past.doubted.get(&intent).copied());
         let decided = past.decided.get(&intent).copied();
@@ -103,7 +103,7 @@ impl KeptIntent {
 }
 
 impl Written {
-    pub(super) fn all_of(past: &Past, previous: Option<Head>) -> Self {
+    pub(super) fn all_of(past: &RecoveredState, previous: Option<Head>) -> Self {
         let under_way = past.book.rows().iter().filter(|row| !row.is_over());
         Self {
             previous,
@@ -120,17 +120,17 @@ impl Written {
         }
     }
 
-    pub(super) fn next_part(&self, past: &Past, part: u64) -> Option<u64> {
+    pub(super) fn next_part(&self, past: &RecoveredState, part: u64) -> Option<u64> {
         let (last, told) = (past.last_intent(), past.told.len());
         let is_due = last >= self.last + part || told >= self.told + PART_TOLD;
         is_due.then(|| last.min(self.last + part))
     }
 
-    pub(super) fn lacks(&self, past: &Past, after: u64) -> u64 {
+    pub(super) fn lacks(&self, past: &RecoveredState, after: u64) -> u64 {
         past.last_intent().saturating_sub(self.last.max(after))
     }
 
-    pub(super) fn part(&mut self, past: &Past, end: u64) -> Result<String, serde_json::Error> {
+    pub(super) fn part(&mut self, past: &RecoveredState, end: u64) -> Result<String, serde_json::Error> {
         let gain = self.gain(past, end);
         self.names = None;
         let revised = self.revised_since(past);
@@ -146,7 +146,7 @@ impl Written {
 
     pub(super) fn whole(
         &self,
-        past: &Past,
+        past: &RecoveredState,
         (settings, session, decoder): (&str, &Session, Option<&JournalDecoder>),
     ) -> Result<String, serde_json::Error> {
         serde_json::to_string(&Piece::Snapshot(Box::new(Whole {
@@ -164,7 +164,7 @@ impl Written {
         })))
     }
 
-    fn gain(&self, past: &Past, end: u64) -> Gain {
+    fn gain(&self, past: &RecoveredState, end: u64) -> Gain {
         let new = (self.last + 1..=end).map(IntentId::new);
         let intents = self.open.iter().copied().chain(self.revised_since(past)).chain(new);
         Gain {
@@ -179,11 +179,11 @@ impl Written {
         }
     }
 
-    pub(super) fn not_rewritten(&self, past: &Past) -> Vec<IntentId> {
+    pub(super) fn not_rewritten(&self, past: &RecoveredState) -> Vec<IntentId> {
         past.revised.get(self.revised..).unwrap_or_default().to_vec()
     }
 
-    fn revised_since(&self, past: &Past) -> BTreeSet<IntentId> {
+    fn revised_since(&self, past: &RecoveredState) -> BTreeSet<IntentId> {
         let since = self.not_rewritten(past).into_iter();
         since.filter(|intent| self.holds_for_good(*intent)).collect()
     }
@@ -193,7 +193,7 @@ impl Written {
         intents.filter(|intent| self.holds_for_good(*intent)).collect()
     }
 
-    pub(super) fn end_of_part(&self, past: &Past, body: &str) -> Option<u64> {
+    pub(super) fn end_of_part(&self, past: &RecoveredState, body: &str) -> Option<u64> {
         let Piece::SnapshotPart(gain) = serde_json::from_str(body).ok()? else { return None };
         let last = gain.intents.last().map_or(0, |intent| intent.kept.row().approved.intent().number());
         Some(last.min(past.last_intent()).max(self.last))

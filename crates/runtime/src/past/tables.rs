@@ -1,6 +1,6 @@
 //! Rows of the journal's tables, built from the fold of its entries, and their verification.
 
-use super::{Past, read_header};
+use super::{RecoveredState, read_header};
 use crate::RuntimeError;
 use crate::error::Result;
 use candlewick_engine::{IntentId, IntentState};
@@ -30,14 +30,14 @@ impl TablesToCheck {
         Self { tables, last: BTreeMap::new(), names: BTreeMap::new(), found: TablesCheck::Absent }
     }
 
-    pub(super) fn take(&mut self, stored: &StoredLine, past: &Past) -> Result<()> {
+    pub(super) fn take(&mut self, stored: &StoredLine, past: &RecoveredState) -> Result<()> {
         let Some(tables) = &self.tables else { return Ok(()) };
         match (stored.line.kind, stored.line.intent) {
             (LineKind::Event | LineKind::Action, Some(intent)) => {
                 self.last.insert(intent, stored.seq);
             }
             (LineKind::Run, _) => {
-                self.names.extend(names_of(stored).map(|names| (stored.line.run, names)));
+                self.names.extend(read_run_names(stored).map(|names| (stored.line.run, names)));
             }
             _ => {}
         }
@@ -46,7 +46,7 @@ impl TablesToCheck {
         }
         let wrong = |row: String| Err(RuntimeError::WrongRow { row });
         if stored.head() != tables.up_to {
-            return wrong(format!("of the table projection, which names entry {}", tables.up_to.seq));
+            return wrong(format!("{} of the table projection", tables.up_to.seq));
         }
         let expected: Vec<IntentRecord> =
             self.last.iter().filter_map(|last| self.record(last, past)).collect();
@@ -73,22 +73,22 @@ impl TablesToCheck {
         Ok(())
     }
 
-    fn record(&self, (intent, seq): (&u64, &u64), past: &Past) -> Option<IntentRecord> {
+    fn record(&self, (intent, seq): (&u64, &u64), past: &RecoveredState) -> Option<IntentRecord> {
         past.record(*intent, *seq, self.names.get(&past.run_of(*intent)?)?)
     }
 
     pub(super) fn end(self) -> Result<TablesCheck> {
         match self.tables {
-            Some(tables) => Err(RuntimeError::WrongRow {
-                row: format!("of the table projection, which names entry {}", tables.up_to.seq),
-            }),
+            Some(tables) => {
+                Err(RuntimeError::WrongRow { row: format!("{} of the table projection", tables.up_to.seq) })
+            }
             None => Ok(self.found),
         }
     }
 }
 
 #[derive(Deserialize)]
-struct Named {
+struct SessionNaming {
     money_scale: candlewick_sdk::MoneyScale,
     bots: Vec<NamedBot>,
 }
@@ -99,7 +99,7 @@ struct NamedBot {
     symbol: Symbol,
 }
 
-impl IntentRows for Past {
+impl IntentRows for RecoveredState {
     fn last_intent(&self) -> u64 {
         self.book.rows().last().map_or(0, |row| row.approved.intent().number())
     }
@@ -109,7 +109,7 @@ impl IntentRows for Past {
     }
 
     fn names_of(&self, header: &StoredLine) -> Option<RunNames> {
-        names_of(header)
+        read_run_names(header)
     }
 
     fn record(&self, intent: u64, seq: u64, names: &RunNames) -> Option<IntentRecord> {
@@ -152,9 +152,9 @@ impl IntentRows for Past {
     }
 }
 
-fn names_of(header: &StoredLine) -> Option<RunNames> {
+fn read_run_names(header: &StoredLine) -> Option<RunNames> {
     let header = read_header(header.seq, &header.line).ok()?;
-    let named = Named::deserialize(header.settings.get("session")?).ok()?;
+    let named = SessionNaming::deserialize(header.settings.get("session")?).ok()?;
     let bots = named.bots.into_iter().map(|bot| (bot.name, bot.symbol.to_string())).collect();
     Some(RunNames { bots, unit: 10_i64.checked_pow(named.money_scale.decimals())? })
 }

@@ -29,8 +29,8 @@ pub struct SnapshotCheck {
 /// Verifies the hash chain, rebuilds each snapshot from the lines before it, and checks the tables.
 pub async fn check_journal(reader: &mut Reader) -> Result<JournalCheck> {
     let tables = reader.tables().await?;
-    let mut checks = Checks::of(&reader.run_headers().await?, tables);
-    // The chain first: what is wrong there says more than what is made of it.
+    let mut checks = Checks::new(&reader.run_headers().await?, tables);
+    // A broken chain is reported before its consequences.
     let verified = reader.verify_each(|stored| checks.take(stored)).await?;
     match checks.fault {
         Some(fault) => Err(fault),
@@ -56,7 +56,7 @@ struct Checks {
 
 impl Checks {
     /// Creates the folds. Snapshots under settings that this version cannot read are not verified.
-    fn of(headers: &[StoredLine], tables: Option<Tables>) -> Self {
+    fn new(headers: &[StoredLine], tables: Option<Tables>) -> Self {
         let settings = headers.iter().filter_map(|stored| {
             let header = read_header(stored.seq, &stored.line).ok()?;
             serde_json::from_value::<SessionSettings>(header.settings.get("session")?.clone()).ok()
@@ -70,7 +70,7 @@ impl Checks {
                 folds.entry(own).or_insert(fold);
             }
         }
-        // No row can be made again without a fold.
+        // Rows cannot be rebuilt without a fold.
         let tables = TablesToCheck::new(tables.filter(|_| !folds.is_empty()));
         let (after, found) = (BTreeMap::new(), SnapshotCheck::default());
         Self { folds, after, fingerprints, found, tables, compaction: None, fault: None }
@@ -93,7 +93,7 @@ impl Checks {
                 }
             }
         }
-        // What becomes of intents is the same under all settings.
+        // Intents end the same way under all settings.
         if let (None, Some(fold)) = (&self.fault, self.folds.values().next()) {
             self.fault = self.tables.take(stored, fold.past()).err();
         }
@@ -102,7 +102,7 @@ impl Checks {
     fn take_snapshot(&mut self, stored: &StoredLine) {
         let body = &stored.line.body;
         if !is_whole(stored) {
-            // A part does not say of which settings it is: one that is wrong is not known to the whole that continues it.
+            // A part does not name its settings. The snapshot that continues it detects a wrong one.
             for fold in self.folds.values_mut() {
                 if is_same(fold, &self.after, stored) {
                     let mut written = fold.written().clone();
@@ -120,12 +120,12 @@ impl Checks {
         match format_of(body) {
             Some(format) if is_known(format) => {}
             Some(format) => return self.not_checked(other_format(format)),
-            None => return self.not_checked("of a format that this program does not know".to_owned()),
+            None => return self.not_checked("unknown format".to_owned()),
         }
         let fold = settings_of(body).and_then(|fingerprint| self.fingerprints.get(&fingerprint));
         let fold = fold.and_then(|fold| self.folds.get_mut(fold));
         let Some(fold) = fold else {
-            let why = "of settings that this program folds otherwise: another version of it wrote them";
+            let why = "settings of another version of this program";
             return self.not_checked(why.to_owned());
         };
         if is_same(fold, &self.after, stored) {

@@ -48,7 +48,7 @@ pub(super) fn is_departure_within(doubt: &Doubt, report: &TradeReport, window: W
         && compare_terms(order, report) == Match::Different
 }
 
-pub(crate) fn says_all(report: &TradeReport) -> bool {
+pub(crate) fn states_all_terms(report: &TradeReport) -> bool {
     let direction = report.direction.as_ref().and_then(Reported::known);
     let duration = report.close_type.as_ref().and_then(Reported::known);
     direction.is_some() && duration.is_some() && report.amount.is_some()
@@ -66,7 +66,7 @@ pub(crate) fn compare_terms(order: &OpenOrder, report: &TradeReport) -> Match {
     respects.into_iter().min().unwrap_or(Match::Unclear)
 }
 
-pub(crate) fn request_time_of(report: &TradeReport) -> Option<Millis> {
+pub(crate) fn reported_request_time(report: &TradeReport) -> Option<Millis> {
     report.request_time.or(report.created_time).or(report.open_time)
 }
 
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn every_field_that_was_asked_for_must_be_the_same() {
+    fn all_ordered_fields_must_match() {
         check(|_, _| {}, Match::Same);
         check(|_, report| report.symbol = Some("ETHUSDT".into()), Match::Different);
         check(|_, report| report.direction = Some(Reported::Known(Direction::Sell)), Match::Different);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_departure_is_asked_for_just_then_on_the_same_pair_and_account() {
+    fn departure_matches_time_symbol_and_account() {
         let same = || testing::report("r", Millis::new(130_000));
         let sold = || TradeReport { direction: Some(Reported::Known(Direction::Sell)), ..same() };
         for (report, expected) in [
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_unknown_excludes_nothing_and_proves_nothing() {
+    fn missing_or_unknown_fields_are_unclear() {
         check(|_, report| report.symbol = None, Match::Unclear);
         check(|_, report| report.direction = None, Match::Unclear);
         check(|_, report| report.direction = Some(Reported::Unrecognised("CALL".into())), Match::Unclear);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn the_open_of_a_next_candle_comes_up_to_a_candle_after_its_request() {
+    fn next_candle_may_open_one_candle_after_the_request() {
         for (open, expected) in [(261_000, Match::Same), (261_001, Match::Different)] {
             let change = |doubt: &mut Doubt, report: &mut TradeReport| {
                 doubt.order.expiration_type = ExpirationType::NextCandle;

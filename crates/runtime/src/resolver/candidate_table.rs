@@ -1,7 +1,7 @@
 //! Table of the unclaimed listed trades that match the intents in doubt.
 
 use super::Doubt;
-use super::candidate::{Match, Window, compare, is_departure, request_time_of, says_all};
+use super::candidate::{Match, Window, compare, is_departure, reported_request_time, states_all_terms};
 use candlewick_broker::{TradeListing, TradeReport};
 use candlewick_sdk::Millis;
 use std::collections::BTreeSet;
@@ -74,10 +74,10 @@ impl<'a> CandidateTable<'a> {
     pub(crate) fn only_departure(&self, intent: usize) -> Option<usize> {
         let [row] = self.departures[intent].iter().copied().collect::<Vec<_>>()[..] else { return None };
         let owners = self.departures.iter().filter(|rows| rows.contains(&row)).count();
-        (owners == 1 && says_all(self.rows[row])).then_some(row)
+        (owners == 1 && states_all_terms(self.rows[row])).then_some(row)
     }
 
-    pub(crate) fn unclear_of(&self, intent: usize) -> BTreeSet<String> {
+    pub(crate) fn unclear_ids(&self, intent: usize) -> BTreeSet<String> {
         let is_unclear = |row: &&usize| !self.certain.contains(&(intent, **row));
         self.ids(self.possible[intent].iter().filter(is_unclear))
     }
@@ -132,7 +132,7 @@ impl<'a> CandidateTable<'a> {
         let mut intents: Vec<usize> = group.intents.iter().copied().collect();
         let mut rows: Vec<usize> = group.rows.iter().copied().collect();
         intents.sort_by_key(|intent| order(*intent));
-        rows.sort_by_key(|row| (request_time_of(self.rows[*row]), self.rows[*row].id.as_str()));
+        rows.sort_by_key(|row| (reported_request_time(self.rows[*row]), self.rows[*row].id.as_str()));
         let is_sound = intents.len() == rows.len();
         let pairs: Vec<_> = intents.into_iter().zip(rows).collect();
         (is_sound && pairs.iter().all(|pair| self.certain.contains(pair))).then_some(pairs)
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn intents_that_may_own_the_same_trade_are_judged_together() {
+    fn groups_intents_that_may_own_the_same_trade() {
         check(&[100], &[], &[(&[0], &[], false)]);
         check(&[100], &[150], &[(&[0], &[0], true)]);
         check(&[100], &[50], &[(&[0], &[], false)]);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_unowned_when_nobody_may_have_asked_for_it() {
+    fn row_is_unowned_if_no_intent_matches() {
         let doubt = testing::doubt(1);
         let (early, late) = (Millis::new(100), Millis::new(200));
         let trades = [("a", 50), ("b", 150), ("c", 250)].map(|(id, at)| testing::report(id, Millis::new(at)));

@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 const MAX_OLD: usize = 100_000;
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Claimed {
+pub(crate) struct ClaimedTrades {
     young: BTreeSet<String>,
     old: BTreeSet<u64>,
     order: VecDeque<(u64, Millis)>,
@@ -16,13 +16,13 @@ pub(crate) struct Claimed {
     pub(crate) unknown_until: Option<Millis>,
 }
 
-impl Claimed {
+impl ClaimedTrades {
     pub(crate) fn insert(&mut self, venue_id: String) {
         self.young.insert(venue_id);
     }
 
     pub(crate) fn contains(&self, venue_id: &str) -> bool {
-        self.young.contains(venue_id) || (!self.old.is_empty() && self.old.contains(&hash_of(venue_id)))
+        self.young.contains(venue_id) || (!self.old.is_empty() && self.old.contains(&hash_id(venue_id)))
     }
 
     pub(crate) fn make_old(&mut self, venue_id: &str, ended: Millis) {
@@ -36,7 +36,7 @@ impl Claimed {
     }
 
     fn add_old(&mut self, venue_id: &str, ended: Millis, most: usize) {
-        let hash = hash_of(venue_id);
+        let hash = hash_id(venue_id);
         if !self.old.insert(hash) {
             return;
         }
@@ -51,14 +51,14 @@ impl Claimed {
     pub(crate) fn insert_older(&mut self, venue_id: &str, ended: Millis) {
         if self.order.len() >= MAX_OLD {
             self.unknown_until = self.unknown_until.max(Some(ended));
-        } else if self.old.insert(hash_of(venue_id)) {
-            self.order.push_front((hash_of(venue_id), ended));
+        } else if self.old.insert(hash_id(venue_id)) {
+            self.order.push_front((hash_id(venue_id), ended));
         }
     }
 }
 
 /// Deterministic hash, equal in every process of the same build.
-pub(crate) fn hash_of(venue_id: &str) -> u64 {
+pub(crate) fn hash_id(venue_id: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     venue_id.hash(&mut hasher);
     hasher.finish()
@@ -69,15 +69,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_old_trade_is_somebodys_until_too_many_are_older_than_the_next() {
-        let mut claimed = Claimed::default();
+    fn old_trade_stays_claimed_up_to_the_limit() {
+        let mut claimed = ClaimedTrades::default();
         for id in ["a", "b", "c"] {
             claimed.insert(id.to_owned());
         }
         let at = Millis::from_seconds;
         claimed.make_old("a", at(7));
         claimed.make_old("a", at(9));
-        let known = |claimed: &Claimed| ["a", "b", "c", "d"].map(|id| claimed.contains(id));
+        let known = |claimed: &ClaimedTrades| ["a", "b", "c", "d"].map(|id| claimed.contains(id));
         assert_eq!((known(&claimed), claimed.unknown_until), ([true, true, true, false], None));
         assert_eq!((claimed.names(), claimed.order.len()), (2, 1), "what is old takes its hash alone");
         claimed.young.clear();
@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(claimed.unknown_until, Some(at(7)));
         claimed.add_old("d", at(8), 2);
         assert_eq!((known(&claimed), claimed.unknown_until), ([false, false, true, true], Some(at(7))));
-        let mut claimed = Claimed::default();
+        let mut claimed = ClaimedTrades::default();
         for (id, ended) in [("c", 9), ("b", 8), ("a", 7)] {
             claimed.insert_older(id, at(ended));
         }

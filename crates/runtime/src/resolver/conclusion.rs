@@ -1,10 +1,10 @@
 //! Conclusions from a listing and the wallet for intents that may own the same trades.
 
-use super::candidate::{Match, Window, compare, is_departure_within, request_time_of};
+use super::candidate::{Match, Window, compare, is_departure_within, reported_request_time};
 use super::candidate_table::{CandidateTable, Group};
 use super::case::{Case, Stage};
 use super::doubt::{ARRIVES_WITHIN, STAMP_SLACK};
-use super::{Doubt, Known, Resolver, Why, earliest_close};
+use super::{Doubt, Resolver, ResolverContext, Why, earliest_close};
 use candlewick_broker::{OpenOrder, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Expiry, Millis, Money};
@@ -29,7 +29,7 @@ pub(crate) struct Evidence<'a> {
     pub(crate) cases: &'a [Case],
     pub(crate) table: &'a CandidateTable<'a>,
     pub(crate) listing: &'a TradeListing,
-    pub(crate) known: &'a Known<'a>,
+    pub(crate) known: &'a ResolverContext<'a>,
     pub(crate) list_lag: Millis,
     pub(crate) is_alone: bool,
     pub(crate) now: Millis,
@@ -54,7 +54,7 @@ impl Evidence<'_> {
         if let Some(conclusion) = self.conclude_contested(group) {
             return conclusion;
         }
-        // Orders of one millisecond left in the order of their numbers.
+        // Orders of the same millisecond were sent in the order of their numbers.
         let order = |intent: usize| (self.cases[intent].doubt.sent, self.cases[intent].doubt.intent);
         if let Some(pairs) = self.table.pairs(group, order) {
             return Conclusion::Adopt(pairs);
@@ -143,8 +143,8 @@ impl Evidence<'_> {
     }
 
     /// Returns the reserved stakes of other intents. Those with an open trade in the list left the wallet.
-    fn reserved_by_others(&self, intent: usize) -> Reserved {
-        let mut reserved = Reserved::default();
+    fn reserved_by_others(&self, intent: usize) -> ReservedStakes {
+        let mut reserved = ReservedStakes::default();
         let others = self.cases.iter().enumerate().filter(|(other, _)| *other != intent);
         for (other, case) in others {
             let stake = case.doubt.stake;
@@ -153,7 +153,7 @@ impl Evidence<'_> {
                 Stage::InDoubt if is_listed => {}
                 Stage::InDoubt => reserved.unknown.push(stake),
                 Stage::NotOpened { .. } if !self.known.reserved.contains(&case.doubt.intent) => {}
-                // It may have left the wallet after all.
+                // The stake may have left the wallet after all.
                 Stage::NotOpened { .. } if is_listed => reserved.unknown.push(stake),
                 Stage::NotOpened { .. } => reserved.held += stake,
             }
@@ -183,11 +183,11 @@ const MIN_TRANSIT: Millis = Millis::from_seconds(5);
 /// Returns whether the trade may stem from a refused request.
 /// A trade without a timestamp never matches: otherwise every old trade with the same terms would.
 pub(crate) fn may_be_of_refused(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
-    request_time_of(report).is_some()
-        && compare(doubt, report, window_of(doubt, uncertainty)) != Match::Different
+    reported_request_time(report).is_some()
+        && compare(doubt, report, refusal_window(doubt, uncertainty)) != Match::Different
 }
 
-fn window_of(doubt: &Doubt, uncertainty: Millis) -> Window {
+fn refusal_window(doubt: &Doubt, uncertainty: Millis) -> Window {
     let answered = doubt.ended.clamp(doubt.sent + MIN_TRANSIT, doubt.sent + ARRIVES_WITHIN);
     doubt.window(uncertainty, answered + uncertainty + STAMP_SLACK)
 }
@@ -201,7 +201,7 @@ impl Resolver {
         (refused, uncertainty): (&[Doubt], Millis),
     ) -> Vec<IntentId> {
         let is_departure = |doubt: &Doubt| {
-            self.reported.is_empty() && is_departure_within(doubt, report, window_of(doubt, uncertainty))
+            self.reported.is_empty() && is_departure_within(doubt, report, refusal_window(doubt, uncertainty))
         };
         let exact: Vec<IntentId> = (refused.iter())
             .filter(|doubt| may_be_of_refused(doubt, report, uncertainty))
@@ -243,7 +243,7 @@ pub(crate) struct WalletView {
 
 /// Stakes deducted from the ledger's free balance that may still be in the wallet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Reserved {
+pub(crate) struct ReservedStakes {
     pub(crate) held: Money,
     pub(crate) unknown: Vec<Money>,
 }
@@ -255,21 +255,21 @@ impl WalletView {
 
     /// Returns whether the balance proves that no trade was opened for this stake: it must match to the cent
     /// if so, and must not match otherwise, whatever happened to the others.
-    fn proves_not_opened(&self, stake: Money, others: &Reserved) -> bool {
+    fn proves_not_opened(&self, stake: Money, others: &ReservedStakes) -> bool {
         let rest = self.surplus() - others.held;
-        sums_of(&others.unknown).is_some_and(|sums| {
+        subset_sums(&others.unknown).is_some_and(|sums| {
             sums.binary_search(&(rest - stake)).is_ok() && sums.binary_search(&rest).is_err()
         })
     }
 }
 
 /// Returns the distinct subset sums in ascending order, `None` above [`MAX_SUMS`].
-pub(crate) fn sums_of(amounts: &[Money]) -> Option<Vec<Money>> {
-    sums_of_choices(amounts.iter().map(std::slice::from_ref))
+pub(crate) fn subset_sums(amounts: &[Money]) -> Option<Vec<Money>> {
+    choice_sums(amounts.iter().map(std::slice::from_ref))
 }
 
-/// Like [`sums_of`], with at most one amount of each choice.
-pub(crate) fn sums_of_choices<'a>(choices: impl Iterator<Item = &'a [Money]>) -> Option<Vec<Money>> {
+/// Like [`subset_sums`], with at most one amount of each choice.
+pub(crate) fn choice_sums<'a>(choices: impl Iterator<Item = &'a [Money]>) -> Option<Vec<Money>> {
     let mut sums = vec![Money::ZERO];
     for choice in choices {
         let more: Vec<Money> =
@@ -290,7 +290,7 @@ mod tests {
     use crate::resolver::testing;
 
     #[test]
-    fn a_rejected_intents_trade_is_of_the_time_between_its_sending_and_its_answer() {
+    fn trade_of_rejected_intent_lies_between_sending_and_answer() {
         // Sent at 100 s; its answer is dated so.
         let check = |answered: i64, requested: i64, expected: bool| {
             let doubt = Doubt { ended: Millis::new(answered), ..testing::doubt(1) };
@@ -313,12 +313,13 @@ mod tests {
     fn check(balance: i64, stake: i64, held: i64, unknown: &[i64], expected: bool) {
         let minor = Money::from_minor;
         let view = WalletView { balance: minor(balance), explained_without_doubts: minor(50_000) };
-        let others = Reserved { held: minor(held), unknown: unknown.iter().copied().map(minor).collect() };
+        let others =
+            ReservedStakes { held: minor(held), unknown: unknown.iter().copied().map(minor).collect() };
         assert_eq!(view.proves_not_opened(minor(stake), &others), expected, "{balance} {unknown:?}");
     }
 
     #[test]
-    fn a_stake_must_be_in_the_wallet_to_the_cent_and_others_explain_it_only_where_nothing_else_does() {
+    fn wallet_proves_a_stake_only_to_the_cent() {
         check(51_000, 1_000, 0, &[], true);
         check(50_000, 1_000, 0, &[], false);
         check(51_001, 1_000, 0, &[], false);

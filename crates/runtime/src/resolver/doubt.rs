@@ -1,4 +1,4 @@
-//! An intent in doubt, its deadlines (rules of opening without an idempotency key), and the results of polling the list.
+//! An intent in doubt, its deadlines, and the results of polling the list.
 
 use super::candidate::Window;
 use candlewick_broker::{OpenOrder, TradeReport};
@@ -106,33 +106,29 @@ pub(crate) enum Resolution {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Why {
-    #[error("more trades are listed than were asked for: {}", venue_ids.join(", "))]
+    #[error("more trades are listed than were ordered: {}", venue_ids.join(", "))]
     TooManyTrades { venue_ids: Vec<String> },
-    #[error("fewer trades are listed than were asked for: {}", venue_ids.join(", "))]
+    #[error("fewer trades are listed than were ordered: {}", venue_ids.join(", "))]
     TooFewTrades { venue_ids: Vec<String> },
-    #[error("trades are listed that may be meant: {}", venue_ids.join(", "))]
+    #[error("listed trades may match: {}", venue_ids.join(", "))]
     UnclearTrades { venue_ids: Vec<String> },
     #[error(
-        "trade {} may as well be trade {}, which the venue had rejected or did not get: same second, amount and direction",
+        "trade {} may also be trade {}, which was declined or not sent: same second, amount and direction",
         venue_ids.join(", "), numbers(intents)
     )]
     MayBeRefused { venue_ids: Vec<String>, intents: Vec<IntentId> },
     #[error(
-        "no such trade is listed, but others of that pair and moment that nobody is known to have asked for: {}",
+        "no matching trade is listed, but unexplained ones of the same symbol and time: {}",
         venue_ids.join(", ")
     )]
     OtherTrades { venue_ids: Vec<String> },
-    #[error(
-        "no such trade is listed, and {} minor units in the wallet are not explained by that", surplus.minor()
-    )]
+    #[error("no matching trade is listed, but {} minor units in the wallet are unexplained", surplus.minor())]
     WalletUnexplained { surplus: Money },
-    #[error("no such trade is listed, and the wallet could not be read")]
+    #[error("no matching trade is listed, and the wallet could not be read")]
     WalletUnknown,
-    #[error(
-        "no such trade is listed, and the wallet proves nothing while it is not known how other trades ended"
-    )]
+    #[error("no matching trade is listed, and the wallet proves nothing while other results are missing")]
     WalletUnsettled,
-    #[error("no such trade is listed, but the wallet has shown that its stake was taken")]
+    #[error("no matching trade is listed, but the wallet showed that the stake was taken")]
     StakeTaken,
     #[error("the venue's trade list could not be read completely{}", shown(venue_ids))]
     ListUnsteady { venue_ids: Vec<String> },
@@ -146,7 +142,7 @@ fn shown(venue_ids: &[String]) -> String {
     if venue_ids.is_empty() {
         return String::new();
     }
-    format!("; what it shows and may be meant: {}", venue_ids.join(", "))
+    format!("; listed trades that may match: {}", venue_ids.join(", "))
 }
 
 impl Why {
@@ -169,7 +165,7 @@ impl Why {
         match self {
             Self::WalletUnexplained { surplus } => {
                 let surplus = scale.format(*surplus);
-                format!("no such trade is listed, and {surplus} in the wallet are not explained by that")
+                format!("no matching trade is listed, but {surplus} in the wallet are unexplained")
             }
             _ => self.to_string(),
         }
@@ -188,8 +184,7 @@ impl Undecidable {
         match self {
             Self::NotInDoubt => format!("trade #{intent} is not in doubt"),
             Self::TradeTaken => format!(
-                "that trade is another order's, or counts as a second trade of one; if the venue made no other of \
-                 trade #{intent}, `--not-opened` ends the doubt"
+                "that trade belongs to another order. If the venue opened no trade for #{intent}, use `--not-opened`"
             ),
         }
     }
@@ -212,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_deadline_is_the_latest_open_and_the_lists_lag() {
+    fn deadline_is_the_latest_open_plus_list_lag() {
         check(ExpirationType::Unstated, 10_000, (40_999, 160_999));
         check(ExpirationType::TimeFixed, 10_500, (40_999, 160_999));
         check(ExpirationType::CandleClose, 10_999, (40_999, 160_999));
@@ -223,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_arrives_from_before_its_sending_to_a_deadline() {
+    fn arrival_window_spans_sending_to_deadline() {
         // Sent at 100 s, ended at 110 s; its trade closes by 201 s.
         let doubt = testing::doubt(1);
         let (uncertainty, until) = (Millis::new(300), Millis::new(199_000));
@@ -238,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_is_told_which_trades_are_meant() {
+    fn escalation_names_the_trades() {
         let venue_ids = vec!["01A".to_owned(), "01B".to_owned()];
         for why in [Why::TooManyTrades { venue_ids: venue_ids.clone() }, Why::ListUnsteady { venue_ids }] {
             assert!(why.to_string().ends_with(": 01A, 01B"), "{why}");

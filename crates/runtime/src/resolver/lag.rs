@@ -1,6 +1,6 @@
 //! Measurement of the delay with which trades appear in the venue's list.
 
-use super::candidate::request_time_of;
+use super::candidate::reported_request_time;
 use candlewick_broker::TradeListing;
 use candlewick_sdk::Millis;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) const LONGEST: Millis = Millis::from_seconds(600);
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Accepted<'a> {
+pub(crate) struct AcceptedTrade<'a> {
     pub(crate) id: &'a str,
     pub(crate) at: Millis,
     /// Whether the venue reported its result, which proves its existence.
@@ -38,16 +38,16 @@ impl LagMeter {
     pub(crate) fn take<'a>(
         &mut self,
         listing: &TradeListing,
-        accepted: impl IntoIterator<Item = Accepted<'a>>,
+        accepted: impl IntoIterator<Item = AcceptedTrade<'a>>,
     ) {
         if !listing.is_complete {
             return;
         }
         let listed: BTreeSet<&str> = listing.trades.iter().map(|trade| trade.id.as_str()).collect();
         let mut missing = BTreeMap::new();
-        for Accepted { id, at, is_settled } in accepted {
+        for AcceptedTrade { id, at, is_settled } in accepted {
             if !listed.contains(id) {
-                // One that has not settled may never come: an answer can name what is no trade.
+                // An unsettled trade may never appear: an answer can name a nonexistent trade.
                 let lag = listing.began - at;
                 self.note(if is_settled || lag > LONGEST { lag } else { lag.min(self.setting) });
                 missing.insert(id.to_owned(), listing.began);
@@ -59,7 +59,7 @@ impl LagMeter {
     }
 
     pub(crate) fn note_found(&mut self, trade: &candlewick_broker::TradeReport, missing: Millis) {
-        if let Some(accepted) = request_time_of(trade) {
+        if let Some(accepted) = reported_request_time(trade) {
             self.note(missing - accepted);
         }
     }
@@ -76,12 +76,12 @@ mod tests {
     use super::*;
     use crate::resolver::testing;
 
-    const fn open(id: &str, at: i64) -> Accepted<'_> {
-        Accepted { id, at: Millis::new(at), is_settled: false }
+    const fn open(id: &str, at: i64) -> AcceptedTrade<'_> {
+        AcceptedTrade { id, at: Millis::new(at), is_settled: false }
     }
 
     /// Allowances after looks at these moments, each with the ids in the list.
-    fn allowances<const N: usize>(looks: [(i64, &[&str]); N], accepted: &[Accepted<'_>]) -> [i64; N] {
+    fn allowances<const N: usize>(looks: [(i64, &[&str]); N], accepted: &[AcceptedTrade<'_>]) -> [i64; N] {
         let mut meter = LagMeter::new(Millis::from_seconds(120));
         looks.map(|(at, ids)| {
             let trades = ids.iter().map(|id| testing::report(id, Millis::ZERO)).collect();
@@ -91,8 +91,8 @@ mod tests {
     }
 
     #[test]
-    fn a_settled_trade_that_does_not_show_is_a_lag() {
-        let settled = Accepted { is_settled: true, ..open("a", 0) };
+    fn missing_settled_trade_counts_as_lag() {
+        let settled = AcceptedTrade { is_settled: true, ..open("a", 0) };
         assert_eq!(allowances([(400_000, &[])], &[settled]), [800_000]);
         // An incomplete list shows no lag.
         let mut meter = LagMeter::new(Millis::ZERO);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trade_that_shows_at_last_proves_how_long_it_was_missing() {
+    fn late_trade_shows_how_long_it_was_missing() {
         let late = &["late"][..];
         let looks = [(200_000, &[][..]), (300_000, &[][..]), (310_000, late), (590_000, late)];
         let found = allowances(looks, &[open("late", 0), open("none", 0)]);

@@ -14,17 +14,17 @@ mod lag;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use conclusion::{MAX_SUMS, WalletView, sums_of, sums_of_choices};
+pub(crate) use conclusion::{MAX_SUMS, WalletView, choice_sums, subset_sums};
 pub use doubt::latest_close;
 pub(crate) use doubt::{Doubt, Resolution, Undecidable, Why, earliest_close};
-pub(crate) use lag::{Accepted, LONGEST as LONGEST_LIST_LAG, LagMeter};
+pub(crate) use lag::{AcceptedTrade, LONGEST as LONGEST_LIST_LAG, LagMeter};
 
 #[cfg(test)]
 pub(crate) use tests::testing::{self, order as order_of_tests, report as report_of_tests};
 
-pub(crate) use claimed::{Claimed, hash_of};
+pub(crate) use claimed::{ClaimedTrades, hash_id};
 
-pub(crate) use candidate::{Match, compare_terms, is_departure, request_time_of};
+pub(crate) use candidate::{Match, compare_terms, is_departure, reported_request_time};
 use candidate_table::{CandidateTable, Group, Query};
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
@@ -45,8 +45,8 @@ pub(crate) fn may_have_made(doubt: &Doubt, report: &TradeReport, uncertainty: Mi
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known<'a> {
-    pub(crate) claimed: &'a Claimed,
+pub(crate) struct ResolverContext<'a> {
+    pub(crate) claimed: &'a ClaimedTrades,
     /// Requests in flight, whose trades may be listed before the answer arrives.
     pub(crate) in_flight: &'a [Doubt],
     /// Answered requests, whose second trades belong to no other intent.
@@ -71,14 +71,14 @@ pub(crate) struct Resolver {
     pub(crate) lag: LagMeter,
     cases: Vec<Case>,
     /// Trades assigned to intents, so that none is assigned twice even if it is claimed late.
-    given: BTreeSet<String>,
+    assigned: BTreeSet<String>,
     pub(crate) reported: BTreeSet<String>,
 }
 
 impl Resolver {
     pub(crate) fn new(account: Account, since: Millis, lag: LagMeter) -> Self {
-        let (given, reported) = (BTreeSet::new(), BTreeSet::new());
-        Self { account, since, lag, cases: Vec::new(), given, reported }
+        let (assigned, reported) = (BTreeSet::new(), BTreeSet::new());
+        Self { account, since, lag, cases: Vec::new(), assigned, reported }
     }
 
     /// Starts a search at `now`; no effect if it is already running.
@@ -96,25 +96,25 @@ impl Resolver {
 
     /// Returns whether a trade may be the intent's with other terms. List and record must both say so.
     pub(crate) fn may_have_taken(&self, intent: IntentId, report: &TradeReport, uncertainty: Millis) -> bool {
-        let is_it = |case: &Case| {
+        let is_match = |case: &Case| {
             case.departed.contains(&report.id) && candidate::is_departure(&case.doubt, report, uncertainty)
         };
-        self.find(intent).is_some_and(|place| is_it(&self.cases[place]))
+        self.find(intent).is_some_and(|place| is_match(&self.cases[place]))
     }
 
-    pub(crate) fn asked_for_elsewhere(
+    pub(crate) fn find_order_elsewhere(
         &self,
         report: &TradeReport,
         (refused, uncertainty): (&[Doubt], Millis),
     ) -> Option<IntentId> {
         let anywhere = TradeReport { account: None, ..report.clone() };
-        let is_it = |doubt: &Doubt| {
-            let is_it = candidate::compare(doubt, &anywhere, doubt.span(uncertainty)) != Match::Different;
-            is_it || candidate::is_departure(doubt, &anywhere, uncertainty)
+        let is_match = |doubt: &Doubt| {
+            let is_match = candidate::compare(doubt, &anywhere, doubt.span(uncertainty)) != Match::Different;
+            is_match || candidate::is_departure(doubt, &anywhere, uncertainty)
         };
         let mut doubts = self.cases.iter().map(|case| &case.doubt);
         let mut refused = refused.iter();
-        let found = doubts.find(|doubt| is_it(doubt));
+        let found = doubts.find(|doubt| is_match(doubt));
         let found = found.or_else(|| refused.find(|doubt| may_be_of_refused(doubt, &anywhere, uncertainty)));
         found.map(|doubt| doubt.intent)
     }
@@ -124,18 +124,18 @@ impl Resolver {
     }
 
     /// Returns the time from which requests may matter to a doubt, `None` without doubts.
-    pub(crate) fn looks_since(&self) -> Option<Millis> {
+    pub(crate) fn relevant_since(&self) -> Option<Millis> {
         let in_doubt = self.cases.iter().filter(|case| case.stage == Stage::InDoubt);
         in_doubt.map(|case| case.doubt.sent - ANSWERED_BEFORE).min()
     }
 
-    pub(crate) fn has_beside(&self, symbols: [Symbol; 2], (from, until): (Millis, Millis)) -> bool {
+    pub(crate) fn has_doubt_near(&self, symbols: [Symbol; 2], (from, until): (Millis, Millis)) -> bool {
         let list_lag = self.lag.allowance();
-        let is_beside = |case: &Case| {
+        let is_near = |case: &Case| {
             let is_then = case.doubt.sent <= until && from <= case.deadline(list_lag);
             is_then && symbols.contains(&case.doubt.order.symbol)
         };
-        self.cases.iter().any(is_beside)
+        self.cases.iter().any(is_near)
     }
 
     pub(crate) fn is_searching(&self) -> bool {
@@ -152,7 +152,7 @@ impl Resolver {
     pub(crate) fn take_listing(
         &mut self,
         listing: &TradeListing,
-        known: &Known<'_>,
+        known: &ResolverContext<'_>,
         now: Millis,
     ) -> Vec<Resolution> {
         self.cases.retain(|case| !case.is_forgotten(now));
@@ -162,7 +162,7 @@ impl Resolver {
             let deadline = case.deadline(list_lag);
             let (ids, departures) = (&table.possible[intent], &table.departures[intent]);
             case.observe(listing, (table.ids(ids), table.ids(departures)), deadline);
-            case.departed.extend(table.unclear_of(intent));
+            case.departed.extend(table.unclear_ids(intent));
         }
         let is_alone = self.reported.is_empty();
         let evidence =
@@ -191,10 +191,10 @@ impl Resolver {
         &mut self,
         intent: IntentId,
         venue_id: &str,
-        claimed: &Claimed,
+        claimed: &ClaimedTrades,
     ) -> Result<(), Undecidable> {
         let place = self.find(intent).ok_or(Undecidable::NotInDoubt)?;
-        if claimed.contains(venue_id) || !self.given.insert(venue_id.to_owned()) {
+        if claimed.contains(venue_id) || !self.assigned.insert(venue_id.to_owned()) {
             return Err(Undecidable::TradeTaken);
         }
         self.cases.remove(place);
@@ -216,7 +216,7 @@ impl Resolver {
     fn compare<'a>(
         &self,
         listing: &'a TradeListing,
-        known: &Known<'_>,
+        known: &ResolverContext<'_>,
         list_lag: Millis,
     ) -> CandidateTable<'a> {
         let in_doubt: Vec<Query<'_>> = self
@@ -229,9 +229,10 @@ impl Resolver {
             .iter()
             .map(|doubt| (doubt, doubt.window(known.uncertainty, Millis::MAX)))
             .collect();
-        let is_free = |row: &TradeReport| !known.claimed.contains(&row.id) && !self.given.contains(&row.id);
+        let is_free =
+            |row: &TradeReport| !known.claimed.contains(&row.id) && !self.assigned.contains(&row.id);
         let mut table = CandidateTable::new(listing, is_free, (&in_doubt, &in_flight));
-        // What was reported is known as a stranger's, and what an answered request made twice as that request's.
+        // Reported trades are foreign, and second trades belong to their answered request.
         let is_unknown = |row: &TradeReport| {
             let is_second = |doubt: &Doubt| may_have_made(doubt, row, known.uncertainty);
             let is_refused = |doubt: &Doubt| may_be_of_refused(doubt, row, known.uncertainty);
@@ -292,7 +293,7 @@ impl Resolver {
 
     fn adopt(&mut self, intent: usize, report: &TradeReport) -> Resolution {
         let case = &self.cases[intent];
-        self.given.insert(report.id.clone());
+        self.assigned.insert(report.id.clone());
         if let Some(missing) = case.last_missing {
             self.lag.note_found(report, missing);
         }
@@ -308,15 +309,15 @@ impl Resolver {
     fn report_unexplained(
         &mut self,
         table: &CandidateTable<'_>,
-        known: &Known<'_>,
+        known: &ResolverContext<'_>,
         resolutions: &mut Vec<Resolution>,
     ) {
-        // What is older may be an intent's that nothing is known of any more: it was looked at while it was young.
+        // Older trades may belong to forgotten intents. They were checked when they were new.
         let since =
             known.claimed.unknown_until.map_or(self.since, |until| self.since.max(until + UNCERTAINTY));
         for report in table.unowned() {
             let is_ours = report.account.is_none_or(|account| account == self.account);
-            let is_young = request_time_of(report).is_some_and(|at| at >= since);
+            let is_young = reported_request_time(report).is_some_and(|at| at >= since);
             let is_foreign = report.from_token == Some(false) || report.other_user.is_some();
             if is_foreign || !is_ours || !is_young {
                 continue;

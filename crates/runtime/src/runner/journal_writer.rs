@@ -17,46 +17,46 @@ const PATIENCE: Duration = Duration::from_millis(50);
 const REST: Duration = Duration::from_millis(20);
 const RESTS: u32 = 50;
 
-type Away = Pin<Box<dyn Future<Output = (Box<dyn Journal>, Result<(), JournalError>, Duration)> + Send>>;
+type SaveTask = Pin<Box<dyn Future<Output = (Box<dyn Journal>, Result<(), JournalError>, Duration)> + Send>>;
 
 pub(crate) struct JournalWriter {
-    place: Place,
-    waiting: Vec<Waiting>,
+    place: JournalPlace,
+    waiting: Vec<QueuedItem>,
     taken: io::Result<()>,
 }
 
-enum Place {
+enum JournalPlace {
     Here(Box<dyn Journal>),
-    Away(Away),
-    Storing(Storing),
+    Away(SaveTask),
+    Storing(SnapshotTask),
     Moving,
 }
 
-struct Storing {
+struct SnapshotTask {
     kept: Pin<Box<dyn Future<Output = Box<dyn Journal>> + Send>>,
     hurry: Option<oneshot::Sender<()>>,
     is_wanted: bool,
 }
 
-impl Storing {
-    fn come_to_an_end(&mut self) {
-        // Nobody listens where it has come to its end.
+impl SnapshotTask {
+    fn finish_soon(&mut self) {
+        // The receiver is gone once the task has finished.
         let _ = self.hurry.take().map(|hurry| hurry.send(()));
     }
 }
 
-enum Waiting {
+enum QueuedItem {
     Entry(JournalEntry),
     Exchange(LoggedExchange),
     Answer(OrderToken, String),
 }
 
-pub(crate) enum Confirmed {
+pub(crate) enum LeaseCheck {
     Here(Result<(), JournalError>),
-    Returned(Returned),
+    Returned(SaveReport),
 }
 
-pub(crate) struct Returned {
+pub(crate) struct SaveReport {
     pub(crate) durable: Result<(), JournalError>,
     pub(crate) taken: io::Result<()>,
     pub(crate) took: Duration,
@@ -64,49 +64,51 @@ pub(crate) struct Returned {
 
 impl JournalWriter {
     pub(crate) fn new(journal: Box<dyn Journal>) -> Self {
-        Self { place: Place::Here(journal), waiting: Vec::new(), taken: Ok(()) }
+        Self { place: JournalPlace::Here(journal), waiting: Vec::new(), taken: Ok(()) }
     }
 
     pub(crate) fn record(&mut self, entry: JournalEntry) -> io::Result<()> {
-        self.put(Waiting::Entry(entry))
+        self.put(QueuedItem::Entry(entry))
     }
 
     pub(crate) fn record_exchange(&mut self, exchange: LoggedExchange) {
-        drop(self.put(Waiting::Exchange(exchange)));
+        drop(self.put(QueuedItem::Exchange(exchange)));
     }
 
     /// Stores the answer to an order. If the queue is full it is dropped, and the order is delivered again.
     pub(crate) fn answer_order(&mut self, order: OrderToken, answer: String) {
-        drop(self.put(Waiting::Answer(order, answer)));
+        drop(self.put(QueuedItem::Answer(order, answer)));
     }
 
-    fn put(&mut self, waiting: Waiting) -> io::Result<()> {
-        let Place::Here(journal) = &mut self.place else {
+    fn put(&mut self, waiting: QueuedItem) -> io::Result<()> {
+        let JournalPlace::Here(journal) = &mut self.place else {
             if self.waiting.len() >= MAX_PENDING {
-                return Err(io::Error::other("too many entries wait for a journal that does not answer"));
+                return Err(io::Error::other(
+                    "too many entries are waiting for a journal that does not respond",
+                ));
             }
             self.waiting.push(waiting);
             return Ok(());
         };
         match waiting {
-            Waiting::Entry(entry) => return write(journal.as_mut(), entry),
-            Waiting::Exchange(exchange) => journal.record_exchange(exchange),
-            Waiting::Answer(order, answer) => journal.answer_order(order, answer),
+            QueuedItem::Entry(entry) => return write(journal.as_mut(), entry),
+            QueuedItem::Exchange(exchange) => journal.record_exchange(exchange),
+            QueuedItem::Answer(order, answer) => journal.answer_order(order, answer),
         }
         Ok(())
     }
 
     /// Asks the journal itself whether the lease is still ours, and waits.
     /// A write that was already in progress proves nothing about the lease.
-    pub(crate) async fn confirm(&mut self) -> Confirmed {
+    pub(crate) async fn confirm(&mut self) -> LeaseCheck {
         self.end_storing_soon().await;
-        let is_away = matches!(self.place, Place::Away(_));
+        let is_away = matches!(self.place, JournalPlace::Away(_));
         let earlier = if is_away { Some(self.returned().await) } else { None };
         self.make_durable();
-        let Returned { durable, taken, took } = self.returned().await;
+        let SaveReport { durable, taken, took } = self.returned().await;
         match earlier {
-            None => Confirmed::Here(durable),
-            Some(earlier) => Confirmed::Returned(Returned {
+            None => LeaseCheck::Here(durable),
+            Some(earlier) => LeaseCheck::Returned(SaveReport {
                 durable: earlier.durable.and(durable),
                 taken: earlier.taken.and(taken),
                 took: earlier.took + took,
@@ -115,12 +117,12 @@ impl JournalWriter {
     }
 
     pub(crate) fn make_durable(&mut self) {
-        self.place = match std::mem::replace(&mut self.place, Place::Moving) {
-            Place::Here(journal) => Place::Away(Box::pin(make_durable(journal))),
-            Place::Storing(mut storing) => {
-                storing.come_to_an_end();
+        self.place = match std::mem::replace(&mut self.place, JournalPlace::Moving) {
+            JournalPlace::Here(journal) => JournalPlace::Away(Box::pin(make_durable(journal))),
+            JournalPlace::Storing(mut storing) => {
+                storing.finish_soon();
                 storing.is_wanted = true;
-                Place::Storing(storing)
+                JournalPlace::Storing(storing)
             }
             away => away,
         };
@@ -129,10 +131,10 @@ impl JournalWriter {
     /// Stores a piece of a snapshot if one is due and the journal is idle, and more while it is far behind.
     /// With `waits`, stores one and waits for it, because time is frozen meanwhile.
     pub(crate) async fn keep_snapshot(&mut self, waits: bool) {
-        self.place = match std::mem::replace(&mut self.place, Place::Moving) {
-            Place::Here(journal) if journal.is_snapshot_due() => {
+        self.place = match std::mem::replace(&mut self.place, JournalPlace::Moving) {
+            JournalPlace::Here(journal) if journal.is_snapshot_due() => {
                 let (hurry, hurried) = oneshot::channel();
-                Place::Storing(Storing {
+                JournalPlace::Storing(SnapshotTask {
                     kept: Box::pin(keep(journal, hurried, !waits)),
                     hurry: Some(hurry),
                     is_wanted: false,
@@ -146,11 +148,11 @@ impl JournalWriter {
     }
 
     async fn end_storing(&mut self) {
-        let Place::Storing(storing) = &mut self.place else { return };
+        let JournalPlace::Storing(storing) = &mut self.place else { return };
         let journal = storing.kept.as_mut().await;
         let is_wanted = storing.is_wanted;
-        self.place = Place::Here(journal);
-        let taken = self.hand_in();
+        self.place = JournalPlace::Here(journal);
+        let taken = self.flush_waiting();
         self.taken = std::mem::replace(&mut self.taken, Ok(())).and(taken);
         if is_wanted {
             self.make_durable();
@@ -158,23 +160,23 @@ impl JournalWriter {
     }
 
     async fn end_storing_soon(&mut self) {
-        if let Place::Storing(storing) = &mut self.place {
-            storing.come_to_an_end();
+        if let JournalPlace::Storing(storing) = &mut self.place {
+            storing.finish_soon();
         }
         self.end_storing().await;
     }
 
     /// Waits for the journal to return, forever if it is not away. Cancel-safe.
-    pub(crate) async fn returned(&mut self) -> Returned {
+    pub(crate) async fn returned(&mut self) -> SaveReport {
         self.end_storing().await;
-        let Place::Away(away) = &mut self.place else { return std::future::pending().await };
+        let JournalPlace::Away(away) = &mut self.place else { return std::future::pending().await };
         let (journal, durable, took) = away.await;
-        self.place = Place::Here(journal);
-        let taken = std::mem::replace(&mut self.taken, Ok(())).and(self.hand_in());
-        Returned { durable, taken, took }
+        self.place = JournalPlace::Here(journal);
+        let taken = std::mem::replace(&mut self.taken, Ok(())).and(self.flush_waiting());
+        SaveReport { durable, taken, took }
     }
 
-    fn hand_in(&mut self) -> io::Result<()> {
+    fn flush_waiting(&mut self) -> io::Result<()> {
         let mut taken = Ok(());
         for waiting in std::mem::take(&mut self.waiting) {
             taken = taken.and(self.put(waiting));
@@ -185,8 +187,8 @@ impl JournalWriter {
     pub(crate) async fn close(&mut self) -> Result<(), JournalError> {
         self.end_storing_soon().await;
         match &mut self.place {
-            Place::Here(journal) => within_deadline(journal.close()).await,
-            Place::Away(_) | Place::Storing(_) | Place::Moving => Ok(()),
+            JournalPlace::Here(journal) => within_deadline(journal.close()).await,
+            JournalPlace::Away(_) | JournalPlace::Storing(_) | JournalPlace::Moving => Ok(()),
         }
     }
 }
@@ -223,7 +225,7 @@ async fn keep(
     loop {
         let mut is_wanted = false;
         let enough = async {
-            // None hurries where time stands still meanwhile.
+            // Without a hurry signal, the deadline applies.
             drop(tokio::time::timeout(DEADLINE, &mut hurried).await);
             is_wanted = true;
             tokio::time::sleep(PATIENCE).await;
@@ -315,7 +317,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn tables_that_are_far_behind_catch_up_within_one_turn() {
+    async fn outdated_tables_catch_up_within_one_turn() {
         let (mut writer, kept) = behind(40);
         writer.keep_snapshot(false).await;
         drop(tokio::time::timeout(Duration::from_secs(2), writer.returned()).await);
@@ -326,7 +328,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_wants_the_journal_waits_for_no_more_than_the_present_piece() {
+    async fn save_waits_at_most_for_the_current_piece() {
         for after in [5, 15, 35] {
             let (mut writer, kept) = behind(1_000);
             writer.keep_snapshot(false).await;

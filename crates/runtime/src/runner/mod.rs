@@ -12,7 +12,7 @@ pub(crate) use requests::{LIST_DEADLINE, within_deadline};
 use crate::control::{ControlAnswer, ControlOrder, ControlRequest};
 use crate::coordinator::{Answer, Command, Coordinator, CoordinatorParts, Finished, Input, RunResult};
 use crate::notice::Observer;
-use crate::past::Past;
+use crate::past::RecoveredState;
 use crate::reload::SettingsReader;
 use crate::{Account, RuntimeError, RuntimeSettings, Stop, Watcher};
 use candlewick_broker::clock::{AwakeClock, Clock, Hold};
@@ -20,9 +20,9 @@ use candlewick_broker::{Broker, MarketData, TokenState, UnrecognisedData};
 use candlewick_engine::{BotSettings, Header, Session};
 use candlewick_journal::{Journal, LoggedExchange, OrderToken};
 use candlewick_sdk::Millis;
-use journal_writer::{Confirmed, JournalWriter, Returned};
+use journal_writer::{JournalWriter, LeaseCheck, SaveReport};
 use order_tracker::{Arrival, OrderTracker};
-use requests::{Came, Feeds, Requests};
+use requests::{Feeds, Requests, Response};
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -142,7 +142,7 @@ impl Runner {
                     Next::Order(order)
                 }
                 (symbol, next) = self.feeds.next() => {
-                    // Taken before that of the price is given back, so that no time passes between them.
+                    // Acquired before the price's hold is released, so that no time passes in between.
                     hold = clock.hold();
                     Next::Input(next.map_or(Input::FeedEnded(symbol), |(tick, _)| Input::Tick(symbol, tick)))
                 }
@@ -156,7 +156,7 @@ impl Runner {
                     Next::Input(Input::Time)
                 }
             };
-            // First, so that nothing that waited is judged by a clock that stood still.
+            // Checked first, so that pending input is not judged by a stale clock.
             let absence = self.sleep.absence();
             let behind = absence.map_or(Millis::ZERO, |_| self.clock.catch_up());
             let next = if absence.is_some() { self.confirm_lease(next).await } else { next };
@@ -182,7 +182,7 @@ impl Runner {
             Next::Order(order) => self.feed_order(order).await,
             Next::Journal(returned) => {
                 self.feed_returned(returned).await;
-                // Counted from here: a journal that did not answer is left in peace for as long.
+                // Counts from here, so that a slow journal is not renewed immediately.
                 renewal.reset();
             }
             Next::Input(input) => self.feed(input).await,
@@ -192,21 +192,21 @@ impl Runner {
     /// Confirms the journal lease after a suspension: another process may have taken the journal. Nothing is
     /// requested or sent until it has answered, and nothing opened if it cannot.
     async fn confirm_lease(&mut self, next: Next) -> Next {
-        tracing::debug!("this process stood still: does it hold its journal yet?");
+        tracing::debug!("this process was suspended: confirming the journal lease");
         let confirmed = self.journal.confirm().await;
-        // What that took was no sleep.
+        // The confirmation itself was not a suspension.
         self.sleep.look_up();
         match (next, confirmed) {
-            // What it answered before is not true any more.
-            (Next::Journal(returned), Confirmed::Here(confirmed)) => {
-                Next::Journal(Returned { durable: returned.durable.and(confirmed), ..returned })
+            // The earlier answer is outdated.
+            (Next::Journal(returned), LeaseCheck::Here(confirmed)) => {
+                Next::Journal(SaveReport { durable: returned.durable.and(confirmed), ..returned })
             }
-            (next, Confirmed::Here(Ok(()))) => next,
-            (next, Confirmed::Here(Err(error))) => {
+            (next, LeaseCheck::Here(Ok(()))) => next,
+            (next, LeaseCheck::Here(Err(error))) => {
                 self.feed(Input::Durable(Err(error))).await;
                 next
             }
-            (next, Confirmed::Returned(returned)) => {
+            (next, LeaseCheck::Returned(returned)) => {
                 self.feed_returned(returned).await;
                 next
             }
@@ -221,7 +221,7 @@ impl Runner {
         }
     }
 
-    async fn feed_answer(&mut self, came: Came) {
+    async fn feed_answer(&mut self, came: Response) {
         self.feed_exchanges();
         self.feed_token().await;
         if let Answer::Balances(_) = &came.answer {
@@ -247,7 +247,7 @@ impl Runner {
         match self.orders.take(request) {
             Arrival::New(id, order) => {
                 if order == ControlOrder::Resume {
-                    // A person says that it is in order; the venue's next answer shows whether it is.
+                    // The operator considers the token valid. The venue's next answer decides.
                     self.token.accept();
                     self.feed_token().await;
                 }
@@ -261,14 +261,14 @@ impl Runner {
     fn keep_answer(&mut self, token: OrderToken, answer: &ControlAnswer) {
         match serde_json::to_string(answer) {
             Ok(text) => self.journal.answer_order(token, text),
-            Err(error) => tracing::warn!(%error, "an answer is no text"),
+            Err(error) => tracing::warn!(%error, "an answer cannot be serialized"),
         }
     }
 
-    async fn feed_returned(&mut self, returned: Returned) {
-        let Returned { durable, taken, .. } = self.watchers.on_written(returned);
+    async fn feed_returned(&mut self, returned: SaveReport) {
+        let SaveReport { durable, taken, .. } = self.watchers.on_written(returned);
         if let Err(error) = taken {
-            tracing::warn!(%error, "the journal did not take an entry");
+            tracing::warn!(%error, "the journal rejected an entry");
             self.feed(Input::EntryRefused).await;
         }
         self.feed(Input::Durable(durable)).await;
@@ -295,13 +295,13 @@ impl Runner {
     async fn carry_out(&mut self, command: Command, inputs: &mut VecDeque<Input>) {
         match command {
             Command::Ask(question) => {
-                let priority = self.coordinator.priority_of(&question);
+                let priority = self.coordinator.priority(&question);
                 self.requests.ask(question, priority);
             }
             Command::Send(open) => self.requests.send(open),
             Command::Record(entry) => {
                 if let Err(error) = self.journal.record(entry) {
-                    tracing::warn!(%error, "the journal did not take an entry");
+                    tracing::warn!(%error, "the journal rejected an entry");
                     inputs.push_back(Input::EntryRefused);
                 }
             }
@@ -310,15 +310,15 @@ impl Runner {
                 self.journal.make_durable();
                 if self.clock.is_virtual() || self.coordinator.is_closing() {
                     let returned = self.journal.returned().await;
-                    let Returned { durable, taken, .. } = self.watchers.on_written(returned);
+                    let SaveReport { durable, taken, .. } = self.watchers.on_written(returned);
                     inputs.extend(taken.is_err().then_some(Input::EntryRefused));
-                    // What stood still meanwhile goes on.
+                    // Resumes what was frozen during the save.
                     inputs.extend([Input::Durable(durable), Input::Time]);
                 }
             }
             Command::CloseJournal => {
                 let closed = self.journal.close().await.inspect_err(|error| {
-                    tracing::warn!(%error, "the lease of the journal could not be released");
+                    tracing::warn!(%error, "the journal lease could not be released");
                 });
                 inputs.push_back(Input::JournalClosed(closed));
             }
@@ -343,7 +343,7 @@ impl Runner {
     fn report_drops(&self, result: RunResult) -> RunResult {
         let dropped_prices = self.feeds.dropped();
         if dropped_prices > 0 {
-            tracing::warn!(dropped_prices, "streamed prices came faster than they were taken");
+            tracing::warn!(dropped_prices, "streamed prices were dropped because they arrived too fast");
         }
         result.map(|finished| Finished { dropped_notices: self.watchers.dropped(), ..finished })
     }
@@ -360,7 +360,7 @@ pub struct Parts {
     pub bots: Vec<BotSettings>,
     pub wants_prices: Vec<bool>,
     pub journal: Box<dyn Journal>,
-    pub past: Past,
+    pub past: RecoveredState,
     pub exchanges: mpsc::Receiver<LoggedExchange>,
     pub unrecognised: Arc<UnrecognisedData>,
     pub token: Arc<TokenState>,
@@ -369,10 +369,10 @@ pub struct Parts {
 }
 
 pub(crate) enum Next {
-    Answer(Box<Came>),
+    Answer(Box<Response>),
     Stop(Stop),
     Order(ControlRequest),
-    Journal(Returned),
+    Journal(SaveReport),
     Input(Input),
 }
 
@@ -433,7 +433,7 @@ mod tests {
     use candlewick_journal::LeaseTerms;
 
     #[test]
-    fn whoever_was_away_for_more_than_two_renewals_has_slept_once() {
+    fn long_gap_counts_as_one_suspension() {
         let mut watch = SleepWatch::start();
         assert_eq!(watch.absence(), None, "it has just begun");
         let mut now = watch.clock.elapsed();

@@ -11,11 +11,11 @@ const MAX_REMEMBERED: usize = 256;
 #[derive(Default)]
 pub(crate) struct OrderTracker {
     count: u64,
-    under_way: HashMap<OrderId, UnderWay>,
+    under_way: HashMap<OrderId, PendingOrder>,
     answered: VecDeque<(OrderToken, ControlAnswer)>,
 }
 
-struct UnderWay {
+struct PendingOrder {
     token: Option<OrderToken>,
     waiting: Vec<oneshot::Sender<ControlAnswer>>,
 }
@@ -36,26 +36,25 @@ impl OrderTracker {
             return Arrival::Left;
         }
         if let Some(token) = &token {
-            let same = |under_way: &&mut UnderWay| under_way.token.as_ref() == Some(token);
+            let same = |under_way: &&mut PendingOrder| under_way.token.as_ref() == Some(token);
             if let Some(under_way) = self.under_way.values_mut().find(same) {
                 under_way.waiting.retain(|waiting| !waiting.is_closed());
                 under_way.waiting.push(answer);
                 return Arrival::UnderWay;
             }
             if let Some((token, answered)) = self.answered.iter().find(|(known, _)| known == token) {
-                // Whoever asked may have gone.
                 drop(answer.send(answered.clone()));
                 return Arrival::Answered(token.clone(), answered.clone());
             }
         }
         self.count += 1;
         let id = OrderId(self.count);
-        self.under_way.insert(id, UnderWay { token, waiting: vec![answer] });
+        self.under_way.insert(id, PendingOrder { token, waiting: vec![answer] });
         Arrival::New(id, order)
     }
 
     pub(crate) fn answer(&mut self, id: OrderId, answer: &ControlAnswer) -> Option<OrderToken> {
-        let UnderWay { token, waiting } = self.under_way.remove(&id)?;
+        let PendingOrder { token, waiting } = self.under_way.remove(&id)?;
         for asked in waiting {
             drop(asked.send(answer.clone()));
         }
@@ -83,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_that_comes_both_ways_is_carried_out_once_and_answered_to_both() {
+    fn order_sent_twice_runs_once_and_answers_both() {
         let (token, mut tracker) = (OrderToken::random().unwrap(), OrderTracker::default());
         let (by_socket, mut first) = request(Some(&token));
         let Arrival::New(id, ControlOrder::Resume) = tracker.take(by_socket) else { panic!("it is new") };

@@ -41,17 +41,17 @@ struct Ports {
 
 pub(crate) struct Requests {
     ports: Ports,
-    running: JoinSet<Came>,
+    running: JoinSet<Response>,
     asked: HashMap<Id, (RequestId, Instant)>,
 }
 
-pub(crate) struct Came {
+pub(crate) struct Response {
     pub(crate) answer: Answer,
     pub(crate) feed: Option<(SymbolId, PriceFeed)>,
     pub(crate) took: Option<(Question, Duration)>,
 }
 
-impl From<Answer> for Came {
+impl From<Answer> for Response {
     fn from(answer: Answer) -> Self {
         Self { answer, feed: None, took: None }
     }
@@ -83,7 +83,7 @@ impl Requests {
         self.asked.insert(task.id(), (id, Instant::now()));
     }
 
-    pub(crate) async fn next(&mut self) -> Option<Came> {
+    pub(crate) async fn next(&mut self) -> Option<Response> {
         loop {
             let done = self.running.join_next_with_id().await?;
             if let Some(came) = self.take(done) {
@@ -92,7 +92,7 @@ impl Requests {
         }
     }
 
-    pub(crate) fn try_next(&mut self) -> Option<Came> {
+    pub(crate) fn try_next(&mut self) -> Option<Response> {
         loop {
             let done = self.running.try_join_next_with_id()?;
             if let Some(came) = self.take(done) {
@@ -101,19 +101,19 @@ impl Requests {
         }
     }
 
-    fn take(&mut self, done: Result<(Id, Came), JoinError>) -> Option<Came> {
+    fn take(&mut self, done: Result<(Id, Response), JoinError>) -> Option<Response> {
         let task = done.as_ref().map_or_else(JoinError::id, |(task, _)| *task);
         let (id, since) = self.asked.remove(&task)?;
         let came = match done {
             Ok((_, came)) => came,
             Err(error) => Answer::broken(id, self.ports.clock.now(), error.to_string()).into(),
         };
-        let took = Question::of(id).map(|question| (question, since.elapsed()));
-        Some(Came { took, ..came })
+        let took = Question::from_request(id).map(|question| (question, since.elapsed()));
+        Some(Response { took, ..came })
     }
 }
 
-async fn ask(ports: Ports, question: Ask) -> Came {
+async fn ask(ports: Ports, question: Ask) -> Response {
     let Ports { market, broker, clock, settings, reading } = ports;
     match question {
         Ask::Candles(series, query) => {
@@ -128,7 +128,7 @@ async fn ask(ports: Ports, question: Ask) -> Came {
             match subscribed.unwrap_or_else(|_| Err(no_answer())) {
                 Ok(Some(feed)) => {
                     let answer = Answer::Subscription(id, Ok(Streams::Yes));
-                    Came { feed: Some((id, feed)), ..answer.into() }
+                    Response { feed: Some((id, feed)), ..answer.into() }
                 }
                 Ok(None) => Answer::Subscription(id, Ok(Streams::No)).into(),
                 Err(error) => Answer::Subscription(id, Err(error)).into(),
@@ -178,12 +178,10 @@ async fn read_settings(
     standing: Standing,
 ) -> Result<Box<NewSettings>, String> {
     let Some(reader) = reader else {
-        return Err("this run has no configuration that could be read again: restart it".to_owned());
+        return Err("this run has no configuration to reload. Restart it".to_owned());
     };
     let Ok(alone) = reading.try_lock_owned() else {
-        return Err(
-            "an earlier reading of them has not ended: see whether their files can be read".to_owned()
-        );
+        return Err("a previous reload is still running. Check that the files can be read".to_owned());
     };
     let read = tokio::task::spawn_blocking(move || {
         let _alone = alone;
@@ -191,13 +189,13 @@ async fn read_settings(
     });
     match tokio::time::timeout(SETTINGS_DEADLINE, read).await {
         Ok(Ok(read)) => read.map(Box::new),
-        Ok(Err(error)) => Err(format!("reading them failed: {error}")),
-        Err(_) => Err(format!("they could not be read within {} s", SETTINGS_DEADLINE.as_secs())),
+        Ok(Err(error)) => Err(format!("reading the settings failed: {error}")),
+        Err(_) => Err(format!("the settings could not be read within {} s", SETTINGS_DEADLINE.as_secs())),
     }
 }
 
 /// Sends an open exactly once, by its deadline or never. Without a timely answer its status is unknown.
-async fn send(broker: Arc<dyn Broker>, open: DurableOpen) -> Came {
+async fn send(broker: Arc<dyn Broker>, open: DurableOpen) -> Response {
     let intent = open.intent();
     let opening = for_intent(intent.number(), broker.open(open.order(), open.leave_by()));
     let outcome = tokio::time::timeout(LAST_DEADLINE, opening).await;
@@ -254,7 +252,7 @@ mod tests {
     use std::sync::mpsc;
 
     #[tokio::test(start_paused = true)]
-    async fn a_reading_that_hangs_is_late_and_no_other_begins_until_it_ends() {
+    async fn hanging_reload_times_out_and_blocks_the_next() {
         let (began, mut begun) = tokio::sync::mpsc::unbounded_channel();
         let (release, released) = mpsc::channel::<()>();
         let released = std::sync::Mutex::new(released);
@@ -271,8 +269,8 @@ mod tests {
         let late = read();
         begun.recv().await.unwrap();
         tokio::time::advance(SETTINGS_DEADLINE + Duration::from_millis(1)).await;
-        assert_eq!(problem(late.await), "they could not be read within 8 s");
-        assert!(problem(read().await).starts_with("an earlier reading of them has not ended"));
+        assert_eq!(problem(late.await), "the settings could not be read within 8 s");
+        assert!(problem(read().await).starts_with("a previous reload is still running"));
         release.send(()).unwrap();
         drop(reading.lock().await);
         release.send(()).unwrap();
@@ -287,7 +285,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn prices_of_all_feeds_come_and_an_end_comes_once() {
+    async fn delivers_prices_of_all_feeds_and_each_end_once() {
         let tick = |time| PriceTick { time: Millis::new(time), price: 1.0 };
         let (first, second) = (SymbolId::FIRST, SymbolId::new(1).unwrap());
         let (sender, feed) = PriceFeed::channel(4);

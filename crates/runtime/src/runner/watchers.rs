@@ -1,7 +1,7 @@
 //! Notifies watchers and observers, and schedules the overviews.
 
-use super::journal_writer::Returned;
-use super::requests::Came;
+use super::journal_writer::SaveReport;
+use super::requests::Response;
 use crate::notice::Observer;
 use crate::{Funds, Notice, Overview, Watcher};
 use candlewick_broker::clock::AwakeClock;
@@ -70,13 +70,13 @@ impl Watchers {
         self.observers.iter().for_each(|observer| observer.on_turn());
     }
 
-    pub(super) fn on_answer(&self, came: &Came) {
+    pub(super) fn on_answer(&self, came: &Response) {
         if let Some((question, took)) = came.took {
             self.observers.iter().for_each(|observer| observer.on_answer(question, took));
         }
     }
 
-    pub(super) fn on_written(&self, returned: Returned) -> Returned {
+    pub(super) fn on_written(&self, returned: SaveReport) -> SaveReport {
         let (took, is_durable) = (returned.took, returned.durable.is_ok());
         self.observers.iter().for_each(|observer| observer.on_written(took, is_durable));
         returned

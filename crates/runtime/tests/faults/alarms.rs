@@ -55,11 +55,11 @@ impl Alarms {
                 let in_doubt = format!("trade #{intent} is in doubt");
                 let second = format!("the venue has a second one, {id}");
                 if of_another || world.has_said(|text| text.ends_with(&second)) {
-                    return vec![Due::new(vec![in_doubt], &["which is another order's"], false)];
+                    return vec![Due::new(vec![in_doubt], &["which belongs to another order"], false)];
                 }
                 if is_of_another_time(world, &reply.value, now) {
                     let names = vec![in_doubt, format!("trade #{intent} ({id}) repeats")];
-                    let words = ["which is not believed", "requestTime stands still"];
+                    let words = ["implausible", "requestTime is frozen"];
                     return vec![Due::new(names, &words, false)];
                 }
                 let mut due = due_for_terms(*intent, &asked, &reply.value);
@@ -110,9 +110,9 @@ fn due_for_terms(intent: IntentId, asked: &OpenOrder, report: &TradeReport) -> V
         (is_other(report.symbol.as_ref().map(|symbol| symbol != asked.symbol.as_str())), "symbol is"),
         (is_other(direction.map(|direction| *direction != asked.direction)), "direction is"),
         (is_other(report.account.map(|account| account != asked.account)), "was staked on the"),
-        (report.impossible_payout.is_some(), "is to pay"),
-        (report.payout.is_some_and(|payout| payout.to_percent() > MAX_PAYOUT), "is to pay"),
-        (is_other(duration.map(|duration| *duration != asked.close_type)), "close type is"),
+        (report.impossible_payout.is_some(), "has a payout of"),
+        (report.payout.is_some_and(|payout| payout.to_percent() > MAX_PAYOUT), "has a payout of"),
+        (is_other(duration.map(|duration| *duration != asked.close_type)), "duration is"),
     ]
     .into_iter()
     .filter(|(is_other, ..)| *is_other)
@@ -132,7 +132,7 @@ fn is_of_another_time(world: &World, report: &TradeReport, now: Millis) -> bool 
 fn due_for_times(report: &TradeReport, now: Millis) -> Vec<Due> {
     let times = [report.open_time, report.close_time];
     let is_bad = times.into_iter().flatten().any(|at| at > now + MAX_AHEAD || at < now - MAX_AGE);
-    let due = || Due::about_trade(&report.id, "which is not believed", false);
+    let due = || Due::about_trade(&report.id, "implausible", false);
     is_bad.then(due).into_iter().collect()
 }
 
@@ -148,7 +148,7 @@ fn due_for_record(
     let (Some(asked), Some(id)) = (truth.order_of(intent.number()), id) else { return Vec::new() };
     let mut due = due_for_times(report, now);
     if report.id != id.as_str() {
-        due.push(Due::new(about(intent), &["is of another trade"], false));
+        due.push(Due::new(about(intent), &["describes another trade"], false));
         return due;
     }
     let terms = due_for_terms(intent, &asked, report);
@@ -212,7 +212,7 @@ fn due_for_real_money(world: &World, listing: &TradeListing, (book, now): (&Trad
         intent.and_then(|intent| book.row(intent)).is_some_and(is_looked_for)
     };
     let listed = listing.trades.iter().filter(|_| !world.is_far_off()).filter(is_due);
-    listed.map(|report| Due::about_trade(&report.id, "it is in no ledger here", true)).collect()
+    listed.map(|report| Due::about_trade(&report.id, "no ledger here contains it", true)).collect()
 }
 
 fn due_for_rows(listing: &TradeListing, book: &TradeBook) -> Vec<Due> {
@@ -221,8 +221,7 @@ fn due_for_rows(listing: &TradeListing, book: &TradeBook) -> Vec<Due> {
         times.any(|at| at > listing.ended + Millis::DAY * 3 || at < Millis::ZERO)
     };
     let bad = listing.trades.iter().filter(is_bad);
-    let mut due: Vec<Due> =
-        bad.map(|report| Due::about_trade(&report.id, "which is not believed", false)).collect();
+    let mut due: Vec<Due> = bad.map(|report| Due::about_trade(&report.id, "implausible", false)).collect();
     for row in book.rows() {
         let (Some(outcome), Some(at), Some(id)) = (row.outcome, row.settled_at, book.venue_id(row)) else {
             continue;

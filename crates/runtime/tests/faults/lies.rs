@@ -15,10 +15,10 @@ const IMPOSSIBLE_PAYOUT: Decimal = Decimal::from_parts(80, 0, 0, true, 0);
 const OPENS_TWICE_ONE_IN: u64 = 12;
 const REOPENS_AFTER: Millis = Millis::from_seconds(700);
 
-const UNEXPLAINED: &str = "explained by no intent";
+const UNEXPLAINED: &str = "unknown trade";
 const SECOND: &str = "was ordered once";
 pub(crate) const WRONG_PROFIT: [&str; 3] = [" give ", ", but a ", " on a stake of "];
-pub(crate) const MISSING: &str = "the venue has had no trade";
+pub(crate) const MISSING: &str = "the venue no longer has trade";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Term {
@@ -246,12 +246,12 @@ impl Lie {
                 &["direction is", UNEXPLAINED, SECOND]
             }
             Self::Takes(Term::Account) | Self::Answers(Term::Account) => &["was staked on the"],
-            Self::PaysTooMuch | Self::HasPayout => &["is to pay"],
+            Self::PaysTooMuch | Self::HasPayout => &["has a payout of"],
             Self::Vanishes => &[MISSING],
             Self::EndsWith(_) => &WRONG_PROFIT,
             Self::EndsBeside => &[" give "],
             Self::AnswersStrangersId => {
-                &["amount is", "symbol is", "direction is", "is of another trade", UNEXPLAINED, SECOND]
+                &["amount is", "symbol is", "direction is", "describes another trade", UNEXPLAINED, SECOND]
             }
             Self::OpensTwice => &[SECOND],
             Self::AnswersUnknownId => &[UNEXPLAINED, SECOND, MISSING],

@@ -22,7 +22,7 @@ pub(crate) use candlewick_engine::{
     OrderTerms, RiskSettings, Session, Settled, StakeSettings, SymbolId, TradeBook, VenueId,
 };
 pub(crate) use candlewick_journal::{ChainHash, JournalError, Line, LineKind, StoredLine};
-pub(crate) use candlewick_runtime::{Answer, Past, RuntimeError, Stop, Streams};
+pub(crate) use candlewick_runtime::{Answer, RecoveredState, RuntimeError, Stop, Streams};
 pub(crate) use candlewick_sdk::rust_decimal::Decimal;
 pub(crate) use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
 pub(crate) use candlewick_sdk::{

@@ -404,7 +404,7 @@ impl<T> Future for Mortal<T> {
 
 pub(crate) struct RecoveredRun {
     pub(crate) session: Session,
-    pub(crate) past: Past,
+    pub(crate) past: RecoveredState,
 }
 
 pub(crate) fn recover(world: &World) -> Result<RecoveredRun, RuntimeError> {

@@ -15,9 +15,9 @@ const DOUBT_SLACK: Millis = Millis::from_seconds(240);
 
 const FALSE_WITHOUT_LIES: [&str; 8] = [
     "halted: ",
-    "which is not believed",
-    "is of another trade",
-    "which is another order's",
+    "implausible",
+    "describes another trade",
+    "which belongs to another order",
     "was booked as",
     MISSING,
     "shows no demo wallet",
@@ -25,9 +25,9 @@ const FALSE_WITHOUT_LIES: [&str; 8] = [
 ];
 
 const DIFFERENCE: &str = "than the trades explain";
-const SECOND_TRADE: &str = "was ordered once, and the venue has a second one, ";
-const MORE_TRADES: &str = " more trades in the venue's list are explained by no intent";
-const REINSTATED: [&str; 2] = ["it counts again", "they count again"];
+const SECOND_TRADE: &str = "was ordered once, but the venue has a second one, ";
+const MORE_TRADES: &str = " more unknown trades are in the venue's list";
+const REINSTATED: [&str; 2] = ["it is in doubt again", "they are in doubt again"];
 
 pub(crate) const READ_AT_MOST: Millis = Millis::from_seconds(60);
 
@@ -59,7 +59,7 @@ enum DueSecondTrade {
 }
 
 impl Observations {
-    pub(crate) fn new(past: &Past, ledger: &Ledger, world: &World) -> Self {
+    pub(crate) fn new(past: &RecoveredState, ledger: &Ledger, world: &World) -> Self {
         let now = world.time.now();
         let of_state = |state| {
             let rows = past.book().rows().iter().filter(move |row| row.state == state);
@@ -98,7 +98,7 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
-    pub(crate) fn new(world: &Arc<World>, past: &Past, seen: Arc<Mutex<Observations>>) -> Self {
+    pub(crate) fn new(world: &Arc<World>, past: &RecoveredState, seen: Arc<Mutex<Observations>>) -> Self {
         let mut book = TradeBook::default();
         book.append(past.book());
         let (world, tally) = (Arc::clone(world), Tally::new(world, &book));
@@ -154,11 +154,12 @@ impl Watcher {
         let has = |words: &[&str]| words.iter().any(|words| text.contains(words));
         // A halted run does not halt again: resuming acknowledges the report.
         let is_money = world.plan.lies.money.is_some() && !text.ends_with("both are read again");
-        if seen.is_halted && (is_money || has(&[" differs: ", " is to pay "])) {
+        if seen.is_halted && (is_money || has(&[" differs: ", " has a payout of "])) {
             world.note_said(&format!("{WHILE_HALTED}{text}"));
         }
-        let id = text.strip_prefix("trade ").and_then(|rest| rest.split(' ').next());
-        if let Some(id) = id.filter(|_| has(&["is explained by no intent: "])) {
+        let is_open = has(&[" is open on the "]);
+        let id = text.strip_prefix("unknown trade ").and_then(|rest| rest.split(' ').next());
+        if let Some(id) = id.filter(|_| !is_open) {
             self.check_strange(id);
             let second_of = world.truth().find(id).and_then(|trade| trade.second_of).map(IntentId::new);
             let is_known = |of| self.book.row(of).is_some_and(|row| self.book.venue_id(row).is_some());
@@ -166,7 +167,7 @@ impl Watcher {
             world.require(!is_second, || format!("{id}, a second trade of {second_of:?}, was foreign"));
             seen.reported.insert(id.to_owned());
         }
-        if let Some(id) = id.filter(|_| has(&["this journal does not know it"])) {
+        if let Some(id) = id.filter(|_| is_open) {
             self.check_strange(id);
         }
         if let Some((more, _)) = text.split_once(MORE_TRADES) {
@@ -190,7 +191,7 @@ impl Watcher {
         let is_strangers = named.as_ref().is_some_and(|trade| trade.intent.is_none());
         // With a clock that jumps or is far off, the age of an answer is unknown.
         let is_clock_off = world.plan.habits.clock_jumps > 0 || world.is_far_off();
-        let is_of_clock = is_clock_off && has(&["which is not believed"]);
+        let is_of_clock = is_clock_off && has(&["implausible"]);
         let is_beside = |trade: Trade| has_strangers_on(&world.truth(), trade.order.symbol);
         let is_contested = has(&REINSTATED) && named.is_some_and(is_beside);
         let is_excused = has(&["was ordered once"]) || is_strangers || is_of_clock || is_contested;
@@ -355,7 +356,7 @@ impl Watcher {
     fn has_reinstated(&self) -> bool {
         let is_recorded =
             self.world.disk().lines.iter().any(|stored| stored.line.body.contains("\"reinstated\""));
-        is_recorded || self.world.has_said(|text| text.contains("it counts again"))
+        is_recorded || self.world.has_said(|text| text.contains("it is in doubt again"))
     }
 
     /// Checks that an intent taken as not opened has no trade, unless a late list and the wallet hide it.

@@ -8,7 +8,7 @@ use candlewick_broker::clock::{Speed, VirtualClock};
 use candlewick_engine::{Header, Session, SessionSettings, StakeSettings};
 use candlewick_journal::NullJournal;
 use candlewick_runtime::control::ControlRequest;
-use candlewick_runtime::{Account, Finished, Parts, Past};
+use candlewick_runtime::{Account, Finished, Parts, RecoveredState};
 use candlewick_sdk::{ExpirationType, Interval, MoneyScale};
 use tokio::sync::{mpsc, oneshot};
 
@@ -78,7 +78,7 @@ pub(crate) fn parts<V: MarketData + Broker + 'static>(
         wants_prices: vec![false; settings.bots.len()],
         bots: settings.bots,
         journal: Box::new(NullJournal),
-        past: Past::default(),
+        past: RecoveredState::default(),
         unrecognised: Arc::default(),
         token: Arc::default(),
         exchanges: mpsc::channel(1).1,

@@ -165,7 +165,7 @@ async fn reports_why_the_settings_of_a_snapshot_are_unknown() {
     };
     for (from, to, expected) in [
         ("\"interval\":", "\"interval_of\":", "those of the run before it cannot be read"),
-        ("\"one\"", "\"two\"", "they are not those of the run before it"),
+        ("\"one\"", "\"two\"", "they differ from those of the run before it"),
     ] {
         let other = folder.rewritten(true, |stored| match stored.seq {
             1 => stored.line.body.replace(from, to),
@@ -174,5 +174,5 @@ async fn reports_why_the_settings_of_a_snapshot_are_unknown() {
         expect(&other.await, expected).await;
     }
     folder.change("UPDATE entries SET body = body || ' ' WHERE seq = 1").await;
-    expect(&folder, "the header in entry 1, which is to say which, is not as it was written").await;
+    expect(&folder, "the header in entry 1 is damaged").await;
 }

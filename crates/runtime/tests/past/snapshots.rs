@@ -3,7 +3,7 @@
 use crate::prelude::*;
 use candlewick_engine::{Control, Header, IntentState, OrderTerms, Recorder as _, Settled};
 use candlewick_journal::{ChainHash, Journal as _, JournalError, Line, LineKind, StoredLine};
-use candlewick_runtime::{JournalCheck, Past, SnapshotCheck};
+use candlewick_runtime::{JournalCheck, RecoveredState, SnapshotCheck};
 use candlewick_sdk::{ExpirationType, MoneyScale, Payout};
 use sqlx::Connection as _;
 use std::path::{Path, PathBuf};
@@ -202,7 +202,7 @@ impl Folder {
     pub(crate) async fn start_under(
         &self,
         settings: &SessionSettings,
-    ) -> (Session, Past, Millis, RunJournal) {
+    ) -> (Session, RecoveredState, Millis, RunJournal) {
         let (store, fold) = (self.store().await, self.read_under(settings).await.unwrap());
         let signal = Signal::buy("always").with("nothing", f64::NAN).with("half", 0.5);
         let mut session = new_session(settings, &signal);
@@ -336,7 +336,7 @@ pub(crate) fn state_under(fold: &JournalFold, settings: &SessionSettings) -> (St
     (serde_json::to_string(&session.snapshot()).unwrap(), rows(&past))
 }
 
-fn rows(past: &Past) -> String {
+fn rows(past: &RecoveredState) -> String {
     let book = past.book();
     let all = book.rows().iter().map(|row| {
         let (reason, venue_id) = (book.reason(row), book.venue_id(row));

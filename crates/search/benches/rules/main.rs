@@ -1,9 +1,8 @@
-//! What a candle costs a strategy that is a rule, beside the same strategy in Rust: the twelve whose trades `tests/twelve_rules.rs` holds to
-//! each other.
+//! Cost per candle of the twelve rules of `tests/twelve_rules.rs`, compared with the same strategies in Rust.
 //!
 //! `cargo bench -p candlewick-search --bench rules` prints nanoseconds for each candle of the strategy alone and of a whole backtest, the
-//! least of many rounds in turns, and the ratios. `... --bench rules -- NAME` runs only those that have it in their names,
-//! `... --bench rules -- NAME rust|rule` one side of them again and again, for a profiler.
+//! least of many rounds in turns, and the ratios. `... --bench rules -- NAME` runs only the strategies with NAME in their names,
+//! `... --bench rules -- NAME rust|rule` repeats one side of them for a profiler.
 #![allow(clippy::unwrap_used, missing_docs, reason = "what cannot be made or run ends the bench")]
 
 #[path = "../../tests/five_strategies/mod.rs"]

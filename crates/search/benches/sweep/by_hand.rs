@@ -1,4 +1,4 @@
-//! The same trades in loops written for nothing else, each doing less again than the one before.
+//! The same trades in dedicated loops, each doing less than the previous one.
 
 use super::{BALANCE_CENTS, Result, STAKE_CENTS, Set};
 use candlewick_sdk::{Candle, compare_prices};

@@ -1,4 +1,4 @@
-//! The sets and the candles of the bench, and each way of running them.
+//! Sets and candles of the bench, and the ways of running them.
 
 #[path = "by_hand.rs"]
 mod by_hand;

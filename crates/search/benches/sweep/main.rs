@@ -1,6 +1,6 @@
-//! What a trial of a sweep costs: 1,000 sets of Wilder's RSI over 100,000 one-minute candles, beside loops written by hand.
+//! Cost of a sweep trial compared with hand-written loops: 1,000 sets of Wilder's RSI, 100,000 minutes.
 //!
-//! All make the same trades, which is held before anything is measured. Ours go through a Session with every rule, the
+//! All make the same trades, which is checked before measuring. Ours go through a Session with every rule, the
 //! simulated venue, exact money, the figures of each trial and the journal of trials; the loops do nothing but trade.
 //!
 //! `cargo bench -p candlewick-backtest --bench sweep` prints backtests per second on one core and on two, and the ratios.
@@ -63,7 +63,7 @@ fn measure_speed(only: &str) {
         ("sweep, black box, two cores", &|| drop(black_box(fixture.sweep(DeclarationUse::Ignored, 2)))),
         ("sweep, declared, two cores", &|| drop(black_box(fixture.sweep(DeclarationUse::Trusted, 2)))),
     ];
-    // One way alone can be looked at by a profiler.
+    // A profiler may need a single way.
     let ways: Vec<_> = ways.into_iter().filter(|(name, _)| name.contains(only)).collect();
     let mut best = [Took { real: Duration::MAX, busy: Duration::MAX }; 7];
     for _ in 0..ROUNDS {
@@ -94,14 +94,14 @@ fn measure_memory() {
     const CANDLES: usize = 1_000_000;
     let fixture = Fixture::new(CANDLES, ["period=2..21", "oversold=11..30:1", "overbought=70..94:1"]);
     let data = (CANDLES * size_of::<candlewick_sdk::Candle>()) as f64;
-    // The highest mark begins anew, so that making the candles does not count.
+    // Resets the peak, so that making the candles does not count.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
     let before = status("VmRSS");
     let rows = fixture.sweep(DeclarationUse::Trusted, 2);
     let most = status("VmHWM");
     println!("{} sets over {CANDLES} candles of {:.1} MB", rows.len(), data / 1e6);
-    println!("held before {:.1} MB, at most {:.1} MB", before / 1e6, most / 1e6);
-    println!("most, less what was held before besides the data: {:.2} x data", (most - before + data) / data);
+    println!("{:.1} MB before, peak {:.1} MB", before / 1e6, most / 1e6);
+    println!("peak without other memory held before: {:.2} x data", (most - before + data) / data);
 }
 
 fn main() {

@@ -5,11 +5,11 @@ use candlewick_simulator::Market;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnalikeCandles {
-    #[error("{one} and {other} are of different lengths: all bots and prices need candles of one interval")]
+    #[error("{one} and {other} differ in interval: all bots and prices need candles of one interval")]
     Intervals { one: String, other: String },
     /// A block covers the same times in all series, to preserve their correlation.
     #[error(
-        "{one} and {other} do not have candles at the same times: resample them apart, or cut them with --from and --to"
+        "{one} and {other} do not have candles at the same times: resample them separately, or cut them with --from and --to"
     )]
     Times { one: String, other: String },
     #[error("there are fewer than two candles")]
@@ -76,22 +76,22 @@ fn resampled(series: &CandleSeries, places: &[usize]) -> CandleSeries {
         let factor = last / before.close();
         let at = |price: f64| price * factor;
         let (open, close) = (at(candle.open()), at(candle.close()));
-        // Rounding moves no body out of its wicks.
+        // Keeps the body within its wicks despite rounding.
         let high = at(candle.high()).max(open).max(close);
         let low = at(candle.low()).min(open).min(close);
         let numbers = Ohlcv { open, high, low, close, volume: candle.volume() };
-        // A path that leaves what numbers can hold stays where it is.
+        // A path that overflows stays flat.
         let sound =
             Candle::new(time, series.interval(), numbers).unwrap_or_else(|_| flat(time, series, last));
         last = sound.close();
         made.push(sound);
     }
-    CandleSeries::from_checked(series.series(), made).expect("there is a first candle")
+    CandleSeries::from_checked(series.series(), made).expect("there is at least one candle")
 }
 
 fn flat(time: candlewick_sdk::Millis, series: &CandleSeries, price: f64) -> Candle {
     let numbers = Ohlcv { open: price, high: price, low: price, close: price, volume: 0.0 };
-    Candle::new(time, series.interval(), numbers).expect("the price was one, and the time is the series'")
+    Candle::new(time, series.interval(), numbers).expect("a flat candle at a valid price is valid")
 }
 
 #[cfg(test)]
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn moves_keep_their_shape_and_chain_by_hand() {
+    fn resampled_moves_match_a_hand_computed_path() {
         let observed = series(&[
             [100.0, 110.0, 90.0, 100.0, 1.0],
             [101.0, 125.0, 100.0, 120.0, 2.0], // opens at 1.01 of the close before, closes at 1.2
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn series_of_other_times_are_not_resampled_together() {
+    fn rejects_series_with_different_times() {
         let one = [1.0; 5];
         let pair = [series(&[one, one, one]), series(&[one, one])];
         assert!(matches!(ResampledCandles::new(&pair, &[]), Err(UnalikeCandles::Times { .. })));

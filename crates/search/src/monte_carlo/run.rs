@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_by_hand() {
+    fn path_matches_hand_computation() {
         let scale = MoneyScale::default();
         let money = |text: &str| scale.exact(text.parse().unwrap()).unwrap();
         let trade = |profit: &str| ObservedTrade { stake: money("10"), profit: money(profit) };
@@ -167,7 +167,7 @@ mod tests {
         let PathRow { path, trades, final_balance, max_drawdown, max_drawdown_percent, is_ruined, .. } = row;
         assert_eq!((path, trades, final_balance, max_drawdown, is_ruined), (3, 5, 86.0, 22.0, false));
         assert!((max_drawdown_percent - percent).abs() < 1e-12, "{max_drawdown_percent}");
-        // 25, 15, 5: the third stake is not covered, and what would have come after it does not.
+        // 25, 15, 5: the third stake is not covered, so the path ends.
         let played = ["-10", "-10", "8", "8"].map(trade);
         let row = play(0, played.into_iter(), (money("25"), money("10")), scale);
         assert_eq!((row.trades, row.final_balance, row.is_ruined), (2, 5.0, true));

@@ -188,7 +188,7 @@ fn rounded(number: f64, size: f64) -> f64 {
     let factor = 10_f64.powf(digits.abs());
     let rounded =
         if digits < 0.0 { (number / factor).round() * factor } else { (number * factor).round() / factor };
-    // Of the smallest and the largest numbers there are the factor is none.
+    // The factor is not finite for extreme numbers.
     if rounded.is_finite() { rounded } else { number }
 }
 
@@ -242,13 +242,13 @@ mod tests {
     }
 
     #[test]
-    fn even_fractions_give_each_listed_value_as_often() {
+    fn even_fractions_give_listed_values_equally_often() {
         let counts = counts(&whole([5, 10, 15, 20], Scale::Linear), 400);
         assert!(counts.len() == 4 && counts.values().all(|count| *count == 100), "{counts:?}");
     }
 
     #[test]
-    fn on_the_log_scale_each_doubling_comes_as_often() {
+    fn log_scale_gives_doublings_equally_often() {
         let axis = whole(1..=512, Scale::Log);
         let halves = |low: i64, high: i64| {
             let inside = |n: &u32| match axis.at((f64::from(*n) + 0.5) / 10_000.0) {
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_an_axis_are_reached_and_never_passed() {
+    fn reaches_both_ends_of_an_axis_but_never_exceeds_them() {
         let last = 1.0 - f64::EPSILON / 2.0;
         for axis in [whole(2..=9, Scale::Linear), whole(2..=9, Scale::Log)] {
             assert_eq!((axis.at(0.0), axis.at(last)), (Setting::Whole(2), Setting::Whole(9)));
@@ -278,8 +278,8 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_a_range_have_the_digits_that_matter() {
-        // A thousandth of 35 is 0.035, so two digits are told; of each number of a log range four.
+    fn rounds_numbers_to_significant_digits() {
+        // A thousandth of 35 is 0.035, so two decimals remain; in a log range, four digits.
         for (low, high, scale, fraction, expected) in [
             (10.0, 45.0, Scale::Linear, 0.783_010_125, "37.41"),
             (10.0, 45.0, Scale::Linear, 0.0, "10"),
@@ -289,7 +289,7 @@ mod tests {
             (0.001, 1_000.0, Scale::Log, 0.5, "1"),
             (0.001, 1_000.0, Scale::Log, 0.123_4, "0.0055"),
             (0.001, 1_000.0, Scale::Log, 0.876_5, "181.6"),
-            // What is written of an end stays, however many digits that has.
+            // The ends keep all their digits.
             (0.123_456, 40.0, Scale::Linear, 0.0, "0.123456"),
         ] {
             let told = between(low, high, scale).at(fraction).to_string();
@@ -305,7 +305,7 @@ mod tests {
 
     fn check_beside(axis: &Axis, setting: &Setting, expected: &[&str]) {
         let name = |near: &Setting| match near.to_number() {
-            // The ends of a range are reached but for what rounding leaves.
+            // The ends of a range are reached up to rounding.
             Some(number) => format!("{}", (number * 1e9).round() / 1e9),
             None => near.to_string(),
         };
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_a_step_away_and_names_have_none() {
+    fn neighbours_are_one_step_away_and_names_have_none() {
         let periods = whole([2, 5, 9], Scale::Linear);
         check_beside(&periods, &Setting::Whole(5), &["2", "9"]);
         check_beside(&periods, &Setting::Whole(2), &["5"]);
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_lies_at_its_own_fraction() {
+    fn value_and_fraction_round_trip() {
         let axes = [
             whole(2..=40, Scale::Linear),
             whole(2..=40, Scale::Log),

@@ -59,7 +59,7 @@ fn read(text: &str, parameter: &Parameter) -> Result<(Values, Scale), String> {
         "string" if text.is_empty() => Err("list its values: NAME=one,two".to_owned()),
         "string" => Ok(listed(items(text)?.into_iter().map(|item| Setting::Text(Arc::from(item))).collect()))
             .and_then(distinct),
-        other => Err(format!("a parameter of the kind \"{other}\" cannot be searched")),
+        other => Err(format!("a parameter of type \"{other}\" cannot be searched")),
     }
 }
 
@@ -74,28 +74,28 @@ fn read_numbers(text: &str, parameter: &Parameter, kind: NumberKind) -> Result<(
     number(low, parameter, kind)?;
     number(high, parameter, kind)?;
     if low >= high {
-        return Err(format!("{low} does not lie below {high}"));
+        return Err(format!("{low} is not below {high}"));
     }
     let is_log = spread == "log" || spread.starts_with("log/");
     match spread {
         "" if kind == NumberKind::Real => Ok((Values::Between(to_f64(low), to_f64(high)), Scale::Linear)),
         "" => Ok(listed(stepped(low, high, Decimal::ONE, kind)?)),
-        _ if is_log && low <= Decimal::ZERO => Err(format!("a log range begins above 0, not at {low}")),
+        _ if is_log && low <= Decimal::ZERO => Err(format!("a log range must start above 0, not at {low}")),
         "log" if kind == NumberKind::Real => Ok((Values::Between(to_f64(low), to_f64(high)), Scale::Log)),
         "log" => Ok((Values::Listed(stepped(low, high, Decimal::ONE, kind)?), Scale::Log)),
         counted if is_log => {
             let count = counted["log/".len()..].parse().ok().filter(|count| (2..=MAX_VALUES).contains(count));
             let count =
-                count.ok_or_else(|| format!("after log/ comes how many values, 2 or more: {counted}"))?;
+                count.ok_or_else(|| format!("log/ needs a number of values, 2 or more: {counted}"))?;
             Ok(listed(log_spaced(to_f64(low), to_f64(high), count, kind)))
         }
         step => {
             let step = decimal(step).ok().filter(|step| *step > Decimal::ZERO);
             let step = step.ok_or_else(|| {
-                "after the colon comes a step above 0, log, or log/N for N values".to_owned()
+                "after the colon, write a step above 0, log, or log/N for N values".to_owned()
             })?;
             if kind == NumberKind::Whole && !step.fract().is_zero() {
-                return Err(format!("a whole number cannot go in steps of {step}"));
+                return Err(format!("the step of a whole number cannot be {step}"));
             }
             Ok(listed(stepped(low, high, step, kind)?))
         }
@@ -118,14 +118,14 @@ fn end(text: &str, of_schema: Option<f64>, which: &str, kind: NumberKind) -> Res
         return if is_of_kind { Ok(value) } else { Err(format!("{value} is not a whole number")) };
     }
     let bound = of_schema.and_then(|bound| Decimal::try_from(bound).ok());
-    bound.ok_or_else(|| format!("the strategy declares no {which} end of its range: give it, LOW..HIGH"))
+    bound.ok_or_else(|| format!("the strategy declares no {which} end of the range: write LOW..HIGH"))
 }
 
 /// Returns the values of a stepped range. Decimals are exact: a step of 0.1 gives exactly 0.3.
 fn stepped(low: Decimal, high: Decimal, step: Decimal, kind: NumberKind) -> Result<Vec<Setting>, String> {
     let steps = high.checked_sub(low).and_then(|width| width.checked_div(step));
     let count = steps.and_then(|steps| steps.floor().to_usize()).filter(|steps| *steps < MAX_VALUES);
-    let count = count.ok_or_else(|| format!("more than {MAX_VALUES} values: give a longer step"))?;
+    let count = count.ok_or_else(|| format!("more than {MAX_VALUES} values: use a longer step"))?;
     Ok((0..=count).map(|index| setting(low + step * Decimal::from(index), kind)).collect())
 }
 
@@ -151,7 +151,7 @@ fn number(value: Decimal, parameter: &Parameter, kind: NumberKind) -> Result<Set
     let low = parameter.minimum.unwrap_or(f64::NEG_INFINITY);
     let high = parameter.maximum.unwrap_or(f64::INFINITY);
     if !(low..=high).contains(&to_f64(value)) {
-        return Err(format!("{value} is outside {low} to {high}, which the strategy declares"));
+        return Err(format!("{value} is outside {low} to {high}, the declared range"));
     }
     Ok(setting(value, kind))
 }
@@ -171,7 +171,7 @@ fn to_f64(value: Decimal) -> f64 {
 fn decimal(text: &str) -> Result<Decimal, String> {
     let text = text.trim();
     let plain = text.parse().ok().or_else(|| Decimal::from_scientific(text).ok());
-    plain.ok_or_else(|| format!("\"{text}\" is not a number: give values A,B,C or a range LOW..HIGH:STEP"))
+    plain.ok_or_else(|| format!("\"{text}\" is not a number: use values A,B,C or a range LOW..HIGH:STEP"))
 }
 
 fn items(text: &str) -> Result<Vec<&str>, String> {
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Axis, String> {
-        let entry = StrategyEntry::new("any", "1.0.0", |_, _| unreachable!("nobody builds it"))
+        let entry = StrategyEntry::new("any", "1.0.0", |_, _| unreachable!("never built"))
             .with_parameter(Parameter::new("period", 14).within(2.0, 500.0))
             .with_parameter(Parameter::new("level", 30.0).within(0.0, 100.0))
             .with_parameter(Parameter::new("both", true))
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_and_lists_give_these_values() {
+    fn parses_ranges_and_lists() {
         check("period=5..9", "5 6 7 8 9");
         check("period=5..=9:2", "5 7 9");
         check("period = 5..30:5", "5 10 15 20 25 30");
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_without_a_step_have_no_list() {
+    fn ranges_without_step_are_continuous() {
         for (text, low, high) in
             [("level=20..30", 20.0, 30.0), ("level", 0.0, 100.0), ("level=1..:log", 1.0, 100.0)]
         {
@@ -270,17 +270,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_values_is_named() {
+    fn rejects_invalid_axis_values() {
         check_refused("perod=1..2", "\"any\" has no parameter \"perod\"");
         check_refused("period=1..9", "1 is outside 2 to 500");
         check_refused("period=2..501", "501 is outside 2 to 500");
-        check_refused("period=9..9", "9 does not lie below 9");
+        check_refused("period=9..9", "9 is not below 9");
         check_refused("period=2.5..9", "2.5 is not a whole number");
-        check_refused("period=2..9:0.5", "a whole number cannot go in steps of 0.5");
+        check_refused("period=2..9:0.5", "the step of a whole number cannot be 0.5");
         check_refused("period=2..9:0", "a step above 0");
         check_refused("period=2..9:slow", "a step above 0, log, or log/N");
         check_refused("period=2..9:log/1", "2 or more");
-        check_refused("level=0..9:log", "a log range begins above 0");
+        check_refused("level=0..9:log", "a log range must start above 0");
         check_refused("period=2,,3", "missing between the commas");
         check_refused("period=2,3,2", "2 is given twice");
         check_refused("period=two", "\"two\" is not a number");

@@ -41,7 +41,7 @@ struct Reader<'a> {
     depth: u32,
 }
 
-const DEEPEST: u32 = 32;
+const MAX_DEPTH: u32 = 32;
 
 impl Condition {
     pub fn parse(text: &str, names: &[String]) -> Result<Self, SearchError> {
@@ -52,7 +52,7 @@ impl Condition {
             let comparison = reader.comparison()?;
             let right = reader.sum()?;
             if !reader.rest.is_empty() {
-                return Err(format!("what does \"{}\" mean?", reader.rest));
+                return Err(format!("unexpected \"{}\" after the condition", reader.rest));
             }
             Ok(Self { text: text.to_owned(), left, comparison, right })
         };
@@ -116,7 +116,7 @@ impl Reader<'_> {
         let found = signs.into_iter().find(|(sign, _)| self.takes(sign));
         found.map(|(_, comparison)| comparison).ok_or_else(|| {
             let at = if self.rest.is_empty() { "the end" } else { self.rest };
-            format!("use <, <=, >, >=, == or != to compare two sides; at {at} there is none")
+            format!("a comparison with <, <=, >, >=, == or != is missing at {at}")
         })
     }
 
@@ -142,8 +142,8 @@ impl Reader<'_> {
 
     fn part(&mut self) -> Result<Expression, String> {
         self.depth += 1;
-        if self.depth > DEEPEST {
-            return Err("it nests too deep".to_owned());
+        if self.depth > MAX_DEPTH {
+            return Err("it is nested too deeply".to_owned());
         }
         let part = if self.takes("-") {
             Expression::Both(Box::new(Expression::Number(0.0)), Operation::Minus, Box::new(self.part()?))
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_hold_as_arithmetic_says() {
+    fn evaluates_conditions() {
         check("fast < slow", 5.0, 6.0, true);
         check("fast<slow", 6.0, 6.0, false);
         check("fast <= slow", 6.0, 6.0, true);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_true_of_a_division_by_0() {
+    fn no_condition_holds_after_division_by_0() {
         for comparison in ["<", "<=", ">", ">=", "==", "!="] {
             check(&format!("slow / fast {comparison} 1"), 0.0, 1.0, false);
         }
@@ -220,15 +220,15 @@ mod tests {
     fn what_is_wrong_is_named() {
         let deep = format!("{}fast{} < 1", "(".repeat(40), ")".repeat(40));
         for (text, part) in [
-            ("fast", "at the end there is none"),
+            ("fast", "or != is missing at the end"),
             ("fast < ", "missing at the end"),
-            ("fast = slow", "at = slow there is none"),
+            ("fast = slow", "or != is missing at = slow"),
             ("fst < slow", "\"fst\" is neither a number nor one of fast, slow"),
-            ("fast < slow < 3", "what does \"< 3\" mean?"),
+            ("fast < slow < 3", "unexpected \"< 3\" after the condition"),
             ("(fast < slow", "not closed"),
             ("fast < )", "missing at )"),
             ("fast < inf", "\"inf\" is neither"),
-            (&deep, "nests too deep"),
+            (&deep, "nested too deeply"),
         ] {
             let error = Condition::parse(text, &names()).unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");

@@ -62,16 +62,16 @@ impl Figures {
             refused: summary.refused.values().sum(),
             stopped_by: finished.stopped_by.iter().find_map(|rule| *rule),
         };
-        Self::of_totals(
+        Self::from_totals(
             &totals,
             evidence,
             open,
-            Timeline::of_rows(finished.book.rows(), span),
+            Timeline::from_rows(finished.book.rows(), span),
             finished.money_scale,
         )
     }
 
-    pub(crate) fn of_totals(
+    pub(crate) fn from_totals(
         totals: &RunTotals,
         evidence: Evidence,
         open: OpenEnds,
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lower_end_of_an_edge_is_what_a_trade_returns_there() {
+    fn lower_edge_is_the_return_at_the_lower_win_rate() {
         // 60 of 100 won at 80 %: Wilson's interval begins at 0.502003, and 0.502003 x 0.8 - 0.497997 = -0.096395.
         let rate = WinRate::new(60, 40).ok();
         let found = edge_lower(rate, Some(1.0 / 1.8)).unwrap();

@@ -1,4 +1,4 @@
-//! Estimates how much of a sweep's best set is luck, from the returns of all sets over time.
+//! Selection bias of a sweep's best set, from the returns of all sets over time.
 
 use super::{TIMELINE_PARTS, Timeline, TrialRow, ranked};
 use candlewick_statistics::{
@@ -10,10 +10,10 @@ use serde::Serialize;
 /// Maximum number of cross-validation blocks: 924 ways to choose half of them.
 const MAX_BLOCKS: usize = 12;
 /// Minimum number of cross-validation blocks: fewer leave hardly any choices.
-const LEAST_BLOCKS: usize = 6;
+const MIN_BLOCKS: usize = 6;
 /// Minimum bootstrap block length in parts, about the cube root of their number.
-const KEPT_TOGETHER: usize = 5;
-const LEAST_DRAWN: usize = 10;
+const MIN_BLOCK_PERIODS: usize = 5;
+const MIN_DRAWN_BLOCKS: usize = 10;
 /// Number of bootstrap runs: enough for two digits around 0.05.
 const RUNS: u32 = 1_000;
 
@@ -51,18 +51,18 @@ impl Luck {
     /// cross-validation, which needs the same time span for all.
     pub fn of(rows: &[TrialRow], payout: f64, seed: u64) -> Option<Self> {
         let last = rows.iter().map(|row| row.rung).max()?;
-        let all = Returns::of(rows.iter(), payout);
-        let to_the_end = Returns::of(rows.iter().filter(|row| row.rung == last), payout);
+        let all = Returns::new(rows.iter(), payout);
+        let to_the_end = Returns::new(rows.iter().filter(|row| row.rung == last), payout);
         let longest = all.timelines.iter().map(|timeline| timeline.longest_parts()).max()?.max(1);
         let best = ranked(rows).into_iter().find(|row| row.score.is_some());
-        // Without a trade no set is better than another.
+        // Without trades, all sets are equal.
         let has_trades =
             to_the_end.timelines.iter().any(|timeline| timeline.parts().any(|part| part != (0, 0)));
         let overfitting = blocks(longest).filter(|_| has_trades).and_then(|blocks| {
             probability_of_overfitting(&to_the_end, Split { blocks, purged_periods: longest }).ok()
         });
-        let block_periods = longest.max(KEPT_TOGETHER);
-        let many = (TIMELINE_PARTS / block_periods >= LEAST_DRAWN)
+        let block_periods = longest.max(MIN_BLOCK_PERIODS);
+        let many = (TIMELINE_PARTS / block_periods >= MIN_DRAWN_BLOCKS)
             .then(|| best_of_many(&all, Bootstrap { block_periods, runs: RUNS, seed }).ok());
         let p_values = many.flatten().map(|many| by_row(rows, many)).unwrap_or_default();
         let of_best = best.and_then(|best| rows.iter().position(|row| row.trial == best.trial));
@@ -80,35 +80,33 @@ impl Luck {
 
     pub fn reading(&self) -> &'static str {
         match (self.p_value, self.overfitting) {
-            (None, _) => "too little is known of the best set to tell it from luck",
+            (None, _) => "too little data to tell the best set from luck",
             (Some(p_value), _) if p_value > 0.05 => {
-                "the best of as many worthless sets is as good as this one too often: it may well be luck"
+                "as many worthless sets would often do as well: the best set may well be luck"
             }
             (_, Some(overfitting)) if overfitting > 0.2 => {
-                "the best set is better than luck makes of so many, but what is chosen on one part of the time does not last in \
+                "the best set is better than luck explains, but sets chosen on one part of the time do badly in \
                  another"
             }
-            _ => {
-                "the best set is better than luck makes of so many; hold it to candles that no sweep has seen"
-            }
+            _ => "the best set is better than luck explains; test it on candles that no sweep has used",
         }
     }
 
     pub fn named_figures(&self) -> [(&'static str, Option<f64>); 4] {
         [
-            ("one as good if no set earned anything (block bootstrap of the largest of all)", self.p_value),
+            ("chance of a best set as good without any edge (block bootstrap)", self.p_value),
             (
-                "overfitting: the best of one half of the time is in the lower half in the rest",
+                "overfitting: chance that the in-sample best falls below the median out of sample",
                 self.overfitting,
             ),
-            ("the best of one half of the time loses in the rest", self.overfitting_loss),
-            ("the best set's Sharpe ratio is truly above 0 (deflated)", self.deflated_sharpe),
+            ("chance that the in-sample best loses out of sample", self.overfitting_loss),
+            ("chance that the best set's true Sharpe ratio is above 0 (deflated)", self.deflated_sharpe),
         ]
     }
 }
 
 impl<'a> Returns<'a> {
-    fn of(rows: impl Iterator<Item = &'a TrialRow>, payout: f64) -> Self {
+    fn new(rows: impl Iterator<Item = &'a TrialRow>, payout: f64) -> Self {
         Self { timelines: rows.filter_map(|row| Some(&row.figures()?.timeline)).collect(), payout }
     }
 
@@ -149,7 +147,7 @@ impl Variants for Returns<'_> {
 
 fn blocks(purged: usize) -> Option<usize> {
     let most = (TIMELINE_PARTS / purged.saturating_mul(2).saturating_add(2)).min(MAX_BLOCKS) & !1;
-    (most >= LEAST_BLOCKS).then_some(most)
+    (most >= MIN_BLOCKS).then_some(most)
 }
 
 fn by_row(rows: &[TrialRow], many: BestOfMany) -> Vec<Option<f64>> {
@@ -173,7 +171,7 @@ mod tests {
     }
 
     fn chance(sweep: u64, trial: u64, probability: f64) -> impl Iterator<Item = (u32, u32)> {
-        // The generator of S. Vigna, splitmix64; begun with a mixed number, since paths of a step apart would be one path.
+        // splitmix64 (S. Vigna), seeded with a mixed number so that neighbouring paths do not overlap.
         let mixed = |state: u64| {
             let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -196,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_planted_edge_among_worthless_sets_is_told_from_luck() {
+    fn distinguishes_planted_edge_from_luck() {
         let mut rows = worthless(1, 60);
         rows[17] = row(17, 1, chance(1, 17, 0.7));
         let luck = Luck::of(&rows, PAYOUT, 1).unwrap();
@@ -210,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn the_winner_is_held_to_the_best_of_all_not_to_itself() {
+    fn compares_winner_with_the_best_of_all_sets() {
         let rows = worthless(3, 200);
         let best = ranked(&rows)[0].clone();
         let alone = Luck::of(std::slice::from_ref(&best), PAYOUT, 1).unwrap();
@@ -223,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_that_a_halving_cut_short_is_no_candidate_but_was_tried() {
+    fn halved_set_counts_as_tried_but_not_as_candidate() {
         let mut rows = worthless(4, 40);
         for row in rows.iter_mut().skip(20) {
             row.rung = 1;
@@ -236,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_time_is_too_short_for_is_not_known() {
+    fn short_data_gives_no_statistics() {
         let longest = |parts| {
             let rows: Vec<TrialRow> = (0..3).map(|trial| row(trial, parts, chance(5, trial, 0.5))).collect();
             let luck = Luck::of(&rows, PAYOUT, 1).unwrap();

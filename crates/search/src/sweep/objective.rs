@@ -33,7 +33,7 @@ impl Objective {
 
     pub const fn title(self) -> &'static str {
         match self {
-            Self::Edge => "edge, low end",
+            Self::Edge => "edge, lower 95 % bound",
             other => other.as_str(),
         }
     }
@@ -69,7 +69,6 @@ pub(crate) fn best_first(one: Option<f64>, two: Option<f64>) -> Ordering {
     }
 }
 
-/// Finds the one that this text names.
 pub(crate) fn named<T: Copy, const N: usize>(
     all: [T; N],
     name: fn(T) -> &'static str,
@@ -107,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_score_is_the_figure_that_is_named() {
+    fn score_is_the_named_figure() {
         for (objective, expected) in [
             (Objective::Edge, Some(0.02)),
             (Objective::Expectancy, Some(0.04)),
@@ -120,13 +119,13 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_the_stake_are_shown_in_percent_and_other_scores_as_they_are() {
+    fn formats_stake_fractions_as_percent() {
         let words = Objective::ALL.map(|objective| objective.words(-0.0123));
         assert_eq!(words, ["-1.23 %", "-1.23 %", "-0.0123", "-0.01"]);
     }
 
     #[test]
-    fn too_few_decided_trades_do_not_count() {
+    fn requires_min_decided_trades() {
         for (won, lost, least, counts) in
             [(6, 4, 11, false), (6, 4, 10, true), (0, 0, 0, false), (1, 0, 0, true)]
         {

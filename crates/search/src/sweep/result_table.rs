@@ -18,7 +18,7 @@ struct Column {
     cells: Cells,
 }
 
-type Named<T> = (&'static str, fn(&Figures) -> T);
+type FigureColumn<T> = (&'static str, fn(&Figures) -> T);
 
 enum Cells {
     Whole(Vec<Option<i64>>),
@@ -123,7 +123,7 @@ fn columns(rows: &[TrialRow], space: &Space, luck: Option<&Luck>) -> Vec<Column>
     }
     columns.push(column("rung", whole(rows, |row| Some(u64::from(row.rung)))));
     columns.push(column("share_of_candles", real(rows, |row| Some(row.share))));
-    let counts: [Named<u64>; 8] = [
+    let counts: [FigureColumn<u64>; 8] = [
         ("trades", |f| f.trades),
         ("won", |f| f.won),
         ("lost", |f| f.lost),
@@ -136,7 +136,7 @@ fn columns(rows: &[TrialRow], space: &Space, luck: Option<&Luck>) -> Vec<Column>
     for (name, count) in counts {
         columns.push(column(name, whole(rows, |row| row.figures().map(count))));
     }
-    let figures: [Named<Option<f64>>; 9] = [
+    let figures: [FigureColumn<Option<f64>>; 9] = [
         ("win_rate", |f| f.win_rate),
         ("break_even", |f| f.break_even),
         ("edge_lower", |f| f.edge_lower),
@@ -201,7 +201,7 @@ mod tests {
             listed("level", Target::Parameter, [0.1, 30.0].map(Setting::Real)),
             listed("close_type", Target::CloseType, close_types),
         ];
-        Space::of_axes(axes, &[])
+        Space::from_axes(axes, &[])
     }
 
     fn rows(space: &Space) -> Vec<TrialRow> {
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_a_trial_and_what_is_not_known_is_empty() {
+    fn writes_one_row_per_trial_with_empty_unknowns() {
         let space = space();
         let mut bytes = Vec::new();
         write_trials_csv(&rows(&space), &space, Some(&luck()), &mut bytes).unwrap();
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn both_files_say_the_same() {
+    fn csv_and_parquet_agree() {
         let space = space();
         let rows = rows(&space);
         let (mut csv, mut columns) = (Vec::new(), Vec::new());

@@ -26,7 +26,7 @@ impl Halving {
             return Ok(Self { keep_one_in, rungs });
         }
         Err(SearchError::invalid_search(format!(
-            "halving that keeps one in {keep_one_in} on {rungs} rungs: keep one in 2 to 10, on 2 to 8 rungs"
+            "halving cannot keep one in {keep_one_in} on {rungs} rungs: keep one in 2 to 10 on 2 to 8 rungs"
         )))
     }
 
@@ -124,7 +124,7 @@ impl<'a> Rounds<'a> {
         let mut rows = Vec::with_capacity(round.sets.len());
         for job in round.jobs() {
             let Some(outcome) = outcomes.remove(&job.trial) else {
-                let problem = format!("trial {} has not run, and later sets follow from it", job.trial);
+                let problem = format!("trial {} has not run, but later sets depend on it", job.trial);
                 return Err(SearchError::invalid_search(problem));
             };
             let record = Record { trial: job.trial, rung: 0, outcome };
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_rung_has_fewer_sets_and_more_candles_and_one_without_halving_all() {
+    fn each_rung_has_fewer_sets_and_more_candles() {
         let halving = Halving::new(3, 3).unwrap();
         let span = Millis::new(1_000)..Millis::new(10_000);
         let untils: Vec<i64> = (0..3).map(|rung| halving.until(rung, &span).get()).collect();
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_or_a_shard_that_is_none_is_refused() {
+    fn rejects_invalid_halvings_and_shards() {
         for (keep_one_in, rungs) in [(1, 3), (11, 3), (3, 1), (3, 9)] {
             assert!(Halving::new(keep_one_in, rungs).is_err(), "{keep_one_in} {rungs}");
         }
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn every_trial_is_in_one_shard_and_none_is_much_larger() {
+    fn shards_partition_the_trials_evenly() {
         for (sets, of) in [(10, 3), (9, 3), (2, 5), (0, 1), (u64::MAX, 4)] {
             let shards: Vec<Range<u64>> =
                 (1..=of).map(|number| Shard::new(number, of).unwrap().trials(sets)).collect();

@@ -42,14 +42,14 @@ pub(super) struct Job {
     pub(super) candidate: Candidate,
 }
 
-struct Ran {
+struct JobResults {
     rows: Vec<TrialRow>,
     is_whole: bool,
 }
 
-type RunJobs<'a> = dyn FnMut(Vec<Job>) -> Result<Ran, SearchError> + 'a;
+type RunJobs<'a> = dyn FnMut(Vec<Job>) -> Result<JobResults, SearchError> + 'a;
 
-type Way<'a> =
+type Procedure<'a> =
     dyn Fn(&mut RunJobs<'_>, &Mutex<ProgressTracker<'_, '_>>) -> Result<SweepEnd, SearchError> + 'a;
 
 impl Sweep<'_> {
@@ -60,12 +60,12 @@ impl Sweep<'_> {
         watcher: &mut Watcher<'_>,
     ) -> Result<SweepEnd, SearchError> {
         let learns = self.settings.search.search.learns();
-        let way: &Way<'_> = if learns {
-            &|run, tracker| self.learn(run, tracker)
+        let way: &Procedure<'_> = if learns {
+            &|run, tracker| self.run_learning(run, tracker)
         } else {
-            &|run, tracker| self.climb(run, tracker)
+            &|run, tracker| self.run_rungs(run, tracker)
         };
-        self.go(way, (journal, known), watcher)
+        self.run_procedure(way, (journal, known), watcher)
     }
 
     /// Runs one shard, except for the trials in `known`, and returns its rows.
@@ -108,10 +108,10 @@ impl Sweep<'_> {
         let way = |run: &mut RunJobs<'_>, tracker: &Mutex<ProgressTracker<'_, '_>>| {
             let jobs = jobs()?;
             lock(tracker).total = jobs.len() as u64 * self.work(0);
-            let Ran { rows, is_whole } = run(jobs)?;
+            let JobResults { rows, is_whole } = run(jobs)?;
             Ok(if is_whole { SweepEnd::Done(rows) } else { SweepEnd::Stopped(rows) })
         };
-        self.go(&way, (journal, known), watcher)
+        self.run_procedure(&way, (journal, known), watcher)
     }
 
     pub fn measure_until(&self, sets: &[&Candidate], until: Millis) -> Result<Vec<Outcome>, SearchError> {
@@ -129,16 +129,16 @@ impl Sweep<'_> {
 
     fn first_jobs(&self) -> Result<Vec<Job>, SearchError> {
         if self.settings.search.search.learns() {
-            let problem = "a search that learns has no shards of all its sets: each of them follows from trials before it";
+            let problem = "a learning search has no shards of all sets: each set depends on earlier trials";
             return Err(SearchError::invalid_search(problem));
         }
         let sets = plan(self.space, &self.settings.search)?.into_iter();
         Ok(sets.zip(0..).map(|(candidate, trial)| Job { trial, rung: 0, candidate }).collect())
     }
 
-    fn go(
+    fn run_procedure(
         &self,
-        way: &Way<'_>,
+        way: &Procedure<'_>,
         (journal, known): (&mut TrialJournal, Vec<Record>),
         watcher: &mut Watcher<'_>,
     ) -> Result<SweepEnd, SearchError> {
@@ -152,7 +152,7 @@ impl Sweep<'_> {
         Ok(end)
     }
 
-    fn climb(
+    fn run_rungs(
         &self,
         run: &mut RunJobs<'_>,
         tracker: &Mutex<ProgressTracker<'_, '_>>,
@@ -168,7 +168,7 @@ impl Sweep<'_> {
         lock(tracker).total = work.sum();
         let mut rows: Vec<TrialRow> = Vec::new();
         for rung in 0..halving.rungs() {
-            let Ran { rows: ran, is_whole } = run(std::mem::take(&mut jobs))?;
+            let JobResults { rows: ran, is_whole } = run(std::mem::take(&mut jobs))?;
             let counting = ranked(&ran).into_iter().filter(|row| row.score.is_some());
             let mut best: Vec<&TrialRow> = counting.take(halving.kept(ran.len())).collect();
             best.sort_unstable_by_key(|row| row.trial);
@@ -189,7 +189,7 @@ impl Sweep<'_> {
         Ok(SweepEnd::Done(rows))
     }
 
-    fn learn(
+    fn run_learning(
         &self,
         run: &mut RunJobs<'_>,
         tracker: &Mutex<ProgressTracker<'_, '_>>,
@@ -202,7 +202,7 @@ impl Sweep<'_> {
             if jobs.is_empty() {
                 break; // as many as were to be tried, or all that there are
             }
-            let Ran { rows: ran, is_whole } = run(jobs)?;
+            let JobResults { rows: ran, is_whole } = run(jobs)?;
             rounds.learn(&ran);
             rows.extend(ran);
             if !is_whole {
@@ -222,7 +222,7 @@ impl Sweep<'_> {
         known: &mut HashMap<(u64, u32), Outcome>,
         tracker: &Mutex<ProgressTracker<'_, '_>>,
         pool: &rayon::ThreadPool,
-    ) -> Result<Ran, SearchError> {
+    ) -> Result<JobResults, SearchError> {
         let (mut rows, mut open): (Vec<TrialRow>, Vec<&Job>) = Default::default();
         for job in jobs {
             if let Some(outcome) = known.remove(&(job.trial, job.rung)) {
@@ -236,7 +236,7 @@ impl Sweep<'_> {
         let begin = lock(tracker).journal.length();
         self.run_open(&open, tracker, pool)?;
         drop(open);
-        // Rows and series need not be there at the same time: the figures of what ran were in the journal alone.
+        // Reads the figures back only now, so that rows and series are not in memory together.
         rows.reserve_exact(jobs.len() - rows.len());
         let take = |record: Record| {
             if let Ok(place) = jobs.binary_search_by_key(&record.trial, |job| job.trial) {
@@ -246,7 +246,7 @@ impl Sweep<'_> {
         pool.install(|| lock(tracker).journal.read_back(begin, take))?;
         rows.sort_unstable_by_key(|row| row.trial);
         let is_whole = rows.len() == jobs.len();
-        Ok(Ran { rows, is_whole })
+        Ok(JobResults { rows, is_whole })
     }
 
     fn run_open(
@@ -271,11 +271,10 @@ impl Sweep<'_> {
             let row = self.row(job, record.outcome);
             lock(tracker).record(&line, &row, self.work(job.rung))
         };
-        // One at a time: a thread that is done takes the next group, however long the others take; where there is none,
-        // the next trial of another's.
+        // One at a time: an idle thread takes the next group, or the next trial of another's.
         let run_group = |group: &Vec<usize>| group.par_iter().with_max_len(1).try_for_each(run_one);
         pool.install(|| groups.par_iter().with_max_len(1).try_for_each(run_group))?;
-        // What learns asks for another batch, which needs the same.
+        // A learning search asks for another batch, which needs the same series.
         if !self.settings.search.search.learns() {
             self.runner.evict();
         }
@@ -303,7 +302,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_best_is_what_counts_on_the_last_rung() {
+    fn best_set_comes_from_the_last_rung() {
         let rows =
             [(0, Some(9.0)), (1, Some(0.5)), (1, Some(0.75)), (1, None), (1, Some(0.75)), (1, Some(-1.0))];
         let rows = (0..).zip(rows).map(|(trial, (rung, score))| TrialRow { rung, ..row(trial, None, score) });

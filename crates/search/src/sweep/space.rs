@@ -114,11 +114,11 @@ impl Space {
         if let Some(axis) = self.axes.iter().find(|axis| axis.count().is_none()) {
             let name = axis.name();
             return Err(wrong(format!(
-                "{name} has no end of values for a grid: give a step (LOW..HIGH:STEP) or how many (LOW..HIGH:log/N)"
+                "{name} has infinitely many values for a grid: write a step (LOW..HIGH:STEP) or a count (LOW..HIGH:log/N)"
             )));
         }
         let count = self.count().filter(|count| *count <= MAX_WALKED).ok_or_else(|| {
-            wrong(format!("a grid of more than {MAX_WALKED} sets: search at random, or give longer steps"))
+            wrong(format!("a grid of more than {MAX_WALKED} sets: use random search or longer steps"))
         })?;
         let lists: Vec<&[Setting]> = self.axes.iter().filter_map(Axis::listed).collect();
         let mut all = Vec::with_capacity(if self.conditions.is_empty() { count as usize } else { 0 });
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     impl Space {
-        pub(crate) fn of_axes(axes: Vec<Axis>, conditions: &[&str]) -> Self {
+        pub(crate) fn from_axes(axes: Vec<Axis>, conditions: &[&str]) -> Self {
             let names: Vec<String> = axes.iter().map(|axis| axis.name().to_owned()).collect();
             let conditions = conditions.iter().map(|text| Condition::parse(text, &names).unwrap()).collect();
             Self { axes, conditions, fixed: Vec::new(), bot: bot() }
@@ -155,7 +155,7 @@ mod tests {
 
     fn space(conditions: &[&str]) -> Space {
         let close_type = listed("close_type", Target::CloseType, [Setting::Text("05:00".into())]);
-        Space::of_axes(vec![whole("fast", [2, 3]), whole("slow", [3, 4, 5]), close_type], conditions)
+        Space::from_axes(vec![whole("fast", [2, 3]), whole("slow", [3, 4, 5]), close_type], conditions)
     }
 
     fn check(conditions: &[&str], expected: &str) {
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grid_holds_every_set_that_meets_the_conditions() {
+    fn grid_contains_every_set_that_meets_the_conditions() {
         assert_eq!(space(&[]).count(), Some(6));
         check(&[], "2-3 2-4 2-5 3-3 3-4 3-5");
         check(&["fast < slow"], "2-3 2-4 2-5 3-4 3-5");
@@ -180,12 +180,12 @@ mod tests {
             let sets = space.beside(&space.all().unwrap()[place]);
             sets.iter().map(|set| format!("{}-{}", set[0], set[1])).collect::<Vec<_>>().join(" ")
         };
-        // Of 2-3, 2-4, 2-5, 3-4, 3-5: that of 3-3 is none.
+        // The sets are 2-3, 2-4, 2-5, 3-4, 3-5; 3-3 is not allowed.
         assert_eq!([0, 1, 3].map(beside), ["2-4", "3-4 2-3 2-5", "2-4 3-5"]);
     }
 
     #[test]
-    fn a_set_changes_the_bot_and_nothing_else_of_it() {
+    fn set_changes_only_its_parameters_of_the_bot() {
         let space = space(&[]);
         let bot = space.bot(&space.all().unwrap()[1]);
         assert_eq!(bot.params, serde_json::json!({"fast": 2, "slow": 4}));

@@ -10,7 +10,7 @@ pub const TIMELINE_PARTS: usize = 120;
 /// Won and lost trades in each of [`TIMELINE_PARTS`] parts of a trial, by settlement time. Packed because
 /// 10,000 sets are in memory at once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(from = "Written")]
+#[serde(from = "TimelineJson")]
 pub struct Timeline {
     longest_parts: u32,
     /// Number of counts, bits per count, and the minimum in four bytes, followed by the counts.
@@ -23,13 +23,13 @@ pub struct Timeline {
 const HEADER: usize = 6;
 
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct TimelineJson {
     longest_parts: u32,
     parts: Vec<u32>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct TimelineSoFar {
+pub(crate) struct TimelineBuilder {
     start: Millis,
     length: Millis,
     part: usize,
@@ -39,13 +39,13 @@ pub(crate) struct TimelineSoFar {
 }
 
 impl Timeline {
-    pub(crate) fn of_rows<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, span: &Range<Millis>) -> Self {
+    pub(crate) fn from_rows<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, span: &Range<Millis>) -> Self {
         let settled = rows.into_iter().filter(|row| row.state == IntentState::Settled);
         let mut settled: Vec<(Millis, Millis, Outcome)> = settled
             .filter_map(|row| Some((row.settled_at?, row.approved.decision_time(), row.outcome?)))
             .collect();
         settled.sort_by_key(|(known, ..)| *known);
-        let mut timeline = TimelineSoFar::of(span);
+        let mut timeline = TimelineBuilder::new(span);
         for (known, decided, outcome) in settled {
             timeline.settle(decided, known, outcome);
         }
@@ -104,23 +104,23 @@ impl Timeline {
     }
 }
 
-impl From<Written> for Timeline {
-    fn from(written: Written) -> Self {
+impl From<TimelineJson> for Timeline {
+    fn from(written: TimelineJson) -> Self {
         Self::pack(written.longest_parts, &written.parts)
     }
 }
 
 impl Serialize for Timeline {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // What is cut off is 0, and the last that is not cut off is not.
+        // Only trailing zeros are cut off.
         let counts = self.packed.first().copied().map_or(0, usize::from);
         let parts = (0..counts).map(|place| self.number(place)).collect();
-        Written { longest_parts: self.longest_parts, parts }.serialize(serializer)
+        TimelineJson { longest_parts: self.longest_parts, parts }.serialize(serializer)
     }
 }
 
-impl TimelineSoFar {
-    pub(crate) fn of(span: &Range<Millis>) -> Self {
+impl TimelineBuilder {
+    pub(crate) fn new(span: &Range<Millis>) -> Self {
         let length = (span.end - span.start).max(Millis::new(1));
         let mut timeline = Self {
             start: span.start,
@@ -142,7 +142,7 @@ impl TimelineSoFar {
             self.next = self.start_of(self.part + 1);
         }
         self.longest = self.longest.max(known - decided);
-        // Added up without a branch: how a trade ends is what no processor can guess.
+        // Branchless, because outcomes are unpredictable.
         let [won, lost] = &mut self.counts[self.part];
         *won += u32::from(outcome == Outcome::Won);
         *lost += u32::from(outcome == Outcome::Lost);
@@ -159,7 +159,7 @@ impl TimelineSoFar {
         if part >= TIMELINE_PARTS {
             return Millis::MAX;
         }
-        // A span of milliseconds times so few parts is far from the end of the range.
+        // Cannot overflow: there are few parts.
         self.start + Millis::new(self.length.get() * part as i64 / TIMELINE_PARTS as i64)
     }
 }
@@ -170,7 +170,7 @@ mod tests {
 
     /// Trades as minutes of decision and knowledge and how they end, over two hours: a part is a minute.
     fn timeline(trades: &[(i64, i64, Outcome)]) -> Timeline {
-        let mut timeline = TimelineSoFar::of(&(Millis::HOUR..Millis::HOUR * 3));
+        let mut timeline = TimelineBuilder::new(&(Millis::HOUR..Millis::HOUR * 3));
         for (decided, known, outcome) in trades {
             let at = |minute: i64| Millis::HOUR + Millis::MINUTE * minute;
             timeline.settle(at(*decided), at(*known), *outcome);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trade_belongs_to_the_part_in_which_it_became_known() {
+    fn trade_counts_in_the_part_of_its_settlement() {
         let found = timeline(&[
             (0, 0, Outcome::Won),
             (0, 1, Outcome::Lost),
@@ -188,7 +188,7 @@ mod tests {
             (5, 5, Outcome::Cancelled),
             (3, 118, Outcome::Lost),
             (119, 119, Outcome::Won),
-            // Read after the last candle.
+            // Settlement known after the last candle.
             (119, 130, Outcome::Lost),
         ]);
         let parts: Vec<(usize, (u32, u32))> =
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_takes_as_many_bits_as_its_distance_from_the_least_needs() {
+    fn packs_counts_by_their_distance_from_the_minimum() {
         for (least, width, bytes) in [(0, 0, 0), (7, 0, 0), (1, 1, 30), (100, 6, 180), (1_000, 9, 270)] {
             let count = |place: u32| least + place.wrapping_mul(2_654_435_761) % (1 << width);
             let timeline = Timeline::pack(1, &(0..240).map(count).collect::<Vec<_>>());
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_of_any_size_are_kept_and_written_as_they_are() {
+    fn counts_of_any_size_round_trip() {
         let counts = [0, 1, 127, 128, 16_383, 16_384, u32::MAX, 0, 3];
         let timeline = Timeline::pack(2, &[&counts[..], &[0; 231]].concat());
         assert_eq!(timeline.packed.len(), HEADER + 9 * 4);

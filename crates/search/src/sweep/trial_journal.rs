@@ -11,7 +11,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "Written")]
+#[serde(try_from = "RecordLine")]
 pub struct Record {
     pub trial: u64,
     /// 0-based rung; always 0 without halving.
@@ -27,7 +27,7 @@ pub enum Outcome {
 
 /// Serialized record, with exactly one of `figures` and `refused`.
 #[derive(Serialize, Deserialize)]
-struct Written<'a> {
+struct RecordLine<'a> {
     trial: u64,
     rung: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,7 +51,7 @@ const AT_ONCE: u64 = 64 * 1_024;
 impl Record {
     pub(crate) fn to_line(&self) -> Vec<u8> {
         let mut line = Vec::with_capacity(2_048); // as long as nearly all of them are
-        serde_json::to_writer(&mut line, self).expect("numbers and texts have a form");
+        serde_json::to_writer(&mut line, self).expect("numbers and strings serialize to JSON");
         line.push(b'\n');
         line
     }
@@ -64,7 +64,7 @@ impl TrialJournal {
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let file = opened.map_err(|source| unusable(path, "open", source))?;
         held(path, file.try_lock())?;
-        let (records, sound) = known(path, &file, identity)?;
+        let (records, sound) = read_known(path, &file, identity)?;
         let mut journal = Self { file, path: path.to_owned(), length: sound, is_cut_short: false };
         journal.cut(sound)?;
         if sound == 0 {
@@ -76,7 +76,7 @@ impl TrialJournal {
     pub fn records(path: &Path, identity: &Value) -> Result<Vec<Record>, SearchError> {
         let file = File::open(path).map_err(|source| unusable(path, "open", source))?;
         held(path, file.try_lock_shared())?;
-        Ok(known(path, &file, identity)?.0)
+        Ok(read_known(path, &file, identity)?.0)
     }
 
     pub fn identity(path: &Path) -> Result<Option<Map<String, Value>>, SearchError> {
@@ -127,7 +127,7 @@ impl TrialJournal {
         }
         if let Err(source) = self.file.write_all(line) {
             self.is_cut_short = true;
-            // Where it cannot be now, the next line tries; it is the disk's error that is reported.
+            // On failure, the next append tries again; the write error is reported.
             let _ = self.mend();
             return Err(unusable(&self.path, "write", source));
         }
@@ -153,18 +153,18 @@ impl Serialize for Record {
             Outcome::Figures(figures) => (Some(Cow::Borrowed(&**figures)), None),
             Outcome::Refused(problem) => (None, Some(Cow::Borrowed(problem.as_str()))),
         };
-        Written { trial: self.trial, rung: self.rung, figures, refused }.serialize(serializer)
+        RecordLine { trial: self.trial, rung: self.rung, figures, refused }.serialize(serializer)
     }
 }
 
-impl TryFrom<Written<'_>> for Record {
+impl TryFrom<RecordLine<'_>> for Record {
     type Error = &'static str;
 
-    fn try_from(written: Written<'_>) -> Result<Self, Self::Error> {
+    fn try_from(written: RecordLine<'_>) -> Result<Self, Self::Error> {
         let outcome = match (written.figures, written.refused) {
             (Some(figures), None) => Outcome::Figures(Box::new(figures.into_owned())),
             (None, Some(problem)) => Outcome::Refused(problem.into_owned()),
-            _ => return Err("a trial has figures, or was refused"),
+            _ => return Err("a trial must have either figures or a refusal"),
         };
         Ok(Self { trial: written.trial, rung: written.rung, outcome })
     }
@@ -181,7 +181,7 @@ fn first_line(identity: &Value) -> String {
     json!({ "sweep": identity }).to_string()
 }
 
-fn known(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Record>, u64), SearchError> {
+fn read_known(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Record>, u64), SearchError> {
     let known = read(file, &first_line(identity)).map_err(|source| unusable(path, "read", source))?;
     known.map_err(|other| SearchError::OtherSweep {
         path: path.to_owned(),
@@ -191,18 +191,18 @@ fn known(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Record>, u64
 
 /// Returns the records up to the first invalid line, and their length in bytes with the first line. The inner
 /// error is the first line, if it differs from `first`.
-#[allow(clippy::type_complexity, reason = "the disk may fail, or the file be another's")]
+#[allow(clippy::type_complexity, reason = "the outer error is the disk's, the inner one a foreign file")]
 fn read(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u8>>> {
     let mut text = BufReader::new(file);
     let mut line = Vec::new();
     text.read_until(b'\n', &mut line)?;
     let Some(header) = line.strip_suffix(b"\n") else {
-        // Cut short while it was begun, or not begun: or no journal at all, which must not be overwritten.
+        // An unfinished header of this sweep, or a foreign file, which must not be overwritten.
         let is_begun = format!("{first}\n").as_bytes().starts_with(&line);
         return Ok(if is_begun { Ok((Vec::new(), 0)) } else { Err(line) });
     };
     if header != first.as_bytes() {
-        // A sweep of which nothing ran, as one that found no set to try, has nothing to lose.
+        // A journal without records may be overwritten.
         let has_nothing = text.fill_buf()?.is_empty() && identity_of(header).is_some();
         return Ok(if has_nothing { Ok((Vec::new(), 0)) } else { Err(line) });
     }
@@ -227,7 +227,7 @@ fn difference(line: &[u8], identity: &Value) -> String {
     };
     let keys =
         ours.iter().filter(|(key, value)| theirs.get(*key) != Some(value)).map(|(key, _)| key.as_str());
-    format!("it holds the trials of another sweep, which differs in: {}", keys.collect::<Vec<_>>().join(", "))
+    format!("it belongs to another sweep, which differs in: {}", keys.collect::<Vec<_>>().join(", "))
 }
 
 fn identity_of(line: &[u8]) -> Option<Map<String, Value>> {
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_byte_a_kill_stops_at_the_whole_lines_before_it_are_kept() {
+    fn kill_at_any_byte_keeps_the_complete_lines() {
         let fixture = Fixture::new();
         let path = fixture.path();
         let (mut journal, records) = fixture.open();
@@ -291,13 +291,13 @@ mod tests {
     }
 
     #[test]
-    fn behind_a_line_that_the_disk_took_half_of_no_other_is_added() {
+    fn appends_nothing_after_a_partial_line() {
         let fixture = Fixture::new();
         let path = fixture.path();
         let (mut journal, _) = fixture.open();
         journal.record(&record(0)).unwrap();
         let sound = std::fs::read(&path).unwrap();
-        // A disk that takes half a line, and then neither the rest nor a cut.
+        // A disk that accepts half a line, then refuses the rest and the truncation.
         let line = record(1).to_line();
         journal.file.write_all(&line[..line.len() / 2]).unwrap();
         let disk = std::mem::replace(&mut journal.file, File::open(&path).unwrap());
@@ -306,7 +306,7 @@ mod tests {
             assert!(matches!(error, SearchError::UnusableFile { action: "write", .. }), "{error}");
         }
         assert_eq!(std::fs::read(&path).unwrap().len(), sound.len() + line.len() / 2);
-        // It has room again.
+        // The disk has space again.
         journal.file = disk;
         for trial in [3, 4] {
             journal.record(&record(trial)).unwrap();
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ran_is_read_back_as_it_was_and_what_was_known_is_not() {
+    fn reads_back_new_records_only() {
         let fixture = Fixture::new();
         fixture.open().0.record(&record(0)).unwrap();
         let (mut journal, _) = fixture.open();
@@ -328,7 +328,7 @@ mod tests {
                 "timeline": timeline
             }))))
         };
-        // More than are read at once; with trades, and with none that was won or lost.
+        // More than one read; with and without decided trades.
         let timelines =
             [json!({"longest_parts": 1, "parts": [0, 7]}), json!({"longest_parts": 3, "parts": []})];
         let outcome = |trial: u64| match timelines.get(trial as usize % 3) {
@@ -339,7 +339,7 @@ mod tests {
         let written: Vec<Record> = written.collect();
         for (count, record) in written.iter().enumerate() {
             if count == 100 {
-                journal.read_back(begin, |_| {}).unwrap(); // and then it goes on where it was
+                journal.read_back(begin, |_| {}).unwrap(); // later appends continue at the end
             }
             journal.record(record).unwrap();
         }
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_that_is_not_what_was_written_gives_no_rows() {
+    fn foreign_journal_content_gives_no_rows() {
         let fixture = Fixture::new();
         let path = fixture.path();
         let (mut journal, _) = fixture.open();
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn another_sweeps_journal_and_any_other_file_are_left_alone() {
+    fn never_overwrites_journals_of_other_sweeps_or_other_files() {
         let fixture = Fixture::new();
         let path = fixture.path();
         let mut journal = TrialJournal::open(&path, &json!({"seed": 2})).unwrap().0;
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_of_which_nothing_ran_makes_room_for_another() {
+    fn empty_sweep_journal_may_be_overwritten() {
         let fixture = Fixture::new();
         let path = fixture.path();
         drop(TrialJournal::open(&path, &json!({"seed": 2, "longer": true})).unwrap());
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn two_sweeps_at_once_do_not_share_a_journal() {
+    fn concurrent_sweeps_do_not_share_a_journal() {
         let fixture = Fixture::new();
         let held = fixture.open();
         let second = TrialJournal::open(&fixture.path(), &json!({"seed": 1}));

@@ -45,7 +45,7 @@ fn better_first(one: &TrialRow, two: &TrialRow) -> Ordering {
 pub fn corrected_p_values(rows: &[TrialRow]) -> Vec<Option<f64>> {
     let own: Vec<Option<f64>> = rows.iter().map(|row| row.figures()?.p_value).collect();
     let tested: Vec<f64> = own.iter().flatten().copied().collect();
-    // A p-value is a probability, so none is refused.
+    // Cannot fail: p-values are probabilities.
     let mut corrected = benjamini_hochberg(&tested).unwrap_or_default().into_iter();
     own.iter().map(|p_value| p_value.and_then(|_| corrected.next())).collect()
 }
@@ -107,7 +107,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn every_set_that_was_tested_counts_for_the_correction() {
+    fn correction_counts_every_tested_set() {
         let p_values = [Some(0.01), None, Some(0.5), Some(0.02), Some(0.04)];
         let tested = |(trial, p_value): (u64, Option<f64>)| {
             row(trial, Some(figures(json!({ "p_value": p_value }))), None)

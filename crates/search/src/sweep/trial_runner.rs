@@ -110,7 +110,7 @@ impl TrialRunner for Replay<'_> {
         let wants_prices = [self.entry.wants_prices];
         let backtest = match Backtest::new(&settings, vec![strategy], &wants_prices, &candles, markets) {
             Ok(backtest) => backtest,
-            // The bot is sound as it is configured, so it is these parameters that a Session cannot be made of.
+            // The configured bot is valid, so these parameters are at fault.
             Err(BacktestError::Engine(error)) => return Ok(TrialEnd::Refused(error.to_string())),
             Err(error) => return Err(error.into()),
         };

@@ -82,8 +82,8 @@ impl VariantLedger {
             if seen.is_none_or(|seen| candles.is_seen_in(&seen)) {
                 let sets = line.sets;
                 looks.lost.push(format!(
-                    "a search of {sets} sets that was stopped or is under way may have seen them (run {}; resumed by the program that \
-                     began it, it says so; run by another, it is another search)",
+                    "a search of {sets} sets that was stopped or is under way may have seen them (run {}; resume it with the program \
+                     that started it)",
                     line.run
                 ));
             }

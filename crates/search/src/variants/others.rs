@@ -54,7 +54,7 @@ impl VariantLedger {
                 },
                 Err(receipt) => {
                     let receipt = receipt.display();
-                    texts.unreadable.push(format!("{receipt}: it does not say where its ledger is"));
+                    texts.unreadable.push(format!("{receipt}: the path of its ledger is missing"));
                 }
             }
         }

@@ -33,7 +33,7 @@ fn hash_of(book: &TradeBook, is_own: &dyn Fn(&IntentRow) -> bool, span: &Range<M
     let own = || book.rows().iter().filter(|row| is_own(row));
     let count = |outcome| own().filter(|row| row.outcome == Some(outcome)).count() as u64;
     let counts = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled].map(count);
-    hash(counts, &Timeline::of_rows(own(), span))
+    hash(counts, &Timeline::from_rows(own(), span))
 }
 
 fn hash(counts: [u64; 4], timeline: &Timeline) -> String {

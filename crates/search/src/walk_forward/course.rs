@@ -66,7 +66,7 @@ impl Course<'_> {
             let start = candles.get(before)?.time();
             own.within(start..test.end).ok().filter(|shown| shown.end() > test.start)
         });
-        // The markets are priced a little longer, so that everything settles.
+        // The markets continue for the purge, so that all trades settle.
         let priced = |shown: &CandleSeries| shown.start()..test.end + self.purge();
         let markets = shown.as_ref().and_then(|shown| self.markets_within(&priced(shown)));
         let (Some(shown), Some(markets)) = (shown, markets) else {

@@ -67,7 +67,7 @@ impl WalkForward<'_> {
             return Ok(WindowEnd::Stopped);
         };
         let best = ranked(&rows).into_iter().next().filter(|row| row.score.is_some());
-        // What a strategy declares is believed while it is searched; of what is chosen, it is not.
+        // The declaration is trusted during the search, but checked for the chosen set.
         if let Some(best) = best {
             runner.check(&best.candidate, balance)?;
         }
@@ -152,7 +152,7 @@ impl WalkForward<'_> {
             let score = figures.as_ref().and_then(|figures| objective.score(figures, min_trades));
             neighbours.push((figures, score));
         }
-        Ok(Robustness::of(score, &neighbours))
+        Ok(Robustness::from_neighbours(score, &neighbours))
     }
 
     fn figures_of(
@@ -192,7 +192,7 @@ pub struct Robustness {
 }
 
 impl Robustness {
-    pub(super) fn of(score: f64, neighbours: &[(Option<Figures>, Option<f64>)]) -> Self {
+    pub(super) fn from_neighbours(score: f64, neighbours: &[(Option<Figures>, Option<f64>)]) -> Self {
         let beats = |figures: &Figures| match (figures.win_rate, figures.break_even) {
             (Some(rate), Some(needed)) => rate > needed,
             _ => false,
@@ -240,11 +240,11 @@ mod tests {
     fn robustness(neighbours: &[(Option<f64>, Option<f64>)]) -> Robustness {
         let figures = |rate: Option<f64>| figures(json!({ "win_rate": rate, "break_even": 0.55 }));
         let all: Vec<_> = neighbours.iter().map(|(rate, score)| (Some(figures(*rate)), *score)).collect();
-        Robustness::of(0.5, &all)
+        Robustness::from_neighbours(0.5, &all)
     }
 
     #[test]
-    fn it_counts_who_beats_break_even_and_how_far_the_objective_falls() {
+    fn counts_sets_above_break_even_and_the_drop_of_the_objective() {
         let found = robustness(&[
             (Some(0.60), Some(0.25)),
             (Some(0.55), Some(0.50)),
@@ -261,11 +261,11 @@ mod tests {
         assert_eq!((found, found.share()), (expected, Some(0.25)));
         assert_eq!((robustness(&[]), robustness(&[]).share()), (Robustness::default(), None));
         // The parameters were refused.
-        assert_eq!(Robustness::of(0.5, &[(None, None)]).beat_break_even, 0);
+        assert_eq!(Robustness::from_neighbours(0.5, &[(None, None)]).beat_break_even, 0);
     }
 
     #[test]
-    fn several_choices_weigh_alike() {
+    fn weighs_all_choices_equally() {
         let (one, two) = (robustness(&[(Some(0.6), Some(0.25))]), robustness(&[(Some(0.5), Some(0.0))]));
         let expected =
             Robustness { neighbours: 2, beat_break_even: 1, mean_fall: Some(0.375), worst_fall: Some(0.5) };

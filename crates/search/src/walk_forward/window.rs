@@ -42,13 +42,13 @@ impl WindowSettings {
     pub fn windows(&self, span: &Range<Millis>) -> Result<Vec<Window>, SearchError> {
         let wrong = |problem: String| SearchError::InvalidWindows { problem };
         if self.train <= Millis::ZERO || self.test <= Millis::ZERO {
-            return Err(wrong("training and test must be longer than nothing".to_owned()));
+            return Err(wrong("training and test must be longer than 0".to_owned()));
         }
         let length = (span.end - span.start).get();
         let count = (length - self.train.get() - self.gap.get()).div_euclid(self.test.get());
         if count < 1 {
             return Err(wrong(format!(
-                "no window fits: training of {}, a gap of {} and a test of {} need more than the {} of candles before \
+                "no window fits: training ({}), gap ({}) and test ({}) need more than the {} of candles before \
                  the hold-out",
                 days(self.train),
                 days(self.gap),
@@ -57,7 +57,9 @@ impl WindowSettings {
             )));
         }
         if count > MAX_WINDOWS {
-            return Err(wrong(format!("{count} windows: use at most {MAX_WINDOWS}, of a longer test")));
+            return Err(wrong(format!(
+                "{count} windows exceed the limit of {MAX_WINDOWS}: use a longer test"
+            )));
         }
         Ok((0..count)
             .map(|place| self.before(span, span.start + self.train + self.gap + self.test * place))
@@ -105,17 +107,17 @@ mod tests {
     }
 
     #[test]
-    fn tests_follow_each_other_behind_their_training_and_the_gap() {
+    fn tests_are_contiguous_after_training_and_gap() {
         check(Scheme::Rolling, &[(100, 130, 132, 142), (110, 140, 142, 152), (120, 150, 152, 162)]);
         check(Scheme::Anchored, &[(100, 130, 132, 142), (100, 140, 142, 152), (100, 150, 152, 162)]);
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn rejects_windows_that_do_not_fit() {
         for (train, test, gap, part) in [
             (60, 4, 2, "no window fits"),
-            (0, 4, 2, "longer than nothing"),
-            (30, 0, 2, "longer than nothing"),
+            (0, 4, 2, "longer than 0"),
+            (30, 0, 2, "longer than 0"),
             (i64::MAX / 4, 4, 2, "no window fits"),
         ] {
             let error = settings(Scheme::Rolling, train, test, gap).windows(&range(100, 165)).unwrap_err();
@@ -127,7 +129,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_training_comes_nearer_to_a_test_than_the_gap(
+        fn training_keeps_the_gap_to_every_test(
             start in -1_000_i64..1_000,
             length in 1_i64..5_000,
             train in 1_i64..2_000,

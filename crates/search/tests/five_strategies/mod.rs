@@ -1,4 +1,4 @@
-//! Twelve strategies in Rust and as rules, five of them written here: a test holds both to the same trades, a bench measures both.
+//! Twelve strategies in Rust and as rules, five of them written here, for a test and a bench.
 
 use candlewick_sdk::indicator::{Adx, Atr, Ema, SessionRange, ZScore};
 use candlewick_sdk::{

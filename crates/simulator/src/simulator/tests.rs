@@ -1,4 +1,4 @@
-//! A venue in memory follows the rules of a trade, by rows worked out by hand.
+//! Tests of the in-memory venue with hand-computed trades.
 
 use super::*;
 use crate::settings::{DrawRule, OpenRounding};
@@ -66,7 +66,7 @@ fn drain(venue: &mut Simulator) -> Vec<VenueEvent> {
     std::iter::from_fn(|| venue.pop_due(Millis::MAX)).collect()
 }
 
-/// What a settlement says, with times counted from the start.
+/// Figures of a settlement, with times relative to the start.
 type TradeFigures = (Outcome, i64, Option<f64>, Option<f64>, i64, i64, i64);
 
 fn figures(trade: &SettledTrade) -> TradeFigures {
@@ -89,7 +89,7 @@ fn check(settings: SimulationSettings, kind: ExpirationType, offset: i64, expect
 }
 
 #[test]
-fn a_signal_without_latency_enters_at_the_open_and_exits_at_the_close() {
+fn order_without_latency_enters_at_the_open_and_exits_at_the_close() {
     let won = (Outcome::Won, 800, Some(100.0), Some(106.0), 0, 60_000, 64_000);
     check(exact(0), TimeFixed, 0, won);
     check(exact(0), CandleClose, 0, won);
@@ -100,7 +100,7 @@ fn a_signal_without_latency_enters_at_the_open_and_exits_at_the_close() {
 }
 
 #[test]
-fn equal_prices_draw_or_lose_as_set() {
+fn equal_prices_draw_or_lose_by_setting() {
     let draw = (Outcome::Draw, 0, Some(294.0), Some(294.0), 180_000, 240_000, 244_000);
     check(exact(0), TimeFixed, 180_000, draw);
     let settings = SimulationSettings { draw: DrawRule::Loss, ..exact(0) };
@@ -109,10 +109,10 @@ fn equal_prices_draw_or_lose_as_set() {
 }
 
 #[test]
-fn a_missing_price_cancels_and_returns_the_stake() {
+fn missing_price_cancels_and_refunds_the_stake() {
     let no_exit = (Outcome::Cancelled, 0, Some(294.0), None, 181_500, 241_500, 245_500);
     check(exact(1_500), TimeFixed, 180_000, no_exit);
-    // The candle that would end at 300,000 is missing; the one that opens there does not answer for it.
+    // The candle that would end at 300,000 is missing, and the one that opens there does not replace it.
     let no_end = (Outcome::Cancelled, 0, None, None, 240_000, 300_000, 304_000);
     check(exact(0), NextCandle, 180_000, no_end);
     let stand_in = SimulationSettings { max_gap_intervals: 1, ..exact(0) };
@@ -120,7 +120,7 @@ fn a_missing_price_cancels_and_returns_the_stake() {
     check(stand_in, NextCandle, 180_000, draw);
 }
 
-/// Describes the end of an order, with 5,000 to stake.
+/// Returns the settlement of an order, with a balance of 5,000.
 fn ended(settings: SimulationSettings, order: &Order) -> TradeFigures {
     let mut venue = venue(settings, 5_000);
     venue.submit(order);
@@ -141,7 +141,7 @@ fn stress_moves_both_prices_against_the_trade() {
 }
 
 #[test]
-fn an_order_is_refused_for_one_of_three_reasons() {
+fn declines_orders_for_one_of_three_reasons() {
     let refused = |order: Order, balance: i64, expected: Refusal| {
         let mut venue = venue(exact(500), balance);
         let answer = venue.submit(&order);
@@ -159,7 +159,7 @@ fn an_order_is_refused_for_one_of_three_reasons() {
 }
 
 #[test]
-fn a_trade_that_closes_with_the_data_settles_and_a_later_one_never_does() {
+fn trade_that_closes_with_the_data_settles_but_a_later_one_never_does() {
     let settled = (Outcome::Won, 800, Some(700.0), Some(706.0), 360_000, 420_000, 424_000);
     check(exact(0), TimeFixed, 360_000, settled);
     let stays = |latency, kind, close_type, offset, open_price| {
@@ -178,7 +178,7 @@ fn a_trade_that_closes_with_the_data_settles_and_a_later_one_never_does() {
     stays(1_500, CandleClose, "01:00", 419_000, None);
     stays(0, NextCandle, "01:00", 360_000, None);
     stays(0, NextCandle, "01:00", 420_000, None);
-    // Opens in the gap at 240,000; what needs an exit after the end is never cancelled.
+    // Opens in the gap at 240,000. A trade with an exit after the end is never cancelled.
     stays(0, NextCandle, "04:00", 230_000, None);
 }
 
@@ -199,8 +199,8 @@ fn stakes_leave_at_the_answer_and_return_when_the_settlement_is_known() {
 }
 
 #[test]
-fn the_wallet_is_asked_at_the_arrival() {
-    // The first takes all; it is back, with 800, at 64,000: an order that arrives then is covered.
+fn balance_is_checked_at_the_arrival() {
+    // The first order takes the whole balance. It returns with 800 at 64,000, so an order arriving then is covered.
     for (latency, offset, opened) in [(0, 63_999, false), (0, 64_000, true), (4_000, 60_000, true)] {
         let mut venue = venue(exact(latency), 1_000);
         venue.submit(&order(1, TimeFixed, "01:00", -latency));
@@ -208,7 +208,7 @@ fn the_wallet_is_asked_at_the_arrival() {
         let answer = venue.submit(&order(2, TimeFixed, "01:00", offset));
         assert_eq!(matches!(answer.kind, AnswerKind::Opened(_)), opened, "{latency} from {offset}");
     }
-    // Two orders on their way cannot have the same money.
+    // Two orders in flight cannot use the same money.
     let mut venue = venue(exact(2_000), 1_999);
     assert!(matches!(venue.submit(&order(1, TimeFixed, "01:00", 0)).kind, AnswerKind::Opened(_)));
     let second = venue.submit(&order(2, TimeFixed, "01:00", 1_000));
@@ -216,12 +216,12 @@ fn the_wallet_is_asked_at_the_arrival() {
 }
 
 #[test]
-fn at_one_instant_settlements_come_before_answers_and_each_by_number() {
+fn settlements_precede_replies_at_the_same_time_and_both_are_sorted_by_number() {
     let mut venue = venue(exact(0), 9_000);
     venue.submit(&order(5, TimeFixed, "01:00", 4_000));
     venue.submit(&order(4, CandleClose, "02:00", 4_000));
     while venue.pop_due(millis(4_000)).is_some() {}
-    // 5 is known at 68,000; these two answers are due then.
+    // The settlement of 5 and these two replies are due at 68,000.
     venue.submit(&order(9, TimeFixed, "01:00", 68_000));
     venue.submit(&order(8, TimeFixed, "01:00", 68_000));
     let order_of = |venue: &mut Simulator| {
@@ -233,7 +233,7 @@ fn at_one_instant_settlements_come_before_answers_and_each_by_number() {
 }
 
 #[test]
-fn every_market_is_found_whatever_their_order() {
+fn finds_every_market_regardless_of_their_order() {
     let symbols = ["ZECUSDT", "ADAUSDT", "BTCUSDT"].map(|name| Symbol::new(name).unwrap());
     let venue = Simulator::new(exact(0), Money::ZERO, symbols.map(market_of).to_vec()).unwrap();
     for symbol in symbols {
@@ -243,19 +243,19 @@ fn every_market_is_found_whatever_their_order() {
 }
 
 #[test]
-fn a_venue_that_cannot_be_is_refused() {
+fn rejects_invalid_settings_and_markets() {
     let made = |settings, balance, markets| Simulator::new(settings, Money::from_minor(balance), markets);
     let error = |made: Result<Simulator, SimulatorError>| made.unwrap_err().to_string();
     assert_eq!(error(made(exact(-1), 0, vec![])), "[simulation] latency_ms = -1: use 0 to 86400000");
-    let words = "the wallet cannot start with -1 minor units: use 0 or more";
+    let words = "the initial balance of -1 minor units is negative; use 0 or more";
     assert_eq!(error(made(exact(0), -1, vec![])), words);
     let twice = vec![market(), market_of(Symbol::new("ZECUSDT").unwrap()), market()];
-    let words = "BTCUSDT is given twice: give one market for each symbol, with its finer candles as detail";
+    let words = "BTCUSDT has two markets; use one per symbol, with its finer candles as detail";
     assert_eq!(error(made(exact(0), 0, twice)), words);
 }
 
 #[test]
-fn a_stake_is_promised_then_taken_then_settled() {
+fn stake_is_reserved_then_taken_then_settled() {
     let money = Money::from_minor;
     let mut wallet = Wallet { balance: money(1_000), staked: Money::ZERO, promised: Money::ZERO };
     let mut check = |step: &dyn Fn(&mut Wallet), expected: [i64; 3]| {

@@ -1,4 +1,4 @@
-//! Objects in memory and in a folder: whole or not at all, and never over what somebody else put.
+//! Objects in memory and in a folder: atomic uploads that never replace those of other writers.
 
 use super::*;
 use object_store::memory::InMemory;
@@ -22,12 +22,12 @@ fn read(storage: &Storage, at: &ObjectUrl) -> Option<Vec<u8>> {
 }
 
 #[test]
-fn what_was_put_is_read_and_brought_as_it_was() {
+fn uploads_read_back_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     for (storage, root) in both(folder.path()) {
         let at = root.join("b").join("plan.json");
         assert_eq!(storage.look(&at).unwrap(), None);
-        for bytes in [vec![7; 2 * AT_ONCE as usize + 5], Vec::new(), b"one".to_vec()] {
+        for bytes in [vec![7; 2 * PART_BYTES as usize + 5], Vec::new(), b"one".to_vec()] {
             storage.put(&at, bytes.clone()).unwrap();
             let object = storage.look(&at).unwrap().unwrap();
             assert_eq!(object.size, bytes.len() as u64);
@@ -40,7 +40,7 @@ fn what_was_put_is_read_and_brought_as_it_was() {
 }
 
 #[test]
-fn whoever_was_faster_is_not_overwritten() {
+fn never_overwrites_a_faster_writer() {
     let folder = tempfile::tempdir().unwrap();
     for (storage, root) in both(folder.path()) {
         let at = root.join("shard-1.jsonl");
@@ -55,7 +55,7 @@ fn whoever_was_faster_is_not_overwritten() {
 }
 
 #[test]
-fn what_changed_while_it_was_read_is_not_read_as_one() {
+fn detects_change_during_a_read() {
     let storage = in_memory();
     let at = url("s3://bucket/x.csv");
     storage.put(&at, b"before".to_vec()).unwrap();
@@ -70,7 +70,7 @@ fn what_changed_while_it_was_read_is_not_read_as_one() {
 }
 
 #[test]
-fn of_many_at_once_one_puts_it_and_it_is_whole() {
+fn one_of_many_concurrent_writers_wins() {
     let folder = tempfile::tempdir().unwrap();
     for (storage, root) in both(folder.path()) {
         let (at, start) = (root.join("shard-2.jsonl"), Barrier::new(6));
@@ -93,7 +93,7 @@ fn of_many_at_once_one_puts_it_and_it_is_whole() {
 }
 
 #[tokio::test]
-async fn it_is_used_and_dropped_inside_of_a_runtime() {
+async fn works_inside_another_runtime() {
     let storage = in_memory();
     let at = url("s3://bucket/x");
     storage.put(&at, b"x".to_vec()).unwrap();
@@ -102,9 +102,9 @@ async fn it_is_used_and_dropped_inside_of_a_runtime() {
 }
 
 #[test]
-fn documents_of_servers_are_told_by_code_and_message() {
+fn shortens_server_errors_to_code_and_message() {
     let text =
         "Generic S3 error: <?xml?><Error><Code>NoSuchBucket</Code><Message>No such bucket</Message></Error>";
-    assert_eq!(shortened(text), "NoSuchBucket: No such bucket");
-    assert_eq!(shortened("a\n  b"), "a b");
+    assert_eq!(shorten(text), "NoSuchBucket: No such bucket");
+    assert_eq!(shorten("a\n  b"), "a b");
 }

@@ -3,7 +3,7 @@
 mod panes;
 
 use crate::keys::{Pane, Ui};
-use crate::look::{Palette, phase_words};
+use crate::look::{Palette, phase_label};
 use crate::view::View;
 use candlewick_sdk::Millis;
 use ratatui::Frame;
@@ -12,10 +12,10 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Paragraph};
 
 /// Minimum width and height; a smaller window shows a single line.
-const LEAST: (u16, u16) = (40, 8);
-/// Minimum width for two columns, so that no line is cut off.
-const WIDE: u16 = 144;
-const RIGHT: u16 = 62;
+const MIN_SIZE: (u16, u16) = (40, 8);
+/// Minimum width of the layout with two columns.
+const TWO_COLUMN_WIDTH: u16 = 144;
+const RIGHT_COLUMN_WIDTH: u16 = 62;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Scene<'a> {
@@ -28,7 +28,7 @@ pub(crate) struct Scene<'a> {
 pub fn draw(frame: &mut Frame<'_>, view: &View, ui: &Ui, now: Millis, palette: Palette) {
     let scene = Scene { view, ui, now, palette };
     let area = frame.area();
-    if area.width < LEAST.0 || area.height < LEAST.1 {
+    if area.width < MIN_SIZE.0 || area.height < MIN_SIZE.1 {
         return draw_line(frame, area, scene);
     }
     let [top, tabs, body, bottom] = Layout::vertical([
@@ -41,7 +41,7 @@ pub fn draw(frame: &mut Frame<'_>, view: &View, ui: &Ui, now: Millis, palette: P
     panes::draw_top(frame, top, scene);
     draw_tabs(frame, tabs, scene);
     match ui.pane {
-        Pane::Run if area.width >= WIDE => draw_wide(frame, body, scene),
+        Pane::Run if area.width >= TWO_COLUMN_WIDTH => draw_wide(frame, body, scene),
         Pane::Run => draw_narrow(frame, body, scene),
         Pane::Trades => panes::draw_trades(frame, body, scene),
         Pane::Bots => panes::draw_bots(frame, body, scene),
@@ -56,13 +56,13 @@ pub fn draw(frame: &mut Frame<'_>, view: &View, ui: &Ui, now: Millis, palette: P
 
 fn draw_line(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let Scene { view, .. } = scene;
-    let phase = view.phase().map_or("STARTING", phase_words);
+    let phase = view.phase().map_or("STARTING", phase_label);
     let balance = view.overview.as_ref().map(|overview| view.facts.scale.format(overview.funds.free));
     let text = format!("{phase} {} {} open", balance.unwrap_or_default(), view.unsettled());
     let lines = vec![
         Line::styled(text, Palette::BOLD),
         Line::raw("window too small"),
-        Line::raw(scene.ui.question.map(|question| question.words(view)).unwrap_or_default()),
+        Line::raw(scene.ui.question.map(|question| question.text(view)).unwrap_or_default()),
     ];
     frame.render_widget(Paragraph::new(lines), area);
 }
@@ -88,7 +88,8 @@ fn draw_column(frame: &mut Frame<'_>, [curve, unsettled, settled, log]: [Rect; 4
 }
 
 fn draw_wide(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
-    let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Length(RIGHT)]).areas(area);
+    let [left, right] =
+        Layout::horizontal([Constraint::Fill(1), Constraint::Length(RIGHT_COLUMN_WIDTH)]).areas(area);
     let column = Layout::vertical([
         Constraint::Length(if area.height >= 24 { 9 } else { 5 }),
         Constraint::Length(panes::open_height(scene.view, 10)),
@@ -114,7 +115,7 @@ fn draw_tabs(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
         spans.push(Span::styled(text, style));
     }
     if scene.view.missed > 0 {
-        let text = format!("  {} messages were left out: the terminal did not keep up", scene.view.missed);
+        let text = format!("  {} messages skipped: the terminal did not keep up", scene.view.missed);
         spans.push(Span::styled(text, scene.palette.note()));
     }
     frame.render_widget(Line::from(spans), area);
@@ -123,7 +124,7 @@ fn draw_tabs(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
 fn draw_bottom(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let Scene { view, ui, palette, .. } = scene;
     let line = match (&ui.question, &ui.answer) {
-        (Some(question), _) => Line::styled(format!(" {}", question.words(view)), Palette::REVERSED),
+        (Some(question), _) => Line::styled(format!(" {}", question.text(view)), Palette::REVERSED),
         (None, Some(answer)) => Line::styled(format!(" {answer}"), palette.note()),
         (None, None) => Line::styled(" q quit  h halt  r resume  tab panes  ↑↓ scroll  ? help", Palette::DIM),
     };
@@ -131,15 +132,15 @@ fn draw_bottom(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
 }
 
 const HELP: [(&str, &str); 9] = [
-    ("tab, ← →, 1-5", "another pane"),
+    ("tab, ← →, 1-5", "switch panes"),
     ("↑ ↓", "scroll"),
-    ("h", "halt: no new trades; what is open goes on"),
-    ("r", "resume: new trades again"),
-    ("q", "quit: no new trades, wait for open ones, end"),
-    ("q again", "while it waits: end at once"),
-    ("Ctrl-C", "the same as from outside: exit code 130"),
-    ("Ctrl-L", "draw everything anew"),
-    ("any key", "close this"),
+    ("h", "halt: no new trades; open trades continue"),
+    ("r", "resume: open trades again"),
+    ("q", "quit: no new trades, wait for open trades"),
+    ("q again", "quit immediately"),
+    ("Ctrl-C", "like q, with exit code 130"),
+    ("Ctrl-L", "redraw"),
+    ("any key", "close this help"),
 ];
 
 fn draw_help(frame: &mut Frame<'_>, area: Rect) {
@@ -154,8 +155,7 @@ fn draw_help(frame: &mut Frame<'_>, area: Rect) {
         })
         .collect();
     lines.push(Line::raw(""));
-    lines
-        .push(Line::styled(" A halt and a resume are orders like those of `candlewick halt`.", Palette::DIM));
+    lines.push(Line::styled(" h and r have the effect of `candlewick halt` and `resume`.", Palette::DIM));
     frame.render_widget(Clear, place);
     frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(" Keys ")), place);
 }

@@ -2,7 +2,7 @@
 
 use super::{Scene, framed};
 use crate::keys::Pane;
-use crate::look::{Palette, age, bar, clock_time, countdown, date_time, percent, phase_words, signed};
+use crate::look::{Palette, age, bar, clock_time, countdown, date_time, percent, phase_label, signed};
 use crate::view::{LogLine, Tone, View};
 use candlewick_engine::{Edge, IntentState, LimitUse, Quantity, Rule};
 use candlewick_records::{counted, describe_halt, threshold_words, verdict_words};
@@ -19,7 +19,7 @@ use std::cmp::Ordering;
 pub(super) const TOP_HEIGHT: u16 = 3;
 
 pub(super) fn draw_top(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
-    let lines = vec![phase_line(scene), money_line(scene), trouble_line(scene)];
+    let lines = vec![phase_line(scene), money_line(scene), status_line(scene)];
     frame.render_widget(Paragraph::new(lines), area);
     let time = format!("{} UTC ", clock_time(scene.now));
     let width = (time.len() as u16).min(area.width);
@@ -31,7 +31,7 @@ fn phase_line(scene: Scene<'_>) -> Line<'_> {
     let Scene { view, now, palette, .. } = scene;
     let state = view.overview.as_ref().map(|overview| &overview.state);
     let phase = view.phase();
-    let words = phase.map_or("STARTING", phase_words);
+    let words = phase.map_or("STARTING", phase_label);
     let (words, colour) = match phase {
         Some(Phase::Trading) if state.is_some_and(|state| state.all_blocked) => ("BLOCKED", palette.note()),
         None => (words, Style::new()),
@@ -44,27 +44,27 @@ fn phase_line(scene: Scene<'_>) -> Line<'_> {
         Span::raw(format!("  {}  ", view.facts.wallet)),
     ];
     let heard = state.and_then(|state| state.heard);
-    let heard = heard
-        .map_or_else(|| "venue not heard yet".to_owned(), |at| format!("venue heard {} ago", age(at, now)));
+    let heard =
+        heard.map_or_else(|| "no contact yet".to_owned(), |at| format!("last contact {} ago", age(at, now)));
     spans.push(Span::styled(heard, Palette::DIM));
     let market = state.and_then(|state| state.market.as_ref());
     if let Some(slowest) = market.and_then(|market| market.slowest_candle) {
-        spans.push(Span::styled(format!("  {}", late_words(slowest)), Palette::DIM));
+        spans.push(Span::styled(format!("  {}", describe_delay(slowest)), Palette::DIM));
     }
     Line::from(spans)
 }
 
 /// Describes the slowest candle, short enough for 80 columns.
-fn late_words(slowest: SlowestCandle) -> String {
+fn describe_delay(slowest: SlowestCandle) -> String {
     let SlowestCandle { symbol, interval, delay_ms, has_come } = slowest;
     let seconds = delay_ms.get() as f64 / 1_000.0;
-    let what = if has_come { "slowest" } else { "awaits" };
+    let what = if has_come { "slowest" } else { "awaiting" };
     format!("{what} {symbol} {interval}, {seconds:.1} s")
 }
 
 fn money_line(scene: Scene<'_>) -> Line<'_> {
     let Scene { view, palette, .. } = scene;
-    let Some(overview) = &view.overview else { return Line::raw(" balance not known yet") };
+    let Some(overview) = &view.overview else { return Line::raw(" balance unknown") };
     let (scale, funds) = (view.facts.scale, overview.funds);
     let equity = funds.free + funds.open_stakes;
     let fall = funds.peak - equity;
@@ -78,7 +78,7 @@ fn money_line(scene: Scene<'_>) -> Line<'_> {
     ])
 }
 
-fn trouble_line(scene: Scene<'_>) -> Line<'_> {
+fn status_line(scene: Scene<'_>) -> Line<'_> {
     let Scene { view, palette, .. } = scene;
     let state = view.overview.as_ref().map(|overview| &overview.state);
     let mut parts: Vec<String> = Vec::new();
@@ -87,11 +87,11 @@ fn trouble_line(scene: Scene<'_>) -> Line<'_> {
         let reason = state
             .reason
             .as_ref()
-            .map(|reason| format!("{}: {}", phase_words(state.phase).to_lowercase(), visible(reason)));
+            .map(|reason| format!("{}: {}", phase_label(state.phase).to_lowercase(), visible(reason)));
         parts.extend(reason);
         if !state.in_doubt.is_empty() {
             let doubts: Vec<String> = state.in_doubt.iter().map(|intent| format!("#{intent}")).collect();
-            parts.push(format!("in doubt: {}", doubts.join(" ")));
+            parts.push(format!("unknown status: {}", doubts.join(" ")));
         }
         parts.extend(state.troubles.iter().map(visible));
     }
@@ -105,7 +105,7 @@ fn trouble_line(scene: Scene<'_>) -> Line<'_> {
     }
 }
 
-const WIDTHS: [Constraint; 7] = [
+const TRADE_COLUMNS: [Constraint; 7] = [
     Constraint::Length(5),
     Constraint::Min(8),
     Constraint::Min(8),
@@ -137,7 +137,7 @@ fn draw_rows(frame: &mut Frame<'_>, area: Rect, title: String, rows: Vec<Row<'_>
     if rows.is_empty() {
         frame.render_widget(Paragraph::new(Line::styled(" none", Palette::DIM)).block(block), area);
     } else {
-        frame.render_widget(Table::new(rows, WIDTHS).block(block), area);
+        frame.render_widget(Table::new(rows, TRADE_COLUMNS).block(block), area);
     }
 }
 
@@ -145,7 +145,7 @@ pub(super) fn draw_settled(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) 
     let trades = scene.view.overview.as_ref().map_or(&[][..], |overview| &overview.settled);
     let from = scene.ui.scroll.min(trades.len().saturating_sub(1));
     let rows = trades[from..].iter().map(|trade| row(trade, scene, settled_cells(trade, scene))).collect();
-    draw_rows(frame, area, " Last settlements ".to_owned(), rows);
+    draw_rows(frame, area, " Settled trades ".to_owned(), rows);
 }
 
 fn row<'a>(trade: &TradeOverview, scene: Scene<'_>, last: [Cell<'a>; 2]) -> Row<'a> {
@@ -178,8 +178,8 @@ fn open_cells<'a>(trade: &TradeOverview, scene: Scene<'_>) -> [Cell<'a>; 2] {
         (None, _) => (String::new(), Style::new()),
     };
     let end = match (trade.state, trade.close_time) {
-        (IntentState::InDoubt, _) => Cell::new("in doubt").style(palette.bad()),
-        (IntentState::Open, Some(close)) if close <= now => Cell::new("awaits its end").style(Palette::DIM),
+        (IntentState::InDoubt, _) => Cell::new("unknown status").style(palette.bad()),
+        (IntentState::Open, Some(close)) if close <= now => Cell::new("awaiting result").style(Palette::DIM),
         (IntentState::Open, Some(close)) => {
             Cell::new(format!("{} in {}", clock_time(close), countdown(close, now)))
         }
@@ -194,7 +194,7 @@ fn settled_cells<'a>(trade: &TradeOverview, scene: Scene<'_>) -> [Cell<'a>; 2] {
     let style = palette.signed(trade.profit.minor());
     let outcome = trade.outcome.map(Outcome::as_str).unwrap_or_default().to_lowercase();
     let profit = format!("{outcome} {}", signed(view.facts.scale, trade.profit));
-    // A day that is over is named where there is room for it.
+    // Shows the date where there is room for it.
     let prices = match (scene.ui.pane, trade.open_price, trade.close_price) {
         (Pane::Trades, ..) => trade.close_time.map(date_time).unwrap_or_default(),
         (_, Some(entry), Some(exit)) => format!("{} → {}", price_text(entry), price_text(exit)),
@@ -203,10 +203,10 @@ fn settled_cells<'a>(trade: &TradeOverview, scene: Scene<'_>) -> [Cell<'a>; 2] {
     [Cell::new(prices), Cell::new(profit).style(style)]
 }
 
-const LINES_OF_BOT: u16 = 5;
+const LINES_PER_BOT: u16 = 5;
 
 pub(super) fn bots_height(view: &View) -> u16 {
-    view.facts.bots.len().min(50) as u16 * LINES_OF_BOT + 2
+    view.facts.bots.len().min(50) as u16 * LINES_PER_BOT + 2
 }
 
 pub(super) fn draw_bots(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
@@ -226,7 +226,7 @@ pub(super) fn draw_bots(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
 }
 
 fn draw_lines(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>, pane: Pane, lines: Vec<Line<'_>>) {
-    let title = if pane == Pane::Bots { " Bots and verdicts " } else { " Limits and refusals " };
+    let title = if pane == Pane::Bots { " Bots and verdicts " } else { " Limits and rejections " };
     let scroll = if scene.ui.pane == pane { scene.ui.scroll } else { 0 };
     let from = scroll.min(lines.len().saturating_sub(1)) as u16;
     let text = Paragraph::new(lines).block(framed(title)).scroll((from, 0));
@@ -239,8 +239,7 @@ fn bot_lines<'a>(bot: &BotOverview, scene: Scene<'_>) -> [Line<'a>; 4] {
     let decided = bot.won + bot.lost;
     let returned = if bot.returned > 0 { format!(", {} returned", bot.returned) } else { String::new() };
     let trades = counted(decided + bot.returned, "trade", "trades");
-    let rate =
-        if decided > 0 { percent(bot.won as f64 / decided as f64) } else { "not known yet".to_owned() };
+    let rate = if decided > 0 { percent(bot.won as f64 / decided as f64) } else { "unknown".to_owned() };
     let needed = bot.break_even.map(|needed| format!(", break-even {}", percent(needed))).unwrap_or_default();
     let (style, verdict): (Style, String) = match bot.edge {
         Edge::Open => (palette.note(), verdict_words("not_enough_trades", bot.about_more)),
@@ -249,7 +248,7 @@ fn bot_lines<'a>(bot: &BotOverview, scene: Scene<'_>) -> [Line<'a>; 4] {
         Edge::NoLongerHeld => (palette.bad(), "edge no longer held".to_owned()),
     };
     let evidence = format!(
-        "   evidence for an edge {:.2} of {}, against one {:.2} of {}",
+        "   evidence for an edge {:.2} of {}, against {:.2} of {}",
         bot.evidence,
         threshold_words(bot.needed),
         bot.evidence_against,
@@ -266,7 +265,7 @@ fn bot_lines<'a>(bot: &BotOverview, scene: Scene<'_>) -> [Line<'a>; 4] {
     ]
 }
 
-const NEARLY: f64 = 0.8;
+const WARNING_SHARE: f64 = 0.8;
 
 pub(super) fn draw_limits(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let Scene { view, palette, .. } = scene;
@@ -278,7 +277,7 @@ pub(super) fn draw_limits(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     let columns = usize::from(area.width.saturating_sub(62)).clamp(8, 30);
     lines.extend(overview.limits.iter().map(|limit| limit_line(limit, columns, scene)));
     if overview.limits.is_empty() {
-        lines.push(Line::styled(" no limit is on", palette.note()));
+        lines.push(Line::styled(" no limits enabled", palette.note()));
     }
     let blocked = overview.state.blocked.iter();
     lines.extend(blocked.map(|one| Line::styled(format!(" {}", one.describe()), palette.note())));
@@ -286,16 +285,16 @@ pub(super) fn draw_limits(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
     lines.extend(halt.map(|halt| Line::styled(format!(" {}", describe_halt(halt)), palette.bad())));
     lines.push(Line::raw(""));
     let refused: Vec<String> =
-        overview.refused.iter().map(|(rule, count)| format!("{} {count}", rule_words(rule))).collect();
-    let refused = if refused.is_empty() { "nothing yet".to_owned() } else { refused.join(", ") };
+        overview.refused.iter().map(|(rule, count)| format!("{} {count}", rule_label(rule))).collect();
+    let refused = if refused.is_empty() { "none".to_owned() } else { refused.join(", ") };
     let doubts: Vec<String> = overview.state.in_doubt.iter().map(|intent| format!("#{intent}")).collect();
     let doubts = if doubts.is_empty() { "none".to_owned() } else { doubts.join(", ") };
-    let wallet = overview.wallet.map_or("not read yet".to_owned(), |wallet| view.facts.scale.format(wallet));
+    let wallet = overview.wallet.map_or("unknown".to_owned(), |wallet| view.facts.scale.format(wallet));
     let findings: u64 = overview.state.audits.values().map(|tally| tally.findings).sum();
     for (label, text) in [
-        ("refused", refused),
-        ("in doubt", doubts),
-        ("wallet", format!("{wallet} when last read; audits found {findings}")),
+        ("rejected", refused),
+        ("unknown", doubts),
+        ("wallet", format!("{wallet} at last poll; audit findings: {findings}")),
         ("requests", view.facts.requests.clone()),
         ("venue", view.facts.venue.clone()),
         ("journal", view.facts.journal.clone()),
@@ -319,25 +318,25 @@ fn limit_line<'a>(limit: &LimitUse, columns: usize, scene: Scene<'_>) -> Line<'a
     };
     let style = if share >= 1.0 {
         palette.bad()
-    } else if share >= NEARLY {
+    } else if share >= WARNING_SHARE {
         palette.note()
     } else {
         palette.good()
     };
     Line::from(vec![
-        Span::raw(format!(" {:<30} ", short(&limit.rule.words()))),
+        Span::raw(format!(" {:<30} ", without_details(&limit.rule.words()))),
         Span::styled(bar(share, columns), style),
         Span::raw(format!(" {text}")),
     ])
 }
 
-fn short(words: &str) -> String {
-    words.split(" (").next().unwrap_or_default().to_owned()
+fn without_details(text: &str) -> String {
+    text.split(" (").next().unwrap_or_default().to_owned()
 }
 
-fn rule_words(name: &str) -> String {
+fn rule_label(name: &str) -> String {
     let rule = Rule::ALL.into_iter().find(|rule| rule.as_str() == name);
-    rule.map_or_else(|| name.to_owned(), |rule| short(&rule.words()))
+    rule.map_or_else(|| name.to_owned(), |rule| without_details(&rule.words()))
 }
 
 pub(super) fn draw_equity(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
@@ -400,7 +399,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_curve_ends_with_the_last_value_however_few_columns_there_are() {
+    fn curve_ends_with_the_last_value_in_any_width() {
         let equity: Vec<Money> = (0..10).map(Money::from_minor).collect();
         assert_eq!(bars(&equity, Money::ZERO, 20), (1..=10).collect::<Vec<u64>>());
         assert_eq!(bars(&equity, Money::ZERO, 5), [2, 4, 6, 8, 10]);

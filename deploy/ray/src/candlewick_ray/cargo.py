@@ -1,4 +1,4 @@
-"""What is shipped to the workers: files, each known by the hash of its bytes."""
+"""Files that are shipped to the workers, addressed by hash."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from candlewick_ray.worker import Shipped
 
 @dataclass(frozen=True)
 class Cargo:
-    """The files by their hash, and how a shard's command names them."""
+    """Shipped files, and how the command of a shard refers to them."""
 
     blobs: dict[str, bytes]
     program: Shipped
     plan: Shipped
-    #: Candle files: what stands before the path in `--data` (such as `BTCUSDT@1m=`), and the file.
+    #: Candle files, each with its prefix in `--data` (such as `BTCUSDT@1m=`).
     data: tuple[tuple[str, Shipped], ...]
-    #: Files that parameters name, at their relative paths.
+    #: Files named by parameters, with their relative paths.
     files: tuple[Shipped, ...]
-    #: Arguments that every node takes as they are.
+    #: Arguments that are the same on every node.
     arguments: tuple[str, ...]
 
     def size(self) -> int:
-        """Bytes in all."""
+        """Total number of bytes."""
         return sum(len(blob) for blob in self.blobs.values())
 
 
 def load(plan: Plan, program: Path, data: tuple[str, ...], catalog: str | None) -> Cargo:
-    """Reads all that a worker needs. Where `data` or `catalog` is given, it stands for what the plan says."""
+    """Reads all files that a worker needs. `data` and `catalog` override the plan."""
     blobs: dict[str, bytes] = {}
 
     def ship(path: Path, name: str, code: int) -> Shipped:
         try:
             blob = path.read_bytes()
         except OSError as error:
-            raise Failure(f"{path}: it cannot be read: {error.strerror}", "", code) from error
+            raise Failure(f"{path}: cannot be read: {error.strerror}", "", code) from error
         digest = hashlib.sha256(blob).hexdigest()
         blobs[digest] = blob
         return Shipped(digest, name)
@@ -68,7 +68,7 @@ def load(plan: Plan, program: Path, data: tuple[str, ...], catalog: str | None) 
 
 
 def candle_file(argument: str) -> tuple[str, Path | None]:
-    """The parts of a `--data`: `SYMBOL@INTERVAL=PATH`, `PATH`, or what every node finds by itself.
+    """Splits a `--data`: `SYMBOL@INTERVAL=PATH`, `PATH`, or a series that every node has.
 
     That is a catalog's `SYMBOL@INTERVAL`, and whatever lies on object storage.
     """
@@ -83,15 +83,15 @@ def candle_file(argument: str) -> tuple[str, Path | None]:
 
 
 def find_program(named: str | None) -> Path:
-    """The candlewick that is shipped: the one that is named, or that of the PATH."""
+    """Returns the program to ship: `--binary`, or candlewick from the PATH."""
     found = named or shutil.which("candlewick")
     if found is None:
-        raise Failure("there is no candlewick on the PATH", "--binary names it", WRONG_USAGE)
+        raise Failure("candlewick is not on the PATH", "name it with --binary", WRONG_USAGE)
     return Path(found).resolve()
 
 
 def is_static(program: bytes) -> bool:
-    """Whether an ELF file of 64 bits asks for no loader, and so runs on any Linux of its architecture."""
+    """Returns whether a 64-bit ELF file is linked statically, so it runs on any Linux of its kind."""
     if program[:6] != b"\x7fELF\x02\x01":
         return True
     start = int.from_bytes(program[32:40], "little")

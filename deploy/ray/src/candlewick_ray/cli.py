@@ -18,14 +18,14 @@ from candlewick_ray.progress import Lines, Objects
 
 
 class Stop:
-    """Whether somebody asked to stop: Ctrl-C or SIGTERM. A second Ctrl-C ends at once."""
+    """Stop requests by Ctrl-C or SIGTERM. A second Ctrl-C quits immediately."""
 
     def __init__(self) -> None:
-        """Nobody did."""
+        """Starts without a request."""
         self.is_asked = False
 
     def listen(self) -> None:
-        """Takes the signals."""
+        """Installs the signal handlers."""
         signal.signal(signal.SIGINT, self._ask)
         signal.signal(signal.SIGTERM, self._ask)
 
@@ -35,87 +35,87 @@ class Stop:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The arguments."""
+    """Builds the argument parser."""
     top = argparse.ArgumentParser(prog="candlewick-ray", description=__doc__)
     commands = top.add_subparsers(required=True, metavar="COMMAND", dest="command")
     for command in COMMANDS:
         title = command.replace("-", " ")
         one = commands.add_parser(
             command,
-            help=f"run the shards of a {title} on a Ray cluster, and merge them",
-            description=f"Runs the shards of a {title}'s plan that the folder lacks on a Ray cluster, and "
-            "merges them. Stopped or killed, the same command goes on. Exit codes are those of candlewick.",
+            help=f"run the shards of a {title} on a Ray cluster and merge them",
+            description=f"Runs the missing shards of a {title}'s plan on a Ray cluster and "
+            "merges them. Repeat the command to resume. Exit codes are those of candlewick.",
         )
         add_arguments(one, command)
     return top
 
 
 def add_arguments(command: argparse.ArgumentParser, name: str) -> None:
-    """Those of a command."""
+    """Adds the arguments of a command."""
     add = command.add_argument
     add(
         "--plan",
         type=Path,
         required=True,
         metavar="FILE",
-        help=f"the plan, as candlewick {name} plan wrote it",
+        help=f"plan written by candlewick {name} plan",
     )
     add(
         "--out",
         type=Path,
         metavar="DIR",
-        help="folder of the shards and the results [default: that of the plan]",
+        help="folder of shards and results [default: folder of the plan]",
     )
-    add("--binary", metavar="FILE", help="the candlewick that made the plan [default: that of the PATH]")
+    add("--binary", metavar="FILE", help="candlewick that made the plan [default: from the PATH]")
     add(
         "--address",
-        help="HOST:PORT of the cluster, auto, or local for one of its own [default: RAY_ADDRESS, or auto]",
+        help="HOST:PORT of the cluster, auto, or local for a new one [default: RAY_ADDRESS, or auto]",
     )
     add(
         "--data",
         action="append",
         default=[],
         metavar="FILE",
-        help="candle file, which is shipped; repeatable [default: as in the plan]",
+        help="candle file to ship; repeatable [default: as in the plan]",
     )
     add(
         "--catalog",
         metavar="DIR",
-        help="catalog of the candles, in the same place on every node; it is not shipped",
+        help="catalog of the candles, at the same path on every node; not shipped",
     )
-    add("--threads", type=positive, default=1, metavar="N", help="cores that a shard takes [default: 1]")
+    add("--threads", type=positive, default=1, metavar="N", help="cores per shard [default: 1]")
     add(
         "--attempts",
         type=positive,
         default=5,
         metavar="N",
-        help="how often a shard is tried that fails or is lost [default: 5]",
+        help="attempts per shard [default: 5]",
     )
     add(
         "--shard-timeout",
         type=positive,
         default=3_600,
         metavar="S",
-        help="seconds that a shard may take [default: 3600]",
+        help="maximum seconds per shard [default: 3600]",
     )
     add(
         "--node-timeout",
         type=positive,
         default=300,
         metavar="S",
-        help="seconds to wait for nodes when there are none [default: 300]",
+        help="maximum seconds without a node [default: 300]",
     )
     add(
         "--merge-timeout",
         type=positive,
         default=3_600,
         metavar="S",
-        help="seconds that the merge may take [default: 3600]",
+        help="maximum seconds for the merge [default: 3600]",
     )
     add(
         "--cache",
         metavar="DIR",
-        help="where nodes keep what is shipped [default: candlewick-ray-UID in the temporary folder]",
+        help="folder of shipped files on the nodes [default: candlewick-ray-UID in the temporary folder]",
     )
     if name == "sweep":
         add(
@@ -123,14 +123,14 @@ def add_arguments(command: argparse.ArgumentParser, name: str) -> None:
             type=positive,
             default=10,
             metavar="N",
-            help="how many of the best sets are shown [default: 10]",
+            help="number of best sets to show [default: 10]",
         )
-    add("--json", action="store_true", help="print events on stdout, a JSON object a line")
-    add("-q", "--quiet", action="store_true", help="no progress")
+    add("--json", action="store_true", help="print events as JSON lines on stdout")
+    add("-q", "--quiet", action="store_true", help="hide progress")
 
 
 def positive(text: str) -> int:
-    """A whole number from 1."""
+    """Parses a whole number of at least 1."""
     value = int(text)
     if value < 1:
         raise ValueError(text)
@@ -138,11 +138,13 @@ def positive(text: str) -> int:
 
 
 def run(arguments: argparse.Namespace, stop: Stop) -> None:
-    """Runs what is missing, and merges. A `Failure` says why not."""
+    """Runs the missing shards and merges them. Raises `Failure`."""
     plan = read_plan(arguments.plan)
     if plan.command != arguments.command:
         raise Failure(
-            f"{plan.path}: it is the plan of {plan.command}", f"candlewick-ray {plan.command}", WRONG_USAGE
+            f"{plan.path}: this is a plan of {plan.command}",
+            f"run candlewick-ray {plan.command}",
+            WRONG_USAGE,
         )
     program = cargo.find_program(arguments.binary)
     shipped = cargo.load(plan, program, tuple(arguments.data), arguments.catalog)
@@ -150,9 +152,7 @@ def run(arguments: argparse.Namespace, stop: Stop) -> None:
     watcher = Objects(arguments.quiet) if arguments.json else Lines(arguments.quiet)
     if folder.missing():
         if not cargo.is_static(shipped.blobs[shipped.program.digest]):
-            watcher.note(
-                f"{program} is not linked statically: every node needs the libraries that it asks for"
-            )
+            watcher.note(f"{program} is not linked statically: every node needs its libraries")
         ray = cluster.connect(arguments.address)
         try:
             stop.listen()
@@ -164,7 +164,7 @@ def run(arguments: argparse.Namespace, stop: Stop) -> None:
             driver.run(folder, engine, watcher, limits, lambda: stop.is_asked)
         except Exception as error:
             if type(error).__module__.startswith("ray"):
-                raise Failure(f"the cluster is gone: {error}", "the same command goes on") from error
+                raise Failure(f"lost the cluster: {error}", "repeat the command to resume") from error
             raise
         finally:
             ray.shutdown()
@@ -181,14 +181,14 @@ def run(arguments: argparse.Namespace, stop: Stop) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Does what the arguments say; the exit code."""
+    """Runs the command and returns its exit code."""
     try:
         run(parser().parse_args(arguments), Stop())
     except Failure as failure:
         print(failure.text(), file=sys.stderr)
         return failure.code
     except KeyboardInterrupt:
-        print(Failure("interrupted", "the same command goes on").text(), file=sys.stderr)
+        print(Failure("interrupted", "repeat the command to resume").text(), file=sys.stderr)
         return INTERRUPTED
     return DONE
 

@@ -1,4 +1,4 @@
-"""The engine over Ray. Nothing else here knows of Ray."""
+"""Engine on Ray. No other module uses Ray."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from candlewick_ray.worker import Answer, Order, Shipped
 
 
 class Cluster:
-    """A connection to a cluster, with what was shipped."""
+    """Connection to a cluster, with the shipped files."""
 
     def __init__(
         self, ray: Any, command: str, cargo: Cargo, threads: int, timeout_s: float, cache: str | None
     ) -> None:
-        """Ships the cargo: the nodes fetch of it what they do not have."""
+        """Ships the cargo. Nodes fetch the files that they lack."""
         self._ray = ray
         self._command = command
         self._cargo = cargo
@@ -34,7 +34,7 @@ class Cluster:
         self._blobs = {digest: ray.put(blob) for digest, blob in cargo.blobs.items()}
         self._journals: dict[Path, Shipped] = {}
         ray.cloudpickle.register_pickle_by_value(worker)
-        # Attempts are counted by the driver, which tells of them; a lost node is one.
+        # The driver counts and reports attempts; a lost node is one.
         options = {"num_cpus": threads, "max_retries": 0, "max_calls": 0}
         self._run = ray.remote(**options)(_task)
 
@@ -46,17 +46,17 @@ class Cluster:
             shard, self._command, cargo.program, cargo.plan, cargo.data, cargo.files, cargo.arguments,
             self._threads, self._timeout_s, self._cache, journals,
         )  # fmt: skip
-        # References inside of a dictionary are not fetched before somebody asks for one.
+        # References inside a dictionary are fetched on first use.
         self._tasks[self._run.remote(order, self._blobs)] = shard
 
     def _ship(self, journal: Path) -> Shipped:
-        """Ships the journal of a shard that has run, once."""
+        """Ships the journal of a finished shard once."""
         shipped = self._journals.get(journal)
         if shipped is None:
             try:
                 blob = journal.read_bytes()
             except OSError as error:
-                raise Failure(f"{journal}: it cannot be read: {error.strerror}", "start again") from error
+                raise Failure(f"{journal}: cannot be read: {error.strerror}", "start again") from error
             shipped = Shipped(hashlib.sha256(blob).hexdigest(), journal.name)
             self._blobs[shipped.digest] = self._ray.put(blob)
             self._journals[journal] = shipped
@@ -91,7 +91,7 @@ class Cluster:
 
 
 def _task(order: Order, blobs: dict[str, Any]) -> tuple[Any, ...]:
-    """Runs on a node. What it answers is plain, since a node has classes of its own."""
+    """Runs on a node. Returns plain values, because a node has its own classes."""
     import ray
 
     def fetch(digest: str) -> bytes:
@@ -101,11 +101,11 @@ def _task(order: Order, blobs: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def connect(address: str | None) -> Any:
-    """Joins a cluster: at `HOST:PORT`, `auto` for that of this machine, `local` for one of its own."""
+    """Joins a cluster: `HOST:PORT`, `auto` for the one of this machine, `local` for a new one."""
     address = address or os.environ.get("RAY_ADDRESS") or "auto"
     if "://" in address:
         raise Failure(
-            f"{address}: a Ray client address is not taken",
+            f"{address}: Ray client addresses are not supported",
             "run this on a machine of the cluster, with HOST:PORT or auto",
             WRONG_USAGE,
         )
@@ -115,7 +115,7 @@ def connect(address: str | None) -> Any:
             socket.create_connection((host, int(port)), timeout=10).close()
         except (OSError, ValueError) as error:
             raise Failure(
-                f"{address}: there is no cluster: {error}", "start one with ray start --head"
+                f"{address}: no cluster found: {error}", "start one with ray start --head"
             ) from error
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     import ray
@@ -129,7 +129,7 @@ def connect(address: str | None) -> Any:
         )
     except ConnectionError as error:
         raise Failure(
-            f"{address}: there is no cluster: {str(error).splitlines()[0]}",
+            f"{address}: no cluster found: {str(error).splitlines()[0]}",
             "start one with ray start --head, or use --address local",
         ) from error
     return ray

@@ -1,4 +1,4 @@
-"""Runs what is missing of a sweep: which shard when, what is tried again, and when it is given up."""
+"""Schedules the missing shards, with retries and limits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from candlewick_ray.worker import Answer
 
 @dataclass(frozen=True)
 class Lost:
-    """A task that brought no answer: its node or its process is gone."""
+    """A task without an answer: its node or process was lost."""
 
     shard: int
     why: str
@@ -26,39 +26,39 @@ class Engine(Protocol):
     """A cluster."""
 
     def submit(self, shard: int, before: list[Path]) -> None:
-        """Lets a shard run as soon as there is room, with the journals that it needs."""
+        """Queues a shard with the journals that it needs."""
 
     def wait(self, seconds: float) -> list[Answer | Lost]:
-        """What came back, as soon as something did."""
+        """Returns answers as soon as there are any."""
 
     def cancel(self) -> None:
-        """Ends all that runs."""
+        """Cancels all tasks."""
 
     def cpus(self) -> int:
-        """What the nodes have that are there now."""
+        """Returns the number of cores of all current nodes."""
 
 
 class Watcher(Protocol):
-    """Whoever is told how it goes."""
+    """Receiver of progress updates."""
 
     def shard(self, folder: Folder, answer: Answer) -> None:
-        """A shard has run."""
+        """Reports a finished shard."""
 
     def retry(self, shard: int, why: str, attempt: int) -> None:
-        """A shard runs again."""
+        """Reports a retry."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How often and how long."""
+    """Limits of attempts and waiting times."""
 
-    #: Attempts at one shard, the first included.
+    #: Maximum attempts per shard, including the first.
     attempts: int = 5
-    #: Seconds without an answer after which it is given up.
+    #: Maximum seconds without an answer.
     stall_s: float = 3_660.0
-    #: Seconds without any node after which it is given up.
+    #: Maximum seconds without a node.
     no_nodes_s: float = 300.0
-    #: Seconds after which it is looked whether to stop.
+    #: Seconds between checks for a stop request.
     beat_s: float = 1.0
 
 
@@ -70,9 +70,9 @@ def run(
     is_stopped: Callable[[], bool] = lambda: False,
     now: Callable[[], float] = time.monotonic,
 ) -> None:
-    """Runs the missing shards into the folder. A `Failure` leaves there what ran; a second start goes on."""
+    """Runs the missing shards into the folder. After a `Failure`, a second start resumes."""
     plan, missing = folder.plan, folder.missing()
-    # Those of a round wait until all before them have run.
+    # Shards of a round wait for all previous rounds.
     rounds = [deque(shard for shard in missing if plan.round_of(shard) == one) for one in range(plan.rounds)]
     attempts = dict.fromkeys(missing, 0)
     in_flight: set[int] = set()
@@ -83,9 +83,9 @@ def run(
             if in_flight and queue and plan.round_of(queue[0]) > min(map(plan.round_of, in_flight)):
                 queue = deque()
             if is_stopped():
-                raise Failure("interrupted", "the same command goes on", INTERRUPTED)
+                raise Failure("interrupted", "repeat the command to resume", INTERRUPTED)
             cpus = engine.cpus()
-            # Some wait in the cluster, so that no core does; not all, so that a lost driver loses little.
+            # A short queue in the cluster keeps every core busy, and a lost driver loses little.
             while queue and len(in_flight) < max(4 * cpus, 4):
                 shard = queue.popleft()
                 attempts[shard] += 1
@@ -102,8 +102,8 @@ def run(
                     watcher.shard(folder, one)
                 elif attempts[one.shard] >= limits.attempts:
                     raise Failure(
-                        f"shard {one.shard} failed {limits.attempts} times, at last: {why}",
-                        "the same command goes on",
+                        f"shard {one.shard} failed {limits.attempts} times; last error: {why}",
+                        "repeat the command to resume",
                     )
                 else:
                     watcher.retry(one.shard, why, attempts[one.shard])
@@ -111,12 +111,12 @@ def run(
             if now() - last_node > limits.no_nodes_s:
                 raise Failure(
                     f"the cluster has had no core for {limits.no_nodes_s:g} s",
-                    "start nodes; the same command goes on",
+                    "start nodes and repeat the command to resume",
                 )
             if now() - last_answer > limits.stall_s:
                 raise Failure(
                     f"no shard has ended for {limits.stall_s:g} s",
-                    "a larger --shard-timeout waits longer; the same command goes on",
+                    "raise --shard-timeout and repeat the command to resume",
                 )
     finally:
         if in_flight:
@@ -124,13 +124,13 @@ def run(
 
 
 def _problem(folder: Folder, one: Answer | Lost) -> str | None:
-    """Why a shard has to run again; None where it is in its place."""
+    """Stores a shard. Returns the reason for a retry, or None on success."""
     if isinstance(one, Lost):
         return one.why
     if one.code in REFUSALS:
         assert one.code is not None
         raise Failure(f"shard {one.shard} was refused on {one.host}: {one.said}", "", one.code)
     if one.code != 0:
-        how = f"ended with {one.code}" if one.code is not None else "was stopped"
-        return f"it {how} on {one.host}: {one.said}"
-    return None if folder.put(one.shard, one.journal) else f"its journal is not whole ({one.host})"
+        how = f"exit code {one.code}" if one.code is not None else "stopped"
+        return f"{how} on {one.host}: {one.said}"
+    return None if folder.put(one.shard, one.journal) else f"incomplete journal ({one.host})"

@@ -1,4 +1,4 @@
-"""What ends a command, with the exit code that candlewick has for it."""
+"""Errors that end a command, with exit codes of candlewick."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ WRONG_USAGE = 2
 UNUSABLE_DATA = 3
 INTERRUPTED = 130
 
-#: Codes with which a shard says that running it again changes nothing.
+#: Exit codes of a shard that a retry cannot fix.
 REFUSALS = frozenset({WRONG_USAGE, UNUSABLE_DATA})
 
 
 class Failure(Exception):
-    """Ends the command: what is wrong, the way out, and the exit code."""
+    """Error that ends the command, with a hint and an exit code."""
 
     def __init__(self, problem: str, way_out: str = "", code: int = UNEXPECTED) -> None:
-        """`problem` and `way_out` are sentences without a full stop."""
+        """`problem` and `way_out` have no final period."""
         super().__init__(problem)
         self.problem = problem
         self.way_out = way_out
@@ -24,5 +24,5 @@ class Failure(Exception):
 
     def text(self) -> str:
         """As candlewick prints its own."""
-        help_line = f"\nhelp: {self.way_out}" if self.way_out else ""
-        return f"error: {self.problem}{help_line}"
+        hint_line = f"\nhint: {self.way_out}" if self.way_out else ""
+        return f"error: {self.problem}{hint_line}"

@@ -1,4 +1,4 @@
-"""The folder of a sweep: which shards have run, and how one is put there."""
+"""Folder of finished shards."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from candlewick_ray.plan import Plan, journal_name
 
 @dataclass(frozen=True)
 class Best:
-    """The set with the highest figure so far. Nobody has weighed it against luck: the merge does."""
+    """Best set so far, not corrected for multiple testing; the merge does that."""
 
     score: float
     trial: int
@@ -24,7 +24,7 @@ class Best:
 
 @dataclass
 class Folder:
-    """The journals of shards that have run to their end."""
+    """Journals of finished shards."""
 
     plan: Plan
     path: Path
@@ -33,7 +33,7 @@ class Folder:
 
     @classmethod
     def open(cls, plan: Plan, path: Path) -> Folder:
-        """Reads which shards are there. One of another sweep is a `Failure`."""
+        """Finds finished shards. Raises `Failure` for a shard of another sweep."""
         folder = cls(plan, path)
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -42,19 +42,19 @@ class Folder:
                 if file.exists():
                     folder._note(shard, file.read_bytes(), file)
         except OSError as error:
-            raise Failure(f"{path}: the folder cannot be used: {error}") from error
+            raise Failure(f"{path}: folder cannot be used: {error}") from error
         return folder
 
     def missing(self) -> list[int]:
-        """The shards that have to run, in their order."""
+        """Returns the shards to run, in order."""
         return [shard for shard in range(1, self.plan.shards + 1) if shard not in self.done]
 
     def before(self, shard: int) -> list[Path]:
-        """The journals that a shard needs."""
+        """Returns the journals that a shard needs."""
         return [self.path / journal_name(one) for one in self.plan.before(shard)]
 
     def put(self, shard: int, journal: bytes) -> bool:
-        """Puts the journal of a shard into its place, whole or not at all. False where it is not whole."""
+        """Stores the journal of a shard atomically. Returns False if it is incomplete."""
         file = self.path / journal_name(shard)
         if not self._note(shard, journal, file):
             return False
@@ -69,23 +69,23 @@ class Folder:
         except OSError as error:
             self.done.discard(shard)
             Path(name).unlink(missing_ok=True)
-            raise Failure(f"{file}: it cannot be written: {error}", "make room, and start again") from error
+            raise Failure(f"{file}: cannot be written: {error}", "free disk space and start again") from error
         return True
 
     def _note(self, shard: int, journal: bytes, file: Path) -> bool:
-        """Whether every trial of the shard is in its journal."""
+        """Returns whether the journal contains every trial of the shard."""
         head, *lines = journal.split(b"\n")
         identity = _parsed(head).get("sweep")
         if identity is None:
             return False
-        # Where a window lies and what came of the rounds before the program knows, and holds the
-        # shard to it when they are merged.
+        # Only the program knows windows and results of previous rounds. It checks them during
+        # the merge.
         own = {"walk-forward": "window", "sweep": "after"}.get(self.plan.command)
         identity = {name: value for name, value in identity.items() if name != own}
         if identity != self.plan.identity_of(shard):
             raise Failure(
-                f"{file}: it holds the trials of another sweep or program",
-                "name another folder with --out, or remove the file",
+                f"{file}: contains trials of another sweep or program",
+                "choose another folder with --out, or remove the file",
                 WRONG_USAGE,
             )
         records = [record for record in map(_parsed, lines) if record.get("rung") == 0]
@@ -108,7 +108,7 @@ def _parsed(line: bytes) -> dict[str, Any]:
 
 
 def _score(plan: Plan, figures: dict[str, Any] | None) -> float | None:
-    """The objective's figure, as candlewick has it; None for a set that does not count."""
+    """Returns the value of the objective, None for a set that does not count."""
     if figures is None or figures["won"] + figures["lost"] < max(plan.min_trades, 1):
         return None
     if plan.objective == "drawdown-penalised":

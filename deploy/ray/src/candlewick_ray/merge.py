@@ -1,4 +1,4 @@
-"""Puts the shards together, with the program that ran them."""
+"""Merge of the shards by the program that ran them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def merge(
     is_stopped: Callable[[], bool],
     now: Callable[[], float] = time.monotonic,
 ) -> str:
-    """What `merge` of the planned command prints on stdout; its stderr is ours. A `Failure` has its code."""
+    """Returns the stdout of `merge`; stderr is inherited. Raises `Failure` with its exit code."""
     command = [str(program), planned, "merge", *arguments]
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True
@@ -33,15 +33,15 @@ def merge(
                 break
             except subprocess.TimeoutExpired:
                 if is_stopped():
-                    raise Failure("interrupted", "the same command goes on", INTERRUPTED) from None
+                    raise Failure("interrupted", "repeat the command to resume", INTERRUPTED) from None
                 if now() - begun > timeout_s:
                     raise Failure(
-                        f"the merge had not ended after {timeout_s:g} s", "--merge-timeout"
+                        f"the merge did not end within {timeout_s:g} s", "raise --merge-timeout"
                     ) from None
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait(10)
     if process.returncode:
-        raise Failure("the shards are there, and could not be merged", "", max(process.returncode, 1))
+        raise Failure("the shards are complete, but the merge failed", "", max(process.returncode, 1))
     return said.decode()

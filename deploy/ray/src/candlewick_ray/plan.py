@@ -1,4 +1,4 @@
-"""The plan of a sweep or a walk, as `candlewick sweep plan` or `candlewick walk-forward plan` wrote it."""
+"""Plans written by `candlewick sweep plan` and similar commands."""
 
 from __future__ import annotations
 
@@ -9,74 +9,74 @@ from typing import Any
 
 from candlewick_ray.failure import WRONG_USAGE, Failure
 
-#: The form of a plan that this driver understands.
+#: Supported format of plans.
 FORMAT = 3
-#: The commands whose plans have shards.
+#: Commands whose plans have shards.
 COMMANDS = ("sweep", "walk-forward", "monte-carlo", "sensitivity")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What the driver needs to know of a plan. What its trials are decides candlewick alone."""
+    """The part of a plan that the driver needs. Only candlewick interprets the trials."""
 
     path: Path
     text: bytes
-    #: The command that runs its shards.
+    #: Command that runs the shards.
     command: str
-    #: Sets of each search, or paths.
+    #: Number of sets per search, or of paths.
     sets: int
     shards: int
     objective: str
     min_trades: int
-    #: Where the candles lay when the plan was made: files, or series of a catalog.
+    #: Candles at the time of planning: files, or series of a catalog.
     data: tuple[str, ...]
     catalog: str | None
-    #: Files that parameters name.
+    #: Files named by parameters.
     files: tuple[str, ...]
-    #: What stands at the head of a shard's journal, without the shard, the window of a walk, and what
-    #: came before in a search that learns.
+    #: Header of a shard's journal, without the shard, the window of a walk-forward, and previous
+    #: results of a search that learns.
     identity: dict[str, Any]
-    #: Windows of a walk, each of which has as many shards; 1 of a sweep.
+    #: Windows of a walk-forward, with equally many shards each; 1 for a sweep.
     windows: int = 1
-    #: Rounds of a sweep that learns, each of which has as many shards and needs what came of those before it.
+    #: Rounds of a search that learns, with equally many shards each. A round needs all previous ones.
     rounds: int = 1
-    #: Whether the search learns: it may find fewer sets than it is asked for.
+    #: Whether the search learns. It may find fewer sets than requested.
     learns: bool = False
 
     def trials(self, shard: int) -> range:
-        """The trials of a shard, which is numbered from 1: of a walk, those of its window."""
+        """Returns the trials of a shard (1-based), within its window for a walk-forward."""
         if self.learns:
-            # How many sets a shard has the program alone knows; a window of a walk has one at least.
+            # Only the program knows the number of sets of a shard; a window has at least one.
             return range(1 if self.command == "walk-forward" else 0)
         parts = self.shards // self.windows
         part = (shard - 1) % parts
         return range(part * self.sets // parts, (part + 1) * self.sets // parts)
 
     def round_of(self, shard: int) -> int:
-        """The round of a shard, from 0."""
+        """Returns the 0-based round of a shard."""
         return (shard - 1) * self.rounds // self.shards
 
     def before(self, shard: int) -> range:
-        """The shards without whose journals a shard cannot run: those of all rounds before its own."""
+        """Returns the shards whose journals a shard needs: all of previous rounds."""
         return range(1, self.round_of(shard) * self.shards // self.rounds + 1)
 
     def identity_of(self, shard: int) -> dict[str, Any]:
-        """What stands at the head of a shard's journal."""
+        """Returns the header of a shard's journal."""
         return self.identity | {"shard": [shard, self.shards]}
 
 
 def journal_name(shard: int) -> str:
-    """The file of a shard's trials."""
+    """Returns the file name of a shard's journal."""
     return f"shard-{shard}.jsonl"
 
 
 def read_plan(path: Path) -> Plan:
-    """Reads a plan; a `Failure` says what is wrong with it."""
+    """Reads a plan. Raises `Failure` if it is invalid."""
     try:
         text = path.read_bytes()
     except OSError as error:
         raise Failure(
-            f"{path}: the plan cannot be read: {error.strerror}",
+            f"{path}: plan cannot be read: {error.strerror}",
             "make one with candlewick sweep plan",
             WRONG_USAGE,
         ) from error
@@ -84,15 +84,15 @@ def read_plan(path: Path) -> Plan:
         return _plan(path, text, json.loads(text))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Failure(
-            f"{path}: it is not a plan of shards: {error}",
-            "make it anew with sweep plan or walk-forward plan",
+            f"{path}: not a plan of shards: {error}",
+            "create it again with sweep plan or walk-forward plan",
             WRONG_USAGE,
         ) from error
 
 
 def _plan(path: Path, text: bytes, value: dict[str, Any]) -> Plan:
     if value.get("format") != FORMAT:
-        raise ValueError(f"its format is {value.get('format')}, and this driver reads {FORMAT}")
+        raise ValueError(f"format {value.get('format')} is not supported, expected {FORMAT}")
     arguments, identity = value["arguments"], value["sweep"]
     plan = Plan(
         path=path,
@@ -100,7 +100,7 @@ def _plan(path: Path, text: bytes, value: dict[str, Any]) -> Plan:
         command=str(value["command"]),
         sets=int(value["sets"]),
         shards=int(value["shards"]),
-        # Paths and settings of a venue are not better or worse than each other.
+        # Paths and settings of a venue have no ranking.
         objective=str(arguments.get("objective", "edge")),
         min_trades=int(arguments.get("min_trades", 0)),
         data=tuple(str(one) for one in arguments["data"]),
@@ -112,7 +112,7 @@ def _plan(path: Path, text: bytes, value: dict[str, Any]) -> Plan:
         learns=arguments.get("search") == "tpe",
     )
     if plan.command not in COMMANDS:
-        raise ValueError(f"{plan.command} made it, and this driver runs {', '.join(COMMANDS)}")
+        raise ValueError(f"plans of {plan.command} are not supported, only of {', '.join(COMMANDS)}")
     if plan.shards < 1:
         raise ValueError("it has no shards")
     if plan.windows < 1 or plan.shards % plan.windows:

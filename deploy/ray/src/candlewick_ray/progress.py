@@ -1,4 +1,4 @@
-"""How it goes: a line on stderr, or with `--json` an object a line on stdout."""
+"""Progress: a line on stderr, or JSON lines on stdout with `--json`."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from candlewick_ray.worker import Answer
 
 
 class Lines:
-    """For people. On a terminal one line is written over; elsewhere one comes every few seconds."""
+    """Text progress: an updated line on a terminal, else a line every few seconds."""
 
     def __init__(self, is_quiet: bool) -> None:
-        """Says nothing but errors where `is_quiet`."""
+        """Prints only errors if `is_quiet`."""
         self._is_quiet = is_quiet
         self._is_terminal = sys.stderr.isatty()
         self._written = 0.0
 
     def begun(self, folder: Folder, cpus: int, shipped: int) -> None:
-        """Before the first shard."""
-        resumed = f", {len(folder.done)} of them there already" if folder.done else ""
+        """Reports the start."""
+        resumed = f", {len(folder.done)} already finished" if folder.done else ""
         self.note(f"{folder.plan.shards} shards{resumed}; {cpus} cores, {shipped / 1e6:.0f} MB shipped")
 
     def shard(self, folder: Folder, answer: Answer) -> None:
@@ -43,27 +43,27 @@ class Lines:
         self.note(f"shard {shard} runs again after attempt {attempt}: {why}")
 
     def note(self, text: str) -> None:
-        """A line that stays."""
+        """Prints a permanent line."""
         if not self._is_quiet:
             clear = "\r\x1b[K" if self._is_terminal else ""
             print(f"{clear}{text}", file=sys.stderr, flush=True)
 
     def merged(self, said: str) -> None:
-        """What candlewick printed when it had put the shards together."""
+        """Prints the report of the merge."""
         print(said, end="", flush=True)
 
 
 class Objects(Lines):
-    """For programs."""
+    """JSON progress."""
 
     def begun(self, folder: Folder, cpus: int, shipped: int) -> None:
-        """`begun`: shards in all and done, cores, bytes shipped."""
+        """`begun`: total and finished shards, cores, shipped bytes."""
         self._print(
             "begun", shards=folder.plan.shards, done=len(folder.done), cpus=cpus, shipped_bytes=shipped
         )
 
     def shard(self, folder: Folder, answer: Answer) -> None:
-        """`shard`: its number, where and how long it ran, and the best so far."""
+        """`shard`: number, host, duration and the best set so far."""
         best = None
         if folder.best is not None:
             best = {
@@ -82,7 +82,7 @@ class Objects(Lines):
         )
 
     def retry(self, shard: int, why: str, attempt: int) -> None:
-        """`retry`: the shard, why, and which attempt failed."""
+        """`retry`: shard, reason and failed attempt."""
         self._print("retry", shard=shard, why=why, attempt=attempt)
 
     def merged(self, said: str) -> None:

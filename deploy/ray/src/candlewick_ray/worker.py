@@ -1,4 +1,4 @@
-"""What runs on a node. It is shipped by value: a node needs Ray, and nothing of this package."""
+"""Worker on a node. It is shipped by value, so a node needs Ray but not this package."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Files that this process has found to have the bytes of their hash.
+#: Files whose hash this process has verified.
 _checked: set[tuple[str, int, int]] = set()
 
 
 @dataclass(frozen=True)
 class Shipped:
-    """A file, by the SHA-256 of its bytes, and its name where the command sees it."""
+    """A file with its SHA-256 and its name as seen by the command."""
 
     digest: str
     name: str
@@ -29,10 +29,10 @@ class Shipped:
 
 @dataclass(frozen=True)
 class Order:
-    """A shard, and all that its command needs."""
+    """A shard and the inputs of its command."""
 
     shard: int
-    #: As the plan says, such as walk-forward.
+    #: Command of the plan, such as walk-forward.
     command: str
     program: Shipped
     plan: Shipped
@@ -42,26 +42,26 @@ class Order:
     threads: int
     timeout_s: float
     cache: str | None
-    #: The journals of shards without which this one cannot run.
+    #: Journals of the shards that this one needs.
     before: tuple[Shipped, ...] = ()
 
 
 @dataclass(frozen=True)
 class Answer:
-    """How the command of a shard ended."""
+    """Result of the command of a shard."""
 
     shard: int
-    #: As candlewick's; negative where a signal ended it, None where it took too long.
+    #: Exit code, negative after a signal, None after a timeout.
     code: int | None
     journal: bytes
-    #: The end of what it said on stderr.
+    #: End of stderr.
     said: str
     host: str
     seconds: float
 
 
 def run_shard(order: Order, fetch: Callable[[str], bytes]) -> Answer:
-    """Runs a shard. `fetch` brings the bytes of a hash that are not on this node yet."""
+    """Runs a shard. `fetch` returns the bytes of a hash that this node lacks."""
     begun = time.monotonic()
     cache = cache_folder(order.cache)
     program = provide(cache, order.program, fetch)
@@ -69,7 +69,7 @@ def run_shard(order: Order, fetch: Callable[[str], bytes]) -> Answer:
     arguments = list(order.arguments)
     for prefix, candles in order.data:
         arguments += ["--data", f"{prefix}{provide(cache, candles, fetch)}"]
-    # Shards of a plan share a folder, so that candles are prepared once on a node.
+    # Shards of a plan share a folder, so candles are prepared once per node.
     folder = cache / f"run-{order.plan.digest[:16]}"
     folder.mkdir(exist_ok=True)
     for file in order.files:
@@ -89,10 +89,10 @@ def run_shard(order: Order, fetch: Callable[[str], bytes]) -> Answer:
 
 
 def execute(command: list[str], folder: Path, timeout_s: float) -> tuple[int | None, str]:
-    """Runs a command, which ends with this process at the latest. Its code, and the end of its stderr."""
+    """Runs a command that does not outlive this process. Returns its exit code and the end of stderr."""
     if setpriv := shutil.which("setpriv"):
         command = [setpriv, "--pdeathsig", "KILL", *command]
-    # Settings of the environment would be laid under the plan.
+    # Settings of the environment would override defaults that the plan relies on.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CANDLEWICK_")}
     environment.pop("LD_PRELOAD", None)
     process = subprocess.Popen(
@@ -108,7 +108,7 @@ def execute(command: list[str], folder: Path, timeout_s: float) -> tuple[int | N
         _, said = process.communicate(timeout=timeout_s)
         return process.returncode, said.decode(errors="replace")[-2_000:].strip()
     except subprocess.TimeoutExpired:
-        return None, f"it had not ended after {timeout_s:g} s"
+        return None, f"timeout after {timeout_s:g} s"
     finally:
         if process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
@@ -117,23 +117,23 @@ def execute(command: list[str], folder: Path, timeout_s: float) -> tuple[int | N
 
 
 def cache_folder(named: str | None) -> Path:
-    """Where a node keeps what was shipped: a folder of this user alone."""
+    """Returns the private folder of shipped files on a node."""
     folder = Path(named) if named else Path(tempfile.gettempdir()) / f"candlewick-ray-{os.getuid()}"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if folder.stat().st_uid != os.getuid():
-        raise PermissionError(f"{folder} belongs to another user: --cache names another folder")
+        raise PermissionError(f"{folder} belongs to another user: choose another folder with --cache")
     return folder
 
 
 def provide(cache: Path, file: Shipped, fetch: Callable[[str], bytes]) -> Path:
-    """The file with this hash on this node: the one that is there, if it has these bytes, or a new one."""
+    """Returns the file with this hash on this node, fetching it if missing or damaged."""
     place = cache / file.digest[:32]
     path = place / Path(file.name).name
     if has_bytes(path, file.digest):
         return path
     blob = fetch(file.digest)
     if hashlib.sha256(blob).hexdigest() != file.digest:
-        raise ValueError(f"what arrived as {file.name} does not have the hash {file.digest}")
+        raise ValueError(f"the received {file.name} does not have the hash {file.digest}")
     place.mkdir(exist_ok=True)
     handle, name = tempfile.mkstemp(dir=place)
     with os.fdopen(handle, "wb") as writer:
@@ -144,7 +144,7 @@ def provide(cache: Path, file: Shipped, fetch: Callable[[str], bytes]) -> Path:
 
 
 def has_bytes(path: Path, digest: str) -> bool:
-    """Whether the file is there and has this hash. A file is read once, and again when it changed."""
+    """Returns whether the file exists with this hash. It is read again only after a change."""
     try:
         status = path.stat()
         seen = (str(path), status.st_mtime_ns, status.st_size)
@@ -163,7 +163,7 @@ def has_bytes(path: Path, digest: str) -> bool:
 
 
 def link(file: Path, place: Path) -> None:
-    """Lets the command find a shipped file under the name that a parameter gives it."""
+    """Links a shipped file under the name that a parameter uses."""
     place.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(FileExistsError):
         place.symlink_to(file)

@@ -1,5 +1,4 @@
-//! Blackouts from an iCalendar file (RFC 5545): each event is a span without opens on all symbols.
-//! Recurring events are rejected, since partial support could allow trades on one of the dates.
+//! Blackouts from an iCalendar file (RFC 5545), a span on all symbols per event.
 
 use super::MAX_SPANS;
 use candlewick_engine::Blackout;
@@ -7,7 +6,8 @@ use candlewick_sdk::Millis;
 use chrono::{LocalResult, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone};
 use chrono_tz::Tz;
 
-const REPEATS: [&str; 5] = ["RRULE", "RDATE", "EXRULE", "EXDATE", "RECURRENCE-ID"];
+/// Properties of recurring events, which are rejected: partial support could allow trades on some dates.
+const RECURRENCE: [&str; 5] = ["RRULE", "RDATE", "EXRULE", "EXDATE", "RECURRENCE-ID"];
 
 struct Line {
     number: usize,
@@ -23,7 +23,7 @@ enum Moment {
 }
 
 /// Duration in seconds and calendar days, which vary with daylight saving (RFC 5545, 3.3.6).
-struct Length {
+struct EventDuration {
     days: i64,
     seconds: i64,
 }
@@ -32,23 +32,23 @@ struct Length {
 struct Event {
     start: Option<Moment>,
     end: Option<Moment>,
-    length: Option<Length>,
+    duration: Option<EventDuration>,
     reason: String,
     is_cancelled: bool,
 }
 
-pub(super) fn spans_of(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
+pub(super) fn parse_spans(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
     let (mut open, mut event, mut spans) = (Vec::<(usize, String)>::new(), Event::default(), Vec::new());
-    for line in lines_of(bytes)? {
+    for line in parse_lines(bytes)? {
         let wrong = |problem: String| format!("line {}: {problem}", line.number);
         let place = open.last().map(|(_, name)| name.as_str());
         let value = line.value.trim().to_ascii_uppercase();
         match (line.name.as_str(), place) {
             ("BEGIN", None) if value != "VCALENDAR" => {
-                return Err(wrong(format!("a calendar begins with BEGIN:VCALENDAR, not with BEGIN:{value}")));
+                return Err(wrong(format!("a calendar must start with BEGIN:VCALENDAR, not BEGIN:{value}")));
             }
             ("BEGIN", Some("VEVENT")) if value == "VEVENT" => {
-                return Err(wrong("an event begins within another".to_owned()));
+                return Err(wrong("an event starts inside another".to_owned()));
             }
             ("BEGIN", _) => {
                 if value == "VEVENT" {
@@ -61,24 +61,26 @@ pub(super) fn spans_of(bytes: &[u8]) -> Result<Vec<Blackout>, String> {
                 if value == "VEVENT" {
                     spans.extend(std::mem::take(&mut event).span().map_err(wrong)?);
                     if spans.len() > MAX_SPANS {
-                        return Err(wrong(format!("at most {MAX_SPANS} events are possible")));
+                        return Err(wrong(format!("too many events, at most {MAX_SPANS} are allowed")));
                     }
                 }
             }
-            ("END", _) => return Err(wrong(format!("END:{value} ends nothing that has begun"))),
-            (name, None) => return Err(wrong(format!("{name} stands outside of BEGIN:VCALENDAR"))),
-            (name, Some("VEVENT")) => event.take(name, &line).map_err(wrong)?,
-            // What else a calendar holds: zones of its own, tasks, reminders of an event.
+            ("END", _) => return Err(wrong(format!("END:{value} has no BEGIN"))),
+            (name, None) => return Err(wrong(format!("{name} is outside BEGIN:VCALENDAR"))),
+            (name, Some("VEVENT")) => event.set(name, &line).map_err(wrong)?,
+            // Other components, such as zones, tasks and reminders.
             _ => {}
         }
     }
     match open.first() {
-        Some((number, name)) => Err(format!("line {number}: BEGIN:{name} has no end: the file breaks off")),
+        Some((number, name)) => {
+            Err(format!("line {number}: BEGIN:{name} has no END; the file is incomplete"))
+        }
         None => Ok(spans),
     }
 }
 
-fn lines_of(bytes: &[u8]) -> Result<Vec<Line>, String> {
+fn parse_lines(bytes: &[u8]) -> Result<Vec<Line>, String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut folded: Vec<(usize, Vec<u8>)> = Vec::new();
     for (place, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
@@ -90,13 +92,13 @@ fn lines_of(bytes: &[u8]) -> Result<Vec<Line>, String> {
         }
     }
     let line = |(number, bytes): (usize, Vec<u8>)| {
-        let text = String::from_utf8(bytes).map_err(|_| format!("line {number}: this is no UTF-8"))?;
-        line_of(number, &text).ok_or_else(|| format!("line {number}: {text:?} is no NAME:VALUE"))
+        let text = String::from_utf8(bytes).map_err(|_| format!("line {number}: not UTF-8"))?;
+        parse_line(number, &text).ok_or_else(|| format!("line {number}: {text:?} is not NAME:VALUE"))
     };
     folded.into_iter().map(line).collect()
 }
 
-fn line_of(number: usize, text: &str) -> Option<Line> {
+fn parse_line(number: usize, text: &str) -> Option<Line> {
     let separator = |wanted: char| {
         let mut is_quoted = false;
         move |letter: char| {
@@ -116,49 +118,47 @@ fn line_of(number: usize, text: &str) -> Option<Line> {
 }
 
 impl Event {
-    fn take(&mut self, name: &str, line: &Line) -> Result<(), String> {
-        let is_taken = match name {
-            "DTSTART" => self.start.replace(moment(line)?).is_some(),
-            "DTEND" => self.end.replace(moment(line)?).is_some(),
-            "DURATION" => self.length.replace(length(line.value.trim())?).is_some(),
-            "SUMMARY" => !std::mem::replace(&mut self.reason, plain(&line.value)).is_empty(),
+    fn set(&mut self, name: &str, line: &Line) -> Result<(), String> {
+        let is_duplicate = match name {
+            "DTSTART" => self.start.replace(parse_moment(line)?).is_some(),
+            "DTEND" => self.end.replace(parse_moment(line)?).is_some(),
+            "DURATION" => self.duration.replace(parse_duration(line.value.trim())?).is_some(),
+            "SUMMARY" => !std::mem::replace(&mut self.reason, unescape(&line.value)).is_empty(),
             "STATUS" => {
                 self.is_cancelled = line.value.trim().eq_ignore_ascii_case("CANCELLED");
                 false
             }
-            _ if REPEATS.contains(&name) => {
+            _ if RECURRENCE.contains(&name) => {
                 return Err(format!(
-                    "{name}: an event that repeats is not read; write each of its dates as an event of its own, or as a line of \
-                     a CSV file"
+                    "{name}: recurring events are not supported; write each date as a separate event, or as a line of a CSV \
+                     file"
                 ));
             }
             _ => false,
         };
-        if is_taken { Err(format!("the event has a second {name}")) } else { Ok(()) }
+        if is_duplicate { Err(format!("the event has a second {name}")) } else { Ok(()) }
     }
 
     fn span(self) -> Result<Option<Blackout>, String> {
-        let Self { start, end, length, reason, is_cancelled } = self;
+        let Self { start, end, duration, reason, is_cancelled } = self;
         if is_cancelled {
             return Ok(None);
         }
         let start = start.ok_or("the event that ends here has no DTSTART")?;
         let from = start.at()?;
-        let to = match (start, end, length) {
+        let to = match (start, end, duration) {
             (_, Some(_), Some(_)) => Err("the event that ends here has both DTEND and DURATION".to_owned()),
             (Moment::Day(_), Some(end @ Moment::Day(_)), None)
             | (Moment::Time(..), Some(end @ Moment::Time(..)), None) => end.at(),
-            (_, Some(_), None) => {
-                Err("of DTSTART and DTEND one is a date and the other a time: use two of a kind".to_owned())
-            }
-            (_, None, Some(length)) => start.after(&length),
-            (Moment::Day(_), None, None) => start.after(&Length { days: 1, seconds: 0 }),
+            (_, Some(_), None) => Err("DTSTART and DTEND must both be dates or both be times".to_owned()),
+            (_, None, Some(duration)) => start.after(&duration),
+            (Moment::Day(_), None, None) => start.after(&EventDuration { days: 1, seconds: 0 }),
             (Moment::Time(..), None, None) => {
-                Err("the event that ends here is over at once: give it DTEND or DURATION".to_owned())
+                Err("the event that ends here has no length; add DTEND or DURATION".to_owned())
             }
         }?;
         if from >= to {
-            return Err("the event that ends here is over before it begins".to_owned());
+            return Err("the event that ends here does not end after its start".to_owned());
         }
         Ok(Some(Blackout { from, to, symbols: Vec::new(), reason }))
     }
@@ -173,21 +173,21 @@ impl Moment {
         }
     }
 
-    fn after(self, length: &Length) -> Result<Millis, String> {
+    fn after(self, duration: &EventDuration) -> Result<Millis, String> {
         let (local, zone) = match self {
-            Self::Day(_) if length.seconds > 0 => {
-                return Err("an event of whole days lasts days or weeks: P1D".to_owned());
+            Self::Day(_) if duration.seconds > 0 => {
+                return Err("an all-day event needs a DURATION of days or weeks, such as P1D".to_owned());
             }
             Self::Day(day) => (day.and_time(NaiveTime::MIN), Tz::UTC),
             Self::Time(local, zone) => (local, zone),
         };
-        let days = TimeDelta::try_days(length.days).and_then(|days| local.checked_add_signed(days));
+        let days = TimeDelta::try_days(duration.days).and_then(|days| local.checked_add_signed(days));
         let begin = days.ok_or("the event that ends here lasts too long")?;
-        Ok(instant(begin, zone)? + Millis::from_seconds(length.seconds))
+        Ok(instant(begin, zone)? + Millis::from_seconds(duration.seconds))
     }
 }
 
-/// RFC 5545, 3.3.5: an ambiguous time is its first occurrence, a skipped one has the offset before the gap.
+/// Ambiguous times are their first occurrence, skipped ones have the offset before the gap (RFC 5545, 3.3.5).
 fn instant(local: NaiveDateTime, zone: Tz) -> Result<Millis, String> {
     let at = match zone.from_local_datetime(&local) {
         LocalResult::Single(at) | LocalResult::Ambiguous(at, _) => Some(at.timestamp_millis()),
@@ -197,43 +197,43 @@ fn instant(local: NaiveDateTime, zone: Tz) -> Result<Millis, String> {
             Some((before + span).timestamp_millis())
         }),
     };
-    at.map(Millis::new).ok_or_else(|| format!("{local} is no time of {zone}"))
+    at.map(Millis::new).ok_or_else(|| format!("{local} does not exist in {zone}"))
 }
 
-fn moment(line: &Line) -> Result<Moment, String> {
+fn parse_moment(line: &Line) -> Result<Moment, String> {
     let text = line.value.trim();
     let is_local = |text: &str| text.len() == 15 && text.is_ascii();
     let wrong = || {
         format!(
-            "{text:?} is no date and no time: use 20260105, 20260105T132500Z (UTC), or a TZID and 20260105T132500"
+            "{text:?} is not a date or time; use 20260105, 20260105T132500Z (UTC), or a TZID and 20260105T132500"
         )
     };
     let local = |text: &str| NaiveDateTime::parse_from_str(text, "%Y%m%dT%H%M%S").map_err(|_| wrong());
     if text.len() == 8 {
         return match (NaiveDate::parse_from_str(text, "%Y%m%d"), &line.zone) {
             (Ok(day), None) => Ok(Moment::Day(day)),
-            (Ok(_), Some(_)) => Err("a date has no TZID: it is a day of UTC".to_owned()),
+            (Ok(_), Some(_)) => Err("a date cannot have a TZID; dates are in UTC".to_owned()),
             (Err(_), _) => Err(wrong()),
         };
     }
     match (text.strip_suffix(['Z', 'z']).filter(|text| is_local(text)), &line.zone) {
         (Some(text), None) => Ok(Moment::Time(local(text)?, Tz::UTC)),
-        (Some(_), Some(_)) => Err(format!("{text} is UTC by its Z, and has a TZID: leave out one of them")),
+        (Some(_), Some(_)) => Err(format!("{text} has both Z (UTC) and a TZID; remove one of them")),
         (None, _) if !is_local(text) => Err(wrong()),
         (None, None) => {
-            Err(format!("{text} names no zone: end it with Z (UTC), or give it a TZID such as Europe/Berlin"))
+            Err(format!("{text} has no time zone; append Z (UTC), or add a TZID such as Europe/Berlin"))
         }
         (None, Some(name)) => {
             let zone = name.parse::<Tz>().map_err(|_| {
-                format!("TZID {name:?} is no zone of the IANA list: use one such as Europe/Berlin, or UTC (20260105T132500Z)")
+                format!("TZID {name:?} is not an IANA time zone; use one such as Europe/Berlin, or UTC (20260105T132500Z)")
             })?;
             Ok(Moment::Time(local(text)?, zone))
         }
     }
 }
 
-fn length(text: &str) -> Result<Length, String> {
-    let wrong = || format!("{text:?} is no duration: use one such as PT30M, PT1H30M, P1D or P2W");
+fn parse_duration(text: &str) -> Result<EventDuration, String> {
+    let wrong = || format!("{text:?} is not a duration such as PT30M, PT1H30M, P1D or P2W");
     let rest = text.strip_prefix('+').unwrap_or(text).strip_prefix('P').ok_or_else(wrong)?;
     let (days, times) = rest.split_once('T').map_or((rest, None), |(days, times)| (days, Some(times)));
     let days = sum(days, &[('W', 7), ('D', 1)]).ok_or_else(wrong)?;
@@ -241,7 +241,7 @@ fn length(text: &str) -> Result<Length, String> {
         sum(times, &[('H', 3_600), ('M', 60), ('S', 1)]).filter(|_| !times.is_empty())
     });
     let seconds = seconds.ok_or_else(wrong)?;
-    if days + seconds == 0 { Err(wrong()) } else { Ok(Length { days, seconds }) }
+    if days + seconds == 0 { Err(wrong()) } else { Ok(EventDuration { days, seconds }) }
 }
 
 fn sum(mut text: &str, units: &[(char, i64)]) -> Option<i64> {
@@ -258,7 +258,7 @@ fn sum(mut text: &str, units: &[(char, i64)]) -> Option<i64> {
 }
 
 /// Unescapes a text (RFC 5545, 3.3.11) into one line.
-fn plain(text: &str) -> String {
+fn unescape(text: &str) -> String {
     let (mut plain, mut letters) = (String::with_capacity(text.len()), text.trim().chars());
     while let Some(letter) = letters.next() {
         match letter {

@@ -1,5 +1,5 @@
-//! Metrics of a run, counted with atomics in its loop, so that a scrape never blocks it. All series exist
-//! from the start. No id is used as a label; label values come from the configuration.
+//! Metrics of a run, counted with atomics in its loop, so that a scrape never blocks it.
+//! All series exist from the start. No id is used as a label; label values come from the configuration.
 
 use super::Sources;
 use super::health::Health;
@@ -34,9 +34,9 @@ const EDGES: [(Edge, &str); 4] = [
     (Edge::Rejected, "rejected"),
     (Edge::NoLongerHeld, "no_longer_held"),
 ];
-const SECONDS: [f64; 12] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+const LATENCY_BUCKETS_S: [f64; 12] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
-struct OfBot {
+struct BotMetrics {
     signals: Counter,
     opens: [Counter; RESULTS.len()],
     resolved: [Counter; ENDS.len()],
@@ -50,7 +50,7 @@ struct OfBot {
     thresholds: [Level; 2],
 }
 
-struct OfSeries {
+struct SeriesMetrics {
     candles: Counter,
     closed: AtomicI64,
     closed_at: Level,
@@ -61,8 +61,8 @@ struct OfSeries {
 pub(crate) struct Figures {
     registry: Registry,
     names: Names,
-    bots: Vec<OfBot>,
-    series: Vec<OfSeries>,
+    bots: Vec<BotMetrics>,
+    series: Vec<SeriesMetrics>,
     phases: [Gauge; PHASES.len()],
     balance: Level,
     open_stakes: Level,
@@ -73,44 +73,43 @@ pub(crate) struct Figures {
     journal_failures: Counter,
     journal: Histogram,
     answers: [Histogram; Question::ALL.len()],
-    scraped: Scraped,
+    scraped: SampledMetrics,
 }
 
 impl Figures {
     pub(crate) fn new(names: Names, budget: f64) -> Self {
-        let mut described = Described(Registry::with_prefix("candlewick"));
+        let mut described = MetricRegistry(Registry::with_prefix("candlewick"));
         let version = env!("CARGO_PKG_VERSION").to_owned();
         described.0.register("build", "The program", Info::new(vec![("version", version)]));
-        let bots = of_bots(&mut described, &names);
-        let series = of_series(&mut described, &names);
-        let phases =
-            described.family("phase", "What the run does with signals: 1 for the phase that it is in");
+        let bots = bot_metrics(&mut described, &names);
+        let series = series_metrics(&mut described, &names);
+        let phases = described.family("phase", "Phase of the run: 1 for the current one");
         let phases: [Gauge; PHASES.len()] = PHASES.map(|(_, name)| phases.with(&[("phase", name)]));
         phases[0].set(1);
-        let buckets = || Histogram::new(SECONDS);
+        let buckets = || Histogram::new(LATENCY_BUCKETS_S);
         let answers = Family::<Labels, Histogram>::new_with_constructor(buckets as fn() -> Histogram);
-        let help = "Real time from a question to the venue's answer, or until it was given up";
+        let help = "Real time from a request to the answer of the venue or the timeout";
         described.0.register("request_duration_seconds", help, answers.clone());
         let answers = Labelled(answers);
         let answers = Question::ALL.map(|question| answers.with(&[("question", question.as_str())]));
         let (journal, help) = (buckets(), "Real time to make the journal durable");
         described.0.register("journal_write_duration_seconds", help, journal.clone());
-        let scraped = Scraped::new(&mut described, budget);
+        let scraped = SampledMetrics::new(&mut described, budget);
         Self {
             bots,
             series,
             phases,
-            balance: described.add("balance", "What can be staked, in the wallet's currency"),
-            open_stakes: described.add("open_stakes", "Stakes of intents that are not over"),
+            balance: described.add("balance", "Free balance in the currency of the wallet"),
+            open_stakes: described.add("open_stakes", "Stakes of unfinished intents"),
             peak: described.add(
                 "equity_peak",
-                "The highest free balance and open stakes, since the start or the last resume",
+                "Highest equity (balance and open stakes) since the start or the last resume",
             ),
-            drawdown: described.add("drawdown_ratio", "How far below its peak the equity is, of the peak"),
-            alarms: described.add("alarms", "What a person must see"),
-            warnings: described.add("warnings", "What went wrong and the run survives"),
+            drawdown: described.add("drawdown_ratio", "Drawdown of the equity as a fraction of its peak"),
+            alarms: described.add("alarms", "Alarms, which need attention of the operator"),
+            warnings: described.add("warnings", "Warnings: problems that the run survives"),
             journal_failures: described
-                .add("journal_write_failures", "Times that the journal could not be made durable"),
+                .add("journal_write_failures", "Failed attempts to make the journal durable"),
             journal,
             answers,
             scraped,
@@ -129,12 +128,12 @@ impl Figures {
             }
         }
         let mut text = String::new();
-        // A String takes everything.
+        // Writing to a String cannot fail.
         let _ = encode(&mut text, &self.registry);
-        in_plain_format(&text)
+        to_text_format(&text)
     }
 
-    fn bot(&self, bot: BotId) -> Option<&OfBot> {
+    fn bot(&self, bot: BotId) -> Option<&BotMetrics> {
         self.bots.get(bot.index())
     }
 
@@ -222,7 +221,7 @@ impl Figures {
     }
 }
 
-impl OfBot {
+impl BotMetrics {
     fn on_settled(&self, outcome: Outcome, profit: f64) {
         if let Some(place) = OUTCOMES.iter().position(|known| *known == outcome) {
             self.settled[place].inc();
@@ -242,23 +241,22 @@ impl OfBot {
     }
 }
 
-fn of_bots(described: &mut Described, names: &Names) -> Vec<OfBot> {
+fn bot_metrics(described: &mut MetricRegistry, names: &Names) -> Vec<BotMetrics> {
     let signals = described.family("signals", "Signals that were approved");
-    let opens = described.family("opens", "Intents by the first that was known of them");
-    let resolved = described.family("doubts_resolved", "Doubts that are over, by how");
-    let refused = described.family("refusals", "Signals that were refused, by the first rule that did so");
-    let help = "1 for a rule that refuses every signal of the bot for longer than an open trade lasts";
+    let opens = described.family("opens", "Intents by their first known result");
+    let resolved = described.family("doubts_resolved", "Resolved orders of unknown status, by resolution");
+    let refused = described.family("refusals", "Rejected signals by the first rule that rejected them");
+    let help = "1 for a rule that rejects every signal of the bot for longer than a trade lasts";
     let blocked = described.family("blocked", help);
-    let settled =
-        described.family("settlements", "Trades that settled, by the outcome that was booked first");
-    let profit = described.family("profit", "Net profit of what settled in this run");
-    let edges = described.family("verdict", "What is known of the bot's edge: 1 for the verdict that holds");
-    let judged = described.family("verdict_trades", "Trades that the verdict rests on");
-    let evidence = described.family("verdict_evidence", "Evidence for an edge, and against one, from 1");
-    let thresholds = described.family("verdict_threshold", "The evidence with which the verdict falls");
+    let settled = described.family("settlements", "Settled trades by the first booked outcome");
+    let profit = described.family("profit", "Net profit of trades settled in this run");
+    let edges = described.family("verdict", "Verdict about the edge of the bot: 1 for the current one");
+    let judged = described.family("verdict_trades", "Number of trades behind the verdict");
+    let evidence = described.family("verdict_evidence", "Evidence for and against an edge, starting at 1");
+    let thresholds = described.family("verdict_threshold", "Evidence required for a verdict");
     let of_bot = |name: &String| {
         let bot = ("bot", name.as_str());
-        OfBot {
+        BotMetrics {
             signals: signals.with(&[bot]),
             opens: RESULTS.map(|result| opens.with(&[bot, ("result", result)])),
             resolved: ENDS.map(|end| resolved.with(&[bot, ("how", end)])),
@@ -278,17 +276,18 @@ fn of_bots(described: &mut Described, names: &Names) -> Vec<OfBot> {
     names.bots().iter().map(of_bot).collect()
 }
 
-fn of_series(described: &mut Described, names: &Names) -> Vec<OfSeries> {
-    let candles = described.family("candles", "Candles that the strategies were shown");
-    let help = "When the last candle closed, in venue time";
+fn series_metrics(described: &mut MetricRegistry, names: &Names) -> Vec<SeriesMetrics> {
+    let candles = described.family("candles", "Candles passed to the strategies");
+    let help = "Close of the last candle in venue time";
     let closed = described.family("candle_close_timestamp_seconds", help);
-    let help = "How long after its close the last candle was here, in venue time";
+    let help = "Delay of the last candle after its close, in venue time";
     let delay = described.family("candle_delay_seconds", help);
-    let staleness = described.family("candle_staleness_seconds", "How long ago that was, in venue time");
+    let staleness =
+        described.family("candle_staleness_seconds", "Time since the last candle closed, in venue time");
     let of_series = |series: &candlewick_sdk::Series| {
         let interval = series.interval.to_string();
         let labels = [("symbol", series.symbol.as_str()), ("interval", interval.as_str())];
-        OfSeries {
+        SeriesMetrics {
             candles: candles.with(&labels),
             closed: AtomicI64::new(0),
             closed_at: closed.with(&labels),
@@ -342,8 +341,7 @@ impl Observer for Figures {
     }
 }
 
-/// Metrics that are sampled at each scrape.
-struct Scraped {
+struct SampledMetrics {
     open: Gauge,
     in_flight: Gauge,
     in_doubt: Gauge,
@@ -361,16 +359,16 @@ struct Scraped {
     streams: [Gauge; 2],
 }
 
-impl Scraped {
-    fn new(described: &mut Described, requests_per_second: f64) -> Self {
-        let help = "How far the venue's clock is ahead of ours: at least and at most";
+impl SampledMetrics {
+    fn new(described: &mut MetricRegistry, requests_per_second: f64) -> Self {
+        let help = "Lead of the venue's clock over ours: lower and upper bound";
         let skew = described.family("clock_ahead_seconds", help);
-        let help = "Requests a second that the venue is asked at most; 0: no limit";
+        let help = "Maximum requests per second to the venue; 0 for unlimited";
         let budget: Level = described.add("requests_per_second_limit", help);
         budget.set(requests_per_second);
-        let help = "Symbols whose prices stream, and those whose prices should and are asked for";
+        let help = "Symbols with streamed prices, and symbols polled because their stream is missing";
         let streams = described.family("price_streams", help);
-        let of_api = described.family("venue_api_heard", "0 while this API of the venue is silent");
+        let of_api = described.family("venue_api_heard", "0 while this API of the venue does not answer");
         let of_api = VenueApi::ALL.map(|api| {
             let name = match api {
                 VenueApi::Trading => "trading",
@@ -379,26 +377,23 @@ impl Scraped {
             of_api.with(&[("api", name)])
         });
         Self {
-            open: described.add("open_trades", "Trades that have not settled"),
-            in_flight: described.add("opens_in_flight", "Opens whose answers are awaited"),
-            in_doubt: described.add("doubts_open", "Intents that may or may not be trades"),
+            open: described.add("open_trades", "Open trades"),
+            in_flight: described.add("opens_in_flight", "Pending open requests"),
+            in_doubt: described.add("doubts_open", "Orders of unknown status"),
             skew: ["low", "high"].map(|bound| skew.with(&[("bound", bound)])),
             heard_at: described
-                .add("venue_heard_timestamp_seconds", "When the venue last answered, in venue time"),
-            loop_age: described.add("loop_age_seconds", "Real time since the run's loop last went round"),
-            is_written: described.add("journal_writable", "Whether the journal could be written the last time"),
-            is_heard: described.add("venue_heard", "0 while an API of the venue is silent"),
+                .add("venue_heard_timestamp_seconds", "Last answer of the venue, in venue time"),
+            loop_age: described.add("loop_age_seconds", "Real time since the last turn of the run loop"),
+            is_written: described.add("journal_writable", "1 if the last write to the journal succeeded"),
+            is_heard: described.add("venue_heard", "0 while an API of the venue does not answer"),
             is_api_heard: of_api,
-            late_series: described
-                .add("series_late", "Series whose candles are late by more than two intervals"),
-            followers: described.add("followers", "Who follows the run's events"),
-            missed: described
-                .add("events_missed", "Events that were left out, because they were not taken in time"),
-            waiting: described
-                .family("requests_waiting", "Requests that wait for their turn, by what they are worth"),
+            late_series: described.add("series_late", "Series with candles late by more than two intervals"),
+            followers: described.add("followers", "Followers of the event stream"),
+            missed: described.add("events_missed", "Events dropped because they were not processed in time"),
+            waiting: described.family("requests_waiting", "Waiting requests by priority"),
             slowest: described.add(
                 "slowest_candle_delay_seconds",
-                "How late the candle is that comes the latest after its close, or is waited for the longest, in venue time",
+                "Longest delay of a received or awaited candle after its close, in venue time",
             ),
             streams: ["streaming", "missed"].map(|state| streams.with(&[("state", state)])),
         }
@@ -445,9 +440,9 @@ impl Scraped {
 type Labels = Vec<(&'static str, String)>;
 type Level = Gauge<f64, AtomicU64>;
 
-struct Described(Registry);
+struct MetricRegistry(Registry);
 
-impl Described {
+impl MetricRegistry {
     fn add<M: Metric + Clone + Default>(&mut self, name: &str, help: &str) -> M {
         let metric = M::default();
         self.0.register(name, help, metric.clone());
@@ -472,7 +467,7 @@ impl<M: Clone> Labelled<M> {
 }
 
 /// Converts OpenMetrics to text format 0.0.4, which every scraper reads.
-fn in_plain_format(text: &str) -> String {
+fn to_text_format(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut described = String::new();
     for line in text.lines().filter(|line| *line != "# EOF") {
@@ -504,7 +499,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_correction_moves_the_profit_of_its_bot() {
+    fn correction_changes_the_profit_of_its_bot() {
         let bot = json!({"name": "a", "symbol": "BTCUSDT", "interval": "1m", "strategy": "probe", "close_type": "01:00",
             "params": {}, "stake": {"kind": "fixed", "amount": "10"}});
         let settings = json!({"money_scale": 2, "balance": "100", "risk": {}, "bots": [bot]});
@@ -559,11 +554,11 @@ mod tests {
     }
 
     #[test]
-    fn counters_are_described_by_the_names_of_their_samples() {
+    fn describes_counters_by_their_sample_names() {
         let open = "# HELP a_opens Opens by result.\n# TYPE a_opens counter\na_opens_total{r=\"x\"} 3\n# HELP a_build The program.\n\
                     # TYPE a_build info\na_build_info{v=\"1\"} 1\n# EOF\n";
         let plain = "# HELP a_opens_total Opens by result.\n# TYPE a_opens_total counter\na_opens_total{r=\"x\"} 3\n\
                      # HELP a_build_info The program.\n# TYPE a_build_info gauge\na_build_info{v=\"1\"} 1\n";
-        assert_eq!(in_plain_format(open), plain);
+        assert_eq!(to_text_format(open), plain);
     }
 }

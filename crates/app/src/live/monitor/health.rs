@@ -1,4 +1,4 @@
-//! Liveness and readiness of a run, its heartbeat and what systemd is told.
+//! Liveness, readiness and heartbeat of a run, and notifications to systemd.
 
 use crate::configuration::HeartbeatSettings;
 use crate::error::{AppError, Result};
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Age of a stalled loop, which turns every five seconds and waits ten for the journal.
-const LOOP_PATIENCE: Duration = Duration::from_secs(30);
+const LOOP_STALL_AGE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Health {
     since: Stopwatch,
@@ -26,14 +26,13 @@ pub(crate) struct Health {
     phase: AtomicU8,
 }
 
-/// Sentinel of `turned` before the first loop turn.
-const BEGINNING: u64 = u64::MAX;
+const NOT_STARTED: u64 = u64::MAX;
 
 impl Default for Health {
     fn default() -> Self {
         Self {
             since: Stopwatch::start(),
-            turned: AtomicU64::new(BEGINNING),
+            turned: AtomicU64::new(NOT_STARTED),
             is_written: AtomicBool::new(true),
             is_heard: VenueApi::ALL.map(|_| AtomicBool::new(true)),
             late_series: AtomicU64::new(0),
@@ -46,15 +45,15 @@ impl Default for Health {
 impl Health {
     pub(crate) fn age(&self) -> Duration {
         match self.turned.load(Ordering::Relaxed) {
-            // A start that reads a long journal takes as long as it takes.
-            BEGINNING => Duration::ZERO,
+            // A start may take arbitrarily long to read a journal.
+            NOT_STARTED => Duration::ZERO,
             turned => self.since.elapsed().saturating_sub(Duration::from_millis(turned)),
         }
     }
 
     #[cfg(any(test, all(feature = "systemd", target_os = "linux")))]
     pub(crate) fn has_begun(&self) -> bool {
-        self.turned.load(Ordering::Relaxed) != BEGINNING
+        self.turned.load(Ordering::Relaxed) != NOT_STARTED
     }
 
     pub(crate) fn is_written(&self) -> bool {
@@ -76,7 +75,7 @@ impl Health {
     }
 
     fn troubles_at(&self, age: Duration) -> Vec<String> {
-        let still = (age > LOOP_PATIENCE).then(|| format!("the run has stood still for {} s", age.as_secs()));
+        let still = (age > LOOP_STALL_AGE).then(|| format!("the run has stalled for {} s", age.as_secs()));
         let journal = (!self.is_written()).then(|| "the journal cannot be written".to_owned());
         still.into_iter().chain(journal).collect()
     }
@@ -90,7 +89,7 @@ impl Health {
         let phases = phases.iter().filter(|(phase, _)| now == *phase as u8);
         obstacles.extend(phases.map(|(_, words)| format!("the run is {words}")));
         if !self.has_candles.load(Ordering::Relaxed) {
-            obstacles.push("no candle has come yet".to_owned());
+            obstacles.push("no candle has arrived yet".to_owned());
         }
         let silent = VenueApi::ALL.into_iter().filter(|api| !self.is_heard(*api));
         obstacles.extend(silent.map(|api| format!("{} does not answer", api.label())));
@@ -130,7 +129,7 @@ impl Observer for Health {
     }
 }
 
-const DEADLINE: Duration = Duration::from_secs(10);
+const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Sends heartbeats while the run is healthy, and logs failures without the secret URL.
 pub(super) fn beat(
@@ -140,9 +139,10 @@ pub(super) fn beat(
     let Some(url) = settings.url.clone() else { return Ok(None) };
     let every = Duration::from_secs(u64::from(settings.every_s.max(1)));
     candlewick_api::prepare_tls();
-    let client = reqwest::Client::builder().timeout(DEADLINE.min(every)).redirect(Policy::none()).build();
     let client =
-        client.map_err(|error| AppError::system("the client of the heartbeat cannot be made", error))?;
+        reqwest::Client::builder().timeout(HEARTBEAT_TIMEOUT.min(every)).redirect(Policy::none()).build();
+    let client =
+        client.map_err(|error| AppError::system("cannot create the client of the heartbeat", error))?;
     Ok(Some(async move {
         let mut pace = tokio::time::interval(every);
         pace.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -154,25 +154,26 @@ pub(super) fn beat(
             }
             let problem = match client.get(&url).send().await {
                 Ok(answer) if answer.status().is_success() => None,
-                Ok(answer) => Some(format!("the answer is {}", answer.status())),
+                Ok(answer) => Some(format!("the server answered {}", answer.status())),
                 Err(error) => Some(error.without_url().to_string()),
             };
             failures = if problem.is_some() { failures + 1 } else { 0 };
             if let Some(problem) = problem {
-                tracing::warn!(failures, %problem, "the heartbeat was not taken");
+                tracing::warn!(failures, %problem, "the heartbeat was not accepted");
             }
         }
     }))
 }
 
 #[cfg(all(feature = "systemd", target_os = "linux"))]
-const PACE: Duration = Duration::from_secs(10);
+const MAX_NOTIFY_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Notifies systemd (`Type=notify`, `WatchdogSec=`) until the run stalls and is restarted.
 #[cfg(all(feature = "systemd", target_os = "linux"))]
-pub(super) async fn tell_systemd(health: Arc<Health>) {
-    // Half of what systemd waits for.
-    let pace = sd_notify::watchdog_enabled().map_or(PACE, |span| (span / 2).min(PACE));
+pub(super) async fn notify_systemd(health: Arc<Health>) {
+    // Half of the watchdog interval of systemd.
+    let pace =
+        sd_notify::watchdog_enabled().map_or(MAX_NOTIFY_INTERVAL, |span| (span / 2).min(MAX_NOTIFY_INTERVAL));
     let mut pace = tokio::time::interval(pace.max(Duration::from_millis(100)));
     let mut is_ready = false;
     loop {
@@ -189,7 +190,7 @@ pub(super) async fn tell_systemd(health: Arc<Health>) {
         }
         match sd_notify::notify(&news) {
             Ok(()) => is_ready |= becomes_ready,
-            Err(error) => tracing::debug!(%error, "systemd was not told"),
+            Err(error) => tracing::debug!(%error, "systemd was not notified"),
         }
     }
 }
@@ -201,12 +202,12 @@ mod tests {
     use candlewick_sdk::Millis;
 
     #[test]
-    fn a_loop_that_stands_still_and_a_journal_that_fails_are_no_health() {
+    fn stalled_loop_and_failing_journal_are_unhealthy() {
         let health = Health::default();
         health.on_turn();
         assert_eq!(health.troubles(), [""; 0]);
-        assert_eq!(health.troubles_at(LOOP_PATIENCE), [""; 0]);
-        assert_eq!(health.troubles_at(LOOP_PATIENCE * 2), ["the run has stood still for 60 s"]);
+        assert_eq!(health.troubles_at(LOOP_STALL_AGE), [""; 0]);
+        assert_eq!(health.troubles_at(LOOP_STALL_AGE * 2), ["the run has stalled for 60 s"]);
         health.on_written(Duration::ZERO, false);
         assert_eq!(health.troubles(), ["the journal cannot be written"]);
         health.on_written(Duration::ZERO, true);
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_may_take_as_long_as_it_takes() {
+    fn slow_start_is_healthy() {
         let health = Health::default();
         assert_eq!((health.has_begun(), health.age()), (false, Duration::ZERO));
         health.on_turn();
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_halted_run_or_a_silent_venue_is_healthy_and_not_ready() {
+    fn halted_run_or_silent_venue_is_healthy_but_not_ready() {
         const TRADING: &str = "the trading API does not answer";
         const PRICES: &str = "the price API does not answer";
         let health = Health::default();

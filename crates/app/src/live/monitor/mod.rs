@@ -36,7 +36,7 @@ pub(super) struct Sources {
 impl Watch {
     #[cfg_attr(
         not(feature = "metrics"),
-        allow(clippy::unused_async, reason = "an address is waited for where there are figures")
+        allow(clippy::unused_async, reason = "listening is asynchronous with metrics")
     )]
     pub(super) async fn begin(loaded: &Loaded) -> Result<Self> {
         Problems::check(monitoring_problems(loaded))?;
@@ -45,7 +45,7 @@ impl Watch {
             tasks.spawn(beating);
         }
         #[cfg(all(feature = "systemd", target_os = "linux"))]
-        tasks.spawn(health::tell_systemd(Arc::clone(&health)));
+        tasks.spawn(health::notify_systemd(Arc::clone(&health)));
         Ok(Self {
             health,
             #[cfg(feature = "metrics")]
@@ -59,7 +59,7 @@ impl Watch {
         let figures = self.serve(loaded, sources);
         #[cfg(not(feature = "metrics"))]
         let figures = no_figures(loaded, sources);
-        tracing::debug!("{} watch over the run from outside", self.tasks.len());
+        tracing::debug!("{} monitoring tasks are running", self.tasks.len());
         let observers = [Some(Arc::clone(&self.health) as Arc<dyn Observer>), figures];
         observers.into_iter().flatten().fold(runner, Runner::with_observer)
     }

@@ -42,21 +42,21 @@ pub(super) async fn serve(listener: TcpListener, monitor: Arc<Monitor>) {
 
 async fn answer(request: &Request<Incoming>, monitor: &Monitor) -> Answer {
     if !is_ours(request.headers(), &monitor.allowed_hosts) {
-        let text = "this is asked for under another name: use an address, or add the name to metrics.allowed_hosts\n";
+        let text = "unknown host name: use an address, or add the name to metrics.allowed_hosts\n";
         return respond(StatusCode::FORBIDDEN, TEXT, text);
     }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        return respond(StatusCode::METHOD_NOT_ALLOWED, TEXT, "only GET\n");
+        return respond(StatusCode::METHOD_NOT_ALLOWED, TEXT, "use GET\n");
     }
     match request.uri().path() {
         "/metrics" => respond(StatusCode::OK, FIGURES, monitor.text().await),
         "/healthz" => health(&monitor.health.troubles()),
         "/readyz" => health(&monitor.health.obstacles()),
-        _ => respond(StatusCode::NOT_FOUND, TEXT, "/metrics, /healthz or /readyz\n"),
+        _ => respond(StatusCode::NOT_FOUND, TEXT, "use /metrics, /healthz or /readyz\n"),
     }
 }
 
-/// Returns whether the Host header names this machine, against DNS rebinding.
+/// Returns whether the Host header names this machine (protects against DNS rebinding).
 fn is_ours(headers: &HeaderMap, allowed: &[String]) -> bool {
     let mut hosts = headers.get_all(HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return headers.get(HOST).is_none() };
@@ -74,8 +74,8 @@ fn health(troubles: &[String]) -> Answer {
     }
 }
 
-const PATIENCE: Duration = Duration::from_secs(1);
-const FRESH: Duration = Duration::from_secs(1);
+const STATE_TIMEOUT: Duration = Duration::from_secs(1);
+const MAX_STATE_AGE: Duration = Duration::from_secs(1);
 
 pub(super) struct Monitor {
     pub(super) health: Arc<Health>,
@@ -98,11 +98,11 @@ impl Monitor {
     }
 
     pub(super) async fn text(&self) -> String {
-        // One asks the run, the others wait for what it says.
+        // One request asks the run; the others wait for its answer.
         let mut known = self.state.lock().await;
-        if known.0.is_none_or(|at| at.elapsed() > FRESH) {
+        if known.0.is_none_or(|at| at.elapsed() > MAX_STATE_AGE) {
             let asked = ask_run(&self.sources.orders, ControlOrder::Status);
-            let state = match tokio::time::timeout(PATIENCE, asked).await {
+            let state = match tokio::time::timeout(STATE_TIMEOUT, asked).await {
                 Ok(Some(ControlAnswer::Done { state })) => Some(*state),
                 _ => known.1.take(),
             };
@@ -118,7 +118,7 @@ mod tests {
     use hyper::header::HeaderValue;
 
     #[test]
-    fn only_names_of_this_machine_are_answered() {
+    fn answers_only_names_of_this_machine() {
         let is_ours = |hosts: &[&str]| {
             let mut headers = HeaderMap::new();
             for host in hosts {
@@ -131,7 +131,7 @@ mod tests {
         {
             assert!(is_ours(&[host]), "{host}");
         }
-        // What a browser always says, a probe of one's own need not.
+        // Browsers always send the header; probes may omit it.
         assert!(is_ours(&[]));
         for host in ["evil.example:9184", "127.0.0.1.evil.example", "localhost.evil.example", "", "a b"] {
             assert!(!is_ours(&[host]), "{host}");

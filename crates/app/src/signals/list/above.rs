@@ -1,22 +1,22 @@
-//! Context that other lines give an entry: a date or expiry above it, or another sense of its time.
+//! Context of an entry from other lines: a date or expiry above it, or a modifier of its time.
 
 use super::columns::{Cells, Column};
-use super::split::{folded, is_number, is_one_of};
+use super::split::{fold, is_number, is_one_of};
 use super::time::{WrittenDate, time_of_day};
 use chrono::{NaiveTime, TimeDelta, Timelike};
 
-/// Hour of the day. An earlier time below an afternoon one may be of the next day.
-const NIGHT_ENDS: u32 = 6;
-const FARTHEST_BACK: TimeDelta = TimeDelta::hours(12);
+/// Hour of the day. An earlier time below an afternoon time may belong to the next day.
+const NIGHT_END_HOUR: u32 = 6;
+const MAX_STEP_BACK: TimeDelta = TimeDelta::hours(12);
 
-const SHOWN: usize = 60;
+const MAX_SHOWN_CHARS: usize = 60;
 
 #[derive(Clone, Copy, Default)]
 pub(super) enum Day {
     #[default]
     Own,
     Above(u64),
-    /// Would be in line `heading`, but line `by` ended it.
+    /// The date of line `heading`, ended by line `by`.
     Ended {
         heading: u64,
         by: u64,
@@ -32,7 +32,7 @@ pub(super) struct EndedExpiry {
 }
 
 #[derive(Default)]
-pub(super) struct Above {
+pub(super) struct DateContext {
     heading: Option<Heading>,
     ended: Day,
     expiry: Option<ExpiryHeading>,
@@ -52,7 +52,7 @@ struct ExpiryHeading {
     is_used: bool,
 }
 
-impl Above {
+impl DateContext {
     /// Starts a date and ends an expiry used under the previous one.
     pub(super) fn begin(&mut self, date: WrittenDate, (line, text): (u64, &str)) {
         self.heading = Some(Heading { date, line, last: None });
@@ -77,8 +77,8 @@ impl Above {
     pub(super) fn end_expiry(&mut self, (by, text): (u64, &str)) {
         if let Some(ExpiryHeading { line, .. }) = self.expiry.take() {
             let text = text.trim();
-            let cut = if text.chars().count() > SHOWN { "…" } else { "" };
-            let text = text.chars().take(SHOWN).chain(cut.chars()).collect();
+            let cut = if text.chars().count() > MAX_SHOWN_CHARS { "…" } else { "" };
+            let text = text.chars().take(MAX_SHOWN_CHARS).chain(cut.chars()).collect();
             self.ended_expiry = Some(EndedExpiry { heading: line, by, text });
         }
     }
@@ -90,14 +90,14 @@ impl Above {
         self.end(by);
     }
 
-    /// Records the time of another bot's entry: the day may change there.
+    /// Records the time of another bot's entry, where the day may change.
     pub(super) fn pass(&mut self, time: Option<NaiveTime>, line: u64) {
-        if self.heading.as_mut().is_some_and(|heading| heading.take(time, line).is_err()) {
+        if self.heading.as_mut().is_some_and(|heading| heading.check_time(time, line).is_err()) {
             self.end(line);
         }
     }
 
-    /// Gives an entry its date. A date of its own ends the one above: it may apply below as well.
+    /// Gives an entry its date. An own date ends the heading, since it may apply below as well.
     pub(super) fn date(
         &mut self,
         cells: &mut Cells,
@@ -114,7 +114,7 @@ impl Above {
             (None, None) => Ok(self.ended),
             (None, Some(heading)) => {
                 let (date, heading_line) = (heading.date, heading.line);
-                heading.take(time_of_day(&cells.texts[0]), line).inspect_err(|_| self.end(line))?;
+                heading.check_time(time_of_day(&cells.texts[0]), line).inspect_err(|_| self.end(line))?;
                 cells.date = Some(date);
                 own.insert(0, Column::Date);
                 Ok(Day::Above(heading_line))
@@ -122,7 +122,7 @@ impl Above {
         }
     }
 
-    /// Gives an entry its expiry and returns the ended one that it would have had. One of its own ends the one above.
+    /// Gives an entry its expiry, and returns the ended one that would have applied. An own expiry ends the heading.
     pub(super) fn expiry(
         &mut self,
         cells: &mut Cells,
@@ -146,13 +146,14 @@ impl Above {
 }
 
 impl Heading {
-    fn take(&mut self, time: Option<NaiveTime>, line: u64) -> Result<(), String> {
+    fn check_time(&mut self, time: Option<NaiveTime>, line: u64) -> Result<(), String> {
         let Some(time) = time else { return Ok(()) };
-        let is_next_day =
-            |last: NaiveTime| last - time > FARTHEST_BACK || (time.hour() < NIGHT_ENDS && last.hour() >= 12);
+        let is_next_day = |last: NaiveTime| {
+            last - time > MAX_STEP_BACK || (time.hour() < NIGHT_END_HOUR && last.hour() >= 12)
+        };
         if let Some((_, above)) = self.last.filter(|(last, _)| is_next_day(*last)) {
             return Err(format!(
-                "its time is long before that of line {above}, so that it may be of the day after: write its date in it, or above it"
+                "the time is long before that of line {above} and may belong to the next day: write the date in this line, or above it"
             ));
         }
         self.last = Some((time, line));
@@ -169,7 +170,6 @@ const DAY_WORDS: &str = " today tomorrow monday tuesday wednesday thursday frida
 /// Day names except *today*, because a list headed *today* may be reused every day.
 const DAYS: &str = " tomorrow monday tuesday wednesday thursday friday saturday sunday amanhã amanha segunda terça terca quarta quinta \
     sexta sábado sabado domingo mañana manana lunes martes miércoles miercoles jueves viernes ";
-/// Short words, which often mean something else.
 const SHORT_DAY_WORDS: &str = " dez fev abr mai ago set out ene sept seg ter qua qui sex dom lun jue vie tues thur thurs dia tmrw tmr weekend \
     yesterday ontem ayer próxima proxima next ";
 
@@ -216,36 +216,35 @@ fn is_date(token: &str, parts: &[&str]) -> bool {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sense {
+pub(super) enum LineModifier {
     Afternoon,
-    /// The entries below may be cancelled, inverted, past or on another clock.
+    /// The entries below may be cancelled, inverted, past or in another time zone.
     Other,
 }
 
 const AFTERNOON: [&str; 7] = ["pm", "p.m", "tarde", "noite", "noche", "afternoon", "evening"];
 const OTHER: [&str; 6] = ["ontem", "yesterday", "ayer", "ny", "nyc", "u.t.c"];
-/// Substrings with the same effect as the tokens of `OTHER`.
-const PARTS: &str = "cancel, invert, invers, reverse, contrari, opposite, resultad, results, not trade, no \
+const OTHER_PARTS: &str = "cancel, invert, invers, reverse, contrari, opposite, resultad, results, not trade, no \
     trade, don't trade, nao oper, no oper, nao entr, no entr";
 
-pub(super) fn sense_of(text: &str) -> Option<Sense> {
-    let text = folded(text);
+pub(super) fn find_modifier(text: &str) -> Option<LineModifier> {
+    let text = fold(text);
     let token = |sign: char| !(sign.is_alphanumeric() || sign == '.');
     let has = |words: &[&str]| {
         text.split(token).map(|word| word.trim_matches('.')).any(|word| words.contains(&word))
     };
-    if has(&OTHER) || PARTS.split(", ").any(|part| text.contains(part)) {
-        return Some(Sense::Other);
+    if has(&OTHER) || OTHER_PARTS.split(", ").any(|part| text.contains(part)) {
+        return Some(LineModifier::Other);
     }
-    has(&AFTERNOON).then_some(Sense::Afternoon)
+    has(&AFTERNOON).then_some(LineModifier::Afternoon)
 }
 
-pub(super) fn struck_out(line: &str) -> Option<String> {
+pub(super) fn strikeout_problem(line: &str) -> Option<String> {
     let has_stroke = line.chars().any(|sign| ('\u{335}'..='\u{338}').contains(&sign));
     let has_tilde = line.contains('~') && line.chars().any(char::is_alphanumeric);
     let sign = if has_stroke { "the stroke through its letters" } else { "~" };
     (has_stroke || has_tilde)
-        .then(|| format!("{sign} strikes it out: take it away to have it traded, or the line"))
+        .then(|| format!("{sign} strikes the line out: remove the sign to trade it, or remove the line"))
 }
 
 #[cfg(test)]
@@ -261,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_names_a_day_in_the_ways_in_which_chats_write_it() {
+    fn detects_day_names_as_written_in_chats() {
         let named = "28/11|28.11|28-11|27-11-26|2026.11.28| 28/11/2026 (Sat)|# 28 November|tomorrow|Amanhã|SÁBADO|\
              segunda-feira|Signals of 28.11.|28 nov";
         let other = "VIP room 24h|100 % sure|the rest of the day|gale 2.2|1.0850|M5|10:00 EURUSD CALL|-----|";
@@ -273,15 +272,15 @@ mod tests {
     }
 
     #[test]
-    fn a_line_changes_the_sense_of_those_below_it_or_is_struck_out() {
+    fn detects_modifiers_and_struck_out_lines() {
         let afternoon = "PM|SINAIS DA TARDE|Afternoon session|9 p.m.";
         let other =
             "LISTA CANCELADA|DO NOT TRADE|NÃO OPERAR|Inverter sinais|RESULTADOS|ONTEM|LISTA NY|U.T.C-5";
-        check(|text| sense_of(text) == Some(Sense::Afternoon), afternoon, other);
-        check(|text| sense_of(text) == Some(Sense::Other), other, afternoon);
+        check(|text| find_modifier(text) == Some(LineModifier::Afternoon), afternoon, other);
+        check(|text| find_modifier(text) == Some(LineModifier::Other), other, afternoon);
         let none = "VIP room|players only|company|100 % sure|EURUSD|-----|";
-        check(|text| sense_of(text).is_none(), none, other);
+        check(|text| find_modifier(text).is_none(), none, other);
         let struck = "M\u{336}5\u{336} EURUSD 10:50 PUT|~~ M5 EURUSD 10:50 PUT ~~|~10:50 EURUSD PUT~";
-        check(|text| struck_out(text).is_some(), struck, "10:50 EURUSD PUT|~~~~~~|terc\u{327}a");
+        check(|text| strikeout_problem(text).is_some(), struck, "10:50 EURUSD PUT|~~~~~~|terc\u{327}a");
     }
 }

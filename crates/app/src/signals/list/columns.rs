@@ -1,19 +1,19 @@
 //! Columns of a list, named by its first line or recognised in every line.
 //!
-//! Without names, a cell is recognised only if it can be nothing else.
+//! Without names, a cell is recognised only if it is unambiguous.
 
-use super::split::{folded, is_number, is_one_of, label_of, split};
-use super::time::{WrittenDate, fault_of, time_of_day, timeframe};
-use super::zones::{is_doubtful, zone_cell};
+use super::split::{fold, is_number, is_one_of, parse_label, split};
+use super::time::{WrittenDate, date_problem, time_of_day, timeframe};
+use super::zones::{is_ambiguous_zone, parse_zone_cell};
 use crate::candles::distinct;
 use crate::configuration::DateOrder;
-use crate::signals::message::{DIRECTIONS, direction_of};
+use crate::signals::message::{DIRECTIONS, parse_direction};
 use crate::signals::signal_bots;
 use candlewick_engine::BotSettings;
 use candlewick_runtime::control::SignalBots;
 use candlewick_sdk::nearest;
 
-/// Columns that a header line may name, in the order of [`Cells::texts`]. The first six are of a [`Column`].
+/// Columns that a header line may name, in the order of [`Cells::texts`]. The first six have a [`Column`].
 const NAMES: [&str; 8] = ["time", "bot", "symbol", "direction", "close_type", "zone", "days", "reason"];
 
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ pub(super) struct Cells {
     /// In the order of the column names; empty if missing.
     pub(super) texts: [String; 8],
     pub(super) date: Option<WrittenDate>,
-    pub(super) is_shown: bool,
+    pub(super) is_inferred: bool,
     pub(super) has_gale: bool,
 }
 
@@ -62,15 +62,15 @@ pub(super) enum Column {
 
 type IsCell = fn(&str, &ListBots<'_>) -> bool;
 
-/// The columns in their order, each with its name, that in a header line, and the cells it takes.
+/// Columns in order: name, name in a header line, and test for a cell.
 const COLUMNS: [(Column, &str, &str, IsCell); 7] = [
     (Column::Date, "date", "time", |cell, _| WrittenDate::parse(cell).is_some()),
     (Column::Time, "time", "time", |cell, _| time_of_day(cell).is_some()),
     (Column::Bot, "bot", "symbol", |cell, bots| bots.has_name(cell)),
     (Column::Symbol, "symbol", "symbol", |cell, bots| bots.signals.symbol_of(cell).is_some()),
-    (Column::Direction, "direction", "direction", |cell, _| direction_of(cell).is_ok()),
+    (Column::Direction, "direction", "direction", |cell, _| parse_direction(cell).is_ok()),
     (Column::Expiry, "expiry", "close_type", |cell, _| timeframe(cell).is_some()),
-    (Column::Zone, "time zone", "zone", |cell, _| zone_cell(cell).is_some()),
+    (Column::Zone, "time zone", "zone", |cell, _| parse_zone_cell(cell).is_some()),
 ];
 
 #[derive(Debug)]
@@ -81,141 +81,138 @@ pub(super) struct NamedColumns {
 }
 
 impl Column {
-    pub(super) fn one(self) -> String {
+    pub(super) fn with_article(self) -> String {
         let article = if self == Self::Expiry { "an" } else { "a" };
         format!("{article} {}", COLUMNS[self as usize].1)
     }
 
-    pub(super) fn of(cell: &str, bots: &ListBots<'_>) -> Result<Self, String> {
+    pub(super) fn classify(cell: &str, bots: &ListBots<'_>) -> Result<Self, String> {
         let found: Vec<Self> =
             COLUMNS.iter().filter(|(.., is_cell)| is_cell(cell, bots)).map(|(column, ..)| *column).collect();
         match found.as_slice() {
             [column] => Ok(*column),
             [Self::Bot, Self::Symbol] if bots.is_named_after_symbol(cell) => Ok(Self::Bot),
-            [] => Err(explain_nothing(cell, bots)),
+            [] => Err(unknown_cell_problem(cell, bots)),
             several => {
-                let all: Vec<String> = several.iter().map(|column| column.one()).collect();
-                Err(format!("{cell:?} may be {}: {NAME_THEM}", all.join(" or ")))
+                let all: Vec<String> = several.iter().map(|column| column.with_article()).collect();
+                Err(format!("{cell:?} may be {}: {HEADER_HINT}", all.join(" or ")))
             }
         }
     }
 }
 
-fn explain_nothing(cell: &str, bots: &ListBots<'_>) -> String {
-    if let Some(meant) = meant(cell, bots) {
-        return meant;
+fn unknown_cell_problem(cell: &str, bots: &ListBots<'_>) -> String {
+    if let Some(problem) = suggest_meaning(cell, bots) {
+        return problem;
     }
     let names = bots.names();
     let is_word = cell.len() >= 3 && cell.chars().all(char::is_alphabetic);
     let near = nearest(cell, names.iter().copied().chain(DIRECTIONS)).filter(|_| is_word);
     if let Some(direction) = near.filter(|near| DIRECTIONS.contains(near)) {
-        return format!("{cell:?} is no direction: did you mean {direction}?");
+        return format!("{cell:?} is not a direction: did you mean {direction}?");
     }
     let all = names.join(", ");
     if cell.len() >= 4 && cell.starts_with(char::is_alphabetic) {
         let near = nearest(cell, names.iter().copied());
-        let near =
-            near.map_or_else(|| "there are".to_owned(), |near| format!("did you mean {near}? There are"));
-        return format!("{cell:?} is no symbol and no name of a bot: {near} {all}");
+        let near = near
+            .map_or_else(|| "the names are".to_owned(), |near| format!("did you mean {near}? The names are"));
+        return format!("{cell:?} is neither a symbol nor a bot: {near} {all}");
     }
     format!(
-        "{cell:?} is nothing that an entry has: a time such as 10:00, a date such as 2026-01-05, CALL or PUT (BUY or SELL, UP or DOWN), \
+        "{cell:?} is not part of an entry: use a time such as 10:00, a date such as 2026-01-05, CALL or PUT (BUY or SELL, UP or DOWN), \
          an expiry such as M5 or H1, a symbol or a bot ({all})"
     )
 }
 
-fn meant(cell: &str, bots: &ListBots<'_>) -> Option<String> {
+fn suggest_meaning(cell: &str, bots: &ListBots<'_>) -> Option<String> {
     let upper = cell.to_ascii_uppercase();
     let is_time = |text: &str| time_of_day(text).is_some();
     let found = if let Some(symbol) =
         upper.strip_suffix("OTC").and_then(|plain| bots.signals.symbol_of(plain))
     {
         format!(
-            "is another market than {symbol}, with prices that the broker makes: no bot trades it. Write {symbol} if that is meant"
+            "is a different market from {symbol}, with prices made by the broker, and no bot trades it. Write {symbol} if you mean that"
         )
-    } else if is_doubtful(&folded(cell)) {
-        "may be several time zones: write that of a city, such as America/New_York, or its hours, such as UTC-5"
+    } else if is_ambiguous_zone(&fold(cell)) {
+        "may mean several time zones: write a city such as America/New_York, or an offset such as UTC-5"
             .to_owned()
     } else if let Some((_, label)) = cell.split_once(' ').filter(|(count, _)| count.parse() == Ok(1)) {
         format!(
-            "before a time may be an hour, or one minute and the time: write H1 or M1, and {label}: before the time"
+            "is ambiguous before a time (one hour, or one minute): write H1 or M1, and {label}: before the time"
         )
     } else if let Some((time, _)) = cell.split_once('-').filter(|(from, to)| is_time(from) && is_time(to)) {
-        format!("may be a span of time or a time and its zone: write {time} alone, or {time} UTC-3")
-    } else if let Some(symbol) = symbol_called(&upper, bots) {
-        format!("is no symbol: did you mean {symbol}?")
+        format!("may be a time range or a time with a zone: write only {time}, or {time} UTC-3")
+    } else if let Some(symbol) = find_symbol_by_name(&upper, bots) {
+        format!("is not a symbol: did you mean {symbol}?")
     } else if upper.starts_with("UTC") || upper.starts_with("GMT") {
-        "is no time zone that is known: write UTC-3, UTC+5:30 or a city's such as America/Sao_Paulo"
-            .to_owned()
+        "is not a known time zone: write UTC-3, UTC+5:30 or a city such as America/Sao_Paulo".to_owned()
     } else if let Some(clock) = ["AM", "PM"].iter().find_map(|half| upper.strip_suffix(half)).map(str::trim)
         && is_time(clock)
     {
-        format!("is no time: hours with AM or PM are 1 to 12; did you mean {clock}?")
+        format!("is not a time: hours with AM or PM are 1 to 12; did you mean {clock}?")
     } else if let Some(rest) = cell.strip_prefix("24:").filter(|rest| is_time(&format!("00:{rest}"))) {
         format!(
-            "is no time: a day ends before 24:00; write 00:{rest}, and where a date stands that of the next day"
+            "is not a time: a day ends before 24:00; write 00:{rest}, and the next date if the line has one"
         )
     } else if upper.strip_prefix(['M', 'H', 'S']).is_some_and(is_number) {
-        "is no expiry: write M1 to M59 for minutes, H1 to H24 for hours".to_owned()
-    } else if let Some(fault) = fault_of(cell) {
-        format!("is no date: {fault}")
+        "is not an expiry: write M1 to M59 for minutes, H1 to H24 for hours".to_owned()
+    } else if let Some(fault) = date_problem(cell) {
+        format!("is not a date: {fault}")
     } else if let Some(colon) = cell.split_at_checked(2).map(|(hours, minutes)| format!("{hours}:{minutes}"))
         && cell.len() == 4
         && is_number(cell)
         && is_time(&colon)
     {
-        format!("is nothing by itself: did you mean the time {colon}?")
+        format!("is not a time: did you mean {colon}?")
     } else if cell.contains('.') && is_time(&cell.replacen('.', ":", 1)) {
-        format!("is no time: did you mean {}?", cell.replacen('.', ":", 1))
+        format!("is not a time: did you mean {}?", cell.replacen('.', ":", 1))
     } else {
         let hours = upper.strip_suffix('H').filter(|hours| timeframe(&format!("H{hours}")).is_some())?;
-        format!("is no expiry and no time: did you mean H{hours}, or {hours:0>2}:00?")
+        format!("is neither an expiry nor a time: did you mean H{hours}, or {hours:0>2}:00?")
     };
     Some(format!("{cell:?} {found}"))
 }
 
-/// Common names of metals and coins, with the prefix of their symbols.
-const CALLED: [(&str, &str); 4] = [
+const COMMON_NAMES: [(&str, &str); 4] = [
     (" GOLD OURO ORO ", "XAU"),
     (" SILVER PRATA PLATA ", "XAG"),
     (" BITCOIN BTC ", "BTC"),
     (" ETHEREUM ETH ", "ETH"),
 ];
 
-fn symbol_called(name: &str, bots: &ListBots<'_>) -> Option<String> {
-    let (_, begins) = CALLED.iter().find(|(called, _)| is_one_of(name, called))?;
+fn find_symbol_by_name(name: &str, bots: &ListBots<'_>) -> Option<String> {
+    let (_, begins) = COMMON_NAMES.iter().find(|(called, _)| is_one_of(name, called))?;
     let mut symbols: Vec<&str> = bots.signals.symbols().filter(|symbol| symbol.starts_with(begins)).collect();
     symbols.dedup();
     if let [only] = symbols[..] { Some(only.to_owned()) } else { None }
 }
 
-pub(super) fn names_meant(first: &str) -> Option<String> {
-    let delimiter = char::from(delimiter_of(first));
+pub(super) fn suggest_header(first: &str) -> Option<String> {
+    let delimiter = char::from(detect_delimiter(first));
     let name_of = |cell: &str| {
         let cell = cell.trim().trim_matches('"');
         let known = NAMES.iter().find(|name| name.eq_ignore_ascii_case(cell)).copied();
-        known.or_else(|| Some(COLUMNS[*label_of(&format!("{cell}:"))?.first()? as usize].2))
+        known.or_else(|| Some(COLUMNS[*parse_label(&format!("{cell}:"))?.first()? as usize].2))
     };
     let names: Vec<&str> = first.split(delimiter).map(name_of).collect::<Option<_>>()?;
     if names.len() < 3 || !names.contains(&"time") || !names.contains(&"direction") {
         return None;
     }
     let has_date = names.iter().filter(|name| **name == "time").count() > 1;
-    let more =
-        if has_date { ", with the date before the time in one column, such as 2026-01-05 10:30" } else { "" };
+    let more = if has_date { ", with date and time in one column, such as 2026-01-05 10:30" } else { "" };
     let mut once = names;
     once.dedup();
     let once = once.join(&delimiter.to_string());
-    Some(format!("it seems to name the columns: write {once} in its place{more}"))
+    Some(format!("this line seems to name the columns: use {once} instead{more}"))
 }
 
-const NAME_THEM: &str = "name the columns in a first line, such as close_type;symbol;time;direction";
+const HEADER_HINT: &str = "name the columns in a first line, such as close_type;symbol;time;direction";
 
 impl NamedColumns {
-    pub(super) fn of(first: &str, bots: &ListBots<'_>) -> Result<Option<Self>, String> {
+    pub(super) fn parse(first: &str, bots: &ListBots<'_>) -> Result<Option<Self>, String> {
         let cells = split(first, bots);
         let is = |column: Column| cells.iter().any(|cell| COLUMNS[column as usize].3(cell, bots));
-        let delimiter = delimiter_of(first);
+        let delimiter = detect_delimiter(first);
         let named = || first.split(char::from(delimiter)).map(|cell| cell.trim().trim_matches('"'));
         let has_names = first.trim().is_empty() || named().any(|column| NAMES.contains(&column));
         if !has_names || (is(Column::Direction) && is(Column::Time)) {
@@ -224,12 +221,12 @@ impl NamedColumns {
         let place = |name: &str| named().position(|column| column == name);
         let is_known = named().all(|column| NAMES.contains(&column));
         if place("time").is_none() || place("direction").is_none() || !is_known {
-            if let Some(meant) = names_meant(first) {
+            if let Some(meant) = suggest_header(first) {
                 return Err(format!("line 1: {meant}"));
             }
             return Err(format!(
-                "the first line names the columns: time and direction, and bot, symbol, close_type, days, zone and reason as far as \
-                 they are used; or it is an entry such as M5;EURUSD;10:00;CALL, with or without a date such as 2026-01-05. It is {:?}",
+                "the first line must name the columns (time and direction; optional are bot, symbol, close_type, days, zone and reason) \
+                 or be an entry such as M5;EURUSD;10:00;CALL, with or without a date such as 2026-01-05, but is {:?}",
                 first.trim()
             ));
         }
@@ -239,7 +236,8 @@ impl NamedColumns {
     pub(super) fn cells(&self, line: &csv::StringRecord) -> Result<Cells, String> {
         if line.len() > self.count {
             return Err(
-                "it has more columns than the first line: put a reason with a comma in quotes".to_owned()
+                "there are more columns than in the first line: quote a reason that contains a comma"
+                    .to_owned(),
             );
         }
         let mut texts =
@@ -251,14 +249,14 @@ impl NamedColumns {
     }
 }
 
-pub(super) fn words(lines: &[Vec<Column>], order: Option<DateOrder>, has_year: bool) -> String {
+pub(super) fn label_columns(lines: &[Vec<Column>], order: Option<DateOrder>, has_year: bool) -> String {
     let columns = distinct(lines.iter().flatten().copied());
     let is_dated = columns.contains(&Column::Date);
     let order = order.map(|order| format!(", {}", order.words())).unwrap_or_default();
     let words = columns.iter().map(|column| {
         let words = match column {
-            Column::Time if !is_dated => "time (each day, since there is no date)".to_owned(),
-            Column::Date if !has_year => format!("date (each year, since there is no year{order})"),
+            Column::Time if !is_dated => "time (daily: no date given)".to_owned(),
+            Column::Date if !has_year => format!("date (yearly: no year given{order})"),
             Column::Date if !order.is_empty() => format!("date ({})", &order[2..]),
             column => COLUMNS[*column as usize].1.to_owned(),
         };
@@ -268,6 +266,6 @@ pub(super) fn words(lines: &[Vec<Column>], order: Option<DateOrder>, has_year: b
     words.collect::<Vec<_>>().join("; ")
 }
 
-pub(super) fn delimiter_of(first: &str) -> u8 {
+pub(super) fn detect_delimiter(first: &str) -> u8 {
     if first.contains(';') { b';' } else { b',' }
 }

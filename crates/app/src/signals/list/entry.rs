@@ -1,14 +1,14 @@
 //! Parsing of list files: one entry per line, with or without a header line.
 
-use super::columns::{Cells, ListBots, NamedColumns, names_meant, words};
-use super::lines::{CellLine, Elsewhere, LineCells, MAX_ENTRIES, named_lines, numbered, shown_lines};
+use super::columns::{Cells, ListBots, NamedColumns, label_columns, suggest_header};
+use super::duplicates::mark_duplicates;
+use super::lines::{CellLine, LineCells, ListContext, MAX_ENTRIES, infer_lines, numbered, parse_named_lines};
 use super::time::{
-    ClockTime, ListDate, WeekDays, WrittenDate, is_leap_second, order_of, time_of_day, unix_millis,
+    ClockTime, ListDate, WeekDays, WrittenDate, infer_date_order, is_leap_second, time_of_day, unix_millis,
 };
-use super::twins::mark_twins;
-use super::zones::{zone_of, zone_words};
+use super::zones::{parse_zone, zone_label};
 use crate::configuration::{DateOrder, SignalSettings};
-use crate::signals::message::direction_of;
+use crate::signals::message::parse_direction;
 use candlewick_engine::{BotId, BotSettings, SignalReason, time_zone_help};
 use candlewick_runtime::control::SignalBots;
 use candlewick_sandbox::{names_zone, parse_time};
@@ -16,8 +16,8 @@ use candlewick_sdk::{CloseType, Direction, Millis};
 use chrono::{DateTime, NaiveDateTime, TimeZone as _};
 use chrono_tz::Tz;
 
-const SHOWN: usize = 60;
-const LOCAL: [&str; 4] = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"];
+const MAX_SHOWN_CHARS: usize = 60;
+const FORMATS: [&str; 4] = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListEntry {
@@ -31,7 +31,7 @@ pub(crate) struct ListEntry {
 }
 
 impl ListEntry {
-    pub(super) fn asks_as(&self, other: &Self) -> bool {
+    pub(super) fn requests_same(&self, other: &Self) -> bool {
         (self.direction, self.close_type) == (other.direction, other.close_type)
     }
 }
@@ -66,10 +66,10 @@ impl When {
         }
     }
 
-    pub(crate) fn words(self) -> String {
+    pub(crate) fn describe(self) -> String {
         match self {
-            Self::Once(at) => super::id_of(at).to_string(),
-            Self::Daily(time) => time.words(),
+            Self::Once(at) => super::signal_id_at(at).to_string(),
+            Self::Daily(time) => time.describe(),
         }
     }
 }
@@ -83,7 +83,7 @@ pub(crate) struct ListTerms {
 }
 
 impl ListTerms {
-    pub(crate) fn of(signals: &SignalSettings) -> Self {
+    pub(crate) fn from_settings(signals: &SignalSettings) -> Self {
         Self { zone: signals.zone(), dates: signals.dates, skip_unknown: signals.skip_unknown }
     }
 }
@@ -93,11 +93,11 @@ pub(crate) struct ReadLine {
     pub(crate) line: u64,
     pub(crate) text: String,
     pub(crate) has_gale: bool,
-    pub(crate) taken: Taken,
+    pub(crate) taken: LineOutcome,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Taken {
+pub(crate) enum LineOutcome {
     Entry(ListEntry, Tz),
     Date,
     Expiry,
@@ -111,10 +111,9 @@ pub(crate) enum Taken {
 
 impl ReadLine {
     pub(super) fn refusal(&self, problem: &str) -> String {
-        let text: String = self.text.chars().take(SHOWN).collect();
-        let stop = if problem.ends_with('?') { "" } else { "." };
+        let text: String = self.text.chars().take(MAX_SHOWN_CHARS).collect();
         format!(
-            "line {}: {problem}{stop} It is {text:?}: a # before it leaves it out, and signals.skip_unknown = true passes over all such lines",
+            "line {}: {problem} ({text:?}). Put # before the line to skip it, or set signals.skip_unknown = true to skip all such lines",
             self.line
         )
     }
@@ -129,67 +128,68 @@ pub(super) fn read_lines(
     let known = ListBots::new(bots);
     let Some((_, first)) = numbered(text).find(|(_, line)| !line.starts_with('#')) else {
         let is_empty = text.trim().is_empty();
-        let what = if is_empty { "it is empty" } else { "each line of it begins with # and is left out" };
-        return Err(format!("{what}: an entry is such as M5;EURUSD;10:00;CALL"));
+        let what = if is_empty { "the list is empty" } else { "all lines are comments" };
+        return Err(format!("{what}: an entry looks like M5;EURUSD;10:00;CALL"));
     };
-    let named = NamedColumns::of(first, &known)?;
+    let named = NamedColumns::parse(first, &known)?;
     let (mut lines, columns) = match &named {
-        Some(named) => (named_lines(text, named)?, Vec::new()),
-        None => shown_lines(text, &known),
+        Some(named) => (parse_named_lines(text, named)?, Vec::new()),
+        None => infer_lines(text, &known),
     };
     if let (None, Some(CellLine { cells: cells @ Err(_), .. }), Some(meant)) =
-        (&named, lines.first_mut(), names_meant(first))
+        (&named, lines.first_mut(), suggest_header(first))
     {
         *cells = Err(meant);
     }
     let says_nothing = |line: &CellLine| !matches!(line.cells, Ok(LineCells::Entry(_)) | Err(_));
     if named.is_none() && lines.iter().all(says_nothing) {
-        return Err("it has no entry, such as M5;EURUSD;10:00;CALL".to_owned());
+        return Err("the list has no entries: an entry looks like M5;EURUSD;10:00;CALL".to_owned());
     }
     if let Some(line) = lines.get(MAX_ENTRIES) {
-        return Err(format!("line {}: at most {MAX_ENTRIES} entries are possible", line.line));
+        return Err(format!("line {}: a list has at most {MAX_ENTRIES} entries", line.line));
     }
     let dates: Vec<(u64, WrittenDate)> =
         lines.iter().filter_map(|line| Some((line.line, line.date()?))).collect();
-    let order = order_of(&dates, terms.dates)?;
-    let elsewhere = Elsewhere::of(&lines, &dates);
+    let order = infer_date_order(&dates, terms.dates)?;
+    let context = ListContext::from_lines(&lines, &dates);
     let terms = (&known.signals, terms.zone);
     let read = |CellLine { line, text, cells, day, ended_expiry, .. }: CellLine| {
         let has_gale = matches!(&cells, Ok(LineCells::Entry(cells)) if cells.has_gale);
         let taken = match cells {
-            Ok(LineCells::Date(_)) => Taken::Date,
-            Ok(LineCells::Expiry) => Taken::Expiry,
-            Ok(LineCells::Zones(zones)) => Taken::Zones(zones),
-            Ok(LineCells::Gale) => Taken::Gale,
-            Ok(LineCells::Comment) => Taken::Comment,
+            Ok(LineCells::Date(_)) => LineOutcome::Date,
+            Ok(LineCells::Expiry) => LineOutcome::Expiry,
+            Ok(LineCells::Zones(zones)) => LineOutcome::Zones(zones),
+            Ok(LineCells::Gale) => LineOutcome::Gale,
+            Ok(LineCells::Comment) => LineOutcome::Comment,
             Ok(LineCells::Entry(cells)) => {
                 let date = cells.date.and_then(|date| date.read(order.unwrap_or(DateOrder::DayFirst)));
-                let held = elsewhere.check(&cells, line, day, ended_expiry);
+                let held = context.check(&cells, line, day, ended_expiry);
                 let entry = held.and_then(|()| {
-                    let entry = entry_of(&cells, line, terms, date)?;
-                    for (heading, zone) in elsewhere.zones_of(&cells) {
-                        let zone = zone.ok_or_else(|| unread_zone(heading))?;
-                        // A heading that names the zone of the settings in another way says nothing new.
-                        if entry_of(&cells, line, (terms.0, zone), date)?.0.when != entry.0.when {
-                            return Err(other_zone(heading, zone));
+                    let entry = build_entry(&cells, line, terms, date)?;
+                    for (heading, zone) in context.heading_zones_for(&cells) {
+                        let zone = zone.ok_or_else(|| ambiguous_zone_problem(heading))?;
+                        // A heading that means the same moment as the settings is accepted.
+                        if build_entry(&cells, line, (terms.0, zone), date)?.0.when != entry.0.when {
+                            return Err(zone_mismatch_problem(heading, zone));
                         }
                     }
                     Ok(entry)
                 });
-                entry.map_or_else(Taken::Unknown, |(entry, zone)| Taken::Entry(entry, zone))
+                entry.map_or_else(LineOutcome::Unknown, |(entry, zone)| LineOutcome::Entry(entry, zone))
             }
-            Err(problem) => Taken::Unknown(problem),
+            Err(problem) => LineOutcome::Unknown(problem),
         };
         ReadLine { line, text, has_gale, taken }
     };
     let mut read: Vec<ReadLine> = lines.into_iter().map(read).collect();
-    mark_twins(&mut read, bots);
+    mark_duplicates(&mut read, bots);
     let has_year = dates.iter().all(|(_, date)| date.has_year());
-    let words = named.is_none().then(|| words(&columns, order, has_year)).filter(|words| !words.is_empty());
-    Ok((read, words))
+    let labels =
+        named.is_none().then(|| label_columns(&columns, order, has_year)).filter(|all| !all.is_empty());
+    Ok((read, labels))
 }
 
-fn entry_of(
+fn build_entry(
     cells: &Cells,
     line: u64,
     (bots, zone): (&SignalBots, Tz),
@@ -199,7 +199,9 @@ fn entry_of(
         cells.texts.each_ref().map(String::as_str);
     let zone = match own_zone {
         "" => zone,
-        name => zone_of(name).ok_or_else(|| format!("{name:?} is no time zone: {}", time_zone_help(name)))?,
+        name => {
+            parse_zone(name).ok_or_else(|| format!("unknown time zone {name:?}: {}", time_zone_help(name)))?
+        }
     };
     let close_type = match close_type {
         "" => None,
@@ -207,14 +209,14 @@ fn entry_of(
     };
     let when = match date {
         Some(ListDate { year, month, day }) => {
-            let time = time_of_day(time).ok_or_else(|| format!("{time:?} is no time of day"))?;
+            let time = time_of_day(time).ok_or_else(|| format!("{time:?} is not a time of day"))?;
             let (days, date) = (WeekDays::parse("")?, Some((month, day)));
             match year {
                 None => When::Daily(ClockTime { time, zone, days, date }),
-                Some(year) => when_of(&format!("{year:04}-{month:02}-{day:02} {time}"), "", zone)?,
+                Some(year) => parse_when(&format!("{year:04}-{month:02}-{day:02} {time}"), "", zone)?,
             }
         }
-        None => when_of(time, days, zone)?,
+        None => parse_when(time, days, zone)?,
     };
     // An entry without a bot and symbol belongs to the only bot.
     let is_only = bot.is_empty() && symbol.is_empty() && bots.symbols().count() == 1;
@@ -223,7 +225,7 @@ fn entry_of(
     let entry = ListEntry {
         when,
         bot: BotId::new(place).ok_or("there are too many bots")?,
-        direction: direction_of(direction)?,
+        direction: parse_direction(direction)?,
         close_type,
         reason: SignalReason::new(reason).ok_or("the reason is too long: at most 47 bytes")?,
         line,
@@ -231,36 +233,35 @@ fn entry_of(
     Ok((entry, zone))
 }
 
-fn unread_zone(heading: u64) -> String {
+fn ambiguous_zone_problem(heading: u64) -> String {
     format!(
-        "line {heading} seems to name a time zone, and which is not clear: write it in each line, such as UTC-3, or put # before line {heading} if signals.timezone is right"
+        "line {heading} seems to name a time zone, which is ambiguous: write the zone in each line, such as UTC-3, or put # before line {heading} if signals.timezone is right"
     )
 }
 
-fn other_zone(heading: u64, zone: Tz) -> String {
-    let zone = zone_words(zone);
+fn zone_mismatch_problem(heading: u64, zone: Tz) -> String {
+    let zone = zone_label(zone);
     format!(
-        "line {heading} says {zone}, and signals.timezone may say another time: write {zone} in each line, or put # before line {heading}"
+        "line {heading} says {zone}, but signals.timezone may mean another time: write {zone} in each line, or put # before line {heading}"
     )
 }
 
-fn when_of(text: &str, days: &str, zone: Tz) -> Result<When, String> {
+fn parse_when(text: &str, days: &str, zone: Tz) -> Result<When, String> {
     if let Some(time) = time_of_day(text) {
         return Ok(When::Daily(ClockTime { time, zone, days: WeekDays::parse(days)?, date: None }));
     }
     if !days.is_empty() {
-        return Err(format!("days belong to a time of day such as 10:30, and {text:?} is a single moment"));
+        return Err(format!("days apply to a time of day such as 10:30, not to the moment {text:?}"));
     }
     if let Ok(ms) = text.parse::<i64>() {
         let wrong =
-            || format!("{text} is no time: a number is milliseconds since 1970, such as 1767616200000");
+            || format!("{text} is not a time: numbers are milliseconds since 1970, such as 1767616200000");
         return unix_millis(ms).map(When::Once).ok_or_else(wrong);
     }
-    let local = LOCAL.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
+    let local = FORMATS.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
     if let Some(local) = local.filter(|local| !is_leap_second(local)) {
-        let moment = zone.from_local_datetime(&local).earliest().ok_or_else(|| {
-            format!("there is no {text} in {zone}: the clock is put forward over it that night")
-        })?;
+        let skipped = || format!("{text} does not exist in {zone}: daylight saving time skips it");
+        let moment = zone.from_local_datetime(&local).earliest().ok_or_else(skipped)?;
         return Ok(When::Once(Millis::new(moment.timestamp_millis())));
     }
     let zoned = || match DateTime::parse_from_rfc3339(text) {
@@ -269,7 +270,7 @@ fn when_of(text: &str, days: &str, zone: Tz) -> Result<When, String> {
     };
     parse_time(text).filter(|_| zoned()).map(When::Once).ok_or_else(|| {
         format!(
-            "{text:?} is no time: use 10:30 (each day), 2026-01-05 10:30 (in the zone), 2026-01-05T10:30:00Z, or milliseconds since 1970"
+            "{text:?} is not a time: use 10:30 (each day), 2026-01-05 10:30 (in the zone), 2026-01-05T10:30:00Z, or milliseconds since 1970"
         )
     })
 }

@@ -1,19 +1,21 @@
-//! Lines of a list: their cells, and what headings give the lines below.
+//! Lines of a list: their cells, and the context from headings for the lines below.
 
 use super::above::{
-    Above, Day, EndedExpiry, Sense, comment_names_a_day, may_head_a_day, may_name_a_day, sense_of, struck_out,
+    DateContext, Day, EndedExpiry, LineModifier, comment_names_a_day, find_modifier, may_head_a_day,
+    may_name_a_day, strikeout_problem,
 };
 use super::columns::{Cells, Column, ListBots, NamedColumns};
-use super::shown::{Block, Shown, block_of, only_date, only_expiry, recognised, shown_cells};
-use super::split::{plain, split};
+use super::recognition::{
+    Block, InferredLine, find_block, find_columns, infer_cells, parse_date_line, parse_expiry_line,
+};
+use super::split::{normalise, split};
 use super::time::{WrittenDate, time_of_day};
-use super::zones::{zones_alone, zones_in};
-use crate::signals::message::direction_of;
+use super::zones::{find_zones, parse_zone_line};
+use crate::signals::message::parse_direction;
 use chrono_tz::Tz;
 
 pub(super) const MAX_ENTRIES: usize = 20_000;
-/// Maximum length of a line in characters.
-const LONGEST: usize = 1_000;
+const MAX_LINE_CHARS: usize = 1_000;
 
 const SELECTORS: [char; 3] = ['\u{fe0e}', '\u{fe0f}', '\u{200d}'];
 
@@ -25,7 +27,7 @@ pub(super) struct CellLine {
     /// `None` for one that cannot be parsed.
     zones: Vec<Option<Tz>>,
     names_day: bool,
-    sense: Option<Sense>,
+    modifier: Option<LineModifier>,
     pub(super) day: Day,
     pub(super) ended_expiry: Option<EndedExpiry>,
 }
@@ -42,8 +44,8 @@ pub(super) enum LineCells {
 impl CellLine {
     fn new(line: u64, text: &str, cells: Result<LineCells, String>) -> Self {
         let (text, recognised, zones) = (text.trim().replace(SELECTORS, ""), Vec::new(), Vec::new());
-        let (names_day, sense, day, ended_expiry) = (false, None, Day::Own, None);
-        Self { line, text, cells, recognised, zones, names_day, sense, day, ended_expiry }
+        let (names_day, modifier, day, ended_expiry) = (false, None, Day::Own, None);
+        Self { line, text, cells, recognised, zones, names_day, modifier, day, ended_expiry }
     }
 
     pub(super) fn date(&self) -> Option<WrittenDate> {
@@ -55,8 +57,8 @@ impl CellLine {
     }
 }
 
-/// Lines that say what an entry may lack. An entry that lacks it is rejected, as another trade may be meant.
-pub(super) struct Elsewhere {
+/// Details found in other lines. An entry that lacks one is rejected, as it may mean another trade.
+pub(super) struct ListContext {
     date: Option<u64>,
     day: Option<u64>,
     year: Option<u64>,
@@ -68,18 +70,18 @@ pub(super) struct Elsewhere {
     changed: Option<u64>,
 }
 
-impl Elsewhere {
-    pub(super) fn of(lines: &[CellLine], dates: &[(u64, WrittenDate)]) -> Self {
+impl ListContext {
+    pub(super) fn from_lines(lines: &[CellLine], dates: &[(u64, WrittenDate)]) -> Self {
         let first =
             |is: &dyn Fn(&CellLine) -> bool| lines.iter().find(|&line| is(line)).map(|line| line.line);
-        // Each zone once, so that many headings cost no more than one.
+        // Each zone once, so that many headings cost as much as one.
         let mut heading_zones: Vec<(u64, Option<Tz>)> = Vec::new();
         for (line, zone) in lines.iter().flat_map(|line| line.zones.iter().map(|zone| (line.line, *zone))) {
             if heading_zones.iter().all(|(_, known)| *known != zone) {
                 heading_zones.push((line, zone));
             }
         }
-        let has_zone = |line: &CellLine| matches!(&line.cells, Ok(LineCells::Entry(cells)) if cells.is_shown && !cells.texts[5].is_empty());
+        let has_zone = |line: &CellLine| matches!(&line.cells, Ok(LineCells::Entry(cells)) if cells.is_inferred && !cells.texts[5].is_empty());
         let dated = dates.first().map(|(line, _)| *line);
         let has_expiry = |line: &CellLine| {
             matches!(line.cells, Ok(LineCells::Expiry)) || line.recognised.contains(&Column::Expiry)
@@ -92,27 +94,27 @@ impl Elsewhere {
             heading_zones,
             expiry: first(&has_expiry),
             no_entry: first(&|line| line.cells.is_err()),
-            afternoon: first(&|line| line.sense == Some(Sense::Afternoon)),
-            changed: first(&|line| line.sense == Some(Sense::Other)),
+            afternoon: first(&|line| line.modifier == Some(LineModifier::Afternoon)),
+            changed: first(&|line| line.modifier == Some(LineModifier::Other)),
         }
     }
 
-    pub(super) fn zones_of(&self, cells: &Cells) -> impl Iterator<Item = (u64, Option<Tz>)> {
+    pub(super) fn heading_zones_for(&self, cells: &Cells) -> impl Iterator<Item = (u64, Option<Tz>)> {
         self.heading_zones.iter().copied().filter(|_| cells.texts[5].is_empty())
     }
 
-    fn check_sense(&self, cells: &Cells, entry: u64) -> Result<(), String> {
+    fn check_modifiers(&self, cells: &Cells, entry: u64) -> Result<(), String> {
         let hour = cells.texts[0].split(':').next().and_then(|hour| hour.trim().parse::<u8>().ok());
         let above = |line: Option<u64>| line.filter(|line| *line < entry);
         let (line, what) = match (above(self.changed), above(self.afternoon)) {
-            (Some(line), _) => (line, "it is not to be traded as it stands"),
+            (Some(line), _) => (line, "this entry must not be traded as written"),
             (None, Some(line)) if hour.is_some_and(|hour| hour < 12) => {
-                (line, "its time is of the afternoon, which is written 13:00 and later")
+                (line, "its time is in the afternoon, written as 13:00 or later")
             }
             _ => return Ok(()),
         };
         Err(format!(
-            "line {line}, which is no entry, may mean that {what}: put # before that line if it does not"
+            "line {line} is not an entry but may mean that {what}: put # before line {line} if it does not"
         ))
     }
 
@@ -125,44 +127,42 @@ impl Elsewhere {
     ) -> Result<(), String> {
         let [_, bot, symbol, _, expiry, zone, ..] = &cells.texts;
         let lacks =
-            |what, line: u64| format!("it has no {what}, and line {line} has one: write it in each line");
+            |what, line: u64| format!("no {what} given, but line {line} has one: write it in each line");
         let has_year = cells.date.is_none_or(WrittenDate::has_year);
         let why = if let (None, Day::Ended { heading, by }) = (cells.date, day) {
             format!(
-                "it has no date: line {by} ended that of line {heading}; write the date in each line, or once more above it"
+                "no date given: line {by} ended the date of line {heading}; write the date in each line, or again above this one"
             )
         } else if let (None, Day::Commented(line)) = (cells.date, day) {
             format!(
-                "it has no date, and line {line}, behind #, names one: write the date in each line, or alone in a line above it"
+                "no date given, but the comment in line {line} names one: write the date in each line, or on a line of its own above"
             )
         } else if let Some(line) = self.date.filter(|_| cells.date.is_none()) {
             lacks("date", line)
         } else if let Some(line) = self.day.filter(|_| cells.date.is_none()) {
             format!(
-                "it has no date, and line {line}, which is no entry, may name one: write the date in each line, or put # before that line"
+                "no date given, but line {line} may name one: write the date in each line, or put # before line {line}"
             )
         } else if let (Day::Above(heading), Some(line)) = (day, self.year.filter(|_| !has_year)) {
             format!(
-                "its date is that of line {heading}, which has no year, and line {line} has one: write the year in line {heading}"
+                "the date of line {heading} has no year, but line {line} has one: write the year in line {heading}"
             )
         } else if let Some(line) = self.year.filter(|_| !has_year) {
             lacks("year", line)
         } else if let Some(line) = self.zone.filter(|_| zone.is_empty()) {
             format!(
-                "it has no time zone, and line {line} has one: write the zone in each line, or in none and set signals.timezone"
+                "no time zone given, but line {line} has one: write the zone in each line, or remove it and set signals.timezone"
             )
         } else if let Some(EndedExpiry { heading, by, text }) = ended_expiry.filter(|_| expiry.is_empty()) {
             format!(
-                "it has no expiry: line {by} ({text:?}) ended that of line {heading}; write the expiry in each line, or once more above it"
+                "no expiry given: line {by} ({text:?}) ended the expiry of line {heading}; write the expiry in each line, or again above this one"
             )
         } else if let Some(line) = self.expiry.filter(|_| expiry.is_empty()) {
             lacks("expiry", line)
         } else if let Some(line) = self.no_entry.filter(|_| bot.is_empty() && symbol.is_empty()) {
-            format!(
-                "it names neither a symbol nor a bot, and line {line}, which is no entry, may: write it in each line"
-            )
+            format!("the entry names neither a symbol nor a bot, but line {line} may: write one in each line")
         } else {
-            return self.check_sense(cells, entry);
+            return self.check_modifiers(cells, entry);
         };
         Err(why)
     }
@@ -172,7 +172,7 @@ pub(super) fn numbered(text: &str) -> impl Iterator<Item = (u64, &str)> {
     (1..).zip(text.lines()).map(|(line, text)| (line, text.trim())).filter(|(_, text)| !text.is_empty())
 }
 
-pub(super) fn named_lines(text: &str, columns: &NamedColumns) -> Result<Vec<CellLine>, String> {
+pub(super) fn parse_named_lines(text: &str, columns: &NamedColumns) -> Result<Vec<CellLine>, String> {
     let mut builder = csv::ReaderBuilder::new();
     let builder = builder.has_headers(false).trim(csv::Trim::All).flexible(true);
     let builder = builder.delimiter(columns.delimiter).comment(Some(b'#'));
@@ -187,16 +187,16 @@ pub(super) fn named_lines(text: &str, columns: &NamedColumns) -> Result<Vec<Cell
         let alone = written.next().filter(|_| written.next().is_none());
         if alone.is_some_and(may_name_a_day) {
             return Err(format!(
-                "line {line}: a date alone is no entry where the first line names the columns: write it before the time of each line, such as 2026-01-05 10:30"
+                "line {line}: a line with only a date is not an entry if the first line names the columns: write the date before the time of each line, as in 2026-01-05 10:30"
             ));
         }
         let cells = columns.cells(&record).map(Box::new);
-        let is_entry = cells.as_ref().is_ok_and(|cells| direction_of(&cells.texts[3]).is_ok());
+        let is_entry = cells.as_ref().is_ok_and(|cells| parse_direction(&cells.texts[3]).is_ok());
         let mut own = CellLine::new(line, text, cells.map(LineCells::Entry));
         if !is_entry {
-            let plain = plain(text);
-            (own.zones, own.names_day) = (zones_in(&plain), may_name_a_day(&plain));
-            own.sense = sense_of(text);
+            let plain = normalise(text);
+            (own.zones, own.names_day) = (find_zones(&plain), may_name_a_day(&plain));
+            own.modifier = find_modifier(text);
         }
         lines.push(own);
         if lines.len() > MAX_ENTRIES {
@@ -206,9 +206,9 @@ pub(super) fn named_lines(text: &str, columns: &NamedColumns) -> Result<Vec<Cell
     Ok(lines)
 }
 
-pub(super) fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Vec<Vec<Column>>) {
+pub(super) fn infer_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Vec<Vec<Column>>) {
     let all: Vec<(u64, &str)> = numbered(text).collect();
-    let mut reader = Reader { bots, above: Above::default(), lines: Vec::new(), columns: Vec::new() };
+    let mut reader = Reader { bots, context: DateContext::default(), lines: Vec::new(), columns: Vec::new() };
     let mut block_ends = 0;
     for (place, (line, written)) in all.iter().copied().enumerate() {
         if reader.lines.len() > MAX_ENTRIES {
@@ -218,7 +218,7 @@ pub(super) fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Ve
             continue;
         }
         let begins = place == 0 || all[place - 1].0 + 1 < line;
-        match Some(&all[place..]).filter(|_| begins).and_then(|lines| block_of(lines, bots)) {
+        match Some(&all[place..]).filter(|_| begins).and_then(|lines| find_block(lines, bots)) {
             Some(Block { text, cells, columns, count }) => {
                 block_ends = place + count;
                 reader.push_entry((line, &text), cells, columns);
@@ -231,7 +231,7 @@ pub(super) fn shown_lines(text: &str, bots: &ListBots<'_>) -> (Vec<CellLine>, Ve
 
 struct Reader<'a> {
     bots: &'a ListBots<'a>,
-    above: Above,
+    context: DateContext,
     lines: Vec<CellLine>,
     columns: Vec<Vec<Column>>,
 }
@@ -239,29 +239,29 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn read(&mut self, line: u64, written: &str) {
         let new = |cells| CellLine::new(line, written, cells);
-        if written.chars().nth(LONGEST).is_some() {
-            self.above.end(line);
-            self.above.end_expiry((line, written));
-            let problem = format!("it has more than {LONGEST} letters, which no line of a list has");
+        if written.chars().nth(MAX_LINE_CHARS).is_some() {
+            self.context.end(line);
+            self.context.end_expiry((line, written));
+            let problem = format!("the line has more than {MAX_LINE_CHARS} characters");
             self.lines.push(new(Err(problem)));
             return;
         }
-        let text = &plain(written);
+        let text = &normalise(written);
         if let Some(left_out) = text.strip_prefix('#') {
             self.read_comment(left_out, new(Ok(LineCells::Comment)), written);
-        } else if let Some(problem) = struck_out(written) {
+        } else if let Some(problem) = strikeout_problem(written) {
             self.push_no_entry(&text.replace('~', " "), new(Err(problem)), true);
-        } else if let Some(date) = only_date(text, self.bots) {
-            self.above.begin(date, (line, written));
+        } else if let Some(date) = parse_date_line(text, self.bots) {
+            self.context.begin(date, (line, written));
             self.lines.push(new(Ok(LineCells::Date(date))));
-        } else if let Some(expiry) = only_expiry(text, self.bots) {
-            self.above.begin_expiry(expiry, line);
+        } else if let Some(expiry) = parse_expiry_line(text, self.bots) {
+            self.context.begin_expiry(expiry, line);
             self.lines.push(new(Ok(LineCells::Expiry)));
         } else {
-            match shown_cells(text, self.bots) {
-                Ok(Shown::Nothing) => {}
-                Ok(Shown::Gale) => self.lines.push(new(Ok(LineCells::Gale))),
-                Ok(Shown::Entry(cells, columns)) => self.push_entry((line, written), cells, columns),
+            match infer_cells(text, self.bots) {
+                Ok(InferredLine::Nothing) => {}
+                Ok(InferredLine::Gale) => self.lines.push(new(Ok(LineCells::Gale))),
+                Ok(InferredLine::Entry(cells, columns)) => self.push_entry((line, written), cells, columns),
                 Err(problem) => self.push_no_entry(text, new(Err(problem)), false),
             }
         }
@@ -269,13 +269,13 @@ impl Reader<'_> {
 
     fn read_comment(&mut self, text: &str, comment: CellLine, written: &str) {
         if comment_names_a_day(text) {
-            self.above.comment(comment.line);
+            self.context.comment(comment.line);
         } else if may_name_a_day(text) {
-            self.above.end(comment.line);
+            self.context.end(comment.line);
         }
-        let recognised = recognised(text, self.bots);
+        let recognised = find_columns(text, self.bots);
         if recognised.contains(&Column::Expiry) {
-            self.above.end_expiry((comment.line, written));
+            self.context.end_expiry((comment.line, written));
         }
         if is_like_entry(&recognised) {
             self.lines.push(comment);
@@ -283,33 +283,33 @@ impl Reader<'_> {
     }
 
     fn push_entry(&mut self, (line, text): (u64, &str), mut cells: Box<Cells>, mut columns: Vec<Column>) {
-        let day = self.above.date(&mut cells, &mut columns, line);
-        let ended_expiry = self.above.expiry(&mut cells, &mut columns, (line, text));
+        let day = self.context.date(&mut cells, &mut columns, line);
+        let ended_expiry = self.context.expiry(&mut cells, &mut columns, (line, text));
         self.columns.push(columns);
         let entry = CellLine::new(line, text, day.clone().map(|_| LineCells::Entry(cells)));
         self.lines.push(CellLine { day: day.unwrap_or_default(), ended_expiry, ..entry });
     }
 
-    /// Adds a line that is no entry and may still say something about those below.
+    /// Adds a line that is not an entry but may affect those below.
     fn push_no_entry(&mut self, text: &str, line: CellLine, is_struck_out: bool) {
-        let recognised = recognised(text, self.bots);
+        let recognised = find_columns(text, self.bots);
         let is_like_entry = is_like_entry(&recognised);
         let may_be_named = may_name_a_day(text);
-        let alone = if may_be_named { Vec::new() } else { zones_alone(text) };
+        let alone = if may_be_named { Vec::new() } else { parse_zone_line(text) };
         let is_other = !is_like_entry && alone.is_empty();
         let names_day = may_be_named || (is_other && may_head_a_day(text));
         if names_day || is_other {
-            self.above.end(line.line);
+            self.context.end(line.line);
         } else {
             let time = split(text, self.bots).iter().find_map(|cell| time_of_day(cell));
-            self.above.pass(time, line.line);
+            self.context.pass(time, line.line);
         }
         if recognised.contains(&Column::Expiry) || is_other {
-            self.above.end_expiry((line.line, &line.text));
+            self.context.end_expiry((line.line, &line.text));
         }
         let cells = if alone.is_empty() { line.cells } else { Ok(LineCells::Zones(alone)) };
-        let sense = if is_like_entry || is_struck_out { None } else { sense_of(text) };
-        self.lines.push(CellLine { cells, recognised, zones: zones_in(text), names_day, sense, ..line });
+        let modifier = if is_like_entry || is_struck_out { None } else { find_modifier(text) };
+        self.lines.push(CellLine { cells, recognised, zones: find_zones(text), names_day, modifier, ..line });
     }
 }
 

@@ -3,14 +3,15 @@
 use super::columns::{Column, ListBots};
 use super::time::{WrittenDate, time_of_day};
 use super::zones::offset_zone;
-use crate::signals::message::direction_of;
+use crate::signals::message::parse_direction;
 use std::borrow::Cow;
 
 const DASHES: [char; 9] = [
     '\u{2010}', '\u{2011}', '\u{2012}', '\u{2013}', '\u{2014}', '\u{2212}', '\u{fe63}', '\u{ff0d}',
     '\u{2796}',
 ];
-const UNSEEN: [char; 7] = ['\u{ad}', '\u{200b}', '\u{200c}', '\u{200e}', '\u{200f}', '\u{2060}', '\u{feff}'];
+const INVISIBLE: [char; 7] =
+    ['\u{ad}', '\u{200b}', '\u{200c}', '\u{200e}', '\u{200f}', '\u{2060}', '\u{feff}'];
 
 const ACCENTS: std::ops::RangeInclusive<char> = '\u{300}'..='\u{36f}';
 
@@ -32,23 +33,22 @@ const MINUTES: &str = " min mins minute minutes minuto minutos ";
 const HOURS: &str = " hour hours hora horas ";
 const GALES: &str = " gale gales martingale martingales ";
 const BEFORE_GALE: &str = " sem no sin without com con with ate hasta up to max maximo maximum fazer ";
-const BEHIND_GALE: &str = " max maximo maximum ";
-pub(super) const BEHIND_A_GALE: &str =
-    "its time stands behind a gale, so that it may be the gale's: write the time first";
+const AFTER_GALE: &str = " max maximo maximum ";
+pub(super) const TIME_AFTER_GALE: &str = "the time follows a gale and may belong to it: write the time first";
 /// A larger number is probably not a count of martingale steps.
-const MOST_GALES: u8 = 3;
+const MAX_GALES: u8 = 3;
 
 /// Replaces bold or full-width letters and the like, and removes invisible characters.
-pub(super) fn plain(text: &str) -> String {
-    let seen = text.chars().filter(|sign| !UNSEEN.contains(sign) && !ACCENTS.contains(sign));
-    seen.map(|sign| usual(sign_of(sign))).collect()
+pub(super) fn normalise(text: &str) -> String {
+    let seen = text.chars().filter(|sign| !INVISIBLE.contains(sign) && !ACCENTS.contains(sign));
+    seen.map(|sign| plain_letter(replace_sign(sign))).collect()
 }
 
-pub(super) fn folded(text: &str) -> String {
-    text.chars().map(sign_of).collect::<String>().to_lowercase().chars().map(without_accent).collect()
+pub(super) fn fold(text: &str) -> String {
+    text.chars().map(replace_sign).collect::<String>().to_lowercase().chars().map(without_accent).collect()
 }
 
-fn sign_of(sign: char) -> char {
+fn replace_sign(sign: char) -> char {
     match sign {
         sign if DASHES.contains(&sign) => '-',
         '\u{2795}' | '\u{ff0b}' => '+',
@@ -57,7 +57,7 @@ fn sign_of(sign: char) -> char {
 }
 
 /// Mathematical alphabets have 52 letters or 10 digits each.
-fn usual(sign: char) -> char {
+fn plain_letter(sign: char) -> char {
     let code = u32::from(sign);
     let usual = match code {
         0x1_d400..=0x1_d6a3 => {
@@ -93,11 +93,11 @@ pub(super) fn is_one_of(word: &str, words: &str) -> bool {
     !word.is_empty() && words.contains(&format!(" {word} "))
 }
 
-/// Splits a line at semicolons, commas, vertical bars or spaces. Neither decorations nor a line number are cells.
+/// Splits a line at semicolons, commas, vertical bars or spaces. Drops decorations and the line number.
 pub(super) fn split(line: &str, bots: &ListBots<'_>) -> Vec<String> {
     let mut cells: Vec<String> = Vec::new();
     let line = without_spaces_in_offsets(line);
-    for part in without_number(&line).split([';', ',', '|', '\t']).map(str::trim) {
+    for part in strip_line_number(&line).split([';', ',', '|', '\t']).map(str::trim) {
         if bots.has_name(part) {
             cells.push(part.to_owned());
             continue;
@@ -116,23 +116,24 @@ pub(super) fn split(line: &str, bots: &ListBots<'_>) -> Vec<String> {
                 time.extend([" ", word]);
                 continue;
             }
-            if let Some(time) = behind_label(word, rest) {
+            if let Some(time) = time_after_label(word, rest) {
                 rest = time;
-                // `EXP 1 HORA 14:35` may be of an hour or of a minute: `1 HORA` is nothing.
-                let is_one = |last: &String| last.parse() == Ok(1) && is_one_of(&folded(word), HOURS);
+                // `EXP 1 HORA 14:35` may mean an hour or a minute, so `1 HORA` is left ambiguous.
+                let is_one = |last: &String| last.parse() == Ok(1) && is_one_of(&fold(word), HOURS);
                 match cells.get_mut(start..).and_then(<[String]>::last_mut).filter(|last| is_one(last)) {
                     Some(last) => last.extend([" ", word]),
                     None => cells.push(format!("{word}:")),
                 }
                 continue;
             }
-            // Of the same part alone: a separator stands between two cells.
-            match cells.get(start..).and_then(<[String]>::last).and_then(|last| joined(last, word, bots)) {
+            // Only within one part: a separator always splits cells.
+            match cells.get(start..).and_then(<[String]>::last).and_then(|last| join_words(last, word, bots))
+            {
                 Some(joined) => {
                     cells.pop();
                     cells.push(joined);
                 }
-                None => cells.extend(parted(word)),
+                None => cells.extend(split_word(word)),
             }
         }
     }
@@ -158,25 +159,26 @@ fn without_spaces_in_offsets(line: &str) -> Cow<'_, str> {
 }
 
 /// Returns the words behind a label without a colon, such as `HORA às 14:35`.
-fn behind_label<'a>(word: &str, rest: &'a [&'a str]) -> Option<&'a [&'a str]> {
+fn time_after_label<'a>(word: &str, rest: &'a [&'a str]) -> Option<&'a [&'a str]> {
     let time = match rest {
-        [first, time @ ..] if is_one_of(&folded(first), BEFORE_TIME) => time,
+        [first, time @ ..] if is_one_of(&fold(first), BEFORE_TIME) => time,
         time => time,
     };
-    let is_time = |word: &&str| parted(word).iter().any(|cell| time_of_day(cell).is_some());
-    Some(time).filter(|time| is_one_of(&folded(word), TIMES) && time.first().is_some_and(is_time))
+    let is_time = |word: &&str| split_word(word).iter().any(|cell| time_of_day(cell).is_some());
+    Some(time).filter(|time| is_one_of(&fold(word), TIMES) && time.first().is_some_and(is_time))
 }
 
-fn joined(last: &str, word: &str, bots: &ListBots<'_>) -> Option<String> {
-    // `EUR USD`, neither of which is anything by itself.
+fn join_words(last: &str, word: &str, bots: &ListBots<'_>) -> Option<String> {
+    // `EUR USD`, neither of which is a cell by itself.
     let parts = [last, word];
     let is_word = |part: &str| part.len() >= 3 && part.bytes().all(|sign| sign.is_ascii_alphabetic());
     if parts.into_iter().all(is_word) {
         let both = parts.concat();
         let is_symbol = bots.signals.symbol_of(&both).is_some();
-        return Some(both).filter(|_| is_symbol && parts.iter().all(|part| Column::of(part, bots).is_err()));
+        return Some(both)
+            .filter(|_| is_symbol && parts.iter().all(|part| Column::classify(part, bots).is_err()));
     }
-    let unit = folded(word);
+    let unit = fold(word);
     let is_count = last.len() <= 2 && is_number(last);
     if is_count && is_one_of(&unit, MINUTES) {
         return Some(format!("{last}min"));
@@ -190,7 +192,7 @@ fn joined(last: &str, word: &str, bots: &ListBots<'_>) -> Option<String> {
 }
 
 /// Splits `2026-11-30T09:20:00-05:00`, `10:50Z` and `10:50+05:30`. `10:50-03:00` may be a time range.
-fn instant(word: &str) -> Option<Vec<String>> {
+fn split_instant(word: &str) -> Option<Vec<String>> {
     let dated = word
         .split_once(['T', 't'])
         .filter(|(date, _)| date.len() == 10 && WrittenDate::parse(date).is_some());
@@ -198,7 +200,7 @@ fn instant(word: &str) -> Option<Vec<String>> {
     let (time, zone) = if let Some(time) = clock.strip_suffix(['Z', 'z']) {
         (time, Some("UTC".to_owned()))
     } else {
-        // `10:50+1` may be a time and a gale.
+        // `10:50+1` may be a time with a gale.
         let is_hours_and_minutes = |zone: &str| {
             let digits = zone.strip_prefix('+').filter(|zone| [4, 5].contains(&zone.len()));
             digits.is_some_and(|digits| digits.bytes().filter(u8::is_ascii_digit).count() == 4)
@@ -213,22 +215,22 @@ fn instant(word: &str) -> Option<Vec<String>> {
     (is_one && parts.len() > 1).then_some(parts)
 }
 
-fn parted(word: &str) -> Vec<String> {
-    if let Some(instant) = instant(word) {
+fn split_word(word: &str) -> Vec<String> {
+    if let Some(instant) = split_instant(word) {
         return instant;
     }
     if let Some(time) = word.strip_prefix('@').filter(|time| time_of_day(time).is_some()) {
         return vec!["@".to_owned(), time.to_owned()];
     }
     match word.split_once([':', '=']) {
-        Some((label, rest)) if !rest.is_empty() && label_of(&format!("{label}:")).is_some() => {
+        Some((label, rest)) if !rest.is_empty() && parse_label(&format!("{label}:")).is_some() => {
             vec![format!("{label}:"), rest.to_owned()]
         }
         _ => vec![word.to_owned()],
     }
 }
 
-fn without_number(line: &str) -> &str {
+fn strip_line_number(line: &str) -> &str {
     let line = line.trim_start();
     let digits = line.len() - line.trim_start_matches(|sign: char| sign.is_ascii_digit()).len();
     if !(1..=3).contains(&digits) {
@@ -243,8 +245,8 @@ fn without_number(line: &str) -> &str {
     rest.unwrap_or(line)
 }
 
-pub(super) fn label_of(cell: &str) -> Option<&'static [Column]> {
-    let word = folded(cell);
+pub(super) fn parse_label(cell: &str) -> Option<&'static [Column]> {
+    let word = fold(cell);
     if is_one_of(&word, BEFORE_TIME) {
         return Some(&[Column::Time]);
     }
@@ -255,34 +257,34 @@ pub(super) fn label_of(cell: &str) -> Option<&'static [Column]> {
 }
 
 fn is_gale(cell: &str) -> bool {
-    is_one_of(folded(cell).trim_end_matches(':'), GALES)
+    is_one_of(fold(cell).trim_end_matches(':'), GALES)
 }
 
 fn is_gale_count(cell: &str) -> bool {
-    cell.parse::<u8>().is_ok_and(|count| count <= MOST_GALES)
+    cell.parse::<u8>().is_ok_and(|count| count <= MAX_GALES)
 }
 
-pub(super) fn speaks_of_gales_alone(cells: &[String]) -> bool {
+pub(super) fn is_gale_only(cells: &[String]) -> bool {
     let is_beside = |cell: &String| {
-        let word = folded(cell);
-        let words = is_one_of(&word, BEFORE_GALE) || is_one_of(&word, BEHIND_GALE);
+        let word = fold(cell);
+        let words = is_one_of(&word, BEFORE_GALE) || is_one_of(&word, AFTER_GALE);
         // UP is a direction.
-        (words && direction_of(cell).is_err()) || is_gale_count(word.trim_end_matches(['º', 'ª', '°', ':']))
+        (words && parse_direction(cell).is_err())
+            || is_gale_count(word.trim_end_matches(['º', 'ª', '°', ':']))
     };
     let is_part = |cell: &String| is_gale(cell) || time_of_day(cell).is_some() || is_beside(cell);
     cells.iter().any(|cell| is_gale(cell)) && cells.iter().all(is_part)
 }
 
-/// Removes martingale remarks and returns whether there were any. Fails if the time stands behind one.
-pub(super) fn take_gales(cells: &mut Vec<String>) -> Result<bool, String> {
+/// Removes martingale remarks and returns whether there were any. Fails if the time follows one.
+pub(super) fn remove_gales(cells: &mut Vec<String>) -> Result<bool, String> {
     let is_count = |cell: Option<&String>| cell.is_some_and(|cell| is_gale_count(cell));
-    let is_word =
-        |cell: Option<&String>, words: &str| cell.is_some_and(|cell| is_one_of(&folded(cell), words));
+    let is_word = |cell: Option<&String>, words: &str| cell.is_some_and(|cell| is_one_of(&fold(cell), words));
     let mut has_any = false;
     while let Some(place) = cells.iter().position(|cell| is_gale(cell)) {
         has_any = true;
         if cells[place..].iter().any(|cell| time_of_day(cell).is_some()) {
-            return Err(BEHIND_A_GALE.to_owned());
+            return Err(TIME_AFTER_GALE.to_owned());
         }
         let (mut from, mut to) = (place, place + 1);
         if is_count(cells.get(to)) {
@@ -290,12 +292,12 @@ pub(super) fn take_gales(cells: &mut Vec<String>) -> Result<bool, String> {
         } else if from > 0 && is_count(cells.get(from - 1)) {
             from -= 1;
         }
-        // `up` alone is a direction: `UP GALE 1`, and not `up to 1 gale`.
-        let is_up_to = |at: usize| folded(&cells[at]) == "up" && !is_word(cells.get(at + 1), " to ");
+        // `up` is a direction in `UP GALE 1`, but not in `up to 1 gale`.
+        let is_up_to = |at: usize| fold(&cells[at]) == "up" && !is_word(cells.get(at + 1), " to ");
         while from > 0 && is_word(cells.get(from - 1), BEFORE_GALE) && !is_up_to(from - 1) {
             from -= 1;
         }
-        while is_word(cells.get(to), BEHIND_GALE) {
+        while is_word(cells.get(to), AFTER_GALE) {
             to += 1;
         }
         cells.drain(from..to);
@@ -308,20 +310,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_of_a_gale_and_its_time_is_one_and_a_line_with_more_is_none() {
+    fn detects_lines_with_only_gales() {
         for (lines, expected) in [
             ("1º GALE → 10:55|2º GALE \u{27a1} 11:00|GALE 1: 10:55|GALE 2 - 11:00|até 2 gales", true),
             ("gale 10:55 / 11:00|10:55 UP GALE 1|GALE 10:55 CALL|EURUSD GALE 10:55|10:55", false),
         ] {
             for line in lines.split('|') {
                 let cells = split(line, &ListBots::new(&[]));
-                assert_eq!(speaks_of_gales_alone(&cells), expected, "{line}: {cells:?}");
+                assert_eq!(is_gale_only(&cells), expected, "{line}: {cells:?}");
             }
         }
     }
 
     #[test]
-    fn numbers_of_lines_units_and_labels_are_told_from_cells() {
+    fn separates_line_numbers_units_and_labels_from_cells() {
         for (line, expected) in [
             ("2. 16:10 CALL", "16:10|CALL"),
             ("3\u{fe0f}\u{20e3} 16:10 CALL", "16:10|CALL"),
@@ -337,7 +339,7 @@ mod tests {
             ("3:55 PM - CALL", "3:55 PM|CALL"),
             ("2026-11-30T09:20 BUY", "2026-11-30|09:20|BUY"),
             ("10:50+0530 CALL", "10:50|UTC+0530|CALL"),
-            // A time and a gale, or a number of anything.
+            // A time with a gale, or with any other number.
             ("10:50+05 CALL", "10:50+05|CALL"),
             ("10:50+5:30 CALL", "10:50+5:30|CALL"),
             ("10:50-11:00 CALL", "10:50-11:00|CALL"),
@@ -354,9 +356,9 @@ mod tests {
     }
 
     #[test]
-    fn letters_in_any_dress_are_the_usual_ones() {
+    fn normalises_styled_letters() {
         for (text, expected) in [
-            // Bold, sans-serif bold and monospace, and in full width.
+            // Bold, sans-serif bold, monospace and full width.
             ("\u{1d414}\u{1d413}\u{1d402}-\u{1d7d1}", "UTC-3"),
             ("\u{1d5e8}\u{1d5e7}\u{1d5d6}-\u{1d7ef}", "UTC-3"),
             ("\u{1d681}\u{1d68a}\u{1d693}", "Raj"),
@@ -366,8 +368,8 @@ mod tests {
             ("terc\u{327}a", "terca"),
             ("\u{1f7e2} São", "\u{1f7e2} São"),
         ] {
-            assert_eq!(plain(text), expected);
+            assert_eq!(normalise(text), expected);
         }
-        assert_eq!(folded("HORÁRIO de São Paulo, UTC\u{2212}3"), "horario de sao paulo, utc-3");
+        assert_eq!(fold("HORÁRIO de São Paulo, UTC\u{2212}3"), "horario de sao paulo, utc-3");
     }
 }

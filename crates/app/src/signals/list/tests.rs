@@ -1,4 +1,4 @@
-//! Lists as people write them, lists of 300 entries over the nights when clocks are changed, and what is refused.
+//! Lists as people write them, large lists across clock changes, and rejected lists.
 
 mod channels;
 mod chats;
@@ -38,40 +38,40 @@ fn at(text: &str) -> Millis {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_line_and_nothing_of_the_file_is_taken() {
+fn rejects_the_whole_file_and_names_the_invalid_line() {
     for (rows, expected) in [
-        ("10:30,nobody,,BUY,,,", "line 2: there is no bot \"nobody\": the bots are btc, eur, eur2"),
+        ("10:30,nobody,,BUY,,,", "line 2: unknown bot \"nobody\"; the bots are btc, eur, eur2"),
         ("10:30,,EURUSD,BUY,,,", "line 2: several bots trade \"EURUSD\""),
         ("10:30,,XRPUSDT,BUY,,,", "line 2: no bot trades \"XRPUSDT\""),
-        ("10:30,btc,EURUSD,BUY,,,", "line 2: bot btc does not trade \"EURUSD\""),
-        ("10:30,,,BUY,,,", "line 2: it names neither a bot nor a symbol"),
+        ("10:30,btc,EURUSD,BUY,,,", "line 2: bot btc trades BTCUSDT, not \"EURUSD\""),
+        ("10:30,,,BUY,,,", "line 2: neither bot nor symbol is named"),
         ("10:30,btc,,HOLD,,,", "line 2: \"HOLD\" is not a direction: use BUY, CALL or UP"),
         ("10:30,btc,,BUY,M90,,", "line 2: \"M90\" is not a closeType code"),
-        ("25:30,btc,,BUY,,,", "line 2: \"25:30\" is no time"),
-        ("1767609060,btc,,BUY,,,", "line 2: 1767609060 is no time: a number is milliseconds"),
-        ("2026-01-05,btc,,BUY,,,", "line 2: \"2026-01-05\" is no time"),
-        ("2026-03-29 02:30,btc,,BUY,,,", "line 2: there is no 2026-03-29 02:30 in Europe/Berlin"),
-        ("10:30,btc,,BUY,,someday,", "line 2: \"someday\" is no day"),
-        ("2026-01-05 10:30,btc,,BUY,,mon,", "line 2: days belong to a time of day"),
-        ("10:30,btc,,BUY,,,Berlin", "line 2: \"Berlin\" is no time zone"),
+        ("25:30,btc,,BUY,,,", "line 2: \"25:30\" is not a time"),
+        ("1767609060,btc,,BUY,,,", "line 2: 1767609060 is not a time: numbers are milliseconds"),
+        ("2026-01-05,btc,,BUY,,,", "line 2: \"2026-01-05\" is not a time"),
+        ("2026-03-29 02:30,btc,,BUY,,,", "line 2: 2026-03-29 02:30 does not exist in Europe/Berlin"),
+        ("10:30,btc,,BUY,,someday,", "line 2: \"someday\" is not a day"),
+        ("2026-01-05 10:30,btc,,BUY,,mon,", "line 2: days apply to a time of day"),
+        ("10:30,btc,,BUY,,,Berlin", "line 2: unknown time zone \"Berlin\""),
         ("10:30,btc,,BUY,1:00,,", "line 2: "),
-        ("10:30,btc,,BUY,,,,,", "line 2: it has more columns"),
-        ("10:30,btc,,BUY,,,\n10:31,btc,,BUY,,,\n10:30,btc,,SELL,,sun,", "line 4: line 2 asks btc for anothe"),
+        ("10:30,btc,,BUY,,,,,", "line 2: there are more columns"),
+        ("10:30,btc,,BUY,,,\n10:31,btc,,BUY,,,\n10:30,btc,,SELL,,sun,", "line 4: line 2 asks btc for a diff"),
         ("2026-01-05 11:30,btc,,BUY,,,\n2026-01-05T10:30:00Z,btc,,SELL,,,", "line 3: line 2 asks btc"),
     ] {
         let problem = list(&format!("time,bot,symbol,direction,close_type,days,zone\n{rows}\n")).unwrap_err();
         assert!(problem.starts_with(expected), "{rows}: {problem}");
     }
-    assert!(list("").unwrap_err().starts_with("it is empty"));
+    assert!(list("").unwrap_err().starts_with("the list is empty"));
     for header in ["time,bot", "time,bot,direction,stake", "symbol;10:00"] {
         let problem = list(&format!("{header}\n")).unwrap_err();
-        assert!(problem.starts_with("the first line names the columns"), "{problem}");
+        assert!(problem.starts_with("the first line must name the columns"), "{problem}");
     }
     let twice = "time,bot,direction,days\n10:30,btc,BUY,mon\n10:30,btc,SELL,tue\n10:30,eur,BUY,\n";
     assert_eq!(list(twice).unwrap().len(), 3, "other days, and other bots");
 }
 
-/// 300 entries: a time of day each, five minutes apart, by turns in three zones and for two bots.
+/// 300 daily entries about five minutes apart, alternating between three zones and two bots.
 fn three_hundred() -> String {
     let mut text = "time,bot,direction,zone\n".to_owned();
     for number in 0..300 {
@@ -83,7 +83,7 @@ fn three_hundred() -> String {
     text
 }
 
-/// The moments of the entries, worked out from moments to local times by the zones' published offsets.
+/// Moments of the entries, derived from UTC by the zones' published offsets.
 fn by_minutes(list: &SignalList, from: Millis, to: Millis) -> BTreeSet<(Millis, u64)> {
     let mut expected = BTreeSet::new();
     for zone in ZONES {
@@ -104,7 +104,7 @@ fn by_minutes(list: &SignalList, from: Millis, to: Millis) -> BTreeSet<(Millis, 
     expected
 }
 
-/// How many hours a zone is ahead of UTC in winter, and its summer of 2026, in which it is one more.
+/// Winter UTC offset of a zone in hours, and its summer time of 2026 (one hour more).
 fn summer_of(zone: &str) -> (i64, Range<Millis>) {
     match zone {
         "Europe/Berlin" => (1, at("2026-03-29T01:00")..at("2026-10-25T01:00")),
@@ -114,7 +114,7 @@ fn summer_of(zone: &str) -> (i64, Range<Millis>) {
 }
 
 #[test]
-fn three_hundred_entries_over_the_nights_of_a_year_are_due_when_the_zones_say() {
+fn entries_are_due_in_their_zones_across_clock_changes() {
     let list = list(&three_hundred()).unwrap();
     assert_eq!(list.len(), 300);
     for (from, to, count) in [
@@ -128,7 +128,7 @@ fn three_hundred_entries_over_the_nights_of_a_year_are_due_when_the_zones_say() 
         let found: BTreeSet<(Millis, u64)> = due.iter().map(|due| (due.at, due.entry.line)).collect();
         assert_eq!(found.len(), due.len(), "none twice");
         assert_eq!(found, by_minutes(&list, at(from), at(to)), "{from}");
-        // By hand: 300 a day, with more or less an hour on the clocks of a zone.
+        // By hand: 300 a day, plus or minus an hour of one zone at a clock change.
         assert_eq!(due.len(), count, "{from}");
         assert!(due.is_sorted_by_key(|due| (due.at, due.entry.line)));
     }
@@ -143,7 +143,7 @@ fn traders(text: &str) -> Result<SignalList, String> {
 }
 
 #[test]
-fn a_traders_list_is_read_in_any_order_of_its_columns() {
+fn parses_columns_in_any_order() {
     // 10:00 in Sao Paulo is 13:00 UTC.
     for (text, columns) in [
         ("M5;EURUSD;10:00;CALL\nM1;BTCUSDT;10:02;PUT\n", "expiry; symbol; *; direction"),
@@ -159,13 +159,13 @@ fn a_traders_list_is_read_in_any_order_of_its_columns() {
         ),
         (
             "01/05 10:00 EUR-USD UP M5\n01/05 10:02 btcusdt DOWN M1\n11/27 10:02 EURUSD UP M1",
-            "date (each year, since there is no year, month first); time; symbol; direction; expiry",
+            "date (yearly: no year given, month first); time; symbol; direction; expiry",
         ),
         ("10:00 - EUR/USD - CALL - M5\n10:02 - BTC/USDT - PUT - M1\n", "*; symbol; direction; expiry"),
         ("time;symbol;direction;close_type\n10:00;EURUSD;CALL;M5\n10:02;BTCUSDT;PUT;01:00\n", ""),
     ] {
         let list = traders(text).unwrap_or_else(|problem| panic!("{text:?}: {problem}"));
-        let columns = columns.replace('*', "time (each day, since there is no date)");
+        let columns = columns.replace('*', "time (daily: no date given)");
         assert_eq!(list.columns.clone().unwrap_or_default(), columns);
         let due = list.due(at("2026-01-05T12:00"), at("2026-01-05T14:00"));
         let row = |due: &DueEntry| {
@@ -184,26 +184,29 @@ fn a_traders_list_is_read_in_any_order_of_its_columns() {
 }
 
 #[test]
-fn what_may_be_two_things_in_a_traders_list_is_refused_with_the_cure() {
+fn rejects_ambiguous_lines_with_a_hint() {
     for (text, expected) in [
-        ("M5;EURUSD;05/01;10:00;CALL", "line 1: its date may be 5 January or 1 May, and no date of the list"),
-        ("M5;EURUSD;27/11;10:00;CALL\nM5;EURUSD;11/28;10:00;CALL", "line 2: its date has the month first"),
-        ("M5;EURUDS;10:00;CALL", "line 1: \"EURUDS\" is no symbol and no name of a bot: did you mean EURUSD"),
-        ("M5;GOLD;10:00;CALL", "line 1: \"GOLD\" is no symbol and no name of a bot: there are BTCUSDT, btc,"),
+        ("M5;EURUSD;05/01;10:00;CALL", "line 1: the date may be 5 January or 1 May, and no other date"),
+        ("M5;EURUSD;27/11;10:00;CALL\nM5;EURUSD;11/28;10:00;CALL", "line 2: the date has the month first"),
+        ("M5;EURUDS;10:00;CALL", "line 1: \"EURUDS\" is neither a symbol nor a bot: did you mean EURUSD"),
+        ("M5;GOLD;10:00;CALL", "line 1: \"GOLD\" is neither a symbol nor a bot: the names are BTCUSDT, btc,"),
         (
             "M5;EURUSD;10:00;CALL\nM5;EURUSD;10:05",
-            "line 2: it has no direction, CALL or PUT. It is \"M5;EURUSD;10:05\": a # before it leaves it out",
+            "line 2: the entry has no direction, CALL or PUT (\"M5;EURUSD;10:05\"). Put # before the line",
         ),
-        ("M5;EURUSD;10:00;CALL\nM5;EURUSD;;PUT", "line 2: it has no time such as 10:00. It is \"M5;EURUSD;;"),
-        ("M5;EURUSD;10:00;CALL\nEURUSD", "line 2: it has no time and no direction. It is \"EURUSD\""),
-        ("M5;EURUSD;10:00;CALL\nM5;EURUSD;10h5x;PUT", "line 2: \"10h5x\" is nothing"),
-        ("M5;EURUSD;10:00;PUTT", "line 1: \"PUTT\" is no direction: did you mean PUT? It is \"M5;EURUSD;10:"),
-        ("27/11/2026;EURUSD;10:00;CALL\nEURUSD;10:05;PUT", "line 2: it has no date, and line 1 has one"),
-        ("SINAIS VIP \u{1f525}\nM5;EURUSD;10:00;CALL", "line 1: \"SINAIS\" is no symbol and no name of a bo"),
-        ("M0;EURUSD;10:00;CALL", "line 1: \"M0\" is no expiry: write M1 to M59"),
-        ("M5;10:00;CALL", "line 1: it names neither a bot nor a symbol"),
-        ("M5;EURUSD;10:00;CALL\nM5;EURUSD;10:00;PUT", "line 2: line 1 asks eur for another trade"),
-        ("M5;10:00;CALL;\"\nEURUSD", "line 1: \"\\\"\" is nothing that an entry has"),
+        (
+            "M5;EURUSD;10:00;CALL\nM5;EURUSD;;PUT",
+            "line 2: the entry has no time such as 10:00 (\"M5;EURUSD;;",
+        ),
+        ("M5;EURUSD;10:00;CALL\nEURUSD", "line 2: the entry has no time and no direction (\"EURUSD\")"),
+        ("M5;EURUSD;10:00;CALL\nM5;EURUSD;10h5x;PUT", "line 2: \"10h5x\" is not part of an entry"),
+        ("M5;EURUSD;10:00;PUTT", "line 1: \"PUTT\" is not a direction: did you mean PUT? (\"M5;EURUSD;10:"),
+        ("27/11/2026;EURUSD;10:00;CALL\nEURUSD;10:05;PUT", "line 2: no date given, but line 1 has one"),
+        ("SINAIS VIP \u{1f525}\nM5;EURUSD;10:00;CALL", "line 1: \"SINAIS\" is neither a symbol nor a bot"),
+        ("M0;EURUSD;10:00;CALL", "line 1: \"M0\" is not an expiry: write M1 to M59"),
+        ("M5;10:00;CALL", "line 1: neither bot nor symbol is named"),
+        ("M5;EURUSD;10:00;CALL\nM5;EURUSD;10:00;PUT", "line 2: line 1 asks eur for a different trade"),
+        ("M5;10:00;CALL;\"\nEURUSD", "line 1: \"\\\"\" is not part of an entry"),
     ] {
         let problem = traders(text).unwrap_err();
         assert!(problem.starts_with(expected), "{text}: {problem}");
@@ -221,12 +224,12 @@ const CHAT: &str = "\u{1f525} SINAIS VIP \u{1f525}\n# of today\n\nM5\n\u{2796}\u
                     M5;GBPJPY;15:00;CALL\nM5;EURUSD;15:05;PUTT\n";
 
 #[test]
-fn a_list_as_it_is_copied_from_a_chat_is_refused_by_line_or_read_without_what_is_no_entry() {
-    assert!(traders(CHAT).unwrap_err().starts_with("line 1: \"SINAIS\" is no symbol"));
+fn skips_or_rejects_lines_copied_from_a_chat() {
+    assert!(traders(CHAT).unwrap_err().starts_with("line 1: \"SINAIS\" is neither a symbol"));
     let skipping = ListTerms { skip_unknown: true, ..terms("America/Sao_Paulo") };
     let list = SignalList::parse(CHAT, &traders_bots(), skipping).unwrap();
-    let words = list.words();
-    assert!(words.starts_with("3 entries") && words.ends_with("3 lines passed over (1, 10, 11)"), "{words}");
+    let words = list.describe();
+    assert!(words.starts_with("3 entries") && words.ends_with("3 lines skipped (1, 10, 11)"), "{words}");
     let due = list.due(at("2026-01-05T12:00"), at("2026-01-06T12:00"));
     let found: Vec<_> = due
         .iter()
@@ -242,30 +245,30 @@ fn a_list_as_it_is_copied_from_a_chat_is_refused_by_line_or_read_without_what_is
     let named = "# of today\ntime,symbol,direction\n\n10:00,EURUSD,CALL\n# later\n2:35 PM,BTCUSDT,VENDA\n10:05,GBPJPY,PUT\n";
     assert!(traders(named).unwrap_err().starts_with("line 7: no bot trades \"GBPJPY\""));
     let list = SignalList::parse(named, &traders_bots(), skipping).unwrap();
-    assert_eq!(list.words(), "2 entries, 1 line passed over (7)");
+    assert_eq!(list.describe(), "2 entries, 1 line skipped (7)");
     let edited =
-        |text: &str| SignalList::parse(text, &traders_bots(), skipping).unwrap().newly_passed_over(&list);
+        |text: &str| SignalList::parse(text, &traders_bots(), skipping).unwrap().newly_skipped(&list);
     assert_eq!(edited(named), None);
     assert_eq!(edited(&format!("# moved\n{named}")), None);
     let again = edited(&format!("{named}10:10,GBPJPY,CALL\n")).unwrap();
-    assert!(again.starts_with("line 8 is new and passed over: no bot trades \"GBPJPY\""), "{again}");
+    assert!(again.starts_with("new line 8 is skipped: no bot trades \"GBPJPY\""), "{again}");
     let before = edited(&named.replace("# later\n", "later\n")).unwrap();
-    assert!(before.starts_with("line 5 is new and passed over: "), "{before}");
+    assert!(before.starts_with("new line 5 is skipped: "), "{before}");
 }
 
 #[test]
-fn a_heading_that_is_passed_over_takes_the_lines_along_that_lack_what_it_says() {
+fn skipped_heading_also_skips_the_lines_that_depend_on_it() {
     let skipping = ListTerms { skip_unknown: true, ..terms("UTC") };
     let one = &traders_bots()[..1];
     for (text, bots, problem) in [
-        ("VIP 27/11/2026\nEURUSD;10:00;CALL\n", traders_bots(), "no date, and line 1 has one"),
-        ("27/11/2026;GBPJPU;09:00;CALL\nEURUSD;10:05;PUT\n", traders_bots(), "no date, and line 1 has one"),
-        ("27/11/2026;10:00;EURUSD;CALL\n28/11;10:05;EURUSD;PUT\n", traders_bots(), "no year, and line 1 has"),
-        ("M15 VIP\nEURUSD;10:00;CALL\n", traders_bots(), "no expiry, and line 1 has one"),
-        ("GBPJPY\n10:00 CALL\n", one.to_vec(), "neither a symbol nor a bot, and line 1,"),
+        ("VIP 27/11/2026\nEURUSD;10:00;CALL\n", traders_bots(), "no date, but line 1 has one"),
+        ("27/11/2026;GBPJPU;09:00;CALL\nEURUSD;10:05;PUT\n", traders_bots(), "no date, but line 1 has one"),
+        ("27/11/2026;10:00;EURUSD;CALL\n28/11;10:05;EURUSD;PUT\n", traders_bots(), "no year, but line 1 has"),
+        ("M15 VIP\nEURUSD;10:00;CALL\n", traders_bots(), "no expiry, but line 1 has one"),
+        ("GBPJPY\n10:00 CALL\n", one.to_vec(), "neither a symbol nor a bot, but line 1"),
     ] {
         let (lines, _) = super::entry::read_lines(text, &bots, skipping).unwrap();
-        let Taken::Unknown(refused) = &lines[1].taken else { panic!("{text}: {:?}", lines[1].taken) };
+        let LineOutcome::Unknown(refused) = &lines[1].taken else { panic!("{text}: {:?}", lines[1].taken) };
         assert!(refused.contains(problem), "{text}: {refused}");
         let taken = SignalList::parse(text, &bots, skipping).unwrap();
         assert!(taken.entries.iter().all(|entry| entry.line == 1), "{text}");
@@ -274,7 +277,7 @@ fn a_heading_that_is_passed_over_takes_the_lines_along_that_lack_what_it_says() 
 }
 
 #[test]
-fn no_text_is_half_taken() {
+fn never_accepts_a_list_partially() {
     let pieces = "M5|H1|EURUSD|BTCUSDT|btc|10:00|25:00|10:00:30|2026-01-05|05/01/2026|CALL|put|BUY|\"|\u{feff}|time|direction|é|-1|";
     let pieces: Vec<&str> = pieces.split('|').collect();
     let (mut state, mut taken) = (20_260_105_u64, 0);
@@ -296,11 +299,12 @@ fn no_text_is_half_taken() {
                 let header = usize::from(list.columns.is_none());
                 let (lines, _) =
                     super::entry::read_lines(&text, &traders_bots(), terms("America/Sao_Paulo")).unwrap();
-                let is_heading = |line: &&ReadLine| matches!(line.taken, Taken::Date | Taken::Expiry);
+                let is_heading =
+                    |line: &&ReadLine| matches!(line.taken, LineOutcome::Date | LineOutcome::Expiry);
                 let dates = lines.iter().filter(is_heading).count();
                 let more = |line: &ReadLine| line_count_of(&text, line).saturating_sub(1);
                 let further: usize = lines.iter().map(more).sum();
-                assert_eq!(list.len() + header + dates + list.repeated.len() + further, rows, "{text:?}");
+                assert_eq!(list.len() + header + dates + list.repeats.len() + further, rows, "{text:?}");
                 taken += list.len();
             }
             Err(problem) => assert!(problem.len() > 20, "{text:?}: {problem}"),

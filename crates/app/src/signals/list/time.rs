@@ -1,7 +1,7 @@
 //! Times of day, dates and durations of a list, and recurring times across DST changes.
 
 use super::split::is_number;
-use super::zones::zone_words;
+use super::zones::zone_label;
 use crate::configuration::DateOrder;
 use candlewick_sdk::{CloseType, Millis};
 use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, TimeDelta, TimeZone as _, Timelike};
@@ -9,10 +9,10 @@ use chrono_tz::Tz;
 
 const TIMES: [&str; 2] = ["%H:%M", "%H:%M:%S"];
 /// Search horizon in days: a week, and another one if DST omits the time.
-const LOOKED_AT: i64 = 15;
+const SEARCH_DAYS: i64 = 15;
 /// Search horizon of 29 February, which 2100 does not have.
-const YEARS: i32 = 8;
-const FARTHEST: Millis = Millis::from_seconds(16 * 3_600);
+const SEARCH_YEARS: i32 = 8;
+const MAX_UTC_OFFSET: Millis = Millis::from_seconds(16 * 3_600);
 const LEAP_YEAR: i32 = 2_024;
 const ORDERS: [DateOrder; 2] = [DateOrder::DayFirst, DateOrder::MonthFirst];
 
@@ -27,7 +27,7 @@ pub(super) fn time_of_day(text: &str) -> Option<NaiveTime> {
     // 10:45h
     let clock = clock.strip_suffix('H').filter(|clock| clock.contains(':')).unwrap_or(clock);
     let colon = clock.replacen('H', ":", 1);
-    // 10:5 is a cell that was cut short.
+    // 10:5 is a truncated cell.
     if colon.split(':').skip(1).any(|part| part.len() != 2) {
         return None;
     }
@@ -46,12 +46,12 @@ pub(super) fn is_leap_second(time: &impl Timelike) -> bool {
     time.nanosecond() >= 1_000_000_000
 }
 
-/// Reads milliseconds of the years 2001 to 2286, so that seconds are not taken for them.
+/// Accepts milliseconds of the years 2001 to 2286, so that seconds are rejected.
 pub(crate) fn unix_millis(ms: i64) -> Option<Millis> {
     (1_000_000_000_000..10_000_000_000_000).contains(&ms).then_some(Millis::new(ms))
 }
 
-/// A recurring time of day. A day whose DST change omits it has none; of two, the first counts.
+/// A recurring time of day. Skipped if a DST change omits it; the first counts if it occurs twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClockTime {
     pub(crate) time: NaiveTime,
@@ -74,7 +74,7 @@ impl WeekDays {
             let place = Self::NAMES.iter().position(|full| name.len() >= 3 && full.starts_with(name));
             place.ok_or_else(|| {
                 format!(
-                    "{name:?} is no day: use mon, tue, wed, thu, fri, sat, sun, as mon-fri or mon wed sat"
+                    "{name:?} is not a day: use mon, tue, wed, thu, fri, sat or sun, as in mon-fri or mon wed sat"
                 )
             })
         };
@@ -89,7 +89,7 @@ impl WeekDays {
         Ok(Self(if bits == 0 { 0x7f } else { bits }))
     }
 
-    fn words(self) -> String {
+    fn describe(self) -> String {
         if self.0 == 0x7f {
             return "each day".to_owned();
         }
@@ -97,18 +97,18 @@ impl WeekDays {
         names.map(|(_, name)| &name[..3]).collect::<Vec<_>>().join(" ")
     }
 
-    pub(crate) const fn meet(self, other: Self) -> bool {
+    pub(crate) const fn overlaps(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 }
 
 impl ClockTime {
-    pub(crate) fn words(self) -> String {
+    pub(crate) fn describe(self) -> String {
         let days = match self.date {
             Some((month, day)) => format!("each year on {month:02}-{day:02}"),
-            None => self.days.words(),
+            None => self.days.describe(),
         };
-        format!("{} {days}, {}", self.time, zone_words(self.zone))
+        format!("{} {days}, {}", self.time, zone_label(self.zone))
     }
 
     /// Returns the moments in `(from, to]`, ascending.
@@ -118,22 +118,22 @@ impl ClockTime {
         let days = days.take_while(move |day| last.is_some_and(|last| *day <= last));
         let is_near = move |day: &NaiveDate| {
             let utc = Millis::new(day.and_time(self.time).and_utc().timestamp_millis());
-            from - FARTHEST < utc && utc <= to + FARTHEST
+            from - MAX_UTC_OFFSET < utc && utc <= to + MAX_UTC_OFFSET
         };
-        let moments = days.filter(is_near).filter_map(move |day| self.on(day));
+        let moments = days.filter(is_near).filter_map(move |day| self.moment_on(day));
         moments.filter(move |moment| from < *moment && *moment <= to)
     }
 
     pub(crate) fn next_after(self, from: Millis) -> Option<Millis> {
         let Some((month, day)) = self.date else {
-            return self.between(from, from + Millis::DAY * LOOKED_AT).next();
+            return self.between(from, from + Millis::DAY * SEARCH_DAYS).next();
         };
         let year = utc_day(from, -1)?.year();
-        let days = (year..=year + YEARS).filter_map(|year| NaiveDate::from_ymd_opt(year, month, day));
-        days.filter_map(|day| self.on(day)).find(|moment| *moment > from)
+        let days = (year..=year + SEARCH_YEARS).filter_map(|year| NaiveDate::from_ymd_opt(year, month, day));
+        days.filter_map(|day| self.moment_on(day)).find(|moment| *moment > from)
     }
 
-    fn on(self, day: NaiveDate) -> Option<Millis> {
+    fn moment_on(self, day: NaiveDate) -> Option<Millis> {
         let is_its_date = self.date.is_none_or(|date| date == (day.month(), day.day()));
         let is_its_weekday = self.days.0 & (1 << day.weekday().num_days_from_monday()) != 0;
         if !is_its_date || !is_its_weekday {
@@ -162,7 +162,7 @@ pub(crate) fn timeframe(text: &str) -> Option<CloseType> {
     CloseType::new(Millis::from_seconds(count * unit)).ok()
 }
 
-/// `year` is `None` for a date of every year.
+/// `year` is `None` for a yearly date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListDate {
     pub(crate) year: Option<i32>,
@@ -179,11 +179,11 @@ pub(super) enum WrittenDate {
 impl WrittenDate {
     pub(super) fn parse(cell: &str) -> Option<Self> {
         let is_one = |date: &Self| ORDERS.into_iter().any(|order| date.read(order).is_some());
-        Self::written_as(cell).filter(is_one)
+        Self::parse_numbers(cell).filter(is_one)
     }
 
     /// Also accepts dates that do not exist.
-    fn written_as(cell: &str) -> Option<Self> {
+    fn parse_numbers(cell: &str) -> Option<Self> {
         let separator = ['-', '/', '.'].into_iter().find(|separator| cell.contains(*separator))?;
         let parts: Vec<&str> = cell.split(separator).collect();
         let number = |text: &str, most: usize| {
@@ -229,8 +229,8 @@ impl WrittenDate {
     }
 }
 
-pub(super) fn fault_of(cell: &str) -> Option<String> {
-    let written = WrittenDate::written_as(cell)?;
+pub(super) fn date_problem(cell: &str) -> Option<String> {
+    let written = WrittenDate::parse_numbers(cell)?;
     let mut months = ORDERS.into_iter().map(|order| written.in_order(order));
     let of_month = months.find_map(|date| {
         let first = NaiveDate::from_ymd_opt(date.year.unwrap_or(LEAP_YEAR), date.month, 1)?;
@@ -238,11 +238,11 @@ pub(super) fn fault_of(cell: &str) -> Option<String> {
         let month = first.format(if is_february { "%B %Y" } else { "%B" });
         Some(format!("{month} has {} days", first.num_days_in_month()))
     });
-    Some(of_month.unwrap_or_else(|| "there is no such month".to_owned()))
+    Some(of_month.unwrap_or_else(|| "that month does not exist".to_owned()))
 }
 
-/// Returns the order of all ambiguous dates, `None` if there are none. A date that fits only one order decides for all.
-pub(super) fn order_of(
+/// Returns the order of all ambiguous dates, `None` if there are none. A date that fits one order only decides.
+pub(super) fn infer_date_order(
     dates: &[(u64, WrittenDate)],
     set: Option<DateOrder>,
 ) -> Result<Option<DateOrder>, String> {
@@ -257,29 +257,28 @@ pub(super) fn order_of(
     match (set, day, month) {
         (Some(order), _, _) => match if order == DateOrder::DayFirst { month } else { day } {
             None => Ok(Some(order)),
-            Some(line) => Err(format!(
-                "line {line}: its date is none with the {}, as signals.dates says",
-                order.words()
-            )),
+            Some(line) => {
+                Err(format!("line {line}: the date is invalid with the {} (signals.dates)", order.words()))
+            }
         },
         (None, Some(line), Some(other)) => Err(format!(
-            "line {other}: its date has the month first, and that of line {line} the day: write dates as 2026-11-27"
+            "line {other}: the date has the month first, but line {line} has the day first: write dates as 2026-11-27"
         )),
         (None, Some(_), None) => Ok(Some(DateOrder::DayFirst)),
         (None, None, Some(_)) => Ok(Some(DateOrder::MonthFirst)),
         (None, None, None) => match open.next() {
             None => Ok(None),
             Some((line, date)) => Err(format!(
-                "line {line}: its date may be {} or {}, and no date of the list says which: write dates as 2026-11-27, or set \
+                "line {line}: the date may be {} or {}, and no other date shows the order: write dates as 2026-11-27, or set \
                  signals.dates = \"day_first\" or \"month_first\"",
-                day_words(date.read(DateOrder::DayFirst)),
-                day_words(date.read(DateOrder::MonthFirst))
+                format_day(date.read(DateOrder::DayFirst)),
+                format_day(date.read(DateOrder::MonthFirst))
             )),
         },
     }
 }
 
-fn day_words(date: Option<ListDate>) -> String {
+fn format_day(date: Option<ListDate>) -> String {
     let date = date.and_then(|date| NaiveDate::from_ymd_opt(LEAP_YEAR, date.month, date.day));
     date.map_or_else(|| "none".to_owned(), |date| date.format("%-d %B").to_string())
 }
@@ -294,7 +293,7 @@ mod tests {
         ClockTime { time, zone: zone.parse().unwrap(), days: WeekDays::parse(days).unwrap(), date: None }
     }
 
-    /// Moments within days, as UTC; the expected ones are from `date -u -d 'TZ="..." ...'`.
+    /// Moments within a range, in UTC; expected values from `date -u -d 'TZ="..." ...'`.
     fn check((time, zone, days): (&str, &str, &str), (from, to): (&str, &str), expected: &[&str]) {
         let moment = |text: &str| parse_time(text).unwrap();
         let moments = clock_time(time, zone, days).between(moment(from), moment(to));
@@ -303,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_of_day_is_read_as_people_write_it() {
+    fn parses_common_notations_of_times() {
         for (text, expected) in [
             ("14:35", "14:35:00"),
             ("9:05:07", "09:05:07"),
@@ -325,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_put_forward_or_back_leaves_a_time_out_or_gives_its_first() {
+    fn clock_change_skips_a_time_or_uses_the_first() {
         // 2026-03-29: 02:00 becomes 03:00 in Berlin.
         let span = ("2026-03-27T12:00", "2026-03-31T12:00");
         let all = ["2026-03-28T01:30", "2026-03-30T00:30", "2026-03-31T00:30"];
@@ -336,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_date_without_a_year_comes_once_a_year() {
+    fn date_without_year_recurs_yearly() {
         let moment = |text: &str| parse_time(text).unwrap();
         let daily = clock_time("10:00", "America/Sao_Paulo", "");
         let of = |month, day| ClockTime { date: Some((month, day)), ..daily };
@@ -351,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_those_of_the_zone_and_a_span_begins_after_its_start() {
+    fn weekdays_follow_the_zone_and_ranges_exclude_their_start() {
         // 2026-01-04 is a Sunday.
         let span = ("2026-01-03T00:00", "2026-01-06T00:00");
         check(("23:30", "America/New_York", "sun"), span, &["2026-01-05T04:30"]);
@@ -360,20 +359,20 @@ mod tests {
         check(("08:00", "UTC", "sat-mon"), span, &all);
         check(("08:00", "UTC", "SUN; tue"), span, &["2026-01-04T08:00"]);
         check(("08:00", "UTC", ""), ("2026-01-05T08:00", "2026-01-06T08:00"), &["2026-01-06T08:00"]);
-        // A day that a zone left out: Samoa skipped 2011-12-30.
+        // A day omitted by a zone: Samoa skipped 2011-12-30.
         let span = ("2011-12-29T00:00", "2012-01-01T00:00");
         let all = ["2011-12-29T22:00", "2011-12-30T22:00", "2011-12-31T22:00"];
         check(("12:00", "Pacific/Apia", ""), span, &all);
         assert!(WeekDays::parse("mon-").is_err() && WeekDays::parse("mo").is_err());
         let full = WeekDays::parse("Monday tues fri-Sunday").unwrap();
-        assert_eq!(full.words(), "mon tue fri sat sun");
+        assert_eq!(full.describe(), "mon tue fri sat sun");
         let sunday = clock_time("08:00", "UTC", "sun");
         let next = sunday.next_after(parse_time("2026-01-04T08:00").unwrap());
         assert_eq!(next, parse_time("2026-01-11T08:00"));
     }
 
     #[test]
-    fn a_duration_is_read_in_the_ways_in_which_chats_write_it() {
+    fn parses_common_notations_of_durations() {
         let minutes = |text| timeframe(text).map(|found| found.duration().get() / 60_000);
         for (text, expected) in
             [("M5", 5), ("5M", 5), ("5m", 5), ("15min", 15), ("H1", 60), ("h24", 1_440), ("M59", 59)]
@@ -386,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn a_date_is_read_in_the_ways_in_which_people_write_it() {
+    fn parses_common_notations_of_dates() {
         let of = |year, month, day| Some(ListDate { year, month, day });
         for (cell, day_first, month_first) in [
             ("2026-11-27", of(Some(2_026), 11, 27), of(Some(2_026), 11, 27)),

@@ -1,13 +1,13 @@
-//! Time zones: offsets and names in entries, and in other lines, which may apply to the entries.
+//! Time zones in entries and in other lines that may apply to them: offsets and names.
 
-use super::split::{folded, is_number, is_one_of};
+use super::split::{fold, is_number, is_one_of};
 use crate::candles::distinct;
 use chrono_tz::{TZ_VARIANTS, Tz};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// Abbreviations that mean the same single offset all year.
-const KNOWN: [(&str, &str); 11] = [
+const SINGLE_ZONES: [(&str, &str); 11] = [
     ("brt", "UTC-3"),
     ("pkt", "UTC+5"),
     ("npt", "UTC+5:45"),
@@ -20,11 +20,11 @@ const KNOWN: [(&str, &str); 11] = [
     ("sast", "UTC+2"),
     ("msk", "Europe/Moscow"),
 ];
-/// Abbreviations of several zones, or often written in summer for the winter zone.
-const DOUBTFUL: &str = " est edt cst cdt mst mdt pst pdt akst akdt hst hdt ast adt nst ndt brst bst ist cet cest eet eest wet msd \
+/// Abbreviations that name several zones, or that are also used for the wrong season.
+const AMBIGUOUS: &str = " est edt cst cdt mst mdt pst pdt akst akdt hst hdt ast adt nst ndt brst bst ist cet cest eet eest wet msd \
     kst aest aedt aest acst acdt awst nzst nzdt ict myt uyt uyst clt clst pyt pyst ect gft fnt irst irdt bdt mmt aft trt azt gst \
     samt yekt omst krat irkt yakt vlat uzt kzt almt lkt mvt cct amst wgt egt est5edt cst6cdt mst7mdt pst8pdt ";
-/// Names that are a zone only when alone or next to a time word; elsewhere they are ordinary words.
+/// Names that are a zone only when alone or next to a time word; otherwise they are ordinary words.
 const ALONE: &str = " et ct mt pt ny nyc ldn sp rj br brl uk gb us usa in ind pk ng za jp z zulu cat eat wat amt art cot pet vet bot act wit \
     get met west mest est eastern central mountain pacific atlantic greenwich brasil brazil india pakistan bangladesh indonesia nigeria \
     kenya ghana angola mozambique mocambique portugal spain espana france germany alemanha italy england inglaterra turkey russia \
@@ -39,21 +39,21 @@ const NO_CITIES: &str = " north south west east center easter christmas wake mid
 const CONTINENTS: &str = " Africa America Antarctica Arctic Asia Atlantic Australia Europe Indian Pacific ";
 const BEGINNINGS: &str = "time zone zona fuso hora huso timezone waktu uhrzeit zeitzone heure время мск";
 const NO_ZONE: &str = " timeframe timeframes timer lifetime sometimes overtime anytime onetime ";
-const NO_ZONE_TOGETHER: &str = "time frame, expiry time, expiration time, real time, real-time, all the time, \
+const NO_ZONE_PHRASES: &str = "time frame, expiry time, expiration time, real time, real-time, all the time, \
     first time, last time, next time, this time, on time, in time, tempo real, zona de";
 const LABELS: &str = " par pair pairs ativo activo asset symbol moeda moneda currency time hora horario horas direction direcao direccion \
     action acao sinal signal entrada entry expiry expiration expiracao exp tempo timeframe date data fecha dia day ";
-const BESIDE: &str =
+const AROUND_ZONE: &str =
     " timezone time times zone fuso zona horario hora horas de do da of all are is in the tz local utc gmt ";
 const SHIFTS: &str =
     " minus plus menos mais mas behind ahead before after atras adelante antes depois later earlier ";
-const BESIDE_ONE: &str =
+const AROUND_ALONE: &str =
     " time times hora horario session sessao sesion market mercado open close signals sinais ";
 
 static CITIES: LazyLock<BTreeMap<String, Tz>> = LazyLock::new(|| {
     let city_of = |zone: &Tz| {
         let (continent, rest) = zone.name().split_once('/')?;
-        let city = folded(&rest.rsplit('/').next()?.replace('_', " "));
+        let city = fold(&rest.rsplit('/').next()?.replace('_', " "));
         let is_city = CONTINENTS.contains(&format!(" {continent} ")) && !is_one_of(&city, NO_CITIES);
         is_city.then_some((city, *zone))
     };
@@ -66,7 +66,7 @@ static CITIES: LazyLock<BTreeMap<String, Tz>> = LazyLock::new(|| {
 
 fn known_zone(word: &str) -> Option<Tz> {
     let word = word.to_lowercase();
-    let (_, zone) = KNOWN.iter().find(|(known, _)| *known == word)?;
+    let (_, zone) = SINGLE_ZONES.iter().find(|(known, _)| *known == word)?;
     offset_zone(zone).or_else(|| zone.parse().ok())
 }
 
@@ -78,7 +78,7 @@ fn may_name_a_zone(words: &[&str]) -> bool {
     if PLACES.split(", ").any(|place| line.contains(&format!(" {place} "))) {
         return true;
     }
-    for together in NO_ZONE_TOGETHER.split(", ") {
+    for together in NO_ZONE_PHRASES.split(", ") {
         line = line.replace(&format!(" {together} "), " ");
     }
     let words: Vec<&str> = line.split_whitespace().collect();
@@ -94,33 +94,33 @@ fn may_name_a_zone(words: &[&str]) -> bool {
     words.iter().enumerate().any(says_zone)
 }
 
-pub(super) fn is_doubtful(word: &str) -> bool {
-    is_one_of(word, DOUBTFUL)
+pub(super) fn is_ambiguous_zone(word: &str) -> bool {
+    is_one_of(word, AMBIGUOUS)
 }
 
-fn may_stand_beside_a_zone(word: &str) -> bool {
-    is_one_of(word, BESIDE)
+fn is_zone_context(word: &str) -> bool {
+    is_one_of(word, AROUND_ZONE)
         || is_one_of(word, &CONTINENTS.to_lowercase())
         || known_zone(word).is_some()
         || CITIES.keys().any(|city| city.split(' ').any(|part| part == word))
 }
 
-pub(super) fn zone_of(text: &str) -> Option<Tz> {
+pub(super) fn parse_zone(text: &str) -> Option<Tz> {
     text.parse().ok().or_else(|| offset_zone(text)).or_else(|| known_zone(text))
 }
 
 /// Parses a zone in an unnamed column, where `EST` and the like could mean anything.
-pub(super) fn zone_cell(text: &str) -> Option<Tz> {
+pub(super) fn parse_zone_cell(text: &str) -> Option<Tz> {
     offset_zone(text)
         .or_else(|| known_zone(text))
         .or_else(|| text.parse().ok().filter(|_| text.contains('/')))
 }
 
 pub(crate) fn offset_zone(text: &str) -> Option<Tz> {
-    candlewick_engine::offset_zone(&folded(text))
+    candlewick_engine::offset_zone(&fold(text))
 }
 
-pub(crate) fn zone_words(zone: Tz) -> String {
+pub(crate) fn zone_label(zone: Tz) -> String {
     match zone.name().strip_prefix("Etc/GMT").and_then(|hours| hours.split_at_checked(1)) {
         Some(("+", hours)) => format!("UTC-{hours}"),
         Some(("-", hours)) => format!("UTC+{hours}"),
@@ -129,44 +129,44 @@ pub(crate) fn zone_words(zone: Tz) -> String {
 }
 
 /// Returns the distinct time zones of a line, `None` for one that cannot be parsed.
-pub(super) fn zones_in(line: &str) -> Vec<Option<Tz>> {
-    let text = folded(line);
-    let words: Vec<&str> = words_of(&text).collect();
+pub(super) fn find_zones(line: &str) -> Vec<Option<Tz>> {
+    let text = fold(line);
+    let words: Vec<&str> = words_in(&text).collect();
     let names = line.split(|sign: char| !(sign.is_alphanumeric() || "/_-+".contains(sign)));
-    let iana = names.filter(|name| name.contains('/')).filter_map(zone_of);
+    let iana = names.filter(|name| name.contains('/')).filter_map(parse_zone);
     let mut zones: Vec<Option<Tz>> = iana.map(Some).collect();
-    zones.extend(names_of_utc(&text).map(|(name, behind)| offset_behind(name, behind, &text)));
+    zones.extend(find_utc_names(&text).map(|(name, behind)| parse_offset(name, behind, &text)));
     zones.extend(words.iter().filter_map(|word| known_zone(word)).map(Some));
     for count in 1..=3 {
         let cities = words.windows(count).filter_map(|words| CITIES.get(&words.join(" ")));
         zones.extend(cities.copied().map(Some));
     }
-    if zones.is_empty() && (may_name_a_zone(&words) || is_doubted(line, &text)) {
+    if zones.is_empty() && (may_name_a_zone(&words) || may_abbreviate_zone(line, &text)) {
         zones.push(None);
     }
     distinct(zones)
 }
 
-pub(super) fn zones_alone(line: &str) -> Vec<Tz> {
-    let zones: Option<Vec<Tz>> = zones_in(line).into_iter().collect();
-    let text = folded(line);
-    let says_no_more = || words_of(&text).all(|word| is_number(word) || may_stand_beside_a_zone(word));
+pub(super) fn parse_zone_line(line: &str) -> Vec<Tz> {
+    let zones: Option<Vec<Tz>> = find_zones(line).into_iter().collect();
+    let text = fold(line);
+    let says_no_more = || words_in(&text).all(|word| is_number(word) || is_zone_context(word));
     zones.filter(|_| says_no_more()).unwrap_or_default()
 }
 
-fn words_of(text: &str) -> impl Iterator<Item = &str> {
+fn words_in(text: &str) -> impl Iterator<Item = &str> {
     text.split(|sign: char| !sign.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
 /// Returns each `utc` and `gmt` with the text after it, except those of `Etc/GMT+3`.
-fn names_of_utc(text: &str) -> impl Iterator<Item = (&str, &str)> {
+fn find_utc_names(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let names = text.match_indices("utc").chain(text.match_indices("gmt"));
     names
         .filter(|(place, _)| !text[..*place].ends_with("etc/"))
         .map(|(place, name)| (name, &text[place + name.len()..]))
 }
 
-fn offset_behind(name: &str, behind: &str, text: &str) -> Option<Tz> {
+fn parse_offset(name: &str, behind: &str, text: &str) -> Option<Tz> {
     let behind = behind.trim_start();
     let Some(sign) = behind.chars().next().filter(|sign| "+-".contains(*sign)) else {
         // `UTC3`, `-3 UTC` and `UTC minus 3` may be anything.
@@ -189,14 +189,14 @@ fn is_hours(word: &str) -> bool {
         && (parts.len() == 1 || (parts.len() == 2 && is_signed))
 }
 
-fn is_doubted(line: &str, text: &str) -> bool {
+fn may_abbreviate_zone(line: &str, text: &str) -> bool {
     let is_capital = |word: &str| word.chars().all(|sign| sign.is_ascii_uppercase() || sign.is_ascii_digit());
-    if words_of(line).any(|word| is_capital(word) && is_doubtful(&word.to_lowercase())) {
+    if words_in(line).any(|word| is_capital(word) && is_ambiguous_zone(&word.to_lowercase())) {
         return true;
     }
     let alone = |part: &str| {
-        let mut words = words_of(part).filter(|word| !is_one_of(word, BESIDE_ONE) && !is_number(word));
-        let is_zone = |word| is_one_of(word, ALONE) || is_doubtful(word);
+        let mut words = words_in(part).filter(|word| !is_one_of(word, AROUND_ALONE) && !is_number(word));
+        let is_zone = |word| is_one_of(word, ALONE) || is_ambiguous_zone(word);
         matches!((words.next(), words.next()), (Some(word), None) if is_zone(word))
     };
     let mut in_brackets = text.split(['(', '[']).skip(1).filter_map(|part| part.split([')', ']']).next());
@@ -212,12 +212,12 @@ mod tests {
     use super::*;
 
     fn named(text: &str) -> Vec<String> {
-        let names = zones_in(text).into_iter().map(|zone| zone.map(zone_words));
+        let names = find_zones(text).into_iter().map(|zone| zone.map(zone_label));
         names.map(|name| name.unwrap_or_else(|| "?".to_owned())).collect()
     }
 
     #[test]
-    fn the_zones_of_a_line_are_read_or_known_to_be_there() {
+    fn finds_zones_of_a_line() {
         for (texts, expected) in [
             ("Timezone: UTC-3|GMT \u{2212}3|GMT\u{2011}3|UTC\u{2796}3|Etc/GMT+3|BRT|brt time", "UTC-3"),
             ("UTC +1", "UTC+1"),
@@ -241,14 +241,14 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_a_zone_is_doubted_in_whatever_way_it_is_written() {
+    fn detects_ambiguous_zone_names() {
         let doubted = "EST|est|EDT|BRST|IST|CST|CET|Signals in EST|all EDT|ET|(ET)|Signals (PT)|VIP room (PT)|\
              NY session|NYC|Timezone: IST|Time zone?|Fuso|Horário local|Hora local|Horas: Brasil|Brasil|\
              Nova York|Nova Iorque|Londres|Mumbai|Server time|broker time|local time|US market|Eastern|\
              Eastern time|Zulu|TZ -3|-3|-03:00|(+5:30)|GMT|Waktu Jakarta Barat|Huso horario|Время|India|\
              India time|EST5EDT|Time: NY";
         for text in doubted.split('|') {
-            assert!(!zones_in(text).is_empty(), "{text}");
+            assert!(!find_zones(text).is_empty(), "{text}");
         }
         let other = "VIP room|EUR/USD only|SINAIS VIP|GET READY|VIP room 24h|24 horas|Timeframe: M5|TIME FRAME 5 MIN|\
              Expiration time: 5 minutes|investimento|Melhora|confuso|M5|GALE 1|Até 2 gales|EURUSD-OTC|\
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_says_a_zone_and_no_more_is_known() {
+    fn parses_lines_with_only_a_zone() {
         for (texts, expected) in [
             ("Timezone: UTC+1", "UTC+1"),
             ("TIMEZONE: UTC -3|BRT", "UTC-3"),
@@ -272,14 +272,14 @@ mod tests {
             ("EURUSD UTC|VIP UTC|tomorrow UTC|EST", ""),
         ] {
             for text in texts.split('|') {
-                let zones: Vec<String> = zones_alone(text).into_iter().map(zone_words).collect();
+                let zones: Vec<String> = parse_zone_line(text).into_iter().map(zone_label).collect();
                 assert_eq!(zones.join(", "), expected, "{text}");
             }
         }
     }
 
     #[test]
-    fn hours_from_utc_are_a_zone_and_are_shown_as_they_are_written() {
+    fn parses_and_formats_utc_offsets() {
         use chrono::{NaiveDate, Offset as _, TimeZone as _};
         for (minutes, texts) in [
             (0, "UTC|UTC+0"),
@@ -303,18 +303,21 @@ mod tests {
                     assert_eq!(found, minutes * 60, "{text} in {year}");
                 }
                 if minutes != 0 && minutes % 60 == 0 {
-                    assert_eq!(zone_words(zone), format!("UTC{:+}", minutes / 60));
+                    assert_eq!(zone_label(zone), format!("UTC{:+}", minutes / 60));
                 }
             }
         }
-        // Of half hours some are of no zone, or of one in a part of the year only.
+        // Some half-hour offsets belong to no zone, or only for part of the year.
         for text in "UTC+15|UTC-|UTC3|UTC-5:30|UTC+3:30|UTC+5:3|UTC+530|UTC+5:30:00|UTC++5|-3".split('|') {
             assert_eq!(offset_zone(text), None, "{text}");
         }
-        assert_eq!(zone_of("Europe/Berlin").map(zone_words).as_deref(), Some("Europe/Berlin"));
-        assert_eq!((zone_of("EST").is_some(), zone_cell("EST"), zone_cell("CALL")), (true, None, None));
-        assert_eq!(zone_cell("America/New_York"), Some(Tz::America__New_York));
-        assert_eq!(zone_cell("EUR/USD"), None);
-        assert_eq!(zone_cell("WIB"), Some(Tz::Etc__GMTMinus7));
+        assert_eq!(parse_zone("Europe/Berlin").map(zone_label).as_deref(), Some("Europe/Berlin"));
+        assert_eq!(
+            (parse_zone("EST").is_some(), parse_zone_cell("EST"), parse_zone_cell("CALL")),
+            (true, None, None)
+        );
+        assert_eq!(parse_zone_cell("America/New_York"), Some(Tz::America__New_York));
+        assert_eq!(parse_zone_cell("EUR/USD"), None);
+        assert_eq!(parse_zone_cell("WIB"), Some(Tz::Etc__GMTMinus7));
     }
 }

@@ -1,4 +1,4 @@
-//! What the webhook answers, and what reaches the run of it.
+//! Answers of the webhook, and signals that reach the run.
 
 use super::*;
 use candlewick_broker::clock::{Speed, VirtualClock};
@@ -10,7 +10,7 @@ const BODY: &str = r#"{"bot":"btc","direction":"BUY","id":"1"}"#;
 
 struct Bench {
     webhook: Webhook,
-    door: Door,
+    sink: SignalSink,
     waiting: mpsc::Receiver<SignalOrder>,
     orders: mpsc::Receiver<ControlRequest>,
     _sender: mpsc::Sender<ControlRequest>,
@@ -24,10 +24,10 @@ impl Bench {
         let (sender, orders) = mpsc::channel(16);
         let clock = Arc::new(VirtualClock::new(Millis::new(1_767_609_000_000), Speed::Max));
         let bots = SignalBots::new([("btc".to_owned(), "BTCUSDT".to_owned())]);
-        let door = Door::new("webhook", clock, Arc::new(bots), sender.downgrade());
+        let sink = SignalSink::new("webhook", clock, Arc::new(bots), sender.downgrade());
         let secret = WebhookSecret::new(SECRET).unwrap();
-        let webhook = Webhook::new((&settings, secret), Millis::SECOND * 5, queue, door.clone());
-        Self { webhook, door, waiting, orders, _sender: sender }
+        let webhook = Webhook::new((&settings, secret), Millis::SECOND * 5, queue, sink.clone());
+        Self { webhook, sink, waiting, orders, _sender: sender }
     }
 
     async fn send(&self, request: Request<Full<Bytes>>, peer: &str) -> (u16, String, Option<String>) {
@@ -42,7 +42,7 @@ impl Bench {
         self.send(request(body, &[(SECRET_HEADER, SECRET)]), "127.0.0.1").await
     }
 
-    /// Numbers of malformed and rejected signals that were reported, with the first and last of the last report.
+    /// Reported numbers of malformed and throttled signals, with the first and last problem of the last report.
     async fn told(&mut self, count: u64) -> (u64, u64, [String; 2]) {
         let mut all = (0, 0);
         for _ in 0..3 {
@@ -70,7 +70,7 @@ fn request(body: &str, headers: &[(&str, &str)]) -> Request<Full<Bytes>> {
 }
 
 #[tokio::test]
-async fn a_signal_with_the_secret_anywhere_is_accepted_before_anybody_has_decided() {
+async fn accepts_signals_with_the_secret_in_header_or_body() {
     let mut bench = Bench::new(|_| {});
     let bearer = format!("Bearer {SECRET}");
     let with_secret = with_secret(SECRET);
@@ -88,7 +88,7 @@ async fn a_signal_with_the_secret_anywhere_is_accepted_before_anybody_has_decide
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wrong_secret_is_refused_counted_and_shown_nowhere() {
+async fn rejects_wrong_secrets_without_leaking_them() {
     let mut bench = Bench::new(|_| {});
     let wrong = "fedcba9876543210";
     let [with_wrong, with_right] = [wrong, SECRET].map(with_secret);
@@ -114,7 +114,7 @@ async fn a_wrong_secret_is_refused_counted_and_shown_nowhere() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_no_signal_is_refused_with_what_is_wrong() {
+async fn explains_malformed_requests() {
     let mut bench = Bench::new(|_| {});
     for body in ["", r#"{"bot":"btc","direction":"HOLD"}"#, r#"{"bot":"btc","direction":"BUY","stake":1}"#] {
         assert_eq!(bench.post(body).await.0, 400, "{body}");
@@ -132,14 +132,14 @@ async fn what_is_no_signal_is_refused_with_what_is_wrong() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_signal_for_nobody_or_of_another_time_is_refused_at_once_with_what_there_is() {
+async fn rejects_signals_for_unknown_bots_and_stale_times() {
     let mut bench = Bench::new(|_| {});
     let bodies = [
-        (r#"{"bot":"eth","direction":"BUY"}"#, "there is no bot \\\"eth\\\": the bots are btc"),
-        (r#"{"ticker":"ETHUSDT","action":"buy"}"#, "no bot trades \\\"ETHUSDT\\\": the bots trade BTCUSDT"),
-        (r#"{"direction":"BUY"}"#, "it names neither a bot nor a symbol: the bots are btc"),
-        (r#"{"bot":"btc","direction":"BUY","time":"1970-01-01T00:00:00Z"}"#, "is more than a day before the"),
-        (r#"{"bot":"btc","direction":"BUY","time":"2027-01-05T10:30:00Z"}"#, "lies ahead of the venue's"),
+        (r#"{"bot":"eth","direction":"BUY"}"#, "unknown bot \\\"eth\\\"; the bots are btc"),
+        (r#"{"ticker":"ETHUSDT","action":"buy"}"#, "no bot trades \\\"ETHUSDT\\\"; the bots trade BTCUSDT"),
+        (r#"{"direction":"BUY"}"#, "neither bot nor symbol is named; the bots are btc"),
+        (r#"{"bot":"btc","direction":"BUY","time":"1970-01-01T00:00:00Z"}"#, "is more than a day behind venue time"),
+        (r#"{"bot":"btc","direction":"BUY","time":"2027-01-05T10:30:00Z"}"#, "is ahead of venue time"),
     ];
     for (body, expected) in bodies {
         let (status, answer, _) = bench.post(body).await;
@@ -151,9 +151,9 @@ async fn a_signal_for_nobody_or_of_another_time_is_refused_at_once_with_what_the
     assert_eq!(bench.post(late).await.0, 202);
 }
 
-/// Venue time is 2026-01-05 10:30:00, and 5 s are allowed where the signal does not say it.
+/// Venue time is 2026-01-05 10:30:00; the default expiry is 5 s.
 #[tokio::test]
-async fn a_sender_is_told_what_is_known_of_its_signal_already() {
+async fn reports_duplicate_and_late_signals_to_the_sender() {
     let mut bench = Bench::new(|_| {});
     for (rest, status) in [
         (r#""id":"a""#, "accepted"),
@@ -179,7 +179,7 @@ async fn status_of(bench: &Bench, id: usize) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_found_no_room_is_no_duplicate_when_it_comes_again() {
+async fn throttled_signal_is_not_a_duplicate_when_retried() {
     let mut bench = Bench::new(|_| {});
     for id in 0..4 {
         assert_eq!(status_of(&bench, id).await, "accepted");
@@ -190,7 +190,7 @@ async fn what_found_no_room_is_no_duplicate_when_it_comes_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_last_1024_signals_are_remembered_and_no_more() {
+async fn remembers_only_the_last_1024_signals() {
     let mut bench = Bench::new(|settings| settings.requests_per_minute = 10_000);
     for id in 0..1_024 {
         assert_eq!(status_of(&bench, id).await, "accepted");
@@ -203,17 +203,17 @@ async fn the_last_1024_signals_are_remembered_and_no_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_several_mistakes_the_first_and_the_last_are_told_and_all_are_counted() {
+async fn reports_first_and_last_of_several_problems_with_a_count() {
     let mut bench = Bench::new(|_| {});
     for line in ["line 2: a", "line 5: b", "line 7: c"] {
-        bench.door.report_malformed(line);
+        bench.sink.report_malformed(line);
     }
     let ends = ["line 2: a", "line 7: c"].map(str::to_owned);
     assert_eq!(bench.told(3).await, (3, 0, ends));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_flood_is_turned_away_and_told_in_a_few_words() {
+async fn throttles_a_flood_and_condenses_its_reports() {
     let mut bench = Bench::new(|settings| settings.requests_per_minute = 3);
     for _ in 0..3 {
         assert_eq!(bench.post(BODY).await.0, 202);
@@ -231,7 +231,7 @@ async fn a_flood_is_turned_away_and_told_in_a_few_words() {
 }
 
 #[tokio::test]
-async fn only_allowed_addresses_give_signals_and_a_proxy_says_who_they_are() {
+async fn accepts_only_allowed_addresses_also_behind_a_proxy() {
     let allowed = vec!["10.0.0.0/8".to_owned()];
     let mut bench = Bench::new(|settings| settings.allowed_addresses.clone_from(&allowed));
     let secret = (SECRET_HEADER, SECRET);
@@ -258,10 +258,10 @@ async fn only_allowed_addresses_give_signals_and_a_proxy_says_who_they_are() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn so_many_are_taken_at_once_and_as_many_again_in_each_minute() {
+async fn rate_allows_a_burst_and_refills_within_a_minute() {
     let rate = Rate::new(3);
     for (after_ms, expected) in [(0, 3), (19_999, 0), (1, 1), (3_600_000, 3), (40_000, 2)] {
         tokio::time::advance(Duration::from_millis(after_ms)).await;
-        assert_eq!((0..10).filter(|_| rate.take().is_ok()).count(), expected, "{after_ms}");
+        assert_eq!((0..10).filter(|_| rate.reserve().is_ok()).count(), expected, "{after_ms}");
     }
 }

@@ -22,36 +22,35 @@ const EXAMPLE: &str = include_str!("example.rule.toml");
 const RULES: &str = "rules";
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "At a terminal it asks for what is not given; elsewhere, and with --defaults, it takes defaults and says which.\n\nExamples:\n  candlewick config init\n  \
-                  candlewick config init my.toml --defaults\n  candlewick config init eur.toml --symbol EURUSD --interval 5m --expiry 15:00\n  candlewick config init dips.toml --rules dips.rule.toml --stake 2%"
-)]
+#[command(after_help = "Examples:\n  candlewick config init\n  \
+                  candlewick config init my.toml --defaults\n  candlewick config init eur.toml --symbol EURUSD --interval 5m --expiry 15:00\n  candlewick config init dips.toml --rules dips.rule.toml --stake 2%\n\n\
+                  Prompts for missing values on a terminal. Otherwise, and with --defaults, uses defaults and lists them.")]
 pub(crate) struct InitArguments {
-    /// The file; one that is there is left alone
+    /// File to create; existing files are never changed
     #[arg(default_value = "candlewick.toml")]
     file: PathBuf,
-    /// Ask nothing
+    /// Use defaults without prompting
     #[arg(long)]
     defaults: bool,
-    /// What is traded, such as BTCUSDT
+    /// Symbol, such as BTCUSDT
     #[arg(long)]
     symbol: Option<String>,
-    /// Candles that the strategy sees, such as 1m
+    /// Interval of the candles, such as 1m
     #[arg(long)]
     interval: Option<String>,
-    /// A strategy of `strategy list`
+    /// Strategy, as in `strategy list`
     #[arg(long)]
     strategy: Option<String>,
-    /// File of the rule, for the strategy `rules`; without one an example is written
+    /// Rule file of the strategy `rules` [default: creates an example]
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
-    /// Length of a trade, minutes and seconds
+    /// Duration of a trade, such as 05:00 (minutes:seconds)
     #[arg(long)]
     expiry: Option<String>,
-    /// Stake of each trade: an amount such as 10, or a part of the balance such as 2%
+    /// Stake: an amount such as 10, or a share of the balance such as 2%
     #[arg(long)]
     stake: Option<String>,
-    /// What a win pays, in percent of the stake
+    /// Payout of a win, in percent of the stake
     #[arg(long)]
     payout: Option<String>,
 }
@@ -59,7 +58,7 @@ pub(crate) struct InitArguments {
 pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<(), Failure> {
     let file = &arguments.file;
     if file.exists() {
-        let problem = format!("{} exists already: name another file, or move it away", file.display());
+        let problem = format!("{} already exists: name another file, or move it", file.display());
         return Err(Failure::configuration(problem));
     }
     let asks = !arguments.defaults && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
@@ -78,7 +77,7 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
         &[
             ("file", &file.display().to_string()),
             ("payout", &payout.to_string()),
-            ("ticks", &ticks_of(symbol)),
+            ("ticks", &render_tick_section(symbol)),
             ("daily_loss", &stake.daily_loss()),
             ("name", &name),
             ("symbol", symbol),
@@ -91,21 +90,19 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
         ],
     );
     check(&text, (file, rules), context)
-        .map_err(|failure| if asks { failure.help(answers.command(file)) } else { failure })?;
+        .map_err(|failure| if asks { failure.hint(answers.command(file)) } else { failure })?;
     if let Rules::Example(path) = rules {
-        write(path, &example_of(path))?;
-        print(&format!("{} is written: a rule to begin with. Change its conditions.", path.display()))?;
+        write(path, &render_example(path))?;
+        print(&format!("Wrote {}, an example rule. Change its conditions.", path.display()))?;
     }
     write(file, &text)?;
     let shown = file.display();
-    if !dialogue.taken.is_empty() {
-        let taken = dialogue.taken.join(" ");
-        print(&format!(
-            "Not asked for, so taken by default: {taken}\nThese options set them, and so do the lines of the file."
-        ))?;
+    if !dialogue.defaults.is_empty() {
+        let defaults = dialogue.defaults.join(" ");
+        print(&format!("Defaults used: {defaults}\nChange them with these options, or in the file."))?;
     }
     print(&format!(
-        "{shown} is written. Next:{}\n  candlewick backtest --config {shown}\n  candlewick live --sandbox --config {shown}",
+        "Wrote {shown}. Next:{}\n  candlewick backtest --config {shown}\n  candlewick live --sandbox --config {shown}",
         rules.next(&shown.to_string())
     ))
 }
@@ -117,12 +114,12 @@ fn parses<T: FromStr<Err: Display>>(text: &str) -> Result<(), String> {
 fn written_symbol(typed: &str) -> Result<String, Failure> {
     let usual = usual_spelling(typed);
     if usual != typed {
-        print(&format!("The symbol is written {usual}, in the spelling of most venues."))?;
+        print(&format!("Symbol spelled {usual}, as on most venues."))?;
     }
     Ok(usual)
 }
 
-/// Counts currency pairs as forex that a configuration would assume to be crypto.
+/// Returns the asset type, with currency pairs as forex even if a configuration would assume crypto.
 fn asset_type_to_write(symbol: Symbol) -> AssetType {
     match asset_type_of(symbol) {
         AssetType::Crypto if is_currency_pair(symbol) => AssetType::Forex,
@@ -162,7 +159,7 @@ impl Rules {
         own.parse::<CloseType>().ok().map(|expiry| expiry.to_string())
     }
 
-    /// Returns the next step: `tune` first, since a look at all candles would leave it no hold-out.
+    /// Returns the next step: `tune` first, since a backtest on all candles would use up its hold-out.
     fn next(&self, config: &str) -> String {
         match self {
             Self::None => String::new(),
@@ -192,7 +189,7 @@ impl Answers {
             if names.contains(&text) {
                 return Ok(());
             }
-            Err(format!("there is no strategy \"{text}\"; {}", suggest(text, names.iter().copied())))
+            Err(format!("unknown strategy \"{text}\"; {}", suggest(text, names.iter().copied())))
         };
         let given = arguments.strategy.clone().or_else(|| arguments.rules.as_ref().map(|_| RULES.to_owned()));
         let text = format!("Strategy ({})", names.join(", "));
@@ -201,14 +198,14 @@ impl Answers {
         let of_rule = rules.expiry();
         let usual = of_rule.as_deref().unwrap_or("01:00");
         let text = match &of_rule {
-            Some(own) => format!("Length of a trade (minutes:seconds; the rule's own {own} stands above it)"),
-            None => "Length of a trade (minutes:seconds, such as 05:00)".to_owned(),
+            Some(own) => format!("Duration of a trade (minutes:seconds; the rule overrides it with {own})"),
+            None => "Duration of a trade (minutes:seconds, such as 05:00)".to_owned(),
         };
         let asked = question("expiry", &text, usual);
         let expiry = dialogue.answer(asked, expiry.as_ref(), parses::<CloseType>)?;
         let asked = question("stake", "Stake of a trade (an amount such as 10, or 2% of the balance)", "1.0");
         let stake = dialogue.answer(asked, stake.as_ref(), |text| TypedStake::parse(text).map(|_| ()))?;
-        let asked = question("payout", "What a win pays, in percent of the stake", "80.0");
+        let asked = question("payout", "Payout of a win, in percent of the stake", "80.0");
         let payout = dialogue.answer(asked, payout.as_ref(), |text| {
             let meant = Payout::percent_of_share(percent(text)?);
             meant.map_or(Ok(()), |meant| Err(format!("payouts are in percent: did you mean {meant}?")))
@@ -225,7 +222,7 @@ impl Answers {
             return match &arguments.rules {
                 None => Ok(Rules::None),
                 Some(_) => Err(Failure::configuration(format!(
-                    "--rules goes with the strategy \"rules\", not with \"{strategy}\": leave one of them out"
+                    "--rules requires the strategy \"rules\", not \"{strategy}\": omit one of them"
                 ))),
             };
         }
@@ -233,18 +230,21 @@ impl Answers {
         let usual = example.display().to_string();
         if let Some(path) = arguments.rules.as_ref().filter(|path| !path.is_file()) {
             return Err(Failure::configuration(format!(
-                "--rules {}: there is no such file; --strategy rules without --rules writes an example of one",
+                "--rules {}: file not found; omit --rules to create an example with --strategy rules",
                 path.display()
             )));
         }
         let given = arguments.rules.as_ref().map(|path| path.display().to_string());
-        let question =
-            Question { option: "rules", text: "File of the rule (a new one gets an example)", usual: &usual };
+        let question = Question {
+            option: "rules",
+            text: "Rule file (an example is created if it is new)",
+            usual: &usual,
+        };
         let named = dialogue.answer(question, given.as_ref(), |text| {
             if text == usual || Path::new(text).is_file() {
                 Ok(())
             } else {
-                Err(format!("there is no file {text}"))
+                Err(format!("file {text} not found"))
             }
         })?;
         let path = PathBuf::from(&named);
@@ -258,7 +258,7 @@ impl Answers {
             Rules::None | Rules::Example(_) => String::new(),
         };
         format!(
-            "with these answers, to change one: candlewick config init {} --symbol {symbol} --interval {interval} --strategy {strategy}{rules} \
+            "repeat with changed answers: candlewick config init {} --symbol {symbol} --interval {interval} --strategy {strategy}{rules} \
              --expiry {expiry} --stake {stake:?} --payout {payout:?}",
             file.display()
         )
@@ -270,7 +270,7 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
         .map_err(|error| unwritable(file, error))
 }
 
-fn example_of(path: &Path) -> String {
+fn render_example(path: &Path) -> String {
     filled(EXAMPLE, &[("file", &path.display().to_string())])
 }
 
@@ -278,12 +278,12 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Returns the section of price steps, to which interpolated prices are rounded, if it is known.
-fn ticks_of(symbol: &str) -> String {
+/// Returns the section of tick sizes if the symbol is known.
+fn render_tick_section(symbol: &str) -> String {
     let known = symbol.parse().ok().and_then(known_market);
     known.map_or_else(String::new, |market| {
         format!(
-            "\n# The smallest step of its prices: those inside of a candle are rounded to it.\n[simulation.ticks]\n{symbol:?} = {}\n",
+            "\n# Tick size: prices inside a candle are rounded to it.\n[simulation.ticks]\n{symbol:?} = {}\n",
             market.tick
         )
     })
@@ -291,7 +291,7 @@ fn ticks_of(symbol: &str) -> String {
 
 fn unwritable(file: &Path, error: io::Error) -> Failure {
     let failure = Failure::new(FailureKind::Configuration, error);
-    failure.context(format!("{} cannot be written", file.display()))
+    failure.context(format!("cannot write {}", file.display()))
 }
 
 fn filled(template: &str, values: &[(&str, &str)]) -> String {
@@ -299,21 +299,21 @@ fn filled(template: &str, values: &[(&str, &str)]) -> String {
 }
 
 fn check(text: &str, (file, rules): (&Path, &Rules), context: &Context<'_>) -> Result<(), Failure> {
-    // Beside the file that it is to become: what cannot be written there is found here.
-    let beside = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder = tempfile::Builder::new().prefix(".candlewick-").tempdir_in(beside);
+    // Next to the target file, so that an unwritable folder is detected.
+    let parent = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = tempfile::Builder::new().prefix(".candlewick-").tempdir_in(parent);
     let folder = folder.map_err(|error| unwritable(file, error))?;
     let draft = folder.path().join(file.file_name().unwrap_or_default());
     fs::write(&draft, text).map_err(|error| unwritable(file, error))?;
     if let Rules::Example(path) = rules {
-        let beside = folder.path().join(file_name(path));
-        fs::write(beside, example_of(path)).map_err(|error| unwritable(path, error))?;
+        let copy = folder.path().join(file_name(path));
+        fs::write(copy, render_example(path)).map_err(|error| unwritable(path, error))?;
     }
     let loaded = Loaded::read(std::slice::from_ref(&draft), Base::Sandbox, Vec::new());
     let checked = loaded
         .and_then(|loaded| Ok(Problems::check(problems_of(&loaded, RealMoney::NotAsked, context.registry))?));
     checked.map_err(|error| match error {
-        // The draft is gone when they are read.
+        // Names the target instead of the draft, which is deleted.
         AppError::Configuration(problems) => AppError::from(problems.of_file(&draft, file)).into(),
         error => error.into(),
     })
@@ -328,12 +328,13 @@ pub(super) struct Question<'a> {
 
 pub(super) struct Dialogue<'a> {
     terminal: Option<(&'a mut dyn BufRead, &'a mut dyn Write)>,
-    taken: Vec<String>,
+    /// Flags of the defaults that were used.
+    defaults: Vec<String>,
 }
 
 impl<'a> Dialogue<'a> {
     pub(super) const fn new(terminal: Option<(&'a mut dyn BufRead, &'a mut dyn Write)>) -> Self {
-        Self { terminal, taken: Vec::new() }
+        Self { terminal, defaults: Vec::new() }
     }
 
     pub(super) fn answer(
@@ -346,11 +347,11 @@ impl<'a> Dialogue<'a> {
             return Ok(given.clone());
         }
         let Some((from, to)) = &mut self.terminal else {
-            self.taken.push(format!("--{} {}", question.option, question.usual));
+            self.defaults.push(format!("--{} {}", question.option, question.usual));
             return Ok(question.usual.to_owned());
         };
         let answered = ask(question, check, (&mut **from, &mut **to));
-        let answered = answered.context("the terminal cannot be read; --defaults asks nothing");
+        let answered = answered.context("cannot read from the terminal; use --defaults to skip the prompts");
         answered.map_err(|error| Failure::new(FailureKind::Configuration, error))
     }
 }
@@ -378,8 +379,8 @@ fn ask(
 
 const BALANCE: f64 = 10_000.0;
 /// Default daily loss limit in stakes, and as a maximum fraction of the balance.
-const STAKES_A_DAY: f64 = 20.0;
-const MOST_OF_BALANCE: f64 = 0.2;
+const DAILY_LOSS_IN_STAKES: f64 = 20.0;
+const MAX_DAILY_LOSS_SHARE: f64 = 0.2;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum TypedStake {
@@ -391,7 +392,7 @@ impl TypedStake {
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let (number, is_percent) = text.trim().strip_suffix('%').map_or((text, false), |rest| (rest, true));
         let number = number.trim().parse().ok().filter(|number| f64::is_finite(*number)).ok_or_else(|| {
-            format!("the stake \"{text}\" is no number: write an amount such as 10.0, or a part of the balance such as 2%")
+            format!("the stake \"{text}\" is not a number: use an amount such as 10.0, or a share of the balance such as 2%")
         })?;
         Ok(if is_percent { Self::Percent(number) } else { Self::Amount(number) })
     }
@@ -405,9 +406,9 @@ impl TypedStake {
 
     fn daily_loss(self) -> String {
         let loss = match self {
-            Self::Amount(amount) => amount * STAKES_A_DAY,
+            Self::Amount(amount) => amount * DAILY_LOSS_IN_STAKES,
             Self::Percent(percent) => {
-                (percent / 100.0 * BALANCE * STAKES_A_DAY).min(BALANCE * MOST_OF_BALANCE).round()
+                (percent / 100.0 * BALANCE * DAILY_LOSS_IN_STAKES).min(BALANCE * MAX_DAILY_LOSS_SHARE).round()
             }
         };
         format!("{loss:?}")
@@ -416,7 +417,7 @@ impl TypedStake {
 
 pub(super) fn percent(text: &str) -> Result<f64, String> {
     parse_percent(text)
-        .ok_or_else(|| format!("the payout \"{text}\" is no number: write percent of the stake, such as 80"))
+        .ok_or_else(|| format!("the payout \"{text}\" is not a number: use percent of the stake, such as 80"))
 }
 
 #[cfg(test)]
@@ -424,15 +425,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_known_symbol_has_the_step_of_its_prices_and_another_none() {
-        let step = |symbol: &str| ticks_of(symbol).lines().last().map(str::to_owned);
+    fn tick_size_of_known_symbols() {
+        let step = |symbol: &str| render_tick_section(symbol).lines().last().map(str::to_owned);
         assert_eq!(step("EURUSD").as_deref(), Some("\"EURUSD\" = 0.00001"));
         assert_eq!(step("BTCUSDT").as_deref(), Some("\"BTCUSDT\" = 0.01"));
         assert_eq!(step("WHATEVER"), None);
     }
 
     #[test]
-    fn two_currencies_are_forex_however_they_are_typed() {
+    fn currency_pairs_are_forex_in_any_spelling() {
         for (typed, symbol, asset_type) in [
             ("EUR/USD", "EURUSD", "forex"),
             ("eurusd", "EURUSD", "forex"),
@@ -448,22 +449,22 @@ mod tests {
     }
 
     #[test]
-    fn the_length_of_a_trade_that_a_rule_says_is_the_usual_answer() {
+    fn duration_of_a_rule_is_the_default_answer() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("my.rule.toml");
-        let said = |text: &str| {
+        let expiry_of = |text: &str| {
             fs::write(&path, text).unwrap();
             Rules::File(path.clone()).expiry()
         };
-        assert_eq!(said("buy = \"close > 1\"\nexpiry = \"02:00\"").as_deref(), Some("02:00"));
-        assert_eq!(said("buy = \"close > 1\""), None);
-        assert_eq!(said("expiry = 3"), None);
+        assert_eq!(expiry_of("buy = \"close > 1\"\nexpiry = \"02:00\"").as_deref(), Some("02:00"));
+        assert_eq!(expiry_of("buy = \"close > 1\""), None);
+        assert_eq!(expiry_of("expiry = 3"), None);
     }
 
     const QUESTION: Question<'_> = Question { option: "stake", text: "Stake", usual: "1.0" };
 
     fn number(text: &str) -> Result<(), String> {
-        text.parse::<f64>().map(|_| ()).map_err(|_| format!("{text} is no number"))
+        text.parse::<f64>().map(|_| ()).map_err(|_| format!("{text} is not a number"))
     }
 
     fn typed(text: &str) -> (Option<String>, String) {
@@ -474,24 +475,24 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_cannot_stand_is_asked_for_again_with_the_reason() {
-        let (answer, said) = typed("much\n 5 \n");
+    fn prompts_again_after_an_invalid_answer() {
+        let (answer, prompted) = typed("much\n 5 \n");
         assert_eq!(answer.as_deref(), Some("5"));
-        assert_eq!(said, "Stake [1.0]:   much is no number\nStake [1.0]: ");
+        assert_eq!(prompted, "Stake [1.0]:   much is not a number\nStake [1.0]: ");
         assert_eq!((typed("\n").0.as_deref(), typed("much\n").0), (Some("1.0"), None));
     }
 
     #[test]
-    fn without_a_terminal_the_usual_answer_is_taken_and_named() {
+    fn uses_and_lists_defaults_without_a_terminal() {
         let mut dialogue = Dialogue::new(None);
         let given = "7".to_owned();
         assert_eq!(dialogue.answer(QUESTION, Some(&given), number).ok(), Some(given));
         assert_eq!(dialogue.answer(QUESTION, None, number).ok().as_deref(), Some("1.0"));
-        assert_eq!(dialogue.taken, ["--stake 1.0"]);
+        assert_eq!(dialogue.defaults, ["--stake 1.0"]);
     }
 
     #[test]
-    fn a_stake_is_an_amount_or_a_part_of_the_balance() {
+    fn parses_stakes_as_amount_or_share() {
         for (text, table, daily_loss) in [
             ("10", "{ kind = \"fixed\", amount = 10.0 }", "200.0"),
             ("0.5", "{ kind = \"fixed\", amount = 0.5 }", "10.0"),
@@ -502,7 +503,7 @@ mod tests {
             assert_eq!((stake.table().as_str(), stake.daily_loss().as_str()), (table, daily_loss));
         }
         for text in ["much", "5 percent", "", "%", "nan", "10,5"] {
-            assert!(TypedStake::parse(text).unwrap_err().contains("is no number"), "{text}");
+            assert!(TypedStake::parse(text).unwrap_err().contains("is not a number"), "{text}");
         }
         assert_eq!((percent("85 %"), percent("85")), (Ok(85.0), Ok(85.0)));
         assert!(percent("inf").is_err());

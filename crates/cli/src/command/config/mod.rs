@@ -2,7 +2,7 @@
 
 mod init;
 
-use crate::combinations::{combinations_of, gates_of};
+use crate::combinations::{describe_combinations, describe_gates};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::{print, print_as_it_is, print_coloured, print_json};
@@ -17,22 +17,22 @@ use std::path::PathBuf;
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  candlewick config check --config config/demo.toml")]
 pub(crate) enum ConfigCommand {
-    /// Write a first configuration, with comments, from a few answers
+    /// Create a commented configuration from a few answers
     Init(init::InitArguments),
-    /// Show the configuration after all files, environment and flags, each value with its origin; secrets are masked
+    /// Show the effective configuration with the origin of each value; secrets are masked
     #[command(after_help = "Example:\n  candlewick config show --config config/demo.toml")]
     Show,
-    /// Find everything that is wrong, down to each bot's strategy
+    /// Check the configuration, including the strategies of the bots
     #[command(after_help = "Example:\n  candlewick config check config/demo.toml")]
     Check {
-        /// Configuration files, as with --config, behind those of --config
+        /// Configuration files, in addition to those of --config
         #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
-        /// Real money is meant, as for `live --real`
+        /// Check for real money, as for `live --real`
         #[arg(long)]
         real: bool,
     },
-    /// The JSON Schema of a configuration
+    /// Print the JSON Schema of the configuration
     #[command(after_help = "Example:\n  candlewick config schema > candlewick.schema.json")]
     Schema,
 }
@@ -43,9 +43,9 @@ pub(super) fn run(command: &ConfigCommand, context: &Context<'_>) -> Result<Endi
         ConfigCommand::Show => show(context)?,
         ConfigCommand::Check { files, real } => {
             let real = if *real { RealMoney::Asked } else { RealMoney::NotAsked };
-            let help = "the configuration is not sound: mend what is named above, and check again";
+            let hint = "fix the problems above and run the check again";
             let files: Vec<PathBuf> = context.global.config.iter().chain(files).cloned().collect();
-            check(&files, real, context).map_err(|failure| failure.help_otherwise(help))?;
+            check(&files, real, context).map_err(|failure| failure.hint_or(hint))?;
         }
         ConfigCommand::Schema => print_json(&configuration::schema())?,
     }
@@ -69,8 +69,8 @@ fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<()
     let mut notices = ladder_figures(&loaded);
     let limit = loaded.config.broker.client.requests_per_second;
     let demand = demand_of(&loaded, context.registry);
-    notices.extend(combinations_of(&loaded.config.bots, context.registry));
-    let gates = gates_of(&loaded.config.bots, context.registry).into_iter();
+    notices.extend(describe_combinations(&loaded.config.bots, context.registry));
+    let gates = describe_gates(&loaded.config.bots, context.registry).into_iter();
     notices.extend(gates.map(|gate| format!("gate of {gate}")));
     let (ruin, halved) = ruin_of_stakes(&loaded);
     notices.extend(ruin);
@@ -96,22 +96,22 @@ fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<()
     }
     let plural = if bots == 1 { "" } else { "s" };
     let of_bots = format!("of {bots} bot{plural}");
-    let doubt = if idle > 0 {
+    let concern = if idle > 0 {
         Some(format!(
-            "{idle} {of_bots} could open no trade (above): raise account.initial_balance, or change the stakes or their limits"
+            "{idle} {of_bots} cannot open a trade (above): raise account.initial_balance, or change the stakes or their limits"
         ))
     } else if stopping > 0 {
-        Some(format!("{stopping} {of_bots} opens no trade once its stake is above max_stake (above)"))
+        Some(format!("{stopping} {of_bots} stops trading once the stake exceeds max_stake (above)"))
     } else {
         (halved > 0).then(|| {
             format!(
-                "the balance of {halved} {of_bots} falls to half or less in most simulated runs (above): stake less, or limit the loss"
+                "{halved} {of_bots} loses half of the balance or more in most simulated runs (above): stake less, or limit the loss"
             )
         })
     };
-    let (colour, answer) = match doubt {
-        Some(doubt) => (AnsiColor::Yellow, format!("Every value may stand, but {doubt}.")),
-        None => (AnsiColor::Green, format!("The configuration is sound: {bots} bot{plural}.")),
+    let (colour, answer) = match concern {
+        Some(concern) => (AnsiColor::Yellow, format!("The configuration is valid, but {concern}.")),
+        None => (AnsiColor::Green, format!("The configuration is valid: {bots} bot{plural}.")),
     };
     let style = colour.on_default().bold();
     print_coloured(&format!("\n{style}{answer}{style:#}"))

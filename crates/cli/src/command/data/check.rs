@@ -15,35 +15,33 @@ use clap::Args;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Problems that are certain: unreadable, not-finite, price, volume, range, misaligned, unsorted, duplicate; \
-                  --fix mends them.\nDoubtful ones: closed, spike, flat, revised, conflict (different rows of one time), mended by --fix --also KINDS; gap, jump \
-                  and out-of-step, which nothing mends.\nWhat is left exits with 5.\n\nExamples:\n  candlewick data check\n  candlewick data \
+#[command(after_help = "Examples:\n  candlewick data check\n  candlewick data \
                   check EURUSD@1m --ignore gap --json\n  candlewick data check DAT_ASCII_EURUSD_M1_2024.zip --fix --out \
                   EURUSD_1m.csv\n  candlewick data check AAPL.csv --session \"Mon-Fri 09:30-16:00 America/New_York\" \
-                  --holiday 2024-01-15"
-)]
+                  --holiday 2024-01-15\n\nErrors, repaired by --fix: unreadable, not-finite, price, volume, range, misaligned, unsorted, \
+                  duplicate.\nWarnings, repaired by --fix --also KINDS: closed, spike, flat, revised, conflict (different rows of one \
+                  time).\nWarnings without repair: gap, jump, out-of-step.\nExits with 5 if problems are left.")]
 pub(crate) struct CheckArguments {
-    /// Series of the catalog, SYMBOL@INTERVAL, or files of any format that can be imported; the whole catalog when left out
+    /// Catalog series SYMBOL@INTERVAL, or files of any import format [default: the whole catalog]
     #[arg(value_name = "SERIES")]
     names: Vec<String>,
-    /// When the market is open: always, currencies, or days, hours and a time zone; known by the symbol when left out
+    /// Trading hours: always, currencies, or days, hours and a time zone [default: known by the symbol]
     #[arg(long)]
     session: Option<MarketHours>,
-    /// Day on which the market stays closed, such as 2024-12-25: of currencies the day that ends at 17:00 in New York, else the day
-    /// on which a session begins; repeat it
+    /// Day without trading, such as 2024-12-25, repeatable; for currencies the day ends at 17:00 in New York, otherwise
+    /// it is the day on which a session begins
     #[arg(long, value_name = "DATE")]
     holiday: Vec<NaiveDate>,
-    /// A price so many usual ranges of a candle away is a spike or a jump
+    /// Threshold of spikes and jumps, in typical candle ranges
     #[arg(long, value_name = "RANGES", default_value_t = CheckSettings::default().spike_ranges, value_parser = parse_ranges)]
     spike: f64,
-    /// So many candles without any movement, one after the other, are a flat stretch
+    /// Minimum length of a flat stretch, in consecutive candles without movement
     #[arg(long, value_name = "CANDLES", default_value_t = CheckSettings::default().flat_candles, value_parser = clap::value_parser!(u64).range(2..))]
     flat: u64,
-    /// Kinds of problems that are none here, between commas
+    /// Kinds of problems to ignore, comma-separated
     #[arg(long, value_name = "KINDS", value_delimiter = ',')]
     ignore: Vec<FindingKind>,
-    /// How many problems of each kind the table shows
+    /// Maximum number of listed problems per kind
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     show: usize,
     #[command(flatten)]
@@ -70,7 +68,7 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<E
     for target in targets {
         match target.check(&settings, &reading, &store, &progress) {
             Ok(checked) => all.push((target, checked)),
-            // One series that cannot be read hides no other.
+            // Checks the other series nevertheless.
             Err(error) => failures.push(error.into()),
         }
     }
@@ -90,10 +88,7 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<E
     } else if !results.is_empty() {
         print(&coverage_table(&results))?;
     } else if failures.is_empty() {
-        print(&format!(
-            "{}: the catalog is empty; there is nothing to check",
-            store.catalog.folder().display()
-        ))?;
+        print(&format!("{}: the catalog is empty, nothing to check", store.catalog.folder().display()))?;
     }
     fail_with_last(failures)?;
     judge(&results)
@@ -105,9 +100,9 @@ fn judge(results: &[CheckResult]) -> Result<Ending, Failure> {
         return Ok(Ending::Done);
     }
     let left: u64 = results.iter().map(CheckResult::left).sum();
-    let what = if left == 1 { "1 problem is".to_owned() } else { format!("{left} problems are") };
-    let problem = format!("{what} left in {bad} of {} series", results.len());
-    Err(Failure::check(problem).help(CheckResult::help(results)))
+    let problems = if left == 1 { "problem" } else { "problems" };
+    let problem = format!("{left} {problems} in {bad} of {} series", results.len());
+    Err(Failure::check(problem).hint(CheckResult::help(results)))
 }
 
 fn parse_ranges(text: &str) -> Result<f64, String> {
@@ -118,16 +113,16 @@ fn parse_ranges(text: &str) -> Result<f64, String> {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Repair")]
 pub(crate) struct RepairArguments {
-    /// Write a copy without what is certainly wrong: of a file, in a folder "fixed" beside it; in the catalog, a new version
+    /// Write a copy without errors: for a file, to a folder "fixed" next to it; in the catalog, as a new version
     #[arg(long)]
     fix: bool,
-    /// Mend these kinds, too, between commas: leave out closed, spike, flat; give a revised candle its latest value; of different rows of one time keep conflict=first, last or larger
+    /// More kinds to repair, comma-separated: remove closed, spike, flat; update revised; keep conflict=first, last or larger
     #[arg(long, value_name = "KINDS", value_delimiter = ',', requires = "fix", value_parser = parse_extra_repair)]
     also: Vec<ExtraRepair>,
-    /// The repaired file, .csv or .parquet
+    /// Repaired file to write, .csv or .parquet
     #[arg(long, value_name = "FILE", requires = "fix")]
     out: Option<PathBuf>,
-    /// Replace the repaired file when it is there
+    /// Replace an existing repaired file
     #[arg(long, requires = "fix")]
     force: bool,
 }
@@ -163,9 +158,11 @@ fn parse_extra_repair(text: &str) -> Result<ExtraRepair, String> {
     match kind.remedy() {
         Remedy::LeaveOut | Remedy::TakeLatest => Ok(ExtraRepair::Kind(kind)),
         Remedy::Choose => {
-            Err("say which row to keep: conflict=first, conflict=last or conflict=larger".to_owned())
+            Err("name the row to keep: conflict=first, conflict=last or conflict=larger".to_owned())
         }
-        Remedy::Always => Err(format!("--fix mends {kind} anyway")),
-        Remedy::Nothing => Err(format!("nothing mends a {kind}; use closed, spike, flat or revised")),
+        Remedy::Always => Err(format!("--fix always repairs {kind}")),
+        Remedy::Nothing => {
+            Err(format!("{kind} cannot be repaired; use closed, spike, flat, revised or conflict=..."))
+        }
     }
 }

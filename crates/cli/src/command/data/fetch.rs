@@ -22,41 +22,41 @@ use tokio::task::JoinSet;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Needs the key of the symbol price API and no trading token. A series that is there goes on where it ends; with --from, \
-                  all that is missing from there on is fetched. What was interrupted goes on with the same command.\n\n\
-                  Examples:\n  candlewick data fetch BTCUSDT@1m EURUSD@1m --from 2026-01-01\n  candlewick data fetch --config \
-                  my.toml\n  candlewick data fetch BTCUSDT EURUSD --record --for 8h"
+    after_help = "Examples:\n  candlewick data fetch BTCUSDT@1m EURUSD@1m --from 2026-01-01\n  candlewick data fetch --config \
+                  my.toml\n  candlewick data fetch BTCUSDT EURUSD --record --for 8h\n\nRequires the key of the symbol price API, but no \
+                  trading token. An existing series is extended from its end; with --from, all missing candles since then are fetched. \
+                  After an interruption, run the same command again to resume."
 )]
 pub(crate) struct FetchArguments {
-    /// Series to fetch, SYMBOL@INTERVAL; those of the configured bots when none is named
+    /// Series to fetch, SYMBOL@INTERVAL [default: those of the configured bots]
     #[arg(value_name = "SERIES")]
     series: Vec<String>,
-    /// Open time of the first candle: a date, a time, or seconds or milliseconds since 1970. Left out, a series that is there goes
-    /// on, and one that is not begins thirty days ago
+    /// Open time of the first candle: a date, an ISO 8601 time, or Unix seconds or milliseconds [default: the end of the
+    /// series, or 30 days ago]
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     from: Option<Millis>,
-    /// Close time of the last candle; the present when left out
+    /// Close time of the last candle [default: now]
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     to: Option<Millis>,
-    /// Fetch what is there already, too: this finds candles that the venue has revised
+    /// Fetch existing candles again, to find revisions by the venue
     #[arg(long)]
     again: bool,
-    /// Keep the venue's one-second price records instead, as a series of 1s, until Ctrl-C
+    /// Record the venue's one-second prices as a 1s series, until Ctrl-C
     #[arg(long, conflicts_with_all = ["from", "to", "again", "limit", "rate"])]
     record: bool,
-    /// Stop recording after this much real time
+    /// Stop recording after this much real time, such as 8h
     #[arg(long = "for", value_name = "SPAN", value_parser = parse_span, requires = "record")]
     run_for: Option<Millis>,
-    /// crypto, forex or otc; left out, the bot's of this symbol, or known by the name
+    /// Asset type: crypto, forex or otc [default: of the bot on this symbol, else known by the name]
     #[arg(long, value_name = "TYPE")]
     asset_type: Option<AssetType>,
-    /// Requests per second for each series, 0 for no limit; broker.requests_per_second bounds all together
+    /// Maximum requests per second and series, 0 for no limit; broker.requests_per_second limits the total
     #[arg(long, value_name = "N", default_value = "1", value_parser = parse_rate)]
     rate: f64,
-    /// Candles to ask for in one request
+    /// Maximum candles per request
     #[arg(long, value_name = "N", default_value = "1000", value_parser = RangedU64ValueParser::<u64>::new().range(1..=10_000))]
     limit: u64,
-    /// Put the candles beside those of another source in the same series
+    /// Allow candles of different sources in one series
     #[arg(long)]
     mix: bool,
     #[command(flatten)]
@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
         let fetching = Fetching::new(&loaded, &targets, mixing, &Terminal(context.global))?;
         let (all, mut failures, ending) = run_all(targets, arguments, &fetching).await?;
         failures.extend(check_in_step(&all, &fetching, context));
-        // Recording ends when somebody has enough; candles that were asked for and are not there are missing.
+        // Stopping a recording is normal; a stopped fetch is incomplete.
         let ending = ending.map(|ending| if arguments.record { ending } else { Ending::Interrupted });
         let is_cut = ending == Some(Ending::Interrupted);
         let finished = if is_cut { FetchEnd::Interrupted } else { FetchEnd::Complete };
@@ -139,7 +139,7 @@ async fn run_all(
     Ok((all, failures, ending))
 }
 
-/// `--rate`: requests per second, at least one in a thousand seconds.
+/// Parses requests per second: 0, or at least one per 1,000 seconds.
 fn parse_rate(text: &str) -> Result<f64, String> {
     let rate = text.parse().ok().filter(|rate: &f64| *rate == 0.0 || (0.001..=10_000.0).contains(rate));
     rate.ok_or_else(|| "use 0 for no limit, or 0.001 to 10000".to_owned())

@@ -23,26 +23,26 @@ use std::path::{Path, PathBuf};
                   Europe/Athens\n  candlewick data import ETH_BTC-5m.feather --out ETHBTC_5m.csv"
 )]
 pub(crate) struct ImportArguments {
-    /// Files to read; gz and zip are unpacked
+    /// Files to import; gz and zip files are unpacked
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     reading: ReadingArguments,
-    /// Where the candles come from, for the catalog's records; the format when left out
+    /// Source of the candles, recorded in the catalog [default: the format]
     #[arg(long, value_name = "TEXT")]
     source: Option<String>,
-    /// Under which terms, for the catalog's records
+    /// Licence of the candles, recorded in the catalog
     #[arg(long, visible_alias = "license", value_name = "TEXT")]
     licence: Option<String>,
     #[command(flatten)]
     catalog: CatalogArgument,
-    /// Put candles beside those of other sources, and keep values that differ from theirs as revised
+    /// Allow candles of different sources in one series, and store differing values as revisions
     #[arg(long)]
     mix: bool,
-    /// Write this file, .csv or .parquet, and leave the catalog alone
+    /// File to write instead of the catalog, .csv or .parquet
     #[arg(long, value_name = "FILE", conflicts_with_all = ["catalog", "source", "licence", "mix"])]
     out: Option<PathBuf>,
-    /// Replace the file of --out when it is there
+    /// Replace an existing file of --out
     #[arg(long, requires = "out")]
     force: bool,
 }
@@ -76,10 +76,9 @@ fn to_catalog(arguments: &ImportArguments, context: &Context<'_>) -> Result<Vec<
 
 fn to_file(arguments: &ImportArguments, out: &Path, context: &Context<'_>) -> Result<Value, Failure> {
     let [file] = &arguments.files[..] else {
-        let problem = "--out takes the candles of one file, and there are several";
-        return Err(
-            Failure::configuration(problem).help("import them into the catalog, and export from there")
-        );
+        let problem = "--out supports a single input file";
+        return Err(Failure::configuration(problem)
+            .hint("import the files into the catalog and run `candlewick data export`"));
     };
     let out = OutputFile::new(out, existing(arguments.force))?;
     let data = arguments.catalog.load(context)?.config.data;
@@ -89,7 +88,7 @@ fn to_file(arguments: &ImportArguments, out: &Path, context: &Context<'_>) -> Re
     document(&read.write(&out)?, context)
 }
 
-/// Returns the JSON document; without `--json` it prints the text at once.
+/// Returns the JSON document. Without `--json`, prints the text immediately.
 fn document(imported: &ImportedFile, context: &Context<'_>) -> Result<Value, Failure> {
     if !context.global.json {
         print(&imported.to_string())?;
@@ -98,42 +97,42 @@ fn document(imported: &ImportedFile, context: &Context<'_>) -> Result<Value, Fai
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What a file may not say")]
+#[command(next_help_heading = "Input format")]
 pub(crate) struct ReadingArguments {
-    /// Format of the files: csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json, feather, or table for text in any columns; found from the content when left out
+    /// File format: csv, parquet, binance, histdata, dukascopy, mt4, mt5, yahoo, freqtrade-json, feather, or table for text with any columns [default: detected]
     #[arg(long)]
     format: Option<ImportFormat>,
-    /// Name of the pair; found from the file's name when left out
+    /// Symbol of the candles [default: from the file name]
     #[arg(long)]
     symbol: Option<Symbol>,
-    /// Length of the candles; found from the content, the file's name or the distance of the rows when left out
+    /// Interval of the candles [default: detected from content, file name or row spacing]
     #[arg(long)]
     interval: Option<Interval>,
-    /// Read only rows with this symbol or interval, by the file's column for it; repeat it, or put commas between
+    /// Import only rows with this symbol or interval in their column; repeatable or comma-separated
     #[arg(long, value_name = "VALUE", value_delimiter = ',')]
     only: Vec<String>,
-    /// Time zone of the file's times: UTC, a distance from it such as +02:00, or a place such as America/New_York
+    /// Time zone of the file: UTC, an offset such as +02:00, or an IANA name such as America/New_York
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
     timezone: Option<Zone>,
-    /// Times that the clock of that zone shows twice or never: strict, earlier, later, pairs or skip
+    /// Handling of ambiguous and nonexistent local times: strict, earlier, later, pairs or skip
     #[arg(long, value_name = "RULE", default_value = "strict")]
     clock_change: ClockChange,
-    /// What bars are stamped with: the time of their open or of their close
+    /// Meaning of the times: open or close of the candle
     #[arg(long, value_name = "END", default_value = "open")]
     stamped: BarTime,
-    /// What the columns of a table are, from the left: time, date, clock, open, high, low, close, volume, and - for one that is left out; found by their names when left out
+    /// Columns of a table, in order: time, date, clock, open, high, low, close, volume, and - to ignore one [default: by their names]
     #[arg(long, allow_hyphen_values = true, value_name = "NAMES")]
     columns: Option<ColumnRoles>,
-    /// What separates the columns of a table: comma, semicolon, tab, bar or space; found from the first line when left out
+    /// Column separator of a table: comma, semicolon, tab, bar or space [default: detected]
     #[arg(long, value_name = "NAME")]
     delimiter: Option<Delimiter>,
-    /// What stands before the decimals in a table: point or comma; found from its numbers when left out
+    /// Decimal separator of a table: point or comma [default: detected]
     #[arg(long, value_name = "MARK")]
     decimal: Option<DecimalMark>,
-    /// How dates such as 02/01/2024 begin: day-first or month-first; found from the other dates when left out
+    /// Order of dates such as 02/01/2024: day-first or month-first [default: detected]
     #[arg(long, value_name = "ORDER")]
     date_order: Option<DateOrder>,
-    /// File inside a zip archive that holds several
+    /// Name of the file in a zip archive with several files
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
 }

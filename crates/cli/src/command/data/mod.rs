@@ -7,7 +7,7 @@ mod import;
 use crate::arguments::parse_moment;
 use crate::context::Context;
 use crate::failure::{Ending, Failure, fail_with_last};
-use crate::interrupt::end_on_sign;
+use crate::interrupt::exit_on_stop;
 use crate::output::show_as;
 use crate::progress::Terminal;
 use candlewick_app::candles::candle_store;
@@ -24,23 +24,23 @@ use std::path::PathBuf;
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  candlewick data generate --symbol BTCUSDT --days 14")]
 pub(crate) enum DataCommand {
-    /// Bring the venue's candles into the catalog, or record its prices
+    /// Download candles of the venue into the catalog, or record its prices
     Fetch(fetch::FetchArguments),
-    /// Bring candles of other programs and sources into the catalog
+    /// Import candles of other programs and sources into the catalog
     Import(import::ImportArguments),
-    /// Find what is wrong with candles: gaps, doubles, impossible prices, spikes and more
+    /// Find problems in candles: gaps, duplicates, invalid prices, spikes and more
     Check(check::CheckArguments),
-    /// Show what the catalog holds
+    /// List the series of the catalog
     List(ListArguments),
-    /// Write candles of the catalog, or of a file, as CSV or Parquet
+    /// Export candles of the catalog or of a file as CSV or Parquet
     Export(ExportArguments),
-    /// Make synthetic candles from a seed; they say nothing about a strategy's profit
+    /// Generate synthetic candles from a seed, for tests of strategies but not of their profit
     Generate(GenerateArguments),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CatalogArgument {
-    /// Folder of the catalog; data.catalog of the configuration when left out
+    /// Catalog folder [default: data.catalog]
     #[arg(long, value_name = "DIR")]
     catalog: Option<PathBuf>,
 }
@@ -61,9 +61,9 @@ const fn existing(force: bool) -> Existing {
 }
 
 pub(super) fn run(command: &DataCommand, context: &Context<'_>) -> Result<Ending, Failure> {
-    // A fetch puts what came into the catalog before it ends, and a list writes nothing.
+    // A fetch stores what it received before it ends, and a list writes nothing.
     if !matches!(command, DataCommand::Fetch(_) | DataCommand::List(_)) {
-        end_on_sign()?;
+        exit_on_stop()?;
     }
     match command {
         DataCommand::Fetch(arguments) => fetch::run(arguments, context),
@@ -94,26 +94,25 @@ fn run_list(arguments: &ListArguments, context: &Context<'_>) -> Result<Ending, 
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  candlewick data export BTCUSDT@1m --out BTCUSDT_1m.csv\n  candlewick data export BTCUSDT@1m \
-                  --from 2026-01-01 --to 2026-02-01 --out january.parquet\n  candlewick data export BTCUSDT_1m.csv --out \
-                  BTCUSDT_1m.parquet"
+                  --from 2026-01-01 --to 2026-02-01 --out january.parquet\n  candlewick data export BTCUSDT_1m.csv --out BTCUSDT_1m.parquet"
 )]
 pub(crate) struct ExportArguments {
-    /// A series of the catalog, SYMBOL@INTERVAL, or a candle file
+    /// Catalog series SYMBOL@INTERVAL, or a candle file
     #[arg(value_name = "SERIES")]
     name: String,
-    /// File to write, here or on object storage (s3://BUCKET/...); its ending, .csv or .parquet, decides the format
+    /// File to write, .csv or .parquet, also on object storage (s3://BUCKET/...)
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// A version of the series other than the current one, by its number
+    /// Version number of the series [default: the current one]
     #[arg(long, value_name = "NUMBER")]
     version: Option<u32>,
-    /// Leave out candles that open before: a date, a time, or seconds or milliseconds since 1970
+    /// Skip candles that open before this time: a date, an ISO 8601 time, or Unix seconds or milliseconds
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     from: Option<Millis>,
-    /// Leave out candles that close after
+    /// Skip candles that close after this time
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     to: Option<Millis>,
-    /// Replace the file when it is there
+    /// Replace an existing file
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -130,62 +129,61 @@ fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Endi
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Regimes: mixed (regimes that change), random-walk, trend[:LEAN] (each minute leans by so many of its standard \
-                  deviations, up or down for hours),\nmean-reversion[:PULL] (each minute goes such a part of the way back to \
-                  the first price),\nedge:CHANCE[:SPAN] (each span, 5m when left out, goes the way of the one before it with \
-                  that probability).\n\nExamples:\n  candlewick data generate --symbol BTCUSDT --interval 1m --start \
+#[command(after_help = "Examples:\n  candlewick data generate --symbol BTCUSDT --interval 1m --start \
                   2026-01-05 --days 14 --seed 1 --out data\n  candlewick data generate --symbol BTCUSDT --interval 5m --days \
-                  90 --regime edge:0.58:5m\n  candlewick data generate --symbol EURUSD --gaps 20 --bad-rows 9 --out spoiled"
-)]
+                  90 --regime edge:0.58:5m\n  candlewick data generate --symbol EURUSD --gaps 20 --bad-rows 9 --out spoiled\n\n\
+                  Regimes:\n  mixed                  changing regimes\n  random-walk            no predictability\n  \
+                  trend[:LEAN]           drift per minute of LEAN standard deviations, up or down for hours\n  \
+                  mean-reversion[:PULL]  return to the first price by the fraction PULL per minute\n  \
+                  edge:CHANCE[:SPAN]     each span (5m by default) repeats the previous direction with this probability")]
 pub(crate) struct GenerateArguments {
-    /// Name of the pair; it takes part in the randomness
+    /// Symbol of the candles; also influences the random numbers
     #[arg(long)]
     symbol: Symbol,
-    /// crypto, forex or otc; known by the name when left out
+    /// Asset type: crypto, forex or otc [default: known by the name]
     #[arg(long, value_name = "TYPE")]
     asset_type: Option<AssetType>,
-    /// Length of the candles, a multiple of 5s
+    /// Interval of the candles, a multiple of 5s
     #[arg(long, default_value = "1m")]
     interval: Interval,
-    /// Open time of the first candle: a date, a time, or seconds or milliseconds since 1970
+    /// Open time of the first candle: a date, an ISO 8601 time, or Unix seconds or milliseconds
     #[arg(long, default_value = "2026-01-05", value_name = "TIME", value_parser = parse_moment)]
     start: Millis,
-    /// How many days to make
+    /// Number of days
     #[arg(long, default_value_t = 14)]
     days: u32,
-    /// Keep only that many days at the end
+    /// Number of days to keep, at the end [default: all]
     #[arg(long, value_name = "DAYS")]
     last_days: Option<u32>,
-    /// The same seed makes the same candles
+    /// Random seed
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Step of the prices; known for well-known pairs
+    /// Tick size of the prices [default: known for common symbols]
     #[arg(long)]
     tick: Option<f64>,
-    /// First price; known for well-known pairs
+    /// First price [default: known for common symbols]
     #[arg(long)]
     price: Option<f64>,
     /// Standard deviation of one-minute moves, as a fraction of the price
     #[arg(long, value_name = "FRACTION")]
     volatility: Option<f64>,
-    /// How the market behaves: mixed, random-walk, trend, mean-reversion, or edge:CHANCE with a planted edge
+    /// Market regime: mixed, random-walk, trend, mean-reversion, or edge:CHANCE with a known edge
     #[arg(long, default_value = "mixed")]
     regime: Regime,
-    /// Take out so many stretches of one to ten candles
+    /// Number of gaps, of one to ten candles each
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     gaps: u32,
-    /// Write so many bad rows, one of each kind that `data check` knows, and from the beginning
+    /// Number of invalid rows, of each kind known to `data check` in turn
     #[arg(long, value_name = "COUNT", default_value_t = 0, conflicts_with = "catalog")]
     bad_rows: u32,
-    /// Folder to write a CSV file to
+    /// Output folder for the CSV file
     #[arg(long, default_value = ".", value_name = "FOLDER")]
     out: PathBuf,
-    /// Put the candles into the catalog instead: the one in this folder, or the configured one
+    /// Store the candles in this catalog folder instead [default: data.catalog]
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
-    #[expect(clippy::option_option, reason = "the form of a flag whose value may be left out")]
+    #[expect(clippy::option_option, reason = "the type of a flag with an optional value")]
     catalog: Option<Option<PathBuf>>,
-    /// Replace the file when it is there; in the catalog, begin a new version of the series
+    /// Replace an existing file, or create a new version in the catalog
     #[arg(long)]
     force: bool,
 }

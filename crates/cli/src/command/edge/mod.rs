@@ -14,21 +14,19 @@ use candlewick_statistics::{EdgeTestPlan, PaidStake};
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Subcommand)]
-#[command(
-    after_help = "Payouts and win rates are in percent here, and fractions from 0 to 1 with --json.\n\nExamples:\n  \
+#[command(after_help = "Examples:\n  \
                   candlewick edge break-even 80 85 92\n  candlewick edge plan --payout 85\n  candlewick edge ruin --martingale 10 --balance 2000\n  candlewick edge verdict \
-                  --won 580 --lost 420 --payout 85"
-)]
+                  --won 580 --lost 420 --payout 85\n\nPayouts and win rates are percentages, but fractions from 0 to 1 with --json.")]
 pub(crate) enum EdgeCommand {
-    /// The win rate at which a payout neither earns nor costs
+    /// Compute the break-even win rate of a payout
     BreakEven(BreakEvenArguments),
-    /// What it would have been worth to trade only after virtual trades went a certain way
+    /// Measure the value of a gate that opens on the results of virtual trades
     Gate(verdict::GateArguments),
-    /// How many trades it takes to show an edge
+    /// Compute the number of trades needed to show an edge
     Plan(PlanArguments),
-    /// How probably stakes run out of money, and how much money keeps them from it
+    /// Compute the risk of ruin of stakes, and the balance that avoids it
     Ruin(ruin::RuinArguments),
-    /// What trades say of an edge
+    /// Judge the edge of recorded or counted trades
     Verdict(verdict::VerdictArguments),
 }
 
@@ -59,21 +57,18 @@ fn parse_rate(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "use a percentage between 0 and 100, such as 55".to_owned())
 }
 
-const USUAL: [f64; 8] = [0.60, 0.70, 0.75, 0.80, 0.85, 0.90, 0.92, 1.00];
+const DEFAULT_PAYOUTS: [f64; 8] = [0.60, 0.70, 0.75, 0.80, 0.85, 0.90, 0.92, 1.00];
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "A win earns the payout, a loss costs the stake, a draw neither: so a coin loses money at every payout below \
-                  100. Payouts with stakes (85:10) are summed up together as well; each trade still has a break-even of \
-                  its own, and a verdict tests against that.\n\nExamples:\n  candlewick edge break-even\n  candlewick \
+#[command(after_help = "Examples:\n  candlewick edge break-even\n  candlewick \
                   edge break-even 80 85.5\n  candlewick edge break-even 80:10 90:30\n  candlewick edge break-even \
-                  --win-rate 56"
-)]
+                  --win-rate 56\n\nA win earns the payout, a loss costs the stake, and a draw costs nothing: at payouts below 100 %, a coin \
+                  toss loses money. Payouts with stakes (85:10) are also averaged; a verdict tests each trade against its own break-even.")]
 pub(crate) struct BreakEvenArguments {
-    /// Payouts in percent, each with a stake if need be; the usual ones without any
+    /// Payouts in percent, optionally with stakes [default: common payouts from 60 to 100]
     #[arg(value_name = "PAYOUT[:STAKE]", value_parser = parse_paid)]
     payouts: Vec<(f64, Option<f64>)>,
-    /// The payout that this win rate, in percent, breaks even at
+    /// Win rate in percent, to compute its break-even payout
     #[arg(long, value_name = "PERCENT", value_parser = parse_rate)]
     win_rate: Option<f64>,
 }
@@ -81,7 +76,7 @@ pub(crate) struct BreakEvenArguments {
 fn run_break_even(arguments: &BreakEvenArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let named: Vec<f64> = match arguments.payouts.as_slice() {
         [] if arguments.win_rate.is_some() => Vec::new(),
-        [] => USUAL.to_vec(),
+        [] => DEFAULT_PAYOUTS.to_vec(),
         named => named.iter().map(|(payout, _)| *payout).collect(),
     };
     let stakes = stakes(&arguments.payouts)?;
@@ -94,8 +89,8 @@ fn stakes(named: &[(f64, Option<f64>)]) -> Result<Vec<PaidStake>, Failure> {
     };
     let stakes: Vec<PaidStake> = named.iter().filter_map(paid).collect();
     if !stakes.is_empty() && stakes.len() < named.len() {
-        return Err(Failure::configuration("some payouts have a stake and some have none")
-            .help("name all stakes (80:10 90:30), or none"));
+        return Err(Failure::configuration("only some payouts have a stake")
+            .hint("name all stakes (80:10 90:30) or none"));
     }
     Ok(stakes)
 }
@@ -104,36 +99,35 @@ fn stakes(named: &[(f64, Option<f64>)]) -> Result<Vec<PaidStake>, Failure> {
 fn parse_paid(text: &str) -> Result<(f64, Option<f64>), String> {
     let Some((payout, stake)) = text.split_once(':') else { return Ok((parse_payout(text)?, None)) };
     let amount = stake.parse().ok().filter(|stake: &f64| stake.is_finite() && *stake > 0.0);
-    let amount = amount.ok_or_else(|| format!("\"{stake}\" is no stake: use an amount such as 85:10"))?;
+    let amount = amount.ok_or_else(|| format!("\"{stake}\" is not a stake: use an amount such as 85:10"))?;
     Ok((parse_payout(payout)?, Some(amount)))
 }
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Three answers for trades one after another, all at one payout. The normal approximation and the exact \
-                  binomial test look once, at the end, and assume independent trades; looked at earlier they err far more \
-                  often than alpha. The verdict may be looked at after every trade and decides in every run: its figures \
-                  come from simulated runs, one standard error each way, and are the same for the same seed.\n\nExamples:\n  \
-                  candlewick edge plan --payout 85\n  candlewick edge plan --payout 85 --points 2,5 --power 90\n  \
-                  candlewick edge plan --payout 80 --points 3 --paths 20000 --json"
+    after_help = "Examples:\n  candlewick edge plan --payout 85\n  candlewick edge plan --payout 85 --points 2,5 --power 90\n  \
+                  candlewick edge plan --payout 80 --points 3 --paths 20000 --json\n\n\
+                  Three methods, for consecutive trades at one payout. The normal approximation and the exact binomial test assume \
+                  independent trades and a single look at the end; earlier looks raise their error rate far above alpha. The \
+                  verdict can be checked after every trade; its figures come from simulated runs (plus or minus one standard error) and are reproducible by seed."
 )]
 pub(crate) struct PlanArguments {
-    /// Payout in percent; simulation.payout_percent of the configuration when left out
+    /// Payout in percent [default: simulation.payout_percent]
     #[arg(long, value_name = "PERCENT", value_parser = parse_payout)]
     payout: Option<f64>,
-    /// How far the win rate lies above break-even, in percentage points; each is worth 1 + payout points of edge
+    /// Win rates above break-even, in percentage points; each point is an edge of 1 + payout
     #[arg(long, value_name = "POINTS", value_delimiter = ',', value_parser = parse_points, default_values_t = [2.0, 3.0, 5.0, 10.0])]
     points: Vec<f64>,
-    /// How probable it may be to find an edge that is not there; risk.verdict.alpha when left out
+    /// Error rate: probability of finding an edge that does not exist [default: risk.verdict.alpha]
     #[arg(long, value_name = "PERCENT", value_parser = parse_rate)]
     alpha: Option<f64>,
-    /// How probable it has to be to find one that is
+    /// Power: probability of finding an existing edge
     #[arg(long, value_name = "PERCENT", value_parser = parse_rate, default_value = "80")]
     power: f64,
-    /// Simulated runs for the verdict's own figure
+    /// Number of simulated runs for the verdict
     #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(100..=1_000_000))]
     paths: u64,
-    /// Trades after which a simulated run is given up
+    /// Maximum number of trades per simulated run
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     most_trades: u64,
     /// Seed of the simulated runs
@@ -155,7 +149,7 @@ fn run_plan(arguments: &PlanArguments, context: &Context<'_>) -> Result<Ending, 
         progress.update(done, arguments.points.len() as u64);
         let edge = EdgeRequirement::of(*points, terms).map_err(|error| {
             let failure = Failure::from(error).context(format!("--points {points}"));
-            failure.help("name points above 0, such as 2,5")
+            failure.hint("name points above 0, such as 2,5")
         })?;
         needed.edges.push(edge);
     }
@@ -172,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentages_are_read_with_or_without_their_sign() {
+    fn parses_percentages_with_or_without_sign() {
         for (text, payout, rate) in [
             ("85%", Some(0.85), Some(0.85)),
             ("100", Some(1.0), None),
@@ -185,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn payouts_are_named_with_or_without_stakes() {
+    fn parses_payouts_with_or_without_stakes() {
         assert_eq!(parse_paid("85"), Ok((0.85, None)));
         assert_eq!(parse_paid("85:10"), Ok((0.85, Some(10.0))));
         for wrong in ["85:", "85:0", "85:x", ":10", "0:10"] {
@@ -194,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn stakes_are_named_for_all_payouts_or_for_none() {
+    fn rejects_stakes_for_some_payouts_only() {
         assert!(stakes(&[(0.8, None), (0.9, None)]).unwrap().is_empty());
         assert_eq!(stakes(&[(0.8, Some(10.0)), (0.9, Some(30.0))]).unwrap().len(), 2);
         assert!(stakes(&[(0.8, Some(10.0)), (0.9, None)]).unwrap_err().render().contains("name all stakes"));

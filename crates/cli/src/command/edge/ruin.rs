@@ -18,58 +18,58 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Ruin is the moment at which the next stake cannot be placed. It is counted exactly, by a Markov chain over all \
-                  trades up to the horizon, one trade at a time, at the win rate of a coin, at break-even, at the lower bound of \
-                  the trades that you name with --won and --lost, and at --win-rate. The limit looks at the worse of break-even \
-                  and the lower bound; several ladders count together. Without stakes, those of the configured bots.\n\n\
-                  Examples:\n  candlewick edge ruin --stake 10 --balance 500 --payout 85\n  candlewick edge ruin --martingale \
+    after_help = "Examples:\n  candlewick edge ruin --stake 10 --balance 500 --payout 85\n  candlewick edge ruin --martingale \
                   10 --factor 2.2 --levels 6 --balance 2000\n  candlewick edge ruin --soros 10 --wins 3\n  candlewick edge \
-                  ruin --share 2 --won 580 --lost 420\n  candlewick edge ruin --config my.toml --json"
+                  ruin --share 2 --won 580 --lost 420\n  candlewick edge ruin --config my.toml --json\n\n\
+                  Ruin means that the next stake exceeds the balance. Its probability is computed exactly by a Markov chain over \
+                  consecutive trades up to the horizon: at a win rate of 50 %, at break-even, at the lower bound of --won and --lost, \
+                  and at --win-rate. The limit applies to the worse of break-even and lower bound; ladders are added up. Without \
+                  stakes, those of the configured bots are used."
 )]
 pub(crate) struct RuinArguments {
-    /// The same stake every time
+    /// Fixed stake
     #[arg(long, value_name = "AMOUNT", group = "plan")]
     stake: Option<Decimal>,
-    /// A share of the balance, in percent
+    /// Stake as a share of the balance, in percent
     #[arg(long, value_name = "PERCENT", value_parser = parse_rate, group = "plan")]
     share: Option<f64>,
-    /// This fraction of the Kelly stake
+    /// Stake as a fraction of the Kelly stake, from 0 to 1
     #[arg(long, value_name = "FRACTION", value_parser = parse_fraction, group = "plan", requires = "believe")]
     kelly: Option<f64>,
-    /// The win rate that the Kelly stake is made for
+    /// Assumed win rate of the Kelly stake, in percent
     #[arg(long, value_name = "PERCENT", value_parser = parse_rate, requires = "kelly")]
     believe: Option<f64>,
-    /// A ladder that climbs after losses, from this stake
+    /// First stake of a martingale ladder, which rises after losses
     #[arg(long, value_name = "AMOUNT", group = "plan")]
     martingale: Option<Decimal>,
-    /// How much larger each level is; what wins back all losses and the first profit when left out
+    /// Factor between levels [default: recovers all losses and the first profit]
     #[arg(long, value_name = "FACTOR", value_parser = parse_factor, requires = "martingale")]
     factor: Option<f64>,
-    /// How many levels it has, the first included
+    /// Number of levels, including the first
     #[arg(long, value_name = "N", requires = "martingale", default_value_t = 6)]
     levels: u32,
-    /// No stake of it is larger
+    /// Maximum stake of the ladder
     #[arg(long, value_name = "AMOUNT", requires = "martingale")]
     max_stake: Option<Decimal>,
-    /// A ladder that stakes its profit again after wins, from this stake
+    /// First stake of a Soros ladder, which adds the profit after wins
     #[arg(long, value_name = "AMOUNT", group = "plan")]
     soros: Option<Decimal>,
-    /// How many wins in a row it stakes again
+    /// Maximum number of consecutive wins to reinvest
     #[arg(long, value_name = "N", requires = "soros", default_value_t = 3)]
     wins: u32,
-    /// The balance; account.initial_balance when left out
+    /// Balance [default: account.initial_balance]
     #[arg(long, value_name = "AMOUNT")]
     balance: Option<Decimal>,
-    /// Payout in percent; simulation.payout_percent when left out
+    /// Payout in percent [default: simulation.payout_percent]
     #[arg(long, value_name = "PERCENT", value_parser = parse_payout)]
     payout: Option<f64>,
-    /// How many trades ahead; risk.ruin_horizon_trades when left out
+    /// Horizon in trades [default: risk.ruin_horizon_trades]
     #[arg(long, value_name = "N")]
     trades: Option<u32>,
-    /// The smallest stake; risk.min_stake when left out
+    /// Minimum stake [default: risk.min_stake]
     #[arg(long, value_name = "AMOUNT")]
     min_stake: Option<Decimal>,
-    /// Trades that are draws, in percent
+    /// Share of draws, in percent
     #[arg(long, value_name = "PERCENT", value_parser = parse_rate)]
     draws: Option<f64>,
     /// Trades won so far
@@ -78,28 +78,28 @@ pub(crate) struct RuinArguments {
     /// Trades lost so far
     #[arg(long, value_name = "N", requires = "won")]
     lost: Option<u64>,
-    /// A win rate to look at besides
+    /// Additional win rate to compute, in percent
     #[arg(long, value_name = "PERCENT", value_parser = parse_rate)]
     win_rate: Option<f64>,
-    /// The most probable ruin to put up with, in percent; risk.max_ruin_probability when left out
+    /// Maximum acceptable risk of ruin, in percent [default: risk.max_ruin_probability]
     #[arg(long, value_name = "PERCENT", value_parser = parse_rate)]
     limit: Option<f64>,
 }
 
 pub(super) fn run(arguments: &RuinArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let loaded = load(context)?;
-    let asked = Asked::of(arguments, &loaded)?;
-    let stakes = asked.stakes(arguments, &loaded)?;
+    let inputs = RuinInputs::new(arguments, &loaded)?;
+    let stakes = inputs.stakes(arguments, &loaded)?;
     let scale = loaded.config.account.money_scale;
-    let terms = RuinTerms { scale, limit: asked.limit, win_rate: arguments.win_rate };
-    let mut progress = Progress::new("Following stakes", context.global);
+    let terms = RuinTerms { scale, limit: inputs.limit, win_rate: arguments.win_rate };
+    let mut progress = Progress::new("Computing risk of ruin", context.global);
     let (mut figures, mut below) = (Vec::new(), Vec::new());
     for (done, stake) in (0..).zip(&stakes) {
         progress.update(done, stakes.len() as u64);
         let bot = (!stake.bot.is_empty()).then(|| stake.bot.clone());
         if let Some(why) = stake.below_least(terms.scale)? {
-            let whose = bot.map(|bot| format!("bot \"{bot}\": ")).unwrap_or_default();
-            below.push(format!("{whose}{why}"));
+            let prefix = bot.map(|bot| format!("bot \"{bot}\": ")).unwrap_or_default();
+            below.push(format!("{prefix}{why}"));
             continue;
         }
         figures.push(RuinFigures::of(bot, stake, terms)?);
@@ -107,30 +107,30 @@ pub(super) fn run(arguments: &RuinArguments, context: &Context<'_>) -> Result<En
     drop(progress);
     if figures.is_empty() && !below.is_empty() {
         return Err(Failure::configuration(below.join("; "))
-            .help("a larger stake, or a smaller risk.min_stake (--min-stake), makes a question of it"));
+            .hint("raise the stake, or lower risk.min_stake (--min-stake)"));
     }
     for why in below {
         tracing::warn!("{why}");
     }
-    let balance = (asked.balance, terms.scale);
-    show(&RuinSummary::of(balance, asked.payout.to_fraction(), asked.limit, figures), context.global)
+    let balance = (inputs.balance, terms.scale);
+    show(&RuinSummary::of(balance, inputs.payout.to_fraction(), inputs.limit, figures), context.global)
 }
 
-struct Asked {
+struct RuinInputs {
     balance: Money,
     payout: Payout,
     limit: f64,
     lower_bound: Option<f64>,
 }
 
-impl Asked {
-    fn of(arguments: &RuinArguments, loaded: &Loaded) -> Result<Self, Failure> {
+impl RuinInputs {
+    fn new(arguments: &RuinArguments, loaded: &Loaded) -> Result<Self, Failure> {
         let balance = match arguments.balance {
             Some(amount) => money(amount, "--balance", loaded)?,
             None => loaded.initial_balance()?,
         };
         let payout = arguments.payout.and_then(|payout| Payout::from_parts((payout * 1e6).round() as u32));
-        // Counts that somebody names are meant, however few.
+        // Explicit counts are used, however few.
         let rate =
             arguments.won.zip(arguments.lost).map(|(won, lost)| WinRate::new(won, lost)).transpose()?;
         let interval = rate.map(|rate| wilson_interval(rate, 0.90)).transpose()?;
@@ -164,8 +164,8 @@ impl Asked {
                 vec![StakeRuin { bot: String::new(), plan, question, lower_bound: None, limits }]
             }
             None if settings.bots.is_empty() => {
-                return Err(Failure::configuration("there are no stakes to look at").help(
-                    "name some (--stake 10, --martingale 10, --soros 10, --share 2, --kelly 0.5), or a --config with bots",
+                return Err(Failure::configuration("no stakes to evaluate").hint(
+                    "pass stakes (--stake 10, --martingale 10, --soros 10, --share 2, --kelly 0.5), or a --config with bots",
                 ));
             }
             None => {
@@ -215,7 +215,7 @@ fn money(amount: Decimal, key: &str, loaded: &Loaded) -> Result<Money, Failure> 
 fn units(amount: Decimal, key: &str, loaded: &Loaded) -> Result<u64, Failure> {
     let money = money(amount, key, loaded)?;
     u64::try_from(money.minor()).map_err(|_| {
-        Failure::configuration(format!("{key}: {amount} is below 0")).help("name an amount such as 10")
+        Failure::configuration(format!("{key}: {amount} is negative")).hint("use an amount such as 10")
     })
 }
 
@@ -224,5 +224,5 @@ fn parse_fraction(text: &str) -> Result<f64, String> {
     fraction.ok_or_else(|| "use a fraction above 0 and up to 1, such as 0.5".to_owned())
 }
 fn parse_factor(text: &str) -> Result<f64, String> {
-    text.parse().map_err(|_| "use a number, decimals behind a point: 2.2".to_owned())
+    text.parse().map_err(|_| "use a number such as 2.2".to_owned())
 }

@@ -19,29 +19,28 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The verdict follows a notional account trade by trade: it needs the trades in their order, from a CSV (that of \
-                  `backtest --trades`, or any with the columns result and payout) or a journal, the configured one without \
-                  any option. It may be looked at as often as one likes, and overlap does not mislead it. Bare counts have \
-                  no order: of them only the figures are shown that assume independent trades and a single look. Of a journal \
-                  the trades count that a bot made with its last parameters and code, by the plan that was fixed before \
-                  them; elsewhere [risk.verdict] of the configuration.\n\n\
-                  Examples:\n  candlewick edge verdict --won 580 --lost 420 --payout 85\n  candlewick edge verdict \
-                  --trades trades.csv\n  candlewick edge verdict --journal run.db --json"
+    after_help = "Examples:\n  candlewick edge verdict --won 580 --lost 420 --payout 85\n  candlewick edge verdict \
+                  --trades trades.csv\n  candlewick edge verdict --journal run.db --json\n\n\
+                  The verdict follows a notional account trade by trade and needs trades in order: a CSV (of `backtest --trades`, or \
+                  any with columns result and payout) or a journal [default: the configured one]. It is valid at any time and \
+                  accounts for overlapping trades. Bare counts have no order, so only figures for independent trades and a single \
+                  look are shown. For a journal, the trades since the last change of parameters or code are judged by the \
+                  plan recorded with them; otherwise [risk.verdict] applies."
 )]
 pub(crate) struct VerdictArguments {
-    /// Trades won
+    /// Number of trades won
     #[arg(long, value_name = "N", requires = "lost", conflicts_with_all = ["trades", "journal"])]
     won: Option<u64>,
-    /// Trades lost
+    /// Number of trades lost
     #[arg(long, value_name = "N", requires = "won")]
     lost: Option<u64>,
-    /// Trades drawn
+    /// Number of draws
     #[arg(long, value_name = "N", requires = "won")]
     draws: Option<u64>,
-    /// Payout in percent, of counts and of a CSV without one; simulation.payout_percent when left out
+    /// Payout in percent, for counts and for a CSV without payouts [default: simulation.payout_percent]
     #[arg(long, value_name = "PERCENT", value_parser = parse_payout)]
     payout: Option<f64>,
-    /// A CSV of trades
+    /// CSV file of trades
     #[arg(long, value_name = "FILE", conflicts_with = "journal")]
     trades: Option<PathBuf>,
     #[command(flatten)]
@@ -68,7 +67,7 @@ pub(super) fn run_verdict(arguments: &VerdictArguments, context: &Context<'_>) -
             Sample::all_of(&file.trades, plan, (file.bots, &file.caveats))?
         }
         (None, None) => {
-            let found = of_journal(&arguments.journal, context)?;
+            let found = judge_journal(&arguments.journal, context)?;
             (plan, findings) = (found.plan, findings_of(&found.trades));
             found.samples
         }
@@ -85,7 +84,7 @@ struct JournalVerdict {
     trades: Vec<NamedTrade>,
 }
 
-fn of_journal(journal: &JournalArguments, context: &Context<'_>) -> Result<JournalVerdict, Failure> {
+fn judge_journal(journal: &JournalArguments, context: &Context<'_>) -> Result<JournalVerdict, Failure> {
     let (_, url) = journal.load(context)?;
     let contents = block_on(async { read_recent(&mut Reader::open(&url).await?).await })?;
     let (session, run) = (&contents.session, contents.last_run());
@@ -129,61 +128,60 @@ fn named_trade(row: &IntentRow, origin: &IntentOrigin) -> NamedTrade {
 #[derive(Debug, Args)]
 #[command(
     group = ArgGroup::new("opening").required(true).args(["after_virtual_losses", "virtual_win_rate"]),
-    after_help = "A gate lets a bot trade only after its trades without money went a certain way: after losses in a row, or while they \
-                  win often enough. This takes trades that were all made, from the CSV of `backtest --trades`, and says what \
-                  such a gate would have been worth on them: against trading all, against random gates that let as many \
-                  trades be real, and against itself on the same results in random order. On trades that do not depend on \
-                  each other it is worth nothing.\n\nExamples:\n  candlewick edge gate --trades trades.csv \
+    after_help = "Examples:\n  candlewick edge gate --trades trades.csv \
                   --after-virtual-losses 2\n  candlewick edge gate --trades trades.csv --after-virtual-losses 2 \
                   --close-after-losses 1\n  candlewick edge gate --trades trades.csv --virtual-win-rate 60 --over 20\n  candlewick edge \
-                  gate --trades trades.csv --after-virtual-losses 2 --close-after-trades 1 --resets day --openings 1"
+                  gate --trades trades.csv --after-virtual-losses 2 --close-after-trades 1 --resets day --openings 1\n\n\
+                  A gate lets a bot trade only after its virtual trades lost several times in a row, or while they win often enough. \
+                  This command applies such a gate to trades of a backtest without it (`backtest --trades`) and compares the result with \
+                  all trades, with random gates of the same size, and with random orders of the same results. On independent trades, a gate is worth nothing."
 )]
 pub(crate) struct GateArguments {
-    /// A CSV of trades
+    /// CSV file of trades
     #[arg(long, value_name = "FILE")]
     trades: PathBuf,
-    /// Opens after so many virtual losses in a row
+    /// Open after this many consecutive virtual losses
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     after_virtual_losses: Option<u32>,
-    /// Opens while the last trades, virtual and real, win at least so often
+    /// Open while the win rate of recent trades, virtual and real, is at least this
     #[arg(long, value_name = "PERCENT", value_parser = parse_rate, requires = "over")]
     virtual_win_rate: Option<f64>,
-    /// Over how many trades the win rate is taken
+    /// Number of trades of the win rate
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "virtual_win_rate")]
     over: Option<u32>,
-    /// Closes after so many real losses in a row
+    /// Close after this many consecutive real losses
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     close_after_losses: Option<u32>,
-    /// Closes after so many real trades; 1 after virtual losses when nothing else closes or resets it
+    /// Close after this many real trades [default: 1 with --after-virtual-losses if nothing else closes it]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     close_after_trades: Option<u32>,
-    /// Closes after so many real wins
+    /// Close after this many real wins
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     close_after_wins: Option<u32>,
-    /// Closes with each day, and counts anew
+    /// Close and reset the counts at the start of each day
     #[arg(long, value_name = "WHEN", value_enum)]
     resets: Option<Resets>,
-    /// Opens at most so often a day
+    /// Maximum number of openings per day
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), requires = "resets")]
     openings: Option<u32>,
-    /// When a day begins
+    /// Start of the day
     #[arg(long, value_name = "HH:MM", default_value = "00:00", requires = "resets")]
     day_start: String,
-    /// The time zone of that, by its IANA name
+    /// Time zone of the day, an IANA name
     #[arg(long, value_name = "ZONE", default_value = "UTC", requires = "resets")]
     day_timezone: String,
-    /// Payout in percent, of a CSV without one; simulation.payout_percent when left out
+    /// Payout in percent, for a CSV without payouts [default: simulation.payout_percent]
     #[arg(long, value_name = "PERCENT", value_parser = parse_payout)]
     payout: Option<f64>,
-    /// Random gates, and random orders, to hold it against
+    /// Number of random gates and random orders
     #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(99..=1_000_000))]
     draws: u32,
-    /// Seed of their chance
+    /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 }
 
-/// What begins a gate anew.
+/// Reset interval of a gate.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Resets {
     Day,

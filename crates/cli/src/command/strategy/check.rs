@@ -22,58 +22,49 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::path::PathBuf;
 use std::time::Duration;
 
-const NEEDS: &str = "the checks take twice the warm-up and 100 candles";
+const NEEDS: &str = "the checks need twice the warm-up plus 100 candles";
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Without --data the candles are synthetic: a random walk, trends, and mean-reverting prices. Of a file of --data \
-                  the newest 50000 candles are checked, fewer for a slow strategy; the result says how many. A file that a parameter names \
-                  is cut off at moments of the candles, to see whether it is read ahead: give the --data that it belongs to.\n\n\
-                  The checks run in a process of their own. A strategy that ends the process, crashes, or does not finish within --timeout \
-                  fails with exit code 5. What it prints goes to stderr.\n\n\
-                  What cannot be found:\n  \
-                  - use of the hour, the date or the uptime of the machine, unless it changes within seconds or is\n    \
-                    compared with the times of the candles; other processes have another time zone, not another time\n  \
-                  - use of what is the same in all processes of the machine, unless it is read from a file\n  \
-                  - an environment variable that is unset here and set where it trades\n  \
-                  - a strategy that recognises this command and is honest only in it\n  \
-                  - a model of these very candles that also recognises noisy and mirrored copies of them;\n    \
-                    check it on candles that it has not seen\n  \
-                  - a cheat in few signals, or one that waits for more candles than are shown (see --unseen)\n  \
-                  - files mapped into memory, and what other programs read for it\n  \
-                  - outside of Linux, what it reads and writes\n\n\
-                  Examples:\n  candlewick strategy check rsi-reversal\n  candlewick strategy check \
+#[command(after_help = "Examples:\n  candlewick strategy check rsi-reversal\n  candlewick strategy check \
                   rsi-reversal --param period=7 --param oversold=25 --json\n  candlewick strategy check signal-list --param \
-                  file=list.csv --data BTCUSDT_1m.csv"
-)]
+                  file=list.csv --data BTCUSDT_1m.csv\n\nWithout --data, the candles are synthetic: a random walk, trends, and \
+                  mean-reverting prices. With --data, the latest 50000 candles are checked, fewer for a slow strategy. Files named by \
+                  parameters are truncated during the checks to detect reading ahead: pass the matching --data.\n\n\
+                  The checks run in a separate process. A strategy that exits, crashes, or exceeds --timeout fails with exit code 5. Its output goes to stderr.\n\n\
+                  Not detected:\n  - use of the hour, date or uptime, unless it changes within seconds or is compared with\n    \
+                    candle times; other processes have another time zone, but the same time\n  - use of machine-wide state that is not read from a file\n  \
+                  - an environment variable that is only set during trading\n  - a strategy that detects this command and behaves differently\n  \
+                  - a model fitted to these candles that also recognizes noisy and mirrored copies;\n    check it on unseen candles\n  \
+                  - a cheat that needs more candles than are shown, or affects few signals (see --unseen)\n  \
+                  - memory-mapped files, and files read by other programs\n  - file access on systems other than Linux")]
 pub(crate) struct CheckArguments {
-    /// The strategy's name
+    /// Name of the strategy
     name: String,
-    /// A parameter, KEY=VALUE; repeat it. For the rest those of the bot of --config with this strategy, else the defaults
+    /// Parameter, KEY=VALUE, repeatable [default: of the configured bot, else of the strategy]
     #[arg(long, value_name = "KEY=VALUE", value_parser = parse_parameter)]
     param: Vec<(String, Value)>,
-    /// Which bot of --config, where several have this strategy
+    /// Name of the bot in --config, if several use this strategy
     #[arg(long, value_name = "NAME")]
     bot: Option<String>,
-    /// Candles to check on: SYMBOL_INTERVAL.csv or .parquet, SYMBOL@INTERVAL=PATH, or SYMBOL@INTERVAL of the catalog
+    /// Candles: SYMBOL_INTERVAL.csv or .parquet, SYMBOL@INTERVAL=PATH, or a catalog series SYMBOL@INTERVAL
     #[arg(long, value_name = "NAME")]
     data: Option<DataName>,
-    /// Symbol of the synthetic candles' bot [default: that of the bot of --config, else BTCUSDT]
+    /// Symbol of the synthetic candles [default: of the configured bot, else BTCUSDT]
     #[arg(long, conflicts_with = "data")]
     symbol: Option<Symbol>,
-    /// Interval of the synthetic candles [default: that of the bot of --config, else 1m]
+    /// Interval of the synthetic candles [default: of the configured bot, else 1m]
     #[arg(long, conflicts_with = "data")]
     interval: Option<Interval>,
-    /// How long the bot's trades last; when left out as of the bot of --config, else one interval
-    #[arg(long, value_name = "CODE")]
+    /// Duration of trades, such as 05:00 [default: of the configured bot, else one interval]
+    #[arg(long = "duration", alias = "close-type", value_name = "CODE")]
     close_type: Option<CloseType>,
-    /// Seed of the random walk that nobody has seen, to see again what was found there; another each time when left out
+    /// Seed of the unseen random walk, to reproduce a finding [default: random]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// How many candles that walk has; as many as take a moment when left out. Who cheats more seldom needs more to be seen
+    /// Number of candles of the unseen random walk; rare cheats need more [default: quick to check]
     #[arg(long, value_name = "N")]
     unseen: Option<usize>,
-    /// Time limit of all checks together, in seconds: whatever has not finished by then fails
+    /// Time limit of all checks, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = TIME_LIMIT.as_secs(), value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
 }
@@ -83,7 +74,7 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     let configured = arguments.configured(context)?;
     let subject = arguments.subject(entry, configured.as_ref());
     if let Some(bot) = &configured {
-        context.say(&format!("note: checked with the parameters of the bot {} of --config", bot.name));
+        context.say(&format!("note: using the parameters of bot {} of --config", bot.name));
     }
     let market = arguments.data.as_ref().map(|name| read(name, context)).transpose()?;
     let mut progress = Progress::new(format!("Checking {}", entry.name), context.global);
@@ -92,7 +83,7 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     let means = Means { seed, unseen: arguments.unseen, itself: itself()?, limit };
     let mut watch = |begun| progress.update(begun, validation::CHECKS);
     let examined = validation::examine(&subject, market, &means, &mut watch);
-    let examined = examined.map_err(|error| not_made(error, &subject, NEEDS, context.registry))?;
+    let examined = examined.map_err(|error| check_failure(error, &subject, NEEDS, context.registry))?;
     drop(progress);
     show_as(&examined.document(&subject), || examined.text(&subject), context.global)?;
     judge(&examined)
@@ -106,10 +97,10 @@ pub(super) fn decide(context: &Context<'_>) -> Result<(), Failure> {
 impl CheckArguments {
     fn configured(&self, context: &Context<'_>) -> Result<Option<BotSettings>, Failure> {
         if context.global.config.is_empty() {
-            let help = "name its file with --config";
-            let problem = "--bot names a bot of a configuration, and there is none";
+            let hint = "pass its file with --config";
+            let problem = "--bot requires a configuration";
             return match self.bot {
-                Some(_) => Err(Failure::configuration(problem).help(help)),
+                Some(_) => Err(Failure::configuration(problem).hint(hint)),
                 None => Ok(None),
             };
         }
@@ -119,29 +110,29 @@ impl CheckArguments {
         let names: Vec<String> = bots.iter().map(|bot| bot.name.clone()).collect();
         let Some(wanted) = &self.bot else {
             if let [_, _, ..] = names.as_slice() {
-                let problem = format!("several bots have the strategy {}: {}", self.name, names.join(", "));
-                return Err(Failure::configuration(problem).help("name one with --bot"));
+                let problem = format!("several bots use the strategy {}: {}", self.name, names.join(", "));
+                return Err(Failure::configuration(problem).hint("choose one with --bot"));
             }
             return Ok(bots.pop());
         };
         let found = bots.into_iter().find(|bot| bot.name == *wanted).map(Some);
         found.ok_or_else(|| {
-            let problem = format!("no bot \"{wanted}\" has the strategy {}", self.name);
-            Failure::configuration(problem).help(suggest(wanted, names.iter().map(String::as_str)))
+            let problem = format!("no bot \"{wanted}\" uses the strategy {}", self.name);
+            Failure::configuration(problem).hint(suggest(wanted, names.iter().map(String::as_str)))
         })
     }
 
     fn subject(&self, entry: &StrategyEntry, configured: Option<&BotSettings>) -> Subject {
         let made = || {
             let own = configured.map(BotSettings::series);
-            let usual = || "BTCUSDT".parse().expect("it is a symbol");
+            let usual = || "BTCUSDT".parse().expect("a valid symbol");
             let symbol = self.symbol.or(own.map(|own| own.symbol)).unwrap_or_else(usual);
             let interval = self.interval.or(own.map(|own| own.interval)).unwrap_or(Interval::MINUTE);
             Series { symbol, interval }
         };
         let series = self.data.as_ref().map_or_else(made, DataName::series);
         let Series { symbol, interval } = series;
-        // Longer candles than a day have no code of their own.
+        // Durations are at most a day.
         let longest = || CloseType::new(interval.length().min(candlewick_sdk::Millis::DAY)).ok();
         let of_bot = || configured.map(|bot| bot.expiry().close_type);
         let close_type = self.close_type.or_else(of_bot).or_else(longest);
@@ -182,7 +173,7 @@ fn judge(examined: &ValidationReport) -> Result<(), Failure> {
     Err(Failure::check(format!("{count} failed: {}", failed.join(", "))))
 }
 
-pub(in crate::command) fn not_made(
+pub(in crate::command) fn check_failure(
     error: CheckError,
     Subject { entry, params, bot }: &Subject,
     needs: &str,
@@ -194,12 +185,12 @@ pub(in crate::command) fn not_made(
         CheckError::Panic { .. } => Failure::new(FailureKind::Check, error),
         CheckError::Unfinished(unfinished) => {
             let hint = unfinished.hint();
-            Failure::new(FailureKind::Check, unfinished).help(hint)
+            Failure::new(FailureKind::Check, unfinished).hint(hint)
         }
         CheckError::TooFewCandles { .. } => {
             let part = describe_longest_part(registry, (&entry.name, params), bot.interval);
             let part = part.map_or_else(String::new, |part| format!("; {part}"));
-            Failure::new(FailureKind::Data, error).help(format!("{needs}: bring more{part}"))
+            Failure::new(FailureKind::Data, error).hint(format!("{needs}: provide more candles{part}"))
         }
     }
 }
@@ -244,7 +235,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn parameters_are_numbers_truths_or_texts() {
+    fn parses_numbers_booleans_and_strings() {
         for (text, key, value) in [
             ("period=14", "period", json!(14)),
             ("level=0.5", "level", json!(0.5)),
@@ -258,9 +249,9 @@ mod tests {
     }
 
     #[test]
-    fn the_command_of_the_checks_can_be_pasted() {
+    fn check_command_is_quoted_for_the_shell() {
         let params = json!({ "file": "my rule.toml", "period": 7 });
-        let entry = StrategyEntry::new("rules", "1", |_, _| unreachable!("it is not built"));
+        let entry = StrategyEntry::new("rules", "1", |_, _| unreachable!("not built in this test"));
         let (close_type, expiration_type) = ("01:00".parse().unwrap(), ExpirationType::TimeFixed);
         let bot = BotContext {
             bot: "one".to_owned(),

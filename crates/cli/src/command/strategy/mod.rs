@@ -19,20 +19,20 @@ use std::path::Path;
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  candlewick strategy show rsi-reversal")]
 pub(crate) enum StrategyCommand {
-    /// All strategies, one line each
+    /// List all strategies
     #[command(after_help = "Example:\n  candlewick strategy list")]
     List,
-    /// One strategy and its parameters
+    /// Show a strategy and its parameters
     #[command(after_help = "Example:\n  candlewick strategy show rsi-reversal")]
     Show {
-        /// The strategy's name
+        /// Name of the strategy
         name: String,
     },
-    /// Whether a strategy looks ahead, is warm when it says so, decides the same again, and more; exit 5 when it does not
+    /// Check a strategy for lookahead, warm-up, determinism and more; exits with 5 on failure
     Check(check::CheckArguments),
-    /// Write a crate with a strategy of your own, its tests, a program and a bot
+    /// Create a crate with a strategy of your own, its tests, a program and a bot
     New(new::NewArguments),
-    /// Answers another process of this program, which gives it candles: part of strategy check and sweep
+    /// Decide on candles of a parent process (internal, for strategy check and sweep)
     #[command(hide = true, after_help = "Example:\n  candlewick strategy check rsi-reversal")]
     Decide {
         /// Ignored
@@ -57,7 +57,7 @@ pub(crate) fn itself() -> Result<Itself, Failure> {
         return Ok(itself);
     }
     let program = std::env::current_exe()
-        .map_err(|error| Failure::check(format!("this program cannot be found: {error}")))?;
+        .map_err(|error| Failure::check(format!("cannot locate this program: {error}")))?;
     Ok(Itself { program, arguments: vec!["strategy".into(), "decide".into()] })
 }
 
@@ -77,10 +77,10 @@ fn show(entry: &StrategyEntry, context: &Context<'_>) -> Result<(), Failure> {
     if context.global.json {
         return print_json(&document(entry));
     }
-    let prices = if entry.wants_prices { "\nIt wants prices between candles." } else { "" };
+    let prices = if entry.wants_prices { "\nUses prices between candles." } else { "" };
     let head = format!("{} {}\n{}{prices}", entry.name, entry.version, entry.about);
     if entry.parameters.is_empty() {
-        return print(&format!("{head}\n\nIt has no parameters.\n\n{}", example_bot(entry)));
+        return print(&format!("{head}\n\nNo parameters.\n\n{}", example_bot(entry)));
     }
     let mut lines = table(["parameter", "type", "default", "range", "about"]);
     for parameter in &entry.parameters {
@@ -103,7 +103,7 @@ fn example_bot(entry: &StrategyEntry) -> String {
 
 fn find<'a>(name: &str, registry: &'a Registry) -> Result<&'a StrategyEntry, Failure> {
     registry.find(name).ok_or_else(|| {
-        let problem = format!("there is no strategy \"{name}\"");
+        let problem = format!("unknown strategy \"{name}\"");
         let path = Path::new(name);
         let is_file = path.is_file() || path.extension().is_some_and(|ending| ending == "toml");
         let help = if is_file {
@@ -111,7 +111,7 @@ fn find<'a>(name: &str, registry: &'a Registry) -> Result<&'a StrategyEntry, Fai
         } else {
             suggest_strategy(name, registry)
         };
-        Failure::configuration(problem).help(help)
+        Failure::configuration(problem).hint(help)
     })
 }
 

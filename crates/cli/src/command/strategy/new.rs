@@ -11,7 +11,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
-/// Files of a crate. `my-strategy` stands for the name, `CHECKOUT` for the folder of Candlewick.
+/// Files of a crate, with placeholders `my-strategy` for the name and `CHECKOUT` for the Candlewick folder.
 const FILES: [(&str, &str); 10] = [
     ("Cargo.toml", include_str!("template/manifest.toml")),
     ("src/lib.rs", include_str!("template/lib.rs")),
@@ -25,7 +25,7 @@ const FILES: [(&str, &str); 10] = [
     (CARGO_CONFIG, include_str!("template/cargo_config.toml")),
 ];
 
-/// Files of a workspace member beside its manifest: its program and settings are in the workspace.
+/// Files of a workspace member except its manifest. The program is that of the workspace.
 const MEMBER_FILES: [&str; 4] = ["src/lib.rs", "tests/signals.rs", "benches/candle.rs", "bot.toml"];
 const MEMBER_MANIFEST: (&str, &str) = ("Cargo.toml", include_str!("template/member.toml"));
 
@@ -36,34 +36,32 @@ const TAG: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 
 const MAX_NAME: usize = 64;
 
-const NO_CRATE: &str = "abstract alloc as async await become box break build const continue core crate deps do dyn else enum \
+const RESERVED_CRATE_NAMES: &str = "abstract alloc as async await become box break build const continue core crate deps do dyn else enum \
     examples extern false final fn for gen if impl in incremental let loop macro match mod move mut override priv proc-macro pub \
     ref return self static std struct super test trait true try type typeof unsafe unsized use virtual where while yield";
 
-/// Types used by the template, in kebab case, whose names a strategy must not have.
-const NO_TYPE: &str = "app bot-context build-error candle clone counting-allocator debug default deserialize err exit-code \
+/// Names of types in the template, in kebab case.
+const RESERVED_TYPE_NAMES: &str = "app bot-context build-error candle clone counting-allocator debug default deserialize err exit-code \
     json-schema none ok option params partial-eq result serialize signal some strategy strategy-factory string vec";
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The crate lies in a new folder, is no part of any workspace, and builds against the source of Candlewick: a checkout, whose \
-                  builds it shares, or a git repository, which cargo clones. A program that lies in a checkout, as in target/release, finds it; an \
-                  installed one needs --path or --git.\n\n\
-                  With --workspace it becomes a member of the cargo workspace here or above, as the first such crate is one: several strategies, \
-                  one program. The root's manifest names it, and its src/main.rs registers it, where that has one .run().\n\n\
-                  Examples:\n  candlewick strategy new momentum\n  candlewick strategy new momentum --path ../candlewick\n  candlewick strategy \
-                  new breakout --workspace"
+    after_help = "Examples:\n  candlewick strategy new momentum\n  candlewick strategy new momentum --path ../candlewick\n  candlewick strategy \
+                  new breakout --workspace\n\nThe crate is created in a new folder and is not part of a workspace. It builds against the \
+                  source of Candlewick: a checkout, whose build it shares, or a git repository. A program inside a checkout, as in \
+                  target/release, finds it; an installed one needs --path or --git.\n\nWith --workspace, the crate becomes a member of the \
+                  enclosing cargo workspace: it is added to the root manifest, and registered in src/main.rs if that has a single .run()."
 )]
 pub(crate) struct NewArguments {
-    /// The name of the strategy, its crate and the new folder: lower-case letters, digits and hyphens
+    /// Name of strategy, crate and folder: lower-case letters, digits and hyphens
     name: String,
-    /// Make it a member of the cargo workspace here, whose program learns the strategy
+    /// Add the crate to the enclosing cargo workspace and register the strategy in its program
     #[arg(long)]
     workspace: bool,
-    /// A checkout of Candlewick to build against
+    /// Checkout of Candlewick to build against
     #[arg(long, value_name = "DIR", conflicts_with = "git")]
     path: Option<PathBuf>,
-    /// A git repository of Candlewick to build against, at the tag of this program's version
+    /// Git repository of Candlewick to build against, at the tag of this version
     #[arg(long, value_name = "URL")]
     git: Option<String>,
 }
@@ -78,13 +76,13 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
     let NewArguments { name, workspace, path, git } = arguments;
     check_name(name)?;
     if context.registry.find(name).is_some() {
-        let problem = format!("this program has a strategy \"{name}\" already");
-        return Err(Failure::configuration(problem).help("give another name"));
+        let problem = format!("this program already has a strategy \"{name}\"");
+        return Err(Failure::configuration(problem).hint("choose another name"));
     }
     let folder = Path::new(name);
     if fs::symlink_metadata(folder).is_ok() {
-        let problem = format!("there is a file or folder {name} already");
-        return Err(Failure::configuration(problem).help("give another name, or work in another folder"));
+        let problem = format!("{name} already exists in this folder");
+        return Err(Failure::configuration(problem).hint("choose another name, or work in another folder"));
     }
     let source = match git {
         Some(url) => Source::Git(url.clone()),
@@ -96,12 +94,12 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
         None => files(name, &source)?,
     };
     write_folder(folder, &files).map_err(|error| {
-        Failure::configuration(format!("the crate cannot be written here: {error}"))
-            .help("nothing is left of it; work in a folder that you may write to")
+        Failure::configuration(format!("cannot write the crate here: {error}"))
+            .hint("work in a writable folder; no files were left behind")
     })?;
     let admitted = workspace.map(|workspace| workspace.admit(name, &camel_case(name))).transpose();
     let admitted = admitted.inspect_err(|_| {
-        // The crate alone is of no use to its workspace; that it cannot be removed would be no news.
+        // Removes the crate if the workspace cannot be changed, ignoring further errors.
         let _ = fs::remove_dir_all(folder);
     })?;
     if context.global.json {
@@ -116,46 +114,46 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
     }
     if let Some(admitted) = admitted {
         return print(&format!(
-            "{name}/ is written, a member of the workspace: {admitted}.\n\n  cargo fmt\n  cargo test -p {name}\n  cargo bench -p {name}"
+            "Created {name}/, a member of the workspace: {admitted}.\n\n  cargo fmt\n  cargo test -p {name}\n  cargo bench -p {name}"
         ));
     }
-    let built_on = match &source {
+    let origin = match &source {
         Source::Checkout(folder) => format!("It builds against {folder}."),
         Source::Git(url) => format!("It builds against {TAG} of {url}."),
     };
     print(&format!(
-        "{name}/ is written: the strategy in src/lib.rs, its tests, a program, a bot in bot.toml. {built_on}\n\n  cd {name}\n  \
+        "Created {name}/ with the strategy in src/lib.rs, tests, a program, and a bot in bot.toml. {origin}\n\n  cd {name}\n  \
          cargo test\n  cargo run --release -F program -- backtest --config bot.toml --html report.html"
     ))
 }
 
 fn check_name(name: &str) -> Result<(), Failure> {
     let refuse = |problem: String| {
-        let meant = meant_name(name).map(|meant| format!("did you mean {meant}? ")).unwrap_or_default();
+        let suggestion = suggest_name(name).map(|name| format!("did you mean {name}? ")).unwrap_or_default();
         let help = format!(
-            "{meant}a name is made of lower-case letters, digits and hyphens and begins with a letter: momentum, three-in-a-row"
+            "{suggestion}names consist of lower-case letters, digits and hyphens, and start with a letter: momentum, three-in-a-row"
         );
-        Err(Failure::configuration(problem).help(help))
+        Err(Failure::configuration(problem).hint(help))
     };
     let is_known = |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '-');
     let is_whole = name.starts_with(|letter: char| letter.is_ascii_lowercase())
         && !name.ends_with('-')
         && !name.contains("--");
     if !name.chars().all(is_known) || !is_whole {
-        return refuse(format!("\"{name}\" is no name of a strategy"));
+        return refuse(format!("\"{name}\" is not a valid strategy name"));
     }
     if name.len() > MAX_NAME {
-        return refuse(format!("a name has at most {MAX_NAME} letters, this one has {}", name.len()));
+        return refuse(format!("the name has {} letters, at most {MAX_NAME} are allowed", name.len()));
     }
-    let mut taken = NO_CRATE.split_whitespace().chain(NO_TYPE.split_whitespace());
-    if name.starts_with("candlewick") || taken.any(|taken| taken == name) {
-        return refuse(format!("\"{name}\" means something else already, in Rust or in Candlewick"));
+    let mut reserved = RESERVED_CRATE_NAMES.split_whitespace().chain(RESERVED_TYPE_NAMES.split_whitespace());
+    if name.starts_with("candlewick") || reserved.any(|reserved| reserved == name) {
+        return refuse(format!("\"{name}\" is reserved in Rust or Candlewick"));
     }
     Ok(())
 }
 
 /// Suggests a valid name: `BandReturn`, `Band_Return` and `band return` become band-return.
-fn meant_name(name: &str) -> Option<String> {
+fn suggest_name(name: &str) -> Option<String> {
     let mut meant = String::with_capacity(name.len());
     let mut was_small = false;
     for letter in name.chars() {
@@ -175,26 +173,26 @@ fn checkout(named: Option<&Path>) -> Result<String, Failure> {
     let folder = match named {
         Some(folder) if !is_checkout(folder) => {
             let problem = format!(
-                "{} is no checkout of Candlewick: it has no crates/sdk and crates/cli",
+                "{} is not a checkout of Candlewick: crates/sdk and crates/cli not found",
                 folder.display()
             );
             return Err(Failure::configuration(problem));
         }
         Some(folder) => folder,
         None => program.as_deref().and_then(checkout_around).ok_or_else(|| {
-            let problem = "a strategy needs the source of Candlewick to build against, and this program lies in no checkout";
+            let problem = "cannot find the source of Candlewick: this program is not inside a checkout";
             let help = format!(
-                "clone its repository at {TAG} and name the folder: --path DIR; or let cargo clone it: --git URL"
+                "clone the repository at {TAG} and pass --path DIR, or let cargo clone it with --git URL"
             );
-            Failure::configuration(problem.to_owned()).help(help)
+            Failure::configuration(problem.to_owned()).hint(help)
         })?,
     };
     let canonical = fs::canonicalize(folder).map_err(|error| {
-        Failure::configuration(format!("the folder {} cannot be read: {error}", folder.display()))
+        Failure::configuration(format!("cannot read folder {}: {error}", folder.display()))
     })?;
     let text = canonical.into_os_string().into_string().map_err(|path| {
-        Failure::configuration(format!("the folder {} has a name that is no text", path.display()))
-            .help("a manifest can only name folders whose names are text: move or link it")
+        Failure::configuration(format!("the path {} is not valid UTF-8", path.display()))
+            .hint("manifests require UTF-8 paths: move or link the folder")
     })?;
     Ok(text)
 }
@@ -203,14 +201,14 @@ fn is_checkout(folder: &Path) -> bool {
     ["sdk", "cli"].iter().all(|part| folder.join("crates").join(part).join("Cargo.toml").is_file())
 }
 
-/// Finds the checkout of the program at run time: a package must not name folders of its builder.
+/// Finds the checkout at run time. Packages must not contain paths of the build machine.
 fn checkout_around(program: &Path) -> Option<&Path> {
     program.ancestors().find(|folder| is_checkout(folder))
 }
 
-fn filled(text: &str, name: &str, source: &Source) -> String {
+fn fill_template(text: &str, name: &str, source: &Source) -> String {
     let (snake, camel) = (name.replace('-', "_"), camel_case(name));
-    // What a path or an address holds is told apart from what is TOML.
+    // Escapes paths and URLs for TOML strings.
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
     let text = text.replace("my-strategy", name).replace("my_strategy", &snake).replace("MyStrategy", &camel);
     match source {
@@ -229,20 +227,20 @@ fn member_files(name: &str, source: &Source, workspace: &Workspace) -> Vec<(Stri
     };
     let rest = FILES.into_iter().filter(|(file, _)| MEMBER_FILES.contains(file));
     let all = std::iter::once(MEMBER_MANIFEST).chain(rest);
-    all.map(|(file, text)| (file.to_owned(), filled(&of_all(text), name, source))).collect()
+    all.map(|(file, text)| (file.to_owned(), fill_template(&of_all(text), name, source))).collect()
 }
 
 fn files(name: &str, source: &Source) -> Result<Vec<(String, String)>, Failure> {
     let wanted =
         FILES.iter().filter(|(file, _)| matches!(source, Source::Checkout(_)) || *file != CARGO_CONFIG);
     let mut files: Vec<_> =
-        wanted.map(|(file, text)| ((*file).to_owned(), filled(text, name, source))).collect();
+        wanted.map(|(file, text)| ((*file).to_owned(), fill_template(text, name, source))).collect();
     let Source::Checkout(folder) = source else { return Ok(files) };
-    // The versions that Candlewick is tested with; cargo leaves out what the crate does not need.
+    // Tested versions of the dependencies; cargo removes unused ones.
     let lock = Path::new(folder).join("Cargo.lock");
     if lock.is_file() {
         let text = fs::read_to_string(&lock)
-            .map_err(|error| Failure::configuration(format!("{} cannot be read: {error}", lock.display())))?;
+            .map_err(|error| Failure::configuration(format!("cannot read {}: {error}", lock.display())))?;
         files.push(("Cargo.lock".to_owned(), text));
     }
     Ok(files)
@@ -266,13 +264,13 @@ pub(super) struct Workspace {
 impl Workspace {
     fn around(folder: &Path, name: &str) -> Result<Self, Failure> {
         let here = folder.canonicalize().map_err(|error| {
-            Failure::configuration(format!("the folder {} cannot be read: {error}", folder.display()))
+            Failure::configuration(format!("cannot read folder {}: {error}", folder.display()))
         })?;
         for root in here.ancestors() {
             let file = root.join("Cargo.toml");
             let Ok(text) = std::fs::read_to_string(&file) else { continue };
             let manifest: DocumentMut = text.parse().map_err(|error| {
-                Failure::configuration(format!("{} cannot be read: {error}", file.display()))
+                Failure::configuration(format!("cannot read {}: {error}", file.display()))
             })?;
             if manifest.get("workspace").is_some_and(Item::is_table_like) {
                 let inner = here.strip_prefix(root).unwrap_or(Path::new("")).join(name);
@@ -280,9 +278,9 @@ impl Workspace {
                 return Ok(Self { root: root.to_owned(), manifest, member });
             }
         }
-        let problem = format!("there is no cargo workspace at {} or above", here.display());
-        Err(Failure::configuration(problem).help(
-            "leave --workspace out: the crate is a workspace of its own, and the next strategy can become a member of that",
+        let problem = format!("no cargo workspace found at {} or above", here.display());
+        Err(Failure::configuration(problem).hint(
+            "omit --workspace: the crate becomes a workspace of its own, to which you can add further strategies",
         ))
     }
 
@@ -301,11 +299,10 @@ impl Workspace {
             self.depend_on(name);
         }
         write(&self.root.join("Cargo.toml"), &self.manifest.to_string())?;
-        let by_hand =
-            format!("your program learns it by {call} before .run(), and by a dependency on {name}");
+        let by_hand = format!("register it with {call} before .run(), and add a dependency on {name}");
         let Some(source) = registered else { return Ok(by_hand) };
         write(&program, &source)?;
-        Ok(format!("{} knows it", program.display()))
+        Ok(format!("registered in {}", program.display()))
     }
 
     fn name_member(&mut self) {
@@ -346,7 +343,7 @@ fn registered(source: &str, call: &str) -> Option<String> {
 
 fn write(file: &Path, text: &str) -> Result<(), Failure> {
     write_whole_file(file, |to| to.write_all(text.as_bytes()))
-        .map_err(|error| Failure::configuration(format!("{} cannot be written: {error}", file.display())))
+        .map_err(|error| Failure::configuration(format!("cannot write {}: {error}", file.display())))
 }
 
 #[cfg(test)]
@@ -354,7 +351,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_in_another_form_is_answered_with_the_one_that_is_meant() {
+    fn suggests_valid_names() {
         for (name, meant) in [
             ("Band_Return", Some("band-return")),
             ("BandReturn2", Some("band-return2")),
@@ -364,12 +361,12 @@ mod tests {
             ("", None),
             ("é", None),
         ] {
-            assert_eq!(meant_name(name).as_deref(), meant, "{name}");
+            assert_eq!(suggest_name(name).as_deref(), meant, "{name}");
         }
     }
 
     #[test]
-    fn names_are_those_of_crates_and_strategies() {
+    fn accepts_only_names_of_crates_and_strategies() {
         for name in ["momentum", "three-in-a-row", "rsi2", "a-1"] {
             assert!(check_name(name).is_ok(), "{name}");
         }
@@ -380,9 +377,9 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_spelt_as_each_place_asks() {
+    fn spells_the_name_as_crate_module_and_type() {
         let files = files("three-in-a-row", &Source::Checkout("/a \"b\"".to_owned())).unwrap();
-        let text = |name: &str| &files.iter().find(|(file, _)| file == name).expect("it is written").1;
+        let text = |name: &str| &files.iter().find(|(file, _)| file == name).expect("the file exists").1;
         assert!(text("src/main.rs").contains("use three_in_a_row::ThreeInARow;"));
         assert!(text("src/lib.rs").contains("\"three-in-a-row\""));
         let manifest: toml::Table = text("Cargo.toml").parse().unwrap();
@@ -400,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_is_asked_for_the_tag_of_this_version() {
+    fn git_dependencies_use_the_tag_of_this_version() {
         let files = files("momentum", &Source::Git("https://example.com/\"x\"".to_owned())).unwrap();
         let manifest: toml::Table = files[0].1.parse().unwrap();
         for table in
@@ -413,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_has_one_place_to_register() {
+    fn registers_only_at_a_single_run_call() {
         let program = "fn main() -> ExitCode {\n    App::new().run()\n}\n";
         let expected = "fn main() -> ExitCode {\n    App::new().with_strategy::<a::B>().run()\n}\n";
         assert_eq!(registered(program, ".with_strategy::<a::B>()").as_deref(), Some(expected));
@@ -422,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn members_keep_their_order_and_are_named_once() {
+    fn adds_members_once_and_keeps_their_order() {
         for (before, member, expected) in [
             ("", "momentum", "members = [\"momentum\"]\n"),
             ("members = [\"a\"] # ours\n", "b", "members = [\"a\", \"b\"] # ours\n"),

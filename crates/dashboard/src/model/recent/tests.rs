@@ -1,4 +1,4 @@
-//! A model that stands on a snapshot, beside the one that all lines have made.
+//! Compares models built from a snapshot with models built from all lines.
 
 use super::*;
 use crate::view::{run_of, trades_of};
@@ -145,7 +145,7 @@ impl Written {
 
 async fn open(url: &JournalUrl, run: u64, fold: JournalFold) -> RunJournal {
     let store = Store::open(url, &Holder::of_this_process("test")).await.unwrap();
-    // An hour from one look at the clock to the next: what was verified is kept beside the journal each time.
+    // Each reading of the clock advances an hour, so that every verification is stored.
     let hours = AtomicU64::new(0);
     let elapsed = move || Duration::from_secs(3_600 * hours.fetch_add(1, Ordering::Relaxed));
     RunJournal::new(store, run, Millis::ZERO, elapsed).followed_by(Box::new(fold.with_parts_of(PART)))
@@ -157,7 +157,7 @@ async fn whole(written: &Written) -> Model {
     let run = RecordedRun::all_of(&lines).unwrap().pop().unwrap();
     let mut model = Model::new(run).unwrap();
     for line in lines {
-        assert_eq!(model.take(line).unwrap(), Took::Line);
+        assert_eq!(model.take(line).unwrap(), LineEffect::Line);
     }
     model
 }
@@ -169,7 +169,7 @@ async fn read_recent(reader: &mut Reader) -> Option<(Recent, Model)> {
 
 async fn catch_up(reader: &mut Reader, recent: &mut Recent, model: &mut Model) {
     for line in reader.lines(model.seq() + 1, 100_000).await.unwrap() {
-        assert_eq!(recent.take(model, line).unwrap(), Took::Line);
+        assert_eq!(recent.take(model, line).unwrap(), LineEffect::Line);
     }
     recent.bring_up(model).unwrap();
 }
@@ -186,7 +186,7 @@ fn shown(model: &mut Model) -> Value {
 }
 
 #[tokio::test]
-async fn a_model_on_a_snapshot_shows_what_all_lines_come_to_and_goes_on_as_they_do() {
+async fn model_from_snapshot_equals_model_from_all_lines() {
     let mut written = Written::begin().await;
     written.minute().await;
     let mut reader = Reader::open(&written.url()).await.unwrap();
@@ -199,7 +199,7 @@ async fn a_model_on_a_snapshot_shows_what_all_lines_come_to_and_goes_on_as_they_
     written.event(EventKind::Control { control: Control::Halt });
     written.minute().await;
     let run = |model: &Model| RecordedRun::all_of(std::slice::from_ref(model.last.as_ref().unwrap()));
-    assert!(run(&whole(&written).await).unwrap().is_empty(), "the last line is no header");
+    assert!(run(&whole(&written).await).unwrap().is_empty(), "the last line is not a header");
 
     let (mut recent, mut model) = read_recent(&mut reader).await.unwrap();
     let mut all = whole(&written).await;
@@ -221,7 +221,7 @@ async fn a_model_on_a_snapshot_shows_what_all_lines_come_to_and_goes_on_as_they_
 }
 
 #[tokio::test]
-async fn a_model_without_the_trades_of_earlier_days_shows_the_figures_of_all() {
+async fn model_without_old_trades_has_the_figures_of_all() {
     let mut written = Written::begin().await;
     for day in 0..4 {
         written.minute += if day > 0 { 3 * 1_440 } else { 0 };
@@ -254,7 +254,7 @@ async fn a_model_without_the_trades_of_earlier_days_shows_the_figures_of_all() {
 }
 
 #[tokio::test]
-async fn old_trades_leave_the_model_and_are_read_from_the_journal() {
+async fn reads_evicted_trades_from_the_journal() {
     let mut written = Written::begin().await;
     for minute in 1..=2_600 {
         written.trade();

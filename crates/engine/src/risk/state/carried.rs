@@ -45,7 +45,7 @@ impl RiskState {
 
 /// Returns the changed setting under which earlier trades would have been counted otherwise, so
 /// that their counts cannot be derived. `None` if there is no such change.
-pub(crate) fn counted_otherwise(before: &RiskSettings, after: &RiskSettings) -> Option<&'static str> {
+pub(crate) fn changed_count_setting(before: &RiskSettings, after: &RiskSettings) -> Option<&'static str> {
     let cools_down = after.cooldown_after_loss_s > 0 || after.cooldown_after_losses > 0;
     let cooldown = |is_changed: bool| cools_down && is_changed;
     let is_session_of_hours = after.session.of == SessionSpan::Hours;
@@ -62,7 +62,7 @@ pub(crate) fn counted_otherwise(before: &RiskSettings, after: &RiskSettings) -> 
             cooldown(before.cooldown_after_losses_s != after.cooldown_after_losses_s),
         ),
         ("cooldown_scope", cooldown(before.cooldown_scope != after.cooldown_scope)),
-        ("pauses", !are_among(&after.pauses, &before.pauses)),
+        ("pauses", !is_subsequence(&after.pauses, &before.pauses)),
         // The session of a run begins with the next one.
         ("session", is_session_of_hours && is_limited(after) && !same_session),
     ];
@@ -73,7 +73,7 @@ fn is_limited(risk: &RiskSettings) -> bool {
     !risk.session.is_none() || risk.bots.values().any(crate::risk::BotLimitSettings::limits_session)
 }
 
-fn are_among(pauses: &[PauseSettings], all: &[PauseSettings]) -> bool {
+fn is_subsequence(pauses: &[PauseSettings], all: &[PauseSettings]) -> bool {
     let mut all = all.iter();
     pauses.iter().all(|pause| all.any(|known| known == pause))
 }
@@ -86,7 +86,7 @@ pub(crate) struct CountedPayouts {
 }
 
 impl CountedPayouts {
-    pub(crate) fn of(before: &Limits, after: &Limits, symbols: &[(SymbolId, SymbolId)]) -> Self {
+    pub(crate) fn compare(before: &Limits, after: &Limits, symbols: &[(SymbolId, SymbolId)]) -> Self {
         let found_out =
             |limits: &Limits, symbol| limits.needs_payout(symbol).then_some(limits.payout_max_age);
         let rules: Vec<(Option<Millis>, Option<Millis>)> = symbols

@@ -70,13 +70,13 @@ impl Situation {
 
     pub(super) fn know_bots(&mut self, names: &[&str]) {
         let names: Vec<String> = names.iter().map(ToString::to_string).collect();
-        self.limits.take_places(&names, &[]);
+        self.limits.bind_ids(&names, &[]);
         self.state = RiskState::new(&self.limits, 2).with_bots(names.len());
     }
 
     pub(super) fn know_symbols(&mut self, symbols: &[&str]) {
         let symbols: Vec<Symbol> = symbols.iter().map(|symbol| symbol.parse().expect("a symbol")).collect();
-        self.limits.take_places(&[], &symbols);
+        self.limits.bind_ids(&[], &symbols);
     }
 
     pub(super) fn view(&self) -> View<'_> {

@@ -1,9 +1,9 @@
 //! Restores a snapshot made under other settings, with the result of a fold of the same entries.
 
 use super::{BotState, RestoreError, Session, SessionSnapshot, SharedVerdicts};
-use crate::risk::{CountedPayouts, counted_otherwise};
+use crate::risk::{CountedPayouts, changed_count_setting};
 use crate::session::earlier::position_or_push;
-use crate::session::verdicts::plan_of;
+use crate::session::verdicts::verdict_plan;
 use crate::stake::Stake;
 use crate::{
     BotSettings, BotVerdict, Header, IfRefused, Renumbering, RiskSettings, SessionNames, SessionSettings,
@@ -61,12 +61,12 @@ impl Session {
         if old.money_scale != self.money_scale || before.settings.balance != own.balance {
             return Err(RestoreError::OtherSettings { what: "money" });
         }
-        if let Some(key) = counted_otherwise(&before.settings.risk, &own.risk) {
+        if let Some(key) = changed_count_setting(&before.settings.risk, &own.risk) {
             return Err(needs_all(format!(
                 "risk.{key} is another, and what it counts follows from earlier trades"
             )));
         }
-        if before.headers.iter().any(|header| plan_of(header).is_none()) {
+        if before.headers.iter().any(|header| verdict_plan(header).is_none()) {
             return Err(needs_all("an earlier run does not say how it is judged".to_owned()));
         }
         let names = self.names_after(before.headers);
@@ -148,9 +148,9 @@ impl Session {
     ) -> Result<CountedPayouts, RestoreError> {
         let there = (0..snapshot.symbols.len()).filter_map(SymbolId::new);
         let symbols: Vec<_> = there.map(|symbol| (symbol, numbers.symbol(symbol))).collect();
-        let payouts = CountedPayouts::of(&old.limits, &self.limits, &symbols);
+        let payouts = CountedPayouts::compare(&old.limits, &self.limits, &symbols);
         let has_ladders = self.bots.iter().any(|bot| bot.stake.is_ladder());
-        let is_under_way = snapshot.intents.bots_of_all().next().is_some();
+        let is_under_way = snapshot.intents.bots().next().is_some();
         let problem = if payouts.is_same {
             let is_rounded_otherwise = before.risk.stake_step != own.risk.stake_step;
             (payouts.was_ever && has_ladders && is_rounded_otherwise).then_some(
@@ -176,7 +176,7 @@ impl Session {
         there: &SessionNames,
         numbers: &Renumbering,
     ) -> Result<(), RestoreError> {
-        let mut under_way = snapshot.intents.bots_of_all();
+        let mut under_way = snapshot.intents.bots();
         let changed = under_way.find(|bot| old.entry_delay(*bot) != self.entry_delay(numbers.bot(*bot)));
         let Some(bot) = changed else { return Ok(()) };
         let name = there.bots.get(bot.index()).map_or("", String::as_str);
@@ -229,7 +229,7 @@ impl Session {
         let (is_ladder, has_entries) = (bot.stake.is_ladder(), bot.reentry.is_none() || reentry.is_some());
         let is_reset = after.stake.if_refused() == IfRefused::Reset;
         let problem = if before.stake == after.stake {
-            if !(bot.stake.go_on_from(stake) && has_entries) {
+            if !(bot.stake.resume_from(stake) && has_entries) {
                 return Err(RestoreError::OtherSettings { what: "stakes" });
             }
             None
@@ -237,7 +237,7 @@ impl Session {
             Some("another stake, and which of its trades found out a payout follows from all its trades")
         } else {
             let is_as_patient = after.stake.if_refused() == before.stake.if_refused();
-            let follows = bot.stake.follow(stake) && has_entries && (is_as_patient || !is_ladder);
+            let follows = bot.stake.migrate_from(stake) && has_entries && (is_as_patient || !is_ladder);
             (!follows).then_some("another stake, which follows from all its trades")
         };
         let is_missed_otherwise = is_ladder && is_reset && before.interval != after.interval;

@@ -27,7 +27,6 @@ pub(super) struct Columns {
     names: Vec<String>,
 }
 
-/// Names of columns, between bars.
 const TIMES: &str = "time|timestamp|datetime|date time|date/time|date|day|open time|opentime|start|start time|\
                      window start|start at|starttime|begin|candle time|bar time|ts event|unix|unix time|\
                      unix timestamp|epoch|ts|t|index|unnamed: 0";
@@ -46,26 +45,26 @@ pub(super) fn name_prices(cells: &[String]) -> bool {
 }
 
 impl Columns {
-    pub(super) fn of(
+    pub(super) fn detect(
         header: &StringRecord,
         sample: Option<&StringRecord>,
         said: Option<&ColumnRoles>,
     ) -> Result<Self, Problem> {
         let cells: Vec<String> = header.iter().map(|cell| cell.trim().to_owned()).collect();
         match said {
-            Some(roles) => Self::as_said(roles, &cells),
+            Some(roles) => Self::from_roles(roles, &cells),
             None if cells.iter().any(|cell| is_value(cell)) => {
-                let seen = "its first line holds values and no names of columns".to_owned();
+                let seen = "its first line holds values instead of column names".to_owned();
                 Err(unclear(seen, &suggestion_for_values(&cells)))
             }
-            None => Self::by_name(&cells, sample),
+            None => Self::from_names(&cells, sample),
         }
     }
 
-    fn as_said(roles: &ColumnRoles, cells: &[String]) -> Result<Self, Problem> {
+    fn from_roles(roles: &ColumnRoles, cells: &[String]) -> Result<Self, Problem> {
         if cells.len() < roles.0.len() {
             let seen =
-                format!("--columns names {} columns, and the first line has {}", roles.0.len(), cells.len());
+                format!("--columns names {} columns, but the first line has {}", roles.0.len(), cells.len());
             return Err(unclear(seen, &suggestion_for_values(cells)));
         }
         let open = roles.0.iter().position(|role| *role == Some(Role::Open));
@@ -78,7 +77,7 @@ impl Columns {
         Self::new(header, &roles.0, names, false)
     }
 
-    fn by_name(cells: &[String], sample: Option<&StringRecord>) -> Result<Self, Problem> {
+    fn from_names(cells: &[String], sample: Option<&StringRecord>) -> Result<Self, Problem> {
         let names: Vec<String> = cells.iter().map(|cell| plain_name(cell)).collect();
         let all = |known: &str| -> Vec<usize> {
             (0..names.len()).filter(|column| is_one_of(known, &names[*column])).collect()
@@ -111,7 +110,7 @@ impl Columns {
         }
         let exact = all("volume");
         give(Role::Volume, &if exact.is_empty() { all(VOLUMES) } else { exact });
-        // A table of pandas has its times in a first column without a name.
+        // Tables written by pandas have their times in an unnamed first column.
         let nameless = if names.first().is_some_and(String::is_empty) { vec![0] } else { Vec::new() };
         let utc = all(UTC_TIMES);
         let mut times = [all(TIMES), utc.clone()].concat();
@@ -130,11 +129,11 @@ impl Columns {
         if !missing.is_empty() {
             let shown: Vec<String> = cells.iter().take(16).map(|cell| excerpt(cell.as_bytes())).collect();
             let seen =
-                format!("no column is named for {} among \"{}\"", missing.join(", "), shown.join("\", \""));
+                format!("there is no column for {} among \"{}\"", missing.join(", "), shown.join("\", \""));
             return Err(unclear(seen, &suggestion(&roles, &names, sample)));
         }
         if !doubles.is_empty() {
-            let seen = format!("the columns can be read in two ways: {}", doubles.join("; "));
+            let seen = format!("the columns are ambiguous: {}", doubles.join("; "));
             return Err(unclear(seen, &suggestion(&roles, &names, sample)));
         }
         let is_utc = times.iter().all(|column| utc.contains(column));
@@ -149,7 +148,7 @@ impl Columns {
     ) -> Result<Self, Problem> {
         let place = |role: Role| roles.iter().position(|given| *given == Some(role));
         let needed = |role: Role| {
-            place(role).ok_or_else(|| Problem::File(format!("no column is named for {}", role.as_str())))
+            place(role).ok_or_else(|| Problem::File(format!("there is no column for {}", role.as_str())))
         };
         let time = match place(Role::Date) {
             Some(date) => (date, Some(needed(Role::Clock)?)),
@@ -183,19 +182,19 @@ impl Columns {
     ) -> Option<String> {
         let expected = previous.map_or(self.names.len(), StringRecord::len);
         if record.len() < expected {
-            return Some(format!("{} columns where {expected} belong; is the line cut off?", record.len()));
+            return Some(format!("{} columns instead of {expected}; is the line cut off?", record.len()));
         }
         let last_cell =
             |record: &StringRecord| record.iter().next_back().unwrap_or_default().trim().to_owned();
         let (last, previous) = (last_cell(record), previous.map(last_cell).unwrap_or_default());
         let is_cut = last.is_empty() && !previous.is_empty()
             || last.ends_with(['.', ',']) && !previous.ends_with(['.', ',']);
-        is_cut.then(|| format!("the last column is \"{last}\" and the line has no end; is the line cut off?"))
+        is_cut.then(|| format!("the last column is \"{last}\" and the line has no end; is it cut off?"))
     }
 
     pub(super) fn problem_of_count(&self, count: usize) -> Option<String> {
         if count < self.fewest {
-            return Some(format!("{count} columns where {} belong; is the line cut off?", self.fewest));
+            return Some(format!("{count} columns instead of {}; is the line cut off?", self.fewest));
         }
         let is_split = matches!(self.header, Header::Present) && splits_decimals(count, self.names.len());
         is_split.then(|| decimals_between_commas(count, self.names.len()))
@@ -231,7 +230,7 @@ fn is_date_and_clock(sample: Option<&StringRecord>, date: usize, clock: usize) -
 
 fn unclear(seen: String, columns: &str) -> Problem {
     let example = format!("--columns {columns}");
-    let option = format!("--columns, such as {example} (- for a column that is left out)");
+    let option = format!("--columns, such as {example} (- skips a column)");
     Problem::Unclear { seen, option, examples: vec![example] }
 }
 
@@ -304,7 +303,7 @@ impl fmt::Display for Columns {
         let left: Vec<usize> = (0..self.names.len()).filter(|column| !used.contains(column)).collect();
         if !left.is_empty() {
             let shown: Vec<String> = left.iter().take(8).map(|column| name(*column)).collect();
-            write!(f, "; left out {}", shown.join(", "))?;
+            write!(f, "; ignored {}", shown.join(", "))?;
             if left.len() > shown.len() {
                 write!(f, " and {} more", left.len() - shown.len())?;
             }

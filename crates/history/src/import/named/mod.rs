@@ -4,7 +4,7 @@
 //! rows.
 
 use super::labels::Labels;
-use super::row::{Clock, Decoded, Problem, Row, Unit, WrittenDecimals};
+use super::row::{Clock, DecimalCount, Decoded, Problem, Row, Unit};
 use crate::csv::excerpt;
 use candlewick_sdk::Ohlcv;
 use columns::{Columns, Header};
@@ -20,7 +20,7 @@ mod time;
 
 pub use settings::{ColumnRoles, DateOrder, DecimalMark, Delimiter, ParseTableOptionError, TableSettings};
 
-pub(super) const NO_UTF8: &str = "it is not text in UTF-8; save it as UTF-8 (in Excel: CSV UTF-8)";
+pub(super) const NO_UTF8: &str = "it is not UTF-8 text; save it as UTF-8 (in Excel: CSV UTF-8)";
 
 pub(super) struct NamedTable {
     pub(super) decoded: Decoded,
@@ -59,19 +59,19 @@ pub(super) fn decode(
     let content = &*with_single_spaces(content, delimiter);
     let mut records = Records::new(content, delimiter);
     let Some(header) = records.next() else {
-        return Err(Problem::Empty("there is nothing in it but a first line".to_owned()));
+        return Err(Problem::Empty("the file holds nothing but its first line".to_owned()));
     };
     let (_, header) = header?;
     let sample = records.next().transpose()?.map(|(_, record)| record);
-    let mut columns = Columns::of(&header, sample.as_ref(), settings.columns.as_ref())?;
+    let mut columns = Columns::detect(&header, sample.as_ref(), settings.columns.as_ref())?;
     if columns.has_clock() {
         for record in rows(content, delimiter, &columns) {
             columns.note_clock(&record?.1);
         }
     }
     let seen = survey(content, delimiter, &columns)?;
-    let numbers = NumberStyle::of(&seen.numbers, settings.decimal, delimiter)?;
-    let times = TimeStyle::of(&seen.times, settings.date_order)?;
+    let numbers = NumberStyle::detect(&seen.numbers, settings.decimal, delimiter)?;
+    let times = TimeStyle::detect(&seen.times, settings.date_order)?;
     let clock = if columns.is_utc && times.clock() == Clock::Wall { Clock::Utc } else { times.clock() };
     let mut decoded = Decoded::new(clock, Unit::Line);
     decoded.labels = Labels::new(columns.labels, only);
@@ -89,13 +89,13 @@ pub(super) fn decode(
         let read = cut.map_or_else(|| row_of(&record, &columns, numbers, times), Err);
         if let Ok(Some(_)) = read {
             let prices = columns.prices.map(|column| cell(&record, column));
-            decoded.decimals = decoded.decimals.and(WrittenDecimals::of(prices, numbers.mark()));
+            decoded.decimals = decoded.decimals.and(DecimalCount::from_prices(prices, numbers.mark()));
         }
         decoded.keep(line, read, || record.iter().collect::<Vec<_>>().join(",")).map_err(Problem::File)?;
         previous = Some(record);
     }
-    let (between, marks) = (delimiter.in_words(), numbers.in_words());
-    let reading = format!("{columns}; between {between}{marks}; times {}", times.in_words());
+    let (between, marks) = (delimiter.describe(), numbers.describe());
+    let reading = format!("{columns}; separated by {between}{marks}; times {}", times.describe());
     Ok(NamedTable { decoded, reading })
 }
 
@@ -119,8 +119,8 @@ fn without_preamble(content: &[u8]) -> Cow<'_, [u8]> {
 
 #[derive(Default)]
 struct Survey {
-    numbers: number::Seen,
-    times: time::Seen,
+    numbers: number::NumberSurvey,
+    times: time::TimeSurvey,
 }
 
 fn survey(content: &[u8], delimiter: Delimiter, columns: &Columns) -> Result<Survey, Problem> {
@@ -216,7 +216,7 @@ impl Iterator for Records<'_> {
                 }
                 Err(error) => {
                     let line = self.line_of(error.position());
-                    let problem = format!("it cannot be read as text in columns: {error}");
+                    let problem = format!("it cannot be split into columns: {error}");
                     return Some(Err(Problem::Line { line, problem }));
                 }
             }
@@ -275,15 +275,15 @@ fn delimiter_of(first: &str, settings: &TableSettings) -> Result<Delimiter, Prob
         ([], None) => Ok(most().unwrap_or(Delimiter::Comma)),
         ([], Some(roles)) => {
             let seen = format!(
-                "--columns names {} columns, and nothing separates the first line, \"{}\", into as many",
+                "--columns names {} columns, but no delimiter splits the first line, \"{}\", into as many",
                 roles.0.len(),
                 excerpt(first.as_bytes())
             );
-            Err(Problem::unclear(seen, "--columns with as many names, - for each column that is left out"))
+            Err(Problem::unclear(seen, "--columns with one name per column (- skips a column)"))
         }
         (_, _) => {
             let seen =
-                format!("the first line, \"{}\", can be separated in two ways", excerpt(first.as_bytes()));
+                format!("the first line, \"{}\", can be split by two delimiters", excerpt(first.as_bytes()));
             Err(Problem::unclear(seen, "--delimiter, one of comma, semicolon, tab, bar, space"))
         }
     }

@@ -4,7 +4,7 @@ use super::super::row::Problem;
 use super::settings::{DecimalMark, Delimiter};
 
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct NumberSurvey {
     point: Option<String>,
     comma: Option<String>,
     either_comma: Option<String>,
@@ -27,7 +27,7 @@ pub(super) fn is_number(text: &str) -> bool {
     [DecimalMark::Point, DecimalMark::Comma].into_iter().any(|mark| read(text, mark).is_some())
 }
 
-impl Seen {
+impl NumberSurvey {
     pub(super) fn note(&mut self, text: &str) {
         if !text.bytes().any(|byte| byte == b',' || byte == b'.') {
             return;
@@ -46,7 +46,11 @@ impl Seen {
 }
 
 impl NumberStyle {
-    pub(super) fn of(seen: &Seen, said: Option<DecimalMark>, delimiter: Delimiter) -> Result<Self, Problem> {
+    pub(super) fn detect(
+        seen: &NumberSurvey,
+        said: Option<DecimalMark>,
+        delimiter: Delimiter,
+    ) -> Result<Self, Problem> {
         let option = "--decimal point or --decimal comma";
         let decimal = match (said, &seen.point, &seen.comma, &seen.either_comma) {
             (Some(decimal), ..) => decimal,
@@ -56,13 +60,13 @@ impl NumberStyle {
             }
             (None, None, Some(_), _) => DecimalMark::Comma,
             (None, None, None, Some(number)) => {
-                let seen = format!("{number} can be a number with decimals or one of thousands");
+                let seen = format!("{number} can have decimals or a thousands separator");
                 return Err(Problem::unclear(seen, option));
             }
-            // Semicolons go with decimal commas, and then 18.250 are thousands.
+            // Semicolons usually come with decimal commas, so 18.250 may be thousands.
             (None, None, None, None) if delimiter == Delimiter::Semicolon && seen.either_point.is_some() => {
                 let number = seen.either_point.as_deref().unwrap_or_default();
-                let seen = format!("{number} can be a number with decimals or one of thousands");
+                let seen = format!("{number} can have decimals or a thousands separator");
                 return Err(Problem::unclear(seen, option));
             }
             (None, _, None, _) => DecimalMark::Point,
@@ -87,7 +91,7 @@ impl NumberStyle {
         self.read(number).map(|number| number * unit)
     }
 
-    pub(super) const fn in_words(self) -> &'static str {
+    pub(super) const fn describe(self) -> &'static str {
         match self.decimal {
             _ if !self.is_marked => "",
             DecimalMark::Point => ", decimal points",
@@ -134,15 +138,15 @@ mod tests {
     use super::*;
 
     fn style_of(numbers: &[&str]) -> Result<DecimalMark, ()> {
-        let mut seen = Seen::default();
+        let mut seen = NumberSurvey::default();
         for number in numbers {
             seen.note(number);
         }
-        NumberStyle::of(&seen, None, Delimiter::Comma).map(|style| style.decimal).map_err(drop)
+        NumberStyle::detect(&seen, None, Delimiter::Comma).map(|style| style.decimal).map_err(drop)
     }
 
     #[test]
-    fn one_number_that_can_be_read_in_one_way_settles_all() {
+    fn one_unambiguous_number_determines_the_decimal_mark() {
         for (numbers, expected) in [
             (&["1.25", "1.234"][..], Ok(DecimalMark::Point)),
             (&["12", "-3"], Ok(DecimalMark::Point)),
@@ -161,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_read_exactly_or_not_at_all() {
+    fn parses_numbers_exactly_or_rejects_them() {
         let (point, comma) = (
             NumberStyle { decimal: DecimalMark::Point, is_marked: true },
             NumberStyle { decimal: DecimalMark::Comma, is_marked: true },

@@ -88,7 +88,7 @@ impl Delimiter {
         DELIMITERS[self as usize].1
     }
 
-    pub(super) const fn in_words(self) -> &'static str {
+    pub(super) const fn describe(self) -> &'static str {
         DELIMITERS[self as usize].2
     }
 }
@@ -111,8 +111,8 @@ impl FromStr for ColumnRoles {
             let role = Role::ALL.into_iter().find(|role| role.as_str().eq_ignore_ascii_case(name));
             if role.is_none() && !name.is_empty() && name != "-" {
                 let problem = format!(
-                    "says no columns: \"{name}\" is none of time, date, clock, open, high, low, close, volume, nor - for one \
-                     that is left out"
+                    "has an unknown column \"{name}\": use time, date, clock, open, high, low, close, volume, or - to skip a \
+                     column"
                 );
                 return Err(refused(text, problem));
             }
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_said_once_each_and_prices_all() {
+    fn rejects_repeated_and_missing_columns() {
         for text in [
             "time,open,high,low,close",
             "date,clock,open,-,high,low,close,volume",
@@ -198,7 +198,7 @@ mod tests {
             ("time,open,open,high,low,close", "names the column open twice"),
             ("open,high,low,close", "needs either time, or both date and clock"),
             ("date,open,high,low,close", "needs either time, or both date and clock"),
-            ("time,o,h,l,c", "\"o\" is none of time"),
+            ("time,o,h,l,c", "unknown column \"o\": use time"),
         ] {
             let error = text.parse::<ColumnRoles>().unwrap_err().to_string();
             assert!(error.contains(problem), "{error}");

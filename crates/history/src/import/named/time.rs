@@ -7,8 +7,8 @@ use candlewick_sdk::Millis;
 use chrono::NaiveDate;
 
 #[derive(Debug, Default)]
-pub(super) struct Seen {
-    first: Option<Written>,
+pub(super) struct TimeSurvey {
+    first: Option<ParsedTime>,
     day_first: Option<String>,
     month_first: Option<String>,
     either: Option<String>,
@@ -18,7 +18,7 @@ pub(super) struct Seen {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimeStyle {
     Epoch(Unit),
-    Calendar { order: DateOrder, unordered: bool, zone: ZoneSeen, clock: bool },
+    Calendar { order: DateOrder, unordered: bool, zone: ZonePresence, clock: bool },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,13 +30,13 @@ pub(super) enum Unit {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ZoneSeen {
+pub(super) enum ZonePresence {
     Written,
     Absent,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Written {
+enum ParsedTime {
     Epoch { whole: i64, fraction_ns: i64 },
     Calendar { date: Date, day_time: Option<Millis>, offset: Option<Millis> },
 }
@@ -47,14 +47,14 @@ enum Date {
     Either(u32, u32, i32),
 }
 
-impl Seen {
+impl TimeSurvey {
     pub(super) fn note(&mut self, text: &str) {
-        let Some(written) = written(text) else {
+        let Some(written) = parse_time(text) else {
             self.unread.get_or_insert_with(|| text.to_owned());
             return;
         };
         self.first.get_or_insert(written);
-        if let Written::Calendar { date: Date::Either(a, b, _), .. } = written {
+        if let ParsedTime::Calendar { date: Date::Either(a, b, _), .. } = written {
             let place = match (a > 12, b > 12) {
                 (true, false) => &mut self.day_first,
                 (false, true) => &mut self.month_first,
@@ -67,20 +67,20 @@ impl Seen {
 }
 
 impl TimeStyle {
-    pub(super) fn of(seen: &Seen, said: Option<DateOrder>) -> Result<Self, Problem> {
+    pub(super) fn detect(seen: &TimeSurvey, said: Option<DateOrder>) -> Result<Self, Problem> {
         let Some(first) = seen.first else {
             let text = seen.unread.as_deref().unwrap_or_default();
             let problem = format!(
-                "no time in it can be read; the first is \"{}\". Times are moments since 1970 (in the years 1990 to 2039), or dates such as 2024-01-31 17:00 \
-                 or 31/01/2024 17:00:00, with a zone (Z, +02:00) or without; days counted by a spreadsheet (45293.9) are given a date's format \
-                 there and saved again; if they stand in another column, --columns says so",
+                "no time can be read; the first is \"{}\". Times are counts since 1970 (for the years 1990 to 2039), or dates such as 2024-01-31 17:00 \
+                 or 31/01/2024 17:00:00, with or without a zone (Z, +02:00). Format day numbers of a spreadsheet (45293.9) as dates and save \
+                 again. If the times are in another column, name it with --columns",
                 excerpt(text.as_bytes())
             );
             return Err(Problem::File(problem));
         };
         let (date, day_time, offset) = match first {
-            Written::Epoch { whole, .. } => return Ok(Self::Epoch(Unit::of(whole))),
-            Written::Calendar { date, day_time, offset } => (date, day_time, offset),
+            ParsedTime::Epoch { whole, .. } => return Ok(Self::Epoch(Unit::detect(whole))),
+            ParsedTime::Calendar { date, day_time, offset } => (date, day_time, offset),
         };
         let unclear =
             |seen: String| Err(Problem::unclear(seen, "--date-order day-first or --date-order month-first"));
@@ -91,18 +91,18 @@ impl TimeStyle {
             }
             (None, None, Some(_), _) => DateOrder::MonthFirst,
             (None, None, None, Some(date)) => {
-                return unclear(format!("the date of {date} can begin with the day or with the month"));
+                return unclear(format!("the date of {date} can begin with the day or the month"));
             }
             (None, _, None, _) => DateOrder::DayFirst,
         };
-        let zone = if offset.is_some() { ZoneSeen::Written } else { ZoneSeen::Absent };
+        let zone = if offset.is_some() { ZonePresence::Written } else { ZonePresence::Absent };
         let unordered = matches!(date, Date::Either(..));
         Ok(Self::Calendar { order, unordered, zone, clock: day_time.is_some() })
     }
 
     pub(super) const fn clock(self) -> Clock {
         match self {
-            Self::Epoch(_) | Self::Calendar { zone: ZoneSeen::Written, .. } => Clock::Utc,
+            Self::Epoch(_) | Self::Calendar { zone: ZonePresence::Written, .. } => Clock::Utc,
             Self::Calendar { clock: true, .. } => Clock::Wall,
             Self::Calendar { clock: false, .. } => Clock::Day,
         }
@@ -110,26 +110,29 @@ impl TimeStyle {
 
     pub(super) fn read(self, text: &str) -> Result<Millis, String> {
         let shown = || excerpt(text.as_bytes());
-        match (self, written(text)) {
-            (Self::Epoch(unit), Some(Written::Epoch { whole, fraction_ns })) if unit == Unit::of(whole) => {
+        match (self, parse_time(text)) {
+            (Self::Epoch(unit), Some(ParsedTime::Epoch { whole, fraction_ns }))
+                if unit == Unit::detect(whole) =>
+            {
                 unit.moment(whole, fraction_ns)
                     .ok_or_else(|| format!("time {} is not a whole number of milliseconds", shown()))
             }
             (
                 Self::Calendar { order, zone, clock, .. },
-                Some(Written::Calendar { date, day_time, offset }),
-            ) if (zone == ZoneSeen::Written) == offset.is_some() && clock == day_time.is_some() => {
-                let day = date.in_order(order).ok_or_else(|| format!("time \"{}\" is on no day", shown()))?;
+                Some(ParsedTime::Calendar { date, day_time, offset }),
+            ) if (zone == ZonePresence::Written) == offset.is_some() && clock == day_time.is_some() => {
+                let day =
+                    date.in_order(order).ok_or_else(|| format!("time \"{}\" is not a valid day", shown()))?;
                 let midnight =
                     Millis::new(day.and_hms_opt(0, 0, 0).unwrap_or_default().and_utc().timestamp_millis());
                 Ok(midnight + day_time.unwrap_or(Millis::ZERO) - offset.unwrap_or(Millis::ZERO))
             }
-            (_, Some(_)) => Err(format!("time \"{}\" is written in another way than the first one", shown())),
+            (_, Some(_)) => Err(format!("time \"{}\" has another format than the first one", shown())),
             (_, None) => Err(format!("time \"{}\" is not a time", shown())),
         }
     }
 
-    pub(super) const fn in_words(self) -> &'static str {
+    pub(super) const fn describe(self) -> &'static str {
         match self {
             Self::Epoch(Unit::Seconds) => "in seconds since 1970",
             Self::Epoch(Unit::Milliseconds) => "in milliseconds since 1970",
@@ -137,7 +140,7 @@ impl TimeStyle {
             Self::Epoch(Unit::Nanoseconds) => "in nanoseconds since 1970",
             Self::Calendar { unordered: true, order: DateOrder::DayFirst, .. } => "day first",
             Self::Calendar { unordered: true, order: DateOrder::MonthFirst, .. } => "month first",
-            Self::Calendar { zone: ZoneSeen::Written, .. } => "with their zone",
+            Self::Calendar { zone: ZonePresence::Written, .. } => "with their zone",
             Self::Calendar { clock: true, .. } => "without a zone",
             Self::Calendar { clock: false, .. } => "days",
         }
@@ -146,7 +149,7 @@ impl TimeStyle {
 
 impl Unit {
     /// Detects the unit by size: 100,000,000,000 is after 5138 in seconds, before March 1973 in milliseconds.
-    const fn of(count: i64) -> Self {
+    const fn detect(count: i64) -> Self {
         match count.unsigned_abs() {
             0..100_000_000_000 => Self::Seconds,
             100_000_000_000..100_000_000_000_000 => Self::Milliseconds,
@@ -182,35 +185,35 @@ impl Date {
 }
 
 pub(super) fn is_time(text: &str) -> bool {
-    written(text).is_some()
+    parse_time(text).is_some()
 }
 
 pub(super) fn is_day(text: &str) -> bool {
-    matches!(written(text), Some(Written::Calendar { day_time: None, .. }))
+    matches!(parse_time(text), Some(ParsedTime::Calendar { day_time: None, .. }))
 }
 
 pub(super) fn is_day_and_clock(text: &str) -> bool {
-    matches!(written(text), Some(Written::Calendar { day_time: Some(_), .. }))
+    matches!(parse_time(text), Some(ParsedTime::Calendar { day_time: Some(_), .. }))
 }
 
-fn written(text: &str) -> Option<Written> {
+fn parse_time(text: &str) -> Option<ParsedTime> {
     let text = text.trim();
     epoch(text).or_else(|| {
         let mut scanner = Scanner(text);
         let date = scanner.date()?;
         if scanner.0.is_empty() {
-            return Some(Written::Calendar { date, day_time: None, offset: None });
+            return Some(ParsedTime::Calendar { date, day_time: None, offset: None });
         }
         let day_time = scanner.day_time()?;
         let offset = scanner.offset()?;
-        Some(Written::Calendar { date, day_time: Some(day_time), offset })
+        Some(ParsedTime::Calendar { date, day_time: Some(day_time), offset })
     })
 }
 
 /// Plausible times (1990 to 2039), unlike row numbers, spreadsheet days or 20240131.
 const PLAUSIBLE: std::ops::Range<Millis> = Millis::new(631_152_000_000)..Millis::new(2_208_988_800_000);
 
-fn epoch(text: &str) -> Option<Written> {
+fn epoch(text: &str) -> Option<ParsedTime> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if whole.is_empty() || !all_digits(whole) || !all_digits(decimals) || decimals.len() > 9 {
@@ -218,8 +221,8 @@ fn epoch(text: &str) -> Option<Written> {
     }
     let fraction_ns = format!("{decimals:0<9}").parse().ok()?;
     let whole = whole.parse().ok()?;
-    let moment = Unit::of(whole).moment(whole, 0).unwrap_or(Millis::ZERO);
-    PLAUSIBLE.contains(&moment).then_some(Written::Epoch { whole, fraction_ns })
+    let moment = Unit::detect(whole).moment(whole, 0).unwrap_or(Millis::ZERO);
+    PLAUSIBLE.contains(&moment).then_some(ParsedTime::Epoch { whole, fraction_ns })
 }
 
 struct Scanner<'a>(&'a str);
@@ -344,7 +347,7 @@ impl Scanner<'_> {
     }
 
     /// Parses an optional UTC offset at the end: `Z`, `UTC`, `GMT+0200`, `-05:00`.
-    #[expect(clippy::option_option, reason = "a zone that is not there, and one that cannot be read")]
+    #[expect(clippy::option_option, reason = "an absent zone differs from an unreadable one")]
     fn offset(&mut self) -> Option<Option<Millis>> {
         if self.0.is_empty() {
             return Some(None);
@@ -381,17 +384,17 @@ mod tests {
     const MOMENT: i64 = 1_706_720_400_000;
 
     fn read(texts: &[&str], said: Option<DateOrder>) -> Result<(Vec<i64>, Clock), String> {
-        let mut seen = Seen::default();
+        let mut seen = TimeSurvey::default();
         for text in texts {
             seen.note(text);
         }
-        let style = TimeStyle::of(&seen, said).map_err(|problem| format!("{problem:?}"))?;
+        let style = TimeStyle::detect(&seen, said).map_err(|problem| format!("{problem:?}"))?;
         let read = texts.iter().map(|text| style.read(text).map(Millis::get));
         Ok((read.collect::<Result<_, _>>()?, style.clock()))
     }
 
     #[test]
-    fn one_moment_is_read_however_it_is_written() {
+    fn parses_all_spellings_of_one_time() {
         let utc = "1706720400|1706720400.0|1706720400000|1706720400000000|1706720400000000000|2024-01-31T17:00:00Z|\
                    2024-01-31 17:00:00+00:00|2024-01-31T19:00:00.000+02:00|2024-01-31 12:00:00-0500|\
                    31.01.2024 19:00:00.000 GMT+0200|2024-01-31 17:00 UTC";
@@ -408,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_or_one_of_another_kind_is_not_read() {
+    fn rejects_invalid_times_and_mixed_formats() {
         let none = "|x|2024-02-30|31/13/2024|32/01/2024|31/01/24|2024-01-31 24:00|2024-01-31 17:60|2024-01-31 13:00 PM|\
                     2024-01-31 17:00:00.0001|2024-01-31 17:00 Mars|2024-01-31 17:00+2|0|45322|2401311700|200000000|1e9";
         for text in none.split('|') {
@@ -416,13 +419,13 @@ mod tests {
         }
         for later in ["2024-01-31", "2024-01-31 17:00Z", "1706720400"] {
             let error = read(&["2024-01-30 17:00", later], None).unwrap_err();
-            assert!(error.contains("another way"), "{error}");
+            assert!(error.contains("another format"), "{error}");
         }
-        assert!(read(&["1706720400", "1706720400000"], None).unwrap_err().contains("another way"));
+        assert!(read(&["1706720400", "1706720400000"], None).unwrap_err().contains("another format"));
     }
 
     #[test]
-    fn the_order_of_day_and_month_is_proved_by_one_date_or_said() {
+    fn date_order_comes_from_one_clear_date_or_the_option() {
         let day = 86_400_000;
         let first = 1_704_153_600_000; // 2024-01-02
         assert_eq!(read(&["02/01/2024", "13/01/2024"], None).unwrap().0, [first, first + 11 * day]);

@@ -13,16 +13,16 @@ pub(super) fn many_variants(variants: &VariantCount) -> Option<Finding> {
     if *count < 2 {
         return None;
     }
-    let mut text = format!("{count} variants of this idea were tried so far");
+    let mut text = format!("{count} variants of this idea have been tried");
     if *under_way > 0 {
-        let _ = write!(text, " ({under_way} of them by searches that were stopped or are under way)");
+        let _ = write!(text, " ({under_way} of them planned by running or interrupted searches)");
     }
     if !other_ledgers.is_empty() {
         let paths: Vec<String> = other_ledgers.iter().map(|path| path.display().to_string()).collect();
-        let _ = write!(text, " (those that are counted in another ledger among them: {})", paths.join(", "));
+        let _ = write!(text, " (including those of other ledgers: {})", paths.join(", "));
     }
     if let (Some(own), Some(corrected)) = (p_value, p_value_bonferroni) {
-        let _ = write!(text, ": a p-value of {own:.4} becomes {corrected:.4}");
+        let _ = write!(text, ": corrected for that, the p-value of {own:.4} is {corrected:.4}");
     }
     let loses = p_value.is_some_and(|own| own <= ALPHA) && p_value_bonferroni.is_some_and(|p| p > ALPHA);
     let severity = match (loses, *count >= MANY) {
@@ -30,7 +30,7 @@ pub(super) fn many_variants(variants: &VariantCount) -> Option<Finding> {
         (false, true) => Severity::Warning,
         (false, false) => Severity::Info,
     };
-    text.push_str(if loses { ", which luck explains." } else { "." });
+    text.push_str(if loses { ", which chance explains." } else { "." });
     Some(FindingKind::ManyVariants.with(severity, text))
 }
 
@@ -45,15 +45,15 @@ pub(super) fn variants_unknown(unknown: &VariantsUnknown) -> Finding {
     let kind = FindingKind::VariantsUnknown;
     match unknown {
         VariantsUnknown::NotCounted => kind.warning(
-            "Variants unknown: they are not counted ([variants] ledger is empty), so that nothing corrects for how many were tried.",
+            "Variants are not counted ([variants] ledger is empty), so nothing corrects for the number tried.",
         ),
         VariantsUnknown::Before => kind.with(
             Severity::Info,
-            "The ledger of variants began with this run: what was tried before it, or counted elsewhere, is unknown to it.",
+            "The variant ledger starts with this run: earlier variants, or those counted elsewhere, are unknown.",
         ),
         VariantsUnknown::Lost(what) => kind.serious(format!(
-            "Variants unknown: {what}. How many were tried cannot be corrected for: bring the ledger back from a copy, or judge on \
-             candles that come later."
+            "Variants unknown: {what}. No correction is possible. Restore the ledger from a backup, or judge on later \
+             candles."
         )),
     }
 }
@@ -62,8 +62,7 @@ pub(super) fn in_sample_only(variants: &VariantCount) -> Option<Finding> {
     let is_seen = variants.count > 1 && variants.unseen_share == Some(0.0);
     is_seen.then(|| {
         FindingKind::InSampleOnly.warning(
-            "In-sample only: other variants ran on all of these candles, so the choice among them has seen everything. Test on \
-             later candles, once.",
+            "In-sample only: other variants ran on all of these candles. Test once on later candles.",
         )
     })
 }
@@ -81,8 +80,8 @@ pub(super) fn many_numbers(
         let trades = settled.iter().filter(|row| row.approved.bot().index() == index).count();
         is_fitted(*numbers, trades).then(|| {
             FindingKind::ManyNumbers.warning(format!(
-                "The rule of {} has {numbers} numbers for {trades} trades. So many numbers fit any {trades} trades: test the rule on \
-                 candles that it was not written for.",
+                "The rule of {} has {numbers} numbers for only {trades} trades, so it may be overfitted. Test it on candles that \
+                 it was not written for.",
                 bot.name
             ))
         })
@@ -98,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn several_variants_are_reported_with_other_ledgers_and_a_single_one_is_not() {
+    fn reports_several_variants_with_other_ledgers() {
         for (count, p_value, expected) in [
             (1, Some(0.01), None),
             (2, Some(0.5), Some(Severity::Info)),
@@ -118,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_ledger_is_serious_and_a_new_one_is_good_to_know() {
+    fn lost_ledger_is_serious_and_new_one_is_info() {
         let lost = VariantsUnknown::Lost("the file is empty".to_owned());
         let all = [lost, VariantsUnknown::NotCounted, VariantsUnknown::Before];
         let found = all.map(|unknown| variants_unknown(&unknown).severity);
@@ -126,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_that_has_seen_all_is_reported_and_unseen_candles_are_not() {
+    fn reports_choice_without_unseen_candles() {
         for (count, unseen_share, expected) in
             [(2, Some(0.0), true), (2, Some(0.4), false), (1, Some(0.0), false), (2, None, false)]
         {
@@ -136,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn twenty_trades_for_each_number_are_enough() {
+    fn twenty_trades_per_number_are_enough() {
         for (numbers, trades, expected) in
             [(4, 10, false), (12, 239, true), (12, 240, false), (300, 4_000, true), (40, 0, false)]
         {

@@ -1,4 +1,4 @@
-//! Findings about limits that decided the result in place of the strategy.
+//! Findings about limits that determined the result instead of the strategy.
 
 use super::{Finding, FindingKind, Severity};
 use crate::figure::minute;
@@ -19,29 +19,28 @@ pub(super) fn halted_early(
     candles: Option<u64>,
     (last_open, span): (Option<Millis>, &Range<Millis>),
 ) -> Option<Finding> {
-    let lifted_by_a_person = |name: &&str| {
+    let is_lifted_manually = |name: &&str| {
         Rule::ALL.into_iter().any(|rule| rule.as_str() == *name && (rule.is_final() || rule == Rule::Halted))
     };
-    // What was refused before the last trade left nothing untraded after it.
-    let refused = refused_since.iter().filter(|(name, _)| lifted_by_a_person(name));
+    let refused = refused_since.iter().filter(|(name, _)| is_lifted_manually(name));
     let (rule, _) = refused.clone().max_by_key(|(_, count)| **count)?;
     let signals: u64 = refused.map(|(_, count)| count).sum();
-    // Where nothing was traded at all, another finding says so.
+    // `refused_by_one_rule` covers runs without a trade.
     let since = last_open?;
     let (untraded, whole) = ((span.end - since).get() as f64, (span.end - span.start).get() as f64);
     let share = untraded / whole;
     if share.is_nan() || share < NOTABLE_HALT {
         return None;
     }
-    // Closed hours have no candles: they are counted, and not reckoned from the time.
+    // Counts candles, because closed hours have none.
     let percent = format!("{:.0} % of the run's time", share * 100.0);
     let untraded = match candles {
-        Some(count) => format!("{}, {percent},", counted(count, "candle", "candles")),
+        Some(count) => format!("{} ({percent})", counted(count, "candle", "candles")),
         None => percent,
     };
     let text = format!(
-        "No trade was opened after {} UTC: {rule} refused what came then ({}), and {untraded} went by untraded. The \
-         figures are those of the part before it.",
+        "Trading stopped on {} UTC: {rule} rejected the {} after the last trade. Not traded: {untraded}. The figures \
+         cover only the time before.",
         minute(since),
         counted(signals, "signal", "signals"),
     );
@@ -61,21 +60,20 @@ pub(super) fn refused_by_one_rule(summary: &Summary) -> Option<Finding> {
     let signals = opened + summary.refused.values().sum::<u64>();
     let (rule, most) = summary.refused.iter().max_by_key(|(_, count)| **count)?;
     let share = *most as f64 / signals as f64;
-    let (cause, cure) = cause_of(rule);
+    let (cause, hint) = cause_and_hint(rule);
     let (severity, text) = if *most == signals {
         let all = format!("All {signals} signals were");
         let all = if signals == 1 { "The only signal was" } else { &all };
-        (Severity::Serious, format!("{all} refused {cause}, {rule}: nothing was traded."))
+        (Severity::Serious, format!("{all} {cause} ({rule}): nothing was traded."))
     } else if opened == 0 || (share >= notable_share(rule) && signals >= MIN_SIGNALS) {
-        let traded = if opened == 0 { "nothing was traded" } else { "what was traded is what it left" };
+        let traded = if opened == 0 { "nothing was traded" } else { "only the rest was traded" };
         let share = share * 100.0;
-        let text =
-            format!("{most} of {signals} signals ({share:.0} %) were refused {cause}, {rule}: {traded}.");
+        let text = format!("{most} of {signals} signals ({share:.0} %) were {cause} ({rule}): {traded}.");
         (Severity::Warning, text)
     } else {
         return None;
     };
-    Some(FindingKind::RefusedByOneRule.with(severity, format!("{text} {cure}")))
+    Some(FindingKind::RefusedByOneRule.with(severity, format!("{text} {hint}")))
 }
 
 fn notable_share(name: &str) -> f64 {
@@ -84,27 +82,27 @@ fn notable_share(name: &str) -> f64 {
     if rule.is_some_and(is_usual) { NEARLY_ALL } else { MOST }
 }
 
-fn cause_of(name: &str) -> (&'static str, &'static str) {
+fn cause_and_hint(name: &str) -> (&'static str, &'static str) {
     match name {
         "NoPrice" => (
-            "for want of a price",
-            "The candles have no price where these trades would have opened: `candlewick data check` lists their holes.",
+            "rejected for lack of a price",
+            "The candles have no price where these trades would have opened. Run `candlewick data check` to list the gaps.",
         ),
         "Rejected" => (
-            "by the venue",
-            "`candlewick trades --state rejected` lists them, and `candlewick explain` has the venue's words for each.",
+            "declined by the venue",
+            "Run `candlewick trades --state rejected` to list them and `candlewick explain` for the venue's message.",
         ),
         "NotSent" => (
-            "since they came too late to be sent",
+            "too late to be sent",
             "The journal, the rate limit or the machine is too slow for `risk.max_signal_delay_ms`.",
         ),
         "GateClosed" => (
-            "by the gate of their bot",
-            "Those of its strategy were virtual trades, followed without money, and those from outside were not followed; what opens the gate stands in the bot's `params`.",
+            "blocked by the bot's gate",
+            "Signals of the strategy became virtual trades; signals of other sources were not followed. The bot's `params` set the gate.",
         ),
         _ => (
-            "by one rule",
-            "Its setting in [risk] says when it refuses; of a run with a journal `candlewick why` says more of each signal.",
+            "rejected by one rule",
+            "Check its setting in [risk]. For a run with a journal, `candlewick why` explains each signal.",
         ),
     }
 }
@@ -115,7 +113,7 @@ mod tests {
     use candlewick_engine::TradeBook;
     use candlewick_sdk::Money;
 
-    /// Of a run of ten hours from 2025-01-01 00:00 UTC on.
+    /// A run of ten hours from 2025-01-01 00:00 UTC.
     fn finding(refused: &[(&'static str, u64)], last_open_hours: Option<i64>) -> Option<Finding> {
         let hour = |hours: i64| Millis::new(1_735_689_600_000) + Millis::HOUR * hours;
         let refused = refused.iter().copied().collect();
@@ -123,12 +121,12 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_time_does_not_lift_is_reported_with_what_it_left_untraded() {
+    fn reports_final_limit_with_the_untraded_time() {
         use Severity::{Serious, Warning};
         for (refused, last_open_hours, expected) in [
             (&[("MaxDrawdown", 41), ("MaxOpenTrades", 9), ("LossStreak", 1)][..], Some(8), Some(Warning)),
             (&[("Halted", 1)], Some(2), Some(Serious)),
-            // The next day lifts it, it comes late, or nothing was traded at all.
+            // A daily limit, a late stop, and no trade at all.
             (&[("DailyLossLimit", 900)], Some(2), None),
             (&[("MaxDrawdown", 1)], Some(10), None),
             (&[("MaxDrawdown", 9)], None, None),
@@ -143,21 +141,21 @@ mod tests {
     }
 
     #[test]
-    fn signals_that_one_rule_refused_are_reported_and_those_that_came_through_are_not() {
+    fn reports_rule_that_rejected_most_signals() {
         use Severity::{Serious, Warning};
         let empty = Summary::of(&TradeBook::default(), Money::ZERO);
         for (trades, refused, expected) in [
-            (0, &[("MinPayout", 512)][..], Some((Serious, "All 512 signals were refused by one rule"))),
-            (0, &[("MinPayout", 1)], Some((Serious, "The only signal was refused by one rule"))),
-            (0, &[("NoPrice", 7)], Some((Serious, "All 7 signals were refused for want of a price"))),
-            (0, &[("Rejected", 7)], Some((Serious, "All 7 signals were refused by the venue, Rejected"))),
-            (0, &[("NotSent", 7)], Some((Serious, "All 7 signals were refused since they came too late"))),
-            (0, &[("GateClosed", 7)], Some((Serious, "All 7 signals were refused by the gate of their bot"))),
+            (0, &[("MinPayout", 512)][..], Some((Serious, "All 512 signals were rejected by one rule"))),
+            (0, &[("MinPayout", 1)], Some((Serious, "The only signal was rejected by one rule"))),
+            (0, &[("NoPrice", 7)], Some((Serious, "All 7 signals were rejected for lack of a price"))),
+            (0, &[("Rejected", 7)], Some((Serious, "All 7 signals were declined by the venue (Rejected)"))),
+            (0, &[("NotSent", 7)], Some((Serious, "All 7 signals were too late to be sent"))),
+            (0, &[("GateClosed", 7)], Some((Serious, "All 7 signals were blocked by the bot's gate"))),
             (0, &[("MinPayout", 9), ("OutsideHours", 3)], Some((Warning, "9 of 12 signals (75 %)"))),
             (30, &[("MaxTradesPerDay", 970)], Some((Warning, "970 of 1000 signals (97 %)"))),
             (1_532, &[("DailyLossLimit", 8_168)], Some((Warning, "8168 of 9700 signals (84 %)"))),
             (501, &[("DailyLossLimit", 499)], None),
-            // One trade at a time refuses most of many strategies, and trading hours do as they are set.
+            // Brief limits reject most signals of many strategies, and trading hours are intended.
             (1_532, &[("MaxOpenTradesPerSymbol", 8_168)], None),
             (1_532, &[("OutsideHours", 8_168)], None),
             (1, &[("MaxOpenTrades", 9)], None),

@@ -1,4 +1,4 @@
-//! Findings about what the trades tell: too few, too good, in streaks, from one hour, reversed by stakes.
+//! Findings about the trades: too few, too good, in streaks, from one hour, reversed by stakes.
 
 use super::{Finding, FindingKind, Severity, VerdictBasis};
 use crate::analysis::{Cell, SensitivityPoint, apart};
@@ -25,7 +25,7 @@ pub(super) fn too_few_trades(rates: Option<&WinRates>, decided: u64) -> Option<F
     };
     let points = uncertainty * 100.0;
     let text = format!(
-        "Too few trades: {decided} that were won or lost leave the win rate uncertain by {points:.1} points either way."
+        "Too few trades: with {decided} won or lost, the win rate is uncertain by +-{points:.1} points."
     );
     Some(kind.with(severity, text))
 }
@@ -61,25 +61,25 @@ pub(crate) fn too_good(trades: &DecidedTrades) -> Option<Finding> {
     let groups = apart.min(decided);
     let rate = won as f64 / decided as f64;
     let mut why = Vec::new();
-    if lower_end(rate, groups).is_some_and(|lower| lower > WIN_RATE) {
+    if win_rate_lower_bound(rate, groups).is_some_and(|lower| lower > WIN_RATE) {
         why.push(format!("{:.1} % of {decided} trades won", rate * 100.0));
     }
     let factor = profit_factor.filter(|factor| *factor >= PROFIT_FACTOR && groups >= GROUPS_FOR_FACTOR);
-    why.extend(factor.map(|factor| format!("wins brought {factor:.1} times what losses cost")));
+    why.extend(factor.map(|factor| format!("profit factor {factor:.1}")));
     if longest_losing_streak <= 1 && groups >= GROUPS_WITHOUT_STREAK {
         why.push(format!("no two of {decided} trades were lost in a row"));
     }
     (!why.is_empty()).then(|| {
         FindingKind::TooGood.serious(format!(
-            "Too good to be true: {}. Usually it is look-ahead, a strategy or a list of signals that was made with later candles: \
-             `candlewick strategy check` tests a strategy.",
+            "Too good to be true: {}. The usual cause is look-ahead: a strategy or signal list that used later candles. Run \
+             `candlewick strategy check` to test the strategy.",
             why.join(", ")
         ))
     })
 }
 
 /// Lower bound of the win rate, with only trades that do not overlap as independent.
-fn lower_end(rate: f64, groups: u64) -> Option<f64> {
+fn win_rate_lower_bound(rate: f64, groups: u64) -> Option<f64> {
     let won = (rate * groups as f64).round() as u64;
     let counted = WinRate::new(won, groups - won.min(groups)).ok()?;
     clopper_pearson_interval(counted, CONFIDENCE).ok().map(|interval| interval.lower)
@@ -96,8 +96,8 @@ pub(super) fn few_clusters(basis: VerdictBasis, decided: u64) -> Option<Finding>
     let what = if is_decided { "The verdict rests" } else { "These results rest" };
     is_few.then(|| {
         FindingKind::FewClusters.warning(format!(
-            "{what} on {decided} trades of which only {apart} did not overlap: what overlaps has the same luck. Wait for {FEW_CLUSTERS} such trades at \
-             least."
+            "{what} on {decided} trades, of which only {apart} did not overlap. Overlapping trades share their luck. Wait for \
+             at least {FEW_CLUSTERS} that do not overlap."
         ))
     })
 }
@@ -122,13 +122,13 @@ pub(super) fn regimes(settled: &[&IntentRow], bots: &[BotSettings]) -> Option<Fi
 fn judge<'a>(sequences: impl Iterator<Item = &'a [bool]>) -> Option<Finding> {
     let test = runs_test(sequences).filter(|test| test.p_value <= ALPHA)?;
     let (what, why) = if (test.runs as f64) < test.expected {
-        ("streaks", "chances change from time to time")
+        ("come in streaks", "The win rate may change over time")
     } else {
-        ("turns", "a win tells that a loss comes next, and a loss a win")
+        ("alternate", "A win may predict a loss, and a loss a win")
     };
     Some(FindingKind::Regimes.warning(format!(
-        "Wins and losses come in {what}: {} where a random order has about {:.0} (p-value {:.4}; trades that do not overlap). It may be \
-         that {why}; the verdict's error rate is for chances that what came before does not tell.",
+        "Wins and losses {what}: {} runs, about {:.0} expected in random order (p-value {:.4}, trades that do not overlap). \
+         {why}. The verdict's error rate assumes that a result does not predict the next.",
         test.runs, test.expected, test.p_value
     )))
 }
@@ -143,7 +143,7 @@ pub(super) fn one_hour_only(hours: &[Cell]) -> Option<Finding> {
     is_alone.then(|| {
         let Cell { label, trades, .. } = best;
         FindingKind::OneHourOnly.warning(format!(
-            "The profit is that of one hour: from {label} UTC on {trades} trades returned {:+.1} stakes, the other {} hours {rest:+.1}.",
+            "One hour made all of the profit: {trades} trades from {label} UTC returned {:+.1} stakes, the other {} hours {rest:+.1}.",
             best.total_return,
             hours.len() - 1
         ))
@@ -160,7 +160,7 @@ pub(super) fn dies_of_latency(latencies: &[SensitivityPoint]) -> Option<Finding>
     let (dead_at, left) = latencies.iter().filter_map(known).find(|(_, gain)| *gain <= 0.0)?;
     let severity = if dead_at <= USUAL_MS { Severity::Serious } else { Severity::Warning };
     let text = format!(
-        "The profit dies of latency: {:+.2} % of the stake for each trade without any, {:+.2} % at {dead_at:.0} ms.",
+        "Latency removes the profit: {:+.2} % of the stake per trade without latency, {:+.2} % at {dead_at:.0} ms.",
         at_once * 100.0,
         left * 100.0
     );
@@ -203,14 +203,14 @@ impl StakedResult {
         let profit = format!("{:+.*}", self.decimals as usize, self.profit);
         if self.return_per_unit < 0.0 && self.profit > 0.0 {
             Some(FindingKind::LadderHidesLosses.serious(format!(
-                "{} losses: the account made {profit}, but the mean return of a trade is {percent:+.2} % of its stake. The profit lasts \
-                 until a row of losses takes it all.",
+                "{} losses: the account made {profit}, but the mean return of a trade is {percent:+.2} % of its stake. A losing \
+                 streak can take the whole profit.",
                 ladders_of(bots)
             )))
         } else if self.return_per_unit > 0.0 && self.profit < 0.0 {
             Some(FindingKind::StakesLoseMoney.serious(format!(
-                "Stakes were larger where trades lost: the account lost {}, although the mean return of a trade is {percent:+.2} % of \
-                 its stake. The verdict counts every trade the same and does not cover this staking.",
+                "Losing trades had larger stakes: the account lost {}, although the mean return of a trade is {percent:+.2} % of \
+                 its stake. The verdict weights all trades equally and does not cover this staking.",
                 profit.trim_start_matches('-')
             )))
         } else {
@@ -223,7 +223,7 @@ fn ladders_of(bots: &[&BotSettings]) -> String {
     let climbing = bots.iter().filter(|bot| bot.stake.climbs_after_losses());
     let ladders: Vec<&str> = climbing.map(|bot| bot.name.as_str()).collect();
     match ladders[..] {
-        [] => "The sizes of the stakes hide".to_owned(),
+        [] => "The stake sizes hide".to_owned(),
         [one] => format!("The ladder of {one} hides"),
         _ => format!("The ladders of {} hide", ladders.join(", ")),
     }
@@ -236,7 +236,7 @@ mod tests {
     use std::ops::ControlFlow;
 
     #[test]
-    fn few_trades_are_reported_and_many_are_not() {
+    fn reports_too_few_trades() {
         for (half_width, expected) in
             [(0.16, Some(Severity::Serious)), (0.08, Some(Severity::Warning)), (0.04, None)]
         {
@@ -263,9 +263,9 @@ mod tests {
     }
 
     #[test]
-    fn a_win_rate_a_profit_factor_and_a_run_without_losses_in_a_row_are_reported() {
+    fn reports_win_rate_profit_factor_and_missing_streak_that_are_too_good() {
         let found = found_too_good(4_969, 31, 2, 5_000).unwrap();
-        assert!(found.contains("99.4 % of 5000") && found.contains("128.2 times"), "{found}");
+        assert!(found.contains("99.4 % of 5000") && found.contains("profit factor 128.2"), "{found}");
         assert!(found_too_good(200, 90, 1, 290).unwrap().contains("no two of 290 trades were lost in a row"));
         assert_eq!(found_too_good(40, 5, 5, 9), None);
         assert_eq!(found_too_good(0, 0, 0, 0), None);
@@ -286,8 +286,8 @@ mod tests {
     }
 
     #[test]
-    fn honest_bots_are_accused_less_than_one_time_in_a_thousand_and_those_that_know_the_future_are_found() {
-        // At a payout of 80 break-even is 55.6 %: worthless, far better than any that is known, and a cheat.
+    fn rarely_accuses_honest_bots_and_finds_look_ahead() {
+        // Break-even at a payout of 80 % is 55.6 %: bots without an edge, with a huge edge, and with look-ahead.
         for (points, group, trades, at_most, at_least) in [
             (0.0, 1, 30, 2, 0),
             (5.0, 1, 100, 2, 0),
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn few_trades_apart_are_reported_and_many_or_few_trades_are_not() {
+    fn reports_few_trades_that_do_not_overlap() {
         for (apart, is_decided, decided, expected) in [
             (29, true, 40, true),
             (30, true, 40, false),
@@ -320,18 +320,18 @@ mod tests {
     }
 
     #[test]
-    fn outcomes_in_turns_are_reported() {
+    fn reports_alternating_outcomes() {
         let turns: Vec<bool> = (0..400).map(|place| place % 2 == 0).collect();
         let found = judge([&turns[..]].into_iter()).unwrap();
-        assert!(found.text.contains("in turns: 400 where"), "{}", found.text);
+        assert!(found.text.contains("alternate: 400 runs"), "{}", found.text);
     }
 
     #[test]
-    fn a_profit_of_one_hour_is_reported_and_one_of_several_is_not() {
+    fn reports_profit_of_a_single_hour() {
         for (returns, expected) in [
             (&[9.0, -2.0, -3.0][..], true),
             (&[9.0, 1.0, 0.5], false),
-            // A loss is no profit, and one hour has no other beside it.
+            // A loss, and a single hour without others to compare.
             (&[2.0, -2.0, -3.0], false),
             (&[9.0], false),
             (&[], false),
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profit_that_a_second_takes_is_reported_and_one_that_lasts_is_not() {
+    fn reports_profit_that_latency_removes() {
         for (returns, expected) in [
             (&[(0.0, 0.1), (1_000.0, -0.01), (2_000.0, -0.02)][..], Some(Severity::Serious)),
             (&[(0.0, 0.1), (1_000.0, 0.05), (3_000.0, 0.0)], Some(Severity::Warning)),
@@ -374,18 +374,18 @@ mod tests {
     }
 
     #[test]
-    fn opposite_signs_of_units_and_money_are_a_finding() {
+    fn reports_opposite_signs_of_units_and_money() {
         use FindingKind::{LadderHidesLosses, StakesLoseMoney};
         for (return_per_unit, decided, profit, has_equal_stakes, expected) in [
             (-0.05, 30, 12.0, false, Some(LadderHidesLosses)),
             (0.081_2, 30, -52_594.0, false, Some(StakesLoseMoney)),
-            // Lost 5, won 8 of 10: two trades tell nothing of the next.
+            // Too few trades.
             (-0.1, 2, 3.0, false, None),
             (-0.05, 29, 3.0, false, None),
             (0.05, 29, -3.0, false, None),
             (-0.05, 300, -3.0, false, None),
             (0.05, 300, 3.0, false, None),
-            // The rounding of profits to cents is no staking.
+            // Equal stakes: only rounding differs.
             (0.000_01, 300, -0.02, true, None),
             (-0.000_01, 300, 0.02, true, None),
         ] {

@@ -29,23 +29,23 @@ pub(super) fn assumed_payout(assumed_percent: Option<f64>, seen_percent: Option<
     let above = assumed - seen;
     let severity = if above > SERIOUS_PAYOUT { Severity::Serious } else { Severity::Warning };
     let text = format!(
-        "A payout of {assumed:.1} % is assumed, but the venue paid {seen:.1} % (the middle one of its trades): results there will be lower."
+        "A payout of {assumed:.1} % is assumed, but the venue paid {seen:.1} % (median): live results will be lower."
     );
     // Payouts have four decimals.
     (above > 1e-4).then(|| FindingKind::AssumedPayout.with(severity, text))
 }
 
 /// A lower payout was probably meant as a fraction: 0.8 is 0.8 %. Known venues pay 60 to 92 %.
-const LEAST_PAYOUT: f64 = 20.0;
+const MIN_PAYOUT: f64 = 20.0;
 /// Above this, a win pays more than a loss costs, and a coin toss would earn money.
-const MOST_PAYOUT: f64 = 100.0;
+const MAX_PAYOUT: f64 = 100.0;
 
 pub(crate) fn unusual_payout(assumed_percent: Option<f64>) -> Option<Finding> {
-    let assumed = assumed_percent.filter(|assumed| !(LEAST_PAYOUT..=MOST_PAYOUT).contains(assumed))?;
-    let why = if assumed > MOST_PAYOUT {
-        "a coin toss earns money at it, and venues are seen to pay 60 to 92 %"
+    let assumed = assumed_percent.filter(|assumed| !(MIN_PAYOUT..=MAX_PAYOUT).contains(assumed))?;
+    let why = if assumed > MAX_PAYOUT {
+        "a coin toss would be profitable, and venues pay 60 to 92 %"
     } else {
-        "venues are seen to pay 60 to 92 %, and payout_percent is in percent: 80, not 0.8"
+        "venues pay 60 to 92 %, and payout_percent is in percent (80, not 0.8)"
     };
     Some(FindingKind::UnusualPayout.serious(format!("A payout of {assumed:.1} % is assumed: {why}.")))
 }
@@ -67,14 +67,12 @@ pub(super) fn gaps(missing: u64, touched: u64, asked: u64) -> Option<Finding> {
     let trades = format!("{touched} of {asked} trades ({:.1} %)", share * 100.0);
     let text = if missing == 0 {
         format!(
-            "{trades} found no price: they would have opened or closed while the market was closed, or after the last candle. No \
-             candle of its open hours is missing."
+            "{trades} had no price: they would have opened or closed outside market hours or after the last candle. No candle \
+             of market hours is missing."
         )
     } else {
         let candles = counted(missing, "candle is", "candles are");
-        format!(
-            "The data has gaps: {candles} missing in hours in which the market was open, and {trades} found no price."
-        )
+        format!("The data has gaps: {candles} missing in market hours, and {trades} had no price.")
     };
     Some(FindingKind::Gaps.with(severity, text))
 }
@@ -126,8 +124,8 @@ pub(super) fn bid_ask_bounce(reversals: &[Reversals]) -> Option<Finding> {
     let clear = reversals.iter().filter(|one| one.is_clear());
     let most = clear.max_by(|one, other| one.share().total_cmp(&other.share()))?;
     Some(FindingKind::BidAskBounce.warning(format!(
-        "Moves of one candle of {} reverse in {:.1} % of {} cases. So do last prices that bounce between bid and ask: the spread \
-         may explain all of a profit from bets against the last move. Test on bid or mid prices.",
+        "One-candle moves of {} reverse in {:.1} % of {} cases, like last prices that bounce between bid and ask. The spread \
+         may explain all profit from trading against the last move. Test on bid or mid prices.",
         most.series,
         most.share() * 100.0,
         most.moves
@@ -136,8 +134,8 @@ pub(super) fn bid_ask_bounce(reversals: &[Reversals]) -> Option<Finding> {
 
 pub(super) fn data_revised(revised: u64) -> Option<Finding> {
     let text = format!(
-        "{revised} values of these candles were revised after they were first seen. The run uses those seen first, as a live bot \
-         would; `candlewick data check` says which."
+        "{revised} values of these candles were revised later. The run uses the first values, as a live bot would. \
+         `candlewick data check` lists them."
     );
     (revised > 0).then(|| FindingKind::DataRevised.warning(text))
 }
@@ -161,8 +159,8 @@ pub(super) fn no_price_step(
     (missed as f64 / all > NOTED_DRAWS).then(|| {
         let percent = |count: usize| count as f64 / all * 100.0;
         FindingKind::NoPriceStep.warning(format!(
-            "{:.1} % of the trades drew, and {:.1} % would have in the price steps of the candles: without [simulation.ticks] prices inside \
-             of a candle are not rounded, and such trades are won or lost by less than a step.",
+            "{:.1} % of the trades drew, {:.1} % would have at the tick size of the candles. Without [simulation.ticks], prices \
+             inside a candle are not rounded, and such trades are won or lost by less than a tick.",
             percent(drawn),
             percent(drawn + missed)
         ))
@@ -186,13 +184,13 @@ pub(super) fn stale_longer_candles(stale: &[StaleLonger]) -> Option<Finding> {
         let StaleLonger { bot, interval, staleness } = one;
         let _ = write!(
             text,
-            "{bot} read an old {interval} candle at {:.1} % of its candles, up to {} after its close. ",
+            "{bot} used a stale {interval} candle on {:.1} % of its candles, up to {} after its close. ",
             share(one) * 100.0,
             span(staleness.oldest)
         );
     }
     text.push_str(
-        "The newer ones were not built, because too many shorter candles are missing. data.longer_share_percent sets how many are needed.",
+        "Newer ones were not built, because too many shorter candles are missing (minimum: data.longer_share_percent).",
     );
     Some(FindingKind::StaleLongerCandles.with(severity, text))
 }
@@ -207,10 +205,10 @@ pub(super) fn draw_share(drawn: u64, trades: u64) -> Option<Finding> {
         large if large > NOTABLE_DRAWS => Severity::Warning,
         _ => return None,
     };
-    let step = " A step in [simulation.ticks] that is coarser than the venue's own makes such draws.";
+    let step = " A tick size in [simulation.ticks] that is coarser than the venue's causes such draws.";
     let step = if severity == Severity::Serious { step } else { "" };
     let text = format!(
-        "{:.1} % of the trades drew: where a draw is a loss, they all would have lost (draw = \"loss\" shows it).{step}",
+        "{:.1} % of the trades drew. They would lose at a venue that counts draws as losses (test with draw = \"loss\").{step}",
         share * 100.0
     );
     Some(FindingKind::DrawShare.with(severity, text))
@@ -222,7 +220,7 @@ mod tests {
     use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Series, Staleness};
 
     #[test]
-    fn a_payout_above_the_one_seen_is_reported_and_one_at_or_below_it_is_not() {
+    fn reports_assumed_payout_above_the_paid_one() {
         for (assumed, seen, expected) in [
             (Some(85.0), Some(80.0), Some(Severity::Serious)),
             (Some(81.0), Some(80.0), Some(Severity::Warning)),
@@ -237,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payout_that_nobody_pays_is_reported_and_a_usual_one_is_not() {
+    fn reports_unusual_payout() {
         for (assumed, expected) in
             [(0.8, true), (19.9, true), (20.0, false), (80.0, false), (100.0, false), (100.1, true)]
         {
@@ -247,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_are_reported_by_what_they_touched_and_whole_data_is_not() {
+    fn rates_gaps_by_the_share_of_affected_trades() {
         for (missing, touched, asked, expected) in [
             (0, 0, 500, None),
             (12, 0, 500, Some(Severity::Info)),
@@ -294,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn random_walks_are_not_reported_and_a_spread_of_the_size_of_the_moves_is() {
+    fn reports_bounce_of_a_spread_but_no_random_walk() {
         let count = |spread: f64| {
             (0..400).filter(|seed| bid_ask_bounce(&[reversals(*seed, 3_000, spread)]).is_some()).count()
         };
@@ -303,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn reversals_are_counted_without_still_candles_and_gaps() {
+    fn counts_reversals_without_unchanged_closes_and_gaps() {
         let minutes = [(0, 1.0), (1, 2.0), (2, 2.0), (3, 1.5), (4, 1.7), (6, 1.6), (7, 1.9), (8, 2.1)];
         let found = reversals_of(minutes);
         // Up, down, up; after the gap up, up.
@@ -319,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_a_hundredth_is_serious() {
+    fn stale_share_above_one_percent_is_serious() {
         for (count, expected) in [(10, Severity::Info), (11, Severity::Serious), (900, Severity::Serious)] {
             let found = stale_longer_candles(&[stale(count, 1_000), stale(1, 1_000)]).unwrap();
             assert_eq!(found.severity, expected, "{count}");
@@ -330,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn many_draws_are_reported_and_few_are_not() {
+    fn reports_many_draws() {
         for (drawn, trades, expected) in [
             (21, 100, Some(Severity::Serious)),
             (6, 100, Some(Severity::Warning)),

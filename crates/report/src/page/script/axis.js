@@ -1,4 +1,4 @@
-// Where an axis has its marks, and what they are called.
+// Tick positions and labels of an axis.
 const axis = (() => {
   const SECOND = 1000;
   const MINUTE = 60 * SECOND;

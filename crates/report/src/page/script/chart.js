@@ -28,7 +28,7 @@ class Chart {
     return this.isTime ? this.window.cursor : this.own.cursor;
   }
 
-  // Names what is not said by the title of its pane.
+  // Lists the layers that the titles of the panes do not name.
   legend() {
     const named = this.panes.flatMap(({ layers }) => (layers.filter(({ name }) => name).length > 1 ? layers : [])).filter(({ name }) => name);
     if (named.length === 0) return;
@@ -81,7 +81,7 @@ class Chart {
     const font = (weight) => `${weight} 12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif`;
     g.font = font(400);
 
-    // Values first: their labels say how much room is left.
+    // The widths of the value labels determine the left margin.
     const scales = this.panes.map((pane, number) => this.scaleOf(pane, [from, to], heights[number], width));
     const labels = scales.flatMap(({ ticks }) => ticks.map(({ text }) => g.measureText(text).width));
     const left = Math.ceil(Math.max(24, ...labels)) + 10;
@@ -127,7 +127,7 @@ class Chart {
     }
     if (!(low <= high)) [low, high] = [0, 1];
     const room = high > low ? (high - low) * 0.06 : Math.abs(high) * 0.01 || 1;
-    // A value that nothing lies beyond stays at the edge.
+    // An extreme of 0 stays at the edge.
     [low, high] = [low === 0 && high > 0 ? 0 : low - room, high === 0 && low < 0 ? 0 : high + room];
     const isCounted = pane.layers.some((layer) => layer.isCounted);
     const least = Math.max(low, ...pane.layers.map((layer) => layer.floor?.() ?? low));
@@ -171,7 +171,7 @@ class Chart {
     g.fillText(this.spec.axis.title, (left + right) / 2, y + 17);
   }
 
-  // What is pointed at: a line through all panes, and a dot where a line passes.
+  // Crosshair: a line through all panes, and a dot on each curve.
   cross(g, colour) {
     const at = this.cursor;
     const [{ x, left, right }] = this.views;
@@ -209,7 +209,7 @@ class Chart {
     return rows;
   }
 
-  // What is pointed at, in words beside it.
+  // Tooltip of the crosshair.
   tell() {
     const at = this.cursor;
     this.tip.hidden = this.pointer === null || at === null;
@@ -234,7 +234,7 @@ class Chart {
     this.tip.style.top = `${Math.max(0, Math.min(this.canvas.offsetTop + y - offsetHeight / 2, below))}px`;
   }
 
-  // Points at a place of the axis, from its pixel.
+  // Axis value of a pixel.
   valueAt(pixel) {
     const [{ left, right, from, to }] = this.views;
     return from + ((Math.min(Math.max(pixel, left), right) - left) / (right - left)) * (to - from);

@@ -1,6 +1,6 @@
-// Numbers, times and trades as text. Nothing here or below makes markup of text: it is only ever set as text.
+// Text of numbers, times and trades. The scripts only set text, never markup.
 "use strict";
-/** What the document is known to have, of whatever kind. @param {string} id @returns {any} */
+/** An element that the document is known to have. @param {string} id @returns {any} */
 const byId = (id) => document.getElementById(id);
 
 const format = (() => {
@@ -23,12 +23,12 @@ const format = (() => {
       const [unit, name] = units.find(([unit]) => ms % unit === 0) ?? [1, "ms"];
       return ms / unit + name;
     },
-    // Without what binary fractions leave of decimal ones.
+    // Rounds away errors of binary fractions.
     price: (value, decimals) => (value === null ? "?" : value.toFixed(Math.max(decimals, 0))),
   };
 })();
 
-// The first place in a sorted column whose value is not below.
+// First index of a sorted column whose value is not below `value`.
 const firstFrom = (count, valueAt, value) => {
   let [low, high] = [0, count];
   while (low < high) {

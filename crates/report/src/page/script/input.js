@@ -46,7 +46,7 @@ const listen = (chart) => {
   canvas.addEventListener("blur", () => chart.point(null, null));
 
   if (window) {
-    // A wheel that scrolls the page goes on doing so when a chart comes below the pointer.
+    // Keeps scrolling the page while a chart passes below the pointer.
     let scrolled = -Infinity;
     addEventListener("scroll", () => { scrolled = performance.now(); }, { passive: true });
     canvas.addEventListener("wheel", (event) => {
@@ -60,7 +60,7 @@ const listen = (chart) => {
     canvas.addEventListener("dblclick", () => window.all());
   }
 
-  // Keys read values aloud: a step, or with Shift the window.
+  // Arrow keys announce values; with Shift they pan.
   const step = (direction) => {
     const layers = chart.panes.flatMap((pane) => pane.layers);
     const [{ from, to, x, top }] = chart.views;

@@ -1,5 +1,5 @@
-// What a pane shows, by its kind. A layer knows which values it needs room for (`extent`), draws itself (`draw`), and says what is
-// at a place (`read`), with its text and, where a mark belongs, its value (`y`).
+// Layers of a pane, by kind. A layer returns its value range (`extent`), draws itself (`draw`) and returns the text at an
+// axis value (`read`), with the value (`y`) if it has a mark there.
 const layers = (() => {
   const range = (values, first, end) => {
     let [low, high] = [Infinity, -Infinity];
@@ -9,7 +9,7 @@ const layers = (() => {
     }
     return [low, high];
   };
-  // The points in sight and one on each side.
+  // The visible points and one on each side.
   const inSight = (xs, from, to) => {
     const at = (i) => xs[i];
     return [Math.max(0, firstFrom(xs.length, at, from) - 1), Math.min(xs.length, firstFrom(xs.length, at, to) + 1)];
@@ -20,7 +20,7 @@ const layers = (() => {
     return left < 0 || (left + 1 < xs.length && xs[left + 1] - x < x - xs[left]) ? left + 1 : left;
   };
 
-  // Traces a line; of many points on one pixel only the first, lowest, highest and last.
+  // Traces a line, reduced to the first, lowest, highest and last point per pixel.
   const trace = (g, view, xs, ys, isStepped) => {
     const [first, end] = inSight(xs, view.from, view.to);
     let last = null;

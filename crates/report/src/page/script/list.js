@@ -1,4 +1,4 @@
-// The list of trades: sorted, filtered, and of its thousands of rows only those in sight.
+// The list of trades: sortable, filterable, with only the visible rows in the document.
 const ON_PAPER = 100;
 
 class TradeList {
@@ -77,7 +77,7 @@ class TradeList {
     const compare = (a, b) => {
       const [one, two] = [of(a), of(b)];
       if (one === two) return a.decided - b.decided;
-      if (one === null || two === null) return one === null ? 1 : -1; // what is not known comes last
+      if (one === null || two === null) return one === null ? 1 : -1; // unknown values come last
       return (one < two ? -1 : 1) * this.way;
     };
     this.found = [...this.found].sort(compare);
@@ -110,7 +110,7 @@ class TradeList {
     return line;
   }
 
-  // The rows in sight and some around them; what is left out takes its room all the same. Paper has the first rows.
+  // Draws the visible rows and some around them, with spacers for the rest. Prints only the first rows.
   draw() {
     const isAll = this.isOnPaper;
     const high = Number.parseFloat(getComputedStyle(this.place).getPropertyValue("--row")) || 30;
@@ -133,7 +133,7 @@ class TradeList {
     this.body.replaceChildren(...space(first), ...rows, ...(isAll ? [] : space(this.found.length - end)));
     const rest = this.found.length - end;
     if (isAll && rest > 0) make(make(this.body, "tr"), "td", `and ${format.many(rest)} more`, "none").colSpan = this.columns.length;
-    if (this.found.length === 0) make(make(this.body, "tr"), "td", "No trade is like this.", "none").colSpan = this.columns.length;
+    if (this.found.length === 0) make(make(this.body, "tr"), "td", "No trade matches.", "none").colSpan = this.columns.length;
     if (focused) this.body.querySelector(`[aria-rowindex="${focused}"] button`)?.focus({ preventScroll: true });
   }
 }

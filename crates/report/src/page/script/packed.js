@@ -1,4 +1,4 @@
-// What the page carries in deflated letters: numbers of any sign, the small ones in few bytes.
+// Unpacks the deflated, Base64-encoded numbers of the page.
 const packed = (() => {
   const bytesOf = async (id) => {
     const text = atob(byId(id).textContent);
@@ -22,7 +22,7 @@ const packed = (() => {
     };
   };
 
-  // Columns of points, each number as a step from the one before.
+  // Columns of points, delta-encoded.
   const points = async ({ id, count, units }) => {
     const next = reader(await bytesOf(id));
     return units.map((unit) => {

@@ -1,4 +1,4 @@
-// Puts the page together: its charts over one time, its list, its controls, its theme.
+// Sets up the page: charts with a shared time range, trade list, controls and theme.
 (async () => {
   const root = document.documentElement;
   const read = (id) => JSON.parse(byId(id).textContent);
@@ -66,18 +66,18 @@
     };
     if (contents.series.length > 1) {
       const select = make(place, "select");
-      select.setAttribute("aria-label", "Prices of");
+      select.setAttribute("aria-label", "Prices");
       for (const [number, { name }] of contents.series.entries()) select.add(new Option(name, number));
       select.addEventListener("change", () => choose(Number(select.value)));
     }
-    button("Show all", "The whole time", () => view.all());
-    button("+", "Closer", () => view.scale(0.4));
-    button("−", "Further away", () => view.scale(2.5));
+    button("Show all", "Show the whole range", () => view.all());
+    button("+", "Zoom in", () => view.scale(0.4));
+    button("−", "Zoom out", () => view.scale(2.5));
     button("←", "Earlier", () => view.move(-0.5));
     button("→", "Later", () => view.move(0.5));
     if (!prices || trades.length === 0) return;
-    button("‹ trade", "The trade before", () => step(-1));
-    button("trade ›", "The trade after", () => step(1));
+    button("‹ trade", "Previous trade", () => step(-1));
+    button("trade ›", "Next trade", () => step(1));
   };
   const describe = () => {
     if (!byId("status")) return;
@@ -85,12 +85,12 @@
     if (prices?.bars) {
       const [first, end] = prices.between(view.from, view.to);
       parts.push(`${format.many(end - first)} bars of ${format.length(prices.bars.length)} of ${prices.series.name}`);
-      parts.push(`${format.plural(prices.seen.length, "trade")} in sight${prices.areMarked ? "" : ", counted: zoom in to see each"}`);
+      parts.push(`${format.plural(prices.seen.length, "trade")} in view${prices.areMarked ? "" : " (zoom in to see each)"}`);
     }
     byId("status").textContent = parts.join(" · ");
   };
 
-  // ---- the theme, and paper, which is light and has a width of its own
+  // ---- the theme, and printing, which is light and has its own width
   const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
   const redraw = () => {
     byId("theme").textContent = isDark() ? "Light" : "Dark";
@@ -122,7 +122,7 @@
   view.listeners.push(describe);
   redraw();
   describe();
-  // For whoever drives this page: what is shown, and how to look elsewhere.
+  // For scripts that drive this page.
   Object.assign(window, { candlewick: { view, trades, charts, list, prices, bars: (level) => prices.load(prices.series.levels[level]) } });
   root.dataset.ready = String(Math.round(performance.now()));
 })();

@@ -1,4 +1,4 @@
-// All that is known of a trade, as names and values.
+// Details of a trade as names and values.
 const rowsOfTrade = (trade, contents) => {
   const bot = contents.bots[trade.bot];
   const decimals = contents.series[bot.series]?.decimals ?? 5;
@@ -13,7 +13,7 @@ const rowsOfTrade = (trade, contents) => {
   return [...rows, ["result", end]];
 };
 
-// Candles in the level that fits what is looked at, with the trades on them.
+// Candles at the level of detail that fits the visible range, with the trades.
 class Prices {
   constructor(contents, trades, changed) {
     this.contents = contents;
@@ -34,7 +34,7 @@ class Prices {
     this.bars = null;
   }
 
-  // The finest level of which not too many bars are in sight.
+  // The finest level that does not show too many bars.
   levelFor(span, width) {
     const { levels } = this.series;
     const most = Math.max(90, width / 2.4);
@@ -46,7 +46,7 @@ class Prices {
     return this.known.get(level.id);
   }
 
-  // Until the bars of another level are unpacked, those of the one before are shown.
+  // Keeps the bars of the previous level until those of the new one are unpacked.
   want(level) {
     if (this.level === level && this.bars) return;
     this.level = level;
@@ -85,7 +85,7 @@ class Prices {
     return this.areMarked ? [low, high] : [low - (high - low) * 0.3, high];
   }
 
-  // Below it there are no prices.
+  // Lowest value with price labels.
   floor() {
     return this.areMarked ? -Infinity : this.lowest;
   }
@@ -171,7 +171,7 @@ class Prices {
     }
   }
 
-  // Trades counted by bar: won upwards, lost downwards.
+  // Trades per bar: won upwards, lost downwards.
   drawCounts(g, view) {
     const { length } = this.bars;
     const sums = { won: new Map(), lost: new Map() };
@@ -197,10 +197,10 @@ class Prices {
     g.fillStyle = view.colour("--soft");
     g.textAlign = "left";
     g.textBaseline = "bottom";
-    g.fillText(`trades by ${format.length(length)}, at most ${most}`, view.left + 6, middle - reach - 3);
+    g.fillText(`trades per ${format.length(length)} (max ${most})`, view.left + 6, middle - reach - 3);
   }
 
-  // The trade whose mark is there.
+  // The trade whose mark is at the position.
   hit(x, y) {
     let [best, least] = [null, 12 ** 2];
     for (const spot of this.spots) {

@@ -1,4 +1,4 @@
-// The time that is looked at, the same in all charts of time, and the place that is pointed at.
+// Visible time range and cursor, shared by all time charts.
 class TimeWindow {
   constructor(from, to) {
     this.least = 1000;
@@ -30,12 +30,12 @@ class TimeWindow {
     this.show(this.min, this.max);
   }
 
-  // Around a place that stays where it is.
+  // Zooms around a fixed time.
   scale(factor, at = (this.from + this.to) / 2) {
     this.show(at - (at - this.from) * factor, at + (this.to - at) * factor);
   }
 
-  // By a share of what is seen.
+  // Pans by a share of the visible range.
   move(share) {
     const way = (this.to - this.from) * share;
     const [from, to] = [this.from + way, this.to + way];

@@ -29,8 +29,8 @@ pub fn write_sweep_page(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Sweep</title>\
          <meta name=\"viewport\" content=\"width=device-width\"><link rel=\"icon\" href=\"data:,\">\
          <style>{STYLE}</style></head><body><h1>Sweep by {objective}</h1>\
-         <p>{} sets, of which {} count to the end and are drawn, and {refused} were refused by the strategy. The best \
-         of many is good by luck, too: look for wide areas of one colour, not for the brightest spot.</p>",
+         <p>{} sets: {} with a score are drawn, {refused} were rejected by the strategy. The best of many is partly luck: \
+         look for wide areas of one colour, not for the brightest spot.</p>",
         rows.len(),
         counting.len()
     )?;
@@ -44,14 +44,14 @@ pub fn write_sweep_page(
         shade.draw_legend(&mut writer, objective)?;
         writeln!(
             writer,
-            "<h2>Every set</h2><p>Drag along an axis to see only the sets within; click it to see all.</p>"
+            "<h2>All sets</h2><p>Drag along an axis to filter by its values; click the axis to reset.</p>"
         )?;
         draw_lines(&counting, space, objective, &shade, &mut writer)?;
         let paired = space.axes().len().min(MAX_PAIRED);
         if paired > 1 {
             writeln!(
                 writer,
-                "<h2>Two parameters at a time</h2><p>A cell's colour is the mean of its sets.</p>"
+                "<h2>Parameter pairs</h2><p>The colour of a cell is the mean score of its sets.</p>"
             )?;
         }
         for across in 0..paired {
@@ -62,7 +62,7 @@ pub fn write_sweep_page(
     } else {
         writeln!(
             writer,
-            "<p>No set counts: the objective says nothing of any, or all have too few trades.</p>"
+            "<p>No set has a score: the objective is undefined, or there are too few trades.</p>"
         )?;
     }
     write!(writer, "<script>{SCRIPT}</script></body></html>")
@@ -71,7 +71,7 @@ pub fn write_sweep_page(
 fn write_luck(luck: &Luck, mut writer: impl Write) -> io::Result<()> {
     write!(
         writer,
-        "<h2>How much of the best is luck</h2><p><strong>By all {} sets: {}.</strong></p><table><tr><th>probability \
+        "<h2>Luck of the best set</h2><p><strong>All {} sets: {}.</strong></p><table><tr><th>probability \
          that</th><th></th></tr>",
         luck.sets,
         luck.reading()
@@ -81,8 +81,8 @@ fn write_luck(luck: &Luck, mut writer: impl Write) -> io::Result<()> {
     }
     writeln!(
         writer,
-        "</table><p class=\"small\">Returns per unit of stake in {} equal parts of the time; the longest trade takes up to {}. \
-         What the candles are too short for is not known.</p>",
+        "</table><p class=\"small\">Based on returns per unit of stake in {} equal time slices; the longest trade spans up \
+         to {}. A probability is unknown if there are too few candles.</p>",
         luck.parts, luck.purged_parts
     )
 }
@@ -202,7 +202,7 @@ fn draw_lines(
             rows.len()
         )?;
     }
-    // The best last, so that they lie on top.
+    // The best are drawn last, on top.
     for row in shown.iter().rev() {
         let Some(score) = row.score else { continue };
         let of_set = rulers.iter().zip(row.candidate.iter()).map(|(ruler, setting)| ruler.at(setting));
@@ -318,26 +318,26 @@ mod tests {
     }
 
     #[test]
-    fn the_page_draws_what_counts_and_loads_nothing() {
+    fn draws_sets_with_a_score_and_loads_nothing() {
         let rows = [row(0, 0, 1, Some(0.5)), row(1, 0, 2, Some(-0.25)), row(2, 2, 2, None)];
         let page = page(&rows, ["fast", "slow"]);
         assert_eq!(page.matches("<polyline").count(), 2);
         assert_eq!(page.matches("class=\"cell\"").count(), 2);
-        assert!(page.contains("3 sets, of which 2 count") && page.contains("By all 3 sets"), "{page}");
+        assert!(page.contains("3 sets: 2 with a score") && page.contains("All 3 sets"), "{page}");
         for loading in ["http", "src=", "url(", "import", "@font"] {
             assert!(!page.contains(loading), "{loading}");
         }
     }
 
     #[test]
-    fn names_cannot_bring_in_markup_and_a_sweep_of_which_nothing_counts_says_so() {
+    fn escapes_names_and_reports_sweep_without_scores() {
         let named = page(&[row(0, 0, 1, Some(0.5))], ["<script>alert(1)</script>", "a\"b"]);
         assert!(!named.contains("<script>alert") && !named.contains("a\"b"), "{named}");
-        assert!(page(&[row(0, 0, 1, None)], ["fast", "slow"]).contains("No set counts"));
+        assert!(page(&[row(0, 0, 1, None)], ["fast", "slow"]).contains("No set has a score"));
     }
 
     #[test]
-    fn of_many_sets_the_best_and_some_of_all_others_are_drawn() {
+    fn draws_the_best_and_a_selection_of_many_sets() {
         let rows: Vec<TrialRow> = (0..5_000).map(|trial| row(trial, 1, 1, None)).collect();
         let shown: Vec<u64> = chosen(&rows.iter().collect::<Vec<_>>()).iter().map(|row| row.trial).collect();
         assert!(shown.len() <= MAX_LINES && shown.len() > MAX_LINES / 2, "{}", shown.len());

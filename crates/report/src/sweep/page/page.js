@@ -1,4 +1,4 @@
-// Drag along an axis: only the lines that pass there stay. A click lets all of them pass again.
+// Dragging along an axis keeps only the lines that pass the selection. A click resets it.
 const drawing = document.getElementById("lines");
 const lines = drawing ? [...drawing.querySelectorAll("polyline")] : [];
 const at = lines.map((line) => line.dataset.at.split(" ").map(Number));

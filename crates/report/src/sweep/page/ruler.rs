@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_worst_is_the_darkest_and_the_best_the_brightest() {
+    fn brightness_increases_with_the_score() {
         let shade = Shade::of([-1.0, 3.0, 0.5].into_iter()).unwrap();
         assert_eq!(shade.ends(), (-1.0, 3.0));
         assert_eq!([-1.0, 1.0, 3.0].map(|value| shade.colour(value)), ["#440154", "#21918c", "#fde725"]);

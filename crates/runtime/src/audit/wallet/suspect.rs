@@ -1,7 +1,7 @@
 //! An unconfirmed difference between wallet and ledger, and what may explain it.
 
-use super::{LONGEST_LAG, Reading, UnderWayMoney, WalletAudit, size};
-use crate::resolver::{sums_of, sums_of_choices};
+use super::{InFlightMoney, LONGEST_LAG, Reading, WalletAudit, size};
+use crate::resolver::{choice_sums, subset_sums};
 use candlewick_sdk::{Millis, Money};
 
 #[derive(Clone, Debug)]
@@ -42,12 +42,12 @@ impl WalletAudit {
         let agreed = self.agreed.map_or(sent - LONGEST_LAG, |agreement| agreement.sent);
         let oldest = agreed - self.lag(reading.lag);
         let causes = || self.changes.iter().filter(|(_, at)| (oldest..=settled_lag).contains(at));
-        // Changes that are not shown have to explain it to the cent: money that moved from outside is no lag.
+        // Lag explains a difference only to the cent. Money from outside is not lag.
         let unshown: Vec<Money> = causes().map(|(change, _)| -*change).collect();
-        let may_be_lag =
-            sums_of(&unshown).is_some_and(|sums| sums.binary_search(&(difference - self.confirmed)).is_ok());
+        let may_be_lag = subset_sums(&unshown)
+            .is_some_and(|sums| sums.binary_search(&(difference - self.confirmed)).is_ok());
         let caused_at = causes().map(|(_, at)| *at).max().filter(|_| may_be_lag);
-        // What an intent in doubt took, and what a trade returned that is over, may be anything.
+        // Intents in doubt and unbooked returns may account for any amount.
         let is_from_outside =
             reading.under_way.is_known() && size(difference - self.confirmed) > self.moved_unseen(reading);
         let is_reckonable = reading.under_way.unknown == Money::ZERO;
@@ -75,7 +75,7 @@ impl WalletAudit {
         let mut candidates = known.candidates;
         candidates.retain(|candidate| possible.contains(*candidate));
         if last == Some((raw, true)) && is_reckonable {
-            // If two readings differ by the same amount, nothing of it is late or under way.
+            // If two readings differ by the same amount, none of it is late or in flight.
             candidates = vec![raw];
         } else if candidates.is_empty() {
             candidates = new.candidates;
@@ -98,7 +98,7 @@ pub(super) struct Possible {
 }
 
 impl Possible {
-    pub(super) fn new(raw: Money, unshown: impl Iterator<Item = Money>, under_way: &UnderWayMoney) -> Self {
+    pub(super) fn new(raw: Money, unshown: impl Iterator<Item = Money>, under_way: &InFlightMoney) -> Self {
         let unshown: Vec<Money> = unshown.collect();
         let under_way_amounts = || under_way.amounts.iter().map(Vec::as_slice);
         let choices = || unshown.iter().map(std::slice::from_ref).chain(under_way_amounts());
@@ -107,7 +107,7 @@ impl Possible {
         };
         Self {
             raw,
-            sums: if under_way.unknown == Money::ZERO { sums_of_choices(choices()) } else { None },
+            sums: if under_way.unknown == Money::ZERO { choice_sums(choices()) } else { None },
             least: bound(Money::min),
             greatest: bound(Money::max) + under_way.unknown,
         }

@@ -12,13 +12,13 @@ fn minor(units: i64) -> Money {
 #[derive(Default)]
 struct Bench {
     audit: WalletAudit,
-    under_way: UnderWayMoney,
+    under_way: InFlightMoney,
     bonus: Option<Money>,
     is_last: bool,
 }
 
-const NOTHING: UnderWayMoney =
-    UnderWayMoney { amounts: Vec::new(), unknown: Money::ZERO, is_settling: false };
+const NOTHING: InFlightMoney =
+    InFlightMoney { amounts: Vec::new(), unknown: Money::ZERO, is_settling: false };
 const READ: Reading<'static> = Reading {
     wallet: Money::ZERO,
     bonus: None,
@@ -80,7 +80,7 @@ const fn from_outside(units: i64) -> WalletReading {
 }
 
 #[test]
-fn a_movement_without_trades_is_booked_by_the_second_reading() {
+fn books_a_movement_on_the_second_reading() {
     let mut bench = Bench::begun(1_000);
     bench.check(&[
         // A surplus is not certain before that, a withdrawal counts at once.
@@ -101,7 +101,7 @@ fn a_movement_without_trades_is_booked_by_the_second_reading() {
 }
 
 #[test]
-fn wins_that_are_not_paid_are_a_shortage_while_the_bot_trades_every_few_seconds() {
+fn unpaid_wins_are_a_shortage_during_frequent_trading() {
     // 10.00 are staked every 5 s, and 18.50 come back after 3 s by the ledger only.
     let mut bench = Bench::begun(100_000);
     let mut confirmed = Vec::new();
@@ -128,7 +128,7 @@ fn wins_that_are_not_paid_are_a_shortage_while_the_bot_trades_every_few_seconds(
 }
 
 #[test]
-fn a_fee_that_comes_with_a_trade_is_a_shortage_and_more_than_all_trades_moved_is_a_withdrawal() {
+fn small_loss_is_a_shortage_and_a_large_one_a_withdrawal() {
     let mut bench = Bench::begun(100_000);
     bench.ledger(30, 99_000);
     bench.check(&[(60, 98_950, differs(0)), (71, 98_950, by_trades(-50))]);
@@ -143,7 +143,7 @@ fn a_fee_that_comes_with_a_trade_is_a_shortage_and_more_than_all_trades_moved_is
 }
 
 #[test]
-fn what_left_at_once_is_a_withdrawal_however_much_trades_move_until_it_is_confirmed() {
+fn large_single_loss_is_a_withdrawal_despite_trading() {
     let mut bench = Bench::begun(500_000);
     // 100.00 are staked and 185.00 come back every 4 s, and 600.00 leave after 3 s. By the first reading after that trades
     // had moved 285.00, by the one that confirms it 1,140.00. Less is certain each time: more wins may not be shown yet.
@@ -159,7 +159,7 @@ fn what_left_at_once_is_a_withdrawal_however_much_trades_move_until_it_is_confir
 }
 
 #[test]
-fn a_reading_while_an_order_is_in_flight_does_not_clear_a_suspicion() {
+fn reading_during_an_order_does_not_clear_a_suspect() {
     let mut bench = Bench::begun(500_000);
     bench.check(&[(60, 520_000, differs(0))]);
     // 250.00 may be what an order in flight returns, or the 200.00 of before.
@@ -170,7 +170,7 @@ fn a_reading_while_an_order_is_in_flight_does_not_clear_a_suspicion() {
 }
 
 #[test]
-fn readings_while_an_order_is_in_doubt_do_not_give_the_amount() {
+fn readings_during_a_doubt_do_not_give_the_amount() {
     let mut bench = Bench::begun(100_000);
     // 20.00 are ordered and 100.00 taken; another program loses 20.00.
     bench.ledger(1, 98_000);
@@ -184,7 +184,7 @@ fn readings_while_an_order_is_in_doubt_do_not_give_the_amount() {
 }
 
 #[test]
-fn the_amount_of_a_movement_is_the_one_that_all_readings_allow() {
+fn movement_is_the_amount_all_readings_allow() {
     let mut bench = Bench::begun(500_000);
     // 20.00 are staked, 19.99 come back, and 100.01 leave. If the return was not shown yet, only 80.02 are missing.
     bench.ledger(20, 498_000);
@@ -196,7 +196,7 @@ fn the_amount_of_a_movement_is_the_one_that_all_readings_allow() {
 }
 
 #[test]
-fn money_that_moved_from_outside_is_no_lag() {
+fn outside_money_is_not_lag() {
     // 50.00 come in ten times. 300.00 are six of them, and no sum of them is 299.99.
     for (short, expected) in [(29_999, LAG), (30_000, Millis::from_seconds(40))] {
         let mut bench = Bench::begun(100_000);
@@ -209,7 +209,7 @@ fn money_that_moved_from_outside_is_no_lag() {
 }
 
 #[test]
-fn a_surplus_that_came_with_a_trade_is_booked_once_nothing_has_happened_for_long() {
+fn surplus_is_booked_after_a_long_quiet_period() {
     let mut bench = Bench::begun(100_000);
     bench.ledger(30, 101_800);
     bench.check(&[
@@ -226,7 +226,7 @@ fn a_surplus_that_came_with_a_trade_is_booked_once_nothing_has_happened_for_long
 }
 
 #[test]
-fn a_late_payment_ends_the_shortage_and_is_lag_from_then_on() {
+fn late_payment_ends_the_shortage_and_counts_as_lag() {
     let mut bench = Bench::begun(1_000);
     bench.ledger(30, 1_018);
     bench.check(&[
@@ -243,19 +243,19 @@ fn a_late_payment_ends_the_shortage_and_is_lag_from_then_on() {
 }
 
 #[test]
-fn a_stake_that_is_released_while_another_is_reserved_hides_no_lag() {
+fn released_stake_does_not_hide_lag() {
     let mut bench = Bench::begun(1_000);
     bench.ledger(1, 990);
     bench.under_way.amounts = vec![vec![minor(10)]];
     bench.check(&[(20, 1_000, Agrees)]);
     // It was not opened, and the next order takes its stake.
-    bench.under_way = UnderWayMoney::default();
+    bench.under_way = InFlightMoney::default();
     bench.audit.watch_event(minor(990), minor(10), Millis::from_seconds(30));
     bench.check(&[(35, 1_000, Agrees), (60, 990, Agrees)]);
 }
 
 #[test]
-fn what_trades_under_way_return_is_no_surplus() {
+fn returns_of_open_trades_are_no_surplus() {
     let mut bench = Bench::default();
     bench.ledger(0, 99_000);
     bench.under_way.amounts = vec![vec![minor(1_000), minor(1_850)]];
@@ -287,7 +287,7 @@ fn paid_by_bonus() -> Bench {
 }
 
 #[test]
-fn what_a_bonus_wallet_paid_of_a_stake_is_no_surplus() {
+fn bonus_payment_of_a_stake_is_no_surplus() {
     let mut bench = paid_by_bonus();
     bench.ledger(150, 99_850);
     bench.bonus = Some(minor(4_600 + 340));
@@ -298,7 +298,7 @@ fn what_a_bonus_wallet_paid_of_a_stake_is_no_surplus() {
 }
 
 #[test]
-fn what_a_bonus_wallet_paid_is_known_after_a_restart() {
+fn bonus_payment_survives_a_restart() {
     let snapshot = serde_json::to_string(&paid_by_bonus().audit).unwrap();
     // Meanwhile the bonus wallet may have got its 4.00 back with the trade.
     for (free, holds, wallet, paid) in [(99_000, 4_600, 99_400, 400), (100_000, 5_000, 100_000, 0)] {
@@ -311,7 +311,7 @@ fn what_a_bonus_wallet_paid_is_known_after_a_restart() {
 }
 
 #[test]
-fn the_last_reading_needs_no_second_one() {
+fn last_reading_needs_no_confirmation() {
     let mut bench = Bench::begun(1_000);
     bench.ledger(5, 1_018);
     bench.is_last = true;
@@ -319,7 +319,7 @@ fn the_last_reading_needs_no_second_one() {
 }
 
 #[test]
-fn other_wallets_are_not_those_of_the_first_reading() {
+fn detects_other_wallets() {
     let wallet = |id: &str, user: Option<&str>, currency: Option<&str>| {
         let (user, currency) = (user.map(str::to_owned), currency.map(str::to_owned));
         WalletName { id: id.to_owned(), user, currency, ..WalletName::default() }
@@ -345,7 +345,7 @@ fn other_wallets_are_not_those_of_the_first_reading() {
 }
 
 #[test]
-fn stakes_of_one_amount_are_postponed_each() {
+fn postpones_equal_stakes_separately() {
     let mut audit = WalletAudit::default();
     let stake = minor(-2_000);
     for (free, second) in [(100_000, 0), (98_000, 10), (96_000, 20)] {
@@ -358,7 +358,7 @@ fn stakes_of_one_amount_are_postponed_each() {
 }
 
 #[test]
-fn stake_that_is_returned_may_hide_behind_the_lag() {
+fn returned_stake_may_hide_behind_lag() {
     for (balances, second, expected) in [
         (&[100_000, 98_000, 100_000][..], 11, true),
         (&[100_000, 98_000, 101_700], 11, false),

@@ -13,7 +13,7 @@ fn seen(
     record: impl Fn(i64) -> TradeReport,
     listed: impl Fn(i64) -> Option<TradeReport>,
 ) -> Seen {
-    let mut bench = Bench::new(|parts| {
+    let mut bench = Bench::with(|parts| {
         (parts.settings.list_every_s, parts.settings.list_lag_ms) = (60, list_lag_ms);
     });
     let listed = |ms: i64| Some(listed(ms).filter(|_| ms > OPENED).into_iter().collect());
@@ -30,11 +30,11 @@ fn corrections(seen: &Seen) -> Vec<(Outcome, i64)> {
         EventKind::Correction { outcome, profit, .. } => Some((outcome, profit.minor())),
         _ => None,
     };
-    events_of(&seen.entries).filter_map(correction).collect()
+    events_in(&seen.entries).filter_map(correction).collect()
 }
 
 #[test]
-fn a_result_that_changes_in_list_and_record_is_corrected() {
+fn corrects_a_result_that_changes_in_list_and_record() {
     for (first, then, free) in [
         ((Outcome::Cancelled, 0), (Outcome::Lost, -1_000), 99_000),
         ((Outcome::Won, 800), (Outcome::Lost, -1_000), 99_000),
@@ -54,9 +54,9 @@ fn a_result_that_changes_in_list_and_record_is_corrected() {
 }
 
 #[test]
-fn a_contradiction_that_cannot_be_decided_halts_and_stays_booked() {
+fn undecidable_contradiction_halts_and_stays_booked() {
     for (then, expected) in [
-        (ended(Outcome::Lost, -1_000), "LOST with -10.00, but the trade's own record says WON with +8.00"),
+        (ended(Outcome::Lost, -1_000), "LOST with -10.00, and the trade's record says WON with +8.00"),
         (running(), "the venue's list now says that it is open"),
         (ended(Outcome::Lost, 1_000), "LOST with +10.00"),
     ] {
@@ -70,20 +70,20 @@ fn a_contradiction_that_cannot_be_decided_halts_and_stays_booked() {
 }
 
 #[test]
-fn a_profit_that_only_the_list_has_and_the_payout_does_not_give_halts_and_is_not_booked() {
+fn implausible_profit_only_in_the_list_halts_unbooked() {
     let agreed = || paying(running(), 80);
-    let mut bench = Bench::new(|parts| parts.settings.list_every_s = 60);
+    let mut bench = Bench::with(|parts| parts.settings.list_every_s = 60);
     let not_found = || BrokerError::NotFound { text: "no such trade".to_owned() };
     let seen = play(&mut bench, 0, |ask, ms, now| match ask {
-        Asked::Open => open_of(agreed(), now),
-        Asked::Trade if ms < 121_000 => record_of(agreed(), now),
-        Asked::Trade if ms < 140_000 => record_of(over(), now),
+        Asked::Open => open_answer(agreed(), now),
+        Asked::Trade if ms < 121_000 => record_answer(agreed(), now),
+        Asked::Trade if ms < 140_000 => record_answer(over(), now),
         Asked::Trade => Answer::Trade(INTENT, Err(not_found())),
-        Asked::List if ms < 140_000 => list_of(Vec::new(), now),
-        Asked::List => list_of(vec![ended(Outcome::Won, 700)], now),
+        Asked::List if ms < 140_000 => list_answer(Vec::new(), now),
+        Asked::List => list_answer(vec![ended(Outcome::Won, 700)], now),
     });
     let halted = seen.halted.as_deref().unwrap_or_default();
-    let part = "says WON with +7.00 in two readings, which its stake and payout do not give";
+    let part = "says WON with +7.00 in two readings, which contradicts stake and payout";
     assert!(halted.contains(part), "{halted} {:?}", seen.warnings);
     assert_eq!((seen.money.1, corrections(&seen)), (100_800, vec![]));
 }
@@ -93,7 +93,7 @@ fn paying(report: TradeReport, percent: i64) -> TradeReport {
 }
 
 #[test]
-fn a_cancellation_by_status_only_is_confirmed_before_it_is_booked() {
+fn confirms_a_cancellation_by_status_before_booking() {
     let unproven = || TradeReport { is_by_status: true, profit: None, ..ended(Outcome::Cancelled, 0) };
     let record = |ms: i64| if ms < 121_000 { running() } else { unproven() };
     let check = |listed: &dyn Fn(i64) -> Option<TradeReport>, expected: (i64, i64)| {
@@ -115,8 +115,8 @@ fn a_cancellation_by_status_only_is_confirmed_before_it_is_booked() {
 }
 
 #[test]
-fn a_payout_or_profit_other_than_agreed_halts_and_the_agreed_payout_stays() {
-    let cut = "trade #1: the venue now pays 60 %, agreed at the open were 85 %";
+fn changed_payout_or_profit_halts() {
+    let cut = "trade #1: the venue now pays 60 %, but 85 % was agreed at the open";
     let gross =
         "trade #1 was WON: profit 18.50; stake 10.00 and payout 85 % give 8.50 (is it the gross amount?)";
     for (end, halted, booked) in [
@@ -130,7 +130,7 @@ fn a_payout_or_profit_other_than_agreed_halts_and_the_agreed_payout_stays() {
         let seen = seen(LAG, paying(running(), 85), record, |_| None);
         assert_eq!(seen.halted.as_deref(), halted);
         assert_eq!(seen.booked, Some((booked, 125_000)), "the venue's figure is booked");
-        let mut payouts = events_of(&seen.entries).filter_map(|event| match event.kind {
+        let mut payouts = events_in(&seen.entries).filter_map(|event| match event.kind {
             EventKind::Settled(Settled { payout, .. }) => payout,
             _ => None,
         });
@@ -144,7 +144,7 @@ fn a_payout_or_profit_other_than_agreed_halts_and_the_agreed_payout_stays() {
 }
 
 #[test]
-fn a_reverted_trade_is_confirmed_and_halts_unless_its_stake_returns() {
+fn reverted_trade_is_confirmed_and_halts_unless_cancelled() {
     let reverted = |report: TradeReport| TradeReport { is_reverted: true, ..report };
     let record = |then: TradeReport| {
         move |ms: i64| match ms {

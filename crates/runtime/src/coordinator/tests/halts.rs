@@ -9,8 +9,8 @@ fn halt_by_order(bench: &mut Bench, reason: &str) -> Vec<Command> {
     bench.order(ControlOrder::Halt { reason: reason.to_owned() })
 }
 
-fn past_of(entries: &[JournalEntry]) -> Past {
-    let mut past = Past::default();
+fn recovered_from(entries: &[JournalEntry]) -> RecoveredState {
+    let mut past = RecoveredState::default();
     for entry in entries {
         match entry {
             JournalEntry::Note(at, body) => past.take_note(body, *at),
@@ -26,33 +26,33 @@ fn halt(reason: &str, ms: i64) -> Halt {
 }
 
 #[test]
-fn the_next_run_knows_when_and_why_an_operator_halted() {
+fn next_run_knows_when_and_why_the_operator_halted() {
     let mut bench = Bench::start(|_| {});
-    let mut journal = entries_of(&halt_by_order(&mut bench, "first"));
+    let mut journal = recorded_entries(&halt_by_order(&mut bench, "first"));
     bench.at(5_000);
-    journal.extend(entries_of(&halt_by_order(&mut bench, "still first")));
-    journal.extend(entries_of(&bench.order(ControlOrder::Resume)));
+    journal.extend(recorded_entries(&halt_by_order(&mut bench, "still first")));
+    journal.extend(recorded_entries(&bench.order(ControlOrder::Resume)));
     bench.at(NEWS);
-    journal.extend(entries_of(&halt_by_order(&mut bench, "second")));
+    journal.extend(recorded_entries(&halt_by_order(&mut bench, "second")));
     let (first, still) = (halt("first", 0), halt("still first", 5_000));
     let second = Some(halt("second", NEWS));
     // A crash between the two entries of a halt never leaves another reason.
     let mut known: Vec<Option<Halt>> =
-        (0..=journal.len()).map(|end| past_of(&journal[..end]).halt()).collect();
+        (0..=journal.len()).map(|end| recovered_from(&journal[..end]).halt()).collect();
     known.dedup();
     assert_eq!(known, [None, Some(first), Some(still), None, second.clone()]);
-    let state = Bench::start(|parts| parts.past = past_of(&journal)).state();
+    let state = Bench::start(|parts| parts.past = recovered_from(&journal)).state();
     assert_eq!((state.phase, state.reason.as_deref()), (RunPhase::Halted, Some("second")));
     assert_eq!(state.halt, second);
 }
 
 #[test]
-fn the_next_run_knows_why_the_program_halted() {
+fn next_run_knows_why_the_program_halted() {
     let mut bench = Bench::start(|_| {});
     let mut commands = Vec::new();
     let reason = "trade #5 was settled with +10.00, but lost";
     bench.coordinator.halt(reason.to_owned(), &mut Step { now: START, commands: &mut commands });
-    assert_eq!(past_of(&entries_of(&commands)).halt(), Some(halt(reason, 0)));
+    assert_eq!(recovered_from(&recorded_entries(&commands)).halt(), Some(halt(reason, 0)));
 }
 
 #[test]
@@ -73,20 +73,20 @@ fn reports_a_halt_while_the_run_stops() {
 }
 
 #[test]
-fn a_journal_of_an_earlier_program_that_noted_the_reason_after_the_event_is_read() {
+fn reads_old_journals_with_the_reason_after_the_halt() {
     let control = EventKind::Control { control: Control::Halt };
     let event = Event { at: START, received: START, kind: control };
     let note = JournalEntry::Note(START, r#"{"alarm":"halted: maintenance"}"#.to_owned());
-    let past = past_of(&[JournalEntry::Event(event), note]);
+    let past = recovered_from(&[JournalEntry::Event(event), note]);
     assert_eq!(past.halt(), Some(halt("maintenance", 0)));
-    assert_eq!(past_of(&[JournalEntry::Event(event)]).halt(), Some(Halt::default()));
+    assert_eq!(recovered_from(&[JournalEntry::Event(event)]).halt(), Some(Halt::default()));
 }
 
 #[test]
-fn a_rule_that_stops_every_bot_is_reported_once_and_shown_in_the_state() {
+fn reports_a_rule_that_blocks_all_bots_once() {
     let risk = RiskSettings { daily_loss_limit: Decimal::from(5), ..RiskSettings::default() };
-    let mut bench = Bench::new(|parts| parts.session = session(risk));
-    let inputs = [Input::Start, Input::Answer(candles_of(Vec::new(), START)), Input::Durable(Ok(()))];
+    let mut bench = Bench::with(|parts| parts.session = session(risk));
+    let inputs = [Input::Start, Input::Answer(candles_answer(Vec::new(), START)), Input::Durable(Ok(()))];
     let blocked =
         inputs.into_iter().flat_map(|input| bench.step(input)).filter_map(|command| match command {
             Command::Notify(Notice::Blocked(all)) => Some(all),

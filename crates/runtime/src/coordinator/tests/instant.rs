@@ -19,13 +19,13 @@ fn left_at_a_close() -> Bench {
     let mut bench = run(30);
     bench.signal();
     bench.durable();
-    assert_eq!(words(&bench.at(90_000).step(Input::Time)), ["send 1"]);
+    assert_eq!(steps(&bench.at(90_000).step(Input::Time)), ["send 1"]);
     bench.answer(unsent_open());
     bench.durable();
     let commands = bench.step(from_outside());
-    assert!(words(&commands).contains(&"record open 2".to_owned()), "{commands:?}");
+    assert!(steps(&commands).contains(&"record open 2".to_owned()), "{commands:?}");
     bench.durable();
-    assert_eq!(words(&bench.at(120_000).step(Input::Time)), ["send 2"]);
+    assert_eq!(steps(&bench.at(120_000).step(Input::Time)), ["send 2"]);
     bench
 }
 
@@ -42,12 +42,12 @@ fn handled(commands: &[Command]) -> Vec<(i64, &'static str)> {
         EventKind::OutsideSignal(_) => "signal",
         _ => "other",
     };
-    let entries = entries_of(commands);
-    events_of(&entries).map(|event| ((event.at - START).get(), name(&event.kind))).collect()
+    let entries = recorded_entries(commands);
+    events_in(&entries).map(|event| ((event.at - START).get(), name(&event.kind))).collect()
 }
 
 #[test]
-fn candles_wait_for_the_answer_to_an_open_that_left_at_their_close_unless_it_never_comes() {
+fn candles_wait_for_the_answer_to_an_open_of_their_close() {
     let mut bench = left_at_a_close();
     assert_eq!(handled(&bench.close()), []);
     let answer = taken(&bench, 2);
@@ -58,10 +58,10 @@ fn candles_wait_for_the_answer_to_an_open_that_left_at_their_close_unless_it_nev
 }
 
 #[test]
-fn an_answer_of_the_moment_of_the_decision_comes_after_the_signals_of_that_moment() {
+fn answer_at_the_decision_time_follows_its_signals() {
     let mut bench = run(0);
     bench.signal();
-    assert_eq!(words(&bench.durable()), ["send 1"]);
+    assert_eq!(steps(&bench.durable()), ["send 1"]);
     let answer = taken(&bench, 1);
     assert_eq!(handled(&bench.step(answer)), []);
     let commands = bench.step(from_outside());

@@ -28,13 +28,13 @@ fn answer(venue: Venue) -> impl Fn(Asked, i64, Millis) -> Answer {
     move |asked, ms, now| match asked {
         Asked::Open => {
             let payout = Payout::from_percent(venue.payout.into()).ok();
-            open_of(TradeReport { payout, ..running() }, now)
+            open_answer(TradeReport { payout, ..running() }, now)
         }
-        Asked::Trade if (venue.has_by_id)(ms) => record_of(running(), now),
+        Asked::Trade if (venue.has_by_id)(ms) => record_answer(running(), now),
         Asked::Trade => Answer::Trade(INTENT, Err(BrokerError::NotFound { text: "none".to_owned() })),
         Asked::List => {
             let trades = if (venue.is_listed)(ms) { vec![running()] } else { Vec::new() };
-            listing_of(trades, now, venue.is_whole)
+            listing_answer(trades, now, venue.is_whole)
         }
     }
 }
@@ -55,18 +55,18 @@ fn is_done(commands: &[Command]) -> bool {
 }
 
 #[test]
-fn a_trade_that_the_venue_has_lost_by_id_and_list_halts_the_run_once() {
+fn trade_missing_by_id_and_list_halts_once() {
     let (bench, seen) = seen(GONE);
     let halted = seen.halted.clone().expect("it halts");
-    assert!(halted.starts_with("the venue has had no trade #1 (01JT) for 82 s,"), "{halted}");
+    assert!(halted.starts_with("the venue no longer has trade #1 (01JT): missing for 82 s,"), "{halted}");
     assert!(halted.ends_with("`candlewick resolve 1 --settled OUTCOME`"), "{halted}");
     assert_eq!((seen.state, seen.booked), (IntentState::Open, None), "nobody guesses how it ended");
-    assert_eq!(seen.warnings_about("has had no trade #1"), 1, "{:?}", seen.warnings);
+    assert_eq!(seen.warnings_about("no longer has trade #1"), 1, "{:?}", seen.warnings);
     assert_eq!(bench.coordinator.missing_trades().len(), 1, "its status says so");
 }
 
 #[test]
-fn a_trade_that_is_seen_by_either_way_or_may_be_is_not_gone() {
+fn trade_seen_by_id_or_list_is_not_missing() {
     for (what, is_always, venue) in [
         ("the id knows it", true, Venue { has_by_id: |_| true, ..GONE }),
         ("the list has it", true, Venue { is_listed: |_| true, ..GONE }),
@@ -80,10 +80,10 @@ fn a_trade_that_is_seen_by_either_way_or_may_be_is_not_gone() {
 }
 
 #[test]
-fn a_trade_that_no_whole_list_can_show_is_said_after_the_same_time_and_settled_by_a_person() {
+fn missing_trade_is_reported_without_complete_lists() {
     let (mut bench, seen) = seen(Venue { is_whole: false, ..GONE });
     let halted = seen.halted.expect("it halts");
-    assert!(halted.contains("not by its id, and its list could not be read as a whole"), "{halted}");
+    assert!(halted.contains("not by id, and the list could not be read completely"), "{halted}");
     assert_eq!((seen.state, seen.booked), (IntentState::Open, None));
     assert_eq!(bench.coordinator.missing_trades().len(), 1, "its status says so");
     assert!(is_done(&resolve(&mut bench, Outcome::Lost)));
@@ -94,7 +94,7 @@ fn a_trade_that_no_whole_list_can_show_is_said_after_the_same_time_and_settled_b
 }
 
 #[test]
-fn a_person_says_how_a_missing_trade_ended_and_it_is_booked_as_that_once() {
+fn operator_settles_a_missing_trade_once() {
     for (outcome, free) in [
         (Outcome::Won, 100_800),
         (Outcome::Lost, 99_000),
@@ -116,34 +116,34 @@ fn a_person_says_how_a_missing_trade_ended_and_it_is_booked_as_that_once() {
 }
 
 #[test]
-fn a_person_may_say_it_only_when_the_venue_was_silent_for_as_long_as_is_waited() {
+fn rejects_manual_settlement_before_the_wait_is_over() {
     let mut bench = bench(600);
     let seen = play(&mut bench, OPENED, answer(GONE));
     assert_eq!(seen.halted, None);
     let early = resolve(&mut bench, Outcome::Lost);
-    let part = "in whole lists for 600 s since its close";
+    let part = "missing for 600 s since its close";
     assert!(problem_in(&early).is_some_and(|problem| problem.contains(part)), "{early:?}");
 }
 
 #[test]
-fn a_win_of_unknown_payout_is_not_booked_by_a_guess() {
+fn rejects_manual_win_with_unknown_payout() {
     let (mut bench, _) = seen(Venue { payout: -1, ..GONE });
     let won = resolve(&mut bench, Outcome::Won);
-    assert!(problem_in(&won).is_some_and(|problem| problem.contains("pays is not known")), "{won:?}");
+    assert!(problem_in(&won).is_some_and(|problem| problem.contains("is unknown")), "{won:?}");
     assert!(is_done(&resolve(&mut bench, Outcome::Lost)));
 }
 
 #[test]
-fn a_trade_that_comes_back_is_not_booked_twice_and_corrects_the_operators_word() {
+fn returning_trade_corrects_the_manual_result() {
     let (mut bench, first) = seen(GONE);
     let commands = resolve(&mut bench, Outcome::Lost);
     bench.coordinator.agenda.add(bench.now, Job::Trades);
     check_comes_back(&mut bench);
-    let parts = parts_after([first.entries, entries_of(&commands)].concat());
+    let parts = parts_after([first.entries, recorded_entries(&commands)].concat());
     assert_eq!(parts.session.ledger().free().minor(), 99_000, "the next run counts it as well");
-    let mut next = Bench::of(parts);
+    let mut next = Bench::new(parts);
     next.on(Input::Start);
-    next.on(Input::Answer(candles_of(Vec::new(), START)));
+    next.on(Input::Answer(candles_answer(Vec::new(), START)));
     next.coordinator.agenda.add(next.now, Job::Trades);
     check_comes_back(&mut next);
 }
@@ -151,17 +151,17 @@ fn a_trade_that_comes_back_is_not_booked_twice_and_corrects_the_operators_word()
 fn check_comes_back(bench: &mut Bench) {
     let free = bench.free();
     let list = |bench: &mut Bench| {
-        bench.answer(list_of(vec![over()], bench.now));
+        bench.answer(list_answer(vec![over()], bench.now));
         bench.answer(no_balances_after_trades())
     };
     assert!(asks(&bench.step(Input::Time), RequestId::Trades));
     let said = warnings(&list(bench));
-    let part = "booked as LOST with -10.00 on the operator's word, and the venue's list now says WON";
+    let part = "booked as LOST with -10.00 by the operator, but the venue's list now says WON";
     assert!(said.iter().any(|text| text.contains(part)), "{said:?}");
     assert_eq!(bench.free(), free, "not booked twice");
     bench.now += Millis::from_seconds(5);
     assert!(asks(&bench.step(Input::Time), RequestId::Trades));
-    bench.answer(record_of(over(), bench.now));
+    bench.answer(record_answer(over(), bench.now));
     list(bench);
     assert_eq!(bench.free(), free + 1_800);
     assert!(!bench.coordinator.session.book().is_settled_by_person(INTENT));

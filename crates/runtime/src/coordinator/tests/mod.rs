@@ -1,6 +1,7 @@
 //! A coordinator driven by hand: inputs at moments, and the commands that follow.
 
 mod corrections;
+mod foreign_trades;
 mod halts;
 mod instant;
 mod missing;
@@ -11,7 +12,6 @@ mod refused;
 mod reloading;
 mod reported_times;
 mod reports;
-mod strangers;
 mod token;
 mod venue_watch;
 mod wallet;
@@ -101,7 +101,7 @@ fn no_answer() -> BrokerError {
     BrokerError::Unavailable { text: "no".to_owned() }
 }
 
-fn open_of(report: TradeReport, now: Millis) -> Answer {
+fn open_answer(report: TradeReport, now: Millis) -> Answer {
     Answer::Open(IntentId::new(1), OpenOutcome::Opened(Reply::at(Box::new(report), now)))
 }
 
@@ -113,19 +113,19 @@ fn unsent_open() -> Answer {
     Answer::Open(IntentId::new(1), OpenOutcome::NotSent { reason: "no way".to_owned() })
 }
 
-fn record_of(report: TradeReport, now: Millis) -> Answer {
+fn record_answer(report: TradeReport, now: Millis) -> Answer {
     Answer::Trade(IntentId::new(1), Ok(Box::new(Reply::at(report, now))))
 }
 
-fn list_of(trades: Vec<TradeReport>, now: Millis) -> Answer {
-    listing_of(trades, now, true)
+fn list_answer(trades: Vec<TradeReport>, now: Millis) -> Answer {
+    listing_answer(trades, now, true)
 }
 
-fn listing_of(trades: Vec<TradeReport>, now: Millis, is_complete: bool) -> Answer {
+fn listing_answer(trades: Vec<TradeReport>, now: Millis, is_complete: bool) -> Answer {
     Answer::Trades(TradeListing { began: now, ended: now, is_complete, trades, ended_early: None })
 }
 
-fn candles_of(candles: Vec<Candle>, now: Millis) -> Answer {
+fn candles_answer(candles: Vec<Candle>, now: Millis) -> Answer {
     Answer::Candles(SeriesId::FIRST, Ok(Reply::at(Candles { candles, ..Candles::default() }, now)))
 }
 
@@ -136,8 +136,8 @@ fn no_candles() -> Answer {
 /// An empty past at the start, a candle at each of `closes`, no answer otherwise.
 fn candles_at(closes: &[i64], ms: i64, now: Millis) -> Answer {
     match ms {
-        0 => candles_of(Vec::new(), now),
-        _ if closes.contains(&ms) => candles_of(vec![candle(now)], now),
+        0 => candles_answer(Vec::new(), now),
+        _ if closes.contains(&ms) => candles_answer(vec![candle(now)], now),
         _ => no_candles(),
     }
 }
@@ -146,12 +146,12 @@ fn no_balances_after_trades() -> Answer {
     Answer::BalancesAfterTrades(Err(no_answer()))
 }
 
-fn demo_of(demo: impl Into<Decimal>) -> Balances {
+fn demo_balances(demo: impl Into<Decimal>) -> Balances {
     Balances { demo: Some(demo.into()), ..Balances::default() }
 }
 
-fn balances_of(demo: impl Into<Decimal>, now: Millis) -> Answer {
-    Answer::Balances(Ok(Reply::at(demo_of(demo), now)))
+fn balances_answer(demo: impl Into<Decimal>, now: Millis) -> Answer {
+    Answer::Balances(Ok(Reply::at(demo_balances(demo), now)))
 }
 
 struct Bench {
@@ -168,7 +168,7 @@ fn parts() -> CoordinatorParts {
         account: Account::Demo,
         session: session(RiskSettings::default()),
         priced: Vec::new(),
-        past: Past::default(),
+        past: RecoveredState::default(),
         is_simulated: false,
         until: None,
         balances: None,
@@ -176,21 +176,21 @@ fn parts() -> CoordinatorParts {
 }
 
 impl Bench {
-    fn of(parts: CoordinatorParts) -> Self {
+    fn new(parts: CoordinatorParts) -> Self {
         Self { coordinator: Coordinator::new(parts, START), now: START, commands: Vec::new() }
     }
 
-    fn new(change: impl FnOnce(&mut CoordinatorParts)) -> Self {
+    fn with(change: impl FnOnce(&mut CoordinatorParts)) -> Self {
         let mut parts = parts();
         change(&mut parts);
-        Self::of(parts)
+        Self::new(parts)
     }
 
     /// A run that begins at `START` and has its strategies warm.
     fn start(change: impl FnOnce(&mut CoordinatorParts)) -> Self {
-        let mut bench = Self::new(change);
+        let mut bench = Self::with(change);
         bench.on(Input::Start);
-        bench.on(Input::Answer(candles_of(Vec::new(), START)));
+        bench.on(Input::Answer(candles_answer(Vec::new(), START)));
         bench.on(Input::Time);
         bench.on(Input::Durable(Ok(())));
         bench.commands.clear();
@@ -251,12 +251,12 @@ impl Bench {
 
     fn close(&mut self) -> Vec<Command> {
         let now = self.now;
-        self.answer(candles_of(vec![candle(now)], now))
+        self.answer(candles_answer(vec![candle(now)], now))
     }
 
     /// The list is asked for and comes, and the balances after it do not.
     fn look(&mut self, trades: Vec<TradeReport>) -> Vec<Command> {
-        self.look_with(list_of(trades, self.now), no_balances_after_trades())
+        self.look_with(list_answer(trades, self.now), no_balances_after_trades())
     }
 
     fn look_with(&mut self, listing: Answer, balances: Answer) -> Vec<Command> {
@@ -322,7 +322,7 @@ fn problem_in(commands: &[Command]) -> Option<&str> {
     }
 }
 
-fn entries_of(commands: &[Command]) -> Vec<JournalEntry> {
+fn recorded_entries(commands: &[Command]) -> Vec<JournalEntry> {
     let entry = |command: &Command| match command {
         Command::Record(entry) => Some(entry.clone()),
         _ => None,
@@ -330,7 +330,7 @@ fn entries_of(commands: &[Command]) -> Vec<JournalEntry> {
     commands.iter().filter_map(entry).collect()
 }
 
-fn events_of(entries: &[JournalEntry]) -> impl Iterator<Item = &Event> {
+fn events_in(entries: &[JournalEntry]) -> impl Iterator<Item = &Event> {
     entries.iter().filter_map(|entry| match entry {
         JournalEntry::Event(event) => Some(event),
         _ => None,
@@ -338,7 +338,8 @@ fn events_of(entries: &[JournalEntry]) -> impl Iterator<Item = &Event> {
 }
 
 fn parts_after(entries: Vec<JournalEntry>) -> CoordinatorParts {
-    let mut parts = CoordinatorParts { past: Past { runs: 1, ..Past::default() }, ..parts() };
+    let mut parts =
+        CoordinatorParts { past: RecoveredState { runs: 1, ..RecoveredState::default() }, ..parts() };
     for entry in entries {
         let recorded = match entry {
             JournalEntry::Event(event) => Recorded::Event(event),
@@ -355,14 +356,14 @@ fn parts_after(entries: Vec<JournalEntry>) -> CoordinatorParts {
 fn continued(ms: i64, entries: Vec<JournalEntry>) -> Bench {
     let mut parts = parts_after(entries);
     (parts.settings.list_every_s, parts.past.began) = (300, Some(START));
-    let mut bench = Bench::of(parts);
+    let mut bench = Bench::new(parts);
     bench.at(ms).step(Input::Start);
-    bench.answer(candles_of(Vec::new(), bench.now));
+    bench.answer(candles_answer(Vec::new(), bench.now));
     bench.durable();
     bench
 }
 
-fn words(commands: &[Command]) -> Vec<String> {
+fn steps(commands: &[Command]) -> Vec<String> {
     let word = |command: &Command| match command {
         Command::Send(open) => Some(format!("send {}", open.intent())),
         Command::MakeDurable => Some("make durable".to_owned()),
@@ -387,19 +388,19 @@ fn full() -> JournalError {
 }
 
 #[test]
-fn an_open_is_sent_when_its_intent_is_durable_and_not_before() {
+fn sends_opens_only_once_durable() {
     let mut bench = Bench::start(|_| {});
-    assert_eq!(words(&bench.signal()), ["record open 1", "make durable"]);
+    assert_eq!(steps(&bench.signal()), ["record open 1", "make durable"]);
     // The last moment by the rule, 5 s after the decision.
     let commands = bench.at(65_000).durable();
-    assert_eq!(words(&commands), ["send 1"]);
+    assert_eq!(steps(&commands), ["send 1"]);
     let leaves = bench.now;
     assert!(commands.iter().any(|one| matches!(one, Command::Send(open) if open.leave_by() == leaves)));
-    assert_eq!(words(&bench.durable()), [""; 0], "never a second time");
+    assert_eq!(steps(&bench.durable()), [""; 0], "never a second time");
 }
 
 #[test]
-fn an_open_that_may_not_leave_any_more_is_not_sent() {
+fn does_not_send_late_or_stopped_opens() {
     let halt = Input::Order(OrderId(1), ControlOrder::Halt { reason: "news".to_owned() });
     for (ms, before, durable) in [
         (65_001, None, Ok(())),
@@ -415,43 +416,43 @@ fn an_open_that_may_not_leave_any_more_is_not_sent() {
             bench.on(input);
         }
         let commands = bench.step(Input::Durable(durable));
-        let words = words(&commands);
+        let words = steps(&commands);
         let is_sent = words.contains(&"send 1".to_owned());
         assert!(!is_sent && words.contains(&"record not sent 1".to_owned()), "{words:?}");
     }
 }
 
 #[test]
-fn a_journal_with_a_hole_ends_the_run_and_one_without_room_does_not() {
+fn corrupted_journal_ends_the_run_but_a_full_disk_does_not() {
     let mut bench = Bench::start(|_| {});
     bench.signal();
     let commands = bench.at(60_100).step(Input::Durable(Err(full())));
-    assert_eq!(words(&commands), ["record Suspend", "record not sent 1"]);
-    assert_eq!(words(&bench.at(65_200).step(Input::RenewJournal)), ["make durable"], "it is tried again");
-    assert_eq!(words(&bench.durable()), ["record Continue", "make durable"]);
+    assert_eq!(steps(&commands), ["record Suspend", "record not sent 1"]);
+    assert_eq!(steps(&bench.at(65_200).step(Input::RenewJournal)), ["make durable"], "it is tried again");
+    assert_eq!(steps(&bench.durable()), ["record Continue", "make durable"]);
     bench.on(Input::EntryRefused);
-    assert!(words(&bench.durable()).contains(&"end badly".to_owned()));
+    assert!(steps(&bench.durable()).contains(&"end badly".to_owned()));
 }
 
 #[test]
-fn an_answer_that_nobody_waits_for_is_left_out() {
+fn ignores_unrequested_answers() {
     let mut bench = Bench::start(|_| {});
     bench.signal();
-    bench.answer(open_of(TradeReport::new("01JT"), START));
+    bench.answer(open_answer(TradeReport::new("01JT"), START));
     assert_eq!(bench.coordinator.under_way().last_close, None);
     bench.durable();
-    bench.answer(open_of(TradeReport::new("01JT"), START));
+    bench.answer(open_answer(TradeReport::new("01JT"), START));
     assert!(bench.coordinator.under_way().last_close.is_some());
 }
 
 #[test]
-fn an_open_without_an_answer_is_in_doubt_and_never_sent_again() {
+fn unanswered_open_is_in_doubt_and_never_resent() {
     let mut bench = Bench::sent();
     let commands = bench.at(60_500).answer(lost_open(IntentId::new(1)));
-    assert!(words(&commands).contains(&"record in doubt 1".to_owned()));
+    assert!(steps(&commands).contains(&"record in doubt 1".to_owned()));
     bench.durable();
     assert!(bench.asks_at(62_500, RequestId::Trades));
-    assert!(asks(&bench.answer(list_of(Vec::new(), bench.now)), RequestId::BalancesAfterTrades));
+    assert!(asks(&bench.answer(list_answer(Vec::new(), bench.now)), RequestId::BalancesAfterTrades));
     for second in 63..600 {
         let commands = bench.at(second * 1_000).durable();
         assert!(!commands.iter().any(|command| matches!(command, Command::Send(_))), "after {second} s");
@@ -459,7 +460,7 @@ fn an_open_without_an_answer_is_in_doubt_and_never_sent_again() {
 }
 
 #[test]
-fn a_list_of_endless_oddities_is_a_few_notes_and_a_count() {
+fn limits_reports_about_a_list_full_of_oddities() {
     let mut bench = Bench::in_doubt();
     bench.at(62_500).step(Input::Time);
     let at = bench.now;
@@ -469,21 +470,21 @@ fn a_list_of_endless_oddities_is_a_few_notes_and_a_count() {
         close_time: Some(Millis::MAX),
         ..TradeReport::new(format!("01J{number}"))
     };
-    let mut commands = bench.answer(list_of((0..1_000).map(row).collect(), at));
+    let mut commands = bench.answer(list_answer((0..1_000).map(row).collect(), at));
     commands.extend(bench.answer(no_balances_after_trades()));
-    let records = entries_of(&commands).len();
+    let records = recorded_entries(&commands).len();
     assert!((40..100).contains(&records), "{records}");
     // To the operator and to the journal.
-    assert_eq!(mentions(&commands, "980 more trades are listed with times"), 2);
-    assert_eq!(mentions(&commands, "980 more trades in the venue's list are explained by no intent"), 2);
+    assert_eq!(mentions(&commands, "980 more listed trades have implausible times"), 2);
+    assert_eq!(mentions(&commands, "980 more unknown trades are in the venue's list"), 2);
 }
 
 #[test]
-fn nothing_happens_on_a_virtual_clock_while_the_journal_is_written() {
+fn virtual_clock_waits_for_the_journal() {
     let mut bench = Bench::start(|parts| parts.is_simulated = true);
-    assert_eq!(words(&bench.signal()), ["record open 1", "make durable"]);
+    assert_eq!(steps(&bench.signal()), ["record open 1", "make durable"]);
     assert_eq!(bench.at(120_000).step(Input::Time).len(), 0);
-    assert_eq!(words(&bench.at(60_000).durable()), ["send 1"]);
+    assert_eq!(steps(&bench.at(60_000).durable()), ["send 1"]);
 }
 
 /// The candle of a minute comes, from a venue whose clock is so far ahead.
@@ -496,7 +497,7 @@ fn dated_close(bench: &mut Bench, minute: i64, ahead: i64) -> Vec<Command> {
 }
 
 #[test]
-fn an_answer_is_read_by_the_time_after_the_clock_has_caught_up() {
+fn handles_an_answer_after_the_clock_has_caught_up() {
     let mut bench = Bench::start(|_| {});
     // The machine sleeps for ten minutes: two answers say that the venue is ahead.
     let [.., last] = [(1, 0), (2, 0), (3, 600_000), (4, 600_000)]
@@ -504,12 +505,12 @@ fn an_answer_is_read_by_the_time_after_the_clock_has_caught_up() {
     assert!(last.iter().any(|command| matches!(command, Command::CatchUpClock)), "{last:?}");
     bench.now += Millis::new(600_000);
     let commands = bench.step(Input::ClockMoved(Millis::new(600_000)));
-    assert!(alarms(&commands).iter().any(|text| text.contains("stood still")), "{commands:?}");
+    assert!(alarms(&commands).iter().any(|text| text.contains("was suspended")), "{commands:?}");
     assert!(asks(&commands, RequestId::Candles(SeriesId::FIRST)), "{commands:?}");
 }
 
 #[test]
-fn a_clock_that_caught_up_before_any_answer_is_no_leap_of_the_venues() {
+fn early_catch_up_is_not_a_venue_clock_jump() {
     let mut bench = Bench::start(|_| {});
     let answer = |bench: &mut Bench, minute: i64| alarms(&dated_close(bench, minute, 0));
     assert_eq!([answer(&mut bench, 1), answer(&mut bench, 2)], [[""; 0]; 2]);
@@ -553,7 +554,7 @@ fn grid_prices(ticks: &[(i64, f64)], streams: Streams) -> Vec<(i64, f64)> {
         let mut place = 0;
         while place < commands.len() {
             if let Command::Ask(Ask::Price(id, _, at)) = commands[place] {
-                assert_eq!(streams, Streams::No, "prices that stream are not asked for");
+                assert_eq!(streams, Streams::No, "streamed prices are not requested");
                 let newest = ticks.iter().rfind(|(time, _)| moment(*time) <= at);
                 let answer = newest.map(|&(time, price)| {
                     let prices = Ohlcv { open: price, high: price, low: price, close: price, volume: 0.0 };
@@ -565,7 +566,7 @@ fn grid_prices(ticks: &[(i64, f64)], streams: Streams) -> Vec<(i64, f64)> {
             }
             place += 1;
         }
-        seen.extend(events_of(&entries_of(&commands)).filter_map(|event| match event.kind {
+        seen.extend(events_in(&recorded_entries(&commands)).filter_map(|event| match event.kind {
             EventKind::Price { price: Price { time, value }, .. } => Some(((time - START).get(), value)),
             _ => None,
         }));
@@ -574,7 +575,7 @@ fn grid_prices(ticks: &[(i64, f64)], streams: Streams) -> Vec<(i64, f64)> {
 }
 
 #[test]
-fn strategies_see_the_same_prices_from_a_stream_as_from_questions() {
+fn streamed_and_polled_prices_are_the_same() {
     // Ticks on the grid, beside it, in bursts, and none for a while.
     let moments = [200, 4_900, 5_000, 5_100, 9_900, 10_000, 10_000, 14_000, 31_700, 35_000];
     let prices = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 6.5, 7.0, 8.0, 9.0];
@@ -586,13 +587,13 @@ fn strategies_see_the_same_prices_from_a_stream_as_from_questions() {
 }
 
 #[test]
-fn a_start_requests_the_candle_before_it_and_fails_without_an_answer() {
-    let mut bench = Bench::of(parts());
+fn start_fails_without_past_candles() {
+    let mut bench = Bench::new(parts());
     let asked = bench.step(Input::Start);
     let window = |command: &Command| match command {
         Command::Ask(Ask::Candles(_, CandleQuery { start, end, .. })) => Some((*start, *end)),
         _ => None,
     };
     assert_eq!(asked.iter().find_map(window), Some((START - Millis::MINUTE, START)));
-    assert_eq!(words(&bench.answer(no_candles())), ["end badly"]);
+    assert_eq!(steps(&bench.answer(no_candles())), ["end badly"]);
 }

@@ -1,12 +1,12 @@
 use super::reported_times::earlier;
-use super::reports::{OPENED, in_time, of_amount, play, running, trade, venue};
+use super::reports::{OPENED, in_time, play, running, trade, venue, with_amount};
 use super::*;
 use crate::past::HALTED;
 use candlewick_engine::VenueId;
 use candlewick_sdk::Payout;
 
 #[test]
-fn what_a_person_has_resumed_from_halts_no_run_again() {
+fn resumed_oddity_does_not_halt_again() {
     let absurd = || TradeReport { payout: Payout::from_percent(900.into()).ok(), ..running() };
     let always = |report: TradeReport| venue(report.clone(), move |_| report.clone(), |_| None);
     let read_again = |bench: &mut Bench| {
@@ -14,24 +14,25 @@ fn what_a_person_has_resumed_from_halts_no_run_again() {
             bench.now += Millis::new(500);
             assert!(bench.now < START + Millis::DAY, "it is not asked for");
             if asks(&bench.step(Input::Time), RequestId::Trade(IntentId::new(1))) {
-                bench.answer(record_of(absurd(), bench.now));
+                bench.answer(record_answer(absurd(), bench.now));
                 return bench.halted().map(str::to_owned);
             }
         }
     };
     let mut bench = Bench::start(|_| {});
     let seen = play(&mut bench, OPENED, always(absurd()));
-    let reason = "trade #1 (01JT) is to pay 900 %, more than 200 %";
+    let reason = "trade #1 (01JT) has a payout of 900 %, more than 200 %";
     assert_eq!(seen.halted.as_deref(), Some(reason));
     bench.order(ControlOrder::Resume);
     assert_eq!(read_again(&mut bench), None, "in the same run");
     let in_next_run = |alarm: String| {
-        let past = Past { alarms: std::collections::BTreeSet::from([alarm]), ..Past::default() };
+        let past =
+            RecoveredState { alarms: std::collections::BTreeSet::from([alarm]), ..RecoveredState::default() };
         let mut next = Bench::start(|parts| parts.past = past);
         play(&mut next, OPENED, always(absurd()))
     };
     let seen = in_next_run(format!("{HALTED}{reason}"));
-    assert_eq!((&seen.halted, seen.warnings_about("is to pay 900 %")), (&None, 0), "in the next one");
+    assert_eq!((&seen.halted, seen.warnings_about("has a payout of 900 %")), (&None, 0), "in the next one");
     // What was only said, while something else halted the run, nobody has resumed from.
     assert_eq!(in_next_run(reason.to_owned()).halted.as_deref(), Some(reason));
     let mut bench = Bench::start(|_| {});
@@ -44,24 +45,24 @@ fn what_a_person_has_resumed_from_halts_no_run_again() {
 }
 
 #[test]
-fn the_answer_that_is_another_trade_proves_nothing_of_the_clock() {
+fn answer_with_another_trade_says_nothing_about_the_clock() {
     let differences_told = |opened: TradeReport| {
         let seen = trade(&earlier(opened, Millis::from_seconds(40)), |_| running());
-        events_of(&seen.entries).filter(|event| matches!(event.kind, EventKind::Skew { .. })).count()
+        events_in(&seen.entries).filter(|event| matches!(event.kind, EventKind::Skew { .. })).count()
     };
     assert_eq!(differences_told(running()), 1, "our trade was taken at the venue's time");
-    assert_eq!(differences_told(of_amount(50, running())), 0);
+    assert_eq!(differences_told(with_amount(50, running())), 0);
 }
 
 #[test]
-fn an_amount_that_only_the_answer_states_halts_and_the_record_counts() {
-    let seen = trade(&of_amount(50, running()), in_time);
-    let halted = "trade #1 (01JT) differs: amount is 50, asked for was 10";
+fn differing_amount_in_the_answer_halts_and_the_record_counts() {
+    let seen = trade(&with_amount(50, running()), in_time);
+    let halted = "trade #1 (01JT) differs: amount is 50, ordered was 10";
     assert_eq!(seen.halted.as_deref(), Some(halted));
-    let changed = "trade #1 (01JT) differs: amount is 10, but was 50 before; asked for was 10";
+    let changed = "trade #1 (01JT) differs: amount is 10, before it was 50; ordered was 10";
     assert_eq!(seen.warnings_about(changed), 1, "{:?}", seen.warnings);
     assert_eq!((seen.profit(), seen.money), (Some(800), (5_000, 100_800)));
-    let ids = events_of(&seen.entries).filter_map(|event| match event.kind {
+    let ids = events_in(&seen.entries).filter_map(|event| match event.kind {
         EventKind::Opened(opened) => Some(opened.venue_id),
         _ => None,
     });

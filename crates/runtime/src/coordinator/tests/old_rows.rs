@@ -12,11 +12,11 @@ fn id(intent: u64) -> VenueId {
 }
 
 fn bench(remember_s: u32) -> Bench {
-    bench_of(60, remember_s, &[], &[])
+    aged_bench(60, remember_s, &[], &[])
 }
 
 /// A run with an intent a minute from 60 s on. Each trade is won after half a minute, except those of rejected and open intents.
-fn bench_of(trades: i64, remember_s: u32, rejected: &[u64], open: &[u64]) -> Bench {
+fn aged_bench(trades: i64, remember_s: u32, rejected: &[u64], open: &[u64]) -> Bench {
     let mut bench = Bench::start(|parts| {
         parts.settings.remember_s = remember_s;
         // Nothing is forgotten by itself here.
@@ -66,13 +66,13 @@ impl Bench {
     fn list(&mut self, now: Millis, is_complete: bool, trades: Vec<TradeReport>) {
         self.now = now;
         self.coordinator.requests.begin(RequestId::Trades);
-        self.on(Input::Answer(listing_of(trades, now, is_complete)));
+        self.on(Input::Answer(listing_answer(trades, now, is_complete)));
         self.on(Input::Answer(no_balances_after_trades()));
     }
 }
 
 #[test]
-fn what_is_over_for_an_hour_is_forgotten_but_for_the_fifty_trades_that_settled_last() {
+fn forgets_hour_old_intents_but_the_fifty_last_settled() {
     // The fifth trade settled at 330 s, the sixth at 390 s.
     let hour = [330, 331, 390, 391, 630, 631, 9_999].map(|looked| (3_600, looked + 3_600));
     // It is twelve minutes at least, and 0 is the whole run. The third trade settled at 210 s.
@@ -90,9 +90,9 @@ fn what_is_over_for_an_hour_is_forgotten_but_for_the_fifty_trades_that_settled_l
 }
 
 #[test]
-fn nothing_is_forgotten_that_is_open_or_has_a_second_trade_or_is_the_last() {
+fn retains_open_and_last_intents_and_those_with_second_trades() {
     // Two that were rejected are none of the fifty, however late.
-    let mut bench = bench_of(60, 3_600, &[58, 60], &[2, 5]);
+    let mut bench = aged_bench(60, 3_600, &[58, 60], &[2, 5]);
     let second = SecondTrade { intent: IntentId::new(4), venue_id: id(100), stake: Money::from_minor(1_000) };
     bench.hand(at(3_700), EventKind::SecondTrade(second));
     // Of the 56 that settled the first six are not shown.
@@ -103,9 +103,9 @@ fn nothing_is_forgotten_that_is_open_or_has_a_second_trade_or_is_the_last() {
 
 /// A request whose answer was lost with its process is looked for for a day: nothing that is traded meanwhile waits for that.
 #[test]
-fn a_doubt_of_which_nothing_comes_keeps_what_lies_beside_it_and_no_later_trade() {
+fn doubt_retains_intents_near_it_but_no_later_ones() {
     for is_not_opened in [false, true] {
-        let mut bench = bench_of(5_000, 1, &[], &[]);
+        let mut bench = aged_bench(5_000, 1, &[], &[]);
         let terms = bench.coordinator.session.terms(IntentId::new(16)).unwrap();
         let (doubts, session) = (&mut bench.coordinator.doubts, &bench.coordinator.session);
         // Sent at 960 s, ended at 970 s.
@@ -124,7 +124,7 @@ fn a_doubt_of_which_nothing_comes_keeps_what_lies_beside_it_and_no_later_trade()
 }
 
 #[test]
-fn only_a_whole_list_lets_a_run_forget() {
+fn forgets_only_after_a_complete_list() {
     let mut bench = bench(3_600);
     bench.list(at(100_000), false, Vec::new());
     assert_eq!(bench.known().len(), 60);
@@ -133,7 +133,7 @@ fn only_a_whole_list_lets_a_run_forget() {
 }
 
 #[test]
-fn a_second_trade_that_is_listed_as_late_as_it_may_be_is_known_as_one() {
+fn recognizes_a_late_second_trade() {
     let mut bench = bench(1);
     // The list keeps the second trade of the first intent back for ten minutes; that intent was over at 90 s.
     let own = report_of_tests("trade-1", at(60));
@@ -141,12 +141,12 @@ fn a_second_trade_that_is_listed_as_late_as_it_may_be_is_known_as_one() {
     assert_eq!(bench.halted(), None);
     let second = report_of_tests("01JZ", at(61));
     bench.list(at(663), true, vec![own, second]);
-    let expected = format!("trade #{INTENT} was ordered once, and the venue has a second one, 01JZ");
+    let expected = format!("trade #{INTENT} was ordered once, but the venue has a second one, 01JZ");
     assert_eq!(bench.halted(), Some(expected.as_str()));
 }
 
 #[test]
-fn listed_trades_of_forgotten_intents_are_no_strangers() {
+fn trades_of_forgotten_intents_are_not_foreign() {
     let mut bench = bench(3_600);
     let trades: Vec<TradeReport> =
         (1..=60).map(|intent| report_of_tests(id(intent).as_str(), at(60 * intent as i64))).collect();

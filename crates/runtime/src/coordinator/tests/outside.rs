@@ -27,7 +27,7 @@ fn run() -> Bench {
 fn give(bench: &mut Bench, order: SignalOrder) -> (SignalOutcome, Vec<String>) {
     let commands = bench.order(ControlOrder::Signal(order));
     match answer_in(&commands) {
-        Some(ControlAnswer::Signal { outcome }) => (outcome.clone(), words(&commands)),
+        Some(ControlAnswer::Signal { outcome }) => (outcome.clone(), steps(&commands)),
         other => panic!("{other:?}"),
     }
 }
@@ -41,12 +41,12 @@ fn tally(bench: &Bench) -> SignalTally {
 }
 
 #[test]
-fn a_signal_is_a_trade_once_its_intent_is_durable_and_a_second_of_its_name_is_none() {
+fn signal_opens_once_durable_and_its_duplicate_is_dropped() {
     let mut bench = run();
     let (answer, said) = give(bench.at(70_000), order("1"));
     assert_eq!(answer, SignalOutcome::Approved { intent: IntentId::new(2) });
     assert_eq!(said, ["record open 2", "make durable"]);
-    let sent = words(&bench.durable());
+    let sent = steps(&bench.durable());
     assert!(sent.contains(&"send 2".to_owned()), "{sent:?}");
     let (answer, said) = give(bench.at(71_000), order("1"));
     assert_eq!(answer, SignalOutcome::Duplicate);
@@ -59,7 +59,7 @@ fn a_signal_is_a_trade_once_its_intent_is_durable_and_a_second_of_its_name_is_no
 }
 
 #[test]
-fn a_late_signal_is_refused_by_the_rule_and_one_that_expires_on_its_way_is_not_sent() {
+fn late_signal_is_rejected_and_an_expired_one_not_sent() {
     let mut bench = run();
     for (id, given_s) in [("1", 70), ("2", 70 - 80_000)] {
         let late = SignalOrder { time: Some(START + Millis::from_seconds(given_s)), ..order(id) };
@@ -70,13 +70,13 @@ fn a_late_signal_is_refused_by_the_rule_and_one_that_expires_on_its_way_is_not_s
     let expiring = SignalOrder { expires_ms: Some(100), ..order("3") };
     let (answer, _) = give(bench.at(76_000), expiring);
     assert_eq!(answer, SignalOutcome::Approved { intent: IntentId::new(2) });
-    let after = words(&bench.at(76_101).durable());
+    let after = steps(&bench.at(76_101).durable());
     assert!(after.contains(&"record not sent 2".to_owned()), "{after:?}");
     assert!(!after.contains(&"send 2".to_owned()), "{after:?}");
 }
 
 #[test]
-fn an_expiring_signal_of_a_delayed_bot_leaves_after_the_delay_and_no_later_than_it_expires() {
+fn expiring_signal_of_a_delayed_bot_leaves_by_its_expiry() {
     // Given at 80 s, for 10 s later, with 2 s to leave.
     for (leaves_ms, expected) in [(90_000, "send 2"), (92_000, "send 2"), (92_001, "record not sent 2")] {
         let mut bench = Bench::start(|parts| {
@@ -84,52 +84,52 @@ fn an_expiring_signal_of_a_delayed_bot_leaves_after_the_delay_and_no_later_than_
         });
         bench.signal();
         bench.durable();
-        assert_eq!(words(&bench.at(70_000).step(Input::Time)), ["send 1"]);
+        assert_eq!(steps(&bench.at(70_000).step(Input::Time)), ["send 1"]);
         bench.answer(unsent_open());
         bench.durable();
         let expiring = SignalOrder { expires_ms: Some(2_000), ..order("1") };
         let (answer, _) = give(bench.at(80_000), expiring);
         assert_eq!(answer, SignalOutcome::Approved { intent: IntentId::new(2) });
         bench.durable();
-        let before = words(&bench.at(89_999).step(Input::Time));
+        let before = steps(&bench.at(89_999).step(Input::Time));
         assert!(!before.iter().any(|word| word.ends_with(" 2")), "{before:?}");
-        let then = words(&bench.at(leaves_ms).step(Input::Time));
+        let then = steps(&bench.at(leaves_ms).step(Input::Time));
         assert!(then.contains(&expected.to_owned()), "at {leaves_ms}: {then:?}");
     }
 }
 
 #[test]
-fn what_is_no_signal_is_an_alarm_and_never_a_trade() {
+fn invalid_signal_alarms_and_never_trades() {
     let mut bench = run();
     let ahead = START + Millis::new(70_000 + 60_001);
     let none = [
-        (SignalOrder { bot: Some("other".to_owned()), ..order("1") }, "there is no bot \"other\""),
-        (SignalOrder { bot: None, ..order("1") }, "neither a bot nor a symbol"),
-        (SignalOrder { symbol: Some("NONE".to_owned()), ..order("1") }, "does not trade \"NONE\""),
+        (SignalOrder { bot: Some("other".to_owned()), ..order("1") }, "unknown bot \"other\""),
+        (SignalOrder { bot: None, ..order("1") }, "neither bot nor symbol"),
+        (SignalOrder { symbol: Some("NONE".to_owned()), ..order("1") }, "not \"NONE\""),
         (SignalOrder { bot: None, symbol: Some("NONE".to_owned()), ..order("1") }, "no bot trades \"NONE\""),
-        (order(""), "it has no id"),
-        (SignalOrder { time: Some(ahead), ..order("1") }, "ahead of the venue's"),
-        (SignalOrder { time: Some(Millis::ZERO), ..order("1") }, "more than a day before the venue's"),
+        (order(""), "the signal has no id"),
+        (SignalOrder { time: Some(ahead), ..order("1") }, "ahead of venue time"),
+        (SignalOrder { time: Some(Millis::ZERO), ..order("1") }, "more than a day behind venue time"),
     ];
     let mut told = 0;
     for (count, (order, part)) in none.into_iter().enumerate() {
         let commands = bench.at(70_000).order(ControlOrder::Signal(order));
         assert!(problem_in(&commands).is_some_and(|problem| problem.contains(part)), "{part}: {commands:?}");
-        assert!(!words(&commands).iter().any(|word| word.contains("open")), "{commands:?}");
+        assert!(!steps(&commands).iter().any(|word| word.contains("open")), "{commands:?}");
         told += alarms(&commands).len();
         assert_eq!(tally(&bench).malformed["command"], count as u64 + 1);
     }
     assert_eq!(told, 1, "at most one a minute");
 }
 
-fn problem_of(source: SignalSource, (malformed, turned_away): (u64, u64)) -> ControlOrder {
+fn signal_problem(source: SignalSource, (malformed, turned_away): (u64, u64)) -> ControlOrder {
     let reasons = [("no".to_owned(), malformed)].into();
     let [first, last] = ["no", "nor this"].map(str::to_owned);
     ControlOrder::SignalProblem { source, first, last, malformed, turned_away, reasons }
 }
 
 #[test]
-fn what_came_is_counted_by_its_door() {
+fn counts_received_signals_by_source() {
     let mut bench = run();
     let webhook = |id: &str| SignalOrder { source: SignalSource::truncated("webhook"), ..order(id) };
     give(bench.at(70_000), webhook("1"));
@@ -137,7 +137,7 @@ fn what_came_is_counted_by_its_door() {
     give(bench.at(70_000), order("1"));
     give(bench.at(76_000), SignalOrder { time: Some(START + Millis::new(70_000)), ..order("2") });
     bench.at(76_000).order(ControlOrder::Signal(SignalOrder { bot: None, ..webhook("3") }));
-    bench.order(problem_of(SignalSource::truncated("webhook"), (2, 40)));
+    bench.order(signal_problem(SignalSource::truncated("webhook"), (2, 40)));
     let mut tally = tally(&bench);
     let reasons = std::mem::take(&mut tally.by_source.get_mut("webhook").unwrap().reasons);
     assert_eq!((reasons["no"], reasons.len(), reasons.values().sum::<u64>()), (2, 2, 3), "{reasons:?}");
@@ -150,7 +150,7 @@ fn what_came_is_counted_by_its_door() {
 }
 
 #[test]
-fn each_door_has_an_alarm_a_minute_of_its_own() {
+fn each_source_alarms_once_a_minute() {
     let mut bench = run();
     for (at, door, expected) in [
         (70_000, "webhook", 1),
@@ -159,35 +159,35 @@ fn each_door_has_an_alarm_a_minute_of_its_own() {
         (129_999, "webhook", 0),
         (130_000, "webhook", 1),
     ] {
-        let said = alarms(&bench.at(at).order(problem_of(SignalSource::truncated(door), (1, 0))));
-        assert_eq!(said.iter().filter(|text| text.ends_with("is none: no")).count(), expected, "{door} {at}");
+        let said = alarms(&bench.at(at).order(signal_problem(SignalSource::truncated(door), (1, 0))));
+        assert_eq!(said.iter().filter(|text| text.ends_with("): no")).count(), expected, "{door} {at}");
     }
 }
 
 #[test]
-fn what_is_mended_is_told_as_that_and_what_came_since_as_it_was() {
+fn marks_fixed_problems_but_not_newer_ones() {
     let mut bench = run();
     let [list, stdin] = ["list", "stdin"].map(SignalSource::truncated);
-    bench.order(problem_of(list, (1, 0)));
+    bench.order(signal_problem(list, (1, 0)));
     let mend = |mended: &str| {
         let (text, mended) = ("read again".to_owned(), vec!["older".to_owned(), mended.to_owned()]);
         ControlOrder::SignalNote { source: list, text, mended }
     };
     let commands = bench.order(mend("another"));
     let note = JournalEntry::Note(bench.now, r#"{"note":"signals (list): read again"}"#.to_owned());
-    assert!(entries_of(&commands).contains(&note) && alarms(&commands).is_empty(), "{commands:?}");
+    assert!(recorded_entries(&commands).contains(&note) && alarms(&commands).is_empty(), "{commands:?}");
     assert_eq!(tally(&bench).by_source["list"].problem.as_deref(), Some("nor this"));
-    bench.order(problem_of(stdin, (1, 0)));
+    bench.order(signal_problem(stdin, (1, 0)));
     let commands = bench.order(mend("nor this"));
     let is_told = |one: &Command| matches!(one, Command::Notify(crate::Notice::Note { mended, .. }) if mended[1] == "nor this");
     assert!(commands.iter().any(is_told), "{commands:?}");
     let tally = tally(&bench);
     let last_of = |door: &str| tally.by_source[door].problem.clone().unwrap();
-    assert_eq!(last_of("list"), "nor this; it was read again since, without an error");
+    assert_eq!(last_of("list"), "nor this; fixed since by a reload");
     assert_eq!(last_of("stdin"), "nor this");
     // The next fault of the list is an alarm at once, that of a door without a mend none so soon.
     for (door, is_alarm) in [(list, true), (stdin, false)] {
-        let commands = bench.order(problem_of(door, (1, 0)));
+        let commands = bench.order(signal_problem(door, (1, 0)));
         assert_eq!(!alarms(&commands).is_empty(), is_alarm, "{door:?}");
     }
 }

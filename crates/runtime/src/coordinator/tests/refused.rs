@@ -1,4 +1,4 @@
-use super::reports::{Asked, INTENT, OPENED, Seen, of_amount, of_symbol, over, play, running};
+use super::reports::{Asked, INTENT, OPENED, Seen, over, play, running, with_amount, with_symbol};
 use super::*;
 use candlewick_broker::{Rejection, RejectionReason};
 use candlewick_engine::IntentState;
@@ -17,7 +17,7 @@ fn not_sent() -> OpenOutcome {
 /// A run that checks the list, and has read an empty one at its start.
 pub(super) fn checking(list_every_s: u32) -> Bench {
     let mut bench = Bench::start(|parts| parts.settings.list_every_s = list_every_s);
-    bench.answer(list_of(Vec::new(), bench.now));
+    bench.answer(list_answer(Vec::new(), bench.now));
     bench.answer(no_balances_after_trades());
     bench
 }
@@ -28,17 +28,17 @@ fn run(outcome: &OpenOutcome, listed: &[TradeReport]) -> (Seen, Vec<i64>) {
     let asked = RefCell::new(Vec::new());
     let seen = play(&mut bench, OPENED, |ask, ms, now| match ask {
         Asked::Open => Answer::Open(INTENT, outcome.clone()),
-        Asked::Trade => record_of(over(), now),
+        Asked::Trade => record_answer(over(), now),
         Asked::List => {
             asked.borrow_mut().push(ms / 1_000);
-            list_of(listed.to_vec(), now)
+            list_answer(listed.to_vec(), now)
         }
     });
     (seen, asked.into_inner())
 }
 
 #[test]
-fn a_rejected_order_whose_trade_is_listed_is_adopted_counted_and_halts() {
+fn listed_trade_of_a_rejected_order_is_adopted_and_halts() {
     for outcome in [rejected(), not_sent()] {
         let (seen, _) = run(&outcome, &[running()]);
         assert_eq!((seen.state, seen.money), (IntentState::Settled, (1_000, 100_800)), "{outcome:?}");
@@ -52,21 +52,21 @@ fn a_rejected_order_whose_trade_is_listed_is_adopted_counted_and_halts() {
 }
 
 #[test]
-fn an_honest_rejection_costs_three_checks_of_the_list() {
+fn rejection_schedules_three_list_checks() {
     let (seen, asked) = run(&rejected(), &[]);
     assert_eq!((seen.state, seen.halted, seen.money), (IntentState::Rejected, None, (1_000, 100_000)));
     assert_eq!(asked, [65, 90, 180]);
 }
 
 #[test]
-fn a_trade_that_is_not_the_rejected_orders_is_not_adopted() {
+fn trade_unlike_the_rejected_order_is_not_adopted() {
     let at = |ms: i64| report_of_tests("01JT", START + Millis::new(ms));
     for other in [
         at(OPENED + 20_000),
         at(OPENED - 20_000),
         TradeReport { from_token: Some(false), ..running() },
         TradeReport { other_user: Some("u2".to_owned()), ..running() },
-        of_symbol("ETHUSDT", running()),
+        with_symbol("ETHUSDT", running()),
         TradeReport { request_time: None, created_time: None, open_time: None, ..running() },
     ] {
         let (seen, _) = run(&rejected(), std::slice::from_ref(&other));
@@ -75,7 +75,7 @@ fn a_trade_that_is_not_the_rejected_orders_is_not_adopted() {
 }
 
 #[test]
-fn no_trade_is_of_an_order_that_the_run_kept_back() {
+fn unsent_order_owns_no_trade() {
     let mut bench = checking(300);
     bench.signal();
     bench.at(90_000).durable();
@@ -85,12 +85,12 @@ fn no_trade_is_of_an_order_that_the_run_kept_back() {
 }
 
 #[test]
-fn what_a_rejected_order_took_instead_halts_by_its_name() {
+fn changed_trade_of_a_rejected_order_halts() {
     let real = TradeReport { account: Some(Account::Real), ..running() };
     for (took, part, is_rejected) in [
         // The demo ledger does not pay for it.
         (real, "REAL MONEY: 10.00 was staked on the real account", true),
-        (of_amount(50, running()), "but not all terms of trade #1", false),
+        (with_amount(50, running()), "but not all terms of trade #1", false),
     ] {
         let (seen, _) = run(&rejected(), &[took]);
         assert!(seen.halted.as_ref().is_some_and(|halted| halted.contains(part)), "{:?}", seen.halted);
@@ -99,7 +99,7 @@ fn what_a_rejected_order_took_instead_halts_by_its_name() {
 }
 
 #[test]
-fn a_rejected_order_of_an_earlier_run_is_searched_for_after_a_restart() {
+fn searches_rejected_orders_of_earlier_runs() {
     let rejection = candlewick_engine::Rejection::Other(candlewick_sdk::Text::truncated("bad request"));
     let kind = EventKind::Rejected { intent: INTENT, rejection };
     let rejected = Event { at: START + Millis::new(60_500), received: START, kind };

@@ -40,7 +40,7 @@ fn bench() -> Bench {
 }
 
 #[test]
-fn settings_are_read_once_at_a_time_and_their_note_stands_before_the_event() {
+fn reads_settings_one_at_a_time_and_notes_them_before_the_event() {
     let mut bench = bench();
     let asked = bench.order(ORDER);
     assert!(asks(&asked, RequestId::Settings) && answer_in(&asked).is_none(), "{asked:?}");
@@ -62,7 +62,7 @@ fn settings_are_read_once_at_a_time_and_their_note_stands_before_the_event() {
 }
 
 #[test]
-fn a_run_that_ends_reads_nothing_and_takes_nothing() {
+fn stopping_run_rejects_a_reload() {
     let mut bench = bench();
     bench.step(Input::Order(OrderId(1), ORDER));
     bench.step(Input::Stop(Stop::TimeUp));

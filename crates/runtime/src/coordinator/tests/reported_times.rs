@@ -31,8 +31,8 @@ fn run(bench: &mut Bench, (opened, is_dated): (&TradeReport, bool), listed: &[Tr
             let date = is_dated.then(|| now.floor_to(Millis::SECOND));
             Answer::Open(INTENT, OpenOutcome::Opened(Reply { date, ..reply }))
         }
-        Asked::Trade => record_of(over(), now),
-        Asked::List => list_of(listed.to_vec(), now),
+        Asked::Trade => record_answer(over(), now),
+        Asked::List => list_answer(listed.to_vec(), now),
     })
 }
 
@@ -41,7 +41,7 @@ fn old_trade(by: Millis) -> TradeReport {
 }
 
 #[test]
-fn an_answer_about_an_older_trade_is_in_doubt_until_the_list_shows_ours() {
+fn answer_with_an_older_trade_is_in_doubt() {
     for (by, is_dated, told) in [
         (MINUTES_40, false, "40 min"),
         (MINUTES_40, true, "40 min"),
@@ -57,7 +57,7 @@ fn an_answer_about_an_older_trade_is_in_doubt_until_the_list_shows_ours() {
 }
 
 #[test]
-fn each_time_of_an_answer_must_be_of_the_request() {
+fn all_times_of_an_answer_must_match_the_request() {
     let TradeReport { request_time, created_time, open_time, .. } = running();
     let before = |time: Option<Millis>, by: Millis| time.map(|at| at - by);
     let old = || TradeReport { id: "01JOLD".to_owned(), ..running() };
@@ -81,10 +81,10 @@ fn each_time_of_an_answer_must_be_of_the_request() {
 }
 
 #[test]
-fn a_request_time_that_stands_still_is_an_alarm_and_the_other_times_count() {
+fn frozen_request_time_alarms_and_the_other_times_count() {
     // A time of an hour ago cannot be ours. One of 6 s ago may be, as far as is known of the clocks, but no two orders that
     // were sent so far apart were requested in one millisecond.
-    let expected = "requestTime stands still: trade #1 (01JT) repeats that of trade #9";
+    let expected = "requestTime is frozen: trade #1 (01JT) repeats that of trade #9";
     for (age, pause, alarms) in [(HOUR, HOUR, 1), (SECONDS_6, SECONDS_6, 1), (SECONDS_6, Millis::SECOND, 0)] {
         let mut bench = Bench::start(|_| {});
         let requested = running().request_time.unwrap() - age;
@@ -100,34 +100,34 @@ fn a_request_time_that_stands_still_is_an_alarm_and_the_other_times_count() {
 
 /// Its close is 61 s after the order, so its result is requested 4 s later.
 #[test]
-fn a_close_time_an_hour_late_delays_nothing() {
+fn late_close_time_delays_nothing() {
     let late =
         |report: TradeReport| TradeReport { close_time: report.close_time.map(|at| at + HOUR), ..report };
     for opened in [late(running()), TradeReport { open_time: None, ..late(running()) }] {
         let seen = trade(&opened, |ms| late(in_time(ms)));
         assert!(matches!(seen.booked, Some((800, at)) if at <= 125_500), "{:?}", seen.booked);
-        assert_eq!(seen.warnings_about("later than its expiry allows"), 1, "{:?}", seen.warnings);
+        assert_eq!(seen.warnings_about(" s after its expiry: "), 1, "{:?}", seen.warnings);
     }
 }
 
 #[test]
-fn a_run_that_stops_waits_from_our_own_reckoning_of_the_close() {
+fn stopping_run_waits_from_the_computed_close() {
     let mut bench = Bench::start(|_| {});
     bench.signal();
     bench.at(OPENED).durable();
     let late = TradeReport { close_time: running().close_time.map(|at| at + HOUR), ..running() };
-    bench.answer(open_of(late, bench.now));
+    bench.answer(open_answer(late, bench.now));
     assert_eq!(bench.coordinator.under_way().last_close, running().close_time);
 }
 
 #[test]
-fn a_list_or_record_that_shows_other_terms_for_our_trade_halts() {
+fn other_terms_in_list_or_record_halt() {
     let changes: [(Change, &str); 5] = [
         (|report| report.account = Some(Account::Real), "REAL MONEY: 10.00 was staked on the real account"),
         (|report| report.other_user = Some("u2".to_owned()), "another user of the venue (u2)"),
         (|report| report.direction = Some(Reported::Known(Direction::Sell)), "direction is SELL"),
         (|report| report.amount = Some(60.into()), "differs: amount is 60"),
-        (|report| report.close_type = Some(Reported::Known("05:00".parse().unwrap())), "close type is 05:00"),
+        (|report| report.close_type = Some(Reported::Known("05:00".parse().unwrap())), "duration is 05:00"),
     ];
     for (change, expected) in changes {
         for is_listed in [true, false] {
@@ -142,13 +142,13 @@ fn a_list_or_record_that_shows_other_terms_for_our_trade_halts() {
 }
 
 #[test]
-fn a_price_record_from_the_future_or_half_a_day_old_is_not_used_and_said_once() {
+fn ignores_implausible_price_records() {
     let mut bench = Bench::start(|_| {});
     let now = bench.now;
     let mut believed = |age: Millis| {
         let mut commands = Vec::new();
         let step = &mut Step { now, commands: &mut commands };
-        let price = bench.coordinator.believed_price(SymbolId::FIRST, (now - age, now, 2.0), step);
+        let price = bench.coordinator.plausible_price(SymbolId::FIRST, (now - age, now, 2.0), step);
         (price.map(|price| price.value), commands.len())
     };
     assert_eq!(believed(Millis::SECOND), (Some(2.0), 0));
@@ -160,12 +160,12 @@ fn a_price_record_from_the_future_or_half_a_day_old_is_not_used_and_said_once() 
 }
 
 #[test]
-fn a_time_that_a_trade_cannot_have_is_reckoned_by_our_own_clock() {
+fn implausible_trade_time_is_replaced_by_our_clock() {
     for close in [Millis::new(CLOSE.get() * 1_000), CLOSE + Millis::DAY * 365, Millis::MAX, Millis::new(-5)] {
         let report = |report: TradeReport| TradeReport { close_time: Some(close), ..report };
         let seen = trade(&report(running()), |ms| report(in_time(ms)));
         assert_eq!(seen.state, IntentState::Settled, "{close}: {seen:?}");
         assert!(seen.booked.is_some_and(|(_, at)| at <= 160_000), "{close}: {seen:?}");
-        assert_eq!(seen.warnings_about("which is not believed"), 1, "said once: {:?}", seen.warnings);
+        assert_eq!(seen.warnings_about("has an implausible time"), 1, "said once: {:?}", seen.warnings);
     }
 }

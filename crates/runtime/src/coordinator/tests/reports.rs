@@ -57,11 +57,10 @@ pub(super) fn venue(
     listed: impl Fn(i64) -> Option<Vec<TradeReport>>,
 ) -> impl Fn(Asked, i64, Millis) -> Answer {
     move |ask, ms, now| match ask {
-        Asked::Open => open_of(opened.clone(), now),
-        Asked::Trade => record_of(record(ms), now),
-        Asked::List => {
-            listed(ms).map_or_else(|| Answer::Trades(TradeListing::default()), |trades| list_of(trades, now))
-        }
+        Asked::Open => open_answer(opened.clone(), now),
+        Asked::Trade => record_answer(record(ms), now),
+        Asked::List => listed(ms)
+            .map_or_else(|| Answer::Trades(TradeListing::default()), |trades| list_answer(trades, now)),
     }
 }
 
@@ -73,11 +72,11 @@ pub(super) fn in_time(ms: i64) -> TradeReport {
     if ms < 121_000 { running() } else { over() }
 }
 
-pub(super) fn of_symbol(symbol: &str, report: TradeReport) -> TradeReport {
+pub(super) fn with_symbol(symbol: &str, report: TradeReport) -> TradeReport {
     TradeReport { symbol: Some(symbol.to_owned()), ..report }
 }
 
-pub(super) fn of_amount(amount: i64, report: TradeReport) -> TradeReport {
+pub(super) fn with_amount(amount: i64, report: TradeReport) -> TradeReport {
     TradeReport { amount: Some(amount.into()), ..report }
 }
 
@@ -93,7 +92,7 @@ pub(super) fn play(bench: &mut Bench, from: i64, answer: impl Fn(Asked, i64, Mil
     let (mut at_stake, mut entries) = (0, Vec::new());
     bench.drive(from..300_000, |command, ms, now| {
         let commands = [command];
-        entries.extend(entries_of(&commands));
+        entries.extend(recorded_entries(&commands));
         warnings.extend(self::warnings(&commands));
         let [command] = commands;
         match command {
@@ -122,7 +121,7 @@ pub(super) fn play(bench: &mut Bench, from: i64, answer: impl Fn(Asked, i64, Mil
 }
 
 #[test]
-fn a_trade_that_is_as_it_was_ordered_is_booked_and_halts_nothing() {
+fn trade_as_ordered_is_booked_without_a_halt() {
     for direction in [over().direction, Some(Reported::Unrecognised("CALL".to_owned()))] {
         let ended = TradeReport { direction, ..over() };
         let seen = trade(&running(), |_| ended.clone());
@@ -132,19 +131,19 @@ fn a_trade_that_is_as_it_was_ordered_is_booked_and_halts_nothing() {
 }
 
 #[test]
-fn a_trade_that_is_another_intents_leaves_the_open_in_doubt() {
+fn answer_with_another_intents_trade_is_in_doubt() {
     let mut bench = Bench::start(|_| {});
     bench.coordinator.doubts.claim("01JT");
     let seen = play(&mut bench, OPENED, honest());
     assert_eq!((seen.state, seen.booked, seen.asked.len()), (IntentState::InDoubt, None, 0), "{seen:?}");
-    assert_eq!(seen.warnings_about("trade 01JT, which is another order's"), 1, "{:?}", seen.warnings);
+    assert_eq!(seen.warnings_about("trade 01JT, which belongs to another order"), 1, "{:?}", seen.warnings);
 }
 
 #[test]
-fn a_trade_of_other_money_halts_the_run_and_is_settled_all_the_same() {
+fn trade_with_other_terms_halts_and_still_settles() {
     let changes: [(Change, &str); 4] = [
-        (|report| report.amount = Some(Decimal::from(50)), "amount is 50, asked for was 10"),
-        (|report| report.symbol = Some("ETHUSDT".to_owned()), "symbol is ETHUSDT, asked for was BTCUSDT"),
+        (|report| report.amount = Some(Decimal::from(50)), "amount is 50, ordered was 10"),
+        (|report| report.symbol = Some("ETHUSDT".to_owned()), "symbol is ETHUSDT, ordered was BTCUSDT"),
         (|report| report.direction = Some(Reported::Known(Direction::Sell)), "direction is SELL"),
         (|report| report.account = Some(Account::Real), "REAL MONEY: 10.00 was staked on the real account"),
     ];
@@ -160,15 +159,15 @@ fn a_trade_of_other_money_halts_the_run_and_is_settled_all_the_same() {
 }
 
 fn lost(amount: i64) -> TradeReport {
-    of_amount(amount, TradeReport { progress: Progress::Over(Outcome::Lost), ..running() })
+    with_amount(amount, TradeReport { progress: Progress::Over(Outcome::Lost), ..running() })
 }
 
 #[test]
-fn what_the_venue_took_is_at_stake_and_lost_whatever_was_asked_for() {
-    let seen = trade(&of_amount(50, running()), |_| lost(50));
+fn books_the_stake_that_the_venue_took() {
+    let seen = trade(&with_amount(50, running()), |_| lost(50));
     assert_eq!((seen.money, seen.booked), ((5_000, 95_000), Some((-5_000, 125_000))), "{seen:?}");
     let opened = TradeReport { amount: None, close_time: None, ..running() };
-    for before in [of_amount(50, running()), TradeReport { amount: None, ..running() }] {
+    for before in [with_amount(50, running()), TradeReport { amount: None, ..running() }] {
         let record = |ms: i64| if ms < 121_000 { before.clone() } else { lost(50) };
         let seen = trade(&opened, record);
         assert_eq!((seen.money, seen.profit()), ((5_000, 95_000), Some(-5_000)), "{seen:?}");
@@ -178,19 +177,19 @@ fn what_the_venue_took_is_at_stake_and_lost_whatever_was_asked_for() {
     let noisy = TradeReport { amount: Some(Decimal::new(10_000_000_000_000_002, 15)), ..running() };
     let seen = trade(&noisy, |_| lost(10));
     assert_eq!((seen.money, seen.halted), ((1_000, 99_000), None));
-    let seen = trade(&of_amount(-5, running()), |_| lost(10));
+    let seen = trade(&with_amount(-5, running()), |_| lost(10));
     assert_eq!((seen.money, seen.halted.is_some()), ((1_000, 99_000), true));
 }
 
 #[test]
-fn a_payout_that_none_can_be_halts_the_run_and_is_not_believed() {
+fn impossible_payout_halts_and_is_ignored() {
     for (percent, is_believed) in [(200, true), (201, false)] {
         let payout = Payout::from_percent(percent.into()).ok();
         let opened = TradeReport { payout, ..running() };
         // 200 % of 10.00; where no payout is known, any profit of a win is possible.
         let seen = trade(&opened, |_| TradeReport { profit: Some(Decimal::from(20)), ..over() });
         assert_eq!(seen.halted.is_none(), is_believed, "{seen:?}");
-        let row_payout = events_of(&seen.entries).find_map(|event| match event.kind {
+        let row_payout = events_in(&seen.entries).find_map(|event| match event.kind {
             EventKind::Opened(opened) => Some(opened.payout),
             _ => None,
         });
@@ -199,22 +198,22 @@ fn a_payout_that_none_can_be_halts_the_run_and_is_not_believed() {
 }
 
 #[test]
-fn a_trade_on_another_symbol_is_known_after_a_restart_and_settles() {
+fn trade_on_another_symbol_settles_after_a_restart() {
     // One that fits, one longer than a journal keeps, and one that no symbol can be.
     for symbol in ["ETHUSDT", "A-PAIR-WITH-A-NAME-OF-MORE-THAN-31-LETTERS", "ETH\u{202e}USDT"] {
-        let other = |report: TradeReport| of_symbol(symbol, report);
+        let other = |report: TradeReport| with_symbol(symbol, report);
         let first = trade(&other(running()), |_| other(running()));
         assert_eq!(first.state, IntentState::Open);
-        let mut bench = Bench::of(parts_after(first.entries));
+        let mut bench = Bench::new(parts_after(first.entries));
         let seen = play(&mut bench, 0, venue(running(), |ms| other(in_time(ms)), |_| None));
         assert_eq!((seen.state, seen.profit()), (IntentState::Settled, Some(800)), "{seen:?}");
     }
 }
 
 #[test]
-fn the_record_of_another_trade_is_not_booked_and_asked_for_again() {
+fn record_of_another_trade_is_ignored_and_requested_again() {
     let changes: [(Change, &str, bool); 3] = [
-        (|report| report.id = "01JU".to_owned(), "it is named 01JU", false),
+        (|report| report.id = "01JU".to_owned(), "its id is 01JU", false),
         (|report| report.symbol = Some("ETHUSDT".to_owned()), "its symbol is ETHUSDT", true),
         (|report| report.direction = Some(Reported::Known(Direction::Sell)), "its direction is SELL", true),
     ];
@@ -235,17 +234,16 @@ fn the_record_of_another_trade_is_not_booked_and_asked_for_again() {
 fn unanswered(listed: &TradeReport) -> Seen {
     play(&mut Bench::start(|_| {}), OPENED, |ask, ms, now| match ask {
         Asked::Open => lost_open(INTENT),
-        Asked::Trade => record_of(over(), now),
-        Asked::List => list_of(if ms < OPENED { Vec::new() } else { vec![listed.clone()] }, now),
+        Asked::Trade => record_answer(over(), now),
+        Asked::List => list_answer(if ms < OPENED { Vec::new() } else { vec![listed.clone()] }, now),
     })
 }
 
 #[test]
-fn a_trade_of_real_money_that_a_lost_demo_order_may_have_made_is_named_and_halts() {
+fn real_money_trade_of_a_lost_demo_order_halts() {
     let real = TradeReport { account: Some(Account::Real), ..running() };
     let seen = unanswered(&real);
-    let part =
-        "REAL MONEY: 10.00 was staked on the real account: trade 01JT may be what the venue made of trade #1";
+    let part = "REAL MONEY: 10.00 was staked on the real account: trade 01JT may be trade #1";
     assert!(seen.halted.as_ref().is_some_and(|halted| halted.starts_with(part)), "{:?}", seen.halted);
     assert_eq!(seen.warnings_about(part), 1, "{:?}", seen.warnings);
     // Also when it appears after the doubt has ended.
@@ -271,27 +269,27 @@ fn a_trade_of_real_money_that_a_lost_demo_order_may_have_made_is_named_and_halts
 }
 
 #[test]
-fn a_listed_trade_with_a_request_time_that_none_has_is_known_by_its_other_times() {
+fn implausible_request_time_leaves_the_other_times() {
     for request_time in [Millis::new(-5), Millis::MAX, START + Millis::DAY * 3_650] {
         let seen = unanswered(&TradeReport { request_time: Some(request_time), ..running() });
         assert_eq!(seen.state, IntentState::Settled, "{request_time}: {:?}", seen.warnings);
-        assert_eq!(seen.warnings_about("trade 01JT is listed with the time "), 1, "{:?}", seen.warnings);
+        assert_eq!(seen.warnings_about("listed trade 01JT has"), 1, "{:?}", seen.warnings);
     }
 }
 
 #[test]
-fn what_would_halt_a_run_that_is_halted_is_said_once() {
+fn reports_oddities_once_while_halted() {
     let payout = Payout::from_percent(Decimal::from(900)).ok();
     let absurd = TradeReport { profit: Some(Decimal::from(100_000)), ..over() };
     let records: [(&dyn Fn(i64) -> TradeReport, &str); 2] = [
         (&|_| absurd.clone(), "trade #1 was WON with +100000.00 on a stake of 10.00"),
         (
             &|ms| TradeReport { payout, ..if ms < 150_000 { running() } else { over() } },
-            "trade #1 (01JT) is to pay 900 %",
+            "trade #1 (01JT) has a payout of 900 %",
         ),
     ];
     for (record, said) in records {
-        let seen = trade(&of_amount(50, running()), record);
+        let seen = trade(&with_amount(50, running()), record);
         assert!(seen.halted.as_ref().is_some_and(|why| why.contains("amount is 50")), "{:?}", seen.warnings);
         assert_eq!(seen.warnings_about(said), 1, "{:?}", seen.warnings);
     }
@@ -299,7 +297,7 @@ fn what_would_halt_a_run_that_is_halted_is_said_once() {
 
 /// A run with one trade, and a listing that shows this one besides; when the other is over, it is lost.
 fn with_another(rule: SecondTradeRule, other: &TradeReport) -> (Bench, Seen) {
-    let mut bench = Bench::new(|parts| {
+    let mut bench = Bench::with(|parts| {
         (parts.settings.list_every_s, parts.settings.second_trade) = (30, rule);
     });
     let listed = |ms: i64| {
@@ -318,23 +316,23 @@ fn adopt(bench: &mut Bench, id: &str) -> Result<(), String> {
 }
 
 fn is_taken(decided: Result<(), String>) -> bool {
-    decided.is_err_and(|problem| problem.contains("counts as a second trade of one"))
+    decided.is_err_and(|problem| problem.contains("belongs to another order"))
 }
 
 #[test]
-fn a_second_trade_is_adopted_by_no_intent_in_this_run_or_the_next() {
+fn second_trade_is_never_adopted() {
     let second = TradeReport { id: "01JU".to_owned(), ..running() };
     let (mut bench, seen) = with_another(SecondTradeRule::Alarm, &second);
     assert!(is_taken(adopt(&mut bench, "01JU")) && adopt(&mut bench, "01JV").is_ok());
     let mut parts = parts_after(seen.entries.clone());
-    events_of(&seen.entries).for_each(|event| parts.past.take_event(event));
-    let mut next = Bench::of(parts);
+    events_in(&seen.entries).for_each(|event| parts.past.take_event(event));
+    let mut next = Bench::new(parts);
     next.on(Input::Start);
     assert!(is_taken(adopt(&mut next, "01JU")) && adopt(&mut next, "01JV").is_ok());
 }
 
 #[test]
-fn a_second_trade_that_was_over_when_first_seen_is_adopted_by_no_intent() {
+fn finished_second_trade_is_never_adopted() {
     let mut bench = Bench::start(|_| {});
     play(&mut bench, OPENED, honest());
     let free = bench.free();
@@ -346,16 +344,16 @@ fn a_second_trade_that_was_over_when_first_seen_is_adopted_by_no_intent() {
 
 /// The list is read, and then the wallet, which holds so much in minor units.
 fn look_at(bench: &mut Bench, trades: Vec<TradeReport>, free: i64) -> Vec<Command> {
-    let balances = Reply::at(demo_of(Decimal::new(free, 2)), bench.now);
-    bench.look_with(list_of(trades, bench.now), Answer::BalancesAfterTrades(Ok(balances)))
+    let balances = Reply::at(demo_balances(Decimal::new(free, 2)), bench.now);
+    bench.look_with(list_answer(trades, bench.now), Answer::BalancesAfterTrades(Ok(balances)))
 }
 
 #[test]
-fn a_second_trade_of_a_request_is_at_stake_and_halts_unless_it_is_only_to_be_told() {
+fn second_trade_is_at_stake_and_halts_or_alarms() {
     let second = TradeReport { id: "01JU".to_owned(), ..running() };
     for (rule, is_halted) in [(SecondTradeRule::Halt, true), (SecondTradeRule::Alarm, false)] {
         let (_, seen) = with_another(rule, &second);
-        let said = "trade #1 was ordered once, and the venue has a second one, 01JU";
+        let said = "trade #1 was ordered once, but the venue has a second one, 01JU";
         assert_eq!(seen.halted.as_deref(), is_halted.then_some(said));
         assert!(seen.warnings_about(said) > 0, "{:?}", seen.warnings);
         // 10.00 each at stake; one wins 8.00, the other loses.
@@ -364,7 +362,7 @@ fn a_second_trade_of_a_request_is_at_stake_and_halts_unless_it_is_only_to_be_tol
 }
 
 #[test]
-fn of_many_second_trades_all_are_at_stake_and_some_are_named() {
+fn many_second_trades_are_all_at_stake_and_some_are_named() {
     let mut bench = Bench::start(|parts| parts.settings.second_trade = SecondTradeRule::Alarm);
     play(&mut bench, OPENED, honest());
     let free = bench.free();
@@ -378,14 +376,14 @@ fn of_many_second_trades_all_are_at_stake_and_some_are_named() {
     assert_eq!(free - at_stake, 30_000);
     // To the operator and to the journal.
     assert_eq!(mentions(&commands, "has a second one, 01K"), 2 * 20);
-    assert_eq!(mentions(&commands, "10 more trades in the venue's list are explained by no intent"), 2);
+    assert_eq!(mentions(&commands, "10 more unknown trades are in the venue's list"), 2);
     let (_, lost) = look(&Progress::Over(Outcome::Lost));
     assert_eq!(free - lost, 30_000);
     assert_eq!(bench.coordinator.session.session().second_trades().len(), 0, "all are over");
 }
 
 #[test]
-fn a_strangers_trade_is_told_and_nothing_else() {
+fn foreign_trade_is_only_reported() {
     let strangers: [Change; 3] = [
         |report| report.symbol = Some("ETHUSDT".to_owned()),
         |report| report.amount = Some(Decimal::from(11)),

@@ -7,18 +7,18 @@ fn refused() -> Input {
 }
 
 #[test]
-fn a_refused_token_stops_opens_at_once_is_said_once_and_shown() {
+fn rejected_token_suspends_opens_and_is_reported_once() {
     let mut bench = Bench::start(|_| {});
     bench.signal();
     let commands = bench.at(60_100).step(refused());
-    assert_eq!(words(&commands)[0], "record Suspend");
+    assert_eq!(steps(&commands)[0], "record Suspend");
     assert!(matches!(&warnings(&commands)[..], [one] if one.contains("Invalid token")), "{commands:?}");
-    let words = words(&bench.durable());
+    let words = steps(&bench.durable());
     assert!(words.contains(&"record not sent 1".to_owned()), "{words:?}");
     let RunState { phase, reason, .. } = bench.state();
     let reason = reason.unwrap_or_default();
     assert!(phase == Phase::Suspended && reason.contains("Invalid token"), "{phase:?} {reason}");
-    assert!(reason.contains("broker.api_token_file, which is read again by itself"), "{reason}");
+    assert!(reason.contains("broker.api_token_file (reloaded automatically)"), "{reason}");
     // It is asked for again soon, although nobody wants the balances, and what follows is not said again.
     assert!(!bench.asks_at(70_000, RequestId::Balances));
     for ms in [70_100, 80_100] {
@@ -30,12 +30,12 @@ fn a_refused_token_stops_opens_at_once_is_said_once_and_shown() {
 }
 
 #[test]
-fn an_accepted_token_ends_it_unless_opens_stand_still_for_another_reason() {
+fn accepted_token_continues_opens_unless_otherwise_suspended() {
     let mut bench = Bench::start(|_| {});
     bench.step(refused());
     assert!(bench.asks_at(10_000, RequestId::Balances));
     bench.on(Input::Token(None));
-    assert!(words(&bench.answer(balances_of(1_000, bench.now))).contains(&"record Continue".to_owned()));
+    assert!(steps(&bench.answer(balances_answer(1_000, bench.now))).contains(&"record Continue".to_owned()));
     let RunState { phase, reason, .. } = bench.state();
     assert_eq!((phase, reason), (Phase::Trading, None));
     assert!(!bench.asks_at(20_000, RequestId::Balances), "nobody else asks for them");
@@ -45,17 +45,17 @@ fn an_accepted_token_ends_it_unless_opens_stand_still_for_another_reason() {
     bench.signal();
     bench.step(Input::RenewJournal);
     bench.step(Input::Durable(Err(full())));
-    assert!(!words(&bench.step(Input::Token(None))).contains(&"record Continue".to_owned()));
+    assert!(!steps(&bench.step(Input::Token(None))).contains(&"record Continue".to_owned()));
     bench.step(refused());
     bench.at(70_000).step(Input::RenewJournal);
-    assert!(!words(&bench.durable()).contains(&"record Continue".to_owned()));
-    assert!(words(&bench.step(Input::Token(None))).contains(&"record Continue".to_owned()));
+    assert!(!steps(&bench.durable()).contains(&"record Continue".to_owned()));
+    assert!(steps(&bench.step(Input::Token(None))).contains(&"record Continue".to_owned()));
 }
 
 #[test]
-fn what_money_hangs_on_is_asked_first_and_what_is_shown_last() {
+fn prioritizes_trades_over_display_requests() {
     let mut bench = Bench::start(|parts| parts.priced = parts.session.symbols().to_vec());
-    let priority = |bench: &Bench, ask: Ask| bench.coordinator.priority_of(&ask);
+    let priority = |bench: &Bench, ask: Ask| bench.coordinator.priority(&ask);
     let symbol = order_of_tests().symbol;
     let price = |id| Ask::Price(id, symbol, START);
     let window = CandleQuery { symbol, interval: Interval::MINUTE, start: START, end: START };

@@ -21,9 +21,9 @@ fn asked_user(bench: &mut Bench, ms: i64, restrictions: &[&str]) -> Input {
 }
 
 fn watched() -> Bench {
-    let mut bench = Bench::new(|parts| parts.settings.wallet_every_s = 10_000);
+    let mut bench = Bench::with(|parts| parts.settings.wallet_every_s = 10_000);
     bench.on(Input::Start);
-    bench.on(Input::Answer(candles_of(Vec::new(), START)));
+    bench.on(Input::Answer(candles_answer(Vec::new(), START)));
     bench
 }
 
@@ -33,7 +33,7 @@ fn phase(bench: &mut Bench) -> (Phase, String) {
 }
 
 #[test]
-fn a_user_that_may_not_trade_suspends_opens_until_the_venue_says_otherwise() {
+fn restricted_account_suspends_opens() {
     let mut bench = watched();
     let (said, troubles) = user(&mut bench, 0, &["banned"]);
     assert_eq!((said.len(), troubles), (1, vec!["the account is banned".to_owned()]));
@@ -48,22 +48,22 @@ fn a_user_that_may_not_trade_suspends_opens_until_the_venue_says_otherwise() {
 }
 
 #[test]
-fn a_barred_account_is_journalled_as_a_suspension_and_overridden_by_an_operator() {
+fn operator_overrides_a_restricted_account() {
     let mut bench = watched();
     let suspends_at = |bench: &mut Bench, ms: i64| {
         let banned = asked_user(bench, ms, &["banned"]);
-        words(&bench.step(banned)).contains(&"record Suspend".to_owned())
+        steps(&bench.step(banned)).contains(&"record Suspend".to_owned())
     };
     assert!(suspends_at(&mut bench, 0));
     let commands = bench.order(ControlOrder::Resume);
-    assert!(words(&commands).contains(&"record Continue".to_owned()), "{:?}", words(&commands));
+    assert!(steps(&commands).contains(&"record Continue".to_owned()), "{:?}", steps(&commands));
     assert_eq!(phase(&mut bench).0, Phase::Trading);
     assert!(!suspends_at(&mut bench, 60_000), "the same word of the venue changes nothing");
     assert_eq!(bench.state().troubles, ["the account is banned"]);
 }
 
 #[test]
-fn a_venue_that_is_silent_and_a_wallet_that_is_gone_are_shown() {
+fn shows_a_silent_venue_and_a_missing_wallet() {
     let mut bench = watched();
     assert_eq!(user(&mut bench, 0, &[]).1, [""; 0]);
     assert_eq!(seen(bench.at(180_000), Input::Time).1, [""; 0]);
@@ -77,7 +77,7 @@ fn a_venue_that_is_silent_and_a_wallet_that_is_gone_are_shown() {
     let answer = Answer::Balances(Ok(Reply::at(Balances::default(), bench.now)));
     let troubles = seen(&mut bench, Input::Answer(answer)).1;
     assert_eq!(troubles[0], "the price API does not answer");
-    let missing = "the venue shows no demo wallet: what it holds is not known";
+    let missing = "the venue shows no demo wallet: its balance is unknown";
     assert!(troubles.contains(&missing.to_owned()), "{troubles:?}");
 }
 
@@ -91,7 +91,7 @@ fn told(commands: Vec<Command>) -> Vec<String> {
 }
 
 #[test]
-fn the_price_api_alone_fails_while_the_trading_api_answers() {
+fn reports_a_silent_price_api_only() {
     let mut bench = watched();
     user(&mut bench, 0, &[]);
     let mut news = Vec::new();
@@ -99,7 +99,7 @@ fn the_price_api_alone_fails_while_the_trading_api_answers() {
         bench.at(second * 1_000);
         news.extend(told(bench.step(Input::Time)).into_iter().map(|text| (second, text)));
         news.extend(told(bench.answer(no_candles())).into_iter().map(|text| (second, text)));
-        bench.on(Input::Answer(balances_of(1_000, bench.now)));
+        bench.on(Input::Answer(balances_answer(1_000, bench.now)));
     }
     // The candle of 60 s is late after 180 s; the API was last heard at the start and is silent after 180 s more.
     let late = "BTCUSDT 1m: no candle since 1970-01-07 22:41:00 UTC, requests fail";
@@ -108,20 +108,20 @@ fn the_price_api_alone_fails_while_the_trading_api_answers() {
     assert_eq!(state.venue_problems(), ["the price API does not answer", late]);
     assert_eq!((state.is_silent(VenueApi::Prices), state.is_silent(VenueApi::Trading)), (true, false));
     bench.at(305_000).step(Input::Time);
-    let mended = told(bench.answer(candles_of(vec![candle(START + Millis::MINUTE * 5)], bench.now)));
+    let mended = told(bench.answer(candles_answer(vec![candle(START + Millis::MINUTE * 5)], bench.now)));
     assert_eq!(mended, ["Prices silent: false".to_owned(), format!("{late}: false")]);
     assert_eq!(bench.state().venue_problems(), [""; 0]);
 }
 
 #[test]
-fn a_price_api_that_answers_without_new_candles_makes_the_series_late_and_is_not_silent() {
+fn answers_without_candles_make_a_series_late() {
     let mut bench = watched();
     user(&mut bench, 0, &[]);
     let mut news = Vec::new();
     for second in (60..=190).step_by(5) {
         bench.at(second * 1_000);
         bench.step(Input::Time);
-        news.extend(told(bench.answer(candles_of(Vec::new(), bench.now))));
+        news.extend(told(bench.answer(candles_answer(Vec::new(), bench.now))));
     }
     let late = "BTCUSDT 1m: no candle since 1970-01-07 22:41:00 UTC, the price API answers without it";
     assert_eq!(news, [format!("{late}: true")]);
@@ -129,7 +129,7 @@ fn a_price_api_that_answers_without_new_candles_makes_the_series_late_and_is_not
 }
 
 #[test]
-fn a_series_whose_prices_stand_still_is_warned_of_once_and_not_late() {
+fn warns_once_about_frozen_prices() {
     let mut bench = watched();
     user(&mut bench, 0, &[]);
     let (symbol, mut told) = (order_of_tests().symbol, Vec::new());
@@ -137,25 +137,25 @@ fn a_series_whose_prices_stand_still_is_warned_of_once_and_not_late() {
         bench.at(second * 1_000);
         bench.step(Input::Time);
         bench.coordinator.market.on_price_record(symbol, START - Millis::new(1), bench.now);
-        told.extend(warnings(&bench.answer(candles_of(Vec::new(), bench.now))));
+        told.extend(warnings(&bench.answer(candles_answer(Vec::new(), bench.now))));
     }
-    let quiet = "BTCUSDT 1m: neither candle nor price since 1970-01-07 22:41:00 UTC: the market is closed, or the venue's \
-                 prices stand still";
+    let quiet = "BTCUSDT 1m: no candle and no new price since 1970-01-07 22:41:00 UTC: the market is closed, or the venue's \
+                 prices are frozen";
     assert_eq!(told, [quiet]);
     assert_eq!(bench.state().venue_problems(), [""; 0]);
 }
 
 #[test]
-fn a_process_that_did_not_run_says_for_how_long_and_how_many_candles_closed() {
+fn reports_a_suspension_and_its_missed_candles() {
     let mut bench = Bench::start(|_| {});
     let said = warnings(&bench.at(200_000).step(Input::Absent(std::time::Duration::from_secs(150))));
     // Of 50 to 200 s: those of 60, 120 and 180 s.
-    let is_expected = said[0].contains("150 s") && said[0].contains("3 candles closed meanwhile");
+    let is_expected = said[0].contains("150 s") && said[0].contains("3 candles were missed");
     assert!(is_expected && said.len() == 1, "{said:?}");
 }
 
 #[test]
-fn an_account_that_a_rejection_calls_restricted_is_looked_up() {
+fn rejection_for_restrictions_checks_the_account() {
     let mut bench = watched();
     user(&mut bench, 0, &[]);
     bench.on(Input::Durable(Ok(())));
@@ -168,7 +168,7 @@ fn an_account_that_a_rejection_calls_restricted_is_looked_up() {
 }
 
 #[test]
-fn prices_that_should_stream_and_do_not_are_shown_with_since_when_and_why() {
+fn shows_why_and_since_when_prices_do_not_stream() {
     let symbol = order_of_tests().symbol;
     let mut bench = Bench::start(|parts| parts.priced = vec![symbol]);
     let stream = |bench: &mut Bench| bench.state().market.and_then(|market| market.stream);
@@ -178,10 +178,11 @@ fn prices_that_should_stream_and_do_not_are_shown_with_since_when_and_why() {
     bench.step(answer(Ok(Streams::Yes)));
     assert_eq!(stream(&mut bench), stands(1, None));
     assert!(!bench.asks_at(5_000, RequestId::Price(SymbolId::FIRST)));
-    let trouble =
-        |why: &str| vec![format!("prices of 1 of 1 symbol do not stream and are asked for: {symbol}: {why}")];
+    let trouble = |why: &str| {
+        vec![format!("prices of 1 of 1 symbol do not stream and are polled instead: {symbol}: {why}")]
+    };
     let (warnings, troubles) = seen(bench.at(5_500), Input::FeedEnded(SymbolId::FIRST));
-    assert_eq!(troubles, trouble("it ended, or brought nothing for too long"));
+    assert_eq!(troubles, trouble("the stream ended or was silent for too long"));
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     let since = Some(START + Millis::new(5_500));
     assert_eq!(stream(&mut bench), stands(0, since));
@@ -199,7 +200,7 @@ fn prices_that_should_stream_and_do_not_are_shown_with_since_when_and_why() {
 }
 
 #[test]
-fn a_venue_that_does_not_stream_is_no_trouble() {
+fn venue_without_streaming_is_no_problem() {
     let symbol = order_of_tests().symbol;
     let mut bench = Bench::start(|parts| parts.priced = vec![symbol]);
     bench.step(Input::Answer(Answer::Subscription(SymbolId::FIRST, Ok(Streams::No))));
@@ -208,7 +209,7 @@ fn a_venue_that_does_not_stream_is_no_trouble() {
 }
 
 #[test]
-fn the_candle_that_is_waited_for_is_named_until_it_comes() {
+fn shows_the_awaited_candle() {
     let mut bench = Bench::start(|_| {});
     let slowest = |bench: &mut Bench| bench.state().market.and_then(|market| market.slowest_candle);
     assert_eq!(slowest(&mut bench), None);
@@ -216,7 +217,7 @@ fn the_candle_that_is_waited_for_is_named_until_it_comes() {
     bench.at(62_500).step(Input::Time);
     let waited = slowest(&mut bench).expect("one is due");
     assert_eq!((waited.delay_ms, waited.has_come), (Millis::new(2_500), false));
-    bench.answer(candles_of(vec![candle(START + Millis::MINUTE)], bench.now));
+    bench.answer(candles_answer(vec![candle(START + Millis::MINUTE)], bench.now));
     let came = SlowestCandle { has_come: true, ..waited };
     let expected = MarketState { slowest_candle: Some(came), ..MarketState::default() };
     assert_eq!(bench.at(90_000).state().market.as_deref(), Some(&expected));

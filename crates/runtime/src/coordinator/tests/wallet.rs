@@ -24,17 +24,17 @@ fn shown(ms: i64) -> i64 {
 fn answer(ask: Ask, ms: i64, now: Millis) -> Answer {
     match ask {
         Ask::Candles(..) => candles_at(&[OPENED], ms, now),
-        Ask::Trade(..) => record_of(over(), now),
-        Ask::Trades => list_of(if ms < LISTED { Vec::new() } else { vec![running()] }, now),
+        Ask::Trade(..) => record_answer(over(), now),
+        Ask::Trades => list_answer(if ms < LISTED { Vec::new() } else { vec![running()] }, now),
         Ask::BalancesAfterTrades => no_balances_after_trades(),
-        Ask::Balances => balances_of(Decimal::new(shown(ms), 2), now),
+        Ask::Balances => balances_answer(Decimal::new(shown(ms), 2), now),
         Ask::User => Answer::User(Err(no_answer())),
         other => panic!("nobody asks {other:?}"),
     }
 }
 
 #[test]
-fn money_is_booked_as_a_deposit_once_a_wallet_that_lags_behind_a_list_that_lags_has_caught_up() {
+fn books_a_deposit_once_wallet_and_list_have_caught_up() {
     let mut parts = parts();
     parts.settings = RuntimeSettings {
         wallet_every_s: 10,
@@ -43,11 +43,11 @@ fn money_is_booked_as_a_deposit_once_a_wallet_that_lags_behind_a_list_that_lags_
         audit_settlement_prices: false,
         ..parts.settings
     };
-    let mut bench = Bench::of(parts);
+    let mut bench = Bench::new(parts);
     let mut deposits = Vec::new();
     bench.drive(0..600_000, |command, ms, now| match command {
         Command::Ask(ask) => Some(answer(ask, ms, now)),
-        Command::Send(_) => Some(open_of(report_of_tests("01JT", now), now)),
+        Command::Send(_) => Some(open_answer(report_of_tests("01JT", now), now)),
         Command::Record(JournalEntry::Event(Event { kind: EventKind::Deposit { amount }, .. })) => {
             deposits.push(amount.minor());
             None

@@ -27,8 +27,8 @@ fn read(bench: &mut Bench, second: i64, balances: Balances) -> (Vec<EventKind>, 
 }
 
 fn said(commands: &[Command]) -> (Vec<EventKind>, Vec<String>) {
-    let entries = entries_of(commands);
-    let kinds = events_of(&entries).map(|event| event.kind);
+    let entries = recorded_entries(commands);
+    let kinds = events_in(&entries).map(|event| event.kind);
     (kinds.filter(|kind| !matches!(kind, EventKind::Balance { .. })).collect(), warnings(commands))
 }
 
@@ -41,18 +41,18 @@ fn deposit(minor: i64) -> EventKind {
 }
 
 #[test]
-fn a_withdrawal_counts_at_once_and_is_booked_by_the_second_reading() {
+fn withdrawal_counts_at_once_and_is_booked_when_confirmed() {
     let mut bench = begun();
     assert_eq!(read(&mut bench, 10, demo(100_000, "w1")), (vec![], vec![]));
     assert_eq!(read(&mut bench, 20, demo(95_000, "w1")), (vec![difference(-5_000)], vec![]));
-    let alarm = "50.00 left the wallet, and no trade explains it".to_owned();
+    let alarm = "50.00 left the wallet without a trade that explains it".to_owned();
     let booked = read(&mut bench, 31, demo(95_000, "w1"));
     assert_eq!(booked, (vec![deposit(-5_000), difference(0)], vec![alarm]));
     assert_eq!(bench.free(), 95_000);
 }
 
 #[test]
-fn a_start_compares_the_wallet_with_the_ledger() {
+fn start_compares_the_wallet_with_the_ledger() {
     let mut bench = begun_with(demo(94_450, "w1"));
     assert_eq!(bench.coordinator.session.ledger().difference(), Money::from_minor(-5_550));
     let (events, _) = read(&mut bench, 11, demo(94_450, "w1"));
@@ -63,7 +63,7 @@ fn a_start_compares_the_wallet_with_the_ledger() {
 }
 
 #[test]
-fn a_movement_beyond_a_share_of_the_equity_halts_and_is_booked_by_a_resume_only() {
+fn large_movement_halts_and_is_booked_on_resume() {
     let mut bench = begun();
     for (second, minor) in [(10, 12_345_600), (21, 12_345_600)] {
         read(&mut bench, second, demo(minor, "w1"));
@@ -78,7 +78,7 @@ fn a_movement_beyond_a_share_of_the_equity_halts_and_is_booked_by_a_resume_only(
 }
 
 #[test]
-fn one_reading_that_is_nonsense_halts_nothing_and_ends_no_run() {
+fn single_odd_reading_has_no_effect() {
     let mut bench = begun();
     assert_eq!(read(&mut bench, 10, demo(-7, "w1")).0, [difference(-100_007)]);
     bench.signal();
@@ -89,12 +89,12 @@ fn one_reading_that_is_nonsense_halts_nothing_and_ends_no_run() {
 }
 
 #[test]
-fn other_wallets_halt_and_are_not_compared_until_a_resume() {
+fn other_wallets_halt_until_a_resume() {
     let mut bench = begun();
     let (events, _) = read(&mut bench, 10, demo(100_500, "w2"));
     assert_eq!(events, [EventKind::Control { control: Control::Halt }]);
     let halted = bench.halted().unwrap_or_default();
-    assert!(halted.starts_with("the venue shows other demo wallets: w2 where there was w1"), "{halted}");
+    assert!(halted.starts_with("the venue shows other demo wallets: w2 instead of w1"), "{halted}");
     assert_eq!(read(&mut bench, 21, demo(100_500, "w2")), (vec![], vec![]));
     assert_eq!(bench.free(), 100_000);
     assert_eq!(read(&mut bench, 31, demo(100_000, "w1")), (vec![], vec![]));
@@ -105,17 +105,17 @@ fn other_wallets_halt_and_are_not_compared_until_a_resume() {
 }
 
 #[test]
-fn what_a_bonus_wallet_paid_is_noted_for_the_next_run() {
+fn journals_payments_of_bonus_wallets() {
     let with_bonus = |minor, bonus| Balances { bonus: Some(Decimal::new(bonus, 2)), ..demo(minor, "w1") };
     let mut bench = begun_with(with_bonus(100_000, 5_000));
     open(&mut bench, Funding::default());
     bench.at(70_000).step(Input::Time);
     let read = Answer::Balances(Ok(Reply::at(with_bonus(99_400, 4_600), bench.now)));
-    let entries = entries_of(&bench.answer(read));
+    let entries = recorded_entries(&bench.answer(read));
     let noted = r#"{"bonus_wallets":{"holds":4600,"paid":400}}"#;
     assert!(entries.iter().any(|one| matches!(one, JournalEntry::Note(_, body) if body == noted)));
     assert_eq!(bench.coordinator.session.ledger().difference(), Money::ZERO);
-    let mut past = Past::default();
+    let mut past = RecoveredState::default();
     past.take_note(noted, bench.now);
     assert_eq!(past.wallet.bonus, bench.coordinator.audits.wallet.bonus);
 }
@@ -127,11 +127,11 @@ fn open(bench: &mut Bench, funding: Funding) -> Vec<Command> {
     bench.durable();
     let payout = Payout::from_percent(Decimal::from(85)).ok();
     let report = TradeReport { payout, funding, ..report_of_tests("01JT", START + Millis::new(60_400)) };
-    bench.at(60_500).answer(open_of(report, now))
+    bench.at(60_500).answer(open_answer(report, now))
 }
 
 #[test]
-fn a_deposit_that_halts_does_not_make_up_for_a_shortage_before_it() {
+fn halting_deposit_does_not_offset_a_shortage() {
     let mut bench = begun();
     open(&mut bench, Funding::default());
     for (second, minor) in [(71, 98_500), (82, 98_500), (93, 12_345_600), (104, 12_345_600)] {
@@ -147,7 +147,7 @@ fn a_deposit_that_halts_does_not_make_up_for_a_shortage_before_it() {
 }
 
 #[test]
-fn a_large_deposit_that_nearly_covers_a_shortage_is_booked_by_a_resume_only() {
+fn large_deposit_near_a_shortage_is_booked_on_resume() {
     let mut bench = begun();
     // A shortage of 5.00 is known; 203.00 come in, more than a fifth of the equity, but 198.00 more than the trades explain.
     bench.coordinator.audits.wallet.confirmed = Money::from_minor(-500);
@@ -164,7 +164,7 @@ fn a_large_deposit_that_nearly_covers_a_shortage_is_booked_by_a_resume_only() {
 }
 
 #[test]
-fn an_order_that_was_not_opened_explains_no_surplus_once_its_stake_is_released() {
+fn released_stake_explains_no_surplus() {
     let mut bench = begun();
     bench.signal();
     bench.at(60_100).durable();
@@ -179,9 +179,9 @@ fn an_order_that_was_not_opened_explains_no_surplus_once_its_stake_is_released()
 }
 
 #[test]
-fn charges_and_a_larger_stake_halt_and_a_bonus_is_told() {
+fn charges_and_larger_stakes_halt_and_a_bonus_is_reported() {
     let half = Decimal::new(5, 1);
-    let larger = "trade #1 has a stake of 10.00, but its wallets paid 60.00: the larger counts";
+    let larger = "trade #1 has a stake of 10.00, but the wallets paid 60.00; the larger amount counts";
     for (funding, text, is_halted, stake) in [
         (Funding { fee: half, ..Funding::default() }, "has a fee of 0.50", true, 1_000),
         (Funding { commission: half, ..Funding::default() }, "has a commission of 0.50", true, 1_000),
@@ -207,7 +207,7 @@ fn charges_and_a_larger_stake_halt_and_a_bonus_is_told() {
 fn end(bench: &mut Bench, balances: impl Fn(i64) -> Balances) -> (i64, Vec<EventKind>) {
     let commands = bench.at(12_000).step(Input::Stop(crate::Stop::TimeUp));
     assert!(asks(&commands, RequestId::Balances));
-    assert!(!words(&commands).contains(&"finish".to_owned()), "{commands:?}");
+    assert!(!steps(&commands).contains(&"finish".to_owned()), "{commands:?}");
     finish(bench, 12, |second| Ok(balances(second)))
 }
 
@@ -223,16 +223,16 @@ fn finish(
         let reply = balances(second).map(|balances| Reply::at(balances, bench.now));
         let commands = bench.answer(Answer::Balances(reply));
         seen.extend(said(&commands).0);
-        is_finished = words(&commands).contains(&"finish".to_owned());
+        is_finished = steps(&commands).contains(&"finish".to_owned());
         second += 2;
         let commands = bench.at(second * 1_000).step(Input::Time);
-        is_finished |= words(&commands).contains(&"finish".to_owned());
+        is_finished |= steps(&commands).contains(&"finish".to_owned());
     }
     (second, seen)
 }
 
 #[test]
-fn the_end_of_a_run_waits_for_a_last_reading() {
+fn stop_waits_for_a_last_wallet_reading() {
     for (minor, events) in [(100_000, vec![]), (99_000, vec![difference(-1_000), difference(0)])] {
         let mut bench = begun();
         read(&mut bench, 10, demo(100_000, "w1"));
@@ -244,10 +244,10 @@ fn the_end_of_a_run_waits_for_a_last_reading() {
     }
 }
 
-const MISSING: &str = "the venue shows no demo wallet: what it holds is not known";
+const MISSING: &str = "the venue shows no demo wallet: its balance is unknown";
 
 #[test]
-fn a_wallet_that_is_gone_at_the_end_is_a_trouble_of_the_run() {
+fn missing_wallet_at_the_end_is_reported() {
     for (back_at, expected) in [(i64::MAX, Some(MISSING)), (14, None)] {
         let mut bench = begun();
         let (_, texts) = read(&mut bench, 10, Balances::default());
@@ -261,10 +261,10 @@ fn a_wallet_that_is_gone_at_the_end_is_a_trouble_of_the_run() {
 }
 
 #[test]
-fn a_wallet_that_cannot_be_read_after_the_last_trades_is_a_trouble_of_the_run() {
-    let unread = "the demo wallet could not be read after the last trades: what it holds is not known";
+fn unreadable_wallet_after_the_last_trades_is_reported() {
+    let unread = "the demo wallet could not be read after the last trades: its balance is unknown";
     for (back_at, expected) in [(i64::MAX, Some(unread)), (304, None)] {
-        let mut bench = Bench::new(|parts| parts.settings.wallet_every_s = 10);
+        let mut bench = Bench::with(|parts| parts.settings.wallet_every_s = 10);
         play(&mut bench, 0, honest());
         bench.at(300_000).step(Input::Stop(crate::Stop::TimeUp));
         let read = |second| if second < back_at { Err(no_answer()) } else { Ok(demo(100_800, "w1")) };
@@ -274,7 +274,7 @@ fn a_wallet_that_cannot_be_read_after_the_last_trades_is_a_trouble_of_the_run() 
 }
 
 #[test]
-fn a_wallet_that_is_gone_or_below_zero_is_said_once() {
+fn reports_a_missing_or_negative_wallet_once() {
     let mut bench = Bench::start(|parts| parts.settings.wallet_every_s = 10);
     for (place, (demo, expected)) in (0..).zip([
         (Some(1_000), None),

@@ -50,12 +50,12 @@ impl Venue {
     fn answer(self, ask: Ask, ms: i64, now: Millis) -> Answer {
         match ask {
             Ask::Candles(..) => candles_at(&[60_000, 120_000], ms, now),
-            Ask::Trade(FIRST, _) => record_of(self.first(ms), now),
+            Ask::Trade(FIRST, _) => record_answer(self.first(ms), now),
             Ask::Trade(intent, _) => Answer::Trade(intent, Err(no_answer())),
-            Ask::Trades => list_of(self.rows(ms), now),
+            Ask::Trades => list_answer(self.rows(ms), now),
             Ask::BalancesAfterTrades => {
                 let demo = Decimal::new(self.wallet(ms), 2);
-                Answer::BalancesAfterTrades(Ok(Reply::at(demo_of(demo), now)))
+                Answer::BalancesAfterTrades(Ok(Reply::at(demo_balances(demo), now)))
             }
             other => panic!("nobody asks {other:?}"),
         }
@@ -70,11 +70,13 @@ impl Venue {
             allow_duplicate: true,
             ..RiskSettings::default()
         });
-        let (mut bench, mut seen) = (Bench::of(parts), Vec::new());
+        let (mut bench, mut seen) = (Bench::new(parts), Vec::new());
         bench.drive(0..ENDS, |command, ms, now| {
             match command {
                 Command::Ask(ask) => return Some(self.answer(ask, ms, now)),
-                Command::Send(open) if open.intent() == FIRST => return Some(open_of(self.first(ms), now)),
+                Command::Send(open) if open.intent() == FIRST => {
+                    return Some(open_answer(self.first(ms), now));
+                }
                 Command::Send(open) => return Some(lost_open(open.intent())),
                 Command::Record(JournalEntry::Event(event)) => match event.kind {
                     EventKind::NotOpened { .. } => seen.push((ms, "not opened")),
@@ -92,7 +94,7 @@ impl Venue {
 
 /// A LOST that earns gives 20.00 back: the wallet is as if no stake had been taken for the second.
 #[test]
-fn what_the_venue_pays_against_its_rules_passes_for_no_stake_that_was_never_taken() {
+fn wrong_payments_do_not_pass_for_an_untaken_stake() {
     for back in [[2_000, 0], [0, 2_000]] {
         let (seen, state) = Venue { told: 280_000, back, lists_second: Some(350_000) }.play();
         assert!(matches!(seen[..], [(350_000.., "adopted")]), "{back:?}: {seen:?}");
@@ -101,7 +103,7 @@ fn what_the_venue_pays_against_its_rules_passes_for_no_stake_that_was_never_take
 }
 
 #[test]
-fn a_request_that_came_to_nothing_is_known_as_that_once_it_is_known_how_other_trades_ended() {
+fn concludes_not_opened_once_other_results_are_known() {
     for (told, expected) in [(130_000, 221_000..230_000), (280_000, 280_000..330_000)] {
         for back in [0, 1_000, 2_000] {
             let (seen, state) = Venue { told, back: [back, 0], lists_second: None }.play();

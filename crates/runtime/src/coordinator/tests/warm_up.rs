@@ -40,7 +40,7 @@ fn shown(is_missing: impl Fn(i64) -> bool) -> (usize, usize) {
 }
 
 #[test]
-fn where_candles_are_missing_a_start_shows_those_that_make_as_many_longer_ones() {
+fn start_requests_enough_candles_despite_gaps() {
     // START is a whole number of 5m, so the longer candles before it end 0, 5, 10 and so on minutes before.
     assert_eq!(START.floor_to(Millis::MINUTE * 5), START);
     assert_eq!(shown(|_| false), (19, 1));

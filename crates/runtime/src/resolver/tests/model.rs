@@ -1,7 +1,7 @@
 //! Test venue whose trade list lags, shuffles, repeats and shifts, with a run of the resolver.
 
 use super::testing;
-use crate::resolver::{Claimed, Doubt, Known, LagMeter, Resolution, Resolver, WalletView};
+use crate::resolver::{ClaimedTrades, Doubt, LagMeter, Resolution, Resolver, ResolverContext, WalletView};
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -49,7 +49,7 @@ pub(super) struct Run {
     requested: Vec<Requested>,
     habits: Habits,
     resolver: Resolver,
-    claimed: Claimed,
+    claimed: ClaimedTrades,
     released: BTreeMap<IntentId, Millis>,
     begun: BTreeSet<IntentId>,
     draws: u64,
@@ -98,7 +98,7 @@ pub(super) fn name(place: usize) -> String {
 impl Run {
     pub(super) fn new(requested: Vec<Requested>, habits: Habits, until: Millis) -> Self {
         let resolver = Resolver::new(Account::Demo, Millis::ZERO, LagMeter::new(LIST_LAG));
-        let (claimed, released, begun) = (Claimed::default(), BTreeMap::new(), BTreeSet::new());
+        let (claimed, released, begun) = (ClaimedTrades::default(), BTreeMap::new(), BTreeSet::new());
         let resolutions = Vec::new();
         let mut run = Self { requested, habits, resolver, claimed, released, begun, draws: 0, resolutions };
         let mut now = Millis::ZERO;
@@ -147,7 +147,7 @@ impl Run {
             }
         }
         let reserved = self.released.iter().filter(|(_, until)| now < **until).map(|(intent, _)| *intent);
-        let known = Known {
+        let known = ResolverContext {
             refused: &[],
             claimed: &self.claimed.clone(),
             in_flight: &in_flight,

@@ -130,7 +130,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_the_venue_does_no_doubt_ends_wrongly(
+    fn no_doubt_is_resolved_wrongly(
         all in prop::collection::vec(
             requested(&[Owner::Doubted, Owner::Doubted, Owner::Answered, Owner::Stranger, Owner::Hand, Owner::RealMoney]),
             1..12,
@@ -153,7 +153,7 @@ proptest! {
     }
 
     #[test]
-    fn what_can_be_told_apart_is_resolved_rightly(
+    fn resolves_distinguishable_trades(
         all in distinct(&[Owner::Doubted, Owner::Answered, Owner::RealMoney]),
         habits in habits(0),
     ) {
@@ -174,7 +174,7 @@ proptest! {
     }
 
     #[test]
-    fn what_the_venue_took_instead_is_adopted(
+    fn adopts_trades_with_changed_terms(
         mut all in distinct(&[Owner::Answered, Owner::Hand, Owner::RealMoney]),
         sent in 0_i64..300_000,
         (takes, lag) in (1_i64..20_000, 0_i64..100_000),
@@ -214,7 +214,7 @@ proptest! {
     }
 
     #[test]
-    fn what_shows_up_within_a_day_is_adopted_late(
+    fn adopts_trades_that_appear_within_a_day(
         mut all in distinct(&[Owner::Doubted]),
         lag in 400_000_i64..4_000_000,
         habits in habits(0),

@@ -1,7 +1,9 @@
 mod others;
 
 use super::testing::{doubt, listing, report};
-use crate::resolver::{Claimed, Doubt, Known, LagMeter, Resolution, Resolver, Undecidable, WalletView, Why};
+use crate::resolver::{
+    ClaimedTrades, Doubt, LagMeter, Resolution, Resolver, ResolverContext, Undecidable, WalletView, Why,
+};
 use candlewick_broker::{Account, Reported, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::{Millis, Money};
@@ -11,7 +13,7 @@ use std::collections::BTreeMap;
 /// the operator is asked 120 s later.
 struct Scenario {
     resolver: Resolver,
-    claimed: Claimed,
+    claimed: ClaimedTrades,
     in_flight: Vec<Doubt>,
     answered: Vec<Doubt>,
     refused: Vec<Doubt>,
@@ -30,7 +32,7 @@ impl Scenario {
         }
         Self {
             resolver,
-            claimed: Claimed::default(),
+            claimed: ClaimedTrades::default(),
             in_flight: Vec::new(),
             answered: Vec::new(),
             refused: Vec::new(),
@@ -51,7 +53,7 @@ impl Scenario {
             explained_without_doubts: Money::ZERO,
         };
         let reserved = self.reserved.iter().filter(|(_, until)| listing.ended < **until);
-        let known = Known {
+        let known = ResolverContext {
             refused: &self.refused,
             claimed: &self.claimed,
             in_flight: &self.in_flight,
@@ -129,7 +131,7 @@ fn twin(number: u64, sent_s: i64) -> Doubt {
 }
 
 #[test]
-fn a_second_candidate_is_for_a_person_and_asked_for_once() {
+fn escalates_a_second_candidate_once() {
     let mut scenario = Scenario::new(&[doubt(1)]);
     let both = [trade("a", 101), trade("b", 102)];
     scenario.look(115, &both[..1], &[]);
@@ -144,7 +146,7 @@ fn a_second_candidate_is_for_a_person_and_asked_for_once() {
 }
 
 #[test]
-fn a_wallet_that_says_otherwise_keeps_the_doubt() {
+fn contradicting_wallet_keeps_the_doubt() {
     for (wallet, expected) in [(Some(0), "1? wallet"), (Some(999), "1? wallet"), (None, "1? no wallet")] {
         let mut scenario = Scenario::new(&[doubt(1)]);
         scenario.wallet = wallet;
@@ -159,7 +161,7 @@ fn a_wallet_that_says_otherwise_keeps_the_doubt() {
 /// By the rules a trade of 10.00 returns nothing, 10.00 or the payout of a win.
 /// A faulty venue returns 20.00, as if neither stake had been taken.
 #[test]
-fn a_wallet_proves_nothing_while_another_trade_may_have_been_paid_in_any_way() {
+fn wallet_proves_nothing_during_unknown_payments() {
     for wallet in [0, 1_000, 1_800, 2_000] {
         let mut scenario = Scenario::new(&[doubt(1)]);
         scenario.wallet = Some(wallet);
@@ -176,7 +178,7 @@ fn a_wallet_proves_nothing_while_another_trade_may_have_been_paid_in_any_way() {
 }
 
 #[test]
-fn a_late_list_is_waited_for() {
+fn waits_for_a_late_list() {
     let mut scenario = Scenario::with_stake(&[doubt(1)]);
     scenario.look(261, &[], &[]);
     scenario.look(265, &[trade("a", 105)], &[]);
@@ -185,7 +187,7 @@ fn a_late_list_is_waited_for() {
 }
 
 #[test]
-fn a_trade_that_may_be_of_an_intent_in_doubt_or_of_a_rejected_one_is_adopted_by_neither() {
+fn trade_of_a_doubt_or_a_rejection_is_not_adopted() {
     // The second intent was rejected at once.
     let either = "1? a may be of [IntentId(2)]";
     let at = |id: &str, ms: i64| report(id, Millis::new(ms));
@@ -205,7 +207,7 @@ fn a_trade_that_may_be_of_an_intent_in_doubt_or_of_a_rejected_one_is_adopted_by_
 }
 
 #[test]
-fn a_trade_found_later_or_asked_for_later_is_unexplained() {
+fn trade_outside_the_window_is_unexplained() {
     let mut scenario = Scenario::with_stake(&[doubt(1)]);
     scenario.look(261, &[], &[]);
     scenario.look(271, &[], &["1 is nothing, 321 s"]);
@@ -216,7 +218,7 @@ fn a_trade_found_later_or_asked_for_later_is_unexplained() {
 }
 
 #[test]
-fn fewer_trades_than_twins_are_for_a_person_after_the_last_deadline() {
+fn escalates_missing_twins_after_the_last_deadline() {
     let mut scenario = Scenario::with_stake(&[twin(1, 100), twin(2, 110)]);
     let trades = [trade("a", 111)];
     scenario.silent(&[125, 270], &trades);
@@ -227,7 +229,7 @@ fn fewer_trades_than_twins_are_for_a_person_after_the_last_deadline() {
 }
 
 #[test]
-fn a_trade_that_is_only_the_earlier_twins_leaves_the_later_one_alone() {
+fn earlier_twins_trade_does_not_affect_the_later_one() {
     let mut scenario = Scenario::with_stake(&[twin(1, 100), twin(2, 110)]);
     let trades = [trade("a", 101)];
     scenario.look(125, &trades, &[]);
@@ -238,7 +240,7 @@ fn a_trade_that_is_only_the_earlier_twins_leaves_the_later_one_alone() {
 }
 
 #[test]
-fn a_trade_that_may_be_in_flight_is_neither_adopted_nor_unexplained() {
+fn possibly_in_flight_trade_waits() {
     let mut scenario = Scenario::new(&[doubt(1)]);
     scenario.in_flight = vec![Doubt { ended: Millis::MAX, ..twin(2, 120) }];
     scenario.silent(&[122, 127], &[trade("a", 121)]);
@@ -248,7 +250,7 @@ fn a_trade_that_may_be_in_flight_is_neither_adopted_nor_unexplained() {
 }
 
 #[test]
-fn an_unclear_trade_is_never_adopted_and_never_taken_for_nothing() {
+fn unclear_trade_is_neither_adopted_nor_ignored() {
     let mut scenario = Scenario::with_stake(&[doubt(1)]);
     let unclear = TradeReport { direction: Some(Reported::Unrecognised("CALL".into())), ..trade("a", 101) };
     scenario.silent(&[115, 125], std::slice::from_ref(&unclear));
@@ -257,7 +259,7 @@ fn an_unclear_trade_is_never_adopted_and_never_taken_for_nothing() {
 }
 
 #[test]
-fn incomplete_listings_decide_nothing_and_in_the_end_a_person_is_asked() {
+fn incomplete_listings_escalate_in_the_end() {
     let mut scenario = Scenario::with_stake(&[doubt(1)]);
     let incomplete = |second: i64, trades: Vec<TradeReport>| TradeListing {
         is_complete: false,
@@ -273,7 +275,7 @@ fn incomplete_listings_decide_nothing_and_in_the_end_a_person_is_asked() {
 }
 
 #[test]
-fn trades_that_nobody_asked_for_are_reported_once() {
+fn reports_foreign_trades_once() {
     let mut scenario = Scenario::new(&[doubt(1)]);
     scenario.claimed.insert("claimed".to_owned());
     scenario.resolver.reported.extend(["recalled".to_owned()]);
@@ -297,7 +299,7 @@ fn trades_that_nobody_asked_for_are_reported_once() {
 }
 
 #[test]
-fn a_person_may_decide_what_is_in_doubt_and_nothing_else() {
+fn operator_decides_only_intents_in_doubt() {
     let mut scenario = Scenario::new(&[doubt(1), twin(2, 300)]);
     scenario.claimed.insert("taken".to_owned());
     let Scenario { resolver, claimed, .. } = &mut scenario;

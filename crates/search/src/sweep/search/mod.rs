@@ -78,7 +78,7 @@ impl SearchSettings {
     pub fn check(&self, space: &Space) -> Result<(), SearchError> {
         let wrong = |problem: String| Err(SearchError::invalid_search(problem));
         if space.axes().is_empty() {
-            return wrong("no parameter is searched: give at least one".to_owned());
+            return wrong("no parameter is searched: name at least one".to_owned());
         }
         if self.search != Search::Grid && !(1..=MAX_TRIALS).contains(&self.trials) {
             return wrong(format!("{} trials: use 1 to {MAX_TRIALS}", self.trials));
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     fn space(periods: i64, conditions: &[&str]) -> Space {
-        Space::of_axes(vec![whole("period", 0..periods), whole("level", 0..10)], conditions)
+        Space::from_axes(vec![whole("period", 0..periods), whole("level", 0..10)], conditions)
     }
 
     fn sets(space: &Space, search: Search, trials: u64, seed: u64) -> Vec<Candidate> {
@@ -174,7 +174,7 @@ mod tests {
     const CHANCE: [Search; 3] = [Search::Random, Search::LatinHypercube, Search::Sobol];
 
     #[test]
-    fn a_search_tries_no_set_twice_and_none_that_a_condition_forbids() {
+    fn tries_no_set_twice_and_respects_conditions() {
         for periods in [50, 20_000] {
             let space = space(periods, &["level < period / 2"]);
             for search in CHANCE {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_of_more_than_there_is_finds_all_there_is() {
+    fn search_beyond_the_space_finds_every_set() {
         let space = space(4, &["level != 3"]);
         for search in CHANCE.into_iter().chain([Search::Grid]) {
             assert_eq!(sets(&space, search, 500, 1).len(), 36, "{search}");
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_is_an_order_and_another_seed_another() {
+    fn seed_determines_the_order() {
         let space = space(20_000, &[]);
         for search in CHANCE {
             assert_eq!(sets(&space, search, 50, 1), sets(&space, search, 50, 1), "{search}");
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn spread_searches_reach_every_part_of_an_axis() {
+    fn spread_searches_cover_every_axis() {
         let space = space(20_000, &[]);
         for search in [Search::LatinHypercube, Search::Sobol] {
             let levels: Vec<usize> = (0..10)

@@ -56,7 +56,7 @@ impl<'a> Parzen<'a> {
 
     /// Records a score: higher is better, `None` if the trial does not count.
     pub(crate) fn record(&mut self, candidate: &Candidate, score: Option<f64>) {
-        // The models look for the least.
+        // The models minimize.
         let loss = score.map_or(f64::INFINITY, |score| -score);
         let axes = self.space.axes().iter().zip(candidate.iter());
         for (model, (axis, setting)) in self.models.iter_mut().zip(axes) {
@@ -66,7 +66,7 @@ impl<'a> Parzen<'a> {
                 }
                 _ => axis.fraction_of(setting),
             };
-            // A place is within its range and a loss is a number, so nothing is refused.
+            // Cannot fail: the position is in range and the loss is a number.
             let _ = model.tell(place, loss);
         }
     }
@@ -118,7 +118,7 @@ mod tests {
             axis("period", Values::Listed(periods), Scale::Log),
             listed("side", Target::Parameter, sides),
         ];
-        Space::of_axes(axes, &[])
+        Space::from_axes(axes, &[])
     }
 
     /// Best, and 1.0, at level 70, period 20, side "both".
@@ -155,11 +155,11 @@ mod tests {
     }
 
     #[test]
-    fn no_set_is_asked_for_twice_and_a_small_space_ends() {
+    fn asks_for_no_set_twice_and_exhausts_a_small_space() {
         let tried = searched(&space(), 1, 20);
         let distinct: HashSet<&Candidate> = tried.iter().map(|(set, _)| set).collect();
         assert_eq!(distinct.len(), tried.len());
-        let few = Space::of_axes(vec![whole("period", 0..20)], &[]);
+        let few = Space::from_axes(vec![whole("period", 0..20)], &[]);
         let mut model = Parzen::new(&few, 1).unwrap();
         let mut asked = Vec::new();
         for _ in 0..4 {

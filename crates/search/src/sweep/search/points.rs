@@ -57,7 +57,7 @@ const ROUND: u32 = 1 << 12;
 /// Points of an Owen-scrambled Sobol sequence.
 pub(super) fn sobol(axes: usize, seed: u64, round: u64) -> Vec<Vec<f64>> {
     let rounds = u64::from(SEQUENCE / ROUND);
-    // Another sequence has another scramble, which follows from the seed.
+    // Each sequence has its own scramble, derived from the seed.
     let scramble = (Random::new(seed, round / rounds).fraction() * f64::from(u32::MAX)) as u32;
     let first = (round % rounds) as u32 * ROUND;
     let coordinate = |index, axis| f64::from(sobol_burley::sample(index, axis, scramble));
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_part_of_every_axis_holds_one_point() {
+    fn latin_hypercube_has_one_point_per_stratum() {
         for count in [1, 2, 7, 100] {
             let points = latin_hypercube(3, count, 42, 0);
             for axis in 0..3 {
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_points_fill_every_elementary_box() {
+    fn sobol_points_fill_every_elementary_box() {
         // A (0, 4, 2)-net in base 2: each box of area 1/16, however it is cut, holds exactly one point.
         for seed in [0, 1, 99] {
             for first in [0, 16, 32] {
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_past_the_end_of_a_sequence_begins_another() {
+    fn continues_with_a_new_sequence_after_the_last_round() {
         assert_ne!(sobol(1, 5, 0), sobol(1, 5, 16));
         assert_eq!(sobol(2, 5, 17), sobol(2, 5, 17));
     }

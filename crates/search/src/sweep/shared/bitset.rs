@@ -13,18 +13,17 @@ pub(crate) type EntryBits = Vec<Arc<BitSet>>;
 const WORD: usize = 64;
 
 impl BitSet {
-    pub(crate) fn of_bytes(codes: &[u8], range: &RangeInclusive<u16>) -> Self {
-        // Codes of a byte have ranges of bytes.
+    pub(crate) fn from_bytes(codes: &[u8], range: &RangeInclusive<u16>) -> Self {
         let (low, span) = (*range.start() as u8, range.end().wrapping_sub(*range.start()) as u8);
-        Self::of_codes(codes, |code| code.wrapping_sub(low) <= span)
+        Self::from_codes(codes, |code| code.wrapping_sub(low) <= span)
     }
 
-    pub(crate) fn of_words(codes: &[u16], range: &RangeInclusive<u16>) -> Self {
+    pub(crate) fn from_words(codes: &[u16], range: &RangeInclusive<u16>) -> Self {
         let (low, span) = (*range.start(), range.end().wrapping_sub(*range.start()));
-        Self::of_codes(codes, |code| code.wrapping_sub(low) <= span)
+        Self::from_codes(codes, |code| code.wrapping_sub(low) <= span)
     }
 
-    fn of_codes<C: Copy>(codes: &[C], is_met: impl Fn(C) -> bool) -> Self {
+    fn from_codes<C: Copy>(codes: &[C], is_met: impl Fn(C) -> bool) -> Self {
         let (whole, rest) = codes.as_chunks::<WORD>();
         let mut words = Vec::with_capacity(codes.len().div_ceil(WORD));
         words.extend(whole.iter().map(|codes| pack(&codes.map(|code| u8::from(is_met(code))))));
@@ -37,7 +36,7 @@ impl BitSet {
     }
 
     /// Returns the candles from `first` on that meet all conditions of any entry.
-    pub(crate) fn of(entries: &[&EntryBits], first: usize, candles: usize) -> Self {
+    pub(crate) fn from_entries(entries: &[&EntryBits], first: usize, candles: usize) -> Self {
         let mut words = vec![0; candles.div_ceil(WORD)];
         for tests in entries {
             if let [test] = &tests[..] {
@@ -116,7 +115,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_bitset_holds_what_plain_comparisons_find(
+        fn bitset_equals_plain_comparisons(
             values in prop::collection::vec(prop_oneof![Just(f64::NAN), 0.0..10.0, Just(3.0), Just(7.0)], 1..300),
             first in 0_usize..200,
             wide in any::<bool>(),
@@ -143,7 +142,7 @@ mod tests {
                 ),
             ] {
                 let tests: Vec<&EntryBits> = entries.iter().collect();
-                let set = BitSet::of(&tests, first, values.len());
+                let set = BitSet::from_entries(&tests, first, values.len());
                 let plain: Vec<usize> = (first..values.len()).filter(|index| is_met(values[*index])).collect();
                 let mut found = Vec::new();
                 let mut cursor = 0;

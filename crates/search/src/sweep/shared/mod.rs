@@ -64,7 +64,7 @@ impl<'a> SharedRunner<'a> {
         if declared == self.replay.measure(candidate, Millis::MAX, balance)? {
             return Ok(());
         }
-        let problem = "the trades that follow from it are not those of its backtest".to_owned();
+        let problem = "its trades differ from those of a full backtest".to_owned();
         Err(SearchError::DeclarationMismatch { problem })
     }
 
@@ -77,13 +77,13 @@ impl<'a> SharedRunner<'a> {
         let PreparedTrial { settings, strategy, declaration } = prepared;
         let Some(bot) = settings.session.bots.first() else { return Ok(None) };
         if bot.entry_delay_s > 0 {
-            // Its trades do not open with its signals, which is what a trial is quick by.
+            // Its trades do not open with its signals, so the shortcut does not apply.
             return Ok(None);
         }
         let (series, expiry) = (bot.series(), bot.expiry());
         let candles = within_all(self.replay.candles, &(Millis::new(i64::MIN)..until));
         let Some(candles) = candles.into_iter().find(|own| own.series() == series) else { return Ok(None) };
-        // A declaration tells the signals of its strategy alone.
+        // A declaration covers only the signals of its strategy.
         let declaration = declaration.filter(|_| !bot.stake.enters_without_signal());
         let (warmup, declaration) = (strategy.warmup(), self.declaration(declaration));
         let Ok(session) = Session::new(&settings.session, vec![strategy]) else { return Ok(None) };
@@ -124,12 +124,12 @@ impl<'a> SharedRunner<'a> {
         };
         let planned = |entry: &DeclaredEntry| {
             let signal = Signal { expiry: entry.expiry, ..Signal::new(entry.direction, "declared") };
-            // A level that is no number is met by none.
+            // No value meets a level that is not a number.
             Some(PlannedEntry { bits: bits(entry)?, signal })
         };
         let planned: Vec<PlannedEntry> = entries.iter().filter_map(planned).collect();
         let bits: Vec<&EntryBits> = planned.iter().map(|entry| &entry.bits).collect();
-        let candidates = BitSet::of(&bits, warmup.saturating_sub(1), candles.candles().len());
+        let candidates = BitSet::from_entries(&bits, warmup.saturating_sub(1), candles.candles().len());
         self.cache.release(quantized);
         Ok(trial.run_declared(&planned, &candidates))
     }
@@ -195,7 +195,7 @@ impl TrialRunner for SharedRunner<'_> {
         }
         match self.run_trial(prepared, until, None)? {
             Some(figures) => Ok(Outcome::Figures(Box::new(figures))),
-            // It says what is wrong.
+            // The full backtest reports the error.
             None => self.replay.measure(candidate, until, balance),
         }
     }

@@ -63,8 +63,8 @@ impl QuantizedSeries {
             recent.remove(place)
         } else {
             let bitset = match &self.codes {
-                Codes::Byte(codes) => BitSet::of_bytes(codes, &range),
-                Codes::Word(codes) => BitSet::of_words(codes, &range),
+                Codes::Byte(codes) => BitSet::from_bytes(codes, &range),
+                Codes::Word(codes) => BitSet::from_words(codes, &range),
             };
             if recent.len() >= (MAX_RECENT_BYTES / bitset.bytes().max(1)).max(2) {
                 recent.remove(0);
@@ -87,7 +87,8 @@ impl QuantizedSeries {
 }
 
 fn extend<C>(codes: &mut Vec<C>, levels: &[f64], values: &[f64], to_code: impl Fn(u64) -> C) {
-    let (eights, rest) = if levels.len() > FEW { (&[][..], values) } else { values.as_chunks::<8>() };
+    let (eights, rest) =
+        if levels.len() > MAX_COUNTED_LEVELS { (&[][..], values) } else { values.as_chunks::<8>() };
     for eight in eights {
         codes.extend(few_codes(levels, eight).map(&to_code));
     }
@@ -95,7 +96,7 @@ fn extend<C>(codes: &mut Vec<C>, levels: &[f64], values: &[f64], to_code: impl F
 }
 
 /// Number of levels up to which counting is faster than a binary search.
-const FEW: usize = 32;
+const MAX_COUNTED_LEVELS: usize = 32;
 
 /// Computes eight codes at once, for about the instructions of two single ones.
 fn few_codes(levels: &[f64], values: &[f64; 8]) -> [u64; 8] {
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_of_codes_says_what_the_comparison_says() {
+    fn code_ranges_equal_comparisons() {
         check(&[10.0]);
         check(&[30.0, 10.0, 20.0, 10.0, 0.0]);
         let many: Vec<f64> = (0..100).map(|level| f64::from(level) / 2.0).collect();
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_that_was_not_named_has_no_range() {
+    fn unknown_level_has_no_range() {
         let series = QuantizedSeries::new(vec![10.0], 0, Vec::new());
         assert_eq!(series.range(&Comparison { series: 0, side: Side::Below, level: 11.0 }), None);
     }

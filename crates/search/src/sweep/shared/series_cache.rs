@@ -71,7 +71,7 @@ impl SeriesCache {
             levels.dedup();
             levels.shrink_to_fit();
             let content = Mutex::new(Content { quantized: None, head: Vec::new(), uses });
-            // One with too many levels is left out: each trial then computes it for itself.
+            // Series with too many levels are not shared; each trial computes its own.
             (levels.len() <= QuantizedSeries::MAX_LEVELS)
                 .then(|| (key, Arc::new(CachedSeries { levels, content })))
         };
@@ -130,7 +130,7 @@ impl CachedSeries {
             let mut values = Vec::with_capacity(HEAD);
             series.fill(&candles[..content.head.len().min(candles.len())], &mut values);
             if values.iter().map(|value| value.to_bits()).ne(content.head.iter().copied()) {
-                let problem = format!("\"{}\" stands for two different series", series.key());
+                let problem = format!("the key \"{}\" names two different series", series.key());
                 return Err(SearchError::DeclarationMismatch { problem });
             }
             quantized.clone()
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_is_cached_until_its_last_trial_and_its_buffer_serves_the_next() {
+    fn caches_series_until_its_last_trial_and_reuses_the_buffer() {
         let trials = [(1.0, 3.0), (2.0, 7.0), (1.0, 5.0)];
         let (cache, candles) = (SeriesCache::new(), candles());
         let mut layout = CachePlan::default();
@@ -224,7 +224,7 @@ mod tests {
         let other = take(1);
         assert_eq!(buffers(), 0, "it has the buffer of the one before it");
         cache.release(other);
-        // Trials whose series is not shared leave their buffers to each other as well.
+        // Trials of unshared series also reuse buffers.
         lock(&cache.series_by_key).clear();
         for place in [0, 1, 2, 0] {
             let alone = take(place);

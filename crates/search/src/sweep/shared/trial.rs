@@ -40,7 +40,7 @@ impl<'a> Trial<'a> {
             is_one_enough: None,
             trades: None,
         };
-        let closes = Closes::of(candles.candles(), candles.interval().length());
+        let closes = Closes::new(candles.candles(), candles.interval().length());
         Ok(Self { session, context, closes })
     }
 
@@ -67,7 +67,7 @@ impl<'a> Trial<'a> {
                 Err(_) => self.refused_until(cursor, close),
             };
         }
-        // Every candidate was refused, by a rule or for certain, unless it was approved.
+        // Every candidate that was not approved counts as refused.
         self.context.tally.refused += candidates.count(0..self.closes.candles().len()) - opened;
         self.end()
     }
@@ -142,7 +142,7 @@ impl<'a> Trial<'a> {
 
     #[inline]
     fn handle_due(&mut self, now: Millis) {
-        // Nearly always nothing is under way.
+        // Usually no trade is open.
         if self.context.venue.next_due().is_some_and(|due| due <= now) {
             self.handle_all_due(now);
         }
@@ -168,7 +168,7 @@ struct Closes<'a> {
 }
 
 impl<'a> Closes<'a> {
-    fn of(candles: &'a [Candle], interval: Millis) -> Self {
+    fn new(candles: &'a [Candle], interval: Millis) -> Self {
         let unbroken_from = match (candles.first(), candles.last()) {
             (Some(first), Some(last))
                 if last.time() - first.time() == interval * (candles.len() as i64 - 1) =>
@@ -230,10 +230,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_reckoned_is_what_the_candles_say() {
+    fn computed_closes_equal_those_of_the_candles() {
         let (whole, broken) = (minutes(3..40), minutes((3..40).filter(|minute| minute % 9 != 5)));
         for candles in [&whole[..], &broken[..], &whole[..1], &[]] {
-            let mut closes = Closes::of(candles, Millis::MINUTE);
+            let mut closes = Closes::new(candles, Millis::MINUTE);
             for (index, candle) in candles.iter().enumerate() {
                 assert_eq!(closes.at(index), candle.time() + Millis::MINUTE);
             }

@@ -2,7 +2,7 @@
 
 use crate::sweep::Figures;
 use crate::sweep::figures::OpenEnds;
-use crate::sweep::timeline::TimelineSoFar;
+use crate::sweep::timeline::TimelineBuilder;
 use candlewick_backtest::translation::{to_opened, to_rejection, to_settled};
 use candlewick_backtest::{RunTotals, SettledFigures};
 use candlewick_engine::{Event, EventKind, IntentId, OrderTerms, PrecomputedOutcome, Rule, Settled};
@@ -40,7 +40,7 @@ pub(super) struct TrialContext<'a> {
 
 impl TrialContext<'_> {
     /// Settles an approved trade immediately, `None` if something can happen before it closes.
-    #[allow(clippy::inline_always, reason = "its arguments stay out of memory: see docs/performance.md")]
+    #[allow(clippy::inline_always, reason = "keeps its arguments in registers: see docs/performance.md")]
     #[inline(always)]
     pub(super) fn settle_at_once(&mut self, candle: usize, terms: &OrderTerms) -> Option<PrecomputedOutcome> {
         if self.is_one_enough != Some(true) || !self.pending.is_empty() {
@@ -150,7 +150,7 @@ pub(crate) struct Tally {
     pub(crate) refused: u64,
     rejected: u64,
     totals: RunTotals,
-    timeline: TimelineSoFar,
+    timeline: TimelineBuilder,
 }
 
 impl Tally {
@@ -162,7 +162,7 @@ impl Tally {
             refused: 0,
             rejected: 0,
             totals: RunTotals::new(balance).by_day(span),
-            timeline: TimelineSoFar::of(span),
+            timeline: TimelineBuilder::new(span),
         }
     }
 
@@ -176,7 +176,7 @@ impl Tally {
     }
 
     /// Counts a trade with its decision time and the time when its settlement became known.
-    #[allow(clippy::inline_always, reason = "it is short, and a third of it would be the call")]
+    #[allow(clippy::inline_always, reason = "the call would be a third of its cost")]
     #[inline(always)]
     pub(crate) fn settle(
         &mut self,
@@ -196,6 +196,6 @@ impl Tally {
             refused: self.refused + self.rejected,
             stopped_by,
         };
-        Figures::of_totals(&self.totals, evidence, open, self.timeline.into_timeline(), self.scale)
+        Figures::from_totals(&self.totals, evidence, open, self.timeline.into_timeline(), self.scale)
     }
 }

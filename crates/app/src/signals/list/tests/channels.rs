@@ -1,11 +1,11 @@
-//! Lines as channels of signals write them.
+//! Lines as published by signal channels.
 
 use super::chats::{below, entries, row, skipping, uses};
 use super::*;
 
-/// All on 26 November, in Sao Paulo, 3 h behind UTC: written, at which minute in UTC, which way, and with which duration.
+/// Line, UTC time, direction and duration in minutes, all on 26 November in Sao Paulo (UTC-3).
 #[test]
-fn lines_of_channels_are_entries_without_being_edited() {
+fn parses_unedited_lines_of_channels() {
     for (line, when, direction, minutes) in [
         ("14:35 BUY EURUSD 5 min", "17:35", "BUY", Some(5)),
         ("14:45 BUY EURUSD 1 min GALE 1", "17:45", "BUY", Some(1)),
@@ -54,44 +54,44 @@ fn lines_of_channels_are_entries_without_being_edited() {
 }
 
 #[test]
-fn what_a_channel_may_mean_otherwise_is_no_entry() {
+fn rejects_ambiguous_lines_of_channels() {
     for (line, part) in [
-        ("EURUSD CALL Expiry: 15:45", "\"15:45\" stands behind \"Expiry:\" and is not an expiry"),
-        ("EURUSD TIME: M5 CALL", "\"M5\" stands behind \"TIME:\" and is not a time"),
-        ("EURUSD 15:45 CALL Exp:", "nothing stands behind \"Exp:\""),
-        ("GALE 1 10:05 EURUSD CALL", "its time stands behind a gale"),
-        ("EURUSD CALL 1 gale 10:05", "its time stands behind a gale"),
-        ("EURUSD 10:05 CALL 5 GALE", "\"5\" is nothing"),
-        ("EURUSD 16:35 \u{1f534} CALL", "its circle is red, for down, and it says CALL"),
-        ("EURUSD 16:35 \u{1f7e2} \u{2b07}", "its circle is green, for up, and it says SELL"),
-        ("\u{1f534} EURUSD 16:35 UP 1 GALE", "its circle is red, for down, and it says UP"),
+        ("EURUSD CALL Expiry: 15:45", "\"15:45\" follows \"Expiry:\" but is not an expiry"),
+        ("EURUSD TIME: M5 CALL", "\"M5\" follows \"TIME:\" but is not a time"),
+        ("EURUSD 15:45 CALL Exp:", "nothing follows \"Exp:\""),
+        ("GALE 1 10:05 EURUSD CALL", "the time follows a gale"),
+        ("EURUSD CALL 1 gale 10:05", "the time follows a gale"),
+        ("EURUSD 10:05 CALL 5 GALE", "\"5\" is not part of an entry"),
+        ("EURUSD 16:35 \u{1f534} CALL", "the circle is red (down), but the text says CALL"),
+        ("EURUSD 16:35 \u{1f7e2} \u{2b07}", "the circle is green (up), but the text says SELL"),
+        ("\u{1f534} EURUSD 16:35 UP 1 GALE", "the circle is red (down), but the text says UP"),
         ("EURUSD CALL M5 UTC\u{2013}03:00", "time"),
         ("EURUSD CALL M5 UTC - 03:00", "time"),
-        ("EURUSD 16:35 CALL \u{274c}", "\u{274c} strikes it out"),
-        ("\u{26d4} EURUSD 16:35 CALL", "\u{26d4} strikes it out"),
-        ("EURUSD 16:35 \u{1f7e2}\u{1f534}", "it has a green circle and a red one"),
+        ("EURUSD 16:35 CALL \u{274c}", "\u{274c} strikes the line out"),
+        ("\u{26d4} EURUSD 16:35 CALL", "\u{26d4} strikes the line out"),
+        ("EURUSD 16:35 \u{1f7e2}\u{1f534}", "the line has both a green and a red circle"),
         ("EURUSD 17:10 CALL PUT", "are both a direction"),
-        ("EURUSD 17:10 CALL 00:30", "are both a time: leave one of them out; an expiry is written M5"),
-        ("31/11/2026 EURUSD 10:35 PUT", "\"31/11/2026\" is no date: November has 30 days"),
-        ("11/31/2026 EURUSD 10:35 PUT", "\"11/31/2026\" is no date: November has 30 days"),
-        ("30/02 EURUSD 10:35 PUT", "\"30/02\" is no date: February has 29 days"),
-        ("29/02/2026 EURUSD 10:35 PUT", "\"29/02/2026\" is no date: February 2026 has 28 days"),
-        ("2026-13-01 EURUSD 10:35 PUT", "\"2026-13-01\" is no date: there is no such month"),
-        ("EURUSD 1650 PUT", "\"1650\" is nothing by itself: did you mean the time 16:50?"),
-        ("EURUSD 16:50 \u{1f4c8}", "it has no direction, CALL or PUT: \u{1f4c8} is as often an ornament"),
-        ("EUR;USD;16:50;PUT", "\"EUR\" is nothing"),
-        ("EURUSD 16:50 PUT EXPIRAÇÃO 16:55", "\"16:55\" stands behind \"EXPIRAÇÃO\" and is not an expiry"),
+        ("EURUSD 17:10 CALL 00:30", "are both a time: remove one of them; an expiry is written M5"),
+        ("31/11/2026 EURUSD 10:35 PUT", "\"31/11/2026\" is not a date: November has 30 days"),
+        ("11/31/2026 EURUSD 10:35 PUT", "\"11/31/2026\" is not a date: November has 30 days"),
+        ("30/02 EURUSD 10:35 PUT", "\"30/02\" is not a date: February has 29 days"),
+        ("29/02/2026 EURUSD 10:35 PUT", "\"29/02/2026\" is not a date: February 2026 has 28 days"),
+        ("2026-13-01 EURUSD 10:35 PUT", "\"2026-13-01\" is not a date: that month does not exist"),
+        ("EURUSD 1650 PUT", "\"1650\" is not a time: did you mean 16:50?"),
+        ("EURUSD 16:50 \u{1f4c8}", "the entry has no direction, CALL or PUT: \u{1f4c8} may be decoration"),
+        ("EUR;USD;16:50;PUT", "\"EUR\" is not part of an entry"),
+        ("EURUSD 16:50 PUT EXPIRAÇÃO 16:55", "\"16:55\" follows \"EXPIRAÇÃO\" but is not an expiry"),
         ("EURUSD 13:30 PM CALL", "did you mean 13:30?"),
-        ("EURUSD 10:30 CALL M90", "\"M90\" is no expiry: write M1 to M59 for minutes"),
-        ("EURUSD 10:30 CALL S30", "\"S30\" is no expiry"),
-        ("EURUSD 10:05 CALL 1 GALE 2", "\"1\" is nothing"),
-        ("15:00 EURUSD PUT \u{2b06}\u{fe0f}", "its arrow points up, and it says PUT: write one of them. It"),
-        ("15:00 EURUSD \u{2b06}\u{2b07}", "it has an arrow up and one down"),
-        ("15:00 EURUSD-OTC CALL", "\"EURUSD-OTC\" is another market than EURUSD"),
-        ("14.37 EURUSD CALL", "\"14.37\" is no time: did you mean 14:37?"),
-        ("15:00 EURUSD CALL 1H", "\"1H\" is no expiry and no time: did you mean H1, or 01:00?"),
-        ("15:00 UTC+3:30 EURUSD CALL", "\"UTC+3:30\" is no time zone that is known: write UTC-3, UTC+5:30"),
-        ("15:00 UTC-3 EURUSD CALL\n15:05 EURUSD CALL", "it has no time zone, and line 1 has one"),
+        ("EURUSD 10:30 CALL M90", "\"M90\" is not an expiry: write M1 to M59 for minutes"),
+        ("EURUSD 10:30 CALL S30", "\"S30\" is not an expiry"),
+        ("EURUSD 10:05 CALL 1 GALE 2", "\"1\" is not part of an entry"),
+        ("15:00 EURUSD PUT \u{2b06}\u{fe0f}", "the arrow points up, but the text says PUT: keep one of them"),
+        ("15:00 EURUSD \u{2b06}\u{2b07}", "the line has both an up and a down arrow"),
+        ("15:00 EURUSD-OTC CALL", "\"EURUSD-OTC\" is a different market from EURUSD"),
+        ("14.37 EURUSD CALL", "\"14.37\" is not a time: did you mean 14:37?"),
+        ("15:00 EURUSD CALL 1H", "\"1H\" is neither an expiry nor a time: did you mean H1, or 01:00?"),
+        ("15:00 UTC+3:30 EURUSD CALL", "\"UTC+3:30\" is not a known time zone: write UTC-3, UTC+5:30"),
+        ("15:00 UTC-3 EURUSD CALL\n15:05 EURUSD CALL", "no time zone given, but line 1 has one"),
     ] {
         let problem = traders(line).unwrap_err();
         assert!(problem.contains(part), "{line}: {problem}");
@@ -101,10 +101,10 @@ fn what_a_channel_may_mean_otherwise_is_no_entry() {
 }
 
 #[test]
-fn a_line_that_ends_the_date_of_a_heading_is_named() {
+fn names_the_line_that_ended_a_date() {
     let text = "26/11/2026\nEURUSD 10:00 CALL\nEURUSD-OTC\nEURUSD 10:05 CALL\nGALE 1\n27/11/2026\nUp to 2 gale\nEURUSD 10:05 CALL\n";
     let uses = uses(text, skipping("UTC"));
-    assert!(uses[3].starts_with("unknown: it has no date: line 3 ended that of line 1;"), "{uses:?}");
+    assert!(uses[3].starts_with("unknown: no date given: line 3 ended the date of line 1;"), "{uses:?}");
     assert_eq!((uses[4].as_str(), uses[6].as_str()), ("gale", "gale"));
     assert_eq!(uses[7], "2026-11-27T10:05:00Z", "a remark on gales ends no date");
     let cured = text.replace("EURUSD-OTC", "EURUSD-OTC\n26/11/2026");
@@ -112,19 +112,19 @@ fn a_line_that_ends_the_date_of_a_heading_is_named() {
 }
 
 #[test]
-fn a_comment_that_looks_like_an_entry_and_a_zone_that_is_accepted_are_told() {
+fn reports_comments_like_entries_and_accepted_zones() {
     let text = "TIMEZONE: UTC -3\n26/11/2026\n#3 16:15 EURUSD CALL M5\n# good luck\nEURUSD 16:20 PUT\n";
     let zone = terms("America/Sao_Paulo");
     let uses = uses(text, zone);
     assert!(uses[0].starts_with("zones ["), "{uses:?}");
     assert_eq!(uses[1..], ["date", "comment", "2026-11-26T19:20:00Z"]);
-    let words = traders(text).unwrap().words();
-    assert!(words.ends_with(", 1 line behind # that might be an entry (3)"), "{words}");
+    let words = traders(text).unwrap().describe();
+    assert!(words.ends_with(", 1 comment that may be an entry (3)"), "{words}");
     assert_eq!(below("TIMEZONE: UTC -3", "UTC"), Vec::<String>::new());
 }
 
 #[test]
-fn an_expiry_alone_is_that_of_the_lines_below_that_have_none() {
+fn expiry_line_is_the_default_of_the_lines_below() {
     for (text, expected) in [
         ("26/11/2026\nM5\nEURUSD 10:00 CALL\nEURUSD 10:05 PUT", vec![(3, 5), (4, 5)]),
         ("EXP 5\n26/11/2026\nEURUSD 10:00 CALL", vec![(3, 5)]),
@@ -137,11 +137,11 @@ fn an_expiry_alone_is_that_of_the_lines_below_that_have_none() {
         ("26/11/2026\nM5 VIP\nEURUSD 10:05 PUT", vec![]),
         ("26/11/2026\nTIME: M5\nEURUSD 10:05 PUT", vec![]),
         ("26/11/2026\nEURUSD 10:00 CALL\nM5\nEURUSD 10:05 PUT", vec![(4, 5)]),
-        // One of two may be the chart's.
+        // One of two may be the chart's timeframe.
         ("26/11/2026\nExp: 5 min\nM1\nEURUSD 10:05 PUT", vec![]),
         ("26/11/2026\nM1\nM5\nM1\nEURUSD 10:05 PUT\nM5\nEURUSD 10:10 PUT", vec![(7, 5)]),
         ("26/11/2026\nM5\nEXP 5\nEURUSD 10:05 PUT", vec![(4, 5)]),
-        // Whether it holds for another day is not known.
+        // It may not apply to another day.
         ("26/11/2026\nM5\nEURUSD 10:00 CALL\n27/11/2026\nEURUSD 10:05 PUT", vec![(3, 5)]),
         ("26/11/2026\nM5\nVIP ROOM\n26/11/2026\nEURUSD 10:05 PUT", vec![]),
     ] {
@@ -152,12 +152,12 @@ fn an_expiry_alone_is_that_of_the_lines_below_that_have_none() {
     }
     let text = "26/11/2026\nEURUSD 10:00 CALL\nM5\nEURUSD 10:05 PUT\n";
     let problem = traders(text).unwrap_err();
-    assert!(problem.starts_with("line 2: it has no expiry, and line 3 has one"), "{problem}");
+    assert!(problem.starts_with("line 2: no expiry given, but line 3 has one"), "{problem}");
     assert_eq!(uses(text, skipping("UTC"))[2], "expiry");
 }
 
 #[test]
-fn an_entry_without_an_expiry_names_the_line_that_ended_the_one_above_it() {
+fn names_the_line_that_ended_an_expiry() {
     for (text, by, heading) in [
         ("26/11/2026\nM5\nEURUSD 10:00 CALL M1", "3 (\"EURUSD 10:00 CALL M1\")", 2),
         ("26/11/2026\nM5\n# M15", "3 (\"# M15\")", 2),
@@ -166,15 +166,15 @@ fn an_entry_without_an_expiry_names_the_line_that_ended_the_one_above_it() {
     ] {
         let text = format!("{text}\nEURUSD 10:05 PUT");
         let list = SignalList::parse(&text, &traders_bots(), skipping("UTC")).unwrap();
-        let (line, why) = list.passed_over.last().unwrap();
+        let (line, why) = list.skipped.last().unwrap();
         assert_eq!(*line, text.lines().count() as u64, "{text}");
-        let ended = format!("it has no expiry: line {by} ended that of line {heading};");
+        let ended = format!("no expiry given: line {by} ended the expiry of line {heading};");
         assert!(why.starts_with(&ended), "{text}: {why}");
     }
 }
 
 #[test]
-fn many_headings_that_say_one_zone_cost_as_much_as_one() {
+fn repeated_zone_headings_cost_as_much_as_one() {
     let mut text = "26/11/2026\n".to_owned();
     for number in 0..4_000 {
         let (hour, minute, second) = (number / 3_600, number / 60 % 60, number % 60);
@@ -184,7 +184,7 @@ fn many_headings_that_say_one_zone_cost_as_much_as_one() {
 }
 
 #[test]
-fn a_line_that_may_change_the_sense_of_those_below_it_holds_them_back() {
+fn modifier_lines_reject_the_entries_below() {
     for (text, expected) in [
         ("26/11/2026\nPM\nEURUSD 02:50 CALL\nEURUSD 14:50 CALL", 0),
         ("PM\n26/11/2026 EURUSD 02:50 CALL\n26/11/2026 EURUSD 14:50 CALL", 1),

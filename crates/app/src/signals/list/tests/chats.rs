@@ -1,4 +1,4 @@
-//! Lists as chats have them: a date above its entries, lines that come twice, other ways to write.
+//! Lists from chats: date headings, repeated lines and other notations.
 
 use super::*;
 use crate::configuration::DateOrder;
@@ -20,15 +20,15 @@ pub(super) fn row(when: &str, bot: usize, direction: &str, line: u64) -> (String
 pub(super) fn uses(text: &str, terms: ListTerms) -> Vec<String> {
     let (lines, _) = super::super::entry::read_lines(text, &traders_bots(), terms).unwrap();
     let word = |line: &ReadLine| match &line.taken {
-        Taken::Entry(entry, _) => entry.when.words(),
-        Taken::Date => "date".to_owned(),
-        Taken::Expiry => "expiry".to_owned(),
-        Taken::Zones(zones) => format!("zones {zones:?}"),
-        Taken::Gale => "gale".to_owned(),
-        Taken::Comment => "comment".to_owned(),
-        Taken::Repeats(line) => format!("repeats {line}"),
-        Taken::Contradicts(problem) => format!("contradicts: {problem}"),
-        Taken::Unknown(problem) => format!("unknown: {problem}"),
+        LineOutcome::Entry(entry, _) => entry.when.describe(),
+        LineOutcome::Date => "date".to_owned(),
+        LineOutcome::Expiry => "expiry".to_owned(),
+        LineOutcome::Zones(zones) => format!("zones {zones:?}"),
+        LineOutcome::Gale => "gale".to_owned(),
+        LineOutcome::Comment => "comment".to_owned(),
+        LineOutcome::Repeats(line) => format!("repeats {line}"),
+        LineOutcome::Contradicts(problem) => format!("contradicts: {problem}"),
+        LineOutcome::Unknown(problem) => format!("unknown: {problem}"),
     };
     lines.iter().map(word).collect()
 }
@@ -38,7 +38,7 @@ pub(super) fn skipping(zone: &str) -> ListTerms {
 }
 
 #[test]
-fn a_line_that_is_only_a_date_is_that_of_the_lines_below_it() {
+fn date_line_applies_to_the_lines_below() {
     let text = "\u{1f525} 27/11/2026 \u{1f525}\nM5;EURUSD;10:00;CALL\nM5;BTCUSDT;10:05;PUT\n\n**28/11/2026:**\nM5;EURUSD;10:00;PUT\n\
                 M5;EURUSD;11:00;PUT\n29/11/2026;M5;EURUSD;10:00;PUT\n";
     // Sao Paulo is 3 h behind UTC.
@@ -50,19 +50,19 @@ fn a_line_that_is_only_a_date_is_that_of_the_lines_below_it() {
         row("2026-11-29T13:00:00Z", 1, "SELL", 8),
     ];
     assert_eq!(entries(text, terms("America/Sao_Paulo")), expected);
-    let words = traders(text).unwrap().words();
+    let words = traders(text).unwrap().describe();
     assert!(words.ends_with("date (day first); expiry; symbol; time; direction"), "{words}");
-    // Without a year they are of each year, as in the line itself.
+    // Without a year the entry recurs yearly, as with a date in the line itself.
     let yearly = entries("27/11\nEURUSD;10:00;CALL\n", terms("UTC"));
     assert_eq!(yearly, [row("2026-11-27T10:00:00Z", 1, "BUY", 2)]);
 }
 
 #[test]
-fn no_date_is_guessed_for_a_line_below_a_date() {
+fn never_guesses_a_date() {
     for (text, expected) in [
-        ("05/06/2026\nEURUSD;10:00;CALL", "line 1: its date may be 5 June or 6 May"),
-        ("EURUSD;09:00;CALL\n27/11/2026\nEURUSD;10:00;CALL", "line 1: it has no date, and line 2 has one"),
-        ("27/11/2026\nEURUSD;10:00;CALL\n28/11\nEURUSD;10:00;CALL", "line 4: its date is that of line 3, wh"),
+        ("05/06/2026\nEURUSD;10:00;CALL", "line 1: the date may be 5 June or 6 May"),
+        ("EURUSD;09:00;CALL\n27/11/2026\nEURUSD;10:00;CALL", "line 1: no date given, but line 2 has one"),
+        ("27/11/2026\nEURUSD;10:00;CALL\n28/11\nEURUSD;10:00;CALL", "line 4: the date of line 3 has no year"),
     ] {
         let problem = traders(text).unwrap_err();
         assert!(problem.starts_with(expected), "{text}: {problem}");
@@ -73,7 +73,7 @@ fn no_date_is_guessed_for_a_line_below_a_date() {
         assert_eq!(entries("05/06/2026\nEURUSD;10:00;CALL", set(dates)), [row(&when, 1, "BUY", 2)]);
     }
     let other = SignalList::parse("27/11/2026\nEURUSD;10:00;CALL", &bots(), set(DateOrder::MonthFirst));
-    assert!(other.unwrap_err().starts_with("line 1: its date is none with the month first"));
+    assert!(other.unwrap_err().starts_with("line 1: the date is invalid with the month first"));
     let headings = "28 November|28.11|#28/11/2026|## 28/11/2026|# 28.11|# tomorrow|Saturday 28/11|Amanhã UTC|28.11 EURUSD;10:30;CALL|\
         28/11/2026;EURUSD;M5;09:00;BUY";
     for heading in headings.split('|') {
@@ -90,17 +90,20 @@ fn no_date_is_guessed_for_a_line_below_a_date() {
 }
 
 #[test]
-fn a_line_that_comes_twice_is_one_trade_and_two_that_differ_are_none() {
+fn repeated_line_trades_once_and_contradicting_lines_never() {
     let text = "27/11/2026;M5;EURUSD;14:35;CALL\n27/11/2026;M5;EURUSD;14:40;PUT\n27/11/2026 EUR/USD 2:35 PM buy M5\n\
                 27/11/2026;M5;BTCUSDT;14:35;CALL\n27/11/2026;M5;EURUSD;14:35;CALL\n";
     let list = SignalList::parse(text, &traders_bots(), terms("UTC")).unwrap();
     assert_eq!(list.entries.iter().map(|entry| entry.line).collect::<Vec<_>>(), [1, 2, 4]);
-    assert!(list.words().ends_with(", 2 lines that repeat others left out (3, 5)"), "{}", list.words());
+    assert!(list.describe().ends_with(", 2 duplicate lines omitted (3, 5)"), "{}", list.describe());
     for other in ["EURUSD 14:35 PUT", "EURUSD 14:35 CALL M1", "EURUSD 14:35 CALL"] {
         let text = format!("M5 EURUSD 14:35 CALL\nEURUSD 14:40 CALL\n{other}\nEURUSD 14:45 PUT");
         for terms in [terms("UTC"), skipping("UTC")] {
             let problem = SignalList::parse(&text, &traders_bots(), terms).unwrap_err();
-            assert!(problem.starts_with("line 3: line 1 asks eur for another trade"), "{other}: {problem}");
+            assert!(
+                problem.starts_with("line 3: line 1 asks eur for a different trade"),
+                "{other}: {problem}"
+            );
             let uses = uses(&text, terms);
             assert_eq!(uses.len(), 4, "each line is shown");
             assert!(uses[2].starts_with("contradicts: line 1 asks eur"), "{uses:?}");
@@ -117,32 +120,32 @@ fn list_of(text: &str) -> Result<SignalList, String> {
 }
 
 #[test]
-fn a_zone_in_a_heading_has_to_be_that_of_the_settings() {
+fn zone_heading_must_match_the_settings() {
     let text = "Timezone: UTC+1\n27/11/2026;EURUSD;14:48;PUT\n01/07/2026;EURUSD;14:50;PUT\n";
     // Berlin is 1 h ahead of UTC in winter, and 2 h in summer.
     assert_eq!(entries(text, skipping("Europe/Berlin")), [row("2026-11-27T13:48:00Z", 1, "SELL", 2)]);
     assert!(entries(text, skipping("UTC")).is_empty());
     let uses = uses(text, skipping("Europe/Berlin"));
-    assert!(uses[2].contains("line 1 says UTC+1, and signals.timezone may say another time"), "{uses:?}");
+    assert!(uses[2].contains("line 1 says UTC+1, but signals.timezone may mean another time"), "{uses:?}");
 }
 
 #[test]
-fn a_list_that_passes_midnight_below_one_date_says_the_next() {
+fn list_past_midnight_requires_the_next_date() {
     let text = "27/11/2026\nEURUSD 23:30 CALL\nEURUSD 00:15 PUT\nEURUSD 00:30 PUT\nEURUSD 23:45 PUT\n28/11/2026\nEURUSD 00:45 CALL\n";
     let expected = [row("2026-11-27T23:30:00Z", 1, "BUY", 2), row("2026-11-28T00:45:00Z", 1, "BUY", 7)];
     assert_eq!(entries(text, skipping("UTC")), expected);
-    // Less than 12 h back, but into the night; and behind the line of a symbol that no bot trades.
+    // Less than 12 h back, but into the night; and after a line with an untraded symbol.
     let into_the_night = "27/11/2026\nEURUSD 13:00 CALL\nEURUSD 01:30 PUT\n";
     assert_eq!(entries(into_the_night, skipping("UTC")), [row("2026-11-27T13:00:00Z", 1, "BUY", 2)]);
     let of_others = "27/11/2026\nXAUUSD 22:00 CALL\nEURUSD 01:00 PUT\n";
     assert!(entries(of_others, skipping("UTC")).is_empty());
     let problem = traders(text).unwrap_err();
-    assert!(problem.starts_with("line 3: its time is long before that of line 2"), "{problem}");
+    assert!(problem.starts_with("line 3: the time is long before that of line 2"), "{problem}");
     assert_eq!(entries("27/11/2026\nEURUSD 16:00 CALL\nBTCUSDT 08:00 PUT\n", terms("UTC")).len(), 2);
 }
 
 #[test]
-fn an_unread_day_above_a_list_makes_no_entry_of_each_day() {
+fn unparsed_day_heading_makes_no_daily_entries() {
     for heading in
         "27 nov|AMANHÃ|Signals of 27.11.|01 DEZ|28 / 11 / 2026|# SINAIS 28/11/2026|#amanhã".split('|')
     {
@@ -158,7 +161,7 @@ fn an_unread_day_above_a_list_makes_no_entry_of_each_day() {
     for terms in [terms("UTC"), skipping("UTC")] {
         let named = "time,bot,direction\n27/11/2026,,\n10:30,btc,BUY\n";
         let problem = SignalList::parse(named, &bots(), terms).unwrap_err();
-        assert!(problem.starts_with("line 2: a date alone is no entry"), "{problem}");
+        assert!(problem.starts_with("line 2: a line with only a date is not an entry"), "{problem}");
     }
 }
 
@@ -168,7 +171,7 @@ pub(super) fn below(heading: &str, zone: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_entry_is_of_another_hour_than_its_heading_may_say() {
+fn rejects_entries_whose_heading_may_mean_another_hour() {
     // 10:15 by hand: Sao Paulo is 3 h behind UTC in November, New York 5 h, London is at UTC, India 5 h 30 min ahead, Karachi 5 h.
     let zones = [
         ("America/Sao_Paulo", "2026-11-26T13:15:00Z"),
@@ -209,9 +212,9 @@ fn no_entry_is_of_another_hour_than_its_heading_may_say() {
 }
 
 #[test]
-fn the_zone_of_a_line_is_read_as_the_messages_propose_it() {
+fn parses_zones_as_suggested_by_messages() {
     for (line, when) in [
-        // Moments of other programs; by hand: 09:20 at five hours behind is 14:20.
+        // Formats of other programs; by hand: 09:20 at UTC-5 is 14:20.
         ("2026-11-30T09:20:00-05:00 EURUSD BUY M5", "2026-11-30T14:20:00Z"),
         ("EURUSD 2026-11-30T09:20:00Z CALL", "2026-11-30T09:20:00Z"),
         ("30/11/2026 10:50Z EURUSD CALL", "2026-11-30T10:50:00Z"),

@@ -1,4 +1,4 @@
-//! Two lines of one bot that ask for different trades at one moment, which they write in two ways.
+//! Lines of one bot with different trades at one moment in different notations.
 
 use super::*;
 use candlewick_sdk::{Candle, Ohlcv};
@@ -9,13 +9,13 @@ fn named(rows: &str) -> Result<SignalList, String> {
 
 /// The moments are from `date -u -d 'TZ="..." ...'`.
 #[test]
-fn lines_that_contradict_each_other_in_two_ways_to_write_a_moment_are_refused() {
+fn rejects_contradictions_across_notations() {
     for (rows, moment) in [
         ("10:00,btc,BUY,,,\n2022-01-05 10:00,btc,SELL,,,", "2022-01-05T10:00:00Z"),
         ("2022-01-05 10:00,btc,SELL,,,\n10:00,btc,BUY,,,", "2022-01-05T10:00:00Z"),
         ("10:00,btc,BUY,,,\n2022-01-05T11:00:00+01:00,btc,SELL,,,", "2022-01-05T10:00:00Z"),
         ("2022-07-05T10:00:00Z,btc,SELL,,,\n12:00,btc,BUY,,,Europe/Berlin", "2022-07-05T10:00:00Z"),
-        // 5 January 2026 is the first Monday of the years that are compared.
+        // 5 January 2026 is the first Monday of the compared years.
         ("10:00,btc,BUY,,mon,\n11:00,btc,SELL,,,Europe/Berlin", "2026-01-05T10:00:00Z"),
         ("10:00,btc,BUY,,,\n11:00,btc,BUY,05:00,,Europe/Berlin", "2026-01-01T10:00:00Z"),
         // Monday in Berlin is still Sunday in London.
@@ -24,7 +24,7 @@ fn lines_that_contradict_each_other_in_two_ways_to_write_a_moment_are_refused() 
         ("06:00,btc,BUY,,,America/New_York\n10:00,btc,SELL,,,Europe/London", "2026-03-08T10:00:00Z"),
     ] {
         let problem = named(rows).unwrap_err();
-        let expected = format!("line 3: line 2 asks btc for another trade at {moment} already");
+        let expected = format!("line 3: line 2 asks btc for a different trade at {moment}, in");
         assert!(problem.starts_with(&expected), "{rows}: {problem}");
     }
     for rows in [
@@ -40,7 +40,7 @@ fn lines_that_contradict_each_other_in_two_ways_to_write_a_moment_are_refused() 
 }
 
 #[test]
-fn many_times_of_day_cost_no_more_than_is_allowed() {
+fn comparison_of_daily_times_stays_within_its_budget() {
     let mut rows = String::new();
     for number in 0..10_000 {
         let (minute, second) = (number / 60 % 60, number % 60);
@@ -52,16 +52,16 @@ fn many_times_of_day_cost_no_more_than_is_allowed() {
     assert_eq!(named(rows.trim_end()).unwrap().len(), 20_000);
 }
 
-/// Sao Paulo had summer time until 2019, 2 h behind UTC: then, and not since, both lines are of one moment.
+/// Sao Paulo had summer time (UTC-2) until 2019: only then both lines mean the same moment.
 #[test]
-fn where_lines_contradict_in_other_years_neither_is_given_and_a_backtest_says_so() {
+fn backtest_reports_contradictions_of_other_years() {
     let list = named("10:00,btc,BUY,,,America/Sao_Paulo\n12:00,btc,SELL,,,\n12:01,btc,SELL,,,").unwrap();
     let due = |day: &str| -> Vec<u64> {
         let due = list.due(at(&format!("{day}T11:00")), at(&format!("{day}T14:00")));
         due.iter().map(|due| due.entry.line).collect()
     };
     assert_eq!((due("2018-12-03"), due("2018-07-02")), (vec![4], vec![3, 4, 2]));
-    let next = list.next_given(at("2018-12-03T11:00")).unwrap();
+    let next = list.next_sendable(at("2018-12-03T11:00")).unwrap();
     assert_eq!((next.at, next.entry.line), (at("2018-12-03T12:01"), 4));
     let numbers = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 1.0 };
     let series = bots()[0].series();

@@ -15,12 +15,12 @@ fn main() {
     let mut best = f64::INFINITY;
     for _ in 0..ROUNDS {
         let built = MyStrategy::build(Params::default(), &bot("BTCUSDT"));
-        let mut strategy = built.expect("its defaults are sound");
+        let mut strategy = built.expect("valid defaults");
         let begin = Instant::now();
         for candle in &candles {
             black_box(strategy.on_candle(black_box(candle)));
         }
         best = best.min(begin.elapsed().as_secs_f64() * 1e9 / f64::from(CANDLES));
     }
-    println!("my-strategy: {best:.1} ns a candle");
+    println!("my-strategy: {best:.1} ns per candle");
 }

@@ -5,7 +5,7 @@ use candlewick_sdk::testkit::{assert_built_in, assert_passes_checks, assert_sign
 use my_strategy::*;
 
 #[test]
-fn a_candle_that_moved_far_is_followed() {
+fn follows_large_moves() {
     assert_signals::<MyStrategy>(
         &Params { move_fraction: 0.01 },
         "close  signal
@@ -17,7 +17,7 @@ fn a_candle_that_moved_far_is_followed() {
 }
 
 #[test]
-fn it_holds_what_every_strategy_must() {
+fn passes_all_checks() {
     assert_built_in(env!("CARGO_MANIFEST_DIR"));
     assert_passes_checks::<MyStrategy>(&Params::default());
 }

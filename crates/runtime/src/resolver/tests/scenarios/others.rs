@@ -14,7 +14,7 @@ fn absent(wallet: i64, expected: &[&str]) -> Scenario {
 }
 
 #[test]
-fn the_wallet_speaks_for_two_doubts_or_for_neither() {
+fn wallet_decides_two_doubts_or_neither() {
     absent(2_000, &["1 is nothing, 321 s", "2 is nothing, 321 s"]);
     // One of the two stakes is there: nobody knows whose.
     absent(1_000, &[]).look(391, &[], &["1? wallet", "2? wallet"]);
@@ -22,7 +22,7 @@ fn the_wallet_speaks_for_two_doubts_or_for_neither() {
 }
 
 #[test]
-fn a_stake_that_may_be_another_requests_proves_nothing() {
+fn ambiguous_stake_proves_nothing() {
     let mut flying = Scenario::with_stake(&[doubt(1)]);
     flying.in_flight.push(Doubt { ended: Millis::MAX, ..twin(2, 260) });
     flying.silent(&[261, 271], &[]);
@@ -31,7 +31,7 @@ fn a_stake_that_may_be_another_requests_proves_nothing() {
 }
 
 #[test]
-fn a_stake_that_a_person_took_for_nothing_is_in_the_wallet_until_it_is_given_back_or_listed() {
+fn manually_unopened_stake_counts_until_released_or_listed() {
     let closes = |second| TradeReport { close_time: Some(Millis::from_seconds(second)), ..trade("a", 101) };
     let (late, nothing) = ("1 is a after all", "2 is nothing, 321 s");
     for (stake, wallet, is_reserved, listed, expected) in [
@@ -61,7 +61,7 @@ fn a_stake_that_a_person_took_for_nothing_is_in_the_wallet_until_it_is_given_bac
 }
 
 #[test]
-fn a_stake_whose_trade_is_listed_has_left_the_wallet_and_may_be_back_once_that_may_be_over() {
+fn listed_stake_has_left_and_may_return_after_the_close() {
     for (close_s, progress, is_back) in [
         (Some(400), Progress::Running, false),
         (Some(280), Progress::Running, true),
@@ -81,7 +81,7 @@ fn a_stake_whose_trade_is_listed_has_left_the_wallet_and_may_be_back_once_that_m
 }
 
 #[test]
-fn as_many_trades_that_time_does_not_pair_are_for_a_person_at_once() {
+fn escalates_trades_that_times_cannot_pair() {
     // The second trade came too late for the second intent, whose request ended sooner than the first one's.
     let first = Doubt { ended: Millis::from_seconds(400), ..twin(1, 100) };
     let mut scenario = Scenario::new(&[first, twin(2, 110)]);
@@ -91,7 +91,7 @@ fn as_many_trades_that_time_does_not_pair_are_for_a_person_at_once() {
 }
 
 #[test]
-fn a_stake_that_the_wallet_has_shown_to_be_taken_was_taken() {
+fn stake_shown_as_taken_stays_taken() {
     for (lowest, has_stood, expected) in [
         (0, true, "1? taken"),
         (999, true, "1? taken"),
@@ -111,7 +111,7 @@ fn a_stake_that_the_wallet_has_shown_to_be_taken_was_taken() {
 }
 
 #[test]
-fn as_many_twins_as_trades_are_paired_by_time_and_number() {
+fn pairs_twins_by_time_and_number() {
     for (sent, requested, expected) in
         [([110, 100], [101, 111], ["1 is b", "2 is a"]), ([100, 100], [102, 101], ["1 is a", "2 is b"])]
     {
@@ -123,7 +123,7 @@ fn as_many_twins_as_trades_are_paired_by_time_and_number() {
 }
 
 #[test]
-fn what_an_earlier_run_took_as_not_opened_is_looked_for_once_and_found_late() {
+fn finds_late_trades_of_earlier_runs() {
     let mut scenario = Scenario::new(&[]);
     for _ in 0..2 {
         scenario.resolver.recall_not_opened(doubt(1), Millis::from_seconds(300));
@@ -134,7 +134,7 @@ fn what_an_earlier_run_took_as_not_opened_is_looked_for_once_and_found_late() {
 }
 
 #[test]
-fn the_venue_may_have_taken_what_list_and_record_say_it_made_of_the_request() {
+fn accepts_changed_terms_that_list_and_record_state() {
     let mut scenario = Scenario::new(&[doubt(1)]);
     let broken = TradeListing { is_complete: false, ..listing(381_000, vec![sold("a", 102)]) };
     assert_eq!(scenario.look_at(&broken), ["1? list a"], "a list that is never whole names it");
@@ -149,7 +149,7 @@ fn the_venue_may_have_taken_what_list_and_record_say_it_made_of_the_request() {
 }
 
 #[test]
-fn what_the_list_did_not_say_in_full_may_be_another_bet_by_its_record_and_what_it_did_may_not() {
+fn record_may_complete_but_not_contradict_the_list() {
     let mut scenario = Scenario::new(&[doubt(1)]);
     let half = TradeReport { direction: None, ..trade("half", 102) };
     scenario.look(115, &[half, trade("whole", 103)], &[]);
@@ -158,17 +158,17 @@ fn what_the_list_did_not_say_in_full_may_be_another_bet_by_its_record_and_what_i
 }
 
 #[test]
-fn requests_matter_from_a_minute_before_the_first_that_is_in_doubt() {
-    let since = |doubts: &[Doubt]| Scenario::new(doubts).resolver.looks_since();
+fn requests_matter_from_a_minute_before_the_first_doubt() {
+    let since = |doubts: &[Doubt]| Scenario::new(doubts).resolver.relevant_since();
     assert_eq!(since(&[]), None);
     assert_eq!(since(&[twin(1, 300), twin(2, 200)]), Some(Millis::from_seconds(140)));
     let mut scenario = Scenario::new(&[twin(1, 300), twin(2, 200)]);
     scenario.take_for_nothing(2);
-    assert_eq!(scenario.resolver.looks_since(), Some(Millis::from_seconds(240)));
+    assert_eq!(scenario.resolver.relevant_since(), Some(Millis::from_seconds(240)));
 }
 
 #[test]
-fn beside_a_doubt_lies_what_is_on_its_symbol_and_of_the_time_in_which_its_trade_may_be() {
+fn doubt_is_near_by_symbol_and_time() {
     // Sent at 100 s, ended at 110 s; its trade may be of a time up to 260.999 s.
     let resolver = Scenario::new(&[doubt(1)]).resolver;
     let [own, other] = ["BTCUSDT", "ETHUSDT"].map(|symbol| symbol.parse().unwrap());
@@ -181,10 +181,10 @@ fn beside_a_doubt_lies_what_is_on_its_symbol_and_of_the_time_in_which_its_trade_
         ([own, other], 0, 300_000, true),
         ([other, other], 0, 300_000, false),
     ] {
-        let found = resolver.has_beside(symbols, (Millis::new(from), Millis::new(until)));
+        let found = resolver.has_doubt_near(symbols, (Millis::new(from), Millis::new(until)));
         assert_eq!(found, expected, "{symbols:?} from {from} to {until}");
     }
-    assert!(!Scenario::new(&[]).resolver.has_beside([own, own], (Millis::ZERO, Millis::MAX)));
+    assert!(!Scenario::new(&[]).resolver.has_doubt_near([own, own], (Millis::ZERO, Millis::MAX)));
 }
 
 fn sold(id: &str, second: i64) -> TradeReport {
@@ -192,7 +192,7 @@ fn sold(id: &str, second: i64) -> TradeReport {
 }
 
 #[test]
-fn what_the_venue_took_instead_is_adopted_when_nothing_else_can_be_meant() {
+fn adopts_an_unambiguous_changed_trade() {
     let mut scenario = Scenario::new(&[doubt(1)]);
     scenario.silent(&[115, 120, 262, 271], &[sold("a", 102)]);
     scenario.look(272, &[sold("a", 102)], &["1 is a"]);
@@ -201,7 +201,7 @@ fn what_the_venue_took_instead_is_adopted_when_nothing_else_can_be_meant() {
 }
 
 #[test]
-fn what_was_asked_for_goes_before_what_the_venue_may_have_taken() {
+fn exact_match_precedes_changed_trades() {
     let mut scenario = Scenario::new(&[doubt(1)]);
     scenario.look(262, &[sold("a", 102)], &[]);
     let both = [sold("a", 102), trade("b", 103)];
@@ -211,7 +211,7 @@ fn what_was_asked_for_goes_before_what_the_venue_may_have_taken() {
 }
 
 #[test]
-fn what_the_venue_may_have_taken_is_for_a_person_where_others_may_have_asked_for_it() {
+fn escalates_a_changed_trade_if_others_trade_the_account() {
     let mut two = Scenario::new(&[doubt(1)]);
     let both = [sold("a", 102), sold("b", 103)];
     for (second, expected) in [(262, &[][..]), (272, &["1? others a b"]), (452, &[])] {

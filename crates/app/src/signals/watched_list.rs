@@ -1,10 +1,10 @@
-//! The watched signal list: gives each entry to the run when it is due and reloads a changed file.
+//! Watched signal list: sends each entry to the run when due and reloads a changed file.
 //!
 //! An invalid file raises an alarm and the previous list stays active. A deleted file counts as an
 //! empty list. Entries are identified by bot and moment, so that no change repeats a trade.
 
-use super::door::Door;
 use super::list::{DueEntry, ListTerms, SignalList};
+use super::sink::SignalSink;
 use crate::configuration::Loaded;
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_engine::{BotId, BotSettings};
@@ -19,22 +19,22 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::oneshot;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Maximum stop of a virtual clock for a run that has not begun.
-const GRACE: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// Maximum time that a virtual clock is held for a run that has not begun.
+const START_GRACE: Duration = Duration::from_secs(5);
 const MAX_FAULTS: usize = 16;
-/// Older entries are dropped silently, so that downtime of the machine causes no reports.
-const OLDEST: Millis = Millis::new(SignalBots::OLDEST.get() / 2);
+/// Older entries are dropped silently, so that machine downtime causes no reports.
+const MAX_ENTRY_AGE: Millis = Millis::new(SignalBots::OLDEST.get() / 2);
 
-pub(super) struct ListDoor {
+pub(super) struct WatchedList {
     list: SignalList,
     path: PathBuf,
     bots: Vec<BotSettings>,
     terms: ListTerms,
-    /// Maximum lateness of an entry that a changed file adds.
+    /// Maximum lateness of an entry added by a changed file.
     lateness: Millis,
     done: Millis,
-    /// Entries given within the period in which late ones may still be added.
+    /// Entries sent within the period in which late ones may still be added.
     given: BTreeSet<(Millis, BotId)>,
     /// State of the file when it was read, and at the last poll.
     known: Stamp,
@@ -42,12 +42,12 @@ pub(super) struct ListDoor {
     faults: Vec<String>,
 }
 
-impl ListDoor {
-    /// Entries due shortly before `now` are given as well; a restarted run recognises them.
+impl WatchedList {
+    /// Entries due shortly before `now` are sent as well; a restarted run recognises them.
     pub(super) fn new(list: SignalList, loaded: &Loaded, now: Millis) -> Self {
         let path = loaded.config.signals.list.clone().unwrap_or_default();
         let lateness = Millis::new(i64::from(loaded.config.risk.max_signal_delay_ms)).max(Millis::SECOND);
-        let stamp = stamp_of(&path);
+        let stamp = file_stamp(&path);
         Self {
             known: stamp,
             last: stamp,
@@ -55,28 +55,28 @@ impl ListDoor {
             list,
             path,
             bots: loaded.config.bots.clone(),
-            terms: ListTerms::of(&loaded.config.signals),
+            terms: ListTerms::from_settings(&loaded.config.signals),
             lateness,
             done: now - lateness,
             given: BTreeSet::new(),
         }
     }
 
-    pub(super) async fn watch(mut self, door: Door, ready: oneshot::Sender<()>) {
+    pub(super) async fn watch(mut self, sink: SignalSink, ready: oneshot::Sender<()>) {
         // A virtual clock waits for the first request of the run.
-        let held = door.clock.hold();
+        let held = sink.clock.hold();
         let _ = ready.send(());
-        let mut run = pin!(door.wait_for_run());
-        let mut has_begun = match timeout(GRACE, &mut run).await {
+        let mut run = pin!(sink.wait_for_run());
+        let mut has_begun = match timeout(START_GRACE, &mut run).await {
             Ok(false) => return,
             begun => begun.is_ok(),
         };
-        let mut sleep = asleep(door.clock.as_ref(), self.next_due()).await;
+        let mut sleep = start_sleep(sink.clock.as_ref(), self.next_due()).await;
         drop(held);
-        door.note(format!("{} was read: {}", self.path.display(), self.words()), &[]).await;
-        door.expect(self.next_entry(), self.list.passed_over_words()).await;
-        let mut looks = interval(LOOK_EVERY);
-        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        sink.send_note(format!("{} was read: {}", self.path.display(), self.describe()), &[]).await;
+        sink.send_next_entry(self.next_entry(), self.list.describe_skipped()).await;
+        let mut polls = interval(POLL_INTERVAL);
+        polls.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 begun = &mut run, if !has_begun => {
@@ -87,7 +87,7 @@ impl ListDoor {
                 }
                 mut held = &mut sleep => {
                     if !has_begun {
-                        let mut begun = timeout(GRACE, &mut run).await.ok();
+                        let mut begun = timeout(START_GRACE, &mut run).await.ok();
                         if begun.is_none() {
                             drop(std::mem::replace(&mut held, Hold::none()));
                             begun = Some((&mut run).await);
@@ -97,44 +97,44 @@ impl ListDoor {
                         }
                         has_begun = true;
                     }
-                    let now = door.now();
+                    let now = sink.now();
                     for problem in self.contradictions(now) {
-                        door.report_malformed(&problem);
+                        sink.report_malformed(&problem);
                     }
                     for due in self.due(now) {
-                        if !door.give(self.order_of(&due, &door), held.clone()).await {
+                        if !sink.send(self.build_order(&due, &sink), held.clone()).await {
                             return;
                         }
                     }
-                    sleep = asleep(door.clock.as_ref(), self.next_due()).await;
-                    door.expect(self.next_entry(), self.list.passed_over_words()).await;
+                    sleep = start_sleep(sink.clock.as_ref(), self.next_due()).await;
+                    sink.send_next_entry(self.next_entry(), self.list.describe_skipped()).await;
                 }
-                _ = looks.tick() => {
-                    if let Some(changed) = self.look() {
+                _ = polls.tick() => {
+                    if let Some(changed) = self.poll_file() {
                         match changed {
                             Ok(text) => {
-                                door.note(text, &self.faults).await;
+                                sink.send_note(text, &self.faults).await;
                                 self.faults.clear();
                             }
                             Err(problem) => {
-                                door.report_malformed(&problem);
+                                sink.report_malformed(&problem);
                                 self.faults.truncate(MAX_FAULTS - 1);
                                 self.faults.insert(0, problem);
                             }
                         }
-                        let held = door.clock.hold();
-                        sleep = asleep(door.clock.as_ref(), self.next_due()).await;
+                        let held = sink.clock.hold();
+                        sleep = start_sleep(sink.clock.as_ref(), self.next_due()).await;
                         drop(held);
-                        door.expect(self.next_entry(), self.list.passed_over_words()).await;
+                        sink.send_next_entry(self.next_entry(), self.list.describe_skipped()).await;
                     }
                 }
             }
         }
     }
 
-    fn look(&mut self) -> Option<Result<String, String>> {
-        let stamp = stamp_of(&self.path);
-        // Two polls of one state: the file is completely written.
+    fn poll_file(&mut self) -> Option<Result<String, String>> {
+        let stamp = file_stamp(&self.path);
+        // Two polls with one stamp: the file is completely written.
         let is_still = std::mem::replace(&mut self.last, stamp) == stamp;
         if stamp == self.known || !is_still {
             return None;
@@ -142,41 +142,41 @@ impl ListDoor {
         self.known = stamp;
         let what = self.path.display();
         if stamp.is_none() {
-            let problem = format!("{what} is gone: its {} entries hold no more", self.list.len());
+            let problem = format!("{what} is gone: its {} entries are inactive", self.list.len());
             self.list = SignalList::default();
             return Some(Err(problem));
         }
         let list = match SignalList::read(&self.path, &self.bots, self.terms) {
             Ok(list) => list,
-            Err(problem) => return Some(Err(format!("{what}, {problem}; the list of before was kept"))),
+            Err(problem) => return Some(Err(format!("{what}, {problem}; the previous list stays active"))),
         };
-        let (new, old) = (list.lacking_in(&self.list), self.list.lacking_in(&list));
-        let passed_over = list.newly_passed_over(&self.list);
+        let (new, old) = (list.count_missing_in(&self.list), self.list.count_missing_in(&list));
+        let passed_over = list.newly_skipped(&self.list);
         let passed_over = passed_over.map(|words| format!("; {words}")).unwrap_or_default();
         self.list = list;
-        Some(Ok(format!("{what} was read again, {new} new, {old} gone: {}{passed_over}", self.words())))
+        Some(Ok(format!("{what} was reloaded, {new} new, {old} removed: {}{passed_over}", self.describe())))
     }
 
-    fn words(&self) -> String {
-        format!("{} ({})", self.list.words(), self.list.short_hash())
+    fn describe(&self) -> String {
+        format!("{} ({})", self.list.describe(), self.list.short_hash())
     }
 
     fn next_entry(&self) -> Option<NextEntry> {
         let at = self.next_due()?;
         let due = self.list.due(at - Millis::new(1), at);
         let due = due.into_iter().find(|due| !self.given.contains(&(due.at, due.entry.bot)));
-        let due = due.or_else(|| self.list.next_given(at))?;
+        let due = due.or_else(|| self.list.next_sendable(at))?;
         let bot = self.bots.get(due.entry.bot.index())?.name.clone();
         Some(NextEntry { at: due.at, bot, direction: due.entry.direction })
     }
 
     fn contradictions(&self, now: Millis) -> Vec<String> {
-        let (_, found) = self.list.due_and_contradictions(self.done.max(now - OLDEST), now);
-        found.iter().map(|found| found.words(&self.bots)).collect()
+        let (_, found) = self.list.due_and_contradictions(self.done.max(now - MAX_ENTRY_AGE), now);
+        found.iter().map(|found| found.describe(&self.bots)).collect()
     }
 
     fn due(&mut self, now: Millis) -> Vec<DueEntry> {
-        let from = self.done.min(now - self.lateness).max(now - OLDEST);
+        let from = self.done.min(now - self.lateness).max(now - MAX_ENTRY_AGE);
         let mut due = self.list.due(from, now);
         due.retain(|due| self.given.insert((due.at, due.entry.bot)));
         self.done = self.done.max(now);
@@ -191,13 +191,13 @@ impl ListDoor {
         missed.map(|due| due.at).or_else(|| self.list.next_after(self.done))
     }
 
-    fn order_of(&self, due: &DueEntry, door: &Door) -> SignalOrder {
+    fn build_order(&self, due: &DueEntry, sink: &SignalSink) -> SignalOrder {
         let bot = self.bots.get(due.entry.bot.index());
         SignalOrder {
             bot: bot.map(|bot| bot.name.clone()),
             symbol: None,
             direction: due.entry.direction,
-            source: door.source,
+            source: sink.source,
             id: due.id,
             time: Some(due.at),
             expires_ms: None,
@@ -210,7 +210,7 @@ impl ListDoor {
 type Sleep<'a> = Pin<Box<dyn Future<Output = Hold> + Send + 'a>>;
 
 /// Returns a sleep that is already registered with the clock; it never ends if `until` is `None`.
-async fn asleep(clock: &dyn Clock, until: Option<Millis>) -> Sleep<'_> {
+async fn start_sleep(clock: &dyn Clock, until: Option<Millis>) -> Sleep<'_> {
     let Some(until) = until else { return Box::pin(pending()) };
     let mut sleep: Sleep<'_> = clock.sleep_until(until);
     let first = poll_fn(|context| Poll::Ready(sleep.as_mut().poll(context))).await;
@@ -222,18 +222,18 @@ async fn asleep(clock: &dyn Clock, until: Option<Millis>) -> Sleep<'_> {
 
 type Stamp = Option<(SystemTime, u64, u64)>;
 
-fn stamp_of(path: &Path) -> Stamp {
+fn file_stamp(path: &Path) -> Stamp {
     let metadata = std::fs::metadata(path).ok()?;
-    Some((metadata.modified().ok()?, metadata.len(), number_of(&metadata)))
+    Some((metadata.modified().ok()?, metadata.len(), inode(&metadata)))
 }
 
 #[cfg(unix)]
-fn number_of(metadata: &std::fs::Metadata) -> u64 {
+fn inode(metadata: &std::fs::Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::ino(metadata)
 }
 
 #[cfg(not(unix))]
-const fn number_of(_metadata: &std::fs::Metadata) -> u64 {
+const fn inode(_metadata: &std::fs::Metadata) -> u64 {
     0
 }
 

@@ -3,8 +3,8 @@
 use super::snapshot::KeptIntent;
 use crate::error::Result;
 use crate::least_remembered;
-use crate::overview::{BotTallies, SETTLED};
-use crate::resolver::{Claimed, hash_of, latest_close};
+use crate::overview::{BotTallies, MAX_SETTLED};
+use crate::resolver::{ClaimedTrades, hash_id, latest_close};
 use candlewick_engine::{BotId, EdgeRow, IntentId, IntentRow, IntentState, SymbolId};
 use candlewick_journal::Reader;
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Symbol};
@@ -27,15 +27,15 @@ pub struct OldTrade {
 
 impl OldTrade {
     pub fn is_trade(&self, venue_id: &str) -> bool {
-        self.venue == Some(hash_of(venue_id))
+        self.venue == Some(hash_id(venue_id))
     }
 }
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct OldIntents {
+pub(crate) struct EvictedIntents {
     pub(crate) count: u64,
     pub(crate) tallies: BotTallies,
-    pub(crate) claimed: Claimed,
+    pub(crate) claimed: ClaimedTrades,
     pub(crate) payouts: BTreeMap<SymbolId, Payout>,
     /// Rows if requested, last first, without reasons and venue ids.
     pub(crate) rows: Vec<IntentRow>,
@@ -44,25 +44,25 @@ pub(crate) struct OldIntents {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(super) enum RetainedDetail {
     Nothing,
     Rows,
     Trades,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Leaving {
+pub(super) struct EvictionPolicy {
     held_to: u64,
     remember: Millis,
     bots: usize,
-    kept: Kept,
+    kept: RetainedDetail,
 }
 
-pub(super) struct OldFilter {
+pub(super) struct EvictionFilter {
     held_to: u64,
     until: Millis,
     /// Intents close to these requests without a known trade are kept.
-    unclear: Vec<Unclear>,
+    windows: Vec<UnresolvedWindow>,
     shown: usize,
     has_last: bool,
     /// Intents of the part taken last, and whether they were left out.
@@ -71,37 +71,37 @@ pub(super) struct OldFilter {
     /// Intents that a non-adjacent later part repeats, and whether they were left out.
     /// A finished intent may be corrected or put in doubt much later.
     again: BTreeMap<IntentId, bool>,
-    kept: Kept,
-    old: OldIntents,
+    kept: RetainedDetail,
+    old: EvictedIntents,
 }
 
-struct Unclear {
+struct UnresolvedWindow {
     symbol: SymbolId,
     from: Millis,
     until: Millis,
 }
 
-impl OldIntents {
+impl EvictedIntents {
     pub(crate) fn payouts_of(&self, symbols: &[Symbol]) -> Vec<(Symbol, Payout)> {
         let known = self.payouts.iter();
         known.filter_map(|(id, payout)| Some((*symbols.get(id.index())?, *payout))).collect()
     }
 }
 
-impl Leaving {
+impl EvictionPolicy {
     /// Returns `None` if the tables lack what would be left out.
-    pub(super) async fn of(reader: &mut Reader, remember: Millis, bots: usize) -> Result<Option<Self>> {
+    pub(super) async fn load(reader: &mut Reader, remember: Millis, bots: usize) -> Result<Option<Self>> {
         let held_to = reader.tables_held_to().await?;
-        Ok(held_to.map(|held_to| Self { held_to, remember, bots, kept: Kept::Nothing }))
+        Ok(held_to.map(|held_to| Self { held_to, remember, bots, kept: RetainedDetail::Nothing }))
     }
 
-    pub(super) fn with_kept(self, kept: Kept) -> Self {
+    pub(super) fn with_detail(self, kept: RetainedDetail) -> Self {
         Self { kept, ..self }
     }
 }
 
-impl Unclear {
-    fn of(intent: &KeptIntent, at: Millis, slack: Millis) -> Option<Self> {
+impl UnresolvedWindow {
+    fn new(intent: &KeptIntent, at: Millis, slack: Millis) -> Option<Self> {
         let row = intent.row();
         let (sent, expiry) = (row.approved.decision_time(), row.approved.expiry());
         let may_be_trade = match row.state {
@@ -115,34 +115,34 @@ impl Unclear {
         may_be_trade.then(|| Self { symbol: row.approved.symbol(), from: sent - slack, until })
     }
 
-    fn is_beside(&self, intent: &KeptIntent, ended: Millis) -> bool {
+    fn is_near(&self, intent: &KeptIntent, ended: Millis) -> bool {
         let terms = &intent.row().approved;
         let may_be_of_symbol = terms.symbol() == self.symbol || intent.kept.is_departure();
         may_be_of_symbol && terms.decision_time() <= self.until && ended >= self.from
     }
 }
 
-impl OldFilter {
-    pub(super) fn new(leaving: Leaving, at: Millis, last: &[KeptIntent]) -> Self {
-        let Leaving { held_to, remember, bots, kept } = leaving;
+impl EvictionFilter {
+    pub(super) fn new(policy: EvictionPolicy, at: Millis, last: &[KeptIntent]) -> Self {
+        let EvictionPolicy { held_to, remember, bots, kept } = policy;
         let remembered = remember.max(least_remembered().unwrap_or(YOUNGEST));
         Self {
             held_to,
             until: at - remembered,
-            unclear: last.iter().filter_map(|intent| Unclear::of(intent, at, remembered)).collect(),
+            windows: last.iter().filter_map(|intent| UnresolvedWindow::new(intent, at, remembered)).collect(),
             shown: last.iter().filter(|intent| intent.row().settled_at.is_some()).count(),
             has_last: false,
             following: BTreeMap::new(),
             again: last.iter().map(|intent| (intent.row().approved.intent(), false)).collect(),
             kept,
-            old: OldIntents { tallies: BotTallies::none(bots), ..OldIntents::default() },
+            old: EvictedIntents { tallies: BotTallies::zeroed(bots), ..EvictedIntents::default() },
         }
     }
 
     pub(super) fn take(&mut self, seq: u64, intents: Vec<KeptIntent>) -> Vec<KeptIntent> {
         let mut taken = BTreeMap::new();
         let mut kept: Vec<KeptIntent> = Vec::new();
-        // The intents that are new in a part are numbered without holes and stand last.
+        // New intents of a part come last and have consecutive numbers.
         let (mut next, mut is_new) = (None, true);
         for intent in intents.into_iter().rev() {
             let row = *intent.row();
@@ -150,19 +150,19 @@ impl OldFilter {
             is_new &= next.is_none_or(|next: IntentId| id.number() + 1 == next.number());
             next = Some(id);
             let known = self.again.get(&id).or_else(|| self.following.get(&id)).copied();
-            let is_left =
+            let is_evicted =
                 known.unwrap_or_else(|| self.has_last && seq <= self.held_to && self.is_old(&intent));
-            if known.is_none() && is_left {
-                self.leave(&intent, &row);
+            if known.is_none() && is_evicted {
+                self.evict(&intent, &row);
             }
-            if !is_left {
+            if !is_evicted {
                 self.has_last = true;
                 self.shown += usize::from(known.is_none() && row.settled_at.is_some());
                 kept.push(intent);
             }
-            taken.insert(id, is_left);
+            taken.insert(id, is_evicted);
             if !is_new || is_corrected {
-                self.again.insert(id, is_left);
+                self.again.insert(id, is_evicted);
             }
         }
         self.following = taken;
@@ -173,12 +173,12 @@ impl OldFilter {
     fn is_old(&self, intent: &KeptIntent) -> bool {
         let row = intent.row();
         let ended = row.settled_at.or(row.answered_at).filter(|_| row.is_over());
-        let is_shown = row.settled_at.is_some() && self.shown < SETTLED;
-        let is_beside = |ended| self.unclear.iter().any(|unclear| unclear.is_beside(intent, ended));
-        ended.is_some_and(|ended| ended < self.until && !is_beside(ended)) && !is_shown
+        let is_shown = row.settled_at.is_some() && self.shown < MAX_SETTLED;
+        let is_near = |ended| self.windows.iter().any(|window| window.is_near(intent, ended));
+        ended.is_some_and(|ended| ended < self.until && !is_near(ended)) && !is_shown
     }
 
-    fn leave(&mut self, intent: &KeptIntent, row: &IntentRow) {
+    fn evict(&mut self, intent: &KeptIntent, row: &IntentRow) {
         self.old.count += 1;
         self.old.tallies.take(row);
         self.keep(intent, row);
@@ -194,9 +194,9 @@ impl OldFilter {
     fn keep(&mut self, intent: &KeptIntent, row: &IntentRow) {
         let most = usize::try_from(row.approved.intent().number()).unwrap_or(0);
         match self.kept {
-            Kept::Nothing => {}
-            Kept::Rows => push_of_most(&mut self.old.rows, *row, most),
-            Kept::Trades => {
+            RetainedDetail::Nothing => {}
+            RetainedDetail::Rows => push_with_capacity(&mut self.old.rows, *row, most),
+            RetainedDetail::Trades => {
                 let ended = row.settled_at.zip(row.outcome).filter(|_| row.state == IntentState::Settled);
                 let trade = OldTrade {
                     intent: row.approved.intent(),
@@ -204,23 +204,23 @@ impl OldFilter {
                     settled: ended.map(|(at, outcome)| (at, outcome, row.profit)),
                     edge: EdgeRow::of(row),
                     by_person: intent.kept.is_by_person(),
-                    venue: intent.kept.venue_id().map(|id| hash_of(id.as_str())),
+                    venue: intent.kept.venue_id().map(|id| hash_id(id.as_str())),
                 };
-                push_of_most(&mut self.old.trades, trade, most);
+                push_with_capacity(&mut self.old.trades, trade, most);
                 self.old.bots.extend(intent.decided.map(|decided| (decided.run, decided.bot)));
             }
         }
     }
 
-    pub(super) fn finish(mut self) -> OldIntents {
-        // One that was taken back stands in a later part than its neighbors.
+    pub(super) fn finish(mut self) -> EvictedIntents {
+        // Corrected intents are in a later part than their neighbors.
         self.old.rows.sort_by_key(|row| std::cmp::Reverse(row.approved.intent()));
         self.old.trades.sort_by_key(|trade| std::cmp::Reverse(trade.intent));
         self.old
     }
 }
 
-fn push_of_most<T>(list: &mut Vec<T>, one: T, most: usize) {
+fn push_with_capacity<T>(list: &mut Vec<T>, one: T, most: usize) {
     if list.is_empty() {
         list.reserve_exact(most.min(MOST_RESERVED));
     }
@@ -233,7 +233,8 @@ mod tests {
     use serde_json::{Value, json};
 
     const AT: Millis = Millis::new(10 * Millis::DAY.get());
-    const LEAVING: Leaving = Leaving { held_to: 100, remember: Millis::HOUR, bots: 2, kept: Kept::Nothing };
+    const POLICY: EvictionPolicy =
+        EvictionPolicy { held_to: 100, remember: Millis::HOUR, bots: 2, kept: RetainedDetail::Nothing };
 
     /// An intent of the second bot that was decided so many days after the start, and settled at once, or is in doubt.
     fn intent(number: u64, day: i64, is_settled: bool) -> KeptIntent {
@@ -271,14 +272,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_over_for_a_day_is_left_out_where_the_tables_have_it() {
+    fn evicts_day_old_intents_that_the_tables_contain() {
         // Over for a day before the snapshot is what settled on the eighth day or before; the oldest doubt is of the sixth or of the tenth.
         for (doubt, seq, expected) in
             [(10, 100, vec![9]), (6, 100, vec![5, 6, 7, 8, 9]), (10, 101, vec![2, 3, 4, 5, 6, 7, 8, 9])]
         {
             let mut last = shown();
             last.push(intent(2_000, doubt, false));
-            let mut filter = OldFilter::new(LEAVING, AT, &last);
+            let mut filter = EvictionFilter::new(POLICY, AT, &last);
             assert_eq!(numbers(&filter.take(200, vec![intent(20, 9, true)])), [20]);
             let part = (2..=9).map(|number| intent(number, number as i64, true)).collect();
             assert_eq!(numbers(&filter.take(seq, part)), expected, "a doubt of day {doubt}, entry {seq}");
@@ -296,7 +297,7 @@ mod tests {
     /// The second intent of a part that settled on days 2 to 9, in this state since the end of the fourth day, as the venue took it otherwise
     /// or of another symbol.
     #[test]
-    fn beside_a_request_without_a_known_trade_a_day_stays_on_its_symbol() {
+    fn retains_intents_near_an_unresolved_request_on_its_symbol() {
         let changed = |intent: KeptIntent, changes: &[(&str, Value)]| -> KeptIntent {
             let mut text = serde_json::to_value(intent).unwrap();
             for (pointer, value) in changes {
@@ -309,7 +310,7 @@ mod tests {
         let kept = |unclear: KeptIntent, part: Vec<KeptIntent>| {
             let mut last = shown();
             last.push(unclear);
-            let mut filter = OldFilter::new(LEAVING, AT, &last);
+            let mut filter = EvictionFilter::new(POLICY, AT, &last);
             assert_eq!(numbers(&filter.take(90, vec![intent(20, 9, true)])), [20]);
             numbers(&filter.take(80, part))
         };
@@ -335,8 +336,8 @@ mod tests {
     }
 
     #[test]
-    fn an_intent_that_is_left_out_is_not_taken_as_it_stood_in_earlier_parts() {
-        let mut filter = OldFilter::new(LEAVING, AT, &shown());
+    fn evicted_intent_is_not_restored_from_earlier_parts() {
+        let mut filter = EvictionFilter::new(POLICY, AT, &shown());
         assert_eq!(numbers(&filter.take(90, vec![intent(3, 2, true), intent(9, 9, true)])), [9]);
         assert_eq!(numbers(&filter.take(80, vec![intent(2, 2, true), intent(3, 2, false)])), [0; 0]);
         assert_eq!(numbers(&filter.take(70, vec![intent(1, 1, true), intent(3, 2, false)])), [0; 0]);
@@ -344,12 +345,12 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_all_parts_and_the_fifty_that_settled_last_stay() {
-        let mut filter = OldFilter::new(LEAVING, AT, &shown()[..48]);
+    fn retains_the_last_intent_and_the_fifty_last_settled() {
+        let mut filter = EvictionFilter::new(POLICY, AT, &shown()[..48]);
         let part = (1..=4).map(|number| intent(number, 1, true)).collect();
         // The last of the parts is the 49th that is shown, the one before it the 50th.
         assert_eq!(numbers(&filter.take(90, part)), [3, 4]);
-        let mut filter = OldFilter::new(LEAVING, AT, &shown());
+        let mut filter = EvictionFilter::new(POLICY, AT, &shown());
         let part = (1..=4).map(|number| intent(number, 1, true)).collect();
         assert_eq!(numbers(&filter.take(90, part)), [4]);
     }

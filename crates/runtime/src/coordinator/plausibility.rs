@@ -1,4 +1,4 @@
-//! Plausibility checks of trade reports and prices: times, payouts, funding and terms that differ from the order.
+//! Plausibility checks of trade reports and prices: times, payouts, funding, terms.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -78,8 +78,7 @@ impl Coordinator {
         let intent = terms.intent();
         let late = (close - latest).get() / 1_000;
         let text = format!(
-            "trade #{intent} ({}) is to close {late} s later than its expiry allows: its result is requested at the \
-             time that the expiry gives",
+            "trade #{intent} ({}) has a close time {late} s after its expiry: its result is requested at the expiry",
             report.id
         );
         if self.doubts.has_new_odd_time(&format!("{}:close", report.id), &text) {
@@ -102,7 +101,7 @@ impl Coordinator {
         let stake = terms.map(|terms| terms.stake()).unwrap_or_default();
         let assumed_close = terms.map_or(now, |terms| self.latest_close(&terms, report, now).0);
         let stake = self.taken(intent, report).map_or(stake, |taken| taken.stake);
-        let ordered = terms.map(|terms| self.session.order_of(&terms));
+        let ordered = terms.map(|terms| self.session.order(&terms));
         let known = self.session.book().departure(intent).and_then(|departure| departure.symbol);
         let known = known.or(ordered.as_ref().map(|order| VenueSymbol::truncated(order.symbol.as_str())));
         let direction = report.direction.as_ref().and_then(Reported::known).copied();
@@ -114,7 +113,6 @@ impl Coordinator {
             open_time: report.open_time,
             symbol: report.symbol.as_deref().map(VenueSymbol::truncated).or(known),
             direction: direction.or(ordered.map(|order| order.direction)),
-            // An earlier run may have it.
             payout: self.session.row(intent).and_then(|row| row.payout).or(report.payout),
             watch: Watching::default(),
         };
@@ -125,7 +123,7 @@ impl Coordinator {
     pub(super) fn taken(&self, intent: IntentId, report: &TradeReport) -> Option<Taken> {
         let terms = self.session.terms(intent)?;
         let known = self.session.book().departure(intent).and_then(|departure| departure.symbol);
-        taken_of(report, &terms, (self.session.symbol_of(&terms), known), self.session.scale())
+        taken_of(report, &terms, (self.session.ordered_symbol(&terms), known), self.session.scale())
     }
 
     pub(super) fn opened(&self, intent: IntentId, report: &TradeReport) -> Opened {
@@ -146,7 +144,7 @@ fn latest_close_by(expiry: Expiry, at: Millis) -> Millis {
     let duration = expiry.close_type.duration();
     match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => at + duration,
-        // With little left of a candle the trade belongs to the next one, with which `NEXT_CANDLE` opens.
+        // With little left of a candle, the trade belongs to the next one.
         ExpirationType::CandleClose | ExpirationType::NextCandle => at.floor_to(duration) + duration * 2,
     }
 }
@@ -157,10 +155,7 @@ pub fn possible_times(terms: &OrderTerms, report: TradeReport, now: Millis) -> (
     let (report, impossible) = between(report, earliest, latest);
     let (intent, id) = (terms.intent(), &report.id);
     let text = impossible.map(|at| {
-        format!(
-            "trade #{intent}: the venue's trade {id} cannot have the time {}, which is not believed",
-            describe_time(at)
-        )
+        format!("trade #{intent}: the venue's trade {id} has an implausible time: {}", describe_time(at))
     });
     (report, text)
 }
@@ -173,7 +168,7 @@ pub fn possible_payout(
     let too_much = report.payout.filter(|payout| payout.to_percent() > f64::from(max_payout_percent));
     let too_much = too_much.map(|payout| format!("{payout} %, more than {max_payout_percent} %"));
     let impossible = too_much.or_else(|| impossible_payout(&report));
-    let text = impossible.map(|payout| format!("trade #{intent} ({}) is to pay {payout}", report.id));
+    let text = impossible.map(|payout| format!("trade #{intent} ({}) has a payout of {payout}", report.id));
     let payout = report.payout.filter(|_| text.is_none());
     (TradeReport { payout, ..report }, text)
 }
@@ -182,7 +177,7 @@ pub fn possible_payout(
 fn impossible_payout(report: &TradeReport) -> Option<String> {
     let percent = report.impossible_payout?;
     let moves_money = matches!(report.progress.outcome(), None | Some(Outcome::Won));
-    (!percent.is_zero() || moves_money).then(|| format!("{} %, which no trade does", percent.normalize()))
+    (!percent.is_zero() || moves_money).then(|| format!("{} %, which is impossible", percent.normalize()))
 }
 
 pub(super) fn between(
@@ -238,16 +233,17 @@ impl Coordinator {
     fn check_funding(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
         let scale = self.session.scale();
         let oddities = [
-            contradiction(report, scale),
-            charge("fee", report.funding.fee, scale),
-            charge("commission", report.funding.commission, scale),
+            describe_stake_mismatch(report, scale),
+            describe_charge("fee", report.funding.fee, scale),
+            describe_charge("commission", report.funding.commission, scale),
         ];
         for oddity in oddities.into_iter().flatten() {
             self.halt_at_oddity(format!("trade #{intent} {oddity}"), step);
         }
         let bonus = report.funding.bonus;
         if !bonus.is_zero() {
-            let text = format!("trade #{intent}: a bonus wallet paid {} of its stake", money(bonus, scale));
+            let text =
+                format!("trade #{intent}: a bonus wallet paid {} of its stake", format_amount(bonus, scale));
             if self.doubts.is_new_oddity(&text, true) {
                 step.warn(text);
             }
@@ -259,7 +255,7 @@ fn reported_stake(report: &TradeReport) -> Option<Decimal> {
     report.amount.into_iter().chain(report.funding.paid).max()
 }
 
-fn contradiction(report: &TradeReport, scale: MoneyScale) -> Option<String> {
+fn describe_stake_mismatch(report: &TradeReport, scale: MoneyScale) -> Option<String> {
     let amount = report.amount?;
     let is_same = |other: Decimal| {
         let counted = |amount| without_noise(amount, scale).unwrap_or(amount);
@@ -267,22 +263,23 @@ fn contradiction(report: &TradeReport, scale: MoneyScale) -> Option<String> {
     };
     let paid = report.funding.paid.filter(|paid| !paid.is_zero() && !is_same(*paid));
     let text = paid.map(|paid| {
-        let (amount, paid) = (money(amount, scale), money(paid, scale));
-        format!("has a stake of {amount}, but its wallets paid {paid}: the larger counts")
+        let (amount, paid) = (format_amount(amount, scale), format_amount(paid, scale));
+        format!("has a stake of {amount}, but the wallets paid {paid}; the larger amount counts")
     });
     text.or_else(|| {
-        let (amount, larger) = (money(amount, scale), money(report.funding.by_percent?, scale));
-        Some(format!("has a stake of {amount}, but the percentages of its wallets come to {larger}"))
+        let (amount, larger) =
+            (format_amount(amount, scale), format_amount(report.funding.by_percent?, scale));
+        Some(format!("has a stake of {amount}, but the wallet percentages add up to {larger}"))
     })
 }
 
 /// Describes a charge. It cannot be booked, because the profit may or may not contain it.
-fn charge(name: &str, amount: Decimal, scale: MoneyScale) -> Option<String> {
-    let amount = (!amount.is_zero()).then(|| money(amount, scale))?;
-    Some(format!("has a {name} of {amount}, and it is unknown whether its profit contains that"))
+fn describe_charge(name: &str, amount: Decimal, scale: MoneyScale) -> Option<String> {
+    let amount = (!amount.is_zero()).then(|| format_amount(amount, scale))?;
+    Some(format!("has a {name} of {amount}, and the profit may or may not include it"))
 }
 
-fn money(amount: Decimal, scale: MoneyScale) -> String {
+fn format_amount(amount: Decimal, scale: MoneyScale) -> String {
     without_noise(amount, scale).map_or_else(
         || amount.normalize().to_string(),
         |exact| format!("{exact:.decimals$}", decimals = scale.decimals() as usize),
@@ -298,7 +295,7 @@ impl Coordinator {
     ) {
         let Some(terms) = self.session.terms(intent) else { return };
         let (terms, _) = check_terms(intent, &self.session.ordered_terms(&terms), report);
-        // What halted the run, the open may have said already.
+        // The open may already have halted for this reason.
         if let Terms::Other { reason } = terms
             && self.session.halted() != Some(&reason)
         {
@@ -317,7 +314,7 @@ impl Coordinator {
         for report in &listing.trades {
             let Some(intent) = own.get(&VenueId::truncated(&report.id)).copied() else { continue };
             self.audit_reported_terms(intent, report, step);
-            // Its own record may be too short to say how its stake was paid.
+            // The trade's own record may lack the funding.
             self.check_funding(intent, report, step);
         }
     }
@@ -325,9 +322,9 @@ impl Coordinator {
 
 impl RecordedSession {
     pub(super) fn ordered_terms(&self, terms: &OrderTerms) -> OrderedTerms {
-        let counted = self.order_of(terms);
+        let counted = self.order(terms);
         let asked = self.book().departure(terms.intent()).map(|departure| OpenOrder {
-            symbol: self.symbol_of(&departure.ordered),
+            symbol: self.ordered_symbol(&departure.ordered),
             direction: departure.ordered.direction(),
             amount: self.scale().to_decimal(departure.ordered.stake()).normalize(),
             ..counted.clone()
@@ -340,7 +337,7 @@ impl RecordedSession {
 const MAX_AGE: Millis = Millis::from_seconds(12 * 3_600);
 
 impl Coordinator {
-    pub(super) fn believed_price(
+    pub(super) fn plausible_price(
         &mut self,
         id: SymbolId,
         (recorded, at, value): (Millis, Millis, f64),
@@ -349,7 +346,7 @@ impl Coordinator {
         let ahead = recorded - step.now.max(at);
         let age = at - recorded;
         let problem = if ahead > self.clock_slack() {
-            Some(format!("is from the future by {} s", ahead.get() / 1_000))
+            Some(format!("is {} s in the future", ahead.get() / 1_000))
         } else if age >= MAX_AGE {
             Some(format!("is {} h old", age.get() / Millis::HOUR.get()))
         } else {
@@ -361,7 +358,7 @@ impl Coordinator {
         };
         if self.refused_prices.insert(id) {
             let symbol = self.market.symbol(id);
-            step.warn(format!("{symbol}: the venue's price record {problem}: it is not used"));
+            step.warn(format!("{symbol}: the venue's price record {problem} and is ignored"));
         }
         None
     }
@@ -392,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_contradicts_itself_is_named_and_the_larger_stake_counts() {
+    fn contradictory_funding_is_reported_and_the_larger_stake_counts() {
         let decimal = |text: &str| text.parse::<Decimal>().unwrap();
         for (paid, by_percent, expected, stake) in [
             (None, None, None, "10"),
@@ -400,12 +397,12 @@ mod tests {
             (Some("0"), None, None, "10"),
             (Some("60"), None, Some("paid 60.00"), "60"),
             (Some("4"), None, Some("paid 4.00"), "10"),
-            (Some("10"), Some("60"), Some("the percentages of its wallets come to 60.00"), "10"),
+            (Some("10"), Some("60"), Some("the wallet percentages add up to 60.00"), "10"),
         ] {
             let (paid, by_percent) = (paid.map(decimal), by_percent.map(decimal));
             let funding = Funding { paid, by_percent, ..Funding::default() };
             let report = TradeReport { amount: Some(Decimal::TEN), funding, ..TradeReport::new("01JT") };
-            let found = contradiction(&report, MoneyScale::default());
+            let found = describe_stake_mismatch(&report, MoneyScale::default());
             let has = |part: &str| found.as_ref().is_some_and(|text| text.contains(part));
             assert!(expected.map_or(found.is_none(), has), "{found:?} {paid:?} {by_percent:?}");
             assert_eq!(reported_stake(&report), Some(decimal(stake)));

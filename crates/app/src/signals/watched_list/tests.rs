@@ -1,4 +1,4 @@
-//! A list that is edited while it runs, on a clock that is handed in.
+//! Edits of a watched list during a run, on a virtual clock.
 
 use super::*;
 use crate::configuration::{Base, Flag};
@@ -27,8 +27,8 @@ fn loaded(folder: &TempDir, list: &str) -> Loaded {
     Loaded::read(&[file], Base::Bare, Vec::<Flag>::new()).unwrap()
 }
 
-fn door(loaded: &Loaded, now: Millis) -> ListDoor {
-    ListDoor::new(SignalList::of(loaded).unwrap().unwrap(), loaded, now)
+fn watch_list(loaded: &Loaded, now: Millis) -> WatchedList {
+    WatchedList::new(SignalList::load(loaded).unwrap().unwrap(), loaded, now)
 }
 
 const HOURS: u64 = 6;
@@ -53,7 +53,7 @@ fn text_of(rows: &Rows, state: &mut u64) -> String {
 }
 
 #[test]
-fn lists_of_300_entries_edited_while_running_give_each_entry_once_while_it_stands_there() {
+fn sends_each_entry_of_an_edited_list_once() {
     for (from, to) in [
         ("2026-03-29T00:00", "2026-03-29T02:30"),
         ("2026-10-24T23:30", "2026-10-25T02:00"),
@@ -70,21 +70,21 @@ fn check_edited(from: Millis, to: Millis) {
     let row = |number: u64| ((number * HOURS * 60 / 300, number as usize % 2), number as usize % 3);
     let mut rows: Rows = (0..300).map(row).collect();
     let loaded = loaded(&folder, &text_of(&rows, &mut state));
-    let mut door = door(&loaded, from);
+    let mut watched = watch_list(&loaded, from);
     let (mut now, mut edits) = (from, 0);
     let [mut given, mut must, mut may] = [const { BTreeSet::new() }; 3];
     let moments = |list: &SignalList| -> BTreeSet<(Millis, BotId)> {
         let due = list.due(from - Millis::MINUTE, to + Millis::DAY);
         due.into_iter().map(|due| (due.at, due.entry.bot)).collect()
     };
-    let mut standing = moments(&door.list);
+    let mut standing = moments(&watched.list);
     let within = |from: Millis, to: Millis| {
         let after = |moment: Millis| (moment + Millis::new(1), BotId::FIRST);
         after(from)..after(to)
     };
     while now < to {
         let step = now + Millis::new(1 + (next(&mut state) % 4_500) as i64);
-        for due in door.due(step) {
+        for due in watched.due(step) {
             assert!(given.insert((due.at, due.entry.bot)), "{due:?} twice");
         }
         must.extend(standing.range(within(now, step)).copied());
@@ -98,11 +98,12 @@ fn check_edited(from: Millis, to: Millis) {
                     rows.insert(key, next(&mut state) as usize % 3);
                 }
             }
-            door.list = SignalList::parse(&text_of(&rows, &mut state), &door.bots, door.terms).unwrap();
-            standing = moments(&door.list);
+            watched.list =
+                SignalList::parse(&text_of(&rows, &mut state), &watched.bots, watched.terms).unwrap();
+            standing = moments(&watched.list);
         }
     }
-    // In the night of New York a third of the entries has its zone.
+    // A third of the entries is in the zone of New York.
     assert!(edits > 50 && must.len() > 20, "{edits} edits, {} entries", must.len());
     assert!(given.is_superset(&must), "from {from}: {:?}", must.difference(&given));
     assert!(given.is_subset(&may), "from {from}: {:?}", given.difference(&may));
@@ -143,14 +144,14 @@ async fn watched(
     let mut tasks = JoinSet::new();
     tasks.spawn(run(orders, telling));
     let (ready, is_ready) = oneshot::channel();
-    let source = Door::new("list", Arc::clone(clock), Arc::default(), sender.downgrade());
-    tasks.spawn(door(loaded, clock.now()).watch(source, ready));
+    let source = SignalSink::new("list", Arc::clone(clock), Arc::default(), sender.downgrade());
+    tasks.spawn(watch_list(loaded, clock.now()).watch(source, ready));
     is_ready.await.unwrap();
     (told, (sender, tasks))
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_file_is_read_again_when_it_changes_and_what_is_wrong_changes_nothing() {
+async fn reloads_a_changed_file_and_ignores_an_invalid_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("list.csv");
     let loaded = loaded(&folder, "time,bot,direction\n10:31,btc,BUY\n10:33,btc,BUY\n");
@@ -165,15 +166,15 @@ async fn a_file_is_read_again_when_it_changes_and_what_is_wrong_changes_nothing(
     std::fs::write(&path, "time,bot,direction\n10:32,nobody,BUY\n").unwrap();
     let wrong = heard(&mut told).await;
     assert!(
-        wrong.starts_with("1 wrong: ") && wrong.contains("line 2: there is no bot \"nobody\""),
+        wrong.starts_with("1 wrong: ") && wrong.contains("line 2: unknown bot \"nobody\""),
         "{wrong}"
     );
-    assert_eq!(heard(&mut told).await, "btc 2026-07-01T08:33:00Z", "the list of before holds");
+    assert_eq!(heard(&mut told).await, "btc 2026-07-01T08:33:00Z", "the previous list stays active");
     std::fs::write(&path, "time,bot,direction\n10:32,none,BUY\n").unwrap();
     let second = heard(&mut told).await;
     std::fs::write(&path, "time,bot,direction\n10:34,eur,BUY\n10:33,btc,SELL\n10:35,btc,BUY\n").unwrap();
     let changed = heard(&mut told).await;
-    assert!(changed.contains("was read again, 3 new, 2 gone: 3 entries ("), "{changed}");
+    assert!(changed.contains("was reloaded, 3 new, 2 removed: 3 entries ("), "{changed}");
     let faults = [second, wrong].map(|wrong| wrong.trim_start_matches("1 wrong: ").to_owned());
     assert!(changed.starts_with(&format!("mended {}: ", faults.join(", "))), "{changed}");
     let mark =
@@ -184,33 +185,34 @@ async fn a_file_is_read_again_when_it_changes_and_what_is_wrong_changes_nothing(
     assert_eq!(heard(&mut told).await, "eur 2026-07-01T08:34:00Z");
     std::fs::remove_file(&path).unwrap();
     let gone = heard(&mut told).await;
-    assert!(gone.contains("is gone: its 3 entries hold no more"), "{gone}");
+    assert!(gone.contains("is gone: its 3 entries are inactive"), "{gone}");
     tokio::time::sleep(Duration::from_hours(1)).await;
     while let Ok(text) = told.try_recv() {
         assert_eq!(text, "next: nothing");
     }
     std::fs::write(&path, "time,bot,direction\n11:40,eur,SELL\n").unwrap();
     let back = heard(&mut told).await;
-    assert!(back.contains("was read again, 1 new, 0 gone: 1 entry ("), "{back}");
+    assert!(back.contains("was reloaded, 1 new, 0 removed: 1 entry ("), "{back}");
     assert!(back.starts_with(&format!("mended {}: ", gone.trim_start_matches("1 wrong: "))), "{back}");
     assert_eq!(heard(&mut told).await, "eur 2026-07-01T09:40:00Z");
 }
 
 #[test]
-fn a_run_that_begins_again_gives_what_was_due_shortly_before_and_nothing_older() {
+fn restarted_run_resends_only_recent_entries() {
     let folder = tempfile::tempdir().unwrap();
     let loaded = loaded(&folder, "time,bot,direction\n10:31,btc,BUY\n10:30,btc,BUY\n");
-    let mut door = door(&loaded, at("2026-07-01T08:31:04"));
-    assert_eq!(door.next_due(), Some(at("2026-07-01T08:31:00")));
-    let due: Vec<String> = door.due(at("2026-07-01T08:31:04")).iter().map(|due| due.id.to_string()).collect();
+    let mut watched = watch_list(&loaded, at("2026-07-01T08:31:04"));
+    assert_eq!(watched.next_due(), Some(at("2026-07-01T08:31:00")));
+    let due: Vec<String> =
+        watched.due(at("2026-07-01T08:31:04")).iter().map(|due| due.id.to_string()).collect();
     assert_eq!(due, ["2026-07-01T08:31:00Z"]);
-    assert_eq!(door.next_due(), Some(at("2026-07-02T08:30:00")));
-    assert_eq!(door.due(at("2026-07-02T09:00:00")).len(), 2);
+    assert_eq!(watched.next_due(), Some(at("2026-07-02T08:30:00")));
+    assert_eq!(watched.due(at("2026-07-02T09:00:00")).len(), 2);
 }
 
-/// Sao Paulo had summer time until 2019, so that both lines were of one moment then alone.
+/// Sao Paulo had summer time until 2019: only then both lines mean the same moment.
 #[tokio::test(start_paused = true)]
-async fn lines_that_contradict_each_other_when_their_moment_comes_are_an_alarm_and_no_trade() {
+async fn contradicting_lines_raise_an_alarm_and_trade_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let rows = "10:00,btc,BUY,America/Sao_Paulo\n12:00,btc,SELL,UTC\n12:01,btc,SELL,UTC\n";
     let loaded = loaded(&folder, &format!("time,bot,direction,zone\n{rows}"));

@@ -1,11 +1,11 @@
-//! Trades without an intent: second trades of one request, and foreign trades of other programs on the same wallet.
+//! Trades without an intent: second trades of one request, and foreign trades.
 //!
 //! Unexplained money starts a search of the venue's list. The list is the proof; a deposit is not one.
 
 use super::Coordinator;
 use super::agenda::Job;
 use super::command::Step;
-use super::trade_watch::profit_of;
+use super::trade_watch::reported_profit;
 use crate::SecondTradeRule;
 use crate::audit::{Audit, Finding, staked_elsewhere};
 use crate::resolver::Why;
@@ -14,11 +14,11 @@ use candlewick_engine::{EventKind, IntentId, IntentState, SecondTrade, VenueId};
 use candlewick_sdk::{Millis, Money};
 use std::collections::BTreeMap;
 
-const LOOK_EVERY: Millis = Millis::from_seconds(30);
-const REMEMBERED: Millis = Millis::from_seconds(3_600);
+const SEARCH_INTERVAL: Millis = Millis::from_seconds(30);
+const REMEMBERED_FOR: Millis = Millis::from_seconds(3_600);
 
 #[derive(Debug, Default)]
-pub(crate) struct Strangers {
+pub(crate) struct ForeignTrades {
     looked: Option<Millis>,
     wanted: Option<Money>,
     asked: Option<Money>,
@@ -28,18 +28,17 @@ pub(crate) struct Strangers {
     last: Option<(String, Millis)>,
 }
 
-impl Strangers {
+impl ForeignTrades {
     pub(super) fn note(&mut self, report: &TradeReport, now: Millis) {
-        self.last = Some((words(report), now));
-        // More of them may be listed soon.
+        self.last = Some((describe_trade(report), now));
         self.asked = None;
     }
 
-    pub(super) fn begin_look(&mut self) {
+    pub(super) fn begin_search(&mut self) {
         self.asked = self.wanted.take();
     }
 
-    pub(super) fn end_look(&mut self, is_whole: bool) {
+    pub(super) fn end_search(&mut self, is_whole: bool) {
         if let Some(surplus) = self.asked.take().filter(|_| is_whole) {
             self.seen = surplus;
         }
@@ -47,24 +46,23 @@ impl Strangers {
 }
 
 impl Coordinator {
-    pub(super) fn look_for_strangers(&mut self, wallet: Money, patience: Millis, now: Millis) {
+    pub(super) fn search_foreign_trades(&mut self, wallet: Money, patience: Millis, now: Millis) {
         let surplus = wallet - self.session.ledger().free();
-        let unseen = surplus - self.strangers.seen;
-        // Without routine looks the list is left alone.
+        let unseen = surplus - self.foreign_trades.seen;
+        // Without routine polls, the list is not read.
         if (surplus, unseen) == (Money::ZERO, Money::ZERO) || self.doubts.next_routine_look(now).is_none() {
             return;
         }
         let Some(own) = self.own_amounts() else { return };
         let may_be_ours = |amount: Money| self.audits.wallet.may_be_ours(amount, own.clone(), now, patience);
-        // Our own trades move the wallet on beside what was looked at.
         if may_be_ours(unseen) {
             return;
         }
         if may_be_ours(surplus) {
-            self.strangers.seen = Money::ZERO;
-        } else if self.strangers.looked.is_none_or(|at| now - at >= LOOK_EVERY) {
-            self.strangers.looked = Some(now);
-            self.strangers.wanted = Some(surplus);
+            self.foreign_trades.seen = Money::ZERO;
+        } else if self.foreign_trades.looked.is_none_or(|at| now - at >= SEARCH_INTERVAL) {
+            self.foreign_trades.looked = Some(now);
+            self.foreign_trades.wanted = Some(surplus);
             self.agenda.add(now, Job::Trades);
         }
     }
@@ -87,14 +85,14 @@ impl Coordinator {
 
     /// Reports foreign trades that were open before the run, once.
     /// Uses the first complete list that arrives while no intent is pending or in doubt.
-    pub(super) fn look_at_open_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
-        if self.strangers.has_begun || self.session.has_unclear_intent() {
+    pub(super) fn report_open_foreign_trades(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
+        if self.foreign_trades.has_begun || self.session.has_unclear_intent() {
             return;
         }
-        self.strangers.has_begun = true;
+        self.foreign_trades.has_begun = true;
         let (ours, uncertainty) = (self.session.account, self.uncertainty());
         let refused = self.doubts.refused(&self.session, step.now);
-        let is_anothers = |report: &&TradeReport| {
+        let is_other_trade = |report: &&TradeReport| {
             report.progress == Progress::Running
                 && report.from_token != Some(false)
                 && report.other_user.is_none()
@@ -102,34 +100,32 @@ impl Coordinator {
                 && report.close_time.is_some_and(|close| close > step.now)
                 && !self.doubts.is_claimed(&report.id)
                 && !self.doubts.resolver.reported.contains(&report.id)
-                // What was taken as not opened may appear late.
-                && self.doubts.resolver.asked_for_elsewhere(report, (&refused, uncertainty)).is_none()
+                // An intent considered not opened may appear late.
+                && self.doubts.resolver.find_order_elsewhere(report, (&refused, uncertainty)).is_none()
         };
-        let anothers: Vec<&TradeReport> = listing.trades.iter().filter(is_anothers).collect();
+        let anothers: Vec<&TradeReport> = listing.trades.iter().filter(is_other_trade).collect();
         let Some(first) = anothers.first() else { return };
         let text = match anothers.len() {
-            1 => format!("{} is open on the {ours} wallet, and this journal does not know it", words(first)),
+            1 => format!("unknown {} is open on the {ours} wallet", describe_trade(first)),
             count => format!(
-                "{count} trades are open on the {ours} wallet that this journal does not know, such as {}",
-                words(first)
+                "{count} unknown trades are open on the {ours} wallet, such as {}",
+                describe_trade(first)
             ),
         };
-        self.strangers.note(first, step.now);
+        self.foreign_trades.note(first, step.now);
         let text = format!("{text}: does another program trade this wallet?");
         self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
     }
 
-    pub(super) fn stranger_trouble(&self, now: Millis) -> Option<String> {
-        let (words, at) = self.strangers.last.as_ref().filter(|(_, at)| now - *at < REMEMBERED)?;
+    pub(super) fn foreign_trade_trouble(&self, now: Millis) -> Option<String> {
+        let (trade, at) = self.foreign_trades.last.as_ref().filter(|(_, at)| now - *at < REMEMBERED_FOR)?;
         let minutes = (now - *at).get() / Millis::MINUTE.get();
-        Some(format!(
-            "another program may trade the wallet: {words}, found {minutes} min ago, is none of ours"
-        ))
+        Some(format!("another program may trade this wallet: unknown {trade}, found {minutes} min ago"))
     }
 }
 
-fn words(report: &TradeReport) -> String {
-    let symbol = symbol_of(report);
+fn describe_trade(report: &TradeReport) -> String {
+    let symbol = reported_symbol(report);
     let stake = report.amount.map(|amount| format!(" with {amount:.2}")).unwrap_or_default();
     format!("trade {} on {symbol}{stake}", report.id)
 }
@@ -138,49 +134,49 @@ const LOOK_AGAIN: Millis = Millis::from_seconds(30);
 pub(super) const MAX_NAMED: usize = 20;
 
 impl Coordinator {
-    pub(super) fn on_all_unexplained(
+    pub(super) fn report_unexplained_trades(
         &mut self,
         reports: &[TradeReport],
         wallet: Option<Money>,
         step: &mut Step<'_>,
     ) {
-        let (mut seconds, mut strangers) = (0, 0);
+        let (mut seconds, mut foreign) = (0, 0);
         for report in reports {
-            let second_of = self.doubts.second_of(report, &self.session, self.uncertainty());
-            let count = if second_of.is_some() { &mut seconds } else { &mut strangers };
+            let second_of = self.doubts.second_trade_owner(report, &self.session, self.uncertainty());
+            let count = if second_of.is_some() { &mut seconds } else { &mut foreign };
             *count += 1;
             let is_named = *count <= MAX_NAMED;
             match second_of {
                 Some(intent) => {
                     let text = format!(
-                        "trade #{intent} was ordered once, and the venue has a second one, {}",
+                        "trade #{intent} was ordered once, but the venue has a second one, {}",
                         report.id
                     );
                     self.on_second_trade(report, (intent, is_named), text, wallet, step);
                 }
                 None if is_named => {
                     self.note_unexplained(report, None, step);
-                    self.strangers.note(report, step.now);
+                    self.foreign_trades.note(report, step.now);
                     let guess = self.intents_of_second(report).map_or_else(
                         || "does another program trade this wallet?".to_owned(),
                         |intents| format!("it was requested in the same second as {intents}"),
                     );
-                    let (id, symbol) = (&report.id, symbol_of(report));
-                    let text = format!("trade {id} on {symbol} is explained by no intent: {guess}");
+                    let (id, symbol) = (&report.id, reported_symbol(report));
+                    let text = format!("unknown trade {id} on {symbol}: {guess}");
                     self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
                 }
                 None => {}
             }
         }
-        let more = seconds.max(MAX_NAMED) + strangers.max(MAX_NAMED) - MAX_NAMED * 2;
+        let more = seconds.max(MAX_NAMED) + foreign.max(MAX_NAMED) - MAX_NAMED * 2;
         if more > 0 {
-            let text = format!("{more} more trades in the venue's list are explained by no intent");
+            let text = format!("{more} more unknown trades are in the venue's list");
             self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
         }
     }
 
     fn note_unexplained(&mut self, report: &TradeReport, second_of: Option<IntentId>, step: &mut Step<'_>) {
-        let (id, symbol) = (&report.id, symbol_of(report));
+        let (id, symbol) = (&report.id, reported_symbol(report));
         let note = serde_json::json!({ "unexplained": id, "symbol": symbol, "second_of": second_of });
         self.session.journal.note(note.to_string(), step);
     }
@@ -199,12 +195,12 @@ impl Coordinator {
         if is_named {
             self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text.clone())], step);
         }
-        // Whatever comes of it: it is that request's, and no other intent's.
+        // No other intent may claim this trade.
         self.doubts.claim(&report.id);
         let is_booked = wallet == Some(self.session.ledger().free());
         if !(is_booked && report.progress.outcome().is_some()) {
             let venue_id = VenueId::truncated(&report.id);
-            let trade = SecondTrade { intent, venue_id, stake: self.stake_of(intent, report) };
+            let trade = SecondTrade { intent, venue_id, stake: self.second_stake(intent, report) };
             self.handle(step.now, EventKind::SecondTrade(trade), step);
         }
         match self.settings.second_trade {
@@ -215,7 +211,7 @@ impl Coordinator {
 
     /// Reports trades of another account that match an intent in doubt.
     /// This may be real money instead of demo. No ledger here contains it, so the operator must know.
-    pub(super) fn look_at_other_accounts(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
+    pub(super) fn check_other_accounts(&mut self, listing: &TradeListing, step: &mut Step<'_>) {
         let ours = self.session.account;
         let refused = self.doubts.refused(&self.session, step.now);
         let known = (refused.as_slice(), self.uncertainty());
@@ -224,11 +220,10 @@ impl Coordinator {
                 continue;
             }
             let Some(account) = report.account.filter(|account| *account != ours) else { continue };
-            let Some(intent) = self.doubts.resolver.asked_for_elsewhere(report, known) else { continue };
+            let Some(intent) = self.doubts.resolver.find_order_elsewhere(report, known) else { continue };
             let staked = staked_elsewhere(account, report.amount);
             let text = format!(
-                "{staked}: trade {} may be what the venue made of trade #{intent}, which was ordered for the {ours} account; it \
-                 is in no ledger here",
+                "{staked}: trade {} may be trade #{intent}, which was ordered for the {ours} account; no ledger here contains it",
                 report.id
             );
             self.halt_at_oddity(text, step);
@@ -250,7 +245,7 @@ impl Coordinator {
         }
     }
 
-    fn stake_of(&self, intent: IntentId, report: &TradeReport) -> Money {
+    fn second_stake(&self, intent: IntentId, report: &TradeReport) -> Money {
         let amount = report.amount.and_then(|amount| self.session.money(amount));
         let ordered = || self.session.terms(intent).map(|terms| terms.stake()).unwrap_or_default();
         amount.filter(|amount| amount.is_positive()).unwrap_or_else(ordered)
@@ -262,7 +257,7 @@ impl Coordinator {
         for trade in self.session.session().second_trades().to_vec() {
             let scale = self.session.scale();
             let report = listed.get(&trade.venue_id);
-            let profit = report.and_then(|report| profit_of(report, trade.stake, scale));
+            let profit = report.and_then(|report| reported_profit(report, trade.stake, scale));
             if let Some(profit) = profit {
                 let SecondTrade { intent, venue_id, .. } = trade;
                 self.handle(step.now, EventKind::SecondTradeSettled { intent, venue_id, profit }, step);
@@ -278,6 +273,6 @@ impl Coordinator {
     }
 }
 
-fn symbol_of(report: &TradeReport) -> &str {
+fn reported_symbol(report: &TradeReport) -> &str {
     report.symbol.as_deref().unwrap_or("an unknown symbol")
 }

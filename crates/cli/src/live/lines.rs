@@ -1,6 +1,6 @@
-//! Words and layout of screen lines: decisions, trades, verdicts, and why a run stops.
+//! Text and layout of console lines: decisions, trades, verdicts, and reasons of a stop.
 
-use crate::terminal::{coloured_line, columns_of, wrapped_beside};
+use crate::terminal::{coloured_line, terminal_columns, wrapped_beside};
 use anstyle::{AnsiColor, Style};
 use candlewick_engine::{
     Approved, Edge, IntentRow, Judgement, Lateness, Opened, Refused, RiskSettings, Rule, Settled, VenueId,
@@ -11,26 +11,26 @@ use candlewick_runtime::{Funds, Stop};
 use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Reason, price_text, visible};
 use console::Term;
 
-pub(super) fn open_words(approved: &Approved, (bot, symbol): (&str, &str), scale: MoneyScale) -> String {
+pub(super) fn describe_open(approved: &Approved, (bot, symbol): (&str, &str), scale: MoneyScale) -> String {
     let expiry = approved.expiry();
-    let kind = expiration_words(expiry.expiration_type);
+    let kind = expiration_suffix(expiry.expiration_type);
     let (intent, stake, direction) =
         (approved.intent(), scale.format(approved.stake()), approved.direction());
     let terms = format!("{stake} for {}{kind}   ", expiry.close_type);
-    let reason = with_values(approved.reason());
-    let reason = fitted(&visible(&reason), columns_of(&Term::stdout()));
+    let reason = insert_values(approved.reason());
+    let reason = truncate_reason(&visible(&reason), terminal_columns(&Term::stdout()));
     format!("#{intent} {bot} {BOLD}{direction} {symbol}{BOLD:#} {terms}{DIM}{reason}{DIM:#}")
 }
 
-/// Empty for the usual ones, else with a space before it.
-pub(super) fn expiration_words(expiration_type: ExpirationType) -> String {
+/// Returns the expiration type with a leading space, or nothing for the default.
+pub(super) fn expiration_suffix(expiration_type: ExpirationType) -> String {
     match expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => String::new(),
         other => format!(" {other}"),
     }
 }
 
-fn with_values(reason: &Reason) -> String {
+fn insert_values(reason: &Reason) -> String {
     let text = reason.text();
     let place_of = |name: &str| -> Option<usize> {
         let is_part = |letter: char| letter.is_alphanumeric() || "_.@[(".contains(letter);
@@ -47,33 +47,33 @@ fn with_values(reason: &Reason) -> String {
         return reason.to_string();
     }
     values.sort_by_key(|(place, _)| *place);
-    let (mut words, mut done) = (String::new(), 0);
+    let (mut merged, mut done) = (String::new(), 0);
     for (place, value) in values {
-        words.push_str(&text[done..place]);
-        words.push(' ');
-        words.push_str(&price_text(value));
+        merged.push_str(&text[done..place]);
+        merged.push(' ');
+        merged.push_str(&price_text(value));
         done = place;
     }
-    words.push_str(&text[done..]);
+    merged.push_str(&text[done..]);
     for (name, value) in reason.numbers().filter(|(name, _)| place_of(name).is_none()) {
-        words.extend([" ", name, "=", &price_text(value)]);
+        merged.extend([" ", name, "=", &price_text(value)]);
     }
-    words
+    merged
 }
 
 fn open_brackets(text: &str) -> usize {
     text.matches('(').count().saturating_sub(text.matches(')').count())
 }
 
-fn fitted(reason: &str, columns: Option<usize>) -> String {
-    let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(BEFORE));
+fn truncate_reason(reason: &str, columns: Option<usize>) -> String {
+    let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(PREFIX_WIDTH));
     if reason.chars().count() <= room {
         return reason.to_owned();
     }
     reason.chars().take(room.saturating_sub(1)).chain(['\u{2026}']).collect()
 }
 
-pub(super) fn refusal_words(
+pub(super) fn describe_refusal(
     refused: &Refused,
     (bot, interval): (&str, Millis),
     received: Millis,
@@ -81,27 +81,27 @@ pub(super) fn refusal_words(
 ) -> String {
     let own = || risk.map_or_else(|| refused.rule.words(), |risk| refused.rule.words_within(risk, bot));
     let rule = match suspended {
-        Some(reason) if refused.rule == Rule::Halted => format!("opens are suspended: {}", visible(reason)),
+        Some(reason) if refused.rule == Rule::Halted => format!("opens suspended: {}", visible(reason)),
         _ => own(),
     };
     let lateness = Lateness::of((refused.decision_time, received), interval, risk);
     let rule = refused.rule.with_lateness(rule, lateness);
-    let reason = with_values(&refused.reason);
-    let reason = fitted(&visible(&reason), columns_of(&Term::stdout()));
-    format!("{DIM}{bot} {} refused: {rule}   {reason}{DIM:#}", refused.direction)
+    let reason = insert_values(&refused.reason);
+    let reason = truncate_reason(&visible(&reason), terminal_columns(&Term::stdout()));
+    format!("{DIM}{bot} {}: {rule}   {reason}{DIM:#}", refused.direction)
 }
 
-pub(super) fn verdict_words(judgement: &Judgement, bot: &str) -> String {
+pub(super) fn describe_verdict(judgement: &Judgement, bot: &str) -> String {
     let (style, text) = match judgement.edge {
-        Edge::Open => (NOTE, "is open"),
-        Edge::Shown => (GOOD, "is shown"),
-        Edge::Rejected => (BAD, "is ruled out"),
-        Edge::NoLongerHeld => (BAD, "no longer holds"),
+        Edge::Open => (NOTE, "undecided"),
+        Edge::Shown => (GOOD, "shown"),
+        Edge::Rejected => (BAD, "ruled out"),
+        Edge::NoLongerHeld => (BAD, "no longer held"),
     };
-    format!("{bot}: its edge {style}{text}{style:#} after {} trades", judgement.trades)
+    format!("{bot}: edge {style}{text}{style:#} after {} trades", judgement.trades)
 }
 
-pub(super) fn blocked_words(before: &[Blockage], now: &[Blockage]) -> Vec<String> {
+pub(super) fn describe_blocked(before: &[Blockage], now: &[Blockage]) -> Vec<String> {
     let lacks = |all: &[Blockage], one: &Blockage| {
         all.iter().all(|other| (&other.rule, &other.bots) != (&one.rule, &one.bots))
     };
@@ -111,9 +111,9 @@ pub(super) fn blocked_words(before: &[Blockage], now: &[Blockage]) -> Vec<String
 }
 
 pub(super) fn describe_opened(opened: &Opened) -> String {
-    let price = opened.open_price.map_or_else(|| "a price not known yet".to_owned(), price_text);
-    let until = opened.close_time.map_or_else(|| "an end not known yet".to_owned(), clock_time);
-    let payout = opened.payout.map(|payout| format!(", pays {payout} %")).unwrap_or_default();
+    let price = opened.open_price.map_or_else(|| "unknown price".to_owned(), price_text);
+    let until = opened.close_time.map_or_else(|| "unknown end".to_owned(), clock_time);
+    let payout = opened.payout.map(|payout| format!(", payout {payout} %")).unwrap_or_default();
     let id = visible(opened.venue_id.as_ref().map(VenueId::as_str).unwrap_or_default());
     format!("#{} at {price} until {until}{payout} {DIM}{id}{DIM:#}", opened.intent)
 }
@@ -127,7 +127,7 @@ pub(super) fn describe_settled(
     let entry = settled.open_price.or(intent.and_then(|row| row.open_price));
     let prices = match (entry, settled.close_price) {
         (Some(entry), Some(exit)) => format!("{} → {}", price_text(entry), price_text(exit)),
-        _ => "without prices".to_owned(),
+        _ => "no prices".to_owned(),
     };
     let profit = format_signed(settled.profit, scale);
     let (free, open) = (scale.format(funds.free), scale.format(funds.open_stakes));
@@ -140,25 +140,25 @@ pub(super) fn format_signed(money: Money, scale: MoneyScale) -> String {
     format!("{sign}{}", scale.format(money))
 }
 
-pub(super) fn stopping_words(
+pub(super) fn describe_stopping(
     why: Stop,
     unfinished: usize,
     (last_close, waits_until): (Option<Millis>, Millis),
 ) -> String {
     let why = match why {
-        Stop::TimeUp => "the time is up: ",
-        Stop::DataEnds(_) => "the candles end: ",
-        Stop::Limit(rule) => &format!("the {} was reached: ", rule.words()),
+        Stop::TimeUp => "time limit reached: ",
+        Stop::DataEnds(_) => "end of candles: ",
+        Stop::Limit(rule) => &format!("{} reached: ", rule.words()),
         Stop::Interrupted | Stop::Terminated => "",
     };
     if unfinished == 0 {
-        return format!("{why}no new trades; none is open");
+        return format!("{why}no new trades, none open");
     }
     let until = clock_time(waits_until);
     let trades = if unfinished == 1 { "trade" } else { "trades" };
     let closes = last_close.map(|at| format!(" (closes {})", clock_time(at))).unwrap_or_default();
     format!(
-        "{why}no new trades; waiting for {unfinished} open {trades}{closes}, until {until} at most; Ctrl-C again quits now"
+        "{why}no new trades; waiting for {unfinished} open {trades}{closes}, until {until}; press Ctrl-C again to quit now"
     )
 }
 
@@ -168,14 +168,19 @@ pub(super) const BAD: Style = AnsiColor::Red.on_default();
 pub(super) const NOTE: Style = AnsiColor::Yellow.on_default();
 pub(super) const BOLD: Style = Style::new().bold();
 
-const LABEL: usize = 8;
-const BEFORE: usize = "MM-DD hh:mm:ss  ".len() + LABEL + 1;
+const LABEL_WIDTH: usize = 8;
+const PREFIX_WIDTH: usize = "MM-DD hh:mm:ss  ".len() + LABEL_WIDTH + 1;
 
-pub(super) fn dated(at: Millis, (style, label): (Style, &str), text: &str, columns: Option<usize>) -> String {
+pub(super) fn format_line(
+    at: Millis,
+    (style, label): (Style, &str),
+    text: &str,
+    columns: Option<usize>,
+) -> String {
     let time = time_text(at, "%m-%d %H:%M:%S");
     let text = coloured_line(text);
-    let text = wrapped_beside(&text, BEFORE - LABEL + label.len().max(LABEL), columns);
-    format!("{DIM}{time}{DIM:#}  {style}{label:<LABEL$}{style:#} {text}")
+    let text = wrapped_beside(&text, PREFIX_WIDTH - LABEL_WIDTH + label.len().max(LABEL_WIDTH), columns);
+    format!("{DIM}{time}{DIM:#}  {style}{label:<LABEL_WIDTH$}{style:#} {text}")
 }
 
 fn clock_time(at: Millis) -> String {
@@ -188,7 +193,7 @@ mod tests {
     use candlewick_sdk::ReasonTemplate;
 
     #[test]
-    fn a_reason_of_a_rule_has_its_values_where_their_names_stand() {
+    fn inserts_values_after_their_names() {
         for (text, numbers, expected) in [
             (
                 "rsi(14) < 30 and close > sma(200)",
@@ -210,27 +215,27 @@ mod tests {
             ("closed high", &[("close", 1.5), ("h", 2.0)], "closed high close=1.5 h=2"),
         ] {
             let (names, values): (Vec<&str>, Vec<f64>) = numbers.iter().copied().unzip();
-            assert_eq!(with_values(&ReasonTemplate::new(text, names).with_numbers(&values)), expected);
+            assert_eq!(insert_values(&ReasonTemplate::new(text, names).with_numbers(&values)), expected);
         }
     }
 
     #[test]
-    fn a_reason_ends_where_the_terminal_does_and_nowhere_else() {
+    fn truncates_reasons_to_the_terminal_width() {
         let reason = "rsi(14) < 30 and close > sma(200)";
-        assert_eq!(fitted(reason, None), reason);
-        // 58 columns, of which 25 are taken, leave 33: as many as it has letters.
-        assert_eq!(fitted(reason, Some(58)), reason);
-        assert_eq!(fitted(reason, Some(57)), "rsi(14) < 30 and close > sma(20\u{2026}");
-        assert_eq!(fitted(reason, Some(40)), "rsi(14) < 30 a\u{2026}");
+        assert_eq!(truncate_reason(reason, None), reason);
+        // 58 columns minus the prefix of 25 leave 33, the length of the reason.
+        assert_eq!(truncate_reason(reason, Some(58)), reason);
+        assert_eq!(truncate_reason(reason, Some(57)), "rsi(14) < 30 and close > sma(20\u{2026}");
+        assert_eq!(truncate_reason(reason, Some(40)), "rsi(14) < 30 a\u{2026}");
     }
 
     #[test]
-    fn a_stop_says_what_is_waited_for_and_how_to_quit() {
+    fn describes_open_trades_and_how_to_quit_while_stopping() {
         let now = Millis::HOUR * 3;
         let (close, until) = (now + Millis::from_seconds(722), now + Millis::from_seconds(90));
-        let waits = stopping_words(Stop::Interrupted, 1, (Some(close), until));
-        assert!(waits.contains("1 open trade (closes 03:12:02), until 03:01:30 at most; Ctrl-C"), "{waits}");
-        let none = stopping_words(Stop::TimeUp, 0, (None, until));
-        assert_eq!(none, "the time is up: no new trades; none is open");
+        let waits = describe_stopping(Stop::Interrupted, 1, (Some(close), until));
+        assert!(waits.contains("1 open trade (closes 03:12:02), until 03:01:30; press Ctrl-C"), "{waits}");
+        let none = describe_stopping(Stop::TimeUp, 0, (None, until));
+        assert_eq!(none, "time limit reached: no new trades, none open");
     }
 }

@@ -13,7 +13,7 @@ fn list(bench: &mut Bench, trades: Vec<TradeReport>) -> Vec<String> {
 }
 
 fn list_as(bench: &mut Bench, is_complete: bool, trades: Vec<TradeReport>) -> Vec<String> {
-    let listing = listing_of(trades, bench.now, is_complete);
+    let listing = listing_answer(trades, bench.now, is_complete);
     let commands = bench.look_with(listing, no_balances_after_trades());
     let warning = |command: &Command| match command {
         Command::Notify(crate::Notice::Warning(text)) => Some(text.clone()),
@@ -24,11 +24,11 @@ fn list_as(bench: &mut Bench, is_complete: bool, trades: Vec<TradeReport>) -> Ve
 
 fn looks_at(bench: &mut Bench, ms: i64, demo: impl Into<Decimal>) -> bool {
     let mut commands = bench.at(ms).step(Input::Time);
-    commands.extend(bench.answer(balances_of(demo, bench.now)));
+    commands.extend(bench.answer(balances_answer(demo, bench.now)));
     asks(&commands, RequestId::Trades)
 }
 
-fn strangers(at: i64) -> TradeReport {
+fn foreign_trade(at: i64) -> TradeReport {
     TradeReport {
         symbol: Some("ETHUSDT".to_owned()),
         amount: Some(Decimal::from(5)),
@@ -47,20 +47,20 @@ fn open_ours(bench: &mut Bench) -> TradeReport {
 }
 
 fn answer_ours(bench: &mut Bench, ours: &TradeReport) {
-    bench.at(60_500).answer(open_of(ours.clone(), START + Millis::new(60_500)));
+    bench.at(60_500).answer(open_answer(ours.clone(), START + Millis::new(60_500)));
 }
 
 fn open_for_long() -> TradeReport {
-    TradeReport { close_time: Some(START + Millis::new(3_600_000)), ..strangers(-20_000) }
+    TradeReport { close_time: Some(START + Millis::new(3_600_000)), ..foreign_trade(-20_000) }
 }
 
-const TOLD_AS_OPEN: &str = "trade 01JU on ETHUSDT with 5.00 is open on the demo wallet, and this journal does not know it: does another \
+const TOLD_AS_OPEN: &str = "unknown trade 01JU on ETHUSDT with 5.00 is open on the demo wallet: does another \
                             program trade this wallet?";
 
 /// 10.00 of 1000.00 are staked at 80 %: 990.00 are free, 1000.00 are there while the stake is still in the wallet, and 1008.00 when the
 /// trade is won before that is known. 985.00 none of that explains.
 #[test]
-fn the_list_is_looked_through_as_soon_as_the_wallet_holds_what_our_trades_do_not_explain() {
+fn unexplained_money_starts_a_search() {
     let mut bench = begun();
     assert_eq!(list(&mut bench, Vec::new()), [""; 0]);
     let ours = open_ours(&mut bench);
@@ -69,12 +69,12 @@ fn the_list_is_looked_through_as_soon_as_the_wallet_holds_what_our_trades_do_not
     {
         assert_eq!(looks_at(&mut bench, ms, demo), expected, "{demo} after {ms} ms");
     }
-    let listed = vec![ours, strangers(90_000)];
+    let listed = vec![ours, foreign_trade(90_000)];
     let told = list(&mut bench, listed.clone());
-    let expected = "trade 01JU on ETHUSDT is explained by no intent: does another program trade this wallet?";
+    let expected = "unknown trade 01JU on ETHUSDT: does another program trade this wallet?";
     assert_eq!(told, [expected]);
     let now = bench.now;
-    let trouble = "another program may trade the wallet: trade 01JU on ETHUSDT with 5.00, found";
+    let trouble = "another program may trade this wallet: unknown trade 01JU on ETHUSDT with 5.00, found";
     let troubles = |at: Millis| bench.coordinator.troubles(at).join("; ");
     assert!(troubles(now).contains(trouble), "{}", troubles(now));
     assert!(!troubles(now + Millis::new(3_600_000)).contains("another program"), "not for ever");
@@ -86,7 +86,7 @@ fn the_list_is_looked_through_as_soon_as_the_wallet_holds_what_our_trades_do_not
 
 /// As above, with 50.00 that came in: 1040.00 are there, or 1050.00 or 1058.00.
 #[test]
-fn a_difference_that_lasts_is_looked_at_once_and_again_when_it_is_another() {
+fn searches_once_per_difference() {
     let mut bench = begun();
     list(&mut bench, Vec::new());
     let ours = open_ours(&mut bench);
@@ -106,7 +106,7 @@ fn a_difference_that_lasts_is_looked_at_once_and_again_when_it_is_another() {
 }
 
 #[test]
-fn an_open_that_is_not_answered_yet_is_no_strangers_trade() {
+fn pending_open_is_not_a_foreign_trade() {
     let mut bench = begun();
     bench.signal();
     bench.at(60_100).durable();
@@ -120,10 +120,10 @@ fn an_open_that_is_not_answered_yet_is_no_strangers_trade() {
 }
 
 #[test]
-fn trades_that_are_open_before_a_run_with_a_doubt_are_told_when_the_doubt_is_over() {
+fn reports_earlier_open_trades_after_the_doubt() {
     let mut bench = continued(70_000, vec![JournalEntry::Action(Action::Open(approved(1)))]);
     assert_eq!(list(&mut bench, vec![open_for_long()]), [""; 0]);
-    let new = TradeReport { id: "01JV".to_owned(), ..strangers(80_000) };
+    let new = TradeReport { id: "01JV".to_owned(), ..foreign_trade(80_000) };
     bench.at(90_000).step(Input::Time);
     assert_eq!(list(&mut bench, vec![open_for_long(), new.clone()]).len(), 1, "it was made in this run");
     let mut step = Step { now: bench.now, commands: &mut Vec::new() };
@@ -137,12 +137,12 @@ fn trades_that_are_open_before_a_run_with_a_doubt_are_told_when_the_doubt_is_ove
 }
 
 #[test]
-fn trades_that_are_open_before_a_run_begins_are_told_unless_they_were_made_by_hand_or_elsewhere() {
-    let over = TradeReport { close_time: Some(START - Millis::new(1)), ..strangers(-90_000) };
+fn reports_earlier_open_trades_of_this_token_and_account() {
+    let over = TradeReport { close_time: Some(START - Millis::new(1)), ..foreign_trade(-90_000) };
     for (trade, is_told) in [
-        (strangers(-20_000), true),
-        (TradeReport { from_token: Some(false), ..strangers(-20_000) }, false),
-        (TradeReport { account: Some(Account::Real), ..strangers(-20_000) }, false),
+        (foreign_trade(-20_000), true),
+        (TradeReport { from_token: Some(false), ..foreign_trade(-20_000) }, false),
+        (TradeReport { account: Some(Account::Real), ..foreign_trade(-20_000) }, false),
         (over, false),
     ] {
         let mut bench = begun();

@@ -13,22 +13,20 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
-/// A signal that waits longer for the run is not carried out.
-const PATIENCE: Duration = Duration::from_secs(3);
-const UNDER_WAY: usize = 256;
+const RUN_TIMEOUT: Duration = Duration::from_secs(3);
+const MAX_IN_FLIGHT: usize = 256;
 /// Minimum time between reports of malformed input, so that a flood does not reach the run.
-const REPORT_PACE: Duration = Duration::from_millis(500);
-/// Maximum length of a reported problem, in characters.
-const MAX_PROBLEM: usize = 200;
+const MIN_REPORT_INTERVAL: Duration = Duration::from_millis(500);
+const MAX_PROBLEM_CHARS: usize = 200;
 const MAX_REASONS: usize = 16;
 
 #[derive(Clone)]
-pub(super) struct Door {
+pub(super) struct SignalSink {
     pub(super) source: SignalSource,
     pub(super) clock: Arc<dyn Clock>,
     bots: Arc<SignalBots>,
     orders: mpsc::WeakSender<ControlRequest>,
-    places: Arc<Semaphore>,
+    slots: Arc<Semaphore>,
     problems: Arc<Mutex<ProblemCount>>,
 }
 
@@ -45,18 +43,18 @@ struct ProblemCount {
 impl ProblemCount {
     fn add_malformed(&mut self, problem: &str) {
         self.malformed += 1;
-        let reason = shown(problem);
+        let reason = truncate_problem(problem);
         if self.reasons.len() < MAX_REASONS || self.reasons.contains_key(&reason) {
             *self.reasons.entry(reason).or_default() += 1;
         }
     }
 }
 
-fn shown(problem: &str) -> String {
-    visible(&problem.chars().take(MAX_PROBLEM).collect::<String>()).to_string()
+fn truncate_problem(problem: &str) -> String {
+    visible(&problem.chars().take(MAX_PROBLEM_CHARS).collect::<String>()).to_string()
 }
 
-impl Door {
+impl SignalSink {
     pub(super) fn new(
         source: &str,
         clock: Arc<dyn Clock>,
@@ -64,8 +62,8 @@ impl Door {
         orders: mpsc::WeakSender<ControlRequest>,
     ) -> Self {
         let source = SignalSource::truncated(source);
-        let places = Arc::new(Semaphore::new(UNDER_WAY));
-        Self { source, clock, bots, orders, places, problems: Arc::default() }
+        let slots = Arc::new(Semaphore::new(MAX_IN_FLIGHT));
+        Self { source, clock, bots, orders, slots, problems: Arc::default() }
     }
 
     pub(super) fn now(&self) -> Millis {
@@ -77,14 +75,14 @@ impl Door {
     }
 
     /// Queues a signal without waiting for its outcome; returns `false` if the run has ended.
-    pub(super) async fn give(&self, order: SignalOrder, hold: Hold) -> bool {
-        let Ok(place) = Arc::clone(&self.places).acquire_owned().await else { return false };
+    pub(super) async fn send(&self, order: SignalOrder, hold: Hold) -> bool {
+        let Ok(slot) = Arc::clone(&self.slots).acquire_owned().await else { return false };
         let (source, id) = (order.source, order.id);
-        match timeout(PATIENCE, send_signal(&self.orders, order, hold)).await {
+        match timeout(RUN_TIMEOUT, send_signal(&self.orders, order, hold)).await {
             Ok(Ok(answered)) => {
                 tokio::spawn(async move {
-                    log_outcome(source.as_str(), id.as_str(), timeout(PATIENCE, answered).await.ok());
-                    drop(place);
+                    log_outcome(source.as_str(), id.as_str(), timeout(RUN_TIMEOUT, answered).await.ok());
+                    drop(slot);
                 });
                 true
             }
@@ -110,33 +108,33 @@ impl Door {
         self.report(problem, |count| count.add_malformed(problem));
     }
 
-    /// Keeps the line number out of the reason, so that equal problems count together.
+    /// Omits the line number from the reason, so that equal problems count together.
     pub(super) fn report_malformed_line(&self, line: u64, problem: &str) {
         self.report(&format!("line {line}: {problem}"), |count| count.add_malformed(problem));
     }
 
-    pub(super) fn report_turned_away(&self, problem: &str) {
+    pub(super) fn report_throttled(&self, problem: &str) {
         self.report(problem, |count| count.turned_away += 1);
     }
 
     fn report(&self, problem: &str, add: impl FnOnce(&mut ProblemCount)) {
         let mut count = self.count();
-        let problem = shown(problem);
-        // Of several that come together the first: the others may follow from it.
+        let problem = truncate_problem(problem);
+        // The first of several problems, since the others may follow from it.
         if (count.malformed, count.turned_away) == (0, 0) {
             count.first.clone_from(&problem);
         }
         count.last = problem;
         add(&mut count);
         if !std::mem::replace(&mut count.is_reported, true) {
-            let door = self.clone();
-            tokio::spawn(async move { door.tell_problems().await });
+            let sink = self.clone();
+            tokio::spawn(async move { sink.send_problem_reports().await });
         }
     }
 
-    async fn tell_problems(self) {
-        while let Some(permit) = self.permit().await {
-            let told = {
+    async fn send_problem_reports(self) {
+        while let Some(permit) = self.reserve().await {
+            let counts = {
                 let mut count = self.count();
                 if (count.malformed, count.turned_away) == (0, 0) {
                     count.is_reported = false;
@@ -144,33 +142,33 @@ impl Door {
                 }
                 std::mem::replace(&mut *count, ProblemCount { is_reported: true, ..ProblemCount::default() })
             };
-            let ProblemCount { malformed, turned_away, first, last, reasons, .. } = told;
+            let ProblemCount { malformed, turned_away, first, last, reasons, .. } = counts;
             let source = self.source;
             let order = ControlOrder::SignalProblem { source, first, last, malformed, turned_away, reasons };
             permit.send(ControlRequest::new(order, oneshot::channel().0));
-            tokio::time::sleep(REPORT_PACE).await;
+            tokio::time::sleep(MIN_REPORT_INTERVAL).await;
         }
-        // Told with the next.
+        // Reported with the next problem.
         self.count().is_reported = false;
     }
 
-    pub(super) async fn note(&self, text: String, mended: &[String]) {
-        let mended = mended.iter().map(|problem| shown(problem)).collect();
-        self.tell(ControlOrder::SignalNote { source: self.source, text, mended }).await;
+    pub(super) async fn send_note(&self, text: String, mended: &[String]) {
+        let mended = mended.iter().map(|problem| truncate_problem(problem)).collect();
+        self.send_order(ControlOrder::SignalNote { source: self.source, text, mended }).await;
     }
 
-    pub(super) async fn expect(&self, next: Option<NextEntry>, passed_over: Option<String>) {
-        self.tell(ControlOrder::SignalNext { next, passed_over }).await;
+    pub(super) async fn send_next_entry(&self, next: Option<NextEntry>, passed_over: Option<String>) {
+        self.send_order(ControlOrder::SignalNext { next, passed_over }).await;
     }
 
-    async fn tell(&self, order: ControlOrder) {
-        if let Some(permit) = self.permit().await {
+    async fn send_order(&self, order: ControlOrder) {
+        if let Some(permit) = self.reserve().await {
             permit.send(ControlRequest::new(order, oneshot::channel().0));
         }
     }
 
-    async fn permit(&self) -> Option<mpsc::OwnedPermit<ControlRequest>> {
-        timeout(PATIENCE, self.orders.upgrade()?.reserve_owned()).await.ok()?.ok()
+    async fn reserve(&self) -> Option<mpsc::OwnedPermit<ControlRequest>> {
+        timeout(RUN_TIMEOUT, self.orders.upgrade()?.reserve_owned()).await.ok()?.ok()
     }
 
     fn count(&self) -> MutexGuard<'_, ProblemCount> {
@@ -183,15 +181,15 @@ fn log_outcome(source: &str, id: &str, answered: Option<Result<ControlAnswer, on
     match answered {
         Some(Ok(ControlAnswer::Signal { outcome })) => match outcome {
             SignalOutcome::Approved { intent } => tracing::info!("signal {id} ({source}): trade {intent}"),
-            SignalOutcome::Refused { rule } => tracing::info!("signal {id} ({source}): refused by {rule}"),
-            SignalOutcome::Duplicate => tracing::info!("signal {id} ({source}): dropped, it came before"),
+            SignalOutcome::Refused { rule } => tracing::info!("signal {id} ({source}): rejected by {rule}"),
+            SignalOutcome::Duplicate => tracing::info!("signal {id} ({source}): dropped as a duplicate"),
         },
         Some(Ok(ControlAnswer::Refused { problem })) => {
             tracing::warn!("signal {id} ({source}): {}", visible(&problem));
         }
         Some(Ok(_) | Err(_)) => tracing::warn!("signal {id} ({source}): the run has ended"),
-        None => tracing::warn!(
-            "signal {id} ({source}): the run did not answer in time, and does not carry it out any more"
-        ),
+        None => {
+            tracing::warn!("signal {id} ({source}): the run did not answer in time; the signal is dropped")
+        }
     }
 }

@@ -1,11 +1,11 @@
 //! Recognition of the cells of lines without a header, and of entries spread over several lines.
 
-use super::above::struck_out;
+use super::above::strikeout_problem;
 use super::columns::{Cells, Column, ListBots};
 use super::lines::is_like_entry;
-use super::split::{BEHIND_A_GALE, is_number, label_of, plain, speaks_of_gales_alone, split, take_gales};
+use super::split::{TIME_AFTER_GALE, is_gale_only, is_number, normalise, parse_label, remove_gales, split};
 use super::time::{WrittenDate, time_of_day, timeframe};
-use crate::signals::message::direction_of;
+use crate::signals::message::parse_direction;
 use candlewick_sdk::Direction;
 
 const ARROWS_UP: [char; 5] = ['\u{2b06}', '\u{2191}', '\u{1f53c}', '\u{2197}', '\u{2934}'];
@@ -15,65 +15,65 @@ const RED: char = '\u{1f534}';
 const CHARTS: [char; 3] = ['\u{1f4c8}', '\u{1f4c9}', '\u{1f4ca}'];
 const CROSSES: &str =
     "\u{274c}\u{274e}\u{1f6ab}\u{1f6d1}\u{1f6b7}\u{1f5d1}\u{26d4}\u{23f8}\u{1f44e}\u{2716}\u{2717}\u{2718}";
-/// Number of lines of an entry with pair, time, direction and expiry in lines of their own.
+/// Number of lines of an entry that has pair, time, direction and expiry on separate lines.
 const BLOCK_LINES: std::ops::RangeInclusive<usize> = 3..=6;
 const WHOLE: [&[Column]; 4] =
     [&[Column::Symbol, Column::Bot], &[Column::Time], &[Column::Direction], &[Column::Expiry]];
 
-pub(super) enum Shown {
+pub(super) enum InferredLine {
     Entry(Box<Cells>, Vec<Column>),
     Gale,
     Nothing,
 }
 
-pub(super) fn shown_cells(text: &str, bots: &ListBots<'_>) -> Result<Shown, String> {
-    let has_picture = arrow_of(text)?.is_some() || circle_of(text)?.is_some();
-    if !has_picture && speaks_of_gales_alone(&split(text, bots)) {
-        return Ok(Shown::Gale);
+pub(super) fn infer_cells(text: &str, bots: &ListBots<'_>) -> Result<InferredLine, String> {
+    let has_picture = find_arrow(text)?.is_some() || find_circle(text)?.is_some();
+    if !has_picture && is_gale_only(&split(text, bots)) {
+        return Ok(InferredLine::Gale);
     }
-    shown_in(&[text], bots)
+    infer_block(&[text], bots)
 }
 
-pub(super) fn shown_in(texts: &[impl AsRef<str>], bots: &ListBots<'_>) -> Result<Shown, String> {
+pub(super) fn infer_block(texts: &[impl AsRef<str>], bots: &ListBots<'_>) -> Result<InferredLine, String> {
     let (mut line, mut has_gale) = (Vec::new(), false);
     for text in texts {
         let mut own = split(text.as_ref(), bots);
         if has_gale && own.iter().any(|cell| time_of_day(cell).is_some()) {
-            return Err(BEHIND_A_GALE.to_owned());
+            return Err(TIME_AFTER_GALE.to_owned());
         }
-        has_gale |= take_gales(&mut own)?;
+        has_gale |= remove_gales(&mut own)?;
         line.append(&mut own);
     }
     if line.is_empty() {
-        return Ok(if has_gale { Shown::Gale } else { Shown::Nothing });
+        return Ok(if has_gale { InferredLine::Gale } else { InferredLine::Nothing });
     }
-    let (mut cells, mut columns) = (Cells { is_shown: true, has_gale, ..Cells::default() }, Vec::new());
+    let (mut cells, mut columns) = (Cells { is_inferred: true, has_gale, ..Cells::default() }, Vec::new());
     let mut label: Option<(&str, &[Column])> = None;
     let mut place = 0;
     for cell in &line {
-        if let Some(columns) = label_of(cell) {
+        if let Some(columns) = parse_label(cell) {
             if let Some((label, _)) = label.replace((cell, columns)) {
-                return Err(nothing_behind(label));
+                return Err(missing_value_problem(label));
             }
             continue;
         }
         place += 1;
         let labelled = label.take();
-        let minutes = labelled.and_then(|(_, columns)| minutes_of(cell, columns));
+        let minutes = labelled.and_then(|(_, columns)| labelled_minutes(cell, columns));
         let cell = minutes.as_ref().unwrap_or(cell);
-        let column = Column::of(cell, bots)?;
+        let column = Column::classify(cell, bots)?;
         if let Some((label, columns)) = labelled.filter(|(_, columns)| !columns.contains(&column)) {
-            let what = columns.first().map(|column| column.one()).unwrap_or_default();
-            return Err(format!("{cell:?} stands behind {label:?} and is not {what}"));
+            let what = columns.first().map(|column| column.with_article()).unwrap_or_default();
+            return Err(format!("{cell:?} follows {label:?} but is not {what}"));
         }
         if let Some(earlier) = columns.iter().position(|known| *known == column) {
             // CALL (BUY)
-            if column == Column::Direction && direction_of(cell) == direction_of(&cells.texts[3]) {
+            if column == Column::Direction && parse_direction(cell) == parse_direction(&cells.texts[3]) {
                 continue;
             }
-            let (one, what) = (earlier + 1, column.one());
-            let cure = if column == Column::Time { "; an expiry is written M5" } else { "" };
-            return Err(format!("columns {one} and {place} are both {what}: leave one of them out{cure}"));
+            let (one, what) = (earlier + 1, column.with_article());
+            let hint = if column == Column::Time { "; an expiry is written M5" } else { "" };
+            return Err(format!("columns {one} and {place} are both {what}: remove one of them{hint}"));
         }
         columns.push(column);
         match column {
@@ -81,35 +81,35 @@ pub(super) fn shown_in(texts: &[impl AsRef<str>], bots: &ListBots<'_>) -> Result
             Column::Expiry => {
                 cells.texts[4] = timeframe(cell).map(|own| own.to_string()).unwrap_or_default();
             }
-            // The texts have no date.
+            // `texts` has no date.
             column => cells.texts[column as usize - 1].clone_from(cell),
         }
     }
     if let Some((label, _)) = label {
-        return Err(nothing_behind(label));
+        return Err(missing_value_problem(label));
     }
     for text in texts {
         add_pictures(text.as_ref(), bots, &mut cells, &mut columns)?;
     }
     match [Column::Time, Column::Direction].map(|column| columns.contains(&column)) {
-        [true, true] => Ok(Shown::Entry(Box::new(cells), columns)),
-        [false, true] => Err("it has no time such as 10:00".to_owned()),
+        [true, true] => Ok(InferredLine::Entry(Box::new(cells), columns)),
+        [false, true] => Err("the entry has no time such as 10:00".to_owned()),
         [true, false] => Err(
             match texts.iter().flat_map(|text| text.as_ref().chars()).find(|sign| CHARTS.contains(sign)) {
-                Some(chart) => format!("it has no direction, CALL or PUT: {chart} is as often an ornament"),
-                None => "it has no direction, CALL or PUT".to_owned(),
+                Some(chart) => format!("the entry has no direction, CALL or PUT: {chart} may be decoration"),
+                None => "the entry has no direction, CALL or PUT".to_owned(),
             },
         ),
-        [false, false] => Err("it has no time and no direction".to_owned()),
+        [false, false] => Err("the entry has no time and no direction".to_owned()),
     }
 }
 
-fn nothing_behind(label: &str) -> String {
-    format!("nothing stands behind {label:?}")
+fn missing_value_problem(label: &str) -> String {
+    format!("nothing follows {label:?}")
 }
 
 /// Reads `EXP 5`, where only the label makes the number an expiry.
-fn minutes_of(cell: &str, columns: &[Column]) -> Option<String> {
+fn labelled_minutes(cell: &str, columns: &[Column]) -> Option<String> {
     let minutes = format!("M{cell}");
     (columns == [Column::Expiry] && is_number(cell) && timeframe(&minutes).is_some()).then_some(minutes)
 }
@@ -121,42 +121,42 @@ fn add_pictures(
     columns: &mut Vec<Column>,
 ) -> Result<(), String> {
     if let Some(cross) = text.chars().find(|sign| CROSSES.contains(*sign)) {
-        return Err(format!("{cross} strikes it out: take the sign away to have it traded, or the line"));
+        return Err(format!("{cross} strikes the line out: remove the sign to trade it, or remove the line"));
     }
-    let arrow = arrow_of(text)?;
-    // A circle in a line without a symbol and without a word for a direction is an ornament.
+    let arrow = find_arrow(text)?;
+    // A circle in a line without a symbol, bot or direction is decoration.
     let gives_circle_sense = |cell: &String| {
-        matches!(Column::of(cell, bots), Ok(Column::Bot | Column::Symbol | Column::Direction))
+        matches!(Column::classify(cell, bots), Ok(Column::Bot | Column::Symbol | Column::Direction))
     };
-    let circle = circle_of(text)?.filter(|_| split(text, bots).iter().any(gives_circle_sense));
+    let circle = find_circle(text)?.filter(|_| split(text, bots).iter().any(gives_circle_sense));
     for (picture, up, down) in [
-        (arrow, "its arrow points up", "its arrow points down"),
-        (circle, "its circle is green, for up", "its circle is red, for down"),
+        (arrow, "the arrow points up", "the arrow points down"),
+        (circle, "the circle is green (up)", "the circle is red (down)"),
     ] {
         let Some(picture) = picture else { continue };
         if !columns.contains(&Column::Direction) {
             cells.texts[3] = picture.to_string();
             columns.push(Column::Direction);
         }
-        if direction_of(&cells.texts[3]) != Ok(picture) {
+        if parse_direction(&cells.texts[3]) != Ok(picture) {
             let words = if picture == Direction::Buy { up } else { down };
-            return Err(format!("{words}, and it says {}: write one of them", cells.texts[3]));
+            return Err(format!("{words}, but the text says {}: keep one of them", cells.texts[3]));
         }
     }
     Ok(())
 }
 
-pub(super) fn only_date(line: &str, bots: &ListBots<'_>) -> Option<WrittenDate> {
+pub(super) fn parse_date_line(line: &str, bots: &ListBots<'_>) -> Option<WrittenDate> {
     let mut cells = split(line, bots);
-    cells.retain(|cell| label_of(cell).is_none_or(|columns| columns != [Column::Date]));
+    cells.retain(|cell| parse_label(cell).is_none_or(|columns| columns != [Column::Date]));
     if let [cell] = cells.as_slice() { WrittenDate::parse(cell.trim_end_matches(':')) } else { None }
 }
 
-pub(super) fn only_expiry(line: &str, bots: &ListBots<'_>) -> Option<String> {
+pub(super) fn parse_expiry_line(line: &str, bots: &ListBots<'_>) -> Option<String> {
     let cells = split(line, bots);
     let (label, cell) = match cells.as_slice() {
         [cell] => (None, cell),
-        [label, cell] => (Some(label_of(label)?), cell),
+        [label, cell] => (Some(parse_label(label)?), cell),
         _ => return None,
     };
     if label.is_some_and(|columns| columns != [Column::Expiry])
@@ -164,31 +164,31 @@ pub(super) fn only_expiry(line: &str, bots: &ListBots<'_>) -> Option<String> {
     {
         return None;
     }
-    let minutes = label.and_then(|columns| minutes_of(cell, columns));
+    let minutes = label.and_then(|columns| labelled_minutes(cell, columns));
     let cell = minutes.as_ref().unwrap_or(cell);
-    let is_expiry = Column::of(cell, bots) == Ok(Column::Expiry);
+    let is_expiry = Column::classify(cell, bots) == Ok(Column::Expiry);
     timeframe(cell).filter(|_| is_expiry).map(|expiry| expiry.to_string())
 }
 
-pub(super) fn recognised(line: &str, bots: &ListBots<'_>) -> Vec<Column> {
+pub(super) fn find_columns(line: &str, bots: &ListBots<'_>) -> Vec<Column> {
     let mut columns: Vec<Column> =
-        split(line, bots).iter().filter_map(|cell| Column::of(cell, bots).ok()).collect();
-    let pictures = [arrow_of(line), circle_of(line)];
+        split(line, bots).iter().filter_map(|cell| Column::classify(cell, bots).ok()).collect();
+    let pictures = [find_arrow(line), find_circle(line)];
     columns.extend(pictures.into_iter().filter_map(Result::ok).flatten().map(|_| Column::Direction));
     columns
 }
 
-fn arrow_of(line: &str) -> Result<Option<Direction>, String> {
-    direction_by(line.contains(ARROWS_UP), line.contains(ARROWS_DOWN), "an arrow up and one down")
+fn find_arrow(line: &str) -> Result<Option<Direction>, String> {
+    direction_by(line.contains(ARROWS_UP), line.contains(ARROWS_DOWN), "both an up and a down arrow")
 }
 
-fn circle_of(line: &str) -> Result<Option<Direction>, String> {
-    direction_by(line.contains(GREEN), line.contains(RED), "a green circle and a red one")
+fn find_circle(line: &str) -> Result<Option<Direction>, String> {
+    direction_by(line.contains(GREEN), line.contains(RED), "both a green and a red circle")
 }
 
 fn direction_by(is_buy: bool, is_sell: bool, both: &str) -> Result<Option<Direction>, String> {
     if is_buy && is_sell {
-        return Err(format!("it has {both}: leave one of them out"));
+        return Err(format!("the line has {both}: remove one of them"));
     }
     Ok(is_buy.then_some(Direction::Buy).or(is_sell.then_some(Direction::Sell)))
 }
@@ -200,17 +200,18 @@ pub(super) struct Block {
     pub(super) count: usize,
 }
 
-/// Returns the entry formed by the lines up to the next blank one, none of which is one by itself.
-pub(super) fn block_of(lines: &[(u64, &str)], bots: &ListBots<'_>) -> Option<Block> {
+/// Returns the entry formed by the lines up to the next blank one, if no line is an entry by itself.
+pub(super) fn find_block(lines: &[(u64, &str)], bots: &ListBots<'_>) -> Option<Block> {
     let follows = |pair: &[(u64, &str)]| pair[0].0 + 1 == pair[1].0;
     let count = 1 + lines.windows(2).take_while(|pair| follows(pair)).count();
     let own = lines.get(..count).filter(|_| BLOCK_LINES.contains(&count))?;
-    let is_left_out = |text: &str| text.starts_with('#') || struck_out(text).is_some();
-    if own.iter().any(|(_, text)| is_left_out(text) || is_like_entry(&recognised(&plain(text), bots))) {
+    let is_left_out = |text: &str| text.starts_with('#') || strikeout_problem(text).is_some();
+    if own.iter().any(|(_, text)| is_left_out(text) || is_like_entry(&find_columns(&normalise(text), bots))) {
         return None;
     }
-    let (texts, plain): (Vec<&str>, Vec<String>) = own.iter().map(|(_, text)| (*text, plain(text))).unzip();
-    let Ok(Shown::Entry(cells, columns)) = shown_in(&plain, bots) else { return None };
+    let (texts, plain): (Vec<&str>, Vec<String>) =
+        own.iter().map(|(_, text)| (*text, normalise(text))).unzip();
+    let Ok(InferredLine::Entry(cells, columns)) = infer_block(&plain, bots) else { return None };
     let is_whole = WHOLE.iter().all(|one| one.iter().any(|column| columns.contains(column)));
     let text = texts.join(" ");
     is_whole.then_some(Block { text, cells, columns, count })
