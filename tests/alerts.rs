@@ -78,7 +78,7 @@ fn sends_signed_messages_for_start_trades_halt_and_end() {
     let mut wait_for = |event: &str| loop {
         let request = requests.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("no alert of {event}"));
         assert!(is_signed(&request), "{}", request.body);
-        assert!(ids.insert(request.header("webhook-id").to_owned()), "an id comes twice");
+        assert!(ids.insert(request.header("webhook-id").to_owned()), "an id was repeated");
         assert!(!request.body.contains("halted: "), "a halt is reported once: {}", request.body);
         if let Some(alert) = alerts(&request).into_iter().find(|alert| alert["event"] == event) {
             let [severity, bot, symbol] = ["severity", "bot", "symbol"].map(|key| alert[key].clone());

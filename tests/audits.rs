@@ -17,7 +17,7 @@ fn audits(span: &str, more: &str, faults: &[&str], code: i32) -> (Value, Value) 
     let live = record(&folder, &arguments);
     assert_eq!(live.code, code, "{}", live.stderr);
     let report = folder.run(&["report", "--journal", "run.db", "--json"]).json();
-    let live = serde_json::from_str(last_document(&live.stdout)).expect("one document, whatever the code");
+    let live = serde_json::from_str(last_document(&live.stdout)).expect("every exit code needs one document");
     (live, report)
 }
 

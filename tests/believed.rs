@@ -260,7 +260,7 @@ pub(crate) fn end_in_time(mut command: Command, text: &str) -> Run {
     std::thread::spawn(move || sender.send(child.wait_with_output().unwrap()));
     let Ok(output) = ended.recv_timeout(PATIENCE) else {
         let _ = Command::new("kill").args(["-s", "KILL", &id]).status();
-        panic!("where the venue {text}, the run does not end");
+        panic!("the run does not end if the venue {text}");
     };
     Run::from_output(&output)
 }
@@ -307,5 +307,5 @@ fn program_handles_each_lie_as_documented() {
         }
     });
     let wrong = wrong.into_inner().unwrap();
-    assert!(wrong.is_empty(), "not as on the page:\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "different from the page:\n{}", wrong.join("\n"));
 }

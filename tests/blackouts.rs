@@ -46,7 +46,7 @@ fn calendar_blocks_the_same_signals_in_backtest_live_and_replay() {
         SPANS.iter().any(|(from, to)| (*from..*to).contains(&((decided - MONDAY) / MINUTE)))
     };
     let refused = all[1..].iter().filter(is_refused).count();
-    assert_eq!(calendar.1, Some(refused as u64), "each signal of the spans, and no other");
+    assert_eq!(calendar.1, Some(refused as u64), "exactly the signals of the spans are blocked");
     let live = ["live", "--sandbox", "--speed", "max", "--until-end", "--journal", "run.db"];
     assert_eq!(run(&folder, "blackouts = \"news.ics\"", &live), calendar);
     // The journal holds the content of the file: a replay needs none.

@@ -114,7 +114,7 @@ fn paths_named_in_documents_exist() {
             named += 1;
             assert!(root().join(path).exists(), "{} names {path}, which is not there", file.display());
         }
-        let folder = file.parent().expect("a file lies in a folder");
+        let folder = file.parent().expect("every file has a folder");
         let links = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
         for link in links.filter(|link| !link.is_empty() && !link.contains("://")) {
             assert!(folder.join(link).exists(), "{} links to {link}, which is not there", file.display());

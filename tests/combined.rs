@@ -82,7 +82,7 @@ fn daily_gate_and_zoned_hours_match_the_backtest_and_report_their_state() {
     let explained = check_live(&folder);
     let (gate, is_open) = (&explained["gate"], &explained["indicators"]["gate.open"]);
     assert!(gate["before"].as_str().unwrap().starts_with("open") && *is_open == 1.0, "{explained}");
-    assert_eq!(gate["moved"]["by"]["won"], false, "a virtual loss has opened it: {gate}");
+    assert_eq!(gate["moved"]["by"]["won"], false, "a virtual loss must have opened the gate: {gate}");
     // 25 hours are 1,500 minutes.
     let checked = folder.run(&["config", "check", "bot.toml", "--json"]).json();
     assert!(checked["notices"].to_string().contains("the 1500 candles"), "{checked}");

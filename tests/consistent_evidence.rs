@@ -73,10 +73,10 @@ fn same_trades_have_the_same_evidence_in_five_places() {
             assert_eq!(account(line), bot);
         }
     }
-    assert_eq!(folder.read("stored.csv"), folder.read("live.csv"), "to the byte");
+    assert_eq!(folder.read("stored.csv"), folder.read("live.csv"), "files must be identical");
     // The caveats of the backtest come from its file.
     assert_eq!(files[0]["all"]["labels"], stored["edge"]["labels"]);
     let by_unit = stored["lost"].as_f64().unwrap() / stored["won"].as_f64().unwrap() * 100.0;
     assert_eq!(stored["break_even_payout_percent"], by_unit);
-    assert_ne!(stored["break_even_payout_percent_by_money"], by_unit, "a ladder stakes by what was lost");
+    assert_ne!(stored["break_even_payout_percent_by_money"], by_unit, "stakes of a ladder depend on losses");
 }

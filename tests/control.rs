@@ -180,7 +180,7 @@ fn explains_how_to_halt_without_a_journal_or_valid_configuration() {
         run.fails(2, parts);
         assert!(!run.stderr.contains("hush"), "{}", run.stderr);
         let has_file = folder.path("candlewick.db.HALT").exists();
-        assert!(arguments != ["halt"] || !has_file, "no file is left where no bot looks");
+        assert!(arguments != ["halt"] || !has_file, "no halt file may be left in a folder without a bot");
     }
 }
 
@@ -195,7 +195,7 @@ impl Live {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        assert!(!line.is_empty(), "the run did not begin");
+        assert!(!line.is_empty(), "the run did not start");
         Self(child)
     }
 
@@ -252,7 +252,7 @@ fn reaches_a_bot_with_a_dead_socket_through_its_journal_and_keeps_its_lock() {
     folder.run(&["live", "--config", "bot.toml"]).fails(7, &["control.socket"]);
     let url = JournalUrl::from_path(&journal);
     let holder = recording::block_on(async { Reader::open(&url).await.unwrap().holder().await.unwrap() });
-    assert_eq!(holder, None, "a start that cannot listen gives the journal back");
+    assert_eq!(holder, None, "a start that cannot listen must release the journal");
     drop(other);
     std::fs::remove_file(&socket).unwrap();
 
@@ -337,7 +337,7 @@ fn order_left_in_the_journal_halts_the_next_bot_until_a_resume() {
     assert_eq!(order(&folder, &["resume", "--config", "bot.toml"])["phase"], "trading");
     assert!(!file.exists());
     let is_healthy = || folder.run(&["status", "--config", "bot.toml", "--running"]).code;
-    assert_eq!(is_healthy(), 0, "as a container asks, or a monitor");
+    assert_eq!(is_healthy(), 0, "like a container or a monitor");
     assert_eq!(bot.end(), Some(130));
     assert_eq!(is_healthy(), 5);
 }

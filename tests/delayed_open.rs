@@ -45,11 +45,11 @@ fn never_sends_a_delayed_open_after_the_bot_was_killed() {
     let (folder, served) = venue();
     let status = live(&folder).env("JOURNAL_KILL_POINT", "after open 1").status().unwrap();
     assert_eq!(status.signal(), Some(SIGKILL), "{status}");
-    assert_eq!(listed(&served)["total"], 0, "its delay is not over");
+    assert_eq!(listed(&served)["total"], 0, "the delay must still be running");
     let mut again = live(&folder).spawn().unwrap();
     let has_ended = (0..MAX_POLLS).any(|_| {
         std::thread::sleep(POLL_INTERVAL);
-        assert_eq!(again.try_wait().unwrap(), None, "it runs on");
+        assert_eq!(again.try_wait().unwrap(), None, "the bot must still be running");
         folder.trades("run.db")[0]["state"] == "not_opened"
     });
     assert!(has_ended, "{:?}", folder.trades("run.db"));

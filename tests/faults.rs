@@ -276,7 +276,7 @@ fn bots_survive_every_fault_and_open_nothing_twice() {
     ];
     let name_of = |profile: &str| profile.split(',').next().unwrap_or_default().to_owned();
     let names: BTreeSet<String> = profiles.iter().map(|(profile, ..)| name_of(profile)).collect();
-    assert_eq!(names, known_profiles(), "a fault without a run");
+    assert_eq!(names, known_profiles(), "a fault has no run");
     let queue = Mutex::new(profiles.into_iter());
     let next = || queue.lock().unwrap().next();
     std::thread::scope(|scope| {

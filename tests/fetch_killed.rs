@@ -58,7 +58,7 @@ fn kill_and_restart(fixture: &Fixture, relay: &Relay, whole: u64, mut seed: u64)
         let requests = if kill == KILLS { most } else { random };
         relay.wait_for(requests as usize, |_| true);
         child.kill().unwrap();
-        assert_eq!(child.wait().unwrap().signal(), Some(SIGKILL), "it is under way");
+        assert_eq!(child.wait().unwrap().signal(), Some(SIGKILL), "the fetch is still running");
         stored.push(sum(&listed(fixture, "killed"), "candles"));
     }
     stored
@@ -79,7 +79,7 @@ fn repeatedly_killed_fetch_ends_with_the_same_candles() {
     let stored = kill_and_restart(&fixture, &relay, requests, seed);
     let last = stored[stored.len() - 1];
     assert!(stored.is_sorted() && last > 0, "{stored:?} of seed {seed}");
-    assert_eq!(last + sum(&run("killed"), "new"), total, "stored candles do not come again: seed {seed}");
+    assert_eq!(last + sum(&run("killed"), "new"), total, "stored candles were fetched again: {seed}");
 
     let hashes = |catalog| -> Vec<Value> {
         listed(&fixture, catalog).iter().map(|series| series["data_hash"].clone()).collect()

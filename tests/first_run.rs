@@ -25,7 +25,7 @@ fn interrupted_by(signal: &str, arguments: &[&str]) -> (Option<i32>, String, Str
     let mut output = BufReader::new(child.stderr.take().unwrap());
     let mut text = String::new();
     while !text.contains(" opened   #1 ") {
-        assert_ne!(output.read_line(&mut text).unwrap(), 0, "it ended by itself: {text}");
+        assert_ne!(output.read_line(&mut text).unwrap(), 0, "the run ended early: {text}");
     }
     send(signal, &child);
     output.read_to_string(&mut text).unwrap();

@@ -232,5 +232,5 @@ fn json_log_escapes_hidden_characters_and_reveals_no_credential() {
     let lines: Vec<Value> = run.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let opened = lines.iter().find(|line| line["event"] == "opened").unwrap();
     assert!(opened["venue_id"].as_str().unwrap().contains("[hidden]"), "{opened}");
-    assert!(opened["bot"].as_str().unwrap().contains('\u{202e}'), "read back it is what it was: {opened}");
+    assert!(opened["bot"].as_str().unwrap().contains('\u{202e}'), "the text must decode: {opened}");
 }

@@ -93,7 +93,7 @@ fn second_name_or_contradicting_candles_need_mix() {
     assert_eq!(first(&folder, "list")["revised"], 0, "nothing is stored");
     let mixed = first(&folder, "import BTCUSDT_1m.csv --stamped close --mix");
     assert!(mixed["revised"].as_u64() > Some(40), "{mixed}");
-    assert_eq!(first(&folder, "import BTCUSDT_1m.csv --stamped close")["revised"], 0, "they are known");
+    assert_eq!(first(&folder, "import BTCUSDT_1m.csv --stamped close")["revised"], 0, "already stored");
 }
 
 /// A forming candle was stored, and a later file has the finished one.

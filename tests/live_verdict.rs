@@ -104,7 +104,7 @@ fn compares_a_journal_of_format_2_without_verdicts() {
         })
     };
     assert_replayed(&without("old.db", "\"format\":2").json());
-    assert_eq!(without("changed.db", &today).code, 5, "a journal without its verdicts counts as changed");
+    assert_eq!(without("changed.db", &today).code, 5, "without its verdicts it counts as changed");
 }
 
 /// Older programs gave every bot all of alpha, wrote no weights, and staked by Wilson's bound without naming it.
@@ -177,7 +177,10 @@ fn restart_continues_a_verdict_and_other_parameters_start_a_new_one() {
         let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--quiet"];
         let ended = run_until(&folder, &live, || count_judged(&folder, "run.db") > before).json();
         let verdict = of_run("status")["verdicts"][0].clone();
-        assert_eq!(ended["bots"][0]["edge"]["account_for"], verdict["account_for"], "folded as it was live");
+        assert_eq!(
+            ended["bots"][0]["edge"]["account_for"], verdict["account_for"],
+            "the fold must equal the live state"
+        );
         (ended, verdict)
     };
     let (_, first) = run();

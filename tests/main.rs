@@ -1,5 +1,5 @@
 //! Whole-program tests: the binary, and the libraries as they work together.
-#![allow(clippy::unwrap_used, reason = "what cannot be read or run fails its test")]
+#![allow(clippy::unwrap_used, reason = "a failed read or command fails the test")]
 
 mod agreement;
 mod alert_channels;

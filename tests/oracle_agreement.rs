@@ -14,7 +14,7 @@ fn trades_match_the_oracle_around_missing_candles() {
     let met: BTreeSet<&str> =
         variations(&LATENCIES_MS).into_iter().flat_map(|variation| ground.check(variation)).collect();
     let all = ["CANCELLED", "DRAW", "LOST", "NoPrice", "WON", "unsettled"];
-    assert_eq!(met, BTreeSet::from(all), "the ground is too easy");
+    assert_eq!(met, BTreeSet::from(all), "the candles are too easy");
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn each_signal_command_opens_at_most_one_trade_and_parity_replays_it() {
     assert_eq!(tally["malformed"], json!({"command": 1}));
     bot.end();
     assert_eq!(count(&folder, "\"event\":\"outside_signal\""), 2);
-    assert_eq!(count(&folder, "command: news"), 1, "one trade of it");
+    assert_eq!(count(&folder, "command: news"), 1, "it opens one trade");
     let why =
         |arguments: &[&str]| folder.run(&[&["why", "--config", "bot.toml", "--json"], arguments].concat());
     let decisions = why(&[]).json()["decisions"].as_array().unwrap().clone();

@@ -109,5 +109,5 @@ fn escapes_markup_in_external_text() {
     assert!(page.contains("&lt;b&gt;signals&lt;/b&gt;.csv"));
     let contents = page.split_once("id=\"contents\">").unwrap().1.split_once("</script>").unwrap().0;
     let contents: Value = serde_json::from_str(contents).unwrap();
-    assert_eq!(contents["bots"][0]["name"], name, "it reads back as what it was");
+    assert_eq!(contents["bots"][0]["name"], name, "escaped text must decode to the original");
 }

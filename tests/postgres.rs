@@ -1,17 +1,17 @@
 //! Journals on the PostgreSQL server `CANDLEWICK_TEST_POSTGRES`, a URL with password provided by `.ci/postgres`.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "what cannot be read or run fails its test")]
+#![allow(clippy::unwrap_used, reason = "a failed read or command fails the test")]
 
-#[allow(dead_code, reason = "made for the other tests, of which there are more")]
+#[allow(dead_code, reason = "other tests use the rest")]
 mod candlewick;
 mod consecutive_runs;
-#[allow(dead_code, reason = "made for the other tests, of which there are more")]
+#[allow(dead_code, reason = "other tests use the rest")]
 mod excerpt;
 mod golden_case;
-#[allow(dead_code, reason = "made for the other tests, of which there are more")]
+#[allow(dead_code, reason = "other tests use the rest")]
 mod recording;
 mod seconds;
-#[allow(dead_code, reason = "made for the other tests, of which there are more")]
+#[allow(dead_code, reason = "other tests use the rest")]
 mod serving;
 
 use candlewick::Folder;

@@ -1,8 +1,8 @@
 //! Real candles from the folder `CANDLEWICK_REAL_DATA`, which is not part of the repository.
-#![allow(clippy::unwrap_used, reason = "what cannot be read or run fails its test")]
+#![allow(clippy::unwrap_used, reason = "a failed read or command fails the test")]
 
 mod agreement;
-#[allow(dead_code, reason = "made for the other tests, of which there are more")]
+#[allow(dead_code, reason = "other tests use the rest")]
 mod candlewick;
 mod oracle;
 

@@ -69,7 +69,7 @@ impl Relay {
         let mut lines = self.asked.lines.lock().unwrap();
         while lines.iter().filter(|line| is_it(line)).count() < count {
             let left = PATIENCE.saturating_sub(watch.elapsed());
-            assert!(!left.is_zero(), "{count} requests did not come in {PATIENCE:?}, only {lines:?}");
+            assert!(!left.is_zero(), "{count} requests did not arrive within {PATIENCE:?}, only {lines:?}");
             lines = self.asked.news.wait_timeout(lines, left).unwrap().0;
         }
     }

@@ -37,7 +37,7 @@ fn new_token_in_the_file_ends_the_suspension() {
                 venue.refused(Purpose::Reading) > 0 && bot["phase"] == "suspended"
             });
         }
-        assert_eq!((venue.refused(Purpose::Opening), venue.opens()), (1, 0), "no open is tried meanwhile");
+        assert_eq!((venue.refused(Purpose::Opening), venue.opens()), (1, 0), "no open is tried before");
         write_token(&folder, "token-2\n");
         let state =
             wait_until(&folder, "trading again", |bot| bot["phase"] == "trading" && venue.opens() > 0);

@@ -67,7 +67,7 @@ fn runs_are_reproducible_and_hashes_distinguish_settings_and_candles() {
 /// Journal entries up to a moment, without the header. Actions belong to the event before them.
 fn until(journal: &str, moment: i64) -> Vec<&str> {
     let is_earlier = |line: &&str| {
-        let entry: Value = serde_json::from_str(line).expect("a line of JSON");
+        let entry: Value = serde_json::from_str(line).expect("lines must be JSON");
         entry["at"].as_i64().is_none_or(|at| at <= moment)
     };
     journal.lines().skip(1).take_while(is_earlier).collect()

@@ -66,7 +66,7 @@ fn refuses_a_newer_journal_and_leaves_it_unchanged() {
     for command in [&["status"][..], &["trades"], &["report"], &explain, &why, &["parity"], &live] {
         folder.run(&[command, &["--journal", "run.db"]].concat()).fails(2, &["newer", "schema 99"]);
     }
-    assert!(bytes() == before, "it was changed");
+    assert!(bytes() == before, "the journal was changed");
 }
 
 /// The earlier program used one name for two limits. The open trade was on that symbol.

@@ -36,7 +36,7 @@ impl Scraped {
                 }
             }
         });
-        Self { folder, bot, address: address.recv().expect("it says where"), log }
+        Self { folder, bot, address: address.recv().expect("the bot prints its address"), log }
     }
 
     fn get(&self, path: &str) -> (u16, String) {
@@ -67,7 +67,7 @@ impl Scraped {
 
     fn wait(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) {
         while !is_so(self) {
-            assert!(self.bot.try_wait().unwrap().is_none(), "it ended before {what}");
+            assert!(self.bot.try_wait().unwrap().is_none(), "the run ended before {what}");
             std::thread::sleep(POLL_INTERVAL);
         }
     }
@@ -108,7 +108,7 @@ fn scraped_metrics_match_the_journal() {
     let report = scraped.folder.asked("report", "run.db");
     let check = |name: &str, label: &str, value: f64| {
         let found = sum(&samples, name, label);
-        assert!((found - value).abs() < 1e-6, "{name} {label}: {found} and not {value}");
+        assert!((found - value).abs() < 1e-6, "{name} {label}: {found} instead of {value}");
     };
     check("candlewick_signals_total", "", trades.len() as f64);
     check("candlewick_balance", "", status["balance"].as_f64().unwrap());

@@ -124,7 +124,7 @@ fn each_of_a_thousand_alerts_opens_at_most_one_trade_and_parity_explains_all() {
     assert_eq!((&after["bot"], &after["signals"]["by_source"]["webhook"]), (&Value::Null, &tally));
     let approved = number(&tally, "approved");
     assert!(approved > 0, "{tally}");
-    assert_eq!(count(&folder, "\"event\":\"outside_signal\""), 312, "no duplicate is an event");
+    assert_eq!(count(&folder, "\"event\":\"outside_signal\""), 312, "duplicates must not be events");
     let refused = number(&tally, "refused") + number(&tally, "late");
     assert_eq!(count(&folder, "signal from webhook") - refused, approved, "a trade each");
     check_parity(&folder, "candlewick.db");

@@ -43,7 +43,7 @@ fn trades_settle_while_the_terminal_is_stopped() {
     drop(command);
     let mut polls = 0;
     while judged(&folder, "held.db") < expected {
-        assert_eq!(run.try_wait().unwrap(), None, "it ended before its trades settled");
+        assert_eq!(run.try_wait().unwrap(), None, "the run ended before its trades settled");
         polls += 1;
         assert!(polls < MAX_POLLS, "not all of {expected} trades settled");
         std::thread::sleep(Duration::from_millis(50));

@@ -33,14 +33,14 @@ fn event_stream_matches_the_journal_in_each_process() {
     let bot = start(&folder, &["--for", "20s"]);
     let ended = std::thread::spawn(move || Run::from_output(&bot.wait_with_output().unwrap()));
     while !folder.path("run.db.sock").exists() {
-        assert!(!ended.is_finished(), "it ended by itself");
+        assert!(!ended.is_finished(), "the run ended early");
         std::thread::sleep(POLL_INTERVAL);
     }
     let followed = folder.run(&["watch", "--journal", "run.db"]).events();
     let (ran, trades) = (ended.join().unwrap(), folder.trades("run.db"));
     let (events, last) = (ran.events(), ran.json());
     let numbers: Vec<u64> = events.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
-    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>(), "no event is missing");
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>(), "events are missing");
     assert_eq!((&events[0]["event"], &last["event"]), (&"started".into(), &"ended".into()));
     for trade in &trades {
         let of_trade = |name| named(&events, name).find(|event| event["intent"] == trade["intent_id"]);
@@ -82,7 +82,7 @@ fn slow_reader_never_blocks_the_run_and_gets_the_number_of_missed_events() {
     };
     // Reading starts when the journal is released.
     while !is_over() {
-        assert!(bot.try_wait().unwrap().is_none(), "it waits for its last event to be read");
+        assert!(bot.try_wait().unwrap().is_none(), "the run must wait until its last event is read");
         std::thread::sleep(POLL_INTERVAL);
     }
     let mut printed = String::new();

@@ -276,7 +276,7 @@ fn serve(arguments: &[&str], faults: &str) -> Served {
         lead = took;
         is_in_time.then_some(served)
     });
-    started.expect("a sandbox comes up in the same time twice")
+    started.expect("the sandbox started too late twice")
 }
 
 fn settings() -> String {

@@ -63,7 +63,7 @@ fn sweep_with_changed_signal_file_is_a_different_sweep() {
         let line =
             format!("sweep --config list.toml --data BTCUSDT_1m.csv --param close_type=01:00,05:00 {more}");
         for _ in 0..2 {
-            assert_eq!(folder.run_line(&line).code, 0, "the same file is the same sweep");
+            assert_eq!(folder.run_line(&line).code, 0, "the same file must give the same sweep");
         }
         folder.with("signals.csv", &signals(90)).run_line(&line).fails(2, &["differs in: files"]);
     }
@@ -73,7 +73,8 @@ fn sweep_with_changed_signal_file_is_a_different_sweep() {
 fn rebuilt(folder: &Folder) -> PathBuf {
     let mut bytes = std::fs::read(BINARY).unwrap();
     let text = b"Merge the shards of a plan";
-    let start = bytes.windows(text.len()).position(|part| part == text).expect("the help of the binary");
+    let start =
+        bytes.windows(text.len()).position(|part| part == text).expect("the binary contains its help");
     bytes[start] = b'm';
     let path = folder.path("rebuilt");
     std::fs::copy(BINARY, &path).unwrap(); // with its permissions

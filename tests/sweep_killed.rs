@@ -23,7 +23,7 @@ pub(crate) fn stop_when(
     let mut command = folder.command(arguments);
     let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     while !is_time() {
-        assert!(process.try_wait().unwrap().is_none(), "{arguments:?} ended by itself");
+        assert!(process.try_wait().unwrap().is_none(), "{arguments:?} ended before it was killed");
         std::thread::sleep(Duration::from_millis(1));
     }
     send(signal, &process);
@@ -56,13 +56,13 @@ fn killed(
         let results = folder.path(journal).with_file_name("results.csv");
         assert!(!results.exists(), "kill {kill} came too late");
         let kept = journalled(folder, journal);
-        assert!(kept.len() > before, "kill {kill}: nothing was done since the one before");
+        assert!(kept.len() > before, "kill {kill}: no progress since the previous one");
         before = kept.len();
         let last: Value = serde_json::from_str(&kept[before - 1]).unwrap();
         rungs.extend(last["rung"].as_u64());
     }
     let ended = folder.run(&arguments).json();
-    assert_eq!(ended["resumed"], json!(before - 1), "every complete line is a trial that does not run again");
+    assert_eq!(ended["resumed"], json!(before - 1), "trials of complete lines must not run again");
     (ended, rungs)
 }
 

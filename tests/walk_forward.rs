@@ -81,14 +81,14 @@ fn hold_out_opens_once_per_hypothesis_and_again_only_on_demand() {
     let opened = open(&[], "first").json();
     let hold_out = &opened["hold_out"];
     assert_eq!((&hold_out["openings"], &hold_out["opened"]["opened_for_others"]), (&json!(1), &json!(0)));
-    assert_eq!(opened["windows"], locked["windows"], "opening it changes no window");
+    assert_eq!(opened["windows"], locked["windows"], "opening the hold-out must not change windows");
     // The same run shows the same results in any folder. A different one is refused, whatever else it changes.
     assert_eq!(open(&[], "second").json()["hold_out"], *hold_out);
     for other in [&["--objective", "expectancy"][..], &["--hold-out", "25"], &["--anchored"]] {
         open(other, "third").fails(5, &["--again"]);
     }
     let report = folder.run(&walk(&["--anchored", "--out", "third"])).json();
-    assert_eq!(report["hold_out"]["openings"], 1, "a locked hold-out names its openings");
+    assert_eq!(report["hold_out"]["openings"], 1, "a locked hold-out reports its openings");
     let again = open(&["--anchored", "--again"], "third").json();
     assert_eq!(again["hold_out"]["openings"], 2);
     assert_ne!(again["hold_out"]["opened"]["verdict"], "edge_shown");

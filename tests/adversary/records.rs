@@ -40,7 +40,7 @@ pub(crate) fn short_record(trade: &Trade, status: &str) -> Value {
 }
 
 pub(crate) fn full_record(trade: &Trade) -> Value {
-    let pair = Pair::find(trade.terms.pair).expect("trades are of known pairs");
+    let pair = Pair::find(trade.terms.pair).expect("trades have known pairs");
     let share = |of: i64| (trade.terms.cents * 10_000 / of.max(1)) as f64 / 100.0;
     let mut record = json!({
         "id": trade.id, "affiliateId": "", "isDemo": true, "isInfluencer": false, "fromBot": false,
@@ -65,7 +65,7 @@ pub(crate) fn full_record(trade: &Trade) -> Value {
 }
 
 fn ending(trade: &Trade, word: Option<Word>) -> Value {
-    let pair = Pair::find(trade.terms.pair).expect("trades are of known pairs");
+    let pair = Pair::find(trade.terms.pair).expect("trades have known pairs");
     let open_price = pair.price(trade.open_points);
     let Some(word) = word else {
         return json!({"status": "OPEN", "result": "PENDING", "pnl": 0, "openPrice": open_price, "closePrice": 0});

@@ -1,6 +1,6 @@
 //! `strategy check` accuses no honest strategy and catches each cheat by its own check.
 //! Without `strategy` or `sweep` as its first argument, this program runs itself for each of them and compares results.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "what cannot be read or run fails its test")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a failed read or command fails the test")]
 
 mod cheat;
 mod declare;
@@ -211,7 +211,7 @@ fn search(
 fn judge(name: &str, outcome: &CheckOutput) -> Option<String> {
     let Some((_, check, must_be_alone)) = cheat::caught().find(|(cheat, ..)| *cheat == name) else {
         let is_fine = outcome.code == 0 && outcome.failed.is_empty();
-        return (!is_fine).then(|| format!("{name} is honest, and accused:\n{}", outcome.printed));
+        return (!is_fine).then(|| format!("{name} is honest but was accused:\n{}", outcome.printed));
     };
     let is_caught = outcome.code == 5 && outcome.failed.iter().any(|failed| failed == check.name());
     let is_alone = !must_be_alone || outcome.failed.len() == 1;

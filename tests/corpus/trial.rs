@@ -239,7 +239,7 @@ strategy!("u-luck-of-all", LuckOfAll {}, 0, |this, candle| turned(candle, LUCK.l
     }
 });
 
-#[allow(clippy::disallowed_methods, reason = "the cheat is that it reads a clock")]
+#[allow(clippy::disallowed_methods, reason = "the cheat reads a clock")]
 fn started() -> Instant {
     Instant::now()
 }

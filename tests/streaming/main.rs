@@ -2,7 +2,7 @@
 //!
 //! Like an author's program, this one registers a strategy that reads prices in its `App`. Without a command as its
 //! first argument it runs itself and checks the results.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "what cannot be read or run fails its test")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a failed read or command fails the test")]
 
 #[path = "../candlewick.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]

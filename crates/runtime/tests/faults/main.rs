@@ -8,7 +8,7 @@
 //! `CANDLEWICK_FAULT_ENOUGH` the number of failures that end the test, `CANDLEWICK_FAULT_SEED` the one seed to replay.
 
 #![allow(clippy::struct_excessive_bools, reason = "a plan is a list of what may happen")]
-#![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]
+#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 mod alarms;
 mod body;

@@ -125,6 +125,6 @@ async fn late_fee_and_withdrawal_remain_a_difference_at_the_end() {
         stage.settings.wallet_every_s = 3_000;
         let ran = stage.run_for(3 * MINUTE).await;
         assert_eq!(difference(&ran), expected, "{wallet}");
-        assert_eq!(ran.finished().free.minor(), 100_800, "{wallet}: nothing is booked by one reading");
+        assert_eq!(ran.finished().free.minor(), 100_800, "{wallet}: one reading must not book anything");
     }
 }

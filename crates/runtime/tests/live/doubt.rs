@@ -59,7 +59,7 @@ async fn order_in_doubt_does_not_block_other_symbols() {
     assert_eq!(ran.opens(), [(MINUTE, 0), (2 * MINUTE, 1)]);
     assert_eq!(ran.refused(), [(2 * MINUTE, Rule::InDoubt)]);
     assert_eq!(ran.settled(), [(3 * MINUTE + 4_999, 2, Outcome::Won, 800)]);
-    assert_eq!(ran.ended, 3 * MINUTE + 4_999, "a doubt is not waited for");
+    assert_eq!(ran.ended, 3 * MINUTE + 4_999, "the end must not wait for an order in doubt");
 }
 
 #[tokio::test(start_paused = true)]
@@ -137,7 +137,7 @@ async fn operator_adopts_only_an_existing_trade_with_the_requested_terms() {
     }
     assert_eq!(handled[4], "trade #1 is not in doubt");
     assert_eq!(ran.settled(), [(2 * MINUTE + 4_999, 1, Outcome::Won, 800)]);
-    assert_eq!(ran.request_times(&Ask::Trade("missing".to_owned())), [80_000], "it is not asked for again");
+    assert_eq!(ran.request_times(&Ask::Trade("missing".to_owned())), [80_000], "no second request");
 }
 
 #[tokio::test(start_paused = true)]

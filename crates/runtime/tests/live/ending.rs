@@ -111,7 +111,7 @@ async fn run_includes_the_last_instant_of_the_data() {
     let last: Vec<_> = ran.candles().into_iter().map(|(series, close, ..)| (series, close)).skip(4).collect();
     assert_eq!(last, [(0, 3 * MINUTE), (1, 3 * MINUTE)]);
     assert_eq!((ran.stop(), ran.ended), (Stop::DataEnds(end), 3 * MINUTE + 700));
-    assert_eq!(ran.opens(), [(3 * MINUTE, 1)], "it may even open");
+    assert_eq!(ran.opens(), [(3 * MINUTE, 1)], "the last candle may still open a trade");
     assert_eq!(ran.request_times(&Ask::Candles(btc())), [MINUTE, 2 * MINUTE, 3 * MINUTE]);
     // The last candle is delivered in its turn although another one never arrives.
     let stage = Stage::paused().await.bot(eth(), &[]).bot(btc(), &[3 * MINUTE]).until(3 * MINUTE);

@@ -225,5 +225,5 @@ async fn overloaded_run_trades_as_time_allows_and_prices_never_delay_an_open() {
     assert_eq!(frontier(5.0, Prices::Polled).await, none);
     assert_eq!(frontier(5.0, Prices::Streamed).await, none);
     let needed = |prices| demand(none, prices).needed(5.0);
-    assert!(needed(Prices::Streamed) < needed(Prices::Polled), "what streams needs no request");
+    assert!(needed(Prices::Streamed) < needed(Prices::Polled), "streamed prices need no requests");
 }

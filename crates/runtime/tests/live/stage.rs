@@ -280,7 +280,7 @@ impl Stage {
         assert_eq!(state.breaches, [""; 0]);
         let (mut handled, mut warnings, mut stoppings, mut standings) = (vec![], vec![], vec![], vec![]);
         while let Some(received) = notices.try_next() {
-            assert_eq!(received.missed, 0, "a test watches everything");
+            assert_eq!(received.missed, 0, "tests receive every notice");
             match received.notice {
                 Notice::Handled { event, actions, .. } => handled.push((event, actions)),
                 Notice::Warning(text) | Notice::Alarm(text) | Notice::Logged { text, .. } => {
@@ -316,7 +316,7 @@ impl RunRecord {
     }
 
     pub(crate) fn finished(&self) -> &Finished {
-        self.result.as_ref().expect("the run ends well")
+        self.result.as_ref().expect("the run must succeed")
     }
 
     pub(crate) fn states(&self) -> Vec<IntentState> {

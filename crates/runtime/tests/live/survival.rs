@@ -29,10 +29,10 @@ async fn full_disk_suspends_opens_and_the_run_continues() {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE, 2 * MINUTE]);
     let ran = stage.with(|stage| stage.record.failing = Failing::Durability).run_for(3 * MINUTE).await;
     assert_eq!(ran.stop(), Stop::TimeUp);
-    assert_eq!(ran.asked_open(btc()), [0; 0], "nothing leaves that is not durable");
+    assert_eq!(ran.asked_open(btc()), [0; 0], "requests must wait for durable intents");
     let refused = ran.finished().book.refused();
     assert_eq!(refused.get("Halted"), Some(&2), "{refused:?}");
-    assert!(matches!(ran.finished().not_durable, Some(RuntimeError::Journal(_))), "the end says so");
+    assert!(matches!(ran.finished().not_durable, Some(RuntimeError::Journal(_))), "the end must report it");
     assert!(ran.warned("opens are suspended"), "{:?}", ran.warnings);
 }
 
@@ -57,7 +57,7 @@ async fn stalled_journal_stops_neither_candles_nor_shutdown() {
     let handled: Vec<_> = ran.candles().iter().map(|(series, close, ..)| (close / MINUTE, *series)).collect();
     let expected: Vec<_> =
         (1..=4).flat_map(|minute| [0, 1, 2, 3, 4].map(|series| (minute, series))).collect();
-    assert_eq!(handled, expected, "in order, although the hold was over when they came");
+    assert_eq!(handled, expected, "in order, although the hold was over when they arrived");
     assert_eq!(ran.stop(), Stop::TimeUp);
     assert!(ran.ended < 4 * MINUTE + 70_000, "{}", ran.ended);
     assert!(ran.finished().not_durable.is_some());

@@ -140,7 +140,7 @@ async fn abandoned_start_writes_no_snapshot() {
     let (whole, found) = (folder.read_whole_under(&all[2]).await, folder.read_under(&all[2]).await.unwrap());
     assert_eq!(found.notice(), None);
     assert_eq!(state_under(&found, &all[2]), state_under(&whole, &all[2]));
-    assert!(found.read_lines() < whole.read_lines(), "it began at a snapshot");
+    assert!(found.read_lines() < whole.read_lines(), "the fold must start at a snapshot");
     folder.run_under(false, &all[2]).await;
     assert!(folder.snapshots().await.1 > kept.1);
     assert_eq!(folder.read_under(&all[0]).await.unwrap().notice(), None);
@@ -153,7 +153,7 @@ async fn reports_why_the_settings_of_a_snapshot_are_unknown() {
     let folder = Folder::new();
     folder.run_under(false, &before).await;
     let read = folder.read_under(&own).await.unwrap();
-    assert_eq!(read.notice(), None, "as it is they are");
+    assert_eq!(read.notice(), None, "the settings are known");
     let expect = async |folder: &Folder, expected: &str| {
         let (mut reader, mut reasons) = (folder.reader().await, Vec::new());
         let mut watch = |reading: WholeReading<'_>| reasons.extend(reading.why.map(str::to_owned));

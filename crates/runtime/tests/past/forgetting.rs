@@ -86,8 +86,8 @@ async fn start_leaves_trades_older_than_a_day_in_the_journal() {
     assert_eq!((all.past().left_in_journal(), few.past().left_in_journal()), (0, 130));
     assert_eq!((rows(&all), rows(&few)), (180, 50));
     folder.remember = Some(Millis::DAY * 4);
-    assert_eq!(rows(&folder.read().await.unwrap()), 120, "for four days, of six");
-    assert_eq!(state(&few).0, state(&all).0, "the Session is the same");
+    assert_eq!(rows(&folder.read().await.unwrap()), 120, "four of six days are retained");
+    assert_eq!(state(&few).0, state(&all).0, "the session must be equal");
     let kept = |fold: &JournalFold, intent| serde_json::json!(fold.past().book().kept_row(intent));
     for row in few.past().book().rows() {
         let intent = row.approved.intent();

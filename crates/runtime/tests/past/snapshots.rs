@@ -357,7 +357,7 @@ async fn start_from_a_snapshot_matches_start_from_the_first_line() {
         let (whole, from_snapshot) = (folder.read_whole().await, folder.read().await.unwrap());
         assert_eq!(state(&from_snapshot), state(&whole));
         assert_eq!((from_snapshot.notice(), whole.notice()), (None, None));
-        assert!(from_snapshot.read_lines() < whole.read_lines(), "it began at a snapshot");
+        assert!(from_snapshot.read_lines() < whole.read_lines(), "the fold must start at a snapshot");
     }
     let checked = folder.check().await;
     let (lines, whole) = folder.snapshots().await;
