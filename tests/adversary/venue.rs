@@ -120,7 +120,7 @@ impl State {
             world.invent_older(order, age_s)
         });
         let trade = existing.or(taken).expect("an order makes a trade or names an older one");
-        let mut record = records::full(&world.trades[trade]);
+        let mut record = records::full_record(&world.trades[trade]);
         apply_lies(&mut world, trade, Place::Reply, &mut record);
         for (index, kind) in lies {
             match kind {

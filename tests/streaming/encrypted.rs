@@ -3,7 +3,7 @@
 use crate::candlewick::Folder;
 use crate::certificate::{certified, encryption};
 use crate::serving::Served;
-use crate::{check_parity, of, run, seconds};
+use crate::{check_parity, events_named, run, seconds};
 use candlewick_broker::clock::{Clock, SystemClock};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::mpsc::{Receiver, channel};

@@ -4,7 +4,7 @@
 use crate::candlewick::Folder;
 use crate::excerpt::{DAY, HOUR, MINUTE, MONDAY, shipped};
 use crate::recording::lines;
-use crate::{check_parity, of, run};
+use crate::{check_parity, events_named, run};
 use candlewick_journal::LineKind;
 use serde_json::Value;
 use std::collections::BTreeSet;
