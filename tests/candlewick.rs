@@ -138,13 +138,13 @@ impl Folder {
     }
 
     #[track_caller]
-    pub(crate) fn asked(&self, command: &str, journal: &str) -> Value {
+    pub(crate) fn query(&self, command: &str, journal: &str) -> Value {
         self.run_line(&format!("{command} --journal {journal} --json")).json()
     }
 
     #[track_caller]
     pub(crate) fn trades(&self, journal: &str) -> Vec<Value> {
-        self.asked("trades", journal).as_array().unwrap().clone()
+        self.query("trades", journal).as_array().unwrap().clone()
     }
 
     pub(crate) fn run_line(&self, line: &str) -> Run {

@@ -15,9 +15,9 @@ fn check_live(folder: &Folder) -> Value {
     assert!(tested.lines().count() > 20, "{tested}");
     folder.run(&[&LIVE[..], &["--config", "bot.toml"], &DATA].concat()).json();
     assert_eq!(folder.read("live.csv"), tested);
-    let parity = folder.asked("parity", "run.db");
+    let parity = folder.query("parity", "run.db");
     assert_eq!(parity["unexplained"], 0, "{parity}");
-    folder.asked("explain 1", "run.db")
+    folder.query("explain 1", "run.db")
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn vote_with_filters_trades_live_like_its_backtest_and_is_explained() {
         assert!(explained["indicators"][indicator].is_number(), "{indicator}: {explained}");
     }
     let why = format!("why {}", explained["trade"]["decision_time"]);
-    let why = folder.asked(&why, "run.db")["bots"][0].take();
+    let why = folder.query(&why, "run.db")["bots"][0].take();
     assert_eq!((&why["intent"], &why["conditions"]), (&json!(1), &explained["conditions"]), "{why}");
 }
 

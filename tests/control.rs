@@ -63,14 +63,14 @@ fn status_and_why_show_the_end_of_a_run_its_blocks_and_its_gates() {
         assert_eq!(recording::record(&folder, &run).code, code);
         folder
     };
-    let why = |folder: &Folder, at: &str| folder.asked(&format!("why {at}"), "run.db");
+    let why = |folder: &Folder, at: &str| folder.query(&format!("why {at}"), "run.db");
     let folder = limited("max_loss_streak = 2", 6);
-    assert_eq!(folder.asked("status", "run.db")["ended_by"]["rule"], "LossStreak");
+    assert_eq!(folder.query("status", "run.db")["ended_by"]["rule"], "LossStreak");
     folder.run(&["resume", "--journal", "run.db"]).fails(2, &["LossStreak", "candlewick halt"]);
     assert!(why(&folder, "2030-01-01T00:00")["ended"].to_string().contains("LossStreak"));
     // Trades of 10.00 and a daily loss limit of 15.00: after the first loss no stake fits.
     let folder = limited("daily_loss_limit = 15", 0);
-    let status = folder.asked("status", "run.db");
+    let status = folder.query("status", "run.db");
     assert!(status["all_blocked"] == true && status["blocked"][0]["rule"] == "DailyLossLimit", "{status}");
     assert_eq!(status["ended_by"], Value::Null);
     let latest = why(&folder, "");
@@ -79,7 +79,7 @@ fn status_and_why_show_the_end_of_a_run_its_blocks_and_its_gates() {
     assert_eq!(why(&folder, "2026-01-06T01:00")["ended"], Value::Null);
     let gates = "\"open\":2,\"gates\":{\"hook\":\"closed: 1 of 2 virtual losses in a row\"}";
     let bot = serve_obedient_bot(&folder.path("run.db.sock"), &STATE.replace("\"open\":2", gates));
-    let gate = folder.asked("status", "run.db")["bot"]["gates"]["hook"].to_string();
+    let gate = folder.query("status", "run.db")["bot"]["gates"]["hook"].to_string();
     assert!(gate.contains("1 of 2"), "{gate}");
     assert_eq!(bot.join().unwrap(), json!({"order": "status"}));
 }
@@ -89,7 +89,7 @@ fn halt_time_and_reason_outlive_the_run() {
     let folder = recording::folder().with("run.db.HALT", "news at noon\n");
     let run = recording::record_in_lock_step(&folder);
     assert!(run.code == 6 && run.stderr.contains("news at noon"), "{}", run.stderr);
-    let status = folder.asked("status", "run.db");
+    let status = folder.query("status", "run.db");
     assert_eq!(status["halted"], true);
     for part in ["run.db.HALT", "news at noon"] {
         assert!(status["halt"]["reason"].as_str().unwrap().contains(part), "{status}");
@@ -260,7 +260,7 @@ fn reaches_a_bot_with_a_dead_socket_through_its_journal_and_keeps_its_lock() {
     // However long the heartbeat has been missing.
     recording::edit(&journal, "UPDATE lease SET heartbeat = heartbeat - 86400000");
     folder.run(&["live", "--config", "bot.toml"]).fails(7, &[&bot.id()]);
-    let holder = folder.asked("status", "candlewick.db")["holder"].clone();
+    let holder = folder.query("status", "candlewick.db")["holder"].clone();
     assert_eq!((&holder["pid"], &holder["alive"]), (&json!(bot.0.id()), &json!(true)), "{holder}");
     std::fs::rename(&socket, folder.path("away.sock")).unwrap();
     let _silent = UnixListener::bind(&socket).unwrap();

@@ -23,7 +23,7 @@ impl Page {
         let answer = page.ask("POST /api/session", headers, &json!({ "token": token }).to_string(), "");
         let line = answer.lines().find(|line| line.to_ascii_lowercase().starts_with("set-cookie: ")).unwrap();
         page.cookie = format!("cookie: {}\r\n", line[12..].split(';').next().unwrap());
-        let status = folder.asked("status", "run.db");
+        let status = folder.query("status", "run.db");
         let is_read = |state: &Value| state["run"]["seq"] == status["entries"] && state["reading"].is_null();
         while !is_read(&page.json("/api/state")) {}
         page

@@ -64,6 +64,6 @@ fn never_sends_a_delayed_open_after_the_bot_was_killed() {
     assert!(trades.iter().all(is_late), "{trades:?} of {intents:?}");
     let opened = intents.iter().filter(|intent| !intent["venue_id"].is_null()).count();
     assert_eq!(trades.len(), opened, "{trades:?} of {intents:?}");
-    let parity = folder.asked("parity", "run.db");
+    let parity = folder.query("parity", "run.db");
     assert_eq!((&parity["ok"], &parity["unexplained"]), (&Value::from(true), &Value::from(0)), "{parity}");
 }

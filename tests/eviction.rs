@@ -102,7 +102,7 @@ fn killed_and_restarted_runs_evict_trades_but_report_the_whole_journal() {
     execute(&folder.path("run.db"), TABLES_OF_ANOTHER_JOURNAL);
     let fourth = go_on(THIRD_RUN_TRADES + 20);
     assert_eq!(fourth.0, None, "rows missing in tables of another journal must be read");
-    let asked = |command: &str| folder.asked(command, "run.db");
+    let asked = |command: &str| folder.query(command, "run.db");
     for (number, (_, report)) in [("1", &first), ("3", &third), ("4", &fourth)] {
         assert_eq!(figures(report), figures(&asked(&format!("report --run {number}"))), "run {number}");
     }

@@ -31,10 +31,10 @@ fn explains_a_request_that_was_not_sent() {
         }
     }
     write(&folder.path("unsent.db"), changed);
-    let unsent = folder.asked("explain 9", "unsent.db");
+    let unsent = folder.query("explain 9", "unsent.db");
     let found = (&unsent["trade"]["state"], &unsent["not_sent_reason"], &unsent["audit"]);
     assert_eq!(found, (&json!("not_sent"), &json!(reason), &json!([])));
-    assert_eq!(folder.asked("explain 8", "unsent.db")["not_sent_reason"], Value::Null);
+    assert_eq!(folder.query("explain 8", "unsent.db")["not_sent_reason"], Value::Null);
 }
 
 fn steps<'a>(explained: &'a Value, what: &str) -> Vec<(i64, &'a str)> {
@@ -74,7 +74,7 @@ fn explains_unopened_orders_by_trade_lists_without_them() {
             let trades = folder.trades("run.db");
             let lost = trades.iter().filter(|trade| trade["state"] == "not_opened");
             for trade in lost.take(CHECKED - absent) {
-                let explained = folder.asked(&format!("explain {}", trade["intent_id"]), "run.db");
+                let explained = folder.query(&format!("explain {}", trade["intent_id"]), "run.db");
                 check_absent(trade, &trades, &explained);
                 absent += 1;
             }
@@ -102,7 +102,7 @@ fn check_absent(trade: &Value, trades: &[Value], explained: &Value) {
 }
 
 fn audited(folder: &Folder, intent: u64, journal: &str) -> [String; 2] {
-    let explained = folder.asked(&format!("explain {intent}"), journal);
+    let explained = folder.query(&format!("explain {intent}"), journal);
     let checks = explained["audit"].as_array().unwrap();
     [true, false].map(|agrees| {
         let found = checks.iter().filter(|check| check["agrees"] == agrees);

@@ -50,7 +50,7 @@ fn nested_combination_finds_its_files_live_and_in_a_replay() {
     let config = ["--config", "conf/bot.toml", "--data", "BTCUSDT_1m.csv", "--json"];
     let trades = folder.run(&[&live[..], &config].concat()).json()["trades"].clone();
     assert!(trades.as_u64() > Some(10), "{trades}");
-    assert_eq!(folder.asked("parity", "run.db")["unexplained"], 0);
+    assert_eq!(folder.query("parity", "run.db")["unexplained"], 0);
 }
 
 #[test]

@@ -173,7 +173,7 @@ fn displayed_settlement_and_balance_match_the_journal() {
     let (result, word) = if settled.contains("won ") { ("WON", "won ") } else { ("LOST", "lost ") };
     let profit = between(&settled, word, "│").parse::<f64>().ok();
     assert_eq!((first["pnl"].as_f64(), &first["result"]), (profit, &result.into()), "{settled}");
-    let status = folder.asked("status", "run.db");
+    let status = folder.query("status", "run.db");
     let balance = between(&last, "balance ", " ").parse::<f64>().ok();
     assert_eq!(status["balance"].as_f64(), balance, "{last}");
 }

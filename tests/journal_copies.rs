@@ -36,10 +36,10 @@ fn without_verification<T>(folder: &Folder, read: impl Fn() -> T) -> T {
 #[test]
 fn status_and_trades_from_the_last_snapshot_match_the_whole_journal() {
     let folder = recorded_with_snapshots();
-    let verified = folder.asked("journal verify", "run.db");
+    let verified = folder.query("journal verify", "run.db");
     assert!(verified["snapshots"].as_u64() > Some(10), "{verified}");
     assert_eq!(verified["snapshots_not_checked"], json!({}));
-    let read = || (folder.asked("status", "run.db"), folder.asked("trades", "run.db"));
+    let read = || (folder.query("status", "run.db"), folder.query("trades", "run.db"));
     let (status, trades) = read();
     assert!(trades.as_array().unwrap().len() > 20, "{trades}");
     assert_eq!(trades, json!(trades_of_all_lines(&folder)));
@@ -52,7 +52,7 @@ fn status_and_trades_from_the_last_snapshot_match_the_whole_journal() {
         "UPDATE entries SET received = received + 1 \
          WHERE seq = (SELECT MIN(seq) FROM entries WHERE body LIKE '%\"event\":\"candle\"%')",
     );
-    assert_eq!(folder.asked("status", "run.db"), status);
+    assert_eq!(folder.query("status", "run.db"), status);
     let verify = folder.run(&["journal", "verify", "--journal", "run.db"]);
     verify.fails(5, &[&format!("entry {}:", candle.seq)]);
 }
@@ -62,7 +62,7 @@ fn explained(folder: &Folder) -> Vec<(Value, String)> {
         let intent = trade["intent_id"].to_string();
         let raw = folder.run(&["explain", &intent, "--raw", "--journal", "run.db"]);
         assert_eq!(raw.code, 0, "{}", raw.stderr);
-        (folder.asked(&format!("explain {intent}"), "run.db"), raw.stdout)
+        (folder.query(&format!("explain {intent}"), "run.db"), raw.stdout)
     };
     trades_of(folder, "run.db").iter().map(explain).collect()
 }
@@ -77,7 +77,7 @@ fn explanations_from_the_last_snapshot_match_the_whole_journal() {
         let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--quiet"];
         run_until(&folder, &live, || judged(&folder, "run.db") > before + 1);
     }
-    let verified = folder.asked("journal verify", "run.db");
+    let verified = folder.query("journal verify", "run.db");
     assert!(verified["snapshots"].as_u64() > Some(2), "{verified}");
     let recent = explained(&folder);
     for run in [1, 2] {
@@ -93,7 +93,7 @@ fn explanations_from_the_last_snapshot_match_the_whole_journal() {
         &folder.path("run.db"),
         "UPDATE entries SET received = received + 1 WHERE seq = (SELECT MAX(seq) FROM entries WHERE intent = 1)",
     );
-    folder.asked("status", "run.db");
+    folder.query("status", "run.db");
     folder.run(&["explain", "1", "--journal", "run.db"]).fails(5, &["entry "]);
 }
 
@@ -101,19 +101,19 @@ fn explanations_from_the_last_snapshot_match_the_whole_journal() {
 fn tables_and_exports_match_a_fold_of_all_journal_lines() {
     let folder = folder();
     record_in_lock_step(&folder);
-    let trades = folder.asked("trades", "run.db");
+    let trades = folder.query("trades", "run.db");
     assert_eq!(trades, json!(trades_of_all_lines(&folder)));
     let check = |journal: &str| {
-        assert_eq!(folder.asked("trades", journal), trades, "{journal}");
-        let verified = folder.asked("journal verify", journal);
+        assert_eq!(folder.query("trades", journal), trades, "{journal}");
+        let verified = folder.query("journal verify", journal);
         assert_eq!(verified["tables_up_to"], verified["entries"], "{journal}: {verified}");
     };
     check("run.db");
     edit(&folder.path("run.db"), "UPDATE intents SET state = 'open' WHERE intent = 2");
     folder.run(&["journal", "verify", "--journal", "run.db"]).fails(3, &["row 2 of the table intents"]);
-    folder.asked("journal project --rebuild", "run.db");
+    folder.query("journal project --rebuild", "run.db");
     check("run.db");
-    folder.asked("journal compact small.db --keep 1h", "run.db");
+    folder.query("journal compact small.db --keep 1h", "run.db");
     check("small.db");
     let export = |to: &str| folder.run(&["journal", "export", to, "--journal", "run.db"]);
     assert_eq!(export("table").code, 0);
@@ -125,18 +125,18 @@ fn tables_and_exports_match_a_fold_of_all_journal_lines() {
     let statements = "DROP VIEW trades; DROP TABLE intents; DROP TABLE figures; DROP TABLE projection; \
                       DELETE FROM _sqlx_migrations WHERE version = 4";
     execute(&folder.path("run.db"), statements);
-    assert_eq!(folder.asked("journal verify", "run.db")["tables_up_to"], Value::Null);
-    folder.asked("journal project", "run.db");
+    assert_eq!(folder.query("journal verify", "run.db")["tables_up_to"], Value::Null);
+    folder.query("journal project", "run.db");
     check("run.db");
 }
 
 #[test]
 fn compaction_keeps_every_trade_and_is_atomic() {
     let folder = recorded_with_snapshots();
-    folder.asked("journal compact small.db --keep 1h", "run.db");
-    assert_eq!(folder.asked("trades", "small.db"), folder.asked("trades", "run.db"));
+    folder.query("journal compact small.db --keep 1h", "run.db");
+    assert_eq!(folder.query("trades", "small.db"), folder.query("trades", "run.db"));
     for key in ["balance", "equity", "settled", "profit_today", "loss_streak", "verdicts", "wallet"] {
-        let of = |journal: &str| folder.asked("status", journal)[key].clone();
+        let of = |journal: &str| folder.query("status", journal)[key].clone();
         assert_eq!(of("small.db"), of("run.db"), "{key}");
     }
     folder.run(&["why", "2026-01-06T01:00:00Z", "--journal", "small.db"]).fails(2, &["compacted"]);
@@ -170,7 +170,7 @@ fn backup_of_a_running_bot_is_restored_elsewhere_and_continues() {
         let has_traded = judged(&folder, "run.db") > 1;
         if has_traded {
             folder.run(&["journal", "compact", "small.db", "--journal", "run.db"]).fails(7, &[]);
-            folder.asked(&format!("journal backup {restored}"), "run.db");
+            folder.query(&format!("journal backup {restored}"), "run.db");
         }
         has_traded
     });
@@ -179,10 +179,10 @@ fn backup_of_a_running_bot_is_restored_elsewhere_and_continues() {
         trades_of(&folder, restored).into_iter().filter(|trade| trade["state"] == "settled").collect();
     let has_settled = |trades: &[Value]| settled.iter().all(|trade| trades.contains(trade));
     assert!(settled.len() > 1 && has_settled(&trades_of(&folder, "run.db")), "{settled:?}");
-    let status = folder.asked("status", restored);
+    let status = folder.query("status", restored);
     assert_eq!((&status["holder"], status["settled"].as_u64()), (&Value::Null, Some(settled.len() as u64)));
     let profit: f64 = settled.iter().map(|trade| trade["pnl"].as_f64().unwrap()).sum();
-    let report = folder.asked("report", restored);
+    let report = folder.query("report", restored);
     assert!((report["pnl"].as_f64().unwrap() - profit).abs() < 1e-6, "{report}");
     let has_traded_on = || {
         let is_its_own = |trade: &Value| trade["run"] == 2 && trade["state"] == "settled";

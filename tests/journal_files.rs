@@ -104,7 +104,7 @@ fn every_command_refuses_an_edited_journal() {
 
 fn check_edited_answer(folder: &Folder) {
     std::fs::copy(folder.path("run.db"), folder.path("wires.db")).unwrap();
-    let sound = folder.asked("journal verify", "wires.db");
+    let sound = folder.query("journal verify", "wires.db");
     assert!(sound["raw_exchanges"].as_u64() > Some(100) && sound["raw_exchanges_outside"] == 0, "{sound}");
     let sql = "UPDATE wires SET response = replace(response, '\"amount\"', '\"Amount\"') WHERE id = \
                (SELECT MIN(id) FROM wires WHERE intent = 5 AND response LIKE '%\"amount\"%')";

@@ -31,7 +31,7 @@ fn session_under_faults_replays_identically_and_each_difference_has_a_cause() {
     {
         let folder = folder();
         record_under(&folder, profile);
-        let parity = folder.asked("parity", "run.db");
+        let parity = folder.query("parity", "run.db");
         assert_eq!((&parity["ok"], &parity["unexplained"]), (&json!(true), &json!(0)), "{profile}: {parity}");
         assert_eq!(parity["decisions"]["difference"], Value::Null, "{profile}");
         let outcomes = &parity["outcomes"];
@@ -114,7 +114,7 @@ fn check_settings(folder: &Folder, live: &Value) {
         let change = |line: &Line| Line { body: line.body.replacen(from, to, 1), ..line.clone() };
         assert!(recorded[0].line.body.contains(from), "{from}");
         write(&folder.path(&name), recorded.iter().map(|stored| change(&stored.line)));
-        let parity = folder.asked("parity", &name);
+        let parity = folder.query("parity", &name);
         assert_eq!(causes(&parity), [cause]);
         let count = parity["outcomes"]["causes"][cause].as_u64().unwrap();
         assert!((least..=most).contains(&count), "{cause}: {count} of {settled}");
@@ -146,7 +146,7 @@ fn reports_a_missing_entry_as_the_cause_of_a_difference() {
         let kept = recorded.iter().filter(|stored| !stored.line.body.contains(&missing));
         let name = format!("without-{index}.db");
         write(&folder.path(&name), kept.map(|stored| stored.line.clone()));
-        let parity = folder.asked("parity", &name);
+        let parity = folder.query("parity", &name);
         assert_eq!(parity["decisions"]["difference"], Value::Null, "{parity}");
         assert_eq!(causes(&parity), expected, "{missing}: {parity}");
     }
@@ -167,7 +167,7 @@ fn finds_latency_prices_and_payouts_of_a_venue_other_than_its_settings() {
     };
     let live = run_until(&folder, &live, has_both).json();
     assert!(live["won"].as_u64() > Some(0) && live["lost"].as_u64() > Some(0), "{live}");
-    let parity = folder.asked("parity", "run.db");
+    let parity = folder.query("parity", "run.db");
     assert_eq!((&parity["ok"], &parity["unexplained"]), (&json!(true), &json!(0)), "{parity}");
     assert_eq!(parity["decisions"]["difference"], Value::Null, "{parity}");
     let causes = &parity["outcomes"]["causes"];

@@ -42,7 +42,7 @@ fn write_with(folder: &Folder, journal: &str, intent: u64, bodies: &[Value]) {
 }
 
 fn trade_of(folder: &Folder, journal: &str, intent: usize) -> Value {
-    folder.asked("trades", journal)[intent - 1].clone()
+    folder.query("trades", journal)[intent - 1].clone()
 }
 
 fn resolve(folder: &Folder, journal: &str, arguments: &[&str]) -> Run {
@@ -56,16 +56,16 @@ fn resolves_an_order_of_unknown_status_and_parity_still_holds() {
         (&["3", "--adopt", VENUE_ID], "open", json!(VENUE_ID)),
     ] {
         let folder = crashed();
-        assert_eq!(folder.asked("status", "crashed.db")["in_flight"], json!([3]));
+        assert_eq!(folder.query("status", "crashed.db")["in_flight"], json!([3]));
         assert_eq!(trade_of(&folder, "crashed.db", 3)["state"], "in_doubt");
         let resolved = resolve(&folder, "crashed.db", arguments).json();
         assert_eq!(resolved, json!({"resolved": 3, "bot_runs": false, "state": null}));
         let trade = trade_of(&folder, "crashed.db", 3);
         assert_eq!((&trade["state"], &trade["venue_id"]), (&json!(state), &venue_id));
-        let status = folder.asked("status", "crashed.db");
+        let status = folder.query("status", "crashed.db");
         assert_eq!((&status["in_flight"], &status["holder"]), (&json!([]), &Value::Null));
-        assert_eq!(folder.asked("parity", "crashed.db")["ok"], true);
-        let explained = folder.asked("explain 3", "crashed.db");
+        assert_eq!(folder.query("parity", "crashed.db")["ok"], true);
+        let explained = folder.query("explain 3", "crashed.db");
         let steps = explained["timeline"].as_array().unwrap();
         assert!(steps.iter().any(|step| step["what"] == "note"), "{explained}");
         if state == "open" {
@@ -103,18 +103,18 @@ fn why_shows_the_outcome_of_an_order_and_a_refused_order_can_be_adopted() {
         ("rejected.db", vec![rejected], "rejected"),
     ] {
         write_with(&folder, journal, 3, &events);
-        let why = folder.asked(&format!("why {decided}"), journal);
+        let why = folder.query(&format!("why {decided}"), journal);
         let why = why["bots"].as_array().unwrap().iter().find(|why| why["bot"] == trade["bot"]).unwrap();
         assert_eq!((&why["answer"], &why["intent"]), (&json!(state), &json!(3)), "{why}");
         if state == "in_doubt" {
             continue;
         }
         resolve(&folder, journal, &["3", "--not-opened"]).fails(2, &["trade #3 is not in doubt"]);
-        let before = folder.asked("status", journal);
+        let before = folder.query("status", journal);
         resolve(&folder, journal, &["3", "--adopt", VENUE_ID, "--reason", "the statement has it"]).json();
         let adopted = trade_of(&folder, journal, 3);
         assert_eq!((&adopted["state"], &adopted["venue_id"]), (&json!("open"), &json!(VENUE_ID)));
-        let after = folder.asked("status", journal);
+        let after = folder.query("status", journal);
         let balance = |status: &Value| status["balance"].as_f64().unwrap();
         assert_eq!(balance(&before) - balance(&after), adopted["amount"].as_f64().unwrap(), "{after}");
     }
@@ -185,7 +185,7 @@ fn adoption_discards_impossible_time_and_payout_and_halts_the_next_start() {
     let adopted = trade_of(&folder, "demo.db", 3);
     let found = (&adopted["state"], &adopted["close_time"], &adopted["payout"]);
     assert_eq!(found, (&json!("open"), &Value::Null, &Value::Null), "{adopted}");
-    assert_eq!(folder.asked("status", "demo.db")["halted"], true);
+    assert_eq!(folder.query("status", "demo.db")["halted"], true);
 }
 
 #[cfg(unix)]
@@ -210,7 +210,7 @@ fn refuses_to_adopt_a_missing_trade_and_halts_after_one_with_other_terms() {
     let adopted = trade_of(&folder, "other.db", 3);
     let found = (&adopted["state"], &adopted["direction"], &adopted["ordered_direction"]);
     assert_eq!(found, (&json!("open"), &opposite, &trade["direction"]), "{adopted}");
-    assert_eq!(folder.asked("status", "other.db")["halted"], true);
+    assert_eq!(folder.query("status", "other.db")["halted"], true);
     let csv = folder.run(&["trades", "--journal", "other.db", "--csv"]).stdout;
     let row = csv.lines().nth(3).unwrap();
     assert!(row.contains("BUY") && row.contains("SELL"), "{csv}");
@@ -230,7 +230,7 @@ fn open_trades_of_an_embedded_venue_are_lost_with_it() {
     for (folder, journal, lost) in
         [(crashed(), "crashed.db", json!([2, 3])), (crashed_demo(), "demo.db", json!([]))]
     {
-        let status = folder.asked("status", journal);
+        let status = folder.query("status", journal);
         assert_eq!((&status["in_flight"], &status["open"]), (&json!([3]), &json!([2])));
         assert_eq!(status["lost_with_venue"], lost);
         folder.run(&["live", "--sandbox", "--journal", journal]).fails(2, &[journal, "--journal"]);

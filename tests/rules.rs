@@ -55,12 +55,12 @@ fn rule_trades_like_its_rust_strategy_from_flag_configuration_and_live() {
         folder.read(&format!("{out}/results.csv"))
     };
     assert_eq!(swept(&["--rules", "my.toml"], "flag"), swept(&[], "rust"));
-    let parity = folder.asked("parity", "run.db");
+    let parity = folder.query("parity", "run.db");
     let traded = trades(&folder, "live.csv").len();
     assert!(traded > 100, "{traded}");
     assert_eq!(parity["unexplained"], 0, "{parity}");
     assert_eq!(parity["decisions"]["opened"], traded, "{parity}");
-    let explained = folder.asked("explain 1", "run.db").to_string();
+    let explained = folder.query("explain 1", "run.db").to_string();
     assert!(explained.contains("rsi(5)"), "{explained}");
 }
 
@@ -95,7 +95,7 @@ fn parity_names_the_file_of_a_changed_rule_but_none_for_a_changed_part() {
     let output = parity("earlier.db");
     assert!(output.contains(&earlier) && !output.contains("file"), "{output}");
     std::fs::remove_file(folder.path("my.toml")).unwrap();
-    let explained = folder.asked("explain 1", "rule.db");
+    let explained = folder.query("explain 1", "rule.db");
     assert!(explained["indicators_missing"].is_string(), "{explained}");
 }
 

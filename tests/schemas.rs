@@ -32,7 +32,7 @@ fn schema(folder: &Folder) -> i64 {
 }
 
 fn has_request(folder: &Folder, intent: &str) -> bool {
-    folder.asked(&format!("explain {intent}"), "run.db").to_string().contains("POST /token/trades/open")
+    folder.query(&format!("explain {intent}"), "run.db").to_string().contains("POST /token/trades/open")
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn old_refusal_with_a_shared_limit_name_shows_the_limit_that_applied() {
     let fixture = repository().join("tests/fixtures/journal-before-delays/run.db");
     let folder = Folder::new();
     std::fs::copy(fixture, folder.path("run.db")).unwrap();
-    let why = folder.asked("why 2026-01-05T00:37:00Z", "run.db");
+    let why = folder.query("why 2026-01-05T00:37:00Z", "run.db");
     let refusal = why["bots"][0]["refusal"].as_str().unwrap();
     assert!(refusal.contains("max_open_trades_per_symbol"), "{why}");
 }

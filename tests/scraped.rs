@@ -62,7 +62,7 @@ impl Scraped {
     }
 
     fn status(&self) -> Value {
-        self.folder.asked("status", "run.db")
+        self.folder.query("status", "run.db")
     }
 
     fn wait(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) {
@@ -105,7 +105,7 @@ fn scraped_metrics_match_the_journal() {
         ["open", "in_flight"].iter().all(|key| status[key].as_array().is_some_and(Vec::is_empty))
     });
     let (trades, samples, status) = (scraped.trades(), scraped.samples(), scraped.status());
-    let report = scraped.folder.asked("report", "run.db");
+    let report = scraped.folder.query("report", "run.db");
     let check = |name: &str, label: &str, value: f64| {
         let found = sum(&samples, name, label);
         assert!((found - value).abs() < 1e-6, "{name} {label}: {found} instead of {value}");

@@ -160,7 +160,7 @@ impl Fixture {
     }
 
     fn ask(&self, command: &str) -> Value {
-        self.folder.asked(command, "run.db")
+        self.folder.query(command, "run.db")
     }
 
     fn recover(&self, point: &str) {

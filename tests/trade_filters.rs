@@ -20,11 +20,11 @@ fn filters_trades_and_names_values_missing_in_the_journal() {
         ("--until MIDDLE", count(&|trade| trade["decision_time"].as_i64() < Some(middle))),
         ("--since MIDDLE --until MIDDLE", 0),
     ] {
-        let filtered = folder.asked(&format!("trades {}", filter.replace("MIDDLE", &moment)), "run.db");
+        let filtered = folder.query(&format!("trades {}", filter.replace("MIDDLE", &moment)), "run.db");
         assert_eq!(filtered.as_array().unwrap().len(), expected, "{filter}");
     }
     let id = all[4]["venue_id"].as_str().unwrap();
-    assert_eq!(folder.asked(&format!("explain {id}"), "run.db"), folder.asked("explain 5", "run.db"));
+    assert_eq!(folder.query(&format!("explain {id}"), "run.db"), folder.query("explain 5", "run.db"));
     for (command, unknown, known) in [
         (["trades", "--state", "lost"], "lost", "not_opened"),
         (["trades", "--bot", "bct"], "bct", "\"btc\""),
