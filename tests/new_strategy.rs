@@ -33,8 +33,8 @@ fn new_crate_builds_and_passes_its_tests_offline() {
     assert!(copied.unwrap().success());
     let run = cargo(&test, "copy");
     let path = |name: &str| folder.path(name).canonicalize().unwrap().display().to_string();
-    let notice = format!("built of {}, not of {}", path("three-in-a-row"), path("copy"));
-    assert!(run.code != 0 && format!("{}{}", run.stdout, run.stderr).contains(&notice), "{}", run.stderr);
+    let said = format!("built of {}, not of {}", path("three-in-a-row"), path("copy"));
+    assert!(run.code != 0 && format!("{}{}", run.stdout, run.stderr).contains(&said), "{}", run.stderr);
 }
 
 #[test]
