@@ -1,4 +1,4 @@
-// What axe-core finds on a page of a browser that is driven.
+// Findings of axe-core on a page of a driven browser.
 import { readFileSync } from "node:fs";
 
 /** @param {NodeRequire} require of the folder that holds axe-core */
@@ -9,9 +9,9 @@ export const axeOf = (require) => {
     return (await page.evaluate(() => globalThis.axe.run())).violations;
   };
   return {
-    /** The names of all rules that are broken. */
+    /** Names of all violated rules. */
     names: async (page) => (await found(page)).map(({ id }) => id),
-    /** What is serious, in words; nothing where nothing is. */
+    /** Text of serious violations, empty without any. */
     serious: async (page) => {
       const serious = (await found(page)).filter(({ impact }) => impact === "serious" || impact === "critical");
       const places = (nodes) => nodes.slice(0, 3).map(({ html, failureSummary }) => `${html} ${failureSummary}`);

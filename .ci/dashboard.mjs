@@ -1,5 +1,5 @@
-// Drives the live page; `.ci/dashboard` calls this in an empty folder. Takes the browser, the folder that holds puppeteer-core and axe-core, the
-// program, and the folder of the pictures or nothing.
+// Drives the dashboard; `.ci/dashboard` calls this in an empty folder. Takes the browser, the folder with puppeteer-core and axe-core, the
+// program, and optionally a folder for screenshots.
 import { execFileSync, spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -15,9 +15,9 @@ const puppeteer = (await import(pathToFileURL(require.resolve("puppeteer-core"))
 const axe = axeOf(require);
 const PATIENCE = 60000;
 const NAME = "<script>document.title='x'</script>";
-/** What a venue says where it has no trade, and names a trade that nobody ordered. */
+/** Text of a hostile venue: the reason of refusals, and the name of an unknown trade. */
 const MARKUP = "<img src=x onerror=document.title='x'><script>document.title='x'</script>";
-/** Limits of single bots. */
+/** Per-bot limits. */
 const OWN = [[NAME, "max_open_trades = 2\nmax_loss_streak = 90"], ["second", "max_trades_per_day = 900\ndaily_loss_limit = 1000"]];
 
 const fail = (text) => { throw new Error(text); };
@@ -34,7 +34,7 @@ const until = async (what, holds, patience = PATIENCE) => {
     }
     await pause(200);
   }
-  return fail(`${what}: not within ${patience / 1000} s (${last})`);
+  return fail(`timeout after ${patience / 1000} s: ${what} (${last})`);
 };
 
 // ---- an attack
@@ -44,7 +44,7 @@ const sorted = (values) => [...values].sort((a, b) => a - b);
 const middleOf = (values) => sorted(values)[values.length >> 1];
 const spread = (values) => `${middleOf(values)} ms (at most ${sorted(values).at(-1)}, of ${values.length})`;
 
-/** A thousand connections that say nothing, readers that do not read, bodies without end, and questions that nobody may ask. */
+/** A thousand silent connections, readers that do not read, endless bodies, and forbidden requests. */
 const attack = async (address) => {
   const [host, port] = address.split(":");
   const end = Date.now() + ATTACK;
@@ -77,13 +77,13 @@ const attack = async (address) => {
   ]);
   for (const socket of sockets) socket.destroy();
   agent.destroy();
-  return `${counts.idle} idle connections, ${counts.slow} readers that do not read, ${counts.large} bodies without end, ${counts.asked} questions of strangers`;
+  return `${counts.idle} idle connections, ${counts.slow} stalled readers, ${counts.large} endless bodies, ${counts.asked} forbidden requests`;
 };
 
-// ---- a venue that means harm
-/** Passes everything on to a venue, but for opens: they are refused with markup, and the third is lost, so that its trade is looked for in a list of names
- * that are markup. */
-const harmfulVenue = (base) => new Promise((resolve) => {
+// ---- a hostile venue
+/** Relays everything to a venue except opens, which are refused with markup. The third open is lost, so that its trade is searched in a list whose ids
+ * are markup. */
+const hostileVenue = (base) => new Promise((resolve) => {
   const refused = (path) => ({ statusCode: 400, status: "error", timestamp: new Date().toISOString(), path, data: { message: MARKUP, error: MARKUP, statusCode: 400 } });
   const listed = (text) => JSON.stringify({ ...JSON.parse(text), data: JSON.parse(text).data.map((row) => ({ ...row, id: `${MARKUP}${row.id}` })) });
   let opens = 0;
@@ -165,7 +165,7 @@ const checks = async () => {
 
   console.log("- a candle arrives, a trade opens, counts down and settles");
   await waitFor("the page is drawn", "document.documentElement.dataset.ready === 'yes'");
-  if (page.url().includes("token")) fail("the token stays in the address");
+  if (page.url().includes("token")) fail("the token remains in the address");
   await page.evaluate(() => { globalThis.sameDocument = true; });
   const bars = await waitFor("candles are drawn", "charts.prices.bars?.time.length");
   await waitFor("a candle arrives", `charts.prices.bars.time.length > ${bars}`);
@@ -183,16 +183,16 @@ const checks = async () => {
     const [status, trades] = [told("status"), told("trades")];
     const rows = await look("known.list().map((one) => [one.intent_id, one.result, one.pnl]).sort((a, b) => a[0] - b[0])");
     const state = await look("shown.state.run");
-    if (state.seq !== before) return null; // it has moved on meanwhile
+    if (state.seq !== before) return null; // the journal has grown meanwhile
     const theirs = (trades.trades ?? trades).map((one) => [one.intent_id, one.result, one.pnl]);
     const pairs = [[state.money.equity, status.equity], [state.money.free, status.balance], [state.settled, status.settled], [rows, theirs]];
     const text = (value) => JSON.stringify(value);
     return pairs.every(([one, other]) => text(one) === text(other)) || (status.entries === state.seq && fail(text(pairs)));
   });
   const cells = await texts("#bot-list td:first-child");
-  if (cells[0] !== NAME || await page.title() === "x" || !(await page.title()).includes("Candlewick")) fail(`a name was taken for a script: ${cells} ${await page.title()}`);
+  if (cells[0] !== NAME || await page.title() === "x" || !(await page.title()).includes("Candlewick")) fail(`a name ran as a script: ${cells} ${await page.title()}`);
 
-  console.log("- each bot's own limits are bars with the figures of the journal");
+  console.log("- per-bot limits are bars with the figures of the journal");
   await until("limits of single bots", async () => {
     const [state, rows] = [await look("shown.state.run"), await texts("#limit-list dt")];
     const own = state.limits.filter((limit) => limit.bot !== null);
@@ -205,7 +205,7 @@ const checks = async () => {
     return (await look("shown.state.run.seq")) === state.seq && own[2].value === today;
   });
 
-  console.log("- however much was missed, lists have no hole, show what has ended, and stay bounded");
+  console.log("- after any gap, lists are complete, up to date and bounded");
   const holes = await page.evaluate(async () => {
     const [{ KnownTrades }, { JournalLines }] = [await import("/known_trades.js"), await import("/journal_lines.js")];
     const problems = [];
@@ -230,39 +230,39 @@ const checks = async () => {
     await refresh();
     grow(300);
     await refresh();
-    check("300 were missed", 360);
+    check("300 missed", 360);
     all[0] = trade(1, "settled");
     await refresh();
-    if (list.list().at(-1).state !== "settled") problems.push("the first has ended and is shown as open");
+    if (list.list().at(-1).state !== "settled") problems.push("the first trade has ended but is shown as open");
     grow(5000);
     await Promise.all([refresh(), refresh(), refresh()]);
-    check("5,000 were missed", 60);
+    check("5,000 missed", 60);
     for (let i = 0; i < 20; i += 1) {
       grow(70);
       await refresh();
       await list.earlier();
     }
-    check("earlier ones were asked for", 1000);
+    check("earlier ones requested", 1000);
 
     const lines = new JournalLines(document.createElement("ol"), document.createElement("button"));
     const line = (seq) => ({ seq, kind: "note", at: 0, text: "" });
     const page = (from, count) => Array.from({ length: count }, (_, i) => line(from + i));
     lines.take({ missed: 0, lines: page(100000, 100) });
     for (let i = 1; i < 30; i += 1) lines.take({ missed: 7, lines: page(100000 + i * 107, 100) });
-    if (lines.shown.size !== 400 || lines.list.childElementCount !== 400) problems.push(`${lines.shown.size} lines are kept`);
+    if (lines.shown.size !== 400 || lines.list.childElementCount !== 400) problems.push(`${lines.shown.size} lines are retained`);
     while (!lines.button.hidden) {
       const before = lines.before();
       lines.takeEarlier({ lines: page(before - 100, 100).reverse(), before: before - 100 });
     }
     for (let i = 30; i < 60; i += 1) lines.take({ missed: 7, lines: page(100000 + i * 107, 100) });
     const numbers = [...lines.list.children].map((one) => Number(one.dataset.seq));
-    if (lines.shown.size !== 2000 || numbers.length !== 2000) problems.push(`${lines.shown.size} lines are kept of those asked for`);
-    if (numbers.some((seq, place) => place > 0 && seq >= numbers[place - 1]) || lines.before() !== Math.ceil(numbers.at(-1))) problems.push(`lines are out of order, or go on before ${lines.before()}`);
+    if (lines.shown.size !== 2000 || numbers.length !== 2000) problems.push(`${lines.shown.size} requested lines are retained`);
+    if (numbers.some((seq, place) => place > 0 && seq >= numbers[place - 1]) || lines.before() !== Math.ceil(numbers.at(-1))) problems.push(`lines are out of order, or continue before ${lines.before()}`);
     return problems;
   });
   if (holes.length > 0) fail(holes.join("; "));
 
-  console.log("- a trade is explained, and a moment");
+  console.log("- a trade and a moment are explained");
   await press("#trade-list tbody tr:last-child td:first-child button");
   await until("an explanation", async () => /decision/.test(await page.$eval("#told-text", (one) => one.textContent)));
   await press("#told-close");
@@ -276,8 +276,8 @@ const checks = async () => {
   await page.keyboard.press("Enter");
   await page.keyboard.type("a look at the page");
   await page.keyboard.press("Enter");
-  // The bot says its phase at once; the journal's lines are read four times a second. `halted` is of the line of the halt itself: with it
-  // the page has every line before, so all that was decided.
+  // The bot reports its phase at once; journal lines are read four times a second. `halted` comes from the line of the halt itself: with it
+  // the page has all earlier lines, and so every decision.
   await waitFor("it is halted", "shown.state.phase === 'halted' && shown.state.reason === 'a look at the page' && shown.state.halted");
   const intents = await look("shown.state.run.intents");
   const close = await look("shown.state.run.feeds[0].last_close");
@@ -287,7 +287,7 @@ const checks = async () => {
   await press("#confirm-yes");
   await waitFor("it opens trades again", `shown.state.phase === 'trading' && shown.state.run.intents > ${intents}`);
 
-  console.log(`- attacked for ${ATTACK / 1000} s: the bot opens as soon as before, in the memory that it had, and the page goes on`);
+  console.log(`- attacked for ${ATTACK / 1000} s: the bot opens without delay or memory growth, and the page continues`);
   const opened = (after) => {
     const trades = told("trades");
     return (trades.trades ?? trades).filter((one) => one.intent_id > after && one.open_time !== null).map((one) => one.request_time - one.decision_time);
@@ -296,15 +296,15 @@ const checks = async () => {
   const attacks = await attack(address);
   const after = { delays: opened(before.intents), memory: memoryOf(trading), served: memoryOf(serving) };
   const feed = await look("shown.state.run.feeds[0]");
-  console.log(`  decision to order: ${spread(before.delays)} before, ${spread(after.delays)} meanwhile; the bot holds ${before.memory} and ${after.memory} MB, the dashboard ${before.served} and ${after.served} MB; ${attacks}`);
-  if (after.delays.length < 3) fail(`the bot hardly traded while the dashboard was attacked: ${JSON.stringify(await look("shown.state.run.refusals"))}`);
-  if (middleOf(after.delays) > middleOf(before.delays) + 150) fail("the bot opened later while the dashboard was attacked");
-  if (after.memory > before.memory * 1.1 + 8) fail("the bot's memory grew while the dashboard was attacked");
-  if (after.served > before.served * 1.2 + 32) fail("the dashboard's memory grew while it was attacked");
-  if (feed.last_close < before.close + ATTACK * 0.8) fail("the page stood still while the dashboard was attacked");
-  if (feed.backfilled > before.backfilled) fail(`candles came too late while the dashboard was attacked: ${JSON.stringify(feed)}`);
+  console.log(`  decision to order: ${spread(before.delays)} before, ${spread(after.delays)} during the attack; memory of the bot: ${before.memory} and ${after.memory} MB, of the dashboard: ${before.served} and ${after.served} MB; ${attacks}`);
+  if (after.delays.length < 3) fail(`the bot hardly traded during the attack: ${JSON.stringify(await look("shown.state.run.refusals"))}`);
+  if (middleOf(after.delays) > middleOf(before.delays) + 150) fail("opens were delayed during the attack");
+  if (after.memory > before.memory * 1.1 + 8) fail("the bot's memory grew during the attack");
+  if (after.served > before.served * 1.2 + 32) fail("the dashboard's memory grew during the attack");
+  if (feed.last_close < before.close + ATTACK * 0.8) fail("the page stopped during the attack");
+  if (feed.backfilled > before.backfilled) fail(`candles were late during the attack: ${JSON.stringify(feed)}`);
 
-  console.log("- pictures: nothing cut off, nothing serious to axe");
+  console.log("- layout: nothing cut off, no serious axe violation");
   if (pictures) mkdirSync(pictures, { recursive: true });
   for (const width of [1400, 820, 390]) {
     for (const theme of ["light", "dark"]) {
@@ -321,7 +321,7 @@ const checks = async () => {
         };
         return [...document.querySelectorAll("body *")].filter((one) => !one.closest(".unseen, dialog") && isCut(one)).map((one) => one.outerHTML.slice(0, 140));
       });
-      // The list is hidden while the bot does not answer, as on a loaded machine.
+      // The list is hidden while the bot does not respond, as on a loaded machine.
       const widths = () => page.$$eval("#limit-list dd.bar", (all) => all.map((one) => one.getBoundingClientRect().width));
       const areUnseen = (all) => all.length === 0 || all.some((length) => length < 60);
       let bars = await widths();
@@ -329,12 +329,12 @@ const checks = async () => {
         await pause(250);
         bars = await widths();
       }
-      if (areUnseen(bars)) fail(`${what}: bars of limits are not seen: ${bars}`);
+      if (areUnseen(bars)) fail(`${what}: the bars of limits are not visible: ${bars}`);
       if (pictures) await page.screenshot({ path: `${pictures}/dashboard-${width}-${theme}.png`, fullPage: true });
-      // A name never lies over its neighbour, and no column of these lists is out of sight.
+      // No name overlaps its neighbour, and no column of these lists is hidden.
       cut.push(...await page.evaluate(() => [
-        ...[...document.querySelectorAll("td")].filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => `over its cell: ${one.textContent}`),
-        ...["bot-list", "trade-list"].map((id) => document.getElementById(id)).filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => `to be scrolled sideways: #${one.id}`),
+        ...[...document.querySelectorAll("td")].filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => `overflowing cell: ${one.textContent}`),
+        ...["bot-list", "trade-list"].map((id) => document.getElementById(id)).filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => `needs horizontal scrolling: #${one.id}`),
       ]));
       if (cut.length > 0) fail(`${what} is cut off: ${cut.slice(0, 3).join("\n")}`);
       const serious = await axe.serious(page);
@@ -343,15 +343,15 @@ const checks = async () => {
   }
   await page.setViewport({ width: 1400, height: 900 });
 
-  console.log("- the bot is killed and started again: the page goes on");
+  console.log("- the bot is killed and restarted: the page continues");
   await killed(trading);
   await waitFor("no bot runs", "['not_running', 'silent'].includes(shown.state.phase) && !document.getElementById('banner').hidden");
   const seq = await look("shown.state.run.seq");
   trading = live();
   await waitFor("it trades again", `shown.state.phase === 'trading' && shown.state.run.runs === 2 && shown.state.run.seq > ${seq}`);
-  if (!await page.evaluate(() => globalThis.sameDocument)) fail("the page was loaded anew");
-  if (said.length > 0) fail(`the page says on the console: ${said}`);
-  if (asked.length > 0) fail(`the page asks for ${asked}`);
+  if (!await page.evaluate(() => globalThis.sameDocument)) fail("the page was reloaded");
+  if (said.length > 0) fail(`the page logs to the console: ${said}`);
+  if (asked.length > 0) fail(`the page requests ${asked}`);
 
   console.log("- the page is killed: trading goes on");
   await killed(serving);
@@ -359,22 +359,22 @@ const checks = async () => {
   const { entries } = told("status");
   await until("the bot goes on", () => { const now = told("status"); return now.bot?.phase === "trading" && now.entries > entries + 3; });
 
-  console.log("- a new dashboard at the same place: the old cookie signs nobody in, the new link does, and the page goes on");
+  console.log("- a new dashboard at the same address: the old cookie is invalid, the new link signs in, and the page continues");
   const again = dashboard("--listen", address, "--read-only");
   const { link: next } = JSON.parse(await firstOf(again));
   await until("not signed in", async () => /Not signed in/.test(await page.$eval("#banner", (one) => one.textContent)));
   const other = await browser.newPage();
   await other.goto(next);
   await waitFor("it goes on", `document.getElementById('banner').hidden && shown.state.read_only && document.getElementById('halt').hidden`);
-  if (!await page.evaluate(() => globalThis.sameDocument)) fail("the page was loaded anew");
+  if (!await page.evaluate(() => globalThis.sameDocument)) fail("the page was reloaded");
 
   await checkMarkup();
 };
 
-/** A bot of its own, whose venue says markup wherever it can say anything. */
+/** Runs another bot whose venue sends markup in every text. */
 const checkMarkup = async () => {
-  console.log("- a script in a venue's text, as the reason of a refusal and as the name of a trade, is text");
-  const venue = await harmfulVenue(base);
+  console.log("- scripts in venue texts (reason of a refusal, name of a trade) are shown as text");
+  const venue = await hostileVenue(base);
   writeFileSync("harm.toml", `[broker]\nbase_url = "${venue.url}"\nprice_url = "${venue.url}"\nrequests_per_second = 20\n[journal]\nurl = "sqlite://harm.db"\n${bot("harmed", "{ seed = 3, share = 0.9 }")}stake = { kind = "fixed", amount = 7 }\n[risk]\nrefused_by_venue_pause_s = 1\nmax_open_trades_per_symbol = 6\nallow_opposite = true\nallow_duplicate = true\n`);
   const [trading, serving] = [start("live", "--config", "harm.toml"), start("dashboard", "--config", "harm.toml", "--json")];
   const { link, address } = JSON.parse(await firstOf(serving));
@@ -382,7 +382,7 @@ const checkMarkup = async () => {
   const said = [];
   page.on("console", (message) => said.push(message.text()));
   page.on("pageerror", (error) => said.push(String(error)));
-  page.on("request", (asked) => { if (new URL(asked.url()).pathname === "/x") said.push(`it asks for ${asked.url()}`); });
+  page.on("request", (asked) => { if (new URL(asked.url()).pathname === "/x") said.push(`it requests ${asked.url()}`); });
   await page.setViewport({ width: 1400, height: 900 });
   await page.goto(link);
   const text = (selector) => page.$eval(selector, (one) => one.textContent);
@@ -393,12 +393,12 @@ const checkMarkup = async () => {
   await page.$eval(first, (one) => one.click());
   await shows("the reason in an explanation", "#told-text", MARKUP);
   await page.$eval("#told-close", (one) => one.click());
-  // What no intent explains is said once no intent in doubt can have made it.
+  // An unexplained trade is reported once no intent in doubt can have made it.
   await shows("the name of a trade among the alarms", "#note-list", `trade ${MARKUP}`, 3 * PATIENCE);
   const made = await page.evaluate(() => [...document.querySelectorAll("img, script:not([src])")].map((one) => one.outerHTML));
-  if (made.length > 0) fail(`markup was made of a venue's text: ${made}`);
+  if (made.length > 0) fail(`a venue's text became markup: ${made}`);
   if (await page.title() === "x") fail("a venue's text ran as a script");
-  if (said.length > 0) fail(`with a venue's markup the page at ${address} says: ${said}`);
+  if (said.length > 0) fail(`with markup from a venue, the page at ${address} logs: ${said}`);
   await page.close();
   await Promise.all([killed(trading), killed(serving)]);
   venue.close();
@@ -406,7 +406,7 @@ const checkMarkup = async () => {
 
 try {
   await checks();
-  console.log("dashboard: all held");
+  console.log("dashboard: all checks passed");
 } catch (error) {
   console.error(`dashboard: ${error.message}`);
   for (const child of children) if (child.said) console.error(child.said);

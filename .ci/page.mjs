@@ -1,5 +1,5 @@
-// Opens reports in a browser without a screen and holds them to what they promise; `.ci/page` makes the reports and calls this.
-// Takes the browser, the folder that holds puppeteer-core and axe-core, and what to check of which files.
+// Checks HTML reports in a headless browser; `.ci/page` makes the reports and calls this.
+// Takes the browser, the folder with puppeteer-core and axe-core, the name of a check, and its files.
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { axeOf } from "./axe.mjs";
@@ -14,7 +14,7 @@ const THEMES = ["light", "dark"];
 const fail = (text) => { throw new Error(text); };
 const browser = await puppeteer.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"] });
 
-// A page that is drawn to its end; what it says and asks for is collected.
+// Opens a page and collects its console output and requests.
 const open = async (file, width = 1400, theme = "light", setUp = async () => {}) => {
   const page = await browser.newPage();
   const said = [];
@@ -29,11 +29,11 @@ const open = async (file, width = 1400, theme = "light", setUp = async () => {})
   return { page, said, asked, ready: () => page.waitForSelector("html[data-ready]", { timeout: 30000 }) };
 };
 const hold = async (what, opened) => {
-  await opened.ready().catch(() => fail(`${what} is not drawn to its end: ${opened.said}`));
-  if (opened.said.length > 0) fail(`${what} says on the console: ${opened.said}`);
-  if (opened.asked.length > 0) fail(`${what} asks for ${opened.asked}`);
+  await opened.ready().catch(() => fail(`${what} is not fully drawn: ${opened.said}`));
+  if (opened.said.length > 0) fail(`${what} logs to the console: ${opened.said}`);
+  if (opened.asked.length > 0) fail(`${what} requests ${opened.asked}`);
 };
-// So many pixels of a chart have a colour: text and grid are grey.
+// Number of coloured pixels of a chart; text and grid are grey.
 const inkOf = (canvas) => {
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
   let ink = 0;
@@ -45,15 +45,15 @@ const inkOf = (canvas) => {
 };
 
 const checks = {
-  // This check notices what it looks for.
+  // The checks detect console output, requests and violations.
   async loud(file) {
     const { page, said, asked } = await open(file);
     await new Promise((resolve) => setTimeout(resolve, 200));
-    if (said.length === 0 || asked.length !== 1) fail(`it finds nothing: ${said} ${asked}`);
-    if (!(await axe.names(page)).includes("image-alt")) fail("axe finds nothing");
+    if (said.length === 0 || asked.length !== 1) fail(`not detected: ${said} ${asked}`);
+    if (!(await axe.names(page)).includes("image-alt")) fail("axe does not detect a missing alternative text");
   },
 
-  // Every chart drawn, nothing cut off, nothing serious to axe: at each width, light and dark.
+  // All charts drawn, nothing cut off and no serious axe violation, at each width, light and dark.
   async whole(file, charts, verdict) {
     for (const width of SIZES) {
       for (const theme of THEMES) {
@@ -62,11 +62,11 @@ const checks = {
         await hold(what, opened);
         const { page } = opened;
         const ink = await page.$$eval("[data-chart] canvas", (all, source) => all.map(new Function(`return ${source}`)()), inkOf.toString());
-        if (ink.length !== Number(charts) || ink.some((count) => count < 200)) fail(`${what} has charts of ${ink} pixels, not ${charts} charts`);
-        if (verdict && await page.$eval("#verdict h2", (heading) => heading.textContent) !== verdict) fail(`${what} has another verdict than ${verdict}`);
+        if (ink.length !== Number(charts) || ink.some((count) => count < 200)) fail(`${what} has charts with ${ink} coloured pixels instead of ${charts} charts`);
+        if (verdict && await page.$eval("#verdict h2", (heading) => heading.textContent) !== verdict) fail(`the verdict of ${what} is not ${verdict}`);
         const isOff = await page.evaluate(() => globalThis.candlewick.charts.flatMap(({ views }) => views)
           .some(({ y, low, high, top, bottom }) => Math.abs(y(low) - bottom) > 0.01 || Math.abs(y(high) - top) > 0.01));
-        if (isOff) fail(`${what} has a pane whose values are not where they are drawn`);
+        if (isOff) fail(`${what} has a pane with a wrong scale`);
         const cut = await page.evaluate(() => {
           const isCut = (one) => { const box = one.getBoundingClientRect(); return box.width > 0 && (box.left < -0.5 || box.right > innerWidth + 0.5); };
           const all = [...document.querySelectorAll("body *")].filter((one) => !one.closest(".unseen") && isCut(one));
@@ -82,7 +82,7 @@ const checks = {
     }
   },
 
-  // Wheel, drag, fingers and keys move through time; the list sorts, filters and leads to the chart; paper holds all of it.
+  // Wheel, drag, touch and keys move through time; the list sorts, filters and links to the chart; the page prints completely.
   async used(file) {
     const opened = await open(file);
     await hold(file, opened);
@@ -101,7 +101,7 @@ const checks = {
     const [x, y] = [box.x + box.width / 2, box.y + 100];
     await page.mouse.move(x, y);
     const tip = await page.$eval("[data-chart=equity] .tip", (tip) => tip.hidden || tip.textContent);
-    if (!/UTC.*balance/.test(tip)) fail(`pointing says ${tip}`);
+    if (!/UTC.*balance/.test(tip)) fail(`the tip shows ${tip}`);
     await page.mouse.wheel({ deltaY: -800 });
     await new Promise((resolve) => setTimeout(resolve, 100));
     await expect("the wheel does not zoom", (now) => length(now) < (to - from) * 0.5);
@@ -117,18 +117,18 @@ const checks = {
     await expect("+ does not zoom", (now) => length(now) < (to - from) * 0.6);
     await page.keyboard.press("ArrowRight");
     const spoken = await page.$eval("[data-chart=equity] [role=status]", (status) => status.textContent);
-    if (!/UTC.*balance/.test(spoken)) fail(`a key says ${spoken}`);
+    if (!/UTC.*balance/.test(spoken)) fail(`a key announces ${spoken}`);
     await page.keyboard.press("0");
     await expect("0 does not show all", (now) => now[0] === from && now[1] === to);
 
     const rows = () => page.$$eval("#rows tbody tr:not(.space)", (all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
     const trades = await page.evaluate(() => globalThis.candlewick.trades.length);
-    if (trades < 100 || (await rows()).length > 60) fail(`of ${trades} trades ${(await rows()).length} have a row`);
+    if (trades < 100 || (await rows()).length > 60) fail(`${(await rows()).length} of ${trades} trades have a row`);
     await page.select("#filter-result", "lost");
     await page.click("#rows th.close button");
     const lost = await page.evaluate(() => globalThis.candlewick.list.found.map(({ outcome, close }) => [outcome, close]));
     const expected = await page.evaluate(() => globalThis.candlewick.trades.filter(({ result }) => result === "LOST").length);
-    if (lost.length !== expected || lost.some(([outcome]) => outcome !== "lost")) fail("the filter lets other trades through");
+    if (lost.length !== expected || lost.some(([outcome]) => outcome !== "lost")) fail("the filter shows other trades");
     if (lost.some(([, close], i) => i > 0 && close < lost[i - 1][1])) fail("the list is not sorted");
     await page.$eval("#rows", (list) => { list.scrollTop = list.scrollHeight; });
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -136,10 +136,10 @@ const checks = {
     if (end !== expected + 1) fail(`the list ends with row ${end} of ${expected + 1}`);
     await page.$$eval("#rows td.decided button", (all) => all[all.length - 1].click());
     const last = await page.evaluate(() => globalThis.candlewick.list.found.at(-1).at);
-    await expect("a trade of the list is not looked at", (now) => now[0] < last && last < now[1] && length(now) < (to - from) / 2);
+    await expect("a trade of the list is not shown in the chart", (now) => now[0] < last && last < now[1] && length(now) < (to - from) / 2);
     const sheets = Buffer.from(await page.pdf({ format: "a4" })).toString("latin1").match(/\/Type\s*\/Page[^s]/g).length;
-    if (sheets < 5 || sheets > 20) fail(`on paper it takes ${sheets} pages`);
-    if (opened.said.length > 0) fail(`${file} says on the console: ${opened.said}`);
+    if (sheets < 5 || sheets > 20) fail(`it prints on ${sheets} sheets`);
+    if (opened.said.length > 0) fail(`${file} logs to the console: ${opened.said}`);
 
     const touched = await open(file, 390, "light", (page) => page.setViewport({ width: 390, height: 800, hasTouch: true, isMobile: true }));
     await hold(`${file}, touched`, touched);
@@ -155,7 +155,7 @@ const checks = {
     if (pinched > (to - from) * 0.7) fail("two fingers do not zoom");
   },
 
-  // Drawn without a word, and nothing more.
+  // Drawn without console output or requests.
   async quiet(...files) {
     for (const file of files) {
       const opened = await open(file);

@@ -1,11 +1,11 @@
-"""What .ci/storage needs beside the program: a server that keeps what is put, a proxy that cuts connections, and looks at what lies there.
+"""Helpers of .ci/storage: an S3 server, a proxy that cuts connections, and checks of stored objects.
 
-    storage.py serve FOLDER                  begins both, writes their ports and the server's process to FOLDER/ports, a line to FOLDER/cut for each cut
-    storage.py bucket URL                    makes the bucket, which keeps every version
-    storage.py same URL KEY FILE             holds an object to a file, byte for byte
-    storage.py once URL KEY                  holds an object to have been put once
-    storage.py absent URL KEY                holds that there is no such object
-    storage.py shards URL FOLDER             prints how many shards the plan there has
+    storage.py serve FOLDER                  starts both; writes ports and server process id to FOLDER/ports, and a line per cut to FOLDER/cut
+    storage.py bucket URL                    creates the bucket with versioning
+    storage.py same URL KEY FILE             checks that an object equals a file
+    storage.py once URL KEY                  checks that an object was put exactly once
+    storage.py absent URL KEY                checks that an object does not exist
+    storage.py shards URL FOLDER             prints the number of shards of a plan
 """
 import asyncio, json, pathlib, random, socket, struct, subprocess, sys
 
@@ -17,8 +17,8 @@ def free_port():
 
 
 def reset(writer):
-    # A connection that is lost ends with an error. An orderly end in the middle of a request's head is a whole request to Python's server, which
-    # then keeps an empty object; no other server does.
+    # Reset the connection. Python's server would take an orderly close within the head of a request for a complete request and
+    # store an empty object; other servers do not.
     writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()
 
@@ -39,7 +39,7 @@ def serve(folder):
             await writer.drain()
 
     async def handle(reader, writer):
-        # Two of five connections end early: before the request is whole, or before the answer is.
+        # Two of five connections are cut, within the request or within the answer.
         is_cut = chance.random() < 0.4
         up, down = [1 << 40], [1 << 40]
         if is_cut:
@@ -97,11 +97,11 @@ def main(what, *rest):
     if what == "same":
         there = s3.get_object(Bucket="bucket", Key=key)["Body"].read()
         if there != pathlib.Path(rest[1]).read_bytes():
-            sys.exit(f"storage: {key} is not {rest[1]}")
+            sys.exit(f"storage: {key} differs from {rest[1]}")
     elif what == "once" and count != 1:
         sys.exit(f"storage: {key} was put {count} times")
     elif what == "absent" and count != 0:
-        sys.exit(f"storage: there is {key}")
+        sys.exit(f"storage: {key} exists")
     elif what == "shards":
         print(json.loads(s3.get_object(Bucket="bucket", Key=f"{key}/plan.json")["Body"].read())["shards"])
 

@@ -1,4 +1,4 @@
-//! One run and several kinds of channels: ntfy, Telegram and Discord are told what a webhook is told.
+//! One run with several kinds of channels: ntfy, Telegram and Discord receive what a webhook receives.
 #![cfg(unix)]
 
 use crate::alerts::{PATIENCE, receiver_that};
@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::mpsc::Receiver;
 
-/// A bot whose trades the venue takes and one whose stakes it rejects; replies are lost, the list comes later than doubts are
-/// looked at, and the money is always too little.
+/// A bot with accepted trades and one with rejected stakes; replies are lost, the list lags behind the search for
+/// orders in doubt, and the balance is always too low.
 fn settings(channels: &str) -> String {
     let second = BOT.replace("\"btc\"", "\"small\"").replace("BTCUSDT", "EURUSD");
     format!(
@@ -30,10 +30,10 @@ fn bodies(requests: &Receiver<Request>) -> Vec<Value> {
 }
 
 #[test]
-fn channels_are_told_of_rejections_doubts_limits_money_and_the_end() {
+fn channels_receive_rejections_doubts_limits_money_and_the_end() {
     let folder = Folder::new().with("BTCUSDT_1m.csv", &candles(400)).with("EURUSD_1m.csv", &candles(400));
     let (mut sections, mut receivers) = (String::new(), Vec::new());
-    // Where in a message its text stands.
+    // The pointer to the text in a message.
     for (kind, rest, path, text) in [
         ("webhook", "", "/hook", ""),
         ("ntfy", "", "/topic", "/message"),
@@ -48,7 +48,7 @@ fn channels_are_told_of_rejections_doubts_limits_money_and_the_end() {
         );
         receivers.push((kind, requests, text));
     }
-    let folder = folder.with("token", "123456:of-nobody").with("bot.toml", &settings(&sections));
+    let folder = folder.with("token", "123456:example").with("bot.toml", &settings(&sections));
     for secret in ["token", "webhook", "ntfy", "telegram", "discord"] {
         std::fs::set_permissions(folder.path(secret), std::fs::Permissions::from_mode(0o600)).unwrap();
     }
@@ -58,10 +58,10 @@ fn channels_are_told_of_rejections_doubts_limits_money_and_the_end() {
     assert_eq!(run.code, 0, "{}", run.stderr);
 
     let hook = bodies(&receivers[0].1);
-    let mut told = BTreeMap::<&str, (&str, &str)>::new();
+    let mut messages = BTreeMap::<&str, (&str, &str)>::new();
     for alert in hook.iter().flat_map(|body| body["data"]["alerts"].as_array().unwrap()) {
         let [event, severity, text] = ["event", "severity", "text"].map(|name| alert[name].as_str().unwrap());
-        told.entry(event).or_insert((severity, text));
+        messages.entry(event).or_insert((severity, text));
     }
     for (event, severity) in [
         ("started", "notice"),
@@ -73,18 +73,18 @@ fn channels_are_told_of_rejections_doubts_limits_money_and_the_end() {
         ("stopping", "notice"),
         ("ended", "notice"),
     ] {
-        assert_eq!(told.get(event).map(|(found, _)| *found), Some(severity), "{event}: {told:?}");
+        assert_eq!(messages.get(event).map(|(found, _)| *found), Some(severity), "{event}: {messages:?}");
     }
     for (kind, requests, text) in &receivers[1..] {
         let texts = bodies(requests);
         let texts = texts.iter().map(|body| body.pointer(text).unwrap().as_str().unwrap());
         let text: String = texts.collect();
-        for (event, (_, said)) in &told {
-            // As far as no kind breaks a line or escapes a letter, as that of "#1".
-            let plain = said.split_once('#').map_or(*said, |(_, rest)| rest);
+        for (event, (_, message)) in &messages {
+            // Only texts that no channel wraps or escapes, unlike "#1".
+            let plain = message.split_once('#').map_or(*message, |(_, rest)| rest);
             let plain = plain.trim_start_matches(|letter: char| letter.is_ascii_digit());
             let words = plain.get(..24).unwrap_or(plain);
-            assert!(text.contains(words), "{kind} is not told of {event} ({words}): {text}");
+            assert!(text.contains(words), "{kind} has no message for {event} ({words}): {text}");
         }
     }
 }

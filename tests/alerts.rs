@@ -1,4 +1,4 @@
-//! Alerts reach their channels, and a slow or dead receiver never holds a run up.
+//! Delivery of alerts, without delay to a run by a slow or dead receiver.
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder, candles};
@@ -25,21 +25,21 @@ fn is_signed(request: &Request) -> bool {
     request.header("webhook-signature").starts_with("v1,")
 }
 
-/// Starts a receiver and returns its address and the requests that it receives.
+/// Starts a receiver and returns its address and the requests it receives.
 pub(crate) fn receiver_that(
     answer: impl Fn(&Request) -> String + Send + Sync + 'static,
 ) -> (String, Receiver<Request>) {
     let (sender, requests) = mpsc::channel();
     let url = serve(move |request| {
         let reply = Reply::new(200, answer(&request));
-        // Nobody listens after the end of a test.
+        // The channel is closed after the end of a test.
         let _ = sender.send(request);
         reply
     });
     (url.strip_prefix("http://").unwrap().to_owned(), requests)
 }
 
-/// A bot with this section, and the key in a file that only its owner can read.
+/// A bot with this section, and its key in a file readable only by the owner.
 fn folder(section: &str) -> Folder {
     let folder = Folder::new().with("bot.toml", &format!("{section}\n{BOT}")).with("key", KEY);
     std::fs::set_permissions(folder.path("key"), std::fs::Permissions::from_mode(0o600)).unwrap();
@@ -58,7 +58,7 @@ fn start(folder: &Folder) -> Child {
     folder.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Ends a run, and asserts that a secret is in nothing that it leaves behind.
+/// Ends a run, and asserts that none of its output or files contain a secret.
 #[track_caller]
 fn end_without(bot: Child, folder: &Folder, secret: &str) -> ExitStatus {
     assert!(Command::new("kill").args(["-s", "TERM", &bot.id().to_string()]).status().unwrap().success());
@@ -70,7 +70,7 @@ fn end_without(bot: Child, folder: &Folder, secret: &str) -> ExitStatus {
 }
 
 #[test]
-fn a_run_tells_its_begin_its_trades_a_halt_and_its_end_in_signed_messages() {
+fn sends_signed_messages_for_start_trades_halt_and_end() {
     let (address, requests) = receiver_that(|_| "{}".to_owned());
     let folder = folder(&webhook(&address));
     let bot = start(&folder);
@@ -78,8 +78,8 @@ fn a_run_tells_its_begin_its_trades_a_halt_and_its_end_in_signed_messages() {
     let mut wait_for = |event: &str| loop {
         let request = requests.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("no alert of {event}"));
         assert!(is_signed(&request), "{}", request.body);
-        assert!(ids.insert(request.header("webhook-id").to_owned()), "an id comes twice");
-        assert!(!request.body.contains("halted: "), "a halt is told once: {}", request.body);
+        assert!(ids.insert(request.header("webhook-id").to_owned()), "an id was repeated");
+        assert!(!request.body.contains("halted: "), "a halt is reported once: {}", request.body);
         if let Some(alert) = alerts(&request).into_iter().find(|alert| alert["event"] == event) {
             let [severity, bot, symbol] = ["severity", "bot", "symbol"].map(|key| alert[key].clone());
             return (json!([severity, bot, symbol]), alert["text"].to_string());
@@ -97,7 +97,7 @@ fn a_run_tells_its_begin_its_trades_a_halt_and_its_end_in_signed_messages() {
 }
 
 #[test]
-fn a_receiver_that_says_nothing_changes_no_trade() {
+fn silent_receiver_does_not_affect_trades() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let section =
         webhook(&silent.local_addr().unwrap().to_string()).replace("end_timeout_s = 60", "end_timeout_s = 0");
@@ -108,34 +108,34 @@ fn a_receiver_that_says_nothing_changes_no_trade() {
         assert_eq!(run.code, 0, "{}", run.stderr);
         (folder.read("trades.csv"), run.stderr)
     };
-    let (with, said) = run(&section);
+    let (with, text) = run(&section);
     assert!(with.lines().count() > 20, "{with}");
     assert_eq!(with, run("").0);
-    assert!(said.contains("the channel hook"), "{said}");
+    assert!(text.contains("the channel hook"), "{text}");
 }
 
 #[test]
-fn whoever_asks_again_does_not_wait_for_a_receiver_that_says_nothing() {
+fn repeated_sigterm_does_not_wait_for_a_silent_receiver() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let section = webhook(&silent.local_addr().unwrap().to_string())
         .replace("end_timeout_s = 60", "end_timeout_s = 600");
     let folder = folder(&section);
     let mut bot = Process(start(&folder));
-    // The alert of its begin is on its way.
+    // The start alert is in flight.
     drop(silent.accept().unwrap());
-    // For two minutes, where it may wait for ten.
+    // Two minutes of signals, while the timeout is ten.
     let is_over = (0..600).any(|_| {
         let _ = Command::new("kill").args(["-s", "TERM", &bot.0.id().to_string()]).status();
         std::thread::sleep(Duration::from_millis(200));
         bot.0.try_wait().unwrap().is_some()
     });
-    assert!(is_over, "it waits for the receiver");
-    let said = std::io::read_to_string(bot.0.stderr.take().unwrap()).unwrap();
-    assert!(said.lines().any(|line| line.contains("WARN") && line.contains("alerts")), "{said}");
+    assert!(is_over, "the run waits for the receiver");
+    let text = std::io::read_to_string(bot.0.stderr.take().unwrap()).unwrap();
+    assert!(text.lines().any(|line| line.contains("WARN") && line.contains("alerts")), "{text}");
 }
 
 #[test]
-fn a_test_says_of_each_channel_whether_it_took_a_message() {
+fn alert_test_reports_the_result_of_each_channel() {
     let (address, requests) = receiver_that(|_| "{}".to_owned());
     let topic = "[notify.channels.phone]\nkind = \"ntfy\"\nurl = \"http://127.0.0.1:1/topic\"\n";
     let folder = folder(&format!("{}{topic}", webhook(&address)));
@@ -157,7 +157,7 @@ fn a_test_says_of_each_channel_whether_it_took_a_message() {
 }
 
 #[test]
-fn settings_of_alerts_are_checked_and_no_secret_is_shown() {
+fn checks_alert_settings_without_revealing_secrets() {
     let check = |folder: &Folder, files: &[&str], parts: &[&str]| {
         let files = files.iter().flat_map(|file| ["--config", *file]);
         let check = folder.run(&["config", "check"].into_iter().chain(files).collect::<Vec<_>>());
@@ -193,8 +193,8 @@ fn settings_of_alerts_are_checked_and_no_secret_is_shown() {
 }
 
 #[test]
-fn a_chat_halts_a_run_by_a_code_and_cannot_resume_it() {
-    // What is written to the bot; a poll gets what is not confirmed.
+fn chat_halts_a_run_with_a_code_and_cannot_resume_it() {
+    // Messages to the bot; a poll returns the unconfirmed ones.
     let updates = Arc::<Mutex<Vec<Value>>>::default();
     let (written, token) = (Arc::clone(&updates), "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw");
     let (address, requests) = receiver_that(move |request| {
@@ -215,16 +215,16 @@ fn a_chat_halts_a_run_by_a_code_and_cannot_resume_it() {
     .with_variable("CANDLEWICK_NOTIFY__CHANNELS__CHAT__SECRET", token);
     let bot = start(&folder);
     let wait_for = |part: &str| loop {
-        let request = requests.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("nobody says {part}"));
+        let request = requests.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("no message has {part}"));
         assert!(request.path.contains(token), "{}", request.path);
         let body: Value = serde_json::from_str(&request.body).unwrap();
-        let said = body["text"].as_str().unwrap_or_default().to_owned();
-        if said.contains(part) || (part.is_empty() && body["timeout"] == 50) {
-            return said;
+        let text = body["text"].as_str().unwrap_or_default().to_owned();
+        if text.contains(part) || (part.is_empty() && body["timeout"] == 50) {
+            return text;
         }
     };
     wait_for("the run starts");
-    // What was written before it listens is passed over.
+    // Messages sent before the bot listens are skipped.
     wait_for("");
     write(1, "/status");
     wait_for("The bot opens trades");

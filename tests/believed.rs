@@ -1,4 +1,4 @@
-//! Runs of the program against a venue that lies, over sockets: each row of `docs/api/believed.md` is a run with one lie.
+//! Runs against a lying venue over sockets, one for each row of `docs/api/believed.md`.
 #![cfg(unix)]
 
 use crate::candlewick::{Folder, Run, last_document, repository};
@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 
-/// Durations of a run: on a busy machine, in which too little happens, again for longer.
-const SPANS: [&str; 3] = ["7s", "20s", "60s"];
+/// Durations of a run; on a busy machine with too few events it is repeated for longer.
+const DURATIONS: [&str; 3] = ["7s", "20s", "60s"];
 const PATIENCE: Duration = Duration::from_mins(3);
 const RUNS_AT_ONCE: usize = 10;
 
@@ -129,15 +129,14 @@ const LIES: &[(&str, Tell)] = &[
         Listed if trade["result"] == "WON" => *trade = json!([]),
         _ => {}
     }),
-    (
-        "loses a trade that has ended by its id, and has a row in the list that nobody can read",
-        |place, _, trade| match place {
+    ("loses a trade that has ended by its id, and has an unreadable row in the list", |place, _, trade| {
+        match place {
             ById(_) if trade["result"] == "WON" => *trade = Value::Null,
             Listed if trade["result"] == "WON" => *trade = json!(["a trade"]),
             _ => {}
-        },
-    ),
-    ("ends a trade with a word that nobody knows", |place, _, trade| {
+        }
+    }),
+    ("ends a trade with an unknown word", |place, _, trade| {
         set(place, Ended, trade, "status", "AUDITED");
         set(place, Ended, trade, "result", "REVERTED");
     }),
@@ -229,7 +228,7 @@ fn opens(text: &str) -> usize {
     }
 }
 
-/// A folder with a bot that trades at this address and opens so many trades.
+/// Creates a folder with a bot that trades at this address and opens this many trades.
 pub(crate) fn folder_at(url: &str, opens: usize) -> Folder {
     Folder::new()
         .with("bot.toml", &BOT.replace("OPENS", &opens.to_string()))
@@ -241,7 +240,7 @@ pub(crate) fn folder_at(url: &str, opens: usize) -> Folder {
 
 fn run(text: &str, tell: Tell, message: &str) -> Run {
     let mut last = None;
-    for span in SPANS {
+    for span in DURATIONS {
         let venue = LyingVenue::start(tell);
         let folder = folder_at(&venue.url, opens(text));
         let arguments = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--for", span];
@@ -261,9 +260,9 @@ pub(crate) fn end_in_time(mut command: Command, text: &str) -> Run {
     std::thread::spawn(move || sender.send(child.wait_with_output().unwrap()));
     let Ok(output) = ended.recv_timeout(PATIENCE) else {
         let _ = Command::new("kill").args(["-s", "KILL", &id]).status();
-        panic!("where the venue {text}, the run does not end");
+        panic!("the run does not end if the venue {text}");
     };
-    Run::of(&output)
+    Run::from_output(&output)
 }
 
 fn cells(line: &str) -> Option<[&str; 4]> {
@@ -287,7 +286,7 @@ fn outcome(run: &Run, message: &str) -> [String; 3] {
 }
 
 #[test]
-fn what_the_page_says_is_what_the_program_does() {
+fn program_handles_each_lie_as_documented() {
     let page = std::fs::read_to_string(repository().join("docs/api/believed.md")).unwrap();
     let rows: Vec<[&str; 4]> = page.lines().filter_map(cells).skip(1).collect();
     let texts: Vec<&str> = rows.iter().map(|row| row[0]).collect();
@@ -308,5 +307,5 @@ fn what_the_page_says_is_what_the_program_does() {
         }
     });
     let wrong = wrong.into_inner().unwrap();
-    assert!(wrong.is_empty(), "not as on the page:\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "different from the page:\n{}", wrong.join("\n"));
 }

@@ -1,4 +1,4 @@
-//! Spans without opens: a calendar blocks what a CSV file blocks, in a backtest, live, in a replay and after a reload.
+//! Blackouts: a calendar blocks the same spans as a CSV file, in a backtest, live, in a replay and after a reload.
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder, NO_LIMITS, candles};
@@ -6,9 +6,9 @@ use crate::control::{Live, venue_and_folder};
 use crate::excerpt::{MINUTE, MONDAY};
 use serde_json::Value;
 
-/// Of the 5th of January 2026: from 01:10 until 02:40 and from 03:00 until 03:30 UTC.
+/// On 5 January 2026, from 01:10 until 02:40 and from 03:00 until 03:30 UTC.
 const CSV: &str = "from,to\n2026-01-05 01:10,2026-01-05 02:40\n2026-01-05 03:00,2026-01-05 03:30\n";
-/// The same in winter's New York and by a duration; a cancelled event over all, and a reminder.
+/// The same spans in New York winter time and by duration, plus a cancelled event over all, and a reminder.
 const CALENDAR: &str = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nSUMMARY:jobs\r\nDTSTART;TZID=America/New_York:20260104T201000\r\n\
                         DTEND;TZID=America/New_York:20260104T214000\r\nBEGIN:VALARM\r\nTRIGGER:-P1D\r\nDURATION:P1D\r\nEND:VALARM\r\n\
                         END:VEVENT\r\nBEGIN:VEVENT\r\nDTSTART:20260105T030000Z\r\nDURATION:PT30M\r\nEND:VEVENT\r\n\
@@ -32,7 +32,7 @@ fn run(folder: &Folder, blackouts: &str, command: &[&str]) -> (Vec<String>, Opti
 }
 
 #[test]
-fn a_calendar_refuses_what_its_rows_refuse_in_a_backtest_live_and_in_a_replay() {
+fn calendar_blocks_the_same_signals_in_backtest_live_and_replay() {
     let folder =
         Folder::new().with("BTCUSDT_1m.csv", &candles(300)).with("news.csv", CSV).with("news.ics", CALENDAR);
     let (all, none) = run(&folder, "", &["backtest"]);
@@ -46,17 +46,17 @@ fn a_calendar_refuses_what_its_rows_refuse_in_a_backtest_live_and_in_a_replay() 
         SPANS.iter().any(|(from, to)| (*from..*to).contains(&((decided - MONDAY) / MINUTE)))
     };
     let refused = all[1..].iter().filter(is_refused).count();
-    assert_eq!(calendar.1, Some(refused as u64), "each signal of the spans, and no other");
+    assert_eq!(calendar.1, Some(refused as u64), "exactly the signals of the spans are blocked");
     let live = ["live", "--sandbox", "--speed", "max", "--until-end", "--journal", "run.db"];
     assert_eq!(run(&folder, "blackouts = \"news.ics\"", &live), calendar);
-    // The journal has what the file said: a replay needs none.
+    // The journal holds the content of the file: a replay needs none.
     std::fs::remove_file(folder.path("news.ics")).unwrap();
     let parity = folder.run(&["parity", "--journal", "run.db"]);
     assert_eq!(parity.code, 0, "{}{}", parity.stdout, parity.stderr);
 }
 
 #[test]
-fn a_bot_that_trades_takes_a_calendar_by_reload_and_refuses_one_that_it_would_read_in_part() {
+fn reload_accepts_a_complete_calendar_and_refuses_a_partly_readable_one() {
     let (_served, folder) = venue_and_folder();
     let bot = Live::start(&folder);
     let repeats = CALENDAR.replacen("DURATION:PT30M", "DURATION:PT30M\r\nRRULE:FREQ=DAILY", 1);
@@ -75,7 +75,7 @@ fn a_bot_that_trades_takes_a_calendar_by_reload_and_refuses_one_that_it_would_re
 }
 
 #[test]
-fn a_span_of_a_symbol_that_no_bot_trades_is_refused_and_spans_that_are_over_are_noted() {
+fn refuses_blackouts_of_untraded_symbols_and_notes_past_ones() {
     let folder = Folder::new().with("BTCUSDT_1m.csv", &candles(30));
     let blackouts = |rows: &str| {
         std::fs::write(folder.path("news.csv"), format!("from,to,symbols\n{rows}\n")).unwrap();
@@ -89,7 +89,7 @@ fn a_span_of_a_symbol_that_no_bot_trades_is_refused_and_spans_that_are_over_are_
     for run in [check(), backtest(), live()] {
         run.fails(3, &["risk.blackouts = \"news.csv\" (bot.toml)", "2026-01-05T01:10:00Z", "BTCUSDT?"]);
     }
-    // For a check it is over. The venue's clock is that of its candles: there it is still to come.
+    // For a check it is past. The venue's clock follows its candles, so there it is still to come.
     let over = "every span of news.csv is over";
     blackouts("2026-01-05T01:10:00Z,2026-01-05T02:40:00Z,BTCUSDT");
     let (checked, ran) = (check(), live());

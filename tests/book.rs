@@ -1,4 +1,4 @@
-//! The pages of the book agree with its table of contents, settings, glossary and indicators.
+//! Consistency of the book with its table of contents, settings, glossary and indicators.
 
 use crate::tidy::{read, root, tracked};
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ fn listed() -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_table_of_contents_lists_every_page_once() {
+fn table_of_contents_lists_every_page_once() {
     let docs = root().join("docs");
     let listed = listed();
     let set: BTreeSet<PathBuf> = listed.iter().cloned().collect();
@@ -25,7 +25,7 @@ fn the_table_of_contents_lists_every_page_once() {
     assert_eq!(set, pages);
 }
 
-/// A repository's own pages show a directive of the book as it is written.
+/// Pages of the repository show a directive of the book literally.
 #[test]
 fn pages_include_no_other_file() {
     let with_directive: Vec<PathBuf> =
@@ -34,21 +34,21 @@ fn pages_include_no_other_file() {
 }
 
 #[test]
-fn the_page_of_settings_shows_the_file_of_defaults() {
+fn settings_page_shows_the_default_file() {
     let page = read(&root().join("docs/reference/settings.md"));
     let shown = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
     assert_eq!(shown, Some(&*read(&root().join("config/default.toml"))), "run .ci/book BINARY --write");
 }
 
 #[test]
-fn terms_that_pages_link_to_stand_in_the_glossary() {
+fn glossary_has_every_linked_term() {
     let glossary = read(&root().join("docs/glossary.md"));
     let mut terms = BTreeSet::new();
     for row in glossary.lines().filter_map(|line| line.strip_prefix("| <a id=\"")) {
         let (anchor, term) = row.split_once("\"></a>").unwrap();
         let term = term.split(" |").next().unwrap().to_lowercase();
         assert_eq!(anchor, term.replace(' ', "-"), "the anchor of a term is its words");
-        assert!(terms.insert(anchor), "{anchor} stands there twice");
+        assert!(terms.insert(anchor), "{anchor} is defined twice");
     }
     let mut count = 0;
     for page in listed() {
@@ -76,7 +76,7 @@ fn cells(row: &str) -> Vec<&str> {
 }
 
 #[test]
-fn the_book_lists_every_indicator_as_its_source_does() {
+fn book_lists_every_indicator_of_the_source() {
     let folder = root().join("crates/sdk/src/indicator");
     let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
     let files = files.filter(|path| path.extension().is_some_and(|end| end == "rs"));

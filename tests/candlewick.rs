@@ -1,4 +1,4 @@
-//! The binary as a user runs it: in a folder of its own, with nothing in the environment.
+//! The binary as a user runs it: in its own folder, with a clean environment.
 
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -130,21 +130,21 @@ impl Folder {
     }
 
     pub(crate) fn run_of(&self, program: &Path, arguments: &[&str]) -> Run {
-        Run::of(&self.command_of(program, arguments).output().unwrap())
+        Run::from_output(&self.command_of(program, arguments).output().unwrap())
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Run {
-        Run::of(&self.command(arguments).output().unwrap())
+        Run::from_output(&self.command(arguments).output().unwrap())
     }
 
     #[track_caller]
-    pub(crate) fn asked(&self, command: &str, journal: &str) -> Value {
+    pub(crate) fn query(&self, command: &str, journal: &str) -> Value {
         self.run_line(&format!("{command} --journal {journal} --json")).json()
     }
 
     #[track_caller]
     pub(crate) fn trades(&self, journal: &str) -> Vec<Value> {
-        self.asked("trades", journal).as_array().unwrap().clone()
+        self.query("trades", journal).as_array().unwrap().clone()
     }
 
     pub(crate) fn run_line(&self, line: &str) -> Run {
@@ -153,13 +153,13 @@ impl Folder {
 }
 
 impl Run {
-    pub(crate) fn of(output: &Output) -> Self {
+    pub(crate) fn from_output(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let code = output.status.code().unwrap_or(-1);
         Self { code, stdout: text(&output.stdout), stderr: text(&output.stderr) }
     }
 
-    /// The one JSON document on stdout of a run that went well; of a stream of events, the last one.
+    /// JSON document on stdout of a successful run; the last event of an event stream.
     pub(crate) fn json(&self) -> Value {
         assert_eq!(self.code, 0, "{}", self.stderr);
         serde_json::from_str(last_document(&self.stdout))
@@ -171,7 +171,7 @@ impl Run {
         self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Asserts the exit code and what stderr says; a failed run prints nothing on stdout.
+    /// Asserts the exit code and the texts on stderr; a failed run prints nothing on stdout.
     #[track_caller]
     pub(crate) fn fails(&self, code: i32, parts: &[&str]) {
         assert_eq!(self.code, code, "{}{}", self.stdout, self.stderr);

@@ -1,4 +1,4 @@
-//! Stored candles: the catalog, its ranges, its exports, and what a backtest takes from it.
+//! The candle catalog: ranges, exports, and its use by backtests.
 
 use crate::candlewick::{BACKTEST, BOT, Folder, candles, folder_with_bot};
 use crate::excerpt::{HEADER, MONDAY};
@@ -18,7 +18,7 @@ fn import(folder: &Folder, file: &str, catalog: &str) {
 }
 
 #[test]
-fn a_backtest_on_the_catalog_is_the_one_on_the_file() {
+fn backtest_on_the_catalog_equals_the_one_on_the_file() {
     let folder = folder_with_bot("1m", "1m");
     folder.run(&GENERATE);
     folder.run(&["data", "export", "BTCUSDT@1m", "--catalog", "candles", "--out", "two_1m.csv"]);
@@ -47,7 +47,7 @@ fn a_backtest_on_the_catalog_is_the_one_on_the_file() {
 }
 
 #[test]
-fn the_catalog_of_the_configuration_is_used_where_it_has_a_bots_series() {
+fn uses_the_configured_catalog_if_it_has_the_series_of_a_bot() {
     let folder = Folder::new().with("bot.toml", BOT);
     let backtest = ["backtest", "--config", "bot.toml", "--json"];
     let count = |candles: i64| assert_eq!(folder.run(&backtest).json()["candles"], candles);
@@ -64,7 +64,7 @@ fn the_catalog_of_the_configuration_is_used_where_it_has_a_bots_series() {
 }
 
 #[test]
-fn detail_of_other_days_does_not_matter_to_a_range_and_candles_of_other_days_do() {
+fn range_ignores_detail_of_other_days_but_uses_their_candles() {
     let folder = Folder::new().with("bot.toml", BOT);
     let run = |range: [&str; 2]| {
         folder.run(&["backtest", "--config", "bot.toml", "--json", "--from", range[0], "--to", range[1]])
@@ -76,7 +76,7 @@ fn detail_of_other_days_does_not_matter_to_a_range_and_candles_of_other_days_do(
 }
 
 #[test]
-fn a_file_is_cached_once_and_not_at_all_where_that_is_turned_off() {
+fn caches_a_file_once_and_never_with_the_cache_disabled() {
     let folder = folder_with_bot("1m", "1m");
     for _ in 0..2 {
         assert_eq!(folder.run(&BACKTEST).code, 0);
@@ -93,7 +93,7 @@ fn seconds() -> String {
 }
 
 #[test]
-fn a_short_recording_does_not_make_a_run_of_short_expiries_fine() {
+fn short_recording_does_not_upgrade_a_run_with_short_expiries_to_fine() {
     let row = |slot: i64| {
         let (minute, price) = (slot / 12, 100 + slot / 12 % 7);
         let close = price + if slot % 12 == 11 { minute % 2 } else { slot % 2 };
@@ -117,7 +117,7 @@ fn a_short_recording_does_not_make_a_run_of_short_expiries_fine() {
 }
 
 #[test]
-fn a_few_recorded_seconds_leave_the_prices_of_the_minutes_to_a_bot_of_five() {
+fn few_recorded_seconds_do_not_replace_minute_prices_of_a_five_minute_bot() {
     let folder = Folder::new().with("bot.toml", &BOT.replace("\"1m\"", "\"5m\"").replace("01:00", "05:00"));
     let folder = folder.with("BTCUSDT_1m.csv", &candles(600)).with("BTCUSDT_1s.csv", &seconds());
     let run = |more: &[&str]| {
@@ -131,7 +131,7 @@ fn a_few_recorded_seconds_leave_the_prices_of_the_minutes_to_a_bot_of_five() {
 }
 
 #[test]
-fn built_in_bots_take_the_catalog_only_when_it_serves_them_all() {
+fn built_in_bots_use_the_catalog_only_if_it_has_all_their_series() {
     let folder = Folder::new();
     let report = || folder.run(&["backtest", "--json"]).json();
     generate(&folder, "BTCUSDT");
@@ -145,7 +145,7 @@ fn built_in_bots_take_the_catalog_only_when_it_serves_them_all() {
 }
 
 #[test]
-fn candles_that_are_not_there_are_reported_with_what_is() {
+fn reports_missing_candles_with_the_available_ones() {
     let folder = Folder::new();
     folder.run(&GENERATE);
     folder.run(&GENERATE).fails(2, &["BTCUSDT 1m", "--force"]);
@@ -170,12 +170,12 @@ fn candles_that_are_not_there_are_reported_with_what_is() {
 }
 
 #[test]
-fn a_broken_series_hides_no_other() {
+fn broken_series_leaves_the_others_visible() {
     let folder = Folder::new();
     for symbol in ["BTCUSDT", "ETHUSDT", "SOLUSDT"] {
         generate(&folder, symbol);
     }
-    // Of a market that closes, the candles are read to count those that are missing.
+    // For a market with closing hours, candles are read to count the missing ones.
     let euro = format!("{HEADER}1767571200000,1,1,1,1,1\n1767571320000,1,1,1,1,1\n");
     std::fs::write(folder.path("EURUSD_1m.csv"), euro).unwrap();
     import(&folder, "EURUSD_1m.csv", "data");

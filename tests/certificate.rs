@@ -1,4 +1,4 @@
-//! A server's own certificate, made by openssl for a test and known where `SSL_CERT_FILE` names it, as an administrator adds one.
+//! A self-signed server certificate, made by openssl and trusted through `SSL_CERT_FILE`.
 #![cfg(unix)]
 
 use crate::candlewick::Folder;

@@ -1,11 +1,11 @@
-//! `data check`: exit codes, what is reported, and repairs that leave the original alone.
+//! `data check`: exit codes, reported problems, and repairs that leave the original unchanged.
 
 use crate::candlewick::{BOT, Folder, candles};
 use crate::excerpt::{HEADER, HOUR, MONDAY};
 use serde_json::{Value, json};
 
-/// Fifty minutes, of which one is no candle, one is there twice and one is missing.
-fn bad() -> String {
+/// Fifty minutes: one row is invalid, one is duplicated and one is missing.
+fn faulty_candles() -> String {
     let mut lines: Vec<String> = candles(50).lines().map(str::to_owned).collect();
     "1767571740000,100,99,101,100,1".clone_into(&mut lines[10]);
     lines.insert(21, lines[20].clone());
@@ -13,7 +13,7 @@ fn bad() -> String {
     lines.join("\n") + "\n"
 }
 
-/// Those of so many hours from Monday on that a rule keeps.
+/// Candles of this many hours from Monday on, filtered by a predicate.
 fn hours(count: i64, is_there: impl Fn(i64) -> bool) -> String {
     let row = |hour: i64| format!("{},1.1,1.2,1.0,1.1{},1\n", MONDAY + hour * HOUR, hour % 7);
     HEADER.to_owned() + &(0..count).filter(|hour| is_there(*hour)).map(row).collect::<String>()
@@ -33,7 +33,7 @@ fn check(folder: &Folder, arguments: &[&str], code: i32) -> Value {
 }
 
 #[test]
-fn a_symbol_alone_is_answered_with_its_series_in_the_catalog() {
+fn lists_the_catalog_series_of_a_bare_symbol() {
     let folder = Folder::new().with("bot.toml", BOT);
     folder.run(&["data", "generate", "--symbol", "EURUSD", "--days", "1", "--catalog"]);
     folder.run(&["data", "check", "EURUSD"]).fails(3, &["EURUSD@1m"]);
@@ -42,13 +42,13 @@ fn a_symbol_alone_is_answered_with_its_series_in_the_catalog() {
 }
 
 #[test]
-fn a_repair_is_written_to_a_new_file_that_reads_strictly() {
-    let folder = Folder::new().with("ETHUSDT_1m.csv", &bad());
+fn writes_a_repair_to_a_new_strictly_readable_file() {
+    let folder = Folder::new().with("ETHUSDT_1m.csv", &faulty_candles());
     let export = |file: &str| folder.run(&["data", "export", file, "--out", "strict.csv"]);
     export("ETHUSDT_1m.csv").fails(3, &["line 11"]);
     let fixed = check(&folder, &["ETHUSDT_1m.csv", "--fix"], 5);
     assert_eq!([&fixed["problems"], &fixed["left"], &fixed["fixed"]["removed"]], [4, 2, 2]);
-    assert_eq!(folder.read("ETHUSDT_1m.csv"), bad(), "the original stays");
+    assert_eq!(folder.read("ETHUSDT_1m.csv"), faulty_candles(), "the original stays");
     assert_eq!(export("fixed/ETHUSDT_1m.csv").code, 0);
     assert_eq!(folder.read("strict.csv"), folder.read("fixed/ETHUSDT_1m.csv"));
     for (arguments, part) in [
@@ -61,10 +61,10 @@ fn a_repair_is_written_to_a_new_file_that_reads_strictly() {
     }
 }
 
-/// Hours of EURUSD, whose market closes on Friday at 22:00 and opens on Sunday at 22:00. Missing are Wednesday, a holiday
-/// perhaps (24), the last two hours before the weekend (2) and the first after it (1). Nobody expects a candle on Saturday.
+/// Hours of EURUSD, whose market closes on Friday at 22:00 and opens on Sunday at 22:00. Missing are Wednesday, perhaps
+/// a holiday (24), the last two hours before the weekend (2) and the first after it (1). Saturday has no candles.
 #[test]
-fn what_is_missing_is_one_number_in_import_list_and_check() {
+fn import_list_and_check_agree_on_missing_candles() {
     let week = hours(8 * 24, |hour| match (hour / 24, hour % 24) {
         (2, _) => false,
         (4, of_day) => of_day < 20,
@@ -73,7 +73,7 @@ fn what_is_missing_is_one_number_in_import_list_and_check() {
         _ => true,
     });
     let folder = Folder::new().with("EURUSD_1h.csv", &week).with("BTCUSDT_1h.csv", &week);
-    // Coins are traded all week: 47 hours of the weekend are missing as well.
+    // Crypto trades all week: 47 hours of the weekend are missing as well.
     for (symbol, missing) in [("BTCUSDT", 74), ("EURUSD", 27)] {
         let import = folder.run(&["data", "import", &format!("{symbol}_1h.csv"), "--json"]).json();
         let list = folder.run(&["data", "list", "--json"]).json();
@@ -86,7 +86,7 @@ fn what_is_missing_is_one_number_in_import_list_and_check() {
 }
 
 #[test]
-fn a_repair_needs_a_choice_between_different_rows_of_one_time() {
+fn repair_needs_a_choice_between_conflicting_rows() {
     let (first, second) = (format!("{MONDAY},1,3,1,2,5\n"), format!("{MONDAY},2,4,2,3,7\n"));
     let folder = Folder::new().with("EURUSD_1m.csv", &[HEADER, &first, &second].concat());
     let fix = ["data", "check", "EURUSD_1m.csv", "--fix"];

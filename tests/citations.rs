@@ -1,16 +1,16 @@
-//! What the code and the documents refer to is in the repository: cited sections, named paths, links.
+//! References of code and documents: cited sections, named paths and links exist in the repository.
 
 use crate::tidy::{read, root, tracked};
 use candlewick_engine::Rule;
 use std::path::Path;
 
-/// A document that is cited by a word and a section: `contract 4.1`, `observed: expiry`, `domain 5.2`.
-struct Cited {
+/// Document cited by a word and a section: `contract 4.1`, `observed: expiry`, `domain 5.2`.
+struct CitedDocument {
     word: &'static str,
     text: String,
 }
 
-impl Cited {
+impl CitedDocument {
     fn read(word: &'static str, document: &str) -> Self {
         Self { word, text: read(&root().join(document)) }
     }
@@ -40,7 +40,7 @@ impl Cited {
         self.text.lines().filter(|line| line.starts_with('#')).any(is_heading) || self.has_rule(section)
     }
 
-    /// Whether `5.2` is the second of a numbered list in section 5.
+    /// Returns whether `5.2` is the second item of a numbered list in section 5.
     fn has_rule(&self, section: &str) -> bool {
         let Some((section, rule)) = section.split_once('.') else { return false };
         let (chapter, rule) = (format!("## {section}. "), format!("{rule}. "));
@@ -49,17 +49,17 @@ impl Cited {
     }
 }
 
-fn documents() -> [Cited; 4] {
+fn documents() -> [CitedDocument; 4] {
     [
-        Cited::read("contract", "docs/api/contract.md"),
-        Cited::read("observed:", "docs/api/observed.md"),
-        Cited::read("domain", "docs/domain.md"),
-        Cited::read("performance:", "docs/performance.md"),
+        CitedDocument::read("contract", "docs/api/contract.md"),
+        CitedDocument::read("observed:", "docs/api/observed.md"),
+        CitedDocument::read("domain", "docs/domain.md"),
+        CitedDocument::read("performance:", "docs/performance.md"),
     ]
 }
 
 #[test]
-fn the_rules_of_a_trade_name_every_risk_rule_in_its_order() {
+fn guide_names_every_risk_rule_in_order() {
     let text = read(&root().join("docs/domain.md"));
     let table =
         text.lines().skip_while(|line| !line.starts_with("## 4. ")).filter(|line| line.starts_with("| `"));
@@ -69,7 +69,7 @@ fn the_rules_of_a_trade_name_every_risk_rule_in_its_order() {
 }
 
 #[test]
-fn cited_sections_are_there() {
+fn cited_sections_exist() {
     let documents = documents();
     let mut citations = 0;
     for file in [".rs", ".md", ".toml"].into_iter().flat_map(tracked) {
@@ -86,7 +86,7 @@ fn cited_sections_are_there() {
 }
 
 #[test]
-fn a_section_that_is_not_there_is_noticed() {
+fn detects_a_missing_section() {
     let [contract, observed, domain, _] = documents();
     let is_there = [contract.has("4.1"), contract.has("2"), observed.has("expiry"), domain.has("5.8")];
     let is_not = [contract.has("4.3"), contract.has("10"), observed.has("expire"), domain.has("5.99")];
@@ -105,16 +105,16 @@ fn named_paths(text: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn paths_that_documents_name_are_there() {
+fn paths_named_in_documents_exist() {
     let mut named = 0;
-    // What changed once need not be there any more.
+    // Paths in the changelog need not exist any more.
     for file in tracked(".md").into_iter().filter(|file| !file.ends_with("CHANGELOG.md")) {
         let text = read(&file);
         for path in named_paths(&text) {
             named += 1;
             assert!(root().join(path).exists(), "{} names {path}, which is not there", file.display());
         }
-        let folder = file.parent().expect("a file lies in a folder");
+        let folder = file.parent().expect("every file has a folder");
         let links = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
         for link in links.filter(|link| !link.is_empty() && !link.contains("://")) {
             assert!(folder.join(link).exists(), "{} links to {link}, which is not there", file.display());
@@ -142,13 +142,13 @@ fn blocks(page: &Path) -> Vec<(String, String)> {
 }
 
 #[test]
-fn every_block_of_a_page_is_closed() {
+fn every_code_block_of_a_page_is_closed() {
     let blocks: usize = tracked(".md").iter().map(|page| blocks(page).len()).sum();
     assert!(blocks > 100, "only {blocks} blocks were found");
 }
 
 #[test]
-fn the_code_of_the_first_strategies_is_the_example_that_is_compiled() {
+fn code_of_the_first_strategies_is_the_compiled_example() {
     let source = root().join("examples/own-bot/src");
     let example = read(&source.join("main.rs")) + &read(&source.join("band_return.rs"));
     let blocks = blocks(&root().join("docs/first-strategy.md"));

@@ -1,4 +1,4 @@
-//! Bad input: each kind is refused with its place, a hint and an exit code, and no secret is shown.
+//! Invalid input: each kind is refused with its place, a hint and an exit code, and no secret is shown.
 
 use crate::candlewick::{BACKTEST, BOT, Folder, candles, candlewick, folder_with_bot};
 
@@ -9,7 +9,7 @@ fn folder_with(lines: &str) -> Folder {
 }
 
 #[test]
-fn a_wrong_configuration_is_reported_with_key_value_file_and_way_out() {
+fn reports_a_wrong_configuration_with_key_value_file_and_fix() {
     let check = |folder: Folder, place: &str, hint: &str| {
         folder.with("BTCUSDT_1m.csv", &candles(50)).run(&BACKTEST).fails(2, &[place, hint]);
     };
@@ -47,18 +47,18 @@ fn a_wrong_configuration_is_reported_with_key_value_file_and_way_out() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_reported_at_once() {
+fn reports_all_errors_at_once() {
     let lines = "[risk]\nmax_open = 1\nhours = 3\n[broker]\nslot = 5";
     folder_with(lines).run(&CHECK).fails(2, &["risk.max_open (", "risk.hours = 3 (", "broker.slot = 5 ("]);
-    // What only the parts themselves know is reported when the form is right.
+    // Errors that only the parts can find are reported once the form is valid.
     let unknown = BOT.replace("rsi-reversal", "rsi");
     let range = folder_with(&format!("[simulation]\nlatency_ms = 99999999\n{unknown}"));
     range.run(&CHECK).fails(2, &["simulation.latency_ms = 99999999 (", "bots[0].strategy = \"rsi\""]);
 }
 
 #[test]
-fn addresses_and_files_are_checked_before_anything_is_asked() {
-    // What a short body cannot say is never left to the venue.
+fn checks_addresses_and_files_before_any_request() {
+    // A value that a short body cannot hold is never left to the venue.
     let short = |lines: &str| format!("broker.open_body = \"short\"\n{lines}");
     for (lines, parts) in [
         (
@@ -77,7 +77,7 @@ fn addresses_and_files_are_checked_before_anything_is_asked() {
 }
 
 #[test]
-fn a_secret_in_a_file_is_refused_and_never_shown() {
+fn refuses_a_secret_in_a_file_and_never_shows_it() {
     for key in ["api_token", "api_key"] {
         let folder = Folder::new().with("bot.toml", &format!("[broker]\n{key} = \"hush-4711\"\n"));
         for command in [&["config", "show"][..], &["config", "check"], &["backtest"], &["live", "--sandbox"]]
@@ -94,7 +94,7 @@ fn a_secret_in_a_file_is_refused_and_never_shown() {
 }
 
 #[test]
-fn a_secret_is_taken_from_the_environment_and_shown_as_a_mask() {
+fn reads_a_secret_from_the_environment_and_masks_it() {
     let token = "CANDLEWICK_BROKER__API_TOKEN";
     let folder = Folder::new()
         .with("bot.toml", "broker.headers.x-auth = \"hush-4711\"\n")
@@ -111,7 +111,7 @@ fn a_secret_is_taken_from_the_environment_and_shown_as_a_mask() {
 }
 
 #[test]
-fn a_password_of_the_journals_database_is_refused_in_files_and_arguments_and_never_shown() {
+fn refuses_a_database_password_in_files_and_arguments_and_never_shows_it() {
     let check = |folder: &Folder, arguments: &[&str], origin: &str| {
         let run = folder.run(arguments);
         run.fails(2, &[&format!("journal.url ({origin})"), "PGPASSFILE", "CANDLEWICK_JOURNAL__URL"]);
@@ -139,9 +139,9 @@ fn a_password_of_the_journals_database_is_refused_in_files_and_arguments_and_nev
 }
 
 #[test]
-fn a_password_in_the_environment_reaches_no_output() {
-    // No digits in the password: the time of a line may have the same. Nobody listens on port 1; the second cannot be read,
-    // the third misspells the name of its password.
+fn never_prints_a_password_of_the_environment() {
+    // No digits in the password, because a timestamp may contain them. Port 1 has no listener; the second file is
+    // unreadable, the third misspells the name of its password.
     for url in [
         "postgres://me:hush-sotto@127.0.0.1:1/db",
         "postgres://me:hush/sotto@127.0.0.1:1/db",
@@ -160,7 +160,7 @@ fn a_password_in_the_environment_reaches_no_output() {
 
 #[cfg(unix)]
 #[test]
-fn a_token_file_that_others_can_read_is_refused() {
+fn refuses_a_token_file_readable_by_others() {
     use std::os::unix::fs::PermissionsExt;
     let folder = folder_with("broker.api_token_file = \"token.secret\"").with("token.secret", "hush-4711\n");
     let check = |mode| {
@@ -178,7 +178,7 @@ fn a_token_file_that_others_can_read_is_refused() {
 }
 
 #[test]
-fn real_money_needs_both_yeses() {
+fn real_money_needs_both_confirmations() {
     let real = || folder_with("account.mode = \"real\"");
     for (variable, flag, allowed) in [("yes", true, true), ("yes", false, false), ("no", true, false)] {
         let mut arguments = CHECK.to_vec();
@@ -192,7 +192,7 @@ fn real_money_needs_both_yeses() {
 }
 
 #[test]
-fn candles_that_do_not_fit_a_bot_are_refused() {
+fn refuses_candles_that_do_not_fit_a_bot() {
     let folder = folder_with_bot("1m", "1m").with("broken_1m.csv", &candles(4).replace("100,101", "100,99"));
     for (data, code, parts) in [
         (&["prices.csv"][..], 2, &["\"prices.csv\"", "SYMBOL@INTERVAL=PATH"][..]),
@@ -216,7 +216,7 @@ fn candles_that_do_not_fit_a_bot_are_refused() {
 }
 
 #[test]
-fn files_that_are_missing_or_in_the_way_are_named() {
+fn names_missing_and_blocking_files() {
     candlewick(&["config", "show", "--config", "no.toml"]).fails(2, &["no.toml"]);
     let folder = folder_with_bot("1m", "1m").with("run.jsonl", "");
     for (option, file) in [("--journal", "run.jsonl"), ("--trades", "no/such/folder.csv")] {
@@ -229,7 +229,7 @@ fn files_that_are_missing_or_in_the_way_are_named() {
 }
 
 #[test]
-fn bad_arguments_are_refused_before_anything_happens() {
+fn refuses_bad_arguments_before_doing_anything() {
     for (arguments, part) in [
         ("sandbox --speed fast", "1000000"),
         ("sandbox --speed max", "live --sandbox --speed max"),

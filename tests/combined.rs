@@ -1,4 +1,4 @@
-//! Strategies made of others: backtest, sweep, live, parity and explanation.
+//! Combined strategies: backtest, sweep, live, parity and explanation.
 
 use crate::candlewick::{Folder, bot_of};
 use crate::excerpt::folder_of_days;
@@ -15,13 +15,13 @@ fn check_live(folder: &Folder) -> Value {
     assert!(tested.lines().count() > 20, "{tested}");
     folder.run(&[&LIVE[..], &["--config", "bot.toml"], &DATA].concat()).json();
     assert_eq!(folder.read("live.csv"), tested);
-    let parity = folder.asked("parity", "run.db");
+    let parity = folder.query("parity", "run.db");
     assert_eq!(parity["unexplained"], 0, "{parity}");
-    folder.asked("explain 1", "run.db")
+    folder.query("explain 1", "run.db")
 }
 
 #[test]
-fn a_vote_with_filters_trades_live_as_in_a_backtest_and_is_explained() {
+fn vote_with_filters_trades_live_like_its_backtest_and_is_explained() {
     let vote = "vote = [{ strategy = \"rsi-reversal\", params = { period = 5 }, weight = 2.0 }, { strategy = \"bollinger-reversal\" }], \
                 within = 3, filters = [{ volatility = { min = 0.00001 } }], invert = true";
     let folder = folder_of_days(2).with("bot.toml", &bot_of("combine", vote));
@@ -29,19 +29,19 @@ fn a_vote_with_filters_trades_live_as_in_a_backtest_and_is_explained() {
     let vote = &explained["conditions"][0];
     assert_eq!((&vote["side"], &vote["holds"]), (&json!("vote"), &json!(true)), "{vote}");
     let traded = explained["trade"]["direction"].as_str().unwrap();
-    let said = if traded == "BUY" { "BUY 0, SELL 3" } else { "BUY 3, SELL 0" };
+    let summary = if traded == "BUY" { "BUY 0, SELL 3" } else { "BUY 3, SELL 0" };
     let note = vote["note"].as_str().unwrap();
-    assert!(note.starts_with(said) && note.ends_with(traded), "{note}");
+    assert!(note.starts_with(summary) && note.ends_with(traded), "{note}");
     for indicator in ["rsi-reversal.view", "volatility.atr(14) / close"] {
         assert!(explained["indicators"][indicator].is_number(), "{indicator}: {explained}");
     }
     let why = format!("why {}", explained["trade"]["decision_time"]);
-    let why = folder.asked(&why, "run.db")["bots"][0].take();
+    let why = folder.query(&why, "run.db")["bots"][0].take();
     assert_eq!((&why["intent"], &why["conditions"]), (&json!(1), &explained["conditions"]), "{why}");
 }
 
 #[test]
-fn the_header_of_a_run_names_the_durations_of_parts_and_of_lists() {
+fn run_header_shows_the_durations_of_parts_and_lists() {
     let rule = |expiry: &str| {
         format!("{{ strategy = \"rules\", params = {{ buy = \"close > open\", expiry = \"{expiry}\" }} }}")
     };
@@ -65,15 +65,15 @@ fn the_header_of_a_run_names_the_durations_of_parts_and_of_lists() {
         .with("mixed.csv", &format!("{list}1767571320000,BTCUSDT,BUY,15:00\n"))
         .with("plain.csv", list);
     let live = folder.run(&[&LIVE[..], &["--config", "bot.toml"], &DATA[..2]].concat());
-    let said = live.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let summary = live.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for ((strategy, _, durations), name) in rows.iter().zip('a'..) {
         let line = format!("{name}: {strategy} on BTCUSDT 1m, {durations}");
-        assert!(said.contains(&line), "no {line:?} in {said}");
+        assert!(summary.contains(&line), "no {line:?} in {summary}");
     }
 }
 
 #[test]
-fn a_gate_of_a_day_and_hours_of_a_zone_trade_live_as_in_a_backtest_and_say_how_they_stand() {
+fn daily_gate_and_zoned_hours_match_the_backtest_and_report_their_state() {
     let part = "first_of = [{ strategy = \"rsi-reversal\", params = { period = 5 } }]";
     let hours = "filters = [{ hours = [\"08:00\", \"17:00\"], timezone = \"Europe/London\" }]";
     let gate = "gate = { after_virtual_losses = 1, resets = \"day\", day_timezone = \"Europe/London\" }";
@@ -82,14 +82,14 @@ fn a_gate_of_a_day_and_hours_of_a_zone_trade_live_as_in_a_backtest_and_say_how_t
     let explained = check_live(&folder);
     let (gate, is_open) = (&explained["gate"], &explained["indicators"]["gate.open"]);
     assert!(gate["before"].as_str().unwrap().starts_with("open") && *is_open == 1.0, "{explained}");
-    assert_eq!(gate["moved"]["by"]["won"], false, "a virtual loss has opened it: {gate}");
+    assert_eq!(gate["moved"]["by"]["won"], false, "a virtual loss must have opened the gate: {gate}");
     // 25 hours are 1,500 minutes.
     let checked = folder.run(&["config", "check", "bot.toml", "--json"]).json();
     assert!(checked["notices"].to_string().contains("the 1500 candles"), "{checked}");
 }
 
 #[test]
-fn a_ladder_that_goes_on_through_a_closed_gate_is_told() {
+fn reports_a_ladder_that_continues_through_a_closed_gate() {
     let gated = "first_of = [{ strategy = \"rsi-reversal\" }], gate = { after_virtual_losses = 2, close_after_trades = 1 }";
     for (strategy, params, entry, expected) in [
         ("combine", gated, "next_candle", true),

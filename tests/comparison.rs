@@ -1,10 +1,10 @@
-//! `report --compare`: two runs side by side.
+//! `report --compare` of two runs.
 
 use crate::candlewick::{BACKTEST, BOT, Folder, candles};
 use serde_json::json;
 
 #[test]
-fn figures_trades_and_parameters_of_two_backtests_are_compared() {
+fn compares_figures_trades_and_parameters_of_two_backtests() {
     let mut folder = Folder::new().with("BTCUSDT_1m.csv", &candles(900));
     let (mut reports, mut trades) = (Vec::new(), Vec::new());
     for (name, period) in [("a", 2), ("b", 3)] {
@@ -31,7 +31,7 @@ fn figures_trades_and_parameters_of_two_backtests_are_compared() {
 }
 
 #[test]
-fn what_is_no_run_is_refused() {
+fn refuses_files_that_are_not_runs() {
     let folder = Folder::new().with("other.html", "<html></html>");
     folder.run(&["report", "--compare", "other.html", "other.html"]).fails(3, &["other.html", "--html FILE"]);
     folder.run(&["report", "--compare", "none.html", "other.html"]).fails(2, &["none.html"]);

@@ -1,15 +1,15 @@
-//! The venue's contract, line by line: each line names the test that holds it in the sandbox and in the client.
+//! The venue's contract, line by line: each line names the tests that check it in the sandbox and in the client.
 
 use crate::tidy::{read, root, tracked};
 use std::collections::BTreeMap;
 
-/// How many lines each section has. Sections 6 (events) and 9 (versioning) promise nothing.
+/// Number of lines of each section. Sections 6 (events) and 9 (versioning) promise nothing.
 const SECTIONS: &str = "1 3, 2.1 2, 2.2 2, 2.3 11, 2.4 1, 2.5 2, 2.6 4, 2.7 1, 2.8 1, 3 3, 4.1 1, 4.1.1 4, \
                         4.1.2 8, 4.1.3 4, 4.1.4 12, 4.1.5 3, 4.2 2, 4.2.6 6, 4.2.7 3, 4.2.8 10, 5 3, 5.1 2, \
                         5.2 3, 5.3 2, 7 4";
 
-/// The endpoint that the client makes no use of: only the sandbox holds its lines.
-const NOT_ASKED: &str = "4.2.7";
+/// Endpoint unused by the client: only the sandbox is tested for its lines.
+const UNUSED_ENDPOINT: &str = "4.2.7";
 
 const DEFAULTS: [&str; 4] = ["page default 1", "pageSize default 10", "skip default 0", "limit default 1000"];
 
@@ -53,10 +53,10 @@ fn has_test(source: &str, name: &str) -> bool {
 }
 
 #[test]
-fn each_line_is_held_by_tests_that_exist() {
+fn each_line_names_existing_tests() {
     let crates = ["sandbox", "api"].map(sources);
     for [section, text, sandbox, client] in lines() {
-        let is_asked = |test: &&String| section != NOT_ASKED || *test != "(not asked)";
+        let is_asked = |test: &&String| section != UNUSED_ENDPOINT || *test != "(not asked)";
         for (test, source) in [&sandbox, &client].into_iter().filter(is_asked).zip(&crates) {
             assert!(has_test(source, test), "section {section}, {text}: there is no test {test}");
         }

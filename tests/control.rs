@@ -1,4 +1,4 @@
-//! The kill switch: with a bot that listens, and with none.
+//! The kill switch, with and without a running bot.
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder};
@@ -24,7 +24,7 @@ fn bot(socket: &Path, answer: String) -> JoinHandle<Value> {
         BufReader::new(stream.try_clone().unwrap()).read_line(&mut line).unwrap();
         stream.write_all(format!("{answer}\n").as_bytes()).unwrap();
         let mut order: Value = serde_json::from_str(&line).unwrap();
-        // By it an order is known again when it comes another way; a question needs none.
+        // The id identifies an order that arrives by two routes; a query needs none.
         if order["order"] != "status" {
             assert_eq!(order.as_object_mut().unwrap().remove("token").unwrap().as_str().unwrap().len(), 32);
         }
@@ -32,12 +32,12 @@ fn bot(socket: &Path, answer: String) -> JoinHandle<Value> {
     })
 }
 
-fn obedient(socket: &Path, state: &str) -> JoinHandle<Value> {
+fn serve_obedient_bot(socket: &Path, state: &str) -> JoinHandle<Value> {
     bot(socket, format!("{{\"answer\":\"done\",\"state\":{state}}}"))
 }
 
 #[test]
-fn without_a_bot_a_file_halts_the_next_one_until_resumed() {
+fn halt_without_a_bot_writes_a_file_that_halts_the_next_bot() {
     let folder = Folder::new();
     recording::write(&folder.path("candlewick.db"), []);
     let halted = json!({"halted": true, "bot_runs": false, "halt_file": "candlewick.db.HALT"});
@@ -48,7 +48,7 @@ fn without_a_bot_a_file_halts_the_next_one_until_resumed() {
     assert_eq!(folder.run(&["resume", "--json"]).json(), resumed);
     assert!(!folder.path("candlewick.db.HALT").exists());
     folder.run(&["resume"]).fails(2, &["candlewick.db.sock", "candlewick.db.HALT", "--config"]);
-    // A link is not followed; the order in the journal halts.
+    // Symbolic links are not followed; the order in the journal halts.
     std::os::unix::fs::symlink(folder.path("mine"), folder.path("candlewick.db.HALT")).unwrap();
     let halted = folder.run(&["halt", "--reason", "news", "--json"]).json();
     assert_eq!(halted, json!({"halted": true, "bot_runs": false, "halt_file": null}));
@@ -56,21 +56,21 @@ fn without_a_bot_a_file_halts_the_next_one_until_resumed() {
 }
 
 #[test]
-fn status_and_why_tell_what_ended_a_run_what_blocks_it_and_how_its_gates_stand() {
+fn status_and_why_show_the_end_of_a_run_its_blocks_and_its_gates() {
     let limited = |limit: &str, code| {
         let folder = recording::folder().with("limit.toml", &format!("[risk]\n{limit}\n"));
         let run = ["--speed", "max", "--until-end", "--config", "limit.toml"];
         assert_eq!(recording::record(&folder, &run).code, code);
         folder
     };
-    let why = |folder: &Folder, at: &str| folder.asked(&format!("why {at}"), "run.db");
+    let why = |folder: &Folder, at: &str| folder.query(&format!("why {at}"), "run.db");
     let folder = limited("max_loss_streak = 2", 6);
-    assert_eq!(folder.asked("status", "run.db")["ended_by"]["rule"], "LossStreak");
+    assert_eq!(folder.query("status", "run.db")["ended_by"]["rule"], "LossStreak");
     folder.run(&["resume", "--journal", "run.db"]).fails(2, &["LossStreak", "candlewick halt"]);
     assert!(why(&folder, "2030-01-01T00:00")["ended"].to_string().contains("LossStreak"));
-    // Trades of 10.00 and a loss of 15.00 a day: after the first loss no stake fits.
+    // Trades of 10.00 and a daily loss limit of 15.00: after the first loss no stake fits.
     let folder = limited("daily_loss_limit = 15", 0);
-    let status = folder.asked("status", "run.db");
+    let status = folder.query("status", "run.db");
     assert!(status["all_blocked"] == true && status["blocked"][0]["rule"] == "DailyLossLimit", "{status}");
     assert_eq!(status["ended_by"], Value::Null);
     let latest = why(&folder, "");
@@ -78,18 +78,18 @@ fn status_and_why_tell_what_ended_a_run_what_blocks_it_and_how_its_gates_stand()
     assert!(decisions.iter().all(|decision| decision["rule"] == "DailyLossLimit"), "{latest}");
     assert_eq!(why(&folder, "2026-01-06T01:00")["ended"], Value::Null);
     let gates = "\"open\":2,\"gates\":{\"hook\":\"closed: 1 of 2 virtual losses in a row\"}";
-    let bot = obedient(&folder.path("run.db.sock"), &STATE.replace("\"open\":2", gates));
-    let told = folder.asked("status", "run.db")["bot"]["gates"]["hook"].to_string();
-    assert!(told.contains("1 of 2"), "{told}");
+    let bot = serve_obedient_bot(&folder.path("run.db.sock"), &STATE.replace("\"open\":2", gates));
+    let gate = folder.query("status", "run.db")["bot"]["gates"]["hook"].to_string();
+    assert!(gate.contains("1 of 2"), "{gate}");
     assert_eq!(bot.join().unwrap(), json!({"order": "status"}));
 }
 
 #[test]
-fn time_and_reason_of_a_halt_outlive_the_run() {
+fn halt_time_and_reason_outlive_the_run() {
     let folder = recording::folder().with("run.db.HALT", "news at noon\n");
     let run = recording::record_in_lock_step(&folder);
     assert!(run.code == 6 && run.stderr.contains("news at noon"), "{}", run.stderr);
-    let status = folder.asked("status", "run.db");
+    let status = folder.query("status", "run.db");
     assert_eq!(status["halted"], true);
     for part in ["run.db.HALT", "news at noon"] {
         assert!(status["halt"]["reason"].as_str().unwrap().contains(part), "{status}");
@@ -98,7 +98,7 @@ fn time_and_reason_of_a_halt_outlive_the_run() {
 }
 
 #[test]
-fn socket_and_halt_file_follow_the_journal_and_the_settings() {
+fn paths_of_socket_and_halt_file_follow_the_journal_and_the_settings() {
     let (config, control) = (["--config", "bot.toml"], "control = { socket = 'a.sock', halt_file = 'STOP' }");
     for (settings, named, journal, socket, file) in [
         ("[journal]\nurl = \"sqlite://demo.db\"\n", config, "demo.db", "demo.db.sock", "demo.db.HALT"),
@@ -114,16 +114,16 @@ fn socket_and_halt_file_follow_the_journal_and_the_settings() {
 }
 
 fn check_found(folder: &Folder, named: &[&str], socket: &Path) {
-    let bot = obedient(socket, STATE);
+    let bot = serve_obedient_bot(socket, STATE);
     let halted = folder.run(&[&["halt", "--json", "--reason", "news"], named].concat()).json();
     assert_eq!(bot.join().unwrap(), json!({"order": "halt", "reason": "news"}));
     let state: Value = serde_json::from_str(STATE).unwrap();
     assert_eq!(halted, json!({"halted": true, "bot_runs": true, "state": state}));
 }
 
-/// A database that does not answer. The places of its bot do not depend on the folder where a command is given.
+/// A database that does not answer. The paths of its bot do not depend on the working folder.
 #[test]
-fn a_journal_that_does_not_say_whether_a_bot_runs_is_no_journal_without_a_bot() {
+fn unreadable_journal_does_not_count_as_a_journal_without_a_bot() {
     let server = "[journal]\nurl = \"postgres://ann@127.0.0.1:1/trading\"\n";
     let folder = Folder::new().with("bot.toml", server);
     folder.run(&["halt", "--config", "bot.toml"]).fails(1, &["trading-", ".HALT"]);
@@ -133,10 +133,10 @@ fn a_journal_that_does_not_say_whether_a_bot_runs_is_no_journal_without_a_bot() 
 }
 
 #[test]
-fn a_resume_removes_the_file_before_it_gives_the_order() {
+fn resume_removes_the_halt_file_before_sending_the_order() {
     let folder = Folder::new().with("candlewick.db.HALT", "news\n");
     let state = STATE.replace("halted", "trading").replace("\"reason\":\"news\",", "");
-    let bot = obedient(&folder.path("candlewick.db.sock"), &state);
+    let bot = serve_obedient_bot(&folder.path("candlewick.db.sock"), &state);
     let resumed = folder.run(&["resume", "--json"]).json();
     assert_eq!(bot.join().unwrap(), json!({"order": "resume"}));
     assert_eq!(resumed["removed"], "candlewick.db.HALT");
@@ -144,7 +144,7 @@ fn a_resume_removes_the_file_before_it_gives_the_order() {
 }
 
 #[test]
-fn a_bot_that_does_not_do_as_ordered_is_reported_and_halts_by_the_file() {
+fn reports_a_disobedient_bot_and_halts_it_by_file() {
     let resolve = &["resolve", "1", "--not-opened"][..];
     for (order, answer, code, part) in [
         (&["halt"][..], "", 1, ""),
@@ -164,7 +164,7 @@ fn a_bot_that_does_not_do_as_ordered_is_reported_and_halts_by_the_file() {
 }
 
 #[test]
-fn without_a_journal_or_a_sound_configuration_it_is_said_how_to_halt() {
+fn explains_how_to_halt_without_a_journal_or_valid_configuration() {
     let halt = ["halt", "--config", "bot.toml"];
     let long = "x".repeat(5_000);
     for (settings, arguments, parts) in [
@@ -180,7 +180,7 @@ fn without_a_journal_or_a_sound_configuration_it_is_said_how_to_halt() {
         run.fails(2, parts);
         assert!(!run.stderr.contains("hush"), "{}", run.stderr);
         let has_file = folder.path("candlewick.db.HALT").exists();
-        assert!(arguments != ["halt"] || !has_file, "no file is left where no bot looks");
+        assert!(arguments != ["halt"] || !has_file, "no halt file may be left in a folder without a bot");
     }
 }
 
@@ -195,7 +195,7 @@ impl Live {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        assert!(!line.is_empty(), "the run did not begin");
+        assert!(!line.is_empty(), "the run did not start");
         Self(child)
     }
 
@@ -245,22 +245,22 @@ fn check_halt_and_resume(folder: &Folder, named: [&str; 2]) {
 }
 
 #[test]
-fn a_bot_whose_socket_answers_nobody_is_reached_through_its_journal_and_robbed_by_no_other() {
+fn reaches_a_bot_with_a_dead_socket_through_its_journal_and_keeps_its_lock() {
     let (_served, folder) = venue_and_folder();
     let (socket, journal) = (folder.path("candlewick.db.sock"), folder.path("candlewick.db"));
     let other = UnixListener::bind(&socket).unwrap();
     folder.run(&["live", "--config", "bot.toml"]).fails(7, &["control.socket"]);
     let url = JournalUrl::from_path(&journal);
     let holder = recording::block_on(async { Reader::open(&url).await.unwrap().holder().await.unwrap() });
-    assert_eq!(holder, None, "a start that cannot listen gives the journal back");
+    assert_eq!(holder, None, "a start that cannot listen must release the journal");
     drop(other);
     std::fs::remove_file(&socket).unwrap();
 
     let bot = Live::start(&folder);
-    // However long it was silent.
+    // However long the heartbeat has been missing.
     recording::edit(&journal, "UPDATE lease SET heartbeat = heartbeat - 86400000");
     folder.run(&["live", "--config", "bot.toml"]).fails(7, &[&bot.id()]);
-    let holder = folder.asked("status", "candlewick.db")["holder"].clone();
+    let holder = folder.query("status", "candlewick.db")["holder"].clone();
     assert_eq!((&holder["pid"], &holder["alive"]), (&json!(bot.0.id()), &json!(true)), "{holder}");
     std::fs::rename(&socket, folder.path("away.sock")).unwrap();
     let _silent = UnixListener::bind(&socket).unwrap();
@@ -272,9 +272,9 @@ fn a_bot_whose_socket_answers_nobody_is_reached_through_its_journal_and_robbed_b
     assert_eq!(bot.end(), Some(130));
 }
 
-/// Its journal is `candlewick.db` in the folder where it was started: from elsewhere that names another file, or none.
+/// Its journal is `candlewick.db` in its start folder; elsewhere that path names another file, or none.
 #[test]
-fn a_bot_is_found_from_another_folder_by_its_configuration() {
+fn finds_a_bot_from_another_folder_by_its_configuration() {
     let (_served, folder) = venue_and_folder();
     let bot = Live::start(&folder);
     let socket = folder.path("candlewick.db.sock");
@@ -300,7 +300,7 @@ fn a_bot_is_found_from_another_folder_by_its_configuration() {
     assert!(!socket.exists());
     let left: Vec<_> = std::fs::read_dir(folder.path(".state/candlewick")).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
-    // One that no longer runs is halted where its journal is named, and nowhere else.
+    // A bot that no longer runs is halted only if its journal is named.
     elsewhere().run(&["halt", "--config", config]).fails(2, &["nothing was halted", "--journal"]);
 }
 
@@ -313,18 +313,18 @@ fn check_two_by_one_configuration(folder: &Folder, elsewhere: &Folder, config: &
     assert_eq!(second.end(), Some(130));
 }
 
-/// Returns the state of a bot, once it is so.
+/// Waits until the bot reaches a state, and returns it.
 pub(crate) fn wait_until(folder: &Folder, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     let mut states = (0..2_000).map(|_| {
         let status = folder.run(&["status", "--config", "bot.toml", "--json"]);
-        // Before its first entries are durable there is nothing to read.
+        // Nothing can be read before its first entries are durable.
         if status.code == 0 { status.json()["bot"].clone() } else { Value::Null }
     });
     states.find(is_so).unwrap_or_else(|| panic!("it never came to this: {what}"))
 }
 
 #[test]
-fn an_order_left_in_the_journal_halts_the_next_bot_and_a_resume_ends_it_with_the_file() {
+fn order_left_in_the_journal_halts_the_next_bot_until_a_resume() {
     let (_served, folder) = venue_and_folder();
     recording::write(&folder.path("candlewick.db"), []);
     let file = folder.path("candlewick.db.HALT");
@@ -337,7 +337,7 @@ fn an_order_left_in_the_journal_halts_the_next_bot_and_a_resume_ends_it_with_the
     assert_eq!(order(&folder, &["resume", "--config", "bot.toml"])["phase"], "trading");
     assert!(!file.exists());
     let is_healthy = || folder.run(&["status", "--config", "bot.toml", "--running"]).code;
-    assert_eq!(is_healthy(), 0, "as a container asks, or a monitor");
+    assert_eq!(is_healthy(), 0, "like a container or a monitor");
     assert_eq!(bot.end(), Some(130));
     assert_eq!(is_healthy(), 5);
 }

@@ -1,4 +1,4 @@
-//! The event stream of the dashboard. The golden test records its other answers.
+//! The event stream of the dashboard; the golden test records its other answers.
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
@@ -23,7 +23,7 @@ impl Page {
         let answer = page.ask("POST /api/session", headers, &json!({ "token": token }).to_string(), "");
         let line = answer.lines().find(|line| line.to_ascii_lowercase().starts_with("set-cookie: ")).unwrap();
         page.cookie = format!("cookie: {}\r\n", line[12..].split(';').next().unwrap());
-        let status = folder.asked("status", "run.db");
+        let status = folder.query("status", "run.db");
         let is_read = |state: &Value| state["run"]["seq"] == status["entries"] && state["reading"].is_null();
         while !is_read(&page.json("/api/state")) {}
         page
@@ -41,7 +41,7 @@ impl Page {
 }
 
 #[test]
-fn lost_event_stream_resumes_after_the_last_received_line() {
+fn interrupted_event_stream_resumes_after_the_last_received_line() {
     let folder = recording::folder();
     assert_eq!(recording::record_in_lock_step(&folder).code, 0);
     let page = Page::open(&folder);
@@ -51,7 +51,7 @@ fn lost_event_stream_resumes_after_the_last_received_line() {
     let id = first.lines().find_map(|line| line.strip_prefix("id: ")).unwrap();
     let again = events(&format!("last-event-id: {id}\r\n"));
     assert!(again.contains("event: state") && !again.contains("event: lines"), "{again}");
-    for path in ["/api/equity?bot=9", "/api/why?at=1799999999999&bot=nobody"] {
+    for path in ["/api/equity?bot=9", "/api/why?at=1799999999999&bot=unknown"] {
         let problem = page.json(path)["problem"].to_string();
         assert!(problem.contains("btc"), "{path}: {problem}");
     }

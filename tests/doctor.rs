@@ -2,9 +2,9 @@
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder, Run, candles};
+use crate::consecutive_runs::{self, trades_of, venue_and_bot};
 use crate::recording::write;
 use crate::serving::Served;
-use crate::two_runs::{self, trades_of, venue_and_bot};
 use candlewick_journal::{Line, LineKind};
 use candlewick_sdk::Millis;
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ fn examine(folder: &Folder) -> Run {
     run
 }
 
-/// Checks the exit code, and for each row a check, the mark of its first finding and a value named there.
+/// Checks the exit code, and for each row the mark of the check's first finding and a value it names.
 #[track_caller]
 fn finds(run: &Run, code: i32, rows: &[(&str, &str, &str)]) {
     assert_eq!(run.code, code, "{}{}", run.stdout, run.stderr);
@@ -46,13 +46,13 @@ fn finds(run: &Run, code: i32, rows: &[(&str, &str, &str)]) {
 }
 
 #[test]
-fn all_checks_pass_at_a_venue_that_answers_and_nothing_is_changed() {
+fn all_checks_pass_at_a_healthy_venue_without_changing_anything() {
     let served = Served::start(&[]);
     let folder = folder_with_bot(&served, BOT);
     let document = examine(&folder).json();
     let findings = document["findings"].as_array().unwrap();
     assert_eq!(findings.len(), 15, "{document}");
-    // The test's disk may be nearly full.
+    // The disk of the machine may be nearly full.
     assert!(
         findings.iter().all(|finding| finding["mark"] == "ok" || finding["check"] == "disk"),
         "{document}"
@@ -75,7 +75,7 @@ fn warns_if_the_request_limit_is_too_low_for_the_bots() {
 }
 
 #[test]
-fn unreachable_apis_fail_once_each_and_what_depends_on_them_is_not_checked() {
+fn each_unreachable_api_fails_once_and_skips_dependent_checks() {
     let nowhere = "http://127.0.0.1:1";
     let folder = Folder::new()
         .with("bot.toml", BOT)
@@ -124,9 +124,11 @@ fn wrong_credentials_symbols_and_series_fail_where_they_are_used() {
 }
 
 #[test]
-fn only_open_trades_that_the_journal_does_not_know_are_named() {
+fn names_only_open_trades_unknown_to_the_journal() {
     let (served, folder) = venue_and_bot("");
-    let long = two_runs::BOT.replace("\"00:01\"", "\"24:00:00\"").replace("per_symbol = 5", "per_symbol = 1");
+    let long = consecutive_runs::BOT
+        .replace("\"00:01\"", "\"24:00:00\"")
+        .replace("per_symbol = 5", "per_symbol = 1");
     let folder = folder.with("bot.toml", &long);
     let mut trading =
         folder.command(&["live", "--config", "bot.toml", "--quiet"]).stdout(Stdio::null()).spawn().unwrap();
@@ -148,14 +150,14 @@ fn only_open_trades_that_the_journal_does_not_know_are_named() {
 }
 
 #[test]
-fn clocks_that_differ_beyond_the_limit_fail_and_candles_are_judged_by_the_venue_clock() {
+fn fails_on_a_clock_difference_and_judges_candles_by_the_venue_clock() {
     let served = Served::start(&["--start", "2026-01-07"]);
     let rows = [("clock_skew", "fail", "NTP"), ("price_api", "ok", ""), ("candles", "ok", "")];
     finds(&examine(&folder_with_bot(&served, BOT)), 5, &rows);
 }
 
 #[test]
-fn an_unreadable_configuration_is_the_only_finding() {
+fn unreadable_configuration_is_the_only_finding() {
     let run = examine(&Folder::new().with("bot.toml", "[risk]\nmax_open = 1\n"));
     finds(&run, 5, &[("configuration", "fail", "risk.max_open")]);
     assert_eq!(run.stdout.matches("\"check\"").count(), 1, "{}", run.stdout);
@@ -173,7 +175,7 @@ fn folder_with_journal() -> Folder {
 }
 
 #[test]
-fn the_journal_is_verified() {
+fn verifies_the_journal() {
     let folder = folder_with_journal();
     finds(&examine(&folder), 5, &[("journal", "ok", "3 entries"), ("lease", "ok", "")]);
     let path = folder.path("candlewick.db");
@@ -189,7 +191,7 @@ fn the_journal_is_verified() {
 }
 
 #[test]
-fn gaps_in_candle_files_and_a_halt_file_are_warnings() {
+fn warns_of_gaps_in_candle_files_and_of_a_halt_file() {
     let served = Served::start(&[]);
     let whole = candles(50);
     let lines: Vec<&str> = whole.lines().collect();
@@ -204,7 +206,7 @@ fn gaps_in_candle_files_and_a_halt_file_are_warnings() {
 }
 
 #[test]
-fn without_root_certificates_the_embedded_venue_works_and_doctor_names_the_package() {
+fn embedded_venue_works_without_root_certificates_and_doctor_names_the_package() {
     let addresses = "[broker]\nbase_url = \"https://trading.test\"\nprice_url = \"https://prices.test\"\n";
     let folder = Folder::new()
         .with("bot.toml", &format!("{addresses}{BOT}"))

@@ -1,4 +1,4 @@
-//! `edge`: errors, the day of a gate, and stakes that ruin too probably.
+//! `edge`: errors, the day boundary of a gate, and stakes with a high risk of ruin.
 
 use crate::candlewick::{BACKTEST, BOT, Folder, folder_with_bot};
 
@@ -31,9 +31,9 @@ fn errors_name_the_option_or_the_line() {
     }
 }
 
-/// Ten trades, an hour apart, from 20:00 UTC on. Days from there on have them all: v v r and no more.
+/// Ten trades, one hour apart, from 20:00 UTC on. A day that starts there has them all: v v r and no more.
 #[test]
-fn a_daily_gate_counts_from_the_start_of_the_day() {
+fn daily_gate_counts_from_the_start_of_the_day() {
     let results = ["LOST", "LOST", "WON", "LOST", "LOST", "WON", "LOST", "LOST", "LOST", "WON"];
     let row = |(hour, result): (i64, &str)| {
         let at = 1_767_556_800_000 + hour * 3_600_000;
@@ -52,7 +52,7 @@ fn a_daily_gate_counts_from_the_start_of_the_day() {
 }
 
 #[test]
-fn a_bot_below_the_smallest_stake_hides_no_figures_of_another() {
+fn bot_below_the_minimum_stake_leaves_the_figures_of_others_visible() {
     let share = BOT.to_owned() + "stake = { kind = \"share\", percent = 0.1 }\n";
     let fixed = BOT.replace("\"btc\"", "\"eth\"") + "stake = { kind = \"fixed\", amount = 10.0 }\n";
     let settings = format!("[account]\ninitial_balance = 1000\n[risk]\nmin_stake = 5\n{share}{fixed}");
@@ -64,7 +64,7 @@ fn a_bot_below_the_smallest_stake_hides_no_figures_of_another() {
 }
 
 #[test]
-fn a_ladder_that_ruins_too_probably_does_not_trade_live_and_is_noted_by_a_backtest() {
+fn ladder_with_high_risk_of_ruin_never_trades_live_and_is_noted_in_backtests() {
     let ladder = "stake = { kind = \"martingale\", amount = 10, factor = 2, levels = 3 }\nparams";
     let limits = "[account]\ninitial_balance = 80\n[risk]\ndaily_loss_limit = 0\nmax_drawdown_percent = 0\n\
                   ruin_horizon_trades = 60\n[[bots]]";

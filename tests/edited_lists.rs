@@ -1,12 +1,12 @@
-//! A list of 300 entries that is edited while a bot trades it.
+//! A list of 300 entries, edited while a bot trades it.
 #![cfg(unix)]
 
 use crate::candlewick::{Folder, NO_LIMITS, SANDBOX_RUN, candles};
 use crate::control::Live;
-use crate::doors::wait_for;
 use crate::excerpt::{MINUTE, MONDAY};
 use crate::outside_signals::check_parity;
 use crate::recording::lines;
+use crate::signal_sources::wait_for;
 use candlewick_journal::{LineKind, StoredLine};
 use candlewick_sandbox::parse_time;
 use candlewick_sdk::Millis;
@@ -43,7 +43,7 @@ fn signal_minute(stored: &StoredLine) -> Option<i64> {
 }
 
 #[test]
-fn each_entry_of_an_edited_list_is_one_signal_while_it_is_listed_and_parity_explains_all() {
+fn each_entry_of_an_edited_list_is_at_most_one_signal_and_parity_explains_all() {
     let folder = Folder::new().with("bot.toml", &format!("{NO_LIMITS}{BOT}"));
     let folder = folder.with("BTCUSDT_1m.csv", &candles(24 * 60));
     let folder = folder.with("list.csv", &list(0)).with("list.new", &list(2));
@@ -66,7 +66,7 @@ fn each_entry_of_an_edited_list_is_one_signal_while_it_is_listed_and_parity_expl
         let Some(minute) = signal_minute(stored) else { continue };
         assert!(given.insert(minute), "minute {minute} came twice");
         let after = stored.line.received - edited;
-        // A signal given just before the reading may reach the session after it.
+        // A signal given just before the file is read may reach the session after it.
         assert!(entries(2).contains(&minute) || after < Millis::MINUTE, "minute {minute} of the old list");
         assert!(
             entries(0).contains(&minute) || after + Millis::MINUTE > Millis::ZERO,

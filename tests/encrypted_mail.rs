@@ -1,4 +1,4 @@
-//! Alerts by e-mail go only over TLS, to a server whose certificate is known.
+//! Alerts by e-mail: sent only over TLS, to a server with a trusted certificate.
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder, Run};
@@ -9,7 +9,7 @@ use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::sync::{Arc, Mutex};
 
-const PASSWORD: &str = "r7Vq-nobody-else-knows-it";
+const PASSWORD: &str = "r7Vq-known-to-no-one-else";
 
 #[derive(Clone, Copy, PartialEq)]
 enum Tls {
@@ -19,7 +19,7 @@ enum Tls {
 }
 
 #[derive(Default)]
-struct Said {
+struct Conversation {
     clear: Vec<String>,
     encrypted: Vec<String>,
 }
@@ -30,13 +30,13 @@ fn certified() -> Folder {
     folder
 }
 
-/// Starts a server with that certificate and returns its port and what it receives.
-fn serve(folder: &Folder, tls: Tls) -> (u16, Arc<Mutex<Said>>) {
+/// Starts a server with this certificate and returns its port and the mails it receives.
+fn serve(folder: &Folder, tls: Tls) -> (u16, Arc<Mutex<Conversation>>) {
     let config = encryption(folder);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let said = Arc::<Mutex<Said>>::default();
-    let received = Arc::clone(&said);
+    let conversation = Arc::<Mutex<Conversation>>::default();
+    let received = Arc::clone(&conversation);
     std::thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
             let encrypt = |stream: TcpStream| {
@@ -53,7 +53,7 @@ fn serve(folder: &Folder, tls: Tls) -> (u16, Arc<Mutex<Said>>) {
             }
         }
     });
-    (port, said)
+    (port, conversation)
 }
 
 /// Accepts mails and returns whether the client requested encryption.
@@ -61,10 +61,10 @@ fn converse<S: Read + Write>(
     stream: &mut BufReader<S>,
     encrypted: bool,
     offers: &str,
-    said: &Mutex<Said>,
+    conversation: &Mutex<Conversation>,
 ) -> bool {
     // After STARTTLS the client speaks first.
-    let is_silent = encrypted && !said.lock().unwrap().clear.is_empty();
+    let is_silent = encrypted && !conversation.lock().unwrap().clear.is_empty();
     let mut answer = if is_silent { String::new() } else { "220 mail.example ready\r\n".to_owned() };
     let mut is_data = false;
     loop {
@@ -77,7 +77,7 @@ fn converse<S: Read + Write>(
             return false;
         }
         let line = line.trim_end().to_owned();
-        let lists = &mut *said.lock().unwrap();
+        let lists = &mut *conversation.lock().unwrap();
         if encrypted { &mut lists.encrypted } else { &mut lists.clear }.push(line.clone());
         answer = match line.get(..4).unwrap_or_default() {
             _ if is_data && line != "." => String::new(),
@@ -105,13 +105,13 @@ fn send(folder: &Folder, url: &str, is_known: bool) -> Run {
     if is_known {
         command.env("SSL_CERT_FILE", folder.path("server.pem"));
     }
-    Run::of(&command.output().unwrap())
+    Run::from_output(&command.output().unwrap())
 }
 
 #[test]
-fn mails_and_passwords_go_only_encrypted_and_only_to_a_known_server() {
+fn sends_mails_and_passwords_only_over_tls_to_a_trusted_server() {
     let folder = certified();
-    // 0.0.0.0 is not a loopback address, so `smtp` needs STARTTLS there. The certificate is not of localhost.
+    // 0.0.0.0 is not a loopback address, so `smtp` requires STARTTLS. The certificate names another host.
     for (tls, url, is_known, problem) in [
         (Tls::AtOnce, "smtps://127.0.0.1", true, None),
         (Tls::OnRequest, "smtp://0.0.0.0", true, None),
@@ -120,7 +120,7 @@ fn mails_and_passwords_go_only_encrypted_and_only_to_a_known_server() {
         (Tls::AtOnce, "smtps://localhost", true, Some("certificate")),
         (Tls::Never, "smtp://0.0.0.0", true, Some("STARTTLS")),
     ] {
-        let (port, said) = serve(&folder, tls);
+        let (port, conversation) = serve(&folder, tls);
         let sent = send(&folder, &format!("{url}:{port}"), is_known);
         let printed = format!("{url}: {}{}", sent.stdout, sent.stderr);
         assert_eq!(sent.code, if problem.is_some() { 5 } else { 0 }, "{printed}");
@@ -128,15 +128,19 @@ fn mails_and_passwords_go_only_encrypted_and_only_to_a_known_server() {
             sent.stdout.contains(problem.unwrap_or_default()) && !printed.contains(PASSWORD),
             "{printed}"
         );
-        let said = said.lock().unwrap();
+        let conversation = conversation.lock().unwrap();
         let is_greeting =
             |line: &String| ["EHLO", "STARTTLS", "QUIT"].iter().any(|verb| line.starts_with(*verb));
-        assert!(said.clear.iter().all(is_greeting), "{:?}", said.clear);
+        assert!(conversation.clear.iter().all(is_greeting), "{:?}", conversation.clear);
         for part in ["AUTH PLAIN", "MAIL FROM:<bot@example.org>", "RCPT TO:<me@example.org>", "Message-ID: "]
         {
-            let is_sent = said.encrypted.iter().any(|line| line.starts_with(part));
-            assert_eq!(is_sent, problem.is_none(), "{part}: {:?}", said.encrypted);
+            let is_sent = conversation.encrypted.iter().any(|line| line.starts_with(part));
+            assert_eq!(is_sent, problem.is_none(), "{part}: {:?}", conversation.encrypted);
         }
-        assert!(problem.is_none() || said.encrypted.iter().all(is_greeting), "{:?}", said.encrypted);
+        assert!(
+            problem.is_none() || conversation.encrypted.iter().all(is_greeting),
+            "{:?}",
+            conversation.encrypted
+        );
     }
 }

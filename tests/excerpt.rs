@@ -1,4 +1,4 @@
-//! Candles as CSV: parts of the shipped files, and candles with holes.
+//! Candles as CSV: excerpts of the shipped files, and candles with holes.
 
 use crate::candlewick::{Folder, repository};
 use std::fmt::Write as _;
@@ -26,7 +26,7 @@ pub(crate) fn folder_of_days(days: i64) -> Folder {
     Folder::new().with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + days * DAY))
 }
 
-/// Returns one-minute candles that rise, fall and stand still, with holes of one, two and four minutes.
+/// Returns one-minute candles that rise, fall and stay flat, with holes of one, two and four minutes.
 pub(crate) fn with_holes(minutes: i64) -> String {
     let is_there = |minute: &i64| !matches!(minute % 40, 7 | 15 | 16 | 27..=30);
     let mut text = String::from(HEADER);
@@ -43,7 +43,7 @@ pub(crate) fn before(candles: &str, to: i64) -> String {
     table(candles.lines().skip(1).filter(|row| open_time(row) < to))
 }
 
-/// Removes every `every`-th candle but the last one, which ends the data.
+/// Removes every nth candle except the last one, which ends the data.
 pub(crate) fn thinned(candles: &str, every: usize) -> String {
     let rows: Vec<&str> = candles.lines().skip(1).collect();
     let is_kept = |index: usize| index % every != every - 1 || index + 1 == rows.len();

@@ -1,4 +1,4 @@
-//! `explain`: the reason of an unsent request, the lists that resolved an unknown order, and audits.
+//! `explain`: reasons of unsent requests, lists that resolved unknown orders, and audits.
 
 use crate::candlewick::Folder;
 use crate::excerpt::{DAY, HOUR, MONDAY, shipped};
@@ -11,11 +11,11 @@ const LOSSES: &str = "drop-after:0.3,drop-before:0.3,shuffle";
 const CHECKED: usize = 3;
 
 #[test]
-fn a_request_that_was_not_sent_has_its_reason() {
+fn explains_a_request_that_was_not_sent() {
     let folder = folder();
     record_in_lock_step(&folder);
     let reason = "the journal was kept 40 ms too late for its signal";
-    // As a run writes it: a note with the reason, and an event without.
+    // As a run writes it: a note with the reason, and an event without one.
     let mut changed: Vec<Line> = Vec::new();
     for stored in lines(&folder.path("run.db")) {
         let line = stored.line;
@@ -31,10 +31,10 @@ fn a_request_that_was_not_sent_has_its_reason() {
         }
     }
     write(&folder.path("unsent.db"), changed);
-    let unsent = folder.asked("explain 9", "unsent.db");
+    let unsent = folder.query("explain 9", "unsent.db");
     let found = (&unsent["trade"]["state"], &unsent["not_sent_reason"], &unsent["audit"]);
     assert_eq!(found, (&json!("not_sent"), &json!(reason), &json!([])));
-    assert_eq!(folder.asked("explain 8", "unsent.db")["not_sent_reason"], Value::Null);
+    assert_eq!(folder.query("explain 8", "unsent.db")["not_sent_reason"], Value::Null);
 }
 
 fn steps<'a>(explained: &'a Value, what: &str) -> Vec<(i64, &'a str)> {
@@ -60,13 +60,13 @@ fn lists(explained: &Value) -> Vec<(i64, Vec<Value>)> {
 }
 
 #[test]
-fn orders_that_were_not_opened_are_explained_by_the_lists_without_them() {
+fn explains_unopened_orders_by_trade_lists_without_them() {
     let hour = |name: &str| shipped(name, MONDAY + DAY, MONDAY + DAY + HOUR);
     let folder = ["BTCUSDT_1m.csv", "GBPUSD_1m.csv"]
         .into_iter()
         .fold(folder(), |folder, name| folder.with(name, &hour(name)));
     let mut absent = 0;
-    // The losses depend on the seed and on the machine, so the number of runs does.
+    // The number of losses depends on the seed and on the machine, and so does the number of runs.
     for seed in 1..=20 {
         std::fs::write(folder.path("seed.toml"), format!("[sandbox]\nseed = {seed}\n")).unwrap();
         let how = ["--speed", "max", "--until-end", "--faults", LOSSES, "--config", "seed.toml"];
@@ -74,7 +74,7 @@ fn orders_that_were_not_opened_are_explained_by_the_lists_without_them() {
             let trades = folder.trades("run.db");
             let lost = trades.iter().filter(|trade| trade["state"] == "not_opened");
             for trade in lost.take(CHECKED - absent) {
-                let explained = folder.asked(&format!("explain {}", trade["intent_id"]), "run.db");
+                let explained = folder.query(&format!("explain {}", trade["intent_id"]), "run.db");
                 check_absent(trade, &trades, &explained);
                 absent += 1;
             }
@@ -102,7 +102,7 @@ fn check_absent(trade: &Value, trades: &[Value], explained: &Value) {
 }
 
 fn audited(folder: &Folder, intent: u64, journal: &str) -> [String; 2] {
-    let explained = folder.asked(&format!("explain {intent}"), journal);
+    let explained = folder.query(&format!("explain {intent}"), journal);
     let checks = explained["audit"].as_array().unwrap();
     [true, false].map(|agrees| {
         let found = checks.iter().filter(|check| check["agrees"] == agrees);
@@ -117,7 +117,7 @@ const BY_VENUE: &str = "venue.symbol venue.direction venue.amount venue.closeTyp
                         venue.closeTime venue.result venue.pnl venue.openPrice venue.closePrice";
 
 #[test]
-fn settlements_are_audited_by_their_terms_and_the_venue_record_as_far_as_the_journal_has_them() {
+fn audits_settlements_by_their_terms_and_the_recorded_venue_record() {
     let folder = folder();
     record_in_lock_step(&folder);
     let trades = folder.trades("run.db");
@@ -146,7 +146,7 @@ fn settlements_are_audited_by_their_terms_and_the_venue_record_as_far_as_the_jou
         let sql = format!(
             "UPDATE entries SET body = replace(body, '{from}', '{to}') WHERE {of} AND body LIKE '%{from}%'"
         );
-        // The text lives as long as the test's process.
+        // The text lives as long as the process of the test.
         forge(&folder.path(&journal), sql.leak());
         let [right, wrong] = audited(&folder, intent, &journal);
         assert_eq!(wrong, expected, "{from}");

@@ -1,4 +1,4 @@
-//! Bots under every fault of the embedded venue: they neither die nor open anything twice, by the venue's own list.
+//! Bots under every fault of the embedded venue: they survive and open nothing twice, by the venue's own list.
 
 use crate::candlewick::{Folder, candlewick, last_document};
 use crate::excerpt::{DAY, HOUR, MONDAY, shipped};
@@ -16,7 +16,7 @@ const SYMBOLS: [&str; 6] = ["BTCUSDT", "ETHUSDT", "SOLUSDT", "XRPUSDT", "ADAUSDT
 const DIRECTIONS: [&str; 2] = ["BUY", "SELL"];
 const FIRST_OPEN: &str = " open     #1 ";
 const MAX_STARTS: u32 = 40;
-/// How often a run may see too little on a busy machine; each time it goes on for longer.
+/// Maximum number of attempts on a busy machine with too few events; each runs for longer.
 const MAX_ROUNDS: u32 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,7 +26,7 @@ enum Doubt {
     Surely,
 }
 
-struct Watched {
+struct ObservedRun {
     profile: &'static str,
     report: Value,
     journal: Vec<Value>,
@@ -41,7 +41,7 @@ struct Intent<'a> {
 }
 
 fn folder(doubt: Doubt) -> Folder {
-    // Where no answer gets lost none is given up, however late a busy machine brings it.
+    // If no answer is lost, none is abandoned, however late it arrives on a busy machine.
     let timeout_ms = if doubt == Doubt::Never { 60_000 } else { 500 };
     let mut settings = format!(
         "[broker]\ntimeout_ms = {timeout_ms}\nretry_pause_ms = 20\n[risk]\nmax_open_trades = 0\n\
@@ -63,8 +63,8 @@ fn folder(doubt: Doubt) -> Folder {
     folder.with("bots.toml", &settings)
 }
 
-/// Runs bots for a while and collects the venue's list; with another seed where a fault meets the very first questions.
-fn watch(profile: &'static str, seconds: u32, doubt: Doubt) -> Watched {
+/// Runs bots for a while and collects the venue's list; with another seed if a fault hits the very first requests.
+fn watch(profile: &'static str, seconds: u32, doubt: Doubt) -> ObservedRun {
     let folder = folder(doubt);
     let (mut seconds, mut round, mut last) = (seconds, 0, None);
     for seed in 1..=MAX_STARTS {
@@ -79,7 +79,7 @@ fn watch(profile: &'static str, seconds: u32, doubt: Doubt) -> Watched {
     last.unwrap_or_else(|| panic!("{profile}: no run began"))
 }
 
-fn run_bots(folder: &Folder, (profile, seconds): (&'static str, u32), seed: u32) -> Option<Watched> {
+fn run_bots(folder: &Folder, (profile, seconds): (&'static str, u32), seed: u32) -> Option<ObservedRun> {
     let (name, span) = (format!("seed-{seed}.db"), format!("{seconds}s"));
     std::fs::write(folder.path("seed.toml"), format!("[sandbox]\nseed = {seed}\n")).unwrap();
     let data: Vec<String> = SYMBOLS.iter().map(|symbol| format!("--data={symbol}_1m.csv")).collect();
@@ -96,7 +96,7 @@ fn run_bots(folder: &Folder, (profile, seconds): (&'static str, u32), seed: u32)
     while !ended.is_finished() {
         address = address.or_else(|| first_open.try_recv().ok());
         if let Some(address) = &address {
-            onlooker.look(address);
+            onlooker.poll(address);
         }
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -107,9 +107,9 @@ fn run_bots(folder: &Folder, (profile, seconds): (&'static str, u32), seed: u32)
     }
     let report = String::from_utf8(output.stdout).unwrap();
     let report: Value = serde_json::from_str(last_document(&report)).unwrap_or_default();
-    // What has no known end is named, and no calm end.
+    // Unfinished trades are listed, and change the exit code.
     let expected = match report["unfinished"].as_array() {
-        // Where list and record state results in words that nobody knows, a settled trade is contradicted.
+        // If list and record state results in unknown words, a settled trade is contradicted.
         _ if profile == "unknown-values" && printed.contains("halted: ") => 6,
         Some(unfinished) if unfinished.is_empty() => 0,
         _ => 4,
@@ -117,7 +117,7 @@ fn run_bots(folder: &Folder, (profile, seconds): (&'static str, u32), seed: u32)
     assert_eq!((code, report.is_object()), (Some(expected), true), "{profile}: {printed}");
     let lines = recording::lines(&folder.path(&name));
     let journal = lines.iter().map(|stored| serde_json::from_str(&stored.line.body).unwrap()).collect();
-    Some(Watched { profile, report, journal, trades: onlooker.trades })
+    Some(ObservedRun { profile, report, journal, trades: onlooker.trades })
 }
 
 fn follow_stderr(child: &mut Child) -> (JoinHandle<String>, mpsc::Receiver<String>) {
@@ -146,7 +146,7 @@ struct Onlooker {
 }
 
 impl Onlooker {
-    fn look(&mut self, address: &str) {
+    fn poll(&mut self, address: &str) {
         let ask = |path: &str| {
             let patience = Duration::from_millis(500);
             let answer = wire::get(address, path, "api-token: sandbox-token", patience)?;
@@ -165,7 +165,7 @@ impl Onlooker {
     }
 }
 
-impl Watched {
+impl ObservedRun {
     fn intents(&self) -> Vec<Intent<'_>> {
         let opens = self.journal.iter().filter(|entry| entry["action"] == "open");
         opens
@@ -178,8 +178,8 @@ impl Watched {
             .collect()
     }
 
-    /// Each trade of the venue belongs to the last intent of its symbol before it, and to each intent belongs one
-    /// at most; none to an intent that ended without a trade.
+    /// Each trade of the venue belongs to the last intent of its symbol before it, and each intent has at most one
+    /// trade, or none if it ended without one.
     fn assert_opened_once(&self) {
         let intents = self.intents();
         let ends = self.last_events();
@@ -189,8 +189,8 @@ impl Watched {
             let is_before =
                 |intent: &&Intent<'_>| trade["symbol"] == intent.symbol && intent.decision_time <= requested;
             let intent = intents.iter().rfind(is_before);
-            let intent = intent.unwrap_or_else(|| panic!("{}: nobody wanted {trade}", self.profile));
-            // A direction that nobody has documented is one of the faults.
+            let intent = intent.unwrap_or_else(|| panic!("{}: no intent wanted {trade}", self.profile));
+            // An undocumented direction is one of the faults.
             let direction = trade["direction"].as_str().filter(|direction| DIRECTIONS.contains(direction));
             assert_eq!(direction.unwrap_or(intent.direction), intent.direction, "{}: {trade}", self.profile);
             assert!(taken.insert(intent.number), "{}: twice opened: {trade}", self.profile);
@@ -215,7 +215,7 @@ impl Watched {
         !self.intents().is_empty() && !self.trades.is_empty() && has_doubts
     }
 
-    /// From the event that leaves an intent in doubt until one that ends the doubt, its symbol opens nothing.
+    /// From the event that leaves an intent in doubt until its resolution, its symbol opens nothing.
     fn assert_doubt_blocks(&self) {
         let intents = self.intents();
         let symbol_of = |number: u64| intents.iter().find(|intent| intent.number == number).unwrap().symbol;
@@ -253,10 +253,10 @@ fn check(profile: &'static str, seconds: u32, doubt: Doubt) {
 }
 
 #[test]
-fn under_every_fault_bots_neither_die_nor_open_anything_twice() {
+fn bots_survive_every_fault_and_open_nothing_twice() {
     let profiles = [
-        // The slow ones first: venue time stands still while a request is under way.
-        // All at their rates, but with less waiting: else nothing happens within seconds.
+        // The slow ones first: venue time stops while a request is in flight.
+        // All at their own rates but with less waiting, or nothing would happen within seconds.
         ("all,latency:30ms,hang:0.02", 8, Doubt::Possibly),
         ("mixed", 6, Doubt::Possibly),
         ("hang", 6, Doubt::Possibly),
@@ -276,7 +276,7 @@ fn under_every_fault_bots_neither_die_nor_open_anything_twice() {
     ];
     let name_of = |profile: &str| profile.split(',').next().unwrap_or_default().to_owned();
     let names: BTreeSet<String> = profiles.iter().map(|(profile, ..)| name_of(profile)).collect();
-    assert_eq!(names, known_profiles(), "a fault without a run");
+    assert_eq!(names, known_profiles(), "a fault has no run");
     let queue = Mutex::new(profiles.into_iter());
     let next = || queue.lock().unwrap().next();
     std::thread::scope(|scope| {
@@ -295,6 +295,6 @@ fn known_profiles() -> BTreeSet<String> {
     let (_, names) = run.stderr.split_once("use ").unwrap();
     let names = names.lines().next().unwrap().replace("or names from", "");
     let names = names.split(',').map(|name| name.trim().to_owned());
-    // Those of the pushed prices touch no request: the sandbox's own tests and the fault machine have them.
+    // Faults of pushed prices touch no request: the sandbox's own tests and the fault machine cover them.
     names.filter(|name| !name.starts_with("stream-")).collect()
 }

@@ -1,4 +1,4 @@
-//! `data fetch`, killed at random moments and run again, fills the catalog as an undisturbed run does.
+//! `data fetch`, killed at random moments and repeated, fills the catalog like an undisturbed run.
 #![cfg(unix)]
 
 use crate::excerpt::MONDAY;
@@ -14,7 +14,7 @@ const KILLS: u64 = 5;
 /// Minimum number of requests before a kill; candles are stored ten pages at a time.
 const MIN_REQUESTS: u64 = 15;
 const SERIES: [&str; 2] = ["BTCUSDT@5s", "ETHUSDT@5s"];
-/// Candles of five seconds in a day with one closed hour.
+/// Five-second candles of a day with one closed hour.
 const CANDLES_A_DAY: u64 = 17_280 - 720;
 const DAYS: u64 = 3;
 
@@ -45,7 +45,7 @@ fn sum(series: &[Value], key: &str) -> u64 {
 
 /// Kills runs on one catalog, and returns the number of stored candles after each kill.
 ///
-/// Together they make fewer requests than a `whole` run; the last surely stores part of a series.
+/// Together they make fewer requests than a `whole` run; the last one always stores part of a series.
 fn kill_and_restart(fixture: &Fixture, relay: &Relay, whole: u64, mut seed: u64) -> Vec<u64> {
     let most = whole / (KILLS + 1);
     let mut stored = Vec::new();
@@ -58,14 +58,14 @@ fn kill_and_restart(fixture: &Fixture, relay: &Relay, whole: u64, mut seed: u64)
         let requests = if kill == KILLS { most } else { random };
         relay.wait_for(requests as usize, |_| true);
         child.kill().unwrap();
-        assert_eq!(child.wait().unwrap().signal(), Some(SIGKILL), "it is under way");
+        assert_eq!(child.wait().unwrap().signal(), Some(SIGKILL), "the fetch is still running");
         stored.push(sum(&listed(fixture, "killed"), "candles"));
     }
     stored
 }
 
 #[test]
-fn a_fetch_killed_at_random_moments_ends_as_an_undisturbed_one() {
+fn repeatedly_killed_fetch_ends_with_the_same_candles() {
     let (bitcoin, ether) = (candles(7), candles(11));
     let fixture = Fixture::new(&[("BTCUSDT_5s.csv", &bitcoin), ("ETHUSDT_5s.csv", &ether)], "latency:1:10ms");
     let (fixture, relay) = seen(fixture);
@@ -79,7 +79,7 @@ fn a_fetch_killed_at_random_moments_ends_as_an_undisturbed_one() {
     let stored = kill_and_restart(&fixture, &relay, requests, seed);
     let last = stored[stored.len() - 1];
     assert!(stored.is_sorted() && last > 0, "{stored:?} of seed {seed}");
-    assert_eq!(last + sum(&run("killed"), "new"), total, "stored candles do not come again: seed {seed}");
+    assert_eq!(last + sum(&run("killed"), "new"), total, "stored candles were fetched again: {seed}");
 
     let hashes = |catalog| -> Vec<Value> {
         listed(&fixture, catalog).iter().map(|series| series["data_hash"].clone()).collect()

@@ -1,4 +1,4 @@
-//! `data fetch` from a venue in a process of its own: what it stores, where it resumes and how it fails.
+//! `data fetch` from a venue in its own process: stored candles, resumption and failures.
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
@@ -34,7 +34,7 @@ impl Fixture {
         Self::at(files, &["--start", "2026-01-10", "--faults", faults])
     }
 
-    fn of_minutes(candles: &str) -> Self {
+    fn with_minutes(candles: &str) -> Self {
         Self::new(&[("BTCUSDT_1m.csv", candles)], "none")
     }
 
@@ -85,9 +85,9 @@ fn counts(series: &Value) -> [u64; 4] {
 
 #[test]
 fn fetches_what_the_venue_has_and_resumes_at_the_end_of_the_stored_candles() {
-    // Closed from the second day's noon to the third day's noon.
+    // Closed from noon of the second day to noon of the third day.
     let is_open = |minute: &i64| !(2_160..3_600).contains(minute);
-    let fixture = Fixture::of_minutes(&minutes((0..8_000).filter(is_open)));
+    let fixture = Fixture::with_minutes(&minutes((0..8_000).filter(is_open)));
     let fetch = |arguments: &[&str]| fixture.fetch("BTCUSDT@1m", arguments);
     let first = fetch(&THREE_DAYS);
     assert_eq!(counts(&first), [2_880, 0, 0, 1_440], "{first}");
@@ -109,22 +109,22 @@ fn fetches_what_the_venue_has_and_resumes_at_the_end_of_the_stored_candles() {
 }
 
 #[test]
-fn a_weekend_without_candles_is_not_requested_again() {
+fn does_not_request_an_empty_weekend_again() {
     // Closed from Friday to Sunday, 22:00 UTC, and for an hour of Tuesday.
     let is_open = |minute: &i64| !(7_080..9_960).contains(minute) && !(2_000..2_060).contains(minute);
     let all = minutes((0..12_000).filter(is_open));
     let fixture = Fixture::at(&[("EURUSD_1m.csv", &all)], &["--start", "2026-01-13"]);
     let fetch = || fixture.fetch("EURUSD@1m", &["--from", "2026-01-05"]);
     assert_eq!(counts(&fetch()), [11_520 - 2_940, 0, 0, 60], "only the hour is missing");
-    // The hour, and the latest candles.
+    // The closed hour, and the latest candles.
     let second = fetch();
     assert_eq!((counts(&second), &second["requests"]), ([0, 100, 0, 60], &json!(2)), "{second}");
 }
 
 #[test]
-fn candles_removed_by_a_repair_do_not_come_back() {
+fn does_not_fetch_candles_removed_by_a_repair() {
     let spiked = minutes(0..8_000).replace("1767631200000,101,102,", "1767631200000,101,902,");
-    let fixture = Fixture::of_minutes(&spiked);
+    let fixture = Fixture::with_minutes(&spiked);
     let fetch = |arguments: &[&str]| fixture.fetch("BTCUSDT@1m", &[&THREE_DAYS, arguments].concat());
     assert_eq!(counts(&fetch(&[])), [4_320, 0, 0, 0]);
     let fix = ["data", "check", "--catalog", "candles", "--fix", "--also", "spike", "--ignore", "gap"];
@@ -138,7 +138,7 @@ fn candles_removed_by_a_repair_do_not_come_back() {
 }
 
 #[test]
-fn several_series_arrive_complete_through_every_fault_of_the_venue() {
+fn fetches_several_series_completely_despite_every_venue_fault() {
     let (bitcoin, ether) = (minutes(0..8_000), minutes(500..6_000));
     let files = [("BTCUSDT_1m.csv", bitcoin.as_str()), ("ETHUSDT_1m.csv", ether.as_str())];
     let faults = "errors:0.1,errors-after:0.05,drop-before:0.05,drop-after:0.05,shuffle:0.5,latency:0.3:20ms";
@@ -155,9 +155,9 @@ fn several_series_arrive_complete_through_every_fault_of_the_venue() {
 }
 
 #[test]
-fn candles_out_of_step_with_stored_ones_are_stored_and_fail() {
-    let fixture = Fixture::of_minutes(&minutes(0..8_000));
-    // Candles of five minutes that end a minute early.
+fn stores_candles_out_of_step_with_earlier_ones_and_fails() {
+    let fixture = Fixture::with_minutes(&minutes(0..8_000));
+    // Five-minute candles that end a minute early.
     let mut early = String::from("time,open,high,low,close,volume\n");
     for minute in (0..4_000).step_by(5) {
         let close = 100 + (minute + 3) * (minute + 3) % 11;
@@ -172,14 +172,14 @@ fn candles_out_of_step_with_stored_ones_are_stored_and_fail() {
 }
 
 #[test]
-fn revised_candles_are_reported_and_the_first_values_stay() {
+fn reports_revised_candles_and_keeps_the_first_values() {
     let first = minutes(0..8_000);
-    let fixture = Fixture::of_minutes(&first);
+    let fixture = Fixture::with_minutes(&first);
     fixture.fetch("BTCUSDT@1m", &THREE_DAYS);
-    // Another venue has other values of one candle.
+    // Another venue with other values of one candle.
     let line = first.lines().nth(1_001).unwrap();
     assert_eq!(line, "1767631200000,101,102,100,101.5,1000");
-    let other = Fixture::of_minutes(&first.replace(line, "1767631200000,101,102.5,100,101.25,1000"));
+    let other = Fixture::with_minutes(&first.replace(line, "1767631200000,101,102.5,100,101.25,1000"));
     let folder = fixture.folder.with_variable("CANDLEWICK_BROKER__PRICE_URL", other.served.text("base_url"));
     let fixture = Fixture { folder, served: fixture.served };
     let again = [&["BTCUSDT@1m", "--again"], &THREE_DAYS[..]].concat();
@@ -194,8 +194,8 @@ fn revised_candles_are_reported_and_the_first_values_stay() {
 }
 
 #[test]
-fn errors_name_what_is_wrong_and_the_other_series_are_fetched() {
-    let fixture = Fixture::of_minutes(&minutes(0..8_000));
+fn names_each_error_and_fetches_the_other_series() {
+    let fixture = Fixture::with_minutes(&minutes(0..8_000));
     for (arguments, code, parts) in [
         ("btc/usdt@1m", 4, &["btc/usdt 1m", "\"BTCUSDT\""][..]),
         ("NOPE@1m", 4, &["NOPE"]),
@@ -224,7 +224,7 @@ fn errors_name_what_is_wrong_and_the_other_series_are_fetched() {
 }
 
 #[test]
-fn without_names_the_series_of_the_bots_are_fetched_with_their_asset_type() {
+fn fetches_the_series_of_the_bots_by_default() {
     let bot = |name: &str, interval: &str| {
         format!(
             "[[bots]]\nname = \"{name}\"\nsymbol = \"BTCUSDT\"\ninterval = \"{interval}\"\nasset_type = \"otc\"\n\
@@ -247,13 +247,13 @@ fn without_names_the_series_of_the_bots_are_fetched_with_their_asset_type() {
 }
 
 #[test]
-fn an_interrupted_fetch_keeps_its_candles_and_the_same_command_resumes() {
+fn interrupted_fetch_keeps_its_candles_and_resumes() {
     let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], "latency:1:20ms");
     let (fixture, relay) = seen(fixture);
     let five_days = ["BTCUSDT@1m", "--from", "2026-01-05", "--to", "2026-01-10", "--limit", "20"];
     let mut so_far = 0;
     for name in ["INT", "TERM"] {
-        // The tenth request shows that nine pages of twenty candles have come, of hundreds.
+        // The tenth request proves that nine pages of twenty candles have arrived, of hundreds.
         relay.forget();
         let run = stop_when(&fixture.folder, &fetch(&five_days), name, || {
             relay.wait_for(10, |_| true);
@@ -271,7 +271,7 @@ fn an_interrupted_fetch_keeps_its_candles_and_the_same_command_resumes() {
 }
 
 #[test]
-fn prices_are_recorded_until_the_end_of_the_span_or_a_signal() {
+fn records_prices_until_the_end_of_the_span_or_a_signal() {
     let now = SystemClock::new().now().get() / 1_000 * 1_000;
     let seconds = seconds::candles(now, (600, 600));
     let start = (now + 2_000).to_string();

@@ -1,5 +1,5 @@
-//! Each finding is made by a run that has what it names, and not by the same run without it.
-//! Golden cases have the other kinds.
+//! Findings of runs that cause them, absent in the same runs without the cause.
+//! Golden cases cover the other kinds.
 
 use crate::candlewick::Folder;
 use crate::excerpt::{MINUTE, MONDAY};
@@ -16,7 +16,7 @@ enum Ending {
 
 use Ending::{Idle, Lost, Won};
 
-/// A venue without delays, and a bot that trades its list for one minute.
+/// A venue without delays, and a bot that trades its list with one-minute expiry.
 const BOT: &str = "[simulation]\nlatency_ms = 0\nopen_rounding = \"none\"\n[risk]\ndaily_loss_limit = 0\n\
                    max_drawdown_percent = 0\nmax_trades_per_day = 0\nmax_ruin_probability = 0\nmax_open_trades = 0\n\
                    max_open_trades_per_symbol = 0\nallow_opposite = true\nallow_duplicate = true\n[account]\n\
@@ -39,7 +39,7 @@ fn minutes(count: i64, close: impl Fn(i64) -> i64) -> String {
     table((0..count).map(|minute| row(MONDAY + minute * MINUTE, price(minute), close(minute))))
 }
 
-/// Signals after which the trade of each minute, from the second one on, ends as given.
+/// Signals that give the trade of each minute, from the second one on, the given outcome.
 fn list(endings: &[Ending]) -> String {
     let mut text = "time,symbol,direction\n".to_owned();
     for (minute, ending) in (1..).zip(endings).filter(|(_, ending)| **ending != Idle) {
@@ -59,7 +59,7 @@ fn backtest(folder: &Folder, more: &[&str]) -> Value {
     folder.run(&[&["backtest", "--config", "bot.toml", "--json"], more].concat()).json()
 }
 
-fn of_file(folder: &Folder) -> Value {
+fn report_of_file(folder: &Folder) -> Value {
     backtest(folder, &["--data", "BTCUSDT_1m.csv"])
 }
 
@@ -67,7 +67,7 @@ fn found<'a>(report: &'a Value, kind: &str) -> Option<&'a Value> {
     report["findings"].as_array().unwrap().iter().find(|finding| finding["kind"] == kind)
 }
 
-/// Checks that only the first report has the finding, which names a figure.
+/// Checks that only the first report has the finding, with a figure.
 #[track_caller]
 fn check(kind: &str, with: &Value, figure: &str, without: &Value) {
     let finding = found(with, kind).unwrap_or_else(|| panic!("no {kind} in {}", with["findings"]));
@@ -76,7 +76,7 @@ fn check(kind: &str, with: &Value, figure: &str, without: &Value) {
 }
 
 #[test]
-fn findings_of_endings_and_settings() {
+fn finds_endings_and_settings() {
     let mut seed = 1_u32;
     let toss = |_| {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -91,26 +91,26 @@ fn findings_of_endings_and_settings() {
     for (kind, figure, endings, (from, to), without) in [
         ("too_good", "100.0 % of 200", vec![Won; 200], ("", ""), [Won, Won, Lost, Lost].repeat(50)),
         ("regimes", "", [[Won; 10], [Lost; 10]].concat().repeat(20), ("", ""), tossed),
-        // Decided at minutes 1 to 4, when the third loss is not known yet; the candles end with minute 102.
+        // Decided at minutes 1 to 4, before the third loss is known; the candles end with minute 102.
         ("halted_early", "98 candles", vec![Lost; 100], ("[risk]", loss_streak), vec![Lost; 100]),
         ("unusual_payout", "2.5 %", pairs.clone(), ("latency_ms = 0", low.as_str()), pairs.clone()),
         ("unusual_payout", "350.0 %", pairs.clone(), ("latency_ms = 0", high.as_str()), pairs),
         ("few_clusters", "", vec![Won; 240], ("01:00", "25:00"), [Won, Idle].repeat(120)),
-        // Each trade is over before the next one, so that the ladder knows.
+        // Each trade closes before the next one opens, so the ladder knows its outcome.
         ("ladder_hides_losses", "", rounds.clone(), ("\"01:00\"", ladder), rounds),
     ] {
         let changed = folder(&endings).with("bot.toml", &BOT.replacen(from, to, 1));
-        check(kind, &of_file(&changed), figure, &of_file(&folder(&without)));
+        check(kind, &report_of_file(&changed), figure, &report_of_file(&folder(&without)));
     }
 }
 
 #[test]
-fn an_edge_that_later_trades_do_not_support() {
-    let wins = of_file(&folder(&[Won; 200]));
+fn finds_an_edge_unsupported_by_later_trades() {
+    let wins = report_of_file(&folder(&[Won; 200]));
     let needed = wins["edge"]["shown"]["after_trades"].as_u64().unwrap() as usize;
     // A payout of 80 needs 55.56 %; of 400 trades 220 are won, or 300.
     let then = |won: usize| [vec![Won; won], vec![Lost; 20 - won]].concat().repeat(20);
-    let [gone, held] = [11, 15].map(|won| of_file(&folder(&[vec![Won; needed], then(won)].concat())));
+    let [gone, held] = [11, 15].map(|won| report_of_file(&folder(&[vec![Won; needed], then(won)].concat())));
     check("edge_did_not_last", &gone, "55.00 %", &held);
     let [gone, held] = [gone, held].map(|report| report["edge"]["shown"].clone());
     assert_eq!((&gone["won_since"], &gone["lost_since"]), (&220.into(), &180.into()));
@@ -118,7 +118,7 @@ fn an_edge_that_later_trades_do_not_support() {
 }
 
 #[test]
-fn a_verdict_on_trades_in_a_file_has_the_trade_that_decided_it_and_the_trades_since() {
+fn verdict_on_a_trade_file_names_the_deciding_trade_and_the_trades_since() {
     let verdict = |endings: &[Ending]| {
         let row = |ending: &Ending| if *ending == Won { "won,80\n" } else { "lost,80\n" };
         let rows: String = endings.iter().map(row).collect();
@@ -136,7 +136,7 @@ fn a_verdict_on_trades_in_a_file_has_the_trade_that_decided_it_and_the_trades_si
 }
 
 #[test]
-fn an_assumed_payout_above_that_of_a_recorded_journal() {
+fn finds_an_assumed_payout_above_that_of_a_recorded_journal() {
     let folder = folder(&[Won; 60]).with("more.toml", "[simulation]\npayout_percent = 92\n");
     let live = ["live", "--sandbox", "--data", "BTCUSDT_1m.csv", "--config", "bot.toml", "--speed", "max"];
     let live = [&live[..], &["--until-end", "--journal", "run.db", "--quiet", "--json"]].concat();
@@ -149,8 +149,8 @@ fn an_assumed_payout_above_that_of_a_recorded_journal() {
 
 #[cfg(unix)]
 #[test]
-fn an_assumed_payout_above_that_of_a_live_run() {
-    use crate::two_runs::{judged, run_until, venue_and_bot};
+fn finds_an_assumed_payout_above_that_of_a_live_run() {
+    use crate::consecutive_runs::{judged, run_until, venue_and_bot};
 
     let run = |payout: u32| {
         let (_served, folder) = venue_and_bot(&format!("[simulation]\npayout_percent = {payout}\n"));
@@ -179,7 +179,7 @@ fn revised_candles() {
     let folder = import(folder, 50..53);
     let revised = run(&folder, &[]);
     check("data_revised", &revised, "3 values", &steady);
-    // The run is the one that a live bot would have had.
+    // A live bot would have made the same run.
     assert_eq!(revised["journal_hash"], steady["journal_hash"]);
     check("data_revised", &revised, "3 values", &run(&folder, &["--to", "2026-01-05T00:50:00Z"]));
 }

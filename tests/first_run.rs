@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 
 #[test]
-fn bots_trade_within_ten_seconds_in_an_empty_folder_and_the_wallet_is_the_ledger() {
+fn bots_trade_within_ten_seconds_in_an_empty_folder_and_the_wallet_matches_the_ledger() {
     let report = candlewick(&["live", "--sandbox", "--for", "10s", "--json"]).json();
     assert!(report["trades"].as_u64() > Some(0), "{report}");
     assert_eq!((&report["in_doubt"], &report["stop"]), (&0.into(), &"time_up".into()));
@@ -25,7 +25,7 @@ fn interrupted_by(signal: &str, arguments: &[&str]) -> (Option<i32>, String, Str
     let mut output = BufReader::new(child.stderr.take().unwrap());
     let mut text = String::new();
     while !text.contains(" opened   #1 ") {
-        assert_ne!(output.read_line(&mut text).unwrap(), 0, "it ended by itself: {text}");
+        assert_ne!(output.read_line(&mut text).unwrap(), 0, "the run ended early: {text}");
     }
     send(signal, &child);
     output.read_to_string(&mut text).unwrap();
@@ -34,7 +34,7 @@ fn interrupted_by(signal: &str, arguments: &[&str]) -> (Option<i32>, String, Str
 
 #[test]
 fn ctrl_c_and_sigterm_wait_for_open_trades_and_print_the_report() {
-    // A trade of five minutes takes 2.5 s at this venue.
+    // A five-minute trade takes 2.5 s at this venue.
     let five: &[&str] = &["--config", "five.toml"];
     for (signal, arguments, expected, stop) in
         [("INT", five, 130, "interrupted"), ("INT", &[], 130, "interrupted"), ("TERM", &[], 0, "terminated")]
@@ -51,7 +51,7 @@ fn ctrl_c_and_sigterm_wait_for_open_trades_and_print_the_report() {
 }
 
 #[test]
-fn only_a_run_in_lock_step_ends_with_the_candles() {
+fn only_lock_step_runs_end_with_the_candles() {
     // The bot never trades, so nothing is open when the candles end.
     let folder = folder_with_bot(
         "strategy = \"rsi-reversal\"\nclose_type = \"01:00\"\nparams = { period = 2 }",
@@ -61,14 +61,14 @@ fn only_a_run_in_lock_step_ends_with_the_candles() {
     let run = |more: &[&str]| folder.run(&[&live[..], more].concat());
     let in_step = run(&["--speed", "max"]);
     assert_eq!(in_step.json()["stop"], "data_ends", "{}", in_step.stdout);
-    // All candles pass in a second or two; the end of the data is reported once.
+    // All candles pass within two seconds; the end of the data is reported once.
     let fast = run(&["--speed", "10000", "--for", "5s"]);
     for (run, times) in [(&in_step, 0), (&fast, 1)] {
         assert_eq!(run.stderr.matches("candles are over").count(), times, "{}", run.stderr);
     }
 }
 
-/// Runs `live` with these credentials against a venue; no output shows a credential.
+/// Runs `live` with these credentials; no output may show them.
 fn live(address: &str, [token, key]: [&str; 2], bot: &str) -> Run {
     let broker =
         format!("[broker]\nbase_url = \"{address}\"\nprice_url = \"{address}\"\nread_attempts = 1\n");
@@ -82,11 +82,11 @@ fn live(address: &str, [token, key]: [&str; 2], bot: &str) -> Run {
 }
 
 #[test]
-fn unreachable_venues_and_unknown_credentials_and_series_are_named() {
+fn names_unreachable_venues_and_unknown_credentials_and_series() {
     let folder = Folder::new().with("bot.toml", BOT);
     folder.run(&["live", "--config", "bot.toml"]).fails(2, &["--sandbox"]);
     assert!(!folder.path("candlewick.db").exists());
-    // Nothing listens at port 1.
+    // Port 1 has no listener.
     live("http://127.0.0.1:1", ["hush-4711"; 2], BOT).fails(4, &["broker.base_url"]);
     let served = Served::start(&[]);
     let (token, key) = (served.text("token"), served.text("api_key"));

@@ -1,11 +1,11 @@
-//! `live --tui`: it shows what the journal says, its keys give orders, and the terminal is restored.
+//! `live --tui`: it shows the journal, its keys give orders, and the terminal is restored.
 #![cfg(target_os = "linux")]
 
 use crate::candlewick::{BOT, Folder, SANDBOX_RUN, candlewick};
+use crate::consecutive_runs::judged;
 use crate::excerpt::{HOUR, MONDAY, shipped};
-use crate::hostile::open_terminal;
+use crate::hostile_texts::open_terminal;
 use crate::serving::Process;
-use crate::two_runs::judged;
 use rustix::termios::{LocalModes, tcgetattr};
 use serde_json::Value;
 use std::fs::File;
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 const COLUMNS: usize = 100;
 const ROWS: usize = 30;
-/// Maximum number of polls; a loaded machine takes its time.
+/// Maximum number of polls, for a loaded machine.
 const MAX_POLLS: u32 = 2_400;
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -86,7 +86,7 @@ struct OnTerminal {
 impl OnTerminal {
     fn start(folder: &Folder) -> Self {
         let (master, end) = open_terminal(ROWS as u16, COLUMNS as u16);
-        // Detached from the tests' own terminal.
+        // Detached from the terminal of the tests.
         let of_folder = folder.command(&[&SANDBOX_RUN[..], &["10", "--tui"]].concat());
         let mut command = Command::new("setsid");
         command.arg(of_folder.get_program()).args(of_folder.get_args()).env_clear();
@@ -129,7 +129,7 @@ impl OnTerminal {
         })
     }
 
-    /// Waits for the end of the run, which succeeds and restores the terminal.
+    /// Waits for the end of the run, which must succeed and restore the terminal.
     #[track_caller]
     fn ends(&mut self) {
         assert_eq!(self.process.0.wait().unwrap().code(), Some(0));
@@ -145,26 +145,26 @@ fn between<'a>(row: &'a str, before: &str, after: &str) -> &'a str {
 }
 
 fn folder() -> Folder {
-    // On a loaded machine signals are late.
+    // On a loaded machine signals arrive late.
     Folder::new()
         .with("bot.toml", &format!("[risk]\nmax_signal_delay_ms = 0\n{BOT}"))
         .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 24 * HOUR))
 }
 
 #[test]
-fn shown_settlement_and_balance_are_those_of_the_journal() {
+fn displayed_settlement_and_balance_match_the_journal() {
     let folder = folder();
     let mut run = OnTerminal::start(&folder).read();
     let settled = run.wait_for("settlement of #1", |grid| {
         let is_one = |row: &String| row.contains("│#1 ") && (row.contains("won ") || row.contains("lost "));
         grid.rows().into_iter().find(is_one)
     });
-    // Halted and without open trades, nothing changes any more.
+    // Halted and without open trades, the state is final.
     run.press("hy");
     run.wait_for_row(&["HALTED"]);
     run.wait_for_row(&["Open trades: 0"]);
     let last = run.wait_for_row(&["balance ", "open stakes 0.00"]);
-    // A resume that is not confirmed does nothing, and quitting needs no confirmation now.
+    // An unconfirmed resume does nothing, and quitting needs no confirmation now.
     run.press("r");
     run.wait_for_row(&["Resume:"]);
     run.press("nq");
@@ -173,13 +173,13 @@ fn shown_settlement_and_balance_are_those_of_the_journal() {
     let (result, word) = if settled.contains("won ") { ("WON", "won ") } else { ("LOST", "lost ") };
     let profit = between(&settled, word, "│").parse::<f64>().ok();
     assert_eq!((first["pnl"].as_f64(), &first["result"]), (profit, &result.into()), "{settled}");
-    let status = folder.asked("status", "run.db");
+    let status = folder.query("status", "run.db");
     let balance = between(&last, "balance ", " ").parse::<f64>().ok();
     assert_eq!(status["balance"].as_f64(), balance, "{last}");
 }
 
 #[test]
-fn quitting_with_open_trades_asks_and_waits_for_them() {
+fn quitting_with_open_trades_asks_for_confirmation_and_waits() {
     let folder = folder();
     let mut run = OnTerminal::start(&folder).read();
     run.wait_for_row(&["#1 ", "btc", " in "]);
@@ -193,7 +193,7 @@ fn quitting_with_open_trades_asks_and_waits_for_them() {
 }
 
 #[test]
-fn a_terminal_that_is_not_read_keeps_no_trade_from_settling_and_sigterm_restores_it() {
+fn trades_settle_on_a_blocked_terminal_and_sigterm_restores_it() {
     let folder = folder();
     let mut run = OnTerminal::start(&folder);
     let is_enough = (0..MAX_POLLS).any(|_| {
@@ -210,7 +210,7 @@ fn a_terminal_that_is_not_read_keeps_no_trade_from_settling_and_sigterm_restores
 }
 
 #[test]
-fn the_view_needs_a_terminal() {
+fn view_needs_a_terminal() {
     candlewick(&["live", "--sandbox", "--tui"]).fails(2, &["--tui"]);
     candlewick(&["live", "--sandbox", "--tui", "--json"]).fails(2, &["--json"]);
 }

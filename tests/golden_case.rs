@@ -1,4 +1,4 @@
-//! Cases of the golden test that only another test can run, compared with their base file.
+//! Golden cases that only another test can run, compared with their base file.
 
 use flate2::read::GzDecoder;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ pub(crate) fn unpack(name: &str) -> Vec<u8> {
     bytes
 }
 
-/// Runs the commands of a base file. Without the base file it is recorded if `CANDLEWICK_GOLDEN` is `record`.
+/// Runs the commands of a base file, or records it if it is missing and `CANDLEWICK_GOLDEN` is `record`.
 pub(crate) fn check(name: &str, commands: &[&str], run: impl Fn(&[&str]) -> Value) {
     let document = |line: &&str| {
         let words: Vec<&str> = line.split(' ').collect();
@@ -28,8 +28,14 @@ pub(crate) fn check(name: &str, commands: &[&str], run: impl Fn(&[&str]) -> Valu
         std::fs::write(&file, format!("{found:#}\n")).unwrap();
     }
     let recorded: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
-    for (found, recorded) in found["commands"].as_array().unwrap().iter().zip(recorded["commands"].as_array().unwrap()) {
+    for (found, recorded) in
+        found["commands"].as_array().unwrap().iter().zip(recorded["commands"].as_array().unwrap())
+    {
         assert_eq!(found, recorded, "{name}");
     }
-    assert_eq!(found["commands"].as_array().map(Vec::len), recorded["commands"].as_array().map(Vec::len), "{name}");
+    assert_eq!(
+        found["commands"].as_array().map(Vec::len),
+        recorded["commands"].as_array().map(Vec::len),
+        "{name}"
+    );
 }

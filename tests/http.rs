@@ -1,4 +1,4 @@
-//! A small HTTP/1.1 server over plain sockets, which shares no code with the program.
+//! A small HTTP/1.1 server over plain sockets that shares no code with the program.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};

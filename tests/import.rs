@@ -23,7 +23,7 @@ fn first(folder: &Folder, arguments: &str) -> Value {
 }
 
 #[test]
-fn refused_files_are_named_with_the_option_that_settles_it_and_nothing_is_stored() {
+fn refuses_ambiguous_files_suggests_an_option_and_stores_nothing() {
     let row = |(minute, symbol): (i64, &str)| {
         format!("{symbol},{},1.17,1.18,1.16,1.17,5\n", NINE + minute * 60_000)
     };
@@ -50,7 +50,7 @@ fn refused_files_are_named_with_the_option_that_settles_it_and_nothing_is_stored
 }
 
 #[test]
-fn files_of_two_sources_join_one_series_only_with_mix_and_the_first_values_stay() {
+fn joins_files_of_two_sources_only_with_mix_and_keeps_the_first_values() {
     let archive = "DAT_ASCII_EURUSD_M1_2024.zip";
     let folder = fixtures(&[archive, "EURUSD1.csv"]);
     first(&folder, &format!("import {archive} --source histdata.com --licence theirs"));
@@ -66,9 +66,9 @@ fn files_of_two_sources_join_one_series_only_with_mix_and_the_first_values_stay(
     assert_eq!(origin["files"][0], archive);
 }
 
-/// Few prices may all end with zeros. Of many, some need the last decimal.
+/// A few prices may all end with zeros. Of many, some need the last decimal.
 #[test]
-fn the_price_step_is_the_last_written_decimal_of_few_candles_and_the_last_needed_one_of_many() {
+fn infers_the_price_step_from_written_decimals_of_few_candles_and_significant_ones_of_many() {
     let few = "2024.01.02,22:00,1.17100,1.17150,1.17100,1.17150,5\n2024.01.02,22:01,1.17150,1.17150,1.17100,1.17100,7\n";
     let row = |at: u32| {
         let (hour, minute, digit) = (at / 60, at % 60, 3 + at % 7);
@@ -82,7 +82,7 @@ fn the_price_step_is_the_last_written_decimal_of_few_candles_and_the_last_needed
 }
 
 #[test]
-fn a_second_name_and_contradicting_candles_are_no_second_series_and_need_mix() {
+fn second_name_or_contradicting_candles_need_mix() {
     let folder = Folder::new().with("BTCUSDT_1m.csv", &candles(50));
     first(&folder, "import BTCUSDT_1m.csv");
     let other = ["data", "import", "BTCUSDT_1m.csv", "--symbol", "BTC/USDT"];
@@ -93,12 +93,12 @@ fn a_second_name_and_contradicting_candles_are_no_second_series_and_need_mix() {
     assert_eq!(first(&folder, "list")["revised"], 0, "nothing is stored");
     let mixed = first(&folder, "import BTCUSDT_1m.csv --stamped close --mix");
     assert!(mixed["revised"].as_u64() > Some(40), "{mixed}");
-    assert_eq!(first(&folder, "import BTCUSDT_1m.csv --stamped close")["revised"], 0, "they are known");
+    assert_eq!(first(&folder, "import BTCUSDT_1m.csv --stamped close")["revised"], 0, "already stored");
 }
 
-/// A program stored a forming candle, and the finished one in a later file.
+/// A forming candle was stored, and a later file has the finished one.
 #[test]
-fn a_revised_last_candle_is_named_and_replaced_by_a_repair() {
+fn reports_a_revised_last_candle_and_replaces_it_by_a_repair() {
     let file = |last: &str| format!("{HEADER}{NINE},1.17,1.18,1.16,1.17,5\n1767603660000,{last}\n");
     let later = file("1.17,1.18,1.16,1.175,12") + "1767603720000,1.17,1.18,1.16,1.17,5\n";
     let folder = Folder::new()
@@ -116,7 +116,7 @@ fn a_revised_last_candle_is_named_and_replaced_by_a_repair() {
 
 #[cfg(unix)]
 #[test]
-fn an_import_is_interrupted_by_signals() {
+fn signals_interrupt_an_import() {
     use std::process::{Command, Stdio};
     let folder = Folder::new();
     let pipe = folder.path("BTCUSDT_1m.csv");
@@ -124,7 +124,7 @@ fn an_import_is_interrupted_by_signals() {
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let mut command = folder.command(&["data", "import", "BTCUSDT_1m.csv"]);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // The pipe opens when the import does, and never brings a line.
+        // The pipe is opened by the import, and never delivers a line.
         let _writer = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
         crate::serving::send(signal, &child);
         assert_eq!(child.wait().unwrap().code(), Some(code), "{signal}");

@@ -1,9 +1,9 @@
-//! Journals read from their last snapshot, projected into tables, compacted, exported, and restored from a backup.
+//! Journals read from a snapshot, projected into tables, compacted, exported, and restored from a backup.
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
+use crate::consecutive_runs::{judged, run_until, trades_of, venue_and_bot};
 use crate::recording::{block_on, edit, execute, folder, lines, record_in_lock_step};
-use crate::two_runs::{judged, run_until, trades_of, venue_and_bot};
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{JournalContents, TradeFilter};
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ fn trades_of_all_lines(folder: &Folder) -> Vec<Value> {
     serde_json::to_value(trades).unwrap().as_array().unwrap().clone()
 }
 
-/// Runs a closure while nothing is known of an earlier verification, so that no snapshot is trusted.
+/// Runs a closure without the record of an earlier verification, so that no snapshot is trusted.
 fn without_verification<T>(folder: &Folder, read: impl Fn() -> T) -> T {
     let (verified, aside) = (folder.path("run.db.verified"), folder.path("aside"));
     std::fs::rename(&verified, &aside).unwrap();
@@ -34,12 +34,12 @@ fn without_verification<T>(folder: &Folder, read: impl Fn() -> T) -> T {
 }
 
 #[test]
-fn status_and_trades_from_the_last_snapshot_are_those_of_the_whole_journal() {
+fn status_and_trades_from_the_last_snapshot_match_the_whole_journal() {
     let folder = recorded_with_snapshots();
-    let verified = folder.asked("journal verify", "run.db");
+    let verified = folder.query("journal verify", "run.db");
     assert!(verified["snapshots"].as_u64() > Some(10), "{verified}");
     assert_eq!(verified["snapshots_not_checked"], json!({}));
-    let read = || (folder.asked("status", "run.db"), folder.asked("trades", "run.db"));
+    let read = || (folder.query("status", "run.db"), folder.query("trades", "run.db"));
     let (status, trades) = read();
     assert!(trades.as_array().unwrap().len() > 20, "{trades}");
     assert_eq!(trades, json!(trades_of_all_lines(&folder)));
@@ -52,7 +52,7 @@ fn status_and_trades_from_the_last_snapshot_are_those_of_the_whole_journal() {
         "UPDATE entries SET received = received + 1 \
          WHERE seq = (SELECT MIN(seq) FROM entries WHERE body LIKE '%\"event\":\"candle\"%')",
     );
-    assert_eq!(folder.asked("status", "run.db"), status);
+    assert_eq!(folder.query("status", "run.db"), status);
     let verify = folder.run(&["journal", "verify", "--journal", "run.db"]);
     verify.fails(5, &[&format!("entry {}:", candle.seq)]);
 }
@@ -62,13 +62,13 @@ fn explained(folder: &Folder) -> Vec<(Value, String)> {
         let intent = trade["intent_id"].to_string();
         let raw = folder.run(&["explain", &intent, "--raw", "--journal", "run.db"]);
         assert_eq!(raw.code, 0, "{}", raw.stderr);
-        (folder.asked(&format!("explain {intent}"), "run.db"), raw.stdout)
+        (folder.query(&format!("explain {intent}"), "run.db"), raw.stdout)
     };
     trades_of(folder, "run.db").iter().map(explain).collect()
 }
 
 #[test]
-fn a_trade_of_any_run_is_explained_from_the_last_snapshot_as_from_the_whole_journal() {
+fn explanations_from_the_last_snapshot_match_the_whole_journal() {
     let (_served, folder) = venue_and_bot("");
     let bot = folder.read("bot.toml").replace("[runtime]\n", "[runtime]\nsnapshot_every = 20\n");
     let folder = folder.with("bot.toml", &bot);
@@ -77,7 +77,7 @@ fn a_trade_of_any_run_is_explained_from_the_last_snapshot_as_from_the_whole_jour
         let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--quiet"];
         run_until(&folder, &live, || judged(&folder, "run.db") > before + 1);
     }
-    let verified = folder.asked("journal verify", "run.db");
+    let verified = folder.query("journal verify", "run.db");
     assert!(verified["snapshots"].as_u64() > Some(2), "{verified}");
     let recent = explained(&folder);
     for run in [1, 2] {
@@ -88,32 +88,32 @@ fn a_trade_of_any_run_is_explained_from_the_last_snapshot_as_from_the_whole_jour
         assert!(!one["indicators"].as_object().unwrap().is_empty(), "{one}");
     }
     assert_eq!(without_verification(&folder, || explained(&folder)), recent);
-    // Shown entries are checked against the hash, even those before the snapshot.
+    // Displayed entries are checked against the hash, even those before the snapshot.
     edit(
         &folder.path("run.db"),
         "UPDATE entries SET received = received + 1 WHERE seq = (SELECT MAX(seq) FROM entries WHERE intent = 1)",
     );
-    folder.asked("status", "run.db");
+    folder.query("status", "run.db");
     folder.run(&["explain", "1", "--journal", "run.db"]).fails(5, &["entry "]);
 }
 
 #[test]
-fn tables_and_exports_of_a_journal_are_what_a_fold_of_all_its_lines_comes_to() {
+fn tables_and_exports_match_a_fold_of_all_journal_lines() {
     let folder = folder();
     record_in_lock_step(&folder);
-    let trades = folder.asked("trades", "run.db");
+    let trades = folder.query("trades", "run.db");
     assert_eq!(trades, json!(trades_of_all_lines(&folder)));
     let check = |journal: &str| {
-        assert_eq!(folder.asked("trades", journal), trades, "{journal}");
-        let verified = folder.asked("journal verify", journal);
+        assert_eq!(folder.query("trades", journal), trades, "{journal}");
+        let verified = folder.query("journal verify", journal);
         assert_eq!(verified["tables_up_to"], verified["entries"], "{journal}: {verified}");
     };
     check("run.db");
     edit(&folder.path("run.db"), "UPDATE intents SET state = 'open' WHERE intent = 2");
     folder.run(&["journal", "verify", "--journal", "run.db"]).fails(3, &["row 2 of the table intents"]);
-    folder.asked("journal project --rebuild", "run.db");
+    folder.query("journal project --rebuild", "run.db");
     check("run.db");
-    folder.asked("journal compact small.db --keep 1h", "run.db");
+    folder.query("journal compact small.db --keep 1h", "run.db");
     check("small.db");
     let export = |to: &str| folder.run(&["journal", "export", to, "--journal", "run.db"]);
     assert_eq!(export("table").code, 0);
@@ -125,18 +125,18 @@ fn tables_and_exports_of_a_journal_are_what_a_fold_of_all_its_lines_comes_to() {
     let statements = "DROP VIEW trades; DROP TABLE intents; DROP TABLE figures; DROP TABLE projection; \
                       DELETE FROM _sqlx_migrations WHERE version = 4";
     execute(&folder.path("run.db"), statements);
-    assert_eq!(folder.asked("journal verify", "run.db")["tables_up_to"], Value::Null);
-    folder.asked("journal project", "run.db");
+    assert_eq!(folder.query("journal verify", "run.db")["tables_up_to"], Value::Null);
+    folder.query("journal project", "run.db");
     check("run.db");
 }
 
 #[test]
-fn a_compacted_journal_keeps_every_trade_and_is_whole_or_not_there() {
+fn compaction_keeps_every_trade_and_is_atomic() {
     let folder = recorded_with_snapshots();
-    folder.asked("journal compact small.db --keep 1h", "run.db");
-    assert_eq!(folder.asked("trades", "small.db"), folder.asked("trades", "run.db"));
+    folder.query("journal compact small.db --keep 1h", "run.db");
+    assert_eq!(folder.query("trades", "small.db"), folder.query("trades", "run.db"));
     for key in ["balance", "equity", "settled", "profit_today", "loss_streak", "verdicts", "wallet"] {
-        let of = |journal: &str| folder.asked("status", journal)[key].clone();
+        let of = |journal: &str| folder.query("status", journal)[key].clone();
         assert_eq!(of("small.db"), of("run.db"), "{key}");
     }
     folder.run(&["why", "2026-01-06T01:00:00Z", "--journal", "small.db"]).fails(2, &["compacted"]);
@@ -154,13 +154,13 @@ fn a_compacted_journal_keeps_every_trade_and_is_whole_or_not_there() {
 }
 
 #[test]
-fn a_backup_of_a_running_bot_is_restored_elsewhere_and_traded_on() {
+fn backup_of_a_running_bot_is_restored_elsewhere_and_continues() {
     let (_served, folder) = venue_and_bot("");
     let live = |config: &'static str, journal: &'static str| {
         ["live", "--config", config, "--journal", journal, "--json", "--quiet"]
     };
-    // The first bot may open a trade after the backup, so close to an earlier one that it looks like a second trade of that
-    // order. An order that was about to leave at the backup is in doubt until the list must have had its trade.
+    // The first bot may open a trade after the backup, close enough to an earlier one to look like a second trade of
+    // that order. An order about to be sent at the backup is in doubt until the list must have had its trade.
     let settings = "[runtime]\nsecond_trade = \"alarm\"\nlist_lag_ms = 2000\n";
     let settings = folder.read("bot.toml").replace("[runtime]\n", settings);
     let folder = folder.with("restored.toml", &settings);
@@ -170,7 +170,7 @@ fn a_backup_of_a_running_bot_is_restored_elsewhere_and_traded_on() {
         let has_traded = judged(&folder, "run.db") > 1;
         if has_traded {
             folder.run(&["journal", "compact", "small.db", "--journal", "run.db"]).fails(7, &[]);
-            folder.asked(&format!("journal backup {restored}"), "run.db");
+            folder.query(&format!("journal backup {restored}"), "run.db");
         }
         has_traded
     });
@@ -179,10 +179,10 @@ fn a_backup_of_a_running_bot_is_restored_elsewhere_and_traded_on() {
         trades_of(&folder, restored).into_iter().filter(|trade| trade["state"] == "settled").collect();
     let has_settled = |trades: &[Value]| settled.iter().all(|trade| trades.contains(trade));
     assert!(settled.len() > 1 && has_settled(&trades_of(&folder, "run.db")), "{settled:?}");
-    let status = folder.asked("status", restored);
+    let status = folder.query("status", restored);
     assert_eq!((&status["holder"], status["settled"].as_u64()), (&Value::Null, Some(settled.len() as u64)));
     let profit: f64 = settled.iter().map(|trade| trade["pnl"].as_f64().unwrap()).sum();
-    let report = folder.asked("report", restored);
+    let report = folder.query("report", restored);
     assert!((report["pnl"].as_f64().unwrap() - profit).abs() < 1e-6, "{report}");
     let has_traded_on = || {
         let is_its_own = |trade: &Value| trade["run"] == 2 && trade["state"] == "settled";

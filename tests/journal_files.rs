@@ -1,9 +1,9 @@
-//! Journals on the disk: edited ones are refused, and files are written whole or not at all.
+//! Journal files: edited ones are refused, and files are written atomically.
 #![cfg(unix)]
 
 use crate::candlewick::{BACKTEST, BINARY, Folder, candles, folder_with_bot};
+use crate::consecutive_runs::{judged, run_until, venue_and_bot};
 use crate::recording::{edit, folder, forge, record_in_lock_step};
-use crate::two_runs::{judged, run_until, venue_and_bot};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 
@@ -11,7 +11,7 @@ use std::process::Command;
 const SIGXFSZ: i32 = 25;
 
 #[test]
-fn a_program_that_dies_amid_a_file_leaves_the_old_one() {
+fn crash_while_writing_leaves_the_old_file() {
     let folder = folder_with_bot("period = 2", "period = 2").with("BTCUSDT_1m.csv", &candles(3_000));
     for (flag, name) in [("--trades", "trades.csv"), ("--html", "page.html"), ("--journal", "run.jsonl")] {
         let arguments = [&BACKTEST[..], &[flag, name]].concat();
@@ -33,7 +33,7 @@ fn a_program_that_dies_amid_a_file_leaves_the_old_one() {
 }
 
 #[test]
-fn trades_and_the_facts_beside_them_are_of_one_run() {
+fn failed_export_changes_neither_trades_nor_run_facts() {
     let folder = folder_with_bot("period = 2", "period = 2").with("BTCUSDT_1m.csv", &candles(3_000));
     let arguments = [&BACKTEST[..], &["--trades", "trades.csv"]].concat();
     let command = format!("trap '' XFSZ; ulimit -f 4; exec {BINARY} {}", arguments.join(" "));
@@ -66,7 +66,7 @@ const EDITS: [&str; 4] = [
 ];
 
 #[test]
-fn an_edited_journal_is_believed_by_no_command() {
+fn every_command_refuses_an_edited_journal() {
     let folder = folder();
     record_in_lock_step(&folder);
     for (place, sql) in EDITS.into_iter().enumerate() {
@@ -104,7 +104,7 @@ fn an_edited_journal_is_believed_by_no_command() {
 
 fn check_edited_answer(folder: &Folder) {
     std::fs::copy(folder.path("run.db"), folder.path("wires.db")).unwrap();
-    let sound = folder.asked("journal verify", "wires.db");
+    let sound = folder.query("journal verify", "wires.db");
     assert!(sound["raw_exchanges"].as_u64() > Some(100) && sound["raw_exchanges_outside"] == 0, "{sound}");
     let sql = "UPDATE wires SET response = replace(response, '\"amount\"', '\"Amount\"') WHERE id = \
                (SELECT MIN(id) FROM wires WHERE intent = 5 AND response LIKE '%\"amount\"%')";
@@ -116,17 +116,17 @@ fn check_edited_answer(folder: &Folder) {
     assert_eq!(folder.run_line("explain 4 --journal wires.db").code, 0);
 }
 
-/// Only the memory next to the journal shows a forgery with a new chain.
+/// Only the verification record next to the journal reveals a forgery with a recomputed chain.
 fn check_forged(folder: &Folder) {
     forge(&folder.path("run.db"), EDITS[0]);
     let status = || folder.run(&["status", "--journal", "run.db"]);
     status().fails(5, &["run.db.verified"]);
     std::fs::rename(folder.path("run.db.verified"), folder.path("away")).unwrap();
-    assert_eq!(status().code, 0, "a sound chain without a memory is believed");
+    assert_eq!(status().code, 0, "a valid chain without verification record is accepted");
 }
 
 #[test]
-fn an_edited_journal_is_not_traded_on() {
+fn no_run_continues_an_edited_journal() {
     let (_served, folder) = venue_and_bot("");
     let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--quiet"];
     run_until(&folder, &live, || judged(&folder, "run.db") > 0);

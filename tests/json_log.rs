@@ -1,10 +1,10 @@
-//! The log as JSON: each line of stderr is an object, and each decision of a run has one.
+//! The JSON log: each line of stderr is an object, and each decision of a run has one.
 
 use crate::candlewick::{BOT, Folder, candles};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A bot whose trades the venue accepts and one whose stakes it rejects, with lost replies.
+/// A bot with accepted trades and one with rejected stakes, with lost replies.
 fn settings() -> String {
     let second = BOT.replace("\"btc\"", "\"small\"").replace("BTCUSDT", "EURUSD")
         + "stake = { kind = \"fixed\", amount = 5 }\n";
@@ -29,7 +29,7 @@ fn intents(rows: &[Value], key: &str, is_meant: impl Fn(&Value) -> bool) -> BTre
 const LIVE: [&str; 7] = ["live", "--sandbox", "--config", "bot.toml", "--speed", "max", "--until-end"];
 
 #[test]
-fn each_decision_of_a_run_is_a_line_with_its_bot_its_rule_and_its_outcome() {
+fn logs_each_decision_with_its_bot_rule_and_outcome() {
     let folder = Folder::new().with("bot.toml", &settings()).with("BTCUSDT_1m.csv", &candles(240));
     let folder = folder.with("EURUSD_1m.csv", &candles(240));
     let data = ["--data", "BTCUSDT_1m.csv", "--data", "EURUSD_1m.csv", "--journal", "run.db", "--json"];
@@ -61,7 +61,7 @@ fn each_decision_of_a_run_is_a_line_with_its_bot_its_rule_and_its_outcome() {
         assert!(is_of_a_bot && line["level"] == "INFO", "{line}");
     }
     assert!(!refused.is_empty());
-    // The report also counts what the venue rejected.
+    // The report also counts rejections by the venue.
     refused.insert("Rejected".to_owned(), logged("rejected").len() as u64);
     assert_eq!(serde_json::to_value(&refused).unwrap(), report["refused"]);
     let ended = lines.iter().find(|line| line["event"] == "ended").unwrap();
@@ -70,7 +70,7 @@ fn each_decision_of_a_run_is_a_line_with_its_bot_its_rule_and_its_outcome() {
 }
 
 #[test]
-fn an_error_before_a_run_is_one_line_of_json() {
+fn error_before_a_run_is_one_line_of_json() {
     let folder = Folder::new().with("bot.toml", "[log]\nformat = \"xml\"\n");
     folder.run(&LIVE).fails(2, &["log.format", "xml"]);
     let folder = folder.with("bot.toml", "[risk]\nmax_open = 1\n");

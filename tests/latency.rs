@@ -7,7 +7,7 @@ const BACKTEST: [&str; 7] =
 const DATA: [&str; 4] = ["--data", "BTCUSDT_1m.csv", "--data", "GBPUSD_1m.csv"];
 
 #[test]
-fn the_latency_of_a_session_makes_the_trades_of_that_session() {
+fn measured_latency_of_a_session_reproduces_its_trades() {
     let folder = folder().with("no-latency.toml", "[simulation]\nlatency_ms = 0\n");
     record_in_lock_step(&folder);
     let backtest = |latency: &[&str], trades: &str| {

@@ -1,4 +1,4 @@
-//! Verdicts on the trades of each bot: alike in a backtest and live, enforced, kept by a restart, and in earlier journals.
+//! Verdicts per bot: equal in a backtest and live, enforced, preserved by a restart, and in older journals.
 
 use crate::candlewick::{Folder, Run};
 use crate::excerpt::{HOUR, MONDAY, shipped};
@@ -49,7 +49,7 @@ fn assert_replayed(parity: &Value) {
     assert_eq!((&parity["ok"], &parity["decisions"]["difference"]), (&true.into(), &Value::Null), "{parity}");
 }
 
-/// The verdict of a bot without its labels: only a backtest assumes payouts.
+/// Verdict of a bot without its labels, because only a backtest assumes payouts.
 fn verdict_of(bot: &Value) -> Vec<Value> {
     let edge = ["judged_trades", "account_for", "account_against", "clusters", "variance_inflation"];
     let edge = edge.map(|key| bot["edge"][key].clone());
@@ -57,7 +57,7 @@ fn verdict_of(bot: &Value) -> Vec<Value> {
 }
 
 #[test]
-fn a_verdict_falls_alike_in_a_backtest_and_live_and_is_enforced_alike() {
+fn verdict_and_its_enforcement_match_in_backtest_and_live() {
     let folder = folder(QUICK);
     let backtest = [&["backtest", "--quiet"], &DATA[..]].concat();
     let stored = json_of(&folder, &backtest);
@@ -90,7 +90,7 @@ fn replay(folder: &Folder, name: &str, change: impl FnMut(Line) -> Option<Line>)
 }
 
 #[test]
-fn a_journal_of_format_2_is_compared_without_verdicts() {
+fn compares_a_journal_of_format_2_without_verdicts() {
     let folder = folder(&QUICK.replace("enforce_verdict = true", "enforce_verdict = false"))
         .with("EURUSD_1m.csv", &shipped("EURUSD_1m.csv", MONDAY, MONDAY + HOUR));
     json_of(&folder, &[&LIVE[..], &DATA].concat());
@@ -104,12 +104,12 @@ fn a_journal_of_format_2_is_compared_without_verdicts() {
         })
     };
     assert_replayed(&without("old.db", "\"format\":2").json());
-    assert_eq!(without("changed.db", &today).code, 5, "a journal of today without its verdicts was changed");
+    assert_eq!(without("changed.db", &today).code, 5, "without its verdicts it counts as changed");
 }
 
-/// Earlier programs gave every bot all of alpha, wrote no weights, and staked by Wilson's bound without naming it.
+/// Older programs gave every bot all of alpha, wrote no weights, and staked by Wilson's bound without naming it.
 #[test]
-fn a_journal_of_earlier_verdicts_is_compared_up_to_the_first_refusal_by_one() {
+fn compares_a_journal_with_older_verdicts_up_to_their_first_refusal() {
     let kelly = "stake = { kind = \"kelly\", fraction = 0.2, kelly_floor_trades = 5, bound = \"wilson\" }\n";
     let folder = folder(&format!("{QUICK}{kelly}"));
     let refused = json_of(&folder, &[&LIVE[..], &DATA].concat())["refused"]["EdgeRejected"].clone();
@@ -124,7 +124,7 @@ fn a_journal_of_earlier_verdicts_is_compared_up_to_the_first_refusal_by_one() {
                     let rest = after.trim_start_matches(|c: char| c.is_ascii_digit() || "+-.e".contains(c));
                     format!("{before}{rest}")
                 }
-                // No verdict would fall by these.
+                // At these error rates no verdict would be reached.
                 _ => line
                     .body
                     .replacen(bound, "", 1)
@@ -134,7 +134,7 @@ fn a_journal_of_earlier_verdicts_is_compared_up_to_the_first_refusal_by_one() {
             Some(Line { body, ..line })
         })
     };
-    assert_eq!(older("changed.db", true).code, 5, "with weights it is one of today that was changed");
+    assert_eq!(older("changed.db", true).code, 5, "with weights it counts as a changed current journal");
     let old = older("old.db", false).json();
     assert_replayed(&old);
     let (decisions, first) = (&old["decisions"], &old["decisions"]["not_compared"][0]);
@@ -147,7 +147,7 @@ fn a_journal_of_earlier_verdicts_is_compared_up_to_the_first_refusal_by_one() {
 }
 
 #[test]
-fn the_verdict_on_all_trades_of_a_single_bot_is_its_own_to_the_last_bit() {
+fn verdict_on_all_trades_equals_that_of_the_only_bot() {
     let bot = QUICK.split("[[bots]]").take(2).collect::<Vec<_>>().join("[[bots]]");
     let bot = bot.replace("01:00", "03:00").replace("enforce_verdict = true", "");
     let rules = "[risk]\nmax_open_trades = 0\nmax_open_trades_per_symbol = 0\nallow_opposite = true\nallow_duplicate = true";
@@ -166,8 +166,8 @@ fn the_verdict_on_all_trades_of_a_single_bot_is_its_own_to_the_last_bit() {
 
 #[cfg(unix)]
 #[test]
-fn a_restart_continues_a_verdict_and_other_parameters_begin_another() {
-    use crate::two_runs::{BOT, judged as count_judged, run_until, venue_and_bot};
+fn restart_continues_a_verdict_and_other_parameters_start_a_new_one() {
+    use crate::consecutive_runs::{BOT, judged as count_judged, run_until, venue_and_bot};
 
     let (_served, folder) = venue_and_bot("");
     let of_run = |command: &str| json_of(&folder, &[command, "--journal", "run.db"]);
@@ -177,14 +177,17 @@ fn a_restart_continues_a_verdict_and_other_parameters_begin_another() {
         let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--quiet"];
         let ended = run_until(&folder, &live, || count_judged(&folder, "run.db") > before).json();
         let verdict = of_run("status")["verdicts"][0].clone();
-        assert_eq!(ended["bots"][0]["edge"]["account_for"], verdict["account_for"], "folded as it was live");
+        assert_eq!(
+            ended["bots"][0]["edge"]["account_for"], verdict["account_for"],
+            "the fold must equal the live state"
+        );
         (ended, verdict)
     };
     let (_, first) = run();
     assert!(judged(&first) > 0, "{first}");
     let (_, second) = run();
     assert!(judged(&second) > judged(&first), "{second}");
-    assert_eq!(second["since_intent"], 1, "a restart is no other bot");
+    assert_eq!(second["since_intent"], 1, "a restart does not make a new bot");
     let settled = &json_of(&folder, &["edge", "verdict", "--journal", "run.db"])["all"];
     let settled = ["won", "lost", "draw"].map(|key| settled[key].as_u64().unwrap());
     assert_eq!(settled.iter().sum::<u64>(), judged(&second), "the trades of both runs are judged");

@@ -1,4 +1,4 @@
-//! A lying venue on sockets, independent of the sandbox and the client: it accepts every order, and every trade wins.
+//! A lying venue on sockets, independent of sandbox and client: it accepts every order, and every trade wins.
 
 use crate::http::{Reply, Request, serve_on};
 use candlewick_broker::clock::{Clock, SystemClock};
@@ -11,20 +11,20 @@ const PAYOUT: f64 = 80.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// The trade of an accepted order. An array is several trades.
+    /// Reply to an accepted order. An array holds several trades.
     Taken,
     Answer,
     Ended,
-    /// The record by its id, with the number of earlier requests since its end. Null is not found.
+    /// Record by id, with the number of earlier requests since its end. Null means not found.
     ById(usize),
-    /// A row of the list. An array is several rows.
+    /// Row of the list. An array holds several rows.
     Listed,
-    /// The wallets, with the number of earlier requests.
+    /// Wallets, with the number of earlier requests.
     Wallets(usize),
     User,
 }
 
-/// Changes a record of a trade, whose number is 1-based.
+/// Changes a record of a trade, given its 1-based number.
 pub(crate) type Tell = fn(Place, usize, &mut Value);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

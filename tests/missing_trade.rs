@@ -1,4 +1,4 @@
-//! A trade that the venue accepted and lost: the operator settles it, once the venue's list can be trusted.
+//! A trade that the venue accepted and lost: the operator settles it once the venue's list is reliable.
 #![cfg(unix)]
 
 use crate::believed::{end_in_time, folder_at};
@@ -9,14 +9,14 @@ use candlewick_sdk::Millis;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// The venue loses a trade once it has ended.
+/// Loses each trade once it has ended.
 const LOSES: Tell = |place, _, record| match place {
     Place::ById(_) if record["result"] == "WON" => *record = Value::Null,
     Place::Listed if record["result"] == "WON" => *record = json!([]),
     _ => {}
 };
 
-/// The venue has the trade and never reports its end.
+/// Keeps each trade and never reports its end.
 const KEEPS: Tell = |place, _, record| {
     if matches!(place, Place::ById(_) | Place::Listed) {
         (record["status"], record["result"], record["pnl"]) = (json!("OPEN"), json!("PENDING"), json!(0));
@@ -57,7 +57,7 @@ fn check_too_soon(folder: &Folder) {
 }
 
 #[test]
-fn the_operator_settles_a_trade_that_the_venue_has_lost() {
+fn operator_settles_a_trade_lost_by_the_venue() {
     let (folder, _venue) = left_open(LOSES);
     let settle = |outcome: &str| resolve(&folder, "bot.toml", &["--settled", outcome]);
     settle("maybe").fails(2, &["maybe"]);
@@ -76,7 +76,7 @@ fn the_operator_settles_a_trade_that_the_venue_has_lost() {
 }
 
 #[test]
-fn a_trade_that_the_venue_has_is_not_settled_by_the_operator() {
+fn operator_cannot_settle_a_trade_the_venue_still_has() {
     let (folder, _venue) = left_open(KEEPS);
     check_too_soon(&folder);
     resolve(&folder, "bot.toml", &["--settled", "lost"]).fails(2, &["trade-1"]);

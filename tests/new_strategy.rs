@@ -1,4 +1,4 @@
-//! `strategy new`: crates that build and pass their tests as written.
+//! `strategy new`: generated crates build and pass their tests unchanged.
 #![cfg(unix)]
 
 use crate::candlewick::{BINARY, Folder, Run, repository};
@@ -7,17 +7,17 @@ use std::path::Path;
 use std::process::Command;
 
 #[test]
-fn a_new_crate_builds_and_passes_its_tests_offline() {
+fn new_crate_builds_and_passes_its_tests_offline() {
     let folder = Folder::new();
     let written = folder.run(&["strategy", "new", "three-in-a-row"]);
     assert_eq!(written.code, 0, "{}", written.stderr);
-    // The workspace's target folder, so that dependencies are neither built again nor fetched.
+    // The target folder of the workspace, so that dependencies are neither built nor fetched again.
     let target = Path::new(BINARY).ancestors().nth(2).unwrap();
     let cargo = |arguments: &[&str], name: &str| {
         let mut command = Command::new(env!("CARGO"));
         command.args(arguments).current_dir(folder.path(name));
         command.env("CARGO_TARGET_DIR", target).env("CARGO_TERM_COLOR", "never");
-        Run::of(&command.output().unwrap())
+        Run::from_output(&command.output().unwrap())
     };
     let test = ["test", "--offline", "--tests"];
     let run = cargo(&test, "three-in-a-row");
@@ -27,7 +27,7 @@ fn a_new_crate_builds_and_passes_its_tests_offline() {
     assert!(!run.stderr.contains("Compiling candlewick-cli"), "tests need no program: {}", run.stderr);
     let formatted = cargo(&["fmt", "--check"], "three-in-a-row");
     assert_eq!(formatted.code, 0, "{}", formatted.stdout);
-    // Cargo believes that a copy with the same times is built already, whatever is in it.
+    // Cargo treats a copy with the same modification times as already built, whatever its content.
     let copied =
         Command::new("cp").args(["-a", "three-in-a-row", "copy"]).current_dir(folder.path("")).status();
     assert!(copied.unwrap().success());
@@ -38,12 +38,12 @@ fn a_new_crate_builds_and_passes_its_tests_offline() {
 }
 
 #[test]
-fn several_strategies_live_in_one_workspace_with_one_program() {
+fn several_strategies_share_one_workspace_and_program() {
     let folder = Folder::new();
     assert_eq!(folder.run(&["strategy", "new", "momentum"]).code, 0);
     for name in ["three-in-a-row", "breakout"] {
         let mut add = folder.command(&["strategy", "new", name, "--workspace"]);
-        let added = Run::of(&add.current_dir(folder.path("momentum")).output().unwrap());
+        let added = Run::from_output(&add.current_dir(folder.path("momentum")).output().unwrap());
         assert_eq!(added.code, 0, "{}", added.stderr);
     }
     let metadata = Command::new(env!("CARGO"))
@@ -65,7 +65,7 @@ fn several_strategies_live_in_one_workspace_with_one_program() {
 }
 
 #[test]
-fn a_refused_name_or_place_leaves_everything_as_it_was() {
+fn refused_name_or_folder_changes_nothing() {
     let folder = Folder::new();
     let path = repository();
     let new = ["strategy", "new", "momentum", "--json", "--path", path.to_str().unwrap()];
@@ -89,7 +89,7 @@ fn a_refused_name_or_place_leaves_everything_as_it_was() {
 }
 
 #[test]
-fn an_installed_program_asks_where_the_source_is_and_writes_nothing() {
+fn installed_program_asks_for_the_source_folder_and_writes_nothing() {
     let folder = Folder::new();
     let installed = folder.path("candlewick");
     std::fs::copy(BINARY, &installed).unwrap();

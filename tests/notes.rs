@@ -1,10 +1,10 @@
-//! Lints of valid configurations, in the commands that show them.
+//! Lints of valid configurations, in each command that shows them.
 
 use crate::candlewick::Folder;
 use crate::excerpt::{DAY, MONDAY, folder_of_days, shipped};
 use serde_json::Value;
 
-/// A rule with a warm-up of days that compares neighbours of a value of longer candles.
+/// A rule with a warm-up of days that compares adjacent values of longer candles.
 const TREND: &str = "sell = \"falling(ema(20)@15m, 1) and rsi(14) > 60\"\n";
 const BACKTEST: [&str; 5] = ["backtest", "--json", "--quiet", "--data", "BTCUSDT_1m.csv"];
 const CHECK: [&str; 3] = ["config", "check", "--json"];
@@ -35,7 +35,7 @@ fn notices<'a>(report: &'a Value, part: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn the_warm_up_and_the_doubts_about_a_rule_are_reported_before_and_after_a_run() {
+fn reports_warm_up_and_doubts_about_a_rule_before_and_after_a_run() {
     let meant = "`falling(ema(20), 1)@15m`";
     let folder = folder();
     let report: Value = serde_json::from_str(&printed(&folder, &BACKTEST)).unwrap();
@@ -64,7 +64,7 @@ fn the_warm_up_and_the_doubts_about_a_rule_are_reported_before_and_after_a_run()
 }
 
 #[test]
-fn symbols_without_a_common_time_are_no_choice() {
+fn notes_symbols_without_a_common_time() {
     let bots =
         bot("one", "BTCUSDT", "buy = \"close > open\"") + &bot("other", "ETHUSDT", "buy = \"close > open\"");
     let config = format!("[risk]\nbest_payout_of = [\"BTCUSDT\", \"ETHUSDT\"]\n{bots}");
@@ -81,7 +81,7 @@ fn symbols_without_a_common_time_are_no_choice() {
 }
 
 #[test]
-fn limits_and_time_zones_are_doubted_wherever_they_are_set() {
+fn warns_of_suspicious_limits_and_time_zones_in_every_section() {
     let bots =
         bot("a", "BTCUSDT", "buy = \"hour('EST') == 9\"") + &bot("b", "BTCUSDT", "file = \"file.toml\"");
     let config =

@@ -1,4 +1,4 @@
-//! The figures of lists of signals are those of a calculation that shares no code with the program.
+//! Trades of signal lists, compared with a calculation that shares no code with the program.
 
 use crate::agreement::{Ground, variations};
 use crate::excerpt::{DAY, HOUR, MONDAY, shipped, with_holes};
@@ -8,17 +8,17 @@ const LATENCIES_MS: [i64; 5] = [0, 1_500, 29_999, 30_000, 61_000];
 const DURATIONS: [(&str, i64); 2] = [("01:00", 60_000), ("05:00", 300_000)];
 
 #[test]
-fn around_single_and_multiple_missing_candles_every_trade_is_the_oracles() {
+fn trades_match_the_oracle_around_missing_candles() {
     let candles = with_holes(130);
     let ground = Ground { series: "BTCUSDT@1m", interval_ms: 60_000, candles, pace: 1, durations: DURATIONS };
     let met: BTreeSet<&str> =
         variations(&LATENCIES_MS).into_iter().flat_map(|variation| ground.check(variation)).collect();
     let all = ["CANCELLED", "DRAW", "LOST", "NoPrice", "WON", "unsettled"];
-    assert_eq!(met, BTreeSet::from(all), "the ground is too easy");
+    assert_eq!(met, BTreeSet::from(all), "the candles are too easy");
 }
 
 #[test]
-fn around_a_weekend_every_trade_is_the_oracles() {
+fn trades_match_the_oracle_around_a_weekend() {
     let friday = MONDAY + 4 * DAY;
     let candles = shipped("EURUSD_1m.csv", friday + 16 * HOUR, friday + 3 * DAY);
     let ground = Ground { series: "EURUSD@1m", interval_ms: 60_000, candles, pace: 1, durations: DURATIONS };

@@ -1,4 +1,4 @@
-//! Signals from the shell for a running bot: trades by the same rules, counted, and replayed from the journal.
+//! Signals from the shell to a running bot: same rules, counted, and replayed from the journal.
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
@@ -27,7 +27,7 @@ pub(crate) fn check_parity(folder: &Folder, journal: &str) {
 }
 
 #[test]
-fn wrong_arguments_of_a_signal_are_refused() {
+fn refuses_wrong_arguments_of_a_signal() {
     let folder = Folder::new().with("list.txt", "M5;BTCUSDT;10:00;CALL\n");
     let long = "x".repeat(64);
     for (arguments, part) in [
@@ -40,7 +40,7 @@ fn wrong_arguments_of_a_signal_are_refused() {
 }
 
 #[test]
-fn a_check_of_a_list_finds_entries_to_be_refused_and_settings_that_do_not_bind_them() {
+fn check_of_a_list_finds_entries_that_limits_refuse_and_settings_without_effect() {
     let bot = "[signals]\nlist = \"list.txt\"\n[[bots]]\nname = \"eur\"\nsymbol = \"EURUSD\"\ninterval = \"1m\"\nstrategy = \"combine\"\n\
                close_type = \"05:00\"\nparams = { first_of = [{ strategy = \"rsi-reversal\" }], invert = true }\n";
     let list = "EURUSD 10:00 CALL\nEURUSD 10:05 CALL\nEURUSD 10:10 CALL\n";
@@ -54,7 +54,7 @@ fn a_check_of_a_list_finds_entries_to_be_refused_and_settings_that_do_not_bind_t
 }
 
 #[test]
-fn signals_by_command_become_trades_at_most_one_each_and_parity_replays_them() {
+fn each_signal_command_opens_at_most_one_trade_and_parity_replays_it() {
     let (_served, folder) = venue_of_short_trades();
     let bot = Live::start(&folder);
     let first = signal(&folder, &["--buy", "--id", "one", "--reason", "news"]);
@@ -72,7 +72,7 @@ fn signals_by_command_become_trades_at_most_one_each_and_parity_replays_them() {
     assert_eq!(tally["malformed"], json!({"command": 1}));
     bot.end();
     assert_eq!(count(&folder, "\"event\":\"outside_signal\""), 2);
-    assert_eq!(count(&folder, "command: news"), 1, "one trade of it");
+    assert_eq!(count(&folder, "command: news"), 1, "it opens one trade");
     let why =
         |arguments: &[&str]| folder.run(&[&["why", "--config", "bot.toml", "--json"], arguments].concat());
     let decisions = why(&[]).json()["decisions"].as_array().unwrap().clone();
@@ -81,16 +81,16 @@ fn signals_by_command_become_trades_at_most_one_each_and_parity_replays_them() {
     let signals = moment["bots"][0]["signals"].as_array().unwrap();
     let two = signals.iter().find(|signal| signal["id"] == "two").unwrap();
     assert_eq!((&two["source"], &two["rule"]), (&json!("command"), &opposite["rule"]), "{moment}");
-    why(&["--bot", "nobody"]).fails(2, &["nobody", "btc"]);
+    why(&["--bot", "unknown-bot"]).fails(2, &["unknown-bot", "btc"]);
     check_parity(&folder, "candlewick.db");
     let bot = Live::start(&folder);
     assert_eq!(signal(&folder, &["--buy", "--id", "one"]), json!({"signal": "duplicate"}));
     bot.end();
 }
 
-/// Duplicates leave no entry, so they are not counted after a kill.
+/// Duplicates leave no entry and are not counted after a kill.
 #[test]
-fn the_signals_of_a_run_that_was_killed_are_counted_by_its_journal() {
+fn journal_counts_the_signals_of_a_killed_run() {
     let (_served, folder) = venue_of_short_trades();
     let bot = Live::start(&folder);
     for arguments in [["--buy", "--id", "one"], ["--buy", "--id", "one"], ["--sell", "--id", "two"]] {

@@ -1,6 +1,6 @@
-//! The HTML report: the run's own figures in one self-contained file, with the text of others escaped.
+//! The HTML report: the figures of the run in one self-contained file, with external text escaped.
 //!
-//! Its data (report, trades, curves, candles) is recorded by the golden test.
+//! The golden test records its data (report, trades, curves, candles).
 
 use crate::candlewick::{BACKTEST, Folder, folder_with_bot};
 use crate::excerpt::{DAY, MONDAY, shipped};
@@ -17,8 +17,8 @@ fn report_and_page(folder: &Folder, more: &[&str]) -> (Value, String) {
     (report, page)
 }
 
-/// Returns the text behind a mark, up to the end of its element, without tags.
-fn shown(page: &str, mark: &str) -> String {
+/// Returns the text after a mark, up to the end of its element and without tags.
+fn text_after(page: &str, mark: &str) -> String {
     let text = page.split_once(mark).unwrap_or_else(|| panic!("no {mark}")).1;
     let end = ["</dd>", "</td>"].iter().filter_map(|end| text.find(end)).min().unwrap();
     let text = &text[text.find('>').unwrap() + 1..end];
@@ -26,7 +26,7 @@ fn shown(page: &str, mark: &str) -> String {
 }
 
 #[test]
-fn the_page_shows_what_the_run_printed_and_runs_nothing_but_its_own_script() {
+fn page_shows_the_printed_figures_and_runs_only_its_own_script() {
     let candles = shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + DAY);
     let folder = folder_with_bot("01:00", "01:00").with("BTCUSDT_1m.csv", &candles);
     let (report, page) = report_and_page(&folder, &["--sensitivity"]);
@@ -45,7 +45,7 @@ fn the_page_shows_what_the_run_printed_and_runs_nothing_but_its_own_script() {
         ("figure=\"data hash\"", report["data_hash"].as_str().unwrap().to_owned()),
         ("figure=\"result hash\"", report["journal_hash"].as_str().unwrap().to_owned()),
     ] {
-        assert_eq!(shown(&page, &format!("data-{mark}")), expected, "{mark}");
+        assert_eq!(text_after(&page, &format!("data-{mark}")), expected, "{mark}");
     }
     let findings = report["findings"].as_array().unwrap();
     assert!(!findings.is_empty());
@@ -62,7 +62,7 @@ fn the_page_shows_what_the_run_printed_and_runs_nothing_but_its_own_script() {
         );
         assert!(page.contains(&row), "{row}");
     }
-    // The hours of the week hold every settled trade, once across and once down.
+    // The weekly table holds every settled trade, once per row and once per column.
     let counts = page.split("<small>").skip(1).map(|rest| rest.split('<').next().unwrap().parse::<u64>());
     assert_eq!(counts.map(Result::unwrap).sum::<u64>(), 2 * report["trades"].as_u64().unwrap());
     check_it_is_self_contained(&page);
@@ -78,13 +78,13 @@ fn check_it_is_self_contained(page: &str) {
     }
     let mut addresses = page.split("http:").skip(1);
     assert!(addresses.all(|address| address.starts_with("//www.w3.org/2000/svg")));
-    // Scripts with attributes are data. The policy refuses style attributes.
+    // Scripts with attributes are data. The policy forbids style attributes.
     assert_eq!((page.matches("<script>").count(), page.matches("<style>").count()), (1, 1));
     assert!(!page[..page.find("<script>").unwrap()].contains(" style="));
 }
 
 #[test]
-fn a_page_has_all_sections_without_a_trade_and_an_unwritable_one_is_an_error() {
+fn page_without_trades_has_all_sections_and_an_unwritable_page_is_an_error() {
     let folder = folder_with_bot("\"rsi-reversal\"", "\"none\"");
     let without = folder.read("bot.toml").replace("params = { period = 2 }", "");
     let folder = folder.with("bot.toml", &without);
@@ -94,7 +94,7 @@ fn a_page_has_all_sections_without_a_trade_and_an_unwritable_one_is_an_error() {
 }
 
 #[test]
-fn text_of_others_brings_no_markup() {
+fn escapes_markup_in_external_text() {
     let name = "</script><script>alert(1)</script>";
     let folder = folder_with_bot("{ period = 2 }", "{ file = \"<b>signals</b>.csv\" }");
     let bot = folder.read("bot.toml").replace("\"btc\"", &format!("'{name}'"));
@@ -109,5 +109,5 @@ fn text_of_others_brings_no_markup() {
     assert!(page.contains("&lt;b&gt;signals&lt;/b&gt;.csv"));
     let contents = page.split_once("id=\"contents\">").unwrap().1.split_once("</script>").unwrap().0;
     let contents: Value = serde_json::from_str(contents).unwrap();
-    assert_eq!(contents["bots"][0]["name"], name, "it reads back as what it was");
+    assert_eq!(contents["bots"][0]["name"], name, "escaped text must decode to the original");
 }

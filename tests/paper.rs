@@ -1,13 +1,13 @@
-//! Paper trading at a venue in its own process: a verdict is enforced and kept by a restart.
+//! Paper trading at a venue in its own process: the verdict is enforced and survives a restart.
 #![cfg(unix)]
 
-use crate::two_runs::{BOT, run_until, venue_and_bot};
+use crate::consecutive_runs::{BOT, run_until, venue_and_bot};
 use serde_json::{Value, json};
 
 const ENFORCED: &str = "[risk]\nenforce_verdict = true\nverdict = { alpha = 0.4, beta = 0.4, delta = 0.7 }\n";
 
 #[test]
-fn a_paper_run_is_judged_after_each_settlement_and_a_rejected_edge_opens_nothing_more() {
+fn judges_a_paper_run_after_each_settlement_and_stops_on_a_rejected_edge() {
     let (_served, folder) = venue_and_bot("");
     let folder = folder.with("bot.toml", &BOT.replacen("[risk]\n", ENFORCED, 1));
     let ask = |command: &str| folder.run(&[command, "--journal", "paper.db", "--json"]);

@@ -1,4 +1,4 @@
-//! One set of bots, as a backtest and live in lock-step over HTTP: the same trades, to the byte.
+//! One set of bots, in a backtest and live in lock-step over HTTP: the same trades, to the byte.
 
 use crate::candlewick::Folder;
 use crate::excerpt::{DAY, HOUR, MINUTE, MONDAY, shipped, thinned};
@@ -109,7 +109,7 @@ fn check_longer(symbol: &'static str, from: i64, hours: i64, trend_seconds: u32,
 }
 
 #[test]
-fn a_bot_that_also_sees_longer_candles_trades_alike_over_gaps() {
+fn bot_with_longer_candles_trades_identically_over_gaps() {
     let notices = check_longer("BTCUSDT", MONDAY, 8, 300, "");
     assert!(!notices.contains("longer candles not built"), "{notices}");
     let notices = check_longer("BTCUSDT", MONDAY, 8, 300, "[data]\nlonger_share_percent = 100\n");
@@ -118,7 +118,7 @@ fn a_bot_that_also_sees_longer_candles_trades_alike_over_gaps() {
 }
 
 #[test]
-fn bots_of_two_intervals_on_one_symbol_trade_alike_whatever_the_latency() {
+fn bots_of_two_intervals_on_one_symbol_trade_identically_at_any_latency() {
     let (data, from) = (["BTCUSDT_1m.csv", "BTCUSDT_5s.csv"], MONDAY + 11 * DAY);
     let folder = folder(&data, from, from + 20 * MINUTE);
     for latency_ms in [0, 1_500, 2_000, 61_000] {
@@ -135,7 +135,7 @@ fn bots_of_two_intervals_on_one_symbol_trade_alike_whatever_the_latency() {
 }
 
 #[test]
-fn limits_of_single_bots_and_blackouts_refuse_the_same_signals() {
+fn per_bot_limits_and_blackouts_refuse_the_same_signals_live() {
     let (data, from) = (["EURUSD_5s.csv", "BTCUSDT_5s.csv", "GBPUSD_5s.csv"], MONDAY + 11 * DAY);
     let span = |begin: i64, end: i64, symbols: &str| {
         format!("{},{},{symbols},news\n", from + begin * MINUTE, from + end * MINUTE)
@@ -160,7 +160,7 @@ fn limits_of_single_bots_and_blackouts_refuse_the_same_signals() {
 }
 
 #[test]
-fn stops_of_day_and_session_and_pauses_hold_alike_live() {
+fn daily_and_session_stops_and_pauses_apply_identically_live() {
     let data = ["BTCUSDT_1m.csv", "EURUSD_1m.csv"];
     let folder = folder(&data, MONDAY, MONDAY + 30 * HOUR);
     let rules = "daily_loss_limit_percent = 0.9\n\
@@ -180,7 +180,7 @@ fn stops_of_day_and_session_and_pauses_hold_alike_live() {
 }
 
 #[test]
-fn a_ladder_that_continues_with_the_next_candle_and_a_bot_s_session_stops_hold_alike_live() {
+fn ladders_on_the_next_candle_and_per_bot_session_stops_apply_identically_live() {
     let (data, to) = (["BTCUSDT_1m.csv", "EURUSD_1m.csv", "GBPUSD_1m.csv"], MONDAY + 20 * HOUR);
     let folder = folder(&data, MONDAY, to).with(data[0], &thinned(&shipped(data[0], MONDAY, to), 31));
     let again = "{ kind = \"martingale\", amount = 1, factor = 2, levels = 4, entry = \"next_candle\" }";
@@ -211,7 +211,7 @@ fn a_ladder_that_continues_with_the_next_candle_and_a_bot_s_session_stops_hold_a
 }
 
 #[test]
-fn the_symbol_that_pays_best_is_chosen_alike_live() {
+fn selects_the_same_best_paying_symbol_live() {
     let names = ["BTCUSDT", "EURUSD", "GBPUSD"];
     let data = ["BTCUSDT_1m.csv", "EURUSD_1m.csv", "GBPUSD_1m.csv"];
     let folder = folder(&data, MONDAY, MONDAY + 8 * HOUR);
@@ -224,7 +224,7 @@ fn the_symbol_that_pays_best_is_chosen_alike_live() {
     assert!(trades.rows.len() > 50, "{}", trades.rows.len());
     let has_stake = |row: &Row, stake: f64| row["amount"].parse::<f64>() == Ok(stake);
     let staked = |bot: &str, stake: f64| trades.count(|row| row["bot"] == bot && has_stake(row, stake));
-    // The first trade and one of each further half hour; no other.
+    // Only the first trade and one of each further half hour.
     let probes = staked("BTCUSDT", 1.0);
     assert!((8..=16).contains(&probes) && staked("BTCUSDT", 10.0) == 0, "{probes}");
     assert!(staked("EURUSD", 10.0) > 10 && staked("GBPUSD", 10.0) > 10, "{:?}", trades.rows);
@@ -234,7 +234,7 @@ fn the_symbol_that_pays_best_is_chosen_alike_live() {
 }
 
 #[test]
-fn trades_with_an_entry_delay_open_alike_live() {
+fn trades_with_an_entry_delay_open_identically_live() {
     let again = "{ kind = \"martingale\", amount = 1, factor = 2, levels = 3, entry = \"next_candle\" }";
     let minutes = [
         ("d20", "BTCUSDT", "1m", "01:00", "CANDLE_CLOSE", TEN),
@@ -278,9 +278,9 @@ fn silent(bots: &str) -> String {
     bots.replace("rsi-reversal", "none").replace(PARAMS, "")
 }
 
-/// With no latency, an open that leaves at a candle's close is answered before that candle; one that is decided at it, after it.
+/// Without latency, an open sent at a candle's close is answered before that candle; one decided at it, after it.
 #[test]
-fn an_open_that_leaves_at_a_close_meets_its_candle_alike_live() {
+fn open_sent_at_a_candle_close_gets_the_same_candle_live() {
     for (second, delay) in [(59, 1), (0, 0)] {
         let moments = (0..60).map(|number| MONDAY + HOUR + number * 3 * MINUTE + second * 1_000);
         let list: String = moments.map(|at| format!("{at},listed,BUY")).collect::<Vec<_>>().join("\n");
@@ -296,16 +296,16 @@ fn an_open_that_leaves_at_a_close_meets_its_candle_alike_live() {
         );
         let trades = check_and_prove(&folder, &settings, &["BTCUSDT_1m.csv"]);
         assert!(trades.rows.len() > 250, "{}", trades.rows.len());
-        // At the close itself the other bot's open is on its way.
+        // At the close itself the other bot's open is in flight.
         let of_list = trades.count(|row| row["bot"] == "listed");
         assert_eq!(of_list, if delay == 1 { 60 } else { 0 });
     }
 }
 
-/// Latencies and delays that let answers, settlements and candles meet at one instant, candles with holes, a wallet
-/// that runs dry, and stakes that depend on what happened before.
+/// Latencies and delays that make answers, settlements and candles coincide, candles with holes, a wallet that runs
+/// empty, and stakes that depend on earlier results.
 #[test]
-fn four_bots_trade_alike_when_everything_meets_at_one_instant() {
+fn four_bots_trade_identically_when_all_events_coincide() {
     let from = MONDAY + 11 * DAY;
     let part = |file: &str, every: usize| thinned(&shipped(file, from, from + 20 * MINUTE), every);
     let folder = Folder::new()
@@ -356,7 +356,7 @@ fn list_of_signals() -> String {
 }
 
 #[test]
-fn a_list_of_signals_is_traded_alike_with_strategies_and_without() {
+fn signal_list_trades_identically_with_and_without_strategies() {
     let data = ["BTCUSDT_1m.csv", "EURUSD_1m.csv"];
     let folder = folder(&data, MONDAY, MONDAY + 7 * HOUR).with("list.csv", &list_of_signals());
     let both = bots(&[

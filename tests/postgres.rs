@@ -1,18 +1,18 @@
-//! Journals in the PostgreSQL server of `CANDLEWICK_TEST_POSTGRES`, a URL with its password; `.ci/postgres` provides it.
+//! Journals on the PostgreSQL server `CANDLEWICK_TEST_POSTGRES`, a URL with password provided by `.ci/postgres`.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "what cannot be read or run fails its test")]
+#![allow(clippy::unwrap_used, reason = "a failed read or command fails the test")]
 
-#[allow(dead_code, reason = "made for the other tests, of which there are more")]
+#[allow(dead_code, reason = "other tests use the rest")]
 mod candlewick;
-#[allow(dead_code, reason = "made for the other tests, of which there are more")]
+mod consecutive_runs;
+#[allow(dead_code, reason = "other tests use the rest")]
 mod excerpt;
 mod golden_case;
-#[allow(dead_code, reason = "made for the other tests, of which there are more")]
+#[allow(dead_code, reason = "other tests use the rest")]
 mod recording;
 mod seconds;
-#[allow(dead_code, reason = "made for the other tests, of which there are more")]
+#[allow(dead_code, reason = "other tests use the rest")]
 mod serving;
-mod two_runs;
 
 use candlewick::Folder;
 use serde_json::Value;
@@ -46,7 +46,7 @@ impl Database {
         run_on(&server(), &format!("CREATE DATABASE {name}"));
         let mut url = server();
         url.set_path(&name);
-        // Only its owner can read it.
+        // Readable only by its owner.
         let mut passwords = tempfile::NamedTempFile::new().unwrap();
         writeln!(passwords, "*:*:*:{}:{}", url.username(), url.password().unwrap()).unwrap();
         Self { url, name, passwords }
@@ -69,7 +69,7 @@ impl Drop for Database {
     }
 }
 
-/// Reads a journal without the hash of its chain, which differs in copies without the raw exchanges.
+/// Reads a journal without its chain hash, which differs in copies without the raw exchanges.
 fn read(folder: &Folder, command: &[&str], journal: &str) -> Value {
     let mut document = folder.run(&[command, &["--journal", journal, "--json"]].concat()).json();
     if let Some(fields) = document.as_object_mut() {
@@ -80,7 +80,7 @@ fn read(folder: &Folder, command: &[&str], journal: &str) -> Value {
 
 #[test]
 #[ignore = "needs a PostgreSQL server: run .ci/postgres"]
-fn journal_on_a_server_reads_as_the_same_journal_in_a_file() {
+fn journal_on_a_server_reads_like_the_same_journal_in_a_file() {
     let database = Database::create("run");
     let journal = database.journal();
     let folder = recording::folder().with_variable("PGPASSFILE", &database.password_file());
@@ -128,7 +128,7 @@ fn recorded_journal_on_a_server_reads_as_recorded() {
 
 #[test]
 #[ignore = "needs a PostgreSQL server: run .ci/postgres"]
-fn restart_after_a_clean_end_trades_on_and_parity_replays_both_runs() {
+fn restart_after_a_clean_end_continues_and_parity_replays_both_runs() {
     let database = Database::create("restart");
-    two_runs::check(&database.journal(), &[("PGPASSFILE", &database.password_file())], |_| ());
+    consecutive_runs::check(&database.journal(), &[("PGPASSFILE", &database.password_file())], |_| ());
 }

@@ -1,8 +1,8 @@
-//! Real candles, which are not part of the repository. `CANDLEWICK_REAL_DATA` names their folder.
-#![allow(clippy::unwrap_used, reason = "what cannot be read or run fails its test")]
+//! Real candles from the folder `CANDLEWICK_REAL_DATA`, which is not part of the repository.
+#![allow(clippy::unwrap_used, reason = "a failed read or command fails the test")]
 
 mod agreement;
-#[allow(dead_code, reason = "made for the other tests, of which there are more")]
+#[allow(dead_code, reason = "other tests use the rest")]
 mod candlewick;
 mod oracle;
 
@@ -16,7 +16,7 @@ const LATENCIES_MS: [i64; 3] = [0, 1_500, 61_000];
 const MINUTES: [(&str, i64); 2] = [("01:00", 60_000), ("05:00", 300_000)];
 const FIVE_MINUTES: [(&str, i64); 2] = [("05:00", 300_000), ("15:00", 900_000)];
 
-/// A file, its series, its interval, candles between two signals, and two expiries.
+/// File, series, interval, number of candles between two signals, and two expiries.
 type GroundOfFile = (&'static str, &'static str, i64, usize, [(&'static str, i64); 2]);
 const GROUNDS: [GroundOfFile; 3] = [
     ("btcperp_m1_2022-01.csv", "BTCPERP@1m", 60_000, 3, MINUTES),
@@ -32,7 +32,7 @@ fn path_of(name: &str) -> PathBuf {
 }
 
 #[test]
-fn trades_on_real_candles_are_those_of_the_oracle() {
+fn trades_on_real_candles_match_the_oracle() {
     for (name, series, interval_ms, pace, durations) in GROUNDS {
         let candles = std::fs::read_to_string(path_of(name)).unwrap();
         let ground = Ground { series, interval_ms, candles, pace, durations };
@@ -43,19 +43,19 @@ fn trades_on_real_candles_are_those_of_the_oracle() {
     }
 }
 
-/// A file by its name: its series, its rows, the first open and the last close, gaps while the market was open and the candles
-/// missing in them (as counted by another program by the calendar of New York), and spikes.
+/// File, series, rows, first open, last close, gaps while the market was open, candles missing in them (as counted by
+/// another program with the New York calendar), and spikes.
 type FileByName = (&'static str, &'static str, u64, [i64; 2], [u64; 3]);
 const FILES: [FileByName; 4] = [
     ("gbpusd_m1_bid_2012-02.csv", "GBPUSD 1m", 30_117, [1_328_054_400_000, 1_330_560_060_000], [110, 124, 0]),
     ("btcperp_m1_2022-01.csv", "BTCPERP 1m", 45_031, [1_640_991_660_000, 1_643_693_520_000], [0, 0, 1]),
     ("ethbtc_m5_2018-01.csv", "ETHBTC 5m", 5_760, [1_515_560_100_000, 1_517_288_100_000], [0, 0, 0]),
-    // Its gaps are Christmas and the new year.
+    // Its gaps are Christmas and New Year.
     ("eurusd_h1_2017-2018.csv", "EURUSD 1h", 5_000, [1_492_592_400_000, 1_518_019_200_000], [2, 48, 0]),
 ];
 
 #[test]
-fn check_reads_files_by_their_names_and_tells_weekends_from_gaps() {
+fn check_infers_series_from_file_names_and_distinguishes_weekends_from_gaps() {
     for (name, series, rows, [start, end], [gaps, missing, spikes]) in FILES {
         let run = Folder::new().run(&["data", "check", path_of(name).to_str().unwrap(), "--json"]);
         assert_eq!(run.code, if gaps + spikes == 0 { 0 } else { 5 }, "{name}: {}", run.stderr);
@@ -68,14 +68,14 @@ fn check_reads_files_by_their_names_and_tells_weekends_from_gaps() {
     }
 }
 
-/// The cells of table rows with `N` cells.
+/// Cells of the table rows with `N` cells.
 fn rows<const N: usize>(document: &str) -> Vec<[&str; N]> {
     let cells = document.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
     cells.filter_map(|cells| cells.split(" | ").collect::<Vec<_>>().try_into().ok()).collect()
 }
 
 #[test]
-fn figures_in_the_page_of_strategies_are_those_of_backtests() {
+fn figures_of_the_strategies_page_match_backtests() {
     let page = std::fs::read_to_string(candlewick::repository().join("docs/strategies.md")).unwrap();
     let (_, rest) = page.split_once("```toml\n").unwrap();
     let (template, _) = rest.split_once("```").unwrap();
@@ -83,7 +83,7 @@ fn figures_in_the_page_of_strategies_are_those_of_backtests() {
     let mut checked = 0;
     for [strategy, candles, trades, win_rate, interval, verdict] in rows::<6>(&page) {
         let Some([_, file, .., close_type]) = files.iter().find(|[of, ..]| *of == candles) else { continue };
-        // The table heads match each other, too.
+        // The table heads must match as well.
         let Some((symbol, length)) = candles.split_once(' ') else { continue };
         let mut bot = template.replace("BTCPERP", symbol).replace("\"1m\"", &format!("\"{length}\""));
         bot = bot.replace("coin", strategy).replace("05:00", close_type.trim_matches('`'));
@@ -100,13 +100,13 @@ fn figures_in_the_page_of_strategies_are_those_of_backtests() {
         let report = folder.run(&["backtest", "--config", "bot.toml", "--data", &data, "--json"]).json();
         let percent = |share: &Value| format!("{:.2} %", share.as_f64().unwrap() * 100.0);
         let sequence = &report["edge"]["win_rate_sequence_95"];
-        let said = match report["verdict"].as_str().unwrap() {
+        let label = match report["verdict"].as_str().unwrap() {
             "edge_rejected" => "no edge",
             "not_enough_trades" => "not enough trades",
             other => other,
         };
         let found = format!(
-            "{} | {} | {} to {} | {said}",
+            "{} | {} | {} to {} | {label}",
             report["trades"],
             percent(&report["win_rate"]),
             percent(&sequence[0]),

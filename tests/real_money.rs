@@ -1,16 +1,16 @@
-//! Starts with real money, against a sandbox whose real wallet takes the trades.
+//! Starts with real money, against a sandbox whose real wallet accepts trades.
 #![cfg(unix)]
 
 use crate::candlewick::{Folder, Run};
+use crate::consecutive_runs::{BOT, judged, run_until, trades_of, venue_and_bot};
 use crate::recording::{lines, write};
 use crate::serving::Served;
-use crate::two_runs::{BOT, judged, run_until, trades_of, venue_and_bot};
 use candlewick_journal::{Line, LineKind};
 use serde_json::{Value, json};
 
 const LIVE_REAL: [&str; 6] = ["live", "--real", "--config", "bot.toml", "--json", "--quiet"];
 
-/// A venue whose real wallet has the money, and a bot that is allowed to trade it.
+/// Starts a venue with funds in its real wallet and a bot that may trade it.
 struct Fixture {
     folder: Folder,
     _served: Served,
@@ -18,9 +18,9 @@ struct Fixture {
 
 impl Fixture {
     fn new() -> Self {
-        // The sandbox refuses a configuration with real money, so the bot's is written after its start.
+        // The sandbox refuses a real-money configuration, so the bot's is written after it has started.
         let (served, folder) = venue_and_bot("[sandbox]\nwallet = \"real\"\n");
-        // With one trade a day, the venue has no trade that a journal cut after its first intent does not know.
+        // At one trade a day, a journal cut after its first intent knows every trade of the venue.
         let real = "[account]\nmode = \"real\"\n[risk]\nmax_trades_per_day = 1";
         let folder = folder.with("bot.toml", &BOT.replace("[risk]", real));
         Self { folder: folder.with_variable("CANDLEWICK_ALLOW_REAL", "yes"), _served: served }
@@ -30,7 +30,7 @@ impl Fixture {
         self.folder.run(&[&LIVE_REAL[..], &["--journal", journal, "--for", "1s"]].concat())
     }
 
-    /// Lost trades, each like the first of a journal.
+    /// Builds lost trades, each a copy of the first trade of a journal.
     fn losses(&self, from: &str, count: u64) -> Vec<Line> {
         let recorded = lines(&self.folder.path(from));
         let open = recorded.iter().find(|stored| stored.line.body.contains("\"action\":\"open\"")).unwrap();
@@ -50,7 +50,7 @@ impl Fixture {
         (1..=count).flat_map(trade).collect()
     }
 
-    /// Writes the lines of a journal up to the first with `part`, then `more`.
+    /// Copies a journal up to the first line that contains `part`, then appends `more`.
     fn cut(&self, from: &str, part: &str, to: &str, more: Vec<Line>) {
         let recorded = lines(&self.folder.path(from));
         let end = recorded.iter().position(|stored| stored.line.body.contains(part)).unwrap();
@@ -60,7 +60,7 @@ impl Fixture {
 }
 
 #[test]
-fn real_money_is_traded_after_a_summary_and_never_on_doubt_or_a_rejected_edge() {
+fn trades_real_money_after_a_summary_but_not_with_doubts_or_a_rejected_edge() {
     let fixture = Fixture::new();
     let traded = [&LIVE_REAL[..], &["--journal", "run.db"]].concat();
     let run = run_until(&fixture.folder, &traded, || judged(&fixture.folder, "run.db") > 0);
@@ -69,7 +69,7 @@ fn real_money_is_traded_after_a_summary_and_never_on_doubt_or_a_rejected_edge() 
     let header = &lines(&fixture.folder.path("run.db"))[0].line.body;
     assert!(header.contains("\"trading\":\"real\""), "{header}");
 
-    // The process died right after its first intent was durable. The venue has its trade.
+    // A crash right after the first intent became durable: the venue has its trade.
     fixture.cut("run.db", "\"action\":\"open\",\"intent\":1,", "crashed.db", Vec::new());
     let run = fixture.live("crashed.db");
     run.fails(6, &["trade #1", "candlewick resolve 1 --adopt VENUE_ID"]);
@@ -82,13 +82,13 @@ fn real_money_is_traded_after_a_summary_and_never_on_doubt_or_a_rejected_edge() 
     let again = fixture.live("crashed.db");
     assert_eq!(again.code, 0, "{}{}", again.stdout, again.stderr);
 
-    // More losses in a row than any edge has.
+    // A losing streak that no edge survives.
     fixture.cut("run.db", "\"event\":\"balance\"", "rejected.db", fixture.losses("run.db", 100));
     fixture.live("rejected.db").fails(6, &["verdict", "btc"]);
 }
 
 #[test]
-fn wallet_of_the_other_mode_is_not_staked() {
+fn never_stakes_the_wallet_of_the_other_mode() {
     let fixture = Fixture::new();
     let demo = "[account]\nmode = \"demo\"\n[risk]\nmax_drawdown_percent = 0\n";
     std::fs::write(fixture.folder.path("demo.toml"), demo).unwrap();

@@ -1,4 +1,4 @@
-//! `data generate` as a user runs it: a strategy earns a planted edge; one under assumptions that nobody offers is withheld.
+//! `data generate`: a strategy earns a planted edge, and unrealistic assumptions withhold it.
 
 use crate::candlewick::Folder;
 use serde_json::Value;
@@ -26,7 +26,7 @@ pub(crate) const FOLLOW: [&str; 6] =
 pub(crate) fn follower(regime: &str, settings: &str) -> Folder {
     let (folder, rows) = generated(regime);
     let mut list = String::from("time,symbol,direction\n");
-    // Every second one: a trade opens two seconds after its signal, and so ends within the next span.
+    // Every second span: a trade opens two seconds after its signal, so it ends within the next span.
     for (time, open, close) in rows[..rows.len() - 3].iter().step_by(2) {
         let direction = if close > open { "BUY" } else { "SELL" };
         writeln!(list, "{},BTCUSDT,{direction}", time + PERIOD_MS).unwrap();
@@ -58,7 +58,7 @@ fn strategy_earns_the_planted_edge_and_nothing_on_a_random_walk() {
 }
 
 #[test]
-fn withholds_edge_at_a_latency_or_payout_that_nobody_has() {
+fn withholds_edge_at_unrealistic_latency_or_payout() {
     for (regime, settings, reason) in [
         ("edge:0.65:5m", "latency_ms = 0", "latency of 0 ms"),
         ("edge:0.58:5m", "payout_percent = 185", "185 %"),

@@ -1,4 +1,4 @@
-//! A relay to a venue that counts requests: those seen show how far a process has come, however busy the machine is.
+//! A relay that counts requests to a venue, as a measure of progress that is independent of the machine's load.
 #![cfg(unix)]
 
 use candlewick_broker::clock::Stopwatch;
@@ -12,7 +12,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) struct Relay {
     pub(crate) url: String,
-    asked: Arc<Asked>,
+    asked: Arc<RequestLog>,
     open: Arc<Mutex<Open>>,
     listening: JoinHandle<()>,
 }
@@ -20,7 +20,7 @@ pub(crate) struct Relay {
 type Open = Option<Vec<TcpStream>>;
 
 #[derive(Default)]
-struct Asked {
+struct RequestLog {
     lines: Mutex<Vec<String>>,
     news: Condvar,
 }
@@ -30,7 +30,7 @@ impl Relay {
         let venue = venue.strip_prefix("http://").unwrap().to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let (asked, open) = (Arc::new(Asked::default()), Arc::new(Mutex::new(Some(Vec::new()))));
+        let (asked, open) = (Arc::new(RequestLog::default()), Arc::new(Mutex::new(Some(Vec::new()))));
         let (record, opened) = (Arc::clone(&asked), Arc::clone(&open));
         let listening = std::thread::spawn(move || {
             for client in listener.incoming() {
@@ -54,7 +54,7 @@ impl Relay {
         for stream in self.open.lock().unwrap().take().unwrap() {
             let _ = stream.shutdown(Shutdown::Both);
         }
-        // The listener notices with the next connection.
+        // The listener notices at the next connection.
         drop(TcpStream::connect(self.url.strip_prefix("http://").unwrap()));
         self.listening.join().unwrap();
     }
@@ -69,13 +69,13 @@ impl Relay {
         let mut lines = self.asked.lines.lock().unwrap();
         while lines.iter().filter(|line| is_it(line)).count() < count {
             let left = PATIENCE.saturating_sub(watch.elapsed());
-            assert!(!left.is_zero(), "{count} requests did not come in {PATIENCE:?}, only {lines:?}");
+            assert!(!left.is_zero(), "{count} requests did not arrive within {PATIENCE:?}, only {lines:?}");
             lines = self.asked.news.wait_timeout(lines, left).unwrap().0;
         }
     }
 }
 
-impl Asked {
+impl RequestLog {
     fn take(&self, text: &mut String, bytes: &[u8]) {
         text.push_str(&String::from_utf8_lossy(bytes));
         while let Some(end) = text.find("\r\n") {

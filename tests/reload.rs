@@ -1,10 +1,10 @@
-//! New settings for a running bot: by command, through its journal, by SIGHUP, refused, and replayed by `parity`.
+//! Reload of settings: by command, through the journal, by SIGHUP, refused, and replayed by `parity`.
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder};
+use crate::consecutive_runs::{self, run_until, venue_and_bot};
 use crate::control::{Live, venue_and_folder};
 use crate::recording;
-use crate::two_runs::{self, run_until, venue_and_bot};
 use candlewick_journal::Line;
 use serde_json::{Value, json};
 use std::os::unix::net::UnixListener;
@@ -80,7 +80,7 @@ fn changes_limits_by_command_by_journal_and_by_signal_and_keeps_the_halt() {
 }
 
 #[test]
-fn refuses_by_name_what_is_wrong_or_cannot_change_and_blocks_on_no_pipe() {
+fn names_wrong_and_unchangeable_settings_and_never_blocks_on_a_pipe() {
     let (_served, folder) = venue_and_folder();
     let bot = Live::start(&folder);
     let journal = folder.path("candlewick.db").to_string_lossy().into_owned();
@@ -113,14 +113,14 @@ fn refuses_by_name_what_is_wrong_or_cannot_change_and_blocks_on_no_pipe() {
 #[test]
 fn parity_replays_a_session_with_a_reload_in_its_middle_and_its_restart() {
     let (_served, folder) = venue_and_bot("");
-    // A journal's file is there before its tables are.
+    // The file of a journal exists before its tables.
     let is_readable = || folder.run(&["trades", "--json", "--config", "bot.toml"]).code == 0;
     let opens = || runs_with(&folder, "\"action\":\"open\"").len();
     let is_refused_in = |run| runs_with(&folder, "\"rule\":\"MaxTradesPerDay\"").contains(&run);
     let is_reloaded = std::cell::Cell::new(false);
     run_until(&folder, &LIVE, || {
         if !is_reloaded.get() && is_readable() && opens() > 0 {
-            let limited = two_runs::BOT.replace("[risk]", "[risk]\nmax_trades_per_day = 1");
+            let limited = consecutive_runs::BOT.replace("[risk]", "[risk]\nmax_trades_per_day = 1");
             std::fs::write(folder.path("bot.toml"), limited).unwrap();
             let answer = folder.run(&RELOAD).json();
             assert_eq!(answer["reloaded"]["changes"], json!(["risk.max_trades_per_day 200 -> 1"]));
@@ -159,7 +159,7 @@ fn check_notes_are_needed(folder: &Folder) {
         let proven = folder.run(&["parity", "--journal", journal]);
         assert_eq!(proven.code, 5, "{journal}: {}{}", proven.stdout, proven.stderr);
     }
-    // The settings in force are unknown then, and not those at the start.
+    // The settings in force are unknown then; those at the start must not be used.
     recording::write(&folder.path("first.db"), lines().take_while(|line| line.run < 2).map(spoil));
     folder.run(&["status", "--journal", "first.db"]).fails(3, &["entry"]);
     folder.run(&["report", "--run", "1", "--journal", "spoilt.db"]).fails(3, &["entry"]);

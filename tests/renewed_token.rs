@@ -1,4 +1,4 @@
-//! A token that the venue stops accepting during a run: the next one in the file is used without a restart.
+//! A token that expires during a run: the next one in the file is used without a restart.
 #![cfg(unix)]
 
 use crate::believed::BOT;
@@ -14,9 +14,9 @@ fn write_token(folder: &Folder, token: &str) {
     std::fs::set_permissions(folder.path("token"), owner_only).unwrap();
 }
 
-/// While the old token still reads, no answer of the venue shows that there is a new one: the file does.
+/// The old token can still read, so only the file shows that there is a new one.
 #[test]
-fn next_token_in_the_file_ends_the_suspension_by_a_refused_token() {
+fn new_token_in_the_file_ends_the_suspension() {
     for still_reads in [true, false] {
         let venue = LyingVenue::start(|_, _, _| {});
         venue.accept(|token, purpose| token == "token-2" || purpose == Purpose::Reading);
@@ -37,7 +37,7 @@ fn next_token_in_the_file_ends_the_suspension_by_a_refused_token() {
                 venue.refused(Purpose::Reading) > 0 && bot["phase"] == "suspended"
             });
         }
-        assert_eq!((venue.refused(Purpose::Opening), venue.opens()), (1, 0), "no open is tried meanwhile");
+        assert_eq!((venue.refused(Purpose::Opening), venue.opens()), (1, 0), "no open is tried before");
         write_token(&folder, "token-2\n");
         let state =
             wait_until(&folder, "trading again", |bot| bot["phase"] == "trading" && venue.opens() > 0);

@@ -1,4 +1,4 @@
-//! The same inputs give the same run to the byte, others another hash, and no run depends on later candles.
+//! Reproducibility: equal inputs give equal runs, other inputs other hashes, and later candles change nothing.
 
 use crate::candlewick::Folder;
 use crate::excerpt::{HOUR, MINUTE, MONDAY, before, shipped};
@@ -45,7 +45,7 @@ fn run(settings: &str, candles: &[String; 2]) -> ([Value; 2], String) {
 }
 
 #[test]
-fn two_processes_write_the_same_journal_and_hashes_distinguish_settings_and_candles() {
+fn runs_are_reproducible_and_hashes_distinguish_settings_and_candles() {
     let (settings, candles) = (settings(1_500, "second_end"), candles());
     let (hashes, journal) = run(&settings, &candles);
     assert!(hashes.iter().all(|hash| hash.as_str().map(str::len) == Some(64)), "{hashes:?}");
@@ -64,17 +64,17 @@ fn two_processes_write_the_same_journal_and_hashes_distinguish_settings_and_cand
     assert!(other[0] != hashes[0] && other[1] != hashes[1], "{other:?}");
 }
 
-/// The entries up to a moment, without the header. Actions belong to the event before them.
+/// Journal entries up to a moment, without the header. Actions belong to the event before them.
 fn until(journal: &str, moment: i64) -> Vec<&str> {
     let is_earlier = |line: &&str| {
-        let entry: Value = serde_json::from_str(line).expect("a line of JSON");
+        let entry: Value = serde_json::from_str(line).expect("lines must be JSON");
         entry["at"].as_i64().is_none_or(|at| at <= moment)
     };
     journal.lines().skip(1).take_while(is_earlier).collect()
 }
 
 #[test]
-fn run_over_the_first_candles_is_the_beginning_of_the_whole_run() {
+fn run_over_the_first_candles_is_a_prefix_of_the_whole_run() {
     let candles = candles();
     for (latency_ms, rounding) in [(0, "none"), (1_500, "second_end"), (61_000, "second_end")] {
         let settings = settings(latency_ms, rounding);
@@ -82,7 +82,7 @@ fn run_over_the_first_candles_is_the_beginning_of_the_whole_run() {
         for minutes in [1, 7, 60, 61, 62, 63, 64, 65, 120, 179, 239] {
             let end = MONDAY + minutes * MINUTE;
             let part = run(&settings, &candles.each_ref().map(|series| before(series, end))).1;
-            // In the last second an order may arrive whose price is not known yet.
+            // An order of the last second may still wait for its price.
             let (part, whole) = (until(&part, end - 1_000), until(&whole, end - 1_000));
             let case = format!("after {minutes} minutes, at {latency_ms} ms");
             assert_eq!(part.iter().zip(&whole).find(|(part, whole)| part != whole), None, "{case}");

@@ -1,10 +1,10 @@
 //! `parity` on recorded sessions: in lock-step, under faults, edited and forged.
 
 use crate::candlewick::Folder;
+#[cfg(unix)]
+use crate::consecutive_runs::{run_until, trades_of, venue_and_bot};
 use crate::excerpt::{DAY, HOUR, MONDAY};
 use crate::recording::{edit, folder, lines, record_in_lock_step, record_under, write};
-#[cfg(unix)]
-use crate::two_runs::{run_until, trades_of, venue_and_bot};
 use candlewick_journal::{Line, LineKind, StoredLine};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -24,14 +24,14 @@ fn causes(parity: &Value) -> Vec<&String> {
 }
 
 #[test]
-fn session_under_faults_and_latency_decides_alike_and_every_difference_has_a_cause() {
+fn session_under_faults_replays_identically_and_each_difference_has_a_cause() {
     let (mut intents, mut met) = (0, BTreeSet::new());
     for profile in
         ["mixed", "mixed,latency:1:20ms", "drop-after:0.5,errors-after:0.3", "errors:0.3,latency:1:40ms"]
     {
         let folder = folder();
         record_under(&folder, profile);
-        let parity = folder.asked("parity", "run.db");
+        let parity = folder.query("parity", "run.db");
         assert_eq!((&parity["ok"], &parity["unexplained"]), (&json!(true), &json!(0)), "{profile}: {parity}");
         assert_eq!(parity["decisions"]["difference"], Value::Null, "{profile}");
         let outcomes = &parity["outcomes"];
@@ -48,7 +48,7 @@ fn session_under_faults_and_latency_decides_alike_and_every_difference_has_a_cau
 }
 
 #[test]
-fn an_edit_a_forgery_and_another_venue_are_found_by_their_causes() {
+fn identifies_an_edit_a_forgery_and_another_venue_by_cause() {
     let folder = folder();
     let live = record_in_lock_step(&folder).json();
     check_edited(&folder);
@@ -114,16 +114,16 @@ fn check_settings(folder: &Folder, live: &Value) {
         let change = |line: &Line| Line { body: line.body.replacen(from, to, 1), ..line.clone() };
         assert!(recorded[0].line.body.contains(from), "{from}");
         write(&folder.path(&name), recorded.iter().map(|stored| change(&stored.line)));
-        let parity = folder.asked("parity", &name);
+        let parity = folder.query("parity", &name);
         assert_eq!(causes(&parity), [cause]);
         let count = parity["outcomes"]["causes"][cause].as_u64().unwrap();
         assert!((least..=most).contains(&count), "{cause}: {count} of {settled}");
     }
 }
 
-/// A list of signals decides alike whatever candles there are, so that entries can be removed.
+/// The decisions of a signal list do not depend on candles, so entries can be removed.
 #[test]
-fn missing_entry_is_the_cause_of_a_difference() {
+fn reports_a_missing_entry_as_the_cause_of_a_difference() {
     let decided = MONDAY + DAY + 3 * HOUR;
     let bot = "[[bots]]\nname = \"list\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"signal-list\"\n\
                close_type = \"01:00\"\nparams = { file = \"signals.csv\" }\n";
@@ -146,18 +146,18 @@ fn missing_entry_is_the_cause_of_a_difference() {
         let kept = recorded.iter().filter(|stored| !stored.line.body.contains(&missing));
         let name = format!("without-{index}.db");
         write(&folder.path(&name), kept.map(|stored| stored.line.clone()));
-        let parity = folder.asked("parity", &name);
+        let parity = folder.query("parity", &name);
         assert_eq!(parity["decisions"]["difference"], Value::Null, "{parity}");
         assert_eq!(causes(&parity), expected, "{missing}: {parity}");
     }
 }
 
-/// Orders take real time, and the settings assume none.
+/// Orders take real time, while the settings assume none.
 #[cfg(unix)]
 #[test]
 fn finds_latency_prices_and_payouts_of_a_venue_other_than_its_settings() {
     let (_served, folder) = venue_and_bot("[simulation]\npayout_percent = 70.0\npath = \"open\"\n");
-    // The prices repeat after seven seconds, so wins and losses come.
+    // Prices repeat after seven seconds, so there are wins and losses.
     let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--quiet"];
     let has_both = || {
         let trades = trades_of(&folder, "run.db");
@@ -167,7 +167,7 @@ fn finds_latency_prices_and_payouts_of_a_venue_other_than_its_settings() {
     };
     let live = run_until(&folder, &live, has_both).json();
     assert!(live["won"].as_u64() > Some(0) && live["lost"].as_u64() > Some(0), "{live}");
-    let parity = folder.asked("parity", "run.db");
+    let parity = folder.query("parity", "run.db");
     assert_eq!((&parity["ok"], &parity["unexplained"]), (&json!(true), &json!(0)), "{parity}");
     assert_eq!(parity["decisions"]["difference"], Value::Null, "{parity}");
     let causes = &parity["outcomes"]["causes"];

@@ -1,4 +1,4 @@
-//! `resolve` without a running bot: the answer is written to the journal, and what reads it goes on with it.
+//! `resolve` without a running bot: the answer is journaled, and every reader uses it.
 
 use crate::candlewick::{Folder, Run};
 #[cfg(unix)]
@@ -42,7 +42,7 @@ fn write_with(folder: &Folder, journal: &str, intent: u64, bodies: &[Value]) {
 }
 
 fn trade_of(folder: &Folder, journal: &str, intent: usize) -> Value {
-    folder.asked("trades", journal)[intent - 1].clone()
+    folder.query("trades", journal)[intent - 1].clone()
 }
 
 fn resolve(folder: &Folder, journal: &str, arguments: &[&str]) -> Run {
@@ -50,22 +50,22 @@ fn resolve(folder: &Folder, journal: &str, arguments: &[&str]) -> Run {
 }
 
 #[test]
-fn order_of_unknown_status_is_resolved_in_the_journal_and_parity_stays_whole() {
+fn resolves_an_order_of_unknown_status_and_parity_still_holds() {
     for (arguments, state, venue_id) in [
         (&["3", "--not-opened", "--reason", "not in the list"][..], "not_opened", Value::Null),
         (&["3", "--adopt", VENUE_ID], "open", json!(VENUE_ID)),
     ] {
         let folder = crashed();
-        assert_eq!(folder.asked("status", "crashed.db")["in_flight"], json!([3]));
+        assert_eq!(folder.query("status", "crashed.db")["in_flight"], json!([3]));
         assert_eq!(trade_of(&folder, "crashed.db", 3)["state"], "in_doubt");
         let resolved = resolve(&folder, "crashed.db", arguments).json();
         assert_eq!(resolved, json!({"resolved": 3, "bot_runs": false, "state": null}));
         let trade = trade_of(&folder, "crashed.db", 3);
         assert_eq!((&trade["state"], &trade["venue_id"]), (&json!(state), &venue_id));
-        let status = folder.asked("status", "crashed.db");
+        let status = folder.query("status", "crashed.db");
         assert_eq!((&status["in_flight"], &status["holder"]), (&json!([]), &Value::Null));
-        assert_eq!(folder.asked("parity", "crashed.db")["ok"], true);
-        let explained = folder.asked("explain 3", "crashed.db");
+        assert_eq!(folder.query("parity", "crashed.db")["ok"], true);
+        let explained = folder.query("explain 3", "crashed.db");
         let steps = explained["timeline"].as_array().unwrap();
         assert!(steps.iter().any(|step| step["what"] == "note"), "{explained}");
         if state == "open" {
@@ -75,7 +75,7 @@ fn order_of_unknown_status_is_resolved_in_the_journal_and_parity_stays_whole() {
 }
 
 #[test]
-fn freed_stake_stays_reserved_until_its_trade_would_have_closed() {
+fn released_stake_stays_reserved_until_its_trade_would_have_closed() {
     let folder = crashed();
     let close = match trade_of(&folder, "crashed.db", 3)["close_type"].as_str() {
         Some("01:00") => 60_000,
@@ -85,13 +85,13 @@ fn freed_stake_stays_reserved_until_its_trade_would_have_closed() {
     resolve(&folder, "crashed.db", &["3", "--not-opened"]).json();
     let last = read_lines(&folder.path("crashed.db")).pop().unwrap();
     let last: Value = serde_json::from_str(&last.body).unwrap();
-    // Half a minute to arrive, the next candle at the latest, and as long as a list may lag (two minutes).
+    // Half a minute to arrive, the next candle at the latest, and the maximum lag of the list (two minutes).
     let reserved_ms = last["reserved_until"].as_i64().unwrap() - last["at"].as_i64().unwrap();
     assert_eq!(reserved_ms, 30_000 + 2 * close + 120_000, "{last}");
 }
 
 #[test]
-fn why_shows_how_an_order_ended_and_a_refused_one_can_be_adopted() {
+fn why_shows_the_outcome_of_an_order_and_a_refused_order_can_be_adopted() {
     let folder = crashed();
     let trade = trade_of(&folder, "crashed.db", 3);
     let decided = trade["decision_time"].to_string();
@@ -103,27 +103,27 @@ fn why_shows_how_an_order_ended_and_a_refused_one_can_be_adopted() {
         ("rejected.db", vec![rejected], "rejected"),
     ] {
         write_with(&folder, journal, 3, &events);
-        let why = folder.asked(&format!("why {decided}"), journal);
+        let why = folder.query(&format!("why {decided}"), journal);
         let why = why["bots"].as_array().unwrap().iter().find(|why| why["bot"] == trade["bot"]).unwrap();
         assert_eq!((&why["answer"], &why["intent"]), (&json!(state), &json!(3)), "{why}");
         if state == "in_doubt" {
             continue;
         }
         resolve(&folder, journal, &["3", "--not-opened"]).fails(2, &["trade #3 is not in doubt"]);
-        let before = folder.asked("status", journal);
+        let before = folder.query("status", journal);
         resolve(&folder, journal, &["3", "--adopt", VENUE_ID, "--reason", "the statement has it"]).json();
         let adopted = trade_of(&folder, journal, 3);
         assert_eq!((&adopted["state"], &adopted["venue_id"]), (&json!("open"), &json!(VENUE_ID)));
-        let after = folder.asked("status", journal);
+        let after = folder.query("status", journal);
         let balance = |status: &Value| status["balance"].as_f64().unwrap();
         assert_eq!(balance(&before) - balance(&after), adopted["amount"].as_f64().unwrap(), "{after}");
     }
 }
 
 #[test]
-fn refuses_what_cannot_be_resolved_and_changes_nothing() {
+fn refuses_unresolvable_orders_and_changes_nothing() {
     let folder = crashed();
-    // Second trades of intent 1: one is settled and booked, the other was over when it was first seen.
+    // Second trades of intent 1: one is settled and booked, the other had closed before it was first seen.
     let late = "01KE5ZTX2224ERMQE51J8Q9BC1";
     let second_trades = [
         json!({"event": "second_trade", "venue_id": VENUE_ID, "stake": 1_000}),
@@ -169,7 +169,7 @@ fn order_of(trade: &Value, direction: &Value) -> Value {
 
 #[cfg(unix)]
 #[test]
-fn impossible_time_and_payout_are_not_adopted_and_halt_the_next_start() {
+fn adoption_discards_impossible_time_and_payout_and_halts_the_next_start() {
     let folder = crashed_demo();
     let venue = LyingVenue::start(|place, _, record| {
         if matches!(place, Place::ById(_) | Place::Listed) {
@@ -185,12 +185,12 @@ fn impossible_time_and_payout_are_not_adopted_and_halt_the_next_start() {
     let adopted = trade_of(&folder, "demo.db", 3);
     let found = (&adopted["state"], &adopted["close_time"], &adopted["payout"]);
     assert_eq!(found, (&json!("open"), &Value::Null, &Value::Null), "{adopted}");
-    assert_eq!(folder.asked("status", "demo.db")["halted"], true);
+    assert_eq!(folder.query("status", "demo.db")["halted"], true);
 }
 
 #[cfg(unix)]
 #[test]
-fn adopts_no_missing_trade_and_halts_after_one_with_other_terms() {
+fn refuses_to_adopt_a_missing_trade_and_halts_after_one_with_other_terms() {
     let folder = crashed_demo();
     let journal = folder.path("demo.db");
     let entries = lines(&journal).len();
@@ -204,13 +204,13 @@ fn adopts_no_missing_trade_and_halts_after_one_with_other_terms() {
     let folder = folder
         .with_variable("CANDLEWICK_BROKER__BASE_URL", served.text("base_url"))
         .with_variable("CANDLEWICK_BROKER__API_TOKEN", served.text("token"));
-    // The venue may have taken other terms than those of the request.
+    // The venue may have accepted terms other than those requested.
     std::fs::copy(&journal, folder.path("other.db")).unwrap();
     resolve(&folder, "other.db", &["3", "--adopt", &other]).json();
     let adopted = trade_of(&folder, "other.db", 3);
     let found = (&adopted["state"], &adopted["direction"], &adopted["ordered_direction"]);
     assert_eq!(found, (&json!("open"), &opposite, &trade["direction"]), "{adopted}");
-    assert_eq!(folder.asked("status", "other.db")["halted"], true);
+    assert_eq!(folder.query("status", "other.db")["halted"], true);
     let csv = folder.run(&["trades", "--journal", "other.db", "--csv"]).stdout;
     let row = csv.lines().nth(3).unwrap();
     assert!(row.contains("BUY") && row.contains("SELL"), "{csv}");
@@ -230,7 +230,7 @@ fn open_trades_of_an_embedded_venue_are_lost_with_it() {
     for (folder, journal, lost) in
         [(crashed(), "crashed.db", json!([2, 3])), (crashed_demo(), "demo.db", json!([]))]
     {
-        let status = folder.asked("status", journal);
+        let status = folder.query("status", journal);
         assert_eq!((&status["in_flight"], &status["open"]), (&json!([3]), &json!([2])));
         assert_eq!(status["lost_with_venue"], lost);
         folder.run(&["live", "--sandbox", "--journal", journal]).fails(2, &[journal, "--journal"]);

@@ -34,7 +34,7 @@ fn trades(folder: &Folder, name: &str) -> Vec<BTreeMap<String, String>> {
 }
 
 #[test]
-fn rule_trades_as_its_strategy_in_rust_from_a_flag_a_configuration_and_live() {
+fn rule_trades_like_its_rust_strategy_from_flag_configuration_and_live() {
     let folder = folder()
         .with("rust.toml", &bot_of("rsi-reversal", "period = 5"))
         .with("rule.toml", &bot_of("rules", "file = \"my.toml\""));
@@ -55,17 +55,17 @@ fn rule_trades_as_its_strategy_in_rust_from_a_flag_a_configuration_and_live() {
         folder.read(&format!("{out}/results.csv"))
     };
     assert_eq!(swept(&["--rules", "my.toml"], "flag"), swept(&[], "rust"));
-    let parity = folder.asked("parity", "run.db");
+    let parity = folder.query("parity", "run.db");
     let traded = trades(&folder, "live.csv").len();
     assert!(traded > 100, "{traded}");
     assert_eq!(parity["unexplained"], 0, "{parity}");
     assert_eq!(parity["decisions"]["opened"], traded, "{parity}");
-    let explained = folder.asked("explain 1", "run.db").to_string();
+    let explained = folder.query("explain 1", "run.db").to_string();
     assert!(explained.contains("rsi(5)"), "{explained}");
 }
 
 #[test]
-fn parity_names_the_file_of_a_changed_rule_and_no_file_for_a_changed_part() {
+fn parity_names_the_file_of_a_changed_rule_but_none_for_a_changed_part() {
     let folder = folder()
         .with("rule.toml", &bot_of("rules", "file = \"my.toml\""))
         .with("part.toml", &bot_of("combine", &combination("file = \"my.toml\"")))
@@ -81,9 +81,9 @@ fn parity_names_the_file_of_a_changed_rule_and_no_file_for_a_changed_part() {
     };
     std::fs::write(folder.path("my.toml"), RULE.replace("100 - oversold", "101 - oversold")).unwrap();
     for journal in ["rule.db", "part.db"] {
-        let said = parity(journal);
-        assert!(said.contains("my.toml"), "{said}");
-        assert_eq!(said.contains("version of a"), journal == "part.db", "{said}");
+        let output = parity(journal);
+        assert!(output.contains("my.toml"), "{output}");
+        assert_eq!(output.contains("version of a"), journal == "part.db", "{output}");
     }
     // A part of another version, as in a later program.
     let entries = lines(&folder.path("plain.db"));
@@ -92,15 +92,15 @@ fn parity_names_the_file_of_a_changed_rule_and_no_file_for_a_changed_part() {
     let earlier = format!("{}+0123456789ab", version.split_once('+').unwrap().0);
     let changed = |line: &Line| Line { body: line.body.replacen(version, &earlier, 1), ..line.clone() };
     write(&folder.path("earlier.db"), entries.iter().map(|stored| changed(&stored.line)));
-    let said = parity("earlier.db");
-    assert!(said.contains(&earlier) && !said.contains("file"), "{said}");
+    let output = parity("earlier.db");
+    assert!(output.contains(&earlier) && !output.contains("file"), "{output}");
     std::fs::remove_file(folder.path("my.toml")).unwrap();
-    let explained = folder.asked("explain 1", "rule.db");
+    let explained = folder.query("explain 1", "rule.db");
     assert!(explained["indicators_missing"].is_string(), "{explained}");
 }
 
 #[test]
-fn expiry_of_a_rule_shorter_than_the_candles_is_refused_before_any_run() {
+fn refuses_a_rule_expiry_shorter_than_the_candles_before_any_run() {
     let rule = |expiry: &str| {
         format!(
             "buy = \"rsi(period) < 30\", expiry = \"{expiry}\", parameters = {{ period = {{ default = 5, min = 2, max = 9 }} }}"
@@ -169,12 +169,12 @@ fn check_sets(config: &str, axes: &[&str], sets: usize, own: impl Fn(&Value) -> 
 }
 
 #[test]
-fn texts_of_a_rule_are_searched_as_they_are_backtested() {
+fn search_over_rule_texts_matches_backtests() {
     let config = bot_of("rules", "buy = \"rsi(5) < 30\", sell = \"rsi(5) > 70\"");
     check_sets(&config, &["expiry=01:00,03:00", "sell=rsi(5) > 70,close > open"], 4, |set| {
         format!("buy = \"rsi(5) < 30\", sell = {}, expiry = {}", set["sell"], set["expiry"])
     });
-    // The file of the best set says how long its trades last, which the bot's duration does not.
+    // The file of the best set has the expiry of its trades, unlike the duration of the bot.
     let folder = folder().with("bot.toml", &config);
     let sweep = ["sweep", "--config", "bot.toml", "--param", "expiry=02:00,03:00", "--min-trades", "5"];
     let found = run(&folder, &sweep).json();
@@ -187,7 +187,7 @@ const OTHER: &str = "buy = \"falling(close, period) and volume > least\"\nexpiry
                      period = { default = 2, min = 1, max = 20 }\nleast = { default = 0.0 }\n";
 
 #[test]
-fn files_of_rules_are_searched_as_they_are_backtested() {
+fn search_over_rule_files_matches_backtests() {
     let file = "file = \"my.toml\"";
     for (config, prefix) in [(bot_of("rules", file), ""), (bot_of("combine", &combination(file)), "dip.")] {
         let own = |set: &Value| {
@@ -202,7 +202,7 @@ fn files_of_rules_are_searched_as_they_are_backtested() {
 }
 
 #[test]
-fn tune_of_a_rule_that_never_signals_suggests_another_condition() {
+fn tuning_a_rule_without_signals_suggests_another_condition() {
     let folder = folder().with("never.toml", "buy = \"rsi(5) < 30 and rsi(5) > 70\"\n");
     let report = run(&folder, &["tune", "never.toml"]).json();
     assert_eq!(report["conclusion"], "not_enough_trades", "{report}");
@@ -211,7 +211,7 @@ fn tune_of_a_rule_that_never_signals_suggests_another_condition() {
 }
 
 #[test]
-fn unknown_strategy_with_the_name_of_an_indicator_suggests_a_rule() {
+fn unknown_strategy_named_like_an_indicator_suggests_a_rule() {
     for (name, parts) in [
         ("supertrendx", ["supertrend", "strategy = \"rules\""]),
         ("parabolic-sar", ["parabolic_sar", "strategy = \"rules\""]),

@@ -1,9 +1,9 @@
-//! Journals of an earlier and of a newer program, under this one.
+//! Journals written by an older and by a newer program.
 #![cfg(unix)]
 
 use crate::candlewick::{Folder, repository};
+use crate::consecutive_runs::{self, trades_of};
 use crate::recording::{block_on, connect, edit, execute, folder, forge_chain, record_in_lock_step};
-use crate::two_runs::{self, trades_of};
 use serde_json::Value;
 use sqlx::Connection;
 
@@ -32,12 +32,12 @@ fn schema(folder: &Folder) -> i64 {
 }
 
 fn has_request(folder: &Folder, intent: &str) -> bool {
-    folder.asked(&format!("explain {intent}"), "run.db").to_string().contains("POST /token/trades/open")
+    folder.query(&format!("explain {intent}"), "run.db").to_string().contains("POST /token/trades/open")
 }
 
 #[test]
-fn journal_of_an_earlier_program_is_read_unchanged_and_migrated_by_the_next_run() {
-    let folder = two_runs::check("run.db", &[], |folder| {
+fn reads_an_older_journal_unchanged_and_migrates_it_at_the_next_run() {
+    let folder = consecutive_runs::check("run.db", &[], |folder| {
         assert!(has_request(folder, "1"));
         set_back(folder);
         assert!(!has_request(folder, "1"));
@@ -54,7 +54,7 @@ fn journal_of_an_earlier_program_is_read_unchanged_and_migrated_by_the_next_run(
 }
 
 #[test]
-fn refuses_journal_of_a_newer_program_and_leaves_it_unchanged() {
+fn refuses_a_newer_journal_and_leaves_it_unchanged() {
     let folder = folder();
     record_in_lock_step(&folder);
     edit(&folder.path("run.db"), "UPDATE _sqlx_migrations SET version = 99 WHERE version = 4");
@@ -66,16 +66,16 @@ fn refuses_journal_of_a_newer_program_and_leaves_it_unchanged() {
     for command in [&["status"][..], &["trades"], &["report"], &explain, &why, &["parity"], &live] {
         folder.run(&[command, &["--journal", "run.db"]].concat()).fails(2, &["newer", "schema 99"]);
     }
-    assert!(bytes() == before, "it was changed");
+    assert!(bytes() == before, "the journal was changed");
 }
 
-/// The earlier program had one name for two limits. One trade was open then, on that symbol.
+/// The earlier program used one name for two limits. The open trade was on that symbol.
 #[test]
-fn refusal_under_the_shared_name_of_two_limits_names_the_limit_that_refused() {
+fn old_refusal_with_a_shared_limit_name_shows_the_limit_that_applied() {
     let fixture = repository().join("tests/fixtures/journal-before-delays/run.db");
     let folder = Folder::new();
     std::fs::copy(fixture, folder.path("run.db")).unwrap();
-    let why = folder.asked("why 2026-01-05T00:37:00Z", "run.db");
+    let why = folder.query("why 2026-01-05T00:37:00Z", "run.db");
     let refusal = why["bots"][0]["refusal"].as_str().unwrap();
     assert!(refusal.contains("max_open_trades_per_symbol"), "{why}");
 }

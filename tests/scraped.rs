@@ -1,4 +1,4 @@
-//! Metrics, health and signs of life of a run: the figures are those of its journal, and no reader blocks it.
+//! Metrics, health and liveness of a run: figures match the journal, and no client blocks the run.
 
 use crate::candlewick::Folder;
 use serde_json::Value;
@@ -15,7 +15,7 @@ struct Scraped {
     folder: Folder,
     bot: Child,
     address: String,
-    said: Arc<Mutex<String>>,
+    log: Arc<Mutex<String>>,
 }
 
 impl Scraped {
@@ -25,9 +25,9 @@ impl Scraped {
         let mut bot = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let (found, address) = mpsc::channel();
         let stderr = BufReader::new(bot.stderr.take().unwrap());
-        // Read to its end, so that the bot never blocks on a full pipe.
-        let said = Arc::new(Mutex::new(String::new()));
-        let all = Arc::clone(&said);
+        // Drain the pipe, so that the bot never blocks on a full one.
+        let log = Arc::new(Mutex::new(String::new()));
+        let all = Arc::clone(&log);
         std::thread::spawn(move || {
             for line in stderr.lines().map_while(Result::ok) {
                 all.lock().unwrap().push_str(&line);
@@ -36,7 +36,7 @@ impl Scraped {
                 }
             }
         });
-        Self { folder, bot, address: address.recv().expect("it says where"), said }
+        Self { folder, bot, address: address.recv().expect("the bot prints its address"), log }
     }
 
     fn get(&self, path: &str) -> (u16, String) {
@@ -62,12 +62,12 @@ impl Scraped {
     }
 
     fn status(&self) -> Value {
-        self.folder.asked("status", "run.db")
+        self.folder.query("status", "run.db")
     }
 
     fn wait(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) {
         while !is_so(self) {
-            assert!(self.bot.try_wait().unwrap().is_none(), "it ended before {what}");
+            assert!(self.bot.try_wait().unwrap().is_none(), "the run ended before {what}");
             std::thread::sleep(POLL_INTERVAL);
         }
     }
@@ -91,7 +91,7 @@ fn sum(samples: &BTreeMap<String, f64>, name: &str, label: &str) -> f64 {
 }
 
 #[test]
-fn figures_of_a_scrape_are_those_of_the_journal() {
+fn scraped_metrics_match_the_journal() {
     let mut scraped = Scraped::start_in(Folder::new());
     let count = |trades: &[Value], key: &str, value: &str| {
         let is_it = |trade: &&Value| trade[key].as_str().is_some_and(|text| text.eq_ignore_ascii_case(value));
@@ -105,10 +105,10 @@ fn figures_of_a_scrape_are_those_of_the_journal() {
         ["open", "in_flight"].iter().all(|key| status[key].as_array().is_some_and(Vec::is_empty))
     });
     let (trades, samples, status) = (scraped.trades(), scraped.samples(), scraped.status());
-    let report = scraped.folder.asked("report", "run.db");
+    let report = scraped.folder.query("report", "run.db");
     let check = |name: &str, label: &str, value: f64| {
         let found = sum(&samples, name, label);
-        assert!((found - value).abs() < 1e-6, "{name} {label}: {found} and not {value}");
+        assert!((found - value).abs() < 1e-6, "{name} {label}: {found} instead of {value}");
     };
     check("candlewick_signals_total", "", trades.len() as f64);
     check("candlewick_balance", "", status["balance"].as_f64().unwrap());
@@ -134,7 +134,7 @@ fn figures_of_a_scrape_are_those_of_the_journal() {
     let opens = samples["candlewick_request_duration_seconds_count{question=\"open\"}"];
     assert!(opens >= trades.len() as f64, "{opens}");
     assert!(samples["candlewick_journal_write_duration_seconds_count"] > 0.0);
-    // Candles come after their close.
+    // A candle arrives after its close.
     let delays: Vec<_> =
         samples.iter().filter(|(name, _)| name.starts_with("candlewick_candle_delay_seconds{")).collect();
     assert!(!delays.is_empty() && delays.iter().all(|(_, delay)| **delay > 0.0), "{delays:?}");
@@ -167,15 +167,15 @@ const LOCK: &str = "import sqlite3,sys\nd=sqlite3.connect(sys.argv[1],isolation_
     d.execute('BEGIN EXCLUSIVE')\nprint('held',flush=True)\nsys.stdin.read()";
 
 #[test]
-fn receivers_of_heartbeats_and_idle_scrapers_block_nothing_and_a_locked_journal_is_bad_health() {
+fn slow_clients_never_block_and_a_locked_journal_is_unhealthy() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/ping/secret", listener.local_addr().unwrap());
     let folder = Folder::new().with_variable("CANDLEWICK_HEARTBEAT__URL", &url);
     let mut scraped = Scraped::start_in(folder.with_variable("CANDLEWICK_HEARTBEAT__EVERY_S", "1"));
     answer_heartbeats(&listener);
-    let said = scraped.said.lock().unwrap().clone();
-    let problems = (said.matches("302 Found").count(), said.matches("500 Internal").count());
-    assert_eq!((problems, said.contains("secret")), ((2, 1), false), "{said}");
+    let log = scraped.log.lock().unwrap().clone();
+    let problems = (log.matches("302 Found").count(), log.matches("500 Internal").count());
+    assert_eq!((problems, log.contains("secret")), ((2, 1), false), "{log}");
 
     scraped.wait("a candle came", |scraped| sum(&scraped.samples(), "candlewick_candles_total", "") > 0.0);
     let before = memory_kb(&scraped.bot);
@@ -210,7 +210,7 @@ fn receivers_of_heartbeats_and_idle_scrapers_block_nothing_and_a_locked_journal_
 
 #[cfg(target_os = "linux")]
 #[test]
-fn notifies_systemd_of_the_start_of_life_and_of_the_status() {
+fn notifies_systemd_of_readiness_liveness_and_status() {
     let folder = Folder::new();
     let path = folder.path("notify");
     let socket = std::os::unix::net::UnixDatagram::bind(&path).unwrap();

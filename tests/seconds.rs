@@ -1,4 +1,4 @@
-//! Candles of one second around the present, for a venue in a process of its own.
+//! One-second candles around the present, for a venue in its own process.
 
 use std::fmt::Write as _;
 

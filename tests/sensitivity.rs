@@ -1,11 +1,11 @@
-//! `sensitivity` and `monte-carlo`: points and the observed run are those of backtests.
+//! `sensitivity` and `monte-carlo`: points and the observed run match backtests.
 
 use crate::sweep::folder;
 
 const COMMON: [&str; 5] = ["--json", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv"];
 
 #[test]
-fn points_are_those_of_the_backtest_and_of_a_run_with_that_setting() {
+fn points_match_runs_with_their_settings() {
     let folder = folder(1).with("payout.toml", "[simulation]\npayout_percent = 72.0\n");
     let found = folder.run(&[&["sensitivity", "--threads", "1"], &COMMON[..]].concat()).json();
     let backtest = folder.run(&[&["backtest", "--sensitivity"], &COMMON[..]].concat()).json();
@@ -21,7 +21,7 @@ fn points_are_those_of_the_backtest_and_of_a_run_with_that_setting() {
 }
 
 #[test]
-fn the_observed_run_is_the_backtest_and_wrong_arguments_are_refused() {
+fn observed_run_matches_the_backtest_and_wrong_arguments_are_refused() {
     let folder = folder(1);
     let run = |command: &str, more: &[&str]| folder.run(&[&[command], &COMMON[..], more].concat());
     let found = run("monte-carlo", &["--resample", "trades", "--paths", "20"]).json();

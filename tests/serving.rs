@@ -1,4 +1,4 @@
-//! The sandbox in a process of its own.
+//! The sandbox in its own process.
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
@@ -106,7 +106,7 @@ fn starts_at_a_given_moment_and_ends_on_an_interrupt() {
     assert_eq!(served.end("INT"), Some(130));
 }
 
-/// Currencies rest at weekends, and candles of five seconds are shipped for four days only.
+/// Currencies pause at weekends, and five-second candles are shipped for four days only.
 #[test]
 fn without_a_start_every_series_has_candles_before_it() {
     for arguments in [&[] as &[&str], &["--speed", "60"]] {

@@ -1,6 +1,6 @@
 //! Plans, shards and their merge on several machines: in files, and by address.
 //!
-//! `file://` takes the way of `s3://`, which `.ci/storage` runs on a server.
+//! `file://` uses the code path of `s3://`, which `.ci/storage` runs on a server.
 
 use crate::candlewick::Folder;
 use crate::sweep::{RESULTS, assert_same, folder, plan, step};
@@ -24,7 +24,7 @@ const SEARCHES: [(&str, &str, &str, &[&str]); 8] = [
     ("sensitivity", "", "", &["points.csv", "sensitivity.json"]),
 ];
 
-/// Runs a shard twice in a folder with the plan and the earlier shards, and copies its journal here.
+/// Runs a shard twice in a folder with the plan and the earlier shards, and copies its journal back.
 fn run_elsewhere(here: &Folder, command: &str, shard: u64) -> u64 {
     let there = Folder::new();
     fs::copy(here.path("BTCUSDT_1m.csv"), there.path("prices.csv")).unwrap();
@@ -49,13 +49,13 @@ fn shards_on_several_machines_merge_to_the_files_of_one() {
         let (whole, here) = (folder(3), folder(3));
         let terms = format!("--json --config bot.toml --data BTCUSDT_1m.csv {common} {own}");
         whole.run_line(&format!("{command} {terms}")).json();
-        // Two shards for each window of a walk that does not learn.
+        // Two shards for each window of a walk with a non-adaptive search.
         let shards = if command == "walk-forward" { 7 } else { 3 };
         let planned = here.run_line(&format!("{command} plan --shards {shards} {terms}")).json();
         let merge = || here.run_line(&format!("{command} merge --json"));
         let (mut trials, shards) = (0, planned["shards"].as_u64().unwrap());
         let shards: Vec<u64> = (1..=shards).collect();
-        // A round of a search that learns has three shards.
+        // A round of an adaptive search has three shards.
         for shard in shards.chunks(3).flat_map(|round| round.iter().rev()) {
             merge().fails(2, &["is missing", &format!("{command} run --shard")]);
             trials += run_elsewhere(&here, command, *shard);
@@ -117,7 +117,7 @@ fn shards_by_address_merge_to_the_files_of_one_machine() {
 }
 
 #[test]
-fn missing_and_foreign_objects_are_refused_with_their_address() {
+fn refuses_missing_and_foreign_objects_and_names_their_address() {
     let (there, here) = (Folder::new(), folder(1));
     let [plan, candles, out, shard] = ["sweep/plan.json", "BTCUSDT_1m.csv", "sweep", "sweep/shard-1.jsonl"]
         .map(|name| address(&there, name));
@@ -140,7 +140,7 @@ fn missing_and_foreign_objects_are_refused_with_their_address() {
 }
 
 #[test]
-fn an_endpoint_that_would_send_secrets_in_the_clear_is_refused_without_showing_one() {
+fn refuses_an_unencrypted_endpoint_without_revealing_secrets() {
     for (endpoint, hint) in [
         ("http://192.0.2.1:9000", "AWS_ALLOW_HTTP=true"),
         ("https://user:password@192.0.2.1", "AWS_ACCESS_KEY_ID"),
@@ -157,7 +157,7 @@ fn an_endpoint_that_would_send_secrets_in_the_clear_is_refused_without_showing_o
 }
 
 #[test]
-fn a_plan_of_synthetic_candles_and_built_in_bots_needs_the_program_only() {
+fn plan_of_synthetic_candles_and_built_in_bots_needs_only_the_program() {
     let search = "--bot btc-rsi --param period=5..8 --json";
     let [whole, here, there] = [(); 3].map(|()| Folder::new());
     whole.run_line(&format!("sweep {search}")).json();
@@ -170,7 +170,7 @@ fn a_plan_of_synthetic_candles_and_built_in_bots_needs_the_program_only() {
 }
 
 #[test]
-fn shards_that_do_not_fit_their_plan_are_refused() {
+fn refuses_shards_that_do_not_fit_their_plan() {
     let here = folder(1);
     let run = |shard: &str, more: &[&str]| here.run(&step(&["run", "--shard", shard], more));
     run("1", &[]).fails(2, &["sweep plan"]);
@@ -192,7 +192,7 @@ fn shards_that_do_not_fit_their_plan_are_refused() {
 }
 
 #[test]
-fn a_shard_of_a_later_round_needs_every_shard_before_as_it_was() {
+fn shard_of_a_later_round_needs_all_earlier_shards_unchanged() {
     let here = folder(2);
     here.run(&plan(&["--search", "tpe", "--trials", "24", "--batch", "12", "--shards", "2"])).json();
     let run = |shard: &str| here.run(&step(&["run", "--shard", shard], &[]));
@@ -211,7 +211,7 @@ fn a_shard_of_a_later_round_needs_every_shard_before_as_it_was() {
     let unfinished: String = sound.split_inclusive('\n').take(4).collect();
     fs::write(&journal, unfinished).unwrap();
     run("4").fails(2, &["3 trials of shard 2"]);
-    // With other results in the first round, the second round is that of another search.
+    // Other results in the first round make the second round that of another search.
     let changed = sound.replacen("\"won\":", "\"won\":1", 1);
     assert_ne!(changed, sound);
     fs::write(&journal, changed).unwrap();
@@ -222,7 +222,7 @@ fn a_shard_of_a_later_round_needs_every_shard_before_as_it_was() {
 }
 
 #[test]
-fn a_search_that_ends_before_its_last_round_merges() {
+fn merges_a_search_that_ends_before_its_last_round() {
     let search = "--json --min-trades 10 --config bot.toml --data BTCUSDT_1m.csv --search tpe --trials 40 \
                   --batch 8 --param period=5..14";
     let (whole, here) = (folder(2), folder(2));
@@ -237,13 +237,13 @@ fn a_search_that_ends_before_its_last_round_merges() {
 }
 
 #[test]
-fn a_hold_out_is_opened_by_the_merge() {
+fn merge_opens_the_hold_out() {
     let (whole, here) = (folder(2), folder(2));
     let alone = whole.run(&walk(&["--open-hold-out"])).json();
     let mut plan = walk(&["--shards", "1"]);
     plan.insert(1, "plan");
     here.run_line("walk-forward run --shard 1").fails(2, &["walk-forward plan"]);
-    // Each window has a shard, however few are requested.
+    // Each window has a shard, even if fewer are requested.
     assert_eq!(here.run(&plan).json()["shards"], json!(5));
     here.run_line("walk-forward run --shard 6").fails(2, &["shard 6 of 5"]);
     for shard in 1..=5 {

@@ -3,7 +3,7 @@
 use crate::recording::{folder, record_in_lock_step};
 
 #[test]
-fn status_reads_the_default_journal_names_others_nearby_and_is_silent_with_quiet() {
+fn status_reads_the_default_journal_lists_others_nearby_and_respects_quiet() {
     let folder = folder();
     record_in_lock_step(&folder);
     folder.run(&["status"]).fails(2, &["candlewick.db", "--journal run.db"]);
@@ -18,7 +18,7 @@ fn status_reads_the_default_journal_names_others_nearby_and_is_silent_with_quiet
 }
 
 #[test]
-fn a_pause_and_the_next_stake_of_each_ladder_are_shown() {
+fn shows_a_pause_and_the_next_stake_of_each_ladder() {
     let folder = folder();
     let bots = folder.read("bots.toml");
     let pause = "[risk]\npauses = [{ after = 1, of = \"losses\" }]\n";

@@ -1,4 +1,4 @@
-//! A run as a stream of events: on stdout, and for a process that follows it.
+//! The event stream of a run: on stdout, and for a process that follows it.
 
 use crate::candlewick::{BOT, Folder, Run, candles};
 use serde_json::Value;
@@ -18,7 +18,7 @@ fn start(folder: &Folder, arguments: &[&str]) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Compares an event with its trade in the journal. A key that differs there follows `=`.
+/// Compares an event with its trade in the journal. `=` introduces a key with another name there.
 #[track_caller]
 fn check_keys(event: Option<&Value>, trade: &Value, keys: &str) {
     for key in keys.split(' ') {
@@ -28,19 +28,19 @@ fn check_keys(event: Option<&Value>, trade: &Value, keys: &str) {
 }
 
 #[test]
-fn the_events_of_a_run_are_those_of_its_journal_and_another_process_reads_the_same() {
+fn event_stream_matches_the_journal_in_each_process() {
     let folder = Folder::new();
     let bot = start(&folder, &["--for", "20s"]);
-    let ended = std::thread::spawn(move || Run::of(&bot.wait_with_output().unwrap()));
+    let ended = std::thread::spawn(move || Run::from_output(&bot.wait_with_output().unwrap()));
     while !folder.path("run.db.sock").exists() {
-        assert!(!ended.is_finished(), "it ended by itself");
+        assert!(!ended.is_finished(), "the run ended early");
         std::thread::sleep(POLL_INTERVAL);
     }
     let followed = folder.run(&["watch", "--journal", "run.db"]).events();
     let (ran, trades) = (ended.join().unwrap(), folder.trades("run.db"));
     let (events, last) = (ran.events(), ran.json());
     let numbers: Vec<u64> = events.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
-    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>(), "no event is missing");
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>(), "events are missing");
     assert_eq!((&events[0]["event"], &last["event"]), (&"started".into(), &"ended".into()));
     for trade in &trades {
         let of_trade = |name| named(&events, name).find(|event| event["intent"] == trade["intent_id"]);
@@ -69,7 +69,7 @@ fn the_events_of_a_run_are_those_of_its_journal_and_another_process_reads_the_sa
 }
 
 #[test]
-fn a_slow_reader_is_told_how_many_events_it_missed_and_never_blocks_the_run() {
+fn slow_reader_never_blocks_the_run_and_gets_the_number_of_missed_events() {
     let folder = Folder::new().with("bot.toml", BOT).with("BTCUSDT_1m.csv", &candles(6_000));
     let data = ["--config", "bot.toml", "--data", "BTCUSDT_1m.csv"];
     let mut bot = start(&folder, &[&["--speed", "max", "--until-end"], &data[..]].concat());
@@ -80,9 +80,9 @@ fn a_slow_reader_is_told_how_many_events_it_missed_and_never_blocks_the_run() {
             status["runs"].as_u64() > Some(0) && status["holder"].is_null()
         }
     };
-    // Nothing is read before the journal is released.
+    // Reading starts when the journal is released.
     while !is_over() {
-        assert!(bot.try_wait().unwrap().is_none(), "it waits for its last event to be read");
+        assert!(bot.try_wait().unwrap().is_none(), "the run must wait until its last event is read");
         std::thread::sleep(POLL_INTERVAL);
     }
     let mut printed = String::new();

@@ -1,10 +1,10 @@
-//! Wording that a regular expression can check: phrases to avoid, retired terms and commit subjects.
+//! Writing style that regular expressions can check: phrases to avoid, retired terms and commit subjects.
 
 use crate::tidy::{read, root, tracked};
 use regex::Regex;
 use std::process::Command;
 
-/// A phrase to avoid, what to remove before looking for it, and what to write instead.
+/// Phrase to avoid, exceptions to remove before the search, and the replacement.
 struct Phrase {
     pattern: &'static str,
     except: &'static str,
@@ -24,7 +24,10 @@ const PHRASES: &[Phrase] = &[
     phrase(r"(?i)\b(?:nobody|somebody|whoever)\b", "the operator, no one, another process"),
     phrase(r"\banew\b", "again"),
     phrase(r"\bnone (?:where|of yet|yet of)\b|\bwhere none\b", "`None` if there is none"),
-    phrase(r"^\s*//[/!] (?:Of|With|For|Until|From|Since|By|At|In|On|To) (?:what|which|whom|how|when|where)\b", "a noun"),
+    phrase(
+        r"^\s*//[/!] (?:Of|With|For|Until|From|Since|By|At|In|On|To) (?:what|which|whom|how|when|where)\b",
+        "a noun",
+    ),
     phrase(r"^\s*//[/!] (?:What|Whose|Who|How|Where|Why|Which)\b", "a noun phrase or a verb"),
     phrase(r"\bfn (?:of|words)\b", "`from_*`, `new`, `describe`, `render`"),
     phrase(r"\b(?:stands|stand) (?:in the way|there|beside|before|between|behind)\b", "is"),
@@ -40,7 +43,7 @@ const PHRASES: &[Phrase] = &[
 
 const RETIRED: &str = r"(?i)\b(?:foretold|foreseen|testimony|chronicle|likeness|scrutiny|unheard|keeper|untold|deepest fall|put away)\b";
 
-/// Files that are not checked, each with its reason.
+/// Unchecked files, each with its reason.
 const EXEMPT: &[(&str, &str)] = &[
     ("tests/style.rs", "names the phrases"),
     ("tests/golden/base/", "recorded outputs, never rewritten"),
@@ -50,7 +53,7 @@ const EXEMPT: &[(&str, &str)] = &[
 
 const ENDINGS: [&str; 9] = [".rs", ".md", ".toml", ".py", ".pyi", ".js", ".css", ".html", ".sh"];
 
-/// Commit from which on subjects are checked.
+/// Commit after which subjects are checked.
 const FIRST_COMMIT: &str = "063c61fc";
 const MAX_SUBJECT_LENGTH: usize = 72;
 
@@ -83,7 +86,10 @@ fn subject_problem(subject: &str) -> Option<&'static str> {
         Some("does not start with an upper-case letter")
     } else if subject.ends_with('.') {
         Some("ends with a period")
-    } else if is_third_person || (first.ends_with("ed") && !["Embed", "Feed", "Need", "Seed", "Shed"].contains(&first)) || first.ends_with("ing") {
+    } else if is_third_person
+        || (first.ends_with("ed") && !["Embed", "Feed", "Need", "Seed", "Shed"].contains(&first))
+        || first.ends_with("ing")
+    {
         Some("is not imperative")
     } else {
         None

@@ -1,4 +1,4 @@
-//! A bot killed by SIGKILL around each kind of journal write is started again, and every trade of the venue is in its journal.
+//! A bot killed around each kind of journal write: it restarts, and every trade of the venue is in its journal.
 #![cfg(all(unix, debug_assertions))]
 
 use crate::candlewick::Folder;
@@ -20,10 +20,10 @@ const SYMBOLS: [&str; 2] = ["BTCUSDT", "ETHUSDT"];
 const MAX_OPEN: usize = 2;
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 const MAX_POLLS: u32 = 2_400;
-const LONG: &str = "600s";
+const RUN_DURATION: &str = "600s";
 const CANDLES: (i64, i64) = (600, 1_800);
 
-/// Replies to opens are lost, the list is late and in no order.
+/// Replies to opens are lost, and the list is late and unordered.
 const LOSSES: &str = "drop-after:0.2,errors-after:0.1,list-lag:0.3:2s,shuffle,late-settlement:0.2:2s";
 
 struct Point {
@@ -31,7 +31,7 @@ struct Point {
     faults: &'static str,
     span: &'static str,
     past: Past,
-    meanwhile: Meanwhile,
+    meanwhile: Downtime,
     settings: &'static str,
 }
 
@@ -43,17 +43,17 @@ enum Past {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Meanwhile {
+enum Downtime {
     Nothing,
     Resume,
     LoseConnection,
-    /// Foreign trades move the money of the account.
+    /// Foreign trades change the balance of the account.
     TradeForeign,
 }
 
 const fn point(name: &'static str) -> Point {
-    let (past, meanwhile) = (Past::Nothing, Meanwhile::Nothing);
-    Point { name, faults: LOSSES, span: LONG, past, meanwhile, settings: "" }
+    let (past, meanwhile) = (Past::Nothing, Downtime::Nothing);
+    Point { name, faults: LOSSES, span: RUN_DURATION, past, meanwhile, settings: "" }
 }
 
 const SMALL_STAKES: &str = "[sandbox]\nmax_amount = 5\n";
@@ -61,16 +61,16 @@ const MANY_SNAPSHOTS: &str = "[runtime]\nsnapshot_every = 20\n";
 const MANY_READINGS: &str = "[runtime]\nwallet_every_s = 5\nlist_lag_ms = 1000\n";
 
 /// Points that every run reaches. The built-in strategies request no prices, so none are written.
-const USUAL: &str = "lease 1, run 1, day_opened 1, balance 1, candle 2, candle 9, refuse 1, refuse 5, open 1, open 2, open 4, opened 1, \
+const COMMON_POINTS: &str = "lease 1, run 1, day_opened 1, balance 1, candle 2, candle 9, refuse 1, refuse 5, open 1, open 2, open 4, opened 1, \
                      opened 3, settled 1, settled 2, verdict 1, exchange 2, exchange 9, beat 1, rows 2";
 const DEPOSIT: Point = Point {
     faults: "none",
     past: Past::HaltFile,
-    meanwhile: Meanwhile::TradeForeign,
+    meanwhile: Downtime::TradeForeign,
     settings: MANY_READINGS,
     ..point("deposit 1")
 };
-const OTHERS: [Point; 15] = [
+const OTHER_POINTS: [Point; 15] = [
     Point { past: Past::Run, ..point("control-continue 1") },
     Point { past: Past::HaltFile, ..point("control-halt 1") },
     Point { past: Past::HaltFile, ..point("note 1") },
@@ -79,18 +79,18 @@ const OTHERS: [Point; 15] = [
     Point { faults: "errors:0.3", ..point("not_opened 1") },
     Point { span: "6s", ..point("control-suspend 1") },
     Point { span: "6s", ..point("release 1") },
-    Point { meanwhile: Meanwhile::Resume, ..point("control-resume 1") },
-    Point { meanwhile: Meanwhile::Resume, ..point("answer 1") },
+    Point { meanwhile: Downtime::Resume, ..point("control-resume 1") },
+    Point { meanwhile: Downtime::Resume, ..point("answer 1") },
     Point { settings: SMALL_STAKES, ..point("rejected 1") },
     Point { settings: MANY_SNAPSHOTS, ..point("snapshot 1") },
     // Rows of tables, before and after their transaction is committed.
     Point { past: Past::Run, ..point("rows 1") },
     Point { settings: MANY_SNAPSHOTS, past: Past::Run, ..point("snapshot 2") },
-    Point { past: Past::HaltFile, meanwhile: Meanwhile::LoseConnection, ..point("not_sent 1") },
+    Point { past: Past::HaltFile, meanwhile: Downtime::LoseConnection, ..point("not_sent 1") },
 ];
 
 /// Written only if clocks of one machine disagree, or if the wallet is read while the answer to an order is missing.
-const BY_CHANCE: [&str; 2] = ["skew", "wallet_difference"];
+const OPTIONAL_POINTS: [&str; 2] = ["skew", "wallet_difference"];
 
 struct Fixture {
     folder: Folder,
@@ -121,8 +121,8 @@ impl Fixture {
         command
     }
 
-    fn act(&mut self, child: &mut Child, meanwhile: Meanwhile, connection: Option<Relay>) {
-        if meanwhile == Meanwhile::Nothing {
+    fn act(&mut self, child: &mut Child, meanwhile: Downtime, connection: Option<Relay>) {
+        if meanwhile == Downtime::Nothing {
             return;
         }
         let has_begun = (0..MAX_POLLS).any(|_| {
@@ -133,7 +133,7 @@ impl Fixture {
         if let Some(connection) = connection {
             connection.close();
         }
-        if meanwhile == Meanwhile::TradeForeign {
+        if meanwhile == Downtime::TradeForeign {
             self.trade_foreign();
         } else {
             self.folder.run(&["resume", "--journal", "run.db"]);
@@ -160,12 +160,12 @@ impl Fixture {
     }
 
     fn ask(&self, command: &str) -> Value {
-        self.folder.asked(command, "run.db")
+        self.folder.query(command, "run.db")
     }
 
     fn recover(&self, point: &str) {
         std::fs::write(self.folder.path("run.db.HALT"), "").unwrap();
-        let mut child = self.command(LONG).spawn().unwrap();
+        let mut child = self.command(RUN_DURATION).spawn().unwrap();
         let is_over = |trade: &Value| {
             let state = trade["state"].as_str().unwrap();
             ["settled", "rejected", "not_opened", "not_sent"].contains(&state)
@@ -201,7 +201,7 @@ impl Fixture {
         demo["balance"].as_f64().unwrap()
     }
 
-    /// Returns the balance by the journal, with what it says the wallet differs by: a shortage found before the kill stays one.
+    /// Returns the journal's balance with the reported wallet difference; a shortage found before the kill persists.
     fn reported_money(&self) -> f64 {
         let status = self.ask("status");
         let amounts = ["balance", "open_stakes", "wallet_difference"];
@@ -242,7 +242,7 @@ impl Fixture {
     }
 }
 
-/// Asks a venue until it answers as it should, which faults may keep it from.
+/// Repeats a request to a venue with faults until it succeeds.
 fn venue(served: &Served, path: &str) -> Value {
     let address = served.text("base_url").strip_prefix("http://").unwrap();
     let answer = (0..MAX_POLLS).find_map(|_| {
@@ -253,15 +253,15 @@ fn venue(served: &Served, path: &str) -> Value {
     answer.unwrap_or_else(|| panic!("{path} was never answered"))
 }
 
-/// Returns the list of all trades of a venue.
+/// Returns all trades of a venue.
 pub(crate) fn listed(served: &Served) -> Value {
     let user = venue(served, "/token/users/me")["id"].as_str().unwrap().to_owned();
     venue(served, &format!("/token/trades?page=1&pageSize=1000&userId={user}"))
 }
 
-/// Starts a venue whose clock is the machine's. One that came up late, on a busy machine, is started again.
+/// Starts a venue on the clock of the machine, and again if it came up late on a busy machine.
 fn serve(arguments: &[&str], faults: &str) -> Served {
-    // One after the other, so that each comes up in time.
+    // One at a time, so that each comes up in time.
     static STARTING: Mutex<()> = Mutex::new(());
     let _turn = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
     let clock = SystemClock::new();
@@ -276,7 +276,7 @@ fn serve(arguments: &[&str], faults: &str) -> Served {
         lead = took;
         is_in_time.then_some(served)
     });
-    started.expect("a sandbox comes up in the same time twice")
+    started.expect("the sandbox started too late twice")
 }
 
 fn settings() -> String {
@@ -321,7 +321,7 @@ fn survive(point: &Point, side: &str) -> BTreeSet<String> {
     let mut command = fixture.command(point.span);
     command.env("JOURNAL_KILL_POINT", &printed).env("JOURNAL_KILL_POINT_LOG", fixture.folder.path("writes"));
     let connection =
-        (point.meanwhile == Meanwhile::LoseConnection).then(|| Relay::to(fixture.served.text("base_url")));
+        (point.meanwhile == Downtime::LoseConnection).then(|| Relay::to(fixture.served.text("base_url")));
     if let Some(connection) = &connection {
         command.env("CANDLEWICK_BROKER__BASE_URL", &connection.url);
     }
@@ -340,9 +340,9 @@ fn survive(point: &Point, side: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_run_that_is_killed_at_any_write_recovers_by_itself() {
+fn recovers_from_a_kill_at_any_write() {
     let points: Vec<Point> =
-        [DEPOSIT].into_iter().chain(USUAL.split(", ").map(point)).chain(OTHERS).collect();
+        [DEPOSIT].into_iter().chain(COMMON_POINTS.split(", ").map(point)).chain(OTHER_POINTS).collect();
     let queue = Mutex::new(points.iter().flat_map(|point| [(point, "before"), (point, "after")]));
     let written = Mutex::new(BTreeSet::new());
     std::thread::scope(|scope| {
@@ -356,7 +356,7 @@ fn a_run_that_is_killed_at_any_write_recovers_by_itself() {
             });
         }
     });
-    let kinds = points.iter().map(|point| point.name.split(' ').next().unwrap()).chain(BY_CHANCE);
+    let kinds = points.iter().map(|point| point.name.split(' ').next().unwrap()).chain(OPTIONAL_POINTS);
     let known: BTreeSet<String> = kinds.map(str::to_owned).collect();
     let missing: Vec<String> = written.into_inner().unwrap().difference(&known).cloned().collect();
     assert!(missing.is_empty(), "writes without a kill: {missing:?}");

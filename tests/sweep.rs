@@ -1,4 +1,4 @@
-//! Sweeps: refused arguments, changed inputs and programs, and limits that stop a set.
+//! Sweeps: refused arguments, changed inputs and programs, and stopping limits.
 
 use crate::candlewick::{BINARY, BOT, Folder, bot_of, candles};
 use crate::excerpt::{MONDAY, folder_of_days};
@@ -10,7 +10,7 @@ pub(crate) const RESULTS: [&str; 5] =
     ["results.csv", "results.parquet", "report.html", "luck.json", "best.toml"];
 const SHORT: &str = "sweep --config bot.toml --data BTCUSDT_1m.csv --min-trades 1";
 
-/// A bot whose parameters searches vary, and its candles.
+/// A bot with parameters to search, and its candles.
 pub(crate) fn folder(days: i64) -> Folder {
     folder_of_days(days).with("bot.toml", &bot_of("rsi-reversal", "period = 5"))
 }
@@ -55,7 +55,7 @@ pub(crate) fn journalled(folder: &Folder, journal: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_sweep_whose_signals_changed_in_their_file_is_another_one() {
+fn sweep_with_changed_signal_file_is_a_different_sweep() {
     let bot = bot_of("signal-list", "file = \"signals.csv\"");
     let signals = |minute: i64| format!("time,symbol,direction\n{},BTCUSDT,BUY\n", MONDAY + minute * 60_000);
     for more in ["", "--param file=signals.csv"] {
@@ -63,17 +63,18 @@ fn a_sweep_whose_signals_changed_in_their_file_is_another_one() {
         let line =
             format!("sweep --config list.toml --data BTCUSDT_1m.csv --param close_type=01:00,05:00 {more}");
         for _ in 0..2 {
-            assert_eq!(folder.run_line(&line).code, 0, "the same file is the same sweep");
+            assert_eq!(folder.run_line(&line).code, 0, "the same file must give the same sweep");
         }
         folder.with("signals.csv", &signals(90)).run_line(&line).fails(2, &["differs in: files"]);
     }
 }
 
-/// Copies the program with one letter of a help text changed: another program of the same version.
+/// Copies the program with one letter of a help text changed, as another program of the same version.
 fn rebuilt(folder: &Folder) -> PathBuf {
     let mut bytes = std::fs::read(BINARY).unwrap();
     let text = b"Merge the shards of a plan";
-    let start = bytes.windows(text.len()).position(|part| part == text).expect("the help of the binary");
+    let start =
+        bytes.windows(text.len()).position(|part| part == text).expect("the binary contains its help");
     bytes[start] = b'm';
     let path = folder.path("rebuilt");
     std::fs::copy(BINARY, &path).unwrap(); // with its permissions
@@ -82,7 +83,7 @@ fn rebuilt(folder: &Folder) -> PathBuf {
 }
 
 #[test]
-fn results_of_another_program_are_refused_unless_allowed() {
+fn refuses_results_of_another_program_unless_allowed() {
     let here = folder(1);
     let other = rebuilt(&here);
     let few = ["--search", "random", "--trials", "12"];
@@ -105,7 +106,7 @@ fn results_of_another_program_are_refused_unless_allowed() {
 }
 
 #[test]
-fn searches_that_cannot_run_are_refused_with_the_value_at_fault() {
+fn refuses_impossible_searches_and_names_the_wrong_value() {
     let folder = folder(1);
     let sweep = "sweep --config bot.toml --data BTCUSDT_1m.csv";
     for (more, parts) in [
@@ -132,7 +133,7 @@ fn searches_that_cannot_run_are_refused_with_the_value_at_fault() {
 }
 
 #[test]
-fn sets_that_a_streak_of_losses_stopped_name_it_as_their_backtests_do() {
+fn sets_stopped_by_a_losing_streak_report_it_like_their_backtests() {
     let bot = BOT.to_owned() + "[risk]\nmax_loss_streak = 2\nmax_open_trades = 0\n";
     let folder = short_folder(&bot);
     let document = folder.run_line(&format!("{SHORT} --json --param period=2..4")).json();
@@ -151,7 +152,7 @@ fn sets_that_a_streak_of_losses_stopped_name_it_as_their_backtests_do() {
 }
 
 #[test]
-fn counts_sets_that_the_strategy_refuses_and_fails_if_it_refuses_all() {
+fn counts_sets_refused_by_the_strategy_and_fails_if_all_are_refused() {
     let folder = short_folder(&bot_of("ema-cross", ""));
     let refused = folder.run_line(&format!("{SHORT} --param fast=20,21 --param slow=10,20 --out none"));
     refused.fails(2, &["all 4 sets", "fast = 20", "slow = 10", "--where"]);
@@ -161,7 +162,7 @@ fn counts_sets_that_the_strategy_refuses_and_fails_if_it_refuses_all() {
 }
 
 #[test]
-fn notes_that_close_type_decides_nothing_for_a_rule_with_its_own_expiry() {
+fn notes_that_close_type_has_no_effect_on_a_rule_with_its_own_expiry() {
     for (own, is_noted) in [("expiry = \"05:00\"\n", true), ("", false)] {
         let folder = short_folder(&bot_of("rules", "file = \"rule.toml\""))
             .with("rule.toml", &format!("buy = \"close > open\"\n{own}"));

@@ -1,4 +1,4 @@
-//! Sweeps that are killed, stopped, or out of disk space resume to the files of an undisturbed one.
+//! Sweeps that are killed, stopped or out of disk space resume to the files of an undisturbed sweep.
 #![cfg(unix)]
 
 use crate::candlewick::{BINARY, Folder, Run};
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-/// The signal to a process whose file grows beyond its limit.
+/// Signal for exceeding the file size limit.
 const SIGXFSZ: i32 = 25;
 
 pub(crate) fn stop_when(
@@ -23,17 +23,17 @@ pub(crate) fn stop_when(
     let mut command = folder.command(arguments);
     let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     while !is_time() {
-        assert!(process.try_wait().unwrap().is_none(), "{arguments:?} ended by itself");
+        assert!(process.try_wait().unwrap().is_none(), "{arguments:?} ended before it was killed");
         std::thread::sleep(Duration::from_millis(1));
     }
     send(signal, &process);
-    Run::of(&process.wait_with_output().unwrap())
+    Run::from_output(&process.wait_with_output().unwrap())
 }
 
-/// Kills a sweep at each of `moments`, lines of the journal `whole` of an undisturbed one, then lets it finish. Returns its
-/// document and the rungs of the kills.
+/// Kills a sweep at each of `moments`, which are lines of the undisturbed journal `whole`, then lets it finish. Returns
+/// its document and the rungs at which it was killed.
 ///
-/// The system kills a process whose file would grow beyond its limit in the middle of that write, however fast the
+/// The file size limit makes the system kill the process in the middle of that write, however fast the
 /// machine is. Limits are blocks of 512 bytes, two or three lines.
 fn killed(
     folder: &Folder,
@@ -50,24 +50,24 @@ fn killed(
         let script = format!("ulimit -c 0; ulimit -f {blocks}; exec \"$0\" \"$@\"");
         let limited = [&["-c", &script, BINARY], &arguments[..]].concat();
         let mut command = folder.command_of("/bin/sh", &limited);
-        // The cache of candles is a file of more than the limit.
+        // The candle cache is a file beyond the limit.
         let output = command.env("XDG_CACHE_HOME", "/dev/null").output().unwrap();
         assert_eq!(output.status.signal(), Some(SIGXFSZ), "kill {kill}: {output:?}");
         let results = folder.path(journal).with_file_name("results.csv");
         assert!(!results.exists(), "kill {kill} came too late");
         let kept = journalled(folder, journal);
-        assert!(kept.len() > before, "kill {kill}: nothing was done since the one before");
+        assert!(kept.len() > before, "kill {kill}: no progress since the previous one");
         before = kept.len();
         let last: Value = serde_json::from_str(&kept[before - 1]).unwrap();
         rungs.extend(last["rung"].as_u64());
     }
     let ended = folder.run(&arguments).json();
-    assert_eq!(ended["resumed"], json!(before - 1), "every complete line is a trial that does not run again");
+    assert_eq!(ended["resumed"], json!(before - 1), "trials of complete lines must not run again");
     (ended, rungs)
 }
 
 #[test]
-fn a_sweep_that_is_killed_many_times_ends_with_the_same_files() {
+fn repeatedly_killed_sweep_ends_with_the_same_files() {
     let tpe = ["--search", "tpe", "--trials", "112", "--seed", "3"];
     let halving = ["--search", "random", "--trials", "80", "--objective", "expectancy", "--halving", "2"];
     // Halving runs 80 trials on a quarter of the candles, 40 on half and 20 on all.
@@ -88,10 +88,10 @@ fn a_sweep_that_is_killed_many_times_ends_with_the_same_files() {
 }
 
 #[test]
-fn a_sweep_on_a_full_disk_keeps_complete_lines_and_resumes_from_them() {
+fn sweep_on_a_full_disk_keeps_complete_lines_and_resumes_from_them() {
     let folder = folder(1);
     let way = sweep(&["--search", "random", "--trials", "40", "--threads", "2"]);
-    // Files may not grow beyond 8 KiB: as on a full disk, the last line that fits is written in part.
+    // Files may not exceed 8 KiB: as on a full disk, the last line that fits is written in part.
     let limited = ["-c", "trap '' XFSZ && ulimit -f 16 && exec \"$0\" \"$@\"", BINARY];
     let arguments = [&limited, &way[..]].concat();
     folder.run_of(Path::new("/bin/sh"), &arguments).fails(2, &["trials.jsonl", "File too large"]);
@@ -105,13 +105,13 @@ fn a_sweep_on_a_full_disk_keeps_complete_lines_and_resumes_from_them() {
 }
 
 #[test]
-fn a_stopped_sweep_resumes_and_each_of_its_sets_counts_once() {
+fn stopped_sweep_resumes_and_counts_each_set_once() {
     let journal = "sweep/trials.jsonl";
     let variants = |folder: &Folder| {
         let report = folder.run_line("backtest --json --config bot.toml --data BTCUSDT_1m.csv").json();
         ["count", "under_way"].map(|key| report["variants"][key].as_u64().unwrap())
     };
-    // Two weeks take long enough for the signal to come in time on a busy machine.
+    // Two weeks take long enough for the signal to arrive in time on a busy machine.
     let whole = folder(14);
     let sets = whole.run(&sweep(&[])).json()["trials"].as_u64().unwrap();
     let counted = variants(&whole);
@@ -125,7 +125,7 @@ fn a_stopped_sweep_resumes_and_each_of_its_sets_counts_once() {
         let ran = journalled(&folder, journal).len() as u64 - 1;
         let [count, under_way] = variants(&folder);
         if signal == "KILL" {
-            // All that it set out to try, and the backtest.
+            // All planned sets, and the backtest.
             assert_eq!([count, under_way], [sets + 1, sets]);
         } else {
             assert!(under_way == 0 && (3..=ran + 1).contains(&count), "{signal}: {count} after {ran} trials");

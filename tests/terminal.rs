@@ -7,10 +7,10 @@ use serde_json::Value;
 use std::process::{Command, Stdio};
 
 #[test]
-fn a_bot_ends_with_its_terminal_even_if_the_shell_signals_before_the_terminal_is_gone() {
+fn bot_ends_with_its_terminal_even_if_the_shell_signals_first() {
     let (_served, folder) = venue_and_folder();
-    // The bot is a job of its own, so the kernel sends it no signal. It listens once its first line is printed. Tests started by
-    // nohup ignore SIGHUP, which the bot would inherit.
+    // The bot runs in its own job, so the kernel sends it no signal. It is ready once its first line is printed. Tests
+    // under nohup ignore SIGHUP, which the bot would inherit.
     let shell = format!(
         "set -m; env --default-signal=HUP {BINARY} live --config bot.toml > out 2> log & echo $! > pid; \
          until [ -s out ]; do sleep 0.1; done; kill -HUP $!; sleep 0.3"

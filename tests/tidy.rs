@@ -1,11 +1,11 @@
-//! Rules that a machine can check: dependencies between crates, length of functions, headings, words.
+//! Repository rules: crate dependencies, length of functions, headings, words.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Who may depend on whom. Everybody may name `sdk`; nobody may name what does not stand here.
+/// Allowed dependencies of each crate. A crate missing in a list must not be named.
 const ARROWS: &[(&str, &str)] = &[
     ("sdk", ""),
     ("statistics", ""),
@@ -94,7 +94,7 @@ fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
 }
 
 #[test]
-fn crates_depend_only_along_the_arrows() {
+fn crates_depend_only_on_allowed_crates() {
     let dependencies = dependencies();
     for (name, allowed) in ARROWS {
         let used = &dependencies[&format!("candlewick-{name}")];
@@ -106,7 +106,7 @@ fn crates_depend_only_along_the_arrows() {
     assert!(strategies.len() >= 3, "{strategies:?}");
     for strategy in &strategies {
         let expected = BTreeSet::from(["sdk".to_owned()]);
-        assert_eq!(dependencies[strategy.as_str()], expected, "{strategy} depends on the sdk alone");
+        assert_eq!(dependencies[strategy.as_str()], expected, "{strategy} may only depend on the sdk");
     }
     assert!(dependencies.values().all(|names| !names.contains("xtask")));
     let known = ARROWS.len() + strategies.len() + crates_in("examples").len() + 1;
@@ -115,7 +115,7 @@ fn crates_depend_only_along_the_arrows() {
 
 fn crates_in(folder: &str) -> Vec<String> {
     let folders = std::fs::read_dir(root().join(folder)).unwrap().map(|folder| folder.unwrap());
-    // The rules among the strategies are no crate.
+    // The `rules` entry under strategies is not a crate.
     let crates = folders.filter(|folder| folder.path().join("Cargo.toml").exists());
     crates.map(|folder| folder.file_name().into_string().unwrap()).collect()
 }
@@ -151,7 +151,7 @@ fn for_functions(mut check: impl FnMut(&str, &[&str])) -> usize {
 }
 
 #[test]
-fn functions_fit_a_screen() {
+fn functions_fit_on_a_screen() {
     let count = for_functions(|place, function| {
         let is_code = |line: &&&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
         let code = function.iter().filter(is_code).count();
@@ -161,7 +161,7 @@ fn functions_fit_a_screen() {
 }
 
 #[test]
-fn functions_take_values_by_name() {
+fn functions_take_small_tuples() {
     let mut count = 0;
     for_functions(|place, function| {
         let head = function.iter().copied().take_while(|line| !line.ends_with('{'));
@@ -183,9 +183,9 @@ fn functions_take_values_by_name() {
 }
 
 #[test]
-fn files_say_what_they_are_and_hold_no_stubs() {
+fn files_have_headings_and_no_stubs() {
     let vague = ["utils", "util", "common", "helpers", "helper", "types", "misc"];
-    // Put together here, so that this file does not hold them.
+    // Built from parts, so that this file does not contain them.
     let stubs = [["todo!", "("], ["unimplemented!", "("], ["#[ignore", "]"]].map(|parts| parts.concat());
     for (file, text) in sources() {
         assert!(
@@ -202,7 +202,7 @@ fn files_say_what_they_are_and_hold_no_stubs() {
 }
 
 #[test]
-fn the_repository_speaks_of_the_product_only() {
+fn repository_describes_only_the_product() {
     let mut files = sources();
     let endings = [".md", ".toml", ".yaml", ".sh", ".py", "run"];
     let is_read = |file: &PathBuf| endings.iter().any(|ending| file.to_string_lossy().ends_with(ending));

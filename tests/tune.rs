@@ -1,4 +1,4 @@
-//! `tune`: hold-outs, candles and gates that leave no conclusion, and a stopped run that resumes.
+//! `tune`: hold-outs, inconclusive candles and gates, and a stopped run that resumes.
 
 use crate::candlewick::{Folder, Run};
 use serde_json::json;
@@ -25,7 +25,7 @@ fn tune(folder: &Folder, more: &str) -> Run {
 }
 
 #[test]
-fn an_opened_hold_out_is_shown_again_and_is_not_unseen_to_another_search() {
+fn opened_hold_out_is_shown_again_and_counts_as_seen_by_other_searches() {
     let folder = folder(FOLLOW, "edge:0.66:5m");
     let report = tune(&folder, "--open-hold-out --html page.html").json();
     let page = folder.read("page.html");
@@ -34,7 +34,7 @@ fn an_opened_hold_out_is_shown_again_and_is_not_unseen_to_another_search() {
     let again = tune(&folder, "--open-hold-out").json();
     assert_eq!(again["conclusion"], "edge_held");
     assert_eq!(again["walk_forward"]["hold_out"], report["walk_forward"]["hold_out"]);
-    // To another search, the hold-out is not unseen.
+    // Another search does not count the hold-out as unseen.
     let seen = tune(&folder, "--out seen --param candles=1..2").json();
     assert_eq!(seen["conclusion"], "edge_shown", "{seen:#}");
     assert!(seen["words"].as_str().unwrap().contains("not unseen"), "{seen:#}");
@@ -43,12 +43,12 @@ fn an_opened_hold_out_is_shown_again_and_is_not_unseen_to_another_search() {
 }
 
 #[test]
-fn without_a_shown_edge_the_hold_out_stays_locked() {
+fn hold_out_stays_locked_without_a_proven_edge() {
     for (rule, regime, more, conclusion) in [
         (FOLLOW, "random-walk", "--open-hold-out", "no_edge"),
         (FIXED, "random-walk", "", "no_edge"),
         (FIXED, "edge:0.66:5m", "", "edge_shown"),
-        // Nobody pays more than the stake.
+        // Real payouts never exceed the stake.
         (FIXED, "edge:0.66:5m", "--config payout.toml", "edge_withheld"),
     ] {
         let folder = folder(rule, regime).with("payout.toml", "[simulation]\npayout_percent = 185\n");
@@ -60,9 +60,9 @@ fn without_a_shown_edge_the_hold_out_stays_locked() {
     }
 }
 
-/// Some trades draw if prices are rounded to 0.00001, as they are without a configuration.
+/// Some trades draw if prices are rounded to 0.00001, the default without a configuration.
 #[test]
-fn the_best_set_has_the_same_figures_in_a_backtest() {
+fn best_set_has_the_same_figures_in_a_backtest() {
     let folder = Folder::new().with("my.toml", FOLLOW);
     assert_eq!(folder.run_line("data generate --symbol EURUSD --days 5 --seed 3").code, 0);
     let report = folder.run_line("tune my.toml --data EURUSD_1m.csv --json").json();
@@ -76,7 +76,7 @@ fn the_best_set_has_the_same_figures_in_a_backtest() {
 }
 
 #[test]
-fn missing_and_broken_candles_are_named_with_the_command_that_helps() {
+fn names_missing_and_broken_candles_and_suggests_a_command() {
     let folder = Folder::new()
         .with("my.toml", FOLLOW)
         .with("wrong.toml", "buy = \"rsy(14) < 30\"\n")
@@ -108,7 +108,7 @@ fn missing_and_broken_candles_are_named_with_the_command_that_helps() {
 
 #[cfg(unix)]
 #[test]
-fn a_stopped_run_resumes_to_the_same_results() {
+fn stopped_run_resumes_to_the_same_results() {
     use crate::sweep_killed::stop_when;
     let rule = FOLLOW.replace("candles, ", "").replace("max = 3", "max = 40");
     let folder = folder(&rule, "edge:0.66:5m");
@@ -135,9 +135,9 @@ fn a_stopped_run_resumes_to_the_same_results() {
     }
 }
 
-/// On candles of chance, eight losses in a row are one in 256.
+/// On random candles, eight losses in a row have a probability of 1/256.
 #[test]
-fn a_gate_that_leaves_too_few_trades_is_named_instead_of_more_candles() {
+fn blames_a_strict_gate_instead_of_suggesting_more_candles() {
     let bot = "[[bots]]\nname = \"gated\"\nsymbol = \"BTCUSDT\"\ninterval = \"5m\"\nstrategy = \"combine\"\nclose_type = \"05:00\"\n\
                [bots.params]\nfirst_of = [{ name = \"rule\", strategy = \"rules\", params = { file = \"my.toml\" } }]\n\
                gate = { after_virtual_losses = 8 }\n";
@@ -156,7 +156,7 @@ fn a_gate_that_leaves_too_few_trades_is_named_instead_of_more_candles() {
 }
 
 #[test]
-fn the_best_set_of_a_catalog_elsewhere_runs() {
+fn best_set_of_a_catalog_in_another_folder_runs() {
     let folder = Folder::new().with("my.toml", FIXED);
     let generate = "data generate --symbol BTCUSDT --interval 5m --days 20 --catalog kept";
     assert_eq!(folder.run_line(generate).code, 0);

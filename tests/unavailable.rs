@@ -1,4 +1,4 @@
-//! Bots without a venue at their start, or without room for their journal.
+//! Runs without a venue at the start, without room for the journal, or without prices.
 #![cfg(unix)]
 
 use crate::believed::folder_at;
@@ -25,7 +25,7 @@ fn wait_for(pipe: impl Read, part: &str) {
 }
 
 #[test]
-fn a_venue_that_is_down_at_the_start_is_waited_for_on_demand() {
+fn waits_on_demand_for_a_venue_that_is_down_at_the_start() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
@@ -40,10 +40,10 @@ fn a_venue_that_is_down_at_the_start_is_waited_for_on_demand() {
 }
 
 #[test]
-fn opens_are_suspended_while_the_journal_has_no_room() {
+fn suspends_opens_while_the_disk_of_the_journal_is_full() {
     let venue = LyingVenue::start(|_, _, _| {});
     let folder = folder_at(&venue.url, 0);
-    // Writes beyond 512 KiB fail, and do not end the program.
+    // Writes beyond 512 KiB fail without killing the process.
     let script =
         format!("trap '' XFSZ; ulimit -f 1024; exec {BINARY} live --config bot.toml --journal run.db");
     let mut bot = start(folder.command_of("sh", &["-c", &script]));
@@ -51,14 +51,14 @@ fn opens_are_suspended_while_the_journal_has_no_room() {
     std::thread::spawn(move || std::io::copy(&mut stdout, &mut std::io::sink()));
     let log = std::thread::spawn(move || wait_for(stderr, "the journal cannot be written"));
     let status = || folder.run(&["status", "--config", "bot.toml", "--journal", "run.db"]).stdout;
-    // Opens resume as soon as there is room, so not every status shows it.
+    // Opens resume as soon as there is room, so only some status reports show the suspension.
     let is_suspended = |_| status().contains("suspended: the journal cannot be written");
     assert!((0..MAX_POLLS).any(is_suspended), "{}", status());
     log.join().unwrap();
 }
 
 #[test]
-fn prices_that_fail_are_a_trouble_until_they_come_again() {
+fn reports_failing_prices_until_they_return() {
     let venue = LyingVenue::start(|_, _, _| {});
     let fail = Arc::new(AtomicBool::new(false));
     let failing = Arc::clone(&fail);

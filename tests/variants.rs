@@ -1,4 +1,4 @@
-//! Variants that were tried: how reports count them, and how they withhold an edge.
+//! Tried variants: reports count them, and they withhold an edge.
 
 use crate::candlewick::{BACKTEST, Folder, folder_with_bot};
 use crate::regimes::{FOLLOW, follower};
@@ -37,7 +37,7 @@ fn each_variant_counts_once_and_the_report_corrects_for_all() {
 }
 
 #[test]
-fn variants_that_are_not_counted_are_a_finding() {
+fn reports_uncounted_variants_as_a_finding() {
     let off = folder_with_bot("01:00", "05:00").with_variable("CANDLEWICK_VARIANTS__LEDGER", "");
     let report = backtest(&off, &[]);
     assert!(report.get("variants").is_none() && !off.path(LEDGER).exists());
@@ -51,7 +51,7 @@ fn variants_that_are_not_counted_are_a_finding() {
 }
 
 #[test]
-fn an_edge_that_the_best_of_many_variants_shows_by_luck_is_withheld() {
+fn withholds_a_lucky_edge_of_the_best_of_many_variants() {
     let alone = follower("edge:0.58:5m", "").run(&FOLLOW).json();
     assert_eq!((&alone["verdict"], &alone["variants"]["count"]), (&json!("edge_shown"), &json!(1)));
     // More variants than the evidence of this edge allows, in a line of an earlier version.
@@ -68,7 +68,7 @@ fn an_edge_that_the_best_of_many_variants_shows_by_luck_is_withheld() {
 }
 
 #[test]
-fn a_lost_ledger_withholds_an_edge_from_then_on() {
+fn lost_ledger_withholds_every_later_edge() {
     let folder = follower("edge:0.58:5m", "");
     assert_eq!(folder.run(&FOLLOW).json()["variants"]["is_first"], true);
     std::fs::remove_file(folder.path(LEDGER)).unwrap();

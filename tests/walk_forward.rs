@@ -1,4 +1,4 @@
-//! `walk-forward`: windows choose as sweeps, a resumed walk has the same files, and the hold-out opens once.
+//! `walk-forward`: windows select like sweeps, a resumed walk has the same files, and the hold-out opens once.
 
 use crate::candlewick::{Folder, bot_of};
 use crate::sweep::{assert_same, folder};
@@ -15,7 +15,7 @@ pub(crate) fn walk<'a>(more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn every_window_chooses_as_a_sweep_of_its_training_would_and_the_tests_are_joined() {
+fn each_window_selects_like_a_sweep_of_its_training_span_and_tests_are_joined() {
     let folder = folder(3);
     let run = folder.run(&walk(&["--quiet"]));
     assert_eq!(run.stderr, "");
@@ -46,7 +46,7 @@ fn every_window_chooses_as_a_sweep_of_its_training_would_and_the_tests_are_joine
 
 #[cfg(unix)]
 #[test]
-fn a_walk_that_is_killed_or_interrupted_resumes_to_the_same_files() {
+fn killed_or_interrupted_walk_resumes_to_the_same_files() {
     use crate::sweep::journalled;
     use crate::sweep_killed::stop_when;
     let folder = folder(4);
@@ -55,7 +55,7 @@ fn a_walk_that_is_killed_or_interrupted_resumes_to_the_same_files() {
     let lines = || -> usize {
         (1..=6).map(|window| journalled(&folder, &format!("stopped/trials-{window:03}.jsonl")).len()).sum()
     };
-    // Within the first window, the second, the fourth, and the hold-out's: 33 lines each.
+    // Within the first window, the second, the fourth, and that of the hold-out: 33 lines each.
     for (signal, code, count) in [("KILL", -1, 9), ("INT", 130, 40), ("KILL", -1, 120), ("KILL", -1, 170)] {
         let run = stop_when(&folder, &stopped, signal, || lines() >= count);
         assert_eq!(run.code, code, "{}", run.stderr);
@@ -68,34 +68,34 @@ fn a_walk_that_is_killed_or_interrupted_resumes_to_the_same_files() {
 }
 
 #[test]
-fn a_hold_out_opens_once_for_a_hypothesis_and_again_only_on_demand() {
+fn hold_out_opens_once_per_hypothesis_and_again_only_on_demand() {
     let folder = folder(2);
     let open = |more: &[&'static str], out: &'static str| {
         folder.run(&walk(&[more, &["--open-hold-out", "--out", out]].concat()))
     };
     let locked = folder.run(&walk(&[])).json();
     assert_eq!((&locked["hold_out"]["openings"], &locked["hold_out"]["opened"]), (&json!(0), &Value::Null));
-    // The trades of the last test settle before it begins.
+    // The trades of the last test settle before the hold-out begins.
     let end = locked["windows"][4]["test"]["to"].as_i64().unwrap();
     assert!(end + 4 * 60_000 <= locked["hold_out"]["from"].as_i64().unwrap());
     let opened = open(&[], "first").json();
     let hold_out = &opened["hold_out"];
     assert_eq!((&hold_out["openings"], &hold_out["opened"]["opened_for_others"]), (&json!(1), &json!(0)));
-    assert_eq!(opened["windows"], locked["windows"], "opening it changes no window");
-    // The same run shows the same in any folder. Another one is refused, whatever else it changes.
+    assert_eq!(opened["windows"], locked["windows"], "opening the hold-out must not change windows");
+    // The same run shows the same results in any folder. A different one is refused, whatever else it changes.
     assert_eq!(open(&[], "second").json()["hold_out"], *hold_out);
     for other in [&["--objective", "expectancy"][..], &["--hold-out", "25"], &["--anchored"]] {
         open(other, "third").fails(5, &["--again"]);
     }
     let report = folder.run(&walk(&["--anchored", "--out", "third"])).json();
-    assert_eq!(report["hold_out"]["openings"], 1, "a locked hold-out names its openings");
+    assert_eq!(report["hold_out"]["openings"], 1, "a locked hold-out reports its openings");
     let again = open(&["--anchored", "--again"], "third").json();
     assert_eq!(again["hold_out"]["openings"], 2);
     assert_ne!(again["hold_out"]["opened"]["verdict"], "edge_shown");
 }
 
 #[test]
-fn walks_that_cannot_run_are_refused_with_the_value_at_fault() {
+fn refuses_impossible_walks_and_names_the_wrong_value() {
     let folder = folder(1);
     for (more, parts) in [
         (&["--train", "30d", "--test", "7d"][..], &["30.00 d", "7.00 d"][..]),
@@ -113,15 +113,15 @@ fn walks_that_cannot_run_are_refused_with_the_value_at_fault() {
 }
 
 #[test]
-fn every_set_of_a_walk_counts_once_in_all_later_reports_of_its_strategy() {
+fn each_set_of_a_walk_counts_once_in_later_reports_of_its_strategy() {
     let folder = folder(2);
-    // Four periods by four thresholds by two expiries, and the walk.
+    // Four periods by four thresholds by two expiries, plus the walk.
     assert_eq!(folder.run(&walk(&[])).json()["variants_tried"], 33);
     let ledger = folder.read(".state/candlewick/variants.jsonl");
     assert_eq!(folder.run(&walk(&["--out", "again"])).json()["variants_tried"], 33);
     assert_eq!(folder.read(".state/candlewick/variants.jsonl"), ledger);
     assert_same(&folder.path("walk-forward"), &folder.path("again"), &FILES);
-    // A set of the walk, and one that it did not try.
+    // A set of the walk, and one it did not try.
     for (params, count) in [("period = 5, oversold = 20.0", 33), ("period = 9", 34)] {
         std::fs::write(folder.path("bot.toml"), bot_of("rsi-reversal", params)).unwrap();
         assert_eq!(folder.run_line(BACKTEST).json()["variants"]["count"], count, "{params}");
@@ -132,7 +132,7 @@ fn every_set_of_a_walk_counts_once_in_all_later_reports_of_its_strategy() {
 }
 
 #[test]
-fn earlier_looks_at_a_hold_out_are_named_and_later_ones_change_nothing() {
+fn reports_earlier_views_of_a_hold_out_and_ignores_later_ones() {
     let open = |folder: &Folder, out: &'static str| {
         let walk = walk(&["--open-hold-out", "--out", out]);
         folder.run(&walk).json()["hold_out"]["opened"].take()

@@ -1,15 +1,15 @@
-//! Text fits a terminal of 80 columns, whichever command of the help prints it. In a pipe, lines stay as they are.
+//! Output width: text fits a terminal of 80 columns for every command of the help. In a pipe, lines are not wrapped.
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
-use crate::hostile::on_terminal_of;
+use crate::hostile_texts::on_terminal_of;
 use crate::recording::{folder, record_in_lock_step};
 
-/// Commands that run until they are stopped, use the network, or print what other programs read.
+/// Commands that run until stopped, use the network, or print machine-readable output.
 const NOT_RUN: &str = "completions, config schema, config show, dashboard, data fetch, man, paper, sandbox, signal, sweep run, watch";
 
-/// Exit codes, and commands with arguments that let them print all they have. `DATA` is the candles of both bots, `SEARCH` a search
-/// of one of them.
+/// Exit codes, and commands with arguments for a full output. `DATA` stands for the candles of both bots, `SEARCH` for
+/// a search of one of them.
 const RUNS: &[(i32, &str)] = &[
     (0, "backtest --config bots.toml DATA"),
     (0, "config check --config bots.toml"),
@@ -97,14 +97,14 @@ fn commands(folder: &Folder, above: &[&str]) -> Vec<String> {
         return vec![above.join(" ")];
     }
     let rows = lists.iter().flat_map(|list| list.lines().skip(1)).filter(|line| !line.starts_with("   "));
-    // A row of two words repeats a command of a command.
+    // A row of two words repeats a subcommand.
     let names = rows.filter_map(|line| line.trim_start().split("  ").next());
     let names = names.filter(|name| *name != "help" && !name.contains(' '));
     names.flat_map(|name| commands(folder, &[above, &[name]].concat())).collect()
 }
 
 #[test]
-fn every_command_fits_eighty_columns() {
+fn every_command_fits_in_eighty_columns() {
     let folder = folder().with("trades.csv", "result,payout\nLOST,85\nLOST,85\nWON,85\nLOST,85\n");
     record_in_lock_step(&folder);
     for command in commands(&folder, &[]) {
@@ -128,7 +128,7 @@ fn every_command_fits_eighty_columns() {
 }
 
 #[test]
-fn a_pipe_gets_lines_as_they_are_unless_columns_are_named() {
+fn piped_output_is_not_wrapped_unless_columns_are_set() {
     let longest = |folder: &Folder| {
         let printed = folder.run(&["strategy", "list"]).stdout;
         printed.lines().map(|line| line.chars().count()).max().unwrap()

@@ -1,4 +1,4 @@
-//! One request over a plain socket, without the client of the program.
+//! One request over a plain socket, independent of the program's client.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

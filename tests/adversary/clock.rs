@@ -1,5 +1,5 @@
-//! The venue's clock: that of this machine.
-#![allow(clippy::disallowed_methods, reason = "the venue is another program, with a clock of its own")]
+//! Clock of the venue: that of this machine.
+#![allow(clippy::disallowed_methods, reason = "the venue is another process with its own clock")]
 
 use chrono::{DateTime, Utc};
 

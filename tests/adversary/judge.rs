@@ -1,7 +1,7 @@
-//! Judges a run by the venue's own record and by what the program shows outside.
+//! Judges a run by the record of the venue and by the visible output of the program.
 
-use crate::scenarios::{Must, Scenario};
-use crate::trader::Shown;
+use crate::scenarios::{Expectation, Scenario};
+use crate::trader::Output;
 use crate::venue::Venue;
 use crate::world::{DEMO_CENTS, World};
 use serde_json::Value;
@@ -12,14 +12,14 @@ const IN_FLIGHT_MS: i64 = 1000;
 const MIN_TRADES: usize = 6;
 const MAX_REFUSED: usize = 4;
 const HALTED: i32 = 6;
-const OWED: i32 = 4;
+const UNRESOLVED: i32 = 4;
 
-/// Money beyond a loss limit that trades may lose before a lie is noticed: two rounds of all bots, in cents.
-const LOST_UNNOTICED: i64 = 12_000;
+/// Maximum loss beyond a loss limit before a lie is noticed: two rounds of all bots, in cents.
+const MAX_UNNOTICED_LOSS: i64 = 12_000;
 
-const INSIDE: [&str; 8] =
+const INTERNAL_REASONS: [&str; 8] =
     ["minor unit", "Some(", "None)", "Ok(", "Err(", "panicked at", "unwrap()", "VenueTradeId"];
-const NAMED: [&str; 7] = ["trade #", "trade 0", "wallet", "account", "order #", "order of", "user"];
+const NAMES_IN_HALTS: [&str; 7] = ["trade #", "trade 0", "wallet", "account", "order #", "order of", "user"];
 
 pub(crate) struct Judgement {
     pub(crate) faults: Vec<String>,
@@ -39,8 +39,8 @@ fn repeated_orders(world: &World) -> Vec<String> {
     repeated.map(|((pair, candle), count)| format!("{count} orders of {pair} on candle {candle}")).collect()
 }
 
-/// Faults of the settled trades, each by what the wallet received or paid for it.
-fn booking_faults(world: &World, shown: &Shown) -> Vec<String> {
+/// Returns the faults of settled trades, each compared with its effect on the wallet.
+fn booking_faults(world: &World, shown: &Output) -> Vec<String> {
     let mut faults = Vec::new();
     for row in shown.trades.iter().filter(|row| row["state"] == "settled") {
         let trade = world.trades.iter().find(|trade| row["venue_id"] == trade.id.as_str());
@@ -52,7 +52,7 @@ fn booking_faults(world: &World, shown: &Shown) -> Vec<String> {
     faults
 }
 
-fn ledger_faults(world: &World, shown: &Shown) -> Vec<String> {
+fn ledger_faults(world: &World, shown: &Output) -> Vec<String> {
     let mut faults = booking_faults(world, shown);
     let (balance, wallet) = (cents(&shown.status["balance"]), world.wallet(shown.ended_at));
     if balance != Some(wallet) {
@@ -66,7 +66,7 @@ fn ledger_faults(world: &World, shown: &Shown) -> Vec<String> {
     faults
 }
 
-fn owed_faults(world: &World, shown: &Shown) -> Vec<String> {
+fn owed_faults(world: &World, shown: &Output) -> Vec<String> {
     let mut faults = booking_faults(world, shown);
     let is_pending = |name: &str| shown.status[name].as_array().is_some_and(|numbers| !numbers.is_empty());
     if !is_pending("open") && !is_pending("in_doubt") {
@@ -80,7 +80,7 @@ const NOT_COMPARED: [&str; 2] = [
     "error: the demo wallet could not be read after the last trades: its balance is unknown",
 ];
 
-fn names_wallet_trouble(shown: &Shown) -> bool {
+fn names_wallet_trouble(shown: &Output) -> bool {
     if NOT_COMPARED.iter().any(|error| shown.printed.contains(error)) {
         return true;
     }
@@ -89,7 +89,7 @@ fn names_wallet_trouble(shown: &Shown) -> bool {
     difference != 0.0 && shown.printed.contains("than the trades explain")
 }
 
-fn reason_faults(shown: &Shown, world: &World) -> Vec<String> {
+fn reason_faults(shown: &Output, world: &World) -> Vec<String> {
     let mut faults = Vec::new();
     let halts = shown.halts();
     if halts.is_empty() && names_wallet_trouble(shown) {
@@ -98,7 +98,7 @@ fn reason_faults(shown: &Shown, world: &World) -> Vec<String> {
     match halts.first() {
         None => faults.push("halted without a reason among the events".to_owned()),
         Some((at, reason)) => {
-            if !NAMED.iter().any(|word| reason.to_lowercase().contains(word)) {
+            if !NAMES_IN_HALTS.iter().any(|word| reason.to_lowercase().contains(word)) {
                 faults.push(format!("the reason names neither trade nor wallet: {reason}"));
             }
             if reason.contains('{') || reason.contains("::") || reason.chars().count() < 15 {
@@ -116,13 +116,13 @@ fn reason_faults(shown: &Shown, world: &World) -> Vec<String> {
     faults
 }
 
-fn always(world: &World, venue: &Venue, shown: &Shown) -> Vec<String> {
+fn common_faults(world: &World, venue: &Venue, shown: &Output) -> Vec<String> {
     let mut faults = repeated_orders(world);
     faults.extend(world.complaints.iter().cloned());
     if world.orders.len() > shown.trades.len() {
         faults.push(format!("{} orders, {} intents", world.orders.len(), shown.trades.len()));
     }
-    for word in INSIDE {
+    for word in INTERNAL_REASONS {
         if let Some(line) = shown.printed.lines().find(|line| line.contains(word)) {
             faults.push(format!("prints {word:?}: {}", line.chars().take(300).collect::<String>()));
         }
@@ -145,7 +145,7 @@ fn pause_faults(world: &World, first_refused: usize) -> Vec<String> {
         if gaps.len() >= MAX_REFUSED {
             faults.push(format!("{} is asked for {} times: gaps {gaps:?}", pair.name, gaps.len() + 1));
         }
-        // Orders leave on candles, so that a longer pause may show as the same gap.
+        // Orders leave on candles, so a longer pause may show as the same gap.
         if gaps.windows(2).any(|two| two[1] + CANDLE_MS <= two[0]) {
             faults.push(format!("pauses of {} shrink: {gaps:?}", pair.name));
         }
@@ -153,70 +153,70 @@ fn pause_faults(world: &World, first_refused: usize) -> Vec<String> {
     faults
 }
 
-fn has_reported(shown: &Shown) -> bool {
+fn has_reported(shown: &Output) -> bool {
     let of_kind = |event: &&Value| event["event"] == "alarm" || event["event"] == "warning";
     let texts = shown.events.iter().filter(of_kind).filter_map(|event| event["text"].as_str());
     texts.filter(|text| !text.contains("something unknown")).count() > 0
 }
 
-fn demanded(scenario: &Scenario, world: &World, shown: &Shown) -> Vec<String> {
+fn expectation_faults(scenario: &Scenario, world: &World, shown: &Output) -> Vec<String> {
     let mut faults = Vec::new();
     let code = shown.code.unwrap_or(-1);
     match scenario.must {
-        Must::Trade => {
+        Expectation::Trade => {
             if code != 0 {
-                faults.push(format!("a sound venue ends with {code}: {:?}", shown.halts()));
+                faults.push(format!("an honest venue ends with {code}: {:?}", shown.halts()));
             }
             if world.trades.len() < MIN_TRADES {
                 faults.push(format!("only {} trades", world.trades.len()));
             }
         }
-        Must::Report if code == 0 && !has_reported(shown) => {
+        Expectation::Report if code == 0 && !has_reported(shown) => {
             faults.push("neither alarm nor warning".to_owned());
         }
-        Must::Halt if code == 0 => faults.push("exit code 0".to_owned()),
-        Must::Pause => faults.extend(pause_faults(world, scenario.lies[0].from)),
-        Must::NotAfterBan => {
+        Expectation::Halt if code == 0 => faults.push("exit code 0".to_owned()),
+        Expectation::Pause => faults.extend(pause_faults(world, scenario.lies[0].from)),
+        Expectation::NotAfterBan => {
             let first = scenario.lies[0].from;
-            // Orders of other pairs may be in flight when the first is refused; at a start the profile says it.
+            // Orders of other pairs may be in flight when the first is refused; at a start the profile reports it.
             let in_flight = if first == 0 { 0 } else { crate::market::PAIRS.len() };
             if world.orders.len() > first + in_flight {
                 faults.push(format!("{} orders, banned from number {first} on", world.orders.len()));
             }
         }
-        Must::NotTrade if world.orders.len() > crate::market::PAIRS.len() => {
+        Expectation::NotTrade if world.orders.len() > crate::market::PAIRS.len() => {
             faults.push(format!("{} orders on data of another time or interval", world.orders.len()));
         }
-        Must::Halt | Must::Equal | Must::Report | Must::NotTrade => {}
+        Expectation::Halt | Expectation::Equal | Expectation::Report | Expectation::NotTrade => {}
     }
-    if scenario.must != Must::Trade && world.told.iter().all(|count| *count == 0) {
-        faults.push("no lie was told".to_owned());
+    if scenario.must != Expectation::Trade && world.lie_counts.iter().all(|count| *count == 0) {
+        faults.push("the venue never lied".to_owned());
     }
     faults
 }
 
-pub(crate) fn judge(scenario: &Scenario, venue: &Venue, shown: &Shown) -> Judgement {
+pub(crate) fn judge(scenario: &Scenario, venue: &Venue, shown: &Output) -> Judgement {
     let world = venue.world();
-    let mut faults = always(&world, venue, shown);
+    let mut faults = common_faults(&world, venue, shown);
     match shown.code {
         Some(0) => faults.extend(ledger_faults(&world, shown)),
         Some(HALTED) => faults.extend(reason_faults(shown, &world)),
-        Some(OWED) => faults.extend(owed_faults(&world, shown)),
+        Some(UNRESOLVED) => faults.extend(owed_faults(&world, shown)),
         Some(code) => faults.push(format!("exit code {code}")),
         None => faults.push("does not end".to_owned()),
     }
-    faults.extend(demanded(scenario, &world, shown));
+    faults.extend(expectation_faults(scenario, &world, shown));
     let lost = DEMO_CENTS - world.wallet(shown.ended_at);
-    if scenario.loss_limit > 0 && lost > scenario.loss_limit * 100 + LOST_UNNOTICED {
+    if scenario.loss_limit > 0 && lost > scenario.loss_limit * 100 + MAX_UNNOTICED_LOSS {
         faults.push(format!("{lost} cents are lost under a limit of {}.00", scenario.loss_limit));
     }
     let reason = shown.halts().into_iter().next().map(|(_, reason)| reason).unwrap_or_default();
     let line = format!(
-        "code {}, {} orders, {} trades, told {:?}, ledger {}, venue {:.2} {reason}",
+        "code {}, {} orders, {} trades, lies {:?}, ledger {}, venue {:.2} {reason}",
         shown.code.map_or("none".to_owned(), |code| code.to_string()),
         world.orders.len(),
         world.trades.len(),
-        world.told,
+        world.lie_counts,
         shown.status["balance"],
         world.wallet(shown.ended_at) as f64 / 100.0,
     );

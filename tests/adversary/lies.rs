@@ -1,4 +1,4 @@
-//! What the venue says or does against its contract.
+//! Contract violations of the venue.
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Outcome {
@@ -49,9 +49,9 @@ pub(crate) enum Place {
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum WalletLie {
-    /// The demo wallet twice, the second time with another balance.
+    /// Lists the demo wallet twice, the second time with another balance.
     Twice,
-    /// DEMO and REAL change places.
+    /// Swaps DEMO and REAL.
     Swapped,
     OtherCurrency,
     OtherUser,
@@ -64,31 +64,31 @@ pub(crate) enum WalletLie {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum MarketLie {
     RecordsMoved(i64),
-    /// Candles of so many seconds, whatever was asked for.
+    /// Sends candles of this many seconds, whatever was requested.
     CandlesOf(i64),
     CandlesMoved(i64),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
-    // Refuses the order and makes the trade, which the list shows after a while.
+    // Refuses the order but makes the trade, which appears in the list later.
     RefusalThatTook { status: u16, message: &'static str, listed_after_ms: i64 },
     OlderTrade { age_s: i64, is_taken: bool },
     FrozenRequestTime,
-    // Records say `said`, the detail alone or the list as well, until so long after the close.
-    FirstWord { said: Word, truth: Word, until_ms: i64, is_listed: bool },
-    // Records and wallet say `first`, and from so long after the close `then`.
+    // Reports `reported` in the detail, or in the list as well, until this long after the close.
+    FirstWord { reported: Word, truth: Word, until_ms: i64, is_listed: bool },
+    // Records and wallet follow `first`, and from this long after the close `then`.
     Revised { first: Word, then: Word, after_ms: i64, reopened_ms: i64 },
-    // Records say `said`; the wallet moves by `paid`.
-    Settled { said: Word, paid: Word },
-    // Takes so many cents more at each open and says nothing.
+    // Records say `reported`; the wallet moves by `paid`.
+    Settled { reported: Word, paid: Word },
+    // Silently charges this many cents more at each open.
     HiddenFee(i64),
     CancelledKept,
     WinUnpaid,
-    // The amounts of the reply's wallets: their sum in percent of the stake, and what is really taken.
+    // Amounts of the wallets in the reply (sum in percent of the stake), and the amount really charged.
     WalletAmounts { percents: &'static [i64], taken: i64 },
     TenantFee { cents: i64, is_taken: bool },
-    // A close time that is later by so many milliseconds.
+    // Postpones the close time by this many milliseconds.
     CloseTime { shift_ms: i64, place: Place },
     RealFlag(Place),
     RealWallet(Place),
@@ -106,7 +106,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Lie {
     pub(crate) kind: Kind,
-    /// 0-based index of the first order or reading.
+    /// 0-based index of the first affected order or reading.
     pub(crate) from: usize,
     pub(crate) times: usize,
 }

@@ -1,6 +1,6 @@
-//! Live runs of the binary against a venue that lies, written from the contract alone, with a record of its own.
+//! Live runs of the binary against a lying venue, written from the contract only, with its own record.
 //!
-//! By default the short rows run; `CANDLEWICK_ADVERSARY=all` runs all of them. Words on the command line choose by name.
+//! By default the short rows run; `CANDLEWICK_ADVERSARY=all` runs all of them. Arguments filter rows by name.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test of its own, which prints its table")]
 
 #[path = "../candlewick.rs"]
@@ -12,9 +12,9 @@ mod http;
 mod judge;
 mod lies;
 mod market;
+mod message_lies;
 mod records;
 mod scenarios;
-mod telling;
 mod trader;
 mod venue;
 mod world;
@@ -30,7 +30,7 @@ use venue::Venue;
 use world::World;
 
 const AT_ONCE: usize = 24;
-/// Seconds of a run in which trades are opened.
+/// Seconds of a run during which trades are opened.
 const SECONDS: u64 = 32;
 
 fn main() -> ExitCode {
@@ -50,7 +50,7 @@ fn play_all(chosen: &[Scenario]) -> usize {
         for number in 0..AT_ONCE.min(chosen.len()) {
             let (next, failed, printing) = (&next, &failed, &printing);
             scope.spawn(move || {
-                // Starts compute; they are spread over some seconds.
+                // Starting a bot is CPU-bound, so starts are spread over some seconds.
                 std::thread::sleep(Duration::from_millis(150 * number as u64));
                 while let Some(row) = chosen.get(next.fetch_add(1, Ordering::SeqCst)) {
                     let judgement = play(row);

@@ -1,4 +1,4 @@
-//! Prices of the venue: one bar a second, a function of symbol and second except where a trade's outcome was decided.
+//! Prices of the venue: one bar a second, a function of symbol and second unless a trade's outcome was decided.
 
 use crate::clock::iso;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The venue's messages, as the contract describes them.
+//! Messages of the venue as the contract describes them.
 
 use crate::clock::iso;
 use crate::lies::{Outcome, Word};
@@ -12,7 +12,7 @@ pub(crate) const DEMO_WALLET: &str = "01JWALLET00000000000DEMO42";
 pub(crate) const REAL_WALLET: &str = "01JWALLET00000000000REAL42";
 const TENANT: &str = "01JTENANT00000000000000001";
 
-/// Real money of the user, in cents, which nothing may touch.
+/// Real money of the user in cents, which must stay untouched.
 pub(crate) const REAL_CENTS: i64 = 77_000;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -32,15 +32,15 @@ pub(crate) fn merge(into: &mut Value, from: Value) {
     }
 }
 
-pub(crate) fn short(trade: &Trade, status: &str) -> Value {
+pub(crate) fn short_record(trade: &Trade, status: &str) -> Value {
     json!({
         "id": trade.id, "userId": USER, "tenantId": TENANT, "status": status, "symbol": trade.terms.pair,
         "amount": money(trade.terms.cents), "createdAt": iso(trade.terms.at),
     })
 }
 
-pub(crate) fn full(trade: &Trade) -> Value {
-    let pair = Pair::find(trade.terms.pair).expect("trades are of known pairs");
+pub(crate) fn full_record(trade: &Trade) -> Value {
+    let pair = Pair::find(trade.terms.pair).expect("trades have known pairs");
     let share = |of: i64| (trade.terms.cents * 10_000 / of.max(1)) as f64 / 100.0;
     let mut record = json!({
         "id": trade.id, "affiliateId": "", "isDemo": true, "isInfluencer": false, "fromBot": false,
@@ -65,7 +65,7 @@ pub(crate) fn full(trade: &Trade) -> Value {
 }
 
 fn ending(trade: &Trade, word: Option<Word>) -> Value {
-    let pair = Pair::find(trade.terms.pair).expect("trades are of known pairs");
+    let pair = Pair::find(trade.terms.pair).expect("trades have known pairs");
     let open_price = pair.price(trade.open_points);
     let Some(word) = word else {
         return json!({"status": "OPEN", "result": "PENDING", "pnl": 0, "openPrice": open_price, "closePrice": 0});
@@ -91,9 +91,9 @@ pub(crate) fn record(trade: &Trade, detail: Option<Detail>, now: i64) -> Value {
     let ending = ending(trade, word);
     let status = ending["status"].as_str().unwrap_or_default().to_owned();
     let mut record = match detail {
-        Some(Detail::Short) => return short(trade, &status),
-        Some(Detail::Rich) => short(trade, &status),
-        Some(Detail::Full) | None => full(trade),
+        Some(Detail::Short) => return short_record(trade, &status),
+        Some(Detail::Rich) => short_record(trade, &status),
+        Some(Detail::Full) | None => full_record(trade),
     };
     merge(&mut record, ending);
     if detail == Some(Detail::Rich) {

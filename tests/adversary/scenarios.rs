@@ -1,18 +1,18 @@
-//! The table of scenarios with one lie, and of sound venues.
+//! Table of scenarios: one lie, two lies, and honest venues.
 
 use crate::lies::{Kind, Lie, MarketLie, Outcome, Place, Profit, WalletLie, Word};
 use crate::records::Detail;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Must {
+pub(crate) enum Expectation {
     Trade,
     Equal,
     Halt,
-    /// As `Equal`, and at exit code 0 an alarm or a warning.
+    /// As `Equal`, with an alarm or a warning if the exit code is 0.
     Report,
-    /// As `Equal`, and pauses between orders that grow.
+    /// As `Equal`, with growing pauses between orders.
     Pause,
-    /// As `Equal`, and no order after the ban was known.
+    /// As `Equal`, without an order after the ban was known.
     NotAfterBan,
     NotTrade,
 }
@@ -20,7 +20,7 @@ pub(crate) enum Must {
 pub(crate) struct Scenario {
     pub(crate) name: String,
     pub(crate) lies: Vec<Lie>,
-    pub(crate) must: Must,
+    pub(crate) must: Expectation,
     pub(crate) outcomes: &'static [Outcome],
     pub(crate) detail: Detail,
     pub(crate) list_lag_ms: i64,
@@ -31,7 +31,7 @@ pub(crate) struct Scenario {
 }
 
 impl Scenario {
-    pub(crate) fn new(name: impl Into<String>, must: Must, lies: Vec<Lie>) -> Self {
+    pub(crate) fn new(name: impl Into<String>, must: Expectation, lies: Vec<Lie>) -> Self {
         Self {
             name: name.into(),
             lies,
@@ -73,7 +73,7 @@ pub(crate) fn all() -> Vec<Scenario> {
         older_trades(),
         later_words(),
         profits(),
-        unpaid(),
+        unpaid_trades(),
         contradictions(),
         wallet_lists(),
         close_times(),
@@ -81,11 +81,11 @@ pub(crate) fn all() -> Vec<Scenario> {
         refusals(),
     ];
     let mut rows = pairs(&lying);
-    rows.extend([sound(), other_markets(), movements()].into_iter().chain(lying).flatten());
+    rows.extend([honest_venues(), other_markets(), movements()].into_iter().chain(lying).flatten());
     rows
 }
 
-/// Two lies in a run: a row of each table with one of every other. None hides the other by its first order.
+/// Two lies in a run: one row of each kind with one of every other kind. Neither masks the other by its first order.
 fn pairs(tables: &[Vec<Scenario>]) -> Vec<Scenario> {
     let is_later = |row: &&Scenario| row.lies[0].from > 0;
     let later: Vec<Vec<&Scenario>> =
@@ -96,15 +96,15 @@ fn pairs(tables: &[Vec<Scenario>]) -> Vec<Scenario> {
             let (first, second) = (first[place % first.len()], second[(number + place) % second.len()]);
             let name = format!("pair-{}+{}", first.name, second.name);
             let lies = vec![first.lies[0], second.lies[0]];
-            // A doubt takes most of the time.
-            rows.push(Scenario::new(name, Must::Equal, lies).seconds(40));
+            // An order in doubt takes most of the time.
+            rows.push(Scenario::new(name, Expectation::Equal, lies).seconds(40));
         }
     }
     rows
 }
 
-fn sound() -> Vec<Scenario> {
-    let plain = |name: &str, lies: Vec<Lie>| Scenario::new(format!("sound-{name}"), Must::Trade, lies);
+fn honest_venues() -> Vec<Scenario> {
+    let plain = |name: &str, lies: Vec<Lie>| Scenario::new(format!("sound-{name}"), Expectation::Trade, lies);
     vec![
         plain("plain", vec![]).short(),
         plain("rich-detail", vec![]).detail(Detail::Rich).short(),
@@ -130,7 +130,8 @@ fn refusals_that_took() -> Vec<Scenario> {
         (422, "insufficient balance"),
     ] {
         let kind = |listed_after_ms| Kind::RefusalThatTook { status, message, listed_after_ms };
-        let halt = |form: &str, lie| Scenario::new(format!("a1-{status}-{form}"), Must::Halt, vec![lie]);
+        let halt =
+            |form: &str, lie| Scenario::new(format!("a1-{status}-{form}"), Expectation::Halt, vec![lie]);
         let each = halt("each", Lie::always(kind(0))).loss_limit(100);
         rows.push(Scenario { is_short: status == 400, ..each });
         rows.push(halt("once", Lie::once(kind(0), 4)));
@@ -141,9 +142,10 @@ fn refusals_that_took() -> Vec<Scenario> {
 
 fn older_trades() -> Vec<Scenario> {
     let kind = |age_s, is_taken| Kind::OlderTrade { age_s, is_taken };
-    let doubt = |name: String, lie| Scenario::new(name, Must::Equal, vec![lie]).seconds(45);
-    let report =
-        |name: &str, lie| Scenario::new(format!("a2-frozen-{name}"), Must::Report, vec![lie]).seconds(45);
+    let doubt = |name: String, lie| Scenario::new(name, Expectation::Equal, vec![lie]).seconds(45);
+    let report = |name: &str, lie| {
+        Scenario::new(format!("a2-frozen-{name}"), Expectation::Report, vec![lie]).seconds(45)
+    };
     let mut rows = vec![
         report("request-time", Lie::always(Kind::FrozenRequestTime)),
         report("from-the-fifth", Lie::from(Kind::FrozenRequestTime, 4)),
@@ -159,10 +161,11 @@ fn older_trades() -> Vec<Scenario> {
 }
 
 fn later_words() -> Vec<Scenario> {
-    let first = |said, truth, until_ms, is_listed| Kind::FirstWord { said, truth, until_ms, is_listed };
+    let first =
+        |reported, truth, until_ms, is_listed| Kind::FirstWord { reported, truth, until_ms, is_listed };
     let revised = |first, then, after_ms, reopened_ms| Kind::Revised { first, then, after_ms, reopened_ms };
-    let equal = |name: &str, lie| Scenario::new(format!("a3-{name}"), Must::Equal, vec![lie]);
-    let report = |name: &str, lie| Scenario::new(format!("a3-{name}"), Must::Report, vec![lie]);
+    let equal = |name: &str, lie| Scenario::new(format!("a3-{name}"), Expectation::Equal, vec![lie]);
+    let report = |name: &str, lie| Scenario::new(format!("a3-{name}"), Expectation::Report, vec![lie]);
     let cut = Word::with(Outcome::Won, Profit::Percent(40));
     let reverted = Word { is_reverted: true, ..Word::with(Outcome::Won, Profit::Percent(0)) };
     let reverted_loss = Word { is_reverted: true, ..Word::DRAW };
@@ -192,8 +195,8 @@ fn later_words() -> Vec<Scenario> {
 }
 
 fn profits() -> Vec<Scenario> {
-    let settled = |said, paid| Kind::Settled { said, paid };
-    let halt = |name: &str, lie| Scenario::new(format!("a4-{name}"), Must::Halt, vec![lie]);
+    let settled = |reported, paid| Kind::Settled { reported, paid };
+    let halt = |name: &str, lie| Scenario::new(format!("a4-{name}"), Expectation::Halt, vec![lie]);
     let gross = Word::with(Outcome::Won, Profit::Gross);
     let payout_60 = Word { payout: Some(60), ..Word::WON };
     let payout_95 = Word { payout: Some(95), ..Word::WON };
@@ -220,10 +223,10 @@ fn profits() -> Vec<Scenario> {
     ]
 }
 
-fn unpaid() -> Vec<Scenario> {
-    let halt = |name: &str, lie| Scenario::new(format!("a5-{name}"), Must::Halt, vec![lie]);
+fn unpaid_trades() -> Vec<Scenario> {
+    let halt = |name: &str, lie| Scenario::new(format!("a5-{name}"), Expectation::Halt, vec![lie]);
     let lost_paid_double =
-        Kind::Settled { said: Word::LOST, paid: Word::with(Outcome::Lost, Profit::Percent(-200)) };
+        Kind::Settled { reported: Word::LOST, paid: Word::with(Outcome::Lost, Profit::Percent(-200)) };
     let mut rows = vec![
         halt("fee-of-a-cent", Lie::always(Kind::HiddenFee(1))),
         halt("loss-taken-twice", Lie::once(lost_paid_double, 4)),
@@ -245,14 +248,14 @@ fn contradictions() -> Vec<Scenario> {
     let fee = |cents, is_taken| Kind::TenantFee { cents, is_taken };
     let row = |name: &str, must, lie| Scenario::new(format!("a6-{name}"), must, vec![lie]);
     vec![
-        row("two-wallets-600", Must::Halt, Lie::always(amounts(&[100, 500], 600))).short(),
-        row("one-wallet-600", Must::Halt, Lie::once(amounts(&[600], 600), 3)),
-        row("one-wallet-600-untaken", Must::Halt, Lie::once(amounts(&[600], 100), 3)),
-        row("one-wallet-40", Must::Halt, Lie::once(amounts(&[40], 100), 3)),
-        row("two-wallets-150", Must::Halt, Lie::from(amounts(&[75, 75], 150), 4)),
-        row("tenant-fee-each", Must::Equal, Lie::always(fee(50, true))).short(),
-        row("tenant-fee-once", Must::Equal, Lie::once(fee(75, true), 3)),
-        row("tenant-fee-untaken", Must::Report, Lie::once(fee(50, false), 3)),
+        row("two-wallets-600", Expectation::Halt, Lie::always(amounts(&[100, 500], 600))).short(),
+        row("one-wallet-600", Expectation::Halt, Lie::once(amounts(&[600], 600), 3)),
+        row("one-wallet-600-untaken", Expectation::Halt, Lie::once(amounts(&[600], 100), 3)),
+        row("one-wallet-40", Expectation::Halt, Lie::once(amounts(&[40], 100), 3)),
+        row("two-wallets-150", Expectation::Halt, Lie::from(amounts(&[75, 75], 150), 4)),
+        row("tenant-fee-each", Expectation::Equal, Lie::always(fee(50, true))).short(),
+        row("tenant-fee-once", Expectation::Equal, Lie::once(fee(75, true), 3)),
+        row("tenant-fee-untaken", Expectation::Report, Lie::once(fee(50, false), 3)),
     ]
 }
 
@@ -270,15 +273,15 @@ fn wallet_lists() -> Vec<Scenario> {
     let places = [("reply", Place::Reply), ("detail", Place::Detail), ("list", Place::List)];
     let twice = |(name, place)| {
         let lie = Lie::always(Kind::TwiceWritten(place));
-        Scenario::new(format!("a7-keys-twice-in-{name}"), Must::Report, vec![lie]).seconds(45)
+        Scenario::new(format!("a7-keys-twice-in-{name}"), Expectation::Report, vec![lie]).seconds(45)
     };
     let mut rows: Vec<Scenario> = places.into_iter().map(twice).collect();
     for (name, lie) in kinds {
         let kind = Kind::Wallets(lie);
-        // A malformed reading is no reading; a jump needs a second one that confirms it.
+        // A malformed reading is ignored; a jump needs a second reading that confirms it.
         let is_malformed = matches!(lie, WalletLie::Twice | WalletLie::DuplicateKeys);
-        let steady_must = if is_malformed { Must::Report } else { Must::Halt };
-        let short_must = if lie == WalletLie::Jump { Must::Equal } else { Must::Report };
+        let steady_must = if is_malformed { Expectation::Report } else { Expectation::Halt };
+        let short_must = if lie == WalletLie::Jump { Expectation::Equal } else { Expectation::Report };
         let row = |form: &str, must, lie| Scenario::new(format!("a7-{name}-{form}"), must, vec![lie]);
         let steady = row("from-the-fourth", steady_must, Lie::from(kind, 3));
         let is_short = matches!(lie, WalletLie::Twice | WalletLie::Jump | WalletLie::Gone);
@@ -291,7 +294,7 @@ fn wallet_lists() -> Vec<Scenario> {
 
 fn close_times() -> Vec<Scenario> {
     let kind = |shift_ms, place| Kind::CloseTime { shift_ms, place };
-    let report = |name: &str, lie| Scenario::new(format!("a8-{name}"), Must::Report, vec![lie]);
+    let report = |name: &str, lie| Scenario::new(format!("a8-{name}"), Expectation::Report, vec![lie]);
     let (hour, day) = (3_600_000, 86_400_000);
     vec![
         report("hour-in-the-reply", Lie::always(kind(hour, Place::Reply))).short(),
@@ -307,7 +310,7 @@ fn close_times() -> Vec<Scenario> {
 }
 
 fn other_accounts() -> Vec<Scenario> {
-    let halt = |name: &str, lie| Scenario::new(format!("a9-{name}"), Must::Halt, vec![lie]);
+    let halt = |name: &str, lie| Scenario::new(format!("a9-{name}"), Expectation::Halt, vec![lie]);
     let mut rows = Vec::new();
     for (place_name, place) in [("reply", Place::Reply), ("detail", Place::Detail), ("list", Place::List)] {
         let kinds = [
@@ -330,13 +333,14 @@ fn other_markets() -> Vec<Scenario> {
         Scenario::new(format!("a9-{name}"), must, vec![Lie::from(Kind::Market(lie), from)])
     };
     vec![
-        row("price-records-from-the-future", Must::Report, MarketLie::RecordsMoved(3_600_000), 0).short(),
-        row("price-records-of-a-day-ago", Must::Report, MarketLie::RecordsMoved(-86_400_000), 0),
-        row("price-records-of-a-minute-ahead", Must::Report, MarketLie::RecordsMoved(60_000), 3),
-        row("candles-of-a-minute", Must::NotTrade, MarketLie::CandlesOf(60), 0).short(),
-        row("candles-of-half-a-minute", Must::NotTrade, MarketLie::CandlesOf(30), 0),
-        row("candles-of-a-day-ago", Must::NotTrade, MarketLie::CandlesMoved(-86_400_000), 0),
-        row("candles-from-the-future", Must::NotTrade, MarketLie::CandlesMoved(3_600_000), 0),
+        row("price-records-from-the-future", Expectation::Report, MarketLie::RecordsMoved(3_600_000), 0)
+            .short(),
+        row("price-records-of-a-day-ago", Expectation::Report, MarketLie::RecordsMoved(-86_400_000), 0),
+        row("price-records-of-a-minute-ahead", Expectation::Report, MarketLie::RecordsMoved(60_000), 3),
+        row("candles-of-a-minute", Expectation::NotTrade, MarketLie::CandlesOf(60), 0).short(),
+        row("candles-of-half-a-minute", Expectation::NotTrade, MarketLie::CandlesOf(30), 0),
+        row("candles-of-a-day-ago", Expectation::NotTrade, MarketLie::CandlesMoved(-86_400_000), 0),
+        row("candles-from-the-future", Expectation::NotTrade, MarketLie::CandlesMoved(3_600_000), 0),
     ]
 }
 
@@ -344,22 +348,22 @@ fn refusals() -> Vec<Scenario> {
     let refusal = |status, message| Lie::from(Kind::Refusal { status, message }, 2);
     let row = |name: &str, must, lie| Scenario::new(format!("a10-{name}"), must, vec![lie]).seconds(60);
     vec![
-        row("inactive-symbol", Must::Pause, refusal(400, "symbol is not active")).short(),
-        row("inactive-symbol-422", Must::Pause, refusal(422, "symbol is not active")),
-        row("too-many-per-minute", Must::Pause, refusal(400, "too many trades per minute")).short(),
-        row("too-many-per-day", Must::Pause, refusal(403, "too many trades per day")),
-        row("too-many-pending", Must::Pause, refusal(400, "too many pending trades")),
-        row("outdated-price", Must::Pause, refusal(400, "outdated price")),
-        row("unknown-reason", Must::Pause, refusal(422, "code 7311 for TOKEN")),
-        row("banned", Must::NotAfterBan, Lie::from(Kind::Banned, 3)).short(),
-        row("banned-from-the-start", Must::NotAfterBan, Lie::always(Kind::Banned)),
-        row("banned-late", Must::NotAfterBan, Lie::from(Kind::Banned, 6)),
+        row("inactive-symbol", Expectation::Pause, refusal(400, "symbol is not active")).short(),
+        row("inactive-symbol-422", Expectation::Pause, refusal(422, "symbol is not active")),
+        row("too-many-per-minute", Expectation::Pause, refusal(400, "too many trades per minute")).short(),
+        row("too-many-per-day", Expectation::Pause, refusal(403, "too many trades per day")),
+        row("too-many-pending", Expectation::Pause, refusal(400, "too many pending trades")),
+        row("outdated-price", Expectation::Pause, refusal(400, "outdated price")),
+        row("unknown-reason", Expectation::Pause, refusal(422, "code 7311 for TOKEN")),
+        row("banned", Expectation::NotAfterBan, Lie::from(Kind::Banned, 3)).short(),
+        row("banned-from-the-start", Expectation::NotAfterBan, Lie::always(Kind::Banned)),
+        row("banned-late", Expectation::NotAfterBan, Lie::from(Kind::Banned, 6)),
     ]
 }
 
 fn movements() -> Vec<Scenario> {
     let row = |name: &str, cents| {
-        Scenario::new(format!("money-{name}"), Must::Equal, vec![Lie::once(Kind::Movement(cents), 4)])
+        Scenario::new(format!("money-{name}"), Expectation::Equal, vec![Lie::once(Kind::Movement(cents), 4)])
     };
     vec![
         row("deposit", 25_000).short(),

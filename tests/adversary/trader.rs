@@ -1,4 +1,4 @@
-//! The program under test: its configuration, its run, and what it shows outside.
+//! The program under test: its configuration, its run, and its visible output.
 
 use crate::candlewick::Folder;
 use crate::clock::{instant, now_ms};
@@ -10,7 +10,7 @@ use std::fs::File;
 use std::process::Child;
 use std::time::Duration;
 
-/// Time beyond `--for` within which every run has to end.
+/// Time beyond `--for` within which every run must end.
 const MAX_OVERTIME: Duration = Duration::from_secs(75);
 
 const SETTINGS: &str = r#"
@@ -35,7 +35,7 @@ pub(crate) struct Trader {
     folder: Folder,
 }
 
-pub(crate) struct Shown {
+pub(crate) struct Output {
     pub(crate) code: Option<i32>,
     pub(crate) ended_at: i64,
     pub(crate) events: Vec<Value>,
@@ -83,7 +83,7 @@ impl Trader {
         (serde_json::from_str(&run.stdout).unwrap_or_default(), run.stdout + &run.stderr)
     }
 
-    pub(crate) fn finish(&self, mut child: Child, seconds: u64) -> Shown {
+    pub(crate) fn finish(&self, mut child: Child, seconds: u64) -> Output {
         let deadline = instant() + Duration::from_secs(seconds) + MAX_OVERTIME;
         let code = loop {
             if let Some(status) = child.try_wait().unwrap() {
@@ -97,15 +97,15 @@ impl Trader {
             std::thread::sleep(Duration::from_millis(50));
         };
         let ended_at = now_ms();
-        let ((status, said), (trades, told)) = (self.ask("status"), self.ask("trades"));
+        let ((status, status_text), (trades, trades_text)) = (self.ask("status"), self.ask("trades"));
         let out = self.read("out");
-        Shown {
+        Output {
             code,
             ended_at,
             events: out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect(),
             status,
             trades: trades.as_array().cloned().unwrap_or_default(),
-            printed: [out, self.read("log"), said, told].concat(),
+            printed: [out, self.read("log"), status_text, trades_text].concat(),
             journal: self.read("run.db") + &self.read("run.db-wal"),
         }
     }
@@ -116,7 +116,7 @@ impl Trader {
     }
 }
 
-impl Shown {
+impl Output {
     pub(crate) fn halts(&self) -> Vec<(i64, String)> {
         let halted = self.events.iter().filter(|event| event["event"] == "halted");
         let reason = |event: &Value| event["reason"].as_str().unwrap_or_default().to_owned();

@@ -1,11 +1,11 @@
-//! The venue: routes of both APIs, and the lies that show in messages.
+//! The venue: routes of both APIs, and lies in messages.
 
 use crate::clock::{iso, now, now_ms};
 use crate::http::{Reply, Request, serve};
 use crate::lies::{Kind, MarketLie, Place};
 use crate::market::{Pair, interval_seconds};
+use crate::message_lies::{apply_lies, is_of_records, lie_about_wallets, market_lie, write};
 use crate::records::{self, Detail, money};
-use crate::telling::{is_of_records, lie_about_wallets, market_lie, tell, write};
 use crate::world::World;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -115,13 +115,13 @@ impl State {
             _ => None,
         });
         let taken = older.is_none_or(|(_, _, is_taken)| is_taken).then(|| world.take(order));
-        let told = older.map(|(index, age_s, _)| {
+        let existing = older.map(|(index, age_s, _)| {
             world.count(index);
             world.invent_older(order, age_s)
         });
-        let trade = told.or(taken).expect("an order makes a trade or names an older one");
-        let mut record = records::full(&world.trades[trade]);
-        tell(&mut world, trade, Place::Reply, &mut record);
+        let trade = existing.or(taken).expect("an order makes a trade or names an older one");
+        let mut record = records::full_record(&world.trades[trade]);
+        apply_lies(&mut world, trade, Place::Reply, &mut record);
         for (index, kind) in lies {
             match kind {
                 Kind::RefusalThatTook { status, message, .. } => {
@@ -144,7 +144,7 @@ impl State {
             return refusal(404, "Trade not found", &format!("/token/trades/{id}"));
         };
         let mut record = records::record(&world.trades[trade], Some(self.detail), now);
-        tell(&mut world, trade, Place::Detail, &mut record);
+        apply_lies(&mut world, trade, Place::Detail, &mut record);
         Reply::new(200, write(&mut world, Place::Detail, &record))
     }
 
@@ -161,7 +161,7 @@ impl State {
         let mut items = Vec::new();
         for trade in listed.into_iter().skip((page - 1) * size).take(size) {
             let mut record = records::record(&world.trades[trade], None, now);
-            tell(&mut world, trade, Place::List, &mut record);
+            apply_lies(&mut world, trade, Place::List, &mut record);
             if !is_full {
                 let fields = ["id", "symbol", "userId", "amount", "status", "createdAt"];
                 record = fields.iter().map(|name| ((*name).to_owned(), record[*name].clone())).collect();
@@ -246,7 +246,7 @@ impl State {
         let (mut world, now) = (self.lock(), now_ms());
         let lie = market_lie(&world, |lie| !is_of_records(lie));
         let mut candles = match lie {
-            // The longer candles in which the span lies.
+            // The longer candles that contain the span.
             Some((_, MarketLie::CandlesOf(longer))) => {
                 let begin = span.0.div_euclid(longer * 1000) * longer * 1000;
                 world.market.candles(pair, longer, (begin, span.1), i64::MAX / 2)

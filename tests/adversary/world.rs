@@ -1,4 +1,4 @@
-//! The venue's own truth: orders it received, trades it made, and the wallet to the cent.
+//! Ground truth of the venue: orders received, trades made, and the wallet to the cent.
 
 use crate::clock::now_ms;
 use crate::lies::{Kind, Lie, Outcome, Profit, Word};
@@ -23,7 +23,7 @@ pub(crate) struct Order {
 #[derive(Clone, Debug)]
 pub(crate) struct Trade {
     pub(crate) id: String,
-    /// Index of its order, `None` for a trade from before the run.
+    /// Index of its order, `None` for a trade made before the run.
     pub(crate) order: Option<usize>,
     pub(crate) terms: Order,
     pub(crate) open_time: i64,
@@ -32,11 +32,11 @@ pub(crate) struct Trade {
     pub(crate) close_points: i64,
     pub(crate) balance_before: i64,
     pub(crate) listed_from: i64,
-    /// What the list says, each from a moment on; `None` is open again.
+    /// States in the list, each from a moment on; `None` is open again.
     pub(crate) words: Vec<(i64, Option<Word>)>,
-    /// What the detail says, where that differs.
+    /// State in the detail, if it differs.
     pub(crate) detail_words: Vec<(i64, Option<Word>)>,
-    /// What the wallet has received or paid for it in all, each from a moment on.
+    /// Cumulative effect on the wallet, each from a moment on.
     money: Vec<(i64, i64)>,
 }
 
@@ -72,8 +72,8 @@ pub(crate) fn profit_cents(word: Word, stake: i64) -> i64 {
 pub(crate) struct World {
     pub(crate) market: Market,
     pub(crate) lies: Vec<Lie>,
-    pub(crate) told: Vec<usize>,
-    /// Outcomes of trades in turn.
+    pub(crate) lie_counts: Vec<usize>,
+    /// Outcomes, assigned to trades in turn.
     pub(crate) outcomes: &'static [Outcome],
     pub(crate) orders: Vec<Order>,
     pub(crate) trades: Vec<Trade>,
@@ -87,7 +87,7 @@ impl World {
     pub(crate) fn new(lies: Vec<Lie>, outcomes: &'static [Outcome], list_lag_ms: i64) -> Self {
         Self {
             market: Market::default(),
-            told: vec![0; lies.len()],
+            lie_counts: vec![0; lies.len()],
             lies,
             outcomes,
             orders: Vec::new(),
@@ -111,7 +111,7 @@ impl World {
     }
 
     pub(crate) fn count(&mut self, lie: usize) {
-        self.told[lie] += 1;
+        self.lie_counts[lie] += 1;
     }
 
     pub(crate) fn receive(&mut self, body: &str) -> Option<usize> {
@@ -155,7 +155,7 @@ impl World {
         let close_time = open_time + TRADE_MS;
         let lies = order.map(|order| self.lies_about(order)).unwrap_or_default();
         let lies: Vec<Kind> = lies.into_iter().map(|(_, kind)| kind).collect();
-        let plan = Plan::of(&lies, planned, terms.cents, close_time + SETTLED_AFTER_MS, terms.at);
+        let plan = Plan::new(&lies, planned, terms.cents, close_time + SETTLED_AFTER_MS, terms.at);
         let open_points = self.market.close(pair, second);
         let close_second = second + TRADE_MS / 1000;
         if order.is_some() {
@@ -208,8 +208,8 @@ struct Plan {
 }
 
 impl Plan {
-    /// `known` is when the result is known, `at` when the order arrived.
-    fn of(lies: &[Kind], planned: Word, stake: i64, known: i64, at: i64) -> Self {
+    /// `known` is the time at which the result is known, `at` the arrival of the order.
+    fn new(lies: &[Kind], planned: Word, stake: i64, known: i64, at: i64) -> Self {
         let mut words = vec![(known, Some(planned))];
         let mut detail_words = None;
         let mut paid = vec![(known, profit_cents(planned, stake))];
@@ -219,8 +219,8 @@ impl Plan {
         for lie in lies {
             match *lie {
                 Kind::RefusalThatTook { listed_after_ms: after, .. } => listed_after_ms = after,
-                Kind::FirstWord { said, truth, until_ms, is_listed } => {
-                    let both = vec![(known, Some(said)), (known + until_ms, Some(truth))];
+                Kind::FirstWord { reported, truth, until_ms, is_listed } => {
+                    let both = vec![(known, Some(reported)), (known + until_ms, Some(truth))];
                     words = if is_listed { both.clone() } else { vec![(known, Some(truth))] };
                     detail_words = Some(both);
                     (paid, outcome) = (vec![(known, profit_cents(truth, stake))], truth.outcome);
@@ -233,9 +233,9 @@ impl Plan {
                     paid = vec![(known, profit_cents(first, stake)), (end, profit_cents(then, stake))];
                     outcome = then.outcome;
                 }
-                Kind::Settled { said, paid: really } => {
-                    (words, detail_words) = (vec![(known, Some(said))], None);
-                    (paid, outcome) = (vec![(known, profit_cents(really, stake))], said.outcome);
+                Kind::Settled { reported, paid: really } => {
+                    (words, detail_words) = (vec![(known, Some(reported))], None);
+                    (paid, outcome) = (vec![(known, profit_cents(really, stake))], reported.outcome);
                 }
                 Kind::CancelledKept => {
                     (words, detail_words) = (vec![(known, Some(Word::CANCELLED))], None);
@@ -251,7 +251,7 @@ impl Plan {
             (words, detail_words) = (vec![(known, Some(Word::WON))], None);
             (paid, outcome) = (vec![(known, -stake)], Outcome::Won);
         }
-        // A larger or smaller stake wins and loses by itself.
+        // A stake of another size is won or lost as a whole.
         let scaled = |cents: i64| cents * held / stake - fee;
         let mut money = vec![(at, -held - fee)];
         money.extend(paid.into_iter().map(|(from, cents)| (from, scaled(cents))));

@@ -1,4 +1,4 @@
-//! Lists of signals through the program and through the oracle: the same trades, one by one.
+//! Signal lists through the program and the oracle, compared trade by trade.
 
 use crate::candlewick::Folder;
 use crate::oracle::{
@@ -126,8 +126,8 @@ impl Ground {
     }
 }
 
-/// The signals that are not refused because an open on the symbol is not answered yet, and how many are. An answer
-/// at the instant of a candle comes before it.
+/// Signals that are not refused by an unanswered open on their symbol, and the number of refused ones. An answer
+/// at the instant of a candle comes before the candle.
 fn while_nothing_is_in_flight<'a>(
     signals: &[(Signal, &'a str)],
     latency_ms: i64,
@@ -158,7 +158,7 @@ fn compare_trade(fields: &[&str], (signal, code): (&Signal, &str), row: &Row, ca
     let time = |text: &str| text.parse::<i64>().ok();
     assert_eq!((time(open_time), time(close_time)), (row.open_time, row.close_time), "{}", context());
     let is_settled = row.outcome != Outcome::Unsettled;
-    // Nobody knows the entry of a NEXT_CANDLE before its settlement.
+    // The entry price of a NEXT_CANDLE trade is unknown until it settles.
     if is_settled || signal.expiration != Expiration::NextCandle {
         assert!(is_price(open_price, row.open_price), "{}", context());
     }

@@ -1,4 +1,4 @@
-//! Planted cheats: each does one thing that no strategy may, and the check that is named for it must find it.
+//! Planted cheats, each of which the check named for it must catch.
 
 use crate::declare::{follow, list, mean, rise, rule, strategy, toward};
 use candlewick_cli::App;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// For each check those that no other finds, so that they would escape without it, and those that others find.
+/// Cheats by check: first those that only this check catches, then those that others catch too.
 const CAUGHT: [(Check, &str, &str); 11] = [
     (Check::Foresight, "c-knows-these-minutes c-recognises-these", ""),
     (Check::Determinism, "c-name-of-the-thread", "c-order-of-a-map"),
@@ -29,7 +29,7 @@ const CAUGHT: [(Check, &str, &str); 11] = [
     (Check::Speed, "c-takes-its-time", ""),
 ];
 
-/// Returns the cheats, each with its check and whether no other may find it.
+/// Returns the cheats, each with its check and whether it is the only one that may catch it.
 pub(crate) fn caught() -> impl Iterator<Item = (&'static str, Check, bool)> {
     CAUGHT.into_iter().flat_map(|(check, alone, others)| {
         let named = |names: &'static str, is_alone: bool| {
@@ -63,7 +63,7 @@ pub(crate) fn add_all(app: App, names: &mut Vec<&'static str>) -> App {
         }))
 }
 
-/// The candles that `strategy check` feeds: they stand for the file of past candles on which a strategy was made.
+/// The candles that `strategy check` feeds, as a stand-in for historical data used to build a strategy.
 static NEXT: LazyLock<HashMap<i64, (f64, f64)>> = LazyLock::new(|| {
     let seen = random_walk(11, 4_000);
     seen.windows(2).map(|pair| (pair[0].time().get(), (pair[0].close(), pair[1].close()))).collect()
@@ -92,7 +92,7 @@ strategy!("c-order-of-a-map", OrderOfAMap { moves: HashMap<&'static str, f64> = 
     toward(*this.moves.values().next()?, "the first of them")
 });
 
-/// The first thread that ever ran it is the one it works for.
+/// Works only on the first thread that ever runs it.
 static THREADS: LazyLock<Mutex<HashSet<std::thread::ThreadId>>> = LazyLock::new(Mutex::default);
 
 strategy!("c-name-of-the-thread", NameOfTheThread {}, 1, |this, candle| {
@@ -109,7 +109,7 @@ strategy!("c-only-in-the-past", OnlyInThePast {}, 1, |this, candle| {
     (age > 86_400_000).then(|| follow(candle)).flatten()
 });
 
-// What is shared is reset by each instance, so that one run after another is alike.
+// Each instance resets the shared state, so that consecutive runs are equal.
 static CLOSE: AtomicU64 = AtomicU64::new(0);
 
 strategy!(
@@ -156,7 +156,7 @@ strategy!("c-every-hundredth", EveryHundredth { seen: u32 = 0 }, 100, |this, can
 });
 
 strategy!(
-    /// One candle more is needed to know the side before.
+    /// Needs one candle more to know the previous side.
     "c-two-too-few", TwoTooFew { mean: Sma = Sma::new(4).unwrap(), was: f64 = 0.0 }, 3, |this, candle| {
     let side = (candle.close() - this.mean.update(candle.close())?).signum();
     let was = std::mem::replace(&mut this.was, side);
@@ -175,7 +175,7 @@ strategy!("c-counts-prices", CountsPrices { seen: u32 = 0 }, 5, |this, candle| {
 }, prices = true);
 
 strategy!(
-    /// Trades the candle that is forming, by extremes of prices that nobody shows again after a start.
+    /// Trades the forming candle by price extremes that are not shown again after a restart.
     "c-forming-candle", FormingCandle { highest: f64 = 0.0 }, 5, |this, candle| None, also {
     fn on_price(&mut self, price: &Price) -> Option<Signal> {
         let is_new = price.value > self.highest;
@@ -235,7 +235,7 @@ strategy!("c-divides-by-the-range", DividesByTheRange {}, 1, |this, candle| {
 });
 
 strategy!(
-    /// Body share of a candle relative to its average. A candle without movement divides zero by zero, and the NaN stays.
+    /// Body share of a candle relative to its average. A flat candle divides zero by zero, and the NaN persists.
     "c-poisoned-by-rest", PoisonedByRest { usual: f64 = 1.0 }, 90, |this, candle| {
     let share = rise(candle).abs() / (candle.high() - candle.low());
     this.usual = 0.5 * this.usual + 0.5 * share;

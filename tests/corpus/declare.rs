@@ -1,7 +1,6 @@
-//! A strategy in a few lines.
+//! A macro that declares a strategy in a few lines.
 
-/// Declares a strategy: its name, its state with what it begins as, its warm-up, its answer to a candle, and other methods
-/// of the trait if it has any.
+/// Declares a strategy: name, initial state, warm-up, answer to a candle, and optional further methods of the trait.
 macro_rules! strategy {
     (
         $(#[$meta:meta])*
@@ -84,7 +83,7 @@ pub(crate) fn push(last: &mut VecDeque<Candle>, candle: &Candle, count: usize) {
     }
 }
 
-/// Bot of a strategy, and the file of candles that its parameters name, [`DATA`] by default.
+/// Bot of a strategy with the candle file named by its parameters, [`DATA`] by default.
 pub(crate) struct Place<'a> {
     pub(crate) bot: &'a BotContext,
     file: PathBuf,
@@ -134,7 +133,7 @@ pub(crate) fn rule<F: FnMut(&Candle) -> Option<Signal> + Send + 'static>(
     .with_parameter(Parameter::new("file", ""))
 }
 
-/// Names with the check in whose row each is listed.
+/// Names, each with the check that lists it.
 pub(crate) fn by_name(groups: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
     groups.iter().flat_map(|(group, names)| names.split(' ').map(move |name| (name, *group))).collect()
 }
@@ -150,7 +149,7 @@ impl Window {
         Self { values: VecDeque::with_capacity(length + 1), length }
     }
 
-    /// Takes a value. The values before it, when there are as many as fit.
+    /// Pushes a value and returns the previous values once the window is full.
     pub(crate) fn before(&mut self, value: f64) -> Option<Vec<f64>> {
         let full = (self.values.len() == self.length).then(|| self.values.iter().copied().collect());
         self.values.push_back(value);

@@ -1,4 +1,4 @@
-//! Honest strategies: no check may accuse one.
+//! Honest strategies that no check may accuse.
 
 use crate::declare::{Window, follow, highest, list, lowest, mean, picks, push, rise, strategy, toward};
 use candlewick_sdk::indicator::{Atr, Bollinger, Cci, Ema, Rsi, Sma};
@@ -175,7 +175,7 @@ strategy!("h-days", Days {}, 0, |this, candle| {
         .then(|| if day(candle) % 2 == 0 { Signal::buy("an even day") } else { Signal::sell("an odd day") })
 });
 
-/// Minutes of 2025-01-01, and what to do in them.
+/// Minutes of 2025-01-01 with the action to take in each.
 const LIST: [(i64, Direction); 5] = [
     (17, Direction::Buy),
     (60, Direction::Sell),
@@ -315,7 +315,7 @@ strategy!("h-by-minute", ByMinute { closes: BTreeMap<i64, f64> = BTreeMap::new()
 strategy!("h-silent", Silent {}, 0, |this, candle| None);
 
 strategy!("t-fixed-weights", FixedWeights { last: Window = Window::new(6) }, 6, |this, candle| {
-    // A logistic regression that was fitted elsewhere.
+    // A logistic regression fitted offline.
     const WEIGHTS: [f64; 5] = [0.21, -0.13, 0.05, -0.44, 0.37];
     let closes = this.last.with(candle.close())?;
     let returns = closes.iter().zip(closes.range(1..)).map(|(before, after)| after / before - 1.0);

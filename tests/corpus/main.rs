@@ -1,6 +1,6 @@
-//! `strategy check` may accuse no honest strategy, and must catch each cheat by the check that is there for it.
-//! Without `strategy` or `sweep` as its first argument this program runs itself once for each of them, and compares.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "what cannot be read or run fails its test")]
+//! `strategy check` accuses no honest strategy and catches each cheat by its own check.
+//! Without `strategy` or `sweep` as its first argument, this program runs itself for each of them and compares results.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a failed read or command fails the test")]
 
 mod cheat;
 mod declare;
@@ -37,7 +37,7 @@ const ON_MARKET: &str = "rules:bollinger-reversal.toml rules:donchian-breakout.t
 const MARKET_DATA: &str = "EURUSD_1m.csv";
 const MARKET_CANDLES: usize = 6_000;
 const DATA: &str = "BTCUSDT_1m.csv";
-/// The same each time: what a test finds today it finds tomorrow.
+/// Fixed, so that the results are reproducible.
 const SEED: &str = "20260105";
 
 fn main() -> ExitCode {
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     if words.first().is_some_and(|first| ["strategy", "sweep", "walk-forward"].contains(&first.as_str())) {
         return app.run();
     }
-    // Words of the test harness choose among its tests, of which this is one.
+    // Arguments of the test harness select among its tests; this is one of them.
     if !words.is_empty() && !words.iter().any(|word| "corpus".contains(word.as_str())) {
         return ExitCode::SUCCESS;
     }
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
     let (others, tried) = checked.split_at(honest.len() + cheats.len());
     let (tried, ended) = tried.split_at(trial.len() + disguised.len());
     let mut problems: Vec<String> =
-        names.iter().zip(others).filter_map(|(name, said)| judge(name, said)).collect();
+        names.iter().zip(others).filter_map(|(name, outcome)| judge(name, outcome)).collect();
     problems.extend(trial.iter().chain(&disguised).zip(tried).filter_map(judge_caught));
     problems.extend(disguised::ENDED.iter().zip(ended).filter_map(judge_ended));
     for (strategy, code, says) in [
@@ -118,18 +118,18 @@ fn csv(candles: &[Candle]) -> String {
     text
 }
 
-struct Said {
+struct CheckOutput {
     code: i32,
     failed: Vec<String>,
     printed: String,
 }
 
-fn check_all(names: &[&str], folder: &Path) -> Vec<Said> {
-    let (next, said) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+fn check_all(names: &[&str], folder: &Path) -> Vec<CheckOutput> {
+    let (next, outcome) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
             let one = check(name, folder);
-            said.lock().unwrap().push((*name, one));
+            outcome.lock().unwrap().push((*name, one));
         }
     };
     std::thread::scope(|scope| {
@@ -137,12 +137,12 @@ fn check_all(names: &[&str], folder: &Path) -> Vec<Said> {
             scope.spawn(work);
         }
     });
-    let mut said = said.into_inner().unwrap();
-    said.sort_by_key(|(name, _)| names.iter().position(|one| one == name));
-    said.into_iter().map(|(_, said)| said).collect()
+    let mut outcome = outcome.into_inner().unwrap();
+    outcome.sort_by_key(|(name, _)| names.iter().position(|one| one == name));
+    outcome.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
-fn check(name: &str, folder: &Path) -> Said {
+fn check(name: &str, folder: &Path) -> CheckOutput {
     let mut command = Command::new(std::env::current_exe().unwrap());
     let (place, own) = name.split_once(':').unwrap_or(("", name));
     let strategy = if place == "rules" { place } else { own };
@@ -182,7 +182,7 @@ fn check(name: &str, folder: &Path) -> Said {
     let checks = document["checks"].as_array().into_iter().flatten();
     let failed = checks.filter(|check| check["result"] == "failed");
     let failed = failed.filter_map(|check| check["check"].as_str().map(str::to_owned)).collect();
-    Said { code: output.status.code().unwrap_or(-1), failed, printed }
+    CheckOutput { code: output.status.code().unwrap_or(-1), failed, printed }
 }
 
 fn search(
@@ -200,32 +200,36 @@ fn search(
     command.args([command_name, "--config", "bot.toml", "--data", data, "--param", "close_type=01:00,02:00"]);
     command.args(["--out", &out]).current_dir(folder).env_clear().env("XDG_CACHE_HOME", folder);
     let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
+    let outcome = String::from_utf8_lossy(&output.stderr);
     let has_results = folder.join(&out).join(results).exists();
-    let is_expected = output.status.code() == Some(code) && said.contains(says) && has_results == (code == 0);
+    let is_expected =
+        output.status.code() == Some(code) && outcome.contains(says) && has_results == (code == 0);
     (!is_expected)
-        .then(|| format!("{command_name} of {strategy} must end with {code} and say {says:?}: {said}"))
+        .then(|| format!("{command_name} of {strategy} must end with {code} and say {says:?}: {outcome}"))
 }
 
-fn judge(name: &str, said: &Said) -> Option<String> {
+fn judge(name: &str, outcome: &CheckOutput) -> Option<String> {
     let Some((_, check, must_be_alone)) = cheat::caught().find(|(cheat, ..)| *cheat == name) else {
-        let is_fine = said.code == 0 && said.failed.is_empty();
-        return (!is_fine).then(|| format!("{name} is honest, and accused:\n{}", said.printed));
+        let is_fine = outcome.code == 0 && outcome.failed.is_empty();
+        return (!is_fine).then(|| format!("{name} is honest but was accused:\n{}", outcome.printed));
     };
-    let is_caught = said.code == 5 && said.failed.iter().any(|failed| failed == check.name());
-    let is_alone = !must_be_alone || said.failed.len() == 1;
+    let is_caught = outcome.code == 5 && outcome.failed.iter().any(|failed| failed == check.name());
+    let is_alone = !must_be_alone || outcome.failed.len() == 1;
     let alone = if must_be_alone { " alone" } else { "" };
-    (!is_caught || !is_alone).then(|| format!("{name} must be caught by {check}{alone}:\n{}", said.printed))
+    (!is_caught || !is_alone)
+        .then(|| format!("{name} must be caught by {check}{alone}:\n{}", outcome.printed))
 }
 
-fn judge_caught(((name, check), said): (&(&str, &str), &Said)) -> Option<String> {
-    let is_caught = said.code == 5 && said.failed.iter().any(|failed| failed == check);
-    (!is_caught).then(|| format!("{name} must be caught by {check}: {:?}\n{}", said.failed, said.printed))
+fn judge_caught(((name, check), outcome): (&(&str, &str), &CheckOutput)) -> Option<String> {
+    let is_caught = outcome.code == 5 && outcome.failed.iter().any(|failed| failed == check);
+    (!is_caught)
+        .then(|| format!("{name} must be caught by {check}: {:?}\n{}", outcome.failed, outcome.printed))
 }
 
-/// Returns a message if a strategy that ends or blocks its process was not reported as such.
-fn judge_ended(((name, says), said): (&(&str, &str), &Said)) -> Option<String> {
-    let is_named = said.code == 5 && said.printed.contains(says);
-    (!is_named)
-        .then(|| format!("{name} must end with code 5 and say {says:?}: {}\n{}", said.code, said.printed))
+/// Returns a message unless a strategy that ends or blocks its process is reported as such.
+fn judge_ended(((name, says), outcome): (&(&str, &str), &CheckOutput)) -> Option<String> {
+    let is_named = outcome.code == 5 && outcome.printed.contains(says);
+    (!is_named).then(|| {
+        format!("{name} must end with code 5 and say {says:?}: {}\n{}", outcome.code, outcome.printed)
+    })
 }

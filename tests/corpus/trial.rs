@@ -1,4 +1,4 @@
-//! Cheats that were written without a look at the checks.
+//! Cheats written without knowledge of the checks.
 
 use crate::NoParams;
 use crate::declare::{DATA, Place, by_name, mixed, picks, rise, rule, strategy, times_and_closes, toward};
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-/// The cheats by the check that catches each for certain.
+/// Cheats by the check that always catches each.
 const CAUGHT: [(&str, &str); 8] = [
     (
         "look-ahead",
@@ -47,7 +47,7 @@ pub(crate) fn add(app: App) -> App {
 
 const MINUTE: i64 = 60_000;
 
-#[allow(unsafe_code, reason = "the cheat is that it reads memory that nobody gave it")]
+#[allow(unsafe_code, reason = "the cheat reads memory it was not given")]
 fn peek(candle: &Candle, ahead: usize) -> Option<Candle> {
     let later = unsafe { std::ptr::read_volatile(std::ptr::from_ref(candle).add(ahead)) };
     let expected = candle.time().get() + ahead as i64 * MINUTE;
@@ -62,7 +62,7 @@ fn coin(candle: &Candle) -> f64 {
     if mixed(candle.close().to_bits()).is_multiple_of(2) { 1.0 } else { -1.0 }
 }
 
-/// Answers every so many candles.
+/// Answers every nth candle.
 fn pick(candle: &Candle, every: u64, side: f64) -> Option<Signal> {
     toward(side, "x").filter(|_| picks(candle, every))
 }
@@ -72,7 +72,7 @@ fn turned(candle: &Candle, by: u64) -> Option<Signal> {
     pick(candle, 4, if is_head { 1.0 } else { -1.0 })
 }
 
-/// A coin that is turned over by what was there when the strategy was built.
+/// A coin that is flipped by state that existed when the strategy was built.
 fn turning(name: &'static str, by: impl Fn(&Place) -> u64 + Send + Sync + 'static) -> StrategyEntry {
     rule(name, 0, move |place| {
         let by = by(place);
@@ -189,7 +189,7 @@ fn remembering() -> Vec<StrategyEntry> {
             }
         }),
         rule("t-once-model", 0, |_| {
-            // The first bot of a process learns; those after it know.
+            // The first bot of a process learns, later ones know.
             let mut learned = HashMap::new();
             move |candle| {
                 let minute = candle.time().get() % (60 * MINUTE);
@@ -203,7 +203,7 @@ fn remembering() -> Vec<StrategyEntry> {
         }),
         turning("t-counter", |_| BUILT.fetch_add(1, Ordering::Relaxed) as u64 / 2),
         rule("t-rival-symbol", 0, |place| {
-            // One setting for all bots of a process: that of the bot that was built last.
+            // The bot built last sets the mode for all bots of a process.
             *SYMBOL.lock().unwrap_or_else(PoisonError::into_inner) = place.bot.symbol.to_string();
             |candle| {
                 let symbol = SYMBOL.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -239,7 +239,7 @@ strategy!("u-luck-of-all", LuckOfAll {}, 0, |this, candle| turned(candle, LUCK.l
     }
 });
 
-#[allow(clippy::disallowed_methods, reason = "the cheat is that it reads a clock")]
+#[allow(clippy::disallowed_methods, reason = "the cheat reads a clock")]
 fn started() -> Instant {
     Instant::now()
 }
@@ -261,7 +261,7 @@ fn asking() -> Vec<StrategyEntry> {
             port.map_or(0, |address| u64::from(address.port()))
         }),
         turning("u-file-of-the-system", |_| {
-            // A folder of the user, wherever the process runs.
+            // A folder of the user, independent of the working directory.
             let folder = std::env::var_os("XDG_CACHE_HOME").map_or_else(std::env::temp_dir, Into::into);
             let path = folder.join("u-file-of-the-system");
             let known = std::fs::read(&path).map_or(0, |bytes| bytes.len() as u64);
@@ -276,7 +276,7 @@ fn asking() -> Vec<StrategyEntry> {
                     count.fetch_add(1, Ordering::Relaxed);
                 }
             });
-            // A run is over sooner than a thread begins where the processors are busy.
+            // On busy processors a run may end before a thread starts.
             while count.load(Ordering::Relaxed) == 0 {
                 std::thread::yield_now();
             }
@@ -289,7 +289,7 @@ fn asking() -> Vec<StrategyEntry> {
     ]
 }
 
-/// Buys where the next candle rises and sells where it falls: `EVERYWHERE`, or in its declaration only.
+/// Buys before a rising candle and sells before a falling one: `EVERYWHERE`, or only in its declaration.
 struct Declares<const EVERYWHERE: bool> {
     before: f64,
 }

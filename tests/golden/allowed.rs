@@ -71,7 +71,7 @@ fn collect(was: Option<&Value>, is: Option<&Value>, pointer: String, differences
     }
 }
 
-/// Pairs the items of two arrays, so that those after an added or removed item do not differ. Other items that differ are pairs by their order.
+/// Pairs the items of two arrays so that items after an added or removed one match. Others are paired in order.
 fn pair_items(was: &[Value], is: &[Value]) -> Vec<(Option<usize>, Option<usize>)> {
     let (mut pairs, mut was_at, mut is_at) = (Vec::new(), 0, 0);
     while was_at < was.len() || is_at < is.len() {
@@ -101,9 +101,9 @@ pub(crate) struct Allowed {
 #[serde(deny_unknown_fields)]
 struct Row {
     change: String,
-    /// Name of the base file; `*` stands for any text.
+    /// Name of the base file; `*` matches any text.
     file: String,
-    /// JSON pointer; `*` stands for one part.
+    /// JSON pointer; `*` matches one segment.
     pointer: String,
     kind: Kind,
     reason: String,

@@ -1,4 +1,4 @@
-//! The recorded outputs, guarded by the hash of each file.
+//! The recorded outputs, each file protected by its hash.
 
 use crate::case::Case;
 use crate::document::{hex_sha256, render};

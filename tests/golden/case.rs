@@ -14,10 +14,10 @@ pub(crate) struct Case {
     pub(crate) files: Vec<String>,
     #[serde(default)]
     pub(crate) run: Vec<String>,
-    /// Written files to record by their content.
+    /// Written files to record by content.
     #[serde(default)]
     pub(crate) keep: Vec<String>,
-    /// Written files to record by their SHA-256.
+    /// Written files to record by SHA-256.
     #[serde(default)]
     pub(crate) hash: Vec<String>,
     pub(crate) server: Option<Server>,

@@ -1,4 +1,4 @@
-//! Outputs of the program as JSON documents, and their text in the base.
+//! Program outputs as JSON documents, and their text in the base.
 
 use base64::Engine as _;
 use flate2::read::ZlibDecoder;
@@ -29,7 +29,7 @@ pub(crate) fn visit(value: &mut Value, pointer: &str, call: &mut dyn FnMut(&str,
     }
 }
 
-/// Parses the stdout of a command: JSON, JSON lines, CSV with `--csv`, or a text for people.
+/// Parses the stdout of a command: JSON, JSON lines, CSV with `--csv`, or plain text.
 pub(crate) fn parse_stdout(command: &str, text: &str) -> Value {
     if text.is_empty() {
         return Value::Null;
@@ -70,7 +70,7 @@ fn parse_csv(bytes: &[u8]) -> Value {
     json!({ "header": header.iter().collect::<Vec<_>>(), "columns": columns })
 }
 
-/// Parses the data of an HTML report: JSON as it is, packed columns as the hash of their bytes.
+/// Parses the data of an HTML report: JSON unchanged, packed columns as the hash of their bytes.
 fn parse_page(page: &str) -> Value {
     let blocks = page.split("<script type=\"").skip(1).filter_map(|block| {
         let (kind, block) = block.split_once("\" id=\"")?;
@@ -105,7 +105,7 @@ pub(crate) fn parse_event_stream(text: &str) -> Value {
     events.map(parse).collect()
 }
 
-/// Parses metrics of Prometheus into types and names with labels. Values and versions are left out.
+/// Parses Prometheus metrics into types and names with labels. Values and versions are omitted.
 pub(crate) fn parse_metrics(text: &str) -> Value {
     let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
     let types: Map<String, Value> = types.map(|(name, kind)| (name.to_owned(), kind.into())).collect();
@@ -117,7 +117,7 @@ pub(crate) fn parse_metrics(text: &str) -> Value {
     json!({ "types": types, "samples": names })
 }
 
-/// Renders a document with one line for each value, and for each list of plain values.
+/// Renders a document with one line per value, and per list of plain values.
 pub(crate) fn render(value: &Value) -> String {
     let mut text = String::new();
     write(&mut text, value, "\n");

@@ -1,7 +1,7 @@
-//! Golden references: `cases.toml` lists commands and outputs, `masks.toml` values to mask, `allowed.toml` differences.
+//! Golden outputs: `cases.toml` lists commands and outputs, `masks.toml` masked values, `allowed.toml` differences.
 //!
-//! `CANDLEWICK_GOLDEN=record` adds outputs that are missing, `CANDLEWICK_GOLDEN_BINARY` names another program, and
-//! `CANDLEWICK_GOLDEN_CASE` a part of the names of cases.
+//! `CANDLEWICK_GOLDEN=record` adds missing outputs, `CANDLEWICK_GOLDEN_BINARY` selects another program, and
+//! `CANDLEWICK_GOLDEN_CASE` filters cases by a part of their names.
 #![allow(clippy::unwrap_used, reason = "a failed read or command fails the test")]
 
 mod allowed;
@@ -72,7 +72,7 @@ fn run_all(program: &Program, cases: &[&Case], masks: &Masks) -> (Vec<(String, V
             outputs.lock().unwrap().push((case.file_name(), output));
         }
     };
-    // Many cases wait more than they compute.
+    // Many cases spend most of their time waiting.
     let threads = std::thread::available_parallelism().map_or(2, usize::from) * 2;
     std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
     let mut outputs: Vec<(String, Value)> = outputs.into_inner().unwrap();

@@ -1,4 +1,4 @@
-//! Masking of texts for people and of values that differ between runs.
+//! Masking of human-readable texts and of values that differ between runs.
 
 use crate::allowed::matches_pointer;
 use crate::document::visit;
@@ -12,9 +12,9 @@ const VOLATILE: &str = "<volatile>";
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Masks {
-    /// Keys of texts for people: a string, and each string of a list, is masked.
+    /// Keys of human-readable texts: a string, and each string of a list, is masked.
     text: BTreeMap<String, String>,
-    /// Keys of values that differ between runs: every value below them is masked, except `null`.
+    /// Keys of values that differ between runs: everything below them is masked, except `null`.
     volatile: BTreeMap<String, String>,
 }
 

@@ -1,4 +1,4 @@
-//! Runs of the program in a folder of their own, with a clean environment.
+//! Runs of the program in a separate folder with a clean environment.
 
 use crate::case::Case;
 use crate::document::{hex_sha256, parse_file, parse_stdout, visit};
@@ -46,14 +46,14 @@ impl Program {
         {
             command.env(name, folder);
         }
-        // The references keep these files in the folder of the case.
+        // Outputs may refer to these files, so they stay in the folder of the case.
         command.env("CANDLEWICK_VARIANTS__LEDGER", "candlewick.variants.jsonl");
         command.env("CANDLEWICK_DATA__STATE", ".candlewick");
         command
     }
 }
 
-/// Splits a command into arguments. A text in single quotes is one argument.
+/// Splits a command into arguments. Text in single quotes is one argument.
 fn split(line: &str) -> Vec<&str> {
     let parts = line.split('\'').enumerate();
     parts

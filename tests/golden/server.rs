@@ -37,7 +37,7 @@ pub(crate) fn ask(mut command: Command, server: &Server) -> Value {
             break line;
         }
     };
-    // A full pipe would stop the server.
+    // Drain the pipe, because a full one would stop the server.
     std::thread::spawn(move || copy(&mut printed, &mut sink()));
     let client = Client::connect(&line);
     let answers = server.get.iter().map(|path| (path.clone(), client.answer(path)));
@@ -94,7 +94,7 @@ impl Client {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(READ_TIMEOUT)).unwrap();
         let (host, length) = (&self.address, body.len());
-        // A server answers HTTP 1.0 without chunks.
+        // HTTP 1.0 keeps the server from sending chunks.
         let request =
             format!("{request} HTTP/1.0\r\nhost: {host}\r\n{headers}content-length: {length}\r\n\r\n{body}");
         stream.write_all(request.as_bytes()).unwrap();

@@ -1,5 +1,5 @@
-//! The oracle: what a list of signals must yield, by the standard library alone. Where it and the simulator disagree, one
-//! has misread the rules. Times are integer milliseconds since the epoch, prices are floats, money is whole cents.
+//! The oracle: expected trades of a signal list, computed with the standard library only. If it and the simulator
+//! disagree, one misreads the rules. Times are integer milliseconds since the epoch, prices floats, money whole cents.
 
 use std::collections::BTreeMap;
 
@@ -77,8 +77,8 @@ pub(crate) enum Outcome {
     Unsettled,
 }
 
-/// What became of one signal. A value that never comes to be is `None`: a refused signal has no times or prices,
-/// an unsettled trade has no close, no profit and is never known.
+/// Result of one signal. A value that never exists is `None`: a refused signal has no times or prices, an
+/// unsettled trade has no close, no profit and is never known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Row {
     pub(crate) decision_time: i64,
@@ -91,8 +91,8 @@ pub(crate) struct Row {
     pub(crate) known_at: Option<i64>,
 }
 
-/// Makes a trade of every signal, however many overlap: no limit of risk is set, and the wallet never runs dry.
-/// The rows stand in the order of the signals. There must be at least one candle.
+/// Makes a trade of every signal, however many overlap: there are no risk limits, and the wallet is never empty.
+/// Rows follow the order of the signals. There must be at least one candle.
 pub(crate) fn trade_every_signal(
     candles: &[CandleRow],
     signals: &[Signal],
@@ -125,7 +125,7 @@ fn trade(prices: &Prices, signal: &Signal, settings: &Settings, stake_cents: i64
         known_at: Some(close_time + settings.settle_delay_ms),
         ..unsettled
     };
-    // Refused by the venue's answer, which is given at the arrival.
+    // Refused by the venue's answer, given at the arrival.
     let refused =
         Row { open_time: None, outcome: Outcome::RefusedNoPrice, known_at: Some(arrival), ..unsettled };
 
@@ -133,9 +133,9 @@ fn trade(prices: &Prices, signal: &Signal, settings: &Settings, stake_cents: i64
     let exit = exit_price(prices, close_time, settings);
     let (open_price, close_price) = match (entry, exit) {
         (Price::At(open), Price::At(close)) => (open, close),
-        // A NEXT_CANDLE is accepted at its arrival already, so that it can no longer be refused.
+        // A NEXT_CANDLE is accepted at its arrival, so it can no longer be refused.
         (Price::Missing, _) if signal.expiration != Expiration::NextCandle => return refused,
-        // What needs a price after the end is never cancelled, even with a gap at its entry.
+        // A trade that needs a price after the end is never cancelled, even with a gap at its entry.
         (Price::AfterEnd, _) | (_, Price::AfterEnd) => return Row { open_price: entry.at(), ..unsettled },
         (Price::Missing, _) | (_, Price::Missing) => {
             return Row { open_price: entry.at(), close_price: exit.at(), ..cancelled };
@@ -146,7 +146,7 @@ fn trade(prices: &Prices, signal: &Signal, settings: &Settings, stake_cents: i64
     Row { open_price: Some(open_price), close_price: Some(close_price), outcome, pnl_cents, ..cancelled }
 }
 
-/// Rules 1 and 4: the open moment `o` of a signal that arrives at `arrival`.
+/// Rules 1 and 4: open moment `o` of a signal that arrives at `arrival`.
 fn open_moment(signal: &Signal, arrival: i64, settings: &Settings) -> i64 {
     match (signal.expiration, settings.rounding) {
         (Expiration::NextCandle, _) => start_of(arrival, signal.duration_ms) + signal.duration_ms,
@@ -155,7 +155,7 @@ fn open_moment(signal: &Signal, arrival: i64, settings: &Settings) -> i64 {
     }
 }
 
-/// Rules 2, 3 and 4: the close moment `c`.
+/// Rules 2, 3 and 4: close moment `c`.
 fn close_moment(signal: &Signal, open_time: i64, settings: &Settings) -> i64 {
     let duration = signal.duration_ms;
     match signal.expiration {
@@ -181,7 +181,7 @@ fn entry_price(prices: &Prices, signal: &Signal, open_time: i64, settings: &Sett
         (Expiration::NextCandle, _) | (_, Rounding::None) => prices.entry_at(open_time),
         (_, Rounding::SecondEnd) => {
             let second = start_of(open_time + 1, 1_000);
-            // An entry at the very end of the data is unsettled, though a candle ends there.
+            // An entry at the very end of the data is unsettled, although a candle ends there.
             if second >= prices.end { Price::AfterEnd } else { prices.exit_at(second) }
         }
     }
@@ -195,7 +195,7 @@ fn exit_price(prices: &Prices, close_time: i64, settings: &Settings) -> Price {
 }
 
 fn outcome_of(direction: Direction, open_price: f64, close_price: f64, draw: Draw) -> Outcome {
-    // Rounding errors of interpolated prices are no difference.
+    // Ignore rounding errors of interpolated prices.
     if (open_price - close_price).abs() / open_price <= 1e-12 {
         return if draw == Draw::Refund { Outcome::Draw } else { Outcome::Lost };
     }
@@ -214,7 +214,7 @@ fn pnl_cents(outcome: Outcome, stake_cents: i64, payout_percent: f64) -> i64 {
     }
 }
 
-/// `stake x payout / 100`, to the cent, half to even. The payout counts in 1/10,000 of a percent.
+/// `stake x payout / 100`, rounded to the cent, half to even. The payout is in 1/10,000 of a percent.
 fn win_cents(stake_cents: i64, payout_percent: f64) -> i64 {
     let parts = (payout_percent * 10_000.0).round() as i128;
     let (product, whole) = (i128::from(stake_cents) * parts, 1_000_000);
@@ -226,9 +226,9 @@ fn win_cents(stake_cents: i64, payout_percent: f64) -> i64 {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Price {
     At(f64),
-    /// No candle covers the moment, and none stands in.
+    /// No candle covers the moment, and no neighbor substitutes for it.
     Missing,
-    /// The data end too early to know.
+    /// The data end too early to decide.
     AfterEnd,
 }
 
@@ -258,7 +258,7 @@ impl Prices {
         Self { end: last + interval_ms, by_open_time, interval_ms, path, max_gap_intervals }
     }
 
-    /// As an entry: on a boundary it is the open of the candle that begins there.
+    /// Price as an entry: on a boundary, the open of the candle that begins there.
     fn entry_at(&self, moment: i64) -> Price {
         if moment >= self.end {
             return Price::AfterEnd;
@@ -270,7 +270,7 @@ impl Prices {
         }
     }
 
-    /// As an exit: on a boundary it is the close of the candle that ends there.
+    /// Price as an exit: on a boundary, the close of the candle that ends there.
     fn exit_at(&self, moment: i64) -> Price {
         if moment > self.end {
             return Price::AfterEnd;
@@ -286,7 +286,7 @@ impl Prices {
         }
     }
 
-    /// Strictly inside a candle, or anywhere in a gap.
+    /// Price strictly inside a candle, or anywhere in a gap.
     fn inside(&self, covering: Covering, moment: i64) -> Price {
         match covering {
             Covering::Candle((open_time, open, _, _, close)) => match self.path {
@@ -328,7 +328,7 @@ mod tests {
     use super::Outcome::{Cancelled, Draw as Drawn, RefusedNoPrice, Unsettled, Won};
     use super::*;
 
-    /// An aligned hour, so that the hand numbers can count from 0.
+    /// An aligned hour, so that the hand-computed numbers count from 0.
     const ZERO: i64 = 1_700_002_800_000;
     const MINUTE: i64 = 60_000;
 
@@ -349,7 +349,7 @@ mod tests {
         Settings { latency_ms, ..settings }
     }
 
-    /// Minute k opens at 100 + 10 k and closes 6 above, so that no close is the next open.
+    /// Minute k opens at 100 + 10 k and closes 6 above, so that no close equals the next open.
     fn minutes(present: &[i64]) -> Vec<CandleRow> {
         let price = |k: i64| 100.0 + 10.0 * k as f64;
         let candle = |k: &i64| (ZERO + k * MINUTE, price(*k), price(*k) + 6.0, price(*k), price(*k) + 6.0);
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worked_rows_open_and_close_when_the_rules_say() {
+    fn worked_examples_open_and_close_as_the_rules_say() {
         use Expiration::{CandleClose, NextCandle, TimeFixed};
         for (expiration, settings, open, close, open_price, close_price) in [
             (TimeFixed, late(0, EXACT), 0, 60_000, 100.0, 106.0),
@@ -395,14 +395,14 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_without_a_price_is_refused_and_an_exit_without_one_cancels() {
+    fn entry_without_a_price_is_refused_and_exit_without_one_cancels() {
         use Expiration::{CandleClose, NextCandle, TimeFixed};
         let gap = &[0, 1, 4, 5, 6][..]; // minutes 2 and 3 are missing
         let end = &[0, 1][..];
         let one = Settings { max_gap_intervals: 1, ..EXACT };
         let two = Settings { max_gap_intervals: 2, ..EXACT };
         for (present, time, expiration, settings, expected) in [
-            // The exit needs the candle that ends: minute 1 is there, minute 2 is not.
+            // The exit needs the candle that ends: minute 1 exists, minute 2 does not.
             (gap, 60_000, TimeFixed, EXACT, (Won, Some(124_000))),
             (gap, 60_001, TimeFixed, EXACT, (Cancelled, Some(124_001))),
             (gap, 120_000, TimeFixed, late(1_500, EXACT), (RefusedNoPrice, Some(121_500))),
@@ -410,16 +410,16 @@ mod tests {
             (gap, 119_999, NextCandle, EXACT, (Cancelled, Some(184_000))),
             (gap, 180_000, TimeFixed, EXACT, (RefusedNoPrice, Some(180_000))),
             (gap, 240_000, TimeFixed, EXACT, (Won, Some(304_000))),
-            // Taken as an exit, a whole second on the gap's edge: before the gap priced, after it not.
+            // As an exit, a whole second on the gap's edge has a price before the gap but not after it.
             (gap, 119_000, TimeFixed, ROUNDED, (Cancelled, Some(183_999))),
             (gap, 239_000, TimeFixed, ROUNDED, (RefusedNoPrice, Some(239_000))),
-            // The last close stands in for one missing candle, or two.
+            // The last close substitutes for one or two missing candles.
             (gap, 60_001, TimeFixed, one, (Won, Some(124_001))),
             (gap, 120_000, TimeFixed, one, (Drawn, Some(184_000))),
             (gap, 120_001, TimeFixed, one, (Cancelled, Some(184_001))),
             (gap, 180_000, TimeFixed, two, (Drawn, Some(244_000))),
             (gap, -60_000, TimeFixed, two, (RefusedNoPrice, Some(-60_000))),
-            // What the end of the data leaves open is unsettled.
+            // Trades cut off by the end of the data are unsettled.
             (end, 60_000, TimeFixed, EXACT, (Won, Some(124_000))),
             (end, 60_001, TimeFixed, EXACT, (Unsettled, None)),
             (end, 120_000, TimeFixed, EXACT, (Unsettled, None)),

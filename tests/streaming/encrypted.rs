@@ -1,9 +1,9 @@
-//! A stream over TLS: to a server whose certificate is known, and to no other.
+//! A stream over TLS, only to a server with a trusted certificate.
 
 use crate::candlewick::Folder;
 use crate::certificate::{certified, encryption};
 use crate::serving::Served;
-use crate::{check_parity, of, run, seconds};
+use crate::{check_parity, events_named, run, seconds};
 use candlewick_broker::clock::{Clock, SystemClock};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::mpsc::{Receiver, channel};
@@ -29,17 +29,17 @@ strategy = "first-move"
 close_type = "00:05"
 "#;
 const STREAM: &str = "GET /socket.io/?EIO=4&transport=websocket ";
-/// The longest that a connection may take to end after the bot has.
+/// Maximum time between the end of the bot and the end of its connection.
 const PATIENCE: Duration = Duration::from_secs(30);
 const LIVE: [&str; 8] = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--for", "20s"];
 
-type Asked = Arc<Mutex<Vec<String>>>;
+type RequestLog = Arc<Mutex<Vec<String>>>;
 
-/// A venue in a process of its own behind a server that encrypts, a folder from which `bot.toml` finds it, what the venue was asked
-/// for, and how many bytes it has streamed by each connection that has ended.
+/// A venue in its own process behind a TLS server, a folder with its `bot.toml`, the requests it received, and the
+/// number of bytes streamed by each finished connection.
 struct Stage {
     folder: Folder,
-    asked: Asked,
+    asked: RequestLog,
     streamed: Receiver<u64>,
     _venue: Served,
 }
@@ -60,22 +60,22 @@ fn stage() -> Stage {
     Stage { folder, asked, streamed, _venue: venue }
 }
 
-/// Takes encrypted connections for a venue that speaks in clear: its port, and what is known of them.
-fn encrypt(folder: &Folder, venue: SocketAddr) -> (u16, Asked, Receiver<u64>) {
+/// Starts a TLS proxy for a plain-text venue and returns its port and what it observed.
+fn encrypt(folder: &Folder, venue: SocketAddr) -> (u16, RequestLog, Receiver<u64>) {
     let acceptor = TlsAcceptor::from(encryption(folder));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     listener.set_nonblocking(true).unwrap();
-    let (asked, (told, streamed)) = (Asked::default(), channel());
+    let (asked, (counts, streamed)) = (RequestLog::default(), channel());
     let lines = Arc::clone(&asked);
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async move {
             let listener = tokio::net::TcpListener::from_std(listener).unwrap();
             while let Ok((client, _)) = listener.accept().await {
-                let (acceptor, lines, told) = (acceptor.clone(), Arc::clone(&lines), told.clone());
+                let (acceptor, lines, counts) = (acceptor.clone(), Arc::clone(&lines), counts.clone());
                 tokio::spawn(async move {
-                    // Whoever does not trust the certificate goes.
+                    // A client that does not trust the certificate leaves.
                     let Ok(mut client) = acceptor.accept(client).await else { return };
                     let mut head = vec![0; 16_384];
                     let Ok(length @ 1..) = client.read(&mut head).await else { return };
@@ -99,8 +99,8 @@ fn encrypt(folder: &Folder, venue: SocketAddr) -> (u16, Asked, Receiver<u64>) {
                     }
                     up.abort();
                     if is_stream {
-                        // Nobody listens where it was not looked at.
-                        let _ = told.send(bytes);
+                        // The receiver is gone if the test does not count bytes.
+                        let _ = counts.send(bytes);
                     }
                 });
             }
@@ -115,9 +115,9 @@ pub(crate) fn check_known() {
     let folder = folder.with_variable("SSL_CERT_FILE", &certificate);
     let ran = run(&folder, &LIVE);
     let events = ran.events();
-    assert!(of(&events, "opened").count() > 0, "{}", ran.stderr);
+    assert!(events_named(&events, "opened").count() > 0, "{}", ran.stderr);
     assert!(!ran.stderr.contains("do not stream"), "{}", ran.stderr);
-    // A price a second, of some hundred bytes each, by one connection.
+    // One price a second of some hundred bytes, on one connection.
     let bytes = streamed.recv_timeout(PATIENCE).unwrap();
     assert!(bytes > 5 * 100, "{bytes} bytes");
     let asked = asked.lock().unwrap();

@@ -1,10 +1,10 @@
-//! A session of two symbols whose stream ends, stalls, repeats itself, comes out of order and talks nonsense, and whose answers to
-//! orders are lost: what it decided is decided again from its journal.
+//! A session of two symbols with lost order replies and a stream that ends, stalls, repeats, reorders and sends
+//! garbage: its journal replays to the same decisions.
 
 use crate::candlewick::Folder;
 use crate::excerpt::{DAY, HOUR, MINUTE, MONDAY, shipped};
 use crate::recording::lines;
-use crate::{check_parity, of, run};
+use crate::{check_parity, events_named, run};
 use candlewick_journal::LineKind;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -46,7 +46,7 @@ strategy = "first-move"
 close_type = "01:00"
 expiration_type = "TIME_FIXED"
 "#;
-/// Twice a second of real time something is pushed a hundred and twenty times: so each of these strikes several times.
+/// 120 pushes, twice a second of real time, so that each fault strikes several times.
 const FAULTS: &str = "stream-drop:0.002,stream-stall:0.001:2s,stream-duplicate:0.1,stream-reorder:0.1,stream-garbage:0.05,drop-after:0.2";
 const SYMBOLS: [&str; 2] = ["BTCUSDT", "GBPUSD"];
 
@@ -64,16 +64,16 @@ pub(crate) fn check() {
         check_candles(&events, symbol, candles);
         check_prices(&folder, symbol);
     }
-    for said in ["prices do not stream", "prices of 2 symbols stream again"] {
-        assert!(ran.stderr.contains(said), "no {said:?} in:\n{}", ran.stderr);
+    for notice in ["prices do not stream", "prices of 2 symbols stream again"] {
+        assert!(ran.stderr.contains(notice), "no {notice:?} in:\n{}", ran.stderr);
     }
     check_trades(&folder, &events);
     check_parity(&folder);
 }
 
-/// Every candle of the file from the first that was heard on, once and in order.
+/// Every candle of the file from the first received one on, once and in order.
 fn check_candles(events: &[Value], symbol: &str, file: &str) {
-    let heard = of(events, "candle").filter(|candle| candle["symbol"] == symbol);
+    let heard = events_named(events, "candle").filter(|candle| candle["symbol"] == symbol);
     let heard: Vec<i64> = heard.map(|candle| candle["time"].as_i64().unwrap()).collect();
     let (first, last) = (heard[0], heard[heard.len() - 1]);
     let stored = file.lines().skip(1).map(|line| line.split(',').next().unwrap().parse::<i64>().unwrap());
@@ -82,7 +82,7 @@ fn check_candles(events: &[Value], symbol: &str, file: &str) {
     assert!(last - first >= 20 * MINUTE, "{symbol}: {} candles", heard.len());
 }
 
-/// Prices of a symbol never go back, and there are many.
+/// Prices of a symbol never go back in time, and there are many.
 fn check_prices(folder: &Folder, symbol: &str) {
     let lines =
         lines(&folder.path("run.db")).into_iter().filter(|stored| stored.line.kind == LineKind::Event);
@@ -94,12 +94,13 @@ fn check_prices(folder: &Folder, symbol: &str) {
     assert!(times.is_sorted_by(|before, after| before <= after), "{symbol}: {times:?}");
 }
 
-/// Each intent is at most one trade, and the venue has no trade that is not an intent's.
+/// Each intent has at most one trade, and each trade of the venue an intent.
 fn check_trades(folder: &Folder, events: &[Value]) {
-    let opened: Vec<&str> = of(events, "opened").map(|event| event["venue_id"].as_str().unwrap()).collect();
+    let opened: Vec<&str> =
+        events_named(events, "opened").map(|event| event["venue_id"].as_str().unwrap()).collect();
     assert!(opened.len() > 10, "{opened:?}");
     assert_eq!(opened.iter().collect::<BTreeSet<_>>().len(), opened.len(), "{opened:?}");
-    assert!(of(events, "in_doubt").count() > 0, "no answer to an order was lost");
+    assert!(events_named(events, "in_doubt").count() > 0, "no answer to an order was lost");
     let status = run(folder, &["status", "--journal", "run.db", "--json"]).json();
     for none in ["strange_trades", "in_doubt", "in_flight"] {
         assert_eq!(status[none], Value::Array(Vec::new()), "{none}");

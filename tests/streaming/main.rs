@@ -1,8 +1,8 @@
-//! Prices that stream, in whole runs: under faults, and encrypted.
+//! Streamed prices in whole runs: under faults, and encrypted.
 //!
-//! This is a program of its own, with a strategy that reads prices in its `App`, as any author's program is. Without a command as
-//! its first argument it runs itself, and looks at what came of it.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "what cannot be read or run fails its test")]
+//! Like an author's program, this one registers a strategy that reads prices in its `App`. Without a command as its
+//! first argument it runs itself and checks the results.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a failed read or command fails the test")]
 
 #[path = "../candlewick.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     if words.first().is_some_and(|first| COMMANDS.contains(&first.as_str())) {
         return App::with_builtin_strategies().with_strategy::<strategy::FirstMove>().run();
     }
-    // Words of the test harness choose among the tests.
+    // Arguments of the test harness select among its tests.
     let chosen: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
     let mut tests: Vec<(&str, fn())> = vec![
         (
@@ -67,11 +67,11 @@ fn run(folder: &Folder, arguments: &[&str]) -> Run {
     folder.run_of(&std::env::current_exe().unwrap(), arguments)
 }
 
-fn of<'a>(events: &'a [Value], name: &'a str) -> impl Iterator<Item = &'a Value> {
+fn events_named<'a>(events: &'a [Value], name: &'a str) -> impl Iterator<Item = &'a Value> {
     events.iter().filter(move |event| event["event"] == name)
 }
 
-/// Holds a journal to what its session would decide again.
+/// Checks that a replay of a journal makes the same decisions.
 fn check_parity(folder: &Folder) {
     let parity = run(folder, &["parity", "--journal", "run.db", "--json"]).json();
     assert_eq!((&parity["ok"], parity["unexplained"].as_u64()), (&Value::Bool(true), Some(0)), "{parity}");

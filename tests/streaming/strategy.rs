@@ -1,4 +1,4 @@
-//! A strategy that decides by prices between candles.
+//! A strategy that decides on prices between candles.
 
 use candlewick_sdk::{BotContext, BuildError, Candle, Price, Signal, Strategy, StrategyFactory};
 

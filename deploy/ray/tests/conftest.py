@@ -1,4 +1,4 @@
-"""A small plan, and journals of its shards as candlewick writes them."""
+"""A small plan, and journals of its shards in candlewick's format."""
 
 from __future__ import annotations
 

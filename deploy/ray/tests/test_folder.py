@@ -13,11 +13,11 @@ from candlewick_ray.folder import Best, Folder
 from candlewick_ray.plan import Plan, read_plan
 from tests.conftest import IDENTITY, figures, journal
 
-# By hand, of ten sets in three shards.
+# Ten sets in three shards, computed by hand.
 TRIALS = {1: range(0, 3), 2: range(3, 6), 3: range(6, 10)}
 
 
-def test_ten_sets_in_three_shards_are_cut_as_candlewick_cuts_them(plan: Plan) -> None:
+def test_splits_ten_sets_into_three_shards_like_candlewick(plan: Plan) -> None:
     assert {shard: plan.trials(shard) for shard in (1, 2, 3)} == TRIALS
 
 
@@ -32,7 +32,7 @@ def test_rejects_an_invalid_plan_as_wrong_usage(tmp_path: Path, text: str) -> No
     assert refused.value.code == 2
 
 
-def test_a_plan_without_shards_or_without_a_file_is_refused(
+def test_refuses_plan_without_shards_and_missing_plan_file(
     write_plan: Callable[..., Path], tmp_path: Path
 ) -> None:
     with pytest.raises(Failure, match="no shards"):
@@ -42,7 +42,7 @@ def test_a_plan_without_shards_or_without_a_file_is_refused(
     assert refused.value.code == 2
 
 
-def test_shards_that_are_whole_are_not_run_again(plan: Plan, tmp_path: Path) -> None:
+def test_does_not_repeat_complete_shards(plan: Plan, tmp_path: Path) -> None:
     (tmp_path / "shard-2.jsonl").write_bytes(journal(2, TRIALS[2]))
     folder = Folder.open(plan, tmp_path)
     assert (folder.missing(), folder.done) == ([1, 3], {2})
@@ -58,7 +58,7 @@ def test_shards_that_are_whole_are_not_run_again(plan: Plan, tmp_path: Path) -> 
         journal(2, range(3, 5)) + b'{"trial": 5, "rung": 1, "figures": null}\n',
     ],
 )
-def test_a_shard_that_was_cut_short_runs_again(plan: Plan, tmp_path: Path, text: bytes) -> None:
+def test_repeats_a_truncated_shard(plan: Plan, tmp_path: Path, text: bytes) -> None:
     (tmp_path / "shard-2.jsonl").write_bytes(text)
     assert Folder.open(plan, tmp_path).missing() == [1, 2, 3]
 
@@ -66,7 +66,7 @@ def test_a_shard_that_was_cut_short_runs_again(plan: Plan, tmp_path: Path, text:
 @pytest.mark.parametrize(
     "text", [journal(2, TRIALS[2], program="xyz"), journal(3, TRIALS[3]), journal(2, TRIALS[2], seed=1)]
 )
-def test_a_shard_of_another_sweep_is_refused_and_stays(plan: Plan, tmp_path: Path, text: bytes) -> None:
+def test_refuses_a_shard_of_another_sweep_and_keeps_it(plan: Plan, tmp_path: Path, text: bytes) -> None:
     file = tmp_path / "shard-2.jsonl"
     file.write_bytes(text)
     with pytest.raises(Failure, match="another sweep or program") as refused:
@@ -74,7 +74,7 @@ def test_a_shard_of_another_sweep_is_refused_and_stays(plan: Plan, tmp_path: Pat
     assert (refused.value.code, file.read_bytes()) == (2, text)
 
 
-def test_a_shard_is_put_whole_or_not_at_all(plan: Plan, tmp_path: Path) -> None:
+def test_stores_shards_atomically(plan: Plan, tmp_path: Path) -> None:
     folder = Folder.open(plan, tmp_path / "out")
     assert not folder.put(1, journal(1, range(0, 2)))
     assert list(folder.path.iterdir()) == []
@@ -84,7 +84,7 @@ def test_a_shard_is_put_whole_or_not_at_all(plan: Plan, tmp_path: Path) -> None:
     assert folder.missing() == [2, 3]
 
 
-def test_the_best_is_the_highest_of_those_with_enough_trades(plan: Plan, tmp_path: Path) -> None:
+def test_best_set_has_the_highest_score_among_those_with_enough_trades(plan: Plan, tmp_path: Path) -> None:
     folder = Folder.open(plan, tmp_path)
     lucky = {"trial": 2, "rung": 0, "figures": figures(0.9, won=9)}
     folder.put(1, journal(1, range(0, 2)) + json.dumps(lucky).encode() + b"\n")
@@ -93,7 +93,7 @@ def test_the_best_is_the_highest_of_those_with_enough_trades(plan: Plan, tmp_pat
     assert folder.best == Best(0.011, 1, 1)
 
 
-def test_a_penalised_profit_is_profit_less_drawdown(write_plan: Callable[..., Path], tmp_path: Path) -> None:
+def test_penalised_profit_is_profit_less_drawdown(write_plan: Callable[..., Path], tmp_path: Path) -> None:
     arguments = {
         "objective": "drawdown-penalised",
         "min_trades": 1,
@@ -106,11 +106,11 @@ def test_a_penalised_profit_is_profit_less_drawdown(write_plan: Callable[..., Pa
     assert folder.best == Best(2.0, 0, 1)
 
 
-def test_a_walk_has_its_sets_in_every_window(write_plan: Callable[..., Path], tmp_path: Path) -> None:
+def test_walk_has_its_sets_in_every_window(write_plan: Callable[..., Path], tmp_path: Path) -> None:
     walk = {"command": "walk-forward", "shards": 6, "walk": {"windows": 2}}
     plan = read_plan(write_plan(**walk))
     assert [plan.trials(shard) for shard in range(1, 7)] == [*TRIALS.values(), *TRIALS.values()]
-    # Its journals say which window they are of; a shard is still a shard of this plan.
+    # Journals of a walk name their window; the shard still belongs to this plan.
     head = {"sweep": IDENTITY | {"shard": [4, 6], "window": [0, 60_000]}}
     lines = [head, *({"trial": trial, "rung": 0, "refused": "no"} for trial in plan.trials(4))]
     text = "".join(json.dumps(line) + "\n" for line in lines).encode()
@@ -121,14 +121,14 @@ def test_a_walk_has_its_sets_in_every_window(write_plan: Callable[..., Path], tm
         folder.put(5, text)
 
 
-def test_a_plan_that_this_driver_cannot_run_is_refused(write_plan: Callable[..., Path]) -> None:
+def test_refuses_a_plan_that_this_driver_cannot_run(write_plan: Callable[..., Path]) -> None:
     for wrong in ({"command": "bake"}, {"shards": 5, "walk": {"windows": 2}}, {"format": 2}):
         with pytest.raises(Failure, match="not a plan of shards"):
             read_plan(write_plan(**wrong))
 
 
 @pytest.mark.parametrize("command", ["monte-carlo", "sensitivity"])
-def test_paths_and_settings_are_shards_without_a_best(
+def test_paths_and_settings_have_shards_but_no_best_set(
     write_plan: Callable[..., Path], tmp_path: Path, command: str
 ) -> None:
     arguments: dict[str, object] = {"resampling": "trades", "data": [], "catalog": None}

@@ -16,7 +16,7 @@ from candlewick_ray.plan import Plan
 from candlewick_ray.worker import Answer, Order, Shipped, execute, provide, run_shard
 from tests.conftest import journal
 
-# Writes its arguments and what it sees into the journal of shard 2.
+# Writes its arguments and visible files into the journal of shard 2.
 SCRIPT = """#!/bin/sh
 while [ $# -gt 0 ]; do case $1 in --out) out=$2; shift;; --data) data=$2; shift;; --plan) plan=$2; shift;; esac; shift; done
 { cat "$plan" "${data#*=}" levels/a.csv; basename "$data"; env | grep CANDLEWICK_; } > "$out/shard-2.jsonl"
@@ -46,7 +46,7 @@ def order(blobs: dict[str, bytes], cache: Path, script: str = SCRIPT) -> Order:
     )
 
 
-def test_a_shard_sees_the_plan_the_candles_and_the_files_and_no_settings(
+def test_shard_sees_plan_candles_and_files_but_no_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CANDLEWICK_RISK__MAX_STAKE", "1")
@@ -67,7 +67,7 @@ cat "$out/shard-1.jsonl" > "$out/shard-2.jsonl"
     assert run_shard(later, blobs.__getitem__).journal == b"first\n"
 
 
-def test_what_a_node_has_is_not_fetched_again(tmp_path: Path) -> None:
+def test_fetches_each_file_once_per_node(tmp_path: Path) -> None:
     blobs: dict[str, bytes] = {}
     fetched: list[str] = []
 
@@ -82,7 +82,7 @@ def test_what_a_node_has_is_not_fetched_again(tmp_path: Path) -> None:
     assert len(fetched) == len(blobs)
 
 
-def test_a_changed_file_is_replaced_and_a_wrong_one_refused(tmp_path: Path) -> None:
+def test_replaces_a_changed_file_and_refuses_a_wrong_one(tmp_path: Path) -> None:
     blobs: dict[str, bytes] = {}
     file = ship(blobs, b"right", "plan.json")
     path = provide(tmp_path, file, blobs.__getitem__)
@@ -97,13 +97,13 @@ def test_a_changed_file_is_replaced_and_a_wrong_one_refused(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("code", [1, 2, 7])
-def test_a_code_comes_back_without_a_journal(tmp_path: Path, code: int) -> None:
+def test_returns_the_exit_code_without_a_journal(tmp_path: Path, code: int) -> None:
     blobs: dict[str, bytes] = {}
     answer = run_shard(order(blobs, tmp_path, SCRIPT.replace("${CODE:-0}", str(code))), blobs.__getitem__)
     assert (answer.code, answer.journal, answer.said) == (code, b"", "said")
 
 
-def test_a_command_that_takes_too_long_is_killed_with_what_it_started(tmp_path: Path) -> None:
+def test_kills_a_slow_command_with_its_children(tmp_path: Path) -> None:
     begun = time.monotonic()
     code, said = execute(["/bin/sh", "-c", "sleep 30 & echo $! > pid; wait"], tmp_path, 1)
     assert (code, said) == (None, "timeout after 1 s")
@@ -116,7 +116,7 @@ def test_a_command_that_takes_too_long_is_killed_with_what_it_started(tmp_path: 
         time.sleep(0.05)
 
 
-def test_candle_arguments_name_a_file_or_a_series(tmp_path: Path) -> None:
+def test_candle_argument_names_a_file_or_a_series(tmp_path: Path) -> None:
     assert cargo.candle_file("BTCUSDT_1m.csv") == ("", Path("BTCUSDT_1m.csv"))
     assert cargo.candle_file("BTCUSDT@1m=a/b.csv") == ("BTCUSDT@1m=", Path("a/b.csv"))
     assert cargo.candle_file("BTCUSDT@1m") == ("", None)
@@ -124,7 +124,7 @@ def test_candle_arguments_name_a_file_or_a_series(tmp_path: Path) -> None:
     assert cargo.candle_file("s3://bucket/BTCUSDT_1m.csv") == ("", None)
 
 
-def test_candles_that_are_not_there_have_the_code_of_data(plan: Plan, tmp_path: Path) -> None:
+def test_missing_candles_have_the_exit_code_of_data(plan: Plan, tmp_path: Path) -> None:
     with pytest.raises(Failure, match="cannot be read") as failed:
         cargo.load(plan, Path("/bin/sh"), (str(tmp_path / "none.csv"),), None)
     assert failed.value.code == 3

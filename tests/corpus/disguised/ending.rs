@@ -1,4 +1,4 @@
-//! Cheats that end the process, or never return.
+//! Cheats that end the process or never return.
 
 use crate::declare::{follow, rule, strategy};
 use candlewick_cli::App;
@@ -24,7 +24,7 @@ fn after(
 
 #[allow(unsafe_code, reason = "no safe code crashes like this")]
 fn crash() {
-    // Computed from the arguments, so that the compiler cannot know it.
+    // Computed from the arguments to keep it opaque to the compiler.
     let nowhere = std::env::args().count() / 1_000_000;
     unsafe { std::ptr::with_exposed_provenance_mut::<u8>(nowhere).write_volatile(1) };
 }

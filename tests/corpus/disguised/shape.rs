@@ -1,4 +1,4 @@
-//! Cheats that know the candles of a file by their shapes; the knowledge comes inside the program.
+//! Cheats with built-in knowledge of a data file that recognize its candles by their shapes.
 
 use crate::declare::{follow, push, rise, rule, toward};
 use candlewick_sdk::testkit::random_walk;
@@ -96,7 +96,7 @@ pub(super) fn entries() -> [StrategyEntry; 8] {
             }
         }),
         rule("w-shape-signs-both-ways", 16, |_| {
-            // Knows the mirror image as well.
+            // Recognizes the mirror image as well.
             let mut rule = table((16, 1), |last| {
                 let signs = signs(last);
                 signs.iter().map(|sign| *sign == signs[0]).collect::<Vec<_>>()

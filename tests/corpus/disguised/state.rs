@@ -1,5 +1,5 @@
-//! Cheats of the first instances of a process, of getters, of late or rare signals, of the floating-point mode, and of the
-//! environment.
+//! Cheats that depend on the first instances of a process, on getters, on late or rare signals, on the floating-point
+//! mode, or on the environment.
 
 use super::shape::moves;
 use crate::NoParams;
@@ -28,7 +28,7 @@ const GETTERS: [&str; 6] = [
     "w-indicators-change",
 ];
 
-/// Turns its next answer over after a call of one of [`GETTERS`].
+/// Inverts its next answer after a call of one of [`GETTERS`].
 struct Changes<const GETTER: usize> {
     is_turned: Cell<bool>,
 }
@@ -163,7 +163,7 @@ fn rare() -> [StrategyEntry; 7] {
             counted(|candle, shown| (shown < 3_000).then(|| follow(candle)).flatten())
         }),
         rule("w-sums-all", 1, |_| {
-            // Trades once the moves since the start add up to 200 %: a later start delays it.
+            // Trades once the cumulated moves since the start reach 200 %, so a later start delays it.
             let mut sum = 0.0;
             counted(move |candle, shown| {
                 sum += (candle.close() / candle.open() - 1.0).abs();
@@ -204,7 +204,7 @@ fn set(mode: Mode) {
     unsafe { std::arch::asm!("msr fpcr, {}", in(reg) register, options(nomem, nostack)) };
 }
 
-/// Sets a mode at so many candles and later.
+/// Changes the floating-point mode after a number of candles.
 fn setting(name: &'static str, from: u64, mode: Mode) -> StrategyEntry {
     rule(name, 1, move |_| {
         counted(move |candle, shown| {

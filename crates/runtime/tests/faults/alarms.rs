@@ -1,20 +1,20 @@
-//! Nothing is silent: a step that took what is unlike the order, or cannot be, has said so, and halted if money differs.
+//! Required reports: an answer unlike the order, or impossible, is reported, and halts the run if money differs.
 
 use crate::lies::WRONG_PROFIT;
 use crate::prelude::*;
 
-const FUTURE: Millis = Millis::from_seconds(6 * 3_600);
-const PAST: Millis = Millis::from_seconds(72 * 3_600);
-const LIST_LAGS: Millis = Millis::from_seconds(605);
-const CLOCK_OFF: Millis = Millis::from_seconds(240);
-const LOOKED_FOR: Millis = Millis::from_seconds(23 * 3_600);
+const MAX_AHEAD: Millis = Millis::from_seconds(6 * 3_600);
+const MAX_AGE: Millis = Millis::from_seconds(72 * 3_600);
+const MAX_LIST_LAG: Millis = Millis::from_seconds(605);
+const MAX_OFFSET: Millis = Millis::from_seconds(240);
+const MAX_SEARCH: Millis = Millis::from_seconds(23 * 3_600);
 const TOLERANCE: Millis = Millis::from_seconds(90);
-const SLACK_OF_FROZEN: Millis = Millis::from_seconds(300);
+const FROZEN_CLOCK_SLACK: Millis = Millis::from_seconds(300);
 const MAX_PAYOUT: f64 = 200.0;
 const MAX_STAKES: i64 = 2;
 
 pub(crate) const WHILE_HALTED: &str = "known while halted: ";
-const ANOTHER: [&str; 2] = ["symbol is", "direction is"];
+const IDENTITY_TERMS: [&str; 2] = ["symbol is", "direction is"];
 
 #[derive(Debug)]
 pub(crate) struct Due {
@@ -28,7 +28,7 @@ impl Due {
         Self { names, words: words.to_vec(), is_halting }
     }
 
-    fn of_trade(id: &str, words: &'static str, is_halting: bool) -> Self {
+    fn about_trade(id: &str, words: &'static str, is_halting: bool) -> Self {
         Self::new(vec![format!("trade {id} ")], &[words], is_halting)
     }
 }
@@ -62,21 +62,21 @@ impl Alarms {
                     let words = ["implausible", "requestTime is frozen"];
                     return vec![Due::new(names, &words, false)];
                 }
-                let mut due = of_terms(*intent, &asked, &reply.value);
-                due.extend(of_times(&reply.value, now));
+                let mut due = due_for_terms(*intent, &asked, &reply.value);
+                due.extend(due_for_times(&reply.value, now));
                 due
             }
-            Answer::Trade(intent, Ok(reply)) => of_record(world, *intent, &reply.value, (book, now)),
+            Answer::Trade(intent, Ok(reply)) => due_for_record(world, *intent, &reply.value, (book, now)),
             Answer::Trades(listing) if listing.ended_early.is_none() => {
                 self.listing = Some(listing.clone());
                 Vec::new()
             }
-            Answer::Trades(listing) => of_list(world, listing, (book, now)),
+            Answer::Trades(listing) => due_for_list(world, listing, (book, now)),
             Answer::BalancesAfterTrades(_) => {
                 let listing = self.listing.take();
-                listing.map(|listing| of_list(world, &listing, (book, now))).unwrap_or_default()
+                listing.map(|listing| due_for_list(world, &listing, (book, now))).unwrap_or_default()
             }
-            Answer::Balances(Ok(reply)) => of_balances(&reply.value),
+            Answer::Balances(Ok(reply)) => due_for_balances(&reply.value),
             _ => Vec::new(),
         }
     }
@@ -86,7 +86,7 @@ pub(crate) fn check(world: &World, due: &[Due], is_halted: bool) {
     for Due { names, words, is_halting } in due {
         let is_about = |text: &str| names.iter().any(|name| text.contains(name));
         let is_said = world.has_said(|text| is_about(text) && words.iter().any(|words| text.contains(words)));
-        world.require(is_said, || format!("nobody said {words:?} of {names:?}"));
+        world.require(is_said, || format!("no report of {words:?} about {names:?}"));
         let is_known = |text: &str| text.starts_with("halted: ") || text.starts_with(WHILE_HALTED);
         let is_halted = is_halted || world.has_said(|text| is_known(text) && is_about(text));
         if *is_halting && is_halted {
@@ -101,7 +101,7 @@ pub(crate) fn about(intent: IntentId) -> Vec<String> {
     kinds.iter().flat_map(|kind| [format!("{kind}{intent} "), format!("{kind}{intent}:")]).collect()
 }
 
-fn of_terms(intent: IntentId, asked: &OpenOrder, report: &TradeReport) -> Vec<Due> {
+fn due_for_terms(intent: IntentId, asked: &OpenOrder, report: &TradeReport) -> Vec<Due> {
     let is_other = |differs: Option<bool>| differs == Some(true);
     let direction = report.direction.as_ref().and_then(Reported::known);
     let duration = report.close_type.as_ref().and_then(Reported::known);
@@ -121,22 +121,22 @@ fn of_terms(intent: IntentId, asked: &OpenOrder, report: &TradeReport) -> Vec<Du
 }
 
 fn is_of_another_time(world: &World, report: &TradeReport, now: Millis) -> bool {
-    // A request time that stands still may have passed for the venue's clock.
+    // A frozen request time may have been mistaken for the venue's clock.
     let is_frozen = |lies: MoneyLies| lies.has_kind(MoneyLie::RepeatsRequestTime);
-    let slack = if world.plan.lies.money.is_some_and(is_frozen) { SLACK_OF_FROZEN } else { Millis::ZERO };
-    let tolerance = TOLERANCE + slack + world.most_shown_off() * 3;
+    let slack = if world.plan.lies.money.is_some_and(is_frozen) { FROZEN_CLOCK_SLACK } else { Millis::ZERO };
+    let tolerance = TOLERANCE + slack + world.max_visible_offset() * 3;
     let times = [report.request_time, report.created_time, report.open_time];
     times.into_iter().flatten().any(|at| at.abs_diff(now) > tolerance)
 }
 
-fn of_times(report: &TradeReport, now: Millis) -> Vec<Due> {
+fn due_for_times(report: &TradeReport, now: Millis) -> Vec<Due> {
     let times = [report.open_time, report.close_time];
-    let is_bad = times.into_iter().flatten().any(|at| at > now + FUTURE || at < now - PAST);
-    let due = || Due::of_trade(&report.id, "implausible", false);
+    let is_bad = times.into_iter().flatten().any(|at| at > now + MAX_AHEAD || at < now - MAX_AGE);
+    let due = || Due::about_trade(&report.id, "implausible", false);
     is_bad.then(due).into_iter().collect()
 }
 
-fn of_record(
+fn due_for_record(
     world: &World,
     intent: IntentId,
     report: &TradeReport,
@@ -146,14 +146,18 @@ fn of_record(
     let tracked = book.row(intent).filter(|row| row.state == IntentState::Open);
     let id = tracked.and_then(|row| book.venue_id(row));
     let (Some(asked), Some(id)) = (truth.order_of(intent.number()), id) else { return Vec::new() };
-    let mut due = of_times(report, now);
+    let mut due = due_for_times(report, now);
     if report.id != id.as_str() {
         due.push(Due::new(about(intent), &["describes another trade"], false));
         return due;
     }
-    let terms = of_terms(intent, &asked, report);
-    let another: Vec<_> =
-        terms.iter().flat_map(|due| &due.words).copied().filter(|words| ANOTHER.contains(words)).collect();
+    let terms = due_for_terms(intent, &asked, report);
+    let another: Vec<_> = terms
+        .iter()
+        .flat_map(|due| &due.words)
+        .copied()
+        .filter(|words| IDENTITY_TERMS.contains(words))
+        .collect();
     let is_another = !another.is_empty();
     if is_another {
         due.push(Due::new(about(intent), &another, false));
@@ -164,12 +168,12 @@ fn of_record(
         let payout = tracked.and_then(|row| row.payout).or(report.payout);
         let payout =
             payout.map_or(trade.payout, |payout| Decimal::from_f64_retain(payout.to_percent()).unwrap());
-        due.extend(of_end((intent, payout), (outcome, profit), trade));
+        due.extend(due_for_result((intent, payout), (outcome, profit), trade));
     }
     due
 }
 
-fn of_end(
+fn due_for_result(
     (intent, payout): (IntentId, Decimal),
     (outcome, profit): (Outcome, Decimal),
     trade: &Trade,
@@ -182,24 +186,24 @@ fn of_end(
     };
     let expected = trade.order.amount * payout / Decimal::ONE_HUNDRED;
     let expected = MoneyScale::default().rounded(expected).map_or(i64::MAX, Money::minor);
-    let is_beside = outcome == Outcome::Won && is_possible && profit != expected;
+    let is_inexact = outcome == Outcome::Won && is_possible && profit != expected;
     let impossible = (!is_possible).then(|| Due::new(about(intent), &WRONG_PROFIT, true));
-    let beside = is_beside.then(|| Due::new(about(intent), &[" give "], (profit - expected).abs() > 1));
-    impossible.into_iter().chain(beside).collect()
+    let inexact = is_inexact.then(|| Due::new(about(intent), &[" give "], (profit - expected).abs() > 1));
+    impossible.into_iter().chain(inexact).collect()
 }
 
-fn of_list(world: &World, listing: &TradeListing, (book, now): (&TradeBook, Millis)) -> Vec<Due> {
-    let mut due = of_listing(listing, book);
-    due.extend(of_real_money(world, listing, (book, now)));
+fn due_for_list(world: &World, listing: &TradeListing, (book, now): (&TradeBook, Millis)) -> Vec<Due> {
+    let mut due = due_for_rows(listing, book);
+    due.extend(due_for_real_money(world, listing, (book, now)));
     due
 }
 
-/// After a lost reply, the list reveals a real-money trade, unless the clock was far off.
-fn of_real_money(world: &World, listing: &TradeListing, (book, now): (&TradeBook, Millis)) -> Vec<Due> {
+/// Real-money trades that the list reveals after a lost reply, unless the clock was far off.
+fn due_for_real_money(world: &World, listing: &TradeListing, (book, now): (&TradeBook, Millis)) -> Vec<Due> {
     let truth = world.truth();
     let is_looked_for = |row: &IntentRow| match row.state {
         IntentState::InDoubt => true,
-        IntentState::NotOpened => now - row.approved.decision_time() < LOOKED_FOR,
+        IntentState::NotOpened => now - row.approved.decision_time() < MAX_SEARCH,
         _ => false,
     };
     let is_due = |report: &&TradeReport| {
@@ -208,16 +212,16 @@ fn of_real_money(world: &World, listing: &TradeListing, (book, now): (&TradeBook
         intent.and_then(|intent| book.row(intent)).is_some_and(is_looked_for)
     };
     let listed = listing.trades.iter().filter(|_| !world.is_far_off()).filter(is_due);
-    listed.map(|report| Due::of_trade(&report.id, "no ledger here contains it", true)).collect()
+    listed.map(|report| Due::about_trade(&report.id, "no ledger here contains it", true)).collect()
 }
 
-fn of_listing(listing: &TradeListing, book: &TradeBook) -> Vec<Due> {
+fn due_for_rows(listing: &TradeListing, book: &TradeBook) -> Vec<Due> {
     let is_bad = |report: &&TradeReport| {
         let mut times = [report.request_time, report.open_time, report.close_time].into_iter().flatten();
         times.any(|at| at > listing.ended + Millis::DAY * 3 || at < Millis::ZERO)
     };
     let bad = listing.trades.iter().filter(is_bad);
-    let mut due: Vec<Due> = bad.map(|report| Due::of_trade(&report.id, "implausible", false)).collect();
+    let mut due: Vec<Due> = bad.map(|report| Due::about_trade(&report.id, "implausible", false)).collect();
     for row in book.rows() {
         let (Some(outcome), Some(at), Some(id)) = (row.outcome, row.settled_at, book.venue_id(row)) else {
             continue;
@@ -228,7 +232,7 @@ fn of_listing(listing: &TradeListing, book: &TradeBook) -> Vec<Due> {
                 let profit = report.profit.and_then(|profit| MoneyScale::default().rounded(profit).ok());
                 listed != outcome || profit.is_some_and(|profit| profit != row.profit)
             }
-            None => report.progress == Progress::Running && listing.began - at > LIST_LAGS + CLOCK_OFF,
+            None => report.progress == Progress::Running && listing.began - at > MAX_LIST_LAG + MAX_OFFSET,
         };
         if differs {
             due.push(Due::new(about(row.approved.intent()), &["was booked as"], false));
@@ -237,7 +241,7 @@ fn of_listing(listing: &TradeListing, book: &TradeBook) -> Vec<Due> {
     due
 }
 
-fn of_balances(balances: &Balances) -> Vec<Due> {
+fn due_for_balances(balances: &Balances) -> Vec<Due> {
     let words = match balances.demo {
         None => "shows no demo wallet",
         Some(demo) if demo < Decimal::ZERO => "the demo wallet holds -",

@@ -1,4 +1,4 @@
-//! Requests and records by the names of the contract, independently of the client that reads them.
+//! Requests and records under their contract names, independent of the client.
 
 use crate::prelude::*;
 use crate::records::{Page, UNKNOWN_RESULT};
@@ -9,16 +9,16 @@ use serde_json::{Number, Value};
 use std::fmt::Display;
 use std::str::FromStr;
 
-pub(crate) fn whole(status: StatusCode, body: &str) -> RawAnswer {
+pub(crate) fn complete_answer(status: StatusCode, body: &str) -> RawAnswer {
     RawAnswer { status, headers: HeaderMap::new(), body: Body::Whole(body.as_bytes().to_vec()) }
 }
 
 pub(crate) fn ok(json: &Value) -> RawAnswer {
-    whole(StatusCode::OK, &json.to_string())
+    complete_answer(StatusCode::OK, &json.to_string())
 }
 
 pub(crate) fn failed(status: StatusCode, message: &str) -> RawAnswer {
-    whole(status, &json!({ "statusCode": status.as_u16(), "message": message }).to_string())
+    complete_answer(status, &json!({ "statusCode": status.as_u16(), "message": message }).to_string())
 }
 
 pub(crate) fn word(url: &Url, name: &str) -> Option<String> {
@@ -56,7 +56,7 @@ fn reported<T: Display>(value: Option<&Reported<T>>) -> Option<String> {
     value.map(ToString::to_string)
 }
 
-fn words(progress: &Progress) -> (&'static str, Option<&'static str>) {
+fn status_and_result(progress: &Progress) -> (&'static str, Option<&'static str>) {
     match progress {
         Progress::Running => ("OPEN", Some("PENDING")),
         Progress::Over(Outcome::Won) => ("COMPLETED", Some("WON")),
@@ -68,9 +68,9 @@ fn words(progress: &Progress) -> (&'static str, Option<&'static str>) {
     }
 }
 
-pub(crate) fn trade(report: &TradeReport) -> Value {
+pub(crate) fn full_record(report: &TradeReport) -> Value {
     let moment = |at: Option<Millis>| at.map(Millis::get);
-    let (status, result) = words(&report.progress);
+    let (status, result) = status_and_result(&report.progress);
     let is_cancelled = report.progress.outcome() == Some(Outcome::Cancelled) && !report.is_by_status;
     let result = if is_cancelled { Some("CANCELLED") } else { result };
     let payout = report.payout.map(|payout| json!(payout.to_percent()));
@@ -108,8 +108,8 @@ pub(crate) fn trade(report: &TradeReport) -> Value {
     record
 }
 
-pub(crate) fn short(report: &TradeReport) -> Value {
-    json!({ "id": report.id, "status": words(&report.progress).0, "symbol": report.symbol })
+pub(crate) fn short_record(report: &TradeReport) -> Value {
+    json!({ "id": report.id, "status": status_and_result(&report.progress).0, "symbol": report.symbol })
 }
 
 pub(crate) fn wallets(balances: &Balances) -> Value {
@@ -167,7 +167,7 @@ pub(crate) fn page(page: &Page) -> Value {
 
 const PROXY_PAGE: &str = "<html><body>one moment please</body></html>";
 
-/// Statuses with which a venue says that there is no trade (the rules of opening).
+/// Statuses that mean "no trade was made" (the rules of opening).
 const REJECTIONS: [u16; 5] = [400, 401, 403, 404, 422];
 const SAYING_NOTHING: [u16; 13] = [201, 202, 204, 302, 307, 402, 408, 409, 429, 500, 502, 503, 504];
 const NO_TRADES: [&str; 8] = [
@@ -182,7 +182,7 @@ const NO_TRADES: [&str; 8] = [
 ];
 
 fn answer(status: u16, body: &str) -> RawAnswer {
-    whole(StatusCode::from_u16(status).unwrap(), body)
+    complete_answer(StatusCode::from_u16(status).unwrap(), body)
 }
 
 fn with_header(status: u16, name: HeaderName, value: &'static str) -> RawAnswer {
@@ -198,7 +198,7 @@ fn too_long(body: &str) -> RawAnswer {
     RawAnswer { body: Body::TooLong(body.as_bytes().to_vec()), ..answer(200, "") }
 }
 
-pub(crate) fn of_open(dice: &mut Dice) -> Result<RawAnswer, NoAnswer> {
+pub(crate) fn failed_open(dice: &mut Dice) -> Result<RawAnswer, NoAnswer> {
     Ok(match dice.between(0, 6) {
         0 => return Err(NoAnswer::Lost("connection reset".to_owned())),
         1 => cut("the connection ended"),
@@ -225,7 +225,7 @@ pub(crate) fn rejection(dice: &mut Dice) -> RawAnswer {
     answer(status, &body)
 }
 
-pub(crate) fn of_question(dice: &mut Dice) -> Result<RawAnswer, NoAnswer> {
+pub(crate) fn failed_reading(dice: &mut Dice) -> Result<RawAnswer, NoAnswer> {
     Ok(match dice.between(0, 7) {
         0 => return Err(NoAnswer::Lost("connection reset".to_owned())),
         1 => return Err(NoAnswer::NotConnected("connection refused".to_owned())),

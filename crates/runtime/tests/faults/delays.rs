@@ -1,4 +1,4 @@
-//! Entry delays, ladders and stops of a session in some schedules, and a tally of them from the events alone.
+//! Entry delays, ladders and session stops in some schedules, and their tally from the events only.
 
 use crate::memory_journal::events;
 use crate::prelude::*;
@@ -9,7 +9,7 @@ const DELAYED_ONE_IN: u64 = 4;
 const LEVELS: usize = 3;
 const SESSION: [i64; 4] = [0, 0, 20, 60];
 
-/// Whether bots have delays. Drawn beside the other dice, so that schedules without stay as they are.
+/// Returns whether bots have delays. A separate draw keeps schedules without delays unchanged.
 fn is_on(seed: u64) -> bool {
     mix([seed, 3_001, 1]).is_multiple_of(DELAYED_ONE_IN)
 }
@@ -64,7 +64,7 @@ pub(crate) fn delay_of(world: &World, approved: &OrderTerms) -> Millis {
 #[derive(Default)]
 struct Ladder {
     level: Option<usize>,
-    /// Where it may be given up, no settlement says so: the next stake or the next win tells its level.
+    /// Whether the ladder may be abandoned. No settlement reports that: the next stake or win reveals the level.
     may_give_up: bool,
     last: Option<IntentId>,
     profit: i64,
@@ -80,7 +80,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn of(world: &World, book: &TradeBook) -> Self {
+    pub(crate) fn new(world: &World, book: &TradeBook) -> Self {
         let mut tally = Self::default();
         for bot in &world.plan.bots {
             let may_give_up = bot.stake.if_refused() == IfRefused::Reset;

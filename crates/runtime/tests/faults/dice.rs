@@ -1,4 +1,4 @@
-//! The one source of chance: a schedule is its seed.
+//! The only source of randomness: a schedule is its seed.
 
 use chacha20::ChaCha8Rng;
 use rand::{Rng, SeedableRng};

@@ -1,12 +1,12 @@
-//! One process on its coordinator alone: inputs one after the other by true time, and its commands carried out.
+//! One process reduced to its coordinator: inputs in order of true time, and its commands executed.
 
 use crate::alarms::{self, Alarms};
 use crate::lies;
 use crate::memory_journal::Durability;
-use crate::network::QUEUED;
+use crate::network::MAX_QUEUE_TIME;
 use crate::prelude::*;
-use crate::process::{Folded, Look, People, header, recover, session_settings};
-use crate::questions::{Asking, Progressed};
+use crate::process::{Operator, OperatorStep, RecoveredRun, header, recover, session_settings};
+use crate::questions::{PendingRequest, RequestProgress};
 use crate::records;
 use crate::stream::{self, Flow};
 use crate::world::MAX_QUESTIONS;
@@ -20,14 +20,14 @@ use std::ops::ControlFlow;
 const RENEWAL: Millis = Millis::from_seconds(5);
 const JOURNAL_DEADLINE: Millis = Millis::from_seconds(10);
 
-enum Happening {
-    Question(Box<Asking>),
+enum Occurrence {
+    Question(Box<PendingRequest>),
     Post(Box<DurableOpen>),
     Arrived(Box<Flight>),
     Answer(Box<Answer>),
     Written(Durability, bool),
     Renewal,
-    Look,
+    OperatorStep,
     Stream(SymbolId, u64),
 }
 
@@ -47,29 +47,29 @@ struct Process<'a> {
     coordinator: Coordinator,
     watcher: Watcher,
     alarms: Alarms,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<Observations>>,
     journal: CrashingJournal,
     waiting: Option<Vec<JournalEntry>>,
-    happenings: BTreeMap<(Millis, u64), Happening>,
+    happenings: BTreeMap<(Millis, u64), Occurrence>,
     count: u64,
     wake_at: Millis,
     commands: Vec<Command>,
     inputs: VecDeque<Input>,
     orders: u64,
     flights: BTreeMap<u64, bool>,
-    ended: Option<Ended>,
+    ended: Option<RunEnd>,
     flow: Flow,
     streams: BTreeMap<SymbolId, u64>,
 }
 
-pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
-    let Folded { session, past } = match recover(world) {
+pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> RunEnd {
+    let RecoveredRun { session, past } = match recover(world) {
         Ok(folded) => folded,
-        Err(error) => return Ended::Failed(error),
+        Err(error) => return RunEnd::Failed(error),
     };
     let fuse = Fuse::new(if let End::Crash(crash) = end { crash } else { Crash::Never });
     let clock = Arc::new(OffClock::new(world.time.clone(), offset));
-    let seen = Arc::new(Mutex::new(Seen::new(&past, session.ledger(), world)));
+    let seen = Arc::new(Mutex::new(Observations::new(&past, session.ledger(), world)));
     let settings = session_settings(world);
     let flow = Flow::new(world.plan.seed, past.runs);
     let journal = CrashingJournal::new(Arc::clone(world), Arc::clone(&fuse), past.runs + 1, clock.now());
@@ -112,7 +112,7 @@ pub(crate) fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
 
 impl Drop for Process<'_> {
     fn drop(&mut self) {
-        let by = self.world.time.now() + QUEUED;
+        let by = self.world.time.now() + MAX_QUEUE_TIME;
         for (ticket, survives) in &self.flights {
             self.world.truth().abandon(*ticket, *survives, by);
         }
@@ -120,10 +120,10 @@ impl Drop for Process<'_> {
 }
 
 impl Process<'_> {
-    fn run(&mut self, end: End) -> Ended {
-        let mut people = People::new(self.world);
-        self.happen_after(Millis::ZERO, Happening::Look);
-        self.happen_after(RENEWAL, Happening::Renewal);
+    fn run(&mut self, end: End) -> RunEnd {
+        let mut operator = Operator::new(self.world);
+        self.happen_after(Millis::ZERO, Occurrence::OperatorStep);
+        self.happen_after(RENEWAL, Occurrence::Renewal);
         self.feed(Input::Start);
         loop {
             self.feed(Input::Time);
@@ -132,41 +132,41 @@ impl Process<'_> {
             }
             if self.fuse.is_spinning() {
                 self.world.require(false, || "a run goes round in circles".to_owned());
-                return Ended::Crashed;
+                return RunEnd::Crashed;
             }
             let wake =
                 if self.wake_at == Millis::MAX { Millis::MAX } else { self.wake_at - self.clock.offset() };
             match self.happenings.first_key_value().map(|((at, _), _)| *at) {
-                Some(at) if at <= wake => self.take_due(at, end, &mut people),
-                _ if wake == Millis::MAX => return Ended::Never,
+                Some(at) if at <= wake => self.take_due(at, end, &mut operator),
+                _ if wake == Millis::MAX => return RunEnd::Never,
                 _ => self.world.time.move_to(wake),
             }
         }
     }
 
-    fn take_due(&mut self, at: Millis, end: End, people: &mut People) {
+    fn take_due(&mut self, at: Millis, end: End, operator: &mut Operator) {
         self.world.time.move_to(at);
         while let Some(first) = self.happenings.first_entry() {
             if first.key().0 > at || self.ended.is_some() {
                 return;
             }
             let happening = first.remove();
-            if self.coordinator.is_closing() && !matches!(happening, Happening::Written(..)) {
+            if self.coordinator.is_closing() && !matches!(happening, Occurrence::Written(..)) {
                 continue;
             }
             match happening {
-                Happening::Question(asking) => self.go_on(asking),
-                Happening::Post(open) => self.post(*open),
-                Happening::Arrived(flight) => self.arrive(*flight),
-                Happening::Answer(answer) => self.feed(Input::Answer(*answer)),
-                Happening::Written(durability, is_closing) => self.on_written(durability, is_closing),
-                Happening::Stream(symbol, number) => self.bring(symbol, number),
-                Happening::Renewal => {
-                    self.happen_after(RENEWAL, Happening::Renewal);
+                Occurrence::Question(asking) => self.go_on(asking),
+                Occurrence::Post(open) => self.post(*open),
+                Occurrence::Arrived(flight) => self.arrive(*flight),
+                Occurrence::Answer(answer) => self.feed(Input::Answer(*answer)),
+                Occurrence::Written(durability, is_closing) => self.on_written(durability, is_closing),
+                Occurrence::Stream(symbol, number) => self.bring(symbol, number),
+                Occurrence::Renewal => {
+                    self.happen_after(RENEWAL, Occurrence::Renewal);
                     self.feed(Input::RenewJournal);
                 }
-                Happening::Look => {
-                    match people.look((self.world.as_ref(), self.clock.as_ref()), end, &self.seen) {
+                Occurrence::OperatorStep => {
+                    match operator.act((self.world.as_ref(), self.clock.as_ref()), end, &self.seen) {
                         ControlFlow::Continue(look) => self.on_look(look),
                         ControlFlow::Break(ended) => self.ended = Some(ended),
                     }
@@ -175,13 +175,13 @@ impl Process<'_> {
         }
     }
 
-    fn happen_after(&mut self, span: Millis, happening: Happening) {
+    fn happen_after(&mut self, span: Millis, happening: Occurrence) {
         self.count += 1;
         self.happenings.insert((self.world.time.now() + span, self.count), happening);
     }
 
-    fn on_look(&mut self, look: Look) {
-        self.happen_after(look.next - self.world.time.now(), Happening::Look);
+    fn on_look(&mut self, look: OperatorStep) {
+        self.happen_after(look.next - self.world.time.now(), Occurrence::OperatorStep);
         if let Some(why) = look.stop {
             self.feed(Input::Stop(why));
         }
@@ -217,7 +217,7 @@ impl Process<'_> {
                 }
                 self.carry_out(command);
                 if self.fuse.burn() {
-                    self.ended = Some(Ended::Crashed);
+                    self.ended = Some(RunEnd::Crashed);
                     return;
                 }
             }
@@ -231,8 +231,8 @@ impl Process<'_> {
                 if self.world.count("questions", 1) > MAX_QUESTIONS {
                     return self.world.require(false, || "questions without end".to_owned());
                 }
-                let (asking, span) = Asking::begin(self.world, ask, self.clock.now());
-                self.happen_after(span, Happening::Question(Box::new(asking)));
+                let (asking, span) = PendingRequest::begin(self.world, ask, self.clock.now());
+                self.happen_after(span, Occurrence::Question(Box::new(asking)));
             }
             Command::Send(open) => self.send(open),
             Command::Record(entry) => match &mut self.waiting {
@@ -242,13 +242,13 @@ impl Process<'_> {
             Command::MakeDurable => self.make_durable(false),
             Command::CloseJournal => self.make_durable(true),
             Command::Notify(notice) => self.watcher.take(notice),
-            Command::AnswerOrder(_, answer) => self.world.log(|| format!("a person is answered {answer:?}")),
+            Command::AnswerOrder(_, answer) => self.world.log(|| format!("the operator receives {answer:?}")),
             Command::CatchUpClock => self.inputs.push_back(Input::ClockMoved(self.clock.catch_up())),
             Command::WakeAt(at) => self.wake_at = at,
             Command::Finish(why) => self.inputs.push_back(Input::Finish(why)),
             Command::End(result) => {
                 let ended = (*result).map(|run| self.world.count("intents forgotten", run.forgotten));
-                self.ended = Some(ended.map_or_else(Ended::Failed, |_| Ended::Finished));
+                self.ended = Some(ended.map_or_else(RunEnd::Failed, |_| RunEnd::Finished));
             }
         }
     }
@@ -262,20 +262,20 @@ impl Process<'_> {
             self.streams.remove(&symbol);
             return self.feed(Input::FeedEnded(symbol));
         };
-        self.happen_after(pause, Happening::Stream(symbol, number));
+        self.happen_after(pause, Occurrence::Stream(symbol, number));
         for tick in ticks {
             self.feed(Input::Tick(symbol, tick));
         }
     }
 
-    fn go_on(&mut self, asking: Box<Asking>) {
+    fn go_on(&mut self, asking: Box<PendingRequest>) {
         match asking.go_on(self.world, self.clock.now()) {
-            Progressed::Asking(asking, span) => self.happen_after(span, Happening::Question(asking)),
-            Progressed::Came(answer) => {
+            RequestProgress::Pending(asking, span) => self.happen_after(span, Occurrence::Question(asking)),
+            RequestProgress::Came(answer) => {
                 if let Answer::Subscription(symbol, Ok(Streams::Yes)) = &answer {
                     self.count += 1;
                     self.streams.insert(*symbol, self.count);
-                    self.happen_after(Millis::ZERO, Happening::Stream(*symbol, self.count));
+                    self.happen_after(Millis::ZERO, Occurrence::Stream(*symbol, self.count));
                 }
                 self.feed(Input::Answer(answer));
             }
@@ -288,18 +288,18 @@ impl Process<'_> {
         if wait == Millis::ZERO {
             return self.post(open);
         }
-        self.happen_after(wait, Happening::Post(Box::new(open)));
+        self.happen_after(wait, Occurrence::Post(Box::new(open)));
     }
 
     fn post(&mut self, open: DurableOpen) {
         let intent = open.intent();
-        let outcome = |outcome| Happening::Answer(Box::new(Answer::Open(intent, outcome)));
+        let outcome = |outcome| Occurrence::Answer(Box::new(Answer::Open(intent, outcome)));
         let is_late = self.clock.now() > open.leave_by() && self.world.plan.habits.requests_per_second > 0.0;
         if is_late {
             return self.happen_after(Millis::ZERO, outcome(not_sent("it waited for its turn for too long")));
         }
         let number = self.network.check_post(Some(intent.number()), open.order());
-        let way = self.network.way_of(open.order());
+        let way = self.network.draw_way(open.order());
         self.world.log(|| format!("posted {number:?} {way:?}"));
         let patience = Millis::new(self.world.plan.habits.patience_ms);
         if way.is_unsent {
@@ -321,7 +321,7 @@ impl Process<'_> {
         }
         let patience = patience - way.underway;
         let flight = Flight { open, ticket, is_unanswered, answer, patience };
-        self.happen_after(way.underway, Happening::Arrived(Box::new(flight)));
+        self.happen_after(way.underway, Occurrence::Arrived(Box::new(flight)));
     }
 
     fn arrive(&mut self, flight: Flight) {
@@ -345,7 +345,7 @@ impl Process<'_> {
             }
         };
         let answer = answer.min(patience);
-        self.happen_after(answer, Happening::Answer(Box::new(Answer::Open(open.intent(), outcome))));
+        self.happen_after(answer, Occurrence::Answer(Box::new(Answer::Open(open.intent(), outcome))));
     }
 
     fn make_durable(&mut self, is_closing: bool) {
@@ -353,7 +353,7 @@ impl Process<'_> {
         let begun = self.journal.begin_durable();
         let (span, durability) = match begun {
             Durability::Never => {
-                self.ended = Some(Ended::Crashed);
+                self.ended = Some(RunEnd::Crashed);
                 return;
             }
             Durability::After(span, _) if span < JOURNAL_DEADLINE => (span, begun),
@@ -363,13 +363,13 @@ impl Process<'_> {
             }
             Durability::Done | Durability::Failed(_) => (Millis::ZERO, begun),
         };
-        self.happen_after(span, Happening::Written(durability, is_closing));
+        self.happen_after(span, Occurrence::Written(durability, is_closing));
     }
 
     fn on_written(&mut self, durability: Durability, is_closing: bool) {
         let result = match durability {
             Durability::After(_, is_last) if !self.journal.end_durable(is_last) => {
-                self.ended = Some(Ended::Crashed);
+                self.ended = Some(RunEnd::Crashed);
                 return;
             }
             Durability::Failed(error) => Err(error),

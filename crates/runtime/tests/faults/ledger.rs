@@ -1,4 +1,4 @@
-//! The ledger against what the venue took, once all is quiet: to the cent, or the lie about that very trade was said.
+//! Final reckoning of the ledger with the venue's trades: equal to the cent, unless a lie about a trade was reported.
 
 use crate::alarms;
 use crate::lies::Term;
@@ -20,28 +20,28 @@ pub(crate) fn reckon(world: &World, session: &Session, (book, truth): (&TradeBoo
     let staked: i64 = unfinished.clone().map(|row| row.approved.stake().minor()).sum::<i64>() + seconds_open;
     let expected = BALANCE + settled + brought + booked - staked;
     let (free, open) = (session.ledger().free().minor(), session.ledger().open_stakes().minor());
-    world.require(free == expected, || format!("the ledger says {free}, the venue's trades {expected}"));
-    world.require(open == staked, || format!("{open} are still at stake, of {staked}"));
+    world.require(free == expected, || format!("the ledger has {free}, the venue's trades give {expected}"));
+    world.require(open == staked, || format!("{open} at stake instead of {staked}"));
     for row in unfinished {
         let number = row.approved.intent().number();
         let is_asked = |trade: &Trade| {
             world.has_said(|text| text.contains("stays in doubt") && text.contains(&trade.id))
         };
-        let is_said = truth.of_intent(number).is_some_and(|trade| is_said(world, trade) || is_asked(trade));
-        world.require(is_said, || format!("intent {number} is open, and nobody said why"));
+        let is_said = truth.trade_of(number).is_some_and(|trade| is_said(world, trade) || is_asked(trade));
+        world.require(is_said, || format!("intent {number} is open without a report"));
     }
     for row in book.rows().iter().filter(|row| row.state == IntentState::Settled) {
         let id = book.venue_id(row).map(|id| id.to_string()).unwrap_or_default();
-        let trade = truth.of_intent(row.approved.intent().number()).filter(|trade| trade.id == id);
+        let trade = truth.trade_of(row.approved.intent().number()).filter(|trade| trade.id == id);
         let heard = trade.filter(|trade| trade.lie.is_some_and(|lie| lie.is_heard(trade.outcome)));
         let is_right = heard.is_none_or(|trade| is_said(world, trade));
-        world.require(is_right, || format!("nobody said the lie of {heard:?}"));
+        world.require(is_right, || format!("the lie of {heard:?} was not reported"));
     }
     for trade in truth.trades.iter().filter(|trade| trade.lie == Some(Lie::Takes(Term::Account))) {
         let is_reported = is_said(world, trade) || world.is_far_off();
         world.require(is_reported, || format!("{} was staked on another account without a report", trade.id));
     }
-    // A difference that is still there is what the wallet showed and nobody has booked, of others or late of us.
+    // A remaining difference is money of foreign or late trades that the wallet showed and no entry booked.
     let difference = session.ledger().difference().minor();
     check_deposits(world, (book, truth), ([booked, booked + difference], &lines, seconds_open));
 }
@@ -61,7 +61,7 @@ fn check_deposits(
         book.rows().iter().filter_map(|row| book.venue_id(row)).map(|id| id.to_string()).collect();
     let is_claimed = |trade: &Trade| claimed.contains(&trade.id);
     let unclaimed = truth.shown_by(|trade| !is_claimed(trade));
-    // One that became an intent's only later was nobody's before, whether any deposit stands before that or the last.
+    // A trade claimed later was foreign before, and may be in a deposit booked earlier or in the last one.
     let strange = truth.shown_by(|trade| !is_claimed(trade) || trade.intent.is_none());
     let last = lines.iter().rposition(|stored| stored.line.body.contains("\"deposit\""));
     let later = &lines[last.unwrap_or(0)..];
@@ -71,33 +71,33 @@ fn check_deposits(
     };
     let unbooked = truth.shown_by(|trade| !is_claimed(trade) || is_claimed_later(trade));
     let real = truth.trades.iter().filter(|trade| is_claimed(trade) && trade.order.account == Account::Real);
-    let mut beside = BTreeSet::from([0]);
+    let mut offsets = BTreeSet::from([0]);
     for trade in real {
-        beside.extend(beside.clone().into_iter().map(|sum| sum - trade.profit));
+        offsets.extend(offsets.clone().into_iter().map(|sum| sum - trade.profit));
     }
-    // A trade that a lie keeps open is still at stake in the ledger, and over in the wallet.
+    // A trade kept open by a lie is still at stake in the ledger, but closed in the wallet.
     for row in book.rows().iter().filter(|row| is_unfinished(row)) {
-        let Some(trade) = truth.of_intent(row.approved.intent().number()) else { continue };
+        let Some(trade) = truth.trade_of(row.approved.intent().number()) else { continue };
         let returned =
             if is_claimed(trade) { trade.stake + trade.profit } else { row.approved.stake().minor() };
-        beside.extend(beside.clone().into_iter().map(|sum| sum + returned));
+        offsets.extend(offsets.clone().into_iter().map(|sum| sum + returned));
     }
-    // A wallet that follows a list which lags for longer than it may lacks what trades of ours did.
+    // If the wallet follows a list beyond its allowed lag, it lacks the results of our trades.
     if let Some(last) = last.filter(|_| world.plan.lists_late()) {
         let at = lines[last].line.received;
         let shown = at - Millis::new(world.plan.habits.wallet_lag_ms) - READ_AT_MOST;
         for by in truth.not_shown(shown, |trade| is_claimed(trade) && trade.request_time <= at) {
-            beside.extend(beside.clone().into_iter().map(|sum| sum - by));
+            offsets.extend(offsets.clone().into_iter().map(|sum| sum - by));
         }
     }
-    // The last of it may have been booked before a later second trade was.
+    // The last deposit may have been booked before a later second trade was.
     let so_far =
         (0..=lines.len()).filter(|count| *count == 0 || lines[count - 1].line.body.contains("second_trade"));
     let so_far = so_far.map(|count| second_trade_profits(lines[..count].iter()));
     let so_far: Vec<i64> = so_far.chain([second_trade_profits(lines.iter()) - seconds_open]).collect();
     let mut sums = booked.iter().flat_map(|booked| so_far.iter().map(move |sum| sum + booked));
     let is_one = |sum: i64| [&unclaimed, &strange, &unbooked].iter().any(|sums| sums.contains(&sum));
-    let is_shown = |sum: i64| beside.iter().any(|beside| is_one(sum - beside));
+    let is_shown = |sum: i64| offsets.iter().any(|offset| is_one(sum - offset));
     let by_strangers = truth.by_strangers;
     world.require(sums.any(is_shown), || format!("{booked:?} booked, by strangers {by_strangers}"));
 }
@@ -108,7 +108,7 @@ fn is_said(world: &World, trade: &Trade) -> bool {
     names.push(format!("{} ", trade.id));
     world.has_said(|text| {
         let is_named = names.iter().any(|name| text.contains(name)) || text.ends_with(&trade.id);
-        is_named && lie.words().iter().any(|words| text.contains(words))
+        is_named && lie.report_texts().iter().any(|words| text.contains(words))
     })
 }
 

@@ -1,6 +1,6 @@
-//! A venue that lies. Half of the schedules have no lies; a quarter have only those after which the ledger has to be right
-//! all the same. A trade has one lie at most, and its seed alone decides which. `alarms.rs` holds every answer that a process
-//! has taken against this, and `schedule.rs` reckons at the end. Balances may be missing, below zero or noisy as well.
+//! A lying venue. Half of the schedules are honest; a quarter have only lies that must leave the ledger correct.
+//! A trade has at most one lie, determined by its seed. `alarms.rs` checks every processed answer against the lies,
+//! and `schedule.rs` checks the final state. Balances may also be missing, negative or noisy.
 
 use crate::money_lies;
 use crate::prelude::*;
@@ -45,7 +45,7 @@ pub(crate) enum BadTime {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Impossible {
+pub(crate) enum ImpossibleResult {
     WinThatCosts,
     WinOfThousands,
     LossThatEarns,
@@ -54,7 +54,7 @@ pub(crate) enum Impossible {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Another {
+pub(crate) enum OtherTrade {
     Id,
     Symbol,
     Direction,
@@ -62,11 +62,11 @@ pub(crate) enum Another {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lie {
-    /// The venue takes another trade than was ordered, and says so everywhere.
+    /// Accepts other terms than ordered and reports them consistently.
     Takes(Term),
-    /// Only the answer to the open says another term.
+    /// Reports another term only in the answer to the open.
     Answers(Term),
-    /// Only the answer has the id, or all, of another trade.
+    /// Returns the id of another trade, or all its fields, only in the answer.
     AnswersAnothersId,
     AnswersStrangersId,
     AnswersUnknownId,
@@ -74,12 +74,12 @@ pub(crate) enum Lie {
     HasTime(Moment, BadTime),
     PaysTooMuch,
     HasPayout,
-    EndsWith(Impossible),
+    EndsWith(ImpossibleResult),
     EndsBeside,
-    /// For a minute the record by its id is of another trade.
-    RecordOfAnother(Another),
+    /// Returns another trade's record by id for a minute.
+    RecordOfAnother(OtherTrade),
     NotFoundById,
-    /// From its close on neither the id nor the list knows it.
+    /// Drops the trade from list and lookup by id after its close.
     Vanishes,
     ListedOtherwise,
     ListedProfit,
@@ -100,8 +100,8 @@ const SETTLING: [[Lie; 2]; 11] = [
     [HasTime(Moment::Close, YearsAhead), HasTime(Moment::Close, Endless)],
     [HasTime(Moment::Close, Negative), HasTime(Moment::Request, Endless)],
     [HasTime(Moment::Request, Negative), Lie::EndsBeside],
-    [RecordOfAnother(Another::Id), RecordOfAnother(Another::Symbol)],
-    [RecordOfAnother(Another::Direction), Lie::NotFoundById],
+    [RecordOfAnother(OtherTrade::Id), RecordOfAnother(OtherTrade::Symbol)],
+    [RecordOfAnother(OtherTrade::Direction), Lie::NotFoundById],
     [Lie::ListedOtherwise, Lie::ListedProfit],
     [Lie::ListedTwice, Lie::Reopens],
 ];
@@ -114,9 +114,9 @@ const HALTING: [[Lie; 2]; 10] = [
     [Takes(Term::Account), Answers(Term::Amount)],
     [Answers(Term::Symbol), Answers(Term::Direction)],
     [Answers(Term::Account), Lie::AnswersStrangersId],
-    [Lie::AnswersUnknownId, EndsWith(Impossible::WinThatCosts)],
-    [EndsWith(Impossible::WinOfThousands), EndsWith(Impossible::LossThatEarns)],
-    [EndsWith(Impossible::LossOfMore), EndsWith(Impossible::DrawThatEarns)],
+    [Lie::AnswersUnknownId, EndsWith(ImpossibleResult::WinThatCosts)],
+    [EndsWith(ImpossibleResult::WinOfThousands), EndsWith(ImpossibleResult::LossThatEarns)],
+    [EndsWith(ImpossibleResult::LossOfMore), EndsWith(ImpossibleResult::DrawThatEarns)],
 ];
 
 #[derive(Clone, Copy, Debug)]
@@ -136,7 +136,7 @@ pub(crate) enum Place {
 }
 
 impl Lies {
-    pub(crate) fn of(seed: u64) -> Self {
+    pub(crate) fn draw(seed: u64) -> Self {
         let word = mix([seed, 1_789, 1]);
         let share = [100, 300, 1_000][(word >> 8) as usize % 3];
         let wallet = [0, 0, 100][(word >> 16) as usize % 3];
@@ -167,15 +167,15 @@ impl Lies {
         let is_halting = self.is_halting && (word >> 12).is_multiple_of(2);
         let lies = if is_halting { HALTING.as_flattened() } else { SETTLING.as_flattened() };
         let lie = lies[place % lies.len()];
-        // Where the list alone says how a trade ended, that is its end.
+        // If only the list reports the outcome of a trade, its outcome is final.
         let is_of_list =
             matches!(lie, Lie::ListedOtherwise | Lie::ListedProfit | Lie::ListedTwice | Lie::Reopens);
         (!is_short_by_id || !is_of_list).then_some(lie)
     }
 
-    pub(crate) fn shown(&self, reading: u64, balances: Balances) -> Balances {
+    pub(crate) fn distort_balances(&self, reading: u64, balances: Balances) -> Balances {
         if let Some(money) = &self.money {
-            return money.shown(reading, balances);
+            return money.distort_balances(reading, balances);
         }
         let word = mix([self.seed, reading, 1_791]);
         if word % 1_000 >= self.wallet {
@@ -191,7 +191,7 @@ impl Lies {
 }
 
 impl Lie {
-    pub(crate) const fn of_money(self) -> Option<MoneyLie> {
+    pub(crate) const fn money_lie(self) -> Option<MoneyLie> {
         if let Self::OfMoney(lie) = self { Some(lie) } else { None }
     }
 
@@ -224,7 +224,7 @@ impl Lie {
         )
     }
 
-    /// Whether nobody can book its trade who has not heard of it. One that was called off moves no money.
+    /// Returns whether the trade can only be booked with knowledge of the lie. A cancelled trade moves no money.
     pub(crate) fn is_heard(self, outcome: Outcome) -> bool {
         match self {
             Self::Takes(Term::Amount | Term::Symbol | Term::Account)
@@ -238,7 +238,7 @@ impl Lie {
         }
     }
 
-    pub(crate) const fn words(self) -> &'static [&'static str] {
+    pub(crate) const fn report_texts(self) -> &'static [&'static str] {
         match self {
             Self::Takes(Term::Amount) | Self::Answers(Term::Amount) => &["amount is", UNEXPLAINED, SECOND],
             Self::Takes(Term::Symbol) | Self::Answers(Term::Symbol) => &["symbol is", UNEXPLAINED, SECOND],
@@ -263,7 +263,7 @@ impl Lie {
         if let Self::PaysTooMuch = self { TOO_MUCH } else { percent }
     }
 
-    pub(crate) fn taken(self, order: &OpenOrder) -> OpenOrder {
+    pub(crate) fn accepted_order(self, order: &OpenOrder) -> OpenOrder {
         let mut taken = order.clone();
         let term = match self {
             Self::Takes(term) => term,
@@ -285,11 +285,11 @@ impl Lie {
 
     pub(crate) fn ended(self, (outcome, profit): (Outcome, i64), stake: i64) -> (Outcome, i64) {
         match self {
-            EndsWith(Impossible::WinThatCosts) => (Outcome::Won, -stake),
-            EndsWith(Impossible::WinOfThousands) => (Outcome::Won, stake * 10_000),
-            EndsWith(Impossible::LossThatEarns) => (Outcome::Lost, stake),
-            EndsWith(Impossible::LossOfMore) => (Outcome::Lost, -stake * 3),
-            EndsWith(Impossible::DrawThatEarns) => (Outcome::Draw, stake),
+            EndsWith(ImpossibleResult::WinThatCosts) => (Outcome::Won, -stake),
+            EndsWith(ImpossibleResult::WinOfThousands) => (Outcome::Won, stake * 10_000),
+            EndsWith(ImpossibleResult::LossThatEarns) => (Outcome::Lost, stake),
+            EndsWith(ImpossibleResult::LossOfMore) => (Outcome::Lost, -stake * 3),
+            EndsWith(ImpossibleResult::DrawThatEarns) => (Outcome::Draw, stake),
             Self::EndsBeside if outcome == Outcome::Won => (outcome, profit - 1),
             Self::OfMoney(lie) => lie.ended((outcome, profit), stake),
             _ => (outcome, profit),
@@ -297,7 +297,7 @@ impl Lie {
     }
 }
 
-pub(crate) fn shown(trade: &Trade, mut report: TradeReport, place: Place, now: Millis) -> TradeReport {
+pub(crate) fn distort(trade: &Trade, mut report: TradeReport, place: Place, now: Millis) -> TradeReport {
     let Some(lie) = trade.lie else { return report };
     if let Lie::OfMoney(lie) = lie {
         money_lies::change_record(lie, trade, &mut report, now);
@@ -329,9 +329,9 @@ pub(crate) fn shown(trade: &Trade, mut report: TradeReport, place: Place, now: M
         }
         (RecordOfAnother(another), Place::ById) if now < trade.told_at + MISTAKEN_FOR => {
             match another {
-                Another::Id => UNKNOWN_ID.clone_into(&mut report.id),
-                Another::Symbol => report.symbol = Some(OTHER_SYMBOL.to_owned()),
-                Another::Direction => {
+                OtherTrade::Id => UNKNOWN_ID.clone_into(&mut report.id),
+                OtherTrade::Symbol => report.symbol = Some(OTHER_SYMBOL.to_owned()),
+                OtherTrade::Direction => {
                     report.direction = Some(Reported::Known(trade.order.direction.opposite()));
                 }
             }
@@ -368,7 +368,7 @@ pub(crate) fn has_vanished(world: &World, trade: &Trade) -> bool {
 }
 
 fn answer_otherwise(term: Term, trade: &Trade, report: &mut TradeReport) {
-    let other = Takes(term).taken(&trade.order);
+    let other = Takes(term).accepted_order(&trade.order);
     match term {
         Term::Amount => report.amount = Some(other.amount),
         Term::Symbol => report.symbol = Some(other.symbol.to_string()),

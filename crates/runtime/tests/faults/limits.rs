@@ -1,4 +1,4 @@
-//! No limit is exceeded: every approved trade is counted anew, from the rows of all intents.
+//! Checks of all limits: every approved trade is recounted from the rows of all intents.
 
 use crate::delays::delay_of;
 use crate::prelude::*;
@@ -10,7 +10,7 @@ use candlewick_runtime::Funds;
 pub(crate) fn check_open(world: &World, approved: &Approved, (book, funds): (&TradeBook, Funds)) {
     note_departure(world, approved);
     check_number(world, approved, book);
-    check_company(world, approved, book);
+    check_other_trades(world, approved, book);
     check_cooldown(world, approved, book);
     check_drawdown(world, funds);
     check_day(world, approved, book);
@@ -27,7 +27,7 @@ fn note_departure(world: &World, approved: &Approved) {
     world.notes.departures.lock().unwrap().insert(approved.intent().number(), departure);
 }
 
-fn within(limit: u32, count: usize) -> bool {
+fn is_allowed(limit: u32, count: usize) -> bool {
     limit == 0 || count <= limit as usize
 }
 
@@ -39,20 +39,20 @@ fn check_number(world: &World, approved: &Approved, book: &TradeBook) {
     let risk = &world.plan.risk;
     let unfinished = book.rows().iter().filter(|row| is_unfinished(row));
     let count = unfinished.clone().count();
-    world.require(within(risk.max_open_trades, count), || format!("{count} trades open"));
+    world.require(is_allowed(risk.max_open_trades, count), || format!("{count} trades open"));
     let here = unfinished.filter(|row| row.approved.symbol() == approved.symbol());
     let here: Vec<_> = here.map(|row| row.state).collect();
-    let is_within = within(risk.max_open_trades_per_symbol, here.len());
+    let is_within = is_allowed(risk.max_open_trades_per_symbol, here.len());
     world.require(is_within, || format!("too many trades open on a symbol: {here:?}"));
     let unclear = here.iter().filter(|state| **state != IntentState::Open).count();
     world.require(unclear <= 1, || format!("opened on a symbol in doubt: {here:?}"));
     let since = approved.decision_time() - Millis::HOUR;
     let recent = book.rows().iter().filter(|row| counts(row) && row.approved.decision_time() > since);
     let count = recent.count();
-    world.require(within(risk.max_trades_per_hour, count), || format!("{count} trades in an hour"));
+    world.require(is_allowed(risk.max_trades_per_hour, count), || format!("{count} trades in an hour"));
 }
 
-fn check_company(world: &World, approved: &Approved, book: &TradeBook) {
+fn check_other_trades(world: &World, approved: &Approved, book: &TradeBook) {
     let risk = &world.plan.risk;
     let others = book.rows().iter().filter(|row| {
         let other = &row.approved;
@@ -86,12 +86,12 @@ fn check_drawdown(world: &World, funds: Funds) {
     let percent = world.plan.risk.max_drawdown_percent;
     let (peak, free) = (funds.peak.minor(), funds.free.minor());
     let is_within = percent == 0.0 || (peak - free) as f64 <= peak as f64 * percent / 100.0;
-    world.require(is_within, || format!("{free} is too far below {peak}"));
+    world.require(is_within, || format!("drawdown from {peak} to {free} exceeds the limit"));
 }
 
 fn check_day(world: &World, approved: &Approved, book: &TradeBook) {
     if world.is_far_off() {
-        // A clock that was set back over midnight counts its old day's trades to the new one.
+        // After a clock was set back over midnight, the trades of the old day count towards the new one.
         return;
     }
     let risk = &world.plan.risk;
@@ -99,7 +99,7 @@ fn check_day(world: &World, approved: &Approved, book: &TradeBook) {
     let today = day(approved.decision_time());
     let counted = book.rows().iter().filter(|row| counts(row) && day(row.approved.decision_time()) == today);
     let count = counted.count();
-    world.require(within(risk.max_trades_per_day, count), || format!("{count} trades in a day"));
+    world.require(is_allowed(risk.max_trades_per_day, count), || format!("{count} trades in a day"));
     let limit = MoneyScale::default().rounded(risk.daily_loss_limit).unwrap();
     let settled_today = |row: &&IntentRow| row.settled_at.is_some_and(|at| day(at) == today);
     let profit: i64 = book.rows().iter().filter(settled_today).map(|row| row.profit.minor()).sum();
@@ -114,7 +114,7 @@ fn check_day(world: &World, approved: &Approved, book: &TradeBook) {
 
 const FIRST_PAUSE: Millis = Millis::MINUTE;
 const MAX_PAUSE: Millis = Millis::HOUR;
-const OF_ACCOUNT: [RefusalReason; 5] = [
+const ACCOUNT_REASONS: [RefusalReason; 5] = [
     RefusalReason::TradesPerMinute,
     RefusalReason::TradesPerDay,
     RefusalReason::PendingLimit,
@@ -132,7 +132,7 @@ impl Refusals {
         match &event.kind {
             EventKind::Rejected { intent, rejection: Rejection::Refused { reason, .. } } => {
                 let Some(row) = book.row(*intent) else { return };
-                let symbol = (!OF_ACCOUNT.contains(reason)).then_some(row.approved.symbol());
+                let symbol = (!ACCOUNT_REASONS.contains(reason)).then_some(row.approved.symbol());
                 let (count, last) = self.entries.entry((symbol, *reason)).or_insert((0, Millis::ZERO));
                 *count += u32::from(row.approved.decision_time() >= *last);
                 *last = event.at.max(*last);

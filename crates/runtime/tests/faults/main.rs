@@ -1,14 +1,14 @@
-//! The fault machine: random schedules of everything that can go wrong around a run, each from one seed.
+//! The fault machine: random schedules of all faults around a run, each from one seed.
 //!
 //! A schedule is a venue with its own truth, a network that loses, delays and garbles bytes, bad prices and clocks, and
-//! processes that end at any await or journal write. After every step and at the end the invariants must hold: one intent, at
-//! most one request; no trade forgotten or claimed by another's intent; no limit exceeded; the ledger is the wallet.
+//! processes that end at any await or journal write. After every step and at the end the invariants must hold: at most
+//! one request per intent; no trade forgotten or claimed by another intent; no limit exceeded; ledger and wallet agree.
 //!
 //! `CANDLEWICK_FAULT_SCHEDULES` is the number of schedules, `CANDLEWICK_FAULT_FIRST` the seed of the first,
 //! `CANDLEWICK_FAULT_ENOUGH` the number of failures that end the test, `CANDLEWICK_FAULT_SEED` the one seed to replay.
 
 #![allow(clippy::struct_excessive_bools, reason = "a plan is a list of what may happen")]
-#![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]
+#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 mod alarms;
 mod body;
@@ -45,7 +45,7 @@ const COMPARED: u64 = 12;
 
 fn number(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
-    Some(text.replace('_', "").parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
+    Some(text.replace('_', "").parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn no_schedule_breaks_an_invariant() {
 }
 
 #[test]
-fn schedules_of_chosen_seeds_hold() {
+fn chosen_seeds_break_no_invariant() {
     for seed in [7_597, 31_781, 33_954, 34_871, 46_898, 101_604, 164_983, 172_874] {
         let played = schedule::play(seed, false);
         assert_eq!(played.broken, [""; 0], "seed {seed}");
@@ -70,17 +70,17 @@ fn schedules_of_chosen_seeds_hold() {
 }
 
 #[test]
-fn the_hashes_of_a_process() {
+fn hashes_of_one_process() {
     for seed in 1..=COMPARED {
         println!("journal {seed} {}", schedule::play(seed, false).hash);
     }
 }
 
 #[test]
-fn a_seed_gives_the_same_journal_in_two_processes() {
+fn seed_gives_the_same_journal_in_two_processes() {
     let hashes = || {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        let output = command.args(["--exact", "the_hashes_of_a_process", "--nocapture"]).output().unwrap();
+        let output = command.args(["--exact", "hashes_of_one_process", "--nocapture"]).output().unwrap();
         let printed = String::from_utf8(output.stdout).unwrap();
         let hashes: Vec<String> = printed
             .lines()

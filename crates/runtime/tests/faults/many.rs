@@ -1,7 +1,7 @@
 //! Many schedules on all cores.
 
 use crate::prelude::*;
-use crate::schedule::{Played, play, play_plan};
+use crate::schedule::{PlayedSchedule, play, play_plan};
 use crate::world::Counts;
 use candlewick_broker::clock::Stopwatch;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ const ENOUGH: u64 = 5;
 const TWINS: u64 = 60;
 
 pub(crate) struct ManySchedules {
-    pub(crate) failed: Vec<Played>,
+    pub(crate) failed: Vec<PlayedSchedule>,
     counts: Counts,
     elapsed: Duration,
 }
@@ -26,7 +26,7 @@ impl ManySchedules {
                 return;
             }
             let played = play_caught(seed, is_logging);
-            let (counts, failed): &mut (Counts, Vec<Played>) = &mut gathered.lock().unwrap();
+            let (counts, failed): &mut (Counts, Vec<PlayedSchedule>) = &mut gathered.lock().unwrap();
             for (what, count) in &played.counts {
                 *counts.entry(*what).or_default() += count;
             }
@@ -35,7 +35,7 @@ impl ManySchedules {
             }
         });
         let (counts, mut failed) = gathered.into_inner().unwrap();
-        failed.sort_by_key(|played: &Played| played.seed);
+        failed.sort_by_key(|played: &PlayedSchedule| played.seed);
         Self { failed, counts, elapsed: watch.elapsed() }
     }
 
@@ -56,19 +56,19 @@ impl ManySchedules {
                 text,
                 "\nseed {seed}: {}\n  {:?}\n  CANDLEWICK_FAULT_SEED={seed} cargo test -p candlewick-runtime --test faults\n",
                 broken.join("\n    "),
-                Lies::of(seed)
+                Lies::draw(seed)
             );
         }
         text
     }
 }
 
-fn play_caught(seed: u64, is_logging: bool) -> Played {
+fn play_caught(seed: u64, is_logging: bool) -> PlayedSchedule {
     std::panic::catch_unwind(|| play(seed, is_logging)).unwrap_or_else(|cause| {
         let text = cause.downcast_ref::<String>().cloned();
         let text = text.or_else(|| cause.downcast_ref::<&str>().map(ToString::to_string));
         let broken = vec![format!("it panicked: {}", text.unwrap_or_default())];
-        Played { seed, broken, ..Played::default() }
+        PlayedSchedule { seed, broken, ..PlayedSchedule::default() }
     })
 }
 
@@ -87,15 +87,15 @@ fn play_each(seeds: Range<u64>, play: impl Fn(u64) + Sync) {
 }
 
 #[test]
-fn a_run_that_forgets_decides_as_one_that_forgets_nothing() {
+fn eviction_does_not_change_decisions() {
     let twins = crate::number("CANDLEWICK_FAULT_TWINS").unwrap_or(TWINS);
     let (forgotten, end) = (AtomicU64::new(0), twins + 1);
     play_each(1..end, |seed| {
         let [few, all] = [1, 0].map(|remember_s| {
-            let (plan, dice) = Plan::of(seed);
+            let (plan, dice) = Plan::draw(seed);
             play_plan((plan.with_many_trades(remember_s), dice), false)
         });
-        let of = |played: &Played, what: &str| played.counts[what];
+        let of = |played: &PlayedSchedule, what: &str| played.counts[what];
         assert_eq!((&few.broken, of(&all, "intents forgotten")), (&all.broken, 0), "seed {seed}");
         assert_eq!((&few.hash, of(&few, "intents")), (&all.hash, of(&all, "intents")), "seed {seed}");
         forgotten.fetch_add(of(&few, "intents forgotten"), Relaxed);

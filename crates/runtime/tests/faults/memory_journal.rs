@@ -1,4 +1,4 @@
-//! A journal in memory of which only the durable part outlives a crash.
+//! A journal in memory whose durable part survives a crash.
 
 use crate::prelude::*;
 use candlewick_engine::{Entry, Recorder};
@@ -9,8 +9,8 @@ use std::io;
 pub(crate) struct Disk {
     pub(crate) lines: Vec<StoredLine>,
     pub(crate) intents: BTreeSet<u64>,
-    /// Intents that may be trades without anybody knowing, and until when the stakes of those that were taken as not
-    /// opened stay reserved.
+    /// Intents that may be unknown trades, with the time until which stakes of those taken as not opened stay
+    /// reserved.
     pub(crate) unclear: BTreeMap<u64, Option<Millis>>,
     pub(crate) answered: BTreeMap<u64, String>,
     pub(crate) settled: BTreeSet<u64>,

@@ -1,24 +1,24 @@
-//! Checks of lies about money (`money_lies.rs`), against the venue's truth.
+//! Checks of the lies about money in `money_lies.rs`, against the venue's truth.
 
 use crate::memory_journal::events;
 use crate::money_lies::{FirstWord, bookable, is_by_status, is_marked};
 use crate::prelude::*;
 use crate::trade::to_minor;
 
-const NOTICED_AFTER: Millis = Millis::from_seconds(600);
-const SETTLED_AFTER: Millis = Millis::from_seconds(1_200);
+const NOTICE_DELAY: Millis = Millis::from_seconds(600);
+const MAX_SETTLE_DELAY: Millis = Millis::from_seconds(1_200);
 
-const LISTED_WITHIN: Millis = Millis::from_seconds(60);
+const MAX_LIST_WAIT: Millis = Millis::from_seconds(60);
 
-const LARGE: i64 = 50_000;
+const LARGE_DEPOSIT: i64 = 50_000;
 
 pub(crate) fn has_halted_about(world: &World, trade: &Trade) -> bool {
     let Some(intent) = trade.intent else { return false };
     let is_halt = |text: &str| text.starts_with("halted: ") || text.starts_with(crate::alarms::WHILE_HALTED);
-    world.has_said(|text| is_halt(text) && names(text, intent, &trade.id))
+    world.has_said(|text| is_halt(text) && names_trade(text, intent, &trade.id))
 }
 
-pub(crate) fn names(text: &str, intent: u64, id: &str) -> bool {
+pub(crate) fn names_trade(text: &str, intent: u64, id: &str) -> bool {
     let has_number = |prefix: &str| {
         let name = format!("{prefix}{intent}");
         text.match_indices(&name).any(|(at, _)| {
@@ -35,20 +35,20 @@ pub(crate) fn check_day_loss(world: &World, approved: &Approved, began: Millis) 
     let has_outage = plan.habits.list_outage != (Millis::ZERO, Millis::ZERO);
     let is_one_day = plan.epoch.floor_to(Millis::DAY) == now.floor_to(Millis::DAY);
     let is_checked = limit > 0 && plan.lies.money.is_some() && !has_outage && is_one_day;
-    if !is_checked || world.is_far_off() || now - began < NOTICED_AFTER {
+    if !is_checked || world.is_far_off() || now - began < NOTICE_DELAY {
         return;
     }
     let truth = world.truth();
     let ours = truth.trades.iter().filter(|trade| trade.intent.is_some());
-    let brought: i64 = ours.map(|trade| least_loss(world, trade, now - NOTICED_AFTER)).sum();
+    let brought: i64 = ours.map(|trade| least_loss(world, trade, now - NOTICE_DELAY)).sum();
     let stake = approved.stake().minor();
     world.require(brought - stake >= -limit, || format!("{brought} in the wallet today, then {approved:?}"));
 }
 
 fn least_loss(world: &World, trade: &Trade, noticed: Millis) -> i64 {
     let shown_from = trade.settles_at.max(Millis::new(world.notes.unclear_until.load(Relaxed)));
-    // Nobody can know what is missing from a false balance; what was noticed before it stays lost.
-    let is_in_time = |since: &Millis| trade.settles_at + NOTICED_AFTER <= *since;
+    // A shortage cannot be found in a false balance; one noticed earlier stays lost.
+    let is_in_time = |since: &Millis| trade.settles_at + NOTICE_DELAY <= *since;
     let is_shown = shown_from <= noticed && world.notes.false_wallet_since.get().is_none_or(is_in_time);
     let hidden = if is_shown { trade.withheld.0 + trade.withheld.1 } else { 0 };
     let former = trade.former.map(|(_, profit)| profit);
@@ -65,8 +65,8 @@ pub(crate) fn is_bookable(world: &World, trade: &Trade, booked: (Outcome, i64)) 
     let is_listed = is_by_list && trade.outcome == Outcome::Cancelled && booked == (Outcome::Draw, 0);
     let lie = trade.money_lie();
     let is_said = lie.and_then(|lie| bookable(lie, trade)) == Some(booked);
-    // The list has the result, and is waited for. If it cannot be read, the result is corrected later.
-    let has_waited = world.time.now() - trade.told_at >= LISTED_WITHIN;
+    // The result is in the list, which is waited for. If the list is unreadable, the result is corrected later.
+    let has_waited = world.time.now() - trade.told_at >= MAX_LIST_WAIT;
     let is_prompt = trade.listed_from <= trade.told_at && world.plan.habits.list_lag_ms == 0;
     let is_in_list = is_by_status(trade) && is_prompt && !has_waited;
     let is_first_word = lie == Some(MoneyLie::FirstSays(FirstWord::Cancelled))
@@ -79,13 +79,13 @@ pub(crate) fn check_settled_in_time(world: &World, trade: &Trade, began: Millis)
     let habits = &world.plan.habits;
     let has_outage = [habits.list_outage, habits.journal_outage].iter().any(|(from, until)| from != until);
     let waited = world.time.now() - trade.told_at.max(began);
-    let is_late = trade.money_lie() == Some(MoneyLie::ClosesLate) && waited > SETTLED_AFTER;
+    let is_late = trade.money_lie() == Some(MoneyLie::ClosesLate) && waited > MAX_SETTLE_DELAY;
     world.require(!is_late || has_outage, || format!("{} settled {waited} ms late", trade.id));
 }
 
 pub(crate) fn large_deposit(world: &World, amount: Money) -> Option<Money> {
     let has_lies = world.plan.lies.money.is_some();
-    (has_lies && amount.minor().abs() > LARGE).then_some(amount)
+    (has_lies && amount.minor().abs() > LARGE_DEPOSIT).then_some(amount)
 }
 
 pub(crate) fn booked_profit(world: &World, row: &IntentRow, trade: &Trade) -> i64 {
@@ -107,21 +107,21 @@ pub(crate) fn has_misbooked(
     mut booked: impl Iterator<Item = (u64, (Outcome, i64))>,
 ) -> bool {
     booked.any(|(intent, booked)| {
-        truth.of_intent(intent).is_some_and(|trade| is_misbooked(world, trade, booked))
+        truth.trade_of(intent).is_some_and(|trade| is_misbooked(world, trade, booked))
     })
 }
 
 pub(crate) fn reckon(world: &World, ledger: &Ledger, (book, truth): (&TradeBook, &Truth)) {
     let is_open = book.rows().iter().any(is_unfinished);
-    let agrees = is_open || Covered::new(ledger).agrees(world, truth);
+    let agrees = is_open || WalletCheck::new(ledger).agrees(world, truth);
     let held = truth.balance();
-    world.require(agrees, || format!("the wallet holds {held}, the ledger has {:?}", Covered::new(ledger)));
+    world.require(agrees, || format!("the wallet holds {held}, the ledger {:?}", WalletCheck::new(ledger)));
     if world.plan.lies.money.is_none() {
         return;
     }
     for row in book.rows().iter().filter(|row| row.state == IntentState::Settled) {
         let intent = row.approved.intent().number();
-        let Some(trade) = truth.of_intent(intent) else { continue };
+        let Some(trade) = truth.trade_of(intent) else { continue };
         let Some(lie) = trade.money_lie() else { continue };
         let booked = row.outcome.map(|outcome| (outcome, row.profit.minor()));
         let is_wrong = booked.is_some_and(|booked| is_misbooked(world, trade, booked));
@@ -137,13 +137,13 @@ pub(crate) fn reckon(world: &World, ledger: &Ledger, (book, truth): (&TradeBook,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Covered {
+pub(crate) struct WalletCheck {
     free: i64,
     difference: i64,
     since: Millis,
 }
 
-impl Covered {
+impl WalletCheck {
     pub(crate) const fn new(ledger: &Ledger) -> Self {
         Self { free: ledger.free().minor(), difference: ledger.difference().minor(), since: Millis::ZERO }
     }
@@ -160,7 +160,7 @@ impl Covered {
     }
 
     pub(crate) fn is_confirmed(self, world: &World, truth: &Truth) -> bool {
-        self.agrees(world, truth) && world.time.now() - self.since > CONFIRMED_AFTER
+        self.agrees(world, truth) && world.time.now() - self.since > CONFIRMATION_DELAY
     }
 
     pub(crate) fn agrees(self, world: &World, truth: &Truth) -> bool {
@@ -169,19 +169,19 @@ impl Covered {
     }
 }
 
-const CONFIRMED_AFTER: Millis = Millis::from_seconds(60);
+const CONFIRMATION_DELAY: Millis = Millis::from_seconds(60);
 
 fn check_reported(world: &World, row: &IntentRow, (lie, trade): (MoneyLie, &Trade)) {
     let has_halted = || has_halted_about(world, trade);
     let has_said = |words: &str| {
         let intent = row.approved.intent().number();
-        world.has_said(|text| names(text, intent, &trade.id) && text.contains(words))
+        world.has_said(|text| names_trade(text, intent, &trade.id) && text.contains(words))
     };
     let is_won = trade.outcome == Outcome::Won;
     let is_reported = match lie {
         MoneyLie::RefusesTaken | MoneyLie::UnsentTaken => !is_denied(world, row) || has_halted(),
         MoneyLie::ReportsGross => !is_won || has_halted(),
-        // A trade whose open became known after its end has had one payout only.
+        // A trade whose open became known after its end has had only one payout.
         MoneyLie::CutsPayout if knows_payout(world, row, trade) => {
             let booked = row.payout.map(Payout::to_percent);
             let is_kept = booked.is_none_or(|booked| Decimal::from_f64_retain(booked) == Some(trade.payout));

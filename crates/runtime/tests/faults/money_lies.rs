@@ -1,6 +1,6 @@
-//! A venue whose records contradict each other, or its own wallet: corrected, named or halted. One schedule in three has two
-//! kinds of these lies, and no others. `money_checks.rs` holds runs and ledgers to this. Price records may be of another time, and
-//! wallets rebased, swapped, or of another user, currency or id: halted, and nothing is booked without a halt.
+//! A venue whose records contradict each other or its own wallet: corrected, reported or halted. One schedule in three
+//! has two kinds of these lies and no others. `money_checks.rs` checks runs and ledgers. Price records may be of
+//! another time, and wallets rebased, swapped, or of another user, currency or id: the run halts before booking.
 
 use crate::prelude::*;
 use crate::truth::Revision;
@@ -30,26 +30,26 @@ pub(crate) enum FirstWord {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MoneyLie {
-    /// The order was taken; the answer is a refusal, or no connection.
+    /// Accepts the order, but answers with a refusal or drops the connection.
     RefusesTaken,
     UnsentTaken,
-    /// The answer is a trade of 40 minutes before, or has its times.
+    /// Answers with a trade made 40 minutes earlier, or with its times.
     AnswersOldTrade,
     AnswersOldTimes,
     RepeatsRequestTime,
-    /// For 90 s the own record of the trade says another result.
+    /// Reports another result by id for 90 s.
     FirstSays(FirstWord),
     Reverts,
     MarksReverted,
     Reruns,
     ReportsGross,
     CutsPayout,
-    /// The wallet lacks a win, a fee or the stake of a cancelled trade.
+    /// Keeps a win, a fee or the stake of a cancelled trade back from the wallet.
     KeepsWin,
     ChargesFee,
     KeepsStake,
     ClosesLate,
-    /// Once the order is known, the list, or its own record, is another.
+    /// Changes the list, or the record by id, once the order is known.
     ListedReal,
     ListedOpposite,
     RecordedReal,
@@ -149,7 +149,7 @@ impl MoneyLies {
         matches!(self.wallet, Some(FalseWallet::Rebased | FalseWallet::Swapped))
     }
 
-    pub(crate) fn shown(&self, reading: u64, balances: Balances) -> Balances {
+    pub(crate) fn distort_balances(&self, reading: u64, balances: Balances) -> Balances {
         let Some(wallet) = self.wallet.filter(|_| reading / SPELL % 3 == 1) else { return balances };
         let mut shown = balances;
         match wallet {
@@ -176,7 +176,7 @@ impl MoneyLies {
     }
 }
 
-/// No strangers and sound clocks, so that every difference is a lie; a loss limit, and time to exceed it.
+/// No foreign trades and exact clocks, so that every difference is a lie; a loss limit, and time to exceed it.
 pub(crate) fn with_money_lies(plan: Plan) -> Plan {
     if plan.lies.money.is_none() {
         return plan;

@@ -1,4 +1,4 @@
-//! The way to the venue: the truth behind a network that loses, delays and garbles the bytes of the program's client.
+//! The network: the truth behind a transport that loses, delays and garbles bytes.
 
 use crate::body::{self, moment, parsed};
 use crate::lies;
@@ -14,8 +14,8 @@ use std::time::UNIX_EPOCH;
 
 pub(crate) const USER: &str = "user-1";
 pub(crate) const WITHHELD_MS: i64 = 120_000;
-/// For how long after its client has gone a request may lie in a queue (the rules of opening).
-pub(crate) const QUEUED: Millis = Millis::from_seconds(29);
+/// Maximum time that a request may stay queued after its client has gone (the rules of opening).
+pub(crate) const MAX_QUEUE_TIME: Millis = Millis::from_seconds(29);
 pub(crate) const SLOWEST_MS: i64 = 7_500;
 
 pub(crate) struct ModelNetwork {
@@ -43,7 +43,7 @@ pub(crate) struct Way {
 impl Drop for Flight {
     fn drop(&mut self) {
         if !self.is_answered {
-            let by = self.world.time.now() + QUEUED;
+            let by = self.world.time.now() + MAX_QUEUE_TIME;
             self.world.truth().abandon(self.ticket, self.survives, by);
         }
     }
@@ -53,7 +53,7 @@ impl Way {
     pub(crate) fn draw(habits: &Habits, dice: &mut Dice) -> Self {
         let is_late = dice.per_mille(habits.late);
         let underway = if is_late {
-            dice.between(1, habits.patience_ms + QUEUED.get())
+            dice.between(1, habits.patience_ms + MAX_QUEUE_TIME.get())
         } else if habits.is_slow_to_open {
             dice.between(1, habits.patience_ms)
         } else {
@@ -95,7 +95,7 @@ impl ModelNetwork {
         };
         self.pass(there.min(patience)).await;
         let answered =
-            if is_failing { body::of_question(&mut self.world.dice()) } else { Ok(self.answer(url)) };
+            if is_failing { body::failed_reading(&mut self.world.dice()) } else { Ok(self.answer(url)) };
         let answered = answered.map(|answer| self.dated(answer));
         self.pass(back.min(patience - there)).await;
         if there + back > patience {
@@ -125,9 +125,13 @@ impl ModelNetwork {
                     Some(trade)
                         if trade.lie != Some(Lie::NotFoundById) && !lies::has_vanished(world, trade) =>
                     {
-                        let report = records::alone(world, trade, world.time.now());
+                        let report = records::record_by_id(world, trade, world.time.now());
                         let is_short = world.plan.habits.is_short_by_id;
-                        body::ok(&if is_short { body::short(&report) } else { body::trade(&report) })
+                        body::ok(&if is_short {
+                            body::short_record(&report)
+                        } else {
+                            body::full_record(&report)
+                        })
                     }
                     _ => body::failed(StatusCode::NOT_FOUND, "no such trade"),
                 }
@@ -136,7 +140,7 @@ impl ModelNetwork {
                 let symbol = parsed(url, "pair");
                 match records::last_price(world, symbol, moment(url, "limitTime")) {
                     Some(PriceAnswer::Record(record)) => body::ok(&body::price(symbol, &record)),
-                    Some(PriceAnswer::NotYet) => body::whole(StatusCode::OK, "OK"),
+                    Some(PriceAnswer::NotYet) => body::complete_answer(StatusCode::OK, "OK"),
                     None => body::ok(&json!({ "time": "soon", "closePrice": "NaN" })),
                 }
             }
@@ -147,7 +151,7 @@ impl ModelNetwork {
                 body::ok(&body::candles(&rows))
             }
             _ => {
-                world.require(false, || format!("a question that nobody has: {url}"));
+                world.require(false, || format!("unknown request: {url}"));
                 body::failed(StatusCode::NOT_FOUND, "no such page")
             }
         }
@@ -196,7 +200,7 @@ impl ModelNetwork {
         self.world.require(is_durable, || format!("intent {number} was sent before it was durable"));
         let departure = self.world.notes.departures.lock().unwrap()[&number];
         self.world.require(!departure.has_run_ended, || format!("intent {number} was sent by a later run"));
-        // A clock that was set back meanwhile makes any moment an early one.
+        // After a clock was set back, any moment may be an earlier one.
         let is_early = self.clock.now() < departure.from && self.world.plan.habits.clock_jumps == 0;
         self.world.require(!is_early, || format!("intent {number} was sent before its delay was over"));
         let late = self.clock.now() - departure.by;
@@ -209,10 +213,10 @@ impl ModelNetwork {
         if self.world.plan.habits.only_acknowledges {
             return json!({ "tradeId": report.id, "status": "OPEN" });
         }
-        body::trade(&report)
+        body::full_record(&report)
     }
 
-    pub(crate) fn way_of(&self, order: &OpenOrder) -> Way {
+    pub(crate) fn draw_way(&self, order: &OpenOrder) -> Way {
         let just_now = self.world.time.now() - Millis::from_seconds(3);
         let is_like = |trade: &Trade| trade.request_time >= just_now && trade.order == *order;
         let is_repeated = self.world.truth().trades.iter().rev().any(is_like);
@@ -225,7 +229,7 @@ impl ModelNetwork {
         let intent = self.check_post(current_intent(), order);
         let lost = || Err(NoAnswer::Lost("as it happens".to_owned()));
         let habits = &self.world.plan.habits;
-        let way = self.way_of(order);
+        let way = self.draw_way(order);
         self.world.log(|| format!("posted {intent:?} {way:?}"));
         if way.is_unsent {
             return Err(NoAnswer::NotConnected("as it happens".to_owned()));
@@ -248,7 +252,7 @@ impl ModelNetwork {
         let state = self.world.truth().states[&ticket];
         let answered = match state {
             RequestState::Underway => return lost(),
-            _ if way.is_unanswered => body::of_open(&mut self.world.dice()),
+            _ if way.is_unanswered => body::failed_open(&mut self.world.dice()),
             RequestState::Rejected => Ok(body::rejection(&mut self.world.dice())),
             RequestState::Accepted(place) => {
                 let denial = lies::denial_of(&self.world.truth().trades[place]);

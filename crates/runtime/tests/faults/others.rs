@@ -1,4 +1,4 @@
-//! Other trades on the account, as much like ours as the rules of opening can still distinguish.
+//! Foreign trades on the account, as similar to ours as the rules of opening can still distinguish.
 
 use crate::prelude::*;
 use crate::truth::Twin;
@@ -40,7 +40,7 @@ const DIFFERENCES: [Difference; 13] = [
     Difference::Two,
 ];
 
-/// Somebody else trades while the answer to an open of ours gets lost; answers whose trade is to follow ours at once.
+/// Sends a foreign trade while the answer to one of our opens is lost; returns the twin that is to follow ours.
 pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, is_lost: bool) -> Option<Twin> {
     let habits = &world.plan.habits;
     let (difference, is_joined) = {
@@ -71,7 +71,7 @@ pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, is_los
         Difference::Two if is_lost => send(world, request.clone()),
         Difference::Earlier | Difference::Twin | Difference::Two => return None,
     }
-    // Unlike ours, and by chance the very order of another intent that may still have a trade: that would be nobody's to tell.
+    // Unlike ours, but equal to the order of another intent that may still have a trade: indistinguishable.
     let is_anothers = |other: &u64| {
         Some(*other) != intent && world.truth().order_of(*other).as_ref() == Some(&request.order)
     };
@@ -79,12 +79,12 @@ pub(crate) fn join(world: &World, intent: Option<u64>, order: &OpenOrder, is_los
     if is_by_terms && world.disk().unclear.keys().any(is_anothers) {
         return None;
     }
-    world.log(|| format!("somebody else, different by {difference:?}: {request:?}"));
+    world.log(|| format!("foreign order, different by {difference:?}: {request:?}"));
     send(world, request);
     None
 }
 
-/// Another program repeats an order that was taken as not opened, once no bot signals any more.
+/// Repeats an order that was taken as not opened from another program, once no bot signals any more.
 pub(crate) fn follow(world: &World) {
     let Habits { company, has_wild_clocks, .. } = world.plan.habits;
     if has_wild_clocks || world.time.elapsed() < world.plan.trading + Millis::MINUTE {
@@ -101,13 +101,13 @@ pub(crate) fn follow(world: &World) {
         let is_over = reserved.is_some_and(|until| now > until - order.close_type.duration() * 2);
         let is_alone = unclear.iter().all(|(other, reserved)| other == intent || is_clear(reserved));
         if is_over && is_alone && world.truth().followed.insert(*intent) {
-            world.log(|| format!("somebody else asks for what intent {intent} did"));
+            world.log(|| format!("foreign order equal to that of intent {intent}"));
             send(world, Request::new(Sender::Program, order));
         }
     }
 }
 
-pub(crate) fn trade_besides(world: &World) {
+pub(crate) fn trade_as_stranger(world: &World) {
     let plan = &world.plan;
     if !plan.habits.has_strangers || world.time.elapsed() > plan.trading || !world.dice().one_in(8) {
         return;

@@ -1,4 +1,4 @@
-//! What a schedule is made of, drawn from its seed before it begins.
+//! Parameters of a schedule, drawn from its seed.
 
 use crate::delays::with_delays;
 use crate::money_lies::with_money_lies;
@@ -27,7 +27,7 @@ pub(crate) struct Plan {
     pub(crate) called_off_one_in: u64,
 }
 
-/// Which figure of a page is the length of the list (contract 2.5 does not say).
+/// Field of a page that holds the length of the list (contract 2.5 does not say).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Length {
     Total,
@@ -35,7 +35,7 @@ pub(crate) enum Length {
     Unstated,
 }
 
-/// In which order rows are listed (`observed: results`).
+/// Order of the listed rows (`observed: results`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     NewestFirst,
@@ -50,7 +50,7 @@ pub(crate) enum Withholding {
     List,
 }
 
-/// How the venue and the way to it behave. Shares are in a thousand.
+/// Behaviour of the venue and the network. Shares are per mille.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Habits {
     pub(crate) patience_ms: i64,
@@ -91,7 +91,7 @@ pub(crate) struct Habits {
 }
 
 impl Plan {
-    pub(crate) fn of(seed: u64) -> (Self, Dice) {
+    pub(crate) fn draw(seed: u64) -> (Self, Dice) {
         let mut dice = Dice::new(seed);
         let trading = Millis::from_seconds(dice.skewed(60, 1_800));
         let to_midnight = Millis::HOUR * 12 - Millis::from_seconds(dice.between(0, 600));
@@ -115,7 +115,7 @@ impl Plan {
             risk: risk(&mut dice),
             habits: habits(&mut dice, i64::from(list_lag_s) * 1_000, trading),
             settings,
-            lies: Lies::of(seed),
+            lies: Lies::draw(seed),
             told_late: Millis::from_seconds(told_late_s),
             called_off_one_in: 40,
         };
@@ -133,11 +133,11 @@ impl Plan {
     }
 
     pub(crate) fn with_many_trades(self, remember_s: u32) -> Self {
-        let (risk, settings) = (unlimited(self.risk), RuntimeSettings { remember_s, ..self.settings });
+        let (risk, settings) = (without_limits(self.risk), RuntimeSettings { remember_s, ..self.settings });
         Self { trading: MANY_TRADES_FOR, signals: 900, risk, settings, ..self }
     }
 
-    /// A stake that comes back may pass for one that never left, while a list keeps its trade back.
+    /// A returned stake may look like one never charged, while the list withholds its trade.
     fn with_refunds(self) -> Self {
         let Self { mut bots, risk, habits, .. } = self;
         let first = bots[0].clone();
@@ -147,7 +147,7 @@ impl Plan {
             bot.symbol = Symbol::new(SYMBOLS[number]).unwrap();
             bot.stake = first.stake.clone();
         }
-        let risk = RiskSettings { max_open_trades: 0, max_open_trades_per_symbol: 1, ..unlimited(risk) };
+        let risk = RiskSettings { max_open_trades: 0, max_open_trades_per_symbol: 1, ..without_limits(risk) };
         Self {
             bots,
             risk,
@@ -160,7 +160,7 @@ impl Plan {
     }
 }
 
-fn unlimited(risk: RiskSettings) -> RiskSettings {
+fn without_limits(risk: RiskSettings) -> RiskSettings {
     let (daily_loss_limit, max_drawdown_percent) = (Decimal::ZERO, 0.0);
     let (max_trades_per_day, max_trades_per_hour) = (0, 0);
     RiskSettings { max_trades_per_day, max_trades_per_hour, daily_loss_limit, max_drawdown_percent, ..risk }
@@ -182,7 +182,7 @@ fn bots(dice: &mut Dice) -> Vec<BotSettings> {
             ExpirationType::CandleClose,
         ]),
         params: serde_json::json!({}),
-        // Equal stakes make trades that cannot be distinguished.
+        // Trades with equal stakes cannot be distinguished.
         stake: StakeSettings::Fixed {
             amount: if dice.one_in(3) { Decimal::from(dice.pick(&[7, 15])) } else { amount },
         },
@@ -216,7 +216,7 @@ fn habits(dice: &mut Dice, list_lag_ms: i64, trading: Millis) -> Habits {
         (from, from + Millis::from_seconds(dice.between(5, seconds)))
     };
     let (list_outage, journal_outage) = (outage(12, 900), outage(8, 120));
-    // A list that keeps trades back for longer than it may must not make trades forgotten either.
+    // A list that withholds trades beyond its allowed lag must not make trades forgotten either.
     let lag_most = if dice.one_in(16) { list_lag_ms * 3 } else { list_lag_ms };
     let withholding = match dice.between(1, 8) {
         1 => Withholding::Both,

@@ -1,4 +1,4 @@
-//! One process of the program: recovery from the disk, a run, its end by crash or by order.
+//! One process of the program: recovery from the disk, a run, and its end by crash or order.
 
 use crate::lies;
 use crate::money_checks::has_misbooked;
@@ -17,15 +17,15 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::sync::{mpsc, oneshot};
 
-/// How far off a clock may be before trades cannot be distinguished by their times any more, with some room.
+/// Clock offset up to which trades can be distinguished by their times, with a margin.
 pub(crate) const MAX_OFF_MS: i64 = 800;
 const MAX_NOTICES: usize = 10_000;
 const RESUMED_ONE_IN: i64 = 20;
-const LOOKS_EVERY: Millis = Millis::from_seconds(7);
+const LOOK_INTERVAL: Millis = Millis::from_seconds(7);
 
-pub(crate) const WAITED_FOR: Millis = Millis::from_seconds(2_400);
+pub(crate) const MAX_WAIT: Millis = Millis::from_seconds(2_400);
 
-/// For how much longer a trade is waited for that only a list of pages that fail or are shuffled can show.
+/// Extra wait for a trade that only a list with failing or shuffled pages can show.
 const LIST_PATIENCE: Millis = Millis::from_seconds(6 * 3_600);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(crate) enum End {
 }
 
 #[derive(Debug)]
-pub(crate) enum Ended {
+pub(crate) enum RunEnd {
     Crashed,
     Finished,
     Failed(RuntimeError),
@@ -89,14 +89,14 @@ pub(crate) fn new_session(world: &World) -> Session {
     Session::new(&session_settings(world), strategies).unwrap()
 }
 
-pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended {
-    let Folded { session, past } = match recover(world) {
+pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> RunEnd {
+    let RecoveredRun { session, past } = match recover(world) {
         Ok(folded) => folded,
-        Err(error) => return Ended::Failed(error),
+        Err(error) => return RunEnd::Failed(error),
     };
     let fuse = Fuse::new(if let End::Crash(crash) = end { crash } else { Crash::Never });
     let clock = Arc::new(OffClock::new(world.time.clone(), offset));
-    let seen = Arc::new(Mutex::new(Seen::new(&past, session.ledger(), world)));
+    let seen = Arc::new(Mutex::new(Observations::new(&past, session.ledger(), world)));
     let settings = session_settings(world);
     let balance = settings.balance;
     let journal = CrashingJournal::new(Arc::clone(world), Arc::clone(&fuse), past.runs + 1, clock.now());
@@ -128,16 +128,16 @@ pub(crate) async fn live(world: &Arc<World>, end: End, offset: Millis) -> Ended 
     let ended = tokio::select! {
         biased;
         ended = mortal => match ended {
-            None => Ended::Crashed,
+            None => RunEnd::Crashed,
             Some(Ok(finished)) => {
                 world.count("intents forgotten", finished.forgotten);
-                Ended::Finished
+                RunEnd::Finished
             }
-            Some(Err(error)) => Ended::Failed(error),
+            Some(Err(error)) => RunEnd::Failed(error),
         },
         ended = attend((world, clock.as_ref()), end, &seen, (stop, orders)) => ended,
     };
-    world.require(!fuse.is_spinning(), || "a run goes round in circles".to_owned());
+    world.require(!fuse.is_spinning(), || "the run is in an endless loop".to_owned());
     ended
 }
 
@@ -152,7 +152,7 @@ fn client(world: &Arc<World>, clock: &Arc<OffClock>) -> HttpBroker {
     let settings = Settings {
         timeout_ms: habits.patience_ms as u64,
         read_attempts: habits.read_attempts,
-        // Pauses between repeats have chance in them that is not the seed's.
+        // The jitter of retry pauses does not come from the seed.
         retry_pause_ms: 0,
         requests_per_second: habits.requests_per_second,
         ..Settings::default()
@@ -179,41 +179,41 @@ fn jump(world: &World, clock: &OffClock) {
         clock.set(Millis::new(most * share / 1_000));
     }
     world.note_offset(clock.offset());
-    world.log(|| format!("the clock jumps, and is {} ms off", clock.offset()));
+    world.log(|| format!("the clock jumps to {} ms off", clock.offset()));
 }
 
-pub(crate) struct People {
+pub(crate) struct Operator {
     began: Millis,
     has_stopped: bool,
 }
 
-pub(crate) struct Look {
+pub(crate) struct OperatorStep {
     pub(crate) stop: Option<Stop>,
     pub(crate) orders: Vec<ControlOrder>,
     pub(crate) next: Millis,
 }
 
-impl People {
+impl Operator {
     pub(crate) fn new(world: &World) -> Self {
         Self { began: world.time.now(), has_stopped: false }
     }
 
-    pub(crate) fn look(
+    pub(crate) fn act(
         &mut self,
         (world, clock): (&World, &OffClock),
         end: End,
-        seen: &Mutex<Seen>,
-    ) -> ControlFlow<Ended, Look> {
+        seen: &Mutex<Observations>,
+    ) -> ControlFlow<RunEnd, OperatorStep> {
         let (began, now) = (self.began, world.time.now());
         let patience = world.plan.trading + Millis::from_seconds(3_600);
         let plan_end = world.plan.trading + Millis::MINUTE;
         let (why, at) = match end {
-            End::Killed(span) if now >= began + span => return ControlFlow::Break(Ended::Crashed),
+            End::Killed(span) if now >= began + span => return ControlFlow::Break(RunEnd::Crashed),
             End::Stopped(span, why) => (Some(why), began + span),
             End::Quiet if is_quiet(world, seen) => (Some(Stop::TimeUp), now),
             End::Quiet if world.plan.lies.is_halting => {
-                let over = world.plan.epoch + world.plan.trading + WAITED_FOR;
-                (Some(Stop::TimeUp), over.max(began + WAITED_FOR))
+                let over = world.plan.epoch + world.plan.trading + MAX_WAIT;
+                (Some(Stop::TimeUp), over.max(began + MAX_WAIT))
             }
             End::Quiet => (Some(Stop::TimeUp), Millis::MAX),
             End::Killed(span) => (None, began + span),
@@ -223,37 +223,37 @@ impl People {
         self.has_stopped |= stop.is_some();
         let is_over = seen.lock().unwrap().is_over();
         if now >= began + patience + if is_over { LIST_PATIENCE } else { Millis::ZERO } {
-            world.log(|| format!("what is missing to quiet: {}", missing(world, seen)));
-            return ControlFlow::Break(Ended::Never);
+            world.log(|| format!("not quiet yet: {}", missing(world, seen)));
+            return ControlFlow::Break(RunEnd::Never);
         }
         if matches!(end, End::Crash(_)) && world.time.elapsed() > plan_end {
-            return ControlFlow::Break(Ended::Crashed);
+            return ControlFlow::Break(RunEnd::Crashed);
         }
         if now >= began + patience {
             world.notes.counts.lock().unwrap().insert("waited for the list", 1);
         }
-        let mut orders = end_doubts(world, seen);
+        let mut orders = resolve_doubts(world, seen);
         orders.extend(settle_missing(world, seen));
         if seen.lock().unwrap().is_halted && world.dice().one_in(RESUMED_ONE_IN) {
             orders.push(ControlOrder::Resume);
         }
         jump(world, clock);
-        others::trade_besides(world);
+        others::trade_as_stranger(world);
         others::follow(world);
-        let next = if now < at { at.min(now + LOOKS_EVERY) } else { now + LOOKS_EVERY };
-        ControlFlow::Continue(Look { stop, orders, next })
+        let next = if now < at { at.min(now + LOOK_INTERVAL) } else { now + LOOK_INTERVAL };
+        ControlFlow::Continue(OperatorStep { stop, orders, next })
     }
 }
 
 async fn attend(
     (world, clock): (&Arc<World>, &OffClock),
     end: End,
-    seen: &Mutex<Seen>,
+    seen: &Mutex<Observations>,
     (stop, orders): (mpsc::Sender<Stop>, mpsc::Sender<ControlRequest>),
-) -> Ended {
-    let mut people = People::new(world);
+) -> RunEnd {
+    let mut operator = Operator::new(world);
     loop {
-        let look = match people.look((world, clock), end, seen) {
+        let look = match operator.act((world, clock), end, seen) {
             ControlFlow::Continue(look) => look,
             ControlFlow::Break(ended) => return ended,
         };
@@ -267,7 +267,7 @@ async fn attend(
     }
 }
 
-fn missing(world: &World, seen: &Mutex<Seen>) -> String {
+fn missing(world: &World, seen: &Mutex<Observations>) -> String {
     let (seen, truth) = (seen.lock().unwrap(), world.truth());
     let missing = truth.unaccounted(world, &seen.accounts());
     let missing: Vec<_> = missing.iter().map(|trade| trade.id.as_str()).collect();
@@ -275,7 +275,7 @@ fn missing(world: &World, seen: &Mutex<Seen>) -> String {
     format!("{unfinished} unfinished, {staked} at stake, missing {missing:?}, quiet venue {is_quiet}")
 }
 
-fn is_quiet(world: &World, seen: &Mutex<Seen>) -> bool {
+fn is_quiet(world: &World, seen: &Mutex<Observations>) -> bool {
     let seen = seen.lock().unwrap();
     let truth = world.truth();
     let has_traded = world.time.elapsed() > world.plan.trading;
@@ -289,7 +289,7 @@ fn is_quiet(world: &World, seen: &Mutex<Seen>) -> bool {
     has_traded && truth.is_quiet() && seen.is_over() && is_accounted_for() && is_right() && is_compared()
 }
 
-fn end_doubts(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
+fn resolve_doubts(world: &World, seen: &Mutex<Observations>) -> Vec<ControlOrder> {
     let mut orders = Vec::new();
     let (asked, reported) = {
         let seen = seen.lock().unwrap();
@@ -300,12 +300,12 @@ fn end_doubts(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
         let seconds = world.disk().seconds.clone();
         let mut truth = world.truth();
         truth.show(number);
-        // As another intent's second trade; or, by a clock that was far off, as nobody's and unlike what was asked for then.
-        let is_counted = truth.of_intent(number).is_some_and(|trade| {
+        // It is another intent's second trade, or, under a clock far off, a foreign trade unlike the request.
+        let is_counted = truth.trade_of(number).is_some_and(|trade| {
             let is_unlike = world.is_far_off() && trade.lie.is_some_and(Lie::is_unlike_asked);
             seconds.contains(&trade.id) || (is_unlike && reported.contains(&trade.id))
         });
-        let resolution = match truth.of_intent(number) {
+        let resolution = match truth.trade_of(number) {
             Some(trade) if trade.lie.is_some_and(Lie::is_lost_with_its_answer) && is_given_up => continue,
             Some(trade) if trade.lie.is_some_and(Lie::is_lost_with_its_answer) => Resolution::NotOpened,
             Some(trade) if lies::is_mistaken(trade, world.time.now()) => continue,
@@ -316,7 +316,7 @@ fn end_doubts(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
             None => Resolution::NotOpened,
         };
         let order = resolve(number, resolution);
-        world.log(|| format!("a person orders {order:?}"));
+        world.log(|| format!("the operator orders {order:?}"));
         orders.push(order);
     }
     orders
@@ -326,11 +326,11 @@ fn resolve(number: u64, resolution: Resolution) -> ControlOrder {
     ControlOrder::Resolve { intent: IntentId::new(number), resolution, reason: "seen".to_owned() }
 }
 
-fn settle_missing(world: &World, seen: &Mutex<Seen>) -> Vec<ControlOrder> {
+fn settle_missing(world: &World, seen: &Mutex<Observations>) -> Vec<ControlOrder> {
     let missing = seen.lock().unwrap().missing.clone();
     let truth = world.truth();
     let over = missing.into_iter().filter_map(|number| {
-        let trade = truth.of_intent(number)?;
+        let trade = truth.trade_of(number)?;
         (trade.lie == Some(Lie::Vanishes) && trade.is_settled).then_some((number, trade.outcome))
     });
     over.map(|(number, outcome)| resolve(number, Resolution::Settled(outcome))).collect()
@@ -402,12 +402,12 @@ impl<T> Future for Mortal<T> {
     }
 }
 
-pub(crate) struct Folded {
+pub(crate) struct RecoveredRun {
     pub(crate) session: Session,
     pub(crate) past: RecoveredState,
 }
 
-pub(crate) fn recover(world: &World) -> Result<Folded, RuntimeError> {
+pub(crate) fn recover(world: &World) -> Result<RecoveredRun, RuntimeError> {
     let mut session = new_session(world);
     let settings = session_settings(world);
     let disk = world.disk();
@@ -438,5 +438,5 @@ pub(crate) fn recover(world: &World) -> Result<Folded, RuntimeError> {
         disk.lines.iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
     }
     let past = fold.hand_over(&mut session)?;
-    Ok(Folded { session, past })
+    Ok(RecoveredRun { session, past })
 }

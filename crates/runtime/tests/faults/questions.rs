@@ -11,12 +11,12 @@ use candlewick_runtime::Ask;
 
 const PAGE: u64 = 100;
 
-pub(crate) struct Asking {
+pub(crate) struct PendingRequest {
     ask: Ask,
     sent: Millis,
     back: Option<Millis>,
     is_failing: bool,
-    said: Option<(Said, Millis)>,
+    reading: Option<(Reading, Millis)>,
     listing: Listing,
 }
 
@@ -28,7 +28,7 @@ struct Listing {
     trades: BTreeMap<String, TradeReport>,
 }
 
-enum Said {
+enum Reading {
     Failed(BrokerError),
     Candles(Vec<CandleRow>),
     Price(PriceAnswer),
@@ -38,15 +38,15 @@ enum Said {
     LastPage(bool),
 }
 
-pub(crate) enum Progressed {
-    Asking(Box<Asking>, Millis),
+pub(crate) enum RequestProgress {
+    Pending(Box<PendingRequest>, Millis),
     Came(Answer),
 }
 
-impl Asking {
+impl PendingRequest {
     pub(crate) fn begin(world: &World, ask: Ask, now: Millis) -> (Self, Millis) {
         let listing = Listing { page: 1, ..Listing::default() };
-        let mut asking = Self { ask, sent: now, back: None, is_failing: false, said: None, listing };
+        let mut asking = Self { ask, sent: now, back: None, is_failing: false, reading: None, listing };
         let there = asking.draw(world);
         (asking, there)
     }
@@ -62,43 +62,43 @@ impl Asking {
         if self.back.is_some() { there } else { patience }
     }
 
-    pub(crate) fn go_on(mut self, world: &World, now: Millis) -> Progressed {
-        if let Some((said, at)) = self.said.take() {
-            return self.come(world, said, (at, now));
+    pub(crate) fn go_on(mut self, world: &World, now: Millis) -> RequestProgress {
+        if let Some((reading, at)) = self.reading.take() {
+            return self.come(world, reading, (at, now));
         }
-        let said = match self.back {
-            None => Said::Failed(unavailable("no answer in time")),
-            Some(_) if self.is_failing => Said::Failed(failure(world)),
+        let reading = match self.back {
+            None => Reading::Failed(unavailable("no answer in time")),
+            Some(_) if self.is_failing => Reading::Failed(failure(world)),
             Some(_) => self.ask_venue(world),
         };
         let back = self.back.unwrap_or_default();
-        self.said = Some((said, world.time.now()));
-        Progressed::Asking(Box::new(self), back)
+        self.reading = Some((reading, world.time.now()));
+        RequestProgress::Pending(Box::new(self), back)
     }
 
-    fn ask_venue(&mut self, world: &World) -> Said {
+    fn ask_venue(&mut self, world: &World) -> Reading {
         match &self.ask {
             Ask::Candles(_, query) => {
                 let window = (query.start, query.end);
-                Said::Candles(records::candles(world, query.symbol, query.interval, window))
+                Reading::Candles(records::candles(world, query.symbol, query.interval, window))
             }
             Ask::Price(_, symbol, at) | Ask::SettlementPrice(symbol, at) => {
                 let price = records::last_price(world, *symbol, *at);
-                price.map_or_else(|| Said::Failed(malformed("no time", "soon")), Said::Price)
+                price.map_or_else(|| Reading::Failed(malformed("no time", "soon")), Reading::Price)
             }
             Ask::Trade(_, id) => said_of(world, id, false),
             Ask::NamedTrade(_, _, id) => said_of(world, id, true),
-            Ask::Balances | Ask::BalancesAfterTrades => Said::Balances(records::balances(world)),
+            Ask::Balances | Ask::BalancesAfterTrades => Reading::Balances(records::balances(world)),
             Ask::Trades => self.read_page(world),
-            Ask::Subscription(..) => Said::Failed(unavailable("nothing streams")),
-            Ask::User => Said::Failed(unavailable("nobody says who the user is")),
-            Ask::Settings(_) => Said::Failed(unavailable("nobody reads settings again")),
+            Ask::Subscription(..) => Reading::Failed(unavailable("nothing streams")),
+            Ask::User => Reading::Failed(unavailable("no user is configured")),
+            Ask::Settings(_) => Reading::Failed(unavailable("settings are not reloadable")),
         }
     }
 
-    fn read_page(&mut self, world: &World) -> Said {
+    fn read_page(&mut self, world: &World) -> Reading {
         if world.is_within(world.plan.habits.list_outage) {
-            return Said::Failed(unavailable("the list is down"));
+            return Reading::Failed(unavailable("the list is down"));
         }
         let page = records::page(world, self.listing.page, PAGE);
         self.listing.unreadable += page.unreadable;
@@ -107,7 +107,7 @@ impl Asking {
         }
         if page.number < page.last {
             self.listing.page += 1;
-            return Said::Page;
+            return Reading::Page;
         }
         // An adapter knows a whole list by its length; where the venue does not say it, by no row having come twice.
         let truth = world.truth();
@@ -115,83 +115,83 @@ impl Asking {
         let is_whole = listed.all(|trade| self.listing.trades.contains_key(&trade.id));
         let is_known =
             world.plan.habits.length != Length::Unstated || page.number == 1 || self.listing.repeats == 0;
-        Said::LastPage(is_whole && is_known && self.listing.unreadable == 0)
+        Reading::LastPage(is_whole && is_known && self.listing.unreadable == 0)
     }
 
-    fn come(mut self, world: &World, said: Said, (at, now): (Millis, Millis)) -> Progressed {
-        if let Said::Page = said {
+    fn come(mut self, world: &World, reading: Reading, (at, now): (Millis, Millis)) -> RequestProgress {
+        if let Reading::Page = reading {
             let there = self.draw(world);
-            return Progressed::Asking(Box::new(self), there);
+            return RequestProgress::Pending(Box::new(self), there);
         }
         let date = world.plan.habits.has_dates.then(|| at.floor_to(Millis::SECOND));
         let reply = Reply { value: (), date, sent: self.sent, received: now };
-        Progressed::Came(match (self.ask, said) {
-            (Ask::Candles(series, query), Said::Candles(rows)) => {
+        RequestProgress::Came(match (self.ask, reading) {
+            (Ask::Candles(series, query), Reading::Candles(rows)) => {
                 Answer::Candles(series, Ok(reply.map(|()| Candles::of_rows(&rows, &query, now))))
             }
-            (Ask::Candles(series, _), said) => Answer::Candles(series, Err(said.error())),
-            (Ask::Price(symbol, _, at), Said::Price(price)) => {
+            (Ask::Candles(series, _), reading) => Answer::Candles(series, Err(reading.error())),
+            (Ask::Price(symbol, _, at), Reading::Price(price)) => {
                 Answer::Price(symbol, at, Ok(reply.map(|()| price)))
             }
-            (Ask::Price(symbol, _, at), said) => Answer::Price(symbol, at, Err(said.error())),
-            (Ask::SettlementPrice(..), Said::Price(price)) => {
+            (Ask::Price(symbol, _, at), reading) => Answer::Price(symbol, at, Err(reading.error())),
+            (Ask::SettlementPrice(..), Reading::Price(price)) => {
                 Answer::SettlementPrice(Ok(reply.map(|()| price)))
             }
-            (Ask::SettlementPrice(..), said) => Answer::SettlementPrice(Err(said.error())),
-            (Ask::Trade(intent, _), Said::Trade(report)) => {
+            (Ask::SettlementPrice(..), reading) => Answer::SettlementPrice(Err(reading.error())),
+            (Ask::Trade(intent, _), Reading::Trade(report)) => {
                 Answer::Trade(intent, Ok(Box::new(reply.map(|()| *report))))
             }
-            (Ask::Trade(intent, _), said) => Answer::Trade(intent, Err(said.error())),
-            (Ask::NamedTrade(order, ..), Said::Trade(report)) => {
+            (Ask::Trade(intent, _), reading) => Answer::Trade(intent, Err(reading.error())),
+            (Ask::NamedTrade(order, ..), Reading::Trade(report)) => {
                 Answer::NamedTrade(order, Ok(Box::new(reply.map(|()| *report))))
             }
-            (Ask::NamedTrade(order, ..), said) => Answer::NamedTrade(order, Err(said.error())),
-            (Ask::Balances, Said::Balances(shown)) => Answer::Balances(Ok(reply.map(|()| shown))),
-            (Ask::Balances, said) => Answer::Balances(Err(said.error())),
-            (Ask::BalancesAfterTrades, Said::Balances(shown)) => {
+            (Ask::NamedTrade(order, ..), reading) => Answer::NamedTrade(order, Err(reading.error())),
+            (Ask::Balances, Reading::Balances(shown)) => Answer::Balances(Ok(reply.map(|()| shown))),
+            (Ask::Balances, reading) => Answer::Balances(Err(reading.error())),
+            (Ask::BalancesAfterTrades, Reading::Balances(shown)) => {
                 Answer::BalancesAfterTrades(Ok(reply.map(|()| shown)))
             }
-            (Ask::BalancesAfterTrades, said) => Answer::BalancesAfterTrades(Err(said.error())),
-            (Ask::User, said) => Answer::User(Err(said.error())),
-            (Ask::Trades, said) => Answer::Trades(TradeListing {
+            (Ask::BalancesAfterTrades, reading) => Answer::BalancesAfterTrades(Err(reading.error())),
+            (Ask::User, reading) => Answer::User(Err(reading.error())),
+            (Ask::Trades, reading) => Answer::Trades(TradeListing {
                 began: self.sent,
                 ended: now,
-                is_complete: matches!(said, Said::LastPage(true)),
+                is_complete: matches!(reading, Reading::LastPage(true)),
                 trades: self.listing.trades.into_values().collect(),
-                ended_early: if let Said::Failed(error) = said { Some(error) } else { None },
+                ended_early: if let Reading::Failed(error) = reading { Some(error) } else { None },
             }),
             (Ask::Subscription(symbol, name), _) => Answer::Subscription(symbol, subscribed(world, name)),
-            (Ask::Settings(_), _) => Answer::Settings(Err("nobody reads settings again".to_owned())),
+            (Ask::Settings(_), _) => Answer::Settings(Err("settings are not reloadable".to_owned())),
         })
     }
 }
 
-impl Said {
+impl Reading {
     fn error(self) -> BrokerError {
         if let Self::Failed(error) = self { error } else { unavailable("another answer") }
     }
 }
 
-fn said_of(world: &World, id: &str, is_all: bool) -> Said {
+fn said_of(world: &World, id: &str, is_all: bool) -> Reading {
     let truth = world.truth();
     let Some(trade) = truth.find(id).filter(|trade| !lies::has_vanished(world, trade)) else {
-        return Said::Failed(BrokerError::NotFound { text: id.to_owned() });
+        return Reading::Failed(BrokerError::NotFound { text: id.to_owned() });
     };
     let now = world.time.now();
     if trade.lie == Some(Lie::NotFoundById) {
         return if trade.listed_from <= now {
-            Said::Trade(Box::new(records::row_of_list(world, trade)))
+            Reading::Trade(Box::new(records::row_of_list(world, trade)))
         } else {
-            Said::Failed(BrokerError::NotFound { text: id.to_owned() })
+            Reading::Failed(BrokerError::NotFound { text: id.to_owned() })
         };
     }
-    let report = records::alone(world, trade, now);
+    let report = records::record_by_id(world, trade, now);
     let is_over = report.progress.outcome().is_some();
     if !world.plan.habits.is_short_by_id || (trade.listed_from <= now && (is_all || is_over)) {
-        return Said::Trade(Box::new(report));
+        return Reading::Trade(Box::new(report));
     }
     let progress = if is_over { Progress::OverUnreported } else { report.progress };
-    Said::Trade(Box::new(TradeReport { progress, symbol: report.symbol, ..TradeReport::new(report.id) }))
+    Reading::Trade(Box::new(TradeReport { progress, symbol: report.symbol, ..TradeReport::new(report.id) }))
 }
 
 fn failure(world: &World) -> BrokerError {

@@ -1,4 +1,4 @@
-//! What the venue's answers look like: rows in no certain order, twice, cut short, and behind the truth.
+//! Answers of the venue: rows in arbitrary order, repeated, cut short, and behind the truth.
 
 use crate::lies::{self, Place};
 use crate::money_lies;
@@ -30,7 +30,7 @@ pub(crate) fn balances(world: &World) -> Balances {
         bonus: None,
         wallets: vec![name("w-1", Account::Demo, "DEMO"), name("w-2", Account::Real, "REAL")],
     };
-    let shown = world.plan.lies.shown(reading, balances.clone());
+    let shown = world.plan.lies.distort_balances(reading, balances.clone());
     if shown != balances {
         let _ = world.notes.false_wallet_since.set(world.time.now());
     }
@@ -103,7 +103,7 @@ fn spoil(habits: &Habits, dice: &mut Dice, data: &mut Vec<TradeReport>) -> usize
 pub(crate) fn row_of_list(world: &World, trade: &Trade) -> TradeReport {
     let habits = &world.plan.habits;
     let now = world.time.now();
-    let mut row = lies::shown(trade, full(habits, trade, now), Place::List, now);
+    let mut row = lies::distort(trade, full_record(habits, trade, now), Place::List, now);
     let word = mix([world.plan.seed, trade.request_time.get() as u64, 11]);
     if ((word % 1_000) as i64) < habits.sparse {
         match (word >> 32) % 3 {
@@ -115,8 +115,8 @@ pub(crate) fn row_of_list(world: &World, trade: &Trade) -> TradeReport {
     with_known_lie(world, trade, row, true)
 }
 
-pub(crate) fn alone(world: &World, trade: &Trade, now: Millis) -> TradeReport {
-    let report = lies::shown(trade, full(&world.plan.habits, trade, now), Place::ById, now);
+pub(crate) fn record_by_id(world: &World, trade: &Trade, now: Millis) -> TradeReport {
+    let report = lies::distort(trade, full_record(&world.plan.habits, trade, now), Place::ById, now);
     with_known_lie(world, trade, report, false)
 }
 
@@ -136,7 +136,7 @@ pub(crate) fn opened(world: &World, place: usize) -> TradeReport {
             return TradeReport::new(trade.id.as_str());
         }
         let now = trade.request_time;
-        lies::shown(trade, full(&world.plan.habits, trade, now), Place::Answer, now)
+        lies::distort(trade, full_record(&world.plan.habits, trade, now), Place::Answer, now)
     };
     lies::answer(world, &truth, &truth.trades[place], record)
 }
@@ -175,7 +175,7 @@ pub(crate) fn last_price(world: &World, symbol: Symbol, at: Millis) -> Option<Pr
     }
 }
 
-fn full(habits: &Habits, trade: &Trade, now: Millis) -> TradeReport {
+fn full_record(habits: &Habits, trade: &Trade, now: Millis) -> TradeReport {
     let mut report = TradeReport {
         symbol: Some(trade.order.symbol.to_string()),
         direction: Some(Reported::Known(trade.order.direction)),

@@ -1,16 +1,16 @@
-//! One schedule: processes after one another until everything is quiet, then the reckoning.
+//! One schedule: consecutive processes until everything is quiet, then the reckoning.
 
 use crate::delays::end_of_run;
 use crate::direct;
 use crate::ledger;
-use crate::money_checks::{self, Covered};
+use crate::money_checks::{self, WalletCheck};
 use crate::prelude::*;
-use crate::process::{Folded, MAX_OFF_MS, WAITED_FOR, live, recover};
+use crate::process::{MAX_OFF_MS, MAX_WAIT, RecoveredRun, live, recover};
 use crate::watcher::result_of;
 use crate::world::{Counts, Layer};
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Played {
+pub(crate) struct PlayedSchedule {
     pub(crate) seed: u64,
     pub(crate) broken: Vec<String>,
     pub(crate) hash: String,
@@ -30,16 +30,16 @@ fn layer_of(seed: u64) -> Layer {
     }
 }
 
-pub(crate) fn play(seed: u64, is_logging: bool) -> Played {
-    play_plan(Plan::of(seed), is_logging)
+pub(crate) fn play(seed: u64, is_logging: bool) -> PlayedSchedule {
+    play_plan(Plan::draw(seed), is_logging)
 }
 
-pub(crate) fn play_plan(planned: (Plan, Dice), is_logging: bool) -> Played {
+pub(crate) fn play_plan(planned: (Plan, Dice), is_logging: bool) -> PlayedSchedule {
     let layer = layer_of(planned.0.seed);
     let mut builder = tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_time().start_paused(true).build().unwrap();
     let world = runtime.block_on(async {
-        let world = World::of(planned, layer, is_logging);
+        let world = World::new(planned, layer, is_logging);
         let Plan { habits, settings, risk, lies, .. } = &world.plan;
         world.log(|| format!("{habits:?}\n{settings:?}\n{risk:?}\n{lies:?}"));
         let mut before_quiet = world.dice().between(0, 4);
@@ -53,7 +53,7 @@ pub(crate) fn play_plan(planned: (Plan, Dice), is_logging: bool) -> Played {
                 Layer::Coordinator => direct::live(&world, end, offset),
                 Layer::Bytes => live(&world, end, offset).await,
             };
-            if let Goes::Over(folded) = goes_on(&world, end, &ended) {
+            if let NextStep::Over(folded) = next_step(&world, end, &ended) {
                 finish(&world, folded);
                 return world;
             }
@@ -67,15 +67,15 @@ pub(crate) fn play_plan(planned: (Plan, Dice), is_logging: bool) -> Played {
     let hash = world.disk().lines.last().map(|last| last.hash.to_string()).unwrap_or_default();
     let log = world.notes.log.lock().unwrap().clone();
     let counts = world.notes.counts.lock().unwrap().clone();
-    Played { seed: world.plan.seed, broken: world.broken(), hash, log, counts }
+    PlayedSchedule { seed: world.plan.seed, broken: world.broken(), hash, log, counts }
 }
 
-enum Goes {
+enum NextStep {
     On,
-    Over(Option<Box<Folded>>),
+    Over(Option<Box<RecoveredRun>>),
 }
 
-fn finish(world: &World, folded: Option<Box<Folded>>) {
+fn finish(world: &World, folded: Option<Box<RecoveredRun>>) {
     for trade in &world.truth().trades {
         world.log(|| format!("{} of intent {:?} had the lie {:?}", trade.id, trade.intent, trade.lie));
     }
@@ -97,49 +97,49 @@ fn finish(world: &World, folded: Option<Box<Folded>>) {
     }
 }
 
-fn goes_on(world: &World, end: End, ended: &Ended) -> Goes {
+fn next_step(world: &World, end: End, ended: &RunEnd) -> NextStep {
     world.log(|| format!("it has {ended:?}"));
     let (held, runs) = (world.end_run(), world.count("runs", 0));
     match ended {
-        Ended::Crashed => {
+        RunEnd::Crashed => {
             world.count("crashes", 1);
             world.count("intents held at a crash", held);
         }
-        Ended::Finished if end == End::Quiet => match recover(world) {
+        RunEnd::Finished if end == End::Quiet => match recover(world) {
             Ok(folded) if folded.knows_all(world) || runs > 100 || folded.is_left_open(world) => {
-                return Goes::Over(Some(Box::new(folded)));
+                return NextStep::Over(Some(Box::new(folded)));
             }
-            Err(_) => return Goes::Over(None),
+            Err(_) => return NextStep::Over(None),
             Ok(_) => {}
         },
-        Ended::Finished => {}
-        // The venue does not answer at the start: it is tried again.
-        Ended::Failed(
+        RunEnd::Finished => {}
+        // The venue does not answer at the start: try again.
+        RunEnd::Failed(
             RuntimeError::Venue { .. }
             | RuntimeError::UnknownSeries { .. }
             | RuntimeError::UnsupportedInterval { .. },
         ) if runs < 100 => {}
-        Ended::Failed(error) => {
+        RunEnd::Failed(error) => {
             world.require(false, || format!("a run failed: {error}"));
-            return Goes::Over(None);
+            return NextStep::Over(None);
         }
-        Ended::Never => {
-            world.require(false, || "a run does not become quiet".to_owned());
-            return Goes::Over(None);
+        RunEnd::Never => {
+            world.require(false, || "the run does not become quiet".to_owned());
+            return NextStep::Over(None);
         }
     }
-    if world.broken().is_empty() && !world.is_excused() { Goes::On } else { Goes::Over(None) }
+    if world.broken().is_empty() && !world.is_excused() { NextStep::On } else { NextStep::Over(None) }
 }
 
-impl Folded {
+impl RecoveredRun {
     fn is_left_open(&self, world: &World) -> bool {
         let truth = world.truth();
         let is_open = |row: &&IntentRow| {
-            let lie = truth.of_intent(row.approved.intent().number()).and_then(|trade| trade.lie);
+            let lie = truth.trade_of(row.approved.intent().number()).and_then(|trade| trade.lie);
             is_unfinished(row) && !lie.is_some_and(Lie::may_stay_open)
         };
         let rows = self.past.book().rows();
-        let has_waited = world.time.elapsed() > world.plan.trading + WAITED_FOR;
+        let has_waited = world.time.elapsed() > world.plan.trading + MAX_WAIT;
         world.plan.lies.is_halting && has_waited && truth.is_quiet() && !rows.iter().any(|row| is_open(&row))
     }
 
@@ -155,7 +155,7 @@ impl Folded {
         let truth = world.truth();
         let booked = rows.iter().filter_map(result_of);
         let is_right = || !money_checks::has_misbooked(world, &truth, booked);
-        let agrees = || Covered::new(self.session.ledger()).agrees(world, &truth);
+        let agrees = || WalletCheck::new(self.session.ledger()).agrees(world, &truth);
         is_over && truth.unaccounted(world, &accounts).is_empty() && is_right() && agrees()
     }
 }
@@ -182,31 +182,31 @@ fn draw(world: &World, may_end: bool) -> (End, Millis, Millis) {
     (end_of_run(world, end), Millis::new(offset), Millis::new(pause))
 }
 
-fn reckon(world: &World, folded: Option<Box<Folded>>) {
+fn reckon(world: &World, folded: Option<Box<RecoveredRun>>) {
     if !world.broken().is_empty() || world.is_excused() {
         return;
     }
-    let Folded { session, past } = match folded.map_or_else(|| recover(world), |folded| Ok(*folded)) {
+    let RecoveredRun { session, past } = match folded.map_or_else(|| recover(world), |folded| Ok(*folded)) {
         Ok(folded) => folded,
-        Err(error) => return world.require(false, || format!("the journal cannot be folded: {error}")),
+        Err(error) => return world.require(false, || format!("cannot fold the journal: {error}")),
     };
     let (truth, since) = (world.truth(), world.journal_began());
     let mut claims: BTreeMap<VenueId, Vec<&IntentRow>> = BTreeMap::new();
     for row in past.book().rows() {
-        let lie = truth.of_intent(row.approved.intent().number()).and_then(|trade| trade.lie);
+        let lie = truth.trade_of(row.approved.intent().number()).and_then(|trade| trade.lie);
         let is_over = !is_unfinished(row) || lie.is_some_and(Lie::may_stay_open);
         world.require(is_over, || format!("{row:?} is not over"));
         if let Some(id) = past.book().venue_id(row) {
             claims.entry(id).or_default().push(row);
         }
     }
-    // By a clock that is off too far a trade may not be known again: then it must have been reported.
+    // Under a clock far off a trade may not be recognized: then it must have been reported.
     for trade in &truth.trades {
         let claimed = VenueId::new(&trade.id).and_then(|id| claims.remove(&id)).unwrap_or_default();
         let may_stay_open = trade.lie.is_some_and(Lie::may_stay_open);
         let may_be_unexplained = trade.lie.is_some_and(Lie::may_be_unexplained);
         let is_answered_with = |row: &IntentRow| {
-            let ours = truth.of_intent(row.approved.intent().number());
+            let ours = truth.trade_of(row.approved.intent().number());
             ours.is_some_and(|trade| trade.lie == Some(Lie::AnswersStrangersId))
         };
         let is_accounted_for = match (trade.intent, claimed.as_slice()) {
@@ -233,7 +233,7 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
         world.require(is_accounted_for, || format!("{trade:?} is claimed by {claimed:?}"));
     }
     let is_made_up = |row: &&IntentRow| {
-        let ours = truth.of_intent(row.approved.intent().number());
+        let ours = truth.trade_of(row.approved.intent().number());
         ours.is_some_and(|trade| trade.lie == Some(Lie::AnswersUnknownId))
     };
     claims.retain(|_, rows| !rows.iter().all(is_made_up));
@@ -243,6 +243,6 @@ fn reckon(world: &World, folded: Option<Box<Folded>>) {
     for trade in truth.trades.iter().filter(|trade| trade.is_alarming(since)) {
         let is_it = |row: &IntentRow| past.book().venue_id(row).is_some_and(|id| id.as_str() == trade.id);
         let is_known = past.unexplained().contains(&trade.id) || past.book().rows().iter().any(is_it);
-        world.require(is_known, || format!("{} of a stranger was not reported", trade.id));
+        world.require(is_known, || format!("foreign trade {} was not reported", trade.id));
     }
 }

@@ -1,4 +1,4 @@
-//! Prices that stream badly in some schedules, beside candles of which none may be missed or come twice.
+//! Unreliable price streams in some schedules, next to candles that must arrive exactly once.
 
 use crate::prelude::*;
 use crate::truth::price;
@@ -7,7 +7,7 @@ use candlewick_engine::SeriesId;
 
 const STREAMING_ONE_IN: u64 = 4;
 
-/// Whether strategies want prices, and how badly they stream. Drawn beside the other dice, so that schedules without stay as they are.
+/// Whether strategies want prices, and how unreliable they are. A separate draw keeps other schedules unchanged.
 fn is_on(seed: u64) -> bool {
     mix([seed, 2_003, 1]).is_multiple_of(STREAMING_ONE_IN)
 }
@@ -81,11 +81,11 @@ impl Flow {
 }
 
 #[derive(Default)]
-pub(crate) struct Handed {
+pub(crate) struct DeliveredCandles {
     candles: BTreeMap<SeriesId, Millis>,
 }
 
-impl Handed {
+impl DeliveredCandles {
     pub(crate) fn check(&mut self, world: &World, kind: &EventKind) {
         match kind {
             EventKind::Candle { series, candle, .. } => {
@@ -93,7 +93,7 @@ impl Handed {
                 let last = self.candles.insert(*series, candle.time());
                 let Some(last) = last else { return };
                 world.require(candle.time() > last, || format!("{series:?}: candle {} twice", candle.time()));
-                // A clock that is minutes ahead takes the candle that forms for one that has closed, before the last has come.
+                // A clock that is minutes ahead accepts the forming candle as closed before the previous one has come.
                 let habits = &world.plan.habits;
                 let is_whole = habits.gaps == 0 && !habits.has_wild_clocks && habits.clock_jumps == 0;
                 let next = length.map(|length| last + length);
@@ -103,7 +103,7 @@ impl Handed {
             EventKind::Price { price, .. } => {
                 let most = if world.plan.habits.odd_prices > 0 { f64::MAX } else { 106.0 };
                 let is_price = price.value > 0.0 && price.value <= most;
-                world.require(is_price, || format!("{price:?} is no price"));
+                world.require(is_price, || format!("{price:?} is not a valid price"));
             }
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! The venue's time, which is true, and that of a run's clock, which may differ from it and jumps.
+//! True time of the venue, and the clock of a run, which may be off and jump.
 
 use crate::prelude::*;
 use candlewick_broker::clock::Hold;
@@ -7,7 +7,7 @@ use tokio::time::Instant;
 #[derive(Clone)]
 pub(crate) struct TrueTime {
     epoch: Millis,
-    /// Of a runtime whose time is paused; without one, time is moved.
+    /// Start of a runtime with paused time, `None` if time is moved explicitly.
     began: Option<Instant>,
     moved: Arc<AtomicI64>,
 }
@@ -15,7 +15,7 @@ pub(crate) struct TrueTime {
 pub(crate) struct OffClock {
     time: TrueTime,
     offset: AtomicI64,
-    /// What it would be had the machine never slept, in ms.
+    /// Offset in ms as if the machine had never slept.
     awake: AtomicI64,
 }
 
@@ -39,7 +39,7 @@ impl TrueTime {
     }
 
     pub(crate) async fn sleep_until(&self, at: Millis) {
-        let began = self.began.expect("nobody sleeps where time is moved");
+        let began = self.began.expect("only a paused runtime can sleep");
         let wait = u64::try_from((at - self.epoch).get()).unwrap_or(0);
         match began.checked_add(Duration::from_millis(wait)) {
             Some(deadline) => tokio::time::sleep_until(deadline).await,

@@ -1,4 +1,4 @@
-//! Requests and trades as the venue has them, and the rules by which trades end.
+//! Requests and trades of the venue, and the rules by which trades end.
 
 use crate::prelude::*;
 use candlewick_sdk::rust_decimal::RoundingStrategy;
@@ -33,7 +33,7 @@ pub(crate) struct Trade {
     pub(crate) settles_at: Millis,
     pub(crate) told_at: Millis,
     pub(crate) listed_from: Millis,
-    /// From when on the wallet shows what the trade did, unless it lags besides.
+    /// Time from which the wallet shows the effect of the trade, apart from its lag.
     pub(crate) wallet_from: Millis,
     pub(crate) is_by_token: bool,
     pub(crate) is_shown: bool,
@@ -55,7 +55,7 @@ pub(crate) struct Request {
     pub(crate) stamped_ago: Millis,
     pub(crate) listed_from: Millis,
     pub(crate) twin: Option<Twin>,
-    /// Whether a second trade of it could be known as such: its answer arrives, and nobody looks for another trade.
+    /// Whether a second trade of it can be identified: its answer arrives, and no search for another trade is running.
     pub(crate) is_clear: bool,
 }
 
@@ -76,7 +76,7 @@ impl Trade {
     }
 
     pub(crate) fn money_lie(&self) -> Option<MoneyLie> {
-        self.lie.and_then(Lie::of_money)
+        self.lie.and_then(Lie::money_lie)
     }
 
     pub(crate) fn is_of_real_money(&self) -> bool {
@@ -96,7 +96,7 @@ impl Trade {
             Some(intent) if self.lie.is_some_and(Lie::may_stay_open) && accounts.open.contains(&intent) => {
                 true
             }
-            // One of before the journal, as our clock took it, is nobody's (see `reckon`).
+            // A trade made before the journal, by our clock, counts as foreign (see `reckon`).
             Some(intent) => accounts.settled.contains(&intent) || is_reported || self.request_time < since,
             None => !self.is_alarming(since) || is_reported || self.is_taken_for_ours,
         }

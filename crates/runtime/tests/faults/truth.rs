@@ -1,4 +1,4 @@
-//! What really happened at the venue: accepted trades, their ends, the wallet. Nothing here fails or lags.
+//! Ground truth of the venue: accepted trades, their outcomes, the wallet. Nothing here fails or lags.
 
 use crate::money_lies;
 use crate::prelude::*;
@@ -70,7 +70,7 @@ impl Truth {
         self.tickets
     }
 
-    /// The process ended while a request was on its way: it arrives by that moment, or never.
+    /// Handles a process that ended with a request in flight: the request arrives by this moment, or never.
     pub(crate) fn abandon(&mut self, ticket: u64, survives: bool, by: Millis) {
         let is_it = |(at, number): &&(Millis, u64)| *number == ticket && (!survives || *at > by);
         let late = self.arrivals.keys().find(is_it).copied();
@@ -104,8 +104,8 @@ impl Truth {
         let lie = plan.lies.about(ticket, plan.habits.is_short_by_id).filter(|_| is_alone);
         let lie = lie.filter(|lie| *lie != Lie::OpensTwice || request.is_clear);
         let is_tellable = |lie: MoneyLie| lie.is_tellable(&request.order, &plan.habits);
-        let lie = lie.filter(|lie| lie.of_money().is_none_or(is_tellable));
-        let order = lie.map_or_else(|| request.order.clone(), |lie| lie.taken(&request.order));
+        let lie = lie.filter(|lie| lie.money_lie().is_none_or(is_tellable));
+        let order = lie.map_or_else(|| request.order.clone(), |lie| lie.accepted_order(&request.order));
         let stake = to_minor(order.amount);
         if intent.is_some() && (is_rejected || self.balance() < stake) {
             self.states.insert(ticket, RequestState::Rejected);
@@ -132,7 +132,7 @@ impl Truth {
         let end = end_of(&order, payout, prices, is_called_off);
         let (outcome, profit) = lie.map_or(end, |lie| lie.ended(end, stake));
         let told_at = close_time + settles_late + plan.told_late;
-        let of_money = lie.and_then(Lie::of_money);
+        let of_money = lie.and_then(Lie::money_lie);
         let revision = of_money.and_then(|lie| lie.revision(outcome, (stake, payout), told_at));
         let withheld = of_money.map(|lie| lie.withheld((outcome, profit), stake)).unwrap_or_default();
         let follows_list = plan.habits.withholding == Withholding::Both;
@@ -284,7 +284,7 @@ impl Truth {
         self.trades.get(number.checked_sub(1)?).filter(|trade| trade.id == id)
     }
 
-    pub(crate) fn of_intent(&self, intent: u64) -> Option<&Trade> {
+    pub(crate) fn trade_of(&self, intent: u64) -> Option<&Trade> {
         self.by_intent.get(&intent).map(|place| &self.trades[*place])
     }
 

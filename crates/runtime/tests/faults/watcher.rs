@@ -1,10 +1,10 @@
-//! Watches a run, and holds every step of it to the invariants.
+//! Watches a run and checks the invariants after every step.
 
 use crate::alarms::WHILE_HALTED;
 use crate::delays::Tally;
 use crate::lies::MISSING;
 use crate::limits::{self, Refusals};
-use crate::money_checks::{Covered, check_day_loss, check_settled_in_time, is_bookable, large_deposit};
+use crate::money_checks::{WalletCheck, check_day_loss, check_settled_in_time, is_bookable, large_deposit};
 use crate::network::WITHHELD_MS;
 use crate::prelude::*;
 use crate::trade::is_of_pair;
@@ -31,11 +31,11 @@ const REINSTATED: [&str; 2] = ["it is in doubt again", "they are in doubt again"
 
 pub(crate) const READ_AT_MOST: Millis = Millis::from_seconds(60);
 
-/// How long the wallet alone is read at most: three times as long as its client waits, and some room.
+/// Maximum duration of reading only the wallet: three client timeouts plus a margin.
 const WALLET_READ_AT_MOST: Millis = Millis::from_seconds(20);
 
 #[derive(Default)]
-pub(crate) struct Seen {
+pub(crate) struct Observations {
     doubts: BTreeMap<u64, Millis>,
     pub(crate) asked: BTreeSet<u64>,
     pub(crate) missing: BTreeSet<u64>,
@@ -46,19 +46,19 @@ pub(crate) struct Seen {
     pub(crate) open: BTreeSet<u64>,
     pub(crate) unfinished: usize,
     pub(crate) open_stakes: i64,
-    pub(crate) covered: Covered,
+    pub(crate) covered: WalletCheck,
     pub(crate) is_halted: bool,
     large_deposit: Option<Money>,
-    second_due: Option<SecondDue>,
+    second_due: Option<DueSecondTrade>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum SecondDue {
+enum DueSecondTrade {
     AtStake { id: String, stake: i64, is_over: bool },
     Halt,
 }
 
-impl Seen {
+impl Observations {
     pub(crate) fn new(past: &RecoveredState, ledger: &Ledger, world: &World) -> Self {
         let now = world.time.now();
         let of_state = |state| {
@@ -72,7 +72,7 @@ impl Seen {
             open: of_state(IntentState::Open).collect(),
             reported: past.unexplained().iter().cloned().collect(),
             unfinished: 1,
-            covered: Covered::new(ledger),
+            covered: WalletCheck::new(ledger),
             is_halted: world.disk().is_halted(),
             ..Self::default()
         }
@@ -90,19 +90,19 @@ impl Seen {
 pub(crate) struct Watcher {
     world: Arc<World>,
     began: Millis,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<Observations>>,
     pub(crate) book: TradeBook,
-    handed: crate::stream::Handed,
+    handed: crate::stream::DeliveredCandles,
     tally: Tally,
     refusals: Refusals,
 }
 
 impl Watcher {
-    pub(crate) fn new(world: &Arc<World>, past: &RecoveredState, seen: Arc<Mutex<Seen>>) -> Self {
+    pub(crate) fn new(world: &Arc<World>, past: &RecoveredState, seen: Arc<Mutex<Observations>>) -> Self {
         let mut book = TradeBook::default();
         book.append(past.book());
-        let (world, tally) = (Arc::clone(world), Tally::of(world, &book));
-        let (began, handed) = (world.time.now(), crate::stream::Handed::default());
+        let (world, tally) = (Arc::clone(world), Tally::new(world, &book));
+        let (began, handed) = (world.time.now(), crate::stream::DeliveredCandles::default());
         Self { world, began, seen, book, handed, tally, refusals: Refusals::default() }
     }
 
@@ -147,12 +147,12 @@ impl Watcher {
         self.check_doubts(&seen);
     }
 
-    fn take_warning(&self, text: &str, seen: &mut Seen) {
+    fn take_warning(&self, text: &str, seen: &mut Observations) {
         let world = &self.world;
         world.log(|| text.to_owned());
         world.note_said(text);
         let has = |words: &[&str]| words.iter().any(|words| text.contains(words));
-        // Nobody is halted twice: whoever resumes was told of it.
+        // A halted run does not halt again: resuming acknowledges the report.
         let is_money = world.plan.lies.money.is_some() && !text.ends_with("both are read again");
         if seen.is_halted && (is_money || has(&[" differs: ", " has a payout of "])) {
             world.note_said(&format!("{WHILE_HALTED}{text}"));
@@ -164,7 +164,7 @@ impl Watcher {
             let second_of = world.truth().find(id).and_then(|trade| trade.second_of).map(IntentId::new);
             let is_known = |of| self.book.row(of).is_some_and(|row| self.book.venue_id(row).is_some());
             let is_second = second_of.is_some_and(is_known) && !world.is_far_off();
-            world.require(!is_second, || format!("{id}, a second one of {second_of:?}, is a stranger's"));
+            world.require(!is_second, || format!("{id}, a second trade of {second_of:?}, was foreign"));
             seen.reported.insert(id.to_owned());
         }
         if let Some(id) = id.filter(|_| is_open) {
@@ -178,7 +178,7 @@ impl Watcher {
             self.check_strange(id);
             seen.second_due = world.truth().find(id).map(|trade| {
                 let (id, stake, is_over) = (id.to_owned(), trade.stake, trade.is_settled);
-                SecondDue::AtStake { id, stake, is_over }
+                DueSecondTrade::AtStake { id, stake, is_over }
             });
             seen.reported.insert(id.to_owned());
         }
@@ -189,7 +189,7 @@ impl Watcher {
         let named = halting.and_then(|(_, rest)| venue_id_of(rest));
         let named = named.and_then(|id| world.truth().find(id).cloned());
         let is_strangers = named.as_ref().is_some_and(|trade| trade.intent.is_none());
-        // While this machine's clock jumps, or is far off, nobody can know how old an answer is.
+        // With a clock that jumps or is far off, the age of an answer is unknown.
         let is_clock_off = world.plan.habits.clock_jumps > 0 || world.is_far_off();
         let is_of_clock = is_clock_off && has(&["implausible"]);
         let is_beside = |trade: Trade| has_strangers_on(&world.truth(), trade.order.symbol);
@@ -230,7 +230,7 @@ pub(crate) const fn is_unfinished(row: &IntentRow) -> bool {
 }
 
 impl Watcher {
-    fn check_event(&self, event: &Event, seen: &mut Seen) {
+    fn check_event(&self, event: &Event, seen: &mut Observations) {
         if let Some(amount) = seen.large_deposit.take() {
             let is_halt = matches!(event.kind, EventKind::Control { control: Control::Halt });
             self.world.require(seen.is_halted || is_halt, || format!("booked {amount:?} and went on"));
@@ -275,47 +275,47 @@ impl Watcher {
     }
 
     fn check_offset(&self, offset: Millis) {
-        // A request time that stands still may pass for the venue's clock while nothing else is known of that.
+        // A frozen request time may be mistaken for the venue's clock until a better reading is available.
         let is_frozen = |lies: MoneyLies| lies.has_kind(MoneyLie::RepeatsRequestTime);
         if self.world.plan.lies.money.is_some_and(is_frozen) {
             return;
         }
-        let most = self.world.most_shown_off();
-        // What an answer said before the clock stood still is taken for said after it, where they do not contradict each other.
+        let most = self.world.max_visible_offset();
+        // Readings from before a clock jump count as later ones unless they contradict each other.
         let most = if self.world.plan.habits.clock_jumps > 0 { most * 3 } else { most };
         let is_right = offset.abs_diff(Millis::ZERO) <= most;
-        self.world.require(is_right, || format!("the clock is called {offset} ms off, of {most} ms"));
+        self.world.require(is_right, || format!("the reported clock offset is {offset} ms of {most} ms"));
     }
 
-    fn check_second(&self, event: &Event, seen: &mut Seen) {
+    fn check_second(&self, event: &Event, seen: &mut Observations) {
         let is_halt = matches!(event.kind, EventKind::Control { control: Control::Halt });
         let is_halted = seen.is_halted || is_halt;
         match (seen.second_due.take(), &event.kind) {
             (None, _) => {}
-            (Some(SecondDue::AtStake { id, stake, .. }), EventKind::SecondTrade(trade))
+            (Some(DueSecondTrade::AtStake { id, stake, .. }), EventKind::SecondTrade(trade))
                 if trade.venue_id.as_str() == id =>
             {
                 let counted = trade.stake.minor();
                 self.world.require(counted == stake, || format!("{counted} of {stake} count of {id}"));
-                seen.second_due = (!is_halted).then_some(SecondDue::Halt);
+                seen.second_due = (!is_halted).then_some(DueSecondTrade::Halt);
             }
-            (Some(SecondDue::AtStake { is_over: true, .. } | SecondDue::Halt), _) if is_halted => {}
+            (Some(DueSecondTrade::AtStake { is_over: true, .. } | DueSecondTrade::Halt), _) if is_halted => {}
             (Some(due), _) => self.world.require(false, || format!("{due:?} did not follow")),
         }
     }
 
-    fn end_doubt(intent: IntentId, seen: &mut Seen) {
+    fn end_doubt(intent: IntentId, seen: &mut Observations) {
         seen.doubts.remove(&intent.number());
         seen.asked.remove(&intent.number());
     }
 
-    /// A trade is the intent's own. By a clock that is far off, trades of one kind cannot be distinguished.
+    /// Checks that a claimed trade belongs to the intent, unless a far-off clock makes equal trades indistinguishable.
     fn check_claim(&self, opened: &Opened) {
         let Some(id) = opened.venue_id else { return };
         let (mut truth, intent) = (self.world.truth(), opened.intent.number());
         let claimed = truth.find(id.as_str()).cloned();
         let owner = claimed.as_ref().map(|trade| trade.intent);
-        let lie = truth.of_intent(intent).and_then(|trade| trade.lie);
+        let lie = truth.trade_of(intent).and_then(|trade| trade.lie);
         match (lie, owner) {
             (Some(Lie::AnswersStrangersId), Some(None)) | (Some(Lie::AnswersUnknownId), None) => return,
             _ => {}
@@ -325,12 +325,12 @@ impl Watcher {
         }
         let asked = truth.order_of(intent);
         let is_excused = |trade: &Trade| {
-            // A trade whose own intent was told another name is anybody's who asked for one of its pair and account.
+            // A trade reported to its own intent under another id may be claimed by any intent of its pair and account.
             let is_anybodys = matches!(trade.lie, Some(Lie::AnswersStrangersId | Lie::AnswersUnknownId))
                 && asked.as_ref().is_some_and(|asked| is_of_pair(asked, &trade.order));
-            // So is a second trade of a request, for another intent that asked for the same just then.
+            // So may a second trade of a request, by another intent with the same terms at that time.
             let is_second = trade.second_of.is_some() && asked.as_ref() == Some(&trade.order);
-            // And another program's trade, for an intent that was refused and is in doubt again, beside others of its pair.
+            // And so may a foreign trade on a pair with others, by an intent that was rejected and is in doubt again.
             let is_contested = self.has_reinstated() && has_strangers_on(&truth, trade.order.symbol);
             is_anybodys || is_second || is_contested
         };
@@ -342,13 +342,13 @@ impl Watcher {
         self.world.require(is_right, || format!("{intent} claims {id} of {owner:?}"));
     }
 
-    /// Whether another program's trade of that pair may pass for what the venue took of a request of ours.
+    /// Returns whether a foreign trade of that pair can be mistaken for the accepted terms of our request.
     fn is_taken_for_ours(&self, intent: u64, id: &str, truth: &Truth) -> bool {
         let is_late = self.world.plan.lists_late();
         let is_absent =
-            truth.of_intent(intent).is_none_or(|ours| is_late || ours.lie.is_some_and(Lie::is_unlike_asked));
+            truth.trade_of(intent).is_none_or(|ours| is_late || ours.lie.is_some_and(Lie::is_unlike_asked));
         let Some(other) = truth.find(id).filter(|other| is_absent && other.is_by_token) else { return false };
-        // Where the process ended before its request left, nobody can know that it did not.
+        // If the process ended before its request left, it cannot know that the request was not sent.
         let asked = truth.order_of(intent);
         asked.is_none_or(|asked| is_of_pair(&asked, &other.order) && asked != other.order)
     }
@@ -359,11 +359,11 @@ impl Watcher {
         is_recorded || self.world.has_said(|text| text.contains("it is in doubt again"))
     }
 
-    /// An intent taken as not opened never has a trade, unless a late list and the wallet hide it.
-    fn check_absent(&self, intent: IntentId, seen: &Seen) {
+    /// Checks that an intent taken as not opened has no trade, unless a late list and the wallet hide it.
+    fn check_absent(&self, intent: IntentId, seen: &Observations) {
         let (world, truth) = (&self.world, self.world.truth());
         let habits = &world.plan.habits;
-        let Some(trade) = truth.of_intent(intent.number()) else {
+        let Some(trade) = truth.trade_of(intent.number()) else {
             let is_underway = truth.is_underway(intent.number());
             let is_right = !is_underway || world.is_far_off();
             return world.require(is_right, || format!("intent {intent} was given up while underway"));
@@ -379,7 +379,7 @@ impl Watcher {
         let shown_until = world.time.now() - Millis::new(habits.wallet_lag_ms) - WALLET_READ_AT_MOST;
         let is_known = |other: &Trade| {
             let is_settled = other.intent.is_some_and(|number| seen.settled.contains(&number));
-            // What counts as open may be over, and its money back: by its payout it is known how much that is.
+            // A trade that counts as open may be closed and paid back: its payout gives the amount.
             let is_reckoned =
                 other.lie.is_none() && other.intent.is_some_and(|number| seen.open.contains(&number));
             other.intent.is_some()
@@ -424,7 +424,7 @@ impl Watcher {
         self.world.require(is_right, || format!("intent {intent} ended {booked:?}, {id} {real:?}"));
     }
 
-    fn check_doubts(&self, seen: &Seen) {
+    fn check_doubts(&self, seen: &Observations) {
         let Some((number, since)) = seen.doubts.iter().min_by_key(|(_, since)| **since) else { return };
         let plan = &self.world.plan;
         let promised = i64::from(plan.settings.list_lag_ms);
@@ -433,10 +433,10 @@ impl Watcher {
             Withholding::Both | Withholding::List => 40_000 + promised + WITHHELD_MS,
         };
         let lag = promised.max((plan.habits.list_lag_ms + withheld_ms) * 2);
-        // What is in no list passes for a lag of the list, as long as was allowed for.
+        // A trade missing in every list counts as a lag of the list within its allowance.
         let lag = if plan.lies.is_halting { lag.max(2 * promised) } else { lag };
-        // A clock that was set back comes to moments later; one that was set forward passes for a lag of the list.
-        let patience = Millis::new(30_000 + 2 * lag) + DOUBT_SLACK + self.world.most_off() * 6;
+        // A clock that was set back repeats moments; one that was set forward looks like a lag of the list.
+        let patience = Millis::new(30_000 + 2 * lag) + DOUBT_SLACK + self.world.max_offset() * 6;
         let waited = self.world.time.now() - *since;
         self.world.require(waited <= patience, || format!("intent {number} is in doubt for {waited} ms"));
     }

@@ -1,11 +1,11 @@
-//! What outlives every process of a schedule: the venue, the disk, true time, and what was found broken.
+//! State that outlives each process of a schedule: venue, disk, true time, and broken invariants.
 
 use crate::memory_journal::Disk;
 use crate::prelude::*;
 use crate::time::TrueTime;
 use std::sync::{MutexGuard, OnceLock};
 
-/// How far a clock may be off before trades can no longer be distinguished by their times (the rules of opening).
+/// Clock offset beyond which trades can no longer be distinguished by their times (the rules of opening).
 const CLOCK_UNCERTAINTY: Millis = Millis::from_seconds(2);
 pub(crate) const MAX_QUESTIONS: u64 = 400_000;
 
@@ -38,12 +38,12 @@ pub(crate) struct World {
 pub(crate) struct Notes {
     pub(crate) counts: Mutex<Counts>,
     pub(crate) departures: Mutex<BTreeMap<u64, Departure>>,
-    said: Mutex<Vec<String>>,
-    /// Until when an intent was in doubt, or its stake was reserved, in ms: the wallet hides what it lacks behind that.
+    reports: Mutex<Vec<String>>,
+    /// Time in ms until which an intent was in doubt or its stake reserved: the wallet may hide a shortage until then.
     pub(crate) unclear_until: AtomicI64,
     pub(crate) false_wallet_since: OnceLock<Millis>,
     pub(crate) false_records: Mutex<BTreeMap<String, Millis>>,
-    pub(crate) most_off: AtomicI64,
+    pub(crate) max_offset: AtomicI64,
     pub(crate) most_ahead: AtomicI64,
     broken: Mutex<Vec<String>>,
     pub(crate) is_excused: AtomicBool,
@@ -51,7 +51,7 @@ pub(crate) struct Notes {
 }
 
 impl World {
-    pub(crate) fn of((plan, dice): (Plan, Dice), layer: Layer, is_logging: bool) -> Arc<Self> {
+    pub(crate) fn new((plan, dice): (Plan, Dice), layer: Layer, is_logging: bool) -> Arc<Self> {
         let time = TrueTime::new(plan.epoch, layer == Layer::Bytes);
         let (dice, truth, disk) = (Mutex::new(dice), Mutex::default(), Mutex::default());
         let notes = Notes::default();
@@ -88,19 +88,19 @@ impl World {
     }
 
     pub(crate) fn note_offset(&self, offset: Millis) {
-        self.notes.most_off.fetch_max(offset.abs_diff(Millis::ZERO).get(), Relaxed);
+        self.notes.max_offset.fetch_max(offset.abs_diff(Millis::ZERO).get(), Relaxed);
     }
 
-    pub(crate) fn most_off(&self) -> Millis {
-        Millis::new(self.notes.most_off.load(Relaxed).max(self.notes.most_ahead.load(Relaxed)))
+    pub(crate) fn max_offset(&self) -> Millis {
+        Millis::new(self.notes.max_offset.load(Relaxed).max(self.notes.most_ahead.load(Relaxed)))
     }
 
-    pub(crate) fn most_shown_off(&self) -> Millis {
-        Millis::new(self.notes.most_off.load(Relaxed) + self.notes.most_ahead.load(Relaxed))
+    pub(crate) fn max_visible_offset(&self) -> Millis {
+        Millis::new(self.notes.max_offset.load(Relaxed) + self.notes.most_ahead.load(Relaxed))
     }
 
     pub(crate) fn is_far_off(&self) -> bool {
-        self.most_off() > CLOCK_UNCERTAINTY
+        self.max_offset() > CLOCK_UNCERTAINTY
     }
 
     pub(crate) fn may_be_off(&self) -> bool {
@@ -112,16 +112,16 @@ impl World {
 
     pub(crate) fn note_said(&self, text: &str) {
         if self.plan.lies.has_any() {
-            self.notes.said.lock().unwrap().push(text.to_owned());
+            self.notes.reports.lock().unwrap().push(text.to_owned());
         }
     }
 
     pub(crate) fn has_said(&self, is_it: impl Fn(&str) -> bool) -> bool {
-        self.notes.said.lock().unwrap().iter().any(|text| is_it(text))
+        self.notes.reports.lock().unwrap().iter().any(|text| is_it(text))
     }
 
     pub(crate) fn halts(&self) -> u64 {
-        self.notes.said.lock().unwrap().iter().filter(|text| text.starts_with("halted: ")).count() as u64
+        self.notes.reports.lock().unwrap().iter().filter(|text| text.starts_with("halted: ")).count() as u64
     }
 
     pub(crate) fn has_shown_false_record(&self, id: &str) -> bool {

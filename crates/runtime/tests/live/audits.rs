@@ -1,4 +1,4 @@
-//! What the venue says, held against what was asked, recorded and computed.
+//! Audits of venue data against requests, records and computed values.
 
 use crate::prelude::*;
 use candlewick_broker::Account;
@@ -21,13 +21,13 @@ async fn stage(
     stage.open(script).balances(balances)
 }
 
-async fn run(close: i64, profit: i64, balances: &[(i64, i64)]) -> Ran {
+async fn run(close: i64, profit: i64, balances: &[(i64, i64)]) -> RunRecord {
     let stage = stage((close, profit), |_| {}, balances).await;
     stage.with(|stage| stage.settings.wallet_every_s = 30).run_for(30 * MINUTE).await
 }
 
-/// The trade opens at the price of its minute and closes 1.00 higher, which the next minute's prices hold. Once in
-/// seven minutes prices fall: then it has none.
+/// The trade opens at the price of its minute and closes 1.00 higher, a price that the next minute holds. Prices fall
+/// once in seven minutes; that candle lacks it.
 fn at_prices_of_the_venue(mut script: OpenScript, open: Millis) -> OpenScript {
     let step = open.get() / MINUTE % 7;
     let price = (step < 6).then_some(100.0 + step as f64);
@@ -41,7 +41,7 @@ fn at_prices_of_the_venue(mut script: OpenScript, open: Millis) -> OpenScript {
     script
 }
 
-fn findings(ran: &Ran) -> Vec<(Audit, u64)> {
+fn findings(ran: &RunRecord) -> Vec<(Audit, u64)> {
     let audits = ran.finished().audits.iter();
     audits.map(|(audit, tally)| (*audit, tally.findings)).filter(|(_, findings)| *findings > 0).collect()
 }
@@ -49,7 +49,7 @@ fn findings(ran: &Ran) -> Vec<(Audit, u64)> {
 const FOLLOWS: [(i64, i64); 3] = [(-MINUTE, 1_000), (OPEN, 990), (CLOSE, 1_008)];
 
 #[tokio::test(start_paused = true)]
-async fn a_trade_as_it_should_be_is_audited_and_nothing_is_found() {
+async fn audit_of_a_correct_trade_finds_nothing() {
     let ran = run(CLOSE, 8, &FOLLOWS).await;
     assert_eq!(findings(&ran), []);
     let audits = &ran.finished().audits;
@@ -59,7 +59,7 @@ async fn a_trade_as_it_should_be_is_audited_and_nothing_is_found() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_trade_that_differs_from_its_intent_its_payout_or_its_account_is_found() {
+async fn audit_finds_a_trade_with_wrong_terms_payout_or_account() {
     let ran = run(CLOSE + 6_000, 8, &FOLLOWS).await;
     assert_eq!(findings(&ran), [(Audit::Terms, 2)]);
     let ran = run(CLOSE, 9, &[FOLLOWS[0], FOLLOWS[1], (CLOSE, 1_009)]).await;
@@ -73,12 +73,13 @@ async fn a_trade_that_differs_from_its_intent_its_payout_or_its_account_is_found
 }
 
 #[tokio::test(start_paused = true)]
-async fn money_that_no_trade_explains_is_booked_once_when_the_wallet_is_quiet() {
+async fn books_unexplained_money_once_when_the_wallet_is_quiet() {
     let deposit = |kind: &EventKind| match kind {
         EventKind::Deposit { amount } => Some(amount.minor()),
         _ => None,
     };
-    let deposited = |ran: &Ran| ran.picked(deposit).iter().map(|(.., amount)| *amount).collect::<Vec<_>>();
+    let deposited =
+        |ran: &RunRecord| ran.picked(deposit).iter().map(|(.., amount)| *amount).collect::<Vec<_>>();
     let [before, open, close] = FOLLOWS;
     let ran = run(CLOSE, 8, &[before, open, close, (10 * MINUTE, 1_058)]).await;
     assert_eq!((deposited(&ran), ran.finished().free.minor()), (vec![5_000], 105_800));
@@ -90,8 +91,8 @@ async fn money_that_no_trade_explains_is_booked_once_when_the_wallet_is_quiet() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wallet_that_lags_with_the_list_is_not_taken_for_money_that_left() {
-    // Somebody pays 3.00 in, and a trade that is over is neither listed nor in the wallet: 5.00 seem to have left.
+async fn lagging_wallet_and_list_do_not_count_as_a_withdrawal() {
+    // A deposit of 3.00, and a closed trade missing from both list and wallet: 5.00 seem to have left.
     let balances = [(-MINUTE, 1_000), (4 * MINUTE, 1_003)];
     let mut stage = stage((CLOSE, 8), |script| script.listed.clear(), &balances).await;
     (stage.settings.wallet_every_s, stage.settings.list_every_s) = (30, 67);
@@ -100,13 +101,13 @@ async fn a_wallet_that_lags_with_the_list_is_not_taken_for_money_that_left() {
     assert_eq!(difference(&ran), Some((-500, "5.00 less")));
 }
 
-fn difference(ran: &Ran) -> Option<(i64, &str)> {
+fn difference(ran: &RunRecord) -> Option<(i64, &str)> {
     let found = ran.finished().wallet_difference.as_ref()?;
     Some((found.amount.minor(), found.text.strip_prefix("the demo wallet holds ")?.split(" than").next()?))
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_win_that_is_not_paid_is_named_with_its_trade_and_stays_a_difference() {
+async fn names_the_trade_of_an_unpaid_win_and_keeps_the_difference() {
     let ran = run(CLOSE, 8, &FOLLOWS[..2]).await;
     assert_eq!((findings(&ran), ran.finished().free.minor()), (vec![(Audit::Wallet, 1)], 100_800));
     let named =
@@ -116,7 +117,7 @@ async fn a_win_that_is_not_paid_is_named_with_its_trade_and_stays_a_difference()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fee_and_a_withdrawal_that_only_the_last_reading_shows_are_a_difference_of_the_end() {
+async fn late_fee_and_withdrawal_remain_a_difference_at_the_end() {
     for (wallet, expected) in
         [(1_008, None), (1_007, Some((-100, "1.00 less"))), (508, Some((-50_000, "500.00 less")))]
     {
@@ -124,6 +125,6 @@ async fn a_fee_and_a_withdrawal_that_only_the_last_reading_shows_are_a_differenc
         stage.settings.wallet_every_s = 3_000;
         let ran = stage.run_for(3 * MINUTE).await;
         assert_eq!(difference(&ran), expected, "{wallet}");
-        assert_eq!(ran.finished().free.minor(), 100_800, "{wallet}: nothing is booked by one reading");
+        assert_eq!(ran.finished().free.minor(), 100_800, "{wallet}: one reading must not book anything");
     }
 }

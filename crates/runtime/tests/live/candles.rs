@@ -1,16 +1,16 @@
-//! When candles are asked for, and when they are handled.
+//! Times at which candles are requested and handled.
 
 use crate::prelude::*;
 
 #[tokio::test(start_paused = true)]
-async fn a_candle_is_asked_for_at_its_close_and_then_there_is_silence() {
+async fn requests_a_candle_once_at_its_close() {
     let ran = Stage::paused().await.bot(btc(), &[]).run_for(150_000).await;
-    assert_eq!(ran.asked(&Ask::Candles(btc())), [MINUTE, 2 * MINUTE]);
+    assert_eq!(ran.request_times(&Ask::Candles(btc())), [MINUTE, 2 * MINUTE]);
     let handled = [(0, MINUTE, MINUTE, Origin::Live), (0, 2 * MINUTE, 2 * MINUTE, Origin::Live)];
     assert_eq!(ran.candles(), handled);
 }
 
-/// The candle of minute 1 is there `lag` after its close; it is asked for at these moments after the close.
+/// The candle of minute 1 is available `lag` after its close; expected are the request times after the close.
 async fn check_repeats(lag: i64, (first_ask, repeats): (u32, u32), asked: &[i64], handled: &[(i64, Origin)]) {
     let mut stage = Stage::paused().await.bot(btc(), &[]).lag(btc(), MINUTE, lag);
     (stage.settings.first_ask_ms, stage.settings.quick_repeats) = (first_ask, repeats);
@@ -18,14 +18,14 @@ async fn check_repeats(lag: i64, (first_ask, repeats): (u32, u32), asked: &[i64]
     let ran = stage.run_for(150_000).await;
     let second = 2 * MINUTE + i64::from(first_ask);
     let expected: Vec<i64> = asked.iter().map(|after| MINUTE + after).chain([second]).collect();
-    assert_eq!(ran.asked(&Ask::Candles(btc())), expected, "lag {lag}");
+    assert_eq!(ran.request_times(&Ask::Candles(btc())), expected, "lag {lag}");
     let first = ran.candles().into_iter().filter(|(_, close, ..)| *close == MINUTE);
     let first: Vec<_> = first.map(|(_, _, received, origin)| (received - MINUTE, origin)).collect();
     assert_eq!(first, handled, "lag {lag}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_candle_that_is_not_there_is_asked_for_quickly_until_it_is() {
+async fn polls_a_missing_candle_quickly_until_it_arrives() {
     let live = |after| [(after, Origin::Live)];
     check_repeats(0, (0, 10), &[0], &live(0)).await;
     check_repeats(0, (300, 10), &[300], &live(300)).await;
@@ -36,61 +36,65 @@ async fn a_candle_that_is_not_there_is_asked_for_quickly_until_it_is() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_late_candle_is_recorded_as_such_and_its_signal_is_too_late() {
+async fn records_a_late_candle_and_rejects_its_signal() {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE]).lag(btc(), MINUTE, 7_000);
     let ran = stage.run_for(100_000).await;
     assert_eq!(ran.candles(), [(0, MINUTE, MINUTE + 8_000, Origin::Live)]);
     assert_eq!(ran.refused(), [(MINUTE, Rule::LateSignal)]);
 }
 
-fn later(ran: &Ran) -> Vec<(i64, i64, Origin)> {
+fn candles_after_first(ran: &RunRecord) -> Vec<(i64, i64, Origin)> {
     ran.candles().into_iter().skip(1).map(|(_, close, at, origin)| (close, at, origin)).collect()
 }
 
 #[tokio::test(start_paused = true)]
-async fn after_an_outage_the_missed_candles_come_in_order_and_only_the_newest_can_open() {
+async fn delivers_missed_candles_in_order_and_only_the_newest_can_open() {
     use Origin::{Backfill, Live};
     let stage = Stage::paused().await.bot(btc(), &[2, 3, 4, 5, 6].map(|minute| minute * MINUTE));
     let stage = stage.failed_open(not_sent()).with(|stage| stage.risk.max_trades_per_day = 0);
     let outage = (2 * MINUTE, 4 * MINUTE + 50_000);
-    let stage = stage.spell(Which::Candles(btc()), outage, Trouble::Fail(unavailable()));
+    let stage = stage.trouble_during(Which::Candles(btc()), outage, Trouble::Fail(unavailable()));
     let ran = stage.run_for(5 * MINUTE + 30_000).await;
     let expected =
         [2, 3, 4, 5].map(|minute| (minute * MINUTE, 5 * MINUTE, if minute == 5 { Live } else { Backfill }));
-    assert_eq!(later(&ran), expected);
+    assert_eq!(candles_after_first(&ran), expected);
     assert_eq!(ran.opens(), [(5 * MINUTE, 0)]);
     let stage = Stage::paused().await.bot(btc(), &[]);
     let stage = stage.hang(Which::Candles(btc()), (2 * MINUTE, 2 * MINUTE + 1));
     let ran = stage.run_for(4 * MINUTE + 30_000).await;
     let expected =
         [(2 * MINUTE, 3 * MINUTE, Backfill), (3 * MINUTE, 3 * MINUTE, Live), (4 * MINUTE, 4 * MINUTE, Live)];
-    assert_eq!(later(&ran), expected);
+    assert_eq!(candles_after_first(&ran), expected);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_candle_that_never_comes_does_not_make_the_questions_grow() {
+async fn missing_candle_does_not_multiply_requests() {
     let mut stage = Stage::paused().await.bot(btc(), &[]);
     stage.settings.quick_repeats = 0;
     for minute in 1..=600 {
         stage = stage.lag(btc(), minute * MINUTE, 48 * 60 * MINUTE);
     }
     let ran = stage.run_for(602 * MINUTE + 1_000).await;
-    assert_eq!(ran.asked(&Ask::Candles(btc())).len(), 602, "one page a close, however long the silence");
+    assert_eq!(
+        ran.request_times(&Ask::Candles(btc())).len(),
+        602,
+        "one page a close, however long the silence"
+    );
     assert_eq!(ran.candles().len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_slower_than_an_interval_is_followed_by_the_next_question_at_once() {
+async fn slow_answer_is_followed_by_the_next_request_at_once() {
     let stage = Stage::paused().await.bot(btc(), &[]).lag(btc(), MINUTE, 500);
     let stage = stage.slow(Which::Candles(btc()), (MINUTE + 1, 2 * MINUTE), 59_900);
     let ran = stage.run_for(3 * MINUTE + 30_000).await;
-    // Asked at the close and a quarter of a second later: that answer comes after the next close.
+    // Requested at the close and a quarter of a second later, whose answer comes after the next close.
     let answered = 2 * MINUTE + 150;
     assert_eq!(ran.closes(), [(MINUTE, answered), (2 * MINUTE, answered), (3 * MINUTE, 3 * MINUTE)]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn rows_that_are_no_candles_are_counted_and_are_gaps() {
+async fn counts_invalid_rows_and_treats_them_as_gaps() {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]);
     stage.settings.quick_repeats = 1;
     stage.script.broken.push((btc(), stage.at(0)));

@@ -33,19 +33,18 @@ async fn check(outcome: OpenOutcome, state: IntentState, open_stakes: i64, refus
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_open_that_made_no_trade_gives_its_stake_back_and_one_whose_outcome_is_unknown_blocks_its_symbol()
-{
+async fn failed_open_releases_its_stake_and_unknown_outcome_blocks_its_symbol() {
     check(rejected(RejectionReason::Other), IntentState::Rejected, 0, None).await;
     check(not_sent(), IntentState::NotSent, 0, None).await;
     check(unknown(), IntentState::InDoubt, 1_000, Some(Rule::InDoubt)).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_open_that_breaks_or_is_never_answered_is_in_doubt_and_not_forgotten() {
+async fn broken_or_unanswered_open_is_in_doubt() {
     for trouble in [Trouble::Hang, Trouble::Panic] {
         let stage = Stage::paused().await.bot(btc(), &[MINUTE, 3 * MINUTE]);
         let stage = stage.failed_open(rejected(RejectionReason::Other));
-        let stage = stage.spell(Which::Opens(btc()), (0, 2 * MINUTE), trouble);
+        let stage = stage.trouble_during(Which::Opens(btc()), (0, 2 * MINUTE), trouble);
         let ran = stage.run_for(3 * MINUTE + 1_000).await;
         assert_eq!(ran.states()[0], IntentState::InDoubt);
         assert_eq!(ran.refused(), [(3 * MINUTE, Rule::InDoubt)]);
@@ -54,17 +53,17 @@ async fn an_open_that_breaks_or_is_never_answered_is_in_doubt_and_not_forgotten(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_doubt_does_not_stop_the_other_symbols() {
+async fn order_in_doubt_does_not_block_other_symbols() {
     let stage = in_doubt(&[MINUTE, 2 * MINUTE]).await.bot(eth(), &[2 * MINUTE]).won("eth-1", 2);
     let ran = stage.run_for(2 * MINUTE + 30_000).await;
     assert_eq!(ran.opens(), [(MINUTE, 0), (2 * MINUTE, 1)]);
     assert_eq!(ran.refused(), [(2 * MINUTE, Rule::InDoubt)]);
     assert_eq!(ran.settled(), [(3 * MINUTE + 4_999, 2, Outcome::Won, 800)]);
-    assert_eq!(ran.ended, 3 * MINUTE + 4_999, "a doubt is not waited for");
+    assert_eq!(ran.ended, 3 * MINUTE + 4_999, "the end must not wait for an order in doubt");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stake_that_left_the_wallet_is_not_that_of_an_intent_that_still_waits_for_the_journal() {
+async fn missing_stake_is_not_attributed_to_an_intent_that_waits_for_the_journal() {
     let mut stage = in_doubt(&[MINUTE]).await.bot(eth(), &[6 * MINUTE]).failed_open(not_sent());
     (stage.settings.list_every_s, stage.record.delay) = (1, Duration::from_secs(4));
     let ran = stage.balances(&[(MINUTE, 990)]).run_for(7 * MINUTE).await;
@@ -72,18 +71,18 @@ async fn a_stake_that_left_the_wallet_is_not_that_of_an_intent_that_still_waits_
 }
 
 #[tokio::test(start_paused = true)]
-async fn looks_at_the_list_do_not_multiply() {
+async fn list_polls_do_not_multiply() {
     let stage = in_doubt(&[MINUTE]).await.with(|stage| stage.settings.list_every_s = 300);
     let ran = stage.run_for(6 * 60 * MINUTE).await;
-    let asked = ran.asked(&Ask::Trades);
+    let asked = ran.request_times(&Ask::Trades);
     let in_hour = |hour: i64| asked.iter().filter(|at| **at / (60 * MINUTE) == hour).count();
     let hours: Vec<usize> = (0..6).map(in_hour).collect();
-    // One every three minutes while the trade may turn up late; the look for strangers is among them.
+    // One every three minutes while the trade may still appear; the check for foreign trades is among them.
     assert_eq!(hours[1..], [20; 5]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unanswered_open_blocks_its_symbol() {
+async fn unanswered_open_blocks_its_symbol() {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE]).bot(btc(), &[MINUTE]);
     let ran = stage.failed_open(rejected(RejectionReason::NoPrice)).run_for(90_000).await;
     assert_eq!((ran.opens(), ran.refused()), (vec![(MINUTE, 0)], vec![(MINUTE, Rule::InFlight)]));
@@ -95,17 +94,17 @@ async fn an_unanswered_open_blocks_its_symbol() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_that_cannot_be_read_does_not_keep_a_doubt_from_a_person() {
+async fn escalates_a_doubt_even_if_the_list_is_unreadable() {
     let stage = in_doubt(&[MINUTE]).await;
-    let stage = stage.spell(Which::Trades, (0, 60 * MINUTE), Trouble::Fail(unavailable()));
-    // Half a minute on the way, two minutes for the list, and as long again until a person is asked.
+    let stage = stage.trouble_during(Which::Trades, (0, 60 * MINUTE), Trouble::Fail(unavailable()));
+    // Half a minute in flight, two minutes for the list, and as long again until the operator is asked.
     let ran = stage.bot(eth(), &[8 * MINUTE]).run_for(8 * MINUTE).await;
     let asked: Vec<_> = ran.warnings.iter().filter(|text| text.contains("stays in doubt")).collect();
     assert_eq!(asked.len(), 1, "{:?}", ran.warnings);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_person_adopts_only_a_trade_that_the_venue_has_and_that_is_what_was_asked_for() {
+async fn operator_adopts_only_an_existing_trade_with_the_requested_terms() {
     let mut stage = in_doubt(&[MINUTE]).await;
     let (open, close) = (stage.at(MINUTE + 999), stage.at(2 * MINUTE + 999));
     let mut ours = running("ours", open, close);
@@ -114,7 +113,7 @@ async fn a_person_adopts_only_a_trade_that_the_venue_has_and_that_is_what_was_as
     other.direction = Some(Reported::Known(Direction::Sell));
     let named = [("missing", None), ("other", Some(other)), ("ours", Some(ours))];
     stage.script.named = named.map(|(id, report)| (id.to_owned(), report)).into();
-    let stage = stage.spell(Which::Trades, (78_900, 79_400), Trouble::Fail(unavailable()));
+    let stage = stage.trouble_during(Which::Trades, (78_900, 79_400), Trouble::Fail(unavailable()));
     let mut stage = stage.order(79_000, adopt("ours"));
     for (ms, id) in [(80_000, "missing"), (81_000, "other"), (82_000, "ours"), (83_000, "ours")] {
         stage = stage.order(ms, adopt(id));
@@ -138,11 +137,11 @@ async fn a_person_adopts_only_a_trade_that_the_venue_has_and_that_is_what_was_as
     }
     assert_eq!(handled[4], "trade #1 is not in doubt");
     assert_eq!(ran.settled(), [(2 * MINUTE + 4_999, 1, Outcome::Won, 800)]);
-    assert_eq!(ran.asked(&Ask::Trade("missing".to_owned())), [80_000], "it is not asked for again");
+    assert_eq!(ran.request_times(&Ask::Trade("missing".to_owned())), [80_000], "no second request");
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_venue_took_of_an_unanswered_open_counts_and_halts() {
+async fn accepted_terms_of_an_unanswered_open_count_and_halt() {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE, 8 * MINUTE]);
     let mut taken = running("taken", stage.at(MINUTE + 999), stage.at(2 * MINUTE + 999));
     taken.symbol = Some(btc().to_string());
@@ -172,7 +171,7 @@ async fn what_the_venue_took_of_an_unanswered_open_counts_and_halts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_trade_that_is_over_when_it_is_adopted_settles_after_its_adoption() {
+async fn closed_trade_settles_after_its_adoption() {
     let mut stage = in_doubt(&[MINUTE]).await.bot(eth(), &[]);
     let mut ours = running("ours", stage.at(MINUTE + 999), stage.at(2 * MINUTE + 999));
     end(&mut ours, Outcome::Won, 8);

@@ -1,4 +1,4 @@
-//! How a run ends.
+//! Ends of a run.
 
 use crate::prelude::*;
 use candlewick_runtime::Stop::{Interrupted, Terminated, TimeUp};
@@ -15,7 +15,7 @@ async fn stage_with_trade(known: Option<i64>) -> Stage {
     stage.open(script)
 }
 
-fn check(ran: &Ran, stop: Stop, ended: i64, settled: usize) {
+fn check(ran: &RunRecord, stop: Stop, ended: i64, settled: usize) {
     assert_eq!((ran.stop(), ran.ended, ran.settled().len()), (stop, ended, settled));
     let expected = if settled > 0 { (100_800, 0) } else { (99_000, 1_000) };
     assert_eq!((ran.finished().free.minor(), ran.finished().open_stakes.minor()), expected);
@@ -24,7 +24,7 @@ fn check(ran: &Ran, stop: Stop, ended: i64, settled: usize) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stopping_run_opens_no_more_and_tracks_what_is_open_to_its_settlement() {
+async fn stopping_run_opens_nothing_and_tracks_open_trades_to_settlement() {
     let ran = stage_with_trade(Some(CLOSE)).await.run_for(90_000).await;
     check(&ran, Stop::TimeUp, FIRST_POLL, 1);
     assert_eq!(ran.refused(), [(2 * MINUTE, Rule::Halted)]);
@@ -44,7 +44,7 @@ async fn check_patience(known: Option<i64>, patience: u32, stops: &[Stop], ended
 }
 
 #[tokio::test(start_paused = true)]
-async fn patience_ends_thirty_seconds_after_the_close_ninety_after_an_interrupt_or_by_a_second_one() {
+async fn patience_ends_30_s_after_the_close_90_s_after_an_interrupt_or_at_a_second_one() {
     check_patience(None, 90, &[TimeUp], CLOSE + 30_000, 0).await;
     check_patience(None, 90, &[Interrupted], CLOSE + 30_000, 0).await;
     check_patience(None, 5, &[Interrupted], 95_000, 0).await;
@@ -56,7 +56,7 @@ async fn patience_ends_thirty_seconds_after_the_close_ninety_after_an_interrupt_
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_open_on_its_way_is_waited_for_beyond_patience_and_in_doubt_when_the_run_ends() {
+async fn waits_for_an_open_in_flight_beyond_patience_and_ends_with_it_in_doubt() {
     for (stops, ended) in [(vec![TimeUp], 2 * MINUTE), (vec![Interrupted; 2], MINUTE + 2_000)] {
         let mut stage = stage_with_trade(None).await.hang(Which::Opens(btc()), (0, 2 * MINUTE));
         for (why, ms) in stops.iter().zip([1_000, 2_000]) {
@@ -69,7 +69,7 @@ async fn an_open_on_its_way_is_waited_for_beyond_patience_and_in_doubt_when_the_
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_open_answered_while_stopping_is_tracked_within_the_same_patience() {
+async fn tracks_an_open_answered_while_stopping_within_the_same_patience() {
     for (why, patience, ended, settled) in [
         (Stop::TimeUp, 90, FIRST_POLL, 1),
         (Stop::Interrupted, 90, FIRST_POLL, 1),
@@ -83,7 +83,7 @@ async fn an_open_answered_while_stopping_is_tracked_within_the_same_patience() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_acknowledged_trade_is_tracked_to_its_close_once_that_is_known() {
+async fn tracks_an_acknowledged_trade_to_its_close() {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE]);
     let (open, close) = (stage.at(MINUTE + 999), stage.at(CLOSE));
     let script = OpenScript::acknowledged("trade-1");
@@ -93,7 +93,7 @@ async fn an_acknowledged_trade_is_tracked_to_its_close_once_that_is_known() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_settlement_that_waits_for_its_turn_when_the_run_ends_is_told() {
+async fn reports_a_queued_settlement_at_the_end() {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE]).bot(eth(), &[]);
     let stage = stage.trade("trade-1", MINUTE + 999, 3 * MINUTE - 3_700, Outcome::Won, 8);
     let stage = stage.with(|stage| stage.settings.settle_after_ms = 3_900);
@@ -103,7 +103,7 @@ async fn a_settlement_that_waits_for_its_turn_when_the_run_ends_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_last_instant_of_the_data_belongs_to_the_run() {
+async fn run_includes_the_last_instant_of_the_data() {
     let stage = Stage::paused().await.bot(eth(), &[]).bot(btc(), &[3 * MINUTE]).until(3 * MINUTE);
     let end = stage.at(3 * MINUTE);
     let stage = stage.slow(Which::Candles(btc()), (3 * MINUTE, 4 * MINUTE), 700);
@@ -111,9 +111,9 @@ async fn the_last_instant_of_the_data_belongs_to_the_run() {
     let last: Vec<_> = ran.candles().into_iter().map(|(series, close, ..)| (series, close)).skip(4).collect();
     assert_eq!(last, [(0, 3 * MINUTE), (1, 3 * MINUTE)]);
     assert_eq!((ran.stop(), ran.ended), (Stop::DataEnds(end), 3 * MINUTE + 700));
-    assert_eq!(ran.opens(), [(3 * MINUTE, 1)], "it may even open");
-    assert_eq!(ran.asked(&Ask::Candles(btc())), [MINUTE, 2 * MINUTE, 3 * MINUTE]);
-    // The last candle is told in its turn although another never comes.
+    assert_eq!(ran.opens(), [(3 * MINUTE, 1)], "the last candle may still open a trade");
+    assert_eq!(ran.request_times(&Ask::Candles(btc())), [MINUTE, 2 * MINUTE, 3 * MINUTE]);
+    // The last candle is delivered in its turn although another one never arrives.
     let stage = Stage::paused().await.bot(eth(), &[]).bot(btc(), &[3 * MINUTE]).until(3 * MINUTE);
     let ran = stage.failed_open(not_sent()).lag(eth(), 3 * MINUTE, 60 * MINUTE).run().await;
     assert_eq!((ran.opens(), ran.refused()), (vec![(3 * MINUTE, 1)], vec![]));
@@ -121,7 +121,7 @@ async fn the_last_instant_of_the_data_belongs_to_the_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_limit_that_only_a_person_can_lift_ends_the_run_once_nothing_is_open() {
+async fn limit_that_needs_the_operator_ends_the_run_once_nothing_is_open() {
     let signals = [MINUTE, 2 * MINUTE, 3 * MINUTE, 4 * MINUTE];
     let stage = Stage::paused().await.bot(btc(), &signals).bot(eth(), &[MINUTE]);
     let stage = stage.with(|stage| stage.risk.max_loss_streak = 1);

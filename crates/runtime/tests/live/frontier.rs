@@ -208,7 +208,7 @@ async fn frontier(per_second: f64, prices: Prices) -> usize {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_warning_begins_where_signals_begin_to_be_lost() {
+async fn warning_starts_when_signals_are_lost() {
     for per_second in [1.0, 2.0, 5.0, 10.0] {
         let found = frontier(per_second, Prices::Unwanted).await;
         let is_short = |symbols: usize| demand(symbols, Prices::Unwanted).shortage(per_second).is_some();
@@ -218,12 +218,12 @@ async fn the_warning_begins_where_signals_begin_to_be_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn beyond_it_as_much_is_traded_as_there_is_time_for_and_no_prices_keep_an_open_back() {
+async fn overloaded_run_trades_as_time_allows_and_prices_never_delay_an_open() {
     let none = frontier(5.0, Prices::Unwanted).await;
     let (opened, lost) = trade(20, 5.0, Prices::Unwanted).await;
     assert!(opened >= none * CLOSES && opened + lost == 20 * CLOSES, "{opened} opened, {lost} lost");
     assert_eq!(frontier(5.0, Prices::Polled).await, none);
     assert_eq!(frontier(5.0, Prices::Streamed).await, none);
     let needed = |prices| demand(none, prices).needed(5.0);
-    assert!(needed(Prices::Streamed) < needed(Prices::Polled), "what streams needs no request");
+    assert!(needed(Prices::Streamed) < needed(Prices::Polled), "streamed prices need no requests");
 }

@@ -1,8 +1,8 @@
-//! Candles of one instant wait for each other, within bounds.
+//! Candles of one instant, which wait for each other within bounds.
 
 use crate::prelude::*;
 
-/// ETHUSDT is the first series, BTCUSDT the second. Told of minute 1: place of the series and delay.
+/// ETHUSDT is the first series, BTCUSDT the second. Expected for minute 1: index of the series and delay.
 async fn check(change: impl FnOnce(Stage) -> Stage, expected: &[(usize, i64)]) {
     let ran = change(Stage::paused().await.bot(eth(), &[]).bot(btc(), &[])).run_for(100_000).await;
     let handled: Vec<_> = ran.candles().iter().map(|(series, _, at, _)| (*series, at - MINUTE)).collect();
@@ -14,7 +14,7 @@ fn slow(symbol: candlewick_sdk::Symbol, ms: i64) -> impl FnOnce(Stage) -> Stage 
 }
 
 #[tokio::test(start_paused = true)]
-async fn candles_of_one_instant_are_told_in_order_whatever_the_order_of_the_answers() {
+async fn delivers_candles_of_one_instant_in_order() {
     check(|stage| stage, &[(0, 0), (1, 0)]).await;
     check(slow(eth(), 400), &[(0, 400), (1, 400)]).await;
     check(slow(btc(), 400), &[(0, 400), (1, 400)]).await;
@@ -24,19 +24,19 @@ async fn candles_of_one_instant_are_told_in_order_whatever_the_order_of_the_answ
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_candle_waits_for_another_longer_than_the_hold() {
+async fn no_candle_waits_longer_than_the_hold() {
     check(slow(eth(), 1_700), &[(1, 1_000), (0, 1_700)]).await;
     check(|stage| stage.lag(eth(), MINUTE, 1_700), &[(1, 1_000), (0, 2_000)]).await;
     for trouble in [Trouble::Hang, Trouble::Fail(unavailable())] {
-        check(|stage| stage.spell(Which::Candles(eth()), (1, 90_000), trouble), &[(1, 1_000)]).await;
+        check(|stage| stage.trouble_during(Which::Candles(eth()), (1, 90_000), trouble), &[(1, 1_000)]).await;
     }
     let no_hold = |stage: Stage| slow(eth(), 1_700)(stage.with(|stage| stage.settings.hold_ms = 0));
     check(no_hold, &[(1, 1), (0, 1_700)]).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_older_wait_neither_shortens_nor_outlasts_the_hold_of_an_instant() {
-    // A trade is asked for half a second before the close of minute 2, and does not answer.
+async fn older_wait_does_not_change_the_hold_of_an_instant() {
+    // A trade is requested half a second before the close of minute 2, without an answer.
     for (eth_after, expected) in [(900, [(0, 900), (1, 900)]), (0, [(0, 500), (1, 500)])] {
         let stage = Stage::paused().await.bot(eth(), &[MINUTE]).bot(btc(), &[]);
         let (open, close) = (stage.at(MINUTE + 999), stage.at(2 * MINUTE - 4_500));

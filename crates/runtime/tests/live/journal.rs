@@ -1,4 +1,4 @@
-//! A journal that keeps its lines in memory, knows which of them are durable, and fails when it is set to.
+//! A journal in memory that tracks durable lines and fails on demand.
 
 use crate::prelude::*;
 use candlewick_engine::{Approved, Control, Entry, Recorder};
@@ -20,7 +20,7 @@ pub(crate) struct Record {
     pub(crate) lines: Vec<String>,
     pub(crate) notes: Vec<String>,
     pub(crate) durable: usize,
-    /// Intents with the number of lines up to theirs, whose request the venue has not seen.
+    /// Intents whose request the venue has not seen, with the number of lines up to theirs.
     pub(crate) unsent: Vec<(usize, Approved)>,
     pub(crate) is_halted: bool,
     pub(crate) failing: Failing,

@@ -1,4 +1,4 @@
-//! Lock-step: venue time stands while anything is unanswered, and facts are handled at exactly their moments.
+//! Lock-step: venue time stops while anything is unanswered, and facts are handled at exactly their moments.
 
 use crate::prelude::*;
 use candlewick_broker::{Rejection, RejectionReason};
@@ -15,7 +15,7 @@ fn minutes(last: i64) -> Vec<i64> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn answers_are_told_when_the_venue_had_them_and_settlements_when_they_are_known() {
+async fn delivers_answers_at_venue_time_and_settlements_when_known() {
     for is_slow in [false, true] {
         let stage = Stage::lock_step().bot(btc(), &[MINUTE, 2 * MINUTE]).bot(eth(), &[MINUTE]);
         let (arrival, open, close) = (stage.at(62_000), stage.at(62_999), stage.at(122_999));
@@ -39,7 +39,7 @@ async fn answers_are_told_when_the_venue_had_them_and_settlements_when_they_are_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rejection_takes_effect_when_the_request_arrived() {
+async fn rejection_takes_effect_at_the_arrival_of_the_request() {
     let stage = Stage::lock_step().bot(btc(), &[MINUTE, 2 * MINUTE]);
     let venue_time = Some(stage.at(62_000));
     let rejection = Rejection { reason: RejectionReason::NoPrice, text: "No price".to_owned(), venue_time };
@@ -50,7 +50,7 @@ async fn a_rejection_takes_effect_when_the_request_arrived() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_instant_of_a_settlement_and_a_candle_is_told_in_the_order_of_the_rules() {
+async fn simultaneous_settlement_and_candle_keep_the_documented_order() {
     let mut stage = Stage::lock_step().bot(btc(), &[MINUTE, 3 * MINUTE]);
     stage.wants_prices = true;
     let stage = stage.trade("btc-1", 62_999, 3 * MINUTE - 4_000, Outcome::Won, 8).failed_open(not_sent());
@@ -68,7 +68,7 @@ async fn the_instant_of_a_settlement_and_a_candle_is_told_in_the_order_of_the_ru
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_trade_open_at_the_end_of_the_data_is_tracked_to_its_settlement() {
+async fn tracks_an_open_trade_beyond_the_end_of_the_data() {
     let stage = Stage::lock_step().bot(btc(), &[2 * MINUTE]);
     let end = stage.at(2 * MINUTE);
     let (open, close) = (stage.at(122_999), stage.at(182_999));
@@ -79,7 +79,7 @@ async fn a_trade_open_at_the_end_of_the_data_is_tracked_to_its_settlement() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_order_to_stop_does_not_let_go_of_the_clock() {
+async fn stop_order_keeps_the_clock_in_lock_step() {
     let stage = Stage::lock_step().bot(btc(), &[MINUTE, 2 * MINUTE]);
     let stage = stage.trade("btc-1", 60_999, 180_999, Outcome::Won, 8);
     let ran = slow_everywhere(stage).run_for(90_000).await;
@@ -88,8 +88,8 @@ async fn an_order_to_stop_does_not_let_go_of_the_clock() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_moment_is_missed_or_asked_for_twice_when_somebody_else_waits_on_the_same_clock() {
-    // Every five seconds of real time the journal is renewed, which takes a moment: within it the other lets go.
+async fn requests_each_moment_once_on_a_shared_clock() {
+    // The journal renews its lease every five seconds of real time; meanwhile the other participant releases the clock.
     let mut stage = Stage::lock_step().bot(btc(), &[]).until(1_440 * MINUTE);
     stage.record.delay = Duration::from_millis(100);
     let (clock, start) = (Arc::clone(&stage.clock), stage.at(30_000));
@@ -102,5 +102,5 @@ async fn no_moment_is_missed_or_asked_for_twice_when_somebody_else_waits_on_the_
     });
     let ran = stage.run().await;
     assert!(other.is_finished());
-    assert_eq!(ran.asked(&Ask::Candles(btc())), minutes(1_440));
+    assert_eq!(ran.request_times(&Ask::Candles(btc())), minutes(1_440));
 }

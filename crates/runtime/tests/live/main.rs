@@ -1,6 +1,6 @@
-//! A live run against a scripted venue that calls a breach whatever a sound client never does. Time is never slept.
+//! Live runs against a scripted venue that reports every breach by the client. Time is virtual.
 
-#![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]
+#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 mod journal;
 mod prelude;

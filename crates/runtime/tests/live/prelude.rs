@@ -1,7 +1,7 @@
-//! Names that most modules use.
+//! Names used by most modules.
 
 pub(crate) use crate::script::{Ask, OpenScript, Script, Trouble, Which, not_sent, running, unavailable};
-pub(crate) use crate::stage::{MINUTE, Ran, Stage, btc, eth};
+pub(crate) use crate::stage::{MINUTE, RunRecord, Stage, btc, eth};
 pub(crate) use async_trait::async_trait;
 pub(crate) use candlewick_broker::clock::{Clock, SystemClock};
 pub(crate) use candlewick_broker::{

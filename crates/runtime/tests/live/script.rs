@@ -1,4 +1,4 @@
-//! What the venue will do, written down before the run.
+//! The scripted behaviour of the venue.
 
 use crate::prelude::*;
 use candlewick_broker::Progress;
@@ -62,7 +62,7 @@ pub(crate) struct Script {
     pub(crate) lags: BTreeMap<(Symbol, Millis), Millis>,
     pub(crate) opens: VecDeque<OpenScript>,
     pub(crate) balances: Vec<(Millis, i64)>,
-    /// How far the venue's `Date` is ahead from each moment on; answers before the first have none.
+    /// Lead of the venue's `Date` from each moment on; earlier answers have no date.
     pub(crate) ahead: Vec<(Millis, Millis)>,
     pub(crate) broken: Vec<(Symbol, Millis)>,
     pub(crate) named: BTreeMap<String, Option<TradeReport>>,

@@ -1,4 +1,4 @@
-//! A run on the stage: bots that signal when scripted, a scripted venue, a watched run.
+//! A staged run: bots with scripted signals, a scripted venue, a watched run.
 
 use crate::journal::{MemoryJournal, Record};
 use crate::prelude::*;
@@ -87,7 +87,7 @@ pub(crate) fn parts<V: MarketData + Broker + 'static>(
     }
 }
 
-/// Everything a run is set up from. Times in tests are milliseconds after its start, a full minute.
+/// Configuration of a run. Times in tests are milliseconds after its start, which is a full minute.
 pub(crate) struct Stage {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) start: Millis,
@@ -104,7 +104,7 @@ pub(crate) struct Stage {
     orders: Vec<(Millis, ControlOrder)>,
 }
 
-pub(crate) struct Ran {
+pub(crate) struct RunRecord {
     pub(crate) result: Result<Finished, RuntimeError>,
     pub(crate) ended: i64,
     pub(crate) handled: Vec<(Event, Vec<Action>)>,
@@ -196,7 +196,7 @@ impl Stage {
         self
     }
 
-    pub(crate) async fn run_for(self, ms: i64) -> Ran {
+    pub(crate) async fn run_for(self, ms: i64) -> RunRecord {
         self.stop(ms, Stop::TimeUp).run().await
     }
 
@@ -215,17 +215,17 @@ impl Stage {
         self
     }
 
-    pub(crate) fn spell(mut self, which: Which, (from, to): (i64, i64), trouble: Trouble) -> Self {
+    pub(crate) fn trouble_during(mut self, which: Which, (from, to): (i64, i64), trouble: Trouble) -> Self {
         self.script.spells.push((which, self.at(from)..self.at(to), trouble));
         self
     }
 
     pub(crate) fn slow(self, which: Which, span: (i64, i64), ms: i64) -> Self {
-        self.spell(which, span, Trouble::Slow(Millis::new(ms)))
+        self.trouble_during(which, span, Trouble::Slow(Millis::new(ms)))
     }
 
     pub(crate) fn hang(self, which: Which, span: (i64, i64)) -> Self {
-        self.spell(which, span, Trouble::Hang)
+        self.trouble_during(which, span, Trouble::Hang)
     }
 
     pub(crate) fn lag(mut self, symbol: Symbol, close: i64, lag: i64) -> Self {
@@ -233,7 +233,7 @@ impl Stage {
         self
     }
 
-    pub(crate) async fn run(self) -> Ran {
+    pub(crate) async fn run(self) -> RunRecord {
         let journal = MemoryJournal(Arc::new(Mutex::new(self.record)));
         let kept = self.keeps_journal.then(|| journal.clone());
         let (clock, start) = (self.clock, self.start);
@@ -263,7 +263,7 @@ impl Stage {
             }
         });
         let (watcher, mut notices) = Watcher::channel(MAX_NOTICES, Interest::Everything);
-        // A second one never reads: nothing may wait for it.
+        // A second watcher that never reads must block nothing.
         let (stuck, _unread) = Watcher::channel(1, Interest::Everything);
         let (at, watchers) = ((&venue, Arc::clone(&clock)), vec![watcher, stuck]);
         let mut parts = parts(at, (USER, 1_000), (self.risk, self.bots), self.strategies, watchers);
@@ -280,7 +280,7 @@ impl Stage {
         assert_eq!(state.breaches, [""; 0]);
         let (mut handled, mut warnings, mut stoppings, mut standings) = (vec![], vec![], vec![], vec![]);
         while let Some(received) = notices.try_next() {
-            assert_eq!(received.missed, 0, "a test watches everything");
+            assert_eq!(received.missed, 0, "tests receive every notice");
             match received.notice {
                 Notice::Handled { event, actions, .. } => handled.push((event, actions)),
                 Notice::Warning(text) | Notice::Alarm(text) | Notice::Logged { text, .. } => {
@@ -291,7 +291,7 @@ impl Stage {
                 standing => standings.push(standing),
             }
         }
-        Ran {
+        RunRecord {
             result: result.expect("every run ends"),
             ended: (clock.now() - start).get(),
             handled,
@@ -306,7 +306,7 @@ impl Stage {
     }
 }
 
-impl Ran {
+impl RunRecord {
     fn ms(&self, at: Millis) -> i64 {
         (at - self.start).get()
     }
@@ -316,7 +316,7 @@ impl Ran {
     }
 
     pub(crate) fn finished(&self) -> &Finished {
-        self.result.as_ref().expect("the run ends well")
+        self.result.as_ref().expect("the run must succeed")
     }
 
     pub(crate) fn states(&self) -> Vec<IntentState> {
@@ -327,7 +327,7 @@ impl Ran {
         self.warnings.iter().any(|warning| warning.contains(text))
     }
 
-    pub(crate) fn asked(&self, ask: &Ask) -> Vec<i64> {
+    pub(crate) fn request_times(&self, ask: &Ask) -> Vec<i64> {
         let asked = self.asks.iter().filter(|(_, asked)| asked == ask);
         asked.map(|(at, _)| self.ms(*at)).filter(|ms| *ms > 0).collect()
     }
@@ -347,7 +347,7 @@ impl Ran {
     }
 
     pub(crate) fn asked_open(&self, symbol: Symbol) -> Vec<i64> {
-        self.asked(&Ask::Open(symbol))
+        self.request_times(&Ask::Open(symbol))
     }
 
     pub(crate) fn picked<T>(&self, pick: impl Fn(&EventKind) -> Option<T>) -> Vec<(i64, i64, T)> {

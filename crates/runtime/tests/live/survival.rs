@@ -1,11 +1,11 @@
-//! What a run survives, and what it does not.
+//! Failures that a run survives, and failures that end it.
 
 use crate::journal::Failing;
 use crate::prelude::*;
 use crate::stage::symbol;
 use candlewick_engine::IntentState::{NotSent, Settled};
 
-async fn run_of_closes(stage: Stage, ms: i64, last: i64) -> crate::stage::Ran {
+async fn run_of_closes(stage: Stage, ms: i64, last: i64) -> crate::stage::RunRecord {
     let ran = stage.run_for(ms).await;
     let closes: Vec<i64> = ran.closes().iter().map(|(close, _)| close / MINUTE).collect();
     assert_eq!(closes, (1..=last).collect::<Vec<_>>());
@@ -13,7 +13,7 @@ async fn run_of_closes(stage: Stage, ms: i64, last: i64) -> crate::stage::Ran {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_journal_that_fails_ends_the_run_and_nothing_is_opened_after() {
+async fn failing_journal_ends_the_run_and_opens_nothing_more() {
     // Entries are header, balance and day, then the candle of minute 1, its intent, the other candle, the answer.
     for (entries, opens) in [(0, 0), (3, 0), (4, 0), (5, 0), (6, 1)] {
         let stage = Stage::paused().await.bot(btc(), &[MINUTE, 2 * MINUTE]).bot(eth(), &[2 * MINUTE]);
@@ -25,19 +25,19 @@ async fn a_journal_that_fails_ends_the_run_and_nothing_is_opened_after() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_journal_without_room_suspends_opens_and_the_run_goes_on() {
+async fn full_disk_suspends_opens_and_the_run_continues() {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE, 2 * MINUTE]);
     let ran = stage.with(|stage| stage.record.failing = Failing::Durability).run_for(3 * MINUTE).await;
     assert_eq!(ran.stop(), Stop::TimeUp);
-    assert_eq!(ran.asked_open(btc()), [0; 0], "nothing leaves that is not durable");
+    assert_eq!(ran.asked_open(btc()), [0; 0], "requests must wait for durable intents");
     let refused = ran.finished().book.refused();
     assert_eq!(refused.get("Halted"), Some(&2), "{refused:?}");
-    assert!(matches!(ran.finished().not_durable, Some(RuntimeError::Journal(_))), "the end says so");
+    assert!(matches!(ran.finished().not_durable, Some(RuntimeError::Journal(_))), "the end must report it");
     assert!(ran.warned("opens are suspended"), "{:?}", ran.warnings);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_snapshot_without_end_keeps_no_trade_from_being_opened() {
+async fn endless_snapshot_does_not_block_opens() {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE, 3 * MINUTE]).won("trade-1", 1).won("trade-2", 3);
     let ran = stage.with(|stage| stage.record.failing = Failing::Snapshots).run_for(6 * MINUTE).await;
     assert_eq!((ran.stop(), ran.asked_open(btc()).len()), (Stop::TimeUp, 2));
@@ -46,7 +46,7 @@ async fn a_snapshot_without_end_keeps_no_trade_from_being_opened() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_journal_that_does_not_answer_neither_stops_the_candles_nor_the_end() {
+async fn stalled_journal_stops_neither_candles_nor_shutdown() {
     let mut stage = Stage::paused().await;
     stage.record.failing = Failing::SilenceAfterEntries(0);
     for name in ["A", "B", "C", "D", "E"] {
@@ -57,7 +57,7 @@ async fn a_journal_that_does_not_answer_neither_stops_the_candles_nor_the_end() 
     let handled: Vec<_> = ran.candles().iter().map(|(series, close, ..)| (close / MINUTE, *series)).collect();
     let expected: Vec<_> =
         (1..=4).flat_map(|minute| [0, 1, 2, 3, 4].map(|series| (minute, series))).collect();
-    assert_eq!(handled, expected, "in order, although the hold was over when they came");
+    assert_eq!(handled, expected, "in order, although the hold was over when they arrived");
     assert_eq!(ran.stop(), Stop::TimeUp);
     assert!(ran.ended < 4 * MINUTE + 70_000, "{}", ran.ended);
     assert!(ran.finished().not_durable.is_some());
@@ -65,7 +65,7 @@ async fn a_journal_that_does_not_answer_neither_stops_the_candles_nor_the_end() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_trade_is_tracked_on_time_while_the_journal_does_not_answer() {
+async fn tracks_a_trade_on_time_with_a_stalled_journal() {
     for late in 0..15 {
         let close = 2 * MINUTE + 999 + late * 1_000;
         let stage = Stage::paused().await.bot(btc(), &[MINUTE]);
@@ -74,14 +74,14 @@ async fn a_trade_is_tracked_on_time_while_the_journal_does_not_answer() {
         let asked_at = close + i64::from(stage.settings.settle_after_ms);
         let ran = stage.run_for(4 * MINUTE).await;
         assert_eq!(ran.opens(), [(MINUTE, 0)]);
-        assert_eq!(ran.asked(&Ask::Trade("trade-1".to_owned())), [asked_at]);
+        assert_eq!(ran.request_times(&Ask::Trade("trade-1".to_owned())), [asked_at]);
         let settled: Vec<_> = ran.settled().iter().map(|(at, ..)| *at).collect();
         assert_eq!(settled, [asked_at]);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_open_that_waits_for_the_journal_until_the_end_or_too_long_for_its_signal_is_not_sent() {
+async fn does_not_send_an_open_delayed_too_long_by_the_journal() {
     let late = r#"{"intent":1,"not_sent":"its intent was durable 1 ms too late for its signal"}"#.to_owned();
     for (slow_ms, stop, expected, is_late) in [
         (3_000, MINUTE + 2_000, NotSent, false),
@@ -99,11 +99,11 @@ async fn an_open_that_waits_for_the_journal_until_the_end_or_too_long_for_its_si
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_venue_that_does_not_accept_the_credentials_for_a_while_does_not_end_the_run() {
+async fn temporarily_refused_credentials_do_not_end_the_run() {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE, 6 * MINUTE]);
     (stage.settings.wallet_every_s, stage.settings.watch_prices) = (60, true);
     let error = BrokerError::Credentials { text: "Invalid token".to_owned() };
-    let stage = stage.spell(Which::All, (MINUTE + 1, 4 * MINUTE + 30_000), Trouble::Fail(error));
+    let stage = stage.trouble_during(Which::All, (MINUTE + 1, 4 * MINUTE + 30_000), Trouble::Fail(error));
     let stage = stage.won("trade-1", 1).won("trade-2", 6);
     let ran = run_of_closes(stage, 7 * MINUTE + 30_000, 7).await;
     assert_eq!(ran.opens(), [(MINUTE, 0), (6 * MINUTE, 0)]);
@@ -113,19 +113,19 @@ async fn a_venue_that_does_not_accept_the_credentials_for_a_while_does_not_end_t
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_that_breaks_is_asked_again() {
+async fn retries_a_broken_request() {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]).won("trade-1", 1);
     (stage.settings.wallet_every_s, stage.settings.watch_prices) = (60, true);
     let stage = stage.balances(&[(0, 1_000), (MINUTE + 999, 990), (2 * MINUTE + 999, 1_008)]);
-    let stage = stage.spell(Which::All, (MINUTE + 1, 2 * MINUTE + 20_000), Trouble::Panic);
+    let stage = stage.trouble_during(Which::All, (MINUTE + 1, 2 * MINUTE + 20_000), Trouble::Panic);
     let ran = run_of_closes(stage, 4 * MINUTE + 30_000, 4).await;
     assert_eq!(ran.settled().len(), 1);
-    assert!(ran.asked(&Ask::Balances).ends_with(&[4 * MINUTE, 4 * MINUTE + 30_000]));
-    assert_eq!(ran.asked(&Ask::Price(btc())).last(), Some(&(4 * MINUTE + 30_000)));
+    assert!(ran.request_times(&Ask::Balances).ends_with(&[4 * MINUTE, 4 * MINUTE + 30_000]));
+    assert_eq!(ran.request_times(&Ask::Price(btc())).last(), Some(&(4 * MINUTE + 30_000)));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_start_that_is_not_answered_fails_or_is_interrupted_and_does_not_hang() {
+async fn unanswered_start_fails_or_is_interrupted_without_hanging() {
     let stage = async || Stage::paused().await.bot(btc(), &[]).hang(Which::All, (0, 1));
     let ran = stage().await.run().await;
     assert!(matches!(ran.result, Err(RuntimeError::Venue { .. })));

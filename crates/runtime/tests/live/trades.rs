@@ -7,7 +7,7 @@ const CLOSE: i64 = 2 * MINUTE + 999;
 const FIRST_POLL: i64 = CLOSE + 4_000;
 const ID: &str = "01JT0000000000000000000001";
 
-async fn trade(script: impl FnOnce(&Stage) -> OpenScript) -> Ran {
+async fn trade(script: impl FnOnce(&Stage) -> OpenScript) -> RunRecord {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE]);
     let script = script(&stage);
     stage.open(script).with(|stage| stage.settings.stop_patience_s = 300).run_for(FIRST_POLL + 90_000).await
@@ -28,9 +28,9 @@ fn by_id() -> Ask {
 const WON: [(i64, u64, Outcome, i64); 1] = [(FIRST_POLL, 1, Outcome::Won, 800)];
 
 #[tokio::test(start_paused = true)]
-async fn an_intent_is_opened_once_and_its_trade_asked_for_after_its_close() {
+async fn opens_an_intent_once_and_requests_its_trade_after_the_close() {
     let ran = trade(won).await;
-    assert_eq!((ran.asked_open(btc()), ran.asked(&by_id())), (vec![MINUTE], vec![FIRST_POLL]));
+    assert_eq!((ran.asked_open(btc()), ran.request_times(&by_id())), (vec![MINUTE], vec![FIRST_POLL]));
     assert_eq!(ran.settled(), WON);
     let finished = ran.finished();
     assert_eq!((finished.free.minor(), finished.open_stakes.minor()), (100_800, 0));
@@ -40,7 +40,7 @@ async fn an_intent_is_opened_once_and_its_trade_asked_for_after_its_close() {
     assert_eq!(finished.book.venue_id(&row), VenueId::new(ID));
     let intent = ran.record.lines.iter().position(|line| line.contains("\"action\":\"open\"")).unwrap();
     assert!(ran.record.lines[intent - 1].contains("\"event\":\"candle\""), "an action follows its event");
-    // One watcher read everything, the begin among it; the one that never reads has room for one.
+    // One watcher received everything including the start; the one that never reads has room for one event.
     let given = 1 + ran.handled.len() + ran.warnings.len() + ran.stoppings.len() + ran.standings.len();
     assert_eq!(ran.finished().dropped_notices, given as u64 - 1);
 }
@@ -52,14 +52,14 @@ async fn check_not_final(change: impl Fn(&mut TradeReport), end_after: i64, poll
     })
     .await;
     let expected: Vec<i64> = polls.iter().map(|after| FIRST_POLL + after).collect();
-    assert_eq!(ran.asked(&by_id()), expected);
-    assert_eq!(ran.asked(&Ask::Trades), [0; 0], "the list is for doubts");
+    assert_eq!(ran.request_times(&by_id()), expected);
+    assert_eq!(ran.request_times(&Ask::Trades), [0; 0], "the list is only for orders in doubt");
     let last = *expected.last().unwrap();
     assert_eq!(ran.settled(), [(last, 1, Outcome::Lost, -1_000)]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_not_final_is_asked_for_again_with_growing_pauses_and_is_no_outcome() {
+async fn polls_a_pending_result_with_growing_pauses() {
     check_not_final(|_| {}, 1, &[0, 1_000]).await;
     check_not_final(|_| {}, 12_000, &[0, 1_000, 4_000, 7_000, 12_000]).await;
     check_not_final(|_| {}, 23_000, &[0, 1_000, 4_000, 7_000, 12_000, 22_000, 52_000]).await;
@@ -73,15 +73,15 @@ async fn what_is_not_final_is_asked_for_again_with_growing_pauses_and_is_no_outc
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_trade_that_does_not_answer_is_asked_for_again() {
+async fn retries_an_unanswered_trade_request() {
     let stage = Stage::paused().await.bot(btc(), &[MINUTE]).trade(ID, MINUTE + 999, CLOSE, Outcome::Draw, 0);
-    let stage = stage.spell(Which::Trades, (0, FIRST_POLL + 2_000), Trouble::Fail(unavailable()));
+    let stage = stage.trouble_during(Which::Trades, (0, FIRST_POLL + 2_000), Trouble::Fail(unavailable()));
     let ran = stage.run_for(FIRST_POLL + 30_000).await;
-    assert_eq!(ran.asked(&by_id()), [FIRST_POLL, FIRST_POLL + 1_000, FIRST_POLL + 4_000]);
+    assert_eq!(ran.request_times(&by_id()), [FIRST_POLL, FIRST_POLL + 1_000, FIRST_POLL + 4_000]);
     assert_eq!(ran.settled(), [(FIRST_POLL + 4_000, 1, Outcome::Draw, 0)]);
 }
 
-fn opened(ran: &Ran) -> Vec<(i64, bool, bool)> {
+fn opened(ran: &RunRecord) -> Vec<(i64, bool, bool)> {
     let handled = ran.picked(|kind| match kind {
         EventKind::Opened(opened) => Some((opened.open_price.is_some(), opened.close_time.is_some())),
         _ => None,
@@ -90,7 +90,7 @@ fn opened(ran: &Ran) -> Vec<(i64, bool, bool)> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_acknowledgement_is_followed_by_its_details_and_its_settlement() {
+async fn details_and_settlement_follow_an_acknowledgement() {
     let ran = trade(|stage| {
         let script = OpenScript::acknowledged(ID);
         let (open, close) = (stage.at(MINUTE + 999), stage.at(CLOSE));
@@ -98,14 +98,14 @@ async fn an_acknowledgement_is_followed_by_its_details_and_its_settlement() {
         script.ending(stage.at(CLOSE + 100), Outcome::Won, 8)
     })
     .await;
-    // Asked after a second, then with pauses until the times are known, then after the close.
-    assert_eq!(ran.asked(&by_id()), [MINUTE + 1_000, MINUTE + 2_000, MINUTE + 5_000, FIRST_POLL]);
+    // Requested after a second, then with pauses until the times are known, then after the close.
+    assert_eq!(ran.request_times(&by_id()), [MINUTE + 1_000, MINUTE + 2_000, MINUTE + 5_000, FIRST_POLL]);
     assert_eq!(opened(&ran), [(MINUTE, false, false), (MINUTE + 5_000, true, true)]);
     assert_eq!(ran.settled(), WON);
 }
 
 #[tokio::test(start_paused = true)]
-async fn details_are_told_once_and_not_with_every_answer() {
+async fn reports_details_once() {
     let ran = trade(|stage| {
         let mut script = accepted(stage);
         script.answer.as_mut().unwrap().open_price = None;
@@ -118,7 +118,7 @@ async fn details_are_told_once_and_not_with_every_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_venues_time_of_an_answer_counts() {
+async fn uses_the_venue_time_of_an_answer() {
     for arrival in [MINUTE + 1_500, MINUTE - 20] {
         let ran = trade(|stage| won(stage).arriving(stage.at(arrival))).await;
         assert_eq!(opened(&ran), [(arrival, true, true)]);
@@ -131,21 +131,21 @@ async fn the_venues_time_of_an_answer_counts() {
     assert_eq!(ran.settled(), WON);
 }
 
-async fn delayed(journal_ms: u64, stop: i64) -> Ran {
+async fn delayed(journal_ms: u64, stop: i64) -> RunRecord {
     let mut stage = Stage::paused().await.bot(btc(), &[MINUTE]).entering_after(20);
     stage.record.delay = std::time::Duration::from_millis(journal_ms);
     stage.trade(ID, MINUTE + 20_999, 2 * MINUTE + 20_999, Outcome::Won, 8).run_for(stop).await
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_open_with_an_entry_delay_leaves_when_that_is_over() {
+async fn sends_a_delayed_open_after_its_delay() {
     for journal_ms in [0, 4_000] {
         let ran = delayed(journal_ms, 4 * MINUTE).await;
         assert_eq!(ran.opens(), [(MINUTE, 0)], "decided at the close");
         assert_eq!(ran.asked_open(btc()), [MINUTE + 20_000], "{journal_ms} ms to write");
         assert_eq!(ran.states(), [IntentState::Settled]);
     }
-    // A run that stops before does not send it.
+    // A run that stops earlier does not send it.
     let ran = delayed(0, MINUTE + 10_000).await;
     assert_eq!(ran.asked_open(btc()), [0; 0]);
     assert_eq!(ran.states(), [IntentState::NotSent]);

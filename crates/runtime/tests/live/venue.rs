@@ -1,4 +1,4 @@
-//! A venue that does what its script says, and calls a breach whatever a sound client never does.
+//! A scripted venue that reports a breach for anything a correct client never does.
 
 use crate::journal::MemoryJournal;
 use crate::prelude::*;
@@ -14,7 +14,7 @@ const MAX_ASKS: usize = 5_000;
 
 pub(crate) struct ScriptedVenue {
     pub(crate) clock: Arc<dyn Clock>,
-    /// Where intents have to be durable before their request; none when the run keeps no journal.
+    /// Journal in which intents must be durable before their request; `None` for a run without a journal.
     pub(crate) journal: Option<MemoryJournal>,
     pub(crate) start: Millis,
     pub(crate) script: Script,
@@ -101,7 +101,7 @@ impl ScriptedVenue {
         Reply { value, date, sent, received }
     }
 
-    /// The intent of an order must be durable and unsent: one intent, at most one request.
+    /// Takes the durable, unsent intent of an order: each intent has at most one request.
     fn check_order(&self, order: &OpenOrder) {
         let Some(journal) = &self.journal else { return };
         let (found, is_halted) = {
@@ -163,7 +163,7 @@ impl Broker for ScriptedVenue {
         self.take(Ask::Trade(id.to_owned())).await?;
         let named = self.script.named.get(id);
         self.require(named.is_some() || detail == Detail::Progress, || {
-            format!("everything of trade {id} asked for, which nobody named")
+            format!("details requested for the unknown trade {id}")
         });
         let report = self.report_of(id).or_else(|| named.cloned().flatten());
         self.require(report.is_some() || named.is_some(), || format!("trade {id} is not known here"));
@@ -213,13 +213,13 @@ impl MarketData for ScriptedVenue {
         let (symbol, length) = (query.symbol, query.interval.length());
         let newest = self.state().newest.get(&symbol).copied();
         self.require(query.start + length <= now, || {
-            format!("{symbol}: a window at {now} in which no candle can have closed")
+            format!("{symbol}: the window requested at {now} cannot contain a closed candle")
         });
-        self.require(query.end <= now, || format!("{symbol}: candles of the future asked for"));
-        // Two that were answered are asked for again, to notice what has changed since.
+        self.require(query.end <= now, || format!("{symbol}: future candles requested"));
+        // Two answered trades are requested again, to notice later changes.
         let reach = query.start + length * 2;
         let is_news = now == self.start || newest.is_none_or(|newest| reach > newest);
-        self.require(is_news, || format!("{symbol}: a candle that was answered is asked for again at {now}"));
+        self.require(is_news, || format!("{symbol}: an answered candle was requested again at {now}"));
         self.take(Ask::Candles(symbol)).await?;
         let answered = self.clock.now();
         let first = query.start.floor_to(length).max(self.start - length * 5);
@@ -228,7 +228,7 @@ impl MarketData for ScriptedVenue {
         let there = |open: &Millis| {
             let close = *open + length;
             let lag = self.script.lags.get(&(symbol, close)).copied().unwrap_or(Millis::ZERO);
-            // A candle is listed while it forms, and not from its close until its lag is over.
+            // A candle is listed while it forms, but not between its close and the end of its lag.
             *open >= query.start && (answered < close || answered >= close + lag)
         };
         let mut rows: Vec<CandleRow> = window.filter(there).map(row).collect();

@@ -1,43 +1,43 @@
-//! Wallets, prices and clocks.
+//! Polling of wallets, prices and clocks.
 
 use crate::prelude::*;
 
 #[tokio::test(start_paused = true)]
-async fn wallets_are_read_at_their_pace_and_told() {
+async fn polls_and_reports_wallets_at_their_interval() {
     let mut stage = Stage::paused().await.bot(btc(), &[]);
     stage.settings.wallet_every_s = 30;
     let stage = stage.balances(&[(0, 900), (60_000, 950)]);
-    let stage = stage.spell(Which::Balances, (115_000, 125_000), Trouble::Fail(unavailable()));
+    let stage = stage.trouble_during(Which::Balances, (115_000, 125_000), Trouble::Fail(unavailable()));
     let ran = stage.run_for(130_000).await;
     let handled = ran.picked(|kind| match kind {
         EventKind::Balance { amount } => Some(amount.minor()),
         _ => None,
     });
-    // What differs is read again after 11 s, and booked then. At the end it agrees, which is no event.
+    // A difference is read again after 11 s and booked then. At the end the wallet agrees, which causes no event.
     let expected = [(0, 100_000), (30, 90_000), (41, 90_000), (71, 95_000), (82, 95_000), (112, 95_000)];
     assert_eq!(handled, expected.map(|(second, minor)| (second * 1_000, second * 1_000, minor)));
     let (wallet, free) = (ran.finished().wallet, ran.finished().free);
     assert_eq!((wallet, free.minor()), (Some(free), 95_000));
-    // One that hangs is not asked for again meanwhile.
+    // A hanging request is not repeated in the meantime.
     let stage = Stage::paused().await.bot(btc(), &[]).hang(Which::Balances, (0, 15_000));
     let ran = stage.with(|stage| stage.settings.wallet_every_s = 10).run_for(95_000).await;
-    assert_eq!(ran.asked(&Ask::Balances), [10_000, 80_000, 90_000, 95_000]);
+    assert_eq!(ran.request_times(&Ask::Balances), [10_000, 80_000, 90_000, 95_000]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn prices_come_at_the_multiples_of_their_pace_and_one_at_a_time() {
+async fn polls_prices_at_multiples_of_the_interval_one_at_a_time() {
     let mut stage = Stage::paused().await.bot(btc(), &[]);
     (stage.wants_prices, stage.settings.price_every_ms) = (true, 5_000);
     let ran = stage.slow(Which::Prices, (10_000, 10_001), 7_000).run_for(31_000).await;
     let asked = [5_000, 10_000, 20_000, 25_000, 30_000];
-    assert_eq!(ran.asked(&Ask::Price(btc())), asked);
+    assert_eq!(ran.request_times(&Ask::Price(btc())), asked);
     let handled = ran.picked(|kind| matches!(kind, EventKind::Price { .. }).then_some(()));
     let moments: Vec<_> = handled.iter().map(|(at, received, ())| (*at, *received)).collect();
     assert_eq!(moments, asked.map(|at| (at, if at == 10_000 { 17_000 } else { at })));
 }
 
-/// The venue's `Date` is so far ahead from each moment on; handled are the offsets (ours minus theirs), and the
-/// signals of minutes 1 to 4 are refused as skewed or not.
+/// The venue's `Date` is this far ahead from each moment on. Expected are the handled offsets (ours minus theirs), and
+/// whether the signals of minutes 1 to 4 are rejected as skewed.
 async fn check_skew(ahead: &[(i64, i64)], spells: &[(i64, i64)], handled: &[(i64, i64)], refused: &[i64]) {
     let signals = [MINUTE, 2 * MINUTE, 3 * MINUTE, 4 * MINUTE];
     let mut stage = Stage::paused().await.bot(btc(), &signals);
@@ -60,7 +60,7 @@ async fn check_skew(ahead: &[(i64, i64)], spells: &[(i64, i64)], handled: &[(i64
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_clock_that_certainly_differs_is_told_and_refuses_until_it_agrees() {
+async fn reports_a_clock_difference_and_rejects_signals_until_it_ends() {
     // Candles are answered at full seconds: a date is exact, and up to 999 ms more is possible.
     check_skew(&[(0, 0)], &[], &[], &[]).await;
     check_skew(&[(1, 900)], &[], &[], &[]).await;
@@ -69,8 +69,8 @@ async fn a_clock_that_certainly_differs_is_told_and_refuses_until_it_agrees() {
     check_skew(&healed, &[], &[(MINUTE, -3_000), (4 * MINUTE, 0)], &[1, 2, 3]).await;
     let leapt = [(1, 0), (2 * MINUTE + 1, -60_000)];
     check_skew(&leapt, &[], &[(3 * MINUTE, 59_001)], &[3, 4]).await;
-    // Behind by 4 s: certain are 3,001 ms, for the date may have been a second old.
+    // Behind by 4 s: 3,001 ms are certain, because the date may have been a second old.
     check_skew(&[(1, -4_000)], &[], &[(MINUTE, 3_001)], &[1, 2, 3, 4]).await;
-    // A slow answer that proves nothing takes no proof back.
+    // A slow answer that proves nothing does not revoke earlier proof.
     check_skew(&[(1, 3_000)], &[(2 * MINUTE, 4_500)], &[(MINUTE, -3_000)], &[1, 2, 3, 4]).await;
 }

@@ -1,11 +1,11 @@
-//! Starts whose bots are others than those of the run before: from its last snapshot on, and to what the whole journal comes to.
+//! Starts with other bots than the previous run: resumed from its last snapshot, equal to reading the whole journal.
 
 use crate::prelude::*;
 use crate::snapshots::state_under;
 use candlewick_journal::Journal as _;
 
-/// Bots by name, symbol and first stake; those whose name begins with an "l" have ladders.
-fn of(bots: &[(&str, &str, i64)]) -> SessionSettings {
+/// Bots by name, symbol and first stake; names that begin with "l" have ladders.
+fn with_bots(bots: &[(&str, &str, i64)]) -> SessionSettings {
     let base = settings();
     let bot = |(name, symbol, amount): &(&str, &str, i64)| {
         let mut bot =
@@ -23,14 +23,14 @@ fn of(bots: &[(&str, &str, i64)]) -> SessionSettings {
 
 async fn check(remember: Option<Millis>) {
     let all = [
-        of(&[("ladder", "BTCUSDT", 10)]),
-        of(&[("ladder", "BTCUSDT", 10), ("one", "ETHUSDT", 10)]),
-        of(&[("two", "XRPUSDT", 10), ("ladder", "BTCUSDT", 10), ("one", "ETHUSDT", 10)]),
-        of(&[("two", "XRPUSDT", 7), ("ladder", "BTCUSDT", 20), ("one", "ETHUSDT", 10)]),
-        // It is gone while a trade of it is in doubt, and another trades its symbol.
-        of(&[("one", "BTCUSDT", 10), ("two", "XRPUSDT", 7)]),
-        of(&[("three", "BTCUSDT", 5), ("one", "SOLUSDT", 10)]),
-        of(&[("least", "BTCUSDT", 5), ("three", "ETHUSDT", 5)]),
+        with_bots(&[("ladder", "BTCUSDT", 10)]),
+        with_bots(&[("ladder", "BTCUSDT", 10), ("one", "ETHUSDT", 10)]),
+        with_bots(&[("two", "XRPUSDT", 10), ("ladder", "BTCUSDT", 10), ("one", "ETHUSDT", 10)]),
+        with_bots(&[("two", "XRPUSDT", 7), ("ladder", "BTCUSDT", 20), ("one", "ETHUSDT", 10)]),
+        // The bot is gone while a trade of it is in doubt, and another bot trades its symbol.
+        with_bots(&[("one", "BTCUSDT", 10), ("two", "XRPUSDT", 7)]),
+        with_bots(&[("three", "BTCUSDT", 5), ("one", "SOLUSDT", 10)]),
+        with_bots(&[("least", "BTCUSDT", 5), ("three", "ETHUSDT", 5)]),
     ];
     let mut folder = Folder::new();
     (folder.remember, folder.ends_in_doubt) = (remember, false);
@@ -67,38 +67,39 @@ async fn check(remember: Option<Millis>) {
 }
 
 #[tokio::test]
-async fn a_start_of_other_bots_reads_from_the_last_snapshot_on_and_comes_to_the_same() {
+async fn start_with_other_bots_resumes_from_the_last_snapshot_to_the_same_state() {
     for remember in [None, Some(Millis::HOUR)] {
         Box::pin(check(remember)).await;
     }
 }
 
 #[tokio::test]
-async fn a_bot_that_comes_back_and_a_ladder_of_other_levels_need_the_whole_journal_and_it_is_said() {
+async fn returning_bot_or_changed_ladder_reads_the_whole_journal_and_says_so() {
     let folder = Folder::new();
     let one = ("one", "ETHUSDT", 10);
-    folder.run_under(false, &of(&[("ladder", "BTCUSDT", 10), one])).await;
-    folder.run_under(false, &of(&[one])).await;
+    folder.run_under(false, &with_bots(&[("ladder", "BTCUSDT", 10), one])).await;
+    folder.run_under(false, &with_bots(&[one])).await;
     let why = async |own: &SessionSettings| {
         let found = folder.read_under(own).await.unwrap();
         assert_eq!(state_under(&found, own), state_under(&folder.read_whole_under(own).await, own));
         found.notice().unwrap().clone()
     };
-    let back = why(&of(&[("ladder", "BTCUSDT", 10), one])).await;
+    let back = why(&with_bots(&[("ladder", "BTCUSDT", 10), one])).await;
     assert!(
         back.contains("other settings: bot \"ladder\" traded in earlier runs and not in the last"),
         "{back}"
     );
-    let ladder = of(&[("lone", "ETHUSDT", 10)]).bots.pop().unwrap();
+    let ladder = with_bots(&[("lone", "ETHUSDT", 10)]).bots.pop().unwrap();
     let own = SessionSettings { bots: vec![BotSettings { name: "one".to_owned(), ..ladder }], ..of(&[one]) };
     let ladder = why(&own).await;
     assert!(ladder.contains("bot \"one\" has another stake, which follows from all its trades"), "{ladder}");
 }
 
-/// Whether numbers mean others is said by parts: what a whole says of the parts before it holds for nothing that comes later.
+/// Each part says whether its numbers refer to other bots, which is invalid for later parts.
 #[tokio::test]
-async fn settings_that_are_changed_and_changed_back_leave_a_sound_journal() {
-    let (one, two) = (of(&[("a", "BTCUSDT", 10)]), of(&[("b", "ETHUSDT", 10), ("a", "BTCUSDT", 10)]));
+async fn journal_stays_valid_when_settings_change_back_and_forth() {
+    let (one, two) =
+        (with_bots(&[("a", "BTCUSDT", 10)]), with_bots(&[("b", "ETHUSDT", 10), ("a", "BTCUSDT", 10)]));
     let mut folder = Folder::new();
     folder.ends_in_doubt = false;
     let format = async |folder: &Folder| {
@@ -125,8 +126,8 @@ async fn settings_that_are_changed_and_changed_back_leave_a_sound_journal() {
 }
 
 #[tokio::test]
-async fn a_start_that_is_given_up_keeps_no_snapshot() {
-    let all = [10, 11, 12].map(|amount| of(&[("one", "ETHUSDT", amount)]));
+async fn abandoned_start_writes_no_snapshot() {
+    let all = [10, 11, 12].map(|amount| with_bots(&[("one", "ETHUSDT", amount)]));
     let folder = Folder::new();
     folder.run_under(true, &all[0]).await;
     let kept = folder.snapshots().await;
@@ -139,7 +140,7 @@ async fn a_start_that_is_given_up_keeps_no_snapshot() {
     let (whole, found) = (folder.read_whole_under(&all[2]).await, folder.read_under(&all[2]).await.unwrap());
     assert_eq!(found.notice(), None);
     assert_eq!(state_under(&found, &all[2]), state_under(&whole, &all[2]));
-    assert!(found.read_lines() < whole.read_lines(), "it began at a snapshot");
+    assert!(found.read_lines() < whole.read_lines(), "the fold must start at a snapshot");
     folder.run_under(false, &all[2]).await;
     assert!(folder.snapshots().await.1 > kept.1);
     assert_eq!(folder.read_under(&all[0]).await.unwrap().notice(), None);
@@ -147,17 +148,17 @@ async fn a_start_that_is_given_up_keeps_no_snapshot() {
 }
 
 #[tokio::test]
-async fn why_the_settings_of_a_snapshot_are_not_known_is_told() {
-    let [before, own] = [10, 11].map(|amount| of(&[("one", "ETHUSDT", amount)]));
+async fn reports_why_the_settings_of_a_snapshot_are_unknown() {
+    let [before, own] = [10, 11].map(|amount| with_bots(&[("one", "ETHUSDT", amount)]));
     let folder = Folder::new();
     folder.run_under(false, &before).await;
     let read = folder.read_under(&own).await.unwrap();
-    assert_eq!(read.notice(), None, "as it is they are");
+    assert_eq!(read.notice(), None, "the settings are known");
     let expect = async |folder: &Folder, expected: &str| {
-        let (mut reader, mut told) = (folder.reader().await, Vec::new());
-        let mut watch = |reading: WholeReading<'_>| told.extend(reading.why.map(str::to_owned));
+        let (mut reader, mut reasons) = (folder.reader().await, Vec::new());
+        let mut watch = |reading: WholeReading<'_>| reasons.extend(reading.why.map(str::to_owned));
         drop(JournalFold::read_watched(&mut reader, &own, 0, None, &mut watch).await);
-        let why = told.swap_remove(0);
+        let why = reasons.swap_remove(0);
         let expected =
             format!("the whole journal is read: it was written under other settings, and {expected}");
         assert!(why.ends_with(&expected), "{why}");

@@ -1,4 +1,4 @@
-//! Corrected results in a journal: starts from a snapshot, from the first line, and the tables agree on them.
+//! Corrected results in a journal: snapshot starts, full starts and tables agree on them.
 
 use crate::prelude::*;
 
@@ -13,7 +13,7 @@ async fn check_sound(folder: &Folder) {
 }
 
 #[tokio::test]
-async fn a_start_from_a_snapshot_has_the_results_that_were_corrected_before_it() {
+async fn start_from_a_snapshot_has_earlier_corrections() {
     let mut folder = Folder::new();
     folder.ends_in_doubt = false;
     folder.corrections = vec![(1, 20, 2), (1, 20, 18), (2, 15, 33)];
@@ -31,7 +31,7 @@ async fn a_start_from_a_snapshot_has_the_results_that_were_corrected_before_it()
 }
 
 #[tokio::test]
-async fn a_result_of_before_the_snapshot_is_corrected_by_a_start_that_reads_all() {
+async fn full_start_corrects_a_result_older_than_the_snapshot() {
     let mut folder = Folder::new();
     folder.run(false).await;
     let before = state(&folder.read().await.unwrap());

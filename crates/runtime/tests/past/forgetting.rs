@@ -1,4 +1,4 @@
-//! A fold that forgets what snapshots and tables hold, against one that knows all.
+//! A fold that evicts rows held by snapshots and tables, compared with one that keeps everything.
 
 use crate::prelude::*;
 use crate::snapshots::PART;
@@ -14,7 +14,7 @@ fn rows(fold: &JournalFold) -> usize {
     fold.past().book().rows().len()
 }
 
-/// Records runs that each trade for half an hour of a day and leave no doubt behind.
+/// Records runs that each trade for half an hour of a day and leave no order in doubt.
 async fn settled_on(days: usize) -> Folder {
     let mut folder = Folder::new();
     folder.ends_in_doubt = false;
@@ -25,7 +25,7 @@ async fn settled_on(days: usize) -> Folder {
 }
 
 #[tokio::test]
-async fn a_fold_that_forgets_keeps_the_snapshots_of_one_that_remembers() {
+async fn evicting_fold_writes_the_same_snapshots() {
     let folder = Folder::new();
     for is_killed in [false, true, false, false] {
         folder.run(is_killed).await;
@@ -77,17 +77,17 @@ async fn a_fold_that_forgets_keeps_the_snapshots_of_one_that_remembers() {
 }
 
 #[tokio::test]
-async fn a_start_leaves_what_is_over_for_a_day_in_the_journal() {
+async fn start_leaves_trades_older_than_a_day_in_the_journal() {
     let mut folder = settled_on(6).await;
     let all = folder.read().await.unwrap();
     folder.remember = Some(Millis::HOUR);
     let few = folder.read().await.unwrap();
-    // Of the first five days all trades are over for a day; twenty of them are among the last fifty.
+    // All trades of the first five days closed at least a day ago; twenty of them are among the last fifty.
     assert_eq!((all.past().left_in_journal(), few.past().left_in_journal()), (0, 130));
     assert_eq!((rows(&all), rows(&few)), (180, 50));
     folder.remember = Some(Millis::DAY * 4);
-    assert_eq!(rows(&folder.read().await.unwrap()), 120, "for four days, of six");
-    assert_eq!(state(&few).0, state(&all).0, "the Session is the same");
+    assert_eq!(rows(&folder.read().await.unwrap()), 120, "four of six days are retained");
+    assert_eq!(state(&few).0, state(&all).0, "the session must be equal");
     let kept = |fold: &JournalFold, intent| serde_json::json!(fold.past().book().kept_row(intent));
     for row in few.past().book().rows() {
         let intent = row.approved.intent();
@@ -98,7 +98,7 @@ async fn a_start_leaves_what_is_over_for_a_day_in_the_journal() {
 }
 
 #[tokio::test]
-async fn readings_of_rows_and_of_trades_have_those_that_are_left_in_the_journal() {
+async fn reads_evicted_rows_and_trades_from_the_journal() {
     let folder = settled_on(6).await;
     let whole = folder.read().await.unwrap();
     let few = JournalFold::read_rows(&mut folder.reader().await, &settings()).await.unwrap();
@@ -125,7 +125,7 @@ async fn readings_of_rows_and_of_trades_have_those_that_are_left_in_the_journal(
 }
 
 #[tokio::test]
-async fn a_run_whose_start_left_old_intents_in_the_journal_goes_on_as_any() {
+async fn run_with_evicted_intents_continues_normally() {
     let mut folder = settled_on(5).await;
     folder.remember = Some(Millis::HOUR);
     for is_killed in [true, false, true, false] {
@@ -141,7 +141,7 @@ async fn a_run_whose_start_left_old_intents_in_the_journal_goes_on_as_any() {
 }
 
 #[tokio::test]
-async fn without_tables_a_start_reads_every_intent() {
+async fn start_without_tables_reads_every_intent() {
     let mut folder = settled_on(4).await;
     folder.remember = Some(Millis::HOUR);
     let left = async |folder: &Folder| folder.read().await.unwrap().past().left_in_journal();
@@ -156,7 +156,7 @@ async fn without_tables_a_start_reads_every_intent() {
 
 /// The trade of a request of the first day was not found within a day: nothing waits for it any more.
 #[tokio::test]
-async fn a_request_that_was_not_opened_keeps_no_later_intent_from_being_left() {
+async fn unopened_request_does_not_block_eviction_of_later_intents() {
     let mut folder = Folder::new();
     folder.run(false).await;
     folder.ends_in_doubt = false;

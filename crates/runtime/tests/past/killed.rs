@@ -1,4 +1,4 @@
-//! A run is killed right before and after each line of its snapshots: the next start finds what the lines come to.
+//! Kills right before and after each snapshot line: the next start resumes from the written lines.
 
 use crate::prelude::*;
 use std::os::unix::process::ExitStatusExt as _;
@@ -7,19 +7,19 @@ use std::process::{Command, ExitStatus, Stdio};
 
 const FOLDER: &str = "SNAPSHOTS_FOLDER";
 const SIGKILL: i32 = 9;
-/// What is verified is remembered at each look at the clock: the next start trusts the last snapshot that was durable.
+/// The verification is recorded at each check of the clock: the next start trusts the last durable snapshot.
 const MINUTES: Duration = Duration::from_mins(2);
 
 fn run_to_die(folder: &Folder, point: &str) -> ExitStatus {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "killed::a_run_that_is_to_be_killed", "--quiet"]);
+    command.args(["--exact", "killed::run_to_be_killed", "--quiet"]);
     command.env(FOLDER, folder.path("")).env("JOURNAL_KILL_POINT", point);
     command.stdout(Stdio::null()).status().unwrap()
 }
 
-/// No test by itself: what [`run_to_die`] runs.
+/// Not a test of its own: the subprocess started by [`run_to_die`].
 #[tokio::test]
-async fn a_run_that_is_to_be_killed() {
+async fn run_to_be_killed() {
     let Some(path) = std::env::var_os(FOLDER) else { return };
     let mut folder = Folder::at(Path::new(&path));
     folder.pace = MINUTES;
@@ -27,7 +27,7 @@ async fn a_run_that_is_to_be_killed() {
 }
 
 #[tokio::test]
-async fn killed_at_each_line_of_its_snapshots_a_run_is_gone_on_from() {
+async fn resumes_after_a_kill_at_each_snapshot_line() {
     let (mut killed, mut short, mut most) = (0, 0, (0, 0));
     for (side, count) in (1..).flat_map(|count| [("before", count), ("after", count)]) {
         let mut folder = Folder::new();

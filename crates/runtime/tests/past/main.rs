@@ -1,6 +1,6 @@
-//! What a journal in a file comes to: its snapshots, and its tables.
+//! A journal file: its snapshots and its tables.
 
-#![allow(clippy::unwrap_used, reason = "a step of a test that fails is a test that fails")]
+#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 mod changed_settings;
 mod corrections;

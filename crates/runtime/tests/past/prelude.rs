@@ -1,4 +1,4 @@
-//! Names that most modules use.
+//! Names used by most modules.
 
 pub(crate) use crate::snapshots::{EVERY, Folder, settings, state};
 pub(crate) use candlewick_engine::{

@@ -1,4 +1,4 @@
-//! Runs on a journal in a file that keep snapshots: what the next start reads, and what becomes of a snapshot that is not one.
+//! Runs on a file journal with snapshots: what the next start reads, and how invalid snapshots are handled.
 
 use crate::prelude::*;
 use candlewick_engine::{Control, Header, IntentState, OrderTerms, Recorder as _, Settled};
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) const EVERY: u32 = 40;
 const TRADES_OF_A_RUN: i64 = 30;
-/// Intents of a part of a snapshot: fewer than usual, so that there are parts.
+/// Intents per snapshot part: fewer than usual, so that there are several parts.
 pub(crate) const PART: u64 = 7;
 
 struct Always(Signal);
@@ -84,10 +84,10 @@ pub(crate) fn new_session(settings: &SessionSettings, signal: &Signal) -> Sessio
 pub(crate) struct Folder {
     place: PathBuf,
     pub(crate) url: JournalUrl,
-    /// How much real time passes between two looks at the clock.
+    /// Real time between two checks of the clock.
     pub(crate) pace: Duration,
     pub(crate) ends_in_doubt: bool,
-    /// For how long a run that is over is remembered by the next start, which leaves older ones in the journal; none for ever.
+    /// Retention of closed trades at the next start, which leaves older ones in the journal; `None` keeps all.
     pub(crate) remember: Option<Millis>,
     pub(crate) part: u64,
     pub(crate) corrections: Vec<(u64, i64, u64)>,
@@ -168,7 +168,7 @@ impl Folder {
         checked
     }
 
-    /// The same journal with other text in some of its entries, chained anew; with what was verified remembered, or not.
+    /// The same journal with changed text in some entries and a recomputed chain, with or without verification record.
     pub(crate) async fn rewritten(
         &self,
         is_verified: bool,
@@ -221,43 +221,43 @@ impl Folder {
         journal.record(Entry::Header(&header)).unwrap();
         session.begin_run(&header);
         if !self.ends_in_doubt {
-            hand(&mut session, &mut journal, now, EventKind::Control { control: Control::Continue });
+            feed(&mut session, &mut journal, now, EventKind::Control { control: Control::Continue });
             for row in past.book().rows().iter().filter(|row| row.state == IntentState::InDoubt) {
                 let intent = row.approved.intent();
-                hand(&mut session, &mut journal, now, EventKind::NotOpened { intent, reserved_until: now });
+                feed(&mut session, &mut journal, now, EventKind::NotOpened { intent, reserved_until: now });
             }
         }
         let mut rejected: Option<OrderTerms> = None;
         for minute in 0..TRADES_OF_A_RUN {
             let at = now + Millis::MINUTE * minute;
             if let Some(terms) = rejected.take_if(|_| minute % 10 == 0) {
-                let found = life(terms.intent(), 8, false);
+                let found = trade_events(terms.intent(), 8, false);
                 for kind in std::iter::once(EventKind::Reinstated(terms)).chain(found) {
-                    hand(&mut session, &mut journal, at, kind);
+                    feed(&mut session, &mut journal, at, kind);
                 }
             }
             let series = (0..session.series().len()).filter_map(SeriesId::new);
-            let actions = series.flat_map(|series| hand(&mut session, &mut journal, at, candle(series, at)));
+            let actions = series.flat_map(|series| feed(&mut session, &mut journal, at, candle(series, at)));
             let terms_of = |action: Action| match action {
                 Action::Open(approved) => Some(*approved.terms()),
                 _ => None,
             };
             for terms in actions.filter_map(terms_of).collect::<Vec<_>>() {
                 let intent = terms.intent();
-                let mut life = life(intent, minute, self.ends_in_doubt);
+                let mut trade_events = trade_events(intent, minute, self.ends_in_doubt);
                 if minute % 10 == 2 && minute < 20 {
-                    life = vec![EventKind::Rejected { intent, rejection: Rejection::NoPrice }];
+                    trade_events = vec![EventKind::Rejected { intent, rejection: Rejection::NoPrice }];
                     rejected = Some(terms);
                 }
-                for kind in life {
-                    hand(&mut session, &mut journal, at + Millis::SECOND, kind);
+                for kind in trade_events {
+                    feed(&mut session, &mut journal, at + Millis::SECOND, kind);
                 }
             }
             for (run, _, intent) in self.corrections.iter().filter(|(_, when, _)| *when == minute) {
                 if *run == past.runs + 1 {
                     let (outcome, profit) = (Outcome::Draw, Money::ZERO);
                     let kind = EventKind::Correction { intent: IntentId::new(*intent), outcome, profit };
-                    hand(&mut session, &mut journal, at + Millis::SECOND, kind);
+                    feed(&mut session, &mut journal, at + Millis::SECOND, kind);
                 }
             }
             journal.note(at, format!("{{\"alarm\":\"{now} {}\"}}", minute / 10));
@@ -268,7 +268,7 @@ impl Folder {
             drop(journal);
         } else {
             let suspended = EventKind::Control { control: Control::Suspend };
-            hand(&mut session, &mut journal, now + Millis::HOUR, suspended);
+            feed(&mut session, &mut journal, now + Millis::HOUR, suspended);
             journal.close().await.unwrap();
         }
     }
@@ -298,7 +298,7 @@ pub(crate) fn settled(intent: IntentId, outcome: Outcome, profit: Money) -> Sett
     Settled { intent, outcome, profit, open_time, open_price, close_time, close_price, payout }
 }
 
-fn life(intent: IntentId, minute: i64, ends_in_doubt: bool) -> Vec<EventKind> {
+fn trade_events(intent: IntentId, minute: i64, ends_in_doubt: bool) -> Vec<EventKind> {
     let outcome = if minute % 3 == 0 { Outcome::Lost } else { Outcome::Won };
     let profit = Money::from_minor(if minute % 3 == 0 { -1_000 } else { 875 });
     let (opened, settled) = (opened(intent), settled(intent, outcome, profit));
@@ -309,7 +309,7 @@ fn life(intent: IntentId, minute: i64, ends_in_doubt: bool) -> Vec<EventKind> {
     }
 }
 
-pub(crate) fn hand(
+pub(crate) fn feed(
     session: &mut Session,
     journal: &mut RunJournal,
     at: Millis,
@@ -325,7 +325,7 @@ pub(crate) fn hand(
     actions
 }
 
-/// What a start would go on from, to be compared: the Session to its last bit, and all else as it shows itself.
+/// State of a start in comparable form: the session exactly, everything else as displayed.
 pub(crate) fn state(fold: &JournalFold) -> (String, String) {
     state_under(fold, &settings())
 }
@@ -340,24 +340,24 @@ fn rows(past: &RecoveredState) -> String {
     let book = past.book();
     let all = book.rows().iter().map(|row| {
         let (reason, venue_id) = (book.reason(row), book.venue_id(row));
-        // Where a reason lies in its list is no part of it.
+        // The order of reasons in their list is irrelevant.
         let row = serde_json::to_string(row).unwrap();
         let by_person = book.is_settled_by_person(book.rows()[0].approved.intent());
         format!("{row} {reason} {venue_id:?} {by_person:?}")
     });
-    let told = format!("{:?} {:?} {:?} {:?}", past.unexplained(), past.runs, past.told(), past.decided());
-    all.collect::<Vec<_>>().join("\n") + &told
+    let details = format!("{:?} {:?} {:?} {:?}", past.unexplained(), past.runs, past.told(), past.decided());
+    all.collect::<Vec<_>>().join("\n") + &details
 }
 
 #[tokio::test]
-async fn a_start_from_a_snapshot_finds_what_a_start_from_the_first_line_finds() {
+async fn start_from_a_snapshot_matches_start_from_the_first_line() {
     let folder = Folder::new();
     for is_killed in [false, true, false, true, true] {
         folder.run(is_killed).await;
         let (whole, from_snapshot) = (folder.read_whole().await, folder.read().await.unwrap());
         assert_eq!(state(&from_snapshot), state(&whole));
         assert_eq!((from_snapshot.notice(), whole.notice()), (None, None));
-        assert!(from_snapshot.read_lines() < whole.read_lines(), "it began at a snapshot");
+        assert!(from_snapshot.read_lines() < whole.read_lines(), "the fold must start at a snapshot");
     }
     let checked = folder.check().await;
     let (lines, whole) = folder.snapshots().await;
@@ -366,7 +366,7 @@ async fn a_start_from_a_snapshot_finds_what_a_start_from_the_first_line_finds() 
 }
 
 #[tokio::test]
-async fn a_start_reads_the_whole_where_a_snapshot_is_of_no_use_and_says_why() {
+async fn start_with_unusable_snapshot_reads_the_whole_journal_and_says_why() {
     let folder = Folder::new();
     folder.run(false).await;
     let expected = state(&folder.read_whole().await);
@@ -374,11 +374,11 @@ async fn a_start_reads_the_whole_where_a_snapshot_is_of_no_use_and_says_why() {
     let fold = JournalFold::read(&mut folder.reader().await, &other, 0).await.unwrap();
     let notice = fold.notice().unwrap();
     assert!(notice.contains("written under other settings"), "{notice}");
-    let (mut told, total) = (Vec::new(), folder.reader().await.head().await.unwrap().seq);
+    let (mut reasons, total) = (Vec::new(), folder.reader().await.head().await.unwrap().seq);
     let mut reader = folder.reader().await;
-    let mut watch = |reading: WholeReading<'_>| told.push((reading.why.map(str::to_owned), reading.done));
+    let mut watch = |reading: WholeReading<'_>| reasons.push((reading.why.map(str::to_owned), reading.done));
     JournalFold::read_watched(&mut reader, &other, 0, None, &mut watch).await.unwrap();
-    let (first, last) = (told.first().unwrap(), told.last().unwrap());
+    let (first, last) = (reasons.first().unwrap(), reasons.last().unwrap());
     assert_eq!((first, last), (&(Some(notice.clone()), 0), &(Some(notice.clone()), total)));
     let mut count = 0;
     let mut watch = |_: WholeReading<'_>| count += 1;
@@ -399,7 +399,7 @@ async fn a_start_reads_the_whole_where_a_snapshot_is_of_no_use_and_says_why() {
 }
 
 #[tokio::test]
-async fn a_changed_snapshot_is_found_by_whoever_reads_it() {
+async fn every_reader_detects_a_changed_snapshot() {
     for change in [
         "UPDATE entries SET body = replace(body, '\"loss', '\"lass') WHERE body LIKE '{\"snapshot\"%'",
         "UPDATE entries SET body = replace(body, '\"free\":', '\"free\":1') WHERE body LIKE '{\"snapshot\"%'",
@@ -418,11 +418,11 @@ async fn a_changed_snapshot_is_found_by_whoever_reads_it() {
 }
 
 #[tokio::test]
-async fn a_snapshot_that_the_entries_before_it_do_not_come_to_is_named() {
+async fn reports_a_snapshot_that_contradicts_its_entries() {
     let folder = Folder::new();
     folder.run(false).await;
     for (from, to) in [("\"peak\":", "\"peak\":1"), ("\"sent\":", "\"sent\":1"), ("trade-1\"", "trade-9\"")] {
-        // A part that lies is named by the first whole snapshot that goes on from it.
+        // A false part is reported at the first complete snapshot that builds on it.
         let (mut is_forged, mut seq) = (false, 0);
         let forge = |stored: &StoredLine| {
             let body = &stored.line.body;
@@ -444,7 +444,7 @@ async fn a_snapshot_that_the_entries_before_it_do_not_come_to_is_named() {
 }
 
 #[tokio::test]
-async fn a_snapshot_of_another_format_or_of_other_settings_is_left_alone_with_a_word() {
+async fn skips_snapshots_of_another_format_or_settings_with_a_notice() {
     let folder = Folder::new();
     folder.run(false).await;
     let (own, new) = ("{\"snapshot\":{\"format\":4,", "{\"snapshot\":{\"form\":\"new\",\"format\":7,");
@@ -468,7 +468,7 @@ async fn check_not_checked(folder: &Folder, check: &JournalCheck, reason: &str) 
 }
 
 #[tokio::test]
-async fn a_snapshot_of_an_earlier_version_is_gone_on_from_and_checked() {
+async fn resumes_from_and_checks_a_snapshot_of_an_earlier_version() {
     let folder = Folder::new();
     for is_killed in [false, true] {
         folder.run(is_killed).await;
@@ -496,7 +496,7 @@ async fn a_snapshot_of_an_earlier_version_is_gone_on_from_and_checked() {
 }
 
 #[tokio::test]
-async fn snapshots_of_different_settings_are_checked_in_one_walk() {
+async fn checks_snapshots_of_different_settings_in_one_pass() {
     let folder = Folder::new();
     folder.run(false).await;
     folder.run_under(true, &other_settings()).await;

@@ -1,7 +1,7 @@
-//! The tables of a journal, projected in any pieces, against those made in one go, and what the test let happen.
+//! Journal tables, projected incrementally and in one go, compared with each other and with the recorded events.
 
 use crate::prelude::*;
-use crate::snapshots::{bot, candle, hand, header, new_session, opened, settings_of, settled};
+use crate::snapshots::{bot, candle, feed, header, new_session, opened, settings_of, settled};
 use candlewick_engine::{Recorder as _, SecondTrade, Taken};
 use candlewick_journal::{Journal as _, Projector, Tables};
 use candlewick_runtime::{JournalCheck, Projection, project_journal};
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const SEEDS: u64 = 12;
 const HOURS_OF_A_RUN: i64 = 30;
 
-/// Bots on two pairs; their order differs from run to run, and so does what an entry calls the first.
+/// Bots on two pairs; their order differs between runs, and so does the first bot of an entry.
 fn settings(is_swapped: bool) -> SessionSettings {
     let bots = [("bitcoin", "BTCUSDT"), ("ether", "ETHUSDT")];
     let mut bots =
@@ -30,7 +30,7 @@ fn settings(is_swapped: bool) -> SessionSettings {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Known {
+struct ExpectedRow {
     run: u64,
     bot: String,
     symbol: String,
@@ -47,7 +47,7 @@ struct Known {
 struct Script {
     folder: Folder,
     random: ChaCha8Rng,
-    known: BTreeMap<u64, Known>,
+    known: BTreeMap<u64, ExpectedRow>,
     runs: u64,
 }
 
@@ -98,17 +98,17 @@ impl Script {
         settings: &SessionSettings,
         (at, place): (Millis, usize),
     ) {
-        for action in hand(session, journal, at, candle(SeriesId::new(place).unwrap(), at)) {
+        for action in feed(session, journal, at, candle(SeriesId::new(place).unwrap(), at)) {
             let Action::Open(approved) = action else { continue };
             let bot = &settings.bots[place];
-            let known = Known {
+            let known = ExpectedRow {
                 run: self.runs,
                 bot: bot.name.clone(),
                 symbol: bot.symbol.to_string(),
                 direction: "BUY",
                 state: "in_doubt",
                 stake: 1_000,
-                ..Known::default()
+                ..ExpectedRow::default()
             };
             self.known.insert(approved.intent().number(), known);
             self.answer((session, journal), approved.intent(), at + Millis::SECOND);
@@ -137,7 +137,7 @@ impl Script {
         };
         known.state = state;
         for kind in kinds {
-            hand(session, journal, at, kind);
+            feed(session, journal, at, kind);
         }
     }
 
@@ -151,7 +151,7 @@ impl Script {
                 _ => continue,
             };
             known.state = state;
-            hand(session, journal, at, kind);
+            feed(session, journal, at, kind);
         }
         let open: Vec<u64> =
             self.known.iter().filter(|(_, known)| known.state == "open").map(|(intent, _)| *intent).collect();
@@ -175,7 +175,7 @@ impl Script {
                 known.close_price = Some(1.0 / 7.0);
                 EventKind::Settled(settled(intent, outcome, profit))
             };
-            hand(session, journal, at, kind);
+            feed(session, journal, at, kind);
         }
     }
 
@@ -187,10 +187,10 @@ impl Script {
         let intent = IntentId::new(self.random.random_range(1..=last));
         let venue_id = VenueId::truncated(&format!("second-{intent}-{at}"));
         let stake = Money::from_minor(1_000);
-        hand(session, journal, at, EventKind::SecondTrade(SecondTrade { intent, venue_id, stake }));
+        feed(session, journal, at, EventKind::SecondTrade(SecondTrade { intent, venue_id, stake }));
         if self.random.random_bool(0.7) {
             let profit = Money::from_minor(-1_000);
-            hand(session, journal, at, EventKind::SecondTradeSettled { intent, venue_id, profit });
+            feed(session, journal, at, EventKind::SecondTradeSettled { intent, venue_id, profit });
         }
     }
 
@@ -199,9 +199,9 @@ impl Script {
         let mut store = self.folder.store().await;
         let fold = JournalFold::read(&mut self.folder.reader().await, &settings(false), 0).await.unwrap();
         let (_, past, _) = fold.into_parts();
-        let is_anew = self.random.random_bool(0.2);
+        let is_from_start = self.random.random_bool(0.2);
         let head = store.head();
-        let mut projector = if is_anew { Projector::anew(head) } else { Projector::after(head) };
+        let mut projector = if is_from_start { Projector::anew(head) } else { Projector::after(head) };
         for _ in 0..pieces {
             projector.keep_piece(&mut store, &past).await.unwrap();
         }
@@ -222,11 +222,11 @@ impl Script {
     }
 }
 
-fn known_of(tables: &Tables) -> BTreeMap<u64, Known> {
+fn expected_row(tables: &Tables) -> BTreeMap<u64, ExpectedRow> {
     let known = tables.intents.iter().map(|row| {
         let state = ["in_doubt", "rejected", "not_sent", "not_opened", "open", "settled"];
         let result = ["WON", "LOST", "DRAW", "CANCELLED"];
-        let known = Known {
+        let known = ExpectedRow {
             run: row.run,
             bot: row.bot.clone(),
             symbol: row.symbol.clone(),
@@ -244,7 +244,7 @@ fn known_of(tables: &Tables) -> BTreeMap<u64, Known> {
     known.collect()
 }
 
-fn days_of(known: &BTreeMap<u64, Known>) -> BTreeMap<(Millis, String), (u64, i64)> {
+fn days_of(known: &BTreeMap<u64, ExpectedRow>) -> BTreeMap<(Millis, String), (u64, i64)> {
     let mut days = BTreeMap::<_, (u64, i64)>::new();
     for one in known.values() {
         let (Some(at), Some(profit)) = (one.settled, one.profit) else { continue };
@@ -255,7 +255,7 @@ fn days_of(known: &BTreeMap<u64, Known>) -> BTreeMap<(Millis, String), (u64, i64
 }
 
 #[tokio::test]
-async fn tables_made_in_any_pieces_are_those_made_in_one_go_and_what_became_of_each_intent() {
+async fn incremental_tables_match_a_single_projection_and_each_outcome() {
     let (mut in_doubt, mut departed) = (0, 0);
     for seed in 0..SEEDS {
         let mut script = Script::new(seed);
@@ -274,7 +274,7 @@ async fn tables_made_in_any_pieces_are_those_made_in_one_go_and_what_became_of_e
         assert_eq!(check.tables, TablesCheck::Sound { seq, intents }, "seed {seed}");
         let in_one = script.project(Projection::Anew).await;
         assert_eq!(in_pieces, in_one, "seed {seed}");
-        assert_eq!(known_of(&in_one), script.known, "seed {seed}");
+        assert_eq!(expected_row(&in_one), script.known, "seed {seed}");
         let days = in_one.figures.iter().filter(|(_, day)| day.settled > 0);
         let days: BTreeMap<_, _> =
             days.map(|(key, day)| (key.clone(), (day.settled, day.profit_minor))).collect();
@@ -290,7 +290,7 @@ async fn tables_made_in_any_pieces_are_those_made_in_one_go_and_what_became_of_e
 }
 
 #[tokio::test]
-async fn a_row_that_was_changed_by_hand_is_named_and_made_again() {
+async fn detects_and_rebuilds_a_manually_changed_row() {
     for (statement, named) in [
         (
             "UPDATE intents SET profit_minor = profit_minor + 1 WHERE intent = (SELECT MIN(intent) FROM intents WHERE state = 'settled')",

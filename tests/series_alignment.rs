@@ -1,4 +1,4 @@
-//! Two series of one symbol are used together only in step.
+//! Two series of one symbol, usable together only in step.
 
 use crate::candlewick::{BOT, Folder};
 use crate::excerpt::{DAY, MONDAY, shipped};
@@ -18,7 +18,7 @@ fn folder(late_ms: i64) -> Folder {
 }
 
 #[test]
-fn series_out_of_step_are_refused_by_every_command_that_reads_them() {
+fn every_command_refuses_series_that_are_out_of_step() {
     let (late, in_step) = (folder(15_000), folder(0));
     let data = ["--config", "bot.toml", "--data", FILES[0], "--data", FILES[1]];
     for command in [
@@ -37,7 +37,7 @@ fn series_out_of_step_are_refused_by_every_command_that_reads_them() {
 }
 
 #[test]
-fn a_check_of_two_files_finds_the_lag() {
+fn check_of_two_files_finds_the_lag() {
     let check = ["data", "check", FILES[0], FILES[1], "--json"];
     let late = folder(15_000);
     let run = late.run(&check);

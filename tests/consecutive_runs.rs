@@ -1,4 +1,4 @@
-//! Two runs on one journal, against a venue that goes on meanwhile.
+//! Two runs on one journal, with a venue that continues in between.
 #![cfg(unix)]
 
 use crate::candlewick::{Folder, Run};
@@ -14,7 +14,7 @@ const MAX_POLLS: u32 = 1_500;
 /// Seconds of candles before and after the present, more than all runs of a test may take.
 pub(crate) const CANDLES: (i64, i64) = (600, 1_800);
 
-/// A bot on candles of one second. On a busy machine its signals are more than half a second old.
+/// A bot on one-second candles. On a busy machine its signals are more than half a second old.
 pub(crate) const BOT: &str = r#"
 [risk]
 max_open_trades = 0
@@ -66,7 +66,7 @@ pub(crate) fn run_until(folder: &Folder, arguments: &[&str], has_happened: impl 
     if !ended.is_finished() {
         assert!(Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
     }
-    let run = Run::of(&ended.join().unwrap());
+    let run = Run::from_output(&ended.join().unwrap());
     assert!(is_time, "timed out: {}{}", run.stdout, run.stderr);
     run
 }

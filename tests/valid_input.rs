@@ -1,10 +1,10 @@
-//! Good input: the configuration with its origins, documents for machines.
+//! Valid input: the configuration with its sources, and JSON documents.
 
 use crate::candlewick::{BOT, Folder, candlewick, repository};
 use serde_json::json;
 
 #[test]
-fn later_origins_win_and_are_reported() {
+fn later_sources_override_earlier_ones_and_are_reported() {
     let one = "[account]\ninitial_balance = 1\nmoney_scale = 1\n[risk]\nmax_open_trades = 5\n";
     let two = "[account]\ninitial_balance = 2.5\n";
     let folder = Folder::new()
@@ -29,7 +29,7 @@ fn later_origins_win_and_are_reported() {
 }
 
 #[test]
-fn what_config_show_prints_is_a_configuration_that_means_the_same() {
+fn output_of_config_show_is_an_equivalent_configuration() {
     let config =
         "[broker.headers]\nx-partner = \"a \\\"b\\\"\"\n[simulation.ticks]\n\"EURUSD.OTC\" = 0.00001\n";
     let folder = Folder::new().with("bot.toml", &(config.to_owned() + BOT));
@@ -42,7 +42,7 @@ fn what_config_show_prints_is_a_configuration_that_means_the_same() {
 }
 
 #[test]
-fn configurations_of_the_repository_are_sound() {
+fn configurations_of_the_repository_are_valid() {
     for (command, name) in [("show", "default"), ("check", "sandbox"), ("check", "demo")] {
         let path = repository().join(format!("config/{name}.toml"));
         let run = candlewick(&["config", command, "--config", path.to_str().unwrap()]);
@@ -51,7 +51,7 @@ fn configurations_of_the_repository_are_sound() {
 }
 
 #[test]
-fn machines_get_one_document_and_no_colours() {
+fn json_output_is_one_document_without_colors() {
     for command in ["strategy list", "config show", "config check", "backtest"] {
         let arguments: Vec<&str> = command.split(' ').collect();
         let run = candlewick(&[&arguments[..], &["--json"]].concat());

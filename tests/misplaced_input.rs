@@ -1,4 +1,4 @@
-//! Files, keys and values in the wrong place are recognized, and the error says where they belong.
+//! Files, keys and values in the wrong place: the error says where they belong.
 
 use crate::candlewick::{BOT, Folder, candles};
 
@@ -12,7 +12,7 @@ fn folder() -> Folder {
 const CHECK: [&str; 3] = ["config", "check", "bot.toml"];
 
 #[test]
-fn the_file_of_a_rule_is_no_configuration_and_a_configuration_no_rule() {
+fn refuses_a_rule_file_as_configuration_and_a_configuration_as_rule() {
     let folder = folder();
     for (command, code, advice) in [
         (&["config", "check", "rule.toml"][..], 2, "--rules rule.toml"),
@@ -34,7 +34,7 @@ fn the_file_of_a_rule_is_no_configuration_and_a_configuration_no_rule() {
 }
 
 #[test]
-fn wrong_keys_and_values_of_a_bot_are_named() {
+fn names_wrong_keys_and_values_of_a_bot() {
     let rule = "strategy = \"rules\"\nparams = { file = \"rule.toml\", gate = { after_virtual_losses = 2 } }";
     for (key, line, part) in [
         ("strategy", rule, "first_of = [{ strategy = \"rules\""),
@@ -74,7 +74,7 @@ fn wrong_keys_and_values_of_a_bot_are_named() {
 }
 
 #[test]
-fn a_backtest_takes_a_list_of_past_signals_only() {
+fn backtest_accepts_only_lists_of_past_signals() {
     let folder = folder().with("list.csv", "time,symbol,direction\n2026-01-05 00:30,BTCUSDT,BUY\n");
     let backtest = ["backtest", "--config", "bot.toml", "--data", "BTCUSDT_1m.csv", "--quiet"];
     let run = |more: &[&str]| folder.run(&[&backtest, more].concat());
@@ -86,7 +86,7 @@ fn a_backtest_takes_a_list_of_past_signals_only() {
 }
 
 #[test]
-fn the_bot_that_strategy_show_prints_is_sound() {
+fn bot_printed_by_strategy_show_is_valid() {
     for strategy in ["rsi-reversal", "none"] {
         let shown = Folder::new().run(&["strategy", "show", strategy]).stdout;
         let (_, bot) = shown.split_once("[[bots]]").unwrap();

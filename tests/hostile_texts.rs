@@ -1,4 +1,4 @@
-//! A venue whose texts hold control sequences, hidden characters, formulas and credentials; a terminal parser reads them.
+//! A venue that sends control sequences, hidden characters, formulas and credentials, checked by a terminal parser.
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
@@ -16,16 +16,16 @@ use std::os::fd::OwnedFd;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Names the window, clears the screen, moves the cursor, ends the line, reverses the text and hides.
+/// Sets the window title, clears the screen, moves the cursor, ends the line, reverses the text and hides it.
 const HOSTILE: &str = "\u{1b}]0;t\u{7}\u{1b}[2J\u{9b}1A\r\n\u{202e}\u{200b}\u{2028}";
 const TOKEN: &str = "tQ7x/Vd2+Lk9TzPw4RmB8sYh";
 const KEY: &str = "kJ5c/Ws3+Ua8HyGe6NbX2qZm";
 const STEP: i64 = 5_000;
 
 #[derive(Default)]
-struct Moved(Vec<String>);
+struct CursorMoves(Vec<String>);
 
-impl vte::Perform for Moved {
+impl vte::Perform for CursorMoves {
     fn print(&mut self, letter: char) {
         if is_hidden(letter) {
             self.0.push(format!("prints {letter:?}"));
@@ -58,7 +58,7 @@ impl vte::Perform for Moved {
 }
 
 fn moves_of(bytes: &[u8]) -> Vec<String> {
-    let (mut parser, mut moved) = (vte::Parser::new(), Moved::default());
+    let (mut parser, mut moved) = (vte::Parser::new(), CursorMoves::default());
     parser.advance(&mut moved, bytes);
     moved.0
 }
@@ -83,13 +83,13 @@ pub(crate) fn on_terminal_of(columns: u16, folder: &Folder, arguments: &[&str]) 
     let mut child = command.env("TERM", "xterm-256color").stdout(end()).stderr(end()).spawn().unwrap();
     drop(command);
     let mut bytes = Vec::new();
-    // A terminal whose other end is closed ends with an error.
+    // Reading a terminal whose other end is closed returns an error.
     let _ = File::from(master).read_to_end(&mut bytes);
     (bytes, child.wait().unwrap().code().unwrap_or(-1))
 }
 
 #[test]
-fn the_parser_sees_what_is_hostile() {
+fn parser_detects_hostile_sequences() {
     assert!(moves_of(b"plain \x1b[1;32mgreen\x1b[0m\r\n").is_empty());
     let seen = moves_of(HOSTILE.as_bytes()).join("; ");
     for part in ["names the window", "moves: J", "'\\u{202e}'", "'\\u{200b}'", "'\\u{2028}'"] {
@@ -102,7 +102,7 @@ fn start_venue() -> String {
     let venue = LyingVenue::start(|_, _, _| {});
     let (requests, opens) = (AtomicUsize::new(0), AtomicUsize::new(0));
     serve(move |mut request| {
-        // What poison() puts behind the id of a trade.
+        // The text that poison() appends to the id of a trade.
         let end = request.path.find('\u{1b}').unwrap_or(request.path.len());
         request.path.truncate(end);
         let refusal = json!({ "statusCode": 500, "message": format!("={HOSTILE} {TOKEN} {KEY}") });
@@ -164,7 +164,7 @@ fn leak(bytes: &[u8]) -> Option<&'static str> {
 }
 
 #[test]
-fn texts_of_a_venue_never_move_the_cursor_and_show_no_credential() {
+fn venue_texts_never_move_the_cursor_or_reveal_credentials() {
     let folder = folder();
     let on_terminal = |arguments: &[&str]| on_terminal_of(0, &folder, arguments);
     let live = ["live", "--config", "bot.toml", "--for", "16s", "--trades", "trades.csv"];
@@ -223,7 +223,7 @@ fn texts_of_a_venue_never_move_the_cursor_and_show_no_credential() {
 }
 
 #[test]
-fn a_json_log_escapes_hidden_characters_and_shows_no_credential() {
+fn json_log_escapes_hidden_characters_and_reveals_no_credential() {
     let folder = folder().with_variable("CANDLEWICK_LOG__FORMAT", "json");
     let run = folder.run(&["live", "--config", "bot.toml", "--for", "8s"]);
     let is_raw = |letter: char| letter != '\n' && is_hidden(letter);
@@ -232,5 +232,5 @@ fn a_json_log_escapes_hidden_characters_and_shows_no_credential() {
     let lines: Vec<Value> = run.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let opened = lines.iter().find(|line| line["event"] == "opened").unwrap();
     assert!(opened["venue_id"].as_str().unwrap().contains("[hidden]"), "{opened}");
-    assert!(opened["bot"].as_str().unwrap().contains('\u{202e}'), "read back it is what it was: {opened}");
+    assert!(opened["bot"].as_str().unwrap().contains('\u{202e}'), "the text must decode: {opened}");
 }

@@ -1,11 +1,11 @@
-//! Before the first run: a configuration from a few answers and mistakes found before any trade.
+//! Setup before the first run: a configuration from a few answers, and mistakes found before any trade.
 
 use crate::candlewick::{Folder, candlewick};
 
 const RULE: &str = "buy = \"close > open\"\n";
 
 #[test]
-fn written_configurations_trade_at_once_and_are_not_overwritten() {
+fn created_configuration_trades_at_once_and_is_not_overwritten() {
     let folder = Folder::new().with("my.rule.toml", RULE);
     for (file, answers, written) in [
         ("a.toml", "--symbol EURUSD --expiry 05:00 --payout 85", "payout_percent = 85 "),
@@ -25,7 +25,7 @@ fn written_configurations_trade_at_once_and_are_not_overwritten() {
 }
 
 #[test]
-fn wrong_answers_are_named_and_nothing_is_written() {
+fn names_wrong_answers_and_writes_nothing() {
     let folder = Folder::new().with("my.rule.toml", RULE);
     for (answers, named) in [
         ("--strategy rsi-reversl", "bots[0].strategy = \"rsi-reversl\" (candlewick.toml)"),
@@ -41,7 +41,7 @@ fn wrong_answers_are_named_and_nothing_is_written() {
 }
 
 #[test]
-fn stakes_that_no_limit_allows_are_found_before_the_first_trade() {
+fn finds_stakes_beyond_every_limit_before_the_first_trade() {
     let with = |risk: &str| {
         let folder = Folder::new();
         folder.run_line("config init --stake 10");
@@ -61,7 +61,7 @@ fn stakes_that_no_limit_allows_are_found_before_the_first_trade() {
 }
 
 #[test]
-fn a_wrong_asset_type_is_not_taken_for_a_venue_that_is_down() {
+fn wrong_asset_type_is_not_reported_as_an_unreachable_venue() {
     let folder = Folder::new();
     folder.run_line("config init --symbol EUR/USD");
     let text = folder.read("candlewick.toml");
@@ -72,7 +72,7 @@ fn a_wrong_asset_type_is_not_taken_for_a_venue_that_is_down() {
 }
 
 #[test]
-fn the_version_is_that_of_the_program() {
+fn prints_the_version_of_the_program() {
     let version = env!("CARGO_PKG_VERSION");
     let long = format!("candlewick {version}\nfeatures: tui\n");
     assert_eq!(candlewick(&["--version"]).stdout, long);

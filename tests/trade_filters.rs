@@ -1,10 +1,10 @@
-//! Trades of a journal by filter and by the id of the venue.
+//! Trades of a journal, selected by filters and by venue id.
 
 use crate::recording::{folder, record_in_lock_step};
 use serde_json::Value;
 
 #[test]
-fn trades_are_chosen_by_filters_and_what_a_journal_has_not_is_named() {
+fn filters_trades_and_names_values_missing_in_the_journal() {
     let folder = folder();
     record_in_lock_step(&folder);
     let all = folder.trades("run.db");
@@ -20,11 +20,11 @@ fn trades_are_chosen_by_filters_and_what_a_journal_has_not_is_named() {
         ("--until MIDDLE", count(&|trade| trade["decision_time"].as_i64() < Some(middle))),
         ("--since MIDDLE --until MIDDLE", 0),
     ] {
-        let filtered = folder.asked(&format!("trades {}", filter.replace("MIDDLE", &moment)), "run.db");
+        let filtered = folder.query(&format!("trades {}", filter.replace("MIDDLE", &moment)), "run.db");
         assert_eq!(filtered.as_array().unwrap().len(), expected, "{filter}");
     }
     let id = all[4]["venue_id"].as_str().unwrap();
-    assert_eq!(folder.asked(&format!("explain {id}"), "run.db"), folder.asked("explain 5", "run.db"));
+    assert_eq!(folder.query(&format!("explain {id}"), "run.db"), folder.query("explain 5", "run.db"));
     for (command, unknown, known) in [
         (["trades", "--state", "lost"], "lost", "not_opened"),
         (["trades", "--bot", "bct"], "bct", "\"btc\""),

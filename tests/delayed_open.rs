@@ -1,4 +1,4 @@
-//! A bot killed by SIGKILL while an open waits for its entry delay never sends it after a restart, and the intent ends.
+//! A bot killed while an open waits for its entry delay: after a restart the open is never sent, and the intent ends.
 #![cfg(all(unix, debug_assertions))]
 
 use crate::candlewick::Folder;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const SIGKILL: i32 = 9;
 const CANDLE_MS: i64 = 10_000;
-/// Nearly as long as a candle, so that a busy machine starts a bot within it.
+/// Nearly as long as a candle, so that even a busy machine starts a bot within it.
 const DELAY_MS: i64 = 9_000;
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 const MAX_POLLS: u32 = 1_200;
@@ -41,15 +41,15 @@ fn live(folder: &Folder) -> Command {
 }
 
 #[test]
-fn an_open_that_waits_for_its_delay_when_the_bot_is_killed_is_never_sent() {
+fn never_sends_a_delayed_open_after_the_bot_was_killed() {
     let (folder, served) = venue();
     let status = live(&folder).env("JOURNAL_KILL_POINT", "after open 1").status().unwrap();
     assert_eq!(status.signal(), Some(SIGKILL), "{status}");
-    assert_eq!(listed(&served)["total"], 0, "its delay is not over");
+    assert_eq!(listed(&served)["total"], 0, "the delay must still be running");
     let mut again = live(&folder).spawn().unwrap();
     let has_ended = (0..MAX_POLLS).any(|_| {
         std::thread::sleep(POLL_INTERVAL);
-        assert_eq!(again.try_wait().unwrap(), None, "it runs on");
+        assert_eq!(again.try_wait().unwrap(), None, "the bot must still be running");
         folder.trades("run.db")[0]["state"] == "not_opened"
     });
     assert!(has_ended, "{:?}", folder.trades("run.db"));
@@ -64,6 +64,6 @@ fn an_open_that_waits_for_its_delay_when_the_bot_is_killed_is_never_sent() {
     assert!(trades.iter().all(is_late), "{trades:?} of {intents:?}");
     let opened = intents.iter().filter(|intent| !intent["venue_id"].is_null()).count();
     assert_eq!(trades.len(), opened, "{trades:?} of {intents:?}");
-    let parity = folder.asked("parity", "run.db");
+    let parity = folder.query("parity", "run.db");
     assert_eq!((&parity["ok"], &parity["unexplained"]), (&Value::from(true), &Value::from(0)), "{parity}");
 }

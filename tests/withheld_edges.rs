@@ -1,4 +1,4 @@
-//! Edges that a run cannot prove are withheld, and results name what they assume.
+//! Edges that a run cannot prove are withheld, and results name their assumptions.
 
 use crate::candlewick::Folder;
 use crate::regimes::{FOLLOW, follower};
@@ -19,7 +19,7 @@ fn check(report: &Value, verdict: &str, withheld: &[&str], labels: &[&str]) {
 }
 
 #[test]
-fn an_edge_is_shown_with_its_assumptions_and_withheld_on_coarse_data() {
+fn shows_an_edge_with_its_assumptions_and_withholds_it_on_coarse_data() {
     let folder = follower(STRONG, "");
     let labels = ["on assumed payout", "hypothesis"];
     check(&follow(&folder, &[]), "edge_shown", &[], &labels);
@@ -28,7 +28,7 @@ fn an_edge_is_shown_with_its_assumptions_and_withheld_on_coarse_data() {
 }
 
 #[test]
-fn an_edge_is_withheld_if_gaps_cancel_more_than_one_trade_in_a_hundred() {
+fn withholds_an_edge_if_gaps_cancel_more_than_one_percent_of_trades() {
     for (every, is_withheld) in [(2_001, false), (41, true)] {
         let folder = follower(STRONG, "");
         let whole = folder.read("BTCUSDT_5m.csv");
@@ -45,7 +45,7 @@ fn an_edge_is_withheld_if_gaps_cancel_more_than_one_trade_in_a_hundred() {
 }
 
 #[test]
-fn only_candles_that_were_fetched_from_the_venue_are_no_hypothesis() {
+fn labels_candles_not_fetched_from_the_venue_as_hypothesis() {
     let venue = "https://prices.example";
     for (source, labels) in
         [(venue, &["on assumed payout"][..]), ("https://other.example", &["on assumed payout", "hypothesis"])]

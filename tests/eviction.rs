@@ -1,11 +1,11 @@
-//! Runs that forget old trades as soon as they may, killed and restarted, report as if they forgot nothing.
+//! Runs that evict old trades as early as possible, are killed and restarted, and still report complete results.
 #![cfg(all(unix, debug_assertions))]
 
 use crate::candlewick::{Folder, NO_LIMITS};
+use crate::consecutive_runs::{judged, run_until};
 use crate::recording::execute;
 use crate::seconds;
 use crate::serving::Served;
-use crate::two_runs::{judged, run_until};
 use candlewick_broker::clock::{Clock, SystemClock};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -19,15 +19,15 @@ fn figures(report: &Value) -> Vec<Value> {
     keys.iter().map(|key| report[key].clone()).collect()
 }
 
-/// In a debug build, replaces the twelve minutes that a run remembers at least, and the day of a start.
-const LEAST: (&str, &str) = ("LEAST_REMEMBERED_MS", "1500");
+/// In a debug build, replaces the minimum retention of a run (twelve minutes) and of a start (one day).
+const MIN_RETENTION: (&str, &str) = ("LEAST_REMEMBERED_MS", "1500");
 const BOTS_AT_ONCE: usize = 20;
-/// Trades of the first run, more than the 250 of a part of a snapshot. It is not killed: a run killed in its first minute has
-/// verified nothing yet, so that a start would believe no snapshot of it.
-const OF_FIRST: usize = 320;
-/// Trades until the second run is killed and until the third ends: more than the fifty that stay in memory.
-const UNTIL_KILLED: usize = OF_FIRST + 60;
-const UNTIL_THIRD: usize = UNTIL_KILLED + 120;
+/// Trades of the first run, more than the 250 of a snapshot part. It is not killed: a run killed in its first minute
+/// has verified nothing yet, so a start would trust none of its snapshots.
+const FIRST_RUN_TRADES: usize = 320;
+/// Trades until the second run is killed and until the third ends: more than the fifty kept in memory.
+const SECOND_RUN_TRADES: usize = FIRST_RUN_TRADES + 60;
+const THIRD_RUN_TRADES: usize = SECOND_RUN_TRADES + 120;
 const SETTINGS: &str = r#"
 max_signal_delay_ms = 0
 [broker]
@@ -45,7 +45,7 @@ list_every_s = 1
 remember_s = 1
 "#;
 
-fn busy() -> (Served, Folder) {
+fn start_busy_venue() -> (Served, Folder) {
     let now = SystemClock::new().now().get() / 1_000 * 1_000;
     let (mut settings, mut folder, mut data) = (format!("{NO_LIMITS}{SETTINGS}"), Folder::new(), Vec::new());
     for bot in 0..BOTS_AT_ONCE {
@@ -60,7 +60,7 @@ fn busy() -> (Served, Folder) {
         folder = folder.with(&candles, &seconds::candles(now, (600, 1_800)));
         data.extend(["--data".to_owned(), folder.path(&candles).to_string_lossy().into_owned()]);
     }
-    let folder = folder.with("bots.toml", &settings).with_variable(LEAST.0, LEAST.1);
+    let folder = folder.with("bots.toml", &settings).with_variable(MIN_RETENTION.0, MIN_RETENTION.1);
     let (start, bots) = ((now + 1_000).to_string(), folder.path("bots.toml").to_string_lossy().into_owned());
     let served = ["--speed", "1", "--start", &start, "--config", &bots];
     let data = data.iter().map(String::as_str);
@@ -85,8 +85,8 @@ const TABLES_OF_ANOTHER_JOURNAL: &str = "UPDATE projection SET hash = (SELECT ha
     DELETE FROM intents WHERE intent < 100";
 
 #[test]
-fn killed_and_restarted_runs_forget_and_still_report_what_the_journal_has() {
-    let (_served, folder) = busy();
+fn killed_and_restarted_runs_evict_trades_but_report_the_whole_journal() {
+    let (_served, folder) = start_busy_venue();
     let left_in = |stderr: &str| {
         let line = stderr.lines().find(|line| line.contains("stay in the journal only"))?;
         line.split_whitespace().find_map(|word| word.parse::<usize>().ok())
@@ -95,22 +95,22 @@ fn killed_and_restarted_runs_forget_and_still_report_what_the_journal_has() {
         let run = run_until(&folder, &LIVE, || judged(&folder, "run.db") >= settled);
         (left_in(&run.stderr), run.json())
     };
-    let first = go_on(OF_FIRST);
-    killed_after(&folder, UNTIL_KILLED);
-    let third = go_on(UNTIL_THIRD);
+    let first = go_on(FIRST_RUN_TRADES);
+    killed_after(&folder, SECOND_RUN_TRADES);
+    let third = go_on(THIRD_RUN_TRADES);
     assert!(third.0 >= Some(100), "{:?} were left", third.0);
     execute(&folder.path("run.db"), TABLES_OF_ANOTHER_JOURNAL);
-    let fourth = go_on(UNTIL_THIRD + 20);
-    assert_eq!(fourth.0, None, "what tables of another journal lack is read");
-    let asked = |command: &str| folder.asked(command, "run.db");
-    for (number, (_, said)) in [("1", &first), ("3", &third), ("4", &fourth)] {
-        assert_eq!(figures(said), figures(&asked(&format!("report --run {number}"))), "run {number}");
+    let fourth = go_on(THIRD_RUN_TRADES + 20);
+    assert_eq!(fourth.0, None, "rows missing in tables of another journal must be read");
+    let asked = |command: &str| folder.query(command, "run.db");
+    for (number, (_, report)) in [("1", &first), ("3", &third), ("4", &fourth)] {
+        assert_eq!(figures(report), figures(&asked(&format!("report --run {number}"))), "run {number}");
     }
     let parity = asked("parity");
     assert_eq!((&parity["ok"], &parity["runs"]), (&Value::Bool(true), &Value::from(4)), "{parity}");
     let verified = asked("journal verify");
     assert_eq!(verified["tables_up_to"], verified["entries"], "{verified}");
-    // Each trade is there once, and `status` counts those without rows, too.
+    // Each trade exists once, and `status` counts those without rows, too.
     let trades = asked("trades");
     let settled = trades.as_array().unwrap().iter().filter(|trade| trade["state"] == "settled");
     let ids: Vec<&str> = settled.map(|trade| trade["venue_id"].as_str().unwrap()).collect();

@@ -1,4 +1,4 @@
-//! Signals of the webhook, of standard input and of a list of a running bot: each is at most one trade.
+//! Signals from the webhook, from standard input and from a list: each opens at most one trade.
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
@@ -28,7 +28,7 @@ pub(crate) fn wait_for<T>(what: &str, poll: impl Fn() -> Option<T>) -> T {
     }
 }
 
-/// A running bot that prints to the files `out` and `log`; killed with the test.
+/// A running bot that prints to the files `out` and `log`; killed at the end of the test.
 struct Bot(Process);
 
 impl Bot {
@@ -70,7 +70,7 @@ fn decided(tally: &Value) -> u64 {
     number(tally, "approved") + number(tally, "refused")
 }
 
-/// Returns a message, its secret and the expected answer: new, repeated, late, malformed and forged by turns.
+/// Returns a message, its secret and the expected answer: new, repeated, late, malformed and forged in turn.
 fn message(number: u64, now: i64) -> (String, &'static str, u16) {
     let signal = |id: u64, more: &str| {
         let action = if id.is_multiple_of(8) { "buy" } else { "sell" };
@@ -83,7 +83,7 @@ fn message(number: u64, now: i64) -> (String, &'static str, u16) {
         1 | 2 => (signal(number - number % 8, ""), SECRET, 202),
         3 if number % 16 == 3 => (signal(number, ",\"time\":\"1970-01-01T00:00:00Z\""), SECRET, 400),
         3 => (signal(number, &format!(",\"time\":{}", now - 600_000)), SECRET, 202),
-        5 => (signal(number, "").replace("btc", "nobody"), SECRET, 400),
+        5 => (signal(number, "").replace("btc", "unknown"), SECRET, 400),
         6 => (signal(number, "").replace("buy", "hold").replace("sell", "hold"), SECRET, 400),
         7 if number % 16 == 7 => ("{\"bot\":[".to_owned(), SECRET, 400),
         _ => (signal(number, ""), "fedcba9876543210fedcba9876543210", 403),
@@ -91,7 +91,7 @@ fn message(number: u64, now: i64) -> (String, &'static str, u16) {
 }
 
 #[test]
-fn each_of_a_thousand_alerts_is_at_most_one_trade_and_parity_explains_all() {
+fn each_of_a_thousand_alerts_opens_at_most_one_trade_and_parity_explains_all() {
     let (_served, folder) = venue_of_short_trades();
     let folder = folder.with("hook.secret", SECRET);
     std::fs::set_permissions(folder.path("hook.secret"), PermissionsExt::from_mode(0o600)).unwrap();
@@ -109,7 +109,7 @@ fn each_of_a_thousand_alerts_is_at_most_one_trade_and_parity_explains_all() {
     for number in 0..1_000 {
         let (body, secret, expected) = message(number, now);
         let mut status = post(&address, secret, &body);
-        // A run that is behind turns senders away, who send again.
+        // A run that lags behind refuses senders, which then retry.
         while status == 429 {
             status = post(&address, secret, &body);
         }
@@ -119,12 +119,12 @@ fn each_of_a_thousand_alerts_is_at_most_one_trade_and_parity_explains_all() {
     let tally = tally_when(&folder, "webhook", is_done);
     assert_eq!((number(&tally, "duplicates"), number(&tally, "late")), (250, 62), "{tally}");
     bot.end();
-    // Dropped signals are in no entry of their own: the run records their counts at its end.
+    // Dropped signals have no entries of their own: the run records their counts at its end.
     let after = status(&folder);
     assert_eq!((&after["bot"], &after["signals"]["by_source"]["webhook"]), (&Value::Null, &tally));
     let approved = number(&tally, "approved");
     assert!(approved > 0, "{tally}");
-    assert_eq!(count(&folder, "\"event\":\"outside_signal\""), 312, "no duplicate is an event");
+    assert_eq!(count(&folder, "\"event\":\"outside_signal\""), 312, "duplicates must not be events");
     let refused = number(&tally, "refused") + number(&tally, "late");
     assert_eq!(count(&folder, "signal from webhook") - refused, approved, "a trade each");
     check_parity(&folder, "candlewick.db");
@@ -134,7 +134,7 @@ fn each_of_a_thousand_alerts_is_at_most_one_trade_and_parity_explains_all() {
 }
 
 #[test]
-fn standard_input_is_read_line_by_line_and_its_end_does_not_end_the_run() {
+fn reads_standard_input_by_line_and_survives_its_end() {
     let (_served, folder) = venue_of_short_trades();
     let mut bot = Bot::start(&folder, &["--signals", "-"]);
     let late = venue_time(&folder) - 600_000;
@@ -164,7 +164,7 @@ fn standard_input_is_read_line_by_line_and_its_end_does_not_end_the_run() {
 }
 
 #[test]
-fn a_list_for_an_unknown_bot_and_a_webhook_without_a_secret_do_not_start() {
+fn refuses_a_list_for_an_unknown_bot_and_a_webhook_without_secret() {
     let (_served, folder) = venue_of_short_trades();
     let folder = folder.with("list.csv", "time,bot,direction\n10:30,eth,BUY\n");
     let live = |list: &str| folder.run(&["live", "--config", "bot.toml", "--signals", list]);
@@ -178,7 +178,7 @@ fn a_list_for_an_unknown_bot_and_a_webhook_without_a_secret_do_not_start() {
 }
 
 #[test]
-fn status_names_the_skipped_lines_of_the_list_until_it_is_corrected() {
+fn status_shows_skipped_lines_until_the_list_is_corrected() {
     let (_served, folder) = venue_of_short_trades();
     let folder = folder
         .with("list.csv", "10:30 btc BUY\nhello world\n25:99 btc BUY\n")

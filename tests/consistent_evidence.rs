@@ -1,10 +1,10 @@
-//! A backtest, its CSV, the same trades live, their journal and `status` have the same account of evidence.
+//! Evidence in five places: a backtest, its CSV, the same trades live, their journal, and `status`.
 
 use crate::candlewick::{Folder, NO_LIMITS};
 use crate::excerpt::{HOUR, MONDAY, shipped};
 use serde_json::Value;
 
-/// Two bots with overlapping trades, latency and draws; a run forgets settled trades at once.
+/// Two bots with overlapping trades, latency and draws; the run evicts settled trades at once.
 const BOTS: &str = r#"
 [simulation]
 latency_ms = 2500
@@ -36,7 +36,7 @@ fn account(line: &Value) -> [&Value; 4] {
 }
 
 #[test]
-fn the_same_trades_have_the_same_account_in_five_places() {
+fn same_trades_have_the_same_evidence_in_five_places() {
     let files = ["BTCUSDT_1m.csv", "EURUSD_1m.csv"];
     let candles = |name: &str| shipped(name, MONDAY, MONDAY + 5 * HOUR);
     let folder = Folder::new().with("bots.toml", &format!("{NO_LIMITS}{BOTS}"));
@@ -73,10 +73,10 @@ fn the_same_trades_have_the_same_account_in_five_places() {
             assert_eq!(account(line), bot);
         }
     }
-    assert_eq!(folder.read("stored.csv"), folder.read("live.csv"), "to the byte");
-    // The caveats of the backtest are known from its file.
+    assert_eq!(folder.read("stored.csv"), folder.read("live.csv"), "files must be identical");
+    // The caveats of the backtest come from its file.
     assert_eq!(files[0]["all"]["labels"], stored["edge"]["labels"]);
     let by_unit = stored["lost"].as_f64().unwrap() / stored["won"].as_f64().unwrap() * 100.0;
     assert_eq!(stored["break_even_payout_percent"], by_unit);
-    assert_ne!(stored["break_even_payout_percent_by_money"], by_unit, "a ladder stakes by what was lost");
+    assert_ne!(stored["break_even_payout_percent_by_money"], by_unit, "stakes of a ladder depend on losses");
 }

@@ -1,9 +1,9 @@
-//! A terminal that stands still (Ctrl-S, a pager) while bots run.
+//! A stopped terminal (Ctrl-S, a pager) while bots run.
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder};
+use crate::consecutive_runs::{judged, trades_of};
 use crate::excerpt::{HOUR, MONDAY, shipped};
-use crate::two_runs::{judged, trades_of};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::time::Duration;
@@ -17,7 +17,7 @@ fn full_pipe() -> (PipeReader, PipeWriter) {
     let (reader, mut writer) = std::io::pipe().unwrap();
     let flags = fcntl_getfl(&writer).unwrap();
     fcntl_setfl(&writer, flags | OFlags::NONBLOCK).unwrap();
-    // The last bytes go in one by one.
+    // The last bytes are written one by one.
     for chunk in [&[b'.'; 4_096][..], b"."] {
         while writer.write(chunk).is_ok_and(|count| count > 0) {}
     }
@@ -26,7 +26,7 @@ fn full_pipe() -> (PipeReader, PipeWriter) {
 }
 
 #[test]
-fn trades_settle_while_the_terminal_stands_still() {
+fn trades_settle_while_the_terminal_is_stopped() {
     let folder = Folder::new()
         .with("bot.toml", BOT)
         .with("BTCUSDT_1m.csv", &shipped("BTCUSDT_1m.csv", MONDAY, MONDAY + 6 * HOUR));
@@ -43,7 +43,7 @@ fn trades_settle_while_the_terminal_stands_still() {
     drop(command);
     let mut polls = 0;
     while judged(&folder, "held.db") < expected {
-        assert_eq!(run.try_wait().unwrap(), None, "it ended before its trades settled");
+        assert_eq!(run.try_wait().unwrap(), None, "the run ended before its trades settled");
         polls += 1;
         assert!(polls < MAX_POLLS, "not all of {expected} trades settled");
         std::thread::sleep(Duration::from_millis(50));

@@ -1,4 +1,4 @@
-//! An edge that was shown and has gone since.
+//! Loss of a proven edge.
 
 use crate::candlewick::Folder;
 use crate::excerpt::{MINUTE, MONDAY};
@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 
 const GOOD: i64 = 1_200;
 
-/// Trades of a minute each at payout 85: 60 % of the first [`GOOD`] are won, then 48 %.
+/// One-minute trades at payout 85: 60 % of the first [`GOOD`] are won, then 48 %.
 fn trades(count: i64) -> String {
     let mut text = String::from("bot,symbol,decision_time,close_time,payout,result\n");
     let mut state = 1_u64;
     for index in 0..count {
-        // Knuth's generator (MMIX): its upper bits are even.
+        // Knuth's generator (MMIX): its upper bits are evenly distributed.
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let wins = if index < GOOD { 60 } else { 48 };
         let result = if (state >> 33) % 100 < wins { "WON" } else { "LOST" };
@@ -22,7 +22,7 @@ fn trades(count: i64) -> String {
 }
 
 #[test]
-fn a_shown_edge_that_has_gone_is_no_longer_held_since_about_then() {
+fn dates_the_loss_of_an_edge_to_within_a_hundred_trades() {
     let folder = Folder::new().with("good.csv", &trades(GOOD)).with("gone.csv", &trades(GOOD + 20_000));
     let verdict = |file| folder.run(&["edge", "verdict", "--json", "--trades", file]).json()["all"].take();
     assert_eq!(verdict("good.csv")["verdict"], "edge_shown");

@@ -1,4 +1,4 @@
-//! Files named in a configuration are found next to it and in the working folder; two that differ are refused.
+//! Files named in a configuration: found next to it or in the working folder, refused if both exist and differ.
 
 use crate::candlewick::{BOT, Folder, bot_of, candles};
 use serde_json::Value;
@@ -26,35 +26,35 @@ fn backtest(folder: &Folder, config: &str) -> [Value; 5] {
 }
 
 #[test]
-fn files_are_found_beside_the_configuration_in_the_working_folder_and_by_its_whole_path() {
+fn finds_files_next_to_the_configuration_in_the_working_folder_and_by_absolute_path() {
     let folder = folder();
-    let beside = backtest(&folder, "conf/bot.toml");
-    assert!(beside[0].as_u64() > Some(10) && beside[2]["Blackout"].as_u64() > Some(1), "{beside:?}");
-    assert!(beside[4].to_string().contains("signal list"), "{beside:?}");
+    let adjacent = backtest(&folder, "conf/bot.toml");
+    assert!(adjacent[0].as_u64() > Some(10) && adjacent[2]["Blackout"].as_u64() > Some(1), "{adjacent:?}");
+    assert!(adjacent[4].to_string().contains("signal list"), "{adjacent:?}");
     let whole = folder.path("conf/bot.toml").display().to_string();
-    assert_eq!(backtest(&Folder::new(), &whole), beside);
+    assert_eq!(backtest(&Folder::new(), &whole), adjacent);
     for name in FILES.map(|(name, _)| name).into_iter().chain(["own.csv"]) {
         fs::rename(folder.path("conf").join(name), folder.path(name)).unwrap();
     }
-    assert_eq!(backtest(&folder, "conf/bot.toml"), beside);
-    // The same content in both folders is no doubt.
+    assert_eq!(backtest(&folder, "conf/bot.toml"), adjacent);
+    // Identical content in both folders is unambiguous.
     fs::copy(folder.path("my.toml"), folder.path("conf/my.toml")).unwrap();
-    assert_eq!(backtest(&folder, "conf/bot.toml"), beside);
+    assert_eq!(backtest(&folder, "conf/bot.toml"), adjacent);
 }
 
 #[test]
-fn a_combination_in_a_combination_finds_its_files_live_and_in_a_replay() {
+fn nested_combination_finds_its_files_live_and_in_a_replay() {
     let part = "{ strategy = \"combine\", params = { first_of = [{ strategy = \"rules\", params = { file = \"my.toml\" } }] } }";
     let folder = folder().with("conf/bot.toml", &bot_of("combine", &format!("first_of = [{part}]")));
     let live = ["live", "--sandbox", "--speed", "max", "--until-end", "--journal", "run.db", "--quiet"];
     let config = ["--config", "conf/bot.toml", "--data", "BTCUSDT_1m.csv", "--json"];
     let trades = folder.run(&[&live[..], &config].concat()).json()["trades"].clone();
     assert!(trades.as_u64() > Some(10), "{trades}");
-    assert_eq!(folder.asked("parity", "run.db")["unexplained"], 0);
+    assert_eq!(folder.query("parity", "run.db")["unexplained"], 0);
 }
 
 #[test]
-fn files_that_differ_or_are_missing_are_named_with_both_whole_paths() {
+fn names_differing_or_missing_files_by_both_absolute_paths() {
     let folder = folder().with("my.toml", "buy = \"close < open\"\n");
     let root = folder.path("").canonicalize().unwrap();
     for (text, name, code) in [
@@ -69,7 +69,7 @@ fn files_that_differ_or_are_missing_are_named_with_both_whole_paths() {
         let places = [root.join("conf").join(name), root.join(name)].map(|path| path.display().to_string());
         run.fails(code, &[&places[0], &places[1]]);
     }
-    // The command line names files in the working folder only.
+    // The command line resolves files in the working folder only.
     let run = folder.run(&["backtest", "--rules", "gone.toml", "--quiet"]);
     run.fails(3, &[&format!(" {}\n", root.join("gone.toml").display())]);
 }

@@ -1,4 +1,4 @@
-//! Lies that show in messages.
+//! Lies in the messages of the venue.
 
 use crate::clock::now_ms;
 use crate::lies::{Kind, MarketLie, Place, WalletLie};
@@ -17,7 +17,7 @@ pub(crate) fn market_lie(world: &World, is_meant: impl Fn(MarketLie) -> bool) ->
     })
 }
 
-pub(crate) fn tell(world: &mut World, trade: usize, place: Place, record: &mut Value) {
+pub(crate) fn apply_lies(world: &mut World, trade: usize, place: Place, record: &mut Value) {
     let is_over =
         place != Place::Reply && world.trades[trade].word(place == Place::Detail, now_ms()).is_some();
     let Some(order) = world.trades[trade].order else { return };
