@@ -40,9 +40,9 @@ def serve(folder):
 
     async def handle(reader, writer):
         # Two of five connections are cut, within the request or within the answer.
-        is_cut = chance.random() < 0.4
+        is_truncated = chance.random() < 0.4
         up, down = [1 << 40], [1 << 40]
-        if is_cut:
+        if is_truncated:
             (up if chance.random() < 0.5 else down)[0] = chance.randrange(0, 3000)
         try:
             to_server, from_server = await asyncio.open_connection("127.0.0.1", direct)

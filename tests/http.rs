@@ -36,12 +36,12 @@ pub(crate) struct Reply {
     pub(crate) head: String,
     pub(crate) body: String,
     pub(crate) delay: Duration,
-    pub(crate) is_cut: bool,
+    pub(crate) is_truncated: bool,
 }
 
 impl Reply {
     pub(crate) fn new(status: u16, body: String) -> Self {
-        Self { status, head: String::new(), body, delay: Duration::ZERO, is_cut: false }
+        Self { status, head: String::new(), body, delay: Duration::ZERO, is_truncated: false }
     }
 }
 
@@ -72,7 +72,7 @@ fn answer(stream: &TcpStream, handler: &impl Fn(Request) -> Reply) {
     while let Some(request) = read_request(&mut reader) {
         let reply = handler(request);
         std::thread::sleep(reply.delay);
-        if reply.is_cut || write_reply(stream, &reply).is_none() {
+        if reply.is_truncated || write_reply(stream, &reply).is_none() {
             let _ = stream.shutdown(std::net::Shutdown::Both);
             return;
         }

@@ -6,7 +6,7 @@ use crate::definition::Definition;
 use crate::host::{PyHost, locked};
 use crate::table::Table;
 use candlewick_app::program_hash::set_code_file;
-use candlewick_cli::{App, HostedAnswer, HostedOutput, Itself};
+use candlewick_cli::{App, HostedAnswer, HostedOutput, ThisProgram};
 use candlewick_sdk::{AliasContext, find_key};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -57,7 +57,7 @@ pub(crate) fn answer(
     let file: String = py.import("candlewick._native")?.getattr("__file__")?.extract()?;
     set_code_file(PathBuf::from(file));
     let mut starts_by = starts_by.into_iter();
-    let itself = starts_by.next().map(|program| Itself {
+    let itself = starts_by.next().map(|program| ThisProgram {
         program: program.into(),
         arguments: starts_by
             .chain(["strategy".to_owned(), "decide".to_owned()])

@@ -2,7 +2,7 @@
 
 use crate::trades::build_trades_table;
 use arrow_array::RecordBatch;
-use candlewick_cli::{CommandKind, Host, Itself};
+use candlewick_cli::{CommandKind, Host, ThisProgram};
 use candlewick_engine::{BotSettings, TradeBook};
 use candlewick_sdk::{Candle, CandleSeries, MoneyScale, Series};
 use pyo3::prelude::*;
@@ -19,7 +19,7 @@ pub(crate) struct Progress {
 
 /// State shared by the command and its strategies in Python.
 pub(crate) struct PyHost {
-    itself: Option<Itself>,
+    itself: Option<ThisProgram>,
     is_stopped: AtomicBool,
     kind: Mutex<CommandKind>,
     pub(crate) fault: Mutex<Option<PyErr>>,
@@ -34,7 +34,7 @@ pub(crate) fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl PyHost {
-    pub(crate) fn new(itself: Option<Itself>) -> Self {
+    pub(crate) fn new(itself: Option<ThisProgram>) -> Self {
         Self {
             itself,
             is_stopped: AtomicBool::new(false),
@@ -90,7 +90,7 @@ impl Host for PyHost {
         self.is_stopped.load(Ordering::Relaxed)
     }
 
-    fn itself(&self) -> Option<Itself> {
+    fn itself(&self) -> Option<ThisProgram> {
         self.itself.clone()
     }
 

@@ -287,14 +287,14 @@ fn parse_column(cells: &[String]) -> ArrayRef {
 
 /// Numbers of an array, NaN where they are missing; `None` if it has another type.
 pub(crate) fn array_to_numbers(array: &dyn Array) -> Option<Vec<f64>> {
-    fn of<T: ArrowPrimitiveType>(array: &dyn Array, to: impl Fn(T::Native) -> f64) -> Option<Vec<f64>> {
+    fn read_column<T: ArrowPrimitiveType>(array: &dyn Array, to: impl Fn(T::Native) -> f64) -> Option<Vec<f64>> {
         let array = array.as_any().downcast_ref::<PrimitiveArray<T>>()?;
         Some(array.iter().map(|number| number.map_or(f64::NAN, &to)).collect())
     }
-    of::<Float64Type>(array, |number| number)
-        .or_else(|| of::<Int64Type>(array, |number| number as f64))
-        .or_else(|| of::<Int32Type>(array, f64::from))
-        .or_else(|| of::<Int16Type>(array, f64::from))
-        .or_else(|| of::<Int8Type>(array, f64::from))
-        .or_else(|| of::<Float32Type>(array, f64::from))
+    read_column::<Float64Type>(array, |number| number)
+        .or_else(|| read_column::<Int64Type>(array, |number| number as f64))
+        .or_else(|| read_column::<Int32Type>(array, f64::from))
+        .or_else(|| read_column::<Int16Type>(array, f64::from))
+        .or_else(|| read_column::<Int8Type>(array, f64::from))
+        .or_else(|| read_column::<Float32Type>(array, f64::from))
 }

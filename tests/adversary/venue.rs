@@ -130,7 +130,7 @@ impl State {
                 }
                 Kind::ReplyLost => {
                     world.count(index);
-                    return Reply { is_cut: true, ..Reply::new(200, record.to_string()) };
+                    return Reply { is_truncated: true, ..Reply::new(200, record.to_string()) };
                 }
                 _ => {}
             }

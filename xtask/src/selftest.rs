@@ -9,7 +9,7 @@ use candlewick_backtest::{Backtest, BacktestSettings, NullRecorder};
 use candlewick_broker::clock::Stopwatch;
 use candlewick_engine::judge;
 use candlewick_history::{GenerateSettings, Regime, generate};
-use candlewick_sandbox::markets_of;
+use candlewick_sandbox::build_markets;
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Outcome, Signal, Strategy};
 use candlewick_statistics::{
     EdgeTestPlan, PathRange, StatisticsError, TradeDependence, TradeStream, Verdict, VerdictRates,
@@ -154,7 +154,7 @@ impl TestMarket {
         let candles = candles.collect::<Result<Vec<_>, _>>()?;
         let strategies = bots.iter().map(|_| Box::new(Follower) as Box<dyn Strategy>).collect();
         let wants_prices = vec![false; bots.len()];
-        let backtest = Backtest::new(settings, strategies, &wants_prices, &candles, markets_of(&candles))?;
+        let backtest = Backtest::new(settings, strategies, &wants_prices, &candles, build_markets(&candles))?;
         let finished = backtest.run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {})?;
         let rows = finished.book.rows();
         let verdict = judge(rows, plan).verdict();

@@ -1,13 +1,13 @@
 //! Configured backtests: settings, candles and the run.
 
 use crate::bots::{
-    BotSet, error_of_backtest, error_of_search, problem_of_session, session_settings, strategies_of,
+    BotSet, locate_backtest_error, locate_search_error, problem_of_session, session_settings, strategies_of,
     without_unused_share,
 };
 use crate::candles::{CandleChoice, Candles, Fineness};
 use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney, signal_problems};
 use crate::error::{AppError, Result};
-use crate::inspection::ruin_of;
+use crate::inspection::estimate_ruin;
 use crate::lints::{self, LintInput, Stage};
 use crate::progress::Progress;
 use crate::signals::SignalList;
@@ -94,7 +94,7 @@ impl BacktestTerms {
         };
         let refused = |error| AppError::from(problem_of_session(&error, &loaded));
         let ladders = check_stakes(&settings.session).map_err(refused)?;
-        let ruin = ruin_of(&loaded).map_err(refused)?;
+        let ruin = estimate_ruin(&loaded).map_err(refused)?;
         let mut candles = self.candles.gather(&loaded, progress)?;
         let coarse = self.candles.check_expiries(&loaded, &candles.markets, Fineness::Somewhere)?;
         candles.notices.extend(ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders));
@@ -199,7 +199,7 @@ impl PreparedBacktest {
             strategies: &|| strategies_of(&settings.session, registry),
             threads: threads_or_cores(threads),
         };
-        act(&repeat).map_err(|error| error_of_search(error, loaded))
+        act(&repeat).map_err(|error| locate_search_error(error, loaded))
     }
 
     pub fn replay(
@@ -210,7 +210,7 @@ impl PreparedBacktest {
     ) -> Result<Replayed> {
         let (series, markets) = (&self.candles.series, self.candles.markets.clone());
         let backtest = Backtest::new(&self.settings, strategies, &self.wants_prices, series, markets);
-        let backtest = backtest.map_err(|error| error_of_backtest(error, &self.loaded))?;
+        let backtest = backtest.map_err(|error| locate_backtest_error(error, &self.loaded))?;
         let backtest = backtest.with_signals(self.signals.clone());
         let created = journal.map(FileJournal::create).transpose();
         let mut journal = created.map_err(|error| AppError::invalid("--journal").because(error))?;

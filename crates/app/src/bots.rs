@@ -94,7 +94,7 @@ impl BotSet {
 
 fn payout_share_problems(loaded: &Loaded) -> Vec<Problem> {
     let problem = |(key, share): (String, f64)| {
-        let percent = Payout::percent_of_share(share)?;
+        let percent = Payout::percent_from_fraction(share)?;
         let problem = format!("payouts are in percent; did you mean {percent}?");
         Some(loaded.problem(&key, problem).value(share.to_string()))
     };
@@ -132,7 +132,7 @@ fn build<'a>(
     };
     let context = bot.context(Some(loaded.config.data.longer_share_percent));
     let refused = |error: BuildError| {
-        let kind = kind_of_build(&error);
+        let kind = build_error_kind(&error);
         let keys = bot.params.as_object().into_iter().flatten().map(|(key, _)| key.as_str());
         let unknown = |key: &&str| entry.parameters.iter().all(|known| known.name != *key);
         let advice = |key| Some((key, find_advice(key, &bot.strategy)?.to_owned()));
@@ -217,7 +217,7 @@ pub(crate) fn own_durations_of(bot: &BotSettings, entry: &StrategyEntry) -> Vec<
     if durations == [bot.close_type] { Vec::new() } else { durations }
 }
 
-pub fn gates_of(bots: &[BotSettings], registry: &Registry) -> Vec<Option<GateView>> {
+pub fn gate_views(bots: &[BotSettings], registry: &Registry) -> Vec<Option<GateView>> {
     bots.iter().map(|bot| strategy_of(bot, registry)?.gate()).collect()
 }
 
@@ -280,19 +280,19 @@ pub fn problem_of_session(error: &EngineError, loaded: &Loaded) -> Problem {
         EngineError::Setting { key, problem } => loaded.problem(key, problem.clone()),
         EngineError::Amount { key, source } => loaded.problem(key, source.to_string()),
         EngineError::Strategy { source, .. } => {
-            loaded.problem("bots", error.to_string()).kind(kind_of_build(source))
+            loaded.problem("bots", error.to_string()).kind(build_error_kind(source))
         }
     }
 }
 
-pub fn error_of_search(error: SearchError, loaded: &Loaded) -> AppError {
+pub fn locate_search_error(error: SearchError, loaded: &Loaded) -> AppError {
     match error {
-        SearchError::Backtest(error) => error_of_backtest(error, loaded),
+        SearchError::Backtest(error) => locate_backtest_error(error, loaded),
         other => other.into(),
     }
 }
 
-pub fn error_of_backtest(error: BacktestError, loaded: &Loaded) -> AppError {
+pub fn locate_backtest_error(error: BacktestError, loaded: &Loaded) -> AppError {
     match error {
         BacktestError::Engine(error) => problem_of_session(&error, loaded).into(),
         BacktestError::Simulator(error) => error.into(),
@@ -300,7 +300,7 @@ pub fn error_of_backtest(error: BacktestError, loaded: &Loaded) -> AppError {
     }
 }
 
-pub const fn kind_of_build(error: &BuildError) -> ProblemKind {
+pub const fn build_error_kind(error: &BuildError) -> ProblemKind {
     match error {
         BuildError::Parameters { .. } | BuildError::Indicator(_) => ProblemKind::Setting,
         BuildError::File { .. } => ProblemKind::Data,

@@ -6,7 +6,7 @@ use crate::configuration::{
     self, Config, Loaded, Mode, Problem, RealMoney, journal_url, monitoring_problems,
 };
 use crate::notify::notify_problems;
-use crate::signals::problems_of_signals;
+use crate::signals::check_signals;
 use candlewick_api::{Credentials, HttpBroker, OpenBody};
 use candlewick_broker::BrokerError;
 use candlewick_broker::clock::{Clock, SystemClock};
@@ -15,14 +15,14 @@ use candlewick_runtime::Demand;
 use candlewick_sdk::{ExpirationType, Registry};
 use std::sync::Arc;
 
-pub fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry) -> Vec<Problem> {
+pub fn find_problems(loaded: &Loaded, real: RealMoney, registry: &Registry) -> Vec<Problem> {
     let config = &loaded.config;
     let mut problems: Vec<Problem> = loaded.check_mode(real).err().into_iter().collect();
     problems.extend(client_problem(loaded));
     problems.extend(journal_url(loaded).err());
     problems.extend(monitoring_problems(loaded));
     problems.extend(notify_problems(loaded));
-    problems.extend(problems_of_signals(loaded));
+    problems.extend(check_signals(loaded));
     problems.extend(short_body_problems(loaded));
     for (index, text) in config.sandbox.data.iter().enumerate() {
         if let Err(error) = text.parse::<DataName>() {
@@ -37,7 +37,7 @@ pub fn problems_of(loaded: &Loaded, real: RealMoney, registry: &Registry) -> Vec
         Ok(bots) => {
             let settings = session_settings(loaded);
             let made = Session::new(&settings, bots.strategies).and_then(|_| check_stakes(&settings));
-            match made.and_then(|_| ruin_of(loaded)) {
+            match made.and_then(|_| estimate_ruin(loaded)) {
                 Ok(ruin) => {
                     let key = "risk.max_ruin_probability";
                     problems.extend(ruin.refusal.map(|problem| loaded.problem(key, problem)));
@@ -76,25 +76,25 @@ pub fn short_body_problems(loaded: &Loaded) -> Vec<Problem> {
     problems
 }
 
-pub fn demand_of(loaded: &Loaded, registry: &Registry) -> Option<Demand> {
+pub fn request_demand(loaded: &Loaded, registry: &Registry) -> Option<Demand> {
     let bots = BotSet::build(loaded, registry).ok()?;
     let Config { runtime, risk, bots: settings, broker, .. } = &loaded.config;
-    Some(Demand::of(runtime, risk, settings, &bots.wants_prices).with_stream(broker.client.stream))
+    Some(Demand::new(runtime, risk, settings, &bots.wants_prices).with_stream(broker.client.stream))
 }
 
 pub fn ladder_figures(loaded: &Loaded) -> Vec<String> {
     let ladders = check_stakes(&session_settings(loaded)).unwrap_or_default();
-    let ruin = ruin_of(loaded).unwrap_or_default();
+    let ruin = estimate_ruin(loaded).unwrap_or_default();
     ladders.into_iter().map(|notice| notice.text).chain(ruin.ladders).collect()
 }
 
 /// Describes the ruin risk of stakes without ladders. Also returns the number of bots likely to lose half the balance.
-pub fn ruin_of_stakes(loaded: &Loaded) -> (Vec<String>, usize) {
-    let RuinReport { stakes, halved, .. } = ruin_of(loaded).unwrap_or_default();
+pub fn describe_stake_ruin(loaded: &Loaded) -> (Vec<String>, usize) {
+    let RuinReport { stakes, halved, .. } = estimate_ruin(loaded).unwrap_or_default();
     (stakes, halved)
 }
 
-pub fn ruin_of(loaded: &Loaded) -> Result<RuinReport, EngineError> {
+pub fn estimate_ruin(loaded: &Loaded) -> Result<RuinReport, EngineError> {
     let settings = session_settings(loaded);
     let balance = settings.money_scale.exact(settings.balance);
     let balance = balance

@@ -21,7 +21,7 @@ pub(crate) fn exposure(url: &JournalUrl) -> Option<(String, String)> {
     Some((problem, format!("chmod 600 {}", files.join(" "))))
 }
 
-pub fn which_is_meant(loaded: &Loaded, url: &JournalUrl) -> Option<String> {
+pub fn default_journal_notice(loaded: &Loaded, url: &JournalUrl) -> Option<String> {
     if loaded.is_set("journal.url") {
         return None;
     }

@@ -13,7 +13,7 @@ use crate::inspection::assumed_payouts;
 use candlewick_broker::clock::{Clock as _, SystemClock};
 use candlewick_engine::{
     BotLimitSettings, BotSettings, DayStart, Hours, RiskSettings, SessionSettings, Window,
-    check_first_stakes, levels_that_lose, outgrown_stakes, stakes_to_find_out,
+    check_first_stakes, unprofitable_levels, outgrown_stakes, payout_probe_notices,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Candle, CandleSeries, Millis, Registry};
@@ -90,11 +90,11 @@ const STRATEGIES: &[Stage] = &[Stage::Start, Stage::Backtest, Stage::Search];
 
 const LINTS: [Lint; 28] = [
     Lint("losing_level", &[Stage::Doctor], |input| {
-        levels_that_lose(&input.session(), &assumed_payouts(input.loaded)).unwrap_or_default()
+        unprofitable_levels(&input.session(), &assumed_payouts(input.loaded)).unwrap_or_default()
     }),
     Lint("ungated_ladder", &[Stage::Doctor], limits::ungated_ladders),
     Lint("interrupted_ladder", &[Stage::Start], limits::interrupted_ladders),
-    Lint("probing_stake", &[Stage::Doctor, Stage::Start], |input| stakes_to_find_out(&input.session())),
+    Lint("probing_stake", &[Stage::Doctor, Stage::Start], |input| payout_probe_notices(&input.session())),
     // A stake above any balance is rejected elsewhere.
     Lint(UNAFFORDABLE_STAKE, &[Stage::Backtest], |input| {
         check_first_stakes(&input.session()).unwrap_or_default()
@@ -126,8 +126,8 @@ const LINTS: [Lint; 28] = [
     Lint("untraded_symbol", &[], setup::untraded_symbols),
     Lint("missing_candles", &[], |input| crate::candles::bots_without_candles(input.loaded)),
     Lint("silent_bot", &[], setup::silent_bots),
-    Lint("refused_entries", &[], |input| crate::signals::refused_of_list(input.loaded).into_iter().collect()),
-    Lint("unbound_signal", &[Stage::Start], |input| crate::signals::unbound_signals(input.loaded)),
+    Lint("refused_entries", &[], |input| crate::signals::rejected_entries_notice(input.loaded).into_iter().collect()),
+    Lint("unbound_signal", &[Stage::Start], |input| crate::signals::bypassed_parts_notices(input.loaded)),
 ];
 
 pub fn run(input: &LintInput<'_>, stage: Stage) -> Vec<LintFinding> {

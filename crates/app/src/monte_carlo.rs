@@ -1,7 +1,7 @@
 //! Monte Carlo resampling of a backtest's trades or candles, locally or in shards.
 
 use crate::backtest::{PreparedBacktest, threads_or_cores};
-use crate::bots::{error_of_search, strategies_of};
+use crate::bots::{locate_search_error, strategies_of};
 use crate::candles::CandleChoice;
 use crate::configuration::{Base, Loaded};
 use crate::error::{AppError, Result};
@@ -108,7 +108,7 @@ impl MonteCarloTerms {
             Resampling::Trades => best_block_length(&returns(&trades)),
         });
         let (balance, scale) = (prepared.loaded.initial_balance()?, finished.money_scale);
-        let figures = Figures::of(&finished, balance, &prepared.candles.span());
+        let figures = Figures::new(&finished, balance, &prepared.candles.span());
         let end = finished.final_balance;
         let observed = PathRow {
             path: 0,
@@ -153,7 +153,7 @@ impl PreparedMonteCarlo<'_> {
     pub fn run(&self, paths: Range<u64>, watcher: &PathWatcher<'_>) -> Result<Vec<PathRow>> {
         let bootstrap = BlockBootstrap::new(self.terms.seed, BlockLength::Mean(self.block));
         let PreparedBacktest { loaded, settings, wants_prices, .. } = self.backtest();
-        let to_error = |error| error_of_search(error, loaded);
+        let to_error = |error| locate_search_error(error, loaded);
         let monte_carlo = MonteCarlo {
             bootstrap: bootstrap.map_err(|error| AppError::invalid(error.to_string()))?,
             balance: loaded.initial_balance()?,

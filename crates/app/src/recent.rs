@@ -2,10 +2,10 @@
 
 use crate::error::{AppError, Result};
 use candlewick_journal::Reader;
-use candlewick_records::{Folded, JournalContents, RecordedRun, RecordsError};
+use candlewick_records::{FoldedJournal, JournalContents, RecordedRun, RecordsError};
 use candlewick_runtime::{JournalFold, OldTrade, RuntimeError};
 
-/// Reads a journal without the count of rejections and with [`Folded::lines`] only.
+/// Reads a journal without the count of rejections and with [`FoldedJournal::lines`] only.
 pub async fn read_recent(reader: &mut Reader) -> Result<JournalContents> {
     Ok(Box::pin(read(reader, false)).await?.0)
 }
@@ -33,7 +33,7 @@ async fn read(reader: &mut Reader, only_trades: bool) -> Result<(JournalContents
         let lines = reader.lines_numbered(&past.told()).await?;
         let trades = past.take_old_trades();
         let last = reader.lines_numbered(&[last]).await?.pop().ok_or(RecordsError::NoRun)?;
-        let contents = JournalContents::of_folded(Folded {
+        let contents = JournalContents::from_folded(FoldedJournal {
             session,
             is_halted: past.is_halted(),
             decided: past.decided().iter().map(|(id, at)| (*id, at.run, at.seq, at.bot, at.at)).collect(),

@@ -11,7 +11,7 @@ use candlewick_engine::{
 };
 use candlewick_journal::{Holder, JournalUrl, Lease, LeaseTerms, LineKind, Reader, StoredLine};
 use candlewick_records::{
-    EdgeIntervals, JournalContents, LimitLine, LimitReached, StrangeTrade, TradingMode, VerdictLine,
+    EdgeIntervals, JournalContents, LimitLine, LimitReached, ForeignTrade, TradingMode, VerdictLine,
     describe_halt, read_refusal, table, utc,
 };
 use candlewick_runtime::control::{
@@ -46,7 +46,7 @@ pub struct Status {
     /// Intents whose trades were lost with their embedded venue.
     pub lost_with_venue: Vec<u64>,
     /// Trades at the venue without an intent: duplicates of requests, and foreign trades.
-    pub strange_trades: Vec<StrangeTrade>,
+    pub strange_trades: Vec<ForeignTrade>,
     pub wallet_read: Option<Millis>,
     pub settled: usize,
     pub settled_by_person: Vec<u64>,
@@ -100,7 +100,7 @@ impl Status {
         };
         let signals = read_signals(bot.as_ref(), &contents, holder.as_ref(), &mut reader).await?;
         let halt = bot.as_ref().and_then(|bot| bot.halt.clone()).or_else(|| contents.halt());
-        let of_journal = || Blockage::all_of_journal(&contents.session, now);
+        let of_journal = || Blockage::list_from_journal(&contents.session, now);
         let blocked = bot.as_ref().map_or_else(of_journal, |bot| bot.blocked.clone());
         Ok(Self {
             journal: url.to_string(),
@@ -214,8 +214,8 @@ impl fmt::Display for Status {
         let manual = Some(&self.settled_by_person).filter(|manual| !manual.is_empty());
         let manual = manual.map(|manual| format!(", manually: {}", list_trades(manual))).unwrap_or_default();
         let settings = self.reloaded.as_ref().map_or("unchanged since the start".to_owned(), describe_reload);
-        let signals = self.signals.as_ref().map(SignalTally::words).unwrap_or_default();
-        let limits = self.limits.iter().map(|limit| limit.words(self.decimals)).collect();
+        let signals = self.signals.as_ref().map(SignalTally::describe).unwrap_or_default();
+        let limits = self.limits.iter().map(|limit| limit.describe(self.decimals)).collect();
         // A row without lines is omitted.
         let rows = [
             ("journal", one(format!("{}, {} entries", self.journal, self.entries))),
@@ -248,7 +248,7 @@ impl fmt::Display for Status {
             ("ladders", self.ladders.iter().map(|ladder| ladder.describe(self.decimals)).collect()),
             ("gates", gates.map(|(name, words)| format!("{}: {words}", visible(name))).collect()),
             ("active limits", or(limits, "none on money, losses or trade counts")),
-            ("verdicts", self.verdicts.iter().map(VerdictLine::words).collect()),
+            ("verdicts", self.verdicts.iter().map(VerdictLine::describe).collect()),
             ("audit findings", one(describe_findings(&self.audit_findings))),
             ("last event", one(utc(self.last_event))),
         ];
@@ -271,7 +271,7 @@ async fn read_signals(
     if let Some(bot) = bot {
         return Ok(bot.signals.as_deref().filter(|tally| !tally.is_empty()).cloned());
     }
-    match contents.notes_of_last_run().find_map(SignalTally::of_note) {
+    match contents.notes_of_last_run().find_map(SignalTally::from_note) {
         // Only a run that did not end properly has no note of its signals, and still a holder.
         None if holder.is_some() => signals_since(reader, contents.last_run().seq).await,
         noted => Ok(noted),
@@ -295,8 +295,8 @@ fn describe_reload(reloaded: &Reloaded) -> String {
     format!("reloaded {} by {by}: {changes}", utc(*at))
 }
 
-fn describe_foreign(trades: &[StrangeTrade]) -> String {
-    let text = |trade: &StrangeTrade| match trade.second_of {
+fn describe_foreign(trades: &[ForeignTrade]) -> String {
+    let text = |trade: &ForeignTrade| match trade.second_of {
         Some(intent) => format!("{}, a duplicate of trade #{intent}", trade.venue_id),
         None => format!("{}, not opened by this journal", trade.venue_id),
     };
@@ -329,7 +329,7 @@ impl Status {
             return format!("suspended: {}", visible(reason));
         }
         if let (Some(ended), false) = (&self.ended_by, self.halted) {
-            return ended.words();
+            return ended.describe();
         }
         match (self.bot.as_ref().map(|bot| bot.phase), self.halted) {
             (Some(Phase::Halted), _) | (None, true) => {
@@ -411,11 +411,11 @@ fn count_settled(contents: &JournalContents, old: &[OldTrade]) -> usize {
 fn settled_manually(contents: &JournalContents, old: &[OldTrade]) -> Vec<u64> {
     let old = old.iter().filter(|old| old.by_person).map(|old| old.intent);
     let intents = contents.book.rows().iter().map(|row| row.approved.intent());
-    let young = intents.filter(|intent| contents.book.is_settled_by_person(*intent));
+    let young = intents.filter(|intent| contents.book.is_settled_by_operator(*intent));
     old.chain(young).map(IntentId::number).collect()
 }
 
-fn foreign_trades(contents: &JournalContents, old: &[OldTrade]) -> Vec<StrangeTrade> {
+fn foreign_trades(contents: &JournalContents, old: &[OldTrade]) -> Vec<ForeignTrade> {
     let mut trades = contents.strangers();
     trades.retain(|trade| {
         let id = VenueId::truncated(&trade.venue_id);
@@ -438,7 +438,7 @@ fn verdicts_of(
     let mut bots: Vec<BotTrades> = verdicts.iter().map(|_| BotTrades::default()).collect();
     let young = book.rows().iter().map(|row| {
         let (intent, bot) = (row.approved.intent(), row.approved.bot());
-        (intent, bot, EdgeRow::of(row), book.is_settled_by_person(intent))
+        (intent, bot, EdgeRow::from_row(row), book.is_settled_by_operator(intent))
     });
     let old = old.iter().map(|old| (old.intent, old.bot, old.edge, old.by_person));
     for (intent, bot, edge, is_manual) in old.chain(young) {
@@ -450,7 +450,7 @@ fn verdicts_of(
     }
     let lines = session.bots().iter().zip(verdicts).zip(bots);
     let line = |((bot, verdict), own): ((&String, &BotVerdict), BotTrades)| {
-        let intervals = EdgeIntervals::of(RunningEdge::after(&own.rows).sequence());
+        let intervals = EdgeIntervals::from_sequence(RunningEdge::after(&own.rows).sequence());
         VerdictLine::with(bot, verdict, (own.manual, intervals))
     };
     lines.map(line).collect()
@@ -510,7 +510,7 @@ impl PauseLine {
         let running = session.running_pauses(now).into_iter();
         let line = |(running, whose): (candlewick_engine::RunningPause, _)| Self {
             whose,
-            after: running.pause.cause_words(),
+            after: running.pause.describe_cause(),
             until: running.until,
         };
         let refused = session.refusal_pauses(now).into_iter().map(|(pause, symbol)| Self {
@@ -532,7 +532,7 @@ impl PauseLine {
 impl LadderLine {
     fn from_session(session: &Session, now: Millis) -> Vec<Self> {
         let scale = session.money_scale();
-        let line = |ladder: candlewick_engine::LadderStanding| {
+        let line = |ladder: candlewick_engine::LadderLevel| {
             let bot = session.bots().get(ladder.bot.index())?.clone();
             let (level, levels) = (ladder.level, ladder.levels);
             Some(Self { bot, next_stake: scale.to_f64(ladder.stake), level, levels })

@@ -3,7 +3,7 @@
 use crate::configuration::Config;
 use crate::signals::signal_bots;
 use candlewick_engine::{Blackout, BotSettings};
-use candlewick_history::{AssetType, asset_type_of, is_currency_pair, is_pair_code, pair_of};
+use candlewick_history::{AssetType, asset_type, is_currency_pair, is_pair_code, currency_pair};
 use candlewick_runtime::control::SignalBots;
 use candlewick_sdk::{Symbol, nearest};
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +34,7 @@ impl TradedSymbols {
         }
         let code = written.to_uppercase();
         let is_part =
-            |symbol: &Symbol| pair_of(*symbol).is_some_and(|(base, quote)| [base, quote].contains(&code));
+            |symbol: &Symbol| currency_pair(*symbol).is_some_and(|(base, quote)| [base, quote].contains(&code));
         let pairs: Vec<Symbol> = self.symbols.iter().copied().filter(is_part).collect();
         (!pairs.is_empty() || is_pair_code(&code)).then_some(pairs)
     }
@@ -59,7 +59,7 @@ pub fn usual_spelling(name: &str) -> String {
     let own = CHART_SUFFIXES.iter().find_map(|suffix| own.strip_suffix(suffix)).unwrap_or(own);
     let plain = own.replace('/', "").to_uppercase();
     match Symbol::new(&plain) {
-        Ok(symbol) if is_currency_pair(symbol) && asset_type_of(symbol) == AssetType::Crypto => {
+        Ok(symbol) if is_currency_pair(symbol) && asset_type(symbol) == AssetType::Crypto => {
             plain.replace(['-', '_'], "")
         }
         _ => plain,

@@ -5,7 +5,7 @@ use crate::translation::{to_opened, to_rejection, to_settled};
 use candlewick_engine::{
     Action, BotId, BotVerdict, EngineError, Entry, Event, EventKind, Header, IntentId, Interest,
     LongerStaleness, Origin, OutsideSignal, Recorder, Rule, Session, SessionSettings, StoredCandles,
-    StretchEnd, SymbolId, TradeBook,
+    BatchEnd, SymbolId, TradeBook,
 };
 use candlewick_sdk::{CandleSeries, Millis, Money, MoneyScale, Series, Strategy, Symbol};
 use candlewick_simulator::{
@@ -252,13 +252,13 @@ impl Backtest {
                 self.act(recorder)?;
             }
             match end {
-                StretchEnd::ActionsAt(instant) => instant_end = instant + Millis::new(1),
-                StretchEnd::Reached if until == Millis::MAX => return Ok(total),
-                StretchEnd::Reached if until == price_end => {
+                BatchEnd::ActionsAt(instant) => instant_end = instant + Millis::new(1),
+                BatchEnd::Reached if until == Millis::MAX => return Ok(total),
+                BatchEnd::Reached if until == price_end => {
                     prices_done += self.handle_instant(&mut feed, price_end - Millis::new(1), recorder)?;
                     instant_end = price_end;
                 }
-                StretchEnd::Reached => self.handle_venue(venue_due, recorder)?,
+                BatchEnd::Reached => self.handle_venue(venue_due, recorder)?,
             }
             let done = stored.shown() + prices_done;
             if done - reported >= PROGRESS_STEP {

@@ -48,7 +48,7 @@ pub struct Evidence {
 
 impl SettledFigures {
     #[inline]
-    pub fn of(row: &IntentRow) -> Option<Self> {
+    pub fn from_row(row: &IntentRow) -> Option<Self> {
         let outcome = row.outcome.filter(|_| row.state == IntentState::Settled)?;
         let IntentRow { settled_at, profit, payout, .. } = *row;
         Some(Self { settled_at, outcome, stake: row.approved.stake(), profit, payout })
@@ -73,7 +73,7 @@ impl RunTotals {
 
     #[must_use]
     pub fn by_day(self, span: &Range<Millis>) -> Self {
-        Self { days: Some(DailyProfits::of(span)), ..self }
+        Self { days: Some(DailyProfits::new(span)), ..self }
     }
 
     // No branches on the outcome: docs/performance.md.

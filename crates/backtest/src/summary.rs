@@ -42,7 +42,7 @@ struct Rows {
 }
 
 impl Summary {
-    pub fn of(book: &TradeBook, balance: Money) -> Self {
+    pub fn new(book: &TradeBook, balance: Money) -> Self {
         Self::with_totals(book, RunTotals::new(balance)).0
     }
 
@@ -72,7 +72,7 @@ impl Rows {
                         return None;
                     }
                     last = Some(rank);
-                    if let Some(trade) = SettledFigures::of(row) {
+                    if let Some(trade) = SettledFigures::from_row(row) {
                         added.totals.settle(&trade);
                     }
                 }

@@ -52,7 +52,7 @@ pub struct WalletName {
 
 impl Balances {
     /// Returns the balance of an account; `None` if there is no such account.
-    pub const fn of(&self, account: Account) -> Option<Decimal> {
+    pub const fn balance(&self, account: Account) -> Option<Decimal> {
         match account {
             Account::Demo => self.demo,
             Account::Real => self.real,
@@ -60,7 +60,7 @@ impl Balances {
     }
 
     /// Returns the identities of the wallets of an account, in the order of their ids.
-    pub fn wallets_of(&self, account: Account) -> Vec<WalletName> {
+    pub fn account_wallets(&self, account: Account) -> Vec<WalletName> {
         let is_of_account = |wallet: &&WalletName| wallet.account == Some(account);
         let mut wallets: Vec<WalletName> = self.wallets.iter().filter(is_of_account).cloned().collect();
         wallets.sort();

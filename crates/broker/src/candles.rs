@@ -49,7 +49,7 @@ const MIN_ROWS_OF_LONGER: usize = 5;
 const MIN_ROWS_OF_LITTLE_LONGER: usize = 10;
 
 /// Returns the actual interval of rows that clearly differ from `wanted`; gaps do not count.
-pub fn other_interval(rows: &[CandleRow], wanted: Interval) -> Option<Millis> {
+pub fn detect_interval(rows: &[CandleRow], wanted: Interval) -> Option<Millis> {
     let length = wanted.length();
     let times: BTreeSet<Millis> = rows.iter().map(|row| row.time).collect();
     let spacings = || times.iter().zip(times.iter().skip(1)).map(|(one, next)| *next - *one);
@@ -177,7 +177,7 @@ mod tests {
             (&[0], None),
             (&[], None),
         ] {
-            let found = other_interval(&rows(seconds), Interval::MINUTE);
+            let found = detect_interval(&rows(seconds), Interval::MINUTE);
             assert_eq!(found, expected.map(Millis::from_seconds), "{seconds:?}");
         }
     }

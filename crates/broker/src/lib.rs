@@ -78,8 +78,8 @@ pub use adapter_state::{TokenState, UnrecognisedData};
 #[cfg(any(test, feature = "mock"))]
 pub use broker::MockBroker;
 pub use broker::{Broker, Detail};
-pub use candles::{CandleQuery, CandleRow, Candles, USUAL_INTERVALS, other_interval};
-pub use download::{Download, DownloadSettings, Downloaded};
+pub use candles::{CandleQuery, CandleRow, Candles, USUAL_INTERVALS, detect_interval};
+pub use download::{Download, DownloadSettings, DownloadedWindow};
 pub use error::BrokerError;
 #[cfg(any(test, feature = "mock"))]
 pub use market_data::MockMarketData;

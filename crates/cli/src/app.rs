@@ -103,7 +103,7 @@ impl App {
     /// Adds a strategy type. A registration error ([`RegistryError`]) ends [`App::run`] at once.
     #[must_use]
     pub fn with_strategy<S: StrategyFactory>(self) -> Self {
-        self.with_strategy_entry(StrategyEntry::of::<S>())
+        self.with_strategy_entry(StrategyEntry::from_factory::<S>())
     }
 
     #[must_use]
@@ -186,7 +186,7 @@ impl App {
     fn perform(&self, arguments: &Arguments, report: &dyn Fn(&Failure, bool)) -> u8 {
         let log = start_log(&arguments.global);
         fit_tables();
-        let wrong = self.built_in.and_then(candlewick_sdk::wrong_folder).map(anyhow::Error::msg);
+        let wrong = self.built_in.and_then(candlewick_sdk::folder_error).map(anyhow::Error::msg);
         let registry = || self.registry.clone().and_then(with_combinations).map_err(anyhow::Error::from);
         let registry = match wrong.map_or_else(registry, Err) {
             Ok(registry) => registry,

@@ -42,7 +42,7 @@ pub(crate) fn parse_percent_within(text: &str, [least, most]: [f64; 2]) -> Resul
 pub(crate) fn parse_payout_percent(text: &str) -> Result<f64, String> {
     let percent = parse_percent(text).filter(|percent| *percent > 0.0 && *percent <= 1_000.0);
     let percent = percent.ok_or_else(|| "use a payout in percent, such as 85".to_owned())?;
-    match Payout::percent_of_share(percent) {
+    match Payout::percent_from_fraction(percent) {
         Some(meant) => Err(format!("payouts are in percent; did you mean {meant}?")),
         None => Ok(percent),
     }

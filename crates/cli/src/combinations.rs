@@ -2,13 +2,13 @@
 
 use crate::context::Context;
 use crate::failure::Failure;
-use candlewick_app::bots::{self, error_of_backtest};
+use candlewick_app::bots::{self, locate_backtest_error};
 use candlewick_app::configuration::Loaded;
 use candlewick_engine::{BotSettings, EngineError, LadderEntry, StakeSettings};
 use candlewick_report::conditions::ConditionLine;
 use candlewick_report::run::GateLine;
-use candlewick_rules::combine::{self, FollowedGate, FollowedSignal, follow_gate};
-use candlewick_rules::{HeldCondition, count_numbers, held_conditions};
+use candlewick_rules::combine::{self, GateReplay, ReplayedSignal, replay_gate};
+use candlewick_rules::{ConditionCount, count_fitted_numbers, condition_counts};
 use candlewick_sdk::{BotContext, BuildError, Candle, CandleSeries, GateView, Registry};
 use candlewick_simulator::SimulationSettings;
 use candlewick_statistics::{GatedTrade, TradeOutcome};
@@ -24,7 +24,7 @@ pub(crate) fn describe_combinations(bots: &[BotSettings], registry: &Registry) -
 }
 
 pub(crate) fn describe_gates(bots: &[BotSettings], registry: &Registry) -> Vec<String> {
-    let gates = bots.iter().zip(bots::gates_of(bots, registry));
+    let gates = bots.iter().zip(bots::gate_views(bots, registry));
     let describe = |(bot, gate): (&BotSettings, Option<GateView>)| {
         let GateView { rule, history, .. } = gate?;
         let continues = matches!(bot.stake, StakeSettings::Martingale { entry: LadderEntry::NextCandle, .. });
@@ -50,7 +50,7 @@ pub(crate) fn count_bot_conditions(
             count_conditions(context.registry, (&bot.strategy, &bot.params), &terms, candles.candles());
         let refused = |source| {
             let error = EngineError::Strategy { bot: bot.name.clone(), source };
-            error_of_backtest(error.into(), loaded)
+            locate_backtest_error(error.into(), loaded)
         };
         lines.extend(counted.map_err(refused)?);
     }
@@ -59,7 +59,7 @@ pub(crate) fn count_bot_conditions(
 
 pub(crate) fn count_rule_numbers(loaded: &Loaded, registry: &Registry) -> Vec<usize> {
     let of_bot =
-        |bot: &BotSettings| count_numbers(registry, (&bot.strategy, &bot.params)).unwrap_or_default();
+        |bot: &BotSettings| count_fitted_numbers(registry, (&bot.strategy, &bot.params)).unwrap_or_default();
     loaded.config.bots.iter().map(of_bot).collect()
 }
 
@@ -69,10 +69,10 @@ pub(crate) fn count_conditions(
     bot: &BotContext,
     candles: &[Candle],
 ) -> Result<Vec<ConditionLine>, BuildError> {
-    let counted = held_conditions(registry, strategy, bot, candles)?;
-    let line = |one: HeldCondition| ConditionLine {
+    let counted = condition_counts(registry, strategy, bot, candles)?;
+    let line = |one: ConditionCount| ConditionLine {
         bot: bot.bot.clone(),
-        stopped: one.is_of_signals().then(|| one.candles - one.held),
+        stopped: one.counts_signals().then(|| one.candles - one.held),
         part: one.part,
         side: one.side.key(),
         depth: one.depth,
@@ -95,19 +95,19 @@ pub(crate) fn gate_lines(
     for bot in &loaded.config.bots {
         let own = series.iter().find(|candles| candles.series() == bot.series());
         let Some((entry, candles)) = context.registry.find(&bot.strategy).zip(own) else { continue };
-        let followed = follow_gate(entry, &bot.params, &bot.context(share), candles.candles());
+        let followed = replay_gate(entry, &bot.params, &bot.context(share), candles.candles());
         let refused = |source| EngineError::Strategy { bot: bot.name.clone(), source };
-        let followed = followed.map_err(|error| error_of_backtest(refused(error).into(), loaded))?;
-        let Some(FollowedGate { rule, signals }) = followed else { continue };
+        let followed = followed.map_err(|error| locate_backtest_error(refused(error).into(), loaded))?;
+        let Some(GateReplay { rule, signals }) = followed else { continue };
         let payout_fraction = simulation.payout_of(bot.symbol).to_fraction();
         let signals: Vec<GatedTrade> =
             signals.iter().map(|signal| to_gated(signal, payout_fraction)).collect();
-        lines.extend(GateLine::of(&bot.name, rule, &signals, payout_fraction)?);
+        lines.extend(GateLine::new(&bot.name, rule, &signals, payout_fraction)?);
     }
     Ok(lines)
 }
 
-fn to_gated(signal: &FollowedSignal, payout_fraction: f64) -> GatedTrade {
+fn to_gated(signal: &ReplayedSignal, payout_fraction: f64) -> GatedTrade {
     let unit_return = match signal.outcome {
         TradeOutcome::Won => payout_fraction,
         TradeOutcome::Lost => -1.0,

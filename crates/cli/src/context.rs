@@ -6,7 +6,7 @@ use crate::log::LogWriter;
 use crate::terminal::{terminal_columns, wrapped};
 use candlewick_app::configuration::{Base, Flag, Loaded, LogFormat, LogSettings, Problems, journal_url};
 use candlewick_app::control::find_running_bot;
-use candlewick_app::journal::which_is_meant;
+use candlewick_app::journal::default_journal_notice;
 use candlewick_app::live::OwnBrokers;
 use candlewick_journal::JournalUrl;
 use candlewick_sdk::Registry;
@@ -61,7 +61,7 @@ impl JournalArguments {
         let flag = Flag::new("--journal", "journal", "url", self.journal.as_ref());
         let loaded = Loaded::read(&context.global.config, Base::Bare, flag.into_iter().collect())?;
         let url = journal_url(&loaded).map_err(Problems::from)?;
-        context.note_all(which_is_meant(&loaded, &url).filter(|_| url.file().is_some_and(Path::exists)));
+        context.note_all(default_journal_notice(&loaded, &url).filter(|_| url.file().is_some_and(Path::exists)));
         Ok((loaded, url))
     }
 

@@ -2,7 +2,7 @@
 
 use crate::host::HostedFailure;
 use crate::terminal::{lines, terminal_columns, wrapped};
-use candlewick_app::bots::kind_of_build;
+use candlewick_app::bots::build_error_kind;
 use candlewick_app::configuration::{Problem, ProblemKind, Problems};
 use candlewick_app::{AppError, ErrorKind};
 use candlewick_backtest::BacktestError;
@@ -212,7 +212,7 @@ impl From<StatisticsError> for Failure {
 
 impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Self {
-        Self::new(problem_failure_kind(kind_of_build(&error)), error)
+        Self::new(problem_failure_kind(build_error_kind(&error)), error)
     }
 }
 
@@ -269,7 +269,7 @@ const fn history_failure_kind(error: &HistoryError) -> FailureKind {
 
 const fn engine_failure_kind(error: &EngineError) -> FailureKind {
     match error {
-        EngineError::Strategy { source, .. } => problem_failure_kind(kind_of_build(source)),
+        EngineError::Strategy { source, .. } => problem_failure_kind(build_error_kind(source)),
         EngineError::Setting { .. } | EngineError::Amount { .. } => FailureKind::Configuration,
     }
 }
@@ -369,7 +369,7 @@ const fn runtime_failure_kind(error: &RuntimeError) -> FailureKind {
 const fn control_failure_kind(error: &ControlError) -> FailureKind {
     match error {
         ControlError::SocketInUse { .. } => FailureKind::JournalHeld,
-        ControlError::NoAnswer { .. } | ControlError::NoSocketsHere => FailureKind::Unexpected,
+        ControlError::TransportError { .. } | ControlError::NoSocketsHere => FailureKind::Unexpected,
         ControlError::NoBotListens { .. }
         | ControlError::OtherOwner { .. }
         | ControlError::NotASocket { .. }

@@ -1,7 +1,7 @@
 //! Commands hosted inside another program: their output, progress and end.
 
 use crate::failure::Ending;
-use candlewick_app::validation::Itself;
+use candlewick_app::validation::ThisProgram;
 use candlewick_engine::{BotSettings, TradeBook};
 use candlewick_sdk::{CandleSeries, MoneyScale};
 use std::cell::RefCell;
@@ -17,7 +17,7 @@ pub trait Host: Send + Sync {
     fn is_stopped(&self) -> bool;
 
     /// Command that starts the host as a `strategy decide` process, `None` if it is this program.
-    fn itself(&self) -> Option<Itself>;
+    fn itself(&self) -> Option<ThisProgram>;
 
     fn candles(&self, series: &[CandleSeries]);
 

@@ -94,7 +94,7 @@ pub(crate) fn write_trades(
     if !path.metadata().as_ref().map_or(true, Metadata::is_file) {
         return write_file("--trades", path, write_csv);
     }
-    let facts = RunFacts::of(book, bots, (scale, caveats));
+    let facts = RunFacts::new(book, bots, (scale, caveats));
     // Both files or none: the complete facts are renamed after the trades.
     let written = write_whole_file(&RunFacts::path_of(path), |file| {
         serde_json::to_writer(&mut *file, &facts)?;

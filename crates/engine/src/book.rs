@@ -481,13 +481,13 @@ impl TradeBook {
         if taken.is_another_bet(before.direction()) && row.sequence.left_out == 0 {
             row.sequence.left_out = place;
         }
-        row.approved = before.as_taken(taken);
+        row.approved = before.with_venue_terms(taken);
         let departure = Departure { ordered: before, symbol: taken.symbol };
         self.departures.entry(intent).or_insert(departure).symbol = taken.symbol;
     }
 
     /// Returns whether the operator, not the venue, reported the result.
-    pub fn is_settled_by_person(&self, intent: IntentId) -> bool {
+    pub fn is_settled_by_operator(&self, intent: IntentId) -> bool {
         self.settled_by_person.contains(&intent)
     }
 

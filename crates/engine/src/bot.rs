@@ -5,7 +5,7 @@ use crate::stake::{Stake, StakeContext};
 use crate::{BotVerdict, Edge, IfRefused, IntentId, SymbolId};
 use candlewick_sdk::{
     Candle, CandleAnswer, CandleAnswers, Direction, Expiry, LongerCandles, Millis, Money, Settlement,
-    ShownCandles, Signal, Strategy,
+    FedCandles, Signal, Strategy,
 };
 
 /// Fields are in the order of access. Those that a signal needs are adjacent, because many bots do
@@ -134,7 +134,7 @@ impl Bot {
         signal: &mut Option<Signal>,
     ) -> (usize, u64) {
         if !self.waits_for_settlements() && self.longer.is_empty() {
-            let ShownCandles { count, suppressed } = self.strategy.on_candles(candles, suppress, signal);
+            let FedCandles { count, suppressed } = self.strategy.on_candles(candles, suppress, signal);
             self.keep_close(&candles[..count]);
             return (count, suppressed);
         }

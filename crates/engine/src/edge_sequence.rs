@@ -35,7 +35,7 @@ enum Step {
 
 impl EdgeRow {
     /// Extracts the values from a row.
-    pub fn of(row: &IntentRow) -> Self {
+    pub fn from_row(row: &IntentRow) -> Self {
         let JudgedTrade { payout, ended, .. } = JudgedTrade::of_row(row);
         Self {
             intent: row.approved.intent(),
@@ -93,9 +93,9 @@ impl RunningEdge {
     }
 
     /// Records an update of an intent that its book has already recorded.
-    pub fn on_news(&mut self, row: &IntentRow) {
+    pub fn on_update(&mut self, row: &IntentRow) {
         if row.sequence.ended() > 0 {
-            self.on_end(&EdgeRow::of(row));
+            self.on_end(&EdgeRow::from_row(row));
         }
     }
 
@@ -149,11 +149,11 @@ impl RunningEdge {
 /// Builds the sequence of intents in the order in which the Session saw them.
 /// The order is that of [`judge`](crate::judge).
 pub fn edge_sequence<'a>(rows: impl IntoIterator<Item = &'a IntentRow>) -> ConfidenceSequence {
-    edge_sequence_of(&rows.into_iter().map(JudgedTrade::of_row).collect::<Vec<_>>())
+    edge_sequence_of_trades(&rows.into_iter().map(JudgedTrade::of_row).collect::<Vec<_>>())
 }
 
 /// Builds the sequence of trades from any source. The order is that of [`judge_trades`](crate::judge_trades).
-pub fn edge_sequence_of(trades: &[JudgedTrade]) -> ConfidenceSequence {
+pub fn edge_sequence_of_trades(trades: &[JudgedTrade]) -> ConfidenceSequence {
     let mut sequence = ConfidenceSequence::new();
     let mut open: Vec<_> = trades.iter().map(|_| None).collect();
     for (_, _, news, place) in in_order(trades) {
@@ -210,12 +210,12 @@ mod tests {
             }
             by_hand.on_settled(open.remove(0), to_trade_outcome(outcome(place - 1)), 0.85);
         }
-        let found = edge_sequence_of(&trades);
+        let found = edge_sequence_of_trades(&trades);
         assert_eq!(found.settled(), 120);
         assert_eq!(found.edge(0.95), by_hand.edge(0.95));
         assert_eq!(found.win_rate(0.95), by_hand.win_rate(0.95));
         trades.reverse();
-        assert_eq!(edge_sequence_of(&trades).edge(0.95), by_hand.edge(0.95));
+        assert_eq!(edge_sequence_of_trades(&trades).edge(0.95), by_hand.edge(0.95));
     }
 
     #[test]

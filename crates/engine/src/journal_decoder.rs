@@ -84,7 +84,7 @@ struct ReasonWords {
 
 impl JournalDecoder {
     /// Creates a decoder for a replay, where the run has the bots of the Session.
-    pub fn of_same_bots(session: &Session) -> Self {
+    pub fn for_replay(session: &Session) -> Self {
         let bots = (0..session.bots().len()).filter_map(BotId::new).collect();
         let symbols = (0..session.symbols().len()).filter_map(SymbolId::new).collect();
         Self { bots, symbols, templates: BTreeMap::new() }

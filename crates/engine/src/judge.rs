@@ -226,11 +226,11 @@ pub fn judge<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<
 /// Computes the verdict like [`judge`], of trades from any source.
 /// Without a recorded order, a trade counts at its decision and its end when it became known.
 pub fn judge_trades(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> EdgeTest {
-    judge_of(trades, test).test
+    evaluate_trades(trades, test).test
 }
 
 /// Computes the verdict like [`judge_trades`] and returns the judge.
-pub fn judge_of(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> Judge {
+pub fn evaluate_trades(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> Judge {
     let mut judge = Judge::new(test);
     for (_, _, news, place) in in_order(trades) {
         judge.apply(news, place, &trades[place]);
@@ -240,7 +240,7 @@ pub fn judge_of(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> Judge {
 
 impl JudgedTrade {
     /// Returns whether the intent did not become a trade.
-    pub fn was_none(&self) -> bool {
+    pub fn is_unopened(&self) -> bool {
         self.sequence.is_some_and(|sequence| sequence.left_out > 0 && sequence.settled == 0)
     }
 
@@ -292,7 +292,7 @@ pub const fn to_trade_outcome(outcome: Outcome) -> TradeOutcome {
 
 /// An edge shown by some trades. The verdict is final, but later trades may still contradict it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShownEdge {
+pub struct EdgeDetection {
     /// Time at which the end of the deciding trade became known.
     pub at: Millis,
     /// Number of trades won, lost or drawn by then, the deciding one included.
@@ -301,7 +301,7 @@ pub struct ShownEdge {
     pub since: Vec<JudgedTrade>,
 }
 
-impl ShownEdge {
+impl EdgeDetection {
     /// Finds the trade with which a fresh `test` shows an edge, `None` if none.
     pub fn find(trades: &[JudgedTrade], test: impl Into<EdgeTest>) -> Option<Self> {
         let known = in_order(trades);
@@ -458,7 +458,7 @@ mod tests {
             (0..).zip(outcomes).map(|(minute, outcome)| trade(minute, outcome)).collect();
         trades.insert(3, trade(3, Outcome::Cancelled));
         let plan = EdgeTestPlan::default();
-        let found = ShownEdge::find(&trades, plan).unwrap();
+        let found = EdgeDetection::find(&trades, plan).unwrap();
         let verdict = |count| crate::judge_trades(&trades[..count], plan).verdict();
         let first = (1..=trades.len()).find(|count| verdict(*count) == Verdict::EdgeShown).unwrap();
         assert_eq!(found.after_trades, first as u64 - 1, "one was cancelled");
@@ -470,7 +470,7 @@ mod tests {
     fn finds_no_edge_if_ruled_out_or_undecided() {
         for count in [1, 500] {
             let lost: Vec<_> = (0..count).map(|minute| trade(minute, Outcome::Lost)).collect();
-            assert_eq!(ShownEdge::find(&lost, EdgeTestPlan::default()), None, "{count}");
+            assert_eq!(EdgeDetection::find(&lost, EdgeTestPlan::default()), None, "{count}");
         }
     }
 }

@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 
 /// A row with all data of its book about the intent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct KeptRow {
+pub struct StoredRow {
     row: IntentRow,
     text: String,
     /// Numbers of the reason, `None` for one that is not finite.
@@ -31,7 +31,7 @@ pub struct BookTotals {
     news: u32,
 }
 
-impl KeptRow {
+impl StoredRow {
     /// Returns the row.
     pub const fn row(&self) -> &IntentRow {
         &self.row
@@ -45,7 +45,7 @@ impl KeptRow {
     }
 
     /// Returns whether an operator reported the result.
-    pub const fn is_by_person(&self) -> bool {
+    pub const fn is_by_operator(&self) -> bool {
         self.by_person
     }
 
@@ -67,25 +67,25 @@ impl KeptRow {
 
 impl TradeBook {
     /// Returns the row of an intent with all data of the book about the intent.
-    pub fn kept_row(&self, intent: IntentId) -> Option<KeptRow> {
+    pub fn stored_row(&self, intent: IntentId) -> Option<StoredRow> {
         let row = self.row(intent)?;
         let reason = self.reason(row);
         let finite = |value: f64| Some(value).filter(|value| value.is_finite());
-        Some(KeptRow {
+        Some(StoredRow {
             row: *row,
             text: reason.text().to_owned(),
             numbers: reason.numbers().map(|(name, value)| (name.to_owned(), finite(value))).collect(),
             venue_id: self.venue_id(row),
             ordered: self.departure(intent).copied(),
-            by_person: self.is_settled_by_person(intent),
+            by_person: self.is_settled_by_operator(intent),
             corrected: self.correction(intent),
         })
     }
 
     /// Puts a row back: over the existing row of its intent, else at the end.
     /// Returns whether the row fits, since intents are numbered without gaps.
-    pub fn put_back(&mut self, kept: KeptRow, decoder: &mut JournalDecoder) -> bool {
-        let KeptRow { row, text, numbers, venue_id, ordered, by_person, corrected } = kept;
+    pub fn restore_row(&mut self, kept: StoredRow, decoder: &mut JournalDecoder) -> bool {
+        let StoredRow { row, text, numbers, venue_id, ordered, by_person, corrected } = kept;
         let intent = row.approved.intent();
         let reason = self.reasons.put(&decoder.reason_of_parts(text, numbers));
         let venue_id = venue_id.and_then(|id| self.put_venue_id(id));
@@ -190,7 +190,7 @@ impl TradeBook {
         let reason = self.reasons.put(&book.reason(&row));
         let venue_id = book.venue_id(&row).and_then(|id| self.put_venue_id(id));
         self.departures.extend(book.departure(there).map(|departure| (intent, *departure)));
-        if book.is_settled_by_person(there) {
+        if book.is_settled_by_operator(there) {
             self.settled_by_person.insert(intent);
         }
         self.corrections.extend(book.correction(there).map(|corrected| (intent, corrected)));

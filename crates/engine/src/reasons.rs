@@ -61,7 +61,7 @@ impl ReasonShapes {
     #[inline]
     pub(crate) fn put(&mut self, reason: &Reason) -> u32 {
         match self.latest.get(slot_of(reason)) {
-            Some((latest, place)) if latest.shares_words_with(reason) => *place,
+            Some((latest, place)) if latest.shares_wording_with(reason) => *place,
             _ => self.find_or_push(reason),
         }
     }
@@ -72,7 +72,7 @@ impl ReasonShapes {
 
     #[cold]
     fn find_or_push(&mut self, reason: &Reason) -> u32 {
-        let known = self.shapes.iter().position(|shape| shape.has_words_of(reason));
+        let known = self.shapes.iter().position(|shape| shape.has_same_wording(reason));
         let place = known.unwrap_or_else(|| {
             self.shapes.push(reason.clone());
             self.shapes.len() - 1
@@ -90,7 +90,7 @@ impl ReasonShapes {
 #[inline]
 fn slot_of(reason: &Reason) -> usize {
     const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
-    ((reason.place_of_words() as u64).wrapping_mul(GOLDEN) >> (u64::BITS - SLOTS.ilog2())) as usize
+    ((reason.wording_id() as u64).wrapping_mul(GOLDEN) >> (u64::BITS - SLOTS.ilog2())) as usize
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ impl Header {
     /// Current version of the journal format. Increment it with every change of the hashed bytes.
     pub const FORMAT: u32 = 4;
     /// First format with [`Action::Verdict`] entries.
-    pub const FORMAT_OF_VERDICTS: u32 = 3;
+    pub const VERDICTS_FORMAT: u32 = 3;
 }
 
 /// An entry of a journal.

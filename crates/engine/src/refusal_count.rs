@@ -108,7 +108,7 @@ fn named(counts: &Counts) -> impl Iterator<Item = (&'static str, u64)> {
 mod tests {
     use super::*;
 
-    fn of(counts: impl Iterator<Item = (&'static str, u64)>) -> Vec<(&'static str, u64)> {
+    fn list(counts: impl Iterator<Item = (&'static str, u64)>) -> Vec<(&'static str, u64)> {
         counts.filter(|(_, count)| *count > 0).collect()
     }
 
@@ -119,11 +119,11 @@ mod tests {
         count.record(Rule::Halted, None);
         count.record(Rule::Halted, first);
         count.record(Rule::Pause, first);
-        assert_eq!(of(count.all()), [("Halted", 2), ("Pause", 1)]);
-        assert_eq!(of(count.after(first)), [("Halted", 1), ("Pause", 1)]);
-        assert_eq!(of(count.after(second)), []);
+        assert_eq!(list(count.all()), [("Halted", 2), ("Pause", 1)]);
+        assert_eq!(list(count.after(first)), [("Halted", 1), ("Pause", 1)]);
+        assert_eq!(list(count.after(second)), []);
         count.record(Rule::Pause, second);
-        assert_eq!(of(count.after(second)), [("Pause", 1)]);
+        assert_eq!(list(count.after(second)), [("Pause", 1)]);
     }
 
     #[test]
@@ -136,20 +136,20 @@ mod tests {
             count.record(Rule::Halted, first);
             count.record(Rule::MaxDrawdown, first);
         }
-        assert_eq!(of(ended.all()), [("Halted", 1), ("MaxDrawdown", 1)]);
-        assert_eq!(of(ended.after(first)), [("MaxDrawdown", 1)]);
-        assert_eq!(of(halted.after(first)), [("Halted", 1), ("MaxDrawdown", 1)], "an operator's halt");
+        assert_eq!(list(ended.all()), [("Halted", 1), ("MaxDrawdown", 1)]);
+        assert_eq!(list(ended.after(first)), [("MaxDrawdown", 1)]);
+        assert_eq!(list(halted.after(first)), [("Halted", 1), ("MaxDrawdown", 1)], "an operator's halt");
         let mut next = RefusalCount::default();
         next.record_control(Control::Continue);
         next.record(Rule::Halted, None);
         ended.append(&next, None, first);
-        assert_eq!(of(ended.after(first)), [("Halted", 1), ("MaxDrawdown", 1)]);
+        assert_eq!(list(ended.after(first)), [("Halted", 1), ("MaxDrawdown", 1)]);
         let mut refused = RefusalCount::default();
         for _ in 0..2 {
             refused.record_control(Control::Suspend);
             refused.record(Rule::Halted, None);
         }
-        assert_eq!(of(refused.after(None)), [("Halted", 1)]);
+        assert_eq!(list(refused.after(None)), [("Halted", 1)]);
     }
 
     #[test]
@@ -160,12 +160,12 @@ mod tests {
         later.record(Rule::Halted, None);
         let mut all = before;
         all.append(&later, None, first);
-        assert_eq!((of(all.all()), of(all.after(first))), (vec![("Halted", 2)], vec![("Halted", 2)]));
+        assert_eq!((list(all.all()), list(all.after(first))), (vec![("Halted", 2)], vec![("Halted", 2)]));
         let mut later = RefusalCount::default();
         later.record(Rule::Pause, first);
         before.append(&later, first, second);
         let expected = (vec![("Halted", 1), ("Pause", 1)], vec![("Pause", 1)]);
-        assert_eq!((of(before.all()), of(before.after(second))), expected);
+        assert_eq!((list(before.all()), list(before.after(second))), expected);
     }
 
     #[test]
@@ -177,16 +177,16 @@ mod tests {
         later.record(Rule::Pause, None);
         later.record(Rule::Cooldown, first);
         all.append(&later, second, third);
-        assert_eq!(of(all.after(third)), [], "nothing was refused after intent 3");
-        assert_eq!(of(all.all()), [("Halted", 1), ("Cooldown", 1), ("Pause", 1)]);
+        assert_eq!(list(all.after(third)), [], "nothing was refused after intent 3");
+        assert_eq!(list(all.all()), [("Halted", 1), ("Cooldown", 1), ("Pause", 1)]);
         let mut later = RefusalCount::default();
         later.record(Rule::Halted, first);
         all.append(&later, first, fourth);
-        assert_eq!(of(all.after(fourth)), [("Halted", 1)]);
+        assert_eq!(list(all.after(fourth)), [("Halted", 1)]);
         // A fourth run with refusals only continues after intent 4.
         let mut later = RefusalCount::default();
         later.record(Rule::Pause, None);
         all.append(&later, None, fourth);
-        assert_eq!(of(all.after(fourth)), [("Halted", 1), ("Pause", 1)]);
+        assert_eq!(list(all.after(fourth)), [("Halted", 1), ("Pause", 1)]);
     }
 }

@@ -158,7 +158,7 @@ impl StakeRuin {
 
     /// Returns why no trade is possible, if the first stake is below the minimum.
     /// This is not ruin. It never applies to Kelly stakes, since the bot sizes them with the minimum in mind.
-    pub fn below_least(&self, scale: MoneyScale) -> Result<Option<String>, StatisticsError> {
+    pub fn describe_below_minimum(&self, scale: MoneyScale) -> Result<Option<String>, StatisticsError> {
         if matches!(self.plan, StakePlan::Kelly { .. }) {
             return Ok(None);
         }
@@ -237,7 +237,7 @@ pub fn check_ruin(
             ));
             continue;
         }
-        if stake.below_least(settings.money_scale).map_err(refused)?.is_some() {
+        if stake.describe_below_minimum(settings.money_scale).map_err(refused)?.is_some() {
             check_first_stakes(settings)?;
         }
         total += ruined.map_err(refused)?;

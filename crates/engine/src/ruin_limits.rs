@@ -184,7 +184,7 @@ pub(crate) struct RuinDescription {
 
 impl StakeRuin {
     pub(crate) fn describe(&self, scale: MoneyScale) -> Result<RuinDescription, StatisticsError> {
-        if let Some(text) = self.below_least(scale)? {
+        if let Some(text) = self.describe_below_minimum(scale)? {
             return Ok(RuinDescription { text, is_halved: false });
         }
         let subject = match self.plan {

@@ -12,10 +12,10 @@ mod tournament;
 mod trial;
 mod verdicts;
 
-pub use obstacles::{LadderStanding, Obstacle, StakeBound, StakeTrouble};
+pub use obstacles::{LadderLevel, Obstacle, StakeBound, StakeTrouble};
 pub use snapshot::{RestoreError, SessionSnapshot, SettingsBefore};
-pub use stretch::{StoredCandles, StretchEnd};
-pub use trial::{BookedTrade, PrecomputedOutcome, TrialSession, TrialStretch};
+pub use stretch::{StoredCandles, BatchEnd};
+pub use trial::{BookedTrade, PrecomputedOutcome, TrialSession, TrialBatch};
 
 use crate::bot::Bot;
 use crate::intent::{Intent, Intents};

@@ -11,7 +11,7 @@ use candlewick_sdk::{Money, MoneyScale, Payout};
 
 /// Returns a notice for each bot that probes unknown payouts at the minimum stake.
 /// Only bots with a rule that needs to know the payout do so.
-pub fn stakes_to_find_out(settings: &SessionSettings) -> Vec<String> {
+pub fn payout_probe_notices(settings: &SessionSettings) -> Vec<String> {
     let RiskSettings { min_stake, payout_max_age_s, .. } = settings.risk;
     let words = |bot: &BotSettings| {
         // A ladder that begins with the minimum stake has larger ones, and a share depends on the balance.
@@ -40,7 +40,7 @@ pub fn stakes_to_find_out(settings: &SessionSettings) -> Vec<String> {
 }
 
 /// Returns a notice for each bot with payout probes in a run, with their number.
-pub fn trades_that_found_out(settings: &SessionSettings, book: &TradeBook) -> Vec<String> {
+pub fn payout_probe_counts(settings: &SessionSettings, book: &TradeBook) -> Vec<String> {
     let words = |(index, bot): (usize, &BotSettings)| {
         let exact = |amount| settings.money_scale.exact(amount).ok();
         let of_share = || {
@@ -171,7 +171,7 @@ const MAX_NAMED_LEVELS: usize = 4;
 /// Describes the ladders whose upper levels win too little to recover the losses.
 /// Each text names the levels and the result of a win on each. Payouts are those of `records`, in the order
 /// of the bots.
-pub fn levels_that_lose(
+pub fn unprofitable_levels(
     settings: &SessionSettings,
     records: &[TradeRecord],
 ) -> Result<Vec<String>, EngineError> {
@@ -239,7 +239,7 @@ mod tests {
                 (json!({ "min_payout_percent": 80.0, "min_stake": 2 }), !is_fixed),
             ] {
                 let bots = vec![testing::bot("a", stake.clone())];
-                let notes = stakes_to_find_out(&testing::settings(1_000, testing::with_keys(&keys), bots));
+                let notes = payout_probe_notices(&testing::settings(1_000, testing::with_keys(&keys), bots));
                 assert_eq!(notes.len(), usize::from(is_named), "{stake:?} {keys}");
                 let least = if keys["min_stake"].is_null() { "1.00" } else { "2.00" };
                 assert!(notes.iter().all(|note| note.contains(least)), "{notes:?}");
@@ -286,7 +286,7 @@ mod tests {
         let stake = StakeSettings::Martingale { amount: Decimal::TEN, factor, levels, entry, if_refused };
         let settings = testing::settings(1_000, |_| {}, vec![testing::bot("b", stake)]);
         let payout = Payout::from_percent(Decimal::from(percent)).unwrap();
-        levels_that_lose(&settings, &[TradeRecord::assumed(payout)]).unwrap()
+        unprofitable_levels(&settings, &[TradeRecord::assumed(payout)]).unwrap()
     }
 
     /// By hand: 10, 15, 22.50 win 8.50, 12.75 and 19.125 (half to even: 19.12), after losses of 0, 10 and 25.

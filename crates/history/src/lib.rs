@@ -19,7 +19,7 @@ mod resample;
 mod source;
 
 pub use cache::FileCache;
-pub use catalog::{Appended, Catalog, EmptyHours, Manifest, Origin, Provenance, Revision, Segment, Version};
+pub use catalog::{AppendCounts, Catalog, EmptyHours, Manifest, Origin, Provenance, Revision, Segment, Version};
 #[cfg(feature = "import")]
 pub use check::{
     CheckSettings, Checked, ConflictChoice, Finding, FindingKind, Findings, Fixed, MarketHours,
@@ -42,8 +42,8 @@ pub use import::{
 };
 pub use in_step::{MismatchKind, SeriesMismatch, series_mismatches};
 pub use market::{
-    AssetType, KnownMarket, asset_type_of, is_currency_pair, is_pair_code, known_market, pair_of,
+    AssetType, KnownMarket, asset_type, is_currency_pair, is_pair_code, known_market, currency_pair,
 };
 pub use parquet::{read_parquet, read_parquet_file, write_parquet_file};
-pub use resample::{Resampled, count_longer, resample, resample_by};
+pub use resample::{ResampledSeries, count_longer, resample, resample_by};
 pub use source::{CandleFile, CandleFormat};

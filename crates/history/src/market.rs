@@ -56,11 +56,11 @@ pub fn known_market(symbol: Symbol) -> Option<KnownMarket> {
     let name = symbol.as_str();
     let plain = OTC_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
     let (_, market) = MARKETS.iter().find(|(known, _)| *known == plain)?;
-    Some(KnownMarket { asset_type: asset_type_of(symbol), ..*market })
+    Some(KnownMarket { asset_type: asset_type(symbol), ..*market })
 }
 
 /// Derives the type: suffix `.OTC`, `-OTC` or `_OTC`, a currency pair, else crypto.
-pub fn asset_type_of(symbol: Symbol) -> AssetType {
+pub fn asset_type(symbol: Symbol) -> AssetType {
     let name = symbol.as_str();
     if OTC_SUFFIXES.iter().any(|suffix| name.ends_with(suffix)) {
         return AssetType::Otc;
@@ -80,7 +80,7 @@ pub fn is_pair_code(code: &str) -> bool {
 }
 
 /// Splits a pair (`EUR/USD`, `EURUSD.OTC`, `eurusd`) into upper-case base and quote.
-pub fn pair_of(symbol: Symbol) -> Option<(String, String)> {
+pub fn currency_pair(symbol: Symbol) -> Option<(String, String)> {
     let name = symbol.as_str().to_uppercase();
     let name = OTC_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(&name);
     let pair = |base: &str, quote: &str| Some((base.to_owned(), quote.to_owned()));
@@ -95,7 +95,7 @@ pub fn pair_of(symbol: Symbol) -> Option<(String, String)> {
 }
 
 pub fn is_currency_pair(symbol: Symbol) -> bool {
-    pair_of(symbol).is_some_and(|(base, quote)| is_currency(&base) && is_currency(&quote))
+    currency_pair(symbol).is_some_and(|(base, quote)| is_currency(&base) && is_currency(&quote))
 }
 
 impl AssetType {
@@ -142,7 +142,7 @@ mod tests {
             ("é€", AssetType::Crypto, None),
         ] {
             let symbol = Symbol::new(name).unwrap();
-            assert_eq!(asset_type_of(symbol), kind, "{name}");
+            assert_eq!(asset_type(symbol), kind, "{name}");
             assert_eq!(known_market(symbol).map(|market| market.tick), tick, "{name}");
         }
     }
@@ -168,7 +168,7 @@ mod tests {
         ] {
             let symbol = Symbol::new(name).unwrap();
             let expected = expected.map(|(base, quote)| (base.to_owned(), quote.to_owned()));
-            assert_eq!(pair_of(symbol), expected, "{name}");
+            assert_eq!(currency_pair(symbol), expected, "{name}");
             assert_eq!(is_currency_pair(symbol), of_currencies, "{name}");
         }
     }

@@ -4,7 +4,7 @@ use crate::HistoryError;
 use candlewick_sdk::{Candle, CandleSeries, Interval, LongerRule, Millis, ResampleCounts, Resampler, Series};
 
 #[derive(Clone, Debug)]
-pub struct Resampled {
+pub struct ResampledSeries {
     pub candles: CandleSeries,
     pub counts: ResampleCounts,
 }
@@ -17,9 +17,9 @@ const USUAL_INTERVALS: [Millis; 5] = [
     Millis::DAY,
 ];
 
-/// Resamples a series by the [default share](LongerRule::USUAL_PERCENT).
+/// Resamples a series by the [default share](LongerRule::DEFAULT_PERCENT).
 pub fn resample(series: &CandleSeries, interval: Interval) -> Result<CandleSeries, HistoryError> {
-    Ok(resample_by(series, interval, LongerRule::USUAL_PERCENT)?.candles)
+    Ok(resample_by(series, interval, LongerRule::DEFAULT_PERCENT)?.candles)
 }
 
 /// Resamples by a required percentage of open hours ([`LongerRule::Share`]).
@@ -27,7 +27,7 @@ pub fn resample_by(
     series: &CandleSeries,
     interval: Interval,
     percent: f64,
-) -> Result<Resampled, HistoryError> {
+) -> Result<ResampledSeries, HistoryError> {
     let rule = LongerRule::of_symbol(series.symbol(), Some(percent));
     let mut resampler = Resampler::new(series.interval(), interval)?.with_rule(rule);
     let mut candles: Vec<Candle> = Vec::new();
@@ -41,7 +41,7 @@ pub fn resample_by(
         place: resampled.to_string(),
         problem: format!("{error}: no candle of {interval} is complete"),
     })?;
-    Ok(Resampled { candles, counts: resampler.counts() })
+    Ok(ResampledSeries { candles, counts: resampler.counts() })
 }
 
 pub fn count_longer(series: &CandleSeries, percent: f64) -> Vec<(Interval, ResampleCounts)> {

@@ -1,7 +1,7 @@
 //! Longer forex candles against a computation per minute from the definition (`domain 3`).
 #![allow(clippy::unwrap_used, reason = "a date that does not exist fails its test")]
 
-use candlewick_history::{Resampled, count_longer, resample_by};
+use candlewick_history::{ResampledSeries, count_longer, resample_by};
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Ohlcv, Series, TradingWeek};
 use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, Timelike, Utc, Weekday};
 use chrono_tz::America::New_York;
@@ -153,7 +153,7 @@ fn counts_stretch_without_minutes() {
         .filter(|(minute, _)| !(120..151).contains(minute) && !(300..330).contains(minute))
         .map(|(_, time)| *time)
         .collect();
-    let Resampled { candles, counts } = resample_by(&series(&thin), "1h".parse().unwrap(), 50.0).unwrap();
+    let ResampledSeries { candles, counts } = resample_by(&series(&thin), "1h".parse().unwrap(), 50.0).unwrap();
     assert_eq!((candles.candles().len(), counts.built, counts.in_parts, counts.not_built), (23, 23, 1, 1));
 }
 

@@ -16,7 +16,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct StrangeTrade {
+pub struct ForeignTrade {
     pub venue_id: String,
     /// Intent that opened this trade a second time, `None` for a foreign trade.
     pub second_of: Option<u64>,
@@ -31,7 +31,7 @@ pub struct LimitReached {
 }
 
 impl LimitReached {
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         format!(
             "halted by {} at {}; to continue, run candlewick halt, start the bot, then candlewick resume",
             visible(&self.rule),
@@ -40,7 +40,7 @@ impl LimitReached {
     }
 }
 
-pub struct Folded {
+pub struct FoldedJournal {
     pub session: Session,
     pub book: TradeBook,
     /// Per intent: run, line number, index of its bot in the run, and journal time.
@@ -64,10 +64,10 @@ pub struct JournalContents {
 
 impl JournalContents {
     pub async fn read(reader: &mut Reader) -> Result<Self, RecordsError> {
-        Self::read_and(reader, |_| Ok(())).await
+        Self::read_visiting(reader, |_| Ok(())).await
     }
 
-    pub(crate) async fn read_and(
+    pub(crate) async fn read_visiting(
         reader: &mut Reader,
         visit: impl FnMut(&StoredLine) -> Result<(), RecordsError>,
     ) -> Result<Self, RecordsError> {
@@ -87,7 +87,7 @@ impl JournalContents {
             book.recall(&recorded);
             match &recorded {
                 Recorded::Open(approved) => {
-                    let origin = run.map(|run| IntentOrigin::of(stored, run)).transpose()?;
+                    let origin = run.map(|run| IntentOrigin::from_stored(stored, run)).transpose()?;
                     origins.extend(origin.map(|origin| (approved.intent(), origin)));
                 }
                 Recorded::Event(event) => match event.kind {
@@ -108,8 +108,8 @@ impl JournalContents {
     }
 
     /// Builds the contents from the last snapshot on, without refusals, candle counts and other lines.
-    pub fn of_folded(folded: Folded) -> Result<Self, RecordsError> {
-        let Folded { session, book, decided, is_halted, lines, last } = folded;
+    pub fn from_folded(folded: FoldedJournal) -> Result<Self, RecordsError> {
+        let FoldedJournal { session, book, decided, is_halted, lines, last } = folded;
         let runs = RecordedRun::all_of(&lines)?;
         let origin = |(intent, number, seq, place, request_time): (IntentId, u64, u64, usize, Millis)| {
             let run = runs.iter().find(|run| run.number == number);
@@ -125,7 +125,7 @@ impl JournalContents {
         }
         let mut contents = Self { runs, book, origins, session, lines, candles, is_halted, last };
         if let Some(note) = contents.last_reload(contents.last_run().number)? {
-            let held = contents.session.hold_to(&note.risk);
+            let held = contents.session.apply_limits(&note.risk);
             held.map_err(|error| RecordsError::unreadable(&contents.last, error))?;
         }
         Ok(contents)
@@ -168,7 +168,7 @@ impl JournalContents {
     }
 
     /// Unexplained trades in order of detection, except those explained since and closed second trades.
-    pub fn strangers(&self) -> Vec<StrangeTrade> {
+    pub fn strangers(&self) -> Vec<ForeignTrade> {
         let ours = self.book.rows().iter().filter_map(|row| self.book.venue_id(row));
         let events = self.lines.iter().filter(|stored| stored.line.kind == LineKind::Event);
         let over = events.filter_map(|stored| match event_named(stored, "\"second_trade_settled\"")? {
@@ -177,7 +177,7 @@ impl JournalContents {
         });
         let done: BTreeSet<String> = ours.chain(over).map(|id| id.as_str().to_owned()).collect();
         let notes = self.latest_notes(None).rev();
-        let is_done = |trade: &StrangeTrade| done.contains(VenueId::truncated(&trade.venue_id).as_str());
+        let is_done = |trade: &ForeignTrade| done.contains(VenueId::truncated(&trade.venue_id).as_str());
         notes.filter_map(strange_trade).filter(|trade| !is_done(trade)).collect()
     }
 
@@ -241,7 +241,7 @@ impl JournalContents {
         })
     }
 
-    pub fn began_doubt(&self, intent: IntentId) -> Option<Millis> {
+    pub fn in_doubt_since(&self, intent: IntentId) -> Option<Millis> {
         let mut own = self.lines.iter().filter(|stored| {
             stored.line.kind == LineKind::Event && stored.line.intent == Some(intent.number())
         });
@@ -285,9 +285,9 @@ pub(crate) fn compacted_since(lines: &[StoredLine]) -> Option<Millis> {
     notes.map(|compaction| compaction.since).max()
 }
 
-fn strange_trade(note: &StoredLine) -> Option<StrangeTrade> {
+fn strange_trade(note: &StoredLine) -> Option<ForeignTrade> {
     let said: Value = serde_json::from_str(&note.line.body).ok()?;
-    Some(StrangeTrade {
+    Some(ForeignTrade {
         venue_id: said["unexplained"].as_str()?.to_owned(),
         second_of: said["second_of"].as_u64(),
         seen_at: note.line.at,

@@ -82,13 +82,13 @@ pub(crate) struct DelayReading {
 }
 
 impl DelayReading {
-    pub(crate) fn of(run: Option<u64>) -> Self {
+    pub(crate) fn from_run(run: Option<u64>) -> Self {
         Self { run, ..Self::default() }
     }
 
     pub(crate) fn take(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
         if stored.line.kind == LineKind::Run {
-            let run = RecordedRun::of(stored)?;
+            let run = RecordedRun::from_stored(stored)?;
             let is_simulated =
                 run.is_replay || matches!(run.trading, Some(TradingMode::Sandbox | TradingMode::Paper));
             self.delays.is_simulated |= is_simulated && self.run.is_none_or(|own| own == run.number);
@@ -137,7 +137,7 @@ impl DelayReading {
 
 impl Delays {
     pub async fn read(reader: &mut Reader, run: Option<u64>) -> Result<Self, RecordsError> {
-        let mut reading = DelayReading::of(run);
+        let mut reading = DelayReading::from_run(run);
         visit_all(reader, |stored| reading.take(stored)).await?;
         Ok(reading.delays)
     }
@@ -162,16 +162,16 @@ impl Delays {
         let line = |(symbol, samples): (&Symbol, &Samples)| DelayLine {
             symbol: symbol.to_string(),
             close_to_available_ms: Spread::of_counts(&samples.close_to_available),
-            decide_to_arrival_ms: Spread::of(&samples.decide_to_arrival),
-            decide_to_open_ms: Spread::of(&samples.decide_to_open),
-            request_to_answer_ms: Spread::of(&samples.request_to_answer),
+            decide_to_arrival_ms: Spread::from_samples(&samples.decide_to_arrival),
+            decide_to_open_ms: Spread::from_samples(&samples.decide_to_open),
+            request_to_answer_ms: Spread::from_samples(&samples.request_to_answer),
         };
         self.symbols.iter().map(line).collect()
     }
 }
 
 impl Spread {
-    fn of(samples: &[Millis]) -> Option<Self> {
+    fn from_samples(samples: &[Millis]) -> Option<Self> {
         let mut counts = BTreeMap::new();
         for sample in samples {
             *counts.entry(*sample).or_default() += 1;
@@ -203,7 +203,7 @@ mod tests {
     fn spread_uses_the_nearest_rank() {
         let spread = |values: &[i64]| {
             let samples: Vec<Millis> = values.iter().copied().map(Millis::new).collect();
-            Spread::of(&samples).map(|spread| {
+            Spread::from_samples(&samples).map(|spread| {
                 let Spread { count, p50, p90, p99, max } = spread;
                 (count, [p50, p90, p99, max].map(Millis::get))
             })

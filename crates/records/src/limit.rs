@@ -22,10 +22,10 @@ impl LimitLine {
             let own = BotId::new(place).map(|id| session.limit_use_of(id)).unwrap_or_default();
             own.into_iter().map(move |used| (Some(bot.clone()), used))
         });
-        of_all.chain(of_bots).filter_map(|(bot, used)| Self::of(bot, used, scale)).collect()
+        of_all.chain(of_bots).filter_map(|(bot, used)| Self::new(bot, used, scale)).collect()
     }
 
-    fn of(bot: Option<String>, used: LimitUse, scale: MoneyScale) -> Option<Self> {
+    fn new(bot: Option<String>, used: LimitUse, scale: MoneyScale) -> Option<Self> {
         let number = |quantity| match quantity {
             Quantity::Count(count) => (count as f64, "count"),
             Quantity::Money(amount) => (scale.to_f64(amount), "money"),
@@ -35,7 +35,7 @@ impl LimitLine {
         Some(Self { bot, name, title, value, most, unit })
     }
 
-    pub fn words(&self, decimals: usize) -> String {
+    pub fn describe(&self, decimals: usize) -> String {
         let Self { bot, title, value, most, unit, .. } = self;
         let decimals = if *unit == "money" { decimals } else { 0 };
         let whose = bot.as_ref().map(|bot| format!("{bot}: ")).unwrap_or_default();
@@ -79,7 +79,7 @@ mod tests {
             (line(Some("btc"), 2.0, 2.0, "count"), "btc: open trades 2 of 2, reached"),
             (line(None, 5.5, 100.0, "money"), "open trades 5.50 of 100.00"),
         ] {
-            assert_eq!(line.words(2), expected);
+            assert_eq!(line.describe(2), expected);
         }
     }
 }

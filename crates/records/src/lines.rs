@@ -180,7 +180,7 @@ pub(crate) struct RecordedCandles {
 impl RecordedCandles {
     pub(crate) fn take(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
         if stored.line.kind == LineKind::Run {
-            self.run_series = RecordedRun::of(stored)?.series;
+            self.run_series = RecordedRun::from_stored(stored)?.series;
         } else if is_candle(stored) {
             let event: Event = parse(stored)?;
             if let EventKind::Candle { series, candle, .. } = event.kind {

@@ -39,10 +39,10 @@ pub struct RecordedRun {
 
 impl RecordedRun {
     pub fn all_of(lines: &[StoredLine]) -> Result<Vec<Self>, RecordsError> {
-        lines.iter().filter(|stored| stored.line.kind == LineKind::Run).map(Self::of).collect()
+        lines.iter().filter(|stored| stored.line.kind == LineKind::Run).map(Self::from_stored).collect()
     }
 
-    pub fn of(stored: &StoredLine) -> Result<Self, RecordsError> {
+    pub fn from_stored(stored: &StoredLine) -> Result<Self, RecordsError> {
         let header: Header = parse(stored)?;
         let part = |name: &str| header.settings.get(name).cloned().unwrap_or(Value::Null);
         let unreadable = |error: serde_json::Error| RecordsError::unreadable(stored, error);
@@ -201,8 +201,8 @@ pub struct RecordedRuns {
 
 impl RecordedRuns {
     pub async fn read(reader: &mut Reader, number: Option<u64>) -> Result<Self, RecordsError> {
-        let mut delays = DelayReading::of(number);
-        let contents = JournalContents::read_and(reader, |stored| delays.take(stored)).await?;
+        let mut delays = DelayReading::from_run(number);
+        let contents = JournalContents::read_visiting(reader, |stored| delays.take(stored)).await?;
         let delays = delays.delays;
         let Some(number) = number else { return Self::whole(contents, delays) };
         let last = contents.last_run().number;

@@ -158,7 +158,7 @@ mod tests {
         }
     }
 
-    fn words(text: &str) -> Vec<&str> {
+    fn split_words(text: &str) -> Vec<&str> {
         let mut words: Vec<&str> = text.split_whitespace().filter(|word| !word.starts_with('─')).collect();
         words.sort_unstable();
         words
@@ -183,8 +183,8 @@ mod tests {
                 let text = table.fitted(width);
                 let is_within = |line: &str| line.chars().count() <= usize::from(width);
                 assert!(text.lines().all(is_within), "{width}\n{text}");
-                let is_cut = text.contains("xxx\n");
-                assert!(is_cut || words(&text) == words(&plain), "{width}\n{text}");
+                let is_truncated = text.contains("xxx\n");
+                assert!(is_truncated || split_words(&text) == split_words(&plain), "{width}\n{text}");
             }
             assert_eq!(table.fitted(160), plain);
         }

@@ -8,7 +8,7 @@ use crate::run::{BETWEEN_RUNS, RecordedRun};
 use crate::table::table_text;
 use candlewick_engine::{IntentRow, IntentState, JournalDecoder, Recorded, TradeBook};
 use candlewick_journal::{JournalError, LineKind, Reader, StoredLine};
-use candlewick_sdk::{Direction, Millis, MoneyScale, Outcome, Payout, Symbol, price_text};
+use candlewick_sdk::{Direction, Millis, MoneyScale, Outcome, Payout, Symbol, format_price};
 use serde::{Deserialize, Serialize};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,7 +32,7 @@ pub struct IntentOrigin {
 }
 
 impl IntentOrigin {
-    pub fn of(stored: &StoredLine, run: &RecordedRun) -> Result<Self, RecordsError> {
+    pub fn from_stored(stored: &StoredLine, run: &RecordedRun) -> Result<Self, RecordsError> {
         #[derive(Deserialize)]
         struct BotRef {
             bot: usize,
@@ -95,7 +95,7 @@ impl TradeLine {
     pub const STATES: [&'static str; 6] =
         ["in_doubt", "open", "settled", "rejected", "not_opened", "not_sent"];
 
-    pub fn of(book: &TradeBook, (row, origin): (&IntentRow, &IntentOrigin)) -> Self {
+    pub fn new(book: &TradeBook, (row, origin): (&IntentRow, &IntentOrigin)) -> Self {
         let trade = &row.approved;
         let departure = book.departure(trade.intent());
         let taken = departure.and_then(|departure| Symbol::new(departure.symbol?.as_str()).ok());
@@ -123,7 +123,7 @@ impl TradeLine {
             ordered_symbol: departure.map(|_| origin.symbol),
             ordered_direction: departure.map(|departure| departure.ordered.direction()),
             ordered_amount: departure.map(|departure| origin.scale.to_f64(departure.ordered.stake())),
-            settled_by_person: book.is_settled_by_person(trade.intent()),
+            settled_by_person: book.is_settled_by_operator(trade.intent()),
             corrected_from: book.correction(trade.intent()).map(|corrected| corrected.outcome),
             scale: origin.scale,
         }
@@ -189,19 +189,19 @@ async fn trade_of(
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(vacant) => {
                 let Some(header) = reader.run_header(number).await? else { continue };
-                let run = RecordedRun::of(&header)?;
+                let run = RecordedRun::from_stored(&header)?;
                 let decoder = decoder_of_run(&header, &mut run.silent_session()?)?;
                 vacant.insert((run, decoder))
             }
         };
         let recorded = decode(decoder, stored)?;
         if let Recorded::Open(_) = &recorded {
-            origin = Some(IntentOrigin::of(stored, run)?);
+            origin = Some(IntentOrigin::from_stored(stored, run)?);
         }
         book.recall(&recorded);
     }
     let row = book.rows().first().zip(origin.as_ref());
-    Ok(row.map(|row| TradeLine::of(&book, row)))
+    Ok(row.map(|row| TradeLine::new(&book, row)))
 }
 
 #[derive(Clone, Debug, Default)]
@@ -224,7 +224,7 @@ impl TradeFilter {
     /// Fails for a bot or symbol that the journal does not have: a typo must not look like an empty list.
     pub fn apply(&self, contents: &JournalContents) -> Result<TradeList, RecordsError> {
         self.check_names(contents)?;
-        let lines = contents.intents().map(|one| TradeLine::of(&contents.book, one));
+        let lines = contents.intents().map(|one| TradeLine::new(&contents.book, one));
         let mut lines: Vec<TradeLine> = lines.filter(|line| self.admits(line)).collect();
         if let Some(most) = self.last {
             lines.drain(..lines.len().saturating_sub(most));
@@ -314,8 +314,8 @@ impl fmt::Display for TradeList {
                 line.direction.to_string(),
                 line.stake_text(),
                 utc(line.decision_time),
-                text(line.open_price.map(price_text)),
-                text(line.close_price.map(price_text)),
+                text(line.open_price.map(format_price)),
+                text(line.close_price.map(format_price)),
                 line.state.to_owned(),
                 text(line.result_text()),
                 text(line.pnl_text()),

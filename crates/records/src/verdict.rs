@@ -30,14 +30,14 @@ pub struct VerdictLine {
 }
 
 impl VerdictLine {
-    pub fn of((bot, place): (&str, usize), verdict: &BotVerdict, book: &TradeBook) -> Self {
+    pub fn new((bot, place): (&str, usize), verdict: &BotVerdict, book: &TradeBook) -> Self {
         let is_own = |row: &&IntentRow| {
             let terms = &row.approved;
             terms.bot().index() == place && terms.intent() >= verdict.first_intent()
         };
         let own: Vec<&IntentRow> = book.rows().iter().filter(is_own).collect();
-        let said = own.iter().filter(|row| book.is_settled_by_person(row.approved.intent()));
-        let intervals = EdgeIntervals::of(&edge_sequence(own.iter().copied()));
+        let said = own.iter().filter(|row| book.is_settled_by_operator(row.approved.intent()));
+        let intervals = EdgeIntervals::from_sequence(&edge_sequence(own.iter().copied()));
         Self::with(bot, verdict, (said.count() as u64, intervals))
     }
 
@@ -64,13 +64,13 @@ impl VerdictLine {
         }
     }
 
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let Self { bot, trades, account_for, account_against, threshold_for, threshold_against, .. } = self;
         let trades = counted(*trades, "trade", "trades");
-        let (needed, against) = (threshold_words(*threshold_for), threshold_words(Some(*threshold_against)));
+        let (needed, against) = (threshold_text(*threshold_for), threshold_text(Some(*threshold_against)));
         let verdict = self.no_longer_held_since.map_or_else(
-            || verdict_words(self.verdict, self.about_more_trades),
-            |since| no_longer_held_words(&utc(since)),
+            || verdict_text(self.verdict, self.about_more_trades),
+            |since| no_longer_held_text(&utc(since)),
         );
         let interval = self.intervals.edge_words();
         let interval = interval.map(|interval| format!(", edge {interval} of the stake")).unwrap_or_default();
@@ -89,7 +89,7 @@ pub fn threshold(test: &EdgeTest) -> Option<f64> {
     Some(test.goal()).filter(|goal| goal.is_finite())
 }
 
-pub fn threshold_words(threshold: Option<f64>) -> String {
+pub fn threshold_text(threshold: Option<f64>) -> String {
     match threshold {
         None => "none".to_owned(),
         Some(threshold) if (threshold - threshold.round()).abs() < 1e-6 => format!("{threshold:.0}"),
@@ -99,12 +99,12 @@ pub fn threshold_words(threshold: Option<f64>) -> String {
 
 pub const NO_LONGER_HELD: &str = "edge_no_longer_held";
 
-pub fn no_longer_held_words(since: &str) -> String {
+pub fn no_longer_held_text(since: &str) -> String {
     format!("edge no longer held since {since} (it ended, or was smaller all along)")
 }
 
-pub fn withheld_words(reasons: &[String], no_longer_held_since: Option<&str>) -> String {
-    let since = no_longer_held_since.map(|since| format!("; also {}", no_longer_held_words(since)));
+pub fn withheld_text(reasons: &[String], no_longer_held_since: Option<&str>) -> String {
+    let since = no_longer_held_since.map(|since| format!("; also {}", no_longer_held_text(since)));
     format!("exploratory, edge withheld: {}{}", reasons.join("; "), since.unwrap_or_default())
 }
 
@@ -116,7 +116,7 @@ pub fn verdict_name(test: &EdgeTest) -> (&'static str, Option<u64>) {
     }
 }
 
-pub fn verdict_words(verdict: &str, about_more: Option<u64>) -> String {
+pub fn verdict_text(verdict: &str, about_more: Option<u64>) -> String {
     match (verdict, about_more) {
         ("edge_shown", _) => "edge shown".to_owned(),
         ("edge_rejected", _) => "no edge".to_owned(),
@@ -136,7 +136,7 @@ pub struct EdgeIntervals {
 }
 
 impl EdgeIntervals {
-    pub fn of(sequence: &ConfidenceSequence) -> Self {
+    pub fn from_sequence(sequence: &ConfidenceSequence) -> Self {
         if sequence.settled() == 0 {
             return Self::default();
         }
@@ -176,8 +176,8 @@ mod tests {
     #[test]
     fn describes_edge_that_is_withheld_and_no_longer_held() {
         let reasons = ["prices are coarse".to_owned(), "of 3 variants".to_owned()];
-        let one = withheld_words(&reasons, None);
-        let both = withheld_words(&reasons, Some(&utc(Millis::ZERO)));
+        let one = withheld_text(&reasons, None);
+        let both = withheld_text(&reasons, Some(&utc(Millis::ZERO)));
         for words in [&one, &both] {
             assert!(words.contains("withheld: prices are coarse; of 3 variants"), "{words}");
         }
@@ -190,6 +190,6 @@ mod tests {
         assert_eq!(intervals([-0.012, 0.0345]).edge_words().unwrap(), "-1.20 % to +3.45 %");
         let crossed = intervals([0.04, -0.05]).edge_words().unwrap();
         assert!(crossed.contains("above +4.00 %") && crossed.contains("below -5.00 %"), "{crossed}");
-        assert_eq!(EdgeIntervals::of(&ConfidenceSequence::new()), EdgeIntervals::default());
+        assert_eq!(EdgeIntervals::from_sequence(&ConfidenceSequence::new()), EdgeIntervals::default());
     }
 }

@@ -3,7 +3,7 @@
 use crate::ReportError;
 use crate::analysis::EquityPoint;
 use crate::figure::sparkline;
-use crate::page::{ComparisonPage, DataTable, RecalledRun, RecalledTrade, flattened};
+use crate::page::{ComparisonPage, DataTable, ParsedRun, ParsedTrade, flattened};
 use candlewick_records::utc;
 use candlewick_sdk::Millis;
 use serde::Serialize;
@@ -79,12 +79,12 @@ struct ParameterLine {
 }
 
 impl Comparison {
-    pub fn of([(a, first), (b, second)]: [(&str, &RecalledRun); 2]) -> Self {
+    pub fn new([(a, first), (b, second)]: [(&str, &ParsedRun); 2]) -> Self {
         Self {
-            a: Side::of(a, first),
-            b: Side::of(b, second),
-            figures: FIGURES.iter().map(|figure| FigureLine::of(*figure, [first, second])).collect(),
-            trades: Matching::of(&first.trades, &second.trades),
+            a: Side::new(a, first),
+            b: Side::new(b, second),
+            figures: FIGURES.iter().map(|figure| FigureLine::new(*figure, [first, second])).collect(),
+            trades: Matching::new(&first.trades, &second.trades),
             parameters: parameters([&first.settings, &second.settings]),
             curves: [first, second].map(|run| curve_of(&run.document)),
         }
@@ -92,7 +92,7 @@ impl Comparison {
 }
 
 impl Side {
-    fn of(name: &str, run: &RecalledRun) -> Self {
+    fn new(name: &str, run: &ParsedRun) -> Self {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let withheld = run.document["edge"]["withheld"].as_array();
         Self {
@@ -116,7 +116,7 @@ impl Side {
 }
 
 impl FigureLine {
-    fn of((key, name, form): (&'static str, &'static str, Form), runs: [&RecalledRun; 2]) -> Self {
+    fn new((key, name, form): (&'static str, &'static str, Form), runs: [&ParsedRun; 2]) -> Self {
         let place = format!("/{}", key.replace('.', "/"));
         let [a, b] = runs.map(|run| run.document.pointer(&place).and_then(Value::as_f64));
         Self { figure: key, name, form, a, b, difference: a.zip(b).map(|(a, b)| b - a) }
@@ -151,27 +151,27 @@ fn curve_of(document: &Value) -> Vec<(Millis, f64)> {
 #[derive(Debug, Default, PartialEq, Serialize)]
 struct Matching {
     same: u64,
-    only_a: Vec<RecalledTrade>,
-    only_b: Vec<RecalledTrade>,
+    only_a: Vec<ParsedTrade>,
+    only_b: Vec<ParsedTrade>,
     other_outcome: Vec<Pair>,
 }
 
 #[derive(Debug, PartialEq, Serialize)]
 struct Pair {
-    a: RecalledTrade,
-    b: RecalledTrade,
+    a: ParsedTrade,
+    b: ParsedTrade,
 }
 
 impl Matching {
-    fn of(a: &[RecalledTrade], b: &[RecalledTrade]) -> Self {
+    fn new(a: &[ParsedTrade], b: &[ParsedTrade]) -> Self {
         let bots =
-            |trades: &[RecalledTrade]| trades.iter().map(|trade| trade.bot.clone()).collect::<BTreeSet<_>>();
+            |trades: &[ParsedTrade]| trades.iter().map(|trade| trade.bot.clone()).collect::<BTreeSet<_>>();
         let are_named = bots(a).len() > 1 || bots(b).len() > 1;
-        let key = |trade: &RecalledTrade| {
+        let key = |trade: &ParsedTrade| {
             let bot = if are_named { trade.bot.clone() } else { String::new() };
             (trade.decision_time, bot)
         };
-        let mut rest: BTreeMap<_, Vec<&RecalledTrade>> = BTreeMap::new();
+        let mut rest: BTreeMap<_, Vec<&ParsedTrade>> = BTreeMap::new();
         // Reversed, so that `pop` returns the first of several at one time.
         for trade in b.iter().rev() {
             rest.entry(key(trade)).or_default().push(trade);
@@ -234,12 +234,12 @@ impl Comparison {
             few if few <= MAX_SHOWN => few.to_string(),
             many => format!("{many}, of which the first {MAX_SHOWN} are shown"),
         };
-        let list = |trades: &[RecalledTrade]| {
+        let list = |trades: &[ParsedTrade]| {
             let rows = trades.iter().take(MAX_SHOWN).map(row).collect();
             DataTable::new(["decided", "bot", "", "open", "close", "result", "pnl"], rows)
         };
         let pairs = trades.other_outcome.iter().take(MAX_SHOWN).map(|Pair { a, b }| {
-            let ended = |trade: &RecalledTrade| {
+            let ended = |trade: &ParsedTrade| {
                 format!("{} {}", trade.direction, trade.result.as_deref().unwrap_or("not settled"))
             };
             let prices = [a.open_price, b.open_price, a.close_price, b.close_price].map(text);
@@ -286,7 +286,7 @@ impl FigureLine {
     }
 }
 
-fn row(trade: &RecalledTrade) -> Vec<String> {
+fn row(trade: &ParsedTrade) -> Vec<String> {
     vec![
         utc(trade.decision_time),
         trade.bot.clone(),
@@ -322,8 +322,8 @@ mod tests {
         assert_eq!(parameters([&a, &a]), []);
     }
 
-    fn trade((bot, at, direction, result): (&str, i64, &'static str, &str)) -> RecalledTrade {
-        RecalledTrade {
+    fn trade((bot, at, direction, result): (&str, i64, &'static str, &str)) -> ParsedTrade {
+        ParsedTrade {
             bot: bot.to_owned(),
             direction,
             amount: 1.0,
@@ -341,7 +341,7 @@ mod tests {
 
     fn check(a: &[Row], b: &[Row], expected: [usize; 4]) {
         let [first, second] = [a, b].map(|rows| rows.iter().copied().map(trade).collect::<Vec<_>>());
-        let found = Matching::of(&first, &second);
+        let found = Matching::new(&first, &second);
         let same = usize::try_from(found.same).unwrap();
         assert_eq!([same, found.only_a.len(), found.only_b.len(), found.other_outcome.len()], expected);
     }

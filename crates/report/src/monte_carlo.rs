@@ -61,7 +61,7 @@ pub struct Share {
 }
 
 impl MonteCarloReport {
-    pub fn of(
+    pub fn new(
         terms: MonteCarloTermsReport,
         (observed, rows): (PathRow, &[PathRow]),
         notices: Vec<String>,
@@ -75,13 +75,13 @@ impl MonteCarloReport {
         let row = |quantile: f64| {
             Some(QuantileRow {
                 quantile,
-                final_balance: Quantile::of(&balances, quantile)?,
-                max_drawdown_percent: Quantile::of(&falls, quantile)?,
+                final_balance: Quantile::new(&balances, quantile)?,
+                max_drawdown_percent: Quantile::new(&falls, quantile)?,
             })
         };
         let quantiles = QUANTILES.into_iter().map(row).collect::<Option<_>>()?;
         let share = |is: &dyn Fn(&PathRow) -> bool| {
-            Share::of(rows.iter().filter(|row| is(row)).count() as u64, rows.len() as u64)
+            Share::new(rows.iter().filter(|row| is(row)).count() as u64, rows.len() as u64)
         };
         let (ruined, balance) = (share(&|row| row.is_ruined)?, terms.balance);
         let lost = share(&|row| row.final_balance < balance)?;
@@ -111,7 +111,7 @@ fn assumptions(is_candles: bool) -> Vec<&'static str> {
 
 impl Quantile {
     /// `sorted` is ascending; `None` if it is empty.
-    fn of(sorted: &[f64], quantile: f64) -> Option<Self> {
+    fn new(sorted: &[f64], quantile: f64) -> Option<Self> {
         let count = sorted.len() as f64;
         let last = sorted.len().checked_sub(1)?;
         let spread = Z * (count * quantile * (1.0 - quantile)).sqrt();
@@ -127,7 +127,7 @@ impl Quantile {
 }
 
 impl Share {
-    fn of(paths: u64, all: u64) -> Option<Self> {
+    fn new(paths: u64, all: u64) -> Option<Self> {
         let interval = wilson_interval(WinRate::new(paths, all - paths).ok()?, CONFIDENCE).ok()?;
         let (lower, upper) = (interval.lower, interval.upper);
         Some(Self { paths, share: paths as f64 / all as f64, lower, upper })
@@ -192,11 +192,11 @@ mod tests {
     fn quantiles_and_intervals_match_hand_computed_ranks() {
         let sorted: Vec<f64> = (1..=100).map(f64::from).collect();
         // The median of 100 lies between ranks 40 and 61: 50 less and more 1.96 * 5, outwards.
-        let found = Quantile::of(&sorted, 0.5).unwrap();
+        let found = Quantile::new(&sorted, 0.5).unwrap();
         assert_eq!(found, Quantile { value: 50.0, lower: 40.0, upper: 61.0 });
-        let found = Quantile::of(&sorted, 0.05).unwrap();
+        let found = Quantile::new(&sorted, 0.05).unwrap();
         assert_eq!((found.value, found.lower, found.upper), (5.0, 1.0, 11.0));
-        assert_eq!(Quantile::of(&[], 0.5), None);
-        assert_eq!(Quantile::of(&[7.0], 0.95), Some(Quantile { value: 7.0, lower: 7.0, upper: 7.0 }));
+        assert_eq!(Quantile::new(&[], 0.5), None);
+        assert_eq!(Quantile::new(&[7.0], 0.95), Some(Quantile { value: 7.0, lower: 7.0, upper: 7.0 }));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::analysis::{Finding, FindingKind};
 use crate::edge::is_date;
-use candlewick_engine::{JudgedTrade, ShownEdge};
+use candlewick_engine::{JudgedTrade, EdgeDetection};
 use candlewick_records::utc;
 use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{EdgeTest, MeanBreakEven, Verdict};
@@ -29,7 +29,7 @@ pub struct ShownLine {
 impl ShownLine {
     /// `test` must not have seen any trade. `None` if the trades do not show an edge.
     pub(crate) fn find(trades: &[JudgedTrade], test: EdgeTest) -> Option<Self> {
-        ShownEdge::find(trades, test).map(|shown| Self::of(&shown))
+        EdgeDetection::find(trades, test).map(|shown| Self::from_shown(&shown))
     }
 
     pub(crate) fn of_judged(trades: &[JudgedTrade], test: &EdgeTest) -> Option<Self> {
@@ -37,8 +37,8 @@ impl ShownLine {
         is_shown.then(|| Self::find(trades, EdgeTest::new(test.plan()).weighing(test.weight())))?
     }
 
-    fn of(shown: &ShownEdge) -> Self {
-        let ended = || shown.since.iter().filter(|trade| !trade.was_none());
+    fn from_shown(shown: &EdgeDetection) -> Self {
+        let ended = || shown.since.iter().filter(|trade| !trade.is_unopened());
         let count = |outcome| ended().filter(|trade| outcome_of(trade) == Some(outcome)).count() as u64;
         let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));
         let decided = ended().filter(|trade| {
@@ -66,7 +66,7 @@ impl ShownLine {
         self.won_since + self.lost_since + self.draw_since
     }
 
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let since = self.since();
         let all = self.after_trades + since;
         let shown = format!("edge shown after trade {} of {all}{}", self.after_trades, self.at_words());
@@ -141,7 +141,7 @@ mod tests {
         };
         let won = (0..won).map(|_| trade(Outcome::Won));
         let since = won.chain((0..lost).map(|_| trade(Outcome::Lost))).collect();
-        ShownLine::of(&ShownEdge { at: Millis::new(1_767_571_200_000), after_trades, since })
+        ShownLine::from_shown(&EdgeDetection { at: Millis::new(1_767_571_200_000), after_trades, since })
     }
 
     /// A win of 85 % needs 1 / 1.85 = 54.05 %.

@@ -53,7 +53,7 @@ fn analysed(closes: &[f64], trades: &[(i64, Direction)], prices: Prices) -> Anal
         span: &span,
         prices,
     };
-    Analysis::of(&trades, &Summary::of(&finished.book, BALANCE))
+    Analysis::new(&trades, &Summary::new(&finished.book, BALANCE))
 }
 
 /// Up, up, down, flat, up: won, lost, lost, drawn, won; 1,000 becomes 1,008, 998, 988, 988, 996 at payout 80.
@@ -186,8 +186,8 @@ fn withholds_edge_of_bots_with_a_payout_above_the_stake() {
         let (venue, bots) = (&settings.simulation, &settings.session.bots[..]);
         let (_, finished) = finished(&CLOSES, &[]);
         for caveats in [
-            Caveats::of_replay(basis, venue, bots),
-            Caveats::of_trading(Some(TradingMode::Paper), (venue, bots), &finished.book),
+            Caveats::for_replay(basis, venue, bots),
+            Caveats::for_live_run(Some(TradingMode::Paper), (venue, bots), &finished.book),
         ] {
             let told = caveats.withholding.iter().filter_map(|words| words.strip_prefix("a payout of "));
             let told: Vec<&str> = told.filter_map(|words| words.split(' ').next()).collect();

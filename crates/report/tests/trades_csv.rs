@@ -142,7 +142,7 @@ fn written(book: &TradeBook, caveats: &Caveats) -> (String, RunFacts) {
     let settings = settings();
     let mut text = Vec::new();
     write_trades_to(&mut text, book, &settings.bots, settings.money_scale).unwrap();
-    let facts = RunFacts::of(book, &settings.bots, (settings.money_scale, caveats));
+    let facts = RunFacts::new(book, &settings.bots, (settings.money_scale, caveats));
     (String::from_utf8(text).unwrap(), facts)
 }
 
@@ -262,7 +262,7 @@ fn unopened_trade_that_settled_counts_alike_in_run_and_csv() {
     }
     let test = judge(book.rows(), EdgeTest::new(EdgeTestPlan::default()));
     let caveats = Caveats::default();
-    let line = EdgeLine::of(&test, book.rows(), &caveats);
+    let line = EdgeLine::new(&test, book.rows(), &caveats);
     let (text, facts) = written(&book, &caveats);
     let samples =
         Sample::all_of(&read(&text, Some(&facts)).trades, EdgeTestPlan::default(), (3, &caveats)).unwrap();

@@ -13,17 +13,17 @@ const MADE: usize = 10_000;
 fn built(name: &str, is_rust: bool) -> Option<Box<dyn Strategy>> {
     let file = |name: &str| json!({ "file": format!("{}/../../strategies/rules/{name}.toml", env!("CARGO_MANIFEST_DIR")) });
     let (entry, params) = match name {
-        "rsi" => (StrategyEntry::of::<rsi_reversal::RsiReversal>(), file("rsi-reversal")),
+        "rsi" => (StrategyEntry::from_factory::<rsi_reversal::RsiReversal>(), file("rsi-reversal")),
         "bollinger" => {
-            (StrategyEntry::of::<bollinger_reversal::BollingerReversal>(), file("bollinger-reversal"))
+            (StrategyEntry::from_factory::<bollinger_reversal::BollingerReversal>(), file("bollinger-reversal"))
         }
-        "donchian" => (StrategyEntry::of::<donchian_breakout::DonchianBreakout>(), file("donchian-breakout")),
-        "macd" => (StrategyEntry::of::<macd_cross::MacdCross>(), file("macd-cross")),
-        "stochastic" => (StrategyEntry::of::<stochastic_adx::StochasticAdx>(), file("stochastic-adx")),
+        "donchian" => (StrategyEntry::from_factory::<donchian_breakout::DonchianBreakout>(), file("donchian-breakout")),
+        "macd" => (StrategyEntry::from_factory::<macd_cross::MacdCross>(), file("macd-cross")),
+        "stochastic" => (StrategyEntry::from_factory::<stochastic_adx::StochasticAdx>(), file("stochastic-adx")),
         "ema" => {
             let rule =
                 json!({ "buy": "crosses_above(ema(9), ema(21))", "sell": "crosses_below(ema(9), ema(21))" });
-            (StrategyEntry::of::<ema_cross::EmaCross>(), rule)
+            (StrategyEntry::from_factory::<ema_cross::EmaCross>(), rule)
         }
         _ => return None,
     };

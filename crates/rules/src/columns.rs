@@ -5,9 +5,9 @@ use crate::indicator::{ByCandle, ByNumber, put_lines};
 use crate::program::{InlineSlots, Place, Slots};
 use crate::step::order;
 use candlewick_sdk::indicator::Ema;
-use candlewick_sdk::{Candle, MOST_TOGETHER};
+use candlewick_sdk::{Candle, MAX_BATCH};
 
-pub(crate) type Column = [f64; MOST_TOGETHER];
+pub(crate) type Column = [f64; MAX_BATCH];
 
 /// Values of a small program for a batch of candles; [`InlineSlots`] holds the state after it.
 #[derive(Clone, Debug)]
@@ -21,13 +21,13 @@ pub(crate) struct Columns {
 impl Columns {
     /// Values that are neither prices nor computed remain constant.
     pub(crate) fn new(values: &InlineSlots) -> Self {
-        let columns = values.used().iter().map(|value| [*value; MOST_TOGETHER]);
+        let columns = values.used().iter().map(|value| [*value; MAX_BATCH]);
         Self { all: columns.collect(), prices: values.prices(), count: 0 }
     }
 
     #[inline]
     pub(crate) fn begin(&mut self, candles: &[Candle]) {
-        self.count = candles.len().min(MOST_TOGETHER);
+        self.count = candles.len().min(MAX_BATCH);
         let Some(prices) = self.all.first_chunk_mut() else { return };
         let [open, high, low, close] = prices;
         let [by_open, by_high, by_low, by_close] = self.prices;
@@ -53,7 +53,7 @@ impl Columns {
     /// Returns a bit per candle for which `holds` is true, the lowest for the first candle.
     #[inline]
     pub(crate) fn where_holds(&self, one: Place, other: Place, holds: impl Fn(f64, f64) -> bool) -> u64 {
-        let mut flags = [0_u8; MOST_TOGETHER];
+        let mut flags = [0_u8; MAX_BATCH];
         let pairs = self.all[one].iter().zip(&self.all[other]);
         flags.iter_mut().zip(pairs).for_each(|(flag, (one, other))| *flag = u8::from(holds(*one, *other)));
         let (bytes, _) = flags.as_chunks();
@@ -81,7 +81,7 @@ impl Columns {
         values: &mut InlineSlots,
         value: impl Fn(f64, f64) -> f64,
     ) {
-        let mut made = [f64::NAN; MOST_TOGETHER];
+        let mut made = [f64::NAN; MAX_BATCH];
         let pairs = self.all[one].iter().zip(&self.all[other]);
         made.iter_mut().zip(pairs).for_each(|(made, (one, other))| *made = value(*one, *other));
         self.all[out] = made;
@@ -104,13 +104,13 @@ impl Columns {
     }
 
     /// Counts the candles of a window on which a condition is true; NaN if it is unknown on one of them.
-    /// `window` has the last values in their order, at most `MOST_TOGETHER`, and is updated.
+    /// `window` has the last values in their order, at most `MAX_BATCH`, and is updated.
     #[inline]
     pub(crate) fn count(&mut self, of: Place, window: &mut [f64], out: Place, values: &mut InlineSlots) {
         let (new, length) = (self.all[of], window.len());
-        let mut all = [f64::NAN; 2 * MOST_TOGETHER];
+        let mut all = [f64::NAN; 2 * MAX_BATCH];
         all[..length].copy_from_slice(window);
-        all[length..length + MOST_TOGETHER].copy_from_slice(&new);
+        all[length..length + MAX_BATCH].copy_from_slice(&new);
         let known = &all[..length + self.count];
         let holds = |condition: f64| f64::from(u8::from(condition == 1.0));
         let mut held: f64 = window.iter().map(|condition| holds(*condition)).sum();
@@ -172,7 +172,7 @@ impl Columns {
     pub(crate) fn back(&mut self, of: Place, last: f64, out: Place, values: &mut InlineSlots) -> f64 {
         let next = self.count.checked_sub(1).map_or(last, |place| self.all[of][place]);
         self.all.copy_within(of..=of, out);
-        self.all[out].copy_within(..MOST_TOGETHER - 1, 1);
+        self.all[out].copy_within(..MAX_BATCH - 1, 1);
         self.all[out][0] = last;
         self.end(out, values);
         next

@@ -3,7 +3,7 @@
 use crate::graph::{Binary, Graph, Id, Op};
 use crate::program::{Place, Program};
 use candlewick_sdk::{
-    Candle, Comparison, Declaration, Direction, Expiry, Interval, LongerRule, Resampler, SeriesPlace,
+    Candle, Comparison, Declaration, Direction, Expiry, Interval, LongerRule, Resampler, SeriesIndex,
 };
 use std::collections::HashMap;
 
@@ -68,7 +68,7 @@ struct DeclarationBuilder<'g> {
     graph: &'g Graph,
     longer: LongerRule,
     declaration: Declaration,
-    places: HashMap<Id, SeriesPlace>,
+    places: HashMap<Id, SeriesIndex>,
 }
 
 impl DeclarationBuilder<'_> {
@@ -93,7 +93,7 @@ impl DeclarationBuilder<'_> {
         if holds { series.above(TRUTH_THRESHOLD) } else { series.below(TRUTH_THRESHOLD) }
     }
 
-    fn series(&mut self, of: Id) -> SeriesPlace {
+    fn series(&mut self, of: Id) -> SeriesIndex {
         if let Some(place) = self.places.get(&of) {
             return *place;
         }

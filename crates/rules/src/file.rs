@@ -5,7 +5,7 @@ use crate::rule::Side;
 use crate::{Rule, RuleError, catalog};
 use candlewick_sdk::{
     AliasContext, CloseType, Counterpart, Interval, Parameter, counterparts, find_setting, nearest,
-    plain_words, value_of_message,
+    plain_message, rejected_value,
 };
 use serde::Deserialize;
 use serde_json::{Number, Value};
@@ -185,7 +185,7 @@ fn syntax_error(error: &toml::de::Error, text: &str) -> FileError {
     let line = usize::try_from(number).ok().and_then(|number| text.lines().nth(number - 1));
     let value = line.and_then(|line| line.split_once('=')).map(|(_, value)| value);
     let words = line.and_then(|line| hint_for_line(line.trim(), &message));
-    let words = words.or_else(|| hint_for_key(&message, value)).unwrap_or_else(|| plain_words(&message));
+    let words = words.or_else(|| hint_for_key(&message, value)).unwrap_or_else(|| plain_message(&message));
     error_at(text, &RuleError::new(span, words))
 }
 
@@ -328,12 +328,12 @@ fn hint_for_value(name: &str, value: &str) -> Option<String> {
 
 pub(crate) fn with_key(table: &Value, message: &str) -> String {
     let mut found = Vec::new();
-    if let Some(given) = value_of_message(message).and_then(|shown| serde_json::from_str(shown).ok()) {
+    if let Some(given) = rejected_value(message).and_then(|shown| serde_json::from_str(shown).ok()) {
         keys_of(table, "", &given, &mut found);
     }
     match found.as_slice() {
-        [key] => format!("{key}: {}", plain_words(message)),
-        _ => plain_words(message),
+        [key] => format!("{key}: {}", plain_message(message)),
+        _ => plain_message(message),
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// Statistics of a condition or a part. Parts follow their condition, one level deeper.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeldCondition {
+pub struct ConditionCount {
     /// Path of the part or filter in its combination: `dip`, `outer.dip`; empty for the bot's own condition.
     pub part: String,
     pub side: ConditionSide,
@@ -20,15 +20,15 @@ pub struct HeldCondition {
     pub beside_buy: u64,
 }
 
-pub fn held_conditions(
+pub fn condition_counts(
     registry: &Registry,
     (strategy, params): (&str, &Value),
     bot: &BotContext,
     candles: &[Candle],
-) -> Result<Vec<HeldCondition>, BuildError> {
+) -> Result<Vec<ConditionCount>, BuildError> {
     let Some(entry) = registry.find(strategy) else { return Ok(Vec::new()) };
     let mut shown: Box<dyn Strategy> = entry.build_explained(params, bot)?;
-    let new = |one: &candlewick_sdk::Condition<'_>| HeldCondition {
+    let new = |one: &candlewick_sdk::Condition<'_>| ConditionCount {
         part: one.part.to_string(),
         side: one.side,
         depth: one.depth,
@@ -38,7 +38,7 @@ pub fn held_conditions(
         unknown: 0,
         beside_buy: 0,
     };
-    let mut counted: Vec<HeldCondition> = shown.conditions().iter().map(new).collect();
+    let mut counted: Vec<ConditionCount> = shown.conditions().iter().map(new).collect();
     if counted.is_empty() {
         return Ok(counted);
     }
@@ -48,7 +48,7 @@ pub fn held_conditions(
     // Parts are only counted once the whole strategy is warm.
     let warmup = shown.warmup();
     for (place, candle) in candles.iter().enumerate() {
-        longer.show_ended(candle, &mut *shown);
+        longer.feed_ended(candle, &mut *shown);
         shown.on_candle(candle);
         if place + 1 >= warmup {
             let conditions = shown.conditions();
@@ -63,7 +63,7 @@ pub fn held_conditions(
     Ok(counted)
 }
 
-fn pairs(counted: &[HeldCondition]) -> Vec<(usize, usize)> {
+fn pairs(counted: &[ConditionCount]) -> Vec<(usize, usize)> {
     let whole = |side: ConditionSide| {
         counted.iter().enumerate().filter(move |(_, one)| one.depth == 0 && one.side == side)
     };
@@ -72,15 +72,15 @@ fn pairs(counted: &[HeldCondition]) -> Vec<(usize, usize)> {
     sells.filter_map(|(sell, one)| buy_of(&one.part).map(|(buy, _)| (buy, sell))).collect()
 }
 
-impl HeldCondition {
-    pub fn is_of_signals(&self) -> bool {
+impl ConditionCount {
+    pub fn counts_signals(&self) -> bool {
         self.side == ConditionSide::Filter && self.depth == 0
     }
 
     fn take(&mut self, holds: Option<bool>) {
         // Filters are only evaluated on signals.
-        self.candles += u64::from(holds.is_some() || !self.is_of_signals());
+        self.candles += u64::from(holds.is_some() || !self.counts_signals());
         self.held += u64::from(holds == Some(true));
-        self.unknown += u64::from(holds.is_none() && !self.is_of_signals());
+        self.unknown += u64::from(holds.is_none() && !self.counts_signals());
     }
 }

@@ -6,7 +6,7 @@ use candlewick_sdk::indicator::{
     Adx, Atr, Bollinger, Cci, Donchian, Ema, HeikinAshi, Hull, IndicatorError, Keltner, Macd, ParabolicSar,
     Pivots, Rsi, SessionRange, Sma, Stochastic, Supertrend, WilliamsR, Wma, ZScore,
 };
-use candlewick_sdk::{Candle, Direction, Interval, MOST_TOGETHER, Millis};
+use candlewick_sdk::{Candle, Direction, Interval, MAX_BATCH, Millis};
 
 /// Assumed memory of trend-following indicators, in candles. In theory it is unlimited.
 const MEMORY_OF_TRENDS: usize = 500;
@@ -277,7 +277,7 @@ pub(crate) fn put_lines<L: AsRef<[f64]>>(columns: &mut [Column], values: impl It
             *value = line.as_ref()[0];
         }
     } else {
-        for (place, values) in values.enumerate().take(MOST_TOGETHER) {
+        for (place, values) in values.enumerate().take(MAX_BATCH) {
             columns.iter_mut().zip(values.as_ref()).for_each(|(column, line)| column[place] = *line);
         }
     }

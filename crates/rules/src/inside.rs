@@ -32,14 +32,14 @@ pub(crate) fn conditions_inside(
     Ok(conditions)
 }
 
-pub fn looks_at_volume(registry: &Registry, strategy: (&str, &Value)) -> Result<bool, BuildError> {
+pub fn uses_volume(registry: &Registry, strategy: (&str, &Value)) -> Result<bool, BuildError> {
     let conditions = conditions_inside(registry, strategy)?;
     let mut forms = conditions.iter().flat_map(|one| one.tree.forms());
     Ok(forms.any(|form| matches!(form, Form::Name(name) if name == "volume")))
 }
 
 /// Counts the numbers, texts and used parameters of a bot's rules: all that could be fitted to candles.
-pub fn count_numbers(registry: &Registry, strategy: (&str, &Value)) -> Result<usize, BuildError> {
+pub fn count_fitted_numbers(registry: &Registry, strategy: (&str, &Value)) -> Result<usize, BuildError> {
     let is_number = |form: &Form, parameters: &BTreeMap<String, f64>| match form {
         Form::Number(_) | Form::Text(_) => true,
         Form::Name(name) => parameters.contains_key(name),
@@ -175,10 +175,10 @@ mod tests {
                 4,
             ),
         ] {
-            let found = count_numbers(&Registry::default(), (NAME, &params)).unwrap();
+            let found = count_fitted_numbers(&Registry::default(), (NAME, &params)).unwrap();
             assert_eq!(found, expected, "{params}");
         }
-        assert_eq!(count_numbers(&Registry::default(), ("ema-cross", &json!({ "fast": 9 }))).unwrap(), 0);
+        assert_eq!(count_fitted_numbers(&Registry::default(), ("ema-cross", &json!({ "fast": 9 }))).unwrap(), 0);
     }
 
     fn longest(buy: &str) -> (String, usize, Option<(String, usize)>) {

@@ -7,7 +7,7 @@ use crate::instruction::crosses;
 use crate::program::{InlineSlots, Place, Slots};
 use candlewick_engine::{LocalClock, Window};
 use candlewick_sdk::indicator::{Bollinger, Ema, Macd, Rsi, Sma};
-use candlewick_sdk::{Candle, Interval, MOST_TOGETHER, Millis};
+use candlewick_sdk::{Candle, Interval, MAX_BATCH, Millis};
 
 /// Relative tolerance for equal numbers, as a fraction of the second number or the close. While prices do not
 /// move, averages differ only by rounding, and so do 0.0001 and 2 * 0.00005.
@@ -110,7 +110,7 @@ impl Step {
                 return indicator.update_by_number(of, values.lines_at(out));
             }
             Action::OfCandle(indicator) => return indicator.update_by_candle(candle, values.lines_at(out)),
-            Action::Field(field) => field.of(candle),
+            Action::Field(field) => field.read(candle),
             Action::Less(one, other) => Binary::Less.apply(values.at(*one), values.at(*other)),
             Action::Add(one, other) => Binary::Add.apply(values.at(*one), values.at(*other)),
             Action::Subtract(one, other) => Binary::Subtract.apply(values.at(*one), values.at(*other)),
@@ -120,8 +120,8 @@ impl Step {
             Action::Not(of) => 1.0 - values.at(*of),
             Action::Negate(of) => -values.at(*of),
             Action::Abs(of) => values.at(*of).abs(),
-            Action::Clock(clock) => clock.of(candle.close_time(interval)),
-            Action::LocalClock(clock, zone) => clock.of(zone.shown(candle.close_time(interval))),
+            Action::Clock(clock) => clock.read(candle.close_time(interval)),
+            Action::LocalClock(clock, zone) => clock.read(zone.shown(candle.close_time(interval))),
             Action::Between(from, to) => is_between(candle, interval, *from, *to),
             Action::InHours(window) => is_in_hours(candle, interval, window),
             Action::Last { of, last } => std::mem::replace(last, values.at(*of)),
@@ -223,7 +223,7 @@ pub(crate) fn order(one: f64, other: f64, close: f64) -> f64 {
 
 impl Field {
     #[inline(never)]
-    pub(crate) fn of(self, candle: &Candle) -> f64 {
+    pub(crate) fn read(self, candle: &Candle) -> f64 {
         match self {
             Self::Close => candle.close(),
             Self::Open => candle.open(),
@@ -245,7 +245,7 @@ impl Field {
 
 impl Clock {
     #[inline(never)]
-    pub(crate) fn of(self, shown: Millis) -> f64 {
+    pub(crate) fn read(self, shown: Millis) -> f64 {
         let time = shown.get();
         let part = match self {
             Self::Hour => time.rem_euclid(Millis::DAY.get()) / Millis::HOUR.get(),
@@ -285,13 +285,13 @@ impl Step {
             Action::Bollinger(bands, of) => columns.by_number(&mut **bands, *of, out, values),
             Action::OfNumber(indicator, of) => indicator.columns_by_number(*of, out, columns, values),
             Action::OfCandle(indicator) => indicator.columns_by_candle(candles, out, columns, values),
-            Action::Field(field) => columns.of_candles(candles, out, values, |candle| field.of(candle)),
+            Action::Field(field) => columns.of_candles(candles, out, values, |candle| field.read(candle)),
             Action::Clock(clock) => {
                 let mut day = Day::default();
                 columns.of_candles(candles, out, values, |candle| day.clock(*clock, candle, interval));
             }
             Action::LocalClock(clock, zone) => columns
-                .of_candles(candles, out, values, |candle| clock.of(zone.shown(candle.close_time(interval)))),
+                .of_candles(candles, out, values, |candle| clock.read(zone.shown(candle.close_time(interval)))),
             Action::Between(from, to) => {
                 let (from, to, mut day) = (*from, *to, Day::default());
                 columns.of_candles(candles, out, values, |candle| {
@@ -316,7 +316,7 @@ impl Step {
                 *age = if of == 1.0 { Some(0) } else { age.map(|age| age + 1).filter(|age| age <= within) };
                 age.map_or(f64::NAN, |age| age as f64)
             }),
-            Action::Count { of, last, next, held, unknown } if last.len() <= MOST_TOGETHER => {
+            Action::Count { of, last, next, held, unknown } if last.len() <= MAX_BATCH => {
                 // Oldest first, the order in which they leave the window.
                 last.rotate_left(*next);
                 *next = 0;

@@ -6,7 +6,7 @@ use crate::graph::{Graph, Id};
 use crate::program::{Place, Program};
 use crate::{declare, direct};
 use candlewick_sdk::{
-    Candle, CandleAnswers, Declaration, Direction, Expiry, Interval, LongerRule, MOST_TOGETHER, Reason,
+    Candle, CandleAnswers, Declaration, Direction, Expiry, Interval, LongerRule, MAX_BATCH, Reason,
     ReasonTemplate, Signal, Strategy,
 };
 
@@ -113,7 +113,7 @@ impl Answers {
         reached: &mut [u64],
         answers: &mut CandleAnswers,
     ) {
-        let all = u64::MAX >> (u64::BITS - candles.len().clamp(1, MOST_TOGETHER) as u32);
+        let all = u64::MAX >> (u64::BITS - candles.len().clamp(1, MAX_BATCH) as u32);
         let held = self.decision.first_together(columns, all, reached);
         let mut left = held.iter().fold(0, |any, held| any | held);
         while left != 0 {
@@ -124,7 +124,7 @@ impl Answers {
                 let mut numbers = [0.0; Reason::MAX_NUMBERS];
                 let (template, numbers) = rule.reason_parts(&mut numbers, |of| columns.at(of, place));
                 let terms = (rule.direction, self.expiry);
-                answers.push_of_template(candle.time(), terms, template, numbers);
+                answers.push_from_template(candle.time(), terms, template, numbers);
             }
         }
     }

@@ -16,10 +16,10 @@ fn registry() -> Registry {
     parts::registry([
         parts::script(),
         prices.wanting_prices(),
-        StrategyEntry::of::<rsi_reversal::RsiReversal>(),
-        StrategyEntry::of::<bollinger_reversal::BollingerReversal>(),
-        StrategyEntry::of::<trend_filter::TrendFilter>(),
-        StrategyEntry::of::<ema_cross::EmaCross>(),
+        StrategyEntry::from_factory::<rsi_reversal::RsiReversal>(),
+        StrategyEntry::from_factory::<bollinger_reversal::BollingerReversal>(),
+        StrategyEntry::from_factory::<trend_filter::TrendFilter>(),
+        StrategyEntry::from_factory::<ema_cross::EmaCross>(),
     ])
 }
 

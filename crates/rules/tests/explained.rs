@@ -3,7 +3,7 @@
 
 mod parts;
 
-use candlewick_rules::held_conditions;
+use candlewick_rules::condition_counts;
 use candlewick_sdk::testkit::{bot, from_closes, random_walk};
 use candlewick_sdk::{Candle, Condition, LongerCandles, Registry};
 use serde_json::{Value, json};
@@ -155,7 +155,7 @@ fn explains_a_vote_with_inversion_and_filters() {
 fn counts_quorums_and_filtered_signals() {
     let terms = bot("BTCUSDT");
     let counted =
-        held_conditions(&registry(), ("combine", &vote(false)), &terms, &from_closes(&CLOSES)).unwrap();
+        condition_counts(&registry(), ("combine", &vote(false)), &terms, &from_closes(&CLOSES)).unwrap();
     let counts = |side: &str, depth: usize| {
         let found = counted.iter().find(|one| one.side.key() == side && one.depth == depth).unwrap();
         (found.held, found.candles, found.unknown)

@@ -6,7 +6,7 @@ mod parts;
 use candlewick_rules::combine;
 use candlewick_sdk::testkit::{bot, random_walk};
 use candlewick_sdk::{
-    BotContext, Candle, Direction, EndedSignal, GateMove, Interval, Millis, Ohlcv, Registry, Signal,
+    BotContext, Candle, Direction, SettledSignal, GateMove, Interval, Millis, Ohlcv, Registry, Signal,
     Strategy, StrategyEntry,
 };
 use candlewick_statistics::{GatedTrade, TradeOutcome, gate_worth};
@@ -141,7 +141,7 @@ fn gate_agrees_with_the_gate_statistics() {
     ] {
         let params = json!({ "first_of": [{ "strategy": "always" }], "gate": gate });
         let bot = minute_bot(close_type);
-        let followed = combine::follow_gate(&entry, &params, &bot, &shown).unwrap().unwrap();
+        let followed = combine::replay_gate(&entry, &params, &bot, &shown).unwrap().unwrap();
         let gated: Vec<GatedTrade> = (followed.signals.iter())
             .map(|signal| GatedTrade {
                 decided: signal.decided.get(),
@@ -161,13 +161,13 @@ fn gate_agrees_with_the_gate_statistics() {
     }
     // The first rows, by hand: a signal at each close, over the next candle.
     let params = json!({ "first_of": [{ "strategy": "always" }], "gate": { "after_virtual_losses": 2 } });
-    let followed = combine::follow_gate(&entry, &params, &minute_bot("01:00"), &candles("udddu u")).unwrap();
+    let followed = combine::replay_gate(&entry, &params, &minute_bot("01:00"), &candles("udddu u")).unwrap();
     let rows: Vec<String> = (followed.unwrap().signals.iter())
         .map(|signal| format!("{} {} {:?}", signal.decided.get() / 60_000, signal.is_real, signal.outcome))
         .collect();
     assert_eq!(rows, ["1 false Lost", "2 false Lost", "3 true Lost", "4 false Won", "5 false Cancelled"]);
     let bare = json!({ "first_of": [{ "strategy": "always" }] });
-    assert!(combine::follow_gate(&entry, &bare, &minute_bot("01:00"), &shown).unwrap().is_none());
+    assert!(combine::replay_gate(&entry, &bare, &minute_bot("01:00"), &shown).unwrap().is_none());
 }
 
 fn falling_hours(first_close: Millis, count: i64) -> Vec<Candle> {
@@ -247,7 +247,7 @@ fn gate_view_names_the_signal_that_moved_it() {
         })
         .collect();
     let moved = |at, is_open, decided, won| {
-        let by = Some(EndedSignal { decided: minute(decided), direction: Direction::Buy, won });
+        let by = Some(SettledSignal { decided: minute(decided), direction: Direction::Buy, won });
         Some(GateMove { at: minute(at), is_open, by })
     };
     // The loss of the first signal opens the gate, and the win of the passed one closes it.

@@ -3,7 +3,7 @@
 
 mod parts;
 
-use candlewick_rules::{HeldCondition, entry, held_conditions};
+use candlewick_rules::{ConditionCount, entry, condition_counts};
 use candlewick_sdk::testkit::{bot, from_closes, random_walk};
 use candlewick_sdk::{Candle, Direction, Registry, StrategyEntry};
 use parts::{Scripted, answers};
@@ -14,17 +14,17 @@ fn registry() -> Registry {
     parts::with_combinations(parts::registry([other]))
 }
 
-fn counted_of(strategy: &str, params: &Value, candles: &[Candle]) -> Vec<HeldCondition> {
-    held_conditions(&registry(), (strategy, params), &bot("BTCUSDT"), candles).unwrap()
+fn counted_of(strategy: &str, params: &Value, candles: &[Candle]) -> Vec<ConditionCount> {
+    condition_counts(&registry(), (strategy, params), &bot("BTCUSDT"), candles).unwrap()
 }
 
-fn counted(params: &Value, candles: &[Candle]) -> Vec<HeldCondition> {
+fn counted(params: &Value, candles: &[Candle]) -> Vec<ConditionCount> {
     counted_of("rules", params, candles)
 }
 
 fn lines(params: &Value, candles: &[Candle]) -> Vec<String> {
-    let line = |one: &HeldCondition| {
-        let HeldCondition { side, depth, text, candles, held, unknown, .. } = one;
+    let line = |one: &ConditionCount| {
+        let ConditionCount { side, depth, text, candles, held, unknown, .. } = one;
         format!("{} {depth} {text}: {held} of {candles}, {unknown} not known", side.key())
     };
     counted(params, candles).iter().map(line).collect()
@@ -61,7 +61,7 @@ fn counts_each_part_and_the_whole_condition() {
 fn counts_candles_on_which_both_sides_hold() {
     let candles = from_closes(&[10.0, 11.0, 12.0, 9.0, 11.0, 10.0, 10.0]);
     let rule = json!({ "buy": "close > open", "sell": "minute() > 2" });
-    let beside = |counted: &[HeldCondition]| -> Vec<(String, u64)> {
+    let beside = |counted: &[ConditionCount]| -> Vec<(String, u64)> {
         counted.iter().map(|one| (format!("{} {}", one.part, one.side.key()), one.beside_buy)).collect()
     };
     let expected = [(" buy".to_owned(), 0), (" sell".to_owned(), 2)];
@@ -123,9 +123,9 @@ fn counts_rules_of_a_combination_once_all_parts_are_warm() {
     let found = counted_of("combine", &whole, &candles);
     // The counts of the combination itself are tested in `explained.rs`.
     let is_own =
-        |one: &HeldCondition| ["first_of", "vote", "part"].contains(&one.side.key()) || one.is_of_signals();
-    let found: Vec<HeldCondition> = found.into_iter().filter(|one| !is_own(one)).collect();
-    let named = |one: &HeldCondition| format!("{} {} {} {}", one.part, one.side.key(), one.depth, one.text);
+        |one: &ConditionCount| ["first_of", "vote", "part"].contains(&one.side.key()) || one.counts_signals();
+    let found: Vec<ConditionCount> = found.into_iter().filter(|one| !is_own(one)).collect();
+    let named = |one: &ConditionCount| format!("{} {} {} {}", one.part, one.side.key(), one.depth, one.text);
     let expected = [
         "inner.dip buy 0 rsi(period) < 40",
         "trend buy 0 close > sma(period)",

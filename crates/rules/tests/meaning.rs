@@ -78,7 +78,7 @@ struct History<'c> {
 }
 
 impl<'c> History<'c> {
-    fn of(candles: &'c [Candle]) -> Self {
+    fn from_candles(candles: &'c [Candle]) -> Self {
         let mut resampler = Resampler::new(Interval::MINUTE, "3m".parse().unwrap()).unwrap();
         let (mut longer, mut seen) = (Vec::new(), Vec::new());
         for candle in candles {
@@ -331,7 +331,7 @@ proptest! {
         let built = parsed.build(&BTreeMap::new(), Interval::MINUTE, None);
         prop_assume!(built.is_ok());
         let strategy = built.unwrap();
-        let history = History::of(&candles);
+        let history = History::from_candles(&candles);
         let plain = (0..candles.len()).map(|at| {
             let holds = |rule: &Truth| history.truth(rule, Some(at), false) == Some(true);
             if holds(&buy) { Some(Direction::Buy) } else if holds(&sell) { Some(Direction::Sell) } else { None }

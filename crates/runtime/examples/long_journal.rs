@@ -6,7 +6,7 @@
 
 #![allow(clippy::print_stdout, reason = "figures are printed")]
 
-use candlewick_broker::clock::AwakeClock;
+use candlewick_broker::clock::BootClock;
 use candlewick_engine::{
     Action, BotSettings, Entry, Event, EventKind, Header, IntentId, Opened, Origin, Recorder as _,
     RiskSettings, SeriesId, Session, SessionSettings, Settled, StakeSettings, VenueId,
@@ -88,7 +88,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut session = Session::new(&settings, strategies.collect())?;
     let fold = JournalFold::new(&settings, SNAPSHOT_EVERY)?;
     let start = Millis::DAY * 20_000;
-    let clock = AwakeClock::start();
+    let clock = BootClock::start();
     let journal = RunJournal::new(store, 1, start, move || clock.elapsed());
     let mut journal = journal.followed_by(Box::new(fold));
     let header = Header {
@@ -139,7 +139,7 @@ fn other_settings() -> Result<SessionSettings, Box<dyn Error>> {
 
 /// What a start of these bots finds in the journal, and how long that takes.
 async fn start(file: &str, settings: &SessionSettings) -> Result<(), Box<dyn Error>> {
-    let clock = AwakeClock::start();
+    let clock = BootClock::start();
     let url = JournalUrl::from_path(Path::new(file));
     let store = Store::open(&url, &Holder::of_this_process("long_journal")).await?;
     let mut reader = Reader::open(&url).await?;

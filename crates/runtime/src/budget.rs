@@ -41,7 +41,7 @@ struct Close {
 }
 
 impl Demand {
-    pub fn of(
+    pub fn new(
         settings: &RuntimeSettings,
         risk: &RiskSettings,
         bots: &[BotSettings],
@@ -225,7 +225,7 @@ mod tests {
     }
 
     fn demand(count: usize, risk: &RiskSettings, wants: bool) -> Demand {
-        Demand::of(&RuntimeSettings::default(), risk, &bots(count), &vec![wants; count])
+        Demand::new(&RuntimeSettings::default(), risk, &bots(count), &vec![wants; count])
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub async fn connect(broker: &dyn Broker, kind: Kind, scale: MoneyScale) -> Resu
     };
     let identity = within_deadline(broker.identity()).await.map_err(failed("the user"))?.value;
     let balances = within_deadline(broker.balances()).await.map_err(failed("the wallet balances"))?;
-    let balance = balances.value.of(kind).ok_or_else(|| no_wallet(kind, &balances.value))?;
+    let balance = balances.value.balance(kind).ok_or_else(|| no_wallet(kind, &balances.value))?;
     let balance = counted_balance(balance, scale)?;
     Ok(Account { user: identity.user, kind, balance, balances: Some(balances) })
 }

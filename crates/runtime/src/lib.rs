@@ -30,7 +30,7 @@ pub use connect::{Account, connect, counted_balance};
 pub use coordinator::{
     Answer, Ask, Command, Coordinator, CoordinatorParts, DurableOpen, Finished, Input, JournalEntry, OrderId,
     RequestId, RunResult, Streams, Unfinished, UnfinishedKind, WalletDifference, possible_payout,
-    possible_times, profit_by_rule, taken_of,
+    possible_times, profit_by_rule, applied_terms,
 };
 pub use error::{RuntimeError, Stop};
 pub use notice::{
@@ -38,7 +38,7 @@ pub use notice::{
 };
 pub use overview::{BotOverview, Overview, TradeOverview};
 pub use past::{
-    Decided, JournalCheck, JournalFold, OldTrade, Projected, Projection, ReadingWatcher, RecoveredState,
+    Decided, JournalCheck, JournalFold, OldTrade, ProjectionResult, Projection, ReadingWatcher, RecoveredState,
     SnapshotCheck, TablesCheck, WholeReading, check_journal, compact_journal, project_journal,
 };
 pub use reload::{NewSettings, RELOADABLE, SettingsReader, Standing};

@@ -36,7 +36,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    pub fn of(session: &Session, book: &TradeBook) -> Self {
+    pub fn new(session: &Session, book: &TradeBook) -> Self {
         Self::from_rows(session, book.rows().iter())
     }
 

@@ -278,7 +278,7 @@ pub struct FaultCounts {
 }
 
 impl FaultCounts {
-    pub fn of(&self, fault: Fault) -> u64 {
+    pub fn count(&self, fault: Fault) -> u64 {
         self.strikes.get(&fault).copied().unwrap_or_default()
     }
 
@@ -424,7 +424,7 @@ mod tests {
         assert_ne!(struck, strikes(&other, Fault::Errors, 1_000));
         let count = struck.iter().filter(|struck| **struck).count();
         assert!((250..350).contains(&count), "{count}");
-        assert_eq!(one.counts().of(Fault::Errors), count as u64);
+        assert_eq!(one.counts().count(Fault::Errors), count as u64);
         assert_eq!(one.counts().total(), count as u64);
     }
 }

@@ -42,8 +42,8 @@ mod time_text;
 mod venue;
 
 pub use fault::{Fault, FaultCounts, FaultError, FaultProfile, FaultRate, Switchboard};
-pub use market::markets_of;
-pub use sandbox::{Foundation, RunningSandbox, Sandbox, SandboxError};
+pub use market::build_markets;
+pub use sandbox::{SandboxInputs, RunningSandbox, Sandbox, SandboxError};
 pub use settings::{
     MissingTimestamp, NamedSpeed, Replies, SandboxSettings, SandboxSpeed, StartTime, TradedWallet,
 };

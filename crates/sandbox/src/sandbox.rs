@@ -34,10 +34,10 @@ pub enum SandboxError {
 
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
-pub struct Foundation {
+pub struct SandboxInputs {
     pub clock: Arc<dyn Clock>,
     pub series: Vec<CandleSeries>,
-    /// Candles that price trades, one market per symbol (see [`crate::markets_of`]).
+    /// Candles that price trades, one market per symbol (see [`crate::build_markets`]).
     pub markets: Vec<Market>,
     pub simulation: SimulationSettings,
     pub balance: Money,
@@ -63,9 +63,9 @@ pub struct RunningSandbox {
 }
 
 impl Sandbox {
-    pub fn new(settings: SandboxSettings, foundation: Foundation) -> Result<Self, SandboxError> {
+    pub fn new(settings: SandboxSettings, foundation: SandboxInputs) -> Result<Self, SandboxError> {
         settings.check()?;
-        let Foundation { clock, series, markets, simulation, balance, scale } = foundation;
+        let SandboxInputs { clock, series, markets, simulation, balance, scale } = foundation;
         let paths = paths_of(&markets, &simulation)?;
         let boards = Boards::new(&series, &settings, &simulation, &paths)?;
         boards.check_symbols(markets.iter().map(Market::symbol))?;

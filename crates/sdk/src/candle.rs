@@ -214,11 +214,11 @@ const PRICE_DIGITS: i32 = 8;
 /// Formats a price with eight significant digits or two decimals, whichever is longer, without trailing zeros.
 ///
 /// ```
-/// # use candlewick_sdk::price_text;
-/// assert_eq!(price_text(93663.52500000001), "93663.525");
-/// assert_eq!(price_text(1.1701), "1.1701");
+/// # use candlewick_sdk::format_price;
+/// assert_eq!(format_price(93663.52500000001), "93663.525");
+/// assert_eq!(format_price(1.1701), "1.1701");
 /// ```
-pub fn price_text(price: f64) -> String {
+pub fn format_price(price: f64) -> String {
     let magnitude = if price == 0.0 { 0 } else { price.abs().log10().floor() as i32 };
     let decimals = (PRICE_DIGITS - 1).saturating_sub(magnitude).clamp(2, 18) as usize;
     let text = format!("{price:.decimals$}");
@@ -301,7 +301,7 @@ mod tests {
             (f64::NAN, "NaN"),
             (f64::INFINITY, "inf"),
         ] {
-            assert_eq!(price_text(price), expected);
+            assert_eq!(format_price(price), expected);
         }
     }
 }

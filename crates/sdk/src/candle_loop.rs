@@ -11,7 +11,7 @@ const PREFETCH_DISTANCE: usize = 48;
 
 /// Counts of the candles that were fed to a strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShownCandles {
+pub struct FedCandles {
     /// Number of candles.
     pub count: usize,
     /// Number of signals on suppressed candles.
@@ -28,10 +28,10 @@ pub struct Batch<'a> {
 /// The loop around [`Strategy::on_candle`], for drivers of a strategy.
 ///
 /// Implemented for every strategy. It guarantees that a strategy answers each candle before it sees the next one. Without
-/// `unsafe` code ([`AnswersTogether`]) it cannot be replaced, which a method of [`Strategy`] could.
+/// `unsafe` code ([`BatchStrategy`]) it cannot be replaced, which a method of [`Strategy`] could.
 ///
 /// ```compile_fail,E0407
-/// use candlewick_sdk::{Candle, ShownCandles, Signal, Strategy};
+/// use candlewick_sdk::{Candle, FedCandles, Signal, Strategy};
 ///
 /// struct Peeks;
 ///
@@ -45,15 +45,15 @@ pub struct Batch<'a> {
 ///     }
 ///
 ///     // No method of `Strategy`.
-///     fn on_candles(&mut self, candles: &[Candle], _: usize, signal: &mut Option<Signal>) -> ShownCandles {
+///     fn on_candles(&mut self, candles: &[Candle], _: usize, signal: &mut Option<Signal>) -> FedCandles {
 ///         *signal = (candles[candles.len() - 1].close() > candles[0].close()).then(|| Signal::buy("it will rise"));
-///         ShownCandles { count: 1, suppressed: 0 }
+///         FedCandles { count: 1, suppressed: 0 }
 ///     }
 /// }
 /// ```
 ///
 /// ```compile_fail,E0119
-/// use candlewick_sdk::{Candle, CandleLoop, ShownCandles, Signal, Strategy};
+/// use candlewick_sdk::{Candle, CandleLoop, FedCandles, Signal, Strategy};
 ///
 /// struct Peeks;
 ///
@@ -69,8 +69,8 @@ pub struct Batch<'a> {
 ///
 /// // Conflicts with the implementation for all strategies.
 /// impl CandleLoop for Peeks {
-///     fn on_candles(&mut self, candles: &[Candle], _: usize, signal: &mut Option<Signal>) -> ShownCandles {
-///         ShownCandles { count: 1, suppressed: 0 }
+///     fn on_candles(&mut self, candles: &[Candle], _: usize, signal: &mut Option<Signal>) -> FedCandles {
+///         FedCandles { count: 1, suppressed: 0 }
 ///     }
 /// }
 /// ```
@@ -85,12 +85,12 @@ pub trait CandleLoop {
         candles: &[Candle],
         suppress: usize,
         signal: &mut Option<Signal>,
-    ) -> ShownCandles;
+    ) -> FedCandles;
 
     /// Feeds candles until there are `most` answers, and returns the number of candles fed.
     ///
     /// For bots that depend only on candles, not on the results of their answers. A strategy that processes candles in
-    /// batches ([`Together`](crate::Together)) may give a few more answers.
+    /// batches ([`BatchedStrategy`](crate::BatchedStrategy)) may give a few more answers.
     fn on_candles_ahead(&mut self, candles: &[Candle], most: usize, answers: &mut CandleAnswers) -> usize;
 }
 
@@ -100,7 +100,7 @@ impl<S: Strategy> CandleLoop for S {
         candles: &[Candle],
         suppress: usize,
         signal: &mut Option<Signal>,
-    ) -> ShownCandles {
+    ) -> FedCandles {
         let (first, rest) = candles.split_at(suppress.min(candles.len()));
         let suppressed = first.iter().map(|candle| u64::from(self.on_candle(candle).is_some())).sum();
         for (index, candle) in rest.iter().enumerate() {
@@ -109,11 +109,11 @@ impl<S: Strategy> CandleLoop for S {
             }
             if let Some(answer) = self.on_candle(candle) {
                 *signal = Some(answer);
-                return ShownCandles { count: first.len() + index + 1, suppressed };
+                return FedCandles { count: first.len() + index + 1, suppressed };
             }
         }
         *signal = None;
-        ShownCandles { count: candles.len(), suppressed }
+        FedCandles { count: candles.len(), suppressed }
     }
 
     fn on_candles_ahead(&mut self, candles: &[Candle], most: usize, answers: &mut CandleAnswers) -> usize {
@@ -201,7 +201,7 @@ impl CandleAnswers {
     ///
     /// Overwrites a cleared entry in place if there is one.
     #[inline]
-    pub fn push_of_template(
+    pub fn push_from_template(
         &mut self,
         candle_time: Millis,
         (direction, expiry): (Direction, Option<Expiry>),
@@ -238,7 +238,7 @@ impl Deref for CandleAnswers {
 }
 
 /// Maximum number of candles per batch: the number of bits in a `u64`.
-pub const MOST_TOGETHER: usize = 64;
+pub const MAX_BATCH: usize = 64;
 
 /// Shorter slices are processed candle by candle.
 const MIN_BATCH: usize = 4;
@@ -250,17 +250,17 @@ const MIN_BATCH: usize = 4;
 /// in any order. This protects the validity of results, not memory: only this trait lets a strategy see a candle before
 /// it has answered the previous one.
 #[expect(unsafe_code, reason = "implementers guarantee what the type system cannot check")]
-pub unsafe trait AnswersTogether: Strategy {
+pub unsafe trait BatchStrategy: Strategy {
     /// Appends the answers to closed candles of the bot's series.
-    /// The candles are consecutive, at most [`MOST_TOGETHER`].
+    /// The candles are consecutive, at most [`MAX_BATCH`].
     fn answer_together(&mut self, candles: &[Candle], answers: &mut CandleAnswers);
 }
 
 /// Wrapper that feeds candles to a strategy in batches if possible.
 #[derive(Clone, Debug)]
-pub struct Together<S>(S);
+pub struct BatchedStrategy<S>(S);
 
-impl<S: AnswersTogether> Together<S> {
+impl<S: BatchStrategy> BatchedStrategy<S> {
     /// Wraps a strategy.
     pub const fn new(strategy: S) -> Self {
         Self(strategy)
@@ -269,7 +269,7 @@ impl<S: AnswersTogether> Together<S> {
 
 // Keeps this implementation out of compiler hints.
 #[diagnostic::do_not_recommend]
-impl<S: AnswersTogether> Strategy for Together<S> {
+impl<S: BatchStrategy> Strategy for BatchedStrategy<S> {
     fn warmup(&self) -> usize {
         self.0.warmup()
     }
@@ -326,7 +326,7 @@ impl<S: AnswersTogether> Strategy for Together<S> {
             return None;
         }
         let mut shown = 0;
-        for together in candles.chunks(MOST_TOGETHER) {
+        for together in candles.chunks(MAX_BATCH) {
             self.0.answer_together(together, answers);
             shown += together.len();
             if answers.len() >= max_answers {
@@ -366,7 +366,7 @@ mod tests {
         let shown = strategy.on_candles(&from_closes(&closes), suppress, &mut signal);
         let (answered, suppressed) = expected;
         let count = answered.map_or(closes.len(), |place| place + 1);
-        assert_eq!(shown, ShownCandles { count, suppressed }, "{answers:?} {suppress}");
+        assert_eq!(shown, FedCandles { count, suppressed }, "{answers:?} {suppress}");
         assert_eq!(strategy.shown, closes[..count], "{answers:?} {suppress}");
         let of = |place| Signal::buy("chosen").with("place", place as f64);
         assert_eq!(signal, answered.map(of), "{answers:?} {suppress}");
@@ -436,14 +436,14 @@ mod tests {
                 answers.clear();
                 let times = 2..count as i64 + 4;
                 times.clone().for_each(|time| {
-                    answers.push_of_template(Millis::new(time), (Direction::Buy, None), template, numbers);
+                    answers.push_from_template(Millis::new(time), (Direction::Buy, None), template, numbers);
                 });
                 let signal = Signal::with_reason(Direction::Buy, template.with_numbers(numbers));
                 assert_eq!(answers[..], times.map(|time| at(time, signal.clone())).collect::<Vec<_>>());
                 for answer in &*answers {
                     let reason = &answer.signal.reason;
                     assert_eq!(reason.padded_values(), signal.reason.padded_values());
-                    assert!(reason.shares_words_with(&signal.reason) && !reason.is_cut());
+                    assert!(reason.shares_wording_with(&signal.reason) && !reason.is_truncated());
                 }
             }
         }
@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[expect(unsafe_code, reason = "each answer depends on its own candle only")]
-    unsafe impl AnswersTogether for Whole {
+    unsafe impl BatchStrategy for Whole {
         fn answer_together(&mut self, candles: &[Candle], answers: &mut CandleAnswers) {
             self.together.push(candles.len());
             for candle in candles {
@@ -482,19 +482,19 @@ mod tests {
         let candles = from_closes(&closes);
         // Whole at the candles 40, 80, 120, 160 and 200.
         for (most, expected) in [(1, 64), (2, 128), (3, 128), (4, 192), (5, 200), (9, 200)] {
-            let (mut strategy, mut answers) = (Together::new(Whole::default()), CandleAnswers::default());
+            let (mut strategy, mut answers) = (BatchedStrategy::new(Whole::default()), CandleAnswers::default());
             assert_eq!(strategy.on_candles_ahead(&candles, most, &mut answers), expected, "{most}");
             let times: Vec<_> = answers.iter().map(|answer| answer.candle_time).collect();
             let whole = (1..=expected / 40).map(|count| candles[count * 40 - 1].time());
             assert_eq!(times, whole.collect::<Vec<_>>(), "{most}");
             assert_eq!(strategy.0.together.iter().sum::<usize>(), expected);
-            assert!(strategy.0.together.iter().all(|count| *count <= MOST_TOGETHER));
+            assert!(strategy.0.together.iter().all(|count| *count <= MAX_BATCH));
         }
     }
 
     #[test]
     fn feeds_few_candles_one_by_one() {
-        let (mut strategy, mut answers) = (Together::new(Whole::default()), CandleAnswers::default());
+        let (mut strategy, mut answers) = (BatchedStrategy::new(Whole::default()), CandleAnswers::default());
         assert_eq!(strategy.on_candles_ahead(&from_closes(&[0.5, 1.0, 2.0]), 1, &mut answers), 2);
         assert_eq!((answers.len(), strategy.0.together.len()), (1, 0));
     }

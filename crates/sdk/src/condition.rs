@@ -81,12 +81,12 @@ pub struct GateMove {
     /// Whether the gate has been open since.
     pub is_open: bool,
     /// Signal whose settlement moved the gate. `None` if a new day or the number of signals did.
-    pub by: Option<EndedSignal>,
+    pub by: Option<SettledSignal>,
 }
 
 /// A settled signal that a gate tracked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct EndedSignal {
+pub struct SettledSignal {
     /// Time of the signal.
     pub decided: Millis,
     /// Direction of the signal.

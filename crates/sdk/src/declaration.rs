@@ -8,7 +8,7 @@ use std::fmt;
 ///
 /// A search computes each series once for all parameter sets, and jumps from one candle that meets a comparison to the
 /// next. A strategy without a declaration is run candle by candle. A [`DeclaredStrategy`] builds its declaration from its
-/// rules ([`Declaration::of`]). Any other strategy may return one from
+/// rules ([`Declaration::from_strategy`]). Any other strategy may return one from
 /// [`StrategyFactory::declaration`](crate::StrategyFactory::declaration).
 ///
 /// [`on_candle`](crate::Strategy::on_candle) must signal exactly at the candles that meet an entry, with the direction and
@@ -50,7 +50,7 @@ pub struct SeriesKey {
 
 /// Index of a series of a [`Declaration`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SeriesPlace(usize);
+pub struct SeriesIndex(usize);
 
 /// A comparison of a series with a level.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -100,7 +100,7 @@ impl Declaration {
     }
 
     /// Builds the declaration of a strategy with declared rules.
-    pub fn of<S: DeclaredStrategy>(strategy: &S) -> Self {
+    pub fn from_strategy<S: DeclaredStrategy>(strategy: &S) -> Self {
         let series = strategy.series().into_iter().enumerate().map(|(index, key)| {
             let mut own = strategy.clone();
             let value = move |candle: &Candle| own.update(candle)?.as_ref().get(index).copied();
@@ -124,9 +124,9 @@ impl Declaration {
         name: impl Into<Cow<'static, str>>,
         numbers: &[f64],
         value: impl FnMut(&Candle) -> Option<f64> + Send + 'static,
-    ) -> SeriesPlace {
+    ) -> SeriesIndex {
         self.series.push(DeclaredSeries { key: SeriesKey::new(name, numbers), filler: Box::new(value) });
-        SeriesPlace(self.series.len() - 1)
+        SeriesIndex(self.series.len() - 1)
     }
 
     /// Adds a bet on a higher price at every candle that meets all comparisons.
@@ -181,7 +181,7 @@ impl SeriesKey {
     }
 }
 
-impl SeriesPlace {
+impl SeriesIndex {
     /// Creates an index, 0-based.
     pub const fn new(index: usize) -> Self {
         Self(index)
@@ -246,7 +246,7 @@ impl DeclaredEntry {
 ///
 /// ```
 /// use candlewick_sdk::indicator::Cci;
-/// use candlewick_sdk::{Candle, DeclaredStrategy, SeriesKey, SeriesPlace, SignalRule, Strategy};
+/// use candlewick_sdk::{Candle, DeclaredStrategy, SeriesKey, SeriesIndex, SignalRule, Strategy};
 ///
 /// #[derive(Clone)]
 /// struct CciReversal {
@@ -257,7 +257,7 @@ impl DeclaredEntry {
 /// }
 ///
 /// /// Index of the CCI in the numbers.
-/// const CCI: SeriesPlace = SeriesPlace::new(0);
+/// const CCI: SeriesIndex = SeriesIndex::new(0);
 ///
 /// impl DeclaredStrategy for CciReversal {
 ///     type Numbers = [f64; 1];
@@ -277,8 +277,8 @@ impl DeclaredEntry {
 ///
 ///     fn rules(&self) -> impl AsRef<[SignalRule]> {
 ///         [
-///             SignalRule::buy("oversold", CCI.below(-self.level)).naming_level("level"),
-///             SignalRule::sell("overbought", CCI.above(self.level)).naming_level("level"),
+///             SignalRule::buy("oversold", CCI.below(-self.level)).with_level_name("level"),
+///             SignalRule::sell("overbought", CCI.above(self.level)).with_level_name("level"),
 ///         ]
 ///     }
 ///
@@ -368,7 +368,7 @@ impl SignalRule {
     /// Adds the level of the first comparison to the numbers of the reason, under this name.
     #[must_use]
     #[inline]
-    pub const fn naming_level(mut self, name: &'static str) -> Self {
+    pub const fn with_level_name(mut self, name: &'static str) -> Self {
         self.level_name = Some(name);
         self
     }
@@ -477,8 +477,8 @@ mod tests {
         }
     }
 
-    const CLOSE: SeriesPlace = SeriesPlace::new(0);
-    const CHANGE: SeriesPlace = SeriesPlace::new(1);
+    const CLOSE: SeriesIndex = SeriesIndex::new(0);
+    const CHANGE: SeriesIndex = SeriesIndex::new(1);
 
     #[derive(Clone, Default)]
     struct Moves {
@@ -509,7 +509,7 @@ mod tests {
             [
                 SignalRule::buy("low and rising", CLOSE.below(12.0))
                     .and(CHANGE.above(0.0))
-                    .naming_level("below"),
+                    .with_level_name("below"),
                 SignalRule::sell("high", CLOSE.above(11.0)).expiring(expiry),
             ]
         }
@@ -546,7 +546,7 @@ mod tests {
     fn declaration_agrees_with_rules() {
         let mut strategy = Moves::default();
         let candles = from_closes(&[10.0, 11.0, 11.5, 12.0, 11.0, 13.0, 9.0, 9.5]);
-        let declared = declared(Declaration::of(&strategy), &candles);
+        let declared = declared(Declaration::from_strategy(&strategy), &candles);
         let answer =
             |candle: &Candle| strategy.on_candle(candle).map(|signal| (signal.direction, signal.expiry));
         assert_eq!(declared, candles.iter().map(answer).collect::<Vec<_>>());

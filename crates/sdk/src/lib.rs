@@ -113,13 +113,13 @@ mod strategy;
 #[cfg(any(test, feature = "testkit"))]
 pub mod testkit;
 
-pub use candle::{Candle, CandleError, Ohlcv, Price, compare_prices, price_text};
+pub use candle::{Candle, CandleError, Ohlcv, Price, compare_prices, format_price};
 pub use candle_loop::{
-    AnswersTogether, CandleAnswer, CandleAnswers, CandleLoop, MOST_TOGETHER, ShownCandles, Together, prefetch,
+    BatchStrategy, CandleAnswer, CandleAnswers, CandleLoop, MAX_BATCH, FedCandles, BatchedStrategy, prefetch,
 };
-pub use condition::{Condition, ConditionSide, EndedSignal, GateMove, GateView};
+pub use condition::{Condition, ConditionSide, SettledSignal, GateMove, GateView};
 pub use declaration::{
-    Comparison, Declaration, DeclaredEntry, DeclaredSeries, DeclaredStrategy, SeriesKey, SeriesPlace, Side,
+    Comparison, Declaration, DeclaredEntry, DeclaredSeries, DeclaredStrategy, SeriesKey, SeriesIndex, Side,
     SignalRule,
 };
 pub use expiry::{CloseType, CloseTypeError, ExpirationType, ExpirationTypeError, Expiry};
@@ -128,18 +128,18 @@ pub use millis::Millis;
 pub use money::{Money, MoneyError, MoneyScale, Payout, PayoutError};
 pub use parameters::{Parameter, Parameters};
 pub use reason::{Reason, ReasonTemplate};
-pub use registry::{BuiltStrategy, Registry, RegistryError, StrategyEntry, wrong_folder};
+pub use registry::{BuiltStrategy, Registry, RegistryError, StrategyEntry, folder_error};
 pub use resample::{LongerCandles, LongerRule, ResampleCounts, ResampleError, Resampler, Staleness};
-pub use series::{CandleSeries, Series, SeriesError, closing_before};
+pub use series::{CandleSeries, Series, SeriesError, count_closing_before};
 pub use signal::{Direction, DirectionError, FixedText, Outcome, Settlement, Signal};
 pub use strategy::{BotContext, BuildError, Strategy, StrategyFactory};
 #[doc(hidden)]
 pub use suggestion::{
-    AliasContext, Counterpart, counterparts, edit_distance, find_key, find_setting, nearest, plain_words,
-    suggest, value_of_message,
+    AliasContext, Counterpart, counterparts, edit_distance, find_key, find_setting, nearest, plain_message,
+    suggest, rejected_value,
 };
 pub use symbol::{CURRENCIES, OTC_SUFFIXES, Symbol, SymbolError, TradingWeek};
-pub use text::{Text, is_hidden, text_of_cell, visible, visible_cell};
+pub use text::{Text, is_hidden, from_csv_cell, visible, to_csv_cell};
 
 // Re-exported so that a strategy crate needs no other dependency; `parameters!` refers to them.
 pub use {rust_decimal, schemars, serde, serde_json};

@@ -277,7 +277,7 @@ impl Payout {
     /// Converts a fraction of the stake to a percentage: 85 for 0.85 or 1.85.
     ///
     /// 1.85 is a return that includes the stake. `None` if the number may be a percentage, or cannot be a payout.
-    pub fn percent_of_share(number: f64) -> Option<f64> {
+    pub fn percent_from_fraction(number: f64) -> Option<f64> {
         let share = if number > 1.0 { number - 1.0 } else { number };
         let percent = (share * 1e6).round() / f64::from(PERCENT_PARTS);
         (number > 0.0 && number <= MAX_FRACTION).then_some(percent)
@@ -285,11 +285,11 @@ impl Payout {
 
     /// Converts a number in another program's file to a percentage.
     ///
-    /// In addition to [`percent_of_share`](Self::percent_of_share) it recognizes returns that include the
+    /// In addition to [`percent_from_fraction`](Self::percent_from_fraction) it recognizes returns that include the
     /// stake, such as 185 for 85. `None` if the number may be a percentage.
-    pub fn percent_meant_by(number: f64) -> Option<f64> {
+    pub fn guess_percent(number: f64) -> Option<f64> {
         let profit = ((number - 100.0) * 1e6).round() / 1e6;
-        Self::percent_of_share(number).or_else(|| (20.0..=100.0).contains(&profit).then_some(profit))
+        Self::percent_from_fraction(number).or_else(|| (20.0..=100.0).contains(&profit).then_some(profit))
     }
 
     /// Creates a payout from units of 1/10,000 percent, `None` for 0 and above 1000 %.
@@ -431,7 +431,7 @@ mod tests {
             (-0.85, None),
             (f64::NAN, None),
         ] {
-            assert_eq!(Payout::percent_of_share(number), meant, "{number}");
+            assert_eq!(Payout::percent_from_fraction(number), meant, "{number}");
         }
     }
 }

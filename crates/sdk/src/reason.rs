@@ -15,7 +15,7 @@ pub struct Reason {
     wording: Wording,
     numbers: [f64; MAX_NUMBERS],
     count: u8,
-    is_cut: bool,
+    is_truncated: bool,
 }
 
 #[derive(Clone)]
@@ -54,7 +54,7 @@ impl Reason {
     #[inline]
     pub const fn new(text: &'static str) -> Self {
         let wording = Wording::Fixed { text, names: [""; MAX_NUMBERS] };
-        Self { wording, numbers: [0.0; MAX_NUMBERS], count: 0, is_cut: false }
+        Self { wording, numbers: [0.0; MAX_NUMBERS], count: 0, is_truncated: false }
     }
 
     /// Adds a named number, up to four. A fifth is dropped, and the checks of the strategy fail.
@@ -72,7 +72,7 @@ impl Reason {
                 Wording::Shared(template) => template.name_number(place, name),
             }
         } else {
-            self.is_cut = true;
+            self.is_truncated = true;
         }
         self
     }
@@ -92,7 +92,7 @@ impl Reason {
         };
         numbers.into_iter().for_each(&mut add);
         last.into_iter().for_each(&mut add);
-        Self { wording: Wording::Fixed { text, names }, numbers: values, count: count as u8, is_cut: false }
+        Self { wording: Wording::Fixed { text, names }, numbers: values, count: count as u8, is_truncated: false }
     }
 
     /// Returns the reason with other numbers. Missing ones stay unchanged.
@@ -129,8 +129,8 @@ impl Reason {
 
     /// Returns whether [`with`](Self::with) dropped a number beyond the fourth.
     #[inline]
-    pub const fn is_cut(&self) -> bool {
-        self.is_cut
+    pub const fn is_truncated(&self) -> bool {
+        self.is_truncated
     }
 
     /// Maximum number of numbers in a reason.
@@ -143,7 +143,7 @@ impl Reason {
     }
 
     /// Returns whether both have the same text and the same names.
-    pub fn has_words_of(&self, other: &Self) -> bool {
+    pub fn has_same_wording(&self, other: &Self) -> bool {
         let mut places = 0..usize::from(self.count);
         self.count == other.count
             && self.text() == other.text()
@@ -152,9 +152,9 @@ impl Reason {
 
     /// Returns whether both share text and names in memory, a cheap identity check.
     ///
-    /// Usually true for the reasons of one rule of a strategy. If false, both may still be [equal](Self::has_words_of).
+    /// Usually true for the reasons of one rule of a strategy. If false, both may still be [equal](Self::has_same_wording).
     #[inline]
-    pub fn shares_words_with(&self, other: &Self) -> bool {
+    pub fn shares_wording_with(&self, other: &Self) -> bool {
         let is_same_count = self.count == other.count;
         match (&self.wording, &other.wording) {
             (Wording::Fixed { text, names }, Wording::Fixed { text: other_text, names: other_names }) => {
@@ -171,9 +171,9 @@ impl Reason {
     }
 
     /// Returns an address that identifies text and names, equal for all reasons that
-    /// [share](Self::shares_words_with) them.
+    /// [share](Self::shares_wording_with) them.
     #[inline]
-    pub fn place_of_words(&self) -> usize {
+    pub fn wording_id(&self) -> usize {
         match &self.wording {
             Wording::Fixed { text, .. } => text.as_ptr().addr(),
             Wording::Shared(template) => std::ptr::from_ref(template.wording()).addr(),
@@ -196,7 +196,7 @@ impl Reason {
             _ => self.adopt_template(template),
         }
         (self.numbers, self.count) = template.numbered(values);
-        self.is_cut = false;
+        self.is_truncated = false;
     }
 
     #[cold]
@@ -235,7 +235,7 @@ impl ReasonTemplate {
     #[inline]
     pub fn with_numbers(&self, values: &[f64]) -> Reason {
         let (numbers, count) = self.numbered(values);
-        Reason { wording: Wording::Shared(self.clone()), numbers, count, is_cut: false }
+        Reason { wording: Wording::Shared(self.clone()), numbers, count, is_truncated: false }
     }
 
     #[inline]
@@ -281,7 +281,7 @@ impl fmt::Debug for ReasonTemplate {
 impl PartialEq for Reason {
     fn eq(&self, other: &Self) -> bool {
         let count = usize::from(self.count);
-        self.has_words_of(other) && self.numbers[..count] == other.numbers[..count]
+        self.has_same_wording(other) && self.numbers[..count] == other.numbers[..count]
     }
 }
 
@@ -324,7 +324,7 @@ mod tests {
     fn drops_fifth_number() {
         let reason = (0..6).fold(Reason::new("many"), |reason, n| reason.with("n", f64::from(n)));
         assert_eq!(reason.numbers().len(), 4);
-        assert!(reason.is_cut());
+        assert!(reason.is_truncated());
         let template = ReasonTemplate::new("many", ["n"; 6]);
         let cut = (0..4).fold(Reason::new("many"), |reason, _| reason.with("n", 1.0));
         assert_eq!(template.with_numbers(&[1.0; 6]), cut);
@@ -337,7 +337,7 @@ mod tests {
         let shared = template.with_numbers(&[29.5, 30.0]);
         assert_eq!(shared, fixed);
         assert_eq!(serde_json::to_string(&shared).unwrap(), serde_json::to_string(&fixed).unwrap());
-        assert!(shared.has_words_of(&template.with_numbers(&[1.0, 2.0])));
+        assert!(shared.has_same_wording(&template.with_numbers(&[1.0, 2.0])));
         for other in [
             template.with_numbers(&[29.5]),
             template.with_numbers(&[29.5, 31.0]),
@@ -363,8 +363,8 @@ mod tests {
             assert_eq!(reason, own);
             assert_eq!(reason.clone().with("more", 4.0), own.with("more", 4.0));
             for (other_place, other) in reasons().enumerate() {
-                assert_eq!(reason.shares_words_with(&other), place == other_place);
-                assert_eq!(reason.place_of_words() == other.place_of_words(), place == other_place);
+                assert_eq!(reason.shares_wording_with(&other), place == other_place);
+                assert_eq!(reason.wording_id() == other.wording_id(), place == other_place);
             }
         }
     }

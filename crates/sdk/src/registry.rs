@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// A registered strategy: description and constructor.
 ///
-/// [`StrategyEntry::of`] creates the entry of a type. [`StrategyEntry::new`] creates one from a closure, for a strategy that
+/// [`StrategyEntry::from_factory`] creates the entry of a type. [`StrategyEntry::new`] creates one from a closure, for a strategy that
 /// is known only at run time, such as a user's rule:
 ///
 /// ```
@@ -81,7 +81,7 @@ type Specify = dyn Fn(&Value) -> Result<StrategyEntry, BuildError> + Send + Sync
 
 impl StrategyEntry {
     /// Creates the entry of a strategy type.
-    pub fn of<S: StrategyFactory>() -> Self {
+    pub fn from_factory<S: StrategyFactory>() -> Self {
         let build = |values: &Value, described: &[Parameter], bot: &BotContext| {
             let params = parameters::read_with_schema(values, described)
                 .map_err(|problem| BuildError::parameters(S::NAME, problem))?;
@@ -290,7 +290,7 @@ pub struct Registry {
 impl Registry {
     /// Adds a strategy type.
     pub fn with<S: StrategyFactory>(self) -> Result<Self, RegistryError> {
-        self.with_entry(StrategyEntry::of::<S>())
+        self.with_entry(StrategyEntry::from_factory::<S>())
     }
 
     /// Adds a strategy entry, which may be known only at run time.
@@ -319,7 +319,7 @@ impl Registry {
 ///
 /// Cargo mixes up two packages with the same name and version that share a target folder, unless the second is newer.
 /// `built_in` is `env!("CARGO_MANIFEST_DIR")` of the program. `None` if the folders match, or without cargo.
-pub fn wrong_folder(built_in: &str) -> Option<String> {
+pub fn folder_error(built_in: &str) -> Option<String> {
     folder_mismatch(built_in, &std::env::var("CARGO_MANIFEST_DIR").ok()?)
 }
 
@@ -410,7 +410,7 @@ mod tests {
     #[test]
     fn cargo_runs_tests_in_the_folder_of_their_build() {
         assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some(), "cargo sets the folder of a test");
-        assert_eq!(wrong_folder(env!("CARGO_MANIFEST_DIR")), None);
-        assert!(wrong_folder("/home/trader/first").is_some());
+        assert_eq!(folder_error(env!("CARGO_MANIFEST_DIR")), None);
+        assert!(folder_error("/home/trader/first").is_some());
     }
 }

@@ -109,7 +109,7 @@ pub enum ResampleError {
 
 impl LongerRule {
     /// Default share in percent.
-    pub const USUAL_PERCENT: f64 = 50.0;
+    pub const DEFAULT_PERCENT: f64 = 50.0;
 
     /// Returns the rule for a symbol and a share in percent. [`Whole`](Self::Whole) if `percent` is `None`.
     pub fn of_symbol(symbol: Symbol, percent: Option<f64>) -> Self {
@@ -327,7 +327,7 @@ impl LongerCandles {
     /// Also feeds the longer candles that ended before it or end with it.
     #[inline]
     pub fn show_candle(&mut self, candle: &Candle, strategy: &mut dyn Strategy) -> Option<Signal> {
-        self.show_ended(candle, strategy);
+        self.feed_ended(candle, strategy);
         let signal = strategy.on_candle(candle);
         self.show(candle, strategy);
         signal
@@ -335,7 +335,7 @@ impl LongerCandles {
 
     /// Feeds the longer candles that ended before the bot's next one. Shorter intervals come first.
     #[inline]
-    pub fn show_ended(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
+    pub fn feed_ended(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
         for resampler in &mut self.resamplers {
             if let Some(longer) = resampler.end_before(candle.time()) {
                 strategy.on_longer_candle(resampler.interval(), &longer);

@@ -165,7 +165,7 @@ const LINEAR_SEARCH: usize = 8;
 /// The candles are in order, each `length` long. Without gaps the result takes constant time, otherwise a
 /// binary search. Candles that are too far ahead to qualify are not accessed, as they are not cached yet.
 #[inline]
-pub fn closing_before(candles: &[Candle], length: Millis, until: Millis) -> usize {
+pub fn count_closing_before(candles: &[Candle], length: Millis, until: Millis) -> usize {
     let opens_before = until - length;
     let closes_before = |candle: &Candle| candle.time() < opens_before;
     let near = &candles[..candles.len().min(LINEAR_SEARCH)];
@@ -244,7 +244,7 @@ mod tests {
         ) {
             let candles = minutes(&of.into_iter().collect::<Vec<_>>());
             let counted = candles.iter().filter(|candle| candle.time().get() + 60_000 < until).count();
-            prop_assert_eq!(closing_before(&candles, Millis::MINUTE, Millis::new(until)), counted);
+            prop_assert_eq!(count_closing_before(&candles, Millis::MINUTE, Millis::new(until)), counted);
         }
     }
 }

@@ -150,7 +150,7 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
         Vec::new()
     }
 
-    /// Processes a batch of candles and returns their number. Only [`Together`](crate::Together) can implement this.
+    /// Processes a batch of candles and returns their number. Only [`BatchedStrategy`](crate::BatchedStrategy) can implement this.
     #[doc(hidden)]
     #[inline]
     fn answer_several(&mut self, _: Batch<'_>, _: &mut CandleAnswers) -> Option<usize> {
@@ -273,7 +273,7 @@ pub trait StrategyFactory: Strategy + Sized + 'static {
     /// Returns the signals as comparisons of series, `None` if they cannot be expressed in this way.
     ///
     /// A search over the parameters then shares the series and is several times faster. Called right after the strategy is
-    /// built. A [`DeclaredStrategy`](crate::DeclaredStrategy) returns `Some(Declaration::of(self))`, see [`Declaration`].
+    /// built. A [`DeclaredStrategy`](crate::DeclaredStrategy) returns `Some(Declaration::from_strategy(self))`, see [`Declaration`].
     fn declaration(&self) -> Option<Declaration> {
         None
     }

@@ -156,7 +156,7 @@ pub fn find_setting(key: &str) -> Option<&'static Counterpart> {
 /// Rewrites a deserializer's message without Rust types.
 /// `` invalid type: boolean `true`, expected u32 `` becomes `use a whole number, not true`. A message of an
 /// unknown form stays unchanged.
-pub fn plain_words(message: &str) -> String {
+pub fn plain_message(message: &str) -> String {
     if message == "not a JSON number" {
         return "use a number: nan and inf are not allowed".to_owned();
     }
@@ -182,7 +182,7 @@ pub fn plain_words(message: &str) -> String {
 }
 
 /// Returns the rejected value in a message, `None` if it is not repeated there.
-pub fn value_of_message(message: &str) -> Option<&str> {
+pub fn rejected_value(message: &str) -> Option<&str> {
     let (given, _) = split_message(message)?;
     let is_repeated = given.contains('`') || given.starts_with("string ");
     describe_given(given).filter(|_| is_repeated)
@@ -321,7 +321,7 @@ mod tests {
     fn check<T: DeserializeOwned>(value: &serde_json::Value, expected: &str) {
         let error = serde_json::from_value::<T>(value.clone()).err().map(|error| error.to_string());
         let error = error.unwrap_or_default();
-        assert_eq!(plain_words(&error), expected, "{error}");
+        assert_eq!(plain_message(&error), expected, "{error}");
     }
 
     #[test]
@@ -343,17 +343,17 @@ mod tests {
         check::<Table>(&json!({ "numbr": 1 }), "there is no key numbr; known are: number");
         check::<Choice>(&json!("third"), "use one of \"one\", \"other\", not \"third\"");
         check::<Choice>(&json!(true), "use a text in quotes, not true");
-        assert_eq!(plain_words("not a JSON number"), "use a number: nan and inf are not allowed");
+        assert_eq!(plain_message("not a JSON number"), "use a number: nan and inf are not allowed");
         let list = "invalid length 2, expected struct Volatility with 3 elements";
-        assert_eq!(plain_words(list), "use a table, as { key = value }");
-        assert_eq!(plain_words("the end is missing"), "the end is missing");
+        assert_eq!(plain_message(list), "use a table, as { key = value }");
+        assert_eq!(plain_message("the end is missing"), "the end is missing");
     }
 
     #[test]
     fn finds_the_value_in_the_message() {
-        assert_eq!(value_of_message("invalid type: boolean `true`, expected u32"), Some("true"));
-        assert_eq!(value_of_message("invalid type: string \"a\", expected u32"), Some("\"a\""));
-        assert_eq!(value_of_message("invalid type: sequence, expected u32"), None);
-        assert_eq!(value_of_message("missing field `a`"), None);
+        assert_eq!(rejected_value("invalid type: boolean `true`, expected u32"), Some("true"));
+        assert_eq!(rejected_value("invalid type: string \"a\", expected u32"), Some("\"a\""));
+        assert_eq!(rejected_value("invalid type: sequence, expected u32"), None);
+        assert_eq!(rejected_value("missing field `a`"), None);
     }
 }

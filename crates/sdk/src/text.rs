@@ -123,20 +123,20 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 ///
 /// Invisible characters are escaped. A `'` precedes anything that a spreadsheet would evaluate (`=`, `+`,
 /// `-`, `@`), except numbers, negative ones included. A text that already has such a `'` gets another one, so
-/// that [`text_of_cell`] restores the original.
-pub fn visible_cell(text: &str) -> Cow<'_, str> {
+/// that [`from_csv_cell`] restores the original.
+pub fn to_csv_cell(text: &str) -> Cow<'_, str> {
     let shown = visible(text);
     let is_formula = is_formula(shown.trim_start_matches('\''));
     if is_formula { Cow::Owned(format!("'{shown}")) } else { shown }
 }
 
-/// Returns the text of a cell of [`visible_cell`]. Hidden characters stay escaped.
+/// Returns the text of a cell of [`to_csv_cell`]. Hidden characters stay escaped.
 ///
 /// ```
-/// # use candlewick_sdk::{text_of_cell, visible_cell};
-/// assert_eq!(text_of_cell(&visible_cell("-x")), "-x");
+/// # use candlewick_sdk::{from_csv_cell, to_csv_cell};
+/// assert_eq!(from_csv_cell(&to_csv_cell("-x")), "-x");
 /// ```
-pub fn text_of_cell(cell: &str) -> &str {
+pub fn from_csv_cell(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(|text| is_formula(text.trim_start_matches('\''))).unwrap_or(cell)
 }
 
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn cells_are_not_formulas_and_numbers_stay_numbers() {
         for number in ["-10.00", "+1.5", "-1e-7", "0", "-0"] {
-            assert_eq!(visible_cell(number), number);
+            assert_eq!(to_csv_cell(number), number);
         }
         for (text, expected) in [
             ("=HYPERLINK(\"http://x\")", "'=HYPERLINK(\"http://x\")"),
@@ -212,8 +212,8 @@ mod tests {
             ("'-2", "'-2"),
             ("'quoted'", "'quoted'"),
         ] {
-            assert_eq!(visible_cell(text), expected, "{text:?}");
-            assert_eq!(text_of_cell(expected), visible(text), "{text:?}");
+            assert_eq!(to_csv_cell(text), expected, "{text:?}");
+            assert_eq!(from_csv_cell(expected), visible(text), "{text:?}");
         }
     }
 
@@ -228,8 +228,8 @@ mod tests {
 
         #[test]
         fn cells_round_trip(text in "['=+@a1-]{0,6}") {
-            let cell = visible_cell(&text).into_owned();
-            prop_assert_eq!(text_of_cell(&cell), text.as_str());
+            let cell = to_csv_cell(&text).into_owned();
+            prop_assert_eq!(from_csv_cell(&cell), text.as_str());
         }
     }
 }

@@ -89,7 +89,7 @@ struct Case {
 impl Sensitivity {
     pub const RUNS: u64 = (LATENCIES_S.len() + PAYOUTS.len()) as u64 + 5;
 
-    pub fn of(repeat: &Repeat<'_>) -> Result<Self, SearchError> {
+    pub fn from_repeat(repeat: &Repeat<'_>) -> Result<Self, SearchError> {
         Ok(Self::of_rows(repeat.run(0..repeat.runs(), &|| true)?))
     }
 
@@ -147,10 +147,10 @@ impl Repeat<'_> {
     }
 
     fn point(&self, case: &Case, finished: &Finished) -> SensitivityPoint {
-        let summary = Summary::of(&finished.book, self.balance);
+        let summary = Summary::new(&finished.book, self.balance);
         let settled: Vec<&IntentRow> =
             finished.book.rows().iter().filter(|row| row.state == IntentState::Settled).collect();
-        let expectancy = Expectancy::of(&settled, finished.money_scale);
+        let expectancy = Expectancy::new(&settled, finished.money_scale);
         SensitivityPoint {
             label: case.label.clone(),
             value: case.value,

@@ -141,7 +141,7 @@ impl<'a> Fixture<'a> {
                 panic!("{}: {:?} instead of {:?}", case(), found[first], expected[first]);
             }
             assert_eq!(found.len(), expected.len(), "{}", case());
-            let figures = Figures::of(&alone, Money::from_minor(1_000_000), &shared.span());
+            let figures = Figures::new(&alone, Money::from_minor(1_000_000), &shared.span());
             assert_eq!(row.figures(), Some(&figures), "{}", case());
             count += found.len();
         }
@@ -163,11 +163,11 @@ const STOCHASTIC_ADX: [&str; 4] =
 
 fn registry() -> Registry {
     let entries = [
-        StrategyEntry::of::<rsi_reversal::RsiReversal>(),
-        StrategyEntry::of::<ema_cross::EmaCross>(),
-        StrategyEntry::of::<stochastic_adx::StochasticAdx>(),
-        StrategyEntry::of::<WronglyDeclared>(),
-        StrategyEntry::of::<OrderDependent>(),
+        StrategyEntry::from_factory::<rsi_reversal::RsiReversal>(),
+        StrategyEntry::from_factory::<ema_cross::EmaCross>(),
+        StrategyEntry::from_factory::<stochastic_adx::StochasticAdx>(),
+        StrategyEntry::from_factory::<WronglyDeclared>(),
+        StrategyEntry::from_factory::<OrderDependent>(),
     ];
     entries.into_iter().try_fold(Registry::default(), Registry::with_entry).unwrap()
 }
@@ -213,7 +213,7 @@ fn trial_of_delayed_bot_equals_its_backtest_under_any_rules() {
             let at_once = rows(0, DeclarationUse::Trusted).1;
             for (row, at_once) in delayed.iter().zip(&at_once) {
                 let alone = fixture.alone(&row.candidate);
-                let figures = Figures::of(
+                let figures = Figures::new(
                     &alone,
                     Money::from_minor(1_000_000),
                     &fixture.shared(DeclarationUse::Trusted).span(),

@@ -94,7 +94,7 @@ struct Walk {
 }
 
 impl Walk {
-    fn of(candles: CandleSeries) -> Self {
+    fn from_candles(candles: CandleSeries) -> Self {
         Self { candles: vec![candles], search: Search::Grid, threads: 2 }
     }
 
@@ -151,7 +151,7 @@ fn trades(step: &WindowResult) -> &[IntentRow] {
 
 #[test]
 fn finds_planted_edge_in_every_window_and_the_joined_tests() {
-    let steps = Walk::of(market("edge:0.63:5m", 5)).steps();
+    let steps = Walk::from_candles(market("edge:0.63:5m", 5)).steps();
     assert_eq!(steps.len(), 6);
     for step in &steps {
         assert_eq!((step.rows.len(), chosen(step).candidate[0].to_number()), (12, Some(1.0)));
@@ -165,7 +165,7 @@ fn finds_planted_edge_in_every_window_and_the_joined_tests() {
     // The neighbours of a following set follow less or more often, or never trade.
     assert!(pooled.share().unwrap() > 0.4 && pooled.share().unwrap() < 0.8, "{pooled:?}");
     // Neighbours that the search did not try are run as well.
-    let few = Walk { search: Search::Random, ..Walk::of(market("edge:0.63:5m", 5)) }.steps();
+    let few = Walk { search: Search::Random, ..Walk::from_candles(market("edge:0.63:5m", 5)) }.steps();
     let both = steps.iter().zip(&few).map(|(one, other)| (chosen(one), chosen(other)));
     let alike: Vec<_> = both.filter(|(one, other)| one.candidate == other.candidate).collect();
     assert!(!alike.is_empty() && alike.iter().all(|(one, other)| one.robustness == other.robustness));
@@ -174,7 +174,7 @@ fn finds_planted_edge_in_every_window_and_the_joined_tests() {
 #[test]
 fn finds_no_edge_in_noise_despite_good_training() {
     for seed in [1, 2, 3] {
-        let steps = Walk::of(market("random-walk", seed)).steps();
+        let steps = Walk::from_candles(market("random-walk", seed)).steps();
         let all = joined(&steps, BALANCE).unwrap();
         assert!(all.book.rows().len() > 1_000, "{} trades are too few to tell", all.book.rows().len());
         let verdict = judge(all.book.rows(), EdgeTestPlan::default()).verdict();
@@ -191,15 +191,15 @@ fn spliced(one: &CandleSeries, at: Millis, other: &CandleSeries) -> CandleSeries
 #[test]
 fn choice_of_a_window_ignores_later_candles() {
     let (true_market, other) = (market("mixed", 7), market("trend", 8));
-    let whole = Walk::of(true_market.clone()).steps();
+    let whole = Walk::from_candles(true_market.clone()).steps();
     for (place, before) in whole.iter().enumerate() {
         let end = before.window.training.end;
-        let later = Walk::of(spliced(&true_market, end, &other));
+        let later = Walk::from_candles(spliced(&true_market, end, &other));
         let step = later.with(|walk, windows| step(walk, &windows[place]));
         assert_eq!(choice(&step), choice(before), "window {place}");
         assert_ne!(trades(&step), trades(before), "window {place}: the test is of other candles");
         // Candles within the training do matter.
-        let earlier = Walk::of(spliced(&true_market, end - FIVE * 600, &other));
+        let earlier = Walk::from_candles(spliced(&true_market, end - FIVE * 600, &other));
         let step = earlier.with(|walk, windows| self::step(walk, &windows[place]));
         assert_ne!(choice(&step).2, choice(before).2, "window {place}");
     }
@@ -207,7 +207,7 @@ fn choice_of_a_window_ignores_later_candles() {
 
 #[test]
 fn no_training_trade_is_open_at_the_first_test_decision() {
-    let walk = Walk::of(market("mixed", 7));
+    let walk = Walk::from_candles(market("mixed", 7));
     for step in walk.steps() {
         let Window { training, test } = &step.window;
         // A latency of 2 s, 1 s of rounding and five minutes, in whole candles.
@@ -232,7 +232,7 @@ fn outcome(row: &IntentRow) -> impl PartialEq + std::fmt::Debug {
 
 #[test]
 fn test_equals_one_long_backtest_of_its_set() {
-    let walk = Walk::of(market("mixed", 7));
+    let walk = Walk::from_candles(market("mixed", 7));
     let steps = walk.steps();
     let registry = Registry::default().with::<Lean>().unwrap();
     let mut several = std::collections::BTreeSet::new();
@@ -256,7 +256,7 @@ fn test_equals_one_long_backtest_of_its_set() {
     assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
     let pnl: f64 = steps.iter().map(|step| chosen(step).out_of_sample.pnl).sum();
     let span = steps[0].window.test.start..steps[5].window.test.end;
-    let figures = Figures::of(&all, BALANCE, &span);
+    let figures = Figures::new(&all, BALANCE, &span);
     assert!((figures.pnl - pnl).abs() < 1e-6, "{} {pnl}", figures.pnl);
     assert_eq!(all.final_balance - BALANCE, all.book.rows().iter().map(|row| row.profit).sum());
 }
@@ -264,8 +264,8 @@ fn test_equals_one_long_backtest_of_its_set() {
 #[test]
 fn result_is_independent_of_threads() {
     let candles = market("mixed", 9);
-    let one = Walk { threads: 1, ..Walk::of(candles.clone()) }.steps();
-    let three = Walk { threads: 3, ..Walk::of(candles) }.steps();
+    let one = Walk { threads: 1, ..Walk::from_candles(candles.clone()) }.steps();
+    let three = Walk { threads: 3, ..Walk::from_candles(candles) }.steps();
     for (one, three) in one.iter().zip(&three) {
         assert_eq!((choice(one), trades(one)), (choice(three), trades(three)));
     }

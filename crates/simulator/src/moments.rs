@@ -28,7 +28,7 @@ impl Moments {
         reason = "a call would read an order's expiry in other pieces than it was written in"
     )]
     #[inline(always)]
-    pub fn of(expiry: Expiry, arrival: Millis, settings: &SimulationSettings) -> Self {
+    pub fn new(expiry: Expiry, arrival: Millis, settings: &SimulationSettings) -> Self {
         let duration = expiry.close_type.duration();
         let rounding = settings.open_rounding;
         match expiry.expiration_type {
@@ -122,7 +122,7 @@ mod tests {
 
     fn moments(kind: ExpirationType, seconds: i64, arrival: i64, rounding: OpenRounding) -> Moments {
         let settings = SimulationSettings { open_rounding: rounding, ..SimulationSettings::default() };
-        Moments::of(expiry(kind, seconds), at(arrival), &settings)
+        Moments::new(expiry(kind, seconds), at(arrival), &settings)
     }
 
     /// `expected` has open and close relative to the start of a minute.
@@ -165,7 +165,7 @@ mod tests {
         for (seconds, arrival, close) in
             [(30, 28_999, 30_000), (30, 29_000, 60_000), (60, 58_999, 60_000), (60, 59_000, 120_000)]
         {
-            let made = Moments::of(expiry(CandleClose, seconds), at(arrival), &settings);
+            let made = Moments::new(expiry(CandleClose, seconds), at(arrival), &settings);
             assert_eq!(made.close_time, at(close), "{seconds} s from {arrival}");
         }
     }
@@ -238,7 +238,7 @@ mod tests {
             };
             let close_type = CloseType::new(Millis::from_seconds(seconds)).unwrap();
             let expiry = Expiry { close_type, expiration_type: KINDS[kind] };
-            let moments = Moments::of(expiry, Millis::new(decision + latency), &settings);
+            let moments = Moments::new(expiry, Millis::new(decision + latency), &settings);
             let known_at = moments.close_time + settings.settle_delay_ms;
             prop_assert!(known_at - Millis::new(decision) <= settings.longest_trade(expiry));
         }

@@ -59,7 +59,7 @@ impl<'a> QuotedOrder<'a> {
         path: &PricePath,
         settings: &'a SimulationSettings,
     ) -> Self {
-        let Moments { open_time, close_time, entry, exit } = Moments::of(order.expiry, arrival, settings);
+        let Moments { open_time, close_time, entry, exit } = Moments::new(order.expiry, arrival, settings);
         let (entry, exit) = (path.quote(entry), path.quote(exit));
         let open_price = match (order.expiry.expiration_type, entry) {
             // Accepted at its arrival; its price is fixed when its candle opens.

@@ -146,7 +146,7 @@ impl OutcomeTable {
 
     #[inline(never)]
     fn own_moments(&self, close: Millis) -> (Millis, Millis) {
-        let moments = Moments::of(self.expiry, close + self.settings.latency_ms, &self.settings);
+        let moments = Moments::new(self.expiry, close + self.settings.latency_ms, &self.settings);
         (moments.open_time, moments.close_time)
     }
 
@@ -210,7 +210,7 @@ fn steady(expiry: Expiry, candles: &CandleSeries, settings: &SimulationSettings)
     let length = candles.interval().length();
     let first = candles.candles().first()?.time() + length;
     let is_alike = |candle: &Candle| (candle.time() + length - first).is_aligned_to(Millis::SECOND);
-    let moments = Moments::of(expiry, first + settings.latency_ms, settings);
+    let moments = Moments::new(expiry, first + settings.latency_ms, settings);
     let after = (moments.open_time - first, moments.close_time - first);
     candles.candles().iter().all(is_alike).then_some(after)
 }

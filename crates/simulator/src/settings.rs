@@ -97,11 +97,11 @@ impl SimulationSettings {
             }
         }
         let percent = self.payout_percent.to_percent();
-        if let Some(meant) = Payout::percent_of_share(percent) {
+        if let Some(meant) = Payout::percent_from_fraction(percent) {
             return Err(SimulatorError::PayoutAsShare { percent, meant });
         }
         for (symbol, payout) in &self.payout_percent_by_symbol {
-            if Payout::percent_of_share(payout.to_percent()).is_some() {
+            if Payout::percent_from_fraction(payout.to_percent()).is_some() {
                 let key = format!("payout_percent_by_symbol.{symbol}");
                 return Err(invalid(key, payout.to_string(), "a payout in percent, such as 85"));
             }

@@ -142,14 +142,14 @@ def planner():
         p1 = p0 + points / 100
         z = scipy.stats.norm.ppf
         spread = z(1 - alpha) * (p0 * (1 - p0)) ** 0.5 + z(power) * (p1 * (1 - p1)) ** 0.5
-        by_normal = round((spread / (p1 - p0)) ** 2)
-        n = numpy.arange(1, 2 * by_normal + 200)
+        normal_trades = round((spread / (p1 - p0)) ** 2)
+        n = numpy.arange(1, 2 * normal_trades + 200)
         # The fewest wins whose upper tail is at most alpha.
         critical = scipy.stats.binom.isf(alpha, n, p0) + 1
         reached = scipy.stats.binom.sf(critical - 1, n, p1)
         exact = int(n[reached < power].max()) + 1
-        rows.append([payout, points, repr(alpha), repr(power), by_normal, exact])
-    write("planner.csv", ["payout", "points", "alpha", "power", "by_normal", "exact"], rows)
+        rows.append([payout, points, repr(alpha), repr(power), normal_trades, exact])
+    write("planner.csv", ["payout", "points", "alpha", "power", "normal_trades", "exact"], rows)
 
 
 def benjamini_hochberg():

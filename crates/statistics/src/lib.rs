@@ -88,7 +88,7 @@ pub use simulation::{
 };
 pub use sprt::{Sprt, SprtAnswer};
 pub use statistics_error::StatisticsError;
-pub use trade_gate::{GateDecision, GateOpening, GateRule, GateStanding, TradeGate};
+pub use trade_gate::{GateDecision, GateOpening, GateRule, GateState, TradeGate};
 pub use verdict::{EdgeTest, EdgeTestPlan, NotionalStake, Overlap, Verdict};
 pub use win_rate::{
     ConfidenceInterval, MAX_TRADES, TradeOutcome, WinRate, clopper_pearson_interval, wilson_interval,

@@ -35,7 +35,7 @@ impl TradePlan {
     ///
     /// `((z_alpha sqrt(p0 q0) + z_power sqrt(p1 q1)) / (p1 - p0))^2`, to the nearest trade (J. L. Fleiss, B. Levin
     /// and M. C. Paik, *Statistical Methods for Rates and Proportions* (2003), section 2.5).
-    pub fn by_normal(&self) -> u64 {
+    pub fn normal_trades(&self) -> u64 {
         let (p0, p1) = (self.null, self.win_probability);
         let z = |probability| Normal::standard().inverse_cdf(probability);
         let spread =
@@ -45,10 +45,10 @@ impl TradePlan {
 
     /// Returns the number of trades by the exact one-sided binomial test. Every larger number has the power
     /// too, which drops slightly wherever one more win is required.
-    pub fn by_exact_binomial(&self) -> Result<u64, StatisticsError> {
+    pub fn exact_trades(&self) -> Result<u64, StatisticsError> {
         // One win is worth 1 / (p1 - p0) trades, and the power drops about every two of those.
         let tooth = 1.0 / (self.win_probability - self.null);
-        let start = self.by_normal() + (6.0 * tooth) as u64 + 50;
+        let start = self.normal_trades() + (6.0 * tooth) as u64 + 50;
         if start > MAX_PLANNED_TRADES {
             return Err(StatisticsError::TooManyTrades { trades: start, most: MAX_PLANNED_TRADES });
         }
@@ -113,11 +113,11 @@ mod tests {
 
     #[test]
     fn plans_equal_the_reference_figures() {
-        for [payout, points, alpha, power, by_normal, exact] in rows(include_str!("../reference/planner.csv"))
+        for [payout, points, alpha, power, normal_trades, exact] in rows(include_str!("../reference/planner.csv"))
         {
             let plan = TradePlan::new(payout / 100.0, points, alpha, power).unwrap();
-            let found = (plan.by_normal(), plan.by_exact_binomial());
-            assert_eq!(found, (by_normal as u64, Ok(exact as u64)), "{payout} {points} {alpha} {power}");
+            let found = (plan.normal_trades(), plan.exact_trades());
+            assert_eq!(found, (normal_trades as u64, Ok(exact as u64)), "{payout} {points} {alpha} {power}");
         }
     }
 
@@ -126,7 +126,7 @@ mod tests {
         let plan = TradePlan::new(0.85, 10.0, 0.05, 0.8).unwrap();
         // Ten points at payout 85 are 0.185 of the stake.
         let verdict = EdgeTestPlan::new(0.05, 0.05, 0.185).unwrap();
-        let exact = plan.by_exact_binomial().unwrap();
+        let exact = plan.exact_trades().unwrap();
         let trades = plan.by_verdict(verdict, 1, 400, 2_000).unwrap().trades_to_show(0.8).unwrap();
         assert!(trades > exact && trades < 3 * exact, "{trades} against {exact}");
         assert_eq!(plan.by_verdict(verdict, 1, 100, 20).unwrap().trades_to_show(0.8), None);
@@ -149,10 +149,10 @@ mod tests {
         // By `make_figures.py` for 0.2785755 points: 197797 by the normal formula, 198466 exactly. Six wins of 358.97 trades,
         // and 50, make 200000 to look through.
         let most = TradePlan::new(0.85, 0.278_575_5, 0.05, 0.8).unwrap();
-        assert_eq!(most.by_exact_binomial(), Ok(198_466));
+        assert_eq!(most.exact_trades(), Ok(198_466));
         let more = TradePlan::new(0.85, 0.278_574_5, 0.05, 0.8).unwrap();
         let error = Err(StatisticsError::TooManyTrades { trades: 200_001, most: 200_000 });
-        assert_eq!(more.by_exact_binomial(), error);
+        assert_eq!(more.exact_trades(), error);
     }
 
     #[test]
@@ -161,6 +161,6 @@ mod tests {
         // eight of eight that eight trades ask for in 62 %; from nine on one may be lost.
         let plan = TradePlan::new(0.85, 40.0, 0.05, 0.5).unwrap();
         assert!((plan.win_probability() - (1.0 / 1.85 + 0.4)).abs() < 1e-12);
-        assert_eq!(plan.by_exact_binomial(), Ok(5));
+        assert_eq!(plan.exact_trades(), Ok(5));
     }
 }

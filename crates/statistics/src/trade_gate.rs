@@ -76,7 +76,7 @@ pub struct TradeGate {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GateStanding {
+pub struct GateState {
     pub(crate) rule: GateRule,
     pub(crate) is_open: bool,
     pub(crate) opened: u32,
@@ -89,7 +89,7 @@ pub struct GateStanding {
     pub(crate) evidence: [f64; 2],
 }
 
-impl GateStanding {
+impl GateState {
     pub const fn rule(&self) -> &GateRule {
         &self.rule
     }
@@ -210,12 +210,12 @@ impl TradeGate {
         self.is_open
     }
 
-    pub fn standing(&self) -> GateStanding {
+    pub fn standing(&self) -> GateState {
         let Self { rule, is_open, opened, losses, trades, wins, .. } = *self;
         let known = u32::try_from(self.recent.len()).unwrap_or(u32::MAX);
         let won = self.recent.iter().filter(|won| **won).count() as u32;
         let evidence = self.test.as_ref().map_or([1.0; 2], |test| [test.edge_account(), test.goal()]);
-        GateStanding { rule, is_open, opened, losses, trades, wins, known, won, evidence }
+        GateState { rule, is_open, opened, losses, trades, wins, known, won, evidence }
     }
 
     pub fn on_decided(&mut self) -> GateDecision {
@@ -344,7 +344,7 @@ impl fmt::Display for GateRule {
     }
 }
 
-impl fmt::Display for GateStanding {
+impl fmt::Display for GateState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_open {
             write!(f, "open: {}", self.until_closed())

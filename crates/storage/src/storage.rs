@@ -74,7 +74,7 @@ impl Version {
 }
 
 impl Storage {
-    pub fn of(url: &ObjectUrl) -> Result<Self, StorageError> {
+    pub fn from_url(url: &ObjectUrl) -> Result<Self, StorageError> {
         let environment = Environment::from_process();
         let store: Arc<dyn ObjectStore> = if url.bucket().is_empty() {
             Arc::new(LocalFileSystem::new().with_fsync(true))

@@ -4,7 +4,7 @@ use crate::look::signed;
 use candlewick_engine::{Action, Edge, Event, EventKind, IntentRow, Lateness};
 use candlewick_runtime::control::Phase;
 use candlewick_runtime::{Notice, Overview, Received, Stop};
-use candlewick_sdk::{Millis, Money, MoneyScale, Series, Symbol, price_text, visible};
+use candlewick_sdk::{Millis, Money, MoneyScale, Series, Symbol, format_price, visible};
 use std::collections::VecDeque;
 
 const LOG_LINES: usize = 500;
@@ -97,7 +97,7 @@ impl View {
                 let why = match why {
                     Stop::TimeUp => "time limit reached: ",
                     Stop::DataEnds(_) => "end of candles: ",
-                    Stop::Limit(rule) => &format!("{} reached: ", rule.words()),
+                    Stop::Limit(rule) => &format!("{} reached: ", rule.describe()),
                     Stop::Interrupted | Stop::Terminated => "",
                 };
                 let waits = match unfinished {
@@ -215,7 +215,7 @@ fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Facts) -> Optio
     let (tone, text) = match &event.kind {
         EventKind::Opened(opened) | EventKind::Adopted(opened) => {
             let price =
-                opened.open_price.map(|price| format!(" at {}", price_text(price))).unwrap_or_default();
+                opened.open_price.map(|price| format!(" at {}", format_price(price))).unwrap_or_default();
             (Tone::Plain, format!("#{} opened{price}", opened.intent))
         }
         EventKind::Settled(settled) => {
@@ -227,7 +227,7 @@ fn event_line(event: &Event, intent: Option<&IntentRow>, facts: &Facts) -> Optio
             let entry = settled.open_price.or(intent.and_then(|row| row.open_price));
             let prices = entry.zip(settled.close_price);
             let prices =
-                prices.map(|(entry, exit)| format!(", {} → {}", price_text(entry), price_text(exit)));
+                prices.map(|(entry, exit)| format!(", {} → {}", format_price(entry), format_price(exit)));
             let profit = signed(scale, settled.profit);
             let text =
                 format!("#{} {} {profit}{}", settled.intent, settled.outcome, prices.unwrap_or_default());
@@ -290,8 +290,8 @@ fn action_line(action: &Action, received: Millis, facts: &Facts) -> Option<LogLi
             Some(LogLine::new(approved.decision_time(), Tone::Plain, &text))
         }
         Action::Refuse(refused) => {
-            let lateness = Lateness::of((refused.decision_time, received), Millis::MAX, None);
-            let rule = refused.rule.with_lateness(refused.rule.words(), lateness);
+            let lateness = Lateness::new((refused.decision_time, received), Millis::MAX, None);
+            let rule = refused.rule.with_lateness(refused.rule.describe(), lateness);
             let bot = bot(refused.bot.index());
             let text = format!("{bot} {} rejected: {rule}", refused.direction);
             Some(LogLine::new(refused.decision_time, Tone::Dim, &text))

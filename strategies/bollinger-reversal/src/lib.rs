@@ -5,7 +5,7 @@
 
 use candlewick_sdk::indicator::ZScore;
 use candlewick_sdk::{
-    BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesKey, SeriesPlace, SignalRule,
+    BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesKey, SeriesIndex, SignalRule,
     StrategyFactory, parameters,
 };
 
@@ -29,7 +29,7 @@ pub struct BollingerReversal {
 }
 
 /// Index of the z-score in the numbers.
-const SCORE: SeriesPlace = SeriesPlace::new(0);
+const SCORE: SeriesIndex = SeriesIndex::new(0);
 
 impl DeclaredStrategy for BollingerReversal {
     type Numbers = [f64; 1];
@@ -52,8 +52,8 @@ impl DeclaredStrategy for BollingerReversal {
     fn rules(&self) -> impl AsRef<[SignalRule]> {
         let deviations = self.params.deviations;
         [
-            SignalRule::buy("below the lower band", SCORE.below(-deviations)).naming_level("band"),
-            SignalRule::sell("above the upper band", SCORE.above(deviations)).naming_level("band"),
+            SignalRule::buy("below the lower band", SCORE.below(-deviations)).with_level_name("band"),
+            SignalRule::sell("above the upper band", SCORE.above(deviations)).with_level_name("band"),
         ]
     }
 
@@ -83,7 +83,7 @@ impl StrategyFactory for BollingerReversal {
     }
 
     fn declaration(&self) -> Option<Declaration> {
-        Some(Declaration::of(self))
+        Some(Declaration::from_strategy(self))
     }
 }
 

@@ -4,7 +4,7 @@
 //! prices. So it is the same in every run and knows nothing about the future.
 
 use candlewick_sdk::{
-    BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesKey, SeriesPlace, SignalRule,
+    BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesKey, SeriesIndex, SignalRule,
     StrategyFactory, parameters,
 };
 
@@ -28,7 +28,7 @@ pub struct Coin {
 }
 
 /// Index of the toss in the numbers.
-const TOSS: SeriesPlace = SeriesPlace::new(0);
+const TOSS: SeriesIndex = SeriesIndex::new(0);
 
 impl DeclaredStrategy for Coin {
     type Numbers = [f64; 1];
@@ -85,7 +85,7 @@ impl StrategyFactory for Coin {
     }
 
     fn declaration(&self) -> Option<Declaration> {
-        Some(Declaration::of(self))
+        Some(Declaration::from_strategy(self))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use candlewick_sdk::indicator::{Donchian, DonchianChannel};
 use candlewick_sdk::{
-    BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesKey, SeriesPlace, SignalRule,
+    BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesKey, SeriesIndex, SignalRule,
     StrategyFactory, parameters,
 };
 
@@ -31,7 +31,7 @@ pub struct DonchianBreakout {
 }
 
 /// Index of the close's position in the channel: 0 at the lower line, 1 at the upper one.
-const POSITION: SeriesPlace = SeriesPlace::new(0);
+const POSITION: SeriesIndex = SeriesIndex::new(0);
 
 impl DeclaredStrategy for DonchianBreakout {
     type Numbers = [f64; 1];
@@ -86,7 +86,7 @@ impl StrategyFactory for DonchianBreakout {
     }
 
     fn declaration(&self) -> Option<Declaration> {
-        Some(Declaration::of(self))
+        Some(Declaration::from_strategy(self))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use candlewick_sdk::indicator::Ema;
 use candlewick_sdk::{
-    BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesKey, SeriesPlace, SignalRule,
+    BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesKey, SeriesIndex, SignalRule,
     StrategyFactory, parameters,
 };
 use std::cmp::Ordering;
@@ -37,7 +37,7 @@ pub struct EmaCross {
 }
 
 /// Index of the crossing in the numbers.
-const CROSSING: SeriesPlace = SeriesPlace::new(0);
+const CROSSING: SeriesIndex = SeriesIndex::new(0);
 
 impl DeclaredStrategy for EmaCross {
     type Numbers = [f64; 1];
@@ -97,7 +97,7 @@ impl StrategyFactory for EmaCross {
     }
 
     fn declaration(&self) -> Option<Declaration> {
-        Some(Declaration::of(self))
+        Some(Declaration::from_strategy(self))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use candlewick_sdk::indicator::{Macd, MacdLines};
 use candlewick_sdk::{
-    BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesKey, SeriesPlace, SignalRule,
+    BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesKey, SeriesIndex, SignalRule,
     StrategyFactory, parameters,
 };
 use std::cmp::Ordering;
@@ -38,7 +38,7 @@ pub struct MacdCross {
 }
 
 /// Index of the crossing in the numbers.
-const CROSSING: SeriesPlace = SeriesPlace::new(0);
+const CROSSING: SeriesIndex = SeriesIndex::new(0);
 
 impl DeclaredStrategy for MacdCross {
     type Numbers = [f64; 1];
@@ -94,7 +94,7 @@ impl StrategyFactory for MacdCross {
     }
 
     fn declaration(&self) -> Option<Declaration> {
-        Some(Declaration::of(self))
+        Some(Declaration::from_strategy(self))
     }
 }
 

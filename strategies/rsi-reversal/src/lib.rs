@@ -5,7 +5,7 @@
 
 use candlewick_sdk::indicator::Rsi;
 use candlewick_sdk::{
-    BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesKey, SeriesPlace, SignalRule,
+    BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesKey, SeriesIndex, SignalRule,
     StrategyFactory, parameters,
 };
 
@@ -34,7 +34,7 @@ pub struct RsiReversal {
 }
 
 /// Index of the RSI in the numbers.
-const RSI: SeriesPlace = SeriesPlace::new(0);
+const RSI: SeriesIndex = SeriesIndex::new(0);
 
 impl DeclaredStrategy for RsiReversal {
     type Numbers = [f64; 1];
@@ -58,8 +58,8 @@ impl DeclaredStrategy for RsiReversal {
     #[inline]
     fn rules(&self) -> impl AsRef<[SignalRule]> {
         [
-            SignalRule::buy("oversold", RSI.below(self.oversold)).naming_level("level"),
-            SignalRule::sell("overbought", RSI.above(self.overbought)).naming_level("level"),
+            SignalRule::buy("oversold", RSI.below(self.oversold)).with_level_name("level"),
+            SignalRule::sell("overbought", RSI.above(self.overbought)).with_level_name("level"),
         ]
     }
 
@@ -84,7 +84,7 @@ impl StrategyFactory for RsiReversal {
     }
 
     fn declaration(&self) -> Option<Declaration> {
-        Some(Declaration::of(self))
+        Some(Declaration::from_strategy(self))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use candlewick_sdk::indicator::{Adx, Stochastic};
 use candlewick_sdk::{
-    BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesKey, SeriesPlace, SignalRule,
+    BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesKey, SeriesIndex, SignalRule,
     StrategyFactory, parameters,
 };
 
@@ -40,8 +40,8 @@ pub struct StochasticAdx {
 }
 
 /// Indices of the oscillator and the ADX in the numbers.
-const OSCILLATOR: SeriesPlace = SeriesPlace::new(0);
-const ADX: SeriesPlace = SeriesPlace::new(1);
+const OSCILLATOR: SeriesIndex = SeriesIndex::new(0);
+const ADX: SeriesIndex = SeriesIndex::new(1);
 
 impl DeclaredStrategy for StochasticAdx {
     type Numbers = [f64; 2];
@@ -107,7 +107,7 @@ impl StrategyFactory for StochasticAdx {
     }
 
     fn declaration(&self) -> Option<Declaration> {
-        Some(Declaration::of(self))
+        Some(Declaration::from_strategy(self))
     }
 }
 

@@ -73,8 +73,8 @@ fn measure(kind: WorkKind, candles: usize, rounds: usize) -> anyhow::Result<Valu
     let name = kind.name;
     eprintln!("{name}, {candles} candles");
     let work = Work::new(kind, candles)?;
-    let before = Allocations::of_this_thread().bytes;
-    let held = || Allocations::of_this_thread().bytes - before;
+    let before = Allocations::current_thread().bytes;
+    let held = || Allocations::current_thread().bytes - before;
     let mut most = 0;
     let Ran { outcome, refused, book } = work.run(&mut || most = held().max(most))?;
     let judged = held();

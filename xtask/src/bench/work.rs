@@ -4,7 +4,7 @@ use crate::{backtest_settings, market_settings};
 use candlewick_backtest::{Backtest, BacktestError, BacktestSettings, Summary};
 use candlewick_engine::{JournalHash, TradeBook};
 use candlewick_history::{GenerateSettings, generate, resample};
-use candlewick_sandbox::markets_of;
+use candlewick_sandbox::build_markets;
 use candlewick_sdk::indicator::Rsi;
 use candlewick_sdk::{
     Candle, CandleSeries, Direction, Interval, Millis, MoneyScale, Signal, Strategy, compare_prices,
@@ -113,7 +113,7 @@ impl Work {
                 series.push(walk(symbol, Interval::MINUTE, count)?);
             }
         }
-        let markets = markets_of(&[series.clone(), details].concat());
+        let markets = build_markets(&[series.clone(), details].concat());
         let mut text = format!("account.initial_balance = {BALANCE}\n{}\n", kind.rules);
         for symbol in kind.symbols {
             for period in &PERIODS[..kind.bots_per_symbol] {
@@ -154,7 +154,7 @@ impl Work {
         let mut hash = JournalHash::new();
         let finished = backtest.run(&header, &mut hash, &mut |_, _| progress())?;
         let start = MoneyScale::default().exact(self.settings.session.balance).unwrap_or_default();
-        let summary = Summary::of(&finished.book, start);
+        let summary = Summary::new(&finished.book, start);
         for verdict in &finished.verdicts {
             black_box(verdict.edge_test().verdict());
         }

@@ -17,7 +17,7 @@ use candlewick_journal::Reader;
 use candlewick_runtime::Stop;
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, RunState, send_order};
 use candlewick_runtime::events::{Followed, Follower};
-use candlewick_sandbox::{FaultProfile, RunningSandbox, markets_of};
+use candlewick_sandbox::{FaultProfile, RunningSandbox, build_markets};
 use candlewick_sdk::{Millis, Registry};
 use clock::LeapingClock;
 use coin::Coin;
@@ -94,7 +94,7 @@ async fn play() -> anyhow::Result<Report> {
     let bots = BotSet::build(&loaded, &Registry::default().with::<Coin>()?)?;
     let candles = |bot: &BotSettings| anyhow::Ok(generate(&market_settings(bot.symbol.as_str(), START, 2)?)?);
     let candles = loaded.config.bots.iter().map(candles).collect::<anyhow::Result<Vec<_>>>()?;
-    let (markets, start) = (markets_of(&candles), START + Millis::HOUR);
+    let (markets, start) = (build_markets(&candles), START + Millis::HOUR);
     let time = VirtualClock::new(start, loaded.config.sandbox.speed.to_speed());
     let (clock, bot_clock) = LeapingClock::pair(time);
     let clocks: [Arc<dyn Clock>; 2] = [Arc::new(clock.clone()), Arc::new(bot_clock)];

@@ -316,7 +316,7 @@ mod tests {
         };
         let (user, currency) = (Some("u-[hidden]".to_owned()), Some("USD".to_owned()));
         let expected = [demo("1"), WalletName { user, currency, ..demo("3") }];
-        assert_eq!(balances.wallets_of(Account::Demo), expected);
+        assert_eq!(balances.account_wallets(Account::Demo), expected);
         assert_eq!(balances.wallets[2].type_name, "GOLD");
     }
 

@@ -4,7 +4,7 @@
 
 use super::limit::Turn;
 use super::read::OPEN;
-use super::{Api, HttpBroker, NoAnswer, Purpose};
+use super::{Api, HttpBroker, TransportError, Purpose};
 use crate::credentials::{Credentials, Secret, TokenSource, hide};
 use candlewick_broker::{BrokerError, TokenState, current_priority};
 use reqwest::{Method, Request};
@@ -291,7 +291,7 @@ impl HttpBroker {
         *request.timeout_mut() = Some(self.settings.timeout());
         let answer = self.exchange(Api::Trading, (Purpose::Read, request)).await;
         let answer =
-            answer.map_err(|(NoAnswer::NotConnected(text) | NoAnswer::Lost(text))| unavailable(text))?;
+            answer.map_err(|(TransportError::NotConnected(text) | TransportError::Lost(text))| unavailable(text))?;
         let user = self.parse_user(self.check_status(Api::Trading, answer, &path)?)?;
         Ok(user.value.id)
     }

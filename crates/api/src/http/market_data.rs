@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use candlewick_broker::PriceFeed;
 use candlewick_broker::{
     AsOf, BrokerError, CandleQuery, CandleRow, Candles, MarketData, PriceAnswer, PriceRecord, Reply,
-    other_interval,
+    detect_interval,
 };
 use candlewick_sdk::{Millis, Symbol};
 
@@ -79,7 +79,7 @@ pub(super) fn is_same_pair(one: &str, other: &str) -> bool {
 
 fn to_candles(reply: &Reply<(Vec<CandleRow>, usize)>, window: &CandleQuery) -> Result<Candles, BrokerError> {
     let (rows, unreadable) = &reply.value;
-    if let Some(found) = other_interval(rows, window.interval) {
+    if let Some(found) = detect_interval(rows, window.interval) {
         let (seconds, wanted) = (found.get() as f64 / 1_000.0, window.interval);
         let problem = format!("the venue sent candles of {seconds} s instead of {wanted}");
         return Err(BrokerError::Malformed { problem, head: format!("{} rows", rows.len()) });

@@ -17,7 +17,7 @@ mod stream;
 mod transport;
 
 pub use client::prepare_tls;
-pub use transport::{Body, Exchange, HttpObserver, NoAnswer, Purpose, RawAnswer, Transport};
+pub use transport::{Body, Exchange, HttpObserver, TransportError, Purpose, RawAnswer, Transport};
 
 use crate::{Credentials, Secret, Settings, TimestampFormat, TokenSource};
 use account_proof::AccountProof;
@@ -153,7 +153,7 @@ impl HttpBroker {
     }
 
     /// Sends a request and reads the answer, whose requested pause applies to all later requests to the host.
-    async fn exchange(&self, api: Api, request: (Purpose, Request)) -> Result<Answer, NoAnswer> {
+    async fn exchange(&self, api: Api, request: (Purpose, Request)) -> Result<Answer, TransportError> {
         let answer = self.observed_exchange(api, request).await?;
         if let Some(pause) = answer.retry_after.filter(|_| !answer.status.is_success()) {
             self.rate_limit.pause_host(self.host(api), pause.min(self.settings.retry_after_limit()));
@@ -165,7 +165,7 @@ impl HttpBroker {
         &self,
         api: Api,
         (purpose, request): (Purpose, Request),
-    ) -> Result<Answer, NoAnswer> {
+    ) -> Result<Answer, TransportError> {
         let limit = self.settings.response_limit_bytes;
         let (transport, clock) = (self.transport.as_ref(), self.clock.as_ref());
         let Some(observer) = self.observer.as_ref().filter(|_| api == Api::Trading) else {
@@ -185,7 +185,7 @@ impl HttpBroker {
                 let text = String::from_utf8_lossy(answer.body.bytes()).into_owned();
                 (Some(answer.received), Some(answer.status.as_u16()), text)
             }
-            Err(NoAnswer::NotConnected(text) | NoAnswer::Lost(text)) => (None, None, text.clone()),
+            Err(TransportError::NotConnected(text) | TransportError::Lost(text)) => (None, None, text.clone()),
         };
         let [what, request, response] = [what, body, response].map(|text| self.credentials.redact(&text));
         observer.observe(Exchange {

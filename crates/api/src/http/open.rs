@@ -4,11 +4,11 @@ use super::keys::TokenUse;
 use super::limit::{Permit, Turn, TurnTimeout};
 use super::read::{OPEN, unexpected_status, with_status};
 use super::transport::Answer;
-use super::{Api, Body, HttpBroker, NoAnswer, Purpose};
+use super::{Api, Body, HttpBroker, TransportError, Purpose};
 use crate::model::{FailureBody, TradeRecord, read_record};
 use crate::rejection::classify_rejection;
 use crate::{OpenBody, Settings};
-use candlewick_broker::clock::AwakeClock;
+use candlewick_broker::clock::BootClock;
 use candlewick_broker::{Account, OpenOrder, OpenOutcome, Rejection, RejectionReason, Reply};
 use candlewick_sdk::{CloseType, Direction, ExpirationType, Millis};
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
@@ -73,10 +73,10 @@ impl HttpBroker {
                 }
                 outcome
             }
-            Err(NoAnswer::NotConnected(text)) => {
+            Err(TransportError::NotConnected(text)) => {
                 Err(OpenOutcome::NotSent { reason: self.credentials.redact(&text) })
             }
-            Err(NoAnswer::Lost(text)) => Err(self.unknown(&text)),
+            Err(TransportError::Lost(text)) => Err(self.unknown(&text)),
         }
     }
 
@@ -91,7 +91,7 @@ impl HttpBroker {
         let url = self.address(Api::Trading).join(segments).map_err(|error| not_sent(error.to_string()))?;
         let body = build_body(order, self.settings.open_body).map_err(|error| not_sent(error.to_string()))?;
         let longest = self.settings.timeout().min(self.time_until(leave_by));
-        let (awake, began) = (AwakeClock::start(), Instant::now());
+        let (awake, began) = (BootClock::start(), Instant::now());
         match self.rate_limit.wait(self.host(Api::Trading), Turn::Open, longest).await {
             Ok(()) => {}
             Err(TurnTimeout::Rate(wait)) => {

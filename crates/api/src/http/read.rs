@@ -4,7 +4,7 @@ use super::keys::TokenUse;
 use super::limit::{Turn, TurnTimeout};
 use super::market_data::MAX_CANDLES_PER_REQUEST;
 use super::transport::Answer;
-use super::{Api, Body, HttpBroker, NoAnswer, Purpose};
+use super::{Api, Body, HttpBroker, TransportError, Purpose};
 use crate::model::{
     FailureBody, PriceRecord, Record, TradePage, TradeQuery, TradeRecord, Unreadable, User, Wallet,
     parse_json, read_all, read_list, read_record,
@@ -106,7 +106,7 @@ impl HttpBroker {
         *request.timeout_mut() = Some(left().min(self.settings.timeout()));
         match self.exchange(api, (Purpose::Read, request)).await {
             Ok(answer) => self.check_status(api, answer, &path),
-            Err(NoAnswer::NotConnected(text) | NoAnswer::Lost(text)) => Err(unavailable(text)),
+            Err(TransportError::NotConnected(text) | TransportError::Lost(text)) => Err(unavailable(text)),
         }
     }
 
@@ -499,8 +499,8 @@ mod tests {
             assert_eq!(request.line, format!("GET {path} HTTP/1.1"));
             let headers = ["api-token: tok-123", "x-timestamp: ", "api-key: key-456"];
             let present = headers.map(|header| request.head.contains(header));
-            let of_trading = number < 5;
-            assert_eq!(present, [of_trading, of_trading, !of_trading], "{path}");
+            let for_live_run = number < 5;
+            assert_eq!(present, [for_live_run, for_live_run, !for_live_run], "{path}");
         }
         assert_eq!(script.requests().len(), expected.len());
     }

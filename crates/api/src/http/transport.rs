@@ -25,7 +25,7 @@ pub trait Transport: Send + Sync {
         purpose: Purpose,
         request: Request,
         limit_bytes: usize,
-    ) -> Result<RawAnswer, NoAnswer>;
+    ) -> Result<RawAnswer, TransportError>;
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub enum Body {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NoAnswer {
+pub enum TransportError {
     /// No connection was made, so nothing was sent.
     NotConnected(String),
     /// The connection failed later, so the venue may have received the request.
@@ -84,7 +84,7 @@ impl Transport for Network {
         purpose: Purpose,
         request: Request,
         limit_bytes: usize,
-    ) -> Result<RawAnswer, NoAnswer> {
+    ) -> Result<RawAnswer, TransportError> {
         let client = match purpose {
             Purpose::Read => &self.reading_client,
             Purpose::Open => &self.opening_client,
@@ -95,9 +95,9 @@ impl Transport for Network {
             Err(error) if error.is_connect() => {
                 let is_timeout = self.is_direct && error.is_timeout();
                 let text = describe(&error.without_url());
-                return Err(NoAnswer::NotConnected(with_tls_hint(text, is_timeout, &url).await));
+                return Err(TransportError::NotConnected(with_tls_hint(text, is_timeout, &url).await));
             }
-            Err(error) => return Err(NoAnswer::Lost(describe(&error.without_url()))),
+            Err(error) => return Err(TransportError::Lost(describe(&error.without_url()))),
         };
         let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
         Ok(RawAnswer { status, headers, body: read_body(response, limit_bytes).await })
@@ -198,7 +198,7 @@ pub(super) async fn exchange(
     (purpose, request): (Purpose, Request),
     limit_bytes: usize,
     clock: &dyn Clock,
-) -> Result<Answer, NoAnswer> {
+) -> Result<Answer, TransportError> {
     let sent = clock.now();
     let RawAnswer { status, headers, body } = transport.send(purpose, request, limit_bytes).await?;
     let received = clock.now();

@@ -325,7 +325,7 @@ impl FailureBody {
     }
 }
 
-fn words(message: &Value) -> Option<String> {
+fn read_message(message: &Value) -> Option<String> {
     let text = match message {
         Value::String(text) => text.clone(),
         Value::Array(parts) => parts.iter().filter_map(words).collect::<Vec<_>>().join("; "),

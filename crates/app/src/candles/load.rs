@@ -2,7 +2,7 @@
 
 use super::distinct;
 use super::gather::has_bot;
-use super::market::{meant_in_catalog, not_in_catalog};
+use super::market::{suggest_catalog_series, not_in_catalog};
 use super::name::{CandleStore, DataName, PriceSource, is_part, names};
 use crate::configuration::Loaded;
 use crate::error::{AppError, Result};
@@ -43,7 +43,7 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
         let problem = format!("{place}: a catalog must be a local folder");
         return Err(AppError::invalid(problem).help(help));
     }
-    if let Some(failure) = config.sandbox.data.iter().find_map(|text| meant_in_catalog(text, &store.catalog))
+    if let Some(failure) = config.sandbox.data.iter().find_map(|text| suggest_catalog_series(text, &store.catalog))
     {
         return Err(failure);
     }
@@ -95,7 +95,7 @@ fn load_named(
     let folder = store.catalog.folder().display();
     let (mut notices, mut revised) = (Vec::new(), 0);
     for name in names {
-        if let Some(shorter) = name.joined_from(&store.catalog)? {
+        if let Some(shorter) = name.resampling_source(&store.catalog)? {
             notices.push(format!("the candles of {} are resampled from {shorter}", name.series()));
         }
         if let Some(series) = name.read_from(&store.catalog)? {

@@ -101,7 +101,7 @@ fn describe_catalog(folder: &Path, wanted: &str) -> String {
     format!("it has {}{}", there.join(", "), meant.unwrap_or_default())
 }
 
-pub(crate) fn meant_in_catalog(text: &str, catalog: &Catalog) -> Option<AppError> {
+pub(crate) fn suggest_catalog_series(text: &str, catalog: &Catalog) -> Option<AppError> {
     if Path::new(text).exists() || Symbol::new(text).is_err() {
         return None;
     }

@@ -11,7 +11,7 @@ pub use gather::{
 };
 pub use load::{ALWAYS, candle_store, candles_of, load, stored_for, within};
 pub(crate) use load::{check_in_step, check_stored, is_other_interval, read_other_intervals, serves};
-pub(crate) use market::{bots_without_candles, built_in_steps, meant_in_catalog};
+pub(crate) use market::{bots_without_candles, built_in_steps, suggest_catalog_series};
 pub use market::{
     has_tails, help_for_history, markets_for, price_step, select_series, step_of, unset_price_steps,
 };

@@ -45,7 +45,7 @@ impl DataName {
                     None => HashedSeries::new(source.read(progress)?),
                 })
             }
-            Self::Stored(series) => match self.joined_from(&store.catalog)? {
+            Self::Stored(series) => match self.resampling_source(&store.catalog)? {
                 None => Ok(store.catalog.read(*series)?),
                 Some(shorter) => {
                     let shorter = store.catalog.read(shorter)?;
@@ -60,11 +60,11 @@ impl DataName {
     pub fn read_from(&self, catalog: &Catalog) -> Result<Option<Series>, HistoryError> {
         match self {
             Self::File(_) => Ok(None),
-            Self::Stored(series) => Ok(Some(self.joined_from(catalog)?.unwrap_or(*series))),
+            Self::Stored(series) => Ok(Some(self.resampling_source(catalog)?.unwrap_or(*series))),
         }
     }
 
-    pub fn joined_from(&self, catalog: &Catalog) -> Result<Option<Series>, HistoryError> {
+    pub fn resampling_source(&self, catalog: &Catalog) -> Result<Option<Series>, HistoryError> {
         let Self::Stored(series) = self else { return Ok(None) };
         let all = catalog.series()?;
         let parts = all.iter().filter(|one| is_part(**one, *series) && !all.contains(series));

@@ -128,7 +128,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             }
         }
         if let Some(table) = suggest_stake(path.last(), value) {
-            let problem = Problem::of_key(path, (self.origin_of)(value.tag()), table);
+            let problem = Problem::at_key(path, (self.origin_of)(value.tag()), table);
             self.problems.push(problem.value(render_value(value)));
         } else {
             let allowed: Vec<String> = all.iter().map(|one| describe(*one)).collect();
@@ -137,7 +137,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
     }
 
     fn report(&mut self, path: &KeyPath, place: &Value, problem: String) {
-        self.problems.push(Problem::of_key(path, (self.origin_of)(place.tag()), problem));
+        self.problems.push(Problem::at_key(path, (self.origin_of)(place.tag()), problem));
     }
 
     fn report_value(&mut self, path: &KeyPath, value: &Value, allowed: &str) {
@@ -151,7 +151,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             }
             _ => String::new(),
         };
-        let problem = Problem::of_key(path, (self.origin_of)(value.tag()), format!("use {allowed}{more}"));
+        let problem = Problem::at_key(path, (self.origin_of)(value.tag()), format!("use {allowed}{more}"));
         self.problems.push(problem.value(render_value(value)));
     }
 }

@@ -124,7 +124,7 @@ impl Loaded {
     }
 
     pub fn problem(&self, key: &str, problem: impl Into<String>) -> Problem {
-        Problem::of_key(&KeyPath::parse(key), self.origin_at(key), problem)
+        Problem::at_key(&KeyPath::parse(key), self.origin_at(key), problem)
     }
 
     pub fn looked_for(&self, key: &str, file: &str) -> String {
@@ -135,7 +135,7 @@ impl Loaded {
         self.origin_at(key).is_some() && !self.is_from(&Origin::Default, key)
     }
 
-    pub fn is_of_environment(&self, key: &str) -> bool {
+    pub fn is_from_environment(&self, key: &str) -> bool {
         self.is_from(&Origin::Environment, key)
     }
 
@@ -195,7 +195,7 @@ fn to_config(figment: &Figment, root: &Value) -> Result<Config> {
             }
             text => text,
         };
-        Problems::from(Problem::of_key(&path, origin, complaint))
+        Problems::from(Problem::at_key(&path, origin, complaint))
     })?;
     config.bots.iter_mut().for_each(fill_asset_type);
     Ok(config)

@@ -27,7 +27,7 @@ pub enum ProblemKind {
 pub struct Problems(Vec<Problem>);
 
 impl Problem {
-    pub fn of_key(key: &KeyPath, origin: Option<String>, complaint: impl Into<String>) -> Self {
+    pub fn at_key(key: &KeyPath, origin: Option<String>, complaint: impl Into<String>) -> Self {
         let kind = ProblemKind::Setting;
         Self { key: key.to_string(), value: None, origin, complaint: complaint.into(), kind }
     }

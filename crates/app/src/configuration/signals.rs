@@ -72,7 +72,7 @@ impl DateOrder {
         }
     }
 
-    pub(crate) const fn words(self) -> &'static str {
+    pub(crate) const fn describe(self) -> &'static str {
         match self {
             Self::DayFirst => "day first",
             Self::MonthFirst => "month first",

@@ -42,7 +42,7 @@ fn expect_state(answer: ControlAnswer) -> Result<RunState> {
 
 /// Sends an order to the run of this process. `None` if the run has ended.
 #[cfg_attr(not(any(feature = "metrics", feature = "notify")), allow(dead_code, reason = "unused then"))]
-pub(crate) async fn ask_run(
+pub(crate) async fn request_run(
     orders: &mpsc::WeakSender<ControlRequest>,
     order: ControlOrder,
 ) -> Option<ControlAnswer> {
@@ -76,7 +76,7 @@ pub fn describe(state: &RunState) -> String {
 }
 
 fn describe_signals(tally: &SignalTally) -> String {
-    let came = tally.words().join("; ");
+    let came = tally.describe().join("; ");
     let mut text = if came.is_empty() { String::new() } else { format!("External signals: {came}.") };
     if let Some(next) = &tally.next {
         let space = if came.is_empty() { "" } else { " " };

@@ -14,7 +14,7 @@ use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
 use candlewick_records::{BETWEEN_RUNS, IntentOrigin, JournalContents, TradingMode, utc};
 use candlewick_runtime::control::{ControlOrder, Resolution, RunState};
 use candlewick_runtime::{
-    latest_close, possible_payout, possible_times, profit_by_rule, taken_of, verify_adoption, verify_missing,
+    latest_close, possible_payout, possible_times, profit_by_rule, applied_terms, verify_adoption, verify_missing,
 };
 use candlewick_sdk::Millis;
 use serde_json::json;
@@ -99,7 +99,7 @@ async fn build_lines(
     let halted = (!problems.is_empty()).then(|| problems.join("; "));
     let note = json!({ "resolved": intent, "resolution": resolution, "reason": reason }).to_string();
     let mut bodies = vec![(LineKind::Note, note)];
-    let ended = contents.began_doubt(intent).unwrap_or(at);
+    let ended = contents.in_doubt_since(intent).unwrap_or(at);
     let list_lag = Millis::new(loaded.config.runtime.list_lag_ms.into());
     let reserved_until = latest_close(ended, row.approved.expiry().close_type) + list_lag;
     // An in-flight or rejected intent has to be in doubt before its doubt can end.
@@ -143,7 +143,7 @@ async fn fetch_report(
     };
     let broker = connect_remote(loaded)?.broker;
     let sent = origins.request_time;
-    let ended = contents.began_doubt(trade.intent()).unwrap_or(sent + Millis::MINUTE);
+    let ended = contents.in_doubt_since(trade.intent()).unwrap_or(sent + Millis::MINUTE);
     let request = (&order, sent, ended);
     Ok(Some(verify_adoption(broker.as_ref(), request, venue_id.as_str(), origins.scale).await?))
 }
@@ -167,7 +167,7 @@ fn accepted_terms(contents: &JournalContents, row: &IntentRow, report: &TradeRep
     let intent = row.approved.intent();
     let origins = contents.origins.get(&intent)?;
     let known = contents.book.departure(intent).and_then(|departure| departure.symbol);
-    taken_of(report, &row.approved, (origins.symbol, known), origins.scale)
+    applied_terms(report, &row.approved, (origins.symbol, known), origins.scale)
 }
 
 /// Checks that the venue has lost a trade that should be over, which the operator may then settle.

@@ -88,7 +88,7 @@ pub async fn find_running_bot(loaded: &mut Loaded) -> Result<()> {
     let Some(file) = named.file().filter(|file| file.is_relative()) else { return Ok(()) };
     let files = loaded.files();
     let is_named = !files.is_empty() && files.iter().all(|file| file.is_file());
-    if !is_named || loaded.is_of_environment("journal.url") {
+    if !is_named || loaded.is_from_environment("journal.url") {
         return Ok(());
     }
     let here = full_path(file).unwrap_or_else(|_| file.to_owned());

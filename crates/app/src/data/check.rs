@@ -1,7 +1,7 @@
 //! Checks of candles, and repairs that never modify the original.
 
 use super::{Existing, LongerCounts, OutputFile, origin_now};
-use crate::candles::{CandleStore, DataName, meant_in_catalog};
+use crate::candles::{CandleStore, DataName, suggest_catalog_series};
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
 use crate::storage;
@@ -324,7 +324,7 @@ impl CheckTarget {
             return Ok(catalog.series()?.into_iter().map(Self::Stored).collect());
         }
         let target =
-            |name: &String| meant_in_catalog(name, catalog).map_or_else(|| Ok(Self::parse(name)), Err);
+            |name: &String| suggest_catalog_series(name, catalog).map_or_else(|| Ok(Self::parse(name)), Err);
         names.iter().map(target).collect()
     }
 

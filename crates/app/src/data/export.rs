@@ -5,7 +5,7 @@ use crate::error::{AppError, Result};
 use crate::progress::Progress;
 use crate::storage::{self, is_address};
 use candlewick_history::{
-    CandleFormat, Catalog, HashedSeries, Manifest, Resampled, Version, count_longer, resample_by,
+    CandleFormat, Catalog, HashedSeries, Manifest, ResampledSeries, Version, count_longer, resample_by,
 };
 use candlewick_records::{table, utc};
 use candlewick_sdk::{CandleSeries, Interval, Millis, ResampleCounts, Series};
@@ -35,8 +35,8 @@ pub fn export(
 ) -> Result<Exported> {
     let (interval, share) = (terms.name.series().interval, store.longer_share_percent);
     let mut resampled_from = None;
-    if let Some(shorter) = terms.name.joined_from(&store.catalog)? {
-        let Resampled { counts, .. } = resample_by(store.catalog.read(shorter)?.candles(), interval, share)?;
+    if let Some(shorter) = terms.name.resampling_source(&store.catalog)? {
+        let ResampledSeries { counts, .. } = resample_by(store.catalog.read(shorter)?.candles(), interval, share)?;
         let counts = vec![(interval, counts)];
         resampled_from = Some((shorter, LongerCounts { share_percent: share, counts }));
     }

@@ -12,7 +12,7 @@ use crate::progress::Progress;
 use crate::shell::shell_word;
 use crate::storage;
 use candlewick_history::{
-    Appended, Catalog, ImportSettings, Imported, Origin, Revision, closed_candles, data_hash, import_file,
+    AppendCounts, Catalog, ImportSettings, Imported, Origin, Revision, closed_candles, data_hash, import_file,
     missing_candles,
 };
 use candlewick_records::utc;
@@ -47,7 +47,7 @@ pub struct ImportedFile {
 }
 
 enum Place {
-    Catalog { folder: PathBuf, appended: Appended, revised_end: Option<Millis> },
+    Catalog { folder: PathBuf, appended: AppendCounts, revised_end: Option<Millis> },
     File(PathBuf),
 }
 
@@ -236,7 +236,7 @@ impl ImportedFile {
         });
         match &self.place {
             Place::File(out) => document["out"] = json!(out),
-            Place::Catalog { folder, appended: Appended { new, same, revised, forming }, revised_end } => {
+            Place::Catalog { folder, appended: AppendCounts { new, same, revised, forming }, revised_end } => {
                 document["catalog"] = json!(folder);
                 document["new"] = json!(new);
                 document["same"] = json!(same);
@@ -324,7 +324,7 @@ impl fmt::Display for ImportedFile {
         self.write_notices(f)?;
         match &self.place {
             Place::File(out) => write!(f, "\n  {}", out.display()),
-            Place::Catalog { folder, appended: Appended { new, same, revised, forming }, revised_end } => {
+            Place::Catalog { folder, appended: AppendCounts { new, same, revised, forming }, revised_end } => {
                 write!(f, "\n  {}: {new} new, {same} unchanged, {revised} revised", folder.display())?;
                 if *forming > 0 {
                     write!(f, ", {forming} unfinished and omitted")?;

@@ -5,9 +5,9 @@ use crate::configuration::{
     Base, Loaded, RealMoney, check_secrets, control_paths, given_secrets, signal_problems,
 };
 use crate::control::describe;
-use crate::inspection::{demand_of, ladder_figures, problem_of_network, problems_of};
+use crate::inspection::{request_demand, ladder_figures, problem_of_network, find_problems};
 use crate::lints::{self, LintInput, Stage};
-use crate::signals::list_words;
+use crate::signals::describe_list;
 use candlewick_engine::{RiskSettings, time_zone};
 use candlewick_runtime::control::{ControlAnswer, ControlError, ControlOrder, ControlPaths, send_order};
 use candlewick_sdk::{Millis, Registry};
@@ -30,7 +30,7 @@ pub(super) fn check_configuration(files: &[PathBuf], registry: &Registry) -> (Op
             return (None, Check::Configuration.fail(error.text(), REMEDY));
         }
     };
-    let mut problems = problems_of(&loaded, RealMoney::Asked, registry);
+    let mut problems = find_problems(&loaded, RealMoney::Asked, registry);
     if problems.is_empty() {
         problems.extend(problem_of_network(&loaded));
     }
@@ -58,7 +58,7 @@ fn describe_valid(files: &[PathBuf], loaded: &Loaded, registry: &Registry) -> Fi
 }
 
 pub(super) fn check_requests(loaded: &Loaded, registry: &Registry) -> Option<Finding> {
-    let (demand, limit) = (demand_of(loaded, registry)?, loaded.config.broker.client.requests_per_second);
+    let (demand, limit) = (request_demand(loaded, registry)?, loaded.config.broker.client.requests_per_second);
     let summary = demand.summary(limit);
     Some(match demand.shortage(limit) {
         Some(shortage) => Check::Requests.warn(summary, shortage),
@@ -131,7 +131,7 @@ async fn ask_bot(paths: &ControlPaths) -> Finding {
 pub(super) async fn check_signals(loaded: &Loaded, report: &mut dyn FnMut(Finding)) {
     let signals = &loaded.config.signals;
     // An unreadable list is reported as a configuration problem.
-    if let Some(words) = list_words(loaded, None) {
+    if let Some(words) = describe_list(loaded, None) {
         let zone = &signals.timezone;
         let is_over = words.contains("; no entry is pending");
         report(if is_over {

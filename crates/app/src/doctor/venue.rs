@@ -181,7 +181,7 @@ pub(super) async fn check_wallets(asked: &Probe, config: &Config, samples: &mut 
 fn judge_balances(balances: &Balances, config: &Config) -> Finding {
     let account = config.account.mode.account();
     let name = if account == Account::Real { "REAL" } else { "DEMO" };
-    let Some(balance) = balances.of(account) else {
+    let Some(balance) = balances.balance(account) else {
         let types: BTreeSet<&str> = balances.wallets.iter().map(|wallet| wallet.type_name.as_str()).collect();
         let types = types.into_iter().collect::<Vec<_>>().join(", ");
         let listed = if types.is_empty() { String::new() } else { format!("; the venue listed: {types}") };

@@ -4,7 +4,7 @@ use super::{Fetching, Target};
 use crate::doctor::{Api, alternatives, remedy};
 use crate::error::{AppError, ErrorKind, Result};
 use candlewick_broker::{AsOf, BrokerError, PriceAnswer, USUAL_INTERVALS};
-use candlewick_history::{Appended, Catalog, Manifest, Revision, Version};
+use candlewick_history::{AppendCounts, Catalog, Manifest, Revision, Version};
 use candlewick_records::{table, utc};
 use candlewick_sdk::{Candle, Interval, Millis, Symbol};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ pub struct Fetched {
     pub target: Target,
     pub requests: u64,
     rejected: usize,
-    appended: Appended,
+    appended: AppendCounts,
     since: Option<Millis>,
     /// Revised candles: the first value and the latest one.
     revised: Vec<(Candle, Candle)>,
@@ -38,7 +38,7 @@ impl Fetched {
             target: target.clone(),
             requests: 0,
             rejected: 0,
-            appended: Appended::default(),
+            appended: AppendCounts::default(),
             since: None,
             revised: Vec::new(),
             manifest: None,
@@ -52,7 +52,7 @@ impl Fetched {
         self.since = self.since.or(Some(seen_at));
     }
 
-    pub(super) fn count(&mut self, appended: Appended) {
+    pub(super) fn count(&mut self, appended: AppendCounts) {
         self.appended.new += appended.new;
         self.appended.same += appended.same;
         self.appended.revised += appended.revised;
@@ -142,7 +142,7 @@ pub fn text(all: &[Fetched], finished: FetchEnd) -> String {
         "Symbol", "Interval", "New", "Same", "Revised", "Rejected", "From", "To", "Candles", "Missing",
     ]);
     for one in all {
-        let Appended { new, same, revised, .. } = one.appended;
+        let AppendCounts { new, same, revised, .. } = one.appended;
         let version = one.manifest.as_ref().and_then(Manifest::current);
         let of_version = version.map_or_else(Default::default, |version| {
             let candles = version.candles().to_string();

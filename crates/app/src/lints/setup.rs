@@ -3,13 +3,13 @@
 use super::LintInput;
 use crate::bots::{own_durations_of, untraded_simulation_symbols};
 use crate::configuration::{Config, Loaded, asset_type_of_bot};
-use crate::signals::zones_of_list;
+use crate::signals::list_zones;
 use crate::traded_symbols::{TradedSymbols, usual_spelling};
 use crate::warm_up::WarmUp;
-use candlewick_engine::{Blackouts, BotSettings, without_summer_time, zone_note};
+use candlewick_engine::{Blackouts, BotSettings, missing_dst_note, zone_note};
 use candlewick_history::{AssetType, is_currency_pair};
 use candlewick_records::counted;
-use candlewick_rules::{looks_at_volume, quoted_texts};
+use candlewick_rules::{uses_volume, quoted_texts};
 use candlewick_sandbox::StartTime;
 use candlewick_sdk::{CloseType, Millis, Symbol};
 use serde_json::Value;
@@ -54,7 +54,7 @@ pub(super) fn flat_volumes(input: &LintInput<'_>) -> Vec<String> {
     input.each_bot_with_candles(|bot, candles| {
         let first = candles.first()?.volume();
         let is_flat = candles.iter().all(|candle| candle.volume().total_cmp(&first).is_eq());
-        let is_read = is_flat && looks_at_volume(input.registry, (&bot.strategy, &bot.params)).ok()?;
+        let is_read = is_flat && uses_volume(input.registry, (&bot.strategy, &bot.params)).ok()?;
         is_read.then(|| {
             format!(
                 "the volume is {first} on all candles of {}@{}, so conditions on it have no effect; use candles with volumes",
@@ -91,10 +91,10 @@ pub(super) fn doubtful_time_zones(input: &LintInput<'_>) -> Vec<String> {
         collect_zones(&bot.params, &mut texts);
         texts.iter().for_each(|text| add(zone_note(text), &format!("bot \"{}\"", bot.name)));
     }
-    let lines = zones_of_list(input.loaded).into_iter().filter(|(zone, _)| *zone != config.signals.timezone);
+    let lines = list_zones(input.loaded).into_iter().filter(|(zone, _)| *zone != config.signals.timezone);
     for (zone, lines) in lines {
         // UTC-3 of a line has already been mapped to the zone with the inverted sign.
-        let note = without_summer_time(&zone).map(str::to_owned);
+        let note = missing_dst_note(&zone).map(str::to_owned);
         add(note, &format!("{} of the signal list", counted(lines, "line", "lines")));
     }
     places.into_iter().map(|(note, places)| format!("{}: {note}", places.join(", "))).collect()

@@ -14,8 +14,8 @@ use candlewick_records::TradingMode;
 use candlewick_runtime::RuntimeSettings;
 use candlewick_runtime::control::RunState;
 use candlewick_sandbox::{
-    Foundation, NamedSpeed, Replies, RunningSandbox, Sandbox, SandboxSettings, SandboxSpeed, StartTime,
-    markets_of,
+    SandboxInputs, NamedSpeed, Replies, RunningSandbox, Sandbox, SandboxSettings, SandboxSpeed, StartTime,
+    build_markets,
 };
 use candlewick_sdk::{CandleSeries, Millis};
 use candlewick_simulator::Market;
@@ -73,7 +73,7 @@ impl Embedded {
         let speed = settings.speed.to_speed();
         let end = last_candle_end(&series, &loaded.config.bots);
         let hold = clock.hold();
-        let foundation = Foundation {
+        let foundation = SandboxInputs {
             clock: venues,
             series,
             markets,
@@ -200,9 +200,9 @@ impl ServedSandbox {
     ) -> Result<Self> {
         loaded.check_simulation()?;
         let (clock, start, series) = build_timeline(&settings, series)?;
-        let foundation = Foundation {
+        let foundation = SandboxInputs {
             clock,
-            markets: markets_of(&series),
+            markets: build_markets(&series),
             series,
             simulation: loaded.config.simulation.clone(),
             balance: loaded.initial_balance()?,

@@ -6,7 +6,7 @@ use crate::error::{AppError, Result};
 use crate::journal::exposure;
 use crate::progress::{Progress, ProgressBar};
 use candlewick_api::{Exchange, HttpObserver};
-use candlewick_broker::clock::AwakeClock;
+use candlewick_broker::clock::BootClock;
 use candlewick_engine::{
     BotSettings, IntentId, IntentRow, IntentState, Session, SessionSettings, StakeSettings,
 };
@@ -158,7 +158,7 @@ impl JournalSession {
                         return Err(error.into());
                     }
                 };
-                let clock = AwakeClock::start();
+                let clock = BootClock::start();
                 let journal = RunJournal::new(store, past.runs + 1, now, move || clock.elapsed());
                 Ok((Box::new(journal.followed_by(Box::new(fold))), past))
             }

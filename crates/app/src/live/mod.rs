@@ -16,7 +16,7 @@ pub(crate) use journal_session::lost_with_venue;
 pub use journal_session::{ControlChannel, JournalSession};
 pub use reload::ReadAgain;
 use reload::ReloadContext;
-pub use start_checks::note_look;
+pub use start_checks::record_look;
 
 use crate::bots::{BotSet, session_settings, without_unused_share};
 use crate::configuration::Loaded;
@@ -293,11 +293,11 @@ async fn check_start(
     (past, session): (&RecoveredState, &Session),
     journal: Option<&JournalUrl>,
 ) -> Result<()> {
-    let left = past.left_in_journal();
+    let left = past.evicted_count();
     if left > 0 {
         tracing::info!("{left} old trades stay in the journal only");
     }
-    let known = Standing { forgotten: left, ..Standing::of(session, past.book()) };
+    let known = Standing { forgotten: left, ..Standing::new(session, past.book()) };
     let standing = journal_session::complete_standing(&known, journal, settings).await?;
     start_checks::check_ladders(settings, &standing, simulation)?;
     if trading == TradingMode::Real { start_checks::check_real_money(past, session) } else { Ok(()) }
@@ -329,7 +329,7 @@ fn report_budget(
     if requests_per_second == 0.0 {
         return;
     }
-    let demand = Demand::of(runtime, &settings.risk, &settings.bots, wants_prices).with_stream(streams);
+    let demand = Demand::new(runtime, &settings.risk, &settings.bots, wants_prices).with_stream(streams);
     tracing::info!("{}", demand.summary(requests_per_second));
     runtime.shortage = demand.shortage(requests_per_second);
     if let Some(shortage) = &runtime.shortage {

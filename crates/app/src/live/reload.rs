@@ -83,7 +83,7 @@ impl ReloadContext {
         runtime.audit_settlement_prices &=
             venue.audit_settlement_prices || !configured.audit_settlement_prices;
         if self.requests_per_second > 0.0 {
-            let demand = Demand::of(&runtime, &risk, &settings.bots, &self.wants_prices)
+            let demand = Demand::new(&runtime, &risk, &settings.bots, &self.wants_prices)
                 .with_stream(self.config.broker.client.stream);
             runtime.shortage = demand.shortage(self.requests_per_second);
         }

@@ -6,7 +6,7 @@ use candlewick_engine::{Edge, IntentId, Rule};
 use candlewick_notify::{Alert, Severity};
 use candlewick_runtime::Funds;
 use candlewick_runtime::events::{OrderFacts, RunEvent, TradeFacts};
-use candlewick_sdk::{Millis, MoneyScale, price_text, visible};
+use candlewick_sdk::{Millis, MoneyScale, format_price, visible};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rules whose rejections are reported, because the user set them or has to act.
@@ -237,7 +237,7 @@ fn describe_order(order: &OrderFacts) -> String {
 }
 
 fn describe_trade(trade: &TradeFacts) -> String {
-    let at = trade.open_price.map_or(String::new(), |price| format!(" at {}", price_text(price)));
+    let at = trade.open_price.map_or(String::new(), |price| format!(" at {}", format_price(price)));
     format!("{}{at}", describe_order(&trade.order))
 }
 
@@ -290,7 +290,7 @@ mod tests {
             outcome: Outcome::Lost,
             pnl: -10.0,
             close_price: None,
-            is_by_person: false,
+            is_by_operator: false,
             balance: 990.0,
             open_stakes: 20.0,
         };

@@ -4,7 +4,7 @@ use super::Tested;
 use super::channels::{OpenChannel, event_name, open_all, open_chats, pace};
 use super::facts::{AlertBuilder, alert};
 use crate::configuration::{AlertEvent, Loaded, Problems, section_problems};
-use crate::control::{ask_run, describe};
+use crate::control::{request_run, describe};
 use crate::error::AppError;
 use crate::live::stop_name;
 use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
@@ -207,7 +207,7 @@ async fn answer_chat(mut questions: mpsc::Receiver<ChatQuestion>, orders: mpsc::
             ChatRequest::Status => ControlOrder::Status,
             ChatRequest::Halt { by } => ControlOrder::Halt { reason: format!("by a chat ({by})") },
         };
-        let words = match timeout(CHAT_TIMEOUT, ask_run(&orders, order)).await {
+        let words = match timeout(CHAT_TIMEOUT, request_run(&orders, order)).await {
             Ok(Some(ControlAnswer::Done { state })) => describe(&state),
             Ok(Some(
                 ControlAnswer::Refused { problem }

@@ -255,7 +255,7 @@ impl HoldOutRange {
         Some(Self {
             lock: HoldOutLock::new(&prepared.loaded.config.data.state_folder()),
             hypothesis: terms.hypothesis(prepared, bot),
-            candles: CandleSample::of(&prepared.candles.series).within(&range),
+            candles: CandleSample::from_series(&prepared.candles.series).within(&range),
             ledger: prepared.ledger(),
             range,
         })
@@ -338,7 +338,7 @@ mod tests {
         fn candles(&self) -> CandleSample {
             let candles = random_walk(1, 60 * 40)[60 * self.hours.start..60 * self.hours.end].to_vec();
             let series = Series { symbol: self.name.parse().unwrap(), interval: "1m".parse().unwrap() };
-            CandleSample::of([&CandleSeries::new(series, candles).unwrap()])
+            CandleSample::from_series([&CandleSeries::new(series, candles).unwrap()])
         }
 
         fn openings(&self, hypothesis: &Hypothesis) -> usize {

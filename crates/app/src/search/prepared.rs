@@ -2,7 +2,7 @@
 
 use super::hold_out::Hypothesis;
 use crate::backtest::threads_or_cores;
-use crate::bots::{BotSet, error_of_search, session_settings, suggest_strategy};
+use crate::bots::{BotSet, locate_search_error, session_settings, suggest_strategy};
 use crate::candles::{COARSE, CandleChoice, Candles, Fineness, too_coarse};
 use crate::configuration::{Base, Loaded, RealMoney, to_json};
 use crate::error::{AppError, Result};
@@ -71,7 +71,7 @@ pub struct PreparedSearch<'a> {
 impl PreparedSearch<'_> {
     pub(crate) fn spread(&mut self, terms: &SearchTerms) -> Result<()> {
         let sweep = sweep_settings(terms, &self.space);
-        self.sweep = sweep.map_err(|error| error_of_search(error, &self.loaded))?;
+        self.sweep = sweep.map_err(|error| locate_search_error(error, &self.loaded))?;
         Ok(())
     }
 
@@ -85,8 +85,8 @@ impl PreparedSearch<'_> {
         Look {
             kind,
             run: Some(run.to_owned()),
-            candles: CandleSample::of(&self.candles.series),
-            is_cut: terms.candles.to.is_some(),
+            candles: CandleSample::from_series(&self.candles.series),
+            is_truncated: terms.candles.to.is_some(),
             span,
             end: LookEnd::Stopped,
         }
@@ -126,8 +126,8 @@ impl SearchTerms {
             return Err(AppError::invalid(problem).help(describe_parameters(&entry)));
         }
         let space = Space::new(&entry, &bot, &self.parameters, &self.conditions);
-        let space = space.map_err(|error| error_of_search(error, &loaded))?;
-        let sweep = sweep_settings(self, &space).map_err(|error| error_of_search(error, &loaded))?;
+        let space = space.map_err(|error| locate_search_error(error, &loaded))?;
+        let sweep = sweep_settings(self, &space).map_err(|error| locate_search_error(error, &loaded))?;
         loaded.config.bots = vec![bot];
         let mut candles = self.candles.gather(&loaded, progress)?;
         candles.notices.extend(check_expiries((&entry, &space), &candles, &loaded, self)?);
@@ -197,7 +197,7 @@ pub(crate) fn deciding_sections(loaded: &Loaded) -> Value {
         ["account", "simulation", "risk", "bots"].into_iter().map(&mut section).collect();
     let price_every = all["runtime"]["price_every_ms"].take();
     let share = all["data"]["longer_share_percent"].take();
-    if share != json!(LongerRule::USUAL_PERCENT) {
+    if share != json!(LongerRule::DEFAULT_PERCENT) {
         sections.insert("data".to_owned(), json!({ "longer_share_percent": share }));
     }
     sections.insert("runtime".to_owned(), json!({ "price_every_ms": price_every }));

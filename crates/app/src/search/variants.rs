@@ -169,7 +169,7 @@ fn count_of(
     notes: &[Note],
     look: &Look,
 ) -> io::Result<TriedCount> {
-    let count = VariantCount::of(noted, notes, look);
+    let count = VariantCount::new(noted, notes, look);
     let VariantCount { count: variants, walks, under_way, is_first, unknown, .. } = count;
     match unknown {
         Some(lost) => Err(io::Error::other(format!("{}: {lost}", ledger.path().display()))),

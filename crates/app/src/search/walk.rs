@@ -6,7 +6,7 @@ use super::variants::{TriedCount, WalkLook, count_walk};
 use super::{
     KnownLooks, OpeningRecord, OpeningRequest, PreparedSearch, Reopening, ResultFolder, SearchTerms,
 };
-use crate::bots::error_of_search;
+use crate::bots::locate_search_error;
 use crate::error::{AppError, Result};
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_sdk::{Millis, Registry};
@@ -100,7 +100,7 @@ impl<'a> WalkRun<'a> {
             gathered: Vec::new(),
             walk: WalkForward { course, sweep, threads: terms.threads() },
             prepared,
-            windows: windows.map_err(|error| error_of_search(error, loaded))?,
+            windows: windows.map_err(|error| locate_search_error(error, loaded))?,
             hold_out,
             layout,
             folder: ResultFolder::open(folder)?,
@@ -181,7 +181,7 @@ impl<'a> WalkRun<'a> {
         window: &Window,
         watcher: &mut WalkWatcher<'_>,
     ) -> Result<Option<WindowResult>> {
-        let to_error = |error: SearchError| error_of_search(error, &self.prepared.loaded);
+        let to_error = |error: SearchError| locate_search_error(error, &self.prepared.loaded);
         let name = format!("trials-{:03}.jsonl", place + 1);
         self.identity = window_identity(&self.identity, window);
         self.folder.bring(&name)?;
@@ -401,7 +401,7 @@ impl WalkRun<'_> {
     }
 
     fn failure(&self, error: SearchError) -> AppError {
-        error_of_search(error, &self.prepared.loaded)
+        locate_search_error(error, &self.prepared.loaded)
     }
 }
 

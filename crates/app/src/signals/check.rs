@@ -5,8 +5,8 @@ use super::list::{LineOutcome, ListEntry, ListTerms, ReadLine, SignalList, When,
 use super::refusals::ListRefusals;
 use crate::configuration::Loaded;
 use crate::error::AppError;
-use candlewick_engine::{BotSettings, without_summer_time};
-use candlewick_history::{AssetType, asset_type_of, is_currency_pair};
+use candlewick_engine::{BotSettings, missing_dst_note};
+use candlewick_history::{AssetType, asset_type, is_currency_pair};
 use candlewick_sdk::{Millis, Symbol};
 use chrono::{DateTime, Datelike as _, Timelike as _, Weekday};
 use chrono_tz::Tz;
@@ -25,7 +25,7 @@ pub struct CheckedLine {
 }
 
 pub enum LineUse {
-    Entry(TakenEntry),
+    Entry(CheckedEntry),
     Date,
     Remark(String),
     Repeats(u64),
@@ -35,7 +35,7 @@ pub enum LineUse {
 }
 
 #[derive(Debug, Serialize)]
-pub struct TakenEntry {
+pub struct CheckedEntry {
     pub when: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub local: Option<String>,
@@ -106,7 +106,7 @@ fn describe_past(entries: &[(ListEntry, Tz)], now: Millis, sandbox: Option<Milli
     ))
 }
 
-impl TakenEntry {
+impl CheckedEntry {
     fn add_note(&mut self, note: &str) {
         let known = self.note.take();
         self.note = Some(known.map_or_else(|| note.to_owned(), |known| format!("{known}; {note}")));
@@ -119,7 +119,7 @@ fn check_line(line: ReadLine, bots: &[BotSettings], zones: &mut Vec<Tz>) -> Chec
             let mut words = describe_entry(&entry, zone, bots);
             if !zones.contains(&zone) {
                 zones.push(zone);
-                if let Some(note) = without_summer_time(zone.name()) {
+                if let Some(note) = missing_dst_note(zone.name()) {
                     words.add_note(note);
                 }
             }
@@ -143,10 +143,10 @@ fn check_line(line: ReadLine, bots: &[BotSettings], zones: &mut Vec<Tz>) -> Chec
     CheckedLine { line: line.line, text: line.text, taken }
 }
 
-fn describe_entry(entry: &ListEntry, zone: Tz, bots: &[BotSettings]) -> TakenEntry {
+fn describe_entry(entry: &ListEntry, zone: Tz, bots: &[BotSettings]) -> CheckedEntry {
     let bot = bots.get(entry.bot.index());
     let once = entry.when.once();
-    TakenEntry {
+    CheckedEntry {
         when: entry.when.describe(),
         local: once.filter(|_| zone != Tz::UTC).and_then(|at| format_local(at, zone)),
         bot: bot.map_or_else(String::new, |bot| bot.name.clone()),
@@ -167,7 +167,7 @@ fn format_local(at: Millis, zone: Tz) -> Option<String> {
 
 fn closed_note(at: Millis, symbol: &str, zone: Tz) -> Option<String> {
     let name = Symbol::new(symbol).ok()?;
-    let is_pair = is_currency_pair(name) && asset_type_of(name) != AssetType::Otc;
+    let is_pair = is_currency_pair(name) && asset_type(name) != AssetType::Otc;
     let time = DateTime::from_timestamp_millis(at.get()).filter(|_| is_pair)?;
     let day = match time.weekday() {
         Weekday::Sat => "Saturday",
@@ -181,7 +181,7 @@ fn closed_note(at: Millis, symbol: &str, zone: Tz) -> Option<String> {
     Some(format!("{}, which is {day} in UTC: {symbol} is closed", own.format("%A")))
 }
 
-pub fn unbound_signals(loaded: &Loaded) -> Vec<String> {
+pub fn bypassed_parts_notices(loaded: &Loaded) -> Vec<String> {
     let signals = &loaded.config.signals;
     if signals.list.is_none() && signals.listen.is_none() && !signals.stdin {
         return Vec::new();

@@ -4,7 +4,7 @@ use super::list::{signal_id_at, timeframe, unix_millis};
 use candlewick_api::parse_json;
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
 use candlewick_runtime::control::SignalOrder;
-use candlewick_sdk::{AliasContext, CloseType, Direction, Millis, find_key, nearest, plain_words};
+use candlewick_sdk::{AliasContext, CloseType, Direction, Millis, find_key, nearest, plain_message};
 use chrono::DateTime;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -47,7 +47,7 @@ impl Fields {
         }
         let wrong = match Self::deserialize(body) {
             Ok(fields) => return Ok(fields),
-            Err(error) => plain_words(&error.to_string()),
+            Err(error) => plain_message(&error.to_string()),
         };
         // serde does not name the key, so each one is parsed separately, with a direction.
         let is_wrong = |(key, value): &(&String, &Value)| {
@@ -119,7 +119,7 @@ impl RawMessage {
             id: SignalId::new(&id).ok_or("the id is longer than 63 bytes")?,
             time: Some(time.unwrap_or(now)),
             expires_ms: fields.expires_ms,
-            close_type: fields.close_type.as_deref().map(close_type_of).transpose()?,
+            close_type: fields.close_type.as_deref().map(parse_close_type).transpose()?,
             reason,
         }))
     }
@@ -142,7 +142,7 @@ fn check_names(body: &Value) -> Result<(), String> {
     ))
 }
 
-pub fn close_type_of(text: &str) -> Result<CloseType, String> {
+pub fn parse_close_type(text: &str) -> Result<CloseType, String> {
     timeframe(text)
         .map_or_else(|| text.parse::<CloseType>().map_err(|error| format!("{error}, or M5, H1")), Ok)
 }

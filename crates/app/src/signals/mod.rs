@@ -11,9 +11,9 @@ mod stdin;
 mod watched_list;
 mod webhook;
 
-pub use check::{CheckedLine, CheckedList, LineUse, TakenEntry, check_list, unbound_signals};
+pub use check::{CheckedLine, CheckedList, LineUse, CheckedEntry, check_list, bypassed_parts_notices};
 pub(crate) use list::{SignalList, offset_zone};
-pub use message::close_type_of;
+pub use message::parse_close_type;
 
 use crate::configuration::{Loaded, Problem, Problems, WebhookSecret, signal_problems};
 use crate::error::AppError;
@@ -34,21 +34,21 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use watched_list::WatchedList;
 
-pub(crate) fn problems_of_signals(loaded: &Loaded) -> Vec<Problem> {
+pub(crate) fn check_signals(loaded: &Loaded) -> Vec<Problem> {
     let mut problems = signal_problems(loaded);
     problems.extend(SignalList::load(loaded).err());
     problems
 }
 
 /// `begins` is a moment in venue time; `None` means now.
-pub fn list_words(loaded: &Loaded, begins: Option<Millis>) -> Option<String> {
+pub fn describe_list(loaded: &Loaded, begins: Option<Millis>) -> Option<String> {
     let path = loaded.config.signals.list.as_ref()?;
     let list = SignalList::load(loaded).ok()??;
     let now = begins.unwrap_or_else(|| SystemClock::new().now());
     Some(format!("{}: {}", path.display(), list.outlook(&loaded.config.bots, now)))
 }
 
-pub fn refused_of_list(loaded: &Loaded) -> Option<String> {
+pub fn rejected_entries_notice(loaded: &Loaded) -> Option<String> {
     let path = loaded.config.signals.list.as_ref()?;
     let words = ListRefusals::find(loaded, &listed_entries(loaded), SystemClock::new().now()).describe()?;
     Some(format!(
@@ -73,7 +73,7 @@ fn collect_entries(lines: &[ReadLine]) -> Vec<(ListEntry, Tz)> {
     lines.iter().filter_map(entry).collect()
 }
 
-pub fn zones_of_list(loaded: &Loaded) -> BTreeMap<String, u64> {
+pub fn list_zones(loaded: &Loaded) -> BTreeMap<String, u64> {
     let mut zones = BTreeMap::new();
     for (_, zone) in listed_entries(loaded) {
         *zones.entry(zone.name().to_owned()).or_default() += 1;
@@ -98,7 +98,7 @@ pub(crate) struct PendingInputs {
 
 impl PendingInputs {
     pub(crate) async fn prepare(loaded: &Loaded) -> Result<Self, AppError> {
-        Problems::check(problems_of_signals(loaded))?;
+        Problems::check(check_signals(loaded))?;
         let list = SignalList::load(loaded).map_err(Problems::from)?;
         let listener = match loaded.config.signals.listen {
             None => None,

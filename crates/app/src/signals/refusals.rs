@@ -180,7 +180,7 @@ fn explain(
         Rule::OppositeOpen => "allow_opposite = false".to_owned(),
         Rule::DuplicateOpen => "allow_duplicate = false".to_owned(),
         Rule::OutsideHours | Rule::Blackout => return format!("rejected: {}", refusal_reason(rule)),
-        rule => return format!("rejected: {}", rule.words()),
+        rule => return format!("rejected: {}", rule.describe()),
     };
     let in_way = running.iter().filter(|one| rule == Rule::MaxOpenTrades || one.symbol == symbol);
     let Some(OpenTrade { entry, closes, .. }) = in_way.max_by_key(|one| one.closes) else {
@@ -199,7 +199,7 @@ fn refusal_reason(rule: Rule) -> String {
         Rule::MaxOpenTrades => "while max_open_trades trades are open",
         Rule::OppositeOpen => "while a trade of the other direction is open on the symbol",
         Rule::DuplicateOpen => "while the same trade is open",
-        rule => return format!("by {}", rule.words()),
+        rule => return format!("by {}", rule.describe()),
     };
     reason.to_owned()
 }

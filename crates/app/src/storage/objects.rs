@@ -148,7 +148,7 @@ fn prune(folder: &Path) {
 
 fn connect(path: &Path) -> Result<(ObjectUrl, Storage), AppError> {
     let url = ObjectUrl::parse(&path.display().to_string())?;
-    let storage = Storage::of(&url)?;
+    let storage = Storage::from_url(&url)?;
     Ok((url, storage))
 }
 

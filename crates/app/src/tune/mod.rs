@@ -2,7 +2,7 @@
 
 use crate::bots::{BotSet, suggest_strategy};
 use crate::candles::{
-    CandleStore, DataName, candle_store, meant_in_catalog, named_candles, serves, stored_for,
+    CandleStore, DataName, candle_store, suggest_catalog_series, named_candles, serves, stored_for,
 };
 use crate::configuration::{Base, Loaded};
 use crate::data::check::CheckTarget;
@@ -111,7 +111,7 @@ impl<'a> TunePlan<'a> {
         Ok(format!("trials-{}", &blake3::hash(whole.to_string().as_bytes()).to_hex()[..12]))
     }
 
-    pub fn bot_as_it_stands(&self) -> Result<Option<String>, AppError> {
+    pub fn unchanged_bot(&self) -> Result<Option<String>, AppError> {
         let bot = self.prepared.settings.session.bots.first();
         bot.map(|bot| best_bot(&self.prepared, bot)).transpose()
     }
@@ -185,7 +185,7 @@ pub fn check_candles(
     let bot = &bot;
     let store = candle_store(&loaded);
     let data = &loaded.config.sandbox.data;
-    if let Some(failure) = data.iter().find_map(|text| meant_in_catalog(text, &store.catalog)) {
+    if let Some(failure) = data.iter().find_map(|text| suggest_catalog_series(text, &store.catalog)) {
         return Err(failure);
     }
     let named = named_candles(data)?;
@@ -260,7 +260,7 @@ fn detect_origin(target: &CheckTarget, store: &CandleStore) -> Result<CandleOrig
 }
 
 impl CheckedCandles {
-    pub fn more_words(&self) -> String {
+    pub fn more_candles_hint(&self) -> String {
         let Self { series, place, .. } = self;
         let (symbol, interval) = series.split_once('@').unwrap_or((series, ""));
         match self.origin {
@@ -282,7 +282,7 @@ impl CheckedCandles {
         }
     }
 
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let problems: Vec<String> =
             self.problems.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
         let gone = match self.missing {
@@ -359,7 +359,7 @@ mod tests {
             (CandleOrigin::Imported, "data import FILE --symbol EURUSD --interval 5m`", "data fetch"),
             (CandleOrigin::Stored, "data fetch EURUSD@5m --from DATE`", "data import"),
         ] {
-            let words = candles_from(origin).more_words();
+            let words = candles_from(origin).more_candles_hint();
             assert!(words.contains(way) && !words.contains(other), "{words}");
         }
     }

@@ -1,7 +1,7 @@
 //! Checks that a strategy decides identically in other processes and depends only on the candles.
 
 use super::file::{files, paths};
-use super::process::{ChildOptions, Itself, Reply, Traffic};
+use super::process::{ChildOptions, ThisProgram, Reply, Traffic};
 use candlewick_sdk::testkit::{
     Check, Checked, Decision, Finding, Market, Subject, check_declaration, check_foresight,
 };
@@ -52,13 +52,13 @@ impl Change {
 }
 
 struct ProcessChecks<'a> {
-    itself: &'a Itself,
+    itself: &'a ThisProgram,
     subject: &'a Subject,
     candles: &'a [Candle],
     folders: Vec<TempDir>,
 }
 
-pub(super) fn check(itself: &Itself, subject: &Subject, market: &Market) -> [Checked; 2] {
+pub(super) fn check(itself: &ThisProgram, subject: &Subject, market: &Market) -> [Checked; 2] {
     let candles = &market.candles[..];
     let folders = (0..PROCESSES).map(|_| tempfile::tempdir()).collect::<Result<Vec<_>, _>>();
     match folders {
@@ -207,7 +207,7 @@ const MAX_CANDLES: usize = 200_000;
 
 /// Checks that decisions do not depend on later candles, absolute times and prices, or the process.
 pub fn verify_best(
-    itself: &Itself,
+    itself: &ThisProgram,
     subject: &Subject,
     candles: &[Candle],
     seed: u64,

@@ -1,6 +1,6 @@
 //! Truncates files named by parameters: a strategy that reads ahead then decides differently.
 
-use candlewick_sdk::testkit::{Check, Checked, Finding, KnownUntil, Market, Subject, check_files};
+use candlewick_sdk::testkit::{Check, Checked, Finding, TruncatedParams, Market, Subject, check_files};
 use candlewick_sdk::{Interval, Millis};
 use serde_json::Value;
 use std::fs;
@@ -111,7 +111,7 @@ fn cut(
     subject: &Subject,
     market: &Market,
     tables: &[(String, Table)],
-) -> io::Result<(TempDir, Vec<KnownUntil>)> {
+) -> io::Result<(TempDir, Vec<TruncatedParams>)> {
     let folder = tempfile::tempdir()?;
     let length = subject.bot.interval.length();
     let mut known = Vec::with_capacity(CUTS);
@@ -126,7 +126,7 @@ fn cut(
                 *value = Value::String(path.to_string_lossy().into_owned());
             }
         }
-        known.push(KnownUntil { moment, params });
+        known.push(TruncatedParams { moment, params });
     }
     Ok((folder, known))
 }

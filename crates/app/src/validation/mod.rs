@@ -6,15 +6,15 @@ mod process;
 mod supervise;
 
 pub use elsewhere::verify_best;
-pub use process::{Itself, answer_request};
+pub use process::{ThisProgram, answer_request};
 pub use supervise::Unfinished;
 
-use crate::bots::kind_of_build;
+use crate::bots::build_error_kind;
 use crate::configuration::ProblemKind;
 use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
 use candlewick_records::{counted, table};
 use candlewick_sdk::testkit::{
-    Check, Checked, Finding, FirstRun, Market, Position, Subject, Unseen, Validation, ValidationError,
+    Check, Checked, Finding, FirstRun, Market, Position, Subject, UnseenWalk, Validation, ValidationError,
     at_interval, candles_needed, check_clock, random_walk, synthetic_markets, validate,
 };
 use candlewick_sdk::{BuildError, Candle, LongerCandles, Signal, Strategy};
@@ -55,11 +55,11 @@ struct CheckedMarket {
 }
 
 #[derive(Clone, Debug)]
-pub struct Means {
+pub struct ValidationOptions {
     pub seed: u64,
     /// Number of unseen candles; `None` chooses as many as a run handles in about 0.1 s.
     pub unseen: Option<usize>,
-    pub itself: Itself,
+    pub itself: ThisProgram,
     pub limit: Duration,
 }
 
@@ -92,7 +92,7 @@ impl From<ValidationError> for CheckError {
 
 impl From<BuildError> for CheckError {
     fn from(error: BuildError) -> Self {
-        let is_data = kind_of_build(&error) == ProblemKind::Data;
+        let is_data = build_error_kind(&error) == ProblemKind::Data;
         Self::Build { problem: error.to_string(), is_data }
     }
 }
@@ -102,14 +102,14 @@ impl From<BuildError> for CheckError {
 pub fn examine(
     subject: &Subject,
     market: Option<Market>,
-    means: &Means,
+    means: &ValidationOptions,
     progress: &mut dyn FnMut(u64),
 ) -> Result<ValidationReport, CheckError> {
     let given = market.as_ref().map_or(0, |market| market.candles.len());
     let market = market.map(|market| newest(market, MAX_CANDLES));
     let (name, candles) = market.map(|market| (market.name, market.candles)).unzip();
     let candles = candles.unwrap_or_default();
-    let Means { seed, unseen, limit, .. } = *means;
+    let ValidationOptions { seed, unseen, limit, .. } = *means;
     let examination = Examination { market: name, given, seed, unseen, limit };
     let examined = means.itself.examine(subject, &candles, examination, progress);
     examined.map_err(CheckError::Unfinished)?
@@ -119,7 +119,7 @@ fn examine_here(
     subject: &Subject,
     market: Option<Market>,
     examination: &Examination,
-    itself: &Itself,
+    itself: &ThisProgram,
     progress: &mut dyn FnMut(Check),
 ) -> Result<ValidationReport, CheckError> {
     let given = market.as_ref().map(|_| examination.given);
@@ -148,7 +148,7 @@ fn examine_here(
         return Ok(examined);
     }
     let usual = || unseen_candles(&examined.speed, warmup.min(MAX_CANDLES));
-    let unseen = Unseen { seed: examination.seed, candles: examination.unseen.unwrap_or_else(usual) };
+    let unseen = UnseenWalk { seed: examination.seed, candles: examination.unseen.unwrap_or_else(usual) };
     let mut validation = validate(subject, &markets, &first, unseen, progress)?;
     examined.checked.append(&mut validation.checked);
     examined.validation = Some(validation);

@@ -20,7 +20,7 @@ const RUN_LIMIT: Duration = Duration::from_mins(10);
 const EARLIER_CANDLES: usize = 100;
 
 #[derive(Clone, Debug)]
-pub struct Itself {
+pub struct ThisProgram {
     pub program: PathBuf,
     /// Arguments that make it answer. It accepts further ones and ignores them.
     pub arguments: Vec<OsString>,
@@ -77,7 +77,7 @@ pub(super) struct Traffic {
     pub(super) wrote: u64,
 }
 
-impl Itself {
+impl ThisProgram {
     pub(super) fn run(
         &self,
         subject: &Subject,
@@ -137,7 +137,7 @@ impl Request {
 
 pub fn answer_request(
     registry: &Registry,
-    itself: &Itself,
+    itself: &ThisProgram,
     input: &mut dyn BufRead,
 ) -> Result<(), anyhow::Error> {
     let (Request { nonce, strategy, params, bot, task, .. }, candles) = decode(input)?;

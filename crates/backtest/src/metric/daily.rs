@@ -38,7 +38,7 @@ pub struct DailyProfits {
 }
 
 impl DailyProfits {
-    pub fn of(span: &Range<Millis>) -> Self {
+    pub fn new(span: &Range<Millis>) -> Self {
         let first = day(span.start);
         let count = usize::try_from(day(span.end - Millis::new(1)) - first + 1).unwrap_or_default();
         Self { first, days: vec![0.0; count], today: 0, hours: Millis::ZERO..Millis::ZERO }
@@ -79,7 +79,7 @@ const fn day(at: Millis) -> i64 {
 }
 
 impl Daily {
-    pub fn of(profits: &[f64], balance: Money) -> Self {
+    pub fn new(profits: &[f64], balance: Money) -> Self {
         let ratio =
             |figure: fn(&[f64], f64) -> Result<Option<f64>, _>| figure(profits, DAYS_PER_YEAR).ok().flatten();
         let sample = SharpeSample::from_returns(profits).ok().flatten();
@@ -136,11 +136,11 @@ mod tests {
     }
 
     fn check(profits: &[(i64, i64)], days: i64, expected: Option<f64>) {
-        let mut fold = DailyProfits::of(&(Millis::ZERO..Millis::DAY * days));
+        let mut fold = DailyProfits::new(&(Millis::ZERO..Millis::DAY * days));
         for (hour, profit) in profits {
             fold.settle(Millis::HOUR * *hour, Money::from_minor(*profit));
         }
-        near(Daily::of(fold.days(), Money::from_minor(100)).sharpe, expected);
+        near(Daily::new(fold.days(), Money::from_minor(100)).sharpe, expected);
         near(fold.sharpe(), expected);
     }
 
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn growth_is_compounded() {
         // 100, 150, 75, 300: shares 1/2, -1/2, 3; three days; a fall of one half.
-        let daily = Daily::of(&[50.0, -75.0, 225.0], Money::from_minor(100));
+        let daily = Daily::new(&[50.0, -75.0, 225.0], Money::from_minor(100));
         near(daily.calmar, Some((3_f64.powf(365.0 / 3.0) - 1.0) / 0.5));
         // Losses 75 in three days: mean 200 / 3 over sqrt(75 75 / 3).
         near(daily.sortino, Some(200.0 / 3.0 / (75.0 * 75.0 / 3_f64).sqrt() * 365_f64.sqrt()));
@@ -169,11 +169,11 @@ mod tests {
     fn deflates_sharpe_ratio_by_known_variants() {
         let profits = [1.0, 2.0, -1.0, 3.0, 1.0];
         let of = |variants, variance| {
-            let mut daily = Daily::of(&profits, Money::from_minor(100));
+            let mut daily = Daily::new(&profits, Money::from_minor(100));
             daily.deflate(variants, variance);
             daily.deflated_sharpe
         };
-        assert_eq!(of(1, None), Daily::of(&profits, Money::from_minor(100)).probabilistic_sharpe);
+        assert_eq!(of(1, None), Daily::new(&profits, Money::from_minor(100)).probabilistic_sharpe);
         assert_eq!(of(20, None), None);
         assert!(of(20, Some(0.04)) < of(2, Some(0.04)));
     }

@@ -41,7 +41,7 @@ pub struct WinRates {
 impl WinRates {
     pub const ASSUMES: &str = "independent trades, looked at once";
 
-    pub fn of(summary: &Summary) -> Option<Self> {
+    pub fn from_summary(summary: &Summary) -> Option<Self> {
         let rate = WinRate::new(summary.won, summary.lost).ok()?;
         let wilson = wilson_interval(rate, CONFIDENCE).ok()?;
         let exact = clopper_pearson_interval(rate, CONFIDENCE).ok()?;
@@ -74,7 +74,7 @@ pub struct Expectancy {
 
 impl Expectancy {
     /// Ignores cancelled trades; `None` if no trade is left.
-    pub fn of(settled: &[&IntentRow], scale: MoneyScale) -> Option<Self> {
+    pub fn new(settled: &[&IntentRow], scale: MoneyScale) -> Option<Self> {
         let returns: Vec<f64> = settled.iter().filter_map(|row| unit_return(row)).collect();
         let return_per_unit = match returns.len() {
             0 => return None,
@@ -101,7 +101,7 @@ pub struct ProfitFactor {
 }
 
 impl ProfitFactor {
-    pub fn of(settled: &[&IntentRow]) -> Self {
+    pub fn from_settled(settled: &[&IntentRow]) -> Self {
         let returns: Vec<f64> = settled.iter().filter_map(|row| unit_return(row)).collect();
         let profits: Vec<f64> = settled.iter().map(|row| row.profit.minor() as f64).collect();
         let factor = |results: &[f64]| candlewick_statistics::profit_factor(results).ok().flatten();
@@ -125,7 +125,7 @@ pub struct Streaks {
 }
 
 impl Streaks {
-    pub fn of(summary: &Summary) -> Self {
+    pub fn from_summary(summary: &Summary) -> Self {
         let streak = |length: u64, rate: Option<f64>| Streak {
             length,
             probability: rate.and_then(|rate| {

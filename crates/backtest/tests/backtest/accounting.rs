@@ -21,7 +21,7 @@ fn check(buys: &[i64], states: &[IntentState], balance: i64, unsettled: i64) {
     assert_eq!(found, states, "{buys:?}");
     let money = [finished.final_balance, finished.unsettled_stakes].map(Money::minor);
     assert_eq!(money, [balance, unsettled], "{buys:?}");
-    let summary = Summary::of(&finished.book, Money::from_minor(100_000));
+    let summary = Summary::new(&finished.book, Money::from_minor(100_000));
     let unfinished = states.iter().filter(|state| **state != IntentState::Settled).count() as u64;
     assert_eq!((summary.unsettled, finished.candles), (unfinished, 5));
 }
@@ -78,7 +78,7 @@ fn final_balance_is_initial_balance_plus_profits() {
         let strategies: Vec<Box<dyn candlewick_sdk::Strategy>> =
             vec![Box::new(Extremes::new()), Box::new(Extremes::new())];
         let finished = run(&settings, strategies, &[candles], &[], &mut Counter::default()).unwrap();
-        let summary = Summary::of(&finished.book, Money::from_minor(100_000));
+        let summary = Summary::new(&finished.book, Money::from_minor(100_000));
         assert!(summary.trades > 10, "seed {seed}: {} trades", summary.trades);
         assert_eq!(finished.final_balance, Money::from_minor(100_000) + summary.pnl, "seed {seed}");
         assert_eq!(summary.trades, summary.won + summary.lost + summary.draw + summary.cancelled);

@@ -110,7 +110,7 @@ fn mixed_stakes_and_payouts_each_use_their_own_break_even() {
         Ends(Cancelled, 0, None),
         StaysOpen,
     ];
-    let summary = Summary::of(&book(ladder(), &endings), BALANCE);
+    let summary = Summary::new(&book(ladder(), &endings), BALANCE);
     let counts =
         [summary.trades, summary.won, summary.lost, summary.draw, summary.cancelled, summary.unsettled];
     assert_eq!(counts, [7, 2, 3, 1, 1, 1]);
@@ -133,7 +133,7 @@ fn mixed_stakes_and_payouts_each_use_their_own_break_even() {
 fn single_payout_gives_its_break_even_and_exact_binomial() {
     let endings = [Won, Won, Lost, Won]
         .map(|outcome| Ends(outcome, if outcome == Won { 800 } else { -1_000 }, Some(80)));
-    let summary = Summary::of(&book(fixed(), &endings), BALANCE);
+    let summary = Summary::new(&book(fixed(), &endings), BALANCE);
     check_near(summary.win_rate, 0.75);
     check_near(summary.break_even, 5.0 / 9.0);
     // 4 (5/9)^3 (4/9) + (5/9)^4 = 2,625 / 6,561.
@@ -143,7 +143,7 @@ fn single_payout_gives_its_break_even_and_exact_binomial() {
 
 #[test]
 fn unknown_payouts_have_no_p_value() {
-    let summary = Summary::of(&book(fixed(), &[Ends(Won, 800, Some(80)), Ends(Lost, -1_000, None)]), BALANCE);
+    let summary = Summary::new(&book(fixed(), &[Ends(Won, 800, Some(80)), Ends(Lost, -1_000, None)]), BALANCE);
     check_near(summary.break_even, 5.0 / 9.0);
     assert_eq!(summary.p_value, None);
 }
@@ -153,7 +153,7 @@ fn no_rates_without_a_decided_trade() {
     for endings in
         [&[][..], &[Ends(Draw, 0, Some(80)), Ends(Cancelled, 0, Some(80))], &[StaysOpen, StaysOpen]]
     {
-        let summary = Summary::of(&book(fixed(), endings), BALANCE);
+        let summary = Summary::new(&book(fixed(), endings), BALANCE);
         assert_eq!((summary.win_rate, summary.break_even, summary.p_value), (None, None, None));
         assert_eq!((summary.pnl, summary.max_drawdown), (Money::ZERO, Drawdown::default()));
     }
@@ -162,7 +162,7 @@ fn no_rates_without_a_decided_trade() {
 #[test]
 fn unopened_intents_count_as_refusals_not_trades() {
     let summary =
-        Summary::of(&book(fixed(), &[NoPrice, Ends(Won, 800, Some(80)), NotSent, NoPrice]), BALANCE);
+        Summary::new(&book(fixed(), &[NoPrice, Ends(Won, 800, Some(80)), NotSent, NoPrice]), BALANCE);
     assert_eq!((summary.trades, summary.unsettled), (1, 0));
     assert_eq!(summary.refused, BTreeMap::from([("NoPrice", 2), ("NotSent", 1)]));
 }
@@ -171,11 +171,11 @@ fn unopened_intents_count_as_refusals_not_trades() {
 fn streaks_and_drawdowns_follow_the_order_of_settlements() {
     let (lost, late) = (Ends(Lost, -1_000, Some(80)), EndsLate(Won, 800, Some(80)));
     let endings = [late, lost, Ends(Won, 800, Some(80)), lost];
-    let summary = Summary::of(&book(fixed(), &endings), BALANCE);
+    let summary = Summary::new(&book(fixed(), &endings), BALANCE);
     // 9,990 / 9,998 / 9,988 / 9,996 from 10,000. In the order of decisions the peak would be 10,008.
     assert_eq!(summary.max_drawdown.amount, Money::from_minor(1_200));
     check_near(Some(summary.max_drawdown.percent), 0.12);
     assert_eq!((summary.longest_winning_streak, summary.max_drawdown_by_percent), (1, summary.max_drawdown));
-    let summary = Summary::of(&book(fixed(), &[late, lost, late, lost]), BALANCE);
+    let summary = Summary::new(&book(fixed(), &[late, lost, late, lost]), BALANCE);
     assert_eq!(summary.longest_losing_streak, 2);
 }

@@ -23,7 +23,7 @@ impl Stopwatch {
 
 /// Elapsed time, including system sleep and stops of the process; never venue time.
 #[derive(Clone, Copy, Debug)]
-pub struct AwakeClock {
+pub struct BootClock {
     #[cfg(target_os = "linux")]
     began: Duration,
     #[cfg(not(target_os = "linux"))]
@@ -36,7 +36,7 @@ fn since_boot() -> Duration {
     Duration::new(u64::try_from(now.tv_sec).unwrap_or(0), u32::try_from(now.tv_nsec).unwrap_or(0))
 }
 
-impl AwakeClock {
+impl BootClock {
     /// Starts the clock.
     #[cfg(target_os = "linux")]
     pub fn start() -> Self {
@@ -69,7 +69,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn measures_real_time_not_the_paused_timer() {
-        let clock = AwakeClock::start();
+        let clock = BootClock::start();
         let before = clock.elapsed();
         tokio::time::sleep(Duration::from_hours(1)).await;
         let after = clock.elapsed();

@@ -7,7 +7,7 @@ mod elapsed;
 mod system;
 mod virtual_clock;
 
-pub use elapsed::{AwakeClock, Stopwatch};
+pub use elapsed::{BootClock, Stopwatch};
 pub use system::SystemClock;
 pub use virtual_clock::{Speed, VirtualClock};
 

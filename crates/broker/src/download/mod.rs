@@ -42,7 +42,7 @@ pub struct Download {
 
 /// Result of one window.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Downloaded {
+pub struct DownloadedWindow {
     /// Open time of the first candle to close time of the last one.
     pub window: Range<Millis>,
     /// Closed candles by time. Differing candles of one time are all kept, in order of arrival.
@@ -67,9 +67,9 @@ impl Download {
     /// # Errors
     ///
     /// Those of [`MarketData::candles`], and [`BrokerError::Malformed`] if every answer is the same page.
-    pub async fn next(&mut self) -> Result<Option<Downloaded>, BrokerError> {
+    pub async fn next(&mut self) -> Result<Option<DownloadedWindow>, BrokerError> {
         let Some(window) = self.windows.next(self.now) else { return Ok(None) };
-        let mut got = Downloaded { window: window.clone(), ..Downloaded::default() };
+        let mut got = DownloadedWindow { window: window.clone(), ..DownloadedWindow::default() };
         let mut open = vec![window];
         while let Some(window) = open.pop() {
             open.extend(self.read(&window, &mut got).await?);
@@ -88,7 +88,7 @@ impl Download {
     async fn read(
         &mut self,
         window: &Range<Millis>,
-        got: &mut Downloaded,
+        got: &mut DownloadedWindow,
     ) -> Result<Vec<Range<Millis>>, BrokerError> {
         let page = self.requester.page(window).await?;
         let now = page.now;
@@ -113,7 +113,7 @@ impl Download {
     }
 }
 
-impl Downloaded {
+impl DownloadedWindow {
     fn add_page(&mut self, page: Page) {
         self.candles.extend(page.candles);
         self.rejected += page.unusable;

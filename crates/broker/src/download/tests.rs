@@ -2,7 +2,7 @@
 
 mod server;
 
-use super::{Download, DownloadSettings, Downloaded};
+use super::{Download, DownloadSettings, DownloadedWindow};
 use crate::{BrokerError, CandleRow, Candles, MarketData, MockMarketData, Reply};
 use candlewick_sdk::{Candle, Interval, Millis, Symbol};
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ fn minutes(range: Range<i64>) -> Range<Millis> {
     Millis::MINUTE * range.start..Millis::MINUTE * range.end
 }
 
-async fn all(mut download: Download) -> Result<Vec<Downloaded>, BrokerError> {
+async fn all(mut download: Download) -> Result<Vec<DownloadedWindow>, BrokerError> {
     let mut windows = Vec::new();
     while let Some(window) = download.next().await? {
         windows.push(window);
@@ -43,7 +43,7 @@ fn run<T>(future: impl Future<Output = T>) -> T {
         .block_on(future)
 }
 
-fn candles(windows: &[Downloaded]) -> Vec<Candle> {
+fn candles(windows: &[DownloadedWindow]) -> Vec<Candle> {
     windows.iter().flat_map(|window| window.candles.iter().copied()).collect()
 }
 

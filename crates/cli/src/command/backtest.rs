@@ -12,7 +12,7 @@ use candlewick_app::backtest::{BacktestTerms, LatencyTerms, PreparedBacktest, Re
 use candlewick_app::candles::{Candles, unset_price_steps};
 use candlewick_app::search::files_of_bots;
 use candlewick_backtest::Finished;
-use candlewick_engine::{BotSettings, LongerStaleness, TradeBook, trades_that_found_out};
+use candlewick_engine::{BotSettings, LongerStaleness, TradeBook, payout_probe_counts};
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{Delays, counted};
 use candlewick_report::analysis::{
@@ -109,7 +109,7 @@ fn test_sensitivity(prepared: &PreparedBacktest, context: &Context<'_>) -> Resul
         return Err(Failure::configuration(problem));
     }
     let repeated = with_spinner("Testing sensitivity", context.global, || {
-        prepared.repeat(context.registry, None, Sensitivity::of)
+        prepared.repeat(context.registry, None, Sensitivity::from_repeat)
     });
     Ok(repeated?)
 }
@@ -129,12 +129,12 @@ fn report(
     let Candles { series, hash, notices, .. } = candles;
     let mut notices: Vec<String> = coarse.or(coarse_trades).into_iter().chain(notices).collect();
     notices.extend(describe_unbuilt_candles(finished.longer_not_built));
-    notices.extend(trades_that_found_out(&settings.session, &finished.book));
+    notices.extend(payout_probe_counts(&settings.session, &finished.book));
     notices.extend(describe_combinations(&loaded.config.bots, context.registry));
     let prices = if settings.simulation.stress > 0.0 { Prices::Stressed } else { Prices::Fair };
     let balance = loaded.initial_balance()?;
     let bots = &settings.session.bots;
-    let report = RunReport::of(Run {
+    let report = RunReport::from_run(Run {
         book: &finished.book,
         bots: &loaded.config.bots,
         scale: finished.money_scale,
@@ -196,8 +196,8 @@ fn variant_counter(
     let look = Look {
         kind: LookKind::Backtest,
         run: None,
-        candles: CandleSample::of(&candles.series),
-        is_cut: arguments.candles.choice().to.is_some(),
+        candles: CandleSample::from_series(&candles.series),
+        is_truncated: arguments.candles.choice().to.is_some(),
         span: candles.span(),
         end: LookEnd::Whole,
     };
@@ -209,7 +209,7 @@ fn collect_caveats(prepared: &PreparedBacktest, arguments: &BacktestArguments) -
     let PreparedBacktest { settings, candles, has_simulated_latency, .. } = prepared;
     let basis = replay_basis(&arguments.candles.choice(), candles.prices);
     let basis = ReplayBasis { has_simulated_latency: *has_simulated_latency, ..basis };
-    Caveats::of_replay(basis, &settings.simulation, &settings.session.bots)
+    Caveats::for_replay(basis, &settings.simulation, &settings.session.bots)
 }
 
 fn build_background(prepared: &PreparedBacktest, finished: &Finished, context: &Context<'_>) -> Background {

@@ -103,7 +103,7 @@ pub(super) fn run_resume(arguments: &ResumeArguments, context: &Context<'_>) -> 
             let problem = format!("nothing to resume: no bot listens at {socket}, and {file} does not exist");
             if let Some(ended) = block_on(async { Ok::<_, Failure>(limit_reached(&journal).await) })? {
                 let problem =
-                    format!("nothing to resume: the run of this journal has ended, {}", ended.words());
+                    format!("nothing to resume: the run of this journal has ended, {}", ended.describe());
                 return Err(Failure::configuration(problem).hint("the limit still applies to the next run; run `candlewick halt` before it starts and `candlewick resume` afterwards to reset its limits"));
             }
             let help = "pass the bot's journal with --journal, or its configuration with --config";

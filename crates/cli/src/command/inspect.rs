@@ -10,11 +10,11 @@ use candlewick_app::configuration::control_paths;
 use candlewick_app::recent::read_recent;
 use candlewick_app::status::Status;
 use candlewick_journal::Reader;
-use candlewick_records::explain::{AskedMoment, AskedTrade, MomentQuery, read_last, read_moment, read_trade};
+use candlewick_records::explain::{MomentRequest, AskedTrade, MomentQuery, read_last, read_moment, read_trade};
 use candlewick_records::{TradeFilter, TradeLine, TradeList};
 use candlewick_runtime::control::{FollowedRun, RunState};
 use candlewick_runtime::events::event_schema;
-use candlewick_sdk::{Millis, Symbol, visible_cell};
+use candlewick_sdk::{Millis, Symbol, to_csv_cell};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
@@ -165,7 +165,7 @@ pub(super) fn run_why(arguments: &WhyArguments, context: &Context<'_>) -> Result
         time.say(last, context);
         let time = time.before(last).unwrap_or(last);
         let query = MomentQuery { time, symbol: *symbol, bot: bot.clone() };
-        let asked = AskedMoment { query: &query, registry: context.registry, is_far: arguments.indicators };
+        let asked = MomentRequest { query: &query, registry: context.registry, is_far: arguments.indicators };
         Ok::<_, AppError>(read_moment(&mut reader, &contents, &asked).await?)
     })?;
     show(&report, context.global)
@@ -252,7 +252,7 @@ pub(crate) fn to_csv(lines: &[&TradeLine]) -> Result<String, Failure> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for record in csv::ReaderBuilder::new().has_headers(false).from_reader(bytes.as_slice()).records() {
         let record = record.map_err(|error| unexpected(error.to_string()))?;
-        let cells = record.iter().map(|cell| visible_cell(cell).into_owned());
+        let cells = record.iter().map(|cell| to_csv_cell(cell).into_owned());
         writer.write_record(cells).map_err(|error| unexpected(error.to_string()))?;
     }
     let bytes = writer.into_inner().map_err(|error| unexpected(error.to_string()))?;

@@ -10,7 +10,7 @@ use candlewick_journal::{Compaction, Holder, LeaseTerms, Reader, Verified, back_
 use candlewick_records::{RecordedRuns, TradeFilter, TradeLine, utc};
 use candlewick_report::run::RecordedReport;
 use candlewick_runtime::{
-    JournalCheck, Projected, Projection, RuntimeError, TablesCheck, check_journal, compact_journal,
+    JournalCheck, ProjectionResult, Projection, RuntimeError, TablesCheck, check_journal, compact_journal,
     project_journal,
 };
 use candlewick_sdk::Millis;
@@ -279,7 +279,7 @@ fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Endi
     let (is_trade, every) = (|line: &&TradeLine| ["open", "settled"].contains(&line.state), intents.lines());
     let trades: Vec<&TradeLine> = every.iter().filter(is_trade).collect();
     let runs = block_on(async { RecordedRuns::read(&mut Reader::open(&url).await?, None).await })?;
-    let figures = serde_json::to_string_pretty(&RecordedReport::of(runs, Vec::new()).report);
+    let figures = serde_json::to_string_pretty(&RecordedReport::new(runs, Vec::new()).report);
     let figures = figures.map_err(Failure::unexpected)?;
     let ending = if arguments.format == Format::Csv { "csv" } else { "ndjson" };
     let files = [
@@ -334,7 +334,7 @@ fn run_project(arguments: &ProjectArguments, context: &Context<'_>) -> Result<En
     let (_, url) = arguments.journal.load(context)?;
     let projection = if arguments.rebuild { Projection::Anew } else { Projection::CatchUp };
     let holder = Holder::of_this_process("candlewick journal project");
-    let Projected { up_to, intents } =
+    let ProjectionResult { up_to, intents } =
         block_on(async { project_journal(&url, &holder, projection).await.map_err(unwrap_journal_error) })?;
     let (journal, entries) = (url.to_string(), up_to.seq);
     let text = format!("{journal}: the tables are up to date ({intents} orders, {entries} entries)");

@@ -11,7 +11,7 @@ use candlewick_app::candles;
 use candlewick_app::configuration::{Base, Flag, Loaded, Mode, Problems, RealMoney, journal_url};
 use candlewick_app::live::{
     Connection, ControlChannel, Embedded, JournalSession, Outcome, Span, check_venue, connect_remote,
-    note_look, wait_for_venue,
+    record_look, wait_for_venue,
 };
 use candlewick_broker::clock::{Clock, Speed, Stopwatch};
 use candlewick_sandbox::{FaultProfile, RunningSandbox, SandboxSpeed, StartTime};
@@ -278,9 +278,9 @@ async fn embedded(
     }
     let span = if arguments.until_end { Span::Whole } else { Span::Open };
     let warmups = bots.warmups(&loaded.config.bots);
-    let sample = CandleSample::of(&series);
+    let sample = CandleSample::from_series(&series);
     let embedded = Embedded::start(loaded, (series, markets), (span, &warmups)).await?;
-    if let Err(error) = note_look(loaded, context.registry, (sample, embedded.start..embedded.end)) {
+    if let Err(error) = record_look(loaded, context.registry, (sample, embedded.start..embedded.end)) {
         tracing::warn!("{error}");
     }
     Ok(embedded)

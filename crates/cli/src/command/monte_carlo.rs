@@ -150,7 +150,7 @@ fn finish(
         data_hash: backtest.candles.hash.clone(),
     };
     let notices = [backtest.candles.notices.clone(), notices].concat();
-    let report = MonteCarloReport::of(settings, (prepared.observed, rows), notices);
+    let report = MonteCarloReport::new(settings, (prepared.observed, rows), notices);
     let report = report.ok_or_else(|| Failure::configuration("no paths to report"))?;
     folder.put("paths.csv", |bytes| write_paths(rows, bytes))?;
     folder.put("monte-carlo.json", |bytes| writeln!(bytes, "{:#}", json!(report)))?;

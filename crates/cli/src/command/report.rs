@@ -7,8 +7,8 @@ use crate::output::{show, write_file};
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{RecordedRuns, RecordsError, parity, recorded_candles};
 use candlewick_report::comparison::Comparison;
-use candlewick_report::page::{RecalledRun, write_comparison_page, write_run_page};
-use candlewick_report::run::{PageParts, RecordedReport, RunReport, page_of};
+use candlewick_report::page::{ParsedRun, write_comparison_page, write_run_page};
+use candlewick_report::run::{PageParts, RecordedReport, RunReport, build_page};
 use clap::Args;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ pub(super) fn run_report(arguments: &ReportArguments, context: &Context<'_>) -> 
 }
 
 pub(super) fn write_page(path: &Path, report: &RunReport, parts: PageParts<'_>) -> Result<(), Failure> {
-    let page = page_of(report, parts)?;
+    let page = build_page(report, parts)?;
     write_file("--html", path, |file| write_run_page(&page, file))
 }
 
@@ -54,17 +54,17 @@ fn read(url: &JournalUrl, run: Option<u64>, has_candles: bool) -> Result<Recorde
         let mut reader = Reader::open(url).await?;
         let part = RecordedRuns::read(&mut reader, run).await?;
         let candles = if has_candles { recorded_candles(&mut reader, run).await? } else { Vec::new() };
-        Ok::<_, RecordsError>(RecordedReport::of(part, candles))
+        Ok::<_, RecordsError>(RecordedReport::new(part, candles))
     })
 }
 
 /// Reads a page (`.html`) or a journal.
-fn recall(name: &str) -> Result<RecalledRun, Failure> {
+fn recall(name: &str) -> Result<ParsedRun, Failure> {
     let path = Path::new(name);
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html")) {
         let text = fs::read_to_string(path)
             .map_err(|error| Failure::configuration(format!("--compare {name}: {error}")))?;
-        return RecalledRun::from_page(&text).ok_or_else(|| {
+        return ParsedRun::from_page(&text).ok_or_else(|| {
             let problem = anyhow::anyhow!("--compare {name}: not a report page");
             let help = "write one with `backtest --html FILE` or `report --html FILE`";
             Failure::new(FailureKind::Data, problem).hint(help)
@@ -72,7 +72,7 @@ fn recall(name: &str) -> Result<RecalledRun, Failure> {
     }
     let url: JournalUrl = parse_journal(name).map_err(Failure::configuration)?.parse()?;
     let recorded = read(&url, None, false)?;
-    Ok(RecalledRun::of(&page_of(&recorded.report, recorded.page())?))
+    Ok(ParsedRun::from_page(&build_page(&recorded.report, recorded.page())?))
 }
 
 fn compare(
@@ -81,7 +81,7 @@ fn compare(
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
     let [a, b] = named.map(String::as_str);
-    let comparison = Comparison::of([(a, &recall(a)?), (b, &recall(b)?)]);
+    let comparison = Comparison::new([(a, &recall(a)?), (b, &recall(b)?)]);
     if let Some(path) = &arguments.html {
         let page = comparison.page()?;
         write_file("--html", path, |file| write_comparison_page(&page, file))?;

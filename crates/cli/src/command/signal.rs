@@ -5,7 +5,7 @@ use crate::failure::{Ending, Failure};
 use crate::output::{print, print_json, show_as};
 use candlewick_app::configuration::control_paths;
 use candlewick_app::control::signal;
-use candlewick_app::signals::{CheckedLine, CheckedList, LineUse, TakenEntry, check_list, close_type_of};
+use candlewick_app::signals::{CheckedLine, CheckedList, LineUse, CheckedEntry, check_list, parse_close_type};
 use candlewick_broker::clock::{Clock as _, SystemClock};
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
 use candlewick_records::counted;
@@ -45,7 +45,7 @@ pub(crate) struct SignalArguments {
     #[arg(long, value_name = "TIME", value_parser = duration_ms)]
     expires: Option<u32>,
     /// Duration of the trade, such as 05:00 or M5 [default: the bot's]
-    #[arg(long = "duration", aliases = ["close-type", "expiry"], value_name = "CODE", value_parser = close_type_of)]
+    #[arg(long = "duration", aliases = ["close-type", "expiry"], value_name = "CODE", value_parser = parse_close_type)]
     close_type: Option<CloseType>,
     /// Reason, recorded in the journal
     #[arg(long, value_name = "TEXT")]
@@ -254,8 +254,8 @@ fn omit_repeated_list(problem: &str, listed: &mut Vec<String>) -> String {
     problem.to_owned()
 }
 
-fn describe_entry(entry: &TakenEntry) -> String {
-    let TakenEntry { when, local, bot, direction, close_type, note } = entry;
+fn describe_entry(entry: &CheckedEntry) -> String {
+    let CheckedEntry { when, local, bot, direction, close_type, note } = entry;
     let own = close_type.as_ref().map(|own| format!(", {own}")).unwrap_or_default();
     let local = local.as_ref().map(|local| format!(" ({local})")).unwrap_or_default();
     let note = note.as_ref().map(|note| format!("; {note}")).unwrap_or_default();
@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn describes_every_line_and_groups_equal_problems() {
         let unknown = |problem: &str| LineUse::Unknown(problem.to_owned());
-        let entry = TakenEntry {
+        let entry = CheckedEntry {
             when: "2026-11-28T13:48:00Z".to_owned(),
             local: Some("14:48 Europe/Berlin".to_owned()),
             bot: "hand".to_owned(),

@@ -8,7 +8,7 @@ use crate::output::{show, show_as};
 use crate::progress::{Progress, Terminal, with_spinner};
 use crate::search::{Planned, PlannedArguments, SearchArguments, ShardArguments};
 use candlewick_app::AppError;
-use candlewick_app::bots::error_of_search;
+use candlewick_app::bots::locate_search_error;
 use candlewick_app::search::{
     OtherProgram, PlanDifferences, PlannedCommand, PreparedSearch, ResultFolder, SearchPlan, SearchTerms,
     SweepRun, TriedCount, best_bot, count_sweep,
@@ -286,17 +286,17 @@ impl SweepContext<'_> {
         let simulation = &settings.simulation;
         let bot = settings.session.bots.first();
         let payout = bot.map_or(simulation.payout_percent, |bot| simulation.payout_of(bot.symbol));
-        let luck = Luck::of(&rows, payout.to_fraction(), sweep.search.seed);
+        let luck = Luck::new(&rows, payout.to_fraction(), sweep.search.seed);
         let files = self.write(&rows, luck.as_ref())?;
         let elapsed = watch.elapsed();
         let counted = counted.map(sweep_count);
         let tried = SweepResults { rows: &rows, luck, space, sweep, resumed, elapsed, files, counted };
         let notices = [candles.notices.as_slice(), &self.notices].concat();
-        Ok(Ok(SweepReport::of(&tried, (&candles.hash, &notices), self.top)))
+        Ok(Ok(SweepReport::new(&tried, (&candles.hash, &notices), self.top)))
     }
 
     fn check_refusals(&self, rows: &[TrialRow]) -> Result<(), Failure> {
-        let refusals = Refusals::of(rows);
+        let refusals = Refusals::from_rows(rows);
         let Some(problem) = refusals.first.filter(|_| refusals.count == rows.len()) else { return Ok(()) };
         let PreparedSearch { entry, .. } = self.prepared;
         let sets =
@@ -345,7 +345,7 @@ impl SweepContext<'_> {
         let end = run(&mut |now: &SweepProgress<'_>| {
             progress.update(now.done, now.total);
             if let Some((best, score)) = now.best.and_then(|best| Some((best, best.score?))) {
-                let (title, score) = (objective.title(), objective.words(score));
+                let (title, score) = (objective.title(), objective.describe(score));
                 progress.say(&format!("best {title} {score} of trial {}", best.trial));
             }
             if stop_flag.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -363,7 +363,7 @@ impl SweepContext<'_> {
     }
 
     fn to_app_error(&self, error: SearchError) -> AppError {
-        error_of_search(error, &self.prepared.loaded)
+        locate_search_error(error, &self.prepared.loaded)
     }
 }
 

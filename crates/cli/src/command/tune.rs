@@ -16,16 +16,16 @@ use candlewick_app::search::{
     HoldOutUse, Layout, PreparedSearch, Reopening, ResultFolder, SearchTerms, WalkRun,
 };
 use candlewick_app::tune::{CheckedCandles, TunePlan, check_candles};
-use candlewick_app::validation::{self, Means, ValidationReport};
+use candlewick_app::validation::{self, ValidationOptions, ValidationReport};
 use candlewick_app::warm_up::WarmUp;
 use candlewick_records::counted;
 use candlewick_report::conditions::ConditionLine;
 use candlewick_report::page::write_tune_page;
 use candlewick_report::sweep::SweepReport;
 use candlewick_report::tune::{
-    Conclusion, FoundPart, TuneReport, TuneResult, TunedBot, TunedGate, TunedPlaces,
+    Conclusion, StepResult, TuneReport, TuneResult, TunedBot, TunedGate, TuneHints,
 };
-use candlewick_rules::combine::follow_gate;
+use candlewick_rules::combine::replay_gate;
 use candlewick_sdk::testkit::{Finding, Market, Subject};
 use clap::Args;
 use serde_json::{json, to_value};
@@ -83,7 +83,7 @@ pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<En
     let (files, progress) = (&context.global.config, Terminal(context.global));
     let candles = check_candles(&terms, (files, context.registry), &progress)?;
     for series in &candles {
-        context.say(&format!("candles {}: {}", series.series, series.words()));
+        context.say(&format!("candles {}: {}", series.series, series.describe()));
     }
     let plan = TunePlan::prepare(terms, arguments.hold_out, (files, context.registry), &progress)?;
     let trials = arguments.out.join(plan.folder_name()?);
@@ -125,7 +125,7 @@ impl Tuning<'_> {
         let conditions = count_conditions(self.context.registry, strategy, &subject.bot, &market.candles)?;
         let mut progress = Progress::new(format!("Checking {}", subject.entry.name), self.context.global);
         let itself = super::strategy::itself()?;
-        let means = Means { seed: self.plan.terms.seed, unseen: None, itself, limit: CHECK_LIMIT };
+        let means = ValidationOptions { seed: self.plan.terms.seed, unseen: None, itself, limit: CHECK_LIMIT };
         let mut watch = |begun| progress.update(begun, validation::CHECKS);
         let checked = validation::examine(&subject, Some(market), &means, &mut watch);
         drop(progress);
@@ -178,7 +178,7 @@ impl Tuning<'_> {
         };
         let mut notices = self.notices();
         if self.arguments.open_hold_out {
-            if Conclusion::of(&walked.report) == Conclusion::EdgeShown {
+            if Conclusion::from_report(&walked.report) == Conclusion::EdgeShown {
                 walked = match self.walk(self.arguments.hold_out_use())? {
                     Ok(walked) => walked,
                     Err(ending) => return Ok(ending),
@@ -197,10 +197,10 @@ impl Tuning<'_> {
         let mut files: Vec<PathBuf> = best.iter().cloned().collect();
         files.extend(sweep.is_some().then(|| self.trials.join("sweep")));
         files.push(self.trials.join("walk-forward"));
-        let mut report = TuneReport::of(TuneResult {
+        let mut report = TuneReport::new(TuneResult {
             bot: self.bot(),
             candles: candles.iter().map(found_candles).collect::<Result<_, _>>()?,
-            strategy_check: FoundPart {
+            strategy_check: StepResult {
                 name: "strategy check".to_owned(),
                 words: summarize_checks(strategy.1),
                 document: strategy.1.document(strategy.0),
@@ -210,7 +210,7 @@ impl Tuning<'_> {
             walk_forward: walked.summary(),
             looks,
             notices: notices.into_iter().chain(prepared.candles.notices.iter().cloned()).collect(),
-            places: TunedPlaces {
+            places: TuneHints {
                 best,
                 arguments: self.arguments_of_best(),
                 more: self.describe_missing_candles(candles),
@@ -245,7 +245,7 @@ impl Tuning<'_> {
         }
         let text = match of_sweep {
             Some(text) => Some(text),
-            None => self.plan.bot_as_it_stands()?,
+            None => self.plan.unchanged_bot()?,
         };
         let path = self.best_path();
         let Some(text) = text else { return Ok(None) };
@@ -261,7 +261,7 @@ impl Tuning<'_> {
 
     fn gate(&self) -> Result<Option<TunedGate>, Failure> {
         let (Subject { entry, params, bot }, Market { candles, .. }) = self.plan.subject(&self.layout)?;
-        let followed = follow_gate(&entry, &params, &bot, &candles)?;
+        let followed = replay_gate(&entry, &params, &bot, &candles)?;
         Ok(followed.map(|followed| TunedGate {
             gate: followed.rule.to_string(),
             signals: followed.signals.len() as u64,
@@ -272,7 +272,7 @@ impl Tuning<'_> {
     fn describe_missing_candles(&self, candles: &[CheckedCandles]) -> String {
         let series = self.bot().series;
         let own = candles.iter().find(|own| own.series == series).or(candles.first());
-        own.map(CheckedCandles::more_words).unwrap_or_default()
+        own.map(CheckedCandles::more_candles_hint).unwrap_or_default()
     }
 
     fn best_path(&self) -> PathBuf {
@@ -341,7 +341,7 @@ fn summarize_checks(checked: &ValidationReport) -> String {
     if noted.is_empty() { all } else { format!("{all}; noted: {}", noted.join("; ")) }
 }
 
-fn found_candles(candles: &CheckedCandles) -> Result<FoundPart, Failure> {
+fn found_candles(candles: &CheckedCandles) -> Result<StepResult, Failure> {
     let document = to_value(candles).map_err(Failure::unexpected)?;
     let span = format!(
         "{} from {} to {}",
@@ -349,7 +349,7 @@ fn found_candles(candles: &CheckedCandles) -> Result<FoundPart, Failure> {
         candlewick_records::utc(candles.from),
         candlewick_records::utc(candles.to)
     );
-    Ok(FoundPart { name: candles.series.clone(), words: format!("{span}; {}", candles.words()), document })
+    Ok(StepResult { name: candles.series.clone(), words: format!("{span}; {}", candles.describe()), document })
 }
 
 fn parse_hold_out(text: &str) -> Result<f64, String> {

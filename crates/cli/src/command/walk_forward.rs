@@ -250,12 +250,12 @@ fn collect_caveats(
 ) -> Caveats {
     let basis = replay_basis(&terms.candles, prepared.candles.prices);
     let mut caveats =
-        Caveats::of_replay(basis, &prepared.settings.simulation, &prepared.settings.session.bots);
+        Caveats::for_replay(basis, &prepared.settings.simulation, &prepared.settings.session.bots);
     match counted {
         // Each window chooses its own set, so the variants to count are whole walks.
         Some(Ok(tried)) => caveats.count(tried.walks, None),
         Some(Err(error)) => caveats.count(0, Some(&error.to_string())),
-        None => caveats.leave_uncounted(),
+        None => caveats.mark_uncounted(),
     }
     caveats
 }
@@ -276,7 +276,7 @@ fn build_report(
             HoldOut::opened(result, (space, sweep.objective), &opening, caveats.clone())
         }
     });
-    Ok(WalkForwardReport::of(WalkForwardResult {
+    Ok(WalkForwardReport::new(WalkForwardResult {
         steps: &outcome.windows,
         space,
         sweep,
@@ -306,7 +306,7 @@ fn write(
         let bots = &settings.session.bots;
         let mut caveats = caveats.clone();
         caveats.count_gaps(&all.book);
-        let facts = RunFacts::of(&all.book, bots, (all.money_scale, &caveats));
+        let facts = RunFacts::new(&all.book, bots, (all.money_scale, &caveats));
         files.push(folder.put("trades.csv.run.json", |bytes| Ok(serde_json::to_writer(bytes, &facts)?))?);
         files.push(
             folder.put("trades.csv", |bytes| write_trades_to(bytes, &all.book, bots, all.money_scale))?,

@@ -50,7 +50,7 @@ pub(crate) fn report(
     }
     if let Some(path) = trades {
         let venue = (&loaded.config.simulation, &outcome.settings.bots[..]);
-        let caveats = Caveats::of_trading(Some(outcome.trading), venue, &finished.book);
+        let caveats = Caveats::for_live_run(Some(outcome.trading), venue, &finished.book);
         write_trades(path, &finished.book, bots, (scale, &caveats))?;
     }
     let report = build_report(&outcome, loaded, elapsed);
@@ -78,7 +78,7 @@ pub(crate) fn report(
 fn build_report(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunReport {
     let Outcome { finished, settings, trading, start_balance, span, .. } = outcome;
     let unsettled = stake_holder(finished);
-    RunReport::of(Run {
+    RunReport::from_run(Run {
         book: &finished.book,
         bots: &settings.bots,
         scale: settings.money_scale,
@@ -99,7 +99,7 @@ fn build_report(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunRep
         notices: collect_notices(finished, settings.money_scale),
         delays: Vec::new(),
         audit_findings: count_findings(&finished.audits),
-        caveats: Caveats::of_trading(
+        caveats: Caveats::for_live_run(
             Some(*trading),
             (&loaded.config.simulation, &settings.bots),
             &finished.book,
@@ -183,7 +183,7 @@ fn collect_notices(finished: &Finished, scale: MoneyScale) -> Vec<String> {
         notices.push(format!("{}{}", difference.text, wallet.unwrap_or_default()));
     }
     if let Some(signals) = &finished.signals {
-        notices.push(format!("external signals: {}", signals.words().join("; ")));
+        notices.push(format!("external signals: {}", signals.describe().join("; ")));
     }
     if finished.rejected_rows > 0 {
         let rows = counted(

@@ -60,7 +60,7 @@ fn build_facts(header: Option<Header>, front: &Front<'_>) -> Facts {
     let header = header.unwrap_or_default();
     let bot_facts = |(bot, about): (&BotSettings, String)| BotFacts { name: bot.name.clone(), about };
     let connection = front.connection;
-    let demand = Demand::of(&connection.runtime, &config.risk, &config.bots, &front.bots.wants_prices)
+    let demand = Demand::new(&connection.runtime, &config.risk, &config.bots, &front.bots.wants_prices)
         .with_stream(config.broker.client.stream && !connection.clock.is_lock_step());
     let requests = demand.summary(connection.requests_per_second);
     Facts {

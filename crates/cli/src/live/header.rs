@@ -6,7 +6,7 @@ use crate::terminal::{lines, wrapped_beside};
 use candlewick_app::bots::{own_durations, session_settings};
 use candlewick_app::configuration::{AlertEvent, AlertSeverity, ChannelSettings, Loaded, VariantSettings};
 use candlewick_app::lints::{self, LintInput, Stage};
-use candlewick_app::signals::list_words;
+use candlewick_app::signals::describe_list;
 use candlewick_engine::{
     BotLimitSettings, BotSettings, IfRefused, LadderEntry, PauseSettings, RiskSettings, SessionSettings,
     StakeSettings, TradeRecord, check_ruin,
@@ -210,7 +210,7 @@ fn describe_bot(bot: &BotSettings, own: &[CloseType]) -> String {
 
 fn describe_signal_sources(loaded: &Loaded, begins: Option<Millis>) -> Vec<String> {
     let signals = &loaded.config.signals;
-    let list = list_words(loaded, begins);
+    let list = describe_list(loaded, begins);
     let webhook = signals.listen.map(|address| match address.port() {
         0 => format!("webhook on a free port of {} (shown with -v)", address.ip()),
         _ => format!("webhook at http://{address}/signal"),
@@ -270,7 +270,7 @@ fn describe_limits(risk: &RiskSettings) -> String {
             format!("{} s pause after {losses} in a row", risk.cooldown_after_losses_s)
         }),
     ];
-    let pauses = risk.pauses.iter().map(PauseSettings::words);
+    let pauses = risk.pauses.iter().map(PauseSettings::describe);
     let of_symbols = risk
         .min_payout_percent_by_symbol
         .iter()

@@ -8,7 +8,7 @@ use candlewick_engine::{
 use candlewick_records::time_text;
 use candlewick_runtime::control::Blockage;
 use candlewick_runtime::{Funds, Stop};
-use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Reason, price_text, visible};
+use candlewick_sdk::{ExpirationType, Millis, Money, MoneyScale, Reason, format_price, visible};
 use console::Term;
 
 pub(super) fn describe_open(approved: &Approved, (bot, symbol): (&str, &str), scale: MoneyScale) -> String {
@@ -51,12 +51,12 @@ fn insert_values(reason: &Reason) -> String {
     for (place, value) in values {
         merged.push_str(&text[done..place]);
         merged.push(' ');
-        merged.push_str(&price_text(value));
+        merged.push_str(&format_price(value));
         done = place;
     }
     merged.push_str(&text[done..]);
     for (name, value) in reason.numbers().filter(|(name, _)| place_of(name).is_none()) {
-        merged.extend([" ", name, "=", &price_text(value)]);
+        merged.extend([" ", name, "=", &format_price(value)]);
     }
     merged
 }
@@ -79,12 +79,12 @@ pub(super) fn describe_refusal(
     received: Millis,
     (risk, suspended): (Option<&RiskSettings>, Option<&str>),
 ) -> String {
-    let own = || risk.map_or_else(|| refused.rule.words(), |risk| refused.rule.words_within(risk, bot));
+    let own = || risk.map_or_else(|| refused.rule.describe(), |risk| refused.rule.describe_with_setting(risk, bot));
     let rule = match suspended {
         Some(reason) if refused.rule == Rule::Halted => format!("opens suspended: {}", visible(reason)),
         _ => own(),
     };
-    let lateness = Lateness::of((refused.decision_time, received), interval, risk);
+    let lateness = Lateness::new((refused.decision_time, received), interval, risk);
     let rule = refused.rule.with_lateness(rule, lateness);
     let reason = insert_values(&refused.reason);
     let reason = truncate_reason(&visible(&reason), terminal_columns(&Term::stdout()));
@@ -111,7 +111,7 @@ pub(super) fn describe_blocked(before: &[Blockage], now: &[Blockage]) -> Vec<Str
 }
 
 pub(super) fn describe_opened(opened: &Opened) -> String {
-    let price = opened.open_price.map_or_else(|| "unknown price".to_owned(), price_text);
+    let price = opened.open_price.map_or_else(|| "unknown price".to_owned(), format_price);
     let until = opened.close_time.map_or_else(|| "unknown end".to_owned(), clock_time);
     let payout = opened.payout.map(|payout| format!(", payout {payout} %")).unwrap_or_default();
     let id = visible(opened.venue_id.as_ref().map(VenueId::as_str).unwrap_or_default());
@@ -126,7 +126,7 @@ pub(super) fn describe_settled(
 ) -> String {
     let entry = settled.open_price.or(intent.and_then(|row| row.open_price));
     let prices = match (entry, settled.close_price) {
-        (Some(entry), Some(exit)) => format!("{} → {}", price_text(entry), price_text(exit)),
+        (Some(entry), Some(exit)) => format!("{} → {}", format_price(entry), format_price(exit)),
         _ => "no prices".to_owned(),
     };
     let profit = format_signed(settled.profit, scale);
@@ -148,7 +148,7 @@ pub(super) fn describe_stopping(
     let why = match why {
         Stop::TimeUp => "time limit reached: ",
         Stop::DataEnds(_) => "end of candles: ",
-        Stop::Limit(rule) => &format!("{} reached: ", rule.words()),
+        Stop::Limit(rule) => &format!("{} reached: ", rule.describe()),
         Stop::Interrupted | Stop::Terminated => "",
     };
     if unfinished == 0 {

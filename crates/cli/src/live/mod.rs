@@ -15,7 +15,7 @@ use crate::log::LogWriter;
 use crate::progress::ReadingProgress;
 use candlewick_app::bots::BotSet;
 use candlewick_app::configuration::{Base, Flag, Loaded, Problems, RealMoney};
-use candlewick_app::inspection::problems_of;
+use candlewick_app::inspection::find_problems;
 use candlewick_app::live::{self, Connection, ControlChannel, FrontEnd, JournalSession, Outcome, ReadAgain};
 use candlewick_runtime::Stop;
 use candlewick_sdk::Millis;
@@ -105,7 +105,7 @@ pub(crate) fn read_again(
     let (files, registry) = (context.global.config.clone(), context.registry.clone());
     Box::new(move || {
         let loaded = Loaded::read_again(&files, base, flags.clone())?;
-        Problems::check(problems_of(&loaded, real, &registry))?;
+        Problems::check(find_problems(&loaded, real, &registry))?;
         Ok(loaded)
     })
 }

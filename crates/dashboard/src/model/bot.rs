@@ -99,7 +99,7 @@ impl BotFigures {
         match self.intervals {
             Some((known, intervals)) if known == settled => intervals,
             _ => {
-                let intervals = EdgeIntervals::of(self.running.sequence());
+                let intervals = EdgeIntervals::from_sequence(self.running.sequence());
                 self.intervals = Some((settled, intervals));
                 intervals
             }

@@ -114,14 +114,14 @@ impl Model {
             self.take_candle(&stored)?;
         } else {
             self.take_entry(&stored)?;
-            self.tail.push(TailLine::of(&stored));
+            self.tail.push(TailLine::from_stored(&stored));
         }
         self.last = Some(stored);
         Ok(LineEffect::Line)
     }
 
     fn begin_run(&mut self, stored: &StoredLine) -> Result<LineEffect, RecordsError> {
-        let run = RecordedRun::of(stored)?;
+        let run = RecordedRun::from_stored(stored)?;
         let is_later = run.number > self.run.number;
         if is_later && (run.settings != self.run.settings || self.is_reloaded) {
             return Ok(LineEffect::OtherRun);
@@ -192,7 +192,7 @@ impl Model {
     }
 
     fn take_open(&mut self, stored: &StoredLine, approved: &Approved) {
-        let origin = IntentOrigin::of(stored, self.present()).ok();
+        let origin = IntentOrigin::from_stored(stored, self.present()).ok();
         self.trades.begin(approved.intent(), origin);
         if let Some(bot) = self.bots.get_mut(approved.bot().index()) {
             bot.running.on_decided(approved.intent());
@@ -238,7 +238,7 @@ impl Model {
         let bot = self.bots.get_mut(row.approved.bot().index());
         let mut bot = bot.filter(|bot| intent.number() >= bot.first_intent);
         if let Some(bot) = &mut bot {
-            bot.running.on_news(&row);
+            bot.running.on_update(&row);
         }
         if !row.is_over() || !self.trades.end(intent) {
             return;
@@ -246,8 +246,8 @@ impl Model {
         if let (IntentState::Settled, Some(outcome)) = (row.state, row.outcome) {
             self.curve.push(at, self.fold.session.ledger().equity());
             if let Some(bot) = bot {
-                bot.said += u64::from(self.trades.book.is_settled_by_person(intent));
-                bot.take(at, outcome, (row.profit, EdgeRow::of(&row).payout()));
+                bot.said += u64::from(self.trades.book.is_settled_by_operator(intent));
+                bot.take(at, outcome, (row.profit, EdgeRow::from_row(&row).payout()));
                 bot.mark();
             }
         }
@@ -267,7 +267,7 @@ impl Model {
 
     fn mark_refusal(&mut self, refused: &Refused) {
         let bot = self.present().settings.bots.get(refused.bot.index());
-        let mark = bot.map(|bot| (bot.series(), Mark::of(refused, bot.name.clone())));
+        let mark = bot.map(|bot| (bot.series(), Mark::new(refused, bot.name.clone())));
         self.refusals.extend(mark);
         if self.refusals.len() > REFUSALS {
             self.refusals.pop_front();

@@ -43,7 +43,7 @@ impl Notes {
             self.reloaded = Some(note.reloaded.clone());
             return Some(note);
         }
-        if let Some(signals) = SignalTally::of_note(&stored.line.body) {
+        if let Some(signals) = SignalTally::from_note(&stored.line.body) {
             self.signals = Some((stored.line.run, signals));
             return None;
         }
@@ -92,7 +92,7 @@ pub(crate) struct TailLine {
 }
 
 impl TailLine {
-    pub(crate) fn of(stored: &StoredLine) -> Self {
+    pub(crate) fn from_stored(stored: &StoredLine) -> Self {
         let line = &stored.line;
         let mut text: String = line.body.chars().take(LETTERS).collect();
         if text.len() < line.body.len() {
@@ -154,7 +154,7 @@ mod tests {
             let body = if seq == 1_000 { "é".repeat(5_000) } else { "{}".to_owned() };
             let (at, hash) = (Millis::ZERO, ChainHash::GENESIS);
             let line = Line { run: 1, kind: LineKind::Note, intent: None, at, received: at, body };
-            tail.push(TailLine::of(&StoredLine { seq, line, hash }));
+            tail.push(TailLine::from_stored(&StoredLine { seq, line, hash }));
         }
         let told = |told, most| {
             let news = tail.after(told, most);

@@ -33,7 +33,7 @@ impl Recent {
         let trades = fold.take_old_trades();
         let told = reader.lines_numbered(&fold.past().told()).await?;
         let runs = RecordedRun::all_of(&told)?;
-        let old = OldFigures::of(&fold, trades);
+        let old = OldFigures::new(&fold, trades);
         let mut recent = Self { fold, old, runs, risk: None };
         let model = Box::pin(recent.model(reader, run, told)).await?;
         Ok(Some((recent, model)))
@@ -77,7 +77,7 @@ impl Recent {
             if model.begin_run(&stored)? == LineEffect::OtherRun {
                 return Ok(LineEffect::OtherRun);
             }
-            self.runs.push(RecordedRun::of(&stored)?);
+            self.runs.push(RecordedRun::from_stored(&stored)?);
         }
         self.fold.fold(stored.seq, &stored.line).map_err(from_runtime)?;
         self.take_candle_or_show(model, &stored)?;
@@ -93,7 +93,7 @@ impl Recent {
             model.mark_refusal(&refused);
         }
         self.show(model, stored);
-        model.tail.push(TailLine::of(stored));
+        model.tail.push(TailLine::from_stored(stored));
         Ok(())
     }
 
@@ -119,7 +119,7 @@ impl Recent {
         let mut session = Session::silent(&SessionSettings { risk, ..model.run.settings.clone() })?;
         let past = self.fold.hand_over(&mut session).map_err(from_runtime)?;
         model.fold = SessionFold::new(session);
-        let names = past.old_bots().iter().filter_map(|(run, bot)| self.bot_name(*run, *bot));
+        let names = past.evicted_bots().iter().filter_map(|(run, bot)| self.bot_name(*run, *bot));
         model.trades = KeptTrades::all_of(past.book().clone(), |row| self.origin(row));
         model.trades.count += self.old.count;
         model.trades.first = self.old.end;
@@ -181,7 +181,7 @@ impl Figure {
         let (intent, bot) = (row.approved.intent(), row.approved.bot());
         let ended = row.settled_at.zip(row.outcome).filter(|_| row.state == IntentState::Settled);
         let settled = ended.map(|(at, outcome)| (at, outcome, row.profit));
-        let (edge, by_person) = (EdgeRow::of(row), book.is_settled_by_person(intent));
+        let (edge, by_person) = (EdgeRow::from_row(row), book.is_settled_by_operator(intent));
         Self { intent, bot, edge, settled, by_person, is_in_curves: false }
     }
 
@@ -191,7 +191,7 @@ impl Figure {
 }
 
 impl OldFigures {
-    fn of(fold: &JournalFold, old: Vec<OldTrade>) -> Self {
+    fn new(fold: &JournalFold, old: Vec<OldTrade>) -> Self {
         let (count, end) = (old.len(), old.last().map_or(0, |old| old.intent.number() + 1));
         let mut old: Vec<Figure> = old.into_iter().map(Figure::of_old).collect();
         let book = fold.past().book();

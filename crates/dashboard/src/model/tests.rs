@@ -38,7 +38,7 @@ fn line((run, seq): (u64, u64), kind: LineKind, at: Millis, body: &Value) -> Sto
 impl Written {
     fn new() -> Self {
         let first = header((1, 1), Millis::ZERO, &settings());
-        let run = RecordedRun::of(&first).unwrap();
+        let run = RecordedRun::from_stored(&first).unwrap();
         let mut model = Model::new(run).unwrap();
         model.take(first).unwrap();
         Self { model, seq: 1, at: Millis::ZERO }
@@ -118,7 +118,7 @@ fn correction_updates_profit_and_intervals() {
         }
         let bot = &written.model.bots[0];
         if corrected.is_some() {
-            let intervals = EdgeIntervals::of(bot.running.sequence());
+            let intervals = EdgeIntervals::from_sequence(bot.running.sequence());
             assert_eq!(bot.edge.last().map(|point| (point.trades, point.intervals)), Some((150, intervals)));
         }
         (bot.profit, (bot.won, bot.lost), bot.running.sequence().edge(0.95))
@@ -138,7 +138,7 @@ fn assigns_candles_to_their_series_if_bots_are_reordered() {
         header((number, number * 10), Millis::ZERO, &session)
     };
     let last = of_symbols(2, &["AAA", "BBB"]);
-    let run = RecordedRun::of(&last).unwrap();
+    let run = RecordedRun::from_stored(&last).unwrap();
     let mut model = Model::new(run).unwrap();
     let candle = |model: &mut Model, at: (u64, u64), series: usize| {
         let candle = json!({"time": 0, "open": 1.0, "high": 1.0, "low": 1.0, "close": 1.0, "volume": 0.0});

@@ -75,7 +75,7 @@ impl KeptTrades {
     }
 
     pub(crate) fn line(&self, row: &IntentRow) -> Option<TradeLine> {
-        Some(TradeLine::of(&self.book, (row, self.origins.get(&row.approved.intent())?)))
+        Some(TradeLine::new(&self.book, (row, self.origins.get(&row.approved.intent())?)))
     }
 
     pub(crate) fn bot_of(&self, row: &IntentRow) -> Option<&str> {

@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use candlewick_app::AppError;
 use candlewick_app::recent::read_recent;
 use candlewick_journal::Reader;
-use candlewick_records::explain::{AskedMoment, AskedTrade, MomentQuery, read_moment, read_trade};
+use candlewick_records::explain::{MomentRequest, AskedTrade, MomentQuery, read_moment, read_trade};
 use candlewick_records::{RecordsError, TradePage};
 use candlewick_sdk::{Millis, Symbol};
 use serde::de::{DeserializeOwned, Error as _};
@@ -214,7 +214,7 @@ pub(crate) async fn lines(State(serving): Shown, Parameters(asked): Parameters<L
         .await
         .map_err(|error| failed(&error.into()))?;
     reader.close().await;
-    let lines = read.iter().rev().map(TailLine::of).collect();
+    let lines = read.iter().rev().map(TailLine::from_stored).collect();
     Ok(Json(Lines { lines, before: Some(first).filter(|first| *first > 1) }))
 }
 
@@ -282,7 +282,7 @@ async fn read(serving: &Serving, asked: Asked) -> Result<Value, AppError> {
             to_response(&read_trade(&mut reader, &contents, &asked).await?)
         }
         Asked::Moment(query) => {
-            let asked = AskedMoment { query: &query, registry: &watched.registry, is_far: false };
+            let asked = MomentRequest { query: &query, registry: &watched.registry, is_far: false };
             to_response(&read_moment(&mut reader, &contents, &asked).await?)
         }
     };

@@ -190,7 +190,7 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
-    pub(crate) fn of(refused: &Refused, bot: String) -> Self {
+    pub(crate) fn new(refused: &Refused, bot: String) -> Self {
         Self { at: refused.decision_time, bot, direction: refused.direction, rule: refused.rule.as_str() }
     }
 }

@@ -221,7 +221,7 @@ pub(crate) fn state_of(known: &mut KnownState, shared: &Shared) -> State {
     let of_journal = || {
         let model = known.model.as_ref()?;
         let last = model.last.as_ref().map_or(Millis::ZERO, |last| last.line.received);
-        Some(Blockage::all_of_journal(model.session(), last))
+        Some(Blockage::list_from_journal(model.session(), last))
     };
     let blocked = bot.map_or_else(|| of_journal().unwrap_or_default(), |bot| bot.blocked.clone());
     State {
@@ -250,10 +250,10 @@ fn signals_of(known: &KnownState) -> Vec<String> {
     let noted = || {
         let model = known.model.as_ref()?;
         let (_, signals) = model.notes.signals.as_ref().filter(|(run, _)| *run == model.run.number)?;
-        Some(signals.words())
+        Some(signals.describe())
     };
     match &known.bot {
-        Some(bot) => bot.signals.as_ref().map(|signals| signals.words()).unwrap_or_default(),
+        Some(bot) => bot.signals.as_ref().map(|signals| signals.describe()).unwrap_or_default(),
         None => noted().unwrap_or_default(),
     }
 }
@@ -344,7 +344,7 @@ fn bots_of(model: &mut Model, now: Millis, is_reading: bool) -> Vec<Bot> {
             open: open(place),
             trades_last_hour: id.map_or(0, |bot| model.trades_after(bot, now - Millis::HOUR)),
             drawdown: scale.to_f64(figures.drawdown()),
-            words: verdict.as_ref().map(VerdictLine::words),
+            words: verdict.as_ref().map(VerdictLine::describe),
             verdict,
             gate: None,
         }

@@ -189,7 +189,7 @@ async fn last_run(reader: &mut Reader) -> Result<RecordedRun, RecordsError> {
     let header =
         around.into_iter().find(|stored| stored.line.kind == LineKind::Run && stored.line.run == last);
     let header = header.ok_or(RecordsError::NoRun)?;
-    RecordedRun::of(&header)
+    RecordedRun::from_stored(&header)
 }
 
 struct OldLines {

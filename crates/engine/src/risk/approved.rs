@@ -88,7 +88,7 @@ impl OrderTerms {
 
     /// Returns the terms as the venue took them.
     #[must_use]
-    pub const fn as_taken(self, taken: &Taken) -> Self {
+    pub const fn with_venue_terms(self, taken: &Taken) -> Self {
         Self { direction: taken.direction, stake: taken.stake, ..self }
     }
 

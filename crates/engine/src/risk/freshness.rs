@@ -45,7 +45,7 @@ pub struct Lateness {
 impl Lateness {
     /// Computes the lateness of a signal from the times it was given and judged.
     /// `interval` is the length of the bot's candles, `risk` the settings in force if they are known.
-    pub fn of((given, judged): (Millis, Millis), interval: Millis, risk: Option<&RiskSettings>) -> Self {
+    pub fn new((given, judged): (Millis, Millis), interval: Millis, risk: Option<&RiskSettings>) -> Self {
         let most = risk.map(|risk| Millis::new(i64::from(risk.max_signal_delay_ms)));
         let most = most.filter(|most| *most > Millis::ZERO);
         let allowed = most.map(|most| most.min(Millis::new(interval.get() / 2)));
@@ -143,11 +143,11 @@ mod tests {
             (12_400, 60_000, Some(&off), "12.4 s old"),
         ] {
             let judged = Millis::new(1_000_000 + age_ms);
-            let lateness = Lateness::of((Millis::new(1_000_000), judged), Millis::new(interval_ms), risk);
+            let lateness = Lateness::new((Millis::new(1_000_000), judged), Millis::new(interval_ms), risk);
             assert_eq!(lateness.to_string(), expected);
-            let words = |rule: Rule| rule.with_lateness(rule.words(), lateness);
+            let words = |rule: Rule| rule.with_lateness(rule.describe(), lateness);
             assert_eq!(words(Rule::LateSignal), format!("late signal (LateSignal: {expected})"));
-            assert_eq!(words(Rule::InFlight), Rule::InFlight.words());
+            assert_eq!(words(Rule::InFlight), Rule::InFlight.describe());
         }
     }
 }

@@ -37,7 +37,7 @@ pub use rule::Rule;
 pub use session_limits::{SessionLimitSettings, SessionSpan};
 pub use settings::{CooldownScope, LambdaRule, RiskSettings, VerdictSettings};
 pub use venue_refusals::{RefusalPause, VenueAnswer, refusal_pause_after};
-pub use zone_help::{offset_zone, time_zone, time_zone_help, without_summer_time, zone_note};
+pub use zone_help::{offset_zone, time_zone, time_zone_help, missing_dst_note, zone_note};
 
 pub(crate) use freshness::latest_departure;
 pub(crate) use limit_use::{limit_use, limit_use_of};

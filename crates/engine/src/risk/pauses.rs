@@ -128,7 +128,7 @@ impl PauseScope {
 
 impl PauseSettings {
     /// Returns the cause, such as `2 losses in a row`.
-    pub fn cause_words(&self) -> String {
+    pub fn describe_cause(&self) -> String {
         let plural = if self.after == 1 { "" } else { "s" };
         match self.of {
             PauseCause::Wins => format!("{} win{plural} in a row", self.after),
@@ -140,7 +140,7 @@ impl PauseSettings {
     }
 
     /// Describes the pause, such as `pause of 600 s after 2 losses in a row of a bot`.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let whose = match self.scope {
             PauseScope::All => "",
             PauseScope::Symbol => " on a symbol",
@@ -150,7 +150,7 @@ impl PauseSettings {
             0 => "pause until the day ends".to_owned(),
             seconds => format!("pause of {seconds} s"),
         };
-        format!("{rest} after {}{whose}", self.cause_words())
+        format!("{rest} after {}{whose}", self.describe_cause())
     }
 
     pub(super) fn check(pauses: &[Self]) -> Result<(), EngineError> {

@@ -138,7 +138,7 @@ impl Rule {
     }
 
     /// Returns the label with the name, such as `late signal (LateSignal)`.
-    pub fn words(self) -> String {
+    pub fn describe(self) -> String {
         format!("{} ({self})", self.label())
     }
 
@@ -187,8 +187,8 @@ impl Rule {
     /// Returns the label and name of the rule with the setting that refuses this bot.
     /// For example `total open-trade limit (MaxOpenTrades: max_open_trades = 3)`. Only label and name if the rule has
     /// no setting.
-    pub fn words_within(self, risk: &RiskSettings, bot: &str) -> String {
-        self.with_detail(self.words(), self.setting(risk, bot).as_deref().unwrap_or_default())
+    pub fn describe_with_setting(self, risk: &RiskSettings, bot: &str) -> String {
+        self.with_detail(self.describe(), self.setting(risk, bot).as_deref().unwrap_or_default())
     }
 
     /// Adds a detail inside the brackets of the text of this rule.
@@ -209,7 +209,7 @@ impl Rule {
         let own = risk.bots.get(bot).unwrap_or(&none);
         let session = &risk.session;
         let on = match self {
-            Self::Pause => return joined(risk.pauses.iter().map(|pause| Some(pause.words())), ", or "),
+            Self::Pause => return joined(risk.pauses.iter().map(|pause| Some(pause.describe())), ", or "),
             Self::OutsideHours => {
                 return joined(risk.hours.iter().map(|hours| Some(format!("hours {hours}"))), " or ");
             }
@@ -344,7 +344,7 @@ mod tests {
         ] {
             assert_eq!(rule.setting(&risk, bot).as_deref(), expected, "{rule}");
             let words = format!("{} ({rule}{}", rule.label(), if expected.is_some() { ": " } else { ")" });
-            assert!(rule.words_within(&risk, bot).starts_with(&words), "{words}");
+            assert!(rule.describe_with_setting(&risk, bot).starts_with(&words), "{words}");
         }
     }
 
@@ -352,14 +352,14 @@ mod tests {
     fn detail_follows_the_name_or_the_setting() {
         let (rule, risk) = (Rule::StakeBounds, RiskSettings::default());
         for (words, detail, expected) in [
-            (rule.words(), "60.00", "stake limits (StakeBounds: 60.00)"),
-            (rule.words_within(&risk, "btc"), "60.00", "stake limits (StakeBounds: min_stake = 1; 60.00)"),
-            (rule.words(), "", "stake limits (StakeBounds)"),
+            (rule.describe(), "60.00", "stake limits (StakeBounds: 60.00)"),
+            (rule.describe_with_setting(&risk, "btc"), "60.00", "stake limits (StakeBounds: min_stake = 1; 60.00)"),
+            (rule.describe(), "", "stake limits (StakeBounds)"),
             ("cold (StaleData)".to_owned(), "60.00", "cold (StaleData)"),
         ] {
             assert_eq!(rule.with_detail(words, detail), expected);
         }
-        let other = Rule::MaxOpenTradesPerSymbol.words();
+        let other = Rule::MaxOpenTradesPerSymbol.describe();
         assert_eq!(Rule::MaxOpenTrades.with_detail(other.clone(), "1 of 2"), other);
     }
 }

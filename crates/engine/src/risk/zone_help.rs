@@ -62,7 +62,7 @@ pub fn time_zone_help(text: &str) -> String {
 }
 
 /// Returns a note about a zone that is mistaken for one with summer time.
-pub fn without_summer_time(zone: &str) -> Option<&'static str> {
+pub fn missing_dst_note(zone: &str) -> Option<&'static str> {
     match zone {
         "EST" => Some("EST has no summer time; New York is America/New_York"),
         "MST" => Some("MST has no summer time; Denver is America/Denver"),
@@ -81,7 +81,7 @@ pub fn zone_note(written: &str) -> Option<String> {
     match (written.strip_prefix("Etc/GMT-"), written.strip_prefix("Etc/GMT+")) {
         (Some(hours), _) => turned(hours, '-', '+'),
         (None, Some(hours)) => turned(hours, '+', '-'),
-        (None, None) => without_summer_time(written).map(str::to_owned),
+        (None, None) => missing_dst_note(written).map(str::to_owned),
     }
 }
 
@@ -115,14 +115,14 @@ mod tests {
             zone.parse::<Tz>().unwrap().offset_from_utc_datetime(&noon).fix().local_minus_utc() / 3_600
         };
         for (zone, winter) in [("EST", -5), ("MST", -7)] {
-            let note = without_summer_time(zone).unwrap();
+            let note = missing_dst_note(zone).unwrap();
             let city = note.rsplit(' ').next().unwrap();
             assert_eq!([zone, city].map(|zone| hours(zone, "2026-01-05")), [winter, winter], "{note}");
             assert_eq!([zone, city].map(|zone| hours(zone, "2026-07-06")), [winter, winter + 1], "{note}");
         }
         // Hawaii has no daylight saving time, and EST5EDT follows New York.
         for zone in ["HST", "EST5EDT", "America/New_York", "UTC", "Etc/GMT+5"] {
-            assert_eq!(without_summer_time(zone), None, "{zone}");
+            assert_eq!(missing_dst_note(zone), None, "{zone}");
         }
         assert_eq!([hours("HST", "2026-07-06"), hours("EST5EDT", "2026-07-06")], [-10, -4]);
     }

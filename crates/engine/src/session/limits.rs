@@ -39,7 +39,7 @@ impl Session {
     /// Applies the limits in force at the end of the journal to a read-only Session.
     /// A trading Session gets them from an event. Fails like [`Session::prepare_reload`]; the limits then
     /// remain unchanged.
-    pub fn hold_to(&mut self, risk: &RiskSettings) -> Result<(), EngineError> {
+    pub fn apply_limits(&mut self, risk: &RiskSettings) -> Result<(), EngineError> {
         self.prepare_reload(risk)?;
         self.reload();
         Ok(())

@@ -168,13 +168,13 @@ impl Session {
     }
 
     /// Returns the current level of each ladder that grows after losses, in bot order.
-    pub fn ladders(&self, now: Millis) -> Vec<LadderStanding> {
+    pub fn ladders(&self, now: Millis) -> Vec<LadderLevel> {
         let standing = |(place, bot): (usize, &Bot)| {
             let (level, levels) = bot.stake.level_of()?;
             let restarts = bot.has_missed_level(now) || self.restarts_ladder(bot);
             let level = if restarts { 1 } else { level };
             let stake = self.stake(bot, Probe::NotNeeded, now);
-            Some(LadderStanding { bot: BotId::new(place)?, stake, level, levels })
+            Some(LadderLevel { bot: BotId::new(place)?, stake, level, levels })
         };
         self.bots.iter().enumerate().filter_map(standing).collect()
     }
@@ -262,7 +262,7 @@ fn time_of(at: Millis, now: Millis) -> String {
 
 /// The current level of a bot's ladder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LadderStanding {
+pub struct LadderLevel {
     /// Bot of the ladder.
     pub bot: BotId,
     /// Next stake after the trades that have ended.

@@ -4,7 +4,7 @@ use super::tournament::Tournament;
 use super::{Moment, Session};
 use crate::bot::Bot;
 use crate::{Action, BotId, Origin, SeriesId, SymbolId};
-use candlewick_sdk::{Candle, CandleAnswers, Millis, Signal, closing_before};
+use candlewick_sdk::{Candle, CandleAnswers, Millis, Signal, count_closing_before};
 
 /// Maximum number of candles for a bot before the next bot's turn. Few enough that all bots of a series find
 /// them in a cache, and many compared with the candles at the start of a block, which are not prefetched.
@@ -121,7 +121,7 @@ impl Reader {
         let end = candles.len().min((before | (BLOCK - 1)) + 1);
         let mut rest = candles.get(before..end).unwrap_or_default();
         if let Some(until) = until {
-            rest = &rest[..closing_before(rest, self.length, until)];
+            rest = &rest[..count_closing_before(rest, self.length, until)];
         }
         while !rest.is_empty() && self.answers.len() < self.most_answers {
             let shown = bot.on_candles_ahead(rest, self.most_answers, &mut self.answers);
@@ -146,7 +146,7 @@ impl Reader {
             start = start.saturating_sub(step);
             step *= 2;
         }
-        let place = start + closing_before(&candles[start..], self.length, from);
+        let place = start + count_closing_before(&candles[start..], self.length, from);
         Some(candles.get(place)?.time() + self.length)
     }
 
@@ -162,7 +162,7 @@ const MAX_ACTIONS: usize = 16;
 
 /// The reason why a batch of candles ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StretchEnd {
+pub enum BatchEnd {
     /// All candles that close before the given time have been handled.
     Reached,
     /// Actions are pending.
@@ -176,7 +176,7 @@ impl Session {
     /// Candles count if they close before `until`, and each arrives at its close. The result is that of
     /// [`handle`](Self::handle) for their events in order of time, at equal times in that of
     /// [`series_order`](Self::series_order), without creating events. There must be no event before `until`,
-    /// except those that follow from a trade approved here. After [`StretchEnd::ActionsAt`], the remaining
+    /// except those that follow from a trade approved here. After [`BatchEnd::ActionsAt`], the remaining
     /// candles of that time come before any event.
     #[inline]
     pub fn handle_candles(
@@ -184,7 +184,7 @@ impl Session {
         candles: &mut StoredCandles<'_>,
         until: Millis,
         actions: &mut Vec<Action>,
-    ) -> StretchEnd {
+    ) -> BatchEnd {
         loop {
             let (place, at) = candles.turns.first();
             if at >= until {
@@ -206,11 +206,11 @@ impl Session {
                 candles.advance(place, &mut self.bots[bot.index()], waits.then_some(until));
             }
             if is_end {
-                return StretchEnd::ActionsAt(at);
+                return BatchEnd::ActionsAt(at);
             }
         }
         self.pass_time_of(candles, until, actions);
-        StretchEnd::Reached
+        BatchEnd::Reached
     }
 
     #[inline]

@@ -33,7 +33,7 @@ pub struct PrecomputedOutcome {
 
 /// The result of showing candles to a strategy.
 #[derive(Debug)]
-pub struct TrialStretch {
+pub struct TrialBatch {
     /// Number of candles shown.
     pub count: usize,
     /// Number of suppressed signals.
@@ -114,7 +114,7 @@ impl TrialSession {
         after: Option<(usize, &Settlement)>,
         candles: &[Candle],
         outcome: impl FnOnce(usize, &OrderTerms) -> Option<PrecomputedOutcome>,
-    ) -> TrialStretch {
+    ) -> TrialBatch {
         let bot = &mut self.session.bots[BotId::FIRST.index()];
         let mut signal = None;
         let (count, suppressed) = match after {
@@ -122,12 +122,12 @@ impl TrialSession {
             None => (bot.on_candles(candles, &mut signal), 0),
         };
         let Some(signal) = signal.as_ref().filter(|_| bot.is_warm()) else {
-            return TrialStretch { count, suppressed, answer: None };
+            return TrialBatch { count, suppressed, answer: None };
         };
         let close = bot.last_close;
         self.pass_time(close);
         let answer = self.book(signal, close, |terms| outcome(count - 1, terms));
-        TrialStretch { count, suppressed, answer: Some(answer) }
+        TrialBatch { count, suppressed, answer: Some(answer) }
     }
 
     /// Shows candles whose signals are all refused, and returns the signal count.

@@ -157,9 +157,9 @@ fn results_of_an_operator_are_marked_and_apply_only_to_unfinished_intents() {
         for kind in kinds {
             session.handle(&at(62, kind));
         }
-        assert_eq!(session.book.is_settled_by_person(IntentId::new(1)), is_known);
+        assert_eq!(session.book.is_settled_by_operator(IntentId::new(1)), is_known);
         let mut all = TradeBook::default();
         all.append(&session.book);
-        assert_eq!(all.is_settled_by_person(IntentId::new(1)), is_known);
+        assert_eq!(all.is_settled_by_operator(IntentId::new(1)), is_known);
     }
 }

@@ -31,9 +31,9 @@ impl Fold {
         let mut book = TradeBook::default();
         let mut reasons = JournalDecoder::default();
         for row in self.book.rows() {
-            let kept = self.book.kept_row(row.approved.intent()).unwrap().under(&numbers);
+            let kept = self.book.stored_row(row.approved.intent()).unwrap().under(&numbers);
             session.make_room_for(kept.row().approved.symbol());
-            assert!(book.put_back(kept, &mut reasons));
+            assert!(book.restore_row(kept, &mut reasons));
         }
         assert!(book.count_from(self.book.totals()));
         let decoder = self.decoder.as_ref().map(|decoder| decoder.under(&numbers));

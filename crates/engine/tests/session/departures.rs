@@ -60,7 +60,7 @@ fn duplicates_across_runs_are_found_by_order_time() {
         let approved = Action::Open(approved(&mut going_on));
         assert_eq!(going_on.handle(&answer), "");
         let mut again = make();
-        let mut decoder = JournalDecoder::of_same_bots(&again.session);
+        let mut decoder = JournalDecoder::for_replay(&again.session);
         let body = to_string(&Entry::Action(&approved)).unwrap();
         again.session.recall(&decoder.read_action(&body).unwrap());
         again.session.recall(&decoder.read_event(&to_string(&answer).unwrap()).unwrap());

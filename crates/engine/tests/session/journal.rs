@@ -194,7 +194,7 @@ fn every_event_field_except_candles_affects_the_hash_and_is_decoded() {
         assert_eq!(hash_of(Entry::Event(candle)), JournalHash::new().finish(), "the data has its own hash");
     }
     let scripts = [Script::new("a"), Script::new("b").on("ETHUSDT")];
-    let decoder = JournalDecoder::of_same_bots(&TestSession::new(&scripts, |_| {}).session);
+    let decoder = JournalDecoder::for_replay(&TestSession::new(&scripts, |_| {}).session);
     for event in events.iter().chain(&candles) {
         assert_eq!(decoder.read_event(&to_string(event).unwrap()).unwrap(), Recorded::Event(*event));
     }

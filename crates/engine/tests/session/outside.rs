@@ -75,7 +75,7 @@ fn signals_of_earlier_runs_are_dropped_after_a_restart() {
     assert_eq!(first.handle(&event), "#1 a BUY 10.00");
     let body = to_string(&event).unwrap();
     let mut recalled = make();
-    let decoder = JournalDecoder::of_same_bots(&recalled.session);
+    let decoder = JournalDecoder::for_replay(&recalled.session);
     recalled.session.recall(&decoder.read_event(&body).unwrap());
     let mut restored = make();
     let kept = to_string(&first.session.snapshot()).unwrap();

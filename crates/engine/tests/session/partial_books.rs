@@ -6,7 +6,7 @@ use candlewick_sdk::serde_json::to_string;
 use proptest::prelude::*;
 
 fn kept(book: &TradeBook, intent: IntentId) -> Option<String> {
-    book.kept_row(intent).map(|row| to_string(&row).unwrap())
+    book.stored_row(intent).map(|row| to_string(&row).unwrap())
 }
 
 fn intents(book: &TradeBook) -> Vec<IntentId> {

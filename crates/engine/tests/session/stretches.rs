@@ -3,7 +3,7 @@
 use crate::event::{START, flat_candle, minute};
 use crate::script::{Script, session_settings};
 use candlewick_engine::{
-    Action, Event, EventKind, Origin, RiskSettings, Session, SessionSettings, StoredCandles, StretchEnd,
+    Action, Event, EventKind, Origin, RiskSettings, Session, SessionSettings, StoredCandles, BatchEnd,
 };
 use candlewick_sdk::{Candle, Interval, Millis, Signal, Strategy};
 use proptest::prelude::*;
@@ -61,7 +61,7 @@ fn in_stretches(session: &mut Session, candles: &[Vec<Candle>], lengths: &[i64])
     let mut until = minute(MINUTES.start);
     for length in lengths.iter().cycle() {
         until += Millis::MINUTE * *length;
-        while session.handle_candles(&mut stored, until, &mut actions) != StretchEnd::Reached {
+        while session.handle_candles(&mut stored, until, &mut actions) != BatchEnd::Reached {
             assert!(!actions.is_empty());
             all.append(&mut actions);
         }
@@ -100,12 +100,12 @@ fn check_ends(signals: &[i64], expected: &[(Option<i64>, usize)]) {
     loop {
         let end = session.handle_candles(&mut stored, Millis::MAX, &mut actions);
         let minute = match end {
-            StretchEnd::ActionsAt(at) => Some((at.get() - START) / 60_000),
-            StretchEnd::Reached => None,
+            BatchEnd::ActionsAt(at) => Some((at.get() - START) / 60_000),
+            BatchEnd::Reached => None,
         };
         ends.push((minute, actions.len()));
         actions.clear();
-        if end == StretchEnd::Reached {
+        if end == BatchEnd::Reached {
             break;
         }
     }

@@ -67,7 +67,7 @@ impl TestSession {
 
     /// Handles an event and describes its actions.
     pub(crate) fn handle(&mut self, event: &Event) -> String {
-        let answers: Vec<String> = self.actions(event).iter().map(|action| self.words(action)).collect();
+        let answers: Vec<String> = self.actions(event).iter().map(|action| self.describe(action)).collect();
         answers.join(", ")
     }
 
@@ -81,7 +81,7 @@ impl TestSession {
         actions
     }
 
-    fn words(&self, action: &Action) -> String {
+    fn describe(&self, action: &Action) -> String {
         let scale = self.session.money_scale();
         match action {
             Action::Open(approved) => {

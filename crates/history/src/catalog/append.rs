@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Appended {
+pub struct AppendCounts {
     pub new: u64,
     /// Candles that were already there, or that a repair removed.
     pub same: u64,
@@ -30,16 +30,16 @@ impl Catalog {
         series: Series,
         candles: &[Candle],
         origin: &Origin,
-    ) -> Result<Appended, HistoryError> {
+    ) -> Result<AppendCounts, HistoryError> {
         check_grid(series, candles)?;
         let closed = closed_by_time(series, candles, origin.fetched_at);
         let forming = (candles.len() - closed.len()) as u64;
         if closed.is_empty() {
-            return Ok(Appended { forming, ..Appended::default() });
+            return Ok(AppendCounts { forming, ..AppendCounts::default() });
         }
         let (folder, _lock) = self.open_to_write(series)?;
         let appended = self.change(&folder, || self.append_closed(&folder, &closed, origin))?;
-        Ok(Appended { forming, ..appended })
+        Ok(AppendCounts { forming, ..appended })
     }
 
     fn append_closed(
@@ -47,7 +47,7 @@ impl Catalog {
         folder: &SeriesFolder,
         closed: &[Candle],
         origin: &Origin,
-    ) -> Result<Appended, HistoryError> {
+    ) -> Result<AppendCounts, HistoryError> {
         let series = folder.series;
         let mut manifest = folder.manifest_or_new()?;
         let mut revisions = folder.revisions(&manifest)?;
@@ -55,7 +55,7 @@ impl Catalog {
         let repaired = KnownValues::new(&folder.repaired(&manifest)?);
         let version = manifest.current().cloned();
         let version = version.unwrap_or_else(|| Version::new(series, 1, "as it came", Vec::new()));
-        let mut appended = Appended::default();
+        let mut appended = AppendCounts::default();
         let mut segments = version.segments;
         for (block, incoming) in blocks(series.interval, closed) {
             let place = segments.iter().position(|segment| block.range.contains(&segment.start));

@@ -18,7 +18,7 @@ mod manifest;
 #[cfg(test)]
 mod tests;
 
-pub use append::Appended;
+pub use append::AppendCounts;
 pub use manifest::{EmptyHours, Manifest, Origin, Provenance, Revision, Segment, Version};
 
 #[cfg(feature = "import")]

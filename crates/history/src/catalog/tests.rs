@@ -1,6 +1,6 @@
 //! The catalog stays correct for any order of appends, concurrent writers and crashes.
 
-use super::{Appended, Catalog, Manifest, Origin};
+use super::{AppendCounts, Catalog, Manifest, Origin};
 use crate::disk::{Disk, SystemDisk};
 use crate::{HistoryError, data_hash};
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Ohlcv, Series};
@@ -50,7 +50,7 @@ fn remembers_empty_hours_once_per_source() {
 fn append_counts_candles_and_keeps_first_seen_values() {
     let (_folder, catalog) = empty();
     let append = |rows: &[Row], at| catalog.append(series(), &candles(rows), &origin(at)).unwrap();
-    let counts = |new, same, revised, forming| Appended { new, same, revised, forming };
+    let counts = |new, same, revised, forming| AppendCounts { new, same, revised, forming };
     assert_eq!(append(&[(3, 30), (1, 10), (9, 90)], 9), counts(2, 0, 0, 1));
     assert_eq!(append(&[(1, 10), (2, 20), (3, 31)], 10), counts(1, 1, 1, 0));
     assert_eq!(append(&[(3, 31), (3, 30)], 11), counts(0, 2, 0, 0));
@@ -86,7 +86,7 @@ fn appends_to_newest_version_and_keeps_older_ones_readable() {
 fn repaired_values_stay_removed_but_corrections_are_appended() {
     let (_folder, catalog) = empty();
     let append = |rows: &[Row]| catalog.append(series(), &candles(rows), &origin(LATER)).unwrap();
-    let counts = |new, same, revised| Appended { new, same, revised, forming: 0 };
+    let counts = |new, same, revised| AppendCounts { new, same, revised, forming: 0 };
     let repair = |rows: &[Row]| {
         let mended = CandleSeries::new(series(), candles(rows)).unwrap();
         catalog.add_repair(&mended, "mended", &origin(LATER)).unwrap()
@@ -200,7 +200,7 @@ proptest! {
         let mut revised: BTreeSet<Row> = BTreeSet::new();
         for batch in &batches {
             let appended = catalog.append(series(), &candles(batch), &origin(LATER)).unwrap();
-            let mut expected = Appended::default();
+            let mut expected = AppendCounts::default();
             let mut ordered = batch.clone();
             ordered.sort_by_key(|(minute, _)| *minute);
             for (minute, price) in ordered {

@@ -40,8 +40,8 @@ pub(super) fn sound_candles(decoded: Decoded, interval: Interval, findings: &mut
     for same_time in sound.chunk_by(|(_, a), (_, b)| a.time() == b.time()) {
         let complete = complete_candle(same_time);
         let is_conflict = complete.is_none();
-        let (kept_row, kept) = complete.unwrap_or(same_time[0]);
-        for (index, candle) in same_time.iter().filter(|(index, _)| *index != kept_row) {
+        let (stored_row, kept) = complete.unwrap_or(same_time[0]);
+        for (index, candle) in same_time.iter().filter(|(index, _)| *index != stored_row) {
             let is_other = is_conflict && *candle != kept;
             let kind = if is_other { FindingKind::Conflict } else { FindingKind::Duplicate };
             let detail = describe_repeat(&kept, candle, kind);

@@ -46,7 +46,7 @@ pub(super) async fn visit_before(
             if stored.line.kind == LineKind::Note && stored.line.run == run.number {
                 let note = ReloadNote::of_text(&stored.line.body);
                 if let Some(note) = note.map_err(|error| RecordsError::unreadable(stored, error))? {
-                    let held = fold.session.hold_to(&note.risk);
+                    let held = fold.session.apply_limits(&note.risk);
                     held.map_err(|error| RecordsError::unreadable(stored, error))?;
                 }
             }

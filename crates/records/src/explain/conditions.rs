@@ -1,7 +1,7 @@
 //! Conditions of a strategy at a candle, as text and JSON.
 
 use candlewick_engine::offset_zone;
-use candlewick_sdk::{Condition, ConditionSide, Millis, price_text, visible};
+use candlewick_sdk::{Condition, ConditionSide, Millis, format_price, visible};
 use chrono::DateTime;
 use chrono_tz::Tz;
 use serde::{Serialize, Serializer};
@@ -28,7 +28,7 @@ pub(super) struct ConditionState {
 }
 
 impl ConditionState {
-    pub(super) fn of(condition: &Condition<'_>) -> Self {
+    pub(super) fn from_condition(condition: &Condition<'_>) -> Self {
         Self {
             part: condition.part.to_string(),
             side: condition.side.key(),
@@ -65,7 +65,7 @@ impl ConditionState {
 
     fn details(&self) -> String {
         let number = |(name, value): &(String, f64)| {
-            let value = if value.is_finite() { price_text(*value) } else { "not known yet".to_owned() };
+            let value = if value.is_finite() { format_price(*value) } else { "not known yet".to_owned() };
             format!("{name} = {value}")
         };
         let mut parts: Vec<String> = self.numbers.iter().map(number).collect();
@@ -142,7 +142,7 @@ mod tests {
     fn formats_time_in_the_zones_of_the_conditions() {
         let clocks = |texts: &[&str], at: i64| {
             let shown = texts.iter().map(|text| state(("", ConditionSide::Buy), 0, text, None));
-            let states: Vec<ConditionState> = shown.map(|one| ConditionState::of(&one)).collect();
+            let states: Vec<ConditionState> = shown.map(|one| ConditionState::from_condition(&one)).collect();
             on_clocks(&states, Millis::new(at))
         };
         let (midnight, noon) = (1_767_571_200_000, 1_767_571_200_000 + 12 * 3_600_000);
@@ -169,7 +169,7 @@ mod tests {
             state(("hours", Filter), 1, "close > 1", Some(false)),
             state(("", FirstOf), 0, "a part signals", Some(false)),
         ];
-        let states: Vec<ConditionState> = shown.iter().map(ConditionState::of).collect();
+        let states: Vec<ConditionState> = shown.iter().map(ConditionState::from_condition).collect();
         let expected = [
             "buy: false",
             "  close > open and rsi(14) < sma(9) and...: not known yet",

@@ -47,7 +47,7 @@ pub(super) async fn recompute(
     if let Some(since) = contents.compacted_since().filter(|since| run.began < *since) {
         return unread(RecordsError::Compacted { since }.to_string());
     }
-    let of_bot = |(bot, until): &(&str, u64)| Replay::of((run, contents), (bot, *until), options);
+    let of_bot = |(bot, until): &(&str, u64)| Replay::from_parts((run, contents), (bot, *until), options);
     let mut replays: Vec<Result<Replay, String>> = bots.iter().map(of_bot).collect();
     let is_asked = |replay: &&Replay| !options.for_conditions || replay.has_conditions();
     let untils = replays.iter().flatten().filter(is_asked).map(|replay| replay.until);
@@ -83,7 +83,7 @@ struct Replay {
 }
 
 impl Replay {
-    fn of(
+    fn from_parts(
         (run, contents): (&RecordedRun, &JournalContents),
         (bot, until): (&str, u64),
         options: &RecomputeOptions<'_>,
@@ -132,7 +132,7 @@ impl Replay {
     fn into_shown(self) -> AtDecision {
         AtDecision {
             indicators: self.indicators.into_iter().collect(),
-            conditions: self.strategy.conditions().iter().map(ConditionState::of).collect(),
+            conditions: self.strategy.conditions().iter().map(ConditionState::from_condition).collect(),
             gate: self.strategy.gate(),
         }
     }
@@ -147,7 +147,7 @@ impl Replay {
         match &event.kind {
             EventKind::Candle { series, candle, .. } if Some(series.index()) == self.series => {
                 self.show_longer();
-                self.longer.show_ended(candle, &mut *self.strategy);
+                self.longer.feed_ended(candle, &mut *self.strategy);
                 self.strategy.on_candle(candle);
                 self.take_indicators();
                 self.last = Some(*candle);

@@ -67,7 +67,7 @@ pub async fn read_last(
     }
     numbers.reverse();
     let lines = reader.lines_numbered(&numbers).await?;
-    let decisions = lines.iter().filter_map(|stored| Decision::of(stored, contents).transpose());
+    let decisions = lines.iter().filter_map(|stored| Decision::new(stored, contents).transpose());
     let mut decisions: Vec<Decision> = decisions.collect::<Result<_, _>>()?;
     let last = decisions.last().map(|decision| decision.run);
     if let Some(run) = last.and_then(|run| contents.run(run)) {
@@ -99,7 +99,7 @@ fn bot_of<'a>(
 }
 
 impl Decision {
-    fn of(stored: &StoredLine, contents: &JournalContents) -> Result<Option<Self>, RecordsError> {
+    fn new(stored: &StoredLine, contents: &JournalContents) -> Result<Option<Self>, RecordsError> {
         let Some((run, bot)) = bot_of(stored, contents) else { return Ok(None) };
         let action: Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
         let time = stored.line.received;

@@ -13,7 +13,7 @@ mod trade;
 pub use conditions::short_condition;
 pub use indicators::INDICATORS_WITHIN;
 pub use last::{LastDecisions, read_last};
-pub use moment::{AskedMoment, MomentQuery, read_moment};
+pub use moment::{MomentRequest, MomentQuery, read_moment};
 pub use trade::{AskedTrade, read_trade};
 
 use crate::RecordsError;
@@ -36,7 +36,7 @@ struct CandleLine {
 }
 
 impl CandleLine {
-    fn of(stored: &StoredLine, run: &RecordedRun) -> Result<Option<Self>, RecordsError> {
+    fn new(stored: &StoredLine, run: &RecordedRun) -> Result<Option<Self>, RecordsError> {
         if !is_candle(stored) || stored.line.run != run.number {
             return Ok(None);
         }
@@ -55,6 +55,6 @@ fn describe_refusal(
     times: (Millis, Millis),
     risk: Option<&RiskSettings>,
 ) -> String {
-    let words = risk.map_or_else(|| rule.words(), |risk| rule.words_within(risk, &bot.name));
-    rule.with_lateness(words, Lateness::of(times, bot.interval.length(), risk))
+    let words = risk.map_or_else(|| rule.describe(), |risk| rule.describe_with_setting(risk, &bot.name));
+    rule.with_lateness(words, Lateness::new(times, bot.interval.length(), risk))
 }

@@ -14,7 +14,7 @@ use candlewick_engine::{
     RiskSettings, Rule, VenueAnswer, pause_after, refusal_pause_after,
 };
 use candlewick_journal::{LineKind, Reader, StoredLine};
-use candlewick_sdk::{Direction, Millis, Registry, Symbol, price_text, visible};
+use candlewick_sdk::{Direction, Millis, Registry, Symbol, format_price, visible};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ pub struct MomentQuery {
     pub bot: Option<String>,
 }
 
-pub struct AskedMoment<'a> {
+pub struct MomentRequest<'a> {
     pub query: &'a MomentQuery,
     pub registry: &'a Registry,
     /// Computes the conditions however many entries of the run come before the candle.
@@ -74,7 +74,7 @@ struct BotMoment {
 pub async fn read_moment(
     reader: &mut Reader,
     contents: &JournalContents,
-    asked: &AskedMoment<'_>,
+    asked: &MomentRequest<'_>,
 ) -> Result<MomentReport, RecordsError> {
     let query = asked.query;
     let time = query.time;
@@ -90,7 +90,7 @@ pub async fn read_moment(
         let from = time - bot.interval.length() * BEFORE;
         let lines = reader.sound_lines_between(from, time + Millis::new(1), MAX_LINES).await?;
         let risk = contents.risk_at(run, time)?;
-        let mut moment = BotMoment::of(bot, run, &lines)?.with_limit(contents, bot, risk.as_ref());
+        let mut moment = BotMoment::new(bot, run, &lines)?.with_limit(contents, bot, risk.as_ref());
         if let (Some(Rule::RefusedByVenue), Some((_, at)), Some(risk)) = (moment.rule, moment.judged, &risk)
             && let Some(pause) = refusal_pause_at(reader, contents, risk, (bot.symbol, at)).await?
         {
@@ -115,7 +115,7 @@ pub async fn read_moment(
 
 fn ended_before(contents: &JournalContents, time: Millis) -> Option<String> {
     let last = Some(contents.last.line.received).filter(|last| *last < time)?;
-    let why = contents.limit_reached().map(|limit| format!(": the run was {}", limit.words()));
+    let why = contents.limit_reached().map(|limit| format!(": the run was {}", limit.describe()));
     Some(format!("nothing is recorded after {}{}", utc(last), why.unwrap_or_default()))
 }
 
@@ -123,10 +123,10 @@ async fn add_conditions(
     bots: &mut [BotMoment],
     reader: &mut Reader,
     (contents, run): (&JournalContents, &RecordedRun),
-    asked: &AskedMoment<'_>,
+    asked: &MomentRequest<'_>,
 ) -> Result<(), RecordsError> {
     let command = format!("why {}", utc(asked.query.time));
-    let AskedMoment { registry, is_far, .. } = *asked;
+    let MomentRequest { registry, is_far, .. } = *asked;
     let options = RecomputeOptions { registry, is_far, for_conditions: true, command: &command };
     let with_candle = |bot: &BotMoment| Some((bot.bot.clone(), bot.candle.as_ref()?.seq + 1));
     let asked: Vec<(String, u64)> = bots.iter().filter_map(with_candle).collect();
@@ -164,10 +164,10 @@ impl MomentQuery {
 }
 
 impl BotMoment {
-    fn of(bot: &BotSettings, run: &RecordedRun, lines: &[StoredLine]) -> Result<Self, RecordsError> {
+    fn new(bot: &BotSettings, run: &RecordedRun, lines: &[StoredLine]) -> Result<Self, RecordsError> {
         let mut last = None;
         for (place, stored) in lines.iter().enumerate() {
-            if let Some(candle) = CandleLine::of(stored, run)?.filter(|candle| candle.series == bot.series())
+            if let Some(candle) = CandleLine::new(stored, run)?.filter(|candle| candle.series == bot.series())
             {
                 last = Some((place, candle));
             }
@@ -276,7 +276,7 @@ impl BotMoment {
         let Some(reason) = reason else { return String::new() };
         let text = reason.get("text").and_then(Value::as_str).unwrap_or_default();
         let numbers = reason.iter().filter(|(name, _)| *name != "text");
-        let shown = |value: &Value| value.as_f64().map_or_else(|| value.to_string(), price_text);
+        let shown = |value: &Value| value.as_f64().map_or_else(|| value.to_string(), format_price);
         numbers.fold(text.to_owned(), |text, (name, value)| format!("{text} {name}={}", shown(value)))
     }
 
@@ -436,7 +436,7 @@ fn pause_at(
         Some(EndedTrade { bot: &origin.bot, symbol: origin.symbol, outcome: row.outcome?, at: settled })
     });
     let (pause, until) = pause_after(risk, whose, ended.collect(), at)?;
-    Some(format!("paused until {} after {}", utc(until), pause.cause_words()))
+    Some(format!("paused until {} after {}", utc(until), pause.describe_cause()))
 }
 
 /// Returns `until TIME after 2 refusals by the venue in a row: ...`, `None` if the journal does not tell.

@@ -2,7 +2,7 @@
 
 use crate::moment::clock;
 use candlewick_journal::{LineKind, LoggedExchange, StoredLine};
-use candlewick_sdk::{Millis, Money, MoneyScale, price_text, visible};
+use candlewick_sdk::{Millis, Money, MoneyScale, format_price, visible};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -179,7 +179,7 @@ fn describe_field(name: &str, label: &str, value: &Value) -> Option<String> {
         Value::Object(inner) => describe_fields(inner).join(", "),
         Value::Array(items) => format!("{} in a list", items.len()),
         value if is_time && value.as_i64() > Some(0) => clock(Millis::new(value.as_i64()?)),
-        value if label.ends_with("price") && value.is_f64() => value.as_f64().map(price_text)?,
+        value if label.ends_with("price") && value.is_f64() => value.as_f64().map(format_price)?,
         value if name == "payout" => format!("{} %", plain(value)),
         value => plain(value),
     };

@@ -13,7 +13,7 @@ use crate::table::table_text;
 use crate::trade::{IntentOrigin, TradeLine};
 use candlewick_engine::{IntentId, IntentRow, Origin, Rule};
 use candlewick_journal::{LineKind, Reader, StoredLine};
-use candlewick_sdk::{EndedSignal, GateMove, GateView, Millis, MoneyScale, Registry, price_text, visible};
+use candlewick_sdk::{SettledSignal, GateMove, GateView, Millis, MoneyScale, Registry, format_price, visible};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -70,7 +70,7 @@ pub async fn read_trade(
     let entries = lines.iter().chain(notes.iter().copied());
     let mut timeline: Vec<Step> = entries.map(|stored| Step::of_line(stored, decided)).collect();
     timeline.extend(exchanges.iter().flat_map(|exchange| Step::of_exchange(exchange, decided)));
-    let trade = TradeLine::of(&contents.book, (row, origin));
+    let trade = TradeLine::new(&contents.book, (row, origin));
     let venue_id = trade.venue_id.as_deref();
     let lists = doubt::read_lists(reader, (&lines, &notes)).await?;
     timeline.extend(lists.iter().flat_map(|exchange| doubt::steps(exchange, (row, origin), venue_id)));
@@ -148,7 +148,7 @@ async fn candles_around(
         let lines =
             reader.sound_lines_between(decided - length * BEFORE, end + Millis::new(1), MAX_LINES).await?;
         for stored in &lines {
-            candles.extend(CandleLine::of(stored, run)?.filter(|line| line.series == bot.series()));
+            candles.extend(CandleLine::new(stored, run)?.filter(|line| line.series == bot.series()));
         }
     }
     Ok(candles)
@@ -193,7 +193,7 @@ impl Explanation {
         let mut lines = vec![format!("Decided at {}{clocks}: {}", utc(decided), self.trade.reason)];
         if !self.indicators.is_empty() {
             let shown =
-                self.indicators.iter().map(|(name, value)| format!("{name} = {}", price_text(*value)));
+                self.indicators.iter().map(|(name, value)| format!("{name} = {}", format_price(*value)));
             lines.push(format!("Indicators: {}", shown.collect::<Vec<_>>().join(", ")));
         }
         if !self.conditions.is_empty() {
@@ -221,7 +221,7 @@ impl Explanation {
 
     fn candle_table(&self, is_raw: bool) -> String {
         let time: fn(Millis) -> String = if is_raw { utc } else { clock };
-        let price: fn(f64) -> String = if is_raw { |price: f64| price.to_string() } else { price_text };
+        let price: fn(f64) -> String = if is_raw { |price: f64| price.to_string() } else { format_price };
         let last = if is_raw { "received" } else { "" };
         let row = |CandleLine { candle, close_time, received, origin, .. }: &CandleLine| {
             let mark = match origin {
@@ -263,7 +263,7 @@ fn gate_move(moved: &GateMove) -> String {
     let what = if moved.is_open { "opened" } else { "closed" };
     let at = utc(moved.at);
     match moved.by {
-        Some(EndedSignal { decided, direction, won }) => {
+        Some(SettledSignal { decided, direction, won }) => {
             let result = if won { "won" } else { "lost" };
             format!("{what} at {at}, when the {direction} of {} {result}", utc(decided))
         }
@@ -280,8 +280,8 @@ mod tests {
     fn describes_time_and_cause_of_a_gate_move() {
         // 2026-01-05 08:14 UTC, by `date -d @1767600840`.
         let at = Millis::new(1_767_600_840_000);
-        let by = EndedSignal { decided: at - Millis::MINUTE, direction: Direction::Buy, won: true };
-        let lost = EndedSignal { direction: Direction::Sell, won: false, ..by };
+        let by = SettledSignal { decided: at - Millis::MINUTE, direction: Direction::Buy, won: true };
+        let lost = SettledSignal { direction: Direction::Sell, won: false, ..by };
         for (is_open, by, begin, end) in [
             (false, Some(by), "closed", ", when the BUY of 2026-01-05T08:13:00.000Z won"),
             (true, Some(lost), "opened", ", when the SELL of 2026-01-05T08:13:00.000Z lost"),

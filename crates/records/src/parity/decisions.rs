@@ -237,7 +237,7 @@ fn is_of_earlier_name(recorded: Option<&Value>, replayed: Option<&Value>) -> boo
 const fn is_kept(action: &Action, format: u32) -> bool {
     match action {
         Action::Open(_) | Action::Refuse(_) | Action::DayOpened { .. } => true,
-        Action::Verdict(_) => format >= Header::FORMAT_OF_VERDICTS,
+        Action::Verdict(_) => format >= Header::VERDICTS_FORMAT,
     }
 }
 

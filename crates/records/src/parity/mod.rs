@@ -10,7 +10,7 @@ use crate::moment::{counted, utc};
 use crate::run::{FILE_CHANGED, FILE_OR_PART_CHANGED, RecordedRun};
 use crate::table::{table, table_text};
 use candlewick_journal::{JournalError, Reader};
-use candlewick_sdk::{Outcome, Registry, price_text};
+use candlewick_sdk::{Outcome, Registry, format_price};
 use decisions::{Decisions, Difference, NotCompared};
 use outcomes::{Differing, Outcomes};
 use serde::Serialize;
@@ -44,7 +44,7 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
     } else {
         None
     };
-    Ok(ParityReport::of(chain, runs.len(), decisions, outcomes))
+    Ok(ParityReport::new(chain, runs.len(), decisions, outcomes))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -83,7 +83,7 @@ impl Cause {
 }
 
 fn prices(result: &str, open: Option<f64>, close: Option<f64>) -> String {
-    let price = |price: Option<f64>| price.map_or("?".to_owned(), price_text);
+    let price = |price: Option<f64>| price.map_or("?".to_owned(), format_price);
     format!("{result} {} to {}", price(open), price(close))
 }
 
@@ -117,7 +117,7 @@ impl ParityReport {
         Self { ok: false, chain, runs: 0, decisions: None, outcomes: None, unexplained: 0 }
     }
 
-    fn of(chain: ChainCheck, runs: usize, decisions: Decisions, outcomes: Option<Outcomes>) -> Self {
+    fn new(chain: ChainCheck, runs: usize, decisions: Decisions, outcomes: Option<Outcomes>) -> Self {
         let unexplained = outcomes.as_ref().map_or(0, Outcomes::unexplained);
         let ok = chain.is_whole() && decisions.difference.is_none() && unexplained == 0;
         Self { ok, chain, runs, decisions: Some(decisions), outcomes, unexplained }

@@ -65,13 +65,13 @@ impl Outcomes {
         lines.iter().try_for_each(|stored| candles.take(stored))?;
         let mut venues = BTreeMap::new();
         for run in &contents.runs {
-            venues.insert(run.number, Venue::of(run, &candles)?);
+            venues.insert(run.number, Venue::new(run, &candles)?);
         }
         let mut outcomes = Self::default();
         for (row, origin) in contents.intents() {
             let Some(venue) = venues.get_mut(&origin.run) else { continue };
             // Manual settlements are not results of the venue.
-            if contents.book.is_settled_by_person(row.approved.intent()) {
+            if contents.book.is_settled_by_operator(row.approved.intent()) {
                 continue;
             }
             outcomes.intents += 1;
@@ -85,7 +85,7 @@ impl Outcomes {
                 *outcomes.causes.entry(cause.as_str()).or_default() += 1;
             }
             outcomes.differing.push(Differing {
-                recorded: TradeLine::of(&contents.book, (row, origin)),
+                recorded: TradeLine::new(&contents.book, (row, origin)),
                 simulated,
                 decide_to_open_ms: row.open_time.map(|open| open - row.approved.decision_time()),
                 causes,
@@ -100,7 +100,7 @@ impl Outcomes {
 }
 
 impl Venue {
-    fn of(run: &RecordedRun, candles: &RecordedCandles) -> Result<Self, RecordsError> {
+    fn new(run: &RecordedRun, candles: &RecordedCandles) -> Result<Self, RecordsError> {
         let settings = SimulationSettings { recorded_latency: None, ..run.simulation.clone() };
         let simulator = Simulator::new(settings.clone(), UNLIMITED_BALANCE, candles.markets())?;
         let delay = |bot: &BotSettings| (bot.name.clone(), bot.entry_delay().unwrap_or(Millis::ZERO));

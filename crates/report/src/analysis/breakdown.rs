@@ -61,10 +61,10 @@ impl Breakdown {
                 tallies[place].add(row, returned);
             }
         }
-        tables.iter().map(|(ruler, tallies)| Self::of(ruler, tallies, scale)).collect()
+        tables.iter().map(|(ruler, tallies)| Self::new(ruler, tallies, scale)).collect()
     }
 
-    fn of(ruler: &Ruler, tallies: &[Tally], scale: MoneyScale) -> Self {
+    fn new(ruler: &Ruler, tallies: &[Tally], scale: MoneyScale) -> Self {
         let samples: Vec<GroupMoments> = tallies.iter().map(|tally| tally.returns).collect();
         // Returns are finite, so this cannot fail.
         let shrunk = shrink_to_overall_mean(&samples).unwrap_or_default();

@@ -30,7 +30,7 @@ pub(crate) struct RollingPoint {
 type Decided = (Millis, bool, Option<f64>);
 
 impl RollingWinRate {
-    pub(crate) fn of(settled: &[&IntentRow]) -> Option<Self> {
+    pub(crate) fn from_settled(settled: &[&IntentRow]) -> Option<Self> {
         let decided = settled.iter().filter_map(|row| {
             let is_won = match row.outcome? {
                 Outcome::Won => true,
@@ -80,7 +80,7 @@ pub(crate) fn worst_drawdowns(trades: &Trades<'_>, most: usize) -> Vec<DrawdownF
     let profits = settled.iter().map(|row| (row.settled_at, row.profit));
     let mut falls = falls_of(profits, trades.balance);
     falls.sort_by_key(|fall| Reverse(fall.amount));
-    let figures = falls.iter().filter_map(|fall| DrawdownFigures::of(fall, trades.span.start, trades.scale));
+    let figures = falls.iter().filter_map(|fall| DrawdownFigures::new(fall, trades.span.start, trades.scale));
     figures.take(most).collect()
 }
 

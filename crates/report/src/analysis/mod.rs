@@ -65,13 +65,13 @@ pub struct Analysis {
 
 impl Analysis {
     /// Analyses the trades only; `count_variants` and then `conclude` add the rest.
-    pub fn of(trades: &Trades<'_>, summary: &Summary) -> Self {
+    pub fn new(trades: &Trades<'_>, summary: &Summary) -> Self {
         let settled = settled_rows(trades.book);
         Self {
-            metrics: Metrics::of(trades, &settled, summary),
+            metrics: Metrics::new(trades, &settled, summary),
             breakdowns: Breakdown::all_of(trades.bots, trades.scale, &settled),
             baselines: match trades.prices {
-                Prices::Fair => Baselines::of(&settled),
+                Prices::Fair => Baselines::from_settled(&settled),
                 Prices::Stressed => None,
             },
             equity: EquityPoint::curve(&settled, trades.balance, trades.scale, trades.span),
@@ -159,21 +159,21 @@ pub struct DrawdownFigures {
 }
 
 impl Metrics {
-    pub(super) fn of(trades: &Trades<'_>, settled: &[&IntentRow], summary: &Summary) -> Self {
-        let mut days = DailyProfits::of(trades.span);
+    pub(super) fn new(trades: &Trades<'_>, settled: &[&IntentRow], summary: &Summary) -> Self {
+        let mut days = DailyProfits::new(trades.span);
         settled
             .iter()
             .filter_map(|row| Some((row.settled_at?, row.profit)))
             .for_each(|(at, profit)| days.settle(at, profit));
-        let fall = |deepest| DrawdownFigures::of(deepest, trades.span.start, trades.scale);
+        let fall = |deepest| DrawdownFigures::new(deepest, trades.span.start, trades.scale);
         Self {
-            win_rate: WinRates::of(summary),
-            expectancy: Expectancy::of(settled, trades.scale),
-            profit_factor: ProfitFactor::of(settled),
+            win_rate: WinRates::from_summary(summary),
+            expectancy: Expectancy::new(settled, trades.scale),
+            profit_factor: ProfitFactor::from_settled(settled),
             drawdown: fall(&summary.max_drawdown),
             drawdown_by_percent: fall(&summary.max_drawdown_by_percent),
-            streaks: Streaks::of(summary),
-            daily: Daily::of(days.days(), trades.balance),
+            streaks: Streaks::from_summary(summary),
+            daily: Daily::new(days.days(), trades.balance),
             exposure: exposure_of(settled, trades.span),
             trades_per_day: trades_per_day(settled.len(), trades.span),
         }
@@ -181,7 +181,7 @@ impl Metrics {
 }
 
 impl DrawdownFigures {
-    pub(super) fn of(deepest: &Drawdown, start: Millis, scale: MoneyScale) -> Option<Self> {
+    pub(super) fn new(deepest: &Drawdown, start: Millis, scale: MoneyScale) -> Option<Self> {
         let peak_at = deepest.peak_at.unwrap_or(start);
         deepest.amount.is_positive().then(|| Self {
             amount: scale.to_f64(deepest.amount),
@@ -246,7 +246,7 @@ pub struct Baselines {
 }
 
 impl Baselines {
-    pub(super) fn of(settled: &[&IntentRow]) -> Option<Self> {
+    pub(super) fn from_settled(settled: &[&IntentRow]) -> Option<Self> {
         let mut by_symbol: BTreeMap<SymbolId, Vec<DirectedTrade>> = BTreeMap::new();
         for row in settled {
             if let Some(trade) = directed(row) {

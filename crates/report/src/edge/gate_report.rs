@@ -45,7 +45,7 @@ pub struct GatedBot {
 
 impl GateReport {
     /// Evaluates each bot's finished trades. Draws and cancellations return the stake.
-    pub fn of(file: &TradesFile, gate: TriedGate, draws: u32, seed: u64) -> Result<Self, ReportError> {
+    pub fn new(file: &TradesFile, gate: TriedGate, draws: u32, seed: u64) -> Result<Self, ReportError> {
         let TriedGate { rule, day } = gate;
         if day.is_some() && !file.has_times {
             return Err(ReportError::TradesWithoutTimes);
@@ -54,7 +54,7 @@ impl GateReport {
         for (name, own) in group_by_bot(&file.trades) {
             let gated: Vec<GatedTrade> = own.into_iter().filter_map(|named| to_gated(named, day)).collect();
             if !gated.is_empty() {
-                bots.push(GatedBot::of(name, &gate_worth(&gated, rule, draws, seed)?));
+                bots.push(GatedBot::new(name, &gate_worth(&gated, rule, draws, seed)?));
             }
         }
         if bots.is_empty() {
@@ -65,7 +65,7 @@ impl GateReport {
 }
 
 impl GatedBot {
-    pub(crate) fn of(bot: &str, worth: &GateWorth) -> Self {
+    pub(crate) fn new(bot: &str, worth: &GateWorth) -> Self {
         Self {
             bot: bot.to_owned(),
             trades: worth.trades,
@@ -150,7 +150,7 @@ mod tests {
         let opening = GateRule::opening(GateOpening::AfterVirtualLosses(2));
         let rule = GateRule { close_after_trades: 1, ..opening };
         let file = TradesFile { trades, has_times: true, ..TradesFile::default() };
-        GateReport::of(&file, TriedGate { rule, day: None }, 99, 1)
+        GateReport::new(&file, TriedGate { rule, day: None }, 99, 1)
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub struct PayoutLine {
 }
 
 impl BreakEvenReport {
-    pub fn of(payouts: &[f64], stakes: &[PaidStake], win_rate: Option<f64>) -> Result<Self, StatisticsError> {
+    pub fn new(payouts: &[f64], stakes: &[PaidStake], win_rate: Option<f64>) -> Result<Self, StatisticsError> {
         let line = |payout: &f64| {
             let coin_return = f64::midpoint(*payout, -1.0);
             Ok(PayoutLine { payout: *payout, break_even: break_even(*payout)?, coin_return })

@@ -45,7 +45,7 @@ pub struct RuinTerms {
 }
 
 impl RuinFigures {
-    pub fn of(bot: Option<String>, stake: &StakeRuin, terms: RuinTerms) -> Result<Self, StatisticsError> {
+    pub fn new(bot: Option<String>, stake: &StakeRuin, terms: RuinTerms) -> Result<Self, StatisticsError> {
         let RuinQuestion { win_probability: break_even, payout_fraction, horizon_trades, .. } =
             stake.question;
         let named = [
@@ -55,7 +55,7 @@ impl RuinFigures {
             ("given", terms.win_rate),
         ];
         let rates = named.into_iter().filter_map(|(name, rate)| rate.map(|rate| (name, rate)));
-        let rates = rates.map(|(name, rate)| RuinRate::of(name, rate, stake, terms));
+        let rates = rates.map(|(name, rate)| RuinRate::new(name, rate, stake, terms));
         let levels = stake.plan.stakes(&stake.question)?;
         let total: u64 = levels.iter().sum();
         let is_martingale = matches!(stake.plan, StakePlan::Martingale { .. });
@@ -84,7 +84,7 @@ impl RuinFigures {
 }
 
 impl RuinRate {
-    fn of(
+    fn new(
         name: &'static str,
         win_rate: f64,
         stake: &StakeRuin,
@@ -105,7 +105,7 @@ impl RuinRate {
         })
     }
 
-    pub fn words(&self) -> &'static str {
+    pub fn describe(&self) -> &'static str {
         match self.name {
             "coin" => "coin toss",
             "break_even" => "break-even",
@@ -148,7 +148,7 @@ pub struct RuinSummary {
 }
 
 impl RuinSummary {
-    pub fn of(
+    pub fn new(
         (balance, scale): (Money, MoneyScale),
         payout: f64,
         limit: f64,
@@ -200,7 +200,7 @@ fn figures_text(figures: &RuinFigures, limit: f64, decimals: usize) -> String {
     let row = |rate: &RuinRate| {
         let needed = rate.required_balance.map(|needed| format!("{needed:.decimals$}"));
         let mut row = vec![
-            rate.words().to_owned(),
+            rate.describe().to_owned(),
             percent(rate.win_rate),
             percent(rate.ruin),
             format!("{:.0e}", rate.error),

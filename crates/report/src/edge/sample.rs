@@ -6,10 +6,10 @@ use crate::analysis::Finding;
 use crate::run::Caveats;
 use crate::shown::ShownLine;
 use candlewick_backtest::metric::WinRates;
-use candlewick_engine::{Judge, JudgedTrade, edge_sequence_of, judge_of, judge_trades};
+use candlewick_engine::{Judge, JudgedTrade, edge_sequence_of_trades, evaluate_trades, judge_trades};
 use candlewick_records::{
-    EdgeIntervals, NO_LONGER_HELD, no_longer_held_words, threshold, utc, verdict_name, verdict_words,
-    withheld_words,
+    EdgeIntervals, NO_LONGER_HELD, no_longer_held_text, threshold, utc, verdict_name, verdict_text,
+    withheld_text,
 };
 use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{
@@ -92,7 +92,7 @@ impl Sample {
         let bots = bots.max(groups.len());
         let part = AlphaBudget::part_of_first_run(bots);
         let judged = |bot: Option<&str>, own: &[JudgedTrade]| {
-            let judge = judge_of(own, EdgeTest::new(plan).weighing(part));
+            let judge = evaluate_trades(own, EdgeTest::new(plan).weighing(part));
             Self::of_trades(bot, own, &judge, caveats)
         };
         let all: Vec<JudgedTrade> = trades.iter().map(|named| named.trade).collect();
@@ -114,7 +114,7 @@ impl Sample {
         let (mut verdict, about_more_trades) = verdict_name(test);
         let mut withheld = Vec::new();
         if test.verdict() == Verdict::EdgeShown {
-            let ended = trades.iter().filter(|trade| !trade.was_none()).filter_map(|trade| trade.ended);
+            let ended = trades.iter().filter(|trade| !trade.is_unopened()).filter_map(|trade| trade.ended);
             let outcomes = ended.map(|(_, outcome)| outcome);
             withheld = caveats.reasons_to_withhold(test, outcomes, |test| judge_trades(trades, test));
         }
@@ -128,7 +128,7 @@ impl Sample {
             |since: Millis| trades.iter().filter(|trade| trade.decided <= since).count() as u64;
         Ok(Self {
             bot: bot.map(str::to_owned),
-            counts: Counts::of(trades),
+            counts: Counts::from_trades(trades),
             verdict: Some(verdict),
             about_more_trades,
             account_for: Some(test.edge_account()),
@@ -142,7 +142,7 @@ impl Sample {
             no_longer_held_since: since.filter(|since| is_date(*since)),
             no_longer_held_since_trade: since.filter(|since| !is_date(*since)).map(trade_number),
             shown: ShownLine::of_judged(trades, test),
-            intervals: EdgeIntervals::of(&edge_sequence_of(trades)),
+            intervals: EdgeIntervals::from_sequence(&edge_sequence_of_trades(trades)),
             independent: IndependentFigures::of_trades(trades, test.plan())?,
         })
     }
@@ -157,7 +157,7 @@ impl Sample {
 
     pub(super) fn shown_words(&self) -> Option<String> {
         let is_said = self.withheld.is_empty() && self.ended_words().is_none();
-        self.shown.filter(|_| is_said).map(|shown| shown.words())
+        self.shown.filter(|_| is_said).map(|shown| shown.describe())
     }
 
     fn ended_words(&self) -> Option<String> {
@@ -166,16 +166,16 @@ impl Sample {
         self.no_longer_held_since.map(utc).or(trade)
     }
 
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         if !self.withheld.is_empty() {
-            return withheld_words(&self.withheld, self.ended_words().as_deref());
+            return withheld_text(&self.withheld, self.ended_words().as_deref());
         }
         if let Some(since) = self.ended_words() {
-            return no_longer_held_words(&since);
+            return no_longer_held_text(&since);
         }
         self.verdict.map_or_else(
             || "none: the order of the trades is unknown".to_owned(),
-            |verdict| verdict_words(verdict, self.about_more_trades),
+            |verdict| verdict_text(verdict, self.about_more_trades),
         )
     }
 }
@@ -207,9 +207,9 @@ pub struct IndependentFigures {
 }
 
 impl Counts {
-    pub fn of(trades: &[JudgedTrade]) -> Self {
+    pub fn from_trades(trades: &[JudgedTrade]) -> Self {
         let mut counts = Self::default();
-        for trade in trades.iter().filter(|trade| !trade.was_none()) {
+        for trade in trades.iter().filter(|trade| !trade.is_unopened()) {
             *match trade.ended {
                 Some((_, Outcome::Won)) => &mut counts.won,
                 Some((_, Outcome::Lost)) => &mut counts.lost,
@@ -339,6 +339,6 @@ mod tests {
             [Some(Outcome::Won), Some(Outcome::Lost), Some(Outcome::Draw), Some(Outcome::Cancelled), None];
         let trades: Vec<_> = (0..).zip(ends).map(|(place, end)| trade(place * 60, end, 80)).collect();
         let counts = Counts { won: 1, lost: 1, draw: 1, cancelled: 1, unsettled: 1 };
-        assert_eq!(Counts::of(&trades), counts);
+        assert_eq!(Counts::from_trades(&trades), counts);
     }
 }

@@ -68,7 +68,7 @@ fn staked_result(trades: &[&NamedTrade]) -> Option<StakedResult> {
     let (mut decided, mut count, mut returns, mut profit) = (0, 0_u64, 0.0, 0.0);
     let (mut decimals, mut first_stake, mut has_equal_stakes) = (0_u32, None, true);
     for named in trades {
-        let Some((_, outcome)) = named.trade.ended.filter(|_| !named.trade.was_none()) else { continue };
+        let Some((_, outcome)) = named.trade.ended.filter(|_| !named.trade.is_unopened()) else { continue };
         if outcome == Outcome::Cancelled {
             continue;
         }
@@ -90,7 +90,7 @@ fn staked_result(trades: &[&NamedTrade]) -> Option<StakedResult> {
 fn decided_trades(trades: &[NamedTrade]) -> DecidedTrades {
     let mut ended: Vec<(Millis, Millis, bool, f64)> = trades
         .iter()
-        .filter(|named| !named.trade.was_none())
+        .filter(|named| !named.trade.is_unopened())
         .filter_map(|named| {
             let (at, outcome) = named.trade.ended?;
             let is_won = match outcome {

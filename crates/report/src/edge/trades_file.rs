@@ -9,7 +9,7 @@ use crate::run::{Caveats, NotOpened, RunFacts};
 use candlewick_engine::{EventSequence, JudgedTrade, SymbolId};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
-use candlewick_sdk::{Millis, Outcome, Payout, text_of_cell, visible, visible_cell};
+use candlewick_sdk::{Millis, Outcome, Payout, from_csv_cell, visible, to_csv_cell};
 use csv::{ReaderBuilder, StringRecord, Trim};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -74,7 +74,7 @@ fn read(
     facts: Option<RunFacts>,
 ) -> Result<TradesFile, Problem> {
     let header = reader.headers().map_err(|error| (Some(1), error.to_string()))?.clone();
-    let columns = Columns::of(&header, payout).map_err(|problem| (Some(1), problem))?;
+    let columns = Columns::new(&header, payout).map_err(|problem| (Some(1), problem))?;
     let mut records = Vec::new();
     for record in reader.records() {
         records.push(record.map_err(|error| {
@@ -116,7 +116,7 @@ fn read(
     withheld.extend(high_payout(payouts, "stated").filter(|_| is_foreign));
     let mut caveats = Caveats::recorded(withheld, labels, variants);
     if !is_counted {
-        caveats.leave_uncounted();
+        caveats.mark_uncounted();
     }
     let notices = is_foreign.then(|| columns.ignored(&header)).flatten().into_iter().collect();
     Ok(TradesFile { trades, has_times, bots: bots.len(), caveats, findings, notices })
@@ -154,7 +154,7 @@ fn repeats(records: &[StringRecord]) -> Vec<RepeatedRow> {
 
 fn unopened_trade(intent: &NotOpened, symbols: &mut Vec<String>) -> Result<NamedTrade, String> {
     let NotOpened { bot, symbol, decided, order: [from, to] } = intent;
-    let symbol = intern_symbol(&visible_cell(symbol), symbols)?;
+    let symbol = intern_symbol(&to_csv_cell(symbol), symbols)?;
     let sequence = Some(EventSequence::recorded([*from, 0, *to, 0], [None; 2]));
     let ended = (*to > 0).then_some((*decided, Outcome::Cancelled));
     let trade = JudgedTrade { symbol, decided: *decided, answered: None, payout: None, ended, sequence };
@@ -171,7 +171,7 @@ fn canonical<'a>(named: &'a NamedTrade, symbols: &'a [String]) -> impl Ord + use
 }
 
 impl Columns {
-    fn of(header: &StringRecord, payout: Option<Payout>) -> Result<Self, String> {
+    fn new(header: &StringRecord, payout: Option<Payout>) -> Result<Self, String> {
         let find = |name: &str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
         let count = |name: &str| header.iter().filter(|column| column.eq_ignore_ascii_case(name)).count();
         if let Some(name) = READ_COLUMNS.split(',').find(|name| count(name) > 1) {
@@ -276,8 +276,8 @@ fn parse_money(stake: &str, profit: &str) -> Option<TradeMoney> {
 }
 
 fn bot_name(cell: &str, names: &[String]) -> String {
-    let known = names.iter().find(|name| visible_cell(name).trim() == cell);
-    known.cloned().unwrap_or_else(|| text_of_cell(cell).to_owned())
+    let known = names.iter().find(|name| to_csv_cell(name).trim() == cell);
+    known.cloned().unwrap_or_else(|| from_csv_cell(cell).to_owned())
 }
 
 fn intern_symbol(name: &str, symbols: &mut Vec<String>) -> Result<SymbolId, String> {
@@ -313,7 +313,7 @@ fn parse_payout(text: &str) -> Result<Payout, String> {
 /// Rejects fractions (0.85), odds (1.85) and returns that include the stake (185).
 fn parse_foreign_payout(text: &str) -> Result<Payout, String> {
     let payout = parse_payout(text)?;
-    match Payout::percent_meant_by(payout.to_percent()) {
+    match Payout::guess_percent(payout.to_percent()) {
         Some(meant) => Err(format!("invalid payout {text}: payouts are percentages, did you mean {meant}?")),
         None => Ok(payout),
     }

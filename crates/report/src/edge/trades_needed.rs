@@ -37,9 +37,9 @@ pub struct EdgeRequirement {
     /// Mean return of a trade, as a fraction of the stake.
     pub edge: f64,
     pub win_rate: f64,
-    pub by_normal: u64,
+    pub normal_trades: u64,
     /// `None` if the number is too large to compute.
-    pub by_exact_binomial: Option<u64>,
+    pub exact_trades: Option<u64>,
     pub by_verdict: VerdictTrades,
 }
 
@@ -76,10 +76,10 @@ impl TradesNeeded {
 }
 
 impl EdgeRequirement {
-    pub fn of(points: f64, terms: TradesNeededTerms) -> Result<Self, StatisticsError> {
+    pub fn new(points: f64, terms: TradesNeededTerms) -> Result<Self, StatisticsError> {
         let TradesNeededTerms { payout, verdict, power, paths, most_trades, seed } = terms;
         let plan = TradePlan::new(payout, points, verdict.alpha(), power)?;
-        let by_exact_binomial = match plan.by_exact_binomial() {
+        let exact_trades = match plan.exact_trades() {
             Ok(trades) => Some(trades),
             Err(StatisticsError::TooManyTrades { .. }) => None,
             Err(error) => return Err(error),
@@ -90,8 +90,8 @@ impl EdgeRequirement {
             points,
             edge: points / 100.0 * (1.0 + payout),
             win_rate: plan.win_probability(),
-            by_normal: plan.by_normal(),
-            by_exact_binomial,
+            normal_trades: plan.normal_trades(),
+            exact_trades,
             by_verdict: VerdictTrades {
                 half: rates.trades_to_show(0.5),
                 trades: rates.trades_to_show(power),
@@ -112,8 +112,8 @@ impl EdgeRequirement {
             format!("+{}", self.points),
             format!("{:+.2} %", self.edge * 100.0),
             percent(self.win_rate),
-            self.by_normal.to_string(),
-            count(self.by_exact_binomial),
+            self.normal_trades.to_string(),
+            count(self.exact_trades),
             count(half),
             format!("{}{range}", count(trades)),
             format!("{:.1} % +- {:.1}", shown * 100.0, shown_standard_error * 100.0),

@@ -5,7 +5,7 @@ use crate::analysis::Finding;
 use crate::figure::{percent, prefixed_lines};
 use crate::run::caveat_text;
 use crate::shown::interval_words;
-use candlewick_records::{table, table_text, threshold_words};
+use candlewick_records::{table, table_text, threshold_text};
 use candlewick_statistics::EdgeTestPlan;
 use serde::Serialize;
 use std::fmt;
@@ -23,7 +23,7 @@ pub struct VerdictReport {
 }
 
 impl VerdictReport {
-    pub fn of(plan: EdgeTestPlan, all: Sample, bots: Vec<Sample>) -> Self {
+    pub fn new(plan: EdgeTestPlan, all: Sample, bots: Vec<Sample>) -> Self {
         let findings = std::iter::once(&all).chain(&bots).filter_map(Sample::finding).collect();
         let notices = Vec::new();
         Self { alpha: plan.alpha(), beta: plan.beta(), delta: plan.delta(), all, bots, findings, notices }
@@ -83,11 +83,11 @@ impl fmt::Display for VerdictReport {
         let header = ["", "verdict", "evidence for", "against", "won", "lost", "draw", "cancelled", "open"];
         let account = |account: Option<f64>, threshold: Option<f64>| {
             account
-                .map_or("-".to_owned(), |account| format!("{account:.3} of {}", threshold_words(threshold)))
+                .map_or("-".to_owned(), |account| format!("{account:.3} of {}", threshold_text(threshold)))
         };
         let row = |sample: &Sample| {
             let Counts { won, lost, draw, cancelled, unsettled } = sample.counts;
-            let mut row = vec![name_of(sample), sample.words()];
+            let mut row = vec![name_of(sample), sample.describe()];
             row.push(account(sample.account_for, sample.threshold_for));
             row.push(account(sample.account_against, sample.threshold_against));
             row.extend([won, lost, draw, cancelled, unsettled].map(|count| count.to_string()));

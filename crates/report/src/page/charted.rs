@@ -191,7 +191,7 @@ const MAX_ROLLING_ROWS: usize = 16;
 
 pub(super) fn win_rate(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<String> {
     let head = "<section id=\"win-rate\"><h2>Rolling win rate</h2>";
-    let Some(rolling) = RollingWinRate::of(&settled_rows(page.trades.book)) else {
+    let Some(rolling) = RollingWinRate::from_settled(&settled_rows(page.trades.book)) else {
         return Ok(format!(
             "{head}<p class=\"none\">Fewer than 20 trades won or lost: too few for a rolling win rate.</p></section>"
         ));

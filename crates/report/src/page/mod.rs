@@ -24,7 +24,7 @@ use std::io::{self, Write};
 
 pub use comparison::{ComparisonPage, TunePage, write_comparison_page, write_tune_page};
 pub use document::DataTable;
-pub use recalled::{RecalledRun, RecalledTrade};
+pub use recalled::{ParsedRun, ParsedTrade};
 pub use sections::flattened;
 
 pub struct RunPage<'a> {
@@ -76,7 +76,7 @@ fn links_of(page: &RunPage<'_>) -> Vec<(&'static str, &'static str)> {
 
 pub fn write_run_page(page: &RunPage<'_>, writer: impl Write) -> io::Result<()> {
     let mut charts = Charts::default();
-    let mut packed = Packed::of(page)?;
+    let mut packed = Packed::from_page(page)?;
     let sections = [
         verdict::section(page),
         sections::findings(page),

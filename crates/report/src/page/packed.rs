@@ -151,7 +151,7 @@ pub(super) struct Packed {
 }
 
 impl Packed {
-    pub(super) fn of(page: &RunPage<'_>) -> io::Result<Self> {
+    pub(super) fn from_page(page: &RunPage<'_>) -> io::Result<Self> {
         let mut elements = Vec::new();
         let mut series = Vec::new();
         for (number, one) in page.candles.iter().enumerate() {

@@ -7,14 +7,14 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct RecalledRun {
+pub struct ParsedRun {
     pub document: Value,
     pub settings: Value,
-    pub trades: Vec<RecalledTrade>,
+    pub trades: Vec<ParsedTrade>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct RecalledTrade {
+pub struct ParsedTrade {
     pub bot: String,
     pub direction: &'static str,
     pub amount: f64,
@@ -27,7 +27,7 @@ pub struct RecalledTrade {
     pub pnl: Option<f64>,
 }
 
-impl RecalledRun {
+impl ParsedRun {
     pub fn from_page(text: &str) -> Option<Self> {
         let contents: Value = serde_json::from_str(element(text, "contents")?).ok()?;
         let document = serde_json::from_str(element(text, "report")?).ok()?;
@@ -36,7 +36,7 @@ impl RecalledRun {
         Some(Self { document, settings: contents.get("settings")?.clone(), trades })
     }
 
-    pub fn of(page: &RunPage<'_>) -> Self {
+    pub fn from_page(page: &RunPage<'_>) -> Self {
         let bots: Vec<Value> = page.trades.bots.iter().map(|bot| json!({ "name": bot.name })).collect();
         let columns = columns_of(&page.rows, &page.trades);
         // Fresh columns are complete.
@@ -53,7 +53,7 @@ fn element<'a>(text: &'a str, id: &str) -> Option<&'a str> {
     inside?.1.split_once("</script>").map(|(inside, _)| inside)
 }
 
-fn trades_of(columns: &Value, bots: &Value) -> Option<Vec<RecalledTrade>> {
+fn trades_of(columns: &Value, bots: &Value) -> Option<Vec<ParsedTrade>> {
     let count = columns.get("bot")?.as_array()?.len();
     let mut decided = 0_i64;
     let mut trades = Vec::with_capacity(count);
@@ -64,7 +64,7 @@ fn trades_of(columns: &Value, bots: &Value) -> Option<Vec<RecalledTrade>> {
         let bot = bots.get(usize::try_from(of("bot")?.as_u64()?).ok()?)?;
         decided = decided.checked_add(of("decided")?.as_i64()?)?;
         let opened = after("opened", Some(decided));
-        trades.push(RecalledTrade {
+        trades.push(ParsedTrade {
             bot: bot.get("name")?.as_str()?.to_owned(),
             direction: if of("buy")?.as_u64()? == 1 { "BUY" } else { "SELL" },
             amount: number("amount")?,
@@ -93,7 +93,7 @@ mod tests {
             "<script type=\"application/json\" id=\"contents\">{\"bots\":[]}</script><script type=\"application/json\" \
              id=\"report\">{}</script><script type=\"text/plain\" id=\"trades\">!</script>",
         ] {
-            assert_eq!(RecalledRun::from_page(text), None, "{text}");
+            assert_eq!(ParsedRun::from_page(text), None, "{text}");
         }
     }
 

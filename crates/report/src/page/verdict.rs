@@ -6,7 +6,7 @@ use crate::figure::{break_even_payout_words, capitalised, or_dash, percent, sign
 use crate::markup::escaped;
 use crate::run::EdgeLine;
 use candlewick_backtest::metric::WinRates;
-use candlewick_records::threshold_words;
+use candlewick_records::threshold_text;
 use std::fmt::Write as _;
 
 pub(super) fn section(page: &RunPage<'_>) -> String {
@@ -25,7 +25,7 @@ pub(super) fn section(page: &RunPage<'_>) -> String {
     let _ = write!(
         text,
         "<p class=\"kicker\">Verdict</p><h2>{headline}</h2><p class=\"words\">{}.</p>",
-        escaped(&capitalised(&strip_headline(&edge.words(), headline)))
+        escaped(&capitalised(&strip_headline(&edge.describe(), headline)))
     );
     for sentence in sentences(page) {
         let _ = write!(text, "<p>{}</p>", escaped(&sentence));
@@ -88,9 +88,9 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
         "Evidence of {judged_trades} trades for an edge: {} ({} needed); against one: {} ({} needed). The verdict is valid \
          after every trade and for overlapping trades.",
         format_factor(*account_for),
-        threshold_words(page.edge.threshold_for),
+        threshold_text(page.edge.threshold_for),
         format_factor(*account_against),
-        threshold_words(Some(page.edge.threshold_against))
+        threshold_text(Some(page.edge.threshold_against))
     ));
     sentences
 }

@@ -42,7 +42,7 @@ pub struct ReplayBasis {
 
 impl Caveats {
     /// Payouts are always assumed, because candles do not contain them.
-    pub fn of_replay(basis: ReplayBasis, simulation: &SimulationSettings, bots: &[BotSettings]) -> Self {
+    pub fn for_replay(basis: ReplayBasis, simulation: &SimulationSettings, bots: &[BotSettings]) -> Self {
         let mut withholding = Vec::new();
         if basis.may_be_coarse {
             withholding.push("expiries may be shorter than the candles".to_owned());
@@ -79,12 +79,12 @@ impl Caveats {
         }
     }
 
-    pub fn leave_uncounted(&mut self) {
+    pub fn mark_uncounted(&mut self) {
         self.labels.push(UNCOUNTED);
     }
 
     /// Simulated values are assumptions, and trades settled by an operator are not evidence.
-    pub fn of_trading(
+    pub fn for_live_run(
         trading: Option<TradingMode>,
         (simulation, bots): (&SimulationSettings, &[BotSettings]),
         book: &TradeBook,
@@ -100,7 +100,7 @@ impl Caveats {
                 caveats
             }
         };
-        if book.rows().iter().any(|row| book.is_settled_by_person(row.approved.intent())) {
+        if book.rows().iter().any(|row| book.is_settled_by_operator(row.approved.intent())) {
             caveats.labels.push(OPERATOR_SETTLED);
         }
         caveats
@@ -211,7 +211,7 @@ impl VariantCounter {
         if self.note_rewritten(&noted, &notes, book)? {
             noted = self.ledger.note(&notes, &self.look)?;
         }
-        Ok(VariantCount::of(&noted, &notes, &self.look))
+        Ok(VariantCount::new(&noted, &notes, &self.look))
     }
 
     /// Detects code changes: trades differ on the candles of the first and last run after candles were added.

@@ -28,7 +28,7 @@ impl fmt::Display for RunReport {
         for headline in self.analysis.headlines() {
             writeln!(f, "{headline}\n")?;
         }
-        writeln!(f, "verdict: {}\n", self.edge.words())?;
+        writeln!(f, "verdict: {}\n", self.edge.describe())?;
         let bots = table_text(BOT_HEADER, self.bot_rows());
         let thresholds: Vec<Option<f64>> = self.bots.iter().map(|line| line.edge.threshold_for).collect();
         let figures = self.figures().into_iter().map(|(name, value)| [name.to_owned(), value]);
@@ -208,7 +208,7 @@ pub struct PageParts<'a> {
     pub without_sensitivity: &'static str,
 }
 
-pub fn page_of<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<RunPage<'a>, ReportError> {
+pub fn build_page<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<RunPage<'a>, ReportError> {
     let bots = &parts.session.bots;
     let scale = parts.session.money_scale;
     let document = serde_json::to_value(report)?;

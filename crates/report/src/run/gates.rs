@@ -28,7 +28,7 @@ pub struct GateLine {
 }
 
 impl GateLine {
-    pub fn of(
+    pub fn new(
         bot: &str,
         rule: GateRule,
         signals: &[GatedTrade],
@@ -40,7 +40,7 @@ impl GateLine {
         let draws = (DRAW_BUDGET / signals.len()).clamp(MIN_DRAWS, MAX_DRAWS) as u32;
         let worth = gate_worth(signals, rule, draws, SEED)?;
         Ok(Some(Self {
-            worth: GatedBot::of(bot, &worth),
+            worth: GatedBot::new(bot, &worth),
             gate: rule.to_string(),
             payout_percent: payout_fraction * 100.0,
             draws,
@@ -84,7 +84,7 @@ mod tests {
         let signals: Vec<GatedTrade> = (0..).zip(returns).map(signal).collect();
         let opening = GateRule::opening(GateOpening::AfterVirtualLosses(2));
         let rule = GateRule { close_after_trades: 1, ..opening };
-        GateLine::of("a", rule, &signals, 0.8).unwrap()
+        GateLine::new("a", rule, &signals, 0.8).unwrap()
     }
 
     #[test]

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 pub(crate) use caveats::caveat_text;
 pub use caveats::{Caveats, ReplayBasis, VariantCounter};
-pub use figures::{PageParts, page_of};
+pub use figures::{PageParts, build_page};
 pub use gates::GateLine;
 pub use recorded::RecordedReport;
 pub use trades::{NotOpened, RunFacts, rows_of, write_trades_to};
@@ -146,11 +146,11 @@ impl RunReport {
         &self.caveats
     }
 
-    pub fn of(mut run: Run<'_>) -> Self {
+    pub fn from_run(mut run: Run<'_>) -> Self {
         run.notices.extend(ConditionLine::never(&run.conditions));
         run.notices.extend(ConditionLine::always(&run.conditions));
         run.notices.extend(ConditionLine::overlaps(&run.conditions));
-        let summary = Summary::of(run.book, run.balance);
+        let summary = Summary::new(run.book, run.balance);
         let scale = run.scale;
         let money = |amount: Money| scale.to_f64(amount);
         let [cancelled, stakes_won, stakes_lost] =
@@ -220,10 +220,10 @@ impl RunReport {
 fn edges_of(run: &Run<'_>, test: &EdgeTest) -> (EdgeLine, Vec<BotLine>) {
     let edge = match &*run.verdicts {
         [only] => {
-            let edge = EdgeLine::of(test, judged_rows(run.book, (0, only)), &run.caveats);
+            let edge = EdgeLine::new(test, judged_rows(run.book, (0, only)), &run.caveats);
             edge.ended(only.judge().no_longer_held_since())
         }
-        _ => EdgeLine::of(test, run.book.rows(), &run.caveats),
+        _ => EdgeLine::new(test, run.book.rows(), &run.caveats),
     };
     let judged = run.bots.iter().zip(&run.verdicts).enumerate();
     let line = |(index, (bot, verdict)): (usize, (&BotSettings, &BotVerdict))| {
@@ -236,13 +236,13 @@ fn analyse(run: &mut Run<'_>, summary: &Summary, test: &EdgeTest) -> Analysis {
     let span = run.span.clone();
     let Run { book, bots, scale, balance, prices, .. } = *run;
     let trades = Trades { book, bots, scale, balance, span: &span, prices };
-    let mut analysis = Analysis::of(&trades, summary);
+    let mut analysis = Analysis::new(&trades, summary);
     analysis.sensitivity = run.sensitivity.take();
     match &run.variants {
         // Only replays count variants: a live run cannot be repeated with other settings.
         None if run.data_hash.is_none() => {}
         None => {
-            run.caveats.leave_uncounted();
+            run.caveats.mark_uncounted();
             analysis.variants_unknown = Some(VariantsUnknown::NotCounted);
         }
         Some(counter) => match counter.count(book, summary, &analysis.metrics) {
@@ -305,7 +305,7 @@ fn bot_line(
     (scale, caveats): (MoneyScale, &Caveats),
 ) -> BotLine {
     let own = book.rows().iter().filter(|row| row.approved.bot().index() == index);
-    let edge = EdgeLine::of(verdict.edge_test(), judged_rows(book, (index, verdict)), caveats);
+    let edge = EdgeLine::new(verdict.edge_test(), judged_rows(book, (index, verdict)), caveats);
     let edge = edge.ended(verdict.judge().no_longer_held_since());
     let settled: Vec<&IntentRow> = own.filter(|row| row.state == IntentState::Settled).collect();
     let count = |outcome| settled.iter().filter(|row| row.outcome == Some(outcome)).count() as u64;

@@ -18,7 +18,7 @@ pub struct RecordedReport {
 
 impl RecordedReport {
     /// `candles` are those that the page shows; empty if no page is needed.
-    pub fn of(part: RecordedRuns, candles: Vec<CandleSeries>) -> Self {
+    pub fn new(part: RecordedRuns, candles: Vec<CandleSeries>) -> Self {
         Self { report: report_of(&part), part, candles }
     }
 
@@ -54,7 +54,7 @@ fn report_of(part: &RecordedRuns) -> RunReport {
         None | Some(TradingMode::Sandbox) => Unsettled::Returned,
         Some(TradingMode::Demo | TradingMode::Real | TradingMode::Paper) => Unsettled::AtVenue,
     };
-    RunReport::of(Run {
+    RunReport::from_run(Run {
         book: &part.book,
         bots: &part.session.bots,
         scale: part.session.money_scale,
@@ -75,7 +75,7 @@ fn report_of(part: &RecordedRuns) -> RunReport {
         notices: Vec::new(),
         delays: part.delays.lines(),
         audit_findings: part.audit_findings.clone(),
-        caveats: Caveats::of_trading(part.trading, (&part.simulation, &part.session.bots), &part.book),
+        caveats: Caveats::for_live_run(part.trading, (&part.simulation, &part.session.bots), &part.book),
         verdicts: part.verdicts.clone(),
         weight_of_all_bots: part.weight_of_all_bots,
         background,

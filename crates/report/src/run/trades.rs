@@ -3,7 +3,7 @@
 use super::Caveats;
 use candlewick_engine::{BotSettings, EventSequence, IntentRow, IntentState, TradeBook};
 use candlewick_records::utc;
-use candlewick_sdk::{Millis, MoneyScale, visible_cell};
+use candlewick_sdk::{Millis, MoneyScale, to_csv_cell};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
@@ -38,7 +38,7 @@ fn lines_of<'a>(
 ) -> impl Iterator<Item = (&'a IntentRow, [String; COLUMNS])> {
     rows_of(book).into_iter().filter_map(move |row| {
         let bot = bots.get(row.approved.bot().index())?;
-        Some((row, cells(book, row, (bot, scale)).map(|cell| visible_cell(&cell).into_owned())))
+        Some((row, cells(book, row, (bot, scale)).map(|cell| to_csv_cell(&cell).into_owned())))
     })
 }
 
@@ -116,7 +116,7 @@ pub struct NotOpened {
 }
 
 impl RunFacts {
-    pub fn of(book: &TradeBook, bots: &[BotSettings], (scale, caveats): (MoneyScale, &Caveats)) -> Self {
+    pub fn new(book: &TradeBook, bots: &[BotSettings], (scale, caveats): (MoneyScale, &Caveats)) -> Self {
         let mut withheld = caveats.withholding.clone();
         if book.rows().first().is_some_and(|row| row.approved.intent().number() > 1) {
             withheld.push("trades of earlier runs are in the journal but not in this file".to_owned());

@@ -5,8 +5,8 @@ use crate::analysis::Finding;
 use crate::shown::{ShownLine, interval_words};
 use candlewick_engine::{IntentRow, Judge, JudgedTrade, edge_sequence, judge};
 use candlewick_records::{
-    EdgeIntervals, NO_LONGER_HELD, no_longer_held_words, threshold, threshold_words, utc, verdict_name,
-    verdict_words, withheld_words,
+    EdgeIntervals, NO_LONGER_HELD, no_longer_held_text, threshold, threshold_text, utc, verdict_name,
+    verdict_text, withheld_text,
 };
 use candlewick_sdk::{Millis, Outcome};
 use candlewick_statistics::{EdgeTest, Verdict};
@@ -40,7 +40,7 @@ pub struct EdgeLine {
 }
 
 impl EdgeLine {
-    pub fn of<'a>(
+    pub fn new<'a>(
         test: &EdgeTest,
         rows: impl IntoIterator<Item = &'a IntentRow> + Clone,
         caveats: &Caveats,
@@ -49,12 +49,12 @@ impl EdgeLine {
         let (mut verdict, about_more_trades) = verdict_name(test);
         // Without a bot's earlier trades, no interval matches its account.
         let trades = rows.clone().into_iter().map(JudgedTrade::of_row);
-        let ended = trades.filter(|trade| !trade.was_none()).filter_map(|trade| Some(trade.ended?.1));
+        let ended = trades.filter(|trade| !trade.is_unopened()).filter_map(|trade| Some(trade.ended?.1));
         let ended: Vec<Outcome> = ended.collect();
         let counted = ended.iter().filter(|outcome| **outcome != Outcome::Cancelled).count() as u64;
         let is_whole = counted == test.settled();
         let intervals =
-            if is_whole { EdgeIntervals::of(&edge_sequence(rows.clone())) } else { EdgeIntervals::default() };
+            if is_whole { EdgeIntervals::from_sequence(&edge_sequence(rows.clone())) } else { EdgeIntervals::default() };
         let (mut since, mut shown) = (None, None);
         if test.verdict() == Verdict::EdgeShown {
             let again = EdgeTest::new(test.plan()).weighing(test.weight());
@@ -98,22 +98,22 @@ impl EdgeLine {
         Self { no_longer_held_since: since, verdict, ..self }
     }
 
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let size = format!("{:.0} % of the stake", self.delta * 100.0);
         let ended = self.no_longer_held_since.map(utc);
         let mut words = match (self.verdict, self.about_more_trades) {
             ("edge_shown", _) => {
-                self.shown.map_or_else(|| verdict_words(self.verdict, None), |shown| shown.words())
+                self.shown.map_or_else(|| verdict_text(self.verdict, None), |shown| shown.describe())
             }
             ("edge_rejected", _) => {
                 let error = 100.0 / self.threshold_against;
                 format!("no edge: an edge of {size} or more is ruled out ({error:.0} % error rate)")
             }
             (NO_LONGER_HELD, _) => {
-                let since = no_longer_held_words(&ended.unwrap_or_default());
+                let since = no_longer_held_text(&ended.unwrap_or_default());
                 format!("{since}: later trades no longer support an edge of {size} or more")
             }
-            _ if !self.withheld.is_empty() => withheld_words(&self.withheld, ended.as_deref()),
+            _ if !self.withheld.is_empty() => withheld_text(&self.withheld, ended.as_deref()),
             _ if self.threshold_for.is_none() => NO_JOINT_VERDICT.to_owned(),
             (_, Some(more)) => {
                 format!("not enough trades yet (about {more} more if the true edge is {size})")
@@ -140,14 +140,14 @@ impl EdgeLine {
     }
 
     pub fn evidence(&self) -> String {
-        format!("{:.2} of {}", self.account_for, threshold_words(self.threshold_for))
+        format!("{:.2} of {}", self.account_for, threshold_text(self.threshold_for))
     }
 
     pub(super) fn evidence_words(&self, thresholds: &[Option<f64>]) -> String {
         let (mark, error) = (1.0 / self.alpha, self.alpha * 100.0);
         let shared = match thresholds {
             [Some(first), rest @ ..] if !rest.is_empty() && rest.iter().all(|one| *one == Some(*first)) => {
-                let (bots, needed) = (thresholds.len(), threshold_words(Some(*first)));
+                let (bots, needed) = (thresholds.len(), threshold_text(Some(*first)));
                 format!("; {bots} bots share that rate and need {needed} each")
             }
             [_, _, ..] => "; several bots share that rate, so each needs more".to_owned(),

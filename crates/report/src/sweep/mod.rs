@@ -48,7 +48,7 @@ pub struct Refusals<'a> {
 }
 
 impl<'a> Refusals<'a> {
-    pub fn of(rows: &'a [TrialRow]) -> Self {
+    pub fn from_rows(rows: &'a [TrialRow]) -> Self {
         let refused = |row: &'a TrialRow| match &row.outcome {
             Outcome::Refused(problem) => Some(problem.as_str()),
             Outcome::Figures(_) => None,
@@ -117,10 +117,10 @@ struct BestLine {
 }
 
 impl SweepReport {
-    pub fn of(tried: &SweepResults<'_>, candles: (&str, &[String]), top: usize) -> Self {
+    pub fn new(tried: &SweepResults<'_>, candles: (&str, &[String]), top: usize) -> Self {
         let SweepResults { rows, luck, space, sweep, resumed, elapsed, files, counted } = tried;
         let counting = rows.iter().filter(|row| row.score.is_some()).count();
-        let refusals = Refusals::of(rows);
+        let refusals = Refusals::from_rows(rows);
         let by_trial = |p_values: &[Option<f64>]| -> HashMap<u64, f64> {
             rows.iter().zip(p_values).filter_map(|(row, p_value)| Some((row.trial, (*p_value)?))).collect()
         };
@@ -289,7 +289,7 @@ impl SweepReport {
             "{sets}. Best: {} ({} {}, {} trades, win rate {}, break-even {}{chance})",
             self.set_words(best),
             self.by.title(),
-            self.by.words(*score),
+            self.by.describe(*score),
             figures.trades,
             percent(figures.win_rate),
             percent(figures.break_even),
@@ -317,7 +317,7 @@ impl SweepReport {
     fn cells(&self, line: &BestLine) -> impl Iterator<Item = String> {
         let Figures { trades, win_rate, break_even, pnl, .. } = &line.figures;
         let figures = [
-            self.by.words(line.score),
+            self.by.describe(line.score),
             trades.to_string(),
             percent(*win_rate),
             percent(*break_even),

@@ -1,6 +1,6 @@
 //! Conclusions of a guided search, with their meaning and next steps.
 
-use super::{TunedGate, TunedPlaces};
+use super::{TunedGate, TuneHints};
 use crate::analysis::FindingKind;
 use crate::conditions::ConditionLine;
 use crate::walk_forward::{HoldOut, WalkForwardReport};
@@ -21,7 +21,7 @@ pub enum Conclusion {
 }
 
 impl Conclusion {
-    pub fn of(report: &WalkForwardReport) -> Self {
+    pub fn from_report(report: &WalkForwardReport) -> Self {
         let hold_out = report.hold_out.as_ref().and_then(HoldOut::verdict);
         let did_not_last = report.has_finding(FindingKind::EdgeDidNotLast);
         let loses_money = report.has_finding(FindingKind::StakesLoseMoney);
@@ -65,7 +65,7 @@ impl Conclusion {
         looks: &[String],
         gate: Option<&TunedGate>,
     ) -> String {
-        let verdict = report.edge.words();
+        let verdict = report.edge.describe();
         match self {
             Self::EdgeHeld => {
                 "The edge is shown on the walk-forward tests, and again on the unseen hold-out.".to_owned()
@@ -103,7 +103,7 @@ impl Conclusion {
         self,
         report: &WalkForwardReport,
         (looks, conditions, gate): (&[String], &[ConditionLine], Option<&TunedGate>),
-        places: &TunedPlaces,
+        places: &TuneHints,
     ) -> Vec<String> {
         let is_spent = report.hold_out.as_ref().is_some_and(|hold_out| hold_out.openings > 0);
         let more = places.more.clone();

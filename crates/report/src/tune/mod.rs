@@ -18,15 +18,15 @@ pub use conclusion::Conclusion;
 
 pub struct TuneResult<'a> {
     pub bot: TunedBot,
-    pub candles: Vec<FoundPart>,
-    pub strategy_check: FoundPart,
+    pub candles: Vec<StepResult>,
+    pub strategy_check: StepResult,
     pub sweep: Option<&'a SweepReport>,
     pub walk_forward: WalkForwardSummary<'a>,
     pub conditions: Vec<ConditionLine>,
     pub gate: Option<TunedGate>,
     pub looks: Vec<String>,
     pub notices: Vec<String>,
-    pub places: TunedPlaces,
+    pub places: TuneHints,
     pub files: Vec<PathBuf>,
 }
 
@@ -42,7 +42,7 @@ pub struct TunedBot {
 
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
-pub struct FoundPart {
+pub struct StepResult {
     #[serde(skip)]
     pub name: String,
     #[serde(skip)]
@@ -53,7 +53,7 @@ pub struct FoundPart {
 const HELD: &str = "How often each condition was true before the hold-out, with the bot's own parameters";
 
 #[derive(Clone, Debug, Default)]
-pub struct TunedPlaces {
+pub struct TuneHints {
     /// Configuration of the best set or of the unchanged bot; `None` if no set counted.
     pub best: Option<PathBuf>,
     /// Command-line arguments that run it: `--config` with the file, after the base configuration.
@@ -85,8 +85,8 @@ pub struct TuneReport<'a> {
     words: String,
     next: Vec<String>,
     bot: TunedBot,
-    candles: Vec<FoundPart>,
-    strategy_check: FoundPart,
+    candles: Vec<StepResult>,
+    strategy_check: StepResult,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     conditions: Vec<ConditionLine>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,13 +101,13 @@ pub struct TuneReport<'a> {
 }
 
 impl<'a> TuneReport<'a> {
-    pub fn of(result: TuneResult<'a>) -> Self {
+    pub fn new(result: TuneResult<'a>) -> Self {
         let TuneResult { bot, candles, strategy_check, conditions, sweep, walk_forward, .. } = result;
         let TuneResult { looks, mut notices, places, files, gate, .. } = result;
         notices.extend(ConditionLine::always(&conditions));
         notices.extend(ConditionLine::overlaps(&conditions));
         let report = walk_forward.report;
-        let conclusion = Conclusion::of(report);
+        let conclusion = Conclusion::from_report(report);
         let words = conclusion.describe(report, &looks, gate.as_ref());
         Self {
             conclusion,
@@ -160,7 +160,7 @@ impl<'a> TuneReport<'a> {
             let words = count.map(|count| variants_words(count, sweep.trials as u64, &self.bot.strategy));
             steps.extend(words.map(|words| ("variants tried".to_owned(), words)));
         }
-        steps.push(("verdict on the tests".to_owned(), report.edge.words()));
+        steps.push(("verdict on the tests".to_owned(), report.edge.describe()));
         steps.extend(report.hold_out.iter().map(|hold_out| ("hold-out".to_owned(), hold_out.brief())));
         steps.extend(self.looks.iter().map(|look| ("hold-out seen before".to_owned(), look.clone())));
         steps

@@ -5,7 +5,7 @@ use crate::analysis::{Finding, FindingKind};
 use crate::figure::{minute, p_value_text, percent, prefixed_lines, short};
 use crate::page::DataTable;
 use candlewick_records::{counted, table_text};
-use candlewick_sdk::visible_cell;
+use candlewick_sdk::to_csv_cell;
 use candlewick_search::sweep::Figures;
 use serde_json::Value;
 use std::fmt;
@@ -70,7 +70,7 @@ fn row(line: &WindowLine, report: &WalkForwardReport) -> Vec<String> {
         return row;
     };
     row.extend(chosen.values(&report.parameters));
-    let score = |score: f64| report.by.words(score);
+    let score = |score: f64| report.by.describe(score);
     row.extend([score(chosen.score), chosen.out_of_sample_score.map_or("-".to_owned(), score)]);
     row.extend(chosen.result());
     row.extend([part(chosen.efficiency), chosen.robustness.describe()]);
@@ -93,7 +93,7 @@ impl ChosenLine {
 
 impl WalkForwardReport {
     fn figures(&self) -> Vec<(&'static str, String)> {
-        let mut figures = vec![("verdict", self.edge.words())];
+        let mut figures = vec![("verdict", self.edge.describe())];
         if let Some(Joined { win_rate_interval, figures: all, .. }) = &self.out_of_sample {
             let Figures { trades, won, lost, draw, cancelled, .. } = all;
             let counts = format!("{trades}: {won} won, {lost} lost, {draw} drawn, {cancelled} cancelled");
@@ -124,7 +124,7 @@ impl WalkForwardReport {
         let robustness = &self.robustness;
         if let Some(share) = robustness.share {
             let falls = [robustness.counts.mean_fall, robustness.counts.worst_fall];
-            let drop = |fall: f64| self.by.words(fall).trim_start_matches('+').to_owned();
+            let drop = |fall: f64| self.by.describe(fall).trim_start_matches('+').to_owned();
             let [mean, worst] = falls.map(|fall| fall.map_or("-".to_owned(), drop));
             let text = format!(
                 "{} beat break-even in sample ({}); mean drop of {} {mean}, worst {worst}",
@@ -217,7 +217,7 @@ pub fn write_windows(report: &WalkForwardReport, writer: impl Write) -> io::Resu
         header.extend(FIGURES.iter().map(|(name, _)| format!("{sample}_{name}")));
     }
     let safe =
-        |cells: &[String]| cells.iter().map(|cell| visible_cell(cell).into_owned()).collect::<Vec<_>>();
+        |cells: &[String]| cells.iter().map(|cell| to_csv_cell(cell).into_owned()).collect::<Vec<_>>();
     csv.write_record(safe(&header))?;
     for (number, line) in (1..).zip(&report.windows) {
         let mut record: Vec<String> = vec![i32::to_string(&number)];

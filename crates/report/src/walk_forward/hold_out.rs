@@ -69,7 +69,7 @@ impl HoldOut {
         caveats.variants = 1 + opened.others as u64;
         step.chosen.iter().for_each(|chosen| caveats.count_gaps(&chosen.finished.book));
         let rows = step.chosen.as_ref().map(|chosen| chosen.finished.book.rows()).unwrap_or_default();
-        let edge = EdgeLine::of(&judge(rows, plan_of(std::slice::from_ref(step))), rows, &caveats);
+        let edge = EdgeLine::new(&judge(rows, plan_of(std::slice::from_ref(step))), rows, &caveats);
         Self {
             from: step.window.test.start,
             to: step.window.test.end,
@@ -81,7 +81,7 @@ impl HoldOut {
                 looks_unknown: opened.looks_unknown.clone(),
                 verdict: edge.verdict,
                 edge,
-                window: WindowLine::of(step, None, space, objective),
+                window: WindowLine::new(step, None, space, objective),
             }),
         }
     }
@@ -124,7 +124,7 @@ impl HoldOut {
             ));
         }
         words.extend(opened.looks.iter().chain(&opened.looks_unknown).map(|look| ("", look.clone())));
-        words.push(("hold-out verdict", opened.edge.words()));
+        words.push(("hold-out verdict", opened.edge.describe()));
         if let Some(figures) = opened.window.out_of_sample() {
             let (rate, needed) = (percent(figures.win_rate), percent(figures.break_even));
             let trades = figures.trades;

@@ -150,7 +150,7 @@ pub(super) struct ChosenLine {
 }
 
 impl WalkForwardReport {
-    pub fn of(walked: WalkForwardResult<'_>) -> (Self, Option<Finished>) {
+    pub fn new(walked: WalkForwardResult<'_>) -> (Self, Option<Finished>) {
         let WalkForwardResult { steps, space, sweep, windows, purge, balance, caveats, .. } = walked;
         let all = joined(steps, balance);
         let rows = all.as_ref().map(|all| all.book.rows()).unwrap_or_default();
@@ -158,7 +158,7 @@ impl WalkForwardReport {
         if let Some(all) = &all {
             caveats.count_gaps(&all.book);
         }
-        let edge = EdgeLine::of(&judge(rows, plan_of(steps)), rows, &caveats);
+        let edge = EdgeLine::new(&judge(rows, plan_of(steps)), rows, &caveats);
         let span = steps
             .first()
             .zip(steps.last())
@@ -166,7 +166,7 @@ impl WalkForwardReport {
         let out_of_sample = all
             .as_ref()
             .zip(span)
-            .map(|(all, span)| Joined::of(Figures::of(all, balance, &span).without_timeline()));
+            .map(|(all, span)| Joined::new(Figures::new(all, balance, &span).without_timeline()));
         let chosen = || steps.iter().filter_map(|step| step.chosen.as_ref());
         let report = Self {
             scheme: windows.scheme.as_str(),
@@ -182,10 +182,10 @@ impl WalkForwardReport {
             edge,
             efficiency: efficiency(chosen().map(|chosen| (&chosen.in_sample, &chosen.out_of_sample))),
             out_of_sample,
-            robustness: RobustnessLine::of(Robustness::pooled(chosen().map(|chosen| &chosen.robustness))),
+            robustness: RobustnessLine::new(Robustness::pooled(chosen().map(|chosen| &chosen.robustness))),
             windows: (1..)
                 .zip(steps)
-                .map(|(number, step)| WindowLine::of(step, Some(number), space, sweep.objective))
+                .map(|(number, step)| WindowLine::new(step, Some(number), space, sweep.objective))
                 .collect(),
             data_hash: walked.data_hash.to_owned(),
             notices: walked
@@ -231,7 +231,7 @@ impl<'a> WalkForwardSummary<'a> {
 }
 
 impl Joined {
-    fn of(figures: Figures) -> Self {
+    fn new(figures: Figures) -> Self {
         let interval = |interval: ConfidenceInterval| {
             let ConfidenceInterval { lower, upper } = interval;
             IntervalLine { confidence: CONFIDENCE, assumes: WinRates::ASSUMES, lower, upper }
@@ -244,7 +244,7 @@ impl Joined {
 }
 
 impl RobustnessLine {
-    fn of(counts: Robustness) -> Self {
+    fn new(counts: Robustness) -> Self {
         Self { counts, share: counts.share() }
     }
 
@@ -254,7 +254,7 @@ impl RobustnessLine {
 }
 
 impl WindowLine {
-    pub(super) fn of(
+    pub(super) fn new(
         step: &WindowResult,
         window: Option<usize>,
         space: &Space,
@@ -270,7 +270,7 @@ impl WindowLine {
                 score: chosen.score,
                 out_of_sample_score: objective.score(&chosen.out_of_sample, 0),
                 efficiency: chosen.efficiency(),
-                robustness: RobustnessLine::of(chosen.robustness),
+                robustness: RobustnessLine::new(chosen.robustness),
                 in_sample: chosen.in_sample.without_timeline(),
                 out_of_sample: chosen.out_of_sample.without_timeline(),
             }

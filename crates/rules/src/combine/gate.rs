@@ -3,10 +3,10 @@
 use super::NAME;
 use super::written_gate::{GatePlan, WrittenGate};
 use candlewick_sdk::{
-    BotContext, BuildError, Candle, Direction, EndedSignal, ExpirationType, Expiry, GateMove, GateView,
+    BotContext, BuildError, Candle, Direction, SettledSignal, ExpirationType, Expiry, GateMove, GateView,
     Interval, LongerCandles, Millis, Signal, StrategyEntry, compare_prices,
 };
-use candlewick_statistics::{GateDecision, GateRule, GateStanding, TradeGate, TradeOutcome};
+use candlewick_statistics::{GateDecision, GateRule, GateState, TradeGate, TradeOutcome};
 use serde_json::Value;
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -19,7 +19,7 @@ pub(super) struct Gate {
     day_ends: Millis,
     pending: VecDeque<PendingTrade>,
     /// State before the signal of the last candle; `None` if that candle had no signal.
-    before: Option<GateStanding>,
+    before: Option<GateState>,
     moved: Option<GateMove>,
 }
 
@@ -95,21 +95,21 @@ impl Gate {
         }
     }
 
-    fn displayed_state(&self) -> GateStanding {
+    fn displayed_state(&self) -> GateState {
         self.before.unwrap_or_else(|| self.rule.standing())
     }
 
     fn end(&mut self, place: usize, outcome: TradeOutcome, at: Millis) {
         if let Some(PendingTrade { decision, decided, direction, .. }) = self.pending.remove(place) {
             let won = outcome == TradeOutcome::Won;
-            let by = EndedSignal { decided, direction, won };
+            let by = SettledSignal { decided, direction, won };
             self.update((at, Some(by)), |rule| rule.on_ended(decision, outcome));
         }
     }
 
     fn update<T>(
         &mut self,
-        (at, by): (Millis, Option<EndedSignal>),
+        (at, by): (Millis, Option<SettledSignal>),
         apply: impl FnOnce(&mut TradeGate) -> T,
     ) -> T {
         let was_open = self.rule.is_open();
@@ -195,14 +195,14 @@ fn times(expiry: Expiry, at: Millis) -> (Millis, Millis) {
 }
 
 #[derive(Clone, Debug)]
-pub struct FollowedGate {
+pub struct GateReplay {
     pub rule: GateRule,
-    pub signals: Vec<FollowedSignal>,
+    pub signals: Vec<ReplayedSignal>,
 }
 
 /// A signal and its virtual result, without latency, money or risk limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FollowedSignal {
+pub struct ReplayedSignal {
     pub decided: Millis,
     pub known: Millis,
     /// Start of the signal's day, for a gate that resets daily.
@@ -214,12 +214,12 @@ pub struct FollowedSignal {
 
 /// Replays candles to a bot's strategy. `None` if it is not a combination with a gate, or if its parts need
 /// settlements.
-pub fn follow_gate(
+pub fn replay_gate(
     entry: &StrategyEntry,
     params: &Value,
     bot: &BotContext,
     candles: &[Candle],
-) -> Result<Option<FollowedGate>, BuildError> {
+) -> Result<Option<GateReplay>, BuildError> {
     if entry.name != NAME {
         return Ok(None);
     }
@@ -254,7 +254,7 @@ pub fn follow_gate(
     let ended = signals.into_iter().filter_map(|(decided, is_real, end)| {
         let (known, outcome) = end?;
         let day = plan.day.map_or(0, |day| day.day_of(decided).0.get());
-        Some(FollowedSignal { decided, known, day, outcome, is_real })
+        Some(ReplayedSignal { decided, known, day, outcome, is_real })
     });
-    Ok(Some(FollowedGate { rule: plan.rule, signals: ended.collect() }))
+    Ok(Some(GateReplay { rule: plan.rule, signals: ended.collect() }))
 }

@@ -38,4 +38,4 @@ mod written_gate;
 
 pub(crate) use entry::rules_inside;
 pub use entry::{NAME, VERSION, entry};
-pub use gate::{FollowedGate, FollowedSignal, follow_gate};
+pub use gate::{GateReplay, ReplayedSignal, replay_gate};

@@ -37,11 +37,11 @@ impl ReasonCache {
         if change.votes.is_none() && change.is_part_inverted == change.is_inverted {
             return own;
         }
-        let known = self.known.iter().find(|(reason, of, _)| *of == change && reason.shares_words_with(&own));
+        let known = self.known.iter().find(|(reason, of, _)| *of == change && reason.shares_wording_with(&own));
         if let Some((_, _, template)) = known {
             return template.with_numbers(own.values());
         }
-        let same = self.known.iter().find(|(reason, of, _)| *of == change && reason.has_words_of(&own));
+        let same = self.known.iter().find(|(reason, of, _)| *of == change && reason.has_same_wording(&own));
         if let Some((_, _, template)) = same {
             return template.with_numbers(own.values());
         }

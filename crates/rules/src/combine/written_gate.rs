@@ -177,7 +177,7 @@ impl WrittenGate {
                 let payout = self.payout.filter(|payout| *payout > 0.0 && *payout <= 1_000.0);
                 let payout =
                     payout.ok_or_else(|| wrong("verdict needs the payout in percent: payout = 80.0"))?;
-                if let Some(percent) = Payout::percent_of_share(payout) {
+                if let Some(percent) = Payout::percent_from_fraction(payout) {
                     return Err(wrong(&format!("payout is in percent: did you mean {percent}?")));
                 }
                 let test = EdgeTestPlan::new(ERROR_RATE, ERROR_RATE, EDGE).expect("usual rates are valid");

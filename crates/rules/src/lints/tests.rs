@@ -1,7 +1,7 @@
 //! Lints against hand-worked conditions, and against random candles.
 
 use super::doubtful_conditions;
-use crate::{NAME, Rule, entry, held_conditions};
+use crate::{NAME, Rule, entry, condition_counts};
 use candlewick_sdk::testkit::{bot, random_walk};
 use candlewick_sdk::{Interval, Registry};
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ fn findings(buy: &str) -> Vec<String> {
 fn held_count(buy: &str, count: usize) -> (u64, u64) {
     let registry = Registry::default().with_entry(entry()).unwrap();
     let params = params(buy);
-    let held = held_conditions(&registry, (NAME, &params), &bot("BTCUSDT"), &random_walk(5, count)).unwrap();
+    let held = condition_counts(&registry, (NAME, &params), &bot("BTCUSDT"), &random_walk(5, count)).unwrap();
     (held[0].held, held[0].candles)
 }
 

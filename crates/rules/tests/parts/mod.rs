@@ -3,7 +3,7 @@
 
 use candlewick_rules::{RuleStrategy, combine, entry};
 use candlewick_sdk::testkit::{
-    Finding, FirstRun, Market, Subject, Unseen, bot, candles_needed, random_walk, validate,
+    Finding, FirstRun, Market, Subject, UnseenWalk, bot, candles_needed, random_walk, validate,
 };
 use candlewick_sdk::{
     Candle, Direction, Interval, LongerCandles, LongerRule, Parameter, Registry, Signal, Strategy,
@@ -109,7 +109,7 @@ pub(crate) fn check_valid(entry: StrategyEntry, params: Value) {
         vec![Market { name: "the candles".to_owned(), candles }]
     };
     let (first, markets) = FirstRun::new(&subject, markets, &mut || false).unwrap();
-    let unseen = Unseen { seed: 7, candles: 2_000 };
+    let unseen = UnseenWalk { seed: 7, candles: 2_000 };
     let validation = validate(&subject, &markets, &first, unseen, &mut |_| {}).unwrap();
     for checked in &validation.checked {
         let case = format!("{}: {}: {}", subject.params, checked.check, checked.words);

@@ -21,7 +21,7 @@ pub async fn send_order(
     token: Option<&OrderToken>,
 ) -> Result<ControlAnswer, ControlError> {
     order.check_length()?;
-    let unanswered = |problem: String| ControlError::NoAnswer { path: path.to_owned(), problem };
+    let unanswered = |problem: String| ControlError::TransportError { path: path.to_owned(), problem };
     let stream = connect(path).await?;
     let (reader, mut writer) = stream.into_split();
     let message = MarkedOrder { order: order.clone(), token: token.cloned() };
@@ -40,7 +40,7 @@ pub async fn send_order(
 
 pub(super) async fn connect(path: &Path) -> Result<UnixStream, ControlError> {
     let path = || path.to_owned();
-    let unanswered = |problem| ControlError::NoAnswer { path: path(), problem };
+    let unanswered = |problem| ControlError::TransportError { path: path(), problem };
     match tokio::time::timeout(PATIENCE, UnixStream::connect(path())).await {
         Ok(Ok(stream)) => Ok(stream),
         Ok(Err(error)) => Err(match error.kind() {
@@ -147,7 +147,7 @@ impl FollowedRun {
     pub async fn begin(path: &Path) -> Result<Self, ControlError> {
         let mut stream = connect(path).await?;
         let unanswered =
-            |_| ControlError::NoAnswer { path: path.to_owned(), problem: "it accepts no input".to_owned() };
+            |_| ControlError::TransportError { path: path.to_owned(), problem: "it accepts no input".to_owned() };
         write_line(&mut stream, &follow_order()).await.map_err(unanswered)?;
         Ok(Self { lines: BufReader::new(stream).lines() })
     }
@@ -189,7 +189,7 @@ mod tests {
             writer.write_all(answer).await.unwrap();
         };
         let ((), answer) = tokio::join!(run, send_order(&path, &ControlOrder::Status, None));
-        let Err(ControlError::NoAnswer { problem, .. }) = &answer else { panic!("{answer:?}") };
+        let Err(ControlError::TransportError { problem, .. }) = &answer else { panic!("{answer:?}") };
         assert!(problem.contains(part), "{problem}");
     }
 

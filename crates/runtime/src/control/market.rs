@@ -161,7 +161,7 @@ impl Blockage {
     }
 
     /// Like [`Self::all_of`], from a journal, which does not predict stale data or clock skew.
-    pub fn all_of_journal(session: &Session, now: Millis) -> Vec<Self> {
+    pub fn list_from_journal(session: &Session, now: Millis) -> Vec<Self> {
         let mut all = Self::all_of(session, now);
         all.retain(|one| [Rule::StaleData, Rule::ClockSkew].iter().all(|rule| rule.as_str() != one.rule));
         all

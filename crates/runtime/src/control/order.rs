@@ -263,7 +263,7 @@ pub enum ControlError {
     SocketNotMade { path: PathBuf, source: io::Error },
     /// The order was sent without a response, so it may have been accepted. Check the status.
     #[error("the bot at {} did not answer: {problem}", path.display())]
-    NoAnswer { path: PathBuf, problem: String },
+    TransportError { path: PathBuf, problem: String },
     #[error("the order has {bytes} bytes, but the limit is {most}. Shorten the reason")]
     ReasonTooLong { bytes: usize, most: usize },
     #[error("this system has no Unix sockets. Use the HALT file to halt a run")]

@@ -141,7 +141,7 @@ impl SignalTally {
         self.by_source.is_empty()
     }
 
-    pub fn words(&self) -> Vec<String> {
+    pub fn describe(&self) -> Vec<String> {
         if self.is_empty() {
             return Vec::new();
         }
@@ -231,7 +231,7 @@ impl SignalTally {
         serde_json::to_string(&note).unwrap_or_default()
     }
 
-    pub fn of_note(body: &str) -> Option<Self> {
+    pub fn from_note(body: &str) -> Option<Self> {
         serde_json::from_str::<SignalNote>(body).ok().map(|note| note.signals)
     }
 }
@@ -372,14 +372,14 @@ mod tests {
             "list: 3 refused, 1 duplicate, 1 malformed",
             "webhook: 2 approved, 1 late, 9 turned away",
         ];
-        let found = tally().words();
+        let found = tally().describe();
         assert_eq!(found[..3], expected);
         let last = &found[3];
         assert!(last.contains("line 2: no") && !last.contains('\u{1b}'), "{last}");
         let mut failed = tally();
         failed.by_source.get_mut("webhook").unwrap().problem = Some("not a JSON object".to_owned());
-        assert!(failed.words()[3].ends_with("(webhook): not a JSON object"), "{:?}", failed.words());
-        assert!(SignalTally::default().words().is_empty());
+        assert!(failed.describe()[3].ends_with("(webhook): not a JSON object"), "{:?}", failed.describe());
+        assert!(SignalTally::default().describe().is_empty());
     }
 
     #[test]
@@ -390,23 +390,23 @@ mod tests {
         stdin.add_reasons([("no bot trades EURUSD\u{1b}".to_owned(), 1), (object.to_owned(), 1)].into());
         let tally =
             |stdin| SignalTally { by_source: [("stdin".to_owned(), stdin)].into(), ..SignalTally::default() };
-        let words = tally(stdin.clone()).words();
+        let words = tally(stdin.clone()).describe();
         assert_eq!(words[0], "5 received: 1 duplicate, 4 malformed");
         let expected = "invalid signals (stdin): 3 times: not a JSON object; once: no bot trades EURUSD";
         assert!(words[1].starts_with(expected) && !words[1].contains('\u{1b}'), "{words:?}");
         (0..1_000).for_each(|number| stdin.add_reasons([(format!("x{number}"), 1)].into()));
         assert_eq!(stdin.reasons.len(), 16);
-        assert!(tally(stdin).words()[1].ends_with("; once: x1; once: x10; and 11 other reasons"));
+        assert!(tally(stdin).describe()[1].ends_with("; once: x1; once: x10; and 11 other reasons"));
         let same =
             SourceTally { malformed: 2, reasons: [(object.to_owned(), 2)].into(), ..SourceTally::default() };
-        assert_eq!(tally(same).words().len(), 1, "the last says it");
+        assert_eq!(tally(same).describe().len(), 1, "the last says it");
     }
 
     #[test]
     fn reads_tallies_only_from_signal_notes() {
-        assert_eq!(SignalTally::of_note(&tally().note()), Some(tally()));
+        assert_eq!(SignalTally::from_note(&tally().note()), Some(tally()));
         for other in ["{\"note\":\"signals (list): read\"}", "{\"alarm\":\"x\"}", "{}", ""] {
-            assert_eq!(SignalTally::of_note(other), None, "{other}");
+            assert_eq!(SignalTally::from_note(other), None, "{other}");
         }
     }
 

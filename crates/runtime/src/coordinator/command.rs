@@ -80,7 +80,7 @@ pub enum JournalEntry {
 }
 
 impl JournalEntry {
-    pub fn of(entry: Entry<'_>) -> Self {
+    pub fn from_entry(entry: Entry<'_>) -> Self {
         match entry {
             Entry::Header(header) => Self::Header(Box::new(header.clone())),
             Entry::Event(event) => Self::Event(*event),

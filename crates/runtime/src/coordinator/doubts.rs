@@ -200,7 +200,7 @@ impl Doubts {
         let accepted: Vec<_> = (book.rows().iter())
             .filter_map(|row| {
                 // A manually settled trade is not late, because the venue lost it.
-                let is_gone = book.is_settled_by_person(row.approved.intent());
+                let is_gone = book.is_settled_by_operator(row.approved.intent());
                 let answered_at = row.answered_at.filter(|at| is_young(at) && !is_gone)?;
                 Some((book.venue_id(row)?, answered_at, row.state == IntentState::Settled))
             })

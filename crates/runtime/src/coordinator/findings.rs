@@ -71,7 +71,7 @@ impl Coordinator {
     ) {
         let Settled { intent, outcome, profit, .. } = *settled;
         let Some(row) = self.session.row(settled.intent) else { return };
-        let terms = taken.map_or(row.approved, |taken| row.approved.as_taken(&taken));
+        let terms = taken.map_or(row.approved, |taken| row.approved.with_venue_terms(&taken));
         let settling = Settling {
             intent,
             bot: terms.bot(),
@@ -118,7 +118,7 @@ impl Coordinator {
             row.outcome.zip(row.settled_at).zip(self.session.book().venue_id(row))
         {
             let intent = terms.intent();
-            let is_by_person = self.session.book().is_settled_by_person(intent);
+            let is_by_operator = self.session.book().is_settled_by_operator(intent);
             let settling = Settling {
                 intent,
                 bot: terms.bot(),
@@ -127,7 +127,7 @@ impl Coordinator {
                 outcome,
                 profit: row.profit,
                 at,
-                source: if is_by_person { Source::Person } else { Source::Venue },
+                source: if is_by_operator { Source::Person } else { Source::Venue },
             };
             self.audits.results.book(id.as_str(), settling);
         }

@@ -63,7 +63,7 @@ impl JournalState {
         if self.hash.record(entry).is_err() {
             self.is_corrupted = true;
         }
-        self.add(JournalEntry::of(entry), step);
+        self.add(JournalEntry::from_entry(entry), step);
     }
 
     pub(crate) fn note(&mut self, body: String, step: &mut Step<'_>) {

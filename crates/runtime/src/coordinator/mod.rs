@@ -35,7 +35,7 @@ pub use command::{
 };
 pub use ending::{Finished, Unfinished, UnfinishedKind, WalletDifference};
 pub(crate) use plausibility::counted;
-pub use plausibility::{possible_payout, possible_times, taken_of};
+pub use plausibility::{possible_payout, possible_times, applied_terms};
 pub(crate) use recorded_session::Reservations;
 pub use trade_watch::profit_by_rule;
 

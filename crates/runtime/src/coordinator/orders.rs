@@ -159,7 +159,7 @@ impl Coordinator {
         }
         self.reloading = Some((id, by));
         let forgotten = self.session.forgotten.all;
-        let standing = Standing { forgotten, ..Standing::of(self.session.session(), self.session.book()) };
+        let standing = Standing { forgotten, ..Standing::new(self.session.session(), self.session.book()) };
         self.request(Ask::Settings(Box::new(standing)), step);
         Ok(())
     }

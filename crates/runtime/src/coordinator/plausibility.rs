@@ -123,7 +123,7 @@ impl Coordinator {
     pub(super) fn taken(&self, intent: IntentId, report: &TradeReport) -> Option<Taken> {
         let terms = self.session.terms(intent)?;
         let known = self.session.book().departure(intent).and_then(|departure| departure.symbol);
-        taken_of(report, &terms, (self.session.ordered_symbol(&terms), known), self.session.scale())
+        applied_terms(report, &terms, (self.session.ordered_symbol(&terms), known), self.session.scale())
     }
 
     pub(super) fn opened(&self, intent: IntentId, report: &TradeReport) -> Opened {
@@ -207,7 +207,7 @@ pub(crate) fn counted(report: TradeReport, scale: MoneyScale) -> TradeReport {
 
 /// Returns the terms the venue applied if they differ from those in force.
 /// Missing or unrepresentable fields keep their value.
-pub fn taken_of(
+pub fn applied_terms(
     report: &TradeReport,
     terms: &OrderTerms,
     (ordered, known): (Symbol, Option<VenueSymbol>),

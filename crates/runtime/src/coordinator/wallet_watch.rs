@@ -53,7 +53,7 @@ struct WalletRead {
 
 impl Coordinator {
     pub(super) fn first_wallet(&self) -> Option<Money> {
-        let balance = self.wallet.first.as_ref()?.value.of(self.session.account)?;
+        let balance = self.wallet.first.as_ref()?.value.balance(self.session.account)?;
         self.session.money(balance)
     }
 
@@ -76,7 +76,7 @@ impl Coordinator {
         let is_last = matches!(self.wallet.ending, LastReading::Until(_));
         match answer {
             Ok(reply) => {
-                let balance = reply.value.of(self.session.account);
+                let balance = reply.value.balance(self.session.account);
                 self.check_wallet(balance.and_then(|balance| self.session.money(balance)), step);
                 if let Some(read) = self.wallet_read(&reply, step) {
                     // A final reading that agrees is not journaled.
@@ -108,8 +108,8 @@ impl Coordinator {
 
     fn wallet_read(&mut self, reply: &Reply<Balances>, step: &mut Step<'_>) -> Option<WalletRead> {
         let (account, balances) = (self.session.account, &reply.value);
-        let wallet = balances.of(account).and_then(|balance| self.session.money(balance))?;
-        match self.audits.wallet.check_names(&balances.wallets_of(account)) {
+        let wallet = balances.balance(account).and_then(|balance| self.session.money(balance))?;
+        match self.audits.wallet.check_names(&balances.account_wallets(account)) {
             NameCheck::Known => {}
             NameCheck::New(wallets) => {
                 self.session.journal.note(serde_json::json!({ "wallets": wallets }).to_string(), step);

@@ -135,7 +135,7 @@ pub enum RunEvent {
         /// Close price.
         close_price: Option<f64>,
         /// Whether the operator entered the result, because the venue no longer has the trade.
-        is_by_person: bool,
+        is_by_operator: bool,
         /// Free balance afterwards.
         balance: f64,
         /// Open stakes afterwards.

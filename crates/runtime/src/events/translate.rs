@@ -252,7 +252,7 @@ impl Names {
     fn settled(
         &self,
         row: &IntentRow,
-        (funds, is_by_person): (Funds, bool),
+        (funds, is_by_operator): (Funds, bool),
         (outcome, pnl, close_price): (candlewick_sdk::Outcome, f64, Option<f64>),
     ) -> RunEvent {
         RunEvent::Settled {
@@ -260,7 +260,7 @@ impl Names {
             outcome,
             pnl,
             close_price: close_price.or(row.close_price),
-            is_by_person,
+            is_by_operator,
             balance: self.scale.to_f64(funds.free),
             open_stakes: self.scale.to_f64(funds.open_stakes),
         }

@@ -38,7 +38,7 @@ async fn dump(reader: &mut Reader, settings: &SessionSettings) -> Result<Vec<Str
     let unreadable = |error: serde_json::Error| damaged(0, &error.to_string());
     let mut all = vec![serde_json::to_string(&session.snapshot()).map_err(unreadable)?];
     for row in past.book.rows() {
-        all.push(serde_json::to_string(&past.book.kept_row(row.approved.intent())).map_err(unreadable)?);
+        all.push(serde_json::to_string(&past.book.stored_row(row.approved.intent())).map_err(unreadable)?);
     }
     all.push(format!("{:?} {:?} {:?}", past.sent, past.doubted, past.book.totals()));
     all.push(format!("{:?} {:?} {:?}", past.unexplained, past.second_trades, past.alarms));
@@ -53,13 +53,13 @@ pub enum Projection {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Projected {
+pub struct ProjectionResult {
     pub up_to: Head,
     pub intents: u64,
 }
 
 /// Brings the tables of a journal up to its last entry. Locks the journal, so no bot may write it.
-pub async fn project_journal(url: &JournalUrl, holder: &Holder, projection: Projection) -> Result<Projected> {
+pub async fn project_journal(url: &JournalUrl, holder: &Holder, projection: Projection) -> Result<ProjectionResult> {
     // Opening the reader first fails if there is no journal.
     let mut reader = Reader::open(url).await?;
     let mut store = Store::open(url, holder).await?;
@@ -70,7 +70,7 @@ pub async fn project_journal(url: &JournalUrl, holder: &Holder, projection: Proj
     projected
 }
 
-async fn project(reader: &mut Reader, store: &mut Store, projection: Projection) -> Result<Projected> {
+async fn project(reader: &mut Reader, store: &mut Store, projection: Projection) -> Result<ProjectionResult> {
     let settings = last_settings(reader).await?.ok_or_else(|| damaged(0, "the journal has no run yet"))?;
     let (_, past, _) = JournalFold::read(reader, &settings, 0).await?.into_parts();
     let mut projector = match projection {
@@ -79,7 +79,7 @@ async fn project(reader: &mut Reader, store: &mut Store, projection: Projection)
     };
     loop {
         if let ProjectionEnd::Complete(up_to) = projector.keep_piece(store, &past).await? {
-            return Ok(Projected { up_to, intents: past.last_intent() });
+            return Ok(ProjectionResult { up_to, intents: past.last_intent() });
         }
     }
 }

@@ -202,8 +202,8 @@ impl EvictionFilter {
                     intent: row.approved.intent(),
                     bot: row.approved.bot(),
                     settled: ended.map(|(at, outcome)| (at, outcome, row.profit)),
-                    edge: EdgeRow::of(row),
-                    by_person: intent.kept.is_by_person(),
+                    edge: EdgeRow::from_row(row),
+                    by_person: intent.kept.is_by_operator(),
                     venue: intent.kept.venue_id().map(|id| hash_id(id.as_str())),
                 };
                 push_with_capacity(&mut self.old.trades, trade, most);

@@ -64,7 +64,7 @@ impl JournalFold {
     }
 
     /// Like [`JournalFold::read`], with progress. Intents beyond the retention time stay in the journal
-    /// ([`RecoveredState::left_in_journal`]) if snapshot and tables contain them.
+    /// ([`RecoveredState::evicted_count`]) if snapshot and tables contain them.
     pub async fn read_watched(
         reader: &mut Reader,
         settings: &SessionSettings,
@@ -107,8 +107,8 @@ impl JournalFold {
         policy: Option<EvictionPolicy>,
         watch: &mut ReadingWatcher<'_>,
     ) -> Result<Self> {
-        let of_snapshot = Self::from_last_snapshot(reader, settings, policy, every);
-        let notice = match Box::pin(of_snapshot).await? {
+        let from_snapshot = Self::from_last_snapshot(reader, settings, policy, every);
+        let notice = match Box::pin(from_snapshot).await? {
             Ok(Some(mut fold)) => {
                 fold.past.find_halt(reader).await?;
                 return Ok(fold);
@@ -139,8 +139,8 @@ impl JournalFold {
     /// Like [`JournalFold::read_trades`], from the last snapshot only; `None` if there is no usable one.
     pub async fn read_recent(reader: &mut Reader, settings: &SessionSettings) -> Result<Option<Self>> {
         let policy = Self::load_policy(reader, settings, RetainedDetail::Trades).await?;
-        let of_snapshot = Self::from_last_snapshot(reader, settings, policy, 0);
-        let mut fold = Box::pin(of_snapshot).await?.unwrap_or(None);
+        let from_snapshot = Self::from_last_snapshot(reader, settings, policy, 0);
+        let mut fold = Box::pin(from_snapshot).await?.unwrap_or(None);
         if let Some(fold) = &mut fold {
             fold.past.find_halt(reader).await?;
         }
@@ -153,7 +153,7 @@ impl JournalFold {
         policy: Option<EvictionPolicy>,
         every: u64,
     ) -> Result<Result<Option<Self>, (u64, Flaw)>> {
-        let fingerprints = Fingerprints::of(settings)?;
+        let fingerprints = Fingerprints::new(settings)?;
         let Some(last) = reader.last_snapshot().await? else { return Ok(Ok(None)) };
         let unusable = |why: Flaw| Ok(Err((last.seq, why)));
         let before = match settings_of(&last.line.body).filter(|settings| !fingerprints.has(settings)) {
@@ -198,8 +198,8 @@ impl JournalFold {
     }
 
     /// Restores the fold from the lines of a snapshot, last line first. Unrelated lines are skipped.
-    pub fn of_snapshot(settings: &SessionSettings, every: u64, lines: &[StoredLine]) -> Result<Self, String> {
-        let fingerprints = Fingerprints::of(settings).map_err(|error| error.to_string())?;
+    pub fn from_snapshot(settings: &SessionSettings, every: u64, lines: &[StoredLine]) -> Result<Self, String> {
+        let fingerprints = Fingerprints::new(settings).map_err(|error| error.to_string())?;
         let mut pieces = Pieces::under(settings, &fingerprints, None);
         let last = lines.first().ok_or("it has no lines")?;
         let mut next = Some(last);
@@ -215,7 +215,7 @@ impl JournalFold {
     }
 
     #[must_use]
-    pub fn with_parts_of(mut self, intents: u64) -> Self {
+    pub fn with_part_size(mut self, intents: u64) -> Self {
         self.part = intents.max(1);
         self
     }

@@ -8,7 +8,7 @@ mod snapshot;
 mod tables;
 mod verify;
 
-pub use compact::{Projected, Projection, compact_journal, project_journal};
+pub use compact::{ProjectionResult, Projection, compact_journal, project_journal};
 pub(crate) use evicted_intents::EvictedIntents;
 pub use evicted_intents::OldTrade;
 pub use fold::{JournalFold, ReadingWatcher, WholeReading};
@@ -93,7 +93,7 @@ impl RecoveredState {
         self.book
     }
 
-    pub const fn left_in_journal(&self) -> u64 {
+    pub const fn evicted_count(&self) -> u64 {
         self.old.count
     }
 
@@ -107,7 +107,7 @@ impl RecoveredState {
         trades
     }
 
-    pub const fn old_bots(&self) -> &BTreeSet<(u64, usize)> {
+    pub const fn evicted_bots(&self) -> &BTreeSet<(u64, usize)> {
         &self.old.bots
     }
 

@@ -59,7 +59,7 @@ impl Gain {
             past.sent.extend(sent.map(|at| (intent, at)));
             past.doubted.extend(doubted.map(|at| (intent, at)));
             past.decided.extend(decided.map(|decided| (intent, decided)));
-            if !past.book.put_back(kept, reasons) && !may_lack {
+            if !past.book.restore_row(kept, reasons) && !may_lack {
                 return Err(format!("an intent is missing before {intent}"));
             }
         }
@@ -91,7 +91,7 @@ impl PreviousSettings {
         let Some(own) = own.and_then(|own| serde_json::from_value::<SessionSettings>(own).ok()) else {
             return unknown("those of the run before it cannot be read");
         };
-        if !Fingerprints::of(&own)?.has(settings) {
+        if !Fingerprints::new(&own)?.has(settings) {
             return unknown("they differ from those of the run before it");
         }
         Ok(Ok(Self { settings: own, headers }))

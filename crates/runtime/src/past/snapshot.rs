@@ -4,7 +4,7 @@ use super::{Decided, RecoveredState, damaged};
 use crate::audit::WalletAudit;
 use crate::error::Result;
 use candlewick_engine::{
-    BookTotals, IntentId, IntentRow, JournalDecoder, KeptRow, Renumbering, Session, SessionNames,
+    BookTotals, IntentId, IntentRow, JournalDecoder, StoredRow, Renumbering, Session, SessionNames,
     SessionSettings, SessionSnapshot,
 };
 use candlewick_journal::{Head, IntentRows as _};
@@ -49,7 +49,7 @@ pub(super) struct Gain {
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct KeptIntent {
-    pub(super) kept: KeptRow,
+    pub(super) kept: StoredRow,
     pub(super) sent: Option<Millis>,
     pub(super) doubted: Option<Millis>,
     pub(super) decided: Option<Decided>,
@@ -94,8 +94,8 @@ impl KeptIntent {
         Self { kept: self.kept.under(numbers), ..self }
     }
 
-    fn of(past: &RecoveredState, intent: IntentId) -> Option<Self> {
-        let kept = past.book.kept_row(intent)?;
+    fn new(past: &RecoveredState, intent: IntentId) -> Option<Self> {
+        let kept = past.book.stored_row(intent)?;
         let (sent, doubted) = (past.sent.get(&intent).copied(), past.doubted.get(&intent).copied());
         let decided = past.decided.get(&intent).copied();
         Some(Self { kept, sent, doubted, decided })
@@ -169,7 +169,7 @@ impl Written {
         let intents = self.open.iter().copied().chain(self.revised_since(past)).chain(new);
         Gain {
             previous: self.previous,
-            intents: intents.filter_map(|intent| KeptIntent::of(past, intent)).collect(),
+            intents: intents.filter_map(|intent| KeptIntent::new(past, intent)).collect(),
             unexplained: past.unexplained[self.unexplained..].to_vec(),
             second_trades: past.second_trades[self.second_trades..].to_vec(),
             alarms: past.alarms.difference(&self.alarms).cloned().collect(),
@@ -252,7 +252,7 @@ pub(super) struct Fingerprints {
 }
 
 impl Fingerprints {
-    pub(super) fn of(settings: &SessionSettings) -> Result<Self> {
+    pub(super) fn new(settings: &SessionSettings) -> Result<Self> {
         let unreadable = |error: serde_json::Error| damaged(0, &error.to_string());
         let own = settings.fingerprint().map_err(unreadable)?;
         Ok(Self { own, earlier: settings.earlier_fingerprint().map_err(unreadable)? })

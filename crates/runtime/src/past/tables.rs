@@ -147,7 +147,7 @@ impl IntentRows for RecoveredState {
             ordered_symbol: departure.map(|_| symbol),
             ordered_direction: departure.map(|departure| departure.ordered.direction().to_string()),
             ordered_stake_minor: departure.map(|departure| departure.ordered.stake().minor()),
-            settled_by_person: self.book.is_settled_by_person(id),
+            settled_by_person: self.book.is_settled_by_operator(id),
         })
     }
 }

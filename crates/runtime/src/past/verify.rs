@@ -64,7 +64,7 @@ impl Checks {
         let (mut folds, mut fingerprints) = (BTreeMap::new(), BTreeMap::new());
         for settings in settings {
             if let (Ok(Fingerprints { own, earlier }), Ok(fold)) =
-                (Fingerprints::of(&settings), JournalFold::new(&settings, 0))
+                (Fingerprints::new(&settings), JournalFold::new(&settings, 0))
             {
                 fingerprints.extend([(own.clone(), own.clone()), (earlier, own.clone())]);
                 folds.entry(own).or_insert(fold);

@@ -15,7 +15,7 @@ use crate::notice::Observer;
 use crate::past::RecoveredState;
 use crate::reload::SettingsReader;
 use crate::{Account, RuntimeError, RuntimeSettings, Stop, Watcher};
-use candlewick_broker::clock::{AwakeClock, Clock, Hold};
+use candlewick_broker::clock::{BootClock, Clock, Hold};
 use candlewick_broker::{Broker, MarketData, TokenState, UnrecognisedData};
 use candlewick_engine::{BotSettings, Header, Session};
 use candlewick_journal::{Journal, LoggedExchange, OrderToken};
@@ -403,13 +403,13 @@ pub(crate) async fn rest(clock: &dyn Clock, wake: Millis, spent: Hold) -> Hold {
 const MAX_ABSENCE: Duration = Duration::from_secs(12);
 
 pub(crate) struct SleepWatch {
-    clock: AwakeClock,
+    clock: BootClock,
     seen: Duration,
 }
 
 impl SleepWatch {
     pub(crate) fn start() -> Self {
-        let clock = AwakeClock::start();
+        let clock = BootClock::start();
         Self { clock, seen: clock.elapsed() }
     }
 

@@ -4,7 +4,7 @@ use super::journal_writer::SaveReport;
 use super::requests::Response;
 use crate::notice::Observer;
 use crate::{Funds, Notice, Overview, Watcher};
-use candlewick_broker::clock::AwakeClock;
+use candlewick_broker::clock::BootClock;
 use candlewick_engine::IntentRow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,14 +16,14 @@ const APART: Duration = Duration::from_millis(100);
 pub(super) struct Watchers {
     all: Vec<Watcher>,
     observers: Vec<Arc<dyn Observer>>,
-    clock: AwakeClock,
+    clock: BootClock,
     shown: Option<Duration>,
     has_news: bool,
 }
 
 impl Watchers {
     pub(super) fn new(all: Vec<Watcher>) -> Self {
-        Self { all, observers: Vec::new(), clock: AwakeClock::start(), shown: None, has_news: true }
+        Self { all, observers: Vec::new(), clock: BootClock::start(), shown: None, has_news: true }
     }
 
     pub(super) fn begin(&mut self, funds: Funds, in_doubt: Vec<IntentRow>) {

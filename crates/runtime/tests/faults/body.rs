@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use crate::records::{Page, UNKNOWN_RESULT};
-use candlewick_api::{Body, NoAnswer, RawAnswer};
+use candlewick_api::{Body, TransportError, RawAnswer};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
 use serde_json::{Number, Value};
@@ -121,7 +121,7 @@ pub(crate) fn wallets(balances: &Balances) -> Value {
     };
     let part = Decimal::from(5);
     let records = balances.wallets.iter().filter_map(|name| {
-        let balance = balances.of(name.account?)?;
+        let balance = balances.balance(name.account?)?;
         let second = WalletName { id: format!("{}-2", name.id), ..name.clone() };
         Some([record(name, balance - part), record(&second, part)])
     });
@@ -198,9 +198,9 @@ fn too_long(body: &str) -> RawAnswer {
     RawAnswer { body: Body::TooLong(body.as_bytes().to_vec()), ..answer(200, "") }
 }
 
-pub(crate) fn failed_open(dice: &mut Dice) -> Result<RawAnswer, NoAnswer> {
+pub(crate) fn failed_open(dice: &mut Dice) -> Result<RawAnswer, TransportError> {
     Ok(match dice.between(0, 6) {
-        0 => return Err(NoAnswer::Lost("connection reset".to_owned())),
+        0 => return Err(TransportError::Lost("connection reset".to_owned())),
         1 => cut("the connection ended"),
         2 => too_long(r#"{"id": "trade-0001", "status": "OPEN"}"#),
         3 => with_header(307, LOCATION, "/token/trades/open"),
@@ -225,10 +225,10 @@ pub(crate) fn rejection(dice: &mut Dice) -> RawAnswer {
     answer(status, &body)
 }
 
-pub(crate) fn failed_reading(dice: &mut Dice) -> Result<RawAnswer, NoAnswer> {
+pub(crate) fn failed_reading(dice: &mut Dice) -> Result<RawAnswer, TransportError> {
     Ok(match dice.between(0, 7) {
-        0 => return Err(NoAnswer::Lost("connection reset".to_owned())),
-        1 => return Err(NoAnswer::NotConnected("connection refused".to_owned())),
+        0 => return Err(TransportError::Lost("connection reset".to_owned())),
+        1 => return Err(TransportError::NotConnected("connection refused".to_owned())),
         2 => cut("the connection ended"),
         3 => too_long("["),
         4 => with_header(429, RETRY_AFTER, "3"),

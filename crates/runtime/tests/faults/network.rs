@@ -6,7 +6,7 @@ use crate::others;
 use crate::prelude::*;
 use crate::records;
 use crate::world::MAX_QUESTIONS;
-use candlewick_api::{NoAnswer, Purpose, RawAnswer, Transport};
+use candlewick_api::{TransportError, Purpose, RawAnswer, Transport};
 use candlewick_broker::current_intent;
 use reqwest::header::DATE;
 use reqwest::{Method, Url};
@@ -81,7 +81,7 @@ impl ModelNetwork {
         }
     }
 
-    async fn ask(&self, url: &Url, patience: Millis) -> Result<RawAnswer, NoAnswer> {
+    async fn ask(&self, url: &Url, patience: Millis) -> Result<RawAnswer, TransportError> {
         if self.world.count("questions", 1) > MAX_QUESTIONS {
             self.world.require(false, || "questions without end".to_owned());
             return std::future::pending().await;
@@ -99,7 +99,7 @@ impl ModelNetwork {
         let answered = answered.map(|answer| self.dated(answer));
         self.pass(back.min(patience - there)).await;
         if there + back > patience {
-            return Err(NoAnswer::Lost("no answer in time".to_owned()));
+            return Err(TransportError::Lost("no answer in time".to_owned()));
         }
         answered
     }
@@ -225,14 +225,14 @@ impl ModelNetwork {
         way
     }
 
-    async fn post(&self, order: &OpenOrder, patience: Millis) -> Result<RawAnswer, NoAnswer> {
+    async fn post(&self, order: &OpenOrder, patience: Millis) -> Result<RawAnswer, TransportError> {
         let intent = self.check_post(current_intent(), order);
-        let lost = || Err(NoAnswer::Lost("as it happens".to_owned()));
+        let lost = || Err(TransportError::Lost("as it happens".to_owned()));
         let habits = &self.world.plan.habits;
         let way = self.draw_way(order);
         self.world.log(|| format!("posted {intent:?} {way:?}"));
         if way.is_unsent {
-            return Err(NoAnswer::NotConnected("as it happens".to_owned()));
+            return Err(TransportError::NotConnected("as it happens".to_owned()));
         }
         if way.is_lost {
             others::join(&self.world, intent, order, true);
@@ -257,7 +257,7 @@ impl ModelNetwork {
             RequestState::Accepted(place) => {
                 let denial = lies::denial_of(&self.world.truth().trades[place]);
                 match denial {
-                    Some(MoneyLie::UnsentTaken) => Err(NoAnswer::NotConnected("as it happens".to_owned())),
+                    Some(MoneyLie::UnsentTaken) => Err(TransportError::NotConnected("as it happens".to_owned())),
                     Some(_) => Ok(body::rejection(&mut self.world.dice())),
                     None => Ok(body::ok(&self.reply(place))),
                 }
@@ -277,7 +277,7 @@ impl Transport for ModelNetwork {
         purpose: Purpose,
         request: reqwest::Request,
         _limit_bytes: usize,
-    ) -> Result<RawAnswer, NoAnswer> {
+    ) -> Result<RawAnswer, TransportError> {
         let patience = Millis::new(request.timeout().unwrap().as_millis() as i64);
         let is_post = *request.method() == Method::POST;
         self.world.require(is_post == (purpose == Purpose::Open), || "asked by the wrong client".to_owned());

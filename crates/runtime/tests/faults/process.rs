@@ -416,7 +416,7 @@ pub(crate) fn recover(world: &World) -> Result<RecoveredRun, RuntimeError> {
     let mut places = [place(1), place(2)];
     places.sort_unstable();
     let part = 1 + place(3) as u64 % 4;
-    let mut fold = JournalFold::new(&settings, 1)?.with_parts_of(part);
+    let mut fold = JournalFold::new(&settings, 1)?.with_part_size(part);
     let (mut kept, mut from) = (Vec::new(), 0);
     for to in places {
         disk.lines[from..to].iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;
@@ -429,7 +429,7 @@ pub(crate) fn recover(world: &World) -> Result<RecoveredRun, RuntimeError> {
             kept.insert(0, piece);
         }
         if !kept.is_empty() {
-            fold = JournalFold::of_snapshot(&settings, 1, &kept).unwrap().with_parts_of(part);
+            fold = JournalFold::from_snapshot(&settings, 1, &kept).unwrap().with_part_size(part);
         }
     }
     disk.lines[from..].iter().try_for_each(|stored| fold.fold(stored.seq, &stored.line))?;

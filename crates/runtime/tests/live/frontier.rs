@@ -3,7 +3,7 @@
 use crate::prelude::*;
 use crate::stage::{Signaller, bot_of, parts, symbol};
 use candlewick_api::{
-    Body, Credentials, HttpBroker, NoAnswer, Purpose, RawAnswer, Secret, Settings, Transport,
+    Body, Credentials, HttpBroker, TransportError, Purpose, RawAnswer, Secret, Settings, Transport,
 };
 use candlewick_broker::clock::Hold;
 use candlewick_broker::{PriceFeed, PriceTick};
@@ -108,7 +108,7 @@ impl Venue {
 
 #[async_trait]
 impl Transport for Venue {
-    async fn send(&self, _: Purpose, request: Request, _: usize) -> Result<RawAnswer, NoAnswer> {
+    async fn send(&self, _: Purpose, request: Request, _: usize) -> Result<RawAnswer, TransportError> {
         tokio::time::sleep(ROUND_TRIP / 2).await;
         let path = request.url().path().to_owned();
         let answer = match path.as_str() {
@@ -149,7 +149,7 @@ fn bots(count: usize) -> Vec<BotSettings> {
 
 fn demand(symbols: usize, prices: Prices) -> Demand {
     let wants = vec![prices != Prices::Unwanted; symbols];
-    let demand = Demand::of(&RuntimeSettings::default(), &risk(), &bots(symbols), &wants);
+    let demand = Demand::new(&RuntimeSettings::default(), &risk(), &bots(symbols), &wants);
     demand.with_stream(prices == Prices::Streamed)
 }
 

@@ -40,7 +40,7 @@ async fn check(remember: Option<Millis>) {
         assert_eq!((found.notice(), whole.notice()), (None, None), "start {number}");
         let (found_state, expected) = (state_under(&found, own), state_under(&whole, own));
         assert_eq!(found_state.0, expected.0, "start {number}");
-        let left = found.past().left_in_journal();
+        let left = found.past().evicted_count();
         if remember.is_none() {
             assert_eq!((found_state.1, left), (expected.1, 0), "start {number}");
         }
@@ -58,7 +58,7 @@ async fn check(remember: Option<Millis>) {
     }
     if remember.is_some() {
         let last = folder.read_under(&all[6]).await.unwrap();
-        assert!(last.past().left_in_journal() > 100, "{}", last.past().left_in_journal());
+        assert!(last.past().evicted_count() > 100, "{}", last.past().evicted_count());
     }
     let check = folder.check().await;
     let (pieces, whole) = folder.snapshots().await;

@@ -35,7 +35,7 @@ async fn evicting_fold_writes_the_same_snapshots() {
     let (mut pieces, mut lost, mut held) = (0, 0, (0, 0));
     for seed in 0..SEEDS {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let new = || JournalFold::new(&settings(), u64::from(EVERY)).unwrap().with_parts_of(PART);
+        let new = || JournalFold::new(&settings(), u64::from(EVERY)).unwrap().with_part_size(PART);
         let (mut all, mut few) = (new(), new());
         for stored in own() {
             all.take(stored);
@@ -67,7 +67,7 @@ async fn evicting_fold_writes_the_same_snapshots() {
         let under_way = |fold: &JournalFold| {
             let book = fold.past().book();
             let rows = book.rows().iter().filter(|row| !row.is_over());
-            rows.map(|row| book.kept_row(row.approved.intent())).collect::<Vec<_>>()
+            rows.map(|row| book.stored_row(row.approved.intent())).collect::<Vec<_>>()
         };
         assert_eq!(serde_json::json!(under_way(&few)), serde_json::json!(under_way(&all)), "seed {seed}");
         assert!(!under_way(&few).is_empty());
@@ -83,12 +83,12 @@ async fn start_leaves_trades_older_than_a_day_in_the_journal() {
     folder.remember = Some(Millis::HOUR);
     let few = folder.read().await.unwrap();
     // All trades of the first five days closed at least a day ago; twenty of them are among the last fifty.
-    assert_eq!((all.past().left_in_journal(), few.past().left_in_journal()), (0, 130));
+    assert_eq!((all.past().evicted_count(), few.past().evicted_count()), (0, 130));
     assert_eq!((rows(&all), rows(&few)), (180, 50));
     folder.remember = Some(Millis::DAY * 4);
     assert_eq!(rows(&folder.read().await.unwrap()), 120, "four of six days are retained");
     assert_eq!(state(&few).0, state(&all).0, "the session must be equal");
-    let kept = |fold: &JournalFold, intent| serde_json::json!(fold.past().book().kept_row(intent));
+    let kept = |fold: &JournalFold, intent| serde_json::json!(fold.past().book().stored_row(intent));
     for row in few.past().book().rows() {
         let intent = row.approved.intent();
         assert_eq!(kept(&few, intent), kept(&all, intent));
@@ -103,12 +103,12 @@ async fn reads_evicted_rows_and_trades_from_the_journal() {
     let whole = folder.read().await.unwrap();
     let few = JournalFold::read_rows(&mut folder.reader().await, &settings()).await.unwrap();
     let (all, few) = (whole.past(), few.past());
-    assert_eq!((few.book().rows().len(), few.left_in_journal()), (50, 130));
+    assert_eq!((few.book().rows().len(), few.evicted_count()), (50, 130));
     let read: Vec<_> = few.old_rows().chain(few.book().rows()).collect();
     assert_eq!(serde_json::json!(read), serde_json::json!(all.book().rows()));
     let few = JournalFold::read_trades(&mut folder.reader().await, &settings()).await.unwrap();
-    assert_eq!((rows(&few), few.past().left_in_journal(), few.past().old_rows().count()), (50, 130, 0));
-    assert_eq!(few.past().old_bots().iter().map(|(run, _)| *run).collect::<BTreeSet<_>>(), (1..=5).collect());
+    assert_eq!((rows(&few), few.past().evicted_count(), few.past().old_rows().count()), (50, 130, 0));
+    assert_eq!(few.past().evicted_bots().iter().map(|(run, _)| *run).collect::<BTreeSet<_>>(), (1..=5).collect());
     let (_, mut few, _) = few.into_parts();
     let (book, old) = (all.book(), few.take_old_trades());
     assert_eq!(old.len(), 130);
@@ -120,7 +120,7 @@ async fn reads_evicted_rows_and_trades_from_the_journal() {
             old.settled,
             row.settled_at.zip(row.outcome).map(|(at, outcome)| (at, outcome, row.profit))
         );
-        assert_eq!(old.edge, EdgeRow::of(row));
+        assert_eq!(old.edge, EdgeRow::from_row(row));
     }
 }
 
@@ -144,7 +144,7 @@ async fn run_with_evicted_intents_continues_normally() {
 async fn start_without_tables_reads_every_intent() {
     let mut folder = settled_on(4).await;
     folder.remember = Some(Millis::HOUR);
-    let left = async |folder: &Folder| folder.read().await.unwrap().past().left_in_journal();
+    let left = async |folder: &Folder| folder.read().await.unwrap().past().evicted_count();
     assert_eq!(left(&folder).await, 70);
     folder.change("UPDATE projection SET is_complete = 0").await;
     assert_eq!(left(&folder).await, 0);
@@ -165,7 +165,7 @@ async fn unopened_request_does_not_block_eviction_of_later_intents() {
     }
     folder.remember = Some(Millis::HOUR);
     let few = folder.read().await.unwrap();
-    assert_eq!((few.past().left_in_journal(), rows(&few)), (129, 51));
+    assert_eq!((few.past().evicted_count(), rows(&few)), (129, 51));
     folder.run(true).await;
     folder.remember = None;
     let (whole, few) = (folder.read_whole().await, folder.read().await.unwrap());

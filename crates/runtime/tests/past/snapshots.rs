@@ -211,7 +211,7 @@ impl Folder {
         let (pace, looks) = (self.pace, AtomicU32::new(0));
         let elapsed = move || pace * looks.fetch_add(1, Ordering::Relaxed);
         let journal = RunJournal::new(store, past.runs + 1, now, elapsed);
-        let journal = journal.followed_by(Box::new(fold.with_parts_of(self.part)));
+        let journal = journal.followed_by(Box::new(fold.with_part_size(self.part)));
         (session, past, now, journal)
     }
 
@@ -342,7 +342,7 @@ fn rows(past: &RecoveredState) -> String {
         let (reason, venue_id) = (book.reason(row), book.venue_id(row));
         // The order of reasons in their list is irrelevant.
         let row = serde_json::to_string(row).unwrap();
-        let by_person = book.is_settled_by_person(book.rows()[0].approved.intent());
+        let by_person = book.is_settled_by_operator(book.rows()[0].approved.intent());
         format!("{row} {reason} {venue_id:?} {by_person:?}")
     });
     let details = format!("{:?} {:?} {:?} {:?}", past.unexplained(), past.runs, past.told(), past.decided());

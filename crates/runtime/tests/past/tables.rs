@@ -70,7 +70,7 @@ impl Script {
         let clock = Arc::clone(&elapsed);
         let clock = move || Duration::from_secs(clock.load(Ordering::Relaxed));
         let journal = RunJournal::new(store, past.runs + 1, began, clock);
-        let mut journal = journal.followed_by(Box::new(fold.with_parts_of(5)));
+        let mut journal = journal.followed_by(Box::new(fold.with_part_size(5)));
         let header = header(&settings);
         journal.record(Entry::Header(&header)).unwrap();
         session.begin_run(&header);

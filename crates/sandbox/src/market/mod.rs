@@ -3,7 +3,7 @@
 use crate::chance::{Chance, symbol_key};
 use crate::{SandboxError, SandboxSettings};
 use candlewick_broker::USUAL_INTERVALS;
-use candlewick_history::{AssetType, asset_type_of, known_market, resample};
+use candlewick_history::{AssetType, asset_type, known_market, resample};
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Ohlcv, Symbol};
 use candlewick_simulator::{Market, PricePath, SimulationSettings, SimulatorError};
 use std::collections::BTreeSet;
@@ -24,7 +24,7 @@ pub(crate) fn paths_of(
 }
 
 /// Builds the simulator's markets: the finest series of a symbol as detail of the next longer one, if any.
-pub fn markets_of(series: &[CandleSeries]) -> Vec<Market> {
+pub fn build_markets(series: &[CandleSeries]) -> Vec<Market> {
     let mut by_symbol: BTreeMap<_, Vec<&CandleSeries>> = BTreeMap::new();
     for one in series {
         by_symbol.entry(one.symbol()).or_default().push(one);
@@ -92,7 +92,7 @@ impl Boards {
         Ok(Self { boards })
     }
 
-    pub(crate) fn of(&self, pair: &str) -> Option<&Board> {
+    pub(crate) fn get(&self, pair: &str) -> Option<&Board> {
         self.boards.get(&Symbol::new(pair).ok()?)
     }
 
@@ -123,7 +123,7 @@ impl Boards {
 }
 
 fn asset_type_in(settings: &SandboxSettings, symbol: Symbol) -> Result<AssetType, SandboxError> {
-    let Some(text) = settings.asset_types.get(&symbol) else { return Ok(asset_type_of(symbol)) };
+    let Some(text) = settings.asset_types.get(&symbol) else { return Ok(asset_type(symbol)) };
     text.parse().map_err(|_| SandboxError::InvalidSetting {
         key: "asset_types",
         value: text.clone(),

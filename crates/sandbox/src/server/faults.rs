@@ -52,7 +52,7 @@ pub(crate) async fn apply_faults(
         return sever(connection.as_ref());
     }
     if state.switchboard.strike(Fault::Garbage).is_some() {
-        let index = state.switchboard.counts().of(Fault::Garbage);
+        let index = state.switchboard.counts().count(Fault::Garbage);
         let (mut parts, _) = response.into_parts();
         parts.headers.remove(CONTENT_LENGTH);
         return Response::from_parts(parts, Body::from(garbage(index)));
@@ -80,7 +80,7 @@ fn sever(connection: Option<&Connection>) -> Response {
 }
 
 fn server_error(state: &ServerState, fault: Fault, uri: &Uri) -> Response {
-    let even = state.switchboard.counts().of(fault).is_multiple_of(2);
+    let even = state.switchboard.counts().count(fault).is_multiple_of(2);
     let (status, message) = if even {
         (StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable")
     } else {

@@ -83,7 +83,7 @@ pub(crate) async fn default_price(
     uri: Uri,
 ) -> Response {
     let now = state.now();
-    let board = state.boards.of(&pair).ok_or(Objection::NotFound);
+    let board = state.boards.get(&pair).ok_or(Objection::NotFound);
     match board.and_then(|board| build_record(board, now, now)) {
         Ok(record) => Json(record).into_response(),
         Err(objection) => objection.answer(now, &uri),
@@ -163,7 +163,7 @@ fn parse_window(parameters: &Parameters) -> Result<Window, String> {
 fn find_board<'a>(state: &'a ServerState, parameters: &Parameters) -> Result<&'a Board, Objection> {
     let pair: String = read(parameters, "pair").map_err(Objection::BadRequest)?;
     let slot = parameters.get("slot").map_or(SLOT, String::as_str);
-    state.boards.of(&pair).filter(|_| slot == SLOT).ok_or(Objection::NotFound)
+    state.boards.get(&pair).filter(|_| slot == SLOT).ok_or(Objection::NotFound)
 }
 
 pub(super) fn build_record(board: &Board, limit: Millis, now: Millis) -> Result<PriceRecord, Objection> {

@@ -130,7 +130,7 @@ impl Client {
         if arguments.next() == Some("last-symbol-price")
             && let Some((slot, pair)) = arguments.next().and_then(|name| name.split_once(':'))
             && slot == SLOT
-            && self.state.boards.of(pair).is_some()
+            && self.state.boards.get(pair).is_some()
         {
             self.pairs.entry(pair.to_owned()).or_insert(Millis::ZERO);
             let now = self.state.now();
@@ -142,7 +142,7 @@ impl Client {
     async fn push(&mut self, now: Millis) -> Result<(), Ended> {
         let mut messages = VecDeque::new();
         for (pair, sent) in &mut self.pairs {
-            let Some(board) = self.state.boards.of(pair) else { continue };
+            let Some(board) = self.state.boards.get(pair) else { continue };
             let Ok(record) = build_record(board, now, now) else { continue };
             if record.time > sent.get() {
                 *sent = Millis::new(record.time);
@@ -175,7 +175,7 @@ impl Client {
             return Ok(());
         }
         if strike(Fault::StreamGarbage).is_some() {
-            let text = String::from_utf8_lossy(garbage(state.switchboard.counts().of(Fault::StreamGarbage)))
+            let text = String::from_utf8_lossy(garbage(state.switchboard.counts().count(Fault::StreamGarbage)))
                 .into_owned();
             return self.send(text).await;
         }

@@ -26,7 +26,7 @@ async fn latency_delays_the_answer_in_real_time() {
     let started = tokio::time::Instant::now();
     assert_eq!(venue.get("/token/wallets").await.status, 200);
     assert_eq!(started.elapsed(), Duration::from_millis(750));
-    assert_eq!(venue.switchboard.counts().of(Fault::Latency), 1);
+    assert_eq!(venue.switchboard.counts().count(Fault::Latency), 1);
 }
 
 #[tokio::test]
@@ -56,7 +56,7 @@ async fn errors_after_accepting_leave_a_trade_behind() {
     let refused = venue.post("/token/trades/open", json!({})).await;
     assert_eq!(refused.status, 400, "a rejection is not affected");
     assert_eq!(trades_behind(&venue).await, 1);
-    assert_eq!(venue.switchboard.counts().of(Fault::ErrorsAfter), 1);
+    assert_eq!(venue.switchboard.counts().count(Fault::ErrorsAfter), 1);
 }
 
 #[tokio::test(start_paused = true)]

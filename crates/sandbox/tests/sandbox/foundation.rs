@@ -1,7 +1,7 @@
 //! Invalid inputs of a sandbox, and the markets built from candle series.
 
 use crate::harness::{ManualClock, NOON, candles};
-use candlewick_sandbox::{Foundation, Sandbox, SandboxSettings, markets_of};
+use candlewick_sandbox::{SandboxInputs, Sandbox, SandboxSettings, build_markets};
 use candlewick_sdk::{CandleSeries, Money, MoneyScale};
 use candlewick_simulator::{Market, SimulationSettings};
 
@@ -10,7 +10,7 @@ type Change = fn(&mut SandboxSettings);
 fn check(series: Vec<CandleSeries>, markets: Vec<Market>, change: Change, expected: &str) {
     let mut settings = SandboxSettings::default();
     change(&mut settings);
-    let foundation = Foundation {
+    let foundation = SandboxInputs {
         clock: ManualClock::at(NOON),
         series,
         markets,
@@ -29,11 +29,11 @@ fn flat(symbol: &str, interval: &str) -> CandleSeries {
 #[test]
 fn rejects_missing_and_invalid_inputs() {
     let series = vec![flat("BTCUSDT", "1m")];
-    let markets = markets_of(&series);
+    let markets = build_markets(&series);
     check(vec![], vec![], |_| (), "the sandbox has no candles");
     let incomplete = "BTCUSDT has either no market or no candles: provide both";
     check(series.clone(), vec![], |_| (), incomplete);
-    let two = markets_of(&[flat("ETHUSDT", "1m"), flat("BTCUSDT", "1m")]);
+    let two = build_markets(&[flat("ETHUSDT", "1m"), flat("BTCUSDT", "1m")]);
     check(vec![flat("ETHUSDT", "1m")], two, |_| (), incomplete);
     check(series.clone(), markets.clone(), |settings| settings.token.clear(), "[sandbox] token = : use");
     let gold: Change =
@@ -44,7 +44,7 @@ fn rejects_missing_and_invalid_inputs() {
 #[test]
 fn the_finest_series_is_the_detail_of_the_next_longer_one() {
     let series = [flat("BTCUSDT", "5s"), flat("ETHUSDT", "1m"), flat("BTCUSDT", "5m"), flat("BTCUSDT", "1m")];
-    let markets = markets_of(&series);
+    let markets = build_markets(&series);
     let body: Vec<(String, Option<String>)> = markets
         .iter()
         .map(|market| {

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use candlewick_api::{Credentials, HttpBroker, Secret, Settings};
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_sandbox::{
-    Foundation, Replies, RunningSandbox, Sandbox, SandboxSettings, Switchboard, markets_of,
+    SandboxInputs, Replies, RunningSandbox, Sandbox, SandboxSettings, Switchboard, build_markets,
 };
 use candlewick_sdk::{Candle, CandleSeries, Millis, Money, MoneyScale, Ohlcv, Series};
 use candlewick_simulator::SimulationSettings;
@@ -133,9 +133,9 @@ impl Premises {
 
     pub(crate) fn sandbox_over(self, clock: Arc<dyn Clock>) -> Sandbox {
         let series = stored();
-        let foundation = Foundation {
+        let foundation = SandboxInputs {
             clock,
-            markets: markets_of(&series),
+            markets: build_markets(&series),
             series,
             simulation: self.simulation,
             balance: Money::from_minor(1_000_000),

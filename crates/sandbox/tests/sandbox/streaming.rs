@@ -67,7 +67,7 @@ async fn faulty_stream_never_yields_old_or_wrong_prices() {
     assert!(next(&mut feed).await.is_some());
     sandbox.switchboard.set("stream-duplicate:0.3,stream-reorder:0.3,stream-garbage:0.2".parse().unwrap());
     let faults = [Fault::StreamGarbage, Fault::StreamReorder, Fault::StreamDuplicate];
-    let met = |sandbox: &RunningSandbox| faults.map(|fault| sandbox.switchboard.counts().of(fault));
+    let met = |sandbox: &RunningSandbox| faults.map(|fault| sandbox.switchboard.counts().count(fault));
     let mut ticks = 0;
     for second in 1..=200_i64 {
         let ([garbage, reordered, _], now) = (met(&sandbox), NOON + second * 1_000);

@@ -16,7 +16,7 @@ pub(super) type RecentExtremes = Window<Extremes>;
 
 impl Extremes {
     #[inline]
-    pub(super) const fn of(candle: &Candle) -> Self {
+    pub(super) const fn from_candle(candle: &Candle) -> Self {
         Self { highest: candle.high(), lowest: candle.low() }
     }
 }
@@ -106,7 +106,7 @@ impl Donchian {
         if !is_usable(candle.high()) {
             return None;
         }
-        let Extremes { highest: upper, lowest: lower } = self.window.update(Extremes::of(candle))?;
+        let Extremes { highest: upper, lowest: lower } = self.window.update(Extremes::from_candle(candle))?;
         Some(DonchianChannel { upper, middle: f64::midpoint(upper, lower), lower })
     }
 

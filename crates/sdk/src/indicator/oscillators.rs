@@ -151,7 +151,7 @@ impl WilliamsR {
         if !is_usable(candle.high()) {
             return None;
         }
-        let Extremes { highest, lowest } = self.window.update(Extremes::of(candle))?;
+        let Extremes { highest, lowest } = self.window.update(Extremes::from_candle(candle))?;
         let range = highest - lowest;
         Some(if range > 0.0 { 100.0 * ((candle.close() - highest) / range) } else { 0.0 })
     }

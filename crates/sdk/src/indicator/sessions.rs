@@ -108,7 +108,7 @@ pub struct PivotLevels {
 
 impl PivotLevels {
     /// Computes the levels from a high, a low and a close.
-    pub fn of(high: f64, low: f64, close: f64) -> Self {
+    pub fn new(high: f64, low: f64, close: f64) -> Self {
         let pivot = (high + low + close) / 3.0;
         let range = high - low;
         Self {
@@ -134,7 +134,7 @@ impl Pivots {
         if let Some(before) = self.before.replace(day)
             && before.start != day.start
         {
-            self.levels = Some(PivotLevels::of(before.high, before.low, before.close));
+            self.levels = Some(PivotLevels::new(before.high, before.low, before.close));
         }
         self.levels
     }
@@ -224,7 +224,7 @@ mod tests {
                 let expected = whole.last().map(|last| {
                     let high = whole.iter().map(|candle| candle.high()).fold(f64::MIN, f64::max);
                     let low = whole.iter().map(|candle| candle.low()).fold(f64::MAX, f64::min);
-                    PivotLevels::of(high, low, last.close())
+                    PivotLevels::new(high, low, last.close())
                 });
                 assert_eq!(answer, expected, "candle {index}");
             }
@@ -235,6 +235,6 @@ mod tests {
     #[test]
     fn levels_by_hand() {
         let (resistances, supports) = ([16.0, 18.0, 22.0], [10.0, 6.0, 4.0]);
-        assert_eq!(PivotLevels::of(14.0, 8.0, 14.0), PivotLevels { pivot: 12.0, resistances, supports });
+        assert_eq!(PivotLevels::new(14.0, 8.0, 14.0), PivotLevels { pivot: 12.0, resistances, supports });
     }
 }

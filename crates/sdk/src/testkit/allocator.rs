@@ -27,16 +27,16 @@ pub struct CountingAllocator;
 
 impl Allocations {
     /// Returns the counters of this thread, zero if the allocator is not installed.
-    pub fn of_this_thread() -> Self {
+    pub fn current_thread() -> Self {
         COUNTS.try_with(Cell::get).unwrap_or_default()
     }
 
     /// Returns whether the program has installed the allocator.
-    pub fn are_counted() -> bool {
-        let before = Self::of_this_thread();
+    pub fn is_counting() -> bool {
+        let before = Self::current_thread();
         // Kept from being left out as having no use.
         drop(std::hint::black_box(Box::new(0_u64)));
-        Self::of_this_thread() != before
+        Self::current_thread() != before
     }
 }
 

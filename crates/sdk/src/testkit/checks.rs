@@ -2,14 +2,14 @@
 
 use super::bot;
 use super::validation::{
-    Check, Finding, FirstRun, Market, Subject, Unseen, ValidationError, check_clock, synthetic_markets,
+    Check, Finding, FirstRun, Market, Subject, UnseenWalk, ValidationError, check_clock, synthetic_markets,
     validate,
 };
 use crate::{BotContext, Candle, Millis, Registry, StrategyFactory};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Fixed seed, so that test results are reproducible.
-const UNSEEN: Unseen = Unseen { seed: 0x00CA_4D1E, candles: 5_000 };
+const UNSEEN: UnseenWalk = UnseenWalk { seed: 0x00CA_4D1E, candles: 5_000 };
 
 /// Runs the checks of `strategy check` that need only one process.
 ///
@@ -29,14 +29,14 @@ pub fn assert_passes_checks<S: StrategyFactory>(params: &S::Params) {
 /// folder, cargo may run the tests of the other. Panics if the folders differ, with both paths and a fix.
 #[track_caller]
 pub fn assert_built_in(folder: &str) {
-    if let Some(problem) = crate::wrong_folder(folder) {
+    if let Some(problem) = crate::folder_error(folder) {
         panic!("{problem}");
     }
 }
 
 fn check<S: StrategyFactory>(params: &S::Params) -> Result<(), String> {
     Registry::default().with::<S>().map_err(|error| error.to_string())?;
-    let subject = Subject::of::<S>(params, &bot("BTCUSDT")).map_err(|error| error.to_string())?;
+    let subject = Subject::new::<S>(params, &bot("BTCUSDT")).map_err(|error| error.to_string())?;
     let markets = |warmup| synthetic_markets(&subject, warmup);
     let (first, markets) =
         FirstRun::new(&subject, markets, &mut || false).map_err(|error| error.to_string())?;
@@ -84,7 +84,7 @@ pub fn conformance<S: StrategyFactory>(
     bot: &BotContext,
     candles: &[Candle],
 ) -> Result<usize, Nonconformity> {
-    let subject = Subject::of::<S>(params, bot).map_err(ValidationError::from)?;
+    let subject = Subject::new::<S>(params, bot).map_err(ValidationError::from)?;
     let market = Market { name: "the candles".to_owned(), candles: candles.to_vec() };
     let (first, markets) = FirstRun::new(&subject, |_| vec![market], &mut || false)?;
     let validation = validate(&subject, &markets, &first, UNSEEN, &mut |_| {})?;

@@ -76,7 +76,7 @@ fn compare(file: &Path, run: &str, is_update: bool) -> Result<(), String> {
 /// settlements of a backtest without risk rules. Panics if it cannot be built, panics, or gives too many numbers.
 #[track_caller]
 pub fn signals<S: StrategyFactory>(params: &S::Params, bot: &BotContext, candles: &[Candle]) -> Vec<String> {
-    let subject = Subject::of::<S>(params, bot);
+    let subject = Subject::new::<S>(params, bot);
     let answers = match subject.map(|subject| subject.run(candles, RunMode::FULL)) {
         Err(error) => panic!("{error}"),
         Ok(Err(stop)) => panic!("{}: {stop}", S::NAME),

@@ -67,7 +67,7 @@ pub fn assert_signals<S: StrategyFactory>(params: &S::Params, table: &str) {
 }
 
 fn differences<S: StrategyFactory>(params: &S::Params, rows: &[Row]) -> Result<String, String> {
-    let subject = Subject::of::<S>(params, &bot("BTCUSDT")).map_err(|error| error.to_string())?;
+    let subject = Subject::new::<S>(params, &bot("BTCUSDT")).map_err(|error| error.to_string())?;
     let mut strategy = subject.build().map_err(|error| error.to_string())?;
     let longer = LongerCandles::of_bot(&subject.bot, strategy.longer_intervals());
     let mut longer = longer.map_err(|error| error.to_string())?;
@@ -82,7 +82,7 @@ fn differences<S: StrategyFactory>(params: &S::Params, rows: &[Row]) -> Result<S
     }
     let mut text = String::new();
     for (index, Row { line, candle, signal: expected }) in rows.iter().enumerate() {
-        longer.show_ended(candle, &mut *strategy);
+        longer.feed_ended(candle, &mut *strategy);
         let signal = strategy.on_candle(candle);
         let counts = index + 1 >= warmup;
         let given = signal.filter(|_| counts).map(|signal| format!("{} {}", signal.direction, signal.reason));

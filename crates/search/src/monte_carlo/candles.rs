@@ -4,7 +4,7 @@ use candlewick_sdk::{Candle, CandleSeries, Ohlcv};
 use candlewick_simulator::Market;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum UnalikeCandles {
+pub enum ResampleInputError {
     #[error("{one} and {other} differ in interval: all bots and prices need candles of one interval")]
     Intervals { one: String, other: String },
     /// A block covers the same times in all series, to preserve their correlation.
@@ -22,21 +22,21 @@ pub struct ResampledCandles<'a> {
 }
 
 impl<'a> ResampledCandles<'a> {
-    pub fn new(candles: &'a [CandleSeries], markets: &'a [Market]) -> Result<Self, UnalikeCandles> {
+    pub fn new(candles: &'a [CandleSeries], markets: &'a [Market]) -> Result<Self, ResampleInputError> {
         let prices = markets.iter().map(|market| &market.prices);
         let detail = markets.iter().flat_map(|market| &market.detail);
         let mut all = candles.iter().chain(prices).chain(detail);
-        let first = all.next().filter(|first| first.candles().len() >= 2).ok_or(UnalikeCandles::TooFew)?;
+        let first = all.next().filter(|first| first.candles().len() >= 2).ok_or(ResampleInputError::TooFew)?;
         for other in all {
             let names = || (name_of(first), name_of(other));
             if other.interval() != first.interval() {
                 let (one, other) = names();
-                return Err(UnalikeCandles::Intervals { one, other });
+                return Err(ResampleInputError::Intervals { one, other });
             }
             let times = |series: &CandleSeries| series.candles().iter().map(Candle::time).collect::<Vec<_>>();
             if other.candles().len() != first.candles().len() || times(other) != times(first) {
                 let (one, other) = names();
-                return Err(UnalikeCandles::Times { one, other });
+                return Err(ResampleInputError::Times { one, other });
             }
         }
         Ok(Self { candles, markets })
@@ -133,7 +133,7 @@ mod tests {
     fn rejects_series_with_different_times() {
         let one = [1.0; 5];
         let pair = [series(&[one, one, one]), series(&[one, one])];
-        assert!(matches!(ResampledCandles::new(&pair, &[]), Err(UnalikeCandles::Times { .. })));
-        assert!(matches!(ResampledCandles::new(&pair[..0], &[]), Err(UnalikeCandles::TooFew)));
+        assert!(matches!(ResampledCandles::new(&pair, &[]), Err(ResampleInputError::Times { .. })));
+        assert!(matches!(ResampledCandles::new(&pair[..0], &[]), Err(ResampleInputError::TooFew)));
     }
 }

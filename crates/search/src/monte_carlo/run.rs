@@ -116,7 +116,7 @@ impl MonteCarlo {
     }
 
     fn row(&self, path: u64, finished: &Finished, span: &Range<Millis>) -> PathRow {
-        let figures = Figures::of(finished, self.balance, span);
+        let figures = Figures::new(finished, self.balance, span);
         let balance = finished.final_balance;
         PathRow {
             path,

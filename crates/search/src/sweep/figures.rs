@@ -54,7 +54,7 @@ pub(crate) struct OpenEnds {
 }
 
 impl Figures {
-    pub fn of(finished: &Finished, balance: Money, span: &Range<Millis>) -> Self {
+    pub fn new(finished: &Finished, balance: Money, span: &Range<Millis>) -> Self {
         let (summary, totals) = Summary::with_totals(&finished.book, RunTotals::new(balance).by_day(span));
         let evidence = Evidence { break_even: summary.break_even, p_value: summary.p_value };
         let open = OpenEnds {

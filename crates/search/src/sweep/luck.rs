@@ -49,7 +49,7 @@ impl Luck {
     ///
     /// A win pays `payout` per unit of stake. A set that halving stopped early takes part, except in the
     /// cross-validation, which needs the same time span for all.
-    pub fn of(rows: &[TrialRow], payout: f64, seed: u64) -> Option<Self> {
+    pub fn new(rows: &[TrialRow], payout: f64, seed: u64) -> Option<Self> {
         let last = rows.iter().map(|row| row.rung).max()?;
         let all = Returns::new(rows.iter(), payout);
         let to_the_end = Returns::new(rows.iter().filter(|row| row.rung == last), payout);
@@ -197,7 +197,7 @@ mod tests {
     fn distinguishes_planted_edge_from_luck() {
         let mut rows = worthless(1, 60);
         rows[17] = row(17, 1, chance(1, 17, 0.7));
-        let luck = Luck::of(&rows, PAYOUT, 1).unwrap();
+        let luck = Luck::new(&rows, PAYOUT, 1).unwrap();
         assert_eq!((luck.sets, luck.purged_parts), (60, 1));
         assert!(luck.p_value.unwrap() < 0.01, "{luck:?}");
         assert!(luck.overfitting.unwrap() < 0.05 && luck.overfitting_loss.unwrap() < 0.05, "{luck:?}");
@@ -211,8 +211,8 @@ mod tests {
     fn compares_winner_with_the_best_of_all_sets() {
         let rows = worthless(3, 200);
         let best = ranked(&rows)[0].clone();
-        let alone = Luck::of(std::slice::from_ref(&best), PAYOUT, 1).unwrap();
-        let chosen = Luck::of(&rows, PAYOUT, 1).unwrap();
+        let alone = Luck::new(std::slice::from_ref(&best), PAYOUT, 1).unwrap();
+        let chosen = Luck::new(&rows, PAYOUT, 1).unwrap();
         assert!(alone.p_value.unwrap() < 0.02, "{alone:?}");
         assert!(chosen.p_value.unwrap() > 0.1, "{chosen:?}");
         assert!(chosen.deflated_sharpe.unwrap() < 0.95, "{chosen:?}");
@@ -226,8 +226,8 @@ mod tests {
         for row in rows.iter_mut().skip(20) {
             row.rung = 1;
         }
-        let halved = Luck::of(&rows, PAYOUT, 1).unwrap();
-        let ended = Luck::of(&rows[20..], PAYOUT, 1).unwrap();
+        let halved = Luck::new(&rows, PAYOUT, 1).unwrap();
+        let ended = Luck::new(&rows[20..], PAYOUT, 1).unwrap();
         assert_eq!(halved.overfitting, ended.overfitting);
         assert_eq!((halved.sets, ended.sets), (40, 20));
         assert!(halved.p_value >= ended.p_value, "{halved:?} {ended:?}");
@@ -237,7 +237,7 @@ mod tests {
     fn short_data_gives_no_statistics() {
         let longest = |parts| {
             let rows: Vec<TrialRow> = (0..3).map(|trial| row(trial, parts, chance(5, trial, 0.5))).collect();
-            let luck = Luck::of(&rows, PAYOUT, 1).unwrap();
+            let luck = Luck::new(&rows, PAYOUT, 1).unwrap();
             (luck.overfitting.is_some(), luck.p_value.is_some())
         };
         assert_eq!(
@@ -245,12 +245,12 @@ mod tests {
             [(true, true), (true, true), (false, true), (false, true), (false, false)]
         );
         let refused = tests::row(0, None, None);
-        assert_eq!(Luck::of(&[refused], PAYOUT, 1), None);
-        let idle = Luck::of(&[row(0, 0, std::iter::empty())], PAYOUT, 1).unwrap();
+        assert_eq!(Luck::new(&[refused], PAYOUT, 1), None);
+        let idle = Luck::new(&[row(0, 0, std::iter::empty())], PAYOUT, 1).unwrap();
         assert_eq!((idle.p_value, idle.deflated_sharpe), (None, None));
         assert!(idle.reading().contains("too little"));
         let idle: Vec<TrialRow> = (0..8).map(|trial| row(trial, 1, std::iter::empty())).collect();
-        let idle = Luck::of(&idle, PAYOUT, 1).unwrap();
+        let idle = Luck::new(&idle, PAYOUT, 1).unwrap();
         assert_eq!((idle.overfitting, idle.overfitting_loss), (None, None));
     }
 }

@@ -1,7 +1,7 @@
 //! Export of sweep trials as CSV and Parquet, one row per trial in search order.
 
 use super::{Figures, Luck, Outcome, Setting, Space, TrialRow, corrected_p_values, ranked};
-use candlewick_sdk::visible_cell;
+use candlewick_sdk::to_csv_cell;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
@@ -34,9 +34,9 @@ pub fn write_trials_csv(
 ) -> io::Result<()> {
     let columns = columns(rows, space, luck);
     let mut csv = csv::Writer::from_writer(writer);
-    csv.write_record(columns.iter().map(|column| visible_cell(&column.name).into_owned()))?;
+    csv.write_record(columns.iter().map(|column| to_csv_cell(&column.name).into_owned()))?;
     for row in 0..rows.len() {
-        csv.write_record(columns.iter().map(|column| visible_cell(&column.cells.print(row)).into_owned()))?;
+        csv.write_record(columns.iter().map(|column| to_csv_cell(&column.cells.print(row)).into_owned()))?;
     }
     csv.flush()
 }

@@ -37,7 +37,7 @@ pub trait TrialRunner: Sync {
             TrialEnd::Ran(finished) => {
                 let mut span = self.span();
                 span.end = span.end.min(until);
-                Outcome::Figures(Box::new(Figures::of(&finished, balance, &span)))
+                Outcome::Figures(Box::new(Figures::new(&finished, balance, &span)))
             }
             TrialEnd::Refused(problem) => Outcome::Refused(problem),
         })

@@ -64,7 +64,7 @@ impl Chain {
 }
 
 impl Receipt {
-    pub(super) fn of(folder: &Path, ledger: &Path) -> Self {
+    pub(super) fn new(folder: &Path, ledger: &Path) -> Self {
         let ledger = std::path::absolute(ledger).unwrap_or_else(|_| ledger.to_owned());
         let name = blake3::hash(ledger.as_os_str().as_encoded_bytes()).to_hex();
         Self { path: folder.join(format!("variants-{}.json", &name[..16])), ledger }

@@ -61,7 +61,7 @@ impl Added {
 }
 
 impl<'a> Contents<'a> {
-    pub(super) fn of(text: &'a str, seen: Seen) -> Self {
+    pub(super) fn new(text: &'a str, seen: Seen) -> Self {
         let (mut tried, mut candles, mut chain) = (Vec::new(), KnownCandles::default(), Chain::start());
         let (mut lost, mut says_so, mut hashes) = (None, false, Vec::new());
         let (mut runs, mut noted) = (BTreeMap::new(), BTreeSet::new());

@@ -43,7 +43,7 @@ pub struct FamilyCount {
 }
 
 impl VariantCount {
-    pub fn of(noted: &Noted, own: &[Note], look: &Look) -> Self {
+    pub fn new(noted: &Noted, own: &[Note], look: &Look) -> Self {
         let known: Vec<(&Family, Vec<&Known>)> =
             noted.families.iter().map(|(family, known)| (family, different(known))).collect();
         let families: Vec<FamilyCount> = known
@@ -243,7 +243,7 @@ mod tests {
 
     fn counted(known: Vec<Known>, p_value: Option<f64>) -> VariantCount {
         let noted = Noted { families: vec![(family("rsi"), known)], ..Noted::default() };
-        VariantCount::of(&noted, &[own("rsi", p_value)], &week())
+        VariantCount::new(&noted, &[own("rsi", p_value)], &week())
     }
 
     fn count(rows: &[Row]) -> u64 {
@@ -282,7 +282,7 @@ mod tests {
         let row = known(&Row("a", 0..7, None, Some(0.02), None));
         let under_way = [("rsi".to_owned(), 3)].into();
         let known = Noted { families: vec![(family("rsi"), vec![row])], under_way, ..Noted::default() };
-        let count = VariantCount::of(&known, &[own("rsi", Some(0.02))], &week());
+        let count = VariantCount::new(&known, &[own("rsi", Some(0.02))], &week());
         assert_eq!((count.count, count.under_way, count.families[0].variants), (4, 3, 4));
         assert_eq!((count.p_value_bonferroni, count.p_value_bh), (Some(0.08), Some(0.08)));
     }
@@ -317,7 +317,7 @@ mod tests {
         let row = |name| known(&Row(name, 0..7, None, None, None));
         let families = vec![(family("cross"), vec![row("a")]), (family("rsi"), vec![row("a"), row("b")])];
         let noted = Noted { families, ..Noted::default() };
-        let count = VariantCount::of(&noted, &[own("cross", None), own("rsi", None)], &week());
+        let count = VariantCount::new(&noted, &[own("cross", None), own("rsi", None)], &week());
         assert_eq!((count.count, count.p_value, count.p_value_bh), (2, None, None));
         assert_eq!(count.families.iter().map(|one| one.variants).collect::<Vec<_>>(), [1, 2]);
     }
@@ -328,7 +328,7 @@ mod tests {
         let rows = vec![row("t", 0.5), row("u", 0.5), row("v", 0.02)];
         let own = Note { trades: Some("v".to_owned()), ..own("rsi", Some(0.02)) };
         let noted = Noted { families: vec![(family("rsi"), rows)], ..Noted::default() };
-        let count = VariantCount::of(&noted, &[own], &week());
+        let count = VariantCount::new(&noted, &[own], &week());
         let corrected = [count.p_value_bonferroni, count.p_value_bh].map(Option::unwrap);
         assert!(count.count == 3 && corrected.iter().all(|p| (p - 0.06).abs() < 1e-12), "{corrected:?}");
     }

@@ -66,7 +66,7 @@ impl VariantLedger {
 
     #[must_use]
     pub fn with_receipt_in(self, folder: &Path) -> Self {
-        Self { receipt: Some(Receipt::of(folder, &self.path)), ..self }
+        Self { receipt: Some(Receipt::new(folder, &self.path)), ..self }
     }
 
     pub fn path(&self) -> &Path {
@@ -81,7 +81,7 @@ impl VariantLedger {
         // Until the file is closed: another process waits for the moment that this takes.
         file.lock()?;
         let text = text_of(&mut file)?;
-        let contents = Contents::of(&text, self.seen_before()?);
+        let contents = Contents::new(&text, self.seen_before()?);
         let mut added = Added::to(&contents)?;
         let mut candles = KnownCandles::default();
         [&contents].into_iter().chain(others.ledgers.iter().map(|other| &other.contents)).for_each(|known| {
@@ -109,12 +109,12 @@ impl VariantLedger {
             if !new.is_empty() {
                 if !has_candles {
                     added
-                        .push(&CandlesLine::of((added.chain.hash.clone(), id.clone(), root.clone()), look))?;
+                        .push(&CandlesLine::new((added.chain.hash.clone(), id.clone(), root.clone()), look))?;
                     has_candles = true;
                 }
                 added.strategies.insert(family.strategy.clone());
                 let seen = look.candles.places(&look.span);
-                let line = TriedLine::of(
+                let line = TriedLine::new(
                     (added.chain.hash.clone(), family),
                     (look.kind, look.run.as_ref()),
                     (id.clone(), seen, &look.span),
@@ -123,7 +123,7 @@ impl VariantLedger {
                 added.push(&line)?;
                 let seen = Arc::new(look.candles.within(&look.span));
                 let (candles, root) = (id.clone(), root.clone());
-                known.extend(new.iter().map(|note| Known::of(note, (&candles, &root), look, &seen)));
+                known.extend(new.iter().map(|note| Known::new(note, (&candles, &root), look, &seen)));
             }
             newly_noted.push(new.len() as u64);
             families.push((family.clone(), known));
@@ -171,8 +171,8 @@ impl VariantLedger {
         if added.text.is_empty() {
             return Ok(());
         }
-        let is_cut = !before.is_empty() && !before.ends_with('\n');
-        let whole = if is_cut { format!("\n{}", added.text) } else { added.text.clone() };
+        let is_truncated = !before.is_empty() && !before.ends_with('\n');
+        let whole = if is_truncated { format!("\n{}", added.text) } else { added.text.clone() };
         file.write_all(whole.as_bytes())?;
         let Some(receipt) = &self.receipt else { return Ok(()) };
         file.sync_data()?;
@@ -192,7 +192,7 @@ impl VariantLedger {
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;
         file.lock()?;
         let text = text_of(&mut file)?;
-        let contents = Contents::of(&text, self.seen_before()?);
+        let contents = Contents::new(&text, self.seen_before()?);
         let (trying, run) = (strategy.to_owned(), run.clone());
         let known = contents.runs.get(&(trying.clone(), run.clone()));
         let (before, unclosed) = known.map_or((0, 0), |known| (known.sets, known.unclosed));
@@ -205,10 +205,10 @@ impl VariantLedger {
         let id = look.candles_id();
         if !contents.candles.contains(&id) {
             let root = contents.candles.root_for(&id, look);
-            added.push(&CandlesLine::of((added.chain.hash.clone(), id.clone(), root), look))?;
+            added.push(&CandlesLine::new((added.chain.hash.clone(), id.clone(), root), look))?;
         }
         added.strategies.insert(trying.clone());
-        let (chain, on) = (added.chain.hash.clone(), Some(SeenPart::of(&id, look)));
+        let (chain, on) = (added.chain.hash.clone(), Some(SeenPart::new(&id, look)));
         added.push(&RunLine {
             chain,
             trying,
@@ -236,7 +236,7 @@ fn unknown<'a>(notes: &[&'a Note], known: &[Known], root: &str, span: &Range<Mil
 }
 
 impl Known {
-    fn of(note: &Note, (candles, root): (&str, &str), look: &Look, seen: &Arc<CandleSample>) -> Self {
+    fn new(note: &Note, (candles, root): (&str, &str), look: &Look, seen: &Arc<CandleSample>) -> Self {
         Self {
             variant: note.tried.name.clone(),
             p_value: note.p_value,

@@ -18,13 +18,13 @@ pub(super) struct CandlesLine {
     pub(super) root: String,
     /// Whether the end of the candles was chosen; such candles never count as grown.
     #[serde(default)]
-    pub(super) is_cut: bool,
+    pub(super) is_truncated: bool,
     pub(super) sample: CandleSample,
 }
 
 impl CandlesLine {
-    pub(super) fn of((chain, candles, root): (String, String, String), look: &Look) -> Self {
-        Self { chain, candles, root, is_cut: look.is_cut, sample: look.candles.clone() }
+    pub(super) fn new((chain, candles, root): (String, String, String), look: &Look) -> Self {
+        Self { chain, candles, root, is_truncated: look.is_truncated, sample: look.candles.clone() }
     }
 }
 
@@ -60,7 +60,7 @@ pub(super) struct SeenPart {
 }
 
 impl SeenPart {
-    pub(super) fn of(candles: &str, look: &Look) -> Self {
+    pub(super) fn new(candles: &str, look: &Look) -> Self {
         let (seen, Range { start, end }) = (look.candles.places(&look.span), look.span.clone());
         Self { candles: candles.to_owned(), seen, from: start, to: end }
     }
@@ -131,7 +131,7 @@ impl KnownCandles {
     }
 
     pub(super) fn root_for(&self, id: &str, look: &Look) -> String {
-        if look.is_cut || self.contains(id) {
+        if look.is_truncated || self.contains(id) {
             return self.root_of(id);
         }
         self.root_like(&look.candles).unwrap_or_else(|| id.to_owned())
@@ -145,7 +145,7 @@ impl KnownCandles {
     fn root_like(&self, sample: &CandleSample) -> Option<String> {
         let length = |line: &CandlesLine| (line.sample.span().map(|span| span.end), line.candles.clone());
         let mut longest: HashMap<&str, &CandlesLine> = HashMap::new();
-        for line in self.0.values().map(|line| &**line).filter(|line| !line.is_cut) {
+        for line in self.0.values().map(|line| &**line).filter(|line| !line.is_truncated) {
             let known = longest.entry(&line.root).or_insert(line);
             if length(line) > length(known) {
                 *known = line;
@@ -157,7 +157,7 @@ impl KnownCandles {
 }
 
 impl TriedLine {
-    pub(super) fn of(
+    pub(super) fn new(
         (chain, family): (String, &Family),
         (kind, run): (LookKind, Option<&String>),
         (candles, seen, span): (String, Vec<[usize; 2]>, &Range<Millis>),

@@ -16,7 +16,7 @@ pub struct Look {
     pub run: Option<String>,
     pub candles: CandleSample,
     /// Whether the end of the candles was chosen; otherwise they may grow.
-    pub is_cut: bool,
+    pub is_truncated: bool,
     pub span: Range<Millis>,
     pub end: LookEnd,
 }
@@ -51,7 +51,7 @@ impl LookKind {
 impl Look {
     pub(super) fn candles_id(&self) -> String {
         let id = self.candles.id();
-        if self.is_cut { format!("{id}-cut") } else { id }
+        if self.is_truncated { format!("{id}-cut") } else { id }
     }
 }
 
@@ -72,7 +72,7 @@ impl VariantLedger {
         run: &str,
     ) -> io::Result<EarlierLooks> {
         let ((seen, text), others) = (self.read()?, self.others()?);
-        let (own, others) = (Contents::of(&text, seen), others.read());
+        let (own, others) = (Contents::new(&text, seen), others.read());
         let is_first = own.is_first(Some(run)) && others.are_new(Some(run));
         let mut looks = EarlierLooks { is_first, ..EarlierLooks::default() };
         looks.lost.extend(own.lost.iter().map(|lost| format!("{}: {lost}", self.path.display())));
@@ -171,7 +171,7 @@ mod tests {
         let all = random_walk(1, 2_000);
         let later = closes(1, 2_000).into_iter().skip(1_000);
         let later = later.map(|(time, close)| (time + Millis::MINUTE * 10_007, close));
-        let moved = look_at(CandleSample::of([&series(1, later)]));
+        let moved = look_at(CandleSample::from_series([&series(1, later)]));
         fixture.ledger().note(&[note("rsi", 1)], &moved).unwrap();
         let looks = |part: Range<usize>| {
             fixture.ledger().earlier_looks("rsi", &candles("BTCUSDT", &all[part]), "").unwrap().same_strategy

@@ -35,7 +35,7 @@ impl Steps {
     fn has_a_window_in(&self, other: &Self) -> bool {
         let length = |steps: &Self| (steps.as_slice().len() as i64).saturating_mul(steps.step);
         let Some(step) = self.step_to_compare(other, length(self).min(length(other))) else { return false };
-        let (own, others) = (Sums::of(self, step), Sums::of(other, step));
+        let (own, others) = (Sums::new(self, step), Sums::new(other, step));
         // Places of one's own at which the steps of the other begin, by as much as the other's cannot be moved.
         let phases = usize::try_from(other.step / self.step).unwrap_or(1).clamp(1, own.moves);
         own.windows(phases).any(|window| {
@@ -48,7 +48,7 @@ impl Steps {
 }
 
 impl Sums {
-    fn of(steps: &Steps, step: i64) -> Self {
+    fn new(steps: &Steps, step: i64) -> Self {
         let mut sum = (0, 0);
         let added = steps.as_slice().iter().map(|one| {
             if *one == MISSING {

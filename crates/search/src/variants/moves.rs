@@ -39,7 +39,7 @@ struct Written {
 
 impl Moves {
     /// Builds the moves of a series, `None` if its prices never move.
-    pub(super) fn of(series: &CandleSeries) -> Option<Self> {
+    pub(super) fn from_series(series: &CandleSeries) -> Option<Self> {
         let (interval, start, end) =
             (series.interval().length().get(), series.start().get(), series.end().get());
         let mut step = interval;
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     fn are_alike(one: &CandleSeries, two: &CandleSeries) -> bool {
-        let [first, second] = [one, two].map(|series| Moves::of(series).unwrap());
+        let [first, second] = [one, two].map(|series| Moves::from_series(series).unwrap());
         let both = one.start().max(two.start())..one.end().min(two.end());
         let read: Moves = serde_json::from_str(&serde_json::to_string(&first).unwrap()).unwrap();
         assert_eq!(read, first);
@@ -158,7 +158,7 @@ mod tests {
         for keeps in kept {
             let kept: Closes =
                 (0..6_000_usize).filter(|place| keeps(*place)).map(|place| all[place]).collect();
-            let own = Moves::of(&series(1, kept.iter().copied())).unwrap();
+            let own = Moves::from_series(&series(1, kept.iter().copied())).unwrap();
             let is_known = |time: i64| kept.iter().any(|(opened, _)| opened.get() + own.interval == time);
             for (place, value) in (own.first..).zip(&*own.values) {
                 let time = place * own.step;

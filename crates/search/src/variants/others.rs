@@ -63,14 +63,14 @@ impl VariantLedger {
 
     fn beside(&self, path: &Path) -> Self {
         let folder = self.receipt.as_ref().map(Receipt::folder);
-        Self { path: path.to_owned(), receipt: folder.map(|folder| Receipt::of(folder, path)) }
+        Self { path: path.to_owned(), receipt: folder.map(|folder| Receipt::new(folder, path)) }
     }
 }
 
 impl OtherTexts {
     pub(super) fn read(&self) -> Others<'_> {
         let ledgers = self.found.iter().map(|(ledger, seen, text)| {
-            let contents = Contents::of(text, seen.clone());
+            let contents = Contents::new(text, seen.clone());
             let seen = if let Seen::Lines(chain) = seen { Some(chain.clone()) } else { None };
             Other { ledger, seen, contents }
         });

@@ -159,7 +159,7 @@ mod tests {
         let [first, before] = grown.spans_before_growth(&with("v"), &look(400)).try_into().unwrap();
         assert_eq!((&first, &before), (&look(200).span, &look(300).span), "the first and the latest");
         assert!(grown.knows(&with("u"), &before) && !grown.knows(&with("w"), &before));
-        let count = |noted: &Noted| VariantCount::of(noted, &[with("v")], &look(400)).count;
+        let count = |noted: &Noted| VariantCount::new(noted, &[with("v")], &look(400)).count;
         assert_eq!(count(&grown), 1);
         // It would have traded otherwise then.
         let rewritten = Look { span: before, ..look(400) };
@@ -186,7 +186,7 @@ mod tests {
                 ledger.note(&[then], &Look { span, ..look.clone() }).unwrap();
             }
             let noted = ledger.note(std::slice::from_ref(&own), &look).unwrap();
-            assert_eq!(VariantCount::of(&noted, &[own], &look).count, version as u64);
+            assert_eq!(VariantCount::new(&noted, &[own], &look).count, version as u64);
         }
     }
 
@@ -214,7 +214,7 @@ mod tests {
             let noted = ledger.note(&sets, look).unwrap();
             let is_any = ledger.note_rewritten(&noted, &sets, look, &run).unwrap();
             let noted = ledger.note(&sets, look).unwrap();
-            (is_any, VariantCount::of(&noted, &sets, look).count, ran.into_inner())
+            (is_any, VariantCount::new(&noted, &sets, look).count, ran.into_inner())
         };
         assert_eq!(sweep(1, &look(200)), (false, 21, vec![]));
         // The same strategy: a few of its sets are run again.

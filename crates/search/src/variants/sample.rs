@@ -58,8 +58,8 @@ struct Points {
 }
 
 impl CandleSample {
-    pub fn of<'a>(series: impl IntoIterator<Item = &'a CandleSeries>) -> Self {
-        Self(series.into_iter().map(SeriesSample::of).collect())
+    pub fn from_series<'a>(series: impl IntoIterator<Item = &'a CandleSeries>) -> Self {
+        Self(series.into_iter().map(SeriesSample::from_series).collect())
     }
 
     pub fn span(&self) -> Option<Range<Millis>> {
@@ -117,7 +117,7 @@ impl CandleSample {
 }
 
 impl SeriesSample {
-    fn of(series: &CandleSeries) -> Self {
+    fn from_series(series: &CandleSeries) -> Self {
         let interval = series.interval();
         let (mut rarity, mut kept) = (0, Vec::new());
         for candle in series.candles() {
@@ -145,9 +145,9 @@ impl SeriesSample {
             to: series.end(),
             candles: series.candles().len(),
             rarity,
-            points: Points::of(points),
-            moves: Moves::of(series),
-            steps: Steps::of(series),
+            points: Points::from_points(points),
+            moves: Moves::from_series(series),
+            steps: Steps::from_series(series),
             times,
         }
     }
@@ -225,7 +225,7 @@ fn point(time: Millis, close: f64) -> u64 {
 }
 
 impl Points {
-    fn of(points: Vec<u64>) -> Self {
+    fn from_points(points: Vec<u64>) -> Self {
         Self { part: 0..points.len(), all: points.into() }
     }
 
@@ -262,7 +262,7 @@ impl From<String> for Points {
     fn from(text: String) -> Self {
         let digits = text.as_bytes().chunks_exact(DIGITS);
         let parsed = digits.map(|digits| u64::from_str_radix(str::from_utf8(digits).unwrap_or_default(), 16));
-        Self::of(parsed.map(Result::unwrap_or_default).collect())
+        Self::from_points(parsed.map(Result::unwrap_or_default).collect())
     }
 }
 
@@ -287,7 +287,7 @@ mod tests {
             assert_eq!(seen, Some(expected), "{name} {from} {to}");
         }
         let longer = series(5, longer_candles(5, &prices));
-        assert!(own.seen_in(&CandleSample::of([&longer])).is_some());
+        assert!(own.seen_in(&CandleSample::from_series([&longer])).is_some());
         // A few candles at the end of the same symbol are too few to tell, and count.
         assert!(own.seen_in(&candles("BTCUSDT", &all[39_990..])).is_some());
     }
@@ -308,7 +308,7 @@ mod tests {
         let digits = 10_f64.powi(4 - prices[0].1.log10().ceil() as i32);
         let rounded = |part: &[(Millis, f64)]| {
             let rounded = changed(part, &|_, close| (close * digits * 10.0).round() / digits);
-            CandleSample::of([&series(1, rounded)])
+            CandleSample::from_series([&series(1, rounded)])
         };
         let other = rounded(&prices[9_000..]);
         let span = Some(prices[9_000].0..own.span().unwrap().end);

@@ -4,7 +4,7 @@
 //! minutes. Two series of any intervals are compared over a common multiple of their steps, and are the same
 //! candles if the absolute correlation of their moves is at least 0.95 over at least 24 steps.
 
-use candlewick_sdk::{CandleSeries, Millis, closing_before};
+use candlewick_sdk::{CandleSeries, Millis, count_closing_before};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ struct Written {
 
 impl Steps {
     /// Builds the steps of a series, `None` if its prices never move.
-    pub(super) fn of(series: &CandleSeries) -> Option<Self> {
+    pub(super) fn from_series(series: &CandleSeries) -> Option<Self> {
         let (interval, start, end) =
             (series.interval().length().get(), series.start().get(), series.end().get());
         let mut step = interval;
@@ -66,7 +66,7 @@ impl Steps {
         let mut known = 0;
         let mut close_at = |time: i64| {
             // Looked for from where the step before ended: a search of its own waits for memory at each of its looks.
-            known += closing_before(&candles[known..], series.interval().length(), Millis::new(time + 1));
+            known += count_closing_before(&candles[known..], series.interval().length(), Millis::new(time + 1));
             let last = candles.get(known.checked_sub(1)?)?;
             (last.time().get() + interval > time - step).then(|| last.close().ln())
         };
@@ -322,7 +322,7 @@ mod tests {
             let at = |place: usize| Millis::MINUTE * (minutes * (start + place as i64));
             let kept: Closes = kept.map(|(place, ((_, close), _))| (at(place), *close)).collect();
             prop_assume!(kept.len() > 1);
-            let found = Steps::of(&series(minutes, kept.iter().copied()));
+            let found = Steps::from_series(&series(minutes, kept.iter().copied()));
             prop_assume!(found.is_some());
             let own = found.unwrap();
             let length = own.interval;

@@ -16,7 +16,7 @@ pub(super) fn note(strategy: &str, variant: u32) -> Note {
 
 pub(super) fn candles(name: &str, candles: &[Candle]) -> CandleSample {
     let series = Series { symbol: name.parse().unwrap(), interval: "1m".parse().unwrap() };
-    CandleSample::of([&CandleSeries::new(series, candles.to_vec()).unwrap()])
+    CandleSample::from_series([&CandleSeries::new(series, candles.to_vec()).unwrap()])
 }
 
 pub(super) fn look(hour: i64) -> Look {
@@ -26,8 +26,8 @@ pub(super) fn look(hour: i64) -> Look {
 }
 
 pub(super) fn look_at(candles: CandleSample) -> Look {
-    let (kind, run, is_cut) = (LookKind::Backtest, None, false);
-    Look { kind, run, span: candles.span().unwrap(), candles, is_cut, end: LookEnd::Whole }
+    let (kind, run, is_truncated) = (LookKind::Backtest, None, false);
+    Look { kind, run, span: candles.span().unwrap(), candles, is_truncated, end: LookEnd::Whole }
 }
 
 pub(super) struct Fixture(pub(super) tempfile::TempDir);
@@ -70,7 +70,7 @@ pub(super) fn longer_candles(minutes: i64, closes: &[(Millis, f64)]) -> Closes {
 }
 
 pub(super) fn with_steps(series: CandleSeries) -> (CandleSeries, Steps) {
-    let steps = Steps::of(&series).unwrap();
+    let steps = Steps::from_series(&series).unwrap();
     (series, steps)
 }
 

@@ -128,7 +128,7 @@ impl WalkForward<'_> {
             score,
             in_sample: in_sample.clone(),
             robustness: self.robustness(best, score, rows, runner)?,
-            out_of_sample: Figures::of(&finished, self.course.balance, &window.test),
+            out_of_sample: Figures::new(&finished, self.course.balance, &window.test),
             finished,
         }))
     }
@@ -161,7 +161,7 @@ impl WalkForward<'_> {
         runner: &dyn TrialRunner,
     ) -> Result<Option<Figures>, SearchError> {
         Ok(match runner.run(candidate, Millis::MAX)? {
-            TrialEnd::Ran(finished) => Some(Figures::of(&finished, self.course.balance, &runner.span())),
+            TrialEnd::Ran(finished) => Some(Figures::new(&finished, self.course.balance, &runner.span())),
             TrialEnd::Refused(_) => None,
         })
     }

@@ -23,18 +23,18 @@ pub(crate) fn pairs() -> [(StrategyEntry, Value); 12] {
         "parameters": { "period": { "default": 20 }, "distance": { "default": 2.0 } },
     });
     [
-        (StrategyEntry::of::<rsi_reversal::RsiReversal>(), file("rsi-reversal")),
-        (StrategyEntry::of::<bollinger_reversal::BollingerReversal>(), file("bollinger-reversal")),
-        (StrategyEntry::of::<donchian_breakout::DonchianBreakout>(), file("donchian-breakout")),
-        (StrategyEntry::of::<macd_cross::MacdCross>(), file("macd-cross")),
-        (StrategyEntry::of::<ema_cross::EmaCross>(), crossing),
-        (StrategyEntry::of::<stochastic_adx::StochasticAdx>(), file("stochastic-adx")),
-        (StrategyEntry::of::<trend_filter::TrendFilter>(), file("higher-trend")),
-        (StrategyEntry::of::<EmaCrossAdx>(), file("ema-cross-adx")),
-        (StrategyEntry::of::<InsideBar>(), file("inside-bar-breakout")),
-        (StrategyEntry::of::<InARow>(), file("three-in-a-row")),
-        (StrategyEntry::of::<SessionOpen>(), file("session-open")),
-        (StrategyEntry::of::<Stretched>(), stretched),
+        (StrategyEntry::from_factory::<rsi_reversal::RsiReversal>(), file("rsi-reversal")),
+        (StrategyEntry::from_factory::<bollinger_reversal::BollingerReversal>(), file("bollinger-reversal")),
+        (StrategyEntry::from_factory::<donchian_breakout::DonchianBreakout>(), file("donchian-breakout")),
+        (StrategyEntry::from_factory::<macd_cross::MacdCross>(), file("macd-cross")),
+        (StrategyEntry::from_factory::<ema_cross::EmaCross>(), crossing),
+        (StrategyEntry::from_factory::<stochastic_adx::StochasticAdx>(), file("stochastic-adx")),
+        (StrategyEntry::from_factory::<trend_filter::TrendFilter>(), file("higher-trend")),
+        (StrategyEntry::from_factory::<EmaCrossAdx>(), file("ema-cross-adx")),
+        (StrategyEntry::from_factory::<InsideBar>(), file("inside-bar-breakout")),
+        (StrategyEntry::from_factory::<InARow>(), file("three-in-a-row")),
+        (StrategyEntry::from_factory::<SessionOpen>(), file("session-open")),
+        (StrategyEntry::from_factory::<Stretched>(), stretched),
     ]
 }
 

@@ -156,7 +156,7 @@ impl Block {
                 (from, until - purged),
                 (from + purged, until - purged),
             ];
-            Self { trimmed: trimmed.map(|(from, until)| Moments::of(group, from, until)) }
+            Self { trimmed: trimmed.map(|(from, until)| Moments::from_group(group, from, until)) }
         };
         (0..split.blocks).map(block).collect()
     }
@@ -167,7 +167,7 @@ impl Moments {
         Self { count: 0, sums: vec![0.0; variants], squares: vec![0.0; variants] }
     }
 
-    fn of(group: &Group, from: usize, until: usize) -> Self {
+    fn from_group(group: &Group, from: usize, until: usize) -> Self {
         let mut moments = Self::new(group.count());
         moments.count = until - from;
         for period in from..until {
@@ -245,7 +245,7 @@ mod tests {
             let until = returns.len();
             let variants = VariantReturns::new(&[returns]).unwrap();
             let group = Group::all_of(&variants).next().unwrap();
-            Moments::of(&group, 0, until).ratio(0)
+            Moments::from_group(&group, 0, until).ratio(0)
         };
         // A deviation of a millionth is one.
         let close = (0..100).map(|place| 1.0 + 1e-6 * f64::from(place % 2)).collect();

@@ -16,7 +16,7 @@ pub(super) fn ruin(question: &RuinQuestion, cycle: &Cycle) -> Result<Ruin, Stati
     if question.balance as f64 >= cycle.surely_enough(question.horizon_trades) {
         return always(0.0);
     }
-    let Lattice { spacing, is_exact, top } = Lattice::of(question, cycle)?;
+    let Lattice { spacing, is_exact, top } = Lattice::new(question, cycle)?;
     let follow = |spacing| Overlapping::new(question, cycle, spacing, top).follow();
     let fine = follow(spacing);
     if is_exact {
@@ -270,14 +270,14 @@ mod tests {
             RuinQuestion { balance: 50_000, payout_fraction: 0.85, horizon_trades: 200, ..QUESTION };
         let cycle = cycle_of(&question, &recover);
         let found = ruin(&question, &cycle).unwrap();
-        let exact = Overlapping::new(&question, &cycle, 1, Top::of(&question, &cycle)).follow();
+        let exact = Overlapping::new(&question, &cycle, 1, Top::new(&question, &cycle)).follow();
         let off = (found.probability() - exact.probability()).abs();
         assert!(exact.probability() > 0.1 && exact.error() < 2e-13, "{}", exact.probability());
         assert!(off <= found.error() && found.error() < 0.01, "off by {off}, says {}", found.error());
         assert!(found.error() > 1e-9, "{} is of an exact lattice", found.error());
         // Up to 220001, 200 trades and 5 outcomes: 3 x 2.2e8 / 6e7 asks for 12, and of 1000 the double of 20 is a divisor.
         let [fine, coarse] =
-            [20, 40].map(|by| Overlapping::new(&question, &cycle, by, Top::of(&question, &cycle)).follow());
+            [20, 40].map(|by| Overlapping::new(&question, &cycle, by, Top::new(&question, &cycle)).follow());
         assert_eq!(found.probability(), fine.probability());
         assert_eq!(found.error(), fine.error() + (fine.probability() - coarse.probability()).abs());
     }

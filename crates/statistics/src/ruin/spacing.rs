@@ -45,7 +45,7 @@ pub(super) struct Top {
 }
 
 impl Lattice {
-    pub(super) fn of(question: &RuinQuestion, cycle: &Cycle) -> Result<Self, StatisticsError> {
+    pub(super) fn new(question: &RuinQuestion, cycle: &Cycle) -> Result<Self, StatisticsError> {
         let at_horizon = |trades| Self::within(&RuinQuestion { horizon_trades: trades, ..*question }, cycle);
         if let Some(lattice) = at_horizon(question.horizon_trades) {
             return Ok(lattice);
@@ -63,7 +63,7 @@ impl Lattice {
     }
 
     fn within(question: &RuinQuestion, cycle: &Cycle) -> Option<Self> {
-        let top = Top::of(question, cycle);
+        let top = Top::new(question, cycle);
         let work = |spacing: u64| {
             top.balance / spacing as f64 * f64::from(question.horizon_trades) * cycle.outcomes.len() as f64
         };
@@ -82,7 +82,7 @@ impl Lattice {
 }
 
 impl Top {
-    pub(super) fn of(question: &RuinQuestion, cycle: &Cycle) -> Self {
+    pub(super) fn new(question: &RuinQuestion, cycle: &Cycle) -> Self {
         let (highest, enough) =
             (highest_balance(question, cycle), cycle.surely_enough(question.horizon_trades));
         Self { balance: highest.min(enough), is_never_ruined: enough <= highest }
@@ -200,18 +200,18 @@ mod tests {
         let plan = StakePlan::Soros { base: 1_000, wins: 10, most_stake: MAX_MONEY, step: 1 };
         let question = RuinQuestion { balance: 200_000, horizon_trades: 1_000, ..QUESTION };
         let cycle = cycle_of(&question, &plan);
-        let Lattice { spacing, is_exact, top } = Lattice::of(&question, &cycle).unwrap();
+        let Lattice { spacing, is_exact, top } = Lattice::new(&question, &cycle).unwrap();
         assert_eq!((spacing, is_exact), (250, false));
         // A thousand losses, and a stake.
         assert!(top.is_never_ruined && (top.balance - 1_001_000.0).abs() < 1e-6, "{}", top.balance);
         let far = RuinQuestion { horizon_trades: 100_000, ..question };
-        let refused = Lattice::of(&far, &cycle).map(|lattice| lattice.spacing);
+        let refused = Lattice::new(&far, &cycle).map(|lattice| lattice.spacing);
         let Err(StatisticsError::TooManyTrades { trades: 100_000, most }) = refused else {
             panic!("{refused:?}")
         };
         // Points up to that many losses, four of each, trades and 12 outcomes, three times: 144 of its square are 2 thousand millions.
         assert!((3_700..3_730).contains(&most), "{most}");
-        assert!(Lattice::of(&RuinQuestion { horizon_trades: most as u32, ..far }, &cycle).is_ok());
+        assert!(Lattice::new(&RuinQuestion { horizon_trades: most as u32, ..far }, &cycle).is_ok());
     }
 
     /// A spacing that divides the base stake is not taken where it is much finer than needed: half of the base would be 22 times as many points
@@ -226,7 +226,7 @@ mod tests {
                 RuinQuestion { balance, win_probability, payout_fraction, horizon_trades, ..QUESTION };
             let cycle = cycle_of(&question, &plan);
             let coarsest = coarsest(&question, &cycle);
-            let Lattice { spacing, .. } = Lattice::of(&question, &cycle).unwrap();
+            let Lattice { spacing, .. } = Lattice::new(&question, &cycle).unwrap();
             assert!((coarsest / 3..=coarsest).contains(&spacing), "{balance}: {spacing} of {coarsest}");
         }
     }

@@ -58,7 +58,7 @@ pub enum OversizedStake {
 }
 
 impl MoneyStop {
-    fn of(self, balance: u64) -> Option<u64> {
+    fn limit(self, balance: u64) -> Option<u64> {
         let share = (self.fraction > 0.0).then(|| scaled_down(balance, self.fraction));
         [self.amount, share].into_iter().flatten().min()
     }
@@ -84,7 +84,7 @@ impl Stops {
     }
 
     fn least(stops: &[MoneyStop], span: Span) -> Option<u64> {
-        stops.iter().filter_map(|stop| stop.of(span.began)).min()
+        stops.iter().filter_map(|stop| stop.limit(span.began)).min()
     }
 }
 

@@ -16,7 +16,7 @@ const REFERENCE: &str = include_str!("../../reference/figures.csv");
 /// What the crate offers that is no figure: what goes in, what comes out, and chance itself, whose own tests count it.
 const NO_FIGURES: &str = "\
     AlphaBudget BestOfMany BlockBootstrap BlockLength Bootstrap BudgetedBot ConfidenceInterval \
-    DirectedTrade DirectionBaseline Drawdown Expectancy GateDecision GateOpening GateRule GateStanding \
+    DirectedTrade DirectionBaseline Drawdown Expectancy GateDecision GateOpening GateRule GateState \
     GateWorth GatedTrade GroupMoments MAX_BLOCKS MAX_HORIZON_TRADES MAX_MIXED_TRADES MAX_MONEY \
     MAX_PLANNED_TRADES MAX_TRADES MoneyStop NotionalStake OpenBets OpenTime OpenTrade Overfitting \
     OversizedStake PaidStake PathRange Recovery Ruin RuinQuestion RuinTrials RunsTest SharpeSample Split \

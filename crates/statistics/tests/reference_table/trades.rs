@@ -48,9 +48,9 @@ fn rates() -> Result<Vec<Figure>, Box<dyn Error>> {
             binomial_p_value(WinRate::new(critical, 1_000 - critical)?, null)?,
             1e-10,
         ),
-        ("trades for +2 points by the normal formula", plan(2.0)?.by_normal() as f64, 0.0),
-        ("trades for +2 points by the exact binomial", plan(2.0)?.by_exact_binomial()? as f64, 0.0),
-        ("trades for +5 points by the exact binomial", plan(5.0)?.by_exact_binomial()? as f64, 0.0),
+        ("trades for +2 points by the normal formula", plan(2.0)?.normal_trades() as f64, 0.0),
+        ("trades for +2 points by the exact binomial", plan(2.0)?.exact_trades()? as f64, 0.0),
+        ("trades for +5 points by the exact binomial", plan(5.0)?.exact_trades()? as f64, 0.0),
     ])
 }
 

@@ -14,7 +14,7 @@ fn in_memory() -> Storage {
 
 fn both(folder: &Path) -> [(Storage, ObjectUrl); 2] {
     let there = url(&format!("file://{}", folder.display()));
-    [(in_memory(), url("s3://bucket/a")), (Storage::of(&there).unwrap(), there)]
+    [(in_memory(), url("s3://bucket/a")), (Storage::from_url(&there).unwrap(), there)]
 }
 
 fn read(storage: &Storage, at: &ObjectUrl) -> Option<Vec<u8>> {

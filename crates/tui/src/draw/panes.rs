@@ -5,10 +5,10 @@ use crate::keys::Pane;
 use crate::look::{Palette, age, bar, clock_time, countdown, date_time, percent, phase_label, signed};
 use crate::view::{LogLine, Tone, View};
 use candlewick_engine::{Edge, IntentState, LimitUse, Quantity, Rule};
-use candlewick_records::{counted, describe_halt, threshold_words, verdict_words};
+use candlewick_records::{counted, describe_halt, threshold_text, verdict_text};
 use candlewick_runtime::control::{Phase, SlowestCandle};
 use candlewick_runtime::{BotOverview, TradeOverview};
-use candlewick_sdk::{Direction, Money, Outcome, compare_prices, price_text};
+use candlewick_sdk::{Direction, Money, Outcome, compare_prices, format_price};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
@@ -172,9 +172,9 @@ fn open_cells<'a>(trade: &TradeOverview, scene: Scene<'_>) -> [Cell<'a>; 2] {
                 (Ordering::Greater, Direction::Buy) | (Ordering::Less, Direction::Sell) => palette.good(),
                 (Ordering::Greater, Direction::Sell) | (Ordering::Less, Direction::Buy) => palette.bad(),
             };
-            (format!("{} → {}", price_text(entry), price_text(price)), style)
+            (format!("{} → {}", format_price(entry), format_price(price)), style)
         }
-        (Some(entry), None) => (price_text(entry), Style::new()),
+        (Some(entry), None) => (format_price(entry), Style::new()),
         (None, _) => (String::new(), Style::new()),
     };
     let end = match (trade.state, trade.close_time) {
@@ -197,7 +197,7 @@ fn settled_cells<'a>(trade: &TradeOverview, scene: Scene<'_>) -> [Cell<'a>; 2] {
     // Shows the date where there is room for it.
     let prices = match (scene.ui.pane, trade.open_price, trade.close_price) {
         (Pane::Trades, ..) => trade.close_time.map(date_time).unwrap_or_default(),
-        (_, Some(entry), Some(exit)) => format!("{} → {}", price_text(entry), price_text(exit)),
+        (_, Some(entry), Some(exit)) => format!("{} → {}", format_price(entry), format_price(exit)),
         _ => String::new(),
     };
     [Cell::new(prices), Cell::new(profit).style(style)]
@@ -242,17 +242,17 @@ fn bot_lines<'a>(bot: &BotOverview, scene: Scene<'_>) -> [Line<'a>; 4] {
     let rate = if decided > 0 { percent(bot.won as f64 / decided as f64) } else { "unknown".to_owned() };
     let needed = bot.break_even.map(|needed| format!(", break-even {}", percent(needed))).unwrap_or_default();
     let (style, verdict): (Style, String) = match bot.edge {
-        Edge::Open => (palette.note(), verdict_words("not_enough_trades", bot.about_more)),
-        Edge::Shown => (palette.good(), verdict_words("edge_shown", None)),
-        Edge::Rejected => (palette.bad(), verdict_words("edge_rejected", None)),
+        Edge::Open => (palette.note(), verdict_text("not_enough_trades", bot.about_more)),
+        Edge::Shown => (palette.good(), verdict_text("edge_shown", None)),
+        Edge::Rejected => (palette.bad(), verdict_text("edge_rejected", None)),
         Edge::NoLongerHeld => (palette.bad(), "edge no longer held".to_owned()),
     };
     let evidence = format!(
         "   evidence for an edge {:.2} of {}, against {:.2} of {}",
         bot.evidence,
-        threshold_words(bot.needed),
+        threshold_text(bot.needed),
         bot.evidence_against,
-        threshold_words(Some(bot.needed_against)),
+        threshold_text(Some(bot.needed_against)),
     );
     [
         Line::from(vec![
@@ -324,7 +324,7 @@ fn limit_line<'a>(limit: &LimitUse, columns: usize, scene: Scene<'_>) -> Line<'a
         palette.good()
     };
     Line::from(vec![
-        Span::raw(format!(" {:<30} ", without_details(&limit.rule.words()))),
+        Span::raw(format!(" {:<30} ", without_details(&limit.rule.describe()))),
         Span::styled(bar(share, columns), style),
         Span::raw(format!(" {text}")),
     ])
@@ -336,7 +336,7 @@ fn without_details(text: &str) -> String {
 
 fn rule_label(name: &str) -> String {
     let rule = Rule::ALL.into_iter().find(|rule| rule.as_str() == name);
-    rule.map_or_else(|| name.to_owned(), |rule| without_details(&rule.words()))
+    rule.map_or_else(|| name.to_owned(), |rule| without_details(&rule.describe()))
 }
 
 pub(super) fn draw_equity(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {

@@ -220,7 +220,7 @@ mod tests {
         })
     }
 
-    fn of(message: Value) -> (Option<Update>, Vec<String>) {
+    fn read_message(message: Value) -> (Option<Update>, Vec<String>) {
         let drift = UnrecognisedData::new();
         let update = read_price(vec![json!("message"), message], "default", NOW, &drift);
         (update, drift.snapshot().into_keys().collect())
@@ -236,7 +236,7 @@ mod tests {
             json!({"symbol.price.update": record()}),
             record(),
         ] {
-            let (update, met) = of(message.clone());
+            let (update, met) = read_message(message.clone());
             assert_eq!((update, met), (expected.clone(), vec![]), "{message}");
         }
     }
@@ -258,7 +258,7 @@ mod tests {
             messages.extend(values.as_array().unwrap().iter().map(|value| with(name, value.clone())));
         }
         for message in messages {
-            let (update, met) = of(message.clone());
+            let (update, met) = read_message(message.clone());
             assert_eq!(update, None, "{message}");
             assert!(!met.is_empty(), "{message} is counted");
         }

@@ -4,7 +4,7 @@ use super::Sources;
 use super::figures::Figures;
 use super::health::Health;
 use crate::configuration::Loaded;
-use crate::control::ask_run;
+use crate::control::request_run;
 use crate::error::Result;
 use crate::http_server::{self, Answer, respond};
 use candlewick_runtime::Observer;
@@ -101,7 +101,7 @@ impl Monitor {
         // One request asks the run; the others wait for its answer.
         let mut known = self.state.lock().await;
         if known.0.is_none_or(|at| at.elapsed() > MAX_STATE_AGE) {
-            let asked = ask_run(&self.sources.orders, ControlOrder::Status);
+            let asked = request_run(&self.sources.orders, ControlOrder::Status);
             let state = match tokio::time::timeout(STATE_TIMEOUT, asked).await {
                 Ok(Some(ControlAnswer::Done { state })) => Some(*state),
                 _ => known.1.take(),

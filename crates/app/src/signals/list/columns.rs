@@ -252,7 +252,7 @@ impl NamedColumns {
 pub(super) fn label_columns(lines: &[Vec<Column>], order: Option<DateOrder>, has_year: bool) -> String {
     let columns = distinct(lines.iter().flatten().copied());
     let is_dated = columns.contains(&Column::Date);
-    let order = order.map(|order| format!(", {}", order.words())).unwrap_or_default();
+    let order = order.map(|order| format!(", {}", order.describe())).unwrap_or_default();
     let words = columns.iter().map(|column| {
         let words = match column {
             Column::Time if !is_dated => "time (daily: no date given)".to_owned(),

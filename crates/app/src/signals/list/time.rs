@@ -258,7 +258,7 @@ pub(super) fn infer_date_order(
         (Some(order), _, _) => match if order == DateOrder::DayFirst { month } else { day } {
             None => Ok(Some(order)),
             Some(line) => {
-                Err(format!("line {line}: the date is invalid with the {} (signals.dates)", order.words()))
+                Err(format!("line {line}: the date is invalid with the {} (signals.dates)", order.describe()))
             }
         },
         (None, Some(line), Some(other)) => Err(format!(

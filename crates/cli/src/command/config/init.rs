@@ -6,9 +6,9 @@ use crate::failure::{Failure, FailureKind};
 use crate::output::print;
 use anyhow::Context as _;
 use candlewick_app::configuration::{Base, Loaded, Problems, RealMoney};
-use candlewick_app::inspection::problems_of;
+use candlewick_app::inspection::find_problems;
 use candlewick_app::{AppError, usual_spelling};
-use candlewick_history::{AssetType, asset_type_of, is_currency_pair, known_market};
+use candlewick_history::{AssetType, asset_type, is_currency_pair, known_market};
 use candlewick_sdk::{CloseType, Interval, Payout, Symbol, suggest};
 use clap::Args;
 use std::fmt::Display;
@@ -121,7 +121,7 @@ fn written_symbol(typed: &str) -> Result<String, Failure> {
 
 /// Returns the asset type, with currency pairs as forex even if a configuration would assume crypto.
 fn asset_type_to_write(symbol: Symbol) -> AssetType {
-    match asset_type_of(symbol) {
+    match asset_type(symbol) {
         AssetType::Crypto if is_currency_pair(symbol) => AssetType::Forex,
         known => known,
     }
@@ -207,7 +207,7 @@ impl Answers {
         let stake = dialogue.answer(asked, stake.as_ref(), |text| TypedStake::parse(text).map(|_| ()))?;
         let asked = question("payout", "Payout of a win, in percent of the stake", "80.0");
         let payout = dialogue.answer(asked, payout.as_ref(), |text| {
-            let meant = Payout::percent_of_share(percent(text)?);
+            let meant = Payout::percent_from_fraction(percent(text)?);
             meant.map_or(Ok(()), |meant| Err(format!("payouts are in percent: did you mean {meant}?")))
         })?;
         Ok(Self { symbol, interval, strategy, rules, expiry, stake, payout })
@@ -311,7 +311,7 @@ fn check(text: &str, (file, rules): (&Path, &Rules), context: &Context<'_>) -> R
     }
     let loaded = Loaded::read(std::slice::from_ref(&draft), Base::Sandbox, Vec::new());
     let checked = loaded
-        .and_then(|loaded| Ok(Problems::check(problems_of(&loaded, RealMoney::NotAsked, context.registry))?));
+        .and_then(|loaded| Ok(Problems::check(find_problems(&loaded, RealMoney::NotAsked, context.registry))?));
     checked.map_err(|error| match error {
         // Names the target instead of the draft, which is deleted.
         AppError::Configuration(problems) => AppError::from(problems.of_file(&draft, file)).into(),

@@ -8,7 +8,7 @@ use crate::failure::{Ending, Failure};
 use crate::output::{print, print_as_it_is, print_coloured, print_json};
 use anstyle::AnsiColor;
 use candlewick_app::configuration::{self, Base, Loaded, Problems, RealMoney, check_secrets};
-use candlewick_app::inspection::{demand_of, ladder_figures, problems_of, ruin_of_stakes};
+use candlewick_app::inspection::{request_demand, ladder_figures, find_problems, describe_stake_ruin};
 use candlewick_app::lints::{self, LintFinding, LintInput, OUTGROWN_STAKE, Stage, UNAFFORDABLE_STAKE};
 use clap::Subcommand;
 use serde_json::json;
@@ -63,16 +63,16 @@ fn show(context: &Context<'_>) -> Result<(), Failure> {
 
 fn check(files: &[PathBuf], real: RealMoney, context: &Context<'_>) -> Result<(), Failure> {
     let loaded = Loaded::read(files, Base::Sandbox, Vec::new())?;
-    let mut problems = problems_of(&loaded, real, context.registry);
+    let mut problems = find_problems(&loaded, real, context.registry);
     problems.extend(check_secrets(&loaded));
     Problems::check(problems)?;
     let mut notices = ladder_figures(&loaded);
     let limit = loaded.config.broker.client.requests_per_second;
-    let demand = demand_of(&loaded, context.registry);
+    let demand = request_demand(&loaded, context.registry);
     notices.extend(describe_combinations(&loaded.config.bots, context.registry));
     let gates = describe_gates(&loaded.config.bots, context.registry).into_iter();
     notices.extend(gates.map(|gate| format!("gate of {gate}")));
-    let (ruin, halved) = ruin_of_stakes(&loaded);
+    let (ruin, halved) = describe_stake_ruin(&loaded);
     notices.extend(ruin);
     let findings = lints::run(&LintInput::new(&loaded, context.registry), Stage::Check);
     let count = |lint: &str| findings.iter().filter(|finding| finding.lint == lint).count();

@@ -76,8 +76,8 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
         failures.extend(check_in_step(&all, &fetching, context));
         // Stopping a recording is normal; a stopped fetch is incomplete.
         let ending = ending.map(|ending| if arguments.record { ending } else { Ending::Interrupted });
-        let is_cut = ending == Some(Ending::Interrupted);
-        let finished = if is_cut { FetchEnd::Interrupted } else { FetchEnd::Complete };
+        let is_truncated = ending == Some(Ending::Interrupted);
+        let finished = if is_truncated { FetchEnd::Interrupted } else { FetchEnd::Complete };
         fail_with_last(failures)?;
         show_as(&document(&all, finished, &fetching), || text(&all, finished), context.global)?;
         Ok(ending.unwrap_or(Ending::Done))

@@ -80,7 +80,7 @@ fn run_break_even(arguments: &BreakEvenArguments, context: &Context<'_>) -> Resu
         named => named.iter().map(|(payout, _)| *payout).collect(),
     };
     let stakes = stakes(&arguments.payouts)?;
-    show(&BreakEvenReport::of(&named, &stakes, arguments.win_rate)?, context.global)
+    show(&BreakEvenReport::new(&named, &stakes, arguments.win_rate)?, context.global)
 }
 
 fn stakes(named: &[(f64, Option<f64>)]) -> Result<Vec<PaidStake>, Failure> {
@@ -147,7 +147,7 @@ fn run_plan(arguments: &PlanArguments, context: &Context<'_>) -> Result<Ending, 
     let mut progress = Progress::new("Simulating verdicts", context.global);
     for (done, points) in (0..).zip(&arguments.points) {
         progress.update(done, arguments.points.len() as u64);
-        let edge = EdgeRequirement::of(*points, terms).map_err(|error| {
+        let edge = EdgeRequirement::new(*points, terms).map_err(|error| {
             let failure = Failure::from(error).context(format!("--points {points}"));
             failure.hint("name points above 0, such as 2,5")
         })?;

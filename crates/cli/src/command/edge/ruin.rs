@@ -97,12 +97,12 @@ pub(super) fn run(arguments: &RuinArguments, context: &Context<'_>) -> Result<En
     for (done, stake) in (0..).zip(&stakes) {
         progress.update(done, stakes.len() as u64);
         let bot = (!stake.bot.is_empty()).then(|| stake.bot.clone());
-        if let Some(why) = stake.below_least(terms.scale)? {
+        if let Some(why) = stake.describe_below_minimum(terms.scale)? {
             let prefix = bot.map(|bot| format!("bot \"{bot}\": ")).unwrap_or_default();
             below.push(format!("{prefix}{why}"));
             continue;
         }
-        figures.push(RuinFigures::of(bot, stake, terms)?);
+        figures.push(RuinFigures::new(bot, stake, terms)?);
     }
     drop(progress);
     if figures.is_empty() && !below.is_empty() {
@@ -113,7 +113,7 @@ pub(super) fn run(arguments: &RuinArguments, context: &Context<'_>) -> Result<En
         tracing::warn!("{why}");
     }
     let balance = (inputs.balance, terms.scale);
-    show(&RuinSummary::of(balance, inputs.payout.to_fraction(), inputs.limit, figures), context.global)
+    show(&RuinSummary::new(balance, inputs.payout.to_fraction(), inputs.limit, figures), context.global)
 }
 
 struct RuinInputs {

@@ -5,7 +5,7 @@ use crate::context::{Context, JournalArguments, block_on};
 use crate::failure::{Ending, Failure};
 use crate::output::show;
 use candlewick_app::recent::read_recent;
-use candlewick_engine::{BotVerdict, DayStart, IntentRow, JudgedTrade, judge_of};
+use candlewick_engine::{BotVerdict, DayStart, IntentRow, JudgedTrade, evaluate_trades};
 use candlewick_journal::Reader;
 use candlewick_records::IntentOrigin;
 use candlewick_report::edge::{
@@ -74,7 +74,7 @@ pub(super) fn run_verdict(arguments: &VerdictArguments, context: &Context<'_>) -
     };
     let mut samples = samples.into_iter();
     let Some(all) = samples.next() else { return Ok(Ending::Done) };
-    let report = VerdictReport::of(plan, all, samples.collect()).with_findings(findings, notices);
+    let report = VerdictReport::new(plan, all, samples.collect()).with_findings(findings, notices);
     show(&report, context.global)
 }
 
@@ -88,7 +88,7 @@ fn judge_journal(journal: &JournalArguments, context: &Context<'_>) -> Result<Jo
     let (_, url) = journal.load(context)?;
     let contents = block_on(async { read_recent(&mut Reader::open(&url).await?).await })?;
     let (session, run) = (&contents.session, contents.last_run());
-    let caveats = Caveats::of_trading(run.trading, (&run.simulation, &run.settings.bots), &contents.book);
+    let caveats = Caveats::for_live_run(run.trading, (&run.simulation, &run.settings.bots), &contents.book);
     let verdict_of = |bot: &str| {
         let mut bots = session.bots().iter().zip(session.verdicts());
         bots.find(|(name, _)| *name == bot).map(|(_, verdict)| verdict)
@@ -110,7 +110,7 @@ fn judge_journal(journal: &JournalArguments, context: &Context<'_>) -> Result<Jo
         return Ok(JournalVerdict { samples, plan, trades });
     }
     let every: Vec<JudgedTrade> = own().map(|(row, _)| JudgedTrade::of_row(row)).collect();
-    let judge = judge_of(&every, EdgeTest::new(plan).weighing(session.weight_of_all_bots()));
+    let judge = evaluate_trades(&every, EdgeTest::new(plan).weighing(session.weight_of_all_bots()));
     samples.insert(0, Sample::of_trades(None, &every, &judge, &caveats)?);
     Ok(JournalVerdict { samples, plan, trades })
 }
@@ -192,7 +192,7 @@ pub(super) fn run_gate(arguments: &GateArguments, context: &Context<'_>) -> Resu
     let payout = arguments.payout.and_then(|payout| Payout::from_parts((payout * 1e6).round() as u32));
     let file = read_trades(&arguments.trades, Some(payout.unwrap_or(assumed)))?;
     let gate = TriedGate { rule: arguments.rule(), day: arguments.day()? };
-    show(&GateReport::of(&file, gate, arguments.draws, arguments.seed)?, context.global)
+    show(&GateReport::new(&file, gate, arguments.draws, arguments.seed)?, context.global)
 }
 
 impl GateArguments {

@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use candlewick_app::candles::{CandleChoice, DataName, candle_store};
 use candlewick_app::configuration::{Base, Loaded};
 use candlewick_app::shell::shell_word;
-use candlewick_app::validation::{self, CheckError, Means, TIME_LIMIT, ValidationReport};
+use candlewick_app::validation::{self, CheckError, ValidationOptions, TIME_LIMIT, ValidationReport};
 use candlewick_app::warm_up::describe_longest_part;
 use candlewick_engine::BotSettings;
 use candlewick_sdk::testkit::{Finding, Market, Subject};
@@ -80,7 +80,7 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     let mut progress = Progress::new(format!("Checking {}", entry.name), context.global);
     let seed = arguments.seed.unwrap_or_else(|| RandomState::new().hash_one(0_u8));
     let limit = Duration::from_secs(arguments.timeout);
-    let means = Means { seed, unseen: arguments.unseen, itself: itself()?, limit };
+    let means = ValidationOptions { seed, unseen: arguments.unseen, itself: itself()?, limit };
     let mut watch = |begun| progress.update(begun, validation::CHECKS);
     let examined = validation::examine(&subject, market, &means, &mut watch);
     let examined = examined.map_err(|error| check_failure(error, &subject, NEEDS, context.registry))?;
@@ -142,7 +142,7 @@ impl CheckArguments {
             symbol,
             interval,
             expiry: Expiry { close_type, expiration_type: ExpirationType::TimeFixed },
-            longer_share_percent: Some(LongerRule::USUAL_PERCENT),
+            longer_share_percent: Some(LongerRule::DEFAULT_PERCENT),
         };
         let of_bot = configured.and_then(|bot| bot.params.as_object().cloned()).unwrap_or_default();
         let params =

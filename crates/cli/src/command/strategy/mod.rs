@@ -9,7 +9,7 @@ use crate::host::host;
 use crate::output::{print, print_json, table};
 use candlewick_app::bots::suggest_strategy;
 use candlewick_app::configuration::FileKind;
-use candlewick_app::validation::Itself;
+use candlewick_app::validation::ThisProgram;
 use candlewick_sdk::parameters::Parameter;
 use candlewick_sdk::{Registry, StrategyEntry};
 use clap::Subcommand;
@@ -52,13 +52,13 @@ pub(super) fn run(command: &StrategyCommand, context: &Context<'_>) -> Result<En
     Ok(Ending::Done)
 }
 
-pub(crate) fn itself() -> Result<Itself, Failure> {
+pub(crate) fn itself() -> Result<ThisProgram, Failure> {
     if let Some(itself) = host().and_then(|host| host.itself()) {
         return Ok(itself);
     }
     let program = std::env::current_exe()
         .map_err(|error| Failure::check(format!("cannot locate this program: {error}")))?;
-    Ok(Itself { program, arguments: vec!["strategy".into(), "decide".into()] })
+    Ok(ThisProgram { program, arguments: vec!["strategy".into(), "decide".into()] })
 }
 
 fn list(context: &Context<'_>) -> Result<(), Failure> {

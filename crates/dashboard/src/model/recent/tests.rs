@@ -148,7 +148,7 @@ async fn open(url: &JournalUrl, run: u64, fold: JournalFold) -> RunJournal {
     // Each reading of the clock advances an hour, so that every verification is stored.
     let hours = AtomicU64::new(0);
     let elapsed = move || Duration::from_secs(3_600 * hours.fetch_add(1, Ordering::Relaxed));
-    RunJournal::new(store, run, Millis::ZERO, elapsed).followed_by(Box::new(fold.with_parts_of(PART)))
+    RunJournal::new(store, run, Millis::ZERO, elapsed).followed_by(Box::new(fold.with_part_size(PART)))
 }
 
 async fn whole(written: &Written) -> Model {
@@ -164,7 +164,7 @@ async fn whole(written: &Written) -> Model {
 
 async fn read_recent(reader: &mut Reader) -> Option<(Recent, Model)> {
     let header = reader.lines(1, 1).await.unwrap();
-    Recent::read(reader, RecordedRun::of(&header[0]).unwrap()).await.unwrap()
+    Recent::read(reader, RecordedRun::from_stored(&header[0]).unwrap()).await.unwrap()
 }
 
 async fn catch_up(reader: &mut Reader, recent: &mut Recent, model: &mut Model) {
@@ -274,7 +274,7 @@ async fn reads_evicted_trades_from_the_journal() {
     let verdicts: Vec<Option<VerdictLine>> =
         (contents.session.bots().iter().zip(contents.session.verdicts()))
             .enumerate()
-            .map(|(place, (bot, verdict))| Some(VerdictLine::of((bot, place), verdict, &contents.book)))
+            .map(|(place, (bot, verdict))| Some(VerdictLine::new((bot, place), verdict, &contents.book)))
             .collect();
     assert_eq!(model.verdict_lines(false), verdicts);
     assert_eq!(model.bots.iter().map(|bot| bot.settled).sum::<u64>(), 2_605);

@@ -187,9 +187,9 @@ impl Columns {
         let last_cell =
             |record: &StringRecord| record.iter().next_back().unwrap_or_default().trim().to_owned();
         let (last, previous) = (last_cell(record), previous.map(last_cell).unwrap_or_default());
-        let is_cut = last.is_empty() && !previous.is_empty()
+        let is_truncated = last.is_empty() && !previous.is_empty()
             || last.ends_with(['.', ',']) && !previous.ends_with(['.', ',']);
-        is_cut.then(|| format!("the last column is \"{last}\" and the line has no end; is it cut off?"))
+        is_truncated.then(|| format!("the last column is \"{last}\" and the line has no end; is it cut off?"))
     }
 
     pub(super) fn problem_of_count(&self, count: usize) -> Option<String> {

@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn reports_rule_that_rejected_most_signals() {
         use Severity::{Serious, Warning};
-        let empty = Summary::of(&TradeBook::default(), Money::ZERO);
+        let empty = Summary::new(&TradeBook::default(), Money::ZERO);
         for (trades, refused, expected) in [
             (0, &[("MinPayout", 512)][..], Some((Serious, "All 512 signals were rejected by one rule"))),
             (0, &[("MinPayout", 1)], Some((Serious, "The only signal was rejected by one rule"))),

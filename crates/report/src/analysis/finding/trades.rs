@@ -182,7 +182,7 @@ pub(crate) struct StakedResult {
 
 impl StakedResult {
     pub(crate) fn from_rows(settled: &[&IntentRow], scale: MoneyScale) -> Option<Self> {
-        let return_per_unit = Expectancy::of(settled, scale)?.return_per_unit;
+        let return_per_unit = Expectancy::new(settled, scale)?.return_per_unit;
         let is_decided = |row: &&&IntentRow| matches!(row.outcome, Some(Outcome::Won | Outcome::Lost));
         let mut stakes = settled.iter().map(|row| row.approved.stake());
         let first = stakes.next();

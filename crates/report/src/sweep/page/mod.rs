@@ -40,7 +40,7 @@ pub fn write_sweep_page(
     if let Some(luck) = luck {
         write_luck(luck, &mut writer)?;
     }
-    if let Some(shade) = Shade::of(counting.iter().filter_map(|row| row.score)) {
+    if let Some(shade) = Shade::new(counting.iter().filter_map(|row| row.score)) {
         shade.draw_legend(&mut writer, objective)?;
         writeln!(
             writer,
@@ -89,7 +89,7 @@ fn write_luck(luck: &Luck, mut writer: impl Write) -> io::Result<()> {
 
 fn rulers(rows: &[&TrialRow], space: &Space) -> Vec<Ruler> {
     let axes = space.axes().iter().enumerate();
-    axes.map(|(place, axis)| Ruler::of(axis, rows.iter().map(|row| &row.candidate[place]))).collect()
+    axes.map(|(place, axis)| Ruler::from_axis(axis, rows.iter().map(|row| &row.candidate[place]))).collect()
 }
 
 fn short(number: f64) -> String {
@@ -306,7 +306,7 @@ mod tests {
     fn page(rows: &[TrialRow], names: [&str; 2]) -> String {
         let mut bytes = Vec::new();
         let space = space(names);
-        let luck = Luck::of(rows, 0.8, 1);
+        let luck = Luck::new(rows, 0.8, 1);
         write_sweep_page(rows, &space, (Objective::Edge, luck.as_ref()), &[], &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     }

@@ -25,7 +25,7 @@ pub(super) struct Shade {
 }
 
 impl Ruler {
-    pub(super) fn of<'a>(axis: &Axis, occurring: impl Iterator<Item = &'a Setting>) -> Self {
+    pub(super) fn from_axis<'a>(axis: &Axis, occurring: impl Iterator<Item = &'a Setting>) -> Self {
         let name = escaped(axis.name());
         if let Some(list) = axis.listed().filter(|list| list.len() <= MAX_PLACES || !axis.is_number()) {
             return Self { name, places: Places::Listed(list.to_vec()) };
@@ -71,7 +71,7 @@ impl Ruler {
 }
 
 impl Shade {
-    pub(super) fn of(scores: impl Iterator<Item = f64>) -> Option<Self> {
+    pub(super) fn new(scores: impl Iterator<Item = f64>) -> Option<Self> {
         ends(scores).map(|(low, high)| Self { low, high })
     }
 
@@ -146,11 +146,11 @@ mod tests {
 
     #[test]
     fn brightness_increases_with_the_score() {
-        let shade = Shade::of([-1.0, 3.0, 0.5].into_iter()).unwrap();
+        let shade = Shade::new([-1.0, 3.0, 0.5].into_iter()).unwrap();
         assert_eq!(shade.ends(), (-1.0, 3.0));
         assert_eq!([-1.0, 1.0, 3.0].map(|value| shade.colour(value)), ["#440154", "#21918c", "#fde725"]);
-        let alike = Shade::of([2.0, 2.0].into_iter()).unwrap();
+        let alike = Shade::new([2.0, 2.0].into_iter()).unwrap();
         assert_eq!(alike.colour(2.0), "#21918c");
-        assert!(Shade::of(std::iter::empty()).is_none());
+        assert!(Shade::new(std::iter::empty()).is_none());
     }
 }

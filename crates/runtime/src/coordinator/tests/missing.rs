@@ -109,7 +109,7 @@ fn operator_settles_a_missing_trade_once() {
         let session = &bench.coordinator.session;
         let row = session.book().row(INTENT).expect("the intent is known");
         assert_eq!((row.state, row.outcome), (IntentState::Settled, Some(outcome)));
-        assert!(session.book().is_settled_by_person(INTENT));
+        assert!(session.book().is_settled_by_operator(INTENT));
         assert_eq!((bench.free(), session.ledger().open_stakes().minor()), (free, 0));
         assert!(problem_in(&resolve(&mut bench, Outcome::Won)).is_some(), "{outcome}");
     }
@@ -164,5 +164,5 @@ fn check_comes_back(bench: &mut Bench) {
     bench.answer(record_answer(over(), bench.now));
     list(bench);
     assert_eq!(bench.free(), free + 1_800);
-    assert!(!bench.coordinator.session.book().is_settled_by_person(INTENT));
+    assert!(!bench.coordinator.session.book().is_settled_by_operator(INTENT));
 }

@@ -92,7 +92,7 @@ fn after_standstill(subject: &Subject, warmup: usize) -> Result<Option<Answer>, 
 
 pub(in crate::testkit) fn too_many_numbers(reason: &Reason) -> Option<String> {
     let most = Reason::MAX_NUMBERS;
-    reason.is_cut().then(|| {
+    reason.is_truncated().then(|| {
         let text = reason.text();
         format!("the signal \"{text}\" has more than {most} numbers, and further ones are dropped: remove a `.with(..)`")
     })
@@ -116,7 +116,7 @@ const TIMES_SETTLED: usize = 4;
 const MAX_BYTES: f64 = 0.25;
 
 pub(super) fn memory(subject: &Subject, warmup: usize) -> CheckResult {
-    if !Allocations::are_counted() {
+    if !Allocations::is_counting() {
         let words =
             "no counting allocator: install candlewick_sdk::testkit::CountingAllocator in the program";
         return Ok((Finding::NotRun, words.to_owned()));
@@ -156,11 +156,11 @@ fn growth(subject: &Subject, block: &[Candle], times: usize, mode: RunMode) -> R
             feed.show_next(&all, &place);
             feed.answers.truncate(0);
             if place.get() == block.len() {
-                first = Some(Allocations::of_this_thread());
+                first = Some(Allocations::current_thread());
             }
         }
         Ok(())
     })?;
-    let (last, first) = (Allocations::of_this_thread(), first.unwrap_or_default());
+    let (last, first) = (Allocations::current_thread(), first.unwrap_or_default());
     Ok(Allocations { bytes: last.bytes - first.bytes, calls: last.calls - first.calls })
 }

@@ -19,7 +19,7 @@ const CHANCE: f64 = 0.505;
 
 /// A random walk that no strategy can have seen before.
 #[derive(Clone, Copy, Debug)]
-pub struct Unseen {
+pub struct UnseenWalk {
     /// Seed of the walk, different each time, so that no file or table can contain it.
     pub seed: u64,
     /// Number of candles. More are needed to find a cheat that affects only some signals.
@@ -148,7 +148,7 @@ impl Horizon {
         [own].into_iter().chain(AHEAD.map(Self::Candles)).collect()
     }
 
-    fn of(&self, answer: &Answer) -> usize {
+    fn candles_until(&self, answer: &Answer) -> usize {
         match *self {
             Self::Candles(count) => count,
             Self::Own { interval, usual } => {
@@ -224,7 +224,7 @@ fn with_horizons<'a>(
     horizon: &'a Horizon,
 ) -> impl Iterator<Item = (&'a Answer, usize)> + 'a {
     let closed = answers.iter().filter(|answer| answer.moment == PRICES_IN_CANDLE);
-    closed.map(|answer| (answer, horizon.of(answer)))
+    closed.map(|answer| (answer, horizon.candles_until(answer)))
 }
 
 /// Returns the excess of hits over circularly shifted signals, in standard errors.

@@ -17,7 +17,7 @@ pub(super) fn look_ahead(bench: &Bench<'_>) -> CheckResult {
     let length = bench.candles.len();
     for cut in (1..=CUTS).map(|k| k * length / (CUTS + 1) + k) {
         for future in AlteredFuture::ALL {
-            let candles = future.of(bench.candles, cut, FUTURE);
+            let candles = future.alter(bench.candles, cut, FUTURE);
             let run = bench.subject.run(&candles, RunMode::FULL)?;
             let known = |answer: &&Answer| answer.candle < cut;
             if let Some(candle) =
@@ -53,7 +53,7 @@ const STEPS_BACK: i64 = 13;
 
 /// Parameters whose files contain only what was known at a given time.
 #[derive(Clone, Debug)]
-pub struct KnownUntil {
+pub struct TruncatedParams {
     /// Time up to which the files reach.
     pub moment: Millis,
     /// Parameters that name such files.
@@ -62,13 +62,13 @@ pub struct KnownUntil {
 
 /// Compares decisions up to a time with those based on files that end at that time.
 /// The caller has truncated the files.
-pub fn check_files(subject: &Subject, market: &Market, cut: &[KnownUntil]) -> Checked {
+pub fn check_files(subject: &Subject, market: &Market, cut: &[TruncatedParams]) -> Checked {
     run_check(Check::Files, files(subject, market, cut))
 }
 
-fn files(subject: &Subject, market: &Market, cut: &[KnownUntil]) -> CheckResult {
+fn files(subject: &Subject, market: &Market, cut: &[TruncatedParams]) -> CheckResult {
     let whole = subject.run(&market.candles, RunMode::FULL)?;
-    for KnownUntil { moment, params } in cut {
+    for TruncatedParams { moment, params } in cut {
         let knows_less = Subject { params: params.clone(), ..subject.clone() };
         let run = match knows_less.run(&market.candles, RunMode::FULL) {
             Ok(run) => run,

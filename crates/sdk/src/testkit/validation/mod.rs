@@ -19,8 +19,8 @@ use crate::{BuildError, Candle, LongerCandles};
 pub use declared::check_declaration;
 pub(super) use extremes::too_many_numbers;
 pub use finding::{Check, Checked, Finding};
-pub use foresight::{Unseen, check_foresight};
-pub use look_ahead::{KnownUntil, check_clock, check_files};
+pub use foresight::{UnseenWalk, check_foresight};
+pub use look_ahead::{TruncatedParams, check_clock, check_files};
 pub use repeat::{Decision, FirstRun};
 use serde::{Deserialize, Serialize};
 pub(super) use subject::RunMode;
@@ -102,7 +102,7 @@ pub fn validate(
     subject: &Subject,
     markets: &[Market],
     first: &FirstRun,
-    unseen: Unseen,
+    unseen: UnseenWalk,
     progress: &mut dyn FnMut(Check),
 ) -> Result<Validation, ValidationError> {
     let declared = first.warmup();
@@ -170,7 +170,7 @@ pub fn validate(
 }
 
 /// Generates a long walk, to catch rare and late events.
-fn unseen_walk(subject: &Subject, Unseen { seed, candles }: Unseen, warmup: usize) -> Market {
+fn unseen_walk(subject: &Subject, UnseenWalk { seed, candles }: UnseenWalk, warmup: usize) -> Market {
     let walk = random_walk(seed, candles.max(candles_needed(warmup)));
     let candles = at_interval(&walk, subject.bot.interval);
     Market { name: format!("random walk (seed {seed})"), candles }

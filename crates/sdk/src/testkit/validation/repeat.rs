@@ -105,7 +105,7 @@ impl FirstRun {
         let place = Cell::new(0);
         let answers = guarded(&place, || {
             let mut feed = Feed::with(strategy, subject, RunMode::FULL);
-            let mut decoys = Decoys::of(candles);
+            let mut decoys = Decoys::from_candles(candles);
             while place.get() < candles.len() && !(place.get().is_multiple_of(STRIDE) && is_enough()) {
                 let index = place.get();
                 decoys.with(index, &candles[index], |candle| feed.show(candle, candles, &place));
@@ -181,7 +181,7 @@ impl Subject {
             let mut others: Vec<_> = before.iter().filter_map(new).collect();
             let mut own = Feed::new(self, RunMode::FULL)?;
             built();
-            let mut decoys = Decoys::of(candles);
+            let mut decoys = Decoys::from_candles(candles);
             others.extend(after.iter().filter_map(new));
             while place.get() < candles.len() {
                 for (rival, place) in &mut others {

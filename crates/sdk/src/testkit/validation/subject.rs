@@ -89,10 +89,10 @@ impl RunMode {
 
 impl Subject {
     /// Creates a subject from the strategy `S` with these parameters.
-    pub fn of<S: StrategyFactory>(params: &S::Params, bot: &BotContext) -> Result<Self, BuildError> {
+    pub fn new<S: StrategyFactory>(params: &S::Params, bot: &BotContext) -> Result<Self, BuildError> {
         let params = serde_json::to_value(params)
             .map_err(|error| BuildError::parameters(S::NAME, error.to_string()))?;
-        Ok(Self { entry: StrategyEntry::of::<S>(), params, bot: bot.clone() })
+        Ok(Self { entry: StrategyEntry::from_factory::<S>(), params, bot: bot.clone() })
     }
 
     /// Builds an instance. Fails also if longer intervals are not multiples of the bot's own.
@@ -119,7 +119,7 @@ impl Subject {
     pub(super) fn run_with_decoys(&self, candles: &[Candle], mode: RunMode) -> Result<Vec<Answer>, RunError> {
         let place = Cell::new(0);
         let show = || {
-            let (mut feed, mut decoys) = (Feed::new(self, mode)?, Decoys::of(candles));
+            let (mut feed, mut decoys) = (Feed::new(self, mode)?, Decoys::from_candles(candles));
             while place.get() < candles.len() {
                 let index = place.get();
                 decoys.with(index, &candles[index], |candle| feed.show(candle, candles, &place));
@@ -251,7 +251,7 @@ impl Answer {
     fn is_same(&self, other: &Self) -> bool {
         let (reason, other_reason) = (&self.signal.reason, &other.signal.reason);
         let bits = |reason: &Reason| reason.numbers().map(|(_, value)| value.to_bits()).collect::<Vec<_>>();
-        self.is_alike(other) && reason.has_words_of(other_reason) && bits(reason) == bits(other_reason)
+        self.is_alike(other) && reason.has_same_wording(other_reason) && bits(reason) == bits(other_reason)
     }
 
     fn is_alike(&self, other: &Self) -> bool {

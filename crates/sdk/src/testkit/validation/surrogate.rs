@@ -158,7 +158,7 @@ impl AlteredFuture {
         }
     }
 
-    pub(super) fn of(self, candles: &[Candle], cut: usize, length: usize) -> Vec<Candle> {
+    pub(super) fn alter(self, candles: &[Candle], cut: usize, length: usize) -> Vec<Candle> {
         let (past, future) = candles.split_at(cut);
         let future = &future[..future.len().min(length)];
         let mut order: Vec<usize> = (0..future.len()).collect();
@@ -199,7 +199,7 @@ pub(super) fn mirrored(candle: &Candle) -> Candle {
 pub(super) struct Decoys(Vec<Candle>);
 
 impl Decoys {
-    pub(super) fn of(candles: &[Candle]) -> Self {
+    pub(super) fn from_candles(candles: &[Candle]) -> Self {
         let mut close = candles.first().map_or(1.0, Candle::open);
         let decoy = |(candle, other): (&Candle, &Candle)| {
             let scaled = rescale(candle, candle.time(), close / candle.open());

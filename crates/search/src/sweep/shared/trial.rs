@@ -4,7 +4,7 @@ use super::bitset::{BitSet, EntryBits};
 use super::trial_context::{Tally, TrialContext, TrialTrade};
 use crate::sweep::Figures;
 use candlewick_engine::{BookedTrade, BotId, EngineError, OrderTerms, Session, TrialSession};
-use candlewick_sdk::{Candle, CandleSeries, Millis, Payout, Signal, closing_before};
+use candlewick_sdk::{Candle, CandleSeries, Millis, Payout, Signal, count_closing_before};
 use candlewick_simulator::Simulator;
 use std::ops::Range;
 
@@ -209,7 +209,7 @@ impl<'a> Closes<'a> {
     #[inline(never)]
     fn first_among(&self, index: usize, until: Millis) -> usize {
         let rest = self.candles.get(index..).unwrap_or_default();
-        index + closing_before(rest, self.interval, until)
+        index + count_closing_before(rest, self.interval, until)
     }
 }
 
