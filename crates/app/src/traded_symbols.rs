@@ -3,7 +3,7 @@
 use crate::configuration::Config;
 use crate::signals::signal_bots;
 use candlewick_engine::{Blackout, BotSettings};
-use candlewick_history::{AssetType, asset_type, is_currency_pair, is_pair_code, currency_pair};
+use candlewick_history::{AssetType, expected_asset_type, is_currency_pair, is_pair_code, currency_pair};
 use candlewick_runtime::control::SignalBots;
 use candlewick_sdk::{Symbol, nearest};
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,7 +59,7 @@ pub fn usual_spelling(name: &str) -> String {
     let own = CHART_SUFFIXES.iter().find_map(|suffix| own.strip_suffix(suffix)).unwrap_or(own);
     let plain = own.replace('/', "").to_uppercase();
     match Symbol::new(&plain) {
-        Ok(symbol) if is_currency_pair(symbol) && asset_type(symbol) == AssetType::Crypto => {
+        Ok(symbol) if is_currency_pair(symbol) && expected_asset_type(symbol) == AssetType::Crypto => {
             plain.replace(['-', '_'], "")
         }
         _ => plain,

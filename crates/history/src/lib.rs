@@ -42,7 +42,7 @@ pub use import::{
 };
 pub use in_step::{MismatchKind, SeriesMismatch, series_mismatches};
 pub use market::{
-    AssetType, KnownMarket, asset_type, is_currency_pair, is_pair_code, known_market, currency_pair,
+    AssetType, KnownMarket, expected_asset_type, is_currency_pair, is_pair_code, known_market, currency_pair,
 };
 pub use parquet::{read_parquet, read_parquet_file, write_parquet_file};
 pub use resample::{ResampledSeries, count_longer, resample, resample_by};

@@ -56,11 +56,11 @@ pub fn known_market(symbol: Symbol) -> Option<KnownMarket> {
     let name = symbol.as_str();
     let plain = OTC_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
     let (_, market) = MARKETS.iter().find(|(known, _)| *known == plain)?;
-    Some(KnownMarket { asset_type: asset_type(symbol), ..*market })
+    Some(KnownMarket { asset_type: expected_asset_type(symbol), ..*market })
 }
 
 /// Derives the type: suffix `.OTC`, `-OTC` or `_OTC`, a currency pair, else crypto.
-pub fn asset_type(symbol: Symbol) -> AssetType {
+pub fn expected_asset_type(symbol: Symbol) -> AssetType {
     let name = symbol.as_str();
     if OTC_SUFFIXES.iter().any(|suffix| name.ends_with(suffix)) {
         return AssetType::Otc;
@@ -142,7 +142,7 @@ mod tests {
             ("é€", AssetType::Crypto, None),
         ] {
             let symbol = Symbol::new(name).unwrap();
-            assert_eq!(asset_type(symbol), kind, "{name}");
+            assert_eq!(expected_asset_type(symbol), kind, "{name}");
             assert_eq!(known_market(symbol).map(|market| market.tick), tick, "{name}");
         }
     }

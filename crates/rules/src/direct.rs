@@ -312,7 +312,7 @@ pub(crate) fn strategy(
     match (one, other) {
         (None, _) => alone.build(()),
         (Some(HeadKind::Ema(one)), Some(HeadKind::Ema(other))) if one.of == other.of => {
-            both(alone).with(TwoAverages { one, other })
+            both(alone).build(TwoAverages { one, other })
         }
         (Some(HeadKind::Ema(one)), Some(HeadKind::Ema(other))) => both(alone).build((one, other)),
         (Some(HeadKind::Sma(one)), Some(HeadKind::Sma(other))) => both(alone).build((one, other)),

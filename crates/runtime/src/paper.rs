@@ -41,7 +41,7 @@ impl PaperBroker {
 
     fn moments(&self, ticket: &Ticket) -> Moments {
         let expiry = Expiry { close_type: ticket.close_type, expiration_type: ticket.expiration_type };
-        Moments::of(expiry, ticket.arrival, &self.settings)
+        Moments::new(expiry, ticket.arrival, &self.settings)
     }
 
     /// Returns a price: the close of the second that ends at the time.

@@ -125,7 +125,7 @@ mod tests {
             request_time: Some(Millis::new(request_time)),
             from_api_token: Some(from_api_token),
             symbol: Some("BTC/USDT".to_owned()),
-            direction: Some(Reported::ProofState(Direction::Buy)),
+            direction: Some(Reported::Known(Direction::Buy)),
             amount: Some(Decimal::TEN),
             ..TradeRecord::default()
         }
@@ -168,7 +168,7 @@ mod tests {
             record("1", Some(true), sent, false),
             record("2", Some(true), sent - 60_000, true),
             TradeRecord { symbol: Some("ETH/USDT".to_owned()), ..another("4") },
-            TradeRecord { direction: Some(Reported::ProofState(Direction::Sell)), ..another("5") },
+            TradeRecord { direction: Some(Reported::Known(Direction::Sell)), ..another("5") },
             TradeRecord { amount: Some(Decimal::ONE), ..another("6") },
         ] {
             proof.check_record(&other);

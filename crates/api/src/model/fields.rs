@@ -315,7 +315,7 @@ impl FailureBody {
         let data = json.get("data").unwrap_or(&Value::Null);
         let candidates =
             [data.get("message"), data.as_str().map(|_| data), json.get("message"), json.get("error")];
-        let text = candidates.into_iter().flatten().find_map(words);
+        let text = candidates.into_iter().flatten().find_map(read_message);
         let code = [data.get("error"), json.get("error")].into_iter().flatten().find_map(Value::as_str);
         Self {
             code: code.map(one_line),
@@ -328,7 +328,7 @@ impl FailureBody {
 fn read_message(message: &Value) -> Option<String> {
     let text = match message {
         Value::String(text) => text.clone(),
-        Value::Array(parts) => parts.iter().filter_map(words).collect::<Vec<_>>().join("; "),
+        Value::Array(parts) => parts.iter().filter_map(read_message).collect::<Vec<_>>().join("; "),
         Value::Object(object) => match object.get("message").and_then(Value::as_str) {
             Some(text) => text.to_owned(),
             None if object.is_empty() => return None,

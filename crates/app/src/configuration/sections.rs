@@ -4,7 +4,7 @@ use super::secret::mask_path;
 use super::{Loaded, Problem};
 use crate::error::Result;
 use candlewick_engine::BotSettings;
-use candlewick_history::{FileCache, asset_type};
+use candlewick_history::{FileCache, expected_asset_type};
 use candlewick_journal::JournalUrl;
 use candlewick_runtime::control::{ControlPaths, HaltFile};
 use candlewick_sdk::{LongerRule, Symbol};
@@ -34,12 +34,12 @@ const ASSET_TYPE: &str = "asset_type";
 
 /// Fills in the default asset type, so that the journal records it.
 pub(super) fn fill_asset_type(bot: &mut BotSettings) {
-    let usual = asset_type(bot.symbol).as_str();
+    let usual = expected_asset_type(bot.symbol).as_str();
     bot.venue.entry(ASSET_TYPE.to_owned()).or_insert_with(|| usual.into());
 }
 
 pub(crate) fn asset_type_of_bot(bot: &BotSettings) -> &str {
-    bot.venue.get(ASSET_TYPE).and_then(Value::as_str).unwrap_or_else(|| asset_type(bot.symbol).as_str())
+    bot.venue.get(ASSET_TYPE).and_then(Value::as_str).unwrap_or_else(|| expected_asset_type(bot.symbol).as_str())
 }
 
 pub(crate) fn asset_types(bots: &[BotSettings]) -> BTreeMap<Symbol, String> {

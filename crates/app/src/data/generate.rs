@@ -4,7 +4,7 @@ use super::{Existing, origin_now};
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
 use candlewick_history::{
-    AssetType, BadRows, CandleFile, Catalog, GenerateSettings, Regime, asset_type, data_hash, generate,
+    AssetType, BadRows, CandleFile, Catalog, GenerateSettings, Regime, expected_asset_type, data_hash, generate,
     known_market, with_gaps, write_csv_file,
 };
 use candlewick_sdk::{CandleSeries, Interval, Millis, Series, Symbol};
@@ -121,7 +121,7 @@ impl GenerateTerms {
         let usual_volatility = known.map_or(DEFAULT_VOLATILITY, |market| market.volatility);
         Ok(GenerateSettings {
             symbol,
-            asset_type: self.asset_type.unwrap_or_else(|| asset_type(symbol)),
+            asset_type: self.asset_type.unwrap_or_else(|| expected_asset_type(symbol)),
             interval: self.interval,
             start: self.start,
             days: self.days,

@@ -15,7 +15,7 @@ use candlewick_api::{Credentials, HttpBroker};
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_broker::{BrokerError, MarketData, PriceRecorder};
 use candlewick_engine::BotSettings;
-use candlewick_history::{Catalog, asset_type};
+use candlewick_history::{Catalog, expected_asset_type};
 use candlewick_sdk::{Interval, Series, Symbol};
 use outcome::give_up;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -144,7 +144,7 @@ pub fn targets(
     let target = |series: Series| {
         let of_bot = || bots.iter().find(|bot| bot.symbol == series.symbol).map(asset_type_of_bot);
         let given = asset_type.or_else(of_bot).map(str::to_owned);
-        let asset_type = given.unwrap_or_else(|| asset_type(series.symbol).to_string());
+        let asset_type = given.unwrap_or_else(|| expected_asset_type(series.symbol).to_string());
         Target { series, asset_type }
     };
     Ok(series.into_iter().map(target).collect())

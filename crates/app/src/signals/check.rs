@@ -6,7 +6,7 @@ use super::refusals::ListRefusals;
 use crate::configuration::Loaded;
 use crate::error::AppError;
 use candlewick_engine::{BotSettings, missing_dst_note};
-use candlewick_history::{AssetType, asset_type, is_currency_pair};
+use candlewick_history::{AssetType, expected_asset_type, is_currency_pair};
 use candlewick_sdk::{Millis, Symbol};
 use chrono::{DateTime, Datelike as _, Timelike as _, Weekday};
 use chrono_tz::Tz;
@@ -167,7 +167,7 @@ fn format_local(at: Millis, zone: Tz) -> Option<String> {
 
 fn closed_note(at: Millis, symbol: &str, zone: Tz) -> Option<String> {
     let name = Symbol::new(symbol).ok()?;
-    let is_pair = is_currency_pair(name) && asset_type(name) != AssetType::Otc;
+    let is_pair = is_currency_pair(name) && expected_asset_type(name) != AssetType::Otc;
     let time = DateTime::from_timestamp_millis(at.get()).filter(|_| is_pair)?;
     let day = match time.weekday() {
         Weekday::Sat => "Saturday",

@@ -142,7 +142,7 @@ impl OpenTrade {
         let own = due.entry.close_type;
         let expiry = own.map_or(bot.expiry(), |close_type| Expiry { close_type, ..bot.expiry() });
         let arrival = due.at + bot.entry_delay().unwrap_or_default() + simulation.latency_ms;
-        let closes = Moments::of(expiry, arrival, simulation).close_time;
+        let closes = Moments::new(expiry, arrival, simulation).close_time;
         let known = closes + simulation.settle_delay_ms;
         Self { intent, entry: due.entry, symbol: bot.symbol, closes, known }
     }

@@ -72,7 +72,7 @@ fn recall(name: &str) -> Result<ParsedRun, Failure> {
     }
     let url: JournalUrl = parse_journal(name).map_err(Failure::configuration)?.parse()?;
     let recorded = read(&url, None, false)?;
-    Ok(ParsedRun::from_page(&build_page(&recorded.report, recorded.page())?))
+    Ok(ParsedRun::from_run_page(&build_page(&recorded.report, recorded.page())?))
 }
 
 fn compare(

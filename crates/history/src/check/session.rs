@@ -1,7 +1,7 @@
 //! Market hours, which distinguish a closed market from a gap.
 
 use crate::import::Zone;
-use crate::{AssetType, asset_type};
+use crate::{AssetType, expected_asset_type};
 use candlewick_sdk::{Millis, Symbol};
 use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Weekday};
 use chrono_tz::America::New_York;
@@ -46,7 +46,7 @@ pub(super) enum Doubt {
 
 impl MarketHours {
     pub fn of_symbol(symbol: Symbol) -> Self {
-        Self::of_kind(asset_type(symbol))
+        Self::of_kind(expected_asset_type(symbol))
     }
 
     pub const fn of_kind(kind: AssetType) -> Self {

@@ -36,7 +36,7 @@ impl ParsedRun {
         Some(Self { document, settings: contents.get("settings")?.clone(), trades })
     }
 
-    pub fn from_page(page: &RunPage<'_>) -> Self {
+    pub fn from_run_page(page: &RunPage<'_>) -> Self {
         let bots: Vec<Value> = page.trades.bots.iter().map(|bot| json!({ "name": bot.name })).collect();
         let columns = columns_of(&page.rows, &page.trades);
         // Fresh columns are complete.

@@ -149,7 +149,7 @@ pub(crate) fn candles(rows: &[CandleRow]) -> Value {
 
 pub(crate) fn page(page: &Page) -> Value {
     let unreadable = [json!(null), json!({ "status": "OPEN" }), json!({ "id": "" }), json!("trade-0001")];
-    let mut data: Vec<Value> = page.rows.iter().map(trade).collect();
+    let mut data: Vec<Value> = page.rows.iter().map(full_record).collect();
     let place = data.len() % unreadable.len();
     data.extend(unreadable.into_iter().cycle().skip(place).take(page.unreadable));
     json!({

@@ -3,7 +3,7 @@
 use crate::chance::{Chance, symbol_key};
 use crate::{SandboxError, SandboxSettings};
 use candlewick_broker::USUAL_INTERVALS;
-use candlewick_history::{AssetType, asset_type, known_market, resample};
+use candlewick_history::{AssetType, expected_asset_type, known_market, resample};
 use candlewick_sdk::{Candle, CandleSeries, Interval, Millis, Ohlcv, Symbol};
 use candlewick_simulator::{Market, PricePath, SimulationSettings, SimulatorError};
 use std::collections::BTreeSet;
@@ -123,7 +123,7 @@ impl Boards {
 }
 
 fn asset_type_in(settings: &SandboxSettings, symbol: Symbol) -> Result<AssetType, SandboxError> {
-    let Some(text) = settings.asset_types.get(&symbol) else { return Ok(asset_type(symbol)) };
+    let Some(text) = settings.asset_types.get(&symbol) else { return Ok(expected_asset_type(symbol)) };
     text.parse().map_err(|_| SandboxError::InvalidSetting {
         key: "asset_types",
         value: text.clone(),

@@ -113,7 +113,7 @@ impl Venue {
         }
         let answer = self.simulator.submit(&order);
         let arrival = answer.at;
-        let Moments { open_time, close_time, .. } = Moments::of(expiry, arrival, &self.simulation);
+        let Moments { open_time, close_time, .. } = Moments::new(expiry, arrival, &self.simulation);
         let open_price = match answer.kind {
             AnswerKind::Opened(opening) => opening.open_price,
             AnswerKind::Refused(refusal) => return rejected(reason_of(refusal), arrival),

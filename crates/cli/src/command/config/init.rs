@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use candlewick_app::configuration::{Base, Loaded, Problems, RealMoney};
 use candlewick_app::inspection::find_problems;
 use candlewick_app::{AppError, usual_spelling};
-use candlewick_history::{AssetType, asset_type, is_currency_pair, known_market};
+use candlewick_history::{AssetType, expected_asset_type, is_currency_pair, known_market};
 use candlewick_sdk::{CloseType, Interval, Payout, Symbol, suggest};
 use clap::Args;
 use std::fmt::Display;
@@ -121,7 +121,7 @@ fn written_symbol(typed: &str) -> Result<String, Failure> {
 
 /// Returns the asset type, with currency pairs as forex even if a configuration would assume crypto.
 fn asset_type_to_write(symbol: Symbol) -> AssetType {
-    match asset_type(symbol) {
+    match expected_asset_type(symbol) {
         AssetType::Crypto if is_currency_pair(symbol) => AssetType::Forex,
         known => known,
     }
