@@ -116,7 +116,7 @@ fn recorded_journal_on_a_server_reads_as_recorded() {
     let database = Database::create("golden");
     run_on(&database.url, &String::from_utf8(golden_case::unpack("postgres.sql.gz")).unwrap());
     let folder = Folder::new().with_variable("PGPASSFILE", &database.password_file());
-    let commands = ["journal verify --json", "trades --json", "edge verdict --json", "parity --json"];
+    let commands = ["journal verify --json", "trades --json", "parity --json"];
     golden_case::check("journal-postgres", &commands, |words| {
         let mut document = folder.run(&[words, &["--journal", &database.journal()]].concat()).json();
         if let Some(document) = document.as_object_mut() {
