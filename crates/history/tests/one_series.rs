@@ -64,7 +64,7 @@ fn rejects_two_symbols_unless_only_selects_one() {
     assert_eq!((minutes(&euro), euro.excluded_rows), ((0..6).collect(), 6));
     let pound = import("2026-01-05.csv", &text, "symbol=GBPUSD only=c:gbpusd").unwrap();
     assert_eq!(minutes(&pound), (6..12).collect::<Vec<_>>());
-    let nothing = "no row is of NZDUSD; the file holds C:EURUSD (6 rows, the first in line 2)";
+    let nothing = "no row matches NZDUSD; the file holds C:EURUSD (6 rows, the first in line 2)";
     check_refused("2026-01-05.csv", &text, "symbol=NZDUSD only=NZDUSD", nothing);
     let days = "Date,Open,High,Low,Close,Volume,Name\n2026-01-05,1,2,1,2,5,AAL\n2026-01-06,1,2,1,2,5,AAL\n2026-01-05,1,2,1,2,5,AAPL\n";
     check_refused("AAL.csv", days, "", "holds 2 symbols: AAL (2 rows, the first in line 2), AAPL (1 rows");

@@ -265,7 +265,7 @@ async fn detects_recreated_journal() {
     std::fs::write(&file, older).unwrap();
     let error = fixture.reader().await.verify().await.unwrap_err().to_string();
     assert!(
-        error.contains("broken at entry 4") && error.contains(&format!("remove {}", point.display())),
+        error.contains("broken at entry 4") && error.contains(&format!("delete {}", point.display())),
         "{error}"
     );
     std::fs::remove_file(&file).unwrap();

@@ -93,7 +93,7 @@ fn reports_doubtful_payouts_with_their_break_even() {
     check_sections(&pays(100, ""), &[]);
     check_sections(&pays(185, ""), &[high]);
     check_sections(&pays(110, ""), &[("payout_above_stake", "payout of EURUSD: 110 %")]);
-    let below = ("payout_below_minimum", "less than the 185 % of risk.min_payout_percent");
+    let below = ("payout_below_minimum", "below the 185 % of risk.min_payout_percent");
     check_sections(&pays(80, "min_payout_percent = 185"), &[probing, high, below]);
     let by_symbol = "min_payout_percent_by_symbol = { EURUSD = 185 }";
     check_sections(&pays(80, by_symbol), &[probing, high, below]);
@@ -188,7 +188,7 @@ fn reports_causes_of_interrupted_ladders() {
 #[test]
 fn reports_hours_split_by_a_day_with_limits() {
     let night = "hours = [{ from = \"22:00\", to = \"02:00\" }]\n";
-    let split = "22:00 to 02:00 UTC contains the start of the day, 00:00 UTC";
+    let split = "22:00 to 02:00 UTC contains the start of the day (00:00 UTC)";
     for (risk, is_split) in [
         ("daily_loss_limit = 10", true),
         ("daily_loss_limit = 0\ndaily_profit_target_percent = 2.0", true),
@@ -303,7 +303,7 @@ fn reports_symbols_expiries_blackouts_and_signal_sources() {
     let none = format!("{BOT}strategy = \"none\"\n");
     check(&none, &[("silent_bot", "no signal source is enabled")]);
     check(&format!("[signals]\nstdin = true\n{none}"), &[]);
-    let inverted = ("unbound_signal", "signals from outside are not turned round (invert)");
+    let inverted = ("unbound_signal", "external signals are not inverted (invert)");
     check_combination("[signals]\nstdin = true\n", "invert = true", &[inverted]);
     for (sections, expected) in [
         ("[simulation.payout_percent_by_symbol]\nUSDJPY = 87\n", ("untraded_symbol", "no bot trades USDJPY")),
@@ -328,7 +328,7 @@ fn suggests_the_spelling_of_most_venues() {
         ("GBPUSD=X", "GBPUSD"),
     ] {
         let text = unusual_spelling(Symbol::new(name).unwrap()).unwrap();
-        assert!(text.starts_with(&format!("the symbol {name}: ")) && text.ends_with(usual), "{text}");
+        assert!(text.starts_with(&format!("symbol {name}: ")) && text.ends_with(usual), "{text}");
     }
     for name in ["GBPUSD", "BTCUSDT", "EURUSD-OTC", "US500", "BRK.B"] {
         assert_eq!(unusual_spelling(Symbol::new(name).unwrap()), None, "{name}");

@@ -146,7 +146,7 @@ fn detects_replaced_file() {
     std::fs::write(&path, crate::parquet::to_parquet(&candles(&[(1, 2)]), &[])).unwrap();
     let error = catalog.read(series()).unwrap_err();
     let HistoryError::InvalidFile { problem, .. } = &error else { panic!("{error}") };
-    assert!(problem.contains("not those"), "{error}");
+    assert!(problem.contains("do not match the manifest"), "{error}");
     std::fs::write(&path, b"PAR1 nonsense PAR1").unwrap();
     assert!(matches!(catalog.read(series()).unwrap_err(), HistoryError::InvalidFile { .. }));
     std::fs::write(folder.path().join("BTC%2FUSDT/1m/manifest.json"), "{}").unwrap();

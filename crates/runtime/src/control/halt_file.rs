@@ -195,7 +195,7 @@ mod tests {
         assert!(file.is_there() && file.reason().ends_with("is not a regular file"));
         fs::remove_dir(file.path()).unwrap();
         fs::write(file.path(), "").unwrap();
-        assert!(file.is_there() && file.reason().ends_with("is there"));
+        assert!(file.is_there() && file.reason().ends_with("exists"));
     }
 
     #[cfg(unix)]

@@ -369,7 +369,7 @@ mod tests {
     fn counts_signals_in_total_and_by_source() {
         let expected = [
             "17 received: 2 approved, 3 rejected (InFlight 3), 1 late, 1 duplicate, 1 malformed, 9 turned away",
-            "list: 3 refused, 1 duplicate, 1 malformed",
+            "list: 3 rejected, 1 duplicate, 1 malformed",
             "webhook: 2 approved, 1 late, 9 turned away",
         ];
         let found = tally().describe();
@@ -430,7 +430,7 @@ mod tests {
         check(Some("eth"), None, Err("unknown bot \"eth\"; the bots are btc, eur, eur2, otc"));
         check(Some("btc"), Some("EUR/USD"), Err("bot btc trades BTCUSDT, not \"EURUSD\""));
         check(Some("btc"), Some("X"), Err("bot btc trades BTCUSDT, not \"X\""));
-        let unknown = "no bot trades \"EURJPY\": the bots trade BTCUSDT, EURUSD, EURUSD-OTC";
+        let unknown = "no bot trades \"EURJPY\"; the bots trade BTCUSDT, EURUSD, EURUSD-OTC";
         check(None, Some("EURJPY"), Err(unknown));
         check(None, Some("EUR/USD"), Err("several bots trade \"EURUSD\". Name one of eur, eur2"));
         // What may be two symbols is neither, and one that is written out is itself.

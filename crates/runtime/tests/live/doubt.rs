@@ -127,7 +127,7 @@ async fn operator_adopts_only_an_existing_trade_with_the_requested_terms() {
     };
     let expected = [
         "the venue failed: ",
-        "the venue has no trade missing: ",
+        "the venue has no trade missing. ",
         "trade other is trade other, SELL ",
         "in doubt: 0, open: 1",
     ];

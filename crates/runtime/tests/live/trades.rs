@@ -149,6 +149,6 @@ async fn sends_a_delayed_open_after_its_delay() {
     let ran = delayed(0, MINUTE + 10_000).await;
     assert_eq!(ran.asked_open(btc()), [0; 0]);
     assert_eq!(ran.states(), [IntentState::NotSent]);
-    let noted = r#"{"intent":1,"not_sent":"the run was about to end"}"#.to_owned();
+    let noted = r#"{"intent":1,"not_sent":"the run was stopping"}"#.to_owned();
     assert!(ran.record.notes.contains(&noted), "{:?}", ran.record.notes);
 }
