@@ -87,6 +87,7 @@ impl Loaded {
         if let Some(notice) = take_unused(&mut values) {
             tracing::warn!("{notice}");
         }
+        rename_durations(&mut values);
         let root = Value::Dict(Tag::Default, values);
         let config = to_config(&figment, &root)?;
         let mut loaded = Self { config, files: Vec::new(), figment, root };
@@ -260,6 +261,19 @@ fn take_unused(values: &mut Dict) -> Option<&'static str> {
     Some("data.cache_results_from has no effect, since backtest results are no longer cached; remove it")
 }
 
+/// Renames `duration` of each bot to `close_type`, unless the bot has both.
+fn rename_durations(values: &mut Dict) {
+    let Some(Value::Array(_, bots)) = values.get_mut("bots") else { return };
+    for bot in bots {
+        let Value::Dict(_, bot) = bot else { continue };
+        if !bot.contains_key("close_type")
+            && let Some(duration) = bot.remove("duration")
+        {
+            bot.insert("close_type".to_owned(), duration);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -359,6 +373,18 @@ mod tests {
         check("", &BOT.replace("\"btc\"", "\"new\""), &["bots.btc", "bots.new"]);
         let stake = format!("{BOT}stake = {{ kind = \"fixed\", amount = 3 }}");
         check("", &stake, &["bots.btc.stake.amount", "-> 3"]);
+    }
+
+    #[test]
+    fn accepts_duration_for_close_type() {
+        let bot = "[[bots]]\nname = \"a\"\nsymbol = \"EURUSD\"\ninterval = \"1m\"\nstrategy = \"none\"\n";
+        let read = |keys: &str| Loaded::of_text(&format!("{bot}{keys}")).map_err(|error| error.to_string());
+        let loaded = read("duration = \"05:00\"").unwrap();
+        assert_eq!(loaded.config.bots[0].close_type.to_string(), "05:00");
+        let problem = read("duration = \"5:0x\"").unwrap_err();
+        assert!(problem.contains("5:0x"), "{problem}");
+        let both = read("duration = \"05:00\"\nclose_type = \"05:00\"").unwrap_err();
+        assert!(both.contains("duration"), "{both}");
     }
 
     #[test]
