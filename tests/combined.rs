@@ -67,7 +67,7 @@ fn run_header_shows_the_durations_of_parts_and_lists() {
     let live = folder.run(&[&LIVE[..], &["--config", "bot.toml"], &DATA[..2]].concat());
     let summary = live.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for ((strategy, _, durations), name) in rows.iter().zip('a'..) {
-        let line = format!("{name}: {strategy} on BTCUSDT 1m, {durations}");
+        let line = format!("{name} {strategy} on BTCUSDT 1m, duration {durations}");
         assert!(summary.contains(&line), "no {line:?} in {summary}");
     }
 }

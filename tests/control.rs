@@ -306,7 +306,7 @@ fn finds_a_bot_from_another_folder_by_its_configuration() {
 
 fn check_two_by_one_configuration(folder: &Folder, elsewhere: &Folder, config: &str) {
     let second = Live::started(folder.command(&["live", "--config", config, "--journal", "second.db"]));
-    let both = ["2 bots", "candlewick.db, or --journal ", "second.db"];
+    let both = ["2 bots", "candlewick.db or --journal ", "second.db"];
     elsewhere.run(&["halt", "--config", config]).fails(2, &both);
     let here = order(folder, &["halt", "--config", "bot.toml"]);
     assert_eq!(here["phase"], "halted", "its own folder says which");

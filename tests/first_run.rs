@@ -64,7 +64,7 @@ fn only_lock_step_runs_end_with_the_candles() {
     // All candles pass within two seconds; the end of the data is reported once.
     let fast = run(&["--speed", "10000", "--for", "5s"]);
     for (run, times) in [(&in_step, 0), (&fast, 1)] {
-        assert_eq!(run.stderr.matches("candles are over").count(), times, "{}", run.stderr);
+        assert_eq!(run.stderr.matches("no more candles").count(), times, "{}", run.stderr);
     }
 }
 
