@@ -281,7 +281,7 @@ const checks = async () => {
   await waitFor("it is halted", "shown.state.phase === 'halted' && shown.state.reason === 'a look at the page' && shown.state.halted");
   const intents = await look("shown.state.run.intents");
   const close = await look("shown.state.run.feeds[0].last_close");
-  await waitFor("candles go on", `shown.state.run.feeds[0].last_close >= ${close} + 15000`);
+  await waitFor("new candles arrive", `shown.state.run.feeds[0].last_close >= ${close} + 15000`);
   if (await look("shown.state.run.intents") !== intents) fail("a trade was opened while halted");
   await press("#resume");
   await press("#confirm-yes");
@@ -353,11 +353,11 @@ const checks = async () => {
   if (said.length > 0) fail(`the page logs to the console: ${said}`);
   if (asked.length > 0) fail(`the page requests ${asked}`);
 
-  console.log("- the page is killed: trading goes on");
+  console.log("- the page is killed: trading continues");
   await killed(serving);
   await waitFor("the page says that it is old", "document.getElementById('banner').textContent.includes('does not respond')");
   const { entries } = told("status");
-  await until("the bot goes on", () => { const now = told("status"); return now.bot?.phase === "trading" && now.entries > entries + 3; });
+  await until("the bot continues trading", () => { const now = told("status"); return now.bot?.phase === "trading" && now.entries > entries + 3; });
 
   console.log("- a new dashboard at the same address: the old cookie is invalid, the new link signs in, and the page continues");
   const again = dashboard("--listen", address, "--read-only");
@@ -365,7 +365,7 @@ const checks = async () => {
   await until("not signed in", async () => /Not signed in/.test(await page.$eval("#banner", (one) => one.textContent)));
   const other = await browser.newPage();
   await other.goto(next);
-  await waitFor("it goes on", `document.getElementById('banner').hidden && shown.state.read_only && document.getElementById('halt').hidden`);
+  await waitFor("the page reconnects", `document.getElementById('banner').hidden && shown.state.read_only && document.getElementById('halt').hidden`);
   if (!await page.evaluate(() => globalThis.sameDocument)) fail("the page was reloaded");
 
   await checkMarkup();

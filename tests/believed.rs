@@ -272,7 +272,7 @@ fn cells(line: &str) -> Option<[&str; 4]> {
 
 fn outcome(run: &Run, message: &str) -> [String; 3] {
     let report: Value = serde_json::from_str(last_document(&run.stdout)).unwrap_or_default();
-    let halted = if run.stderr.contains("ERROR halted: ") { "halts" } else { "goes on" };
+    let halted = if run.stderr.contains("ERROR halted: ") { "halts" } else { "continues" };
     let booked = match report["trades"].as_u64() {
         None => "nothing reported".to_owned(),
         Some(0) => "books nothing".to_owned(),

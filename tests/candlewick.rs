@@ -33,7 +33,7 @@ pub(crate) fn candles(count: i64) -> String {
     text
 }
 
-pub(crate) fn bot_of(strategy: &str, params: &str) -> String {
+pub(crate) fn bot_with(strategy: &str, params: &str) -> String {
     let bot = BOT.replace("rsi-reversal", strategy);
     bot.replace("{ period = 2 }", &format!("{{ {params} }}"))
 }
@@ -112,10 +112,10 @@ impl Folder {
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        self.command_of(BINARY, arguments)
+        self.program_command(BINARY, arguments)
     }
 
-    pub(crate) fn command_of(&self, program: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
+    pub(crate) fn program_command(&self, program: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(self.dir.path()).env_clear().stdin(Stdio::null());
         for name in ["PATH", "HOME"] {
@@ -129,8 +129,8 @@ impl Folder {
         command
     }
 
-    pub(crate) fn run_of(&self, program: &Path, arguments: &[&str]) -> Run {
-        Run::from_output(&self.command_of(program, arguments).output().unwrap())
+    pub(crate) fn run_program(&self, program: &Path, arguments: &[&str]) -> Run {
+        Run::from_output(&self.program_command(program, arguments).output().unwrap())
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Run {

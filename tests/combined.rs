@@ -1,6 +1,6 @@
 //! Combined strategies: backtest, sweep, live, parity and explanation.
 
-use crate::candlewick::{Folder, bot_of};
+use crate::candlewick::{Folder, bot_with};
 use crate::excerpt::folder_of_days;
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ fn check_live(folder: &Folder) -> Value {
 fn vote_with_filters_trades_live_like_its_backtest_and_is_explained() {
     let vote = "vote = [{ strategy = \"rsi-reversal\", params = { period = 5 }, weight = 2.0 }, { strategy = \"bollinger-reversal\" }], \
                 within = 3, filters = [{ volatility = { min = 0.00001 } }], invert = true";
-    let folder = folder_of_days(2).with("bot.toml", &bot_of("combine", vote));
+    let folder = folder_of_days(2).with("bot.toml", &bot_with("combine", vote));
     let explained = check_live(&folder);
     let vote = &explained["conditions"][0];
     assert_eq!((&vote["side"], &vote["holds"]), (&json!("vote"), &json!(true)), "{vote}");
@@ -57,7 +57,7 @@ fn run_header_shows_the_durations_of_parts_and_lists() {
         ("signal-list", "file = \"plain.csv\"".to_owned(), "01:00,"),
     ];
     let bots = rows.iter().zip('a'..).map(|((strategy, params, _), name)| {
-        bot_of(strategy, params).replace("\"btc\"", &format!("\"{name}\""))
+        bot_with(strategy, params).replace("\"btc\"", &format!("\"{name}\""))
     });
     let list = "time,symbol,direction,close_type\n1767571260000,BTCUSDT,BUY,\n";
     let folder = folder_of_days(1)
@@ -77,7 +77,7 @@ fn daily_gate_and_zoned_hours_match_the_backtest_and_report_their_state() {
     let part = "first_of = [{ strategy = \"rsi-reversal\", params = { period = 5 } }]";
     let hours = "filters = [{ hours = [\"08:00\", \"17:00\"], timezone = \"Europe/London\" }]";
     let gate = "gate = { after_virtual_losses = 1, resets = \"day\", day_timezone = \"Europe/London\" }";
-    let bot = bot_of("combine", &format!("{part}, {gate}, {hours}"));
+    let bot = bot_with("combine", &format!("{part}, {gate}, {hours}"));
     let folder = folder_of_days(3).with("bot.toml", &bot);
     let explained = check_live(&folder);
     let (gate, is_open) = (&explained["gate"], &explained["indicators"]["gate.open"]);
@@ -98,7 +98,7 @@ fn reports_a_ladder_that_continues_through_a_closed_gate() {
     ] {
         let gale = "stake = { kind = 'gale', amount = 1, factor = 2, levels = 3, entry = 'ENTRY' }";
         let gale = gale.replace("ENTRY", entry);
-        let folder = Folder::new().with("bot.toml", &(bot_of(strategy, params) + &gale));
+        let folder = Folder::new().with("bot.toml", &(bot_with(strategy, params) + &gale));
         let notices = folder.run(&["config", "check", "bot.toml", "--json"]).json()["notices"].to_string();
         assert_eq!(notices.contains("while the gate is closed"), expected, "{strategy} {entry}: {notices}");
     }

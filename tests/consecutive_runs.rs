@@ -71,7 +71,7 @@ pub(crate) fn run_until(folder: &Folder, arguments: &[&str], has_happened: impl 
     run
 }
 
-pub(crate) fn trades_of(folder: &Folder, journal: &str) -> Vec<Value> {
+pub(crate) fn read_trades(folder: &Folder, journal: &str) -> Vec<Value> {
     let run = folder.run(&["trades", "--journal", journal, "--json"]);
     if run.code == 0 { run.json().as_array().unwrap().clone() } else { Vec::new() }
 }
@@ -79,7 +79,7 @@ pub(crate) fn trades_of(folder: &Folder, journal: &str) -> Vec<Value> {
 pub(crate) fn judged(folder: &Folder, journal: &str) -> usize {
     let has_result =
         |trade: &&Value| ["WON", "LOST", "DRAW"].iter().any(|result| trade["result"] == **result);
-    trades_of(folder, journal).iter().filter(has_result).count()
+    read_trades(folder, journal).iter().filter(has_result).count()
 }
 
 pub(crate) fn check(journal: &str, variables: &[(&str, &str)], between: impl Fn(&Folder)) -> Folder {

@@ -2,7 +2,7 @@
 #![cfg(all(unix, debug_assertions))]
 
 use crate::candlewick::Folder;
-use crate::seconds::candles_of;
+use crate::seconds::generate_candles;
 use crate::serving::Served;
 use crate::survival::listed;
 use candlewick_broker::clock::{Clock, SystemClock};
@@ -26,7 +26,7 @@ fn venue() -> (Folder, Served) {
     let now = SystemClock::new().now().get();
     let folder = Folder::new()
         .with("bots.toml", SETTINGS)
-        .with("BTCUSDT_10s.csv", &candles_of(CANDLE_MS, now / CANDLE_MS * CANDLE_MS, (60, 120)));
+        .with("BTCUSDT_10s.csv", &generate_candles(CANDLE_MS, now / CANDLE_MS * CANDLE_MS, (60, 120)));
     let path = |name: &str| folder.path(name).to_string_lossy().into_owned();
     let (config, data, start) = (path("bots.toml"), path("BTCUSDT_10s.csv"), now.to_string());
     let served = Served::start(&["--config", &config, "--data", &data, "--speed", "1", "--start", &start]);

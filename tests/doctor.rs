@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder, Run, candles};
-use crate::consecutive_runs::{self, trades_of, venue_and_bot};
+use crate::consecutive_runs::{self, read_trades, venue_and_bot};
 use crate::recording::write;
 use crate::serving::Served;
 use candlewick_journal::{Line, LineKind};
@@ -134,7 +134,7 @@ fn names_only_open_trades_unknown_to_the_journal() {
         folder.command(&["live", "--config", "bot.toml", "--quiet"]).stdout(Stdio::null()).spawn().unwrap();
     let has_opened = (0..600).any(|_| {
         std::thread::sleep(Duration::from_millis(100));
-        trades_of(&folder, "candlewick.db").iter().any(|trade| !trade["venue_id"].is_null())
+        read_trades(&folder, "candlewick.db").iter().any(|trade| !trade["venue_id"].is_null())
     });
     trading.kill().unwrap();
     trading.wait().unwrap();

@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use crate::excerpt::MONDAY;
-use crate::fetching::{Fixture, seen};
+use crate::fetching::{Fixture, with_relay};
 use crate::relay::Relay;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -68,7 +68,7 @@ fn kill_and_restart(fixture: &Fixture, relay: &Relay, whole: u64, mut seed: u64)
 fn repeatedly_killed_fetch_ends_with_the_same_candles() {
     let (bitcoin, ether) = (candles(7), candles(11));
     let fixture = Fixture::new(&[("BTCUSDT_5s.csv", &bitcoin), ("ETHUSDT_5s.csv", &ether)], "latency:1:10ms");
-    let (fixture, relay) = seen(fixture);
+    let (fixture, relay) = with_relay(fixture);
     let run =
         |catalog: &str| fixture.folder.run(&fetch(catalog)).json()["series"].as_array().unwrap().clone();
     let alone = run("alone");

@@ -72,7 +72,7 @@ fn fetch<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     [&["data", "fetch", "--catalog", "candles", "--rate", "0", "--json"], arguments].concat()
 }
 
-pub(crate) fn seen(fixture: Fixture) -> (Fixture, Relay) {
+pub(crate) fn with_relay(fixture: Fixture) -> (Fixture, Relay) {
     let Fixture { folder, served } = fixture;
     let relay = Relay::to(served.text("base_url"));
     let folder = folder.with_variable("CANDLEWICK_BROKER__PRICE_URL", &relay.url);
@@ -249,7 +249,7 @@ fn fetches_the_series_of_the_bots_by_default() {
 #[test]
 fn interrupted_fetch_keeps_its_candles_and_resumes() {
     let fixture = Fixture::new(&[("BTCUSDT_1m.csv", &minutes(0..8_000))], "latency:1:20ms");
-    let (fixture, relay) = seen(fixture);
+    let (fixture, relay) = with_relay(fixture);
     let five_days = ["BTCUSDT@1m", "--from", "2026-01-05", "--to", "2026-01-10", "--limit", "20"];
     let mut so_far = 0;
     for name in ["INT", "TERM"] {
@@ -275,7 +275,7 @@ fn records_prices_until_the_end_of_the_span_or_a_signal() {
     let now = SystemClock::new().now().get() / 1_000 * 1_000;
     let seconds = seconds::candles(now, (600, 600));
     let start = (now + 2_000).to_string();
-    let (fixture, relay) = seen(Fixture::at(&[("BTCUSDT_1s.csv", &seconds)], &["--start", &start]));
+    let (fixture, relay) = with_relay(Fixture::at(&[("BTCUSDT_1s.csv", &seconds)], &["--start", &start]));
     let record = ["data", "fetch", "BTCUSDT", "--record", "--catalog", "prices", "--json"];
     let printed = fixture.folder.run(&[&record[..], &["--for", "4s"]].concat()).json();
     let (series, is_interrupted) = (&printed["series"][0], &printed["interrupted"]);

@@ -1,6 +1,6 @@
 //! Files named in a configuration: found next to it or in the working folder, refused if both exist and differ.
 
-use crate::candlewick::{BOT, Folder, bot_of, candles};
+use crate::candlewick::{BOT, Folder, bot_with, candles};
 use serde_json::Value;
 use std::fs;
 
@@ -17,7 +17,7 @@ fn folder() -> Folder {
     let folder = FILES.iter().fold(folder, |folder, (name, text)| folder.with(&format!("conf/{name}"), text));
     folder
         .with("conf/own.csv", &candles(50))
-        .with("conf/bot.toml", &format!("{SECTIONS}{}", bot_of("rules", "file = \"my.toml\"")))
+        .with("conf/bot.toml", &format!("{SECTIONS}{}", bot_with("rules", "file = \"my.toml\"")))
 }
 
 fn backtest(folder: &Folder, config: &str) -> [Value; 5] {
@@ -45,7 +45,7 @@ fn finds_files_next_to_the_configuration_in_the_working_folder_and_by_absolute_p
 #[test]
 fn nested_combination_finds_its_files_live_and_in_a_replay() {
     let part = "{ strategy = \"combine\", params = { first_of = [{ strategy = \"rules\", params = { file = \"my.toml\" } }] } }";
-    let folder = folder().with("conf/bot.toml", &bot_of("combine", &format!("first_of = [{part}]")));
+    let folder = folder().with("conf/bot.toml", &bot_with("combine", &format!("first_of = [{part}]")));
     let live = ["live", "--sandbox", "--speed", "max", "--until-end", "--journal", "run.db", "--quiet"];
     let config = ["--config", "conf/bot.toml", "--data", "BTCUSDT_1m.csv", "--json"];
     let trades = folder.run(&[&live[..], &config].concat()).json()["trades"].clone();
@@ -58,8 +58,8 @@ fn names_differing_or_missing_files_by_both_absolute_paths() {
     let folder = folder().with("my.toml", "buy = \"close < open\"\n");
     let root = folder.path("").canonicalize().unwrap();
     for (text, name, code) in [
-        (bot_of("rules", "file = \"my.toml\""), "my.toml", 2),
-        (bot_of("rules", "file = \"gone.toml\""), "gone.toml", 3),
+        (bot_with("rules", "file = \"my.toml\""), "my.toml", 2),
+        (bot_with("rules", "file = \"gone.toml\""), "gone.toml", 3),
         (format!("[risk]\nblackouts = \"gone.csv\"\n{BOT}"), "gone.csv", 3),
         (format!("[signals]\nlist = \"gone.csv\"\n{BOT}"), "gone.csv", 3),
     ] {

@@ -57,7 +57,7 @@ impl vte::Perform for CursorMoves {
     }
 }
 
-fn moves_of(bytes: &[u8]) -> Vec<String> {
+fn cursor_moves(bytes: &[u8]) -> Vec<String> {
     let (mut parser, mut moved) = (vte::Parser::new(), CursorMoves::default());
     parser.advance(&mut moved, bytes);
     moved.0
@@ -77,7 +77,7 @@ pub(crate) fn open_terminal(rows: u16, columns: u16) -> (OwnedFd, impl Fn() -> S
     (master, move || Stdio::from(OpenOptions::new().read(true).write(true).open(&name).unwrap()))
 }
 
-pub(crate) fn on_terminal_of(columns: u16, folder: &Folder, arguments: &[&str]) -> (Vec<u8>, i32) {
+pub(crate) fn run_on_terminal(columns: u16, folder: &Folder, arguments: &[&str]) -> (Vec<u8>, i32) {
     let (master, end) = open_terminal(40, columns);
     let mut command = folder.command(arguments);
     let mut child = command.env("TERM", "xterm-256color").stdout(end()).stderr(end()).spawn().unwrap();
@@ -90,8 +90,8 @@ pub(crate) fn on_terminal_of(columns: u16, folder: &Folder, arguments: &[&str]) 
 
 #[test]
 fn parser_detects_hostile_sequences() {
-    assert!(moves_of(b"plain \x1b[1;32mgreen\x1b[0m\r\n").is_empty());
-    let seen = moves_of(HOSTILE.as_bytes()).join("; ");
+    assert!(cursor_moves(b"plain \x1b[1;32mgreen\x1b[0m\r\n").is_empty());
+    let seen = cursor_moves(HOSTILE.as_bytes()).join("; ");
     for part in ["names the window", "moves: J", "'\\u{202e}'", "'\\u{200b}'", "'\\u{2028}'"] {
         assert!(seen.contains(part), "{seen}");
     }
@@ -166,7 +166,7 @@ fn leak(bytes: &[u8]) -> Option<&'static str> {
 #[test]
 fn venue_texts_never_move_the_cursor_or_reveal_credentials() {
     let folder = folder();
-    let on_terminal = |arguments: &[&str]| on_terminal_of(0, &folder, arguments);
+    let on_terminal = |arguments: &[&str]| run_on_terminal(0, &folder, arguments);
     let live = ["live", "--config", "bot.toml", "--for", "16s", "--trades", "trades.csv"];
     let (shown, code) = on_terminal(&live);
     assert!([0, 6].contains(&code), "exit {code}: {}", String::from_utf8_lossy(&shown));
@@ -192,7 +192,7 @@ fn venue_texts_never_move_the_cursor_or_reveal_credentials() {
     outputs.extend(commands.iter().map(|arguments| (arguments.join(" "), on_terminal(arguments).0)));
     for (command, bytes) in &outputs {
         let text = String::from_utf8_lossy(bytes);
-        assert_eq!(moves_of(bytes), [""; 0], "{command}: {text}");
+        assert_eq!(cursor_moves(bytes), [""; 0], "{command}: {text}");
         assert!(!overwrites(bytes), "{command}: {text}");
         assert_eq!(leak(bytes), None, "{command}: {text}");
         assert!(!bytes.is_empty() || command.contains("--quiet"), "{command}");

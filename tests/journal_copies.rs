@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
-use crate::consecutive_runs::{judged, run_until, trades_of, venue_and_bot};
+use crate::consecutive_runs::{judged, read_trades, run_until, venue_and_bot};
 use crate::recording::{block_on, edit, execute, folder, lines, record_in_lock_step};
 use candlewick_journal::{JournalUrl, Reader};
 use candlewick_records::{JournalContents, TradeFilter};
@@ -64,7 +64,7 @@ fn explained(folder: &Folder) -> Vec<(Value, String)> {
         assert_eq!(raw.code, 0, "{}", raw.stderr);
         (folder.query(&format!("explain {intent}"), "run.db"), raw.stdout)
     };
-    trades_of(folder, "run.db").iter().map(explain).collect()
+    read_trades(folder, "run.db").iter().map(explain).collect()
 }
 
 #[test]
@@ -176,9 +176,9 @@ fn backup_of_a_running_bot_is_restored_elsewhere_and_continues() {
     });
     assert!(first.json()["trades"].as_u64() > Some(1), "{}", first.stdout);
     let settled: Vec<Value> =
-        trades_of(&folder, restored).into_iter().filter(|trade| trade["state"] == "settled").collect();
+        read_trades(&folder, restored).into_iter().filter(|trade| trade["state"] == "settled").collect();
     let has_settled = |trades: &[Value]| settled.iter().all(|trade| trades.contains(trade));
-    assert!(settled.len() > 1 && has_settled(&trades_of(&folder, "run.db")), "{settled:?}");
+    assert!(settled.len() > 1 && has_settled(&read_trades(&folder, "run.db")), "{settled:?}");
     let status = folder.query("status", restored);
     assert_eq!((&status["holder"], status["settled"].as_u64()), (&Value::Null, Some(settled.len() as u64)));
     let profit: f64 = settled.iter().map(|trade| trade["pnl"].as_f64().unwrap()).sum();
@@ -186,11 +186,11 @@ fn backup_of_a_running_bot_is_restored_elsewhere_and_continues() {
     assert!((report["pnl"].as_f64().unwrap() - profit).abs() < 1e-6, "{report}");
     let has_traded_on = || {
         let is_its_own = |trade: &Value| trade["run"] == 2 && trade["state"] == "settled";
-        trades_of(&folder, restored).iter().any(is_its_own)
+        read_trades(&folder, restored).iter().any(is_its_own)
     };
     let second = run_until(&folder, &live("restored.toml", restored), has_traded_on);
     assert!(second.json()["trades"].as_u64() > Some(0), "{}", second.stdout);
-    let after = trades_of(&folder, restored);
+    let after = read_trades(&folder, restored);
     assert!(has_settled(&after), "{settled:?} {after:?}");
     assert_eq!(folder.run(&["journal", "verify", "--journal", restored]).code, 0);
 }

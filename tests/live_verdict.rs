@@ -41,7 +41,7 @@ fn folder(settings: &str) -> Folder {
         .with("bots.toml", settings)
 }
 
-fn json_of(folder: &Folder, command: &[&str]) -> Value {
+fn query_json(folder: &Folder, command: &[&str]) -> Value {
     folder.run(&[command, &["--json"]].concat()).json()
 }
 
@@ -50,7 +50,7 @@ fn assert_replayed(parity: &Value) {
 }
 
 /// Verdict of a bot without its labels, because only a backtest assumes payouts.
-fn verdict_of(bot: &Value) -> Vec<Value> {
+fn verdict_fields(bot: &Value) -> Vec<Value> {
     let edge = ["judged_trades", "account_for", "account_against", "clusters", "variance_inflation"];
     let edge = edge.map(|key| bot["edge"][key].clone());
     ["bot", "trades", "verdict"].map(|key| bot[key].clone()).into_iter().chain(edge).collect()
@@ -60,24 +60,24 @@ fn verdict_of(bot: &Value) -> Vec<Value> {
 fn verdict_and_its_enforcement_match_in_backtest_and_live() {
     let folder = folder(QUICK);
     let backtest = [&["backtest", "--quiet"], &DATA[..]].concat();
-    let stored = json_of(&folder, &backtest);
-    let live = json_of(&folder, &[&LIVE[..], &DATA].concat());
+    let stored = query_json(&folder, &backtest);
+    let live = query_json(&folder, &[&LIVE[..], &DATA].concat());
     assert_eq!(stored["bots"][0]["verdict"], "edge_rejected", "{}", stored["bots"][0]);
     assert!(stored["refused"]["EdgeRejected"].as_u64() > Some(50), "{}", stored["refused"]);
     assert_eq!(live["refused"], stored["refused"]);
     for place in [0, 1] {
-        assert_eq!(verdict_of(&live["bots"][place]), verdict_of(&stored["bots"][place]));
+        assert_eq!(verdict_fields(&live["bots"][place]), verdict_fields(&stored["bots"][place]));
     }
-    let report = json_of(&folder, &["report", "--journal", "run.db"]);
-    assert_eq!(verdict_of(&report["bots"][0]), verdict_of(&stored["bots"][0]));
-    let line = &json_of(&folder, &["status", "--journal", "run.db"])["verdicts"][0];
+    let report = query_json(&folder, &["report", "--journal", "run.db"]);
+    assert_eq!(verdict_fields(&report["bots"][0]), verdict_fields(&stored["bots"][0]));
+    let line = &query_json(&folder, &["status", "--journal", "run.db"])["verdicts"][0];
     assert_eq!((&line["bot"], &line["verdict"]), (&json!("often"), &json!("edge_rejected")));
     assert_eq!(line["since_intent"], 1);
     assert_eq!(line["account_against"], stored["bots"][0]["edge"]["account_against"]);
-    assert_replayed(&json_of(&folder, &["parity", "--journal", "run.db"]));
+    assert_replayed(&query_json(&folder, &["parity", "--journal", "run.db"]));
 
     let free = folder.with("bots.toml", &QUICK.replace("enforce_verdict = true", "enforce_verdict = false"));
-    let free = json_of(&free, &backtest);
+    let free = query_json(&free, &backtest);
     assert_eq!(free["bots"][0]["verdict"], "edge_rejected");
     assert_eq!(free["refused"]["EdgeRejected"], Value::Null);
     assert!(free["trades"].as_u64() > stored["trades"].as_u64());
@@ -93,7 +93,7 @@ fn replay(folder: &Folder, name: &str, change: impl FnMut(Line) -> Option<Line>)
 fn compares_a_journal_of_format_2_without_verdicts() {
     let folder = folder(&QUICK.replace("enforce_verdict = true", "enforce_verdict = false"))
         .with("EURUSD_1m.csv", &shipped("EURUSD_1m.csv", MONDAY, MONDAY + HOUR));
-    json_of(&folder, &[&LIVE[..], &DATA].concat());
+    query_json(&folder, &[&LIVE[..], &DATA].concat());
     let is_verdict = |line: &Line| line.body.contains("\"action\":\"verdict\"");
     assert!(lines(&folder.path("run.db")).iter().any(|stored| is_verdict(&stored.line)), "none fell");
     let today = format!("\"format\":{}", Header::FORMAT);
@@ -112,7 +112,7 @@ fn compares_a_journal_of_format_2_without_verdicts() {
 fn compares_a_journal_with_older_verdicts_up_to_their_first_refusal() {
     let kelly = "stake = { kind = \"kelly\", fraction = 0.2, kelly_floor_trades = 5, bound = \"wilson\" }\n";
     let folder = folder(&format!("{QUICK}{kelly}"));
-    let refused = json_of(&folder, &[&LIVE[..], &DATA].concat())["refused"]["EdgeRejected"].clone();
+    let refused = query_json(&folder, &[&LIVE[..], &DATA].concat())["refused"]["EdgeRejected"].clone();
     assert!(refused.as_u64() > Some(50), "{refused}");
     let header = lines(&folder.path("run.db"))[0].line.body.clone();
     let bounds = ["\"bound\":\"wilson\",", ",\"bound\":\"wilson\""];
@@ -140,7 +140,7 @@ fn compares_a_journal_with_older_verdicts_up_to_their_first_refusal() {
     let (decisions, first) = (&old["decisions"], &old["decisions"]["not_compared"][0]);
     assert!(first["run"] == 1 && first["seq"].as_u64() > Some(1), "{old}");
     assert!(decisions["actions"].as_u64() > Some(5), "{old}");
-    let of_old = |command: &[&str]| json_of(&folder, &[command, &["--journal", "old.db"]].concat());
+    let of_old = |command: &[&str]| query_json(&folder, &[command, &["--journal", "old.db"]].concat());
     assert_eq!(of_old(&["report"])["refused"]["EdgeRejected"], refused);
     assert_eq!(of_old(&["status"])["verdicts"][0]["bot"], "often");
     assert_eq!(of_old(&["explain", "1"])["trade"]["intent_id"], 1);
@@ -158,7 +158,7 @@ fn verdict_on_all_trades_equals_that_of_the_only_bot() {
             "[simulation]\nopen_rounding = \"none\"\nlatency_ms = {latency_ms}\nsettle_delay_ms = {settle_delay_ms}\n"
         );
         let folder = Folder::new().with("BTCUSDT_1m.csv", &candles).with("bots.toml", &(venue + &bot));
-        let report = json_of(&folder, &["backtest", "--config", "bots.toml", "--data", "BTCUSDT_1m.csv"]);
+        let report = query_json(&folder, &["backtest", "--config", "bots.toml", "--data", "BTCUSDT_1m.csv"]);
         assert!(report["edge"]["judged_trades"].as_u64() > Some(100), "{}", report["edge"]);
         assert_eq!(report["edge"], report["bots"][0]["edge"], "{latency_ms} {settle_delay_ms}");
     }
@@ -170,7 +170,7 @@ fn restart_continues_a_verdict_and_other_parameters_start_a_new_one() {
     use crate::consecutive_runs::{BOT, judged as count_judged, run_until, venue_and_bot};
 
     let (_served, folder) = venue_and_bot("");
-    let of_run = |command: &str| json_of(&folder, &[command, "--journal", "run.db"]);
+    let of_run = |command: &str| query_json(&folder, &[command, "--journal", "run.db"]);
     let judged = |verdict: &Value| verdict["trades"].as_u64().unwrap();
     let run = || {
         let before = count_judged(&folder, "run.db");
@@ -188,7 +188,7 @@ fn restart_continues_a_verdict_and_other_parameters_start_a_new_one() {
     let (_, second) = run();
     assert!(judged(&second) > judged(&first), "{second}");
     assert_eq!(second["since_intent"], 1, "a restart does not make a new bot");
-    let settled = &json_of(&folder, &["edge", "verdict", "--journal", "run.db"])["all"];
+    let settled = &query_json(&folder, &["edge", "verdict", "--journal", "run.db"])["all"];
     let settled = ["won", "lost", "draw"].map(|key| settled[key].as_u64().unwrap());
     assert_eq!(settled.iter().sum::<u64>(), judged(&second), "the trades of both runs are judged");
 

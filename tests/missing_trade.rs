@@ -43,13 +43,13 @@ fn resolve(folder: &Folder, config: &str, more: &[&str]) -> Run {
     folder.run(&[&["resolve", "1", "--json", "--journal", "run.db", "--config", config], more].concat())
 }
 
-fn json_of(folder: &Folder, command: &str) -> Value {
+fn query_json(folder: &Folder, command: &str) -> Value {
     folder.run(&[command, "--config", "bot.toml", "--journal", "run.db", "--json"]).json()
 }
 
 fn check_too_soon(folder: &Folder) {
     let refused = resolve(folder, "patient.toml", &["--settled", "lost"]);
-    let close = json_of(folder, "trades")[0]["close_time"].as_i64().unwrap();
+    let close = query_json(folder, "trades")[0]["close_time"].as_i64().unwrap();
     refused.fails(2, &["trade-1", &candlewick_records::utc(Millis::new(close + 500 + 600_000))]);
     while SystemClock::new().now().get() <= close + 500 + 1_000 {
         std::thread::sleep(Duration::from_millis(50));
@@ -65,14 +65,14 @@ fn operator_settles_a_trade_lost_by_the_venue() {
     check_too_soon(&folder);
     assert_eq!(settle("lost").json(), json!({"resolved": 1, "bot_runs": false, "state": null}));
     settle("won").fails(2, &["trade #1"]);
-    let trade = &json_of(&folder, "trades")[0];
+    let trade = &query_json(&folder, "trades")[0];
     assert_eq!((&trade["state"], &trade["result"]), (&json!("settled"), &json!("LOST")));
     assert_eq!((&trade["pnl"], &trade["settled_by_person"]), (&json!(-10.0), &json!(true)));
-    let status = json_of(&folder, "status");
+    let status = query_json(&folder, "status");
     assert_eq!((&status["settled_by_person"], &status["open_stakes"]), (&json!([1]), &json!(0.0)));
     let verdict = &status["verdicts"][0];
     assert_eq!((&verdict["settled_by_person"], &verdict["trades"]), (&json!(1), &json!(0)), "{verdict}");
-    assert_eq!(json_of(&folder, "parity")["ok"], true);
+    assert_eq!(query_json(&folder, "parity")["ok"], true);
 }
 
 #[test]
@@ -80,5 +80,5 @@ fn operator_cannot_settle_a_trade_the_venue_still_has() {
     let (folder, _venue) = left_open(KEEPS);
     check_too_soon(&folder);
     resolve(&folder, "bot.toml", &["--settled", "lost"]).fails(2, &["trade-1"]);
-    assert_eq!(json_of(&folder, "trades")[0]["state"], "open");
+    assert_eq!(query_json(&folder, "trades")[0]["state"], "open");
 }

@@ -94,10 +94,10 @@ fn installed_program_asks_for_the_source_folder_and_writes_nothing() {
     let installed = folder.path("candlewick");
     std::fs::copy(BINARY, &installed).unwrap();
     let new = ["strategy", "new", "momentum"];
-    folder.run_of(&installed, &new).fails(2, &["--path DIR", "--git URL"]);
+    folder.run_program(&installed, &new).fails(2, &["--path DIR", "--git URL"]);
     assert!(!folder.path("momentum").exists());
     let from_git = [&new[..], &["--git", "https://example.com/candlewick"]].concat();
-    assert_eq!(folder.run_of(&installed, &from_git).code, 0);
+    assert_eq!(folder.run_program(&installed, &from_git).code, 0);
     assert!(
         folder.read("momentum/Cargo.toml").contains("git = \"https://example.com/candlewick\", tag = \"v")
     );

@@ -24,7 +24,7 @@ const GROUNDS: [GroundOfFile; 3] = [
     ("ethbtc_m5_2018-01.csv", "ETHBTC@5m", 300_000, 1, FIVE_MINUTES),
 ];
 
-fn path_of(name: &str) -> PathBuf {
+fn real_data_path(name: &str) -> PathBuf {
     let folder = std::env::var_os("CANDLEWICK_REAL_DATA")
         .expect("set CANDLEWICK_REAL_DATA to the folder that holds the real candles");
     let path = PathBuf::from(folder).join(name);
@@ -34,7 +34,7 @@ fn path_of(name: &str) -> PathBuf {
 #[test]
 fn trades_on_real_candles_match_the_oracle() {
     for (name, series, interval_ms, pace, durations) in GROUNDS {
-        let candles = std::fs::read_to_string(path_of(name)).unwrap();
+        let candles = std::fs::read_to_string(real_data_path(name)).unwrap();
         let ground = Ground { series, interval_ms, candles, pace, durations };
         for variation in variations(&LATENCIES_MS) {
             let met = ground.check(variation);
@@ -57,7 +57,7 @@ const FILES: [FileByName; 4] = [
 #[test]
 fn check_infers_series_from_file_names_and_distinguishes_weekends_from_gaps() {
     for (name, series, rows, [start, end], [gaps, missing, spikes]) in FILES {
-        let run = Folder::new().run(&["data", "check", path_of(name).to_str().unwrap(), "--json"]);
+        let run = Folder::new().run(&["data", "check", real_data_path(name).to_str().unwrap(), "--json"]);
         assert_eq!(run.code, if gaps + spikes == 0 { 0 } else { 5 }, "{name}: {}", run.stderr);
         let checked = serde_json::from_str::<Value>(&run.stdout).unwrap()[0].clone();
         let (symbol, interval) = series.split_once(' ').unwrap();
@@ -95,7 +95,7 @@ fn figures_of_the_strategies_page_match_backtests() {
             };
             bot += &format!("params = {{ trend_seconds = {seconds} }}\n");
         }
-        let data = format!("{symbol}@{length}={}", path_of(file.trim_matches('`')).display());
+        let data = format!("{symbol}@{length}={}", real_data_path(file.trim_matches('`')).display());
         let folder = Folder::new().with("bot.toml", &bot);
         let report = folder.run(&["backtest", "--config", "bot.toml", "--data", &data, "--json"]).json();
         let percent = |share: &Value| format!("{:.2} %", share.as_f64().unwrap() * 100.0);

@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use crate::candlewick::{Folder, Run};
-use crate::consecutive_runs::{BOT, judged, run_until, trades_of, venue_and_bot};
+use crate::consecutive_runs::{BOT, judged, read_trades, run_until, venue_and_bot};
 use crate::recording::{lines, write};
 use crate::serving::Served;
 use candlewick_journal::{Line, LineKind};
@@ -74,7 +74,7 @@ fn trades_real_money_after_a_summary_but_not_with_doubts_or_a_rejected_edge() {
     let run = fixture.live("crashed.db");
     run.fails(6, &["trade #1", "candlewick resolve 1 --adopt VENUE_ID"]);
     assert!(!run.stderr.contains("REAL MONEY is traded"), "{}", run.stderr);
-    let traded = trades_of(&fixture.folder, "run.db");
+    let traded = read_trades(&fixture.folder, "run.db");
     let venue_id = traded[0]["venue_id"].as_str().unwrap();
     let resolve = ["resolve", "1", "--adopt", venue_id, "--journal", "crashed.db", "--config", "bot.toml"];
     let resolved = fixture.folder.run(&resolve);

@@ -2,7 +2,7 @@
 
 use crate::candlewick::Folder;
 #[cfg(unix)]
-use crate::consecutive_runs::{run_until, trades_of, venue_and_bot};
+use crate::consecutive_runs::{read_trades, run_until, venue_and_bot};
 use crate::excerpt::{DAY, HOUR, MONDAY};
 use crate::recording::{edit, folder, lines, record_in_lock_step, record_under, write};
 use candlewick_journal::{Line, LineKind, StoredLine};
@@ -15,7 +15,7 @@ fn failed_parity(folder: &Folder, journal: &str) -> (Value, String) {
     (serde_json::from_str(&run.stdout).unwrap(), run.stderr)
 }
 
-fn bodies_of(recorded: &[StoredLine]) -> impl Iterator<Item = &str> {
+fn line_bodies(recorded: &[StoredLine]) -> impl Iterator<Item = &str> {
     recorded.iter().map(|stored| stored.line.body.as_str())
 }
 
@@ -88,7 +88,7 @@ fn check_forged(folder: &Folder) {
         ("\"format\":", "\"rsi-reversal\",\"1.0.0\"", "\"rsi-reversal\",\"0.9.0\"", "0.9.0"),
         ("\"format\":", "\"rsi-reversal\",\"1.0.0\"", "\"sold-secrets\",\"1.0.0\"", "\"sold-secrets\""),
     ]) {
-        let place = bodies_of(&recorded).position(|body| body.contains(is_it) && body.contains(from));
+        let place = line_bodies(&recorded).position(|body| body.contains(is_it) && body.contains(from));
         let place = place.unwrap();
         let mut forged: Vec<Line> = recorded.iter().map(|stored| stored.line.clone()).collect();
         forged[place].body = forged[place].body.replacen(from, to, 1);
@@ -142,7 +142,7 @@ fn reports_a_missing_entry_as_the_cause_of_a_difference() {
         (candle(decided + HOUR), &[]),
         ("\"event\":\"settled\"".to_owned(), &["end_of_recording"]),
     ]) {
-        assert_eq!(bodies_of(&recorded).filter(|body| body.contains(&missing)).count(), 1, "{missing}");
+        assert_eq!(line_bodies(&recorded).filter(|body| body.contains(&missing)).count(), 1, "{missing}");
         let kept = recorded.iter().filter(|stored| !stored.line.body.contains(&missing));
         let name = format!("without-{index}.db");
         write(&folder.path(&name), kept.map(|stored| stored.line.clone()));
@@ -160,7 +160,7 @@ fn finds_latency_prices_and_payouts_of_a_venue_other_than_its_settings() {
     // Prices repeat after seven seconds, so there are wins and losses.
     let live = ["live", "--config", "bot.toml", "--journal", "run.db", "--json", "--quiet"];
     let has_both = || {
-        let trades = trades_of(&folder, "run.db");
+        let trades = read_trades(&folder, "run.db");
         ["WON", "LOST"]
             .iter()
             .all(|result| trades.iter().filter(|trade| trade["result"] == **result).count() > 1)

@@ -41,7 +41,7 @@ fn write_with(folder: &Folder, journal: &str, intent: u64, bodies: &[Value]) {
     write(&folder.path(journal), recorded);
 }
 
-fn trade_of(folder: &Folder, journal: &str, intent: usize) -> Value {
+fn find_trade(folder: &Folder, journal: &str, intent: usize) -> Value {
     folder.query("trades", journal)[intent - 1].clone()
 }
 
@@ -57,10 +57,10 @@ fn resolves_an_order_of_unknown_status_and_parity_still_holds() {
     ] {
         let folder = crashed();
         assert_eq!(folder.query("status", "crashed.db")["in_flight"], json!([3]));
-        assert_eq!(trade_of(&folder, "crashed.db", 3)["state"], "in_doubt");
+        assert_eq!(find_trade(&folder, "crashed.db", 3)["state"], "in_doubt");
         let resolved = resolve(&folder, "crashed.db", arguments).json();
         assert_eq!(resolved, json!({"resolved": 3, "bot_runs": false, "state": null}));
-        let trade = trade_of(&folder, "crashed.db", 3);
+        let trade = find_trade(&folder, "crashed.db", 3);
         assert_eq!((&trade["state"], &trade["venue_id"]), (&json!(state), &venue_id));
         let status = folder.query("status", "crashed.db");
         assert_eq!((&status["in_flight"], &status["holder"]), (&json!([]), &Value::Null));
@@ -77,7 +77,7 @@ fn resolves_an_order_of_unknown_status_and_parity_still_holds() {
 #[test]
 fn released_stake_stays_reserved_until_its_trade_would_have_closed() {
     let folder = crashed();
-    let close = match trade_of(&folder, "crashed.db", 3)["close_type"].as_str() {
+    let close = match find_trade(&folder, "crashed.db", 3)["close_type"].as_str() {
         Some("01:00") => 60_000,
         Some("02:00") => 120_000,
         other => panic!("{other:?}"),
@@ -93,7 +93,7 @@ fn released_stake_stays_reserved_until_its_trade_would_have_closed() {
 #[test]
 fn why_shows_the_outcome_of_an_order_and_a_refused_order_can_be_adopted() {
     let folder = crashed();
-    let trade = trade_of(&folder, "crashed.db", 3);
+    let trade = find_trade(&folder, "crashed.db", 3);
     let decided = trade["decision_time"].to_string();
     let rejected = json!({"event": "rejected", "rejection": "insufficient_balance"});
     for (journal, events, state) in [
@@ -112,7 +112,7 @@ fn why_shows_the_outcome_of_an_order_and_a_refused_order_can_be_adopted() {
         resolve(&folder, journal, &["3", "--not-opened"]).fails(2, &["trade #3 is not in doubt"]);
         let before = folder.query("status", journal);
         resolve(&folder, journal, &["3", "--adopt", VENUE_ID, "--reason", "the statement has it"]).json();
-        let adopted = trade_of(&folder, journal, 3);
+        let adopted = find_trade(&folder, journal, 3);
         assert_eq!((&adopted["state"], &adopted["venue_id"]), (&json!("open"), &json!(VENUE_ID)));
         let after = folder.query("status", journal);
         let balance = |status: &Value| status["balance"].as_f64().unwrap();
@@ -132,7 +132,7 @@ fn refuses_unresolvable_orders_and_changes_nothing() {
     ];
     write_with(&folder, "second.db", 1, &second_trades);
     let entries = lines(&folder.path("second.db")).len();
-    let taken = trade_of(&folder, "second.db", 1)["venue_id"].as_str().unwrap().to_owned();
+    let taken = find_trade(&folder, "second.db", 1)["venue_id"].as_str().unwrap().to_owned();
     for (arguments, named) in [
         (&["4", "--not-opened"][..], ["no", "trade #4"]),
         (&["1", "--not-opened"], ["not in doubt", "trade #1"]),
@@ -160,7 +160,7 @@ fn crashed_demo() -> Folder {
 }
 
 #[cfg(unix)]
-fn order_of(trade: &Value, direction: &Value) -> Value {
+fn order_body(trade: &Value, direction: &Value) -> Value {
     json!({
         "isDemo": true, "symbol": trade["symbol"], "direction": direction, "amount": trade["amount"],
         "closeType": trade["close_type"], "expirationType": trade["expiration_type"],
@@ -176,13 +176,13 @@ fn adoption_discards_impossible_time_and_payout_and_halts_the_next_start() {
             (record["closeTime"], record["payout"]) = (json!(4_000_000_000_000_i64), json!(900));
         }
     });
-    let trade = trade_of(&folder, "demo.db", 3);
-    venue.take(&order_of(&trade, &trade["direction"]));
+    let trade = find_trade(&folder, "demo.db", 3);
+    venue.take(&order_body(&trade, &trade["direction"]));
     let folder = folder
         .with_variable("CANDLEWICK_BROKER__BASE_URL", &venue.url)
         .with_variable("CANDLEWICK_BROKER__API_TOKEN", "token-1");
     resolve(&folder, "demo.db", &["3", "--adopt", "trade-1"]).json();
-    let adopted = trade_of(&folder, "demo.db", 3);
+    let adopted = find_trade(&folder, "demo.db", 3);
     let found = (&adopted["state"], &adopted["close_time"], &adopted["payout"]);
     assert_eq!(found, (&json!("open"), &Value::Null, &Value::Null), "{adopted}");
     assert_eq!(folder.query("status", "demo.db")["halted"], true);
@@ -194,11 +194,11 @@ fn refuses_to_adopt_a_missing_trade_and_halts_after_one_with_other_terms() {
     let folder = crashed_demo();
     let journal = folder.path("demo.db");
     let entries = lines(&journal).len();
-    let trade = trade_of(&folder, "demo.db", 3);
+    let trade = find_trade(&folder, "demo.db", 3);
     let served = Served::start(&["--speed", "60", "--start", &trade["decision_time"].to_string()]);
     let opposite = if trade["direction"] == "BUY" { json!("SELL") } else { json!("BUY") };
     let [ours, other] =
-        [&trade["direction"], &opposite].map(|direction| served.open(&order_of(&trade, direction)));
+        [&trade["direction"], &opposite].map(|direction| served.open(&order_body(&trade, direction)));
     let no_token = resolve(&folder, "demo.db", &["3", "--adopt", &ours]);
     no_token.fails(4, &["CANDLEWICK_BROKER__API_TOKEN"]);
     let folder = folder
@@ -207,7 +207,7 @@ fn refuses_to_adopt_a_missing_trade_and_halts_after_one_with_other_terms() {
     // The venue may have accepted terms other than those requested.
     std::fs::copy(&journal, folder.path("other.db")).unwrap();
     resolve(&folder, "other.db", &["3", "--adopt", &other]).json();
-    let adopted = trade_of(&folder, "other.db", 3);
+    let adopted = find_trade(&folder, "other.db", 3);
     let found = (&adopted["state"], &adopted["direction"], &adopted["ordered_direction"]);
     assert_eq!(found, (&json!("open"), &opposite, &trade["direction"]), "{adopted}");
     assert_eq!(folder.query("status", "other.db")["halted"], true);
@@ -218,7 +218,7 @@ fn refuses_to_adopt_a_missing_trade_and_halts_after_one_with_other_terms() {
     resolve(&folder, "demo.db", &["3", "--adopt", VENUE_ID]).fails(2, &[VENUE_ID]);
     assert_eq!(lines(&journal).len(), entries, "nothing has changed");
     assert_eq!(resolve(&folder, "demo.db", &["3", "--adopt", &ours]).json()["resolved"], 3);
-    let adopted = trade_of(&folder, "demo.db", 3);
+    let adopted = find_trade(&folder, "demo.db", 3);
     assert_eq!((&adopted["state"], &adopted["venue_id"]), (&json!("open"), &json!(ours)));
     assert!(adopted["close_time"].is_i64(), "{adopted}");
 }

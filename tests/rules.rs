@@ -1,6 +1,6 @@
 //! Rules in files and in bots through the whole program: backtests, searches, live runs and parity.
 
-use crate::candlewick::{Folder, Run, bot_of};
+use crate::candlewick::{Folder, Run, bot_with};
 use crate::excerpt::folder_of_days;
 use crate::recording::{lines, write};
 use candlewick_journal::Line;
@@ -36,8 +36,8 @@ fn trades(folder: &Folder, name: &str) -> Vec<BTreeMap<String, String>> {
 #[test]
 fn rule_trades_like_its_rust_strategy_from_flag_configuration_and_live() {
     let folder = folder()
-        .with("rust.toml", &bot_of("rsi-reversal", "period = 5"))
-        .with("rule.toml", &bot_of("rules", "file = \"my.toml\""));
+        .with("rust.toml", &bot_with("rsi-reversal", "period = 5"))
+        .with("rule.toml", &bot_with("rules", "file = \"my.toml\""));
     let flag = ["backtest", "--config", "rust.toml", "--rules", "my.toml"];
     let live = [&LIVE[..], &["rule.toml", "--journal", "run.db"]].concat();
     for (command, name) in [
@@ -67,9 +67,9 @@ fn rule_trades_like_its_rust_strategy_from_flag_configuration_and_live() {
 #[test]
 fn parity_names_the_file_of_a_changed_rule_but_none_for_a_changed_part() {
     let folder = folder()
-        .with("rule.toml", &bot_of("rules", "file = \"my.toml\""))
-        .with("part.toml", &bot_of("combine", &combination("file = \"my.toml\"")))
-        .with("plain.toml", &bot_of("combine", "first_of = [{ strategy = \"rsi-reversal\" }]"));
+        .with("rule.toml", &bot_with("rules", "file = \"my.toml\""))
+        .with("part.toml", &bot_with("combine", &combination("file = \"my.toml\"")))
+        .with("plain.toml", &bot_with("combine", "first_of = [{ strategy = \"rsi-reversal\" }]"));
     for name in ["rule", "part", "plain"] {
         let (config, journal) = (format!("{name}.toml"), format!("{name}.db"));
         run(&folder, &[&LIVE[..], &[config.as_str(), "--journal", &journal]].concat()).json();
@@ -108,13 +108,13 @@ fn refuses_a_rule_expiry_shorter_than_the_candles_before_any_run() {
     };
     let nested = |expiry: &str| {
         let inner = combination(&rule(expiry));
-        bot_of("combine", &format!("first_of = [{{ strategy = \"combine\", params = {{ {inner} }} }}]"))
+        bot_with("combine", &format!("first_of = [{{ strategy = \"combine\", params = {{ {inner} }} }}]"))
     };
     let tried = |command: &str, config: &str, parameter: &str, more: &[&str]| {
         let folder = folder()
-            .with("any.toml", &bot_of("rules", &rule("")))
-            .with("coarse.toml", &bot_of("rules", &rule("00:02")))
-            .with("exact.toml", &bot_of("rules", &rule("01:00")))
+            .with("any.toml", &bot_with("rules", &rule("")))
+            .with("coarse.toml", &bot_with("rules", &rule("00:02")))
+            .with("exact.toml", &bot_with("rules", &rule("01:00")))
             .with("short.toml", &nested("00:02"))
             .with("long.toml", &nested("02:00"));
         let searched = ["--param", parameter, "--min-trades", "5"];
@@ -159,7 +159,7 @@ fn check_sets(config: &str, axes: &[&str], sets: usize, own: impl Fn(&Value) -> 
     assert_eq!(rows.len(), sets, "{found:#}");
     for row in rows {
         let own = own(&row["parameters"]);
-        std::fs::write(folder.path("one.toml"), bot_of("rules", &own)).unwrap();
+        std::fs::write(folder.path("one.toml"), bot_with("rules", &own)).unwrap();
         let single = run(&folder, &["backtest", "--config", "one.toml"]).json();
         assert!(single["trades"].as_u64() > Some(20), "{own}: {single}");
         for key in ["trades", "won", "pnl"] {
@@ -170,7 +170,7 @@ fn check_sets(config: &str, axes: &[&str], sets: usize, own: impl Fn(&Value) -> 
 
 #[test]
 fn search_over_rule_texts_matches_backtests() {
-    let config = bot_of("rules", "buy = \"rsi(5) < 30\", sell = \"rsi(5) > 70\"");
+    let config = bot_with("rules", "buy = \"rsi(5) < 30\", sell = \"rsi(5) > 70\"");
     check_sets(&config, &["expiry=01:00,03:00", "sell=rsi(5) > 70,close > open"], 4, |set| {
         format!("buy = \"rsi(5) < 30\", sell = {}, expiry = {}", set["sell"], set["expiry"])
     });
@@ -189,7 +189,8 @@ const OTHER: &str = "buy = \"falling(close, period) and volume > least\"\nexpiry
 #[test]
 fn search_over_rule_files_matches_backtests() {
     let file = "file = \"my.toml\"";
-    for (config, prefix) in [(bot_of("rules", file), ""), (bot_of("combine", &combination(file)), "dip.")] {
+    for (config, prefix) in [(bot_with("rules", file), ""), (bot_with("combine", &combination(file)), "dip.")]
+    {
         let own = |set: &Value| {
             let value = |key: &str| &set[format!("{prefix}{key}")];
             let period = value("period").as_u64().map(|period| format!(", period = {period}"));
@@ -218,7 +219,7 @@ fn unknown_strategy_named_like_an_indicator_suggests_a_rule() {
         ("rsy", ["rsi", "strategy = \"rules\""]),
         ("donchian", ["did you mean", "\"donchian-breakout\""]),
     ] {
-        let folder = Folder::new().with("bot.toml", &bot_of(name, ""));
+        let folder = Folder::new().with("bot.toml", &bot_with(name, ""));
         folder.run(&["config", "check", "bot.toml"]).fails(2, &parts);
     }
 }

@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use crate::candlewick::{Folder, repository};
-use crate::consecutive_runs::{self, trades_of};
+use crate::consecutive_runs::{self, read_trades};
 use crate::recording::{block_on, connect, edit, execute, folder, forge_chain, record_in_lock_step};
 use serde_json::Value;
 use sqlx::Connection;
@@ -49,7 +49,8 @@ fn reads_an_older_journal_unchanged_and_migrates_it_at_the_next_run() {
     });
     assert_eq!(schema(&folder), PRESENT);
     let is_of_second_run = |trade: &&Value| trade["run"] == 2 && trade["state"] == "settled";
-    let last = trades_of(&folder, "run.db").iter().rfind(is_of_second_run).unwrap()["intent_id"].to_string();
+    let last =
+        read_trades(&folder, "run.db").iter().rfind(is_of_second_run).unwrap()["intent_id"].to_string();
     assert!(has_request(&folder, &last));
 }
 

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 pub(crate) fn candles(now: i64, span: (i64, i64)) -> String {
-    candles_of(1_000, now, span)
+    generate_candles(1_000, now, span)
 }
 
-pub(crate) fn candles_of(length_ms: i64, now: i64, (before, after): (i64, i64)) -> String {
+pub(crate) fn generate_candles(length_ms: i64, now: i64, (before, after): (i64, i64)) -> String {
     let mut text = String::from("time,open,high,low,close,volume\n");
     for number in -before..after {
         let price = |number: i64| 100 + (number * number).rem_euclid(7);

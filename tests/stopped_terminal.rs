@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use crate::candlewick::{BOT, Folder};
-use crate::consecutive_runs::{judged, trades_of};
+use crate::consecutive_runs::{judged, read_trades};
 use crate::excerpt::{HOUR, MONDAY, shipped};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use std::io::{PipeReader, PipeWriter, Read, Write};
@@ -48,7 +48,7 @@ fn trades_settle_while_the_terminal_is_stopped() {
         assert!(polls < MAX_POLLS, "not all of {expected} trades settled");
         std::thread::sleep(Duration::from_millis(50));
     }
-    assert_eq!(trades_of(&folder, "held.db").len(), trades_of(&folder, "read.db").len());
+    assert_eq!(read_trades(&folder, "held.db").len(), read_trades(&folder, "read.db").len());
 
     let mut shown = String::new();
     screen.read_to_string(&mut shown).unwrap();

@@ -1,6 +1,6 @@
 //! Sweeps: refused arguments, changed inputs and programs, and stopping limits.
 
-use crate::candlewick::{BINARY, BOT, Folder, bot_of, candles};
+use crate::candlewick::{BINARY, BOT, Folder, bot_with, candles};
 use crate::excerpt::{MONDAY, folder_of_days};
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ const SHORT: &str = "sweep --config bot.toml --data BTCUSDT_1m.csv --min-trades 
 
 /// A bot with parameters to search, and its candles.
 pub(crate) fn folder(days: i64) -> Folder {
-    folder_of_days(days).with("bot.toml", &bot_of("rsi-reversal", "period = 5"))
+    folder_of_days(days).with("bot.toml", &bot_with("rsi-reversal", "period = 5"))
 }
 
 fn short_folder(bot: &str) -> Folder {
@@ -56,7 +56,7 @@ pub(crate) fn journalled(folder: &Folder, journal: &str) -> Vec<String> {
 
 #[test]
 fn sweep_with_changed_signal_file_is_a_different_sweep() {
-    let bot = bot_of("signal-list", "file = \"signals.csv\"");
+    let bot = bot_with("signal-list", "file = \"signals.csv\"");
     let signals = |minute: i64| format!("time,symbol,direction\n{},BTCUSDT,BUY\n", MONDAY + minute * 60_000);
     for more in ["", "--param file=signals.csv"] {
         let folder = folder(1).with("list.toml", &bot).with("signals.csv", &signals(60));
@@ -90,13 +90,13 @@ fn refuses_results_of_another_program_unless_allowed() {
     let walk = "walk-forward --train 8h --test 8h".split(' ').chain(SEARCHED.split(' ')).collect();
     for search in [sweep(&few), walk] {
         assert_eq!(here.run(&search).code, 0);
-        here.run_of(&other, &search).fails(2, &["differs in: program", "--out"]);
+        here.run_program(&other, &search).fails(2, &["differs in: program", "--out"]);
     }
     here.run(&plan(&[&few[..], &["--shards", "1"]].concat())).json();
     let (run, merge) = (step(&["run", "--shard", "1"], &[]), step(&["merge"], &[]));
     let allowed = |step: &[&'static str]| [step, &["--allow-other-program"]].concat();
-    here.run_of(&other, &run).fails(2, &["--allow-other-program"]);
-    let ran = here.run_of(&other, &allowed(&run)).json();
+    here.run_program(&other, &run).fails(2, &["--allow-other-program"]);
+    let ran = here.run_program(&other, &allowed(&run)).json();
     assert!(ran["notices"][0].as_str().unwrap().contains("did not make the plan"), "{ran}");
     here.run(&merge).fails(2, &["shard 1", "--allow-other-program"]);
     let by_another = "shard 1 was run by a different program";
@@ -153,7 +153,7 @@ fn sets_stopped_by_a_losing_streak_report_it_like_their_backtests() {
 
 #[test]
 fn counts_sets_refused_by_the_strategy_and_fails_if_all_are_refused() {
-    let folder = short_folder(&bot_of("ema-cross", ""));
+    let folder = short_folder(&bot_with("ema-cross", ""));
     let refused = folder.run_line(&format!("{SHORT} --param fast=20,21 --param slow=10,20 --out none"));
     refused.fails(2, &["all 4 sets", "fast = 20", "slow = 10", "--where"]);
     assert!(!folder.path("none/results.csv").exists());
@@ -164,7 +164,7 @@ fn counts_sets_refused_by_the_strategy_and_fails_if_all_are_refused() {
 #[test]
 fn notes_that_close_type_has_no_effect_on_a_rule_with_its_own_expiry() {
     for (own, is_noted) in [("expiry = \"05:00\"\n", true), ("", false)] {
-        let folder = short_folder(&bot_of("rules", "file = \"rule.toml\""))
+        let folder = short_folder(&bot_with("rules", "file = \"rule.toml\""))
             .with("rule.toml", &format!("buy = \"close > open\"\n{own}"));
         let parts = ["--param close_type has no effect"];
         assert_eq!(has_notice(&folder, "--param close_type=01:00,05:00", &parts), is_noted);

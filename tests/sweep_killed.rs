@@ -49,7 +49,7 @@ fn killed(
         let blocks = bytes.max(size()) / 512 + 1;
         let script = format!("ulimit -c 0; ulimit -f {blocks}; exec \"$0\" \"$@\"");
         let limited = [&["-c", &script, BINARY], &arguments[..]].concat();
-        let mut command = folder.command_of("/bin/sh", &limited);
+        let mut command = folder.program_command("/bin/sh", &limited);
         // The candle cache is a file beyond the limit.
         let output = command.env("XDG_CACHE_HOME", "/dev/null").output().unwrap();
         assert_eq!(output.status.signal(), Some(SIGXFSZ), "kill {kill}: {output:?}");
@@ -94,7 +94,7 @@ fn sweep_on_a_full_disk_keeps_complete_lines_and_resumes_from_them() {
     // Files may not exceed 8 KiB: as on a full disk, the last line that fits is written in part.
     let limited = ["-c", "trap '' XFSZ && ulimit -f 16 && exec \"$0\" \"$@\"", BINARY];
     let arguments = [&limited, &way[..]].concat();
-    folder.run_of(Path::new("/bin/sh"), &arguments).fails(2, &["trials.jsonl", "File too large"]);
+    folder.run_program(Path::new("/bin/sh"), &arguments).fails(2, &["trials.jsonl", "File too large"]);
     let text = folder.read("sweep/trials.jsonl");
     assert!(text.len() < 8_192 && text.ends_with("}\n"), "{text}");
     let kept = journalled(&folder, "sweep/trials.jsonl").len();

@@ -65,7 +65,7 @@ pub(crate) fn tracked(ending: &str) -> Vec<PathBuf> {
 fn sources() -> Vec<(PathBuf, String)> {
     let with_text = |file: PathBuf| {
         let text = read(&file);
-        (file.strip_prefix(root()).expect("it lies below the root").to_owned(), text)
+        (file.strip_prefix(root()).expect("it is below the root").to_owned(), text)
     };
     tracked(".rs").into_iter().map(with_text).collect()
 }

@@ -12,7 +12,7 @@ fn backtest(folder: &Folder, more: &[&str]) -> Value {
     folder.run(&[&BACKTEST[..], &["--json"], more].concat()).json()
 }
 
-fn count_of(folder: &Folder, more: &[&str]) -> u64 {
+fn count_variants(folder: &Folder, more: &[&str]) -> u64 {
     let report = backtest(folder, more);
     report["variants"]["count"].as_u64().unwrap_or_else(|| panic!("{report}"))
 }
@@ -24,9 +24,9 @@ fn finding<'a>(report: &'a Value, kind: &str) -> Option<&'a Value> {
 #[test]
 fn each_variant_counts_once_and_the_report_corrects_for_all() {
     let folder = folder_with_bot("01:00", "05:00");
-    assert_eq!(count_of(&folder, &[]), 1);
+    assert_eq!(count_variants(&folder, &[]), 1);
     let once = folder.read(LEDGER);
-    assert_eq!(count_of(&folder, &[]), 1);
+    assert_eq!(count_variants(&folder, &[]), 1);
     assert_eq!(folder.read(LEDGER), once);
     let other = folder.with("other.toml", "[risk]\nmax_trades_per_hour = 1\n");
     let report = backtest(&other, &["--config", "other.toml"]);

@@ -1,6 +1,6 @@
 //! `walk-forward`: windows select like sweeps, a resumed walk has the same files, and the hold-out opens once.
 
-use crate::candlewick::{Folder, bot_of};
+use crate::candlewick::{Folder, bot_with};
 use crate::sweep::{assert_same, folder};
 use serde_json::{Value, json};
 
@@ -123,7 +123,7 @@ fn each_set_of_a_walk_counts_once_in_later_reports_of_its_strategy() {
     assert_same(&folder.path("walk-forward"), &folder.path("again"), &FILES);
     // A set of the walk, and one it did not try.
     for (params, count) in [("period = 5, oversold = 20.0", 33), ("period = 9", 34)] {
-        std::fs::write(folder.path("bot.toml"), bot_of("rsi-reversal", params)).unwrap();
+        std::fs::write(folder.path("bot.toml"), bot_with("rsi-reversal", params)).unwrap();
         assert_eq!(folder.run_line(BACKTEST).json()["variants"]["count"], count, "{params}");
     }
     let lost = self::folder(2).with_variable("CANDLEWICK_VARIANTS__LEDGER", "no/such/folder/x");

@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use crate::candlewick::Folder;
-use crate::hostile_texts::on_terminal_of;
+use crate::hostile_texts::run_on_terminal;
 use crate::recording::{folder, record_in_lock_step};
 
 /// Commands that run until stopped, use the network, or print machine-readable output.
@@ -115,7 +115,7 @@ fn every_command_fits_in_eighty_columns() {
         let line = line
             .replace("DATA", "--data BTCUSDT_1m.csv --data GBPUSD_1m.csv")
             .replace("SEARCH", "--config bots.toml --bot btc --param period=2..5 --data BTCUSDT_1m.csv");
-        let (bytes, code) = on_terminal_of(80, &folder, &line.split(' ').collect::<Vec<_>>());
+        let (bytes, code) = run_on_terminal(80, &folder, &line.split(' ').collect::<Vec<_>>());
         let mut longest = Longest::default();
         vte::Parser::new().advance(&mut longest, &bytes);
         let columns = longest.longest.chars().count();

@@ -68,7 +68,7 @@ impl Ground {
         let alone: Vec<Signal> = sent.iter().map(|(signal, _)| *signal).collect();
         let expected = trade_every_signal(&candles, &alone, &settings, STAKE_CENTS);
         self.compare(&signals, (&sent, &expected), in_flight, (expiration, settings));
-        expected.iter().map(|row| name_of(row.outcome)).collect()
+        expected.iter().map(|row| outcome_name(row.outcome)).collect()
     }
 
     fn compare(
@@ -81,7 +81,7 @@ impl Ground {
         let symbol = self.series.split('@').next().unwrap();
         let mut list = String::from("time,symbol,direction,close_type\n");
         for (Signal { decision_time, direction, .. }, code) in signals {
-            let _ = writeln!(list, "{decision_time},{symbol},{},{code}", direction_of(*direction));
+            let _ = writeln!(list, "{decision_time},{symbol},{},{code}", direction_name(*direction));
         }
         let folder = Folder::new()
             .with("candles.csv", &self.candles)
@@ -112,7 +112,7 @@ impl Ground {
         let rounding = if rounding == Rounding::None { "none" } else { "second_end" };
         let path = if path == Path::Linear { "linear" } else { "open" };
         let draw = if draw == Draw::Refund { "refund" } else { "loss" };
-        let (expiration, close_type) = (expiration_of(expiration), self.durations[0].0);
+        let (expiration, close_type) = (expiration_name(expiration), self.durations[0].0);
         format!(
             "[account]\ninitial_balance = 100000000\n\
              [simulation]\npayout_percent = {PAYOUT}\nlatency_ms = {latency_ms}\nopen_rounding = \"{rounding}\"\n\
@@ -152,8 +152,8 @@ fn compare_trade(fields: &[&str], (signal, code): (&Signal, &str), row: &Row, ca
     let [open_time, open_price, close_time, close_price, _, result, pnl, _, ..] = rest else {
         panic!("{}", context())
     };
-    assert_eq!((*direction, *amount), (direction_of(signal.direction), "10.00"), "{}", context());
-    assert_eq!((*close_type, *expiration), (code, expiration_of(signal.expiration)), "{}", context());
+    assert_eq!((*direction, *amount), (direction_name(signal.direction), "10.00"), "{}", context());
+    assert_eq!((*close_type, *expiration), (code, expiration_name(signal.expiration)), "{}", context());
     assert_eq!(decision_time.parse(), Ok(row.decision_time), "{}", context());
     let time = |text: &str| text.parse::<i64>().ok();
     assert_eq!((time(open_time), time(close_time)), (row.open_time, row.close_time), "{}", context());
@@ -163,7 +163,7 @@ fn compare_trade(fields: &[&str], (signal, code): (&Signal, &str), row: &Row, ca
         assert!(is_price(open_price, row.open_price), "{}", context());
     }
     assert!(is_price(close_price, row.close_price), "{}", context());
-    assert_eq!(*result, if is_settled { name_of(row.outcome) } else { "" }, "{}", context());
+    assert_eq!(*result, if is_settled { outcome_name(row.outcome) } else { "" }, "{}", context());
     let cents = pnl.parse::<f64>().ok().map(|pnl| (pnl * 100.0).round() as i64);
     assert_eq!(cents, row.pnl_cents, "{}", context());
 }
@@ -182,11 +182,11 @@ fn read_candle(line: &str) -> CandleRow {
     (fields[0].parse().expect("a time"), price(1), price(2), price(3), price(4))
 }
 
-fn direction_of(direction: Direction) -> &'static str {
+fn direction_name(direction: Direction) -> &'static str {
     if direction == Direction::Buy { "BUY" } else { "SELL" }
 }
 
-const fn expiration_of(expiration: Expiration) -> &'static str {
+const fn expiration_name(expiration: Expiration) -> &'static str {
     match expiration {
         Expiration::TimeFixed => "TIME_FIXED",
         Expiration::CandleClose => "CANDLE_CLOSE",
@@ -194,7 +194,7 @@ const fn expiration_of(expiration: Expiration) -> &'static str {
     }
 }
 
-const fn name_of(outcome: Outcome) -> &'static str {
+const fn outcome_name(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Won => "WON",
         Outcome::Lost => "LOST",

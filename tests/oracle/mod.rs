@@ -141,7 +141,7 @@ fn trade(prices: &Prices, signal: &Signal, settings: &Settings, stake_cents: i64
             return Row { open_price: entry.at(), close_price: exit.at(), ..cancelled };
         }
     };
-    let outcome = outcome_of(signal.direction, open_price, close_price, settings.draw);
+    let outcome = decide_outcome(signal.direction, open_price, close_price, settings.draw);
     let pnl_cents = Some(pnl_cents(outcome, stake_cents, settings.payout_percent));
     Row { open_price: Some(open_price), close_price: Some(close_price), outcome, pnl_cents, ..cancelled }
 }
@@ -149,9 +149,9 @@ fn trade(prices: &Prices, signal: &Signal, settings: &Settings, stake_cents: i64
 /// Rules 1 and 4: open moment `o` of a signal that arrives at `arrival`.
 fn open_moment(signal: &Signal, arrival: i64, settings: &Settings) -> i64 {
     match (signal.expiration, settings.rounding) {
-        (Expiration::NextCandle, _) => start_of(arrival, signal.duration_ms) + signal.duration_ms,
+        (Expiration::NextCandle, _) => candle_start(arrival, signal.duration_ms) + signal.duration_ms,
         (_, Rounding::None) => arrival,
-        (_, Rounding::SecondEnd) => start_of(arrival, 1_000) + 999,
+        (_, Rounding::SecondEnd) => candle_start(arrival, 1_000) + 999,
     }
 }
 
@@ -166,13 +166,13 @@ fn close_moment(signal: &Signal, open_time: i64, settings: &Settings) -> i64 {
                 Cutoff::ByDuration if duration >= 60_000 => 30_000,
                 Cutoff::ByDuration => 0,
             };
-            let end = start_of(open_time, duration) + duration;
+            let end = candle_start(open_time, duration) + duration;
             if end - open_time <= cutoff { end + duration } else { end }
         }
     }
 }
 
-fn start_of(moment: i64, length: i64) -> i64 {
+fn candle_start(moment: i64, length: i64) -> i64 {
     moment - moment.rem_euclid(length)
 }
 
@@ -180,7 +180,7 @@ fn entry_price(prices: &Prices, signal: &Signal, open_time: i64, settings: &Sett
     match (signal.expiration, settings.rounding) {
         (Expiration::NextCandle, _) | (_, Rounding::None) => prices.entry_at(open_time),
         (_, Rounding::SecondEnd) => {
-            let second = start_of(open_time + 1, 1_000);
+            let second = candle_start(open_time + 1, 1_000);
             // An entry at the very end of the data is unsettled, although a candle ends there.
             if second >= prices.end { Price::AfterEnd } else { prices.exit_at(second) }
         }
@@ -190,11 +190,11 @@ fn entry_price(prices: &Prices, signal: &Signal, open_time: i64, settings: &Sett
 fn exit_price(prices: &Prices, close_time: i64, settings: &Settings) -> Price {
     match settings.rounding {
         Rounding::None => prices.exit_at(close_time),
-        Rounding::SecondEnd => prices.exit_at(start_of(close_time + 1, 1_000)),
+        Rounding::SecondEnd => prices.exit_at(candle_start(close_time + 1, 1_000)),
     }
 }
 
-fn outcome_of(direction: Direction, open_price: f64, close_price: f64, draw: Draw) -> Outcome {
+fn decide_outcome(direction: Direction, open_price: f64, close_price: f64, draw: Draw) -> Outcome {
     // Ignore rounding errors of interpolated prices.
     if (open_price - close_price).abs() / open_price <= 1e-12 {
         return if draw == Draw::Refund { Outcome::Draw } else { Outcome::Lost };
@@ -263,7 +263,7 @@ impl Prices {
         if moment >= self.end {
             return Price::AfterEnd;
         }
-        let slot = start_of(moment, self.interval_ms);
+        let slot = candle_start(moment, self.interval_ms);
         match self.covering(slot) {
             Covering::Candle(candle) if moment == slot => Price::At(candle.1),
             covering => self.inside(covering, moment),
@@ -275,7 +275,7 @@ impl Prices {
         if moment > self.end {
             return Price::AfterEnd;
         }
-        let slot = start_of(moment, self.interval_ms);
+        let slot = candle_start(moment, self.interval_ms);
         if moment > slot {
             return self.inside(self.covering(slot), moment);
         }

@@ -64,7 +64,7 @@ fn main() -> ExitCode {
 }
 
 fn run(folder: &Folder, arguments: &[&str]) -> Run {
-    folder.run_of(&std::env::current_exe().unwrap(), arguments)
+    folder.run_program(&std::env::current_exe().unwrap(), arguments)
 }
 
 fn events_named<'a>(events: &'a [Value], name: &'a str) -> impl Iterator<Item = &'a Value> {
