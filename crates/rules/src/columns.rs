@@ -217,7 +217,7 @@ impl Columns {
     ) {
         let count = self.count;
         let Ok([of, one, other]) = self.all.get_disjoint_mut([of, outs[0], outs[1]]) else { return };
-        Ema::update_together(averages, &of[..count], [one, other].map(|column| &mut column[..count]));
+        Ema::update_batch(averages, &of[..count], [one, other].map(|column| &mut column[..count]));
         for out in outs {
             self.end(out, values);
         }

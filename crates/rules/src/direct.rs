@@ -11,7 +11,9 @@ use crate::program::{InlineSlots, Place, Slots};
 use crate::step::{Action, Order, Step};
 use crate::strategy::Answers;
 use candlewick_sdk::indicator::{Adx, Atr, Bollinger, Donchian, Ema, Macd, Rsi, Sma, Stochastic, ZScore};
-use candlewick_sdk::{BatchStrategy, Candle, CandleAnswers, Expiry, Interval, Signal, Strategy, BatchedStrategy};
+use candlewick_sdk::{
+    BatchStrategy, BatchedStrategy, Candle, CandleAnswers, Expiry, Interval, Signal, Strategy,
+};
 
 struct Direct<H> {
     head: H,
@@ -232,7 +234,7 @@ impl<H: Head> Strategy for Direct<H> {
 #[expect(unsafe_code, reason = "a value depends only on its candle and earlier ones: tests/quickest.rs")]
 // SAFETY: each step fills a column in candle order, and reads other columns only up to the same candle.
 unsafe impl<H: Head> BatchStrategy for Direct<H> {
-    fn answer_together(&mut self, candles: &[Candle], answers: &mut CandleAnswers) {
+    fn answer_batch(&mut self, candles: &[Candle], answers: &mut CandleAnswers) {
         let Self { head, tail, values, columns, reached, interval, answers: own, .. } = self;
         columns.begin(candles);
         head.take_together(candles, columns, values);
@@ -346,6 +348,15 @@ impl StrategyBuilder {
         let needed = needed.map(|needed| needed.map(|(one, than)| (one as u8, than as u8)));
         let tail = Tail::build(steps, &mut values);
         let (columns, reached) = (Columns::new(&values), vec![0; answers.decision.places()].into());
-        Box::new(BatchedStrategy::new(Direct { head, tail, values, columns, reached, needed, interval, answers }))
+        Box::new(BatchedStrategy::new(Direct {
+            head,
+            tail,
+            values,
+            columns,
+            reached,
+            needed,
+            interval,
+            answers,
+        }))
     }
 }

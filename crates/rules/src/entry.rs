@@ -78,7 +78,7 @@ fn build_strategy(
     let strategy: RuleStrategy = rule
         .build(&numbers, bot.interval, expiry)
         .map_err(|(side, error)| source.side_error(side, &error))?;
-    let longer = LongerRule::of_symbol(bot.symbol, bot.longer_share_percent);
+    let longer = LongerRule::for_symbol(bot.symbol, bot.longer_share_percent);
     let declaration = Some(strategy.declaration(longer));
     Ok(BuiltStrategy { strategy: strategy.quickest(), declaration })
 }

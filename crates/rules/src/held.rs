@@ -43,7 +43,7 @@ pub fn condition_counts(
         return Ok(counted);
     }
     let pairs = pairs(&counted);
-    let longer = LongerCandles::of_bot(bot, shown.longer_intervals());
+    let longer = LongerCandles::for_bot(bot, shown.longer_intervals());
     let mut longer = longer.map_err(|error| BuildError::parameters(strategy, error.to_string()))?;
     // Parts are only counted once the whole strategy is warm.
     let warmup = shown.warmup();

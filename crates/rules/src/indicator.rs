@@ -248,7 +248,7 @@ impl ByNumber for Ema {
     #[inline]
     fn columns(&mut self, of: &[f64], columns: &mut [Column]) {
         if let [column] = columns {
-            Self::update_together([self], of, [&mut column[..of.len()]]);
+            Self::update_batch([self], of, [&mut column[..of.len()]]);
         }
     }
 }
@@ -265,7 +265,7 @@ impl ByNumber for Macd {
     #[inline]
     fn columns(&mut self, of: &[f64], columns: &mut [Column]) {
         if let [macd, signal, histogram] = columns {
-            self.update_together(of, [macd, signal, histogram].map(|column| &mut column[..of.len()]));
+            self.update_batch(of, [macd, signal, histogram].map(|column| &mut column[..of.len()]));
         }
     }
 }

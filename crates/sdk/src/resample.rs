@@ -112,8 +112,8 @@ impl LongerRule {
     pub const DEFAULT_PERCENT: f64 = 50.0;
 
     /// Returns the rule for a symbol and a share in percent. [`Whole`](Self::Whole) if `percent` is `None`.
-    pub fn of_symbol(symbol: Symbol, percent: Option<f64>) -> Self {
-        percent.map_or(Self::Whole, |percent| Self::Share { week: TradingWeek::of_symbol(symbol), percent })
+    pub fn for_symbol(symbol: Symbol, percent: Option<f64>) -> Self {
+        percent.map_or(Self::Whole, |percent| Self::Share { week: TradingWeek::for_symbol(symbol), percent })
     }
 
     fn expectation(self, slot: &Range<Millis>) -> (Millis, bool) {
@@ -301,8 +301,8 @@ impl LongerCandles {
     }
 
     /// Builds longer candles by the rule of a bot.
-    pub fn of_bot(bot: &BotContext, wanted: &[Interval]) -> Result<Self, ResampleError> {
-        Self::with_rule(bot.interval, wanted, LongerRule::of_symbol(bot.symbol, bot.longer_share_percent))
+    pub fn for_bot(bot: &BotContext, wanted: &[Interval]) -> Result<Self, ResampleError> {
+        Self::with_rule(bot.interval, wanted, LongerRule::for_symbol(bot.symbol, bot.longer_share_percent))
     }
 
     /// Like [`new`](Self::new), with another rule.
@@ -467,7 +467,7 @@ mod tests {
 
     #[test]
     fn friday_is_the_last_day_of_currencies_before_monday() {
-        let rule = LongerRule::of_symbol("EURUSD".parse().unwrap(), Some(50.0));
+        let rule = LongerRule::for_symbol("EURUSD".parse().unwrap(), Some(50.0));
         let day: Interval = "1d".parse().unwrap();
         let mut longer = LongerCandles::with_rule(Interval::MINUTE, &[day], rule).unwrap();
         let mut recording = Recording { seen: Vec::new() };

@@ -84,7 +84,7 @@ fn to_candles(reply: &Reply<(Vec<CandleRow>, usize)>, window: &CandleQuery) -> R
         let problem = format!("the venue sent candles of {seconds} s instead of {wanted}");
         return Err(BrokerError::Malformed { problem, head: format!("{} rows", rows.len()) });
     }
-    let mut candles = Candles::of_rows(rows, window, reply.received);
+    let mut candles = Candles::from_rows(rows, window, reply.received);
     candles.unusable += unreadable;
     Ok(candles)
 }

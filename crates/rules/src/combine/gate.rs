@@ -3,8 +3,8 @@
 use super::NAME;
 use super::written_gate::{GatePlan, WrittenGate};
 use candlewick_sdk::{
-    BotContext, BuildError, Candle, Direction, SettledSignal, ExpirationType, Expiry, GateMove, GateView,
-    Interval, LongerCandles, Millis, Signal, StrategyEntry, compare_prices,
+    BotContext, BuildError, Candle, Direction, ExpirationType, Expiry, GateMove, GateView, Interval,
+    LongerCandles, Millis, SettledSignal, Signal, StrategyEntry, compare_prices,
 };
 use candlewick_statistics::{GateDecision, GateRule, GateState, TradeGate, TradeOutcome};
 use serde_json::Value;
@@ -229,7 +229,7 @@ pub fn replay_gate(
     if strategy.wants_settlements() {
         return Ok(None);
     }
-    let longer = LongerCandles::of_bot(bot, strategy.longer_intervals());
+    let longer = LongerCandles::for_bot(bot, strategy.longer_intervals());
     let mut longer = longer.map_err(|error| super::entry::refuse(error.to_string()))?;
     let interval = bot.interval.length();
     let (mut signals, mut pending) = (Vec::new(), Vec::new());
