@@ -1,4 +1,4 @@
-//! What the API shows as of a point in time: trades, their pages, the user and the wallets.
+//! API responses as of a point in time: trades, their pages, the user and the wallets.
 
 use super::Venue;
 use super::table::Trade;

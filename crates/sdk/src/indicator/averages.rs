@@ -45,7 +45,7 @@ impl<const LINES: usize> Smoothing<LINES> {
         self
     }
 
-    /// Processes a finite value per line, `None` before the `period`th. The seed is no separate function, so that
+    /// Processes a finite value per line, `None` before the `period`th. The seed is inlined, so that
     /// the means stay in registers between candles (docs/performance.md).
     #[inline]
     pub(super) fn update_all(&mut self, values: [f64; LINES]) -> Option<[f64; LINES]> {

@@ -18,7 +18,7 @@ struct Row {
 ///
 /// The first line names the columns: `close`, any of `open`, `high`, `low` and `volume`, and `signal` as the last. Each
 /// further line is a one-minute candle of BTCUSDT, without gaps, from 2025-01-01 00:00 UTC on. By default a candle opens at
-/// the previous close, high and low are the extremes of open and close, and the volume is 0. `30x 100` stands for thirty
+/// the previous close, high and low are the extremes of open and close, and the volume is 0. `30x 100` means thirty
 /// candles at 100.
 ///
 /// A signal is `BUY` or `SELL`, optionally with the beginning of its reason: `BUY`, `BUY rose` and `BUY rose change=0.02`

@@ -51,7 +51,7 @@ pub(super) fn reads_beyond(candle: usize) -> String {
 const MAX_CANDLES: usize = 2_000;
 const CALENDAR_STEPS: i64 = 13;
 
-/// Parameters whose files contain only what was known at a given time.
+/// Parameters whose files end at a given time.
 #[derive(Clone, Debug)]
 pub struct TruncatedParams {
     /// Time up to which the files reach.
