@@ -66,7 +66,7 @@ fn check_token(
         }
         Some(_) => {}
     }
-    if let Some(span) = state.switchboard.strike(Fault::ExpiredToken) {
+    if let Some(span) = state.switchboard.draw_fault(Fault::ExpiredToken) {
         state.expired_until.store((at + span).get(), Ordering::Relaxed);
     }
     if at.get() < state.expired_until.load(Ordering::Relaxed) {
@@ -144,7 +144,11 @@ async fn read_whole(mut body: Body) -> Result<Bytes, Unreadable> {
 
 pub(crate) type Parameters = BTreeMap<String, String>;
 
-pub(crate) fn read_or<T: FromStr>(parameters: &Parameters, name: &str, default: T) -> Result<T, String> {
+pub(crate) fn read_or_default<T: FromStr>(
+    parameters: &Parameters,
+    name: &str,
+    default: T,
+) -> Result<T, String> {
     match parameters.get(name) {
         None => Ok(default),
         Some(text) => parse(name, text),
