@@ -86,6 +86,6 @@ pub use market_data::MockMarketData;
 pub use market_data::{AsOf, MarketData, PriceAnswer, PriceRecord};
 pub use order::{OpenOrder, OpenOutcome, Rejection, RejectionReason};
 pub use price_feed::{PriceFeed, PriceSender, PriceTick};
-pub use recorder::{PriceRecorder, Recorded};
+pub use recorder::{PolledCandles, PriceRecorder};
 pub use report::{Funding, Progress, Reported, TradeListing, TradeReport};
 pub use request::{Priority, Reply, Skew, at_priority, current_intent, current_priority, for_intent};

@@ -413,7 +413,7 @@ impl Compiler<'_> {
         let interval: Interval = match text.parse() {
             Ok(interval) => interval,
             Err(error) => {
-                let hint = error.meant().map_or_else(
+                let hint = error.suggestion().map_or_else(
                     || "use a whole number and s, m, h or d, such as @5m or @1h".to_owned(),
                     |meant| format!("did you mean @{}?", meant.replace(", or ", ", or @")),
                 );

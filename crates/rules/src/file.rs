@@ -275,7 +275,7 @@ pub(crate) fn hint_for_expiry(value: &str) -> String {
     const FORM: &str = "write a duration as minutes and seconds in quotes";
     let plain = value.trim_matches(|letter| letter == '"' || letter == '\'');
     let error = plain.parse::<CloseType>().err();
-    match error.as_ref().map_or(Some(plain), |error| error.meant()) {
+    match error.as_ref().map_or(Some(plain), |error| error.suggestion()) {
         Some(code) if code.parse::<CloseType>().is_ok() => {
             format!("{FORM}: did you mean expiry = \"{code}\"?")
         }

@@ -58,7 +58,7 @@ pub fn condition_counts(
                 counted[*sell].beside_buy += u64::from(holds(*buy) && holds(*sell));
             }
         }
-        longer.show(candle, &mut *shown);
+        longer.feed_completed(candle, &mut *shown);
     }
     Ok(counted)
 }

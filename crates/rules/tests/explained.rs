@@ -32,7 +32,7 @@ fn said(strategy: &str, params: &Value, candles: &[Candle]) -> Vec<Vec<String>> 
     let mut after = |candle: &Candle| {
         shown.on_candle(candle);
         let lines = shown.conditions().iter().map(line).collect();
-        longer.show(candle, &mut *shown);
+        longer.feed_completed(candle, &mut *shown);
         lines
     };
     candles.iter().map(&mut after).collect()

@@ -326,10 +326,10 @@ impl LongerCandles {
     /// Feeds the bot's next candle and returns the strategy's signal.
     /// Also feeds the longer candles that ended before it or end with it.
     #[inline]
-    pub fn show_candle(&mut self, candle: &Candle, strategy: &mut dyn Strategy) -> Option<Signal> {
+    pub fn feed_candle(&mut self, candle: &Candle, strategy: &mut dyn Strategy) -> Option<Signal> {
         self.feed_ended(candle, strategy);
         let signal = strategy.on_candle(candle);
-        self.show(candle, strategy);
+        self.feed_completed(candle, strategy);
         signal
     }
 
@@ -345,7 +345,7 @@ impl LongerCandles {
 
     /// Feeds the longer candles that the bot's next candle completes.
     /// Call it after the strategy has seen the candle. Shorter intervals come first.
-    pub fn show(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
+    pub fn feed_completed(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
         for resampler in &mut self.resamplers {
             if let Some(longer) = resampler.push(candle) {
                 strategy.on_longer_candle(resampler.interval(), &longer);
@@ -437,7 +437,7 @@ mod tests {
         let mut recording = Recording { seen: Vec::new() };
         for candle in minutes([0, 1, 2, 3, 4, 6, 7]) {
             recording.on_candle(&candle);
-            longer.show(&candle, &mut recording);
+            longer.feed_completed(&candle, &mut recording);
         }
         let expected = ["0", "1", "2m of 0", "2", "3", "2m of 2", "4m of 0", "4", "6", "7", "2m of 6"];
         assert_eq!(recording.seen, expected);
@@ -450,7 +450,7 @@ mod tests {
         let mut longer = LongerCandles::with_rule(Interval::MINUTE, &intervals(&["2m", "4m"]), rule).unwrap();
         let mut recording = Recording { seen: Vec::new() };
         for candle in minutes([0, 1, 2, 5, 9, 10, 11, 12]) {
-            longer.show_candle(&candle, &mut recording);
+            longer.feed_candle(&candle, &mut recording);
         }
         // 5 is the second half of its two minutes, and 4m of 4 has one minute in four.
         let expected = [
@@ -479,7 +479,7 @@ mod tests {
             if candle.time() == Millis::MINUTE * (friday + 70 * 60) {
                 before_sunday = Some(recording.seen.len());
             }
-            longer.show_candle(&candle, &mut recording);
+            longer.feed_candle(&candle, &mut recording);
         }
         let days: Vec<usize> =
             (0..recording.seen.len()).filter(|at| recording.seen[*at].contains("1d")).collect();

@@ -133,7 +133,7 @@ struct Alias {
 }
 
 static ALIASES: LazyLock<BTreeMap<AliasContext, Vec<Alias>>> = LazyLock::new(|| {
-    toml::from_str(include_str!("aliases.toml")).expect("a test reads the embedded table of aliases")
+    toml::from_str(include_str!("aliases.toml")).expect("the embedded alias table is valid")
 });
 
 fn rows(context: AliasContext) -> impl Iterator<Item = &'static Alias> {

@@ -320,7 +320,7 @@ fn time_round(mut strategy: Box<dyn Strategy>, mut longer: LongerCandles, candle
     for few in candles.chunks(STRIDE) {
         for candle in few {
             Position::record(shown as usize);
-            std::hint::black_box(longer.show_candle(candle, &mut *strategy));
+            std::hint::black_box(longer.feed_candle(candle, &mut *strategy));
         }
         shown += few.len() as u32;
         if watch.elapsed() > ROUND_LIMIT {

@@ -169,7 +169,7 @@ impl Replay {
     /// Passes on longer candles closed by the last own one, after the decision on it.
     fn show_longer(&mut self) {
         if let Some(candle) = self.last.take() {
-            self.longer.show(&candle, &mut *self.strategy);
+            self.longer.feed_completed(&candle, &mut *self.strategy);
         }
     }
 

@@ -32,7 +32,7 @@ struct PendingTrade {
 
 impl Gate {
     pub(super) fn new(plan: GatePlan, expiry: Expiry, interval: Interval) -> Self {
-        let rule = TradeGate::new(plan.rule).expect("a plan was checked when it was made");
+        let rule = TradeGate::new(plan.rule).expect("the plan is validated");
         let (interval, day_ends) = (interval.length(), Millis::new(i64::MIN));
         Self { plan, rule, expiry, interval, day_ends, pending: VecDeque::new(), before: None, moved: None }
     }
@@ -245,7 +245,7 @@ pub fn replay_gate(
             signal.2 = Some((close, outcome));
             false
         });
-        if let Some(signal) = longer.show_candle(candle, &mut *strategy) {
+        if let Some(signal) = longer.feed_candle(candle, &mut *strategy) {
             let expiry = signal.expiry.unwrap_or(bot.expiry);
             pending.push((signals.len(), VirtualTrade::new(signal.direction, expiry, close)));
             signals.push((close, !signal.is_virtual, None));

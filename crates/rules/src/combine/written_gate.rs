@@ -181,7 +181,7 @@ impl WrittenGate {
                     return Err(wrong(&format!("payout is in percent: did you mean {percent}?")));
                 }
                 let test = EdgeTestPlan::new(DEFAULT_ERROR_RATE, DEFAULT_ERROR_RATE, DEFAULT_EDGE)
-                    .expect("usual rates are valid");
+                    .expect("default rates are valid");
                 GateOpening::VerdictShown { test, payout: payout / 100.0 }
             }
             (None, None, Some(other)) if other != "shown" => {

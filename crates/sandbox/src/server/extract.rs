@@ -144,11 +144,7 @@ async fn read_whole(mut body: Body) -> Result<Bytes, Unreadable> {
 
 pub(crate) type Parameters = BTreeMap<String, String>;
 
-pub(crate) fn read_or_default<T: FromStr>(
-    parameters: &Parameters,
-    name: &str,
-    default: T,
-) -> Result<T, String> {
+pub(crate) fn read_or<T: FromStr>(parameters: &Parameters, name: &str, default: T) -> Result<T, String> {
     match parameters.get(name) {
         None => Ok(default),
         Some(text) => parse(name, text),

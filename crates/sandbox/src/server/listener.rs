@@ -336,7 +336,7 @@ mod tests {
         while !answer.ends_with(end.as_bytes()) {
             let mut bytes = [0; 512];
             let read = timeout(HEAD_DEADLINE * 3, stream.read(&mut bytes)).await;
-            let length = read.expect("an answer").unwrap();
+            let length = read.expect("the server answers").unwrap();
             assert!(length > 0, "it ended after {:?}", String::from_utf8_lossy(&answer));
             answer.extend_from_slice(&bytes[..length]);
         }

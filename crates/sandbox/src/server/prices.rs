@@ -1,7 +1,7 @@
 //! The symbol price API (contract 4.2).
 
 use super::ServerState;
-use super::extract::{Key, Parameters, Segment, failure, read, read_or_default};
+use super::extract::{Key, Parameters, Segment, failure, read, read_or};
 use crate::body::{
     AggregatedCandle, AssetType, CandleInterval, Pair, PlainError, PriceRecord, Slot, iso8601,
 };
@@ -52,8 +52,7 @@ pub(crate) async fn last_price(
     let now = state.now();
     let answer = || {
         let board = find_board(&state, &parameters)?;
-        let limit_time =
-            read_or_default(&parameters, "limitTime", now.get()).map_err(PriceError::BadRequest)?;
+        let limit_time = read_or(&parameters, "limitTime", now.get()).map_err(PriceError::BadRequest)?;
         if limit_time > now.get() {
             return Ok("OK".into_response());
         }
@@ -154,7 +153,7 @@ fn parse_window(parameters: &Parameters) -> Result<Window, String> {
     let interval: Interval = read(parameters, "interval")?;
     let (start, end) = (read(parameters, "startTime")?, read(parameters, "endTime")?);
     let count = |name, default: i64| {
-        let count: i64 = read_or_default(parameters, name, default)?;
+        let count: i64 = read_or(parameters, name, default)?;
         usize::try_from(count).map_err(|_| format!("{name} is below 0"))
     };
     let (skip, limit) = (count("skip", 0)?, count("limit", i64::MAX)?.min(MAX_LIMIT));

@@ -23,7 +23,7 @@ const PING_INTERVAL: Duration = Duration::from_secs(10);
 const PONG_TIMEOUT: Duration = Duration::from_secs(10);
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 
-struct ConnectionEnded;
+struct Disconnect;
 
 struct Client {
     state: Arc<ServerState>,
@@ -70,7 +70,7 @@ pub(crate) async fn stream(
 }
 
 impl Client {
-    async fn serve(mut self) -> Result<(), ConnectionEnded> {
+    async fn serve(mut self) -> Result<(), Disconnect> {
         let spans = (PING_INTERVAL.as_millis() as u64, PONG_TIMEOUT.as_millis() as u64);
         let hello = json!({
             "sid": "sandbox", "upgrades": [], "pingInterval": spans.0, "pingTimeout": spans.1,
@@ -86,11 +86,11 @@ impl Client {
                 message = self.socket.recv() => match message {
                     Some(Ok(Message::Text(text))) => self.take(text.as_str()).await?,
                     Some(Ok(_)) => {}
-                    Some(Err(_)) | None => return Err(ConnectionEnded),
+                    Some(Err(_)) | None => return Err(Disconnect),
                 },
                 _ = ping.tick() => {
                     if self.heard.elapsed() > PING_INTERVAL + PONG_TIMEOUT {
-                        return Err(ConnectionEnded);
+                        return Err(Disconnect);
                     }
                     if !self.is_stalling() {
                         self.send("2".to_owned()).await?;
@@ -105,13 +105,13 @@ impl Client {
         }
     }
 
-    async fn take(&mut self, text: &str) -> Result<(), ConnectionEnded> {
+    async fn take(&mut self, text: &str) -> Result<(), Disconnect> {
         self.heard = Instant::now();
         if text == "3" {
             return Ok(());
         }
         if text.starts_with("41") || text == "1" {
-            return Err(ConnectionEnded);
+            return Err(Disconnect);
         }
         if text == "2probe" {
             return self.send("3probe".to_owned()).await;
@@ -126,7 +126,7 @@ impl Client {
         }
         let event = text.strip_prefix(&format!("42{NAMESPACE},")).filter(|_| self.has_joined);
         let Some(Ok(Value::Array(arguments))) = event.map(serde_json::from_str) else {
-            return Err(ConnectionEnded);
+            return Err(Disconnect);
         };
         let mut arguments = arguments.iter().map(|argument| argument.as_str().unwrap_or_default());
         if arguments.next() == Some("last-symbol-price")
@@ -141,7 +141,7 @@ impl Client {
         Ok(())
     }
 
-    async fn push(&mut self, now: Millis) -> Result<(), ConnectionEnded> {
+    async fn push(&mut self, now: Millis) -> Result<(), Disconnect> {
         let mut messages = VecDeque::new();
         for (pair, sent) in &mut self.pairs {
             let Some(board) = self.state.boards.get(pair) else { continue };
@@ -159,7 +159,7 @@ impl Client {
         Ok(())
     }
 
-    async fn push_one(&mut self, message: String) -> Result<(), ConnectionEnded> {
+    async fn push_one(&mut self, message: String) -> Result<(), Disconnect> {
         let state = Arc::clone(&self.state);
         let strike = |fault| state.switchboard.draw_fault(fault);
         if self.is_stalling() {
@@ -169,7 +169,7 @@ impl Client {
             if let Some(connection) = &self.connection {
                 connection.sever();
             }
-            return Err(ConnectionEnded);
+            return Err(Disconnect);
         }
         if let Some(span) = strike(Fault::StreamStall) {
             let span = Duration::from_millis(span.get().max(0).cast_unsigned());
@@ -200,8 +200,8 @@ impl Client {
         self.stalls_until.is_some_and(|until| Instant::now() < until)
     }
 
-    async fn send(&mut self, text: String) -> Result<(), ConnectionEnded> {
+    async fn send(&mut self, text: String) -> Result<(), Disconnect> {
         let sent = timeout(SEND_TIMEOUT, self.socket.send(Message::text(text))).await;
-        sent.map_err(|_| ConnectionEnded)?.map_err(|_| ConnectionEnded)
+        sent.map_err(|_| Disconnect)?.map_err(|_| Disconnect)
     }
 }

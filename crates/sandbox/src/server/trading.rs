@@ -1,7 +1,7 @@
 //! Wallets, trades and the user (contract 4.1, endpoints 1, 2, 3 and 5).
 
 use super::ServerState;
-use super::extract::{Parameters, Segment, Token, TokenAndTimestamp, failure, read_or_default};
+use super::extract::{Parameters, Segment, Token, TokenAndTimestamp, failure, read_or};
 use crate::body::{ErrorEnvelope, PlainError, ShortTrade, TradePage, User, Wallet};
 use crate::fault::Fault;
 use crate::venue::{PageRequest, RowOrder};
@@ -73,7 +73,7 @@ pub(crate) async fn trades(
 
 fn page_request(parameters: &Parameters) -> Result<PageRequest, String> {
     let count = |name, default| {
-        let count: i64 = read_or_default(parameters, name, default)?;
+        let count: i64 = read_or(parameters, name, default)?;
         u64::try_from(count).ok().filter(|count| *count > 0).ok_or_else(|| format!("{name} starts at 1"))
     };
     let (page, page_size) = (count("page", 1)?, count("pageSize", 10)?);

@@ -96,7 +96,7 @@ fn differences<S: StrategyFactory>(params: &S::Params, rows: &[Row]) -> Result<S
                 writeln!(text, "candle {}, \"{line}\": expected {expected}, got {given}{cold}", index + 1);
             text.push_str(&reasons(&*strategy));
         }
-        longer.show(candle, &mut *strategy);
+        longer.feed_completed(candle, &mut *strategy);
     }
     Ok(text)
 }

@@ -204,7 +204,7 @@ impl<'a> Feed<'a> {
         if index > 0 && self.subject.entry.wants_prices && index >= self.mode.prices_from {
             self.feed_prices(candle, index);
         }
-        let signal = self.longer.show_candle(candle, &mut *self.strategy);
+        let signal = self.longer.feed_candle(candle, &mut *self.strategy);
         place.set(index + 1);
         if let Some(signal) = signal {
             self.take(Answer { candle: index, moment: PRICES_IN_CANDLE, signal }, candle.time());
