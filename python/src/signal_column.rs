@@ -20,7 +20,7 @@ const TRUNCATIONS: usize = 12;
 /// Signal at a candle: 1 to buy, -1 to sell, 0 for none.
 pub(crate) type Sign = i8;
 
-const fn direction_from_sign(sign: Sign) -> Option<Direction> {
+const fn to_direction(sign: Sign) -> Option<Direction> {
     match sign {
         1 => Some(Direction::Buy),
         -1 => Some(Direction::Sell),
@@ -112,8 +112,7 @@ fn check_truncations(
 fn check_same(shorter: &[Sign], longer: &[Sign], candles: &[Candle]) -> PyResult<()> {
     let differs = |(place, (before, after)): (usize, (&Sign, &Sign))| (before != after).then_some(place);
     let Some(place) = shorter.iter().zip(longer).enumerate().find_map(differs) else { return Ok(()) };
-    let label =
-        |sign: Sign| direction_from_sign(sign).map_or_else(|| "no signal".to_owned(), |one| one.to_string());
+    let label = |sign: Sign| to_direction(sign).map_or_else(|| "no signal".to_owned(), |one| one.to_string());
     let (time, last) = (utc(candles[place].time()), utc(candles[shorter.len() - 1].time()));
     let (before, after) = (label(shorter[place]), label(longer[place]));
     Err(LookaheadError::new_err(format!(
@@ -253,10 +252,10 @@ impl Strategy for SignalSource {
         {
             let sign = column[*next];
             *next += 1;
-            return signal_from_sign(sign);
+            return to_signal(sign);
         }
         match self.sign_at(candle) {
-            Ok(sign) => signal_from_sign(sign),
+            Ok(sign) => to_signal(sign),
             Err(error) => {
                 self.state = State::Failed;
                 let note = format!("in signals of the bot {}, at {}", self.bot.bot, utc(candle.time()));
@@ -272,6 +271,6 @@ impl Strategy for SignalSource {
 }
 
 #[inline]
-fn signal_from_sign(sign: Sign) -> Option<Signal> {
-    direction_from_sign(sign).map(|direction| Signal::new(direction, "signal column"))
+fn to_signal(sign: Sign) -> Option<Signal> {
+    to_direction(sign).map(|direction| Signal::new(direction, "signal column"))
 }

@@ -211,8 +211,8 @@ fn explained_strategy_signals_like_the_normal_one() {
             // Compared as text, so that NaN equals NaN.
             assert_eq!(format!("{:?}", usual.indicators()), format!("{:?}", explained.indicators()));
             signals += usize::from(one.is_some());
-            longer[0].show(candle, &mut *usual);
-            longer[1].show(candle, &mut *explained);
+            longer[0].feed_completed(candle, &mut *usual);
+            longer[1].feed_completed(candle, &mut *explained);
         }
         assert!(signals > least, "{strategy}: {signals}");
         assert!(usual.conditions().iter().all(|one| one.numbers.is_empty()));

@@ -355,7 +355,7 @@ fn unknown_wallet(items: &[Value]) -> Option<Value> {
     Some(wallet)
 }
 
-pub(crate) fn garbage_body(index: u64) -> &'static [u8] {
+pub(crate) fn bad_body(index: u64) -> &'static [u8] {
     const BODIES: [&[u8]; 5] = [
         b"",
         b"<html><head><title>502</title></head><body>upstream</body></html>",

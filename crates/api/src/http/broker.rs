@@ -2,7 +2,7 @@
 
 use super::HttpBroker;
 use super::pages::{Pages, Rows};
-use super::read::TRADE_ENDPOINT;
+use super::read::GET_TRADE;
 use crate::model::{TradeRecord, Wallet, WalletType, one_line};
 use crate::report::build_report;
 use async_trait::async_trait;
@@ -28,7 +28,7 @@ impl Broker for HttpBroker {
                 return self.find_in_list(id).await;
             }
             Err(BrokerError::Credentials { .. })
-                if detail != Detail::ById && self.credentials.is_rejected_at(TRADE_ENDPOINT) =>
+                if detail != Detail::ById && self.credentials.is_rejected_at(GET_TRADE) =>
             {
                 return self.find_in_list(id).await;
             }

@@ -3,7 +3,7 @@
 //! Only a token of the same user replaces it, because that user's trades are tracked.
 
 use super::limit::Turn;
-use super::read::OPEN_ENDPOINT;
+use super::read::POST_OPEN;
 use super::{Api, HttpBroker, Purpose, TransportError};
 use crate::credentials::{Credentials, Secret, TokenSource, redact_secrets};
 use candlewick_broker::{BrokerError, TokenState, current_priority};
@@ -261,7 +261,7 @@ impl HttpBroker {
             && !text.ends_with(FOREIGN_TOKEN_NOTE)
         {
             let text = format!("{text}{FOREIGN_TOKEN_NOTE}");
-            self.credentials.refuse(generation, TokenUse::Opening, OPEN_ENDPOINT, &text);
+            self.credentials.refuse(generation, TokenUse::Opening, POST_OPEN, &text);
         }
     }
 

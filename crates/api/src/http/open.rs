@@ -2,7 +2,7 @@
 
 use super::keys::TokenUse;
 use super::limit::{Permit, Turn, TurnTimeout};
-use super::read::{OPEN_ENDPOINT, unexpected_status, with_status};
+use super::read::{POST_OPEN, unexpected_status, with_status};
 use super::transport::Answer;
 use super::{Api, Body, HttpBroker, Purpose, TransportError};
 use crate::model::{FailureBody, TradeRecord, read_record};
@@ -69,12 +69,8 @@ impl HttpBroker {
                     && rejection.reason == RejectionReason::Credentials
                 {
                     // For later opens; this one was already sent.
-                    self.handle_refused_token(
-                        generation,
-                        (TokenUse::Opening, OPEN_ENDPOINT),
-                        &rejection.text,
-                    )
-                    .await;
+                    self.handle_refused_token(generation, (TokenUse::Opening, POST_OPEN), &rejection.text)
+                        .await;
                 }
                 outcome
             }

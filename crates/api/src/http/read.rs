@@ -42,7 +42,7 @@ impl HttpBroker {
             Ok(_) if api == Api::Trading => self.credentials.record_accepted(generation, endpoint),
             // The list has the same information, so trading continues.
             Err(BrokerError::Credentials { text })
-                if endpoint == TRADE_ENDPOINT && self.is_accepted_elsewhere(endpoint).await =>
+                if endpoint == GET_TRADE && self.is_accepted_elsewhere(endpoint).await =>
             {
                 self.credentials.record_rejection(endpoint, text);
             }
@@ -197,15 +197,15 @@ pub(super) fn with_status(status: StatusCode, text: &str) -> String {
     if text.starts_with("HTTP ") { text.to_owned() } else { format!("HTTP {}: {text}", status.as_u16()) }
 }
 
-pub(super) const OPEN_ENDPOINT: &str = "POST open";
-pub(super) const TRADE_ENDPOINT: &str = "GET /token/trades/{id}";
+pub(super) const POST_OPEN: &str = "POST open";
+pub(super) const GET_TRADE: &str = "GET /token/trades/{id}";
 
 pub(super) fn endpoint_name(path: &str) -> &'static str {
     match path.rsplit_once("/token/").map_or("", |(_, rest)| rest) {
         "wallets" => "GET /token/wallets",
         "trades" => "GET /token/trades",
         "users/me" => "GET /token/users/me",
-        trade if trade.starts_with("trades/") => TRADE_ENDPOINT,
+        trade if trade.starts_with("trades/") => GET_TRADE,
         _ => "GET of an unknown path",
     }
 }

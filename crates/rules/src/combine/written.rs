@@ -117,7 +117,8 @@ impl WrittenFilter {
         let usual = |name: &str| if self.name.is_empty() { name.to_owned() } else { self.name.clone() };
         let rule = |name: &str, params: Value, need: Agreement| {
             let params = params.as_object().cloned().unwrap_or_default();
-            let part = WrittenPart { strategy: crate::NAME.to_owned(), name: usual(name), params, ..blank() };
+            let part =
+                WrittenPart { strategy: crate::NAME.to_owned(), name: usual(name), params, ..unnamed_part() };
             (part, need)
         };
         match (&self.strategy, &self.hours, self.trend, &self.volatility, &self.when) {
@@ -153,7 +154,7 @@ impl WrittenFilter {
                 let params = json!({
                     "buy": "close > sma(period)",
                     "sell": "close < sma(period)",
-                    "parameters": { "period": period_parameter(period, 2, "Candles in the average.") },
+                    "parameters": { "period": spec(period, 2, "Candles in the average.") },
                 });
                 Ok(rule("trend", params, Agreement::Same))
             }
@@ -187,8 +188,7 @@ fn read_hours(hours: &Value) -> Option<(&str, &str)> {
 
 impl Volatility {
     fn rule(&self) -> Option<Value> {
-        let mut parameters =
-            json!({ "period": period_parameter(self.period, 1, "Candles in the average true range.") });
+        let mut parameters = json!({ "period": spec(self.period, 1, "Candles in the average true range.") });
         let mut conditions = Vec::new();
         for (name, bound, sign, about) in [
             ("lowest", self.min, ">=", "Minimum average true range, as a fraction of the close."),
@@ -204,7 +204,7 @@ impl Volatility {
     }
 }
 
-fn period_parameter(default: u32, min: u32, about: &str) -> Value {
+fn spec(default: u32, min: u32, about: &str) -> Value {
     json!({ "default": default, "min": min, "max": MAX_PERIOD, "about": about })
 }
 

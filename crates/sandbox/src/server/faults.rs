@@ -3,7 +3,7 @@
 use super::ServerState;
 use super::extract::{failure, internal_failure};
 use super::listener::Connection;
-use crate::fault::{Fault, corrupt, garbage_body};
+use crate::fault::{Fault, bad_body, corrupt};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
@@ -55,7 +55,7 @@ pub(crate) async fn apply_faults(
         let index = state.switchboard.counts().count(Fault::Garbage);
         let (mut parts, _) = response.into_parts();
         parts.headers.remove(CONTENT_LENGTH);
-        return Response::from_parts(parts, Body::from(garbage_body(index)));
+        return Response::from_parts(parts, Body::from(bad_body(index)));
     }
     if response.status().is_success() && state.switchboard.draw_fault(Fault::UnknownValues).is_some() {
         return corrupted(response).await.unwrap_or_else(|_| internal_failure(state.now(), &uri));

@@ -112,7 +112,7 @@ fn accept(
     if !kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
         return Err(Reason::new("Content-Type must be application/json"));
     }
-    let (shape, request) = read_body(body, &state.settings, state.scale).map_err(Reason::plain)?;
+    let (shape, request) = read_body(body, &state.settings, state.scale).map_err(Reason::new)?;
     match state.venue().prices(&request) {
         Pricing::NoSuchSymbol => Err(NOT_ACTIVE),
         Pricing::TooCoarse if !state.settings.allow_coarse => {

@@ -109,17 +109,14 @@ impl Venue {
         let may_settle_late = self.switchboard.profile().rate(Fault::LateSettlement).is_some();
         if (hidden.is_positive() || may_settle_late) && stake > balance - hidden {
             // The simulator may have money that the wallet does not show yet.
-            return rejected(
-                reason_from_refusal(Refusal::InsufficientBalance),
-                now + self.simulation.latency_ms,
-            );
+            return rejected(to_reason(Refusal::InsufficientBalance), now + self.simulation.latency_ms);
         }
         let answer = self.simulator.submit(&order);
         let arrival = answer.at;
         let Moments { open_time, close_time, .. } = Moments::of(expiry, arrival, &self.simulation);
         let open_price = match answer.kind {
             AnswerKind::Opened(opening) => opening.open_price,
-            AnswerKind::Refused(refusal) => return rejected(reason_from_refusal(refusal), arrival),
+            AnswerKind::Refused(refusal) => return rejected(to_reason(refusal), arrival),
         };
         let shown = match replies {
             Replies::AtOnce => now,
@@ -197,7 +194,7 @@ pub(crate) enum Pricing {
     NoSuchSymbol,
 }
 
-const fn reason_from_refusal(refusal: Refusal) -> Reason {
+const fn to_reason(refusal: Refusal) -> Reason {
     match refusal {
         Refusal::NoPrice => Reason::with_code("Outdated price", "NO_PRICE"),
         Refusal::InsufficientBalance => Reason::with_code("Insufficient balance", "INSUFFICIENT_BALANCE"),
