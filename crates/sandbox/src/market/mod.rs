@@ -110,7 +110,7 @@ impl Boards {
     }
 
     pub(crate) fn coarsest_interval(&self) -> Millis {
-        self.boards.values().map(Board::finest).max().unwrap_or(Millis::SECOND)
+        self.boards.values().map(Board::finest_interval).max().unwrap_or(Millis::SECOND)
     }
 
     pub(crate) fn check_symbols(&self, symbols: impl Iterator<Item = Symbol>) -> Result<(), SandboxError> {
