@@ -102,7 +102,7 @@ def sweep(
     progress: Progress = None,
     **flags: Flag,
 ) -> Sweep:
-    """Backtests many parameter sets: ``search={"period": "5..30:5", "level": "20,25,30"}``. ``None`` stands for the whole range.
+    """Backtests many parameter sets: ``search={"period": "5..30:5", "level": "20,25,30"}``. ``None`` selects the whole range.
 
     A search that was stopped resumes in its ``folder``. Other arguments are those of :func:`backtest`, or flags of ``candlewick sweep``:
     ``trials=500``, ``objective="sharpe"``, ``way="tpe"`` (the flag ``--search``), ``where="slow > 2 * fast"``.

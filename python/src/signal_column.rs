@@ -20,7 +20,7 @@ const TRUNCATIONS: usize = 12;
 /// Signal at a candle: 1 to buy, -1 to sell, 0 for none.
 pub(crate) type Sign = i8;
 
-const fn direction_of(sign: Sign) -> Option<Direction> {
+const fn to_direction(sign: Sign) -> Option<Direction> {
     match sign {
         1 => Some(Direction::Buy),
         -1 => Some(Direction::Sell),
@@ -56,7 +56,7 @@ fn compute_column(signals: &Bound<'_, PyAny>, candles: &[Candle]) -> PyResult<Ve
 /// Reads numbers of a `NumPy` array, a column of pandas, Polars or pyarrow, or a list. Missing values become NaN.
 fn read_numbers(answer: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let py = answer.py();
-    macro_rules! buffer_of {
+    macro_rules! numbers_from {
         ($($kind:ty),+) => {$(
             if let Ok(buffer) = PyBuffer::<$kind>::get(answer) {
                 #[allow(clippy::cast_lossless, reason = "whole numbers are small, or rejected later")]
@@ -64,7 +64,7 @@ fn read_numbers(answer: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
             }
         )+};
     }
-    buffer_of!(f64, i64, i8, f32, i32, i16);
+    numbers_from!(f64, i64, i8, f32, i32, i16);
     if let Some(arrays) = read_arrays(answer)? {
         let mut numbers = Vec::with_capacity(arrays.iter().map(Array::len).sum());
         for array in &arrays {
@@ -112,7 +112,7 @@ fn check_truncations(
 fn check_same(shorter: &[Sign], longer: &[Sign], candles: &[Candle]) -> PyResult<()> {
     let differs = |(place, (before, after)): (usize, (&Sign, &Sign))| (before != after).then_some(place);
     let Some(place) = shorter.iter().zip(longer).enumerate().find_map(differs) else { return Ok(()) };
-    let label = |sign: Sign| direction_of(sign).map_or_else(|| "no signal".to_owned(), |one| one.to_string());
+    let label = |sign: Sign| to_direction(sign).map_or_else(|| "no signal".to_owned(), |one| one.to_string());
     let (time, last) = (utc(candles[place].time()), utc(candles[shorter.len() - 1].time()));
     let (before, after) = (label(shorter[place]), label(longer[place]));
     Err(LookaheadError::new_err(format!(
@@ -252,10 +252,10 @@ impl Strategy for SignalSource {
         {
             let sign = column[*next];
             *next += 1;
-            return signal_of(sign);
+            return to_signal(sign);
         }
         match self.sign_at(candle) {
-            Ok(sign) => signal_of(sign),
+            Ok(sign) => to_signal(sign),
             Err(error) => {
                 self.state = State::Failed;
                 let note = format!("in signals of the bot {}, at {}", self.bot.bot, utc(candle.time()));
@@ -271,6 +271,6 @@ impl Strategy for SignalSource {
 }
 
 #[inline]
-fn signal_of(sign: Sign) -> Option<Signal> {
-    direction_of(sign).map(|direction| Signal::new(direction, "signal column"))
+fn to_signal(sign: Sign) -> Option<Signal> {
+    to_direction(sign).map(|direction| Signal::new(direction, "signal column"))
 }

@@ -101,7 +101,7 @@ struct Numbers {
     format: &'static CStr,
 }
 
-fn buffer_of<T: ArrowPrimitiveType>(array: &dyn Array, format: &'static CStr) -> Option<Numbers> {
+fn numbers_from<T: ArrowPrimitiveType>(array: &dyn Array, format: &'static CStr) -> Option<Numbers> {
     let array = array.as_any().downcast_ref::<PrimitiveArray<T>>()?;
     let values = array.values();
     Some(Numbers { data: values.as_ptr().cast(), len: values.len(), format })
@@ -114,9 +114,9 @@ impl Column {
             let problem = "the column has missing values, which a buffer cannot represent: use pandas, Polars or pyarrow";
             return Err(PyBufferError::new_err(problem));
         }
-        buffer_of::<Float64Type>(array, c"d")
-            .or_else(|| buffer_of::<Int64Type>(array, c"q"))
-            .or_else(|| buffer_of::<TimestampMillisecondType>(array, c"q"))
+        numbers_from::<Float64Type>(array, c"d")
+            .or_else(|| numbers_from::<Int64Type>(array, c"q"))
+            .or_else(|| numbers_from::<TimestampMillisecondType>(array, c"q"))
             .ok_or_else(|| {
                 PyBufferError::new_err(format!("a column of type {} has no buffer", array.data_type()))
             })
@@ -287,7 +287,10 @@ fn parse_column(cells: &[String]) -> ArrayRef {
 
 /// Numbers of an array, NaN where they are missing; `None` if it has another type.
 pub(crate) fn array_to_numbers(array: &dyn Array) -> Option<Vec<f64>> {
-    fn read_column<T: ArrowPrimitiveType>(array: &dyn Array, to: impl Fn(T::Native) -> f64) -> Option<Vec<f64>> {
+    fn read_column<T: ArrowPrimitiveType>(
+        array: &dyn Array,
+        to: impl Fn(T::Native) -> f64,
+    ) -> Option<Vec<f64>> {
         let array = array.as_any().downcast_ref::<PrimitiveArray<T>>()?;
         Some(array.iter().map(|number| number.map_or(f64::NAN, &to)).collect())
     }

@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 @pytest.fixture(scope="session")
 def program() -> str:
     """The command line program of the wheel, or of TESTED_CANDLEWICK."""
-    beside = Path(sys.executable).with_name("candlewick")
-    found = os.environ.get("TESTED_CANDLEWICK") or (str(beside) if beside.exists() else shutil.which("candlewick"))
+    sibling = Path(sys.executable).with_name("candlewick")
+    found = os.environ.get("TESTED_CANDLEWICK") or (str(sibling) if sibling.exists() else shutil.which("candlewick"))
     assert found, "no program in the wheel: set TESTED_CANDLEWICK"
     return found
 

@@ -33,7 +33,7 @@ impl Secret {
         if sound { Ok(Self(SecretString::from(text))) } else { Err(SecretError) }
     }
 
-    pub(crate) fn is(&self, other: &Self) -> bool {
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.0.expose_secret() == other.0.expose_secret()
     }
 
@@ -55,10 +55,10 @@ impl fmt::Debug for Secret {
     }
 }
 
-const HIDDEN: &[u8] = b"[hidden]";
+const REDACTED: &[u8] = b"[hidden]";
 /// Length of a redacted part in bytes: three quarters of a short credential, within these bounds.
-const MIN_PART: usize = 8;
-const MAX_PART: usize = 12;
+const MIN_REDACTED_BYTES: usize = 8;
+const MAX_REDACTED_BYTES: usize = 12;
 /// Minimum digits of a numeric match, more than any amount has.
 const MIN_DIGITS: usize = 12;
 
@@ -68,7 +68,7 @@ struct DecodedBytes<'a> {
 }
 
 /// Returns the bytes with the secrets replaced, `None` if they contain none.
-pub(crate) fn hide(secrets: &[&[u8]], bytes: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn redact_secrets(secrets: &[&[u8]], bytes: &[u8]) -> Option<Vec<u8>> {
     let mut spans = find_spans(secrets, &DecodedBytes::raw(bytes));
     if bytes.iter().any(|byte| matches!(byte, b'\\' | b'%')) {
         spans.extend(find_spans(secrets, &DecodedBytes::unescaped(bytes)));
@@ -83,7 +83,7 @@ pub(crate) fn hide(secrets: &[&[u8]], bytes: &[u8]) -> Option<Vec<u8>> {
             hidden.extend_from_slice(&bytes[end..span.start]);
             // Numbers become a number, so that JSON remains valid.
             let is_number = bytes[span.clone()].iter().all(u8::is_ascii_digit);
-            hidden.extend_from_slice(if is_number { b"0" } else { HIDDEN });
+            hidden.extend_from_slice(if is_number { b"0" } else { REDACTED });
         }
         end = end.max(span.end);
     }
@@ -116,7 +116,8 @@ struct Finder<'a> {
 
 impl<'a> Finder<'a> {
     fn new(secret: &'a [u8]) -> Self {
-        let least = (secret.len() * 3).div_ceil(4).clamp(MIN_PART, MAX_PART).min(secret.len());
+        let least =
+            (secret.len() * 3).div_ceil(4).clamp(MIN_REDACTED_BYTES, MAX_REDACTED_BYTES).min(secret.len());
         let mut begins = [false; 256];
         for byte in &secret[..=secret.len() - least] {
             begins[usize::from(*byte)] = true;
@@ -133,10 +134,10 @@ impl<'a> Finder<'a> {
             secret[from..].iter().zip(&bytes[at..]).take_while(|(one, other)| one == other).count()
         };
         let longest = (0..=secret.len() - least).map(common).max().unwrap_or(0);
-        if longest < least || self.is_chance(bytes, at..at + longest) { 0 } else { longest }
+        if longest < least || self.is_chance_match(bytes, at..at + longest) { 0 } else { longest }
     }
 
-    fn is_chance(&self, bytes: &[u8], span: Range<usize>) -> bool {
+    fn is_chance_match(&self, bytes: &[u8], span: Range<usize>) -> bool {
         let before = span.start.checked_sub(1).map(|place| bytes[place]);
         let after = bytes.get(span.end).copied();
         let touches =
@@ -144,7 +145,7 @@ impl<'a> Finder<'a> {
         if bytes[span.clone()].iter().all(u8::is_ascii_digit) {
             return span.len() < MIN_DIGITS || touches(|byte| byte.is_ascii_alphanumeric() || *byte == b'.');
         }
-        self.secret.len() < MIN_PART && touches(u8::is_ascii_alphanumeric)
+        self.secret.len() < MIN_REDACTED_BYTES && touches(u8::is_ascii_alphanumeric)
     }
 }
 
@@ -219,7 +220,7 @@ mod tests {
     const TOKEN: &str = "q7Jx/Vd2+Lk9TzPw4RmB8sYhN3cF6gE=";
 
     fn hidden(secret: &str, text: &str) -> String {
-        let hidden = hide(&[secret.as_bytes()], text.as_bytes());
+        let hidden = redact_secrets(&[secret.as_bytes()], text.as_bytes());
         hidden.map_or_else(|| text.to_owned(), |bytes| String::from_utf8(bytes).unwrap())
     }
 
@@ -267,8 +268,8 @@ mod tests {
         ) {
             let part = &secret[from..];
             let text = hidden(&secret, &format!("{before}{part}{after}"));
-            let is_left = secret.as_bytes().windows(MAX_PART).any(|part| {
-                !part.iter().all(u8::is_ascii_digit) && text.as_bytes().windows(MAX_PART).any(|window| window == part)
+            let is_left = secret.as_bytes().windows(MAX_REDACTED_BYTES).any(|part| {
+                !part.iter().all(u8::is_ascii_digit) && text.as_bytes().windows(MAX_REDACTED_BYTES).any(|window| window == part)
             });
             prop_assert!(!is_left, "{text}");
         }

@@ -11,36 +11,36 @@ const CODES: [(&str, RejectionReason); 2] =
 
 /// Patterns in matching order: each group must have one of its parts between bars in the text.
 const PATTERNS: [(RejectionReason, &[&str]); 12] = [
-    (RejectionReason::InsufficientBalance, &["insufficient|enough|exceed|too low|low ", BALANCE]),
+    (RejectionReason::InsufficientBalance, &["insufficient|enough|exceed|too low|low ", BALANCE_WORDS]),
     (RejectionReason::AccountRestricted, &["banned|blacklisted"]),
-    (RejectionReason::SymbolInactive, &[SYMBOL, INACTIVE]),
-    (RejectionReason::AccountRestricted, &[ACCOUNT, INACTIVE]),
-    (RejectionReason::TradesPerDay, &[TRADE, LIMIT, "per day|a day|daily|today|24h|24 h"]),
-    (RejectionReason::PendingLimit, &[LIMIT, PENDING]),
-    (RejectionReason::AmountAboveMaximum, &[AMOUNT, ABOVE]),
-    (RejectionReason::AmountBelowMinimum, &[AMOUNT, BELOW]),
-    (RejectionReason::TradesPerMinute, &[TRADE, LIMIT]),
+    (RejectionReason::SymbolInactive, &[SYMBOL_WORDS, INACTIVE_WORDS]),
+    (RejectionReason::AccountRestricted, &[ACCOUNT_WORDS, INACTIVE_WORDS]),
+    (RejectionReason::TradesPerDay, &[TRADE_WORDS, LIMIT_WORDS, "per day|a day|daily|today|24h|24 h"]),
+    (RejectionReason::PendingLimit, &[LIMIT_WORDS, PENDING_WORDS]),
+    (RejectionReason::AmountAboveMaximum, &[AMOUNT_WORDS, ABOVE_WORDS]),
+    (RejectionReason::AmountBelowMinimum, &[AMOUNT_WORDS, BELOW_WORDS]),
+    (RejectionReason::TradesPerMinute, &[TRADE_WORDS, LIMIT_WORDS]),
     (RejectionReason::TradesPerMinute, &["too fast|too frequent|per minute|per second|slow down|rate limit"]),
-    (RejectionReason::OutdatedPrice, &["price|quote|quotation|tick", OUTDATED]),
+    (RejectionReason::OutdatedPrice, &["price|quote|quotation|tick", OUTDATED_WORDS]),
     (
         RejectionReason::AccountRestricted,
-        &[ACCOUNT, "not allowed|not permitted|may not|cannot trade|forbidden"],
+        &[ACCOUNT_WORDS, "not allowed|not permitted|may not|cannot trade|forbidden"],
     ),
 ];
-const BALANCE: &str = "balance|fund|money|wallet";
-const SYMBOL: &str = "symbol|asset|pair|market|instrument";
-const ACCOUNT: &str = "user|account|trader";
-const AMOUNT: &str = "amount|stake|volume";
-const PENDING: &str =
+const BALANCE_WORDS: &str = "balance|fund|money|wallet";
+const SYMBOL_WORDS: &str = "symbol|asset|pair|market|instrument";
+const ACCOUNT_WORDS: &str = "user|account|trader";
+const AMOUNT_WORDS: &str = "amount|stake|volume";
+const PENDING_WORDS: &str =
     "pending|open trade|open order|open position|opened trade|active trade|concurrent|simultaneous";
-const OUTDATED: &str = "outdated|out of date|stale|expired|too old|changed|unavailable|not available|missing|no price|\
+const OUTDATED_WORDS: &str = "outdated|out of date|stale|expired|too old|changed|unavailable|not available|missing|no price|\
                         no quote|not found";
-const ABOVE: &str = "above|maximum|at most|too large|too high|too big|exceed|not be greater|not be more|not be higher|\
+const ABOVE_WORDS: &str = "above|maximum|at most|too large|too high|too big|exceed|not be greater|not be more|not be higher|\
                      must be less|must be lower|max ";
-const BELOW: &str = "below|minimum|at least|too small|too low|less than|lower than|must be|not be|min ";
-const TRADE: &str = "trade|order|operation|position|request";
-const LIMIT: &str = "too many|limit|max|exceed|reached";
-const INACTIVE: &str = "inactive|not active|disabled|not enabled|closed|not open|unavailable|not available|suspended|\
+const BELOW_WORDS: &str = "below|minimum|at least|too small|too low|less than|lower than|must be|not be|min ";
+const TRADE_WORDS: &str = "trade|order|operation|position|request";
+const LIMIT_WORDS: &str = "too many|limit|max|exceed|reached";
+const INACTIVE_WORDS: &str = "inactive|not active|disabled|not enabled|closed|not open|unavailable|not available|suspended|\
                         blocked|deactivated|deleted|locked|restricted|halted|unknown|not found|not supported|invalid";
 
 pub(crate) fn classify_rejection(status: StatusCode, code: Option<&str>, text: &str) -> RejectionReason {

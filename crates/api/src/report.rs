@@ -78,7 +78,7 @@ fn read_funding(record: &TradeRecord) -> Funding {
     let bonus = record.wallets.iter().filter(|wallet| wallet.wallet_type == WalletType::Bonus);
     Funding {
         paid: is_whole.then(|| sum(record.wallets.iter().map(|wallet| wallet.amount))),
-        by_percent: record.amount.and_then(|amount| larger_by_percent(amount, &record.wallets)),
+        by_percent: record.amount.and_then(|amount| stake_by_percent(amount, &record.wallets)),
         bonus: sum(bonus.map(|wallet| wallet.amount)),
         fee: record.tenant_fee_amount.unwrap_or_default(),
         commission: record.copy_commission_amount.unwrap_or_default(),
@@ -91,7 +91,7 @@ fn sum(amounts: impl Iterator<Item = Decimal>) -> Decimal {
 }
 
 /// Returns the stake implied by the percentages (contract 2.2) if it exceeds `amount` by more than rounding.
-fn larger_by_percent(amount: Decimal, wallets: &[WalletEntry]) -> Option<Decimal> {
+fn stake_by_percent(amount: Decimal, wallets: &[WalletEntry]) -> Option<Decimal> {
     let shares = sum(wallets.iter().map(|wallet| wallet.trade_percent));
     let by_shares = amount.checked_mul(shares).map(|product| product / Decimal::ONE_HUNDRED);
     let least = |wallet: &WalletEntry| {

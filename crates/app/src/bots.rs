@@ -266,7 +266,7 @@ pub(crate) fn without_unused_share(
 ) -> SessionSettings {
     let is_whole = |bot: &BotSettings| {
         let own = candles.into_iter().flatten().find(|one| one.series() == bot.series());
-        let never_closes = TradingWeek::of_symbol(bot.symbol) == TradingWeek::Always;
+        let never_closes = TradingWeek::for_symbol(bot.symbol) == TradingWeek::Always;
         never_closes && own.is_some_and(|own| gaps(own).is_empty())
     };
     let mut pairs = settings.bots.iter().zip(strategies);

@@ -116,7 +116,7 @@ const LINTS: [Lint; 28] = [
     Lint("split_hours", &[Stage::Start], split_hours),
     Lint("disjoint_hours", RUNS, disjoint_hours),
     Lint("idle_blackout", &[], |input| idle_blackouts(input.loaded, input.now)),
-    Lint("doubtful_condition", STRATEGIES, setup::doubtful_conditions),
+    Lint("doubtful_condition", STRATEGIES, setup::lint_conditions),
     Lint("volatility_share", &[], setup::volatility_shares),
     Lint("flat_volume", STRATEGIES, setup::flat_volumes),
     Lint("long_warm_up", RUNS, setup::long_warm_ups),

@@ -72,7 +72,7 @@ impl Candles {
     /// Validates, sorts and deduplicates rows that were received at `now` (venue time).
     ///
     /// Of several valid rows of one time, the last one wins. Rows that have not closed are counted in `forming`.
-    pub fn of_rows(rows: &[CandleRow], query: &CandleQuery, now: Millis) -> Self {
+    pub fn from_rows(rows: &[CandleRow], query: &CandleQuery, now: Millis) -> Self {
         let length = query.interval.length();
         let mut found = Self::default();
         let mut closed = Vec::with_capacity(rows.len());
@@ -126,7 +126,7 @@ mod tests {
         let symbol = Symbol::new("BTCUSDT").unwrap();
         let (start, end) = (Millis::ZERO, Millis::new(600_000));
         let query = CandleQuery { symbol, interval: Interval::MINUTE, start, end };
-        let found = Candles::of_rows(rows, &query, Millis::new(now));
+        let found = Candles::from_rows(rows, &query, Millis::new(now));
         let candles: Vec<_> =
             found.candles.iter().map(|candle| (candle.time().get() / 60_000, candle.close())).collect();
         assert_eq!((candles.as_slice(), found.unusable, found.forming), (expected, unusable, forming));

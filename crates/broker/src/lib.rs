@@ -42,7 +42,7 @@
 //!         let times = (0..).map(|number| first + length * number);
 //!         let closed = times.take_while(|time| *time + length <= query.end.min(now));
 //!         let rows: Vec<CandleRow> = closed.map(|time| CandleRow { time, prices: PRICES }).collect();
-//!         Ok(Reply::at(Candles::of_rows(&rows, query, now), now))
+//!         Ok(Reply::at(Candles::from_rows(&rows, query, now), now))
 //!     }
 //!
 //!     async fn price(&self, _symbol: &Symbol, as_of: AsOf) -> Result<Reply<PriceAnswer>, BrokerError> {
@@ -86,6 +86,6 @@ pub use market_data::MockMarketData;
 pub use market_data::{AsOf, MarketData, PriceAnswer, PriceRecord};
 pub use order::{OpenOrder, OpenOutcome, Rejection, RejectionReason};
 pub use price_feed::{PriceFeed, PriceSender, PriceTick};
-pub use recorder::{PriceRecorder, Recorded};
+pub use recorder::{PolledCandles, PriceRecorder};
 pub use report::{Funding, Progress, Reported, TradeListing, TradeReport};
 pub use request::{Priority, Reply, Skew, at_priority, current_intent, current_priority, for_intent};

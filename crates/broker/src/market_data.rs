@@ -52,7 +52,7 @@ impl PriceAnswer {
 pub trait MarketData: Send + Sync {
     /// Returns the closed candles of a window, validated, sorted and unique.
     ///
-    /// Use [`Candles::of_rows`] for the validation. The venue may send fewer candles than requested, so a missing candle
+    /// Use [`Candles::from_rows`] for the validation. The venue may send fewer candles than requested, so a missing candle
     /// does not prove a gap.
     ///
     /// # Errors

@@ -87,7 +87,7 @@ mod tests {
         let read = [feed.next().await, feed.try_next(), feed.try_next()];
         assert_eq!(read.map(|next| next.map(|(tick, _)| tick)), [Some(tick(0)), Some(tick(1)), None]);
         drop(feed);
-        assert!(!sender.send(tick(6), Hold::none()), "nobody reads any more");
+        assert!(!sender.send(tick(6), Hold::none()), "the receiver is gone");
     }
 
     #[tokio::test]

@@ -17,7 +17,7 @@ pub struct PriceRecorder {
 
 /// Result of one poll.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Recorded {
+pub struct PolledCandles {
     /// Completed one-second candles, by time. One that was returned before is repeated if its values have changed.
     pub candles: Vec<Candle>,
     /// Number of records that are not valid candles.
@@ -33,8 +33,8 @@ impl PriceRecorder {
     }
 
     /// Requests the latest record, and up to five that were missed since the previous poll.
-    pub async fn poll(&mut self) -> Result<Recorded, BrokerError> {
-        let mut recorded = Recorded::default();
+    pub async fn poll(&mut self) -> Result<PolledCandles, BrokerError> {
+        let mut recorded = PolledCandles::default();
         let since = self.last.map(|last| last.time());
         let mut limit = AsOf::Latest;
         for _ in 0..=MAX_MISSED {

@@ -222,7 +222,7 @@ impl Bot {
     fn on_candle_with_longer(&mut self, candles: &[Candle], signal: &mut Option<Signal>) -> usize {
         *signal = None;
         let Some(candle) = candles.first() else { return 0 };
-        *signal = self.longer.show_candle(candle, &mut *self.strategy);
+        *signal = self.longer.feed_candle(candle, &mut *self.strategy);
         1
     }
 

@@ -83,7 +83,7 @@ impl Session {
             listeners[place].push(id);
             SeriesId::new(place).ok_or_else(too_many)?;
             let stake = Stake::new(&bot.stake, scale, &format!("bots[{index}].stake"))?;
-            let rule = LongerRule::of_symbol(bot.symbol, settings.longer_share_percent);
+            let rule = LongerRule::for_symbol(bot.symbol, settings.longer_share_percent);
             let longer = LongerCandles::with_rule(bot.interval, strategy.longer_intervals(), rule);
             let longer = longer.map_err(|error| {
                 let problem = format!("strategy \"{}\" also uses longer candles: {error}", bot.strategy);

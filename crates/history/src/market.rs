@@ -65,7 +65,7 @@ pub fn expected_asset_type(symbol: Symbol) -> AssetType {
     if OTC_SUFFIXES.iter().any(|suffix| name.ends_with(suffix)) {
         return AssetType::Otc;
     }
-    match TradingWeek::of_symbol(symbol) {
+    match TradingWeek::for_symbol(symbol) {
         TradingWeek::Currencies => AssetType::Forex,
         TradingWeek::Always => AssetType::Crypto,
     }

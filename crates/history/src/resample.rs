@@ -28,7 +28,7 @@ pub fn resample_by(
     interval: Interval,
     percent: f64,
 ) -> Result<ResampledSeries, HistoryError> {
-    let rule = LongerRule::of_symbol(series.symbol(), Some(percent));
+    let rule = LongerRule::for_symbol(series.symbol(), Some(percent));
     let mut resampler = Resampler::new(series.interval(), interval)?.with_rule(rule);
     let mut candles: Vec<Candle> = Vec::new();
     for fine in series.candles() {
@@ -45,7 +45,7 @@ pub fn resample_by(
 }
 
 pub fn count_longer(series: &CandleSeries, percent: f64) -> Vec<(Interval, ResampleCounts)> {
-    let rule = LongerRule::of_symbol(series.symbol(), Some(percent));
+    let rule = LongerRule::for_symbol(series.symbol(), Some(percent));
     let resampler = |length: Millis| {
         let interval = Interval::from_seconds(length.get() / 1_000).ok()?;
         let made = Resampler::new(series.interval(), interval).ok()?;

@@ -108,7 +108,7 @@ fn meant_series(text: &str) -> Option<String> {
     let (symbol, length) = text.split_at(text.rfind(['@', '_', '-', ',', ' '])?);
     let interval = match length[1..].parse::<Interval>() {
         Ok(interval) => interval,
-        Err(error) => error.meant()?.parse().ok()?,
+        Err(error) => error.suggestion()?.parse().ok()?,
     };
     let symbol = symbol.trim_end_matches([',', ' ']);
     Some(format!("{}@{interval}", Symbol::new(symbol).ok()?))

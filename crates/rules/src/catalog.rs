@@ -3,7 +3,7 @@
 use crate::graph::Field;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Takes {
+pub(crate) enum Argument {
     /// A whole number, constant over all candles.
     Period,
     /// A number, constant over all candles.
@@ -20,14 +20,14 @@ pub(crate) enum Takes {
 pub(crate) struct Function {
     pub(crate) name: &'static str,
     pub(crate) call: &'static str,
-    pub(crate) takes: &'static [Takes],
+    pub(crate) takes: &'static [Argument],
     pub(crate) optional: usize,
     pub(crate) lines: &'static [&'static str],
     /// Index of the default line.
     pub(crate) main: Option<usize>,
 }
 
-const fn function(name: &'static str, call: &'static str, takes: &'static [Takes]) -> Function {
+const fn function(name: &'static str, call: &'static str, takes: &'static [Argument]) -> Function {
     Function { name, call, takes, optional: 0, lines: &[], main: None }
 }
 
@@ -43,7 +43,7 @@ impl Function {
     }
 }
 
-use Takes::{Constant, Number, Period, Source, Time, Truth, Zone};
+use Argument::{Constant, Number, Period, Source, Time, Truth, Zone};
 
 /// Defined in `candlewick_sdk::indicator`.
 const INDICATORS: [Function; 20] = [

@@ -2,7 +2,7 @@
 
 use crate::graph::{Binary, Field};
 use crate::indicator::{ByCandle, ByNumber, put_lines};
-use crate::program::{InlineSlots, Place, Slots};
+use crate::program::{InlineSlots, Slot, Slots};
 use crate::step::order;
 use candlewick_sdk::indicator::Ema;
 use candlewick_sdk::{Candle, MAX_BATCH};
@@ -46,38 +46,32 @@ impl Columns {
     }
 
     #[inline]
-    pub(crate) fn at(&self, place: Place, candle: usize) -> f64 {
+    pub(crate) fn at(&self, place: Slot, candle: usize) -> f64 {
         self.all[place][candle]
     }
 
     /// Returns a bit per candle for which `holds` is true, the lowest for the first candle.
     #[inline]
-    pub(crate) fn where_holds(&self, one: Place, other: Place, holds: impl Fn(f64, f64) -> bool) -> u64 {
+    pub(crate) fn where_holds(&self, one: Slot, other: Slot, holds: impl Fn(f64, f64) -> bool) -> u64 {
         let mut flags = [0_u8; MAX_BATCH];
         let pairs = self.all[one].iter().zip(&self.all[other]);
         flags.iter_mut().zip(pairs).for_each(|(flag, (one, other))| *flag = u8::from(holds(*one, *other)));
         let (bytes, _) = flags.as_chunks();
-        bytes.iter().rev().fold(0, |bits, eight| bits << 8 | bits_of(*eight))
+        bytes.iter().rev().fold(0, |bits, eight| bits << 8 | pack_bits(*eight))
     }
 
     #[inline]
-    pub(crate) fn each(
-        &mut self,
-        of: Place,
-        out: Place,
-        values: &mut InlineSlots,
-        value: impl Fn(f64) -> f64,
-    ) {
+    pub(crate) fn map(&mut self, of: Slot, out: Slot, values: &mut InlineSlots, value: impl Fn(f64) -> f64) {
         let of = self.all[of];
         self.all[out].iter_mut().zip(&of).for_each(|(out, of)| *out = value(*of));
         self.end(out, values);
     }
 
     #[inline]
-    pub(crate) fn both(
+    pub(crate) fn zip_with(
         &mut self,
-        (one, other): (Place, Place),
-        out: Place,
+        (one, other): (Slot, Slot),
+        out: Slot,
         values: &mut InlineSlots,
         value: impl Fn(f64, f64) -> f64,
     ) {
@@ -89,10 +83,10 @@ impl Columns {
     }
 
     #[inline]
-    pub(crate) fn in_turn(
+    pub(crate) fn scan(
         &mut self,
-        of: Place,
-        out: Place,
+        of: Slot,
+        out: Slot,
         values: &mut InlineSlots,
         mut value: impl FnMut(f64) -> f64,
     ) {
@@ -106,7 +100,7 @@ impl Columns {
     /// Counts the candles of a window on which a condition is true; NaN if it is unknown on one of them.
     /// `window` has the last values in their order, at most `MAX_BATCH`, and is updated.
     #[inline]
-    pub(crate) fn count(&mut self, of: Place, window: &mut [f64], out: Place, values: &mut InlineSlots) {
+    pub(crate) fn count(&mut self, of: Slot, window: &mut [f64], out: Slot, values: &mut InlineSlots) {
         let (new, length) = (self.all[of], window.len());
         let mut all = [f64::NAN; 2 * MAX_BATCH];
         all[..length].copy_from_slice(window);
@@ -137,10 +131,10 @@ impl Columns {
     }
 
     #[inline]
-    pub(crate) fn of_candles(
+    pub(crate) fn per_candle(
         &mut self,
         candles: &[Candle],
-        out: Place,
+        out: Slot,
         values: &mut InlineSlots,
         mut value: impl FnMut(&Candle) -> f64,
     ) {
@@ -151,15 +145,15 @@ impl Columns {
     pub(crate) fn binary(
         &mut self,
         binary: Binary,
-        (one, other): (Place, Place),
-        out: Place,
+        (one, other): (Slot, Slot),
+        out: Slot,
         values: &mut InlineSlots,
     ) {
         macro_rules! loops {
             ($($which:ident),+) => {
                 match binary {
                     $(Binary::$which => {
-                        self.both((one, other), out, values, |one, other| Binary::$which.apply(one, other));
+                        self.zip_with((one, other), out, values, |one, other| Binary::$which.apply(one, other));
                     })+
                 }
             };
@@ -169,7 +163,7 @@ impl Columns {
 
     /// Computes the value of the previous candle, from `last` for the first; returns the next `last`.
     #[inline]
-    pub(crate) fn back(&mut self, of: Place, last: f64, out: Place, values: &mut InlineSlots) -> f64 {
+    pub(crate) fn back(&mut self, of: Slot, last: f64, out: Slot, values: &mut InlineSlots) -> f64 {
         let next = self.count.checked_sub(1).map_or(last, |place| self.all[of][place]);
         self.all.copy_within(of..=of, out);
         self.all[out].copy_within(..MAX_BATCH - 1, 1);
@@ -179,7 +173,7 @@ impl Columns {
     }
 
     #[inline]
-    pub(crate) fn compared(&mut self, (one, other): (Place, Place), out: Place, values: &mut InlineSlots) {
+    pub(crate) fn compared(&mut self, (one, other): (Slot, Slot), out: Slot, values: &mut InlineSlots) {
         let (one, other, close) = (&self.all[one], &self.all[other], &self.all[Field::CLOSE]);
         let now = std::array::from_fn(|place| order(one[place], other[place], close[place]));
         self.all[out] = now;
@@ -187,7 +181,7 @@ impl Columns {
     }
 
     #[inline]
-    pub(crate) fn order(&mut self, (one, other): (Place, Place), out: Place, values: &mut InlineSlots) {
+    pub(crate) fn order(&mut self, (one, other): (Slot, Slot), out: Slot, values: &mut InlineSlots) {
         let before = values.at(out);
         self.compared((one, other), out, values);
         self.back(out, before, out + 1, values);
@@ -197,8 +191,8 @@ impl Columns {
     pub(crate) fn by_number<I: ByNumber>(
         &mut self,
         indicator: &mut I,
-        of: Place,
-        out: Place,
+        of: Slot,
+        out: Slot,
         values: &mut InlineSlots,
     ) {
         let count = self.count;
@@ -211,13 +205,13 @@ impl Columns {
     pub(crate) fn two_averages(
         &mut self,
         averages: [&mut Ema; 2],
-        of: Place,
-        outs: [Place; 2],
+        of: Slot,
+        outs: [Slot; 2],
         values: &mut InlineSlots,
     ) {
         let count = self.count;
         let Ok([of, one, other]) = self.all.get_disjoint_mut([of, outs[0], outs[1]]) else { return };
-        Ema::update_together(averages, &of[..count], [one, other].map(|column| &mut column[..count]));
+        Ema::update_batch(averages, &of[..count], [one, other].map(|column| &mut column[..count]));
         for out in outs {
             self.end(out, values);
         }
@@ -228,7 +222,7 @@ impl Columns {
         &mut self,
         indicator: &mut I,
         candles: &[Candle],
-        out: Place,
+        out: Slot,
         values: &mut InlineSlots,
     ) {
         put_lines(&mut self.all[out..out + I::LINES], candles.iter().map(|candle| indicator.lines(candle)));
@@ -237,17 +231,17 @@ impl Columns {
 
     /// Splits off the column of an operand. Operands always precede `out`.
     #[inline]
-    fn split(&mut self, of: Place, out: Place) -> (&Column, &mut [Column]) {
+    fn split(&mut self, of: Slot, out: Slot) -> (&Column, &mut [Column]) {
         let (before, from) = self.all.split_at_mut(out);
         (&before[of], from)
     }
 
-    fn end_lines(&self, out: Place, lines: usize, values: &mut InlineSlots) {
+    fn end_lines(&self, out: Slot, lines: usize, values: &mut InlineSlots) {
         (out..out + lines).for_each(|line| self.end(line, values));
     }
 
     #[inline]
-    fn end(&self, out: Place, values: &mut InlineSlots) {
+    fn end(&self, out: Slot, values: &mut InlineSlots) {
         if let Some(last) = self.count.checked_sub(1) {
             values.put(out, self.all[out][last]);
         }
@@ -256,6 +250,6 @@ impl Columns {
 
 /// Packs the lowest bits of eight bytes that are 0 or 1, the first byte lowest.
 #[inline]
-fn bits_of(bytes: [u8; 8]) -> u64 {
+fn pack_bits(bytes: [u8; 8]) -> u64 {
     u64::from_le_bytes(bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }

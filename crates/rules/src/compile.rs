@@ -103,7 +103,7 @@ impl<'a> Compiler<'a> {
             Form::Back { of, by } => {
                 let by = self.back(at, *by)?;
                 let of = self.value(at, *of)?;
-                Ok(Value { id: self.ago(of.id, by, at.candles), kind: of.kind })
+                Ok(Value { id: self.value_ago(of.id, by, at.candles), kind: of.kind })
             }
             Form::At { of, interval, interval_place } => self.longer(at, *of, interval, interval_place),
             Form::Negate(of) => {
@@ -366,7 +366,7 @@ impl Compiler<'_> {
         Value::truth(self.add(Op::Binary(binary, one, other), name, &[one, other]))
     }
 
-    pub(crate) fn ago(&mut self, of: Id, by: usize, candles: usize) -> Id {
+    pub(crate) fn value_ago(&mut self, of: Id, by: usize, candles: usize) -> Id {
         if by == 0 {
             return of;
         }
@@ -403,16 +403,16 @@ impl Binary {
     #[inline]
     pub(crate) fn apply(self, one: f64, other: f64) -> f64 {
         match self {
-            Self::Add => finite(one + other),
-            Self::Subtract => finite(one - other),
-            Self::Multiply => finite(one * other),
-            Self::Divide => finite(one / other),
-            Self::Min => either(one, other, one < other),
-            Self::Max => either(one, other, one > other),
-            Self::Less => known(one, other, one < other),
-            Self::LessOrEqual => known(one, other, one <= other),
-            Self::Equal => known(one, other, one == other),
-            Self::Unequal => known(one, other, one != other),
+            Self::Add => finite_or_nan(one + other),
+            Self::Subtract => finite_or_nan(one - other),
+            Self::Multiply => finite_or_nan(one * other),
+            Self::Divide => finite_or_nan(one / other),
+            Self::Min => choose(one, other, one < other),
+            Self::Max => choose(one, other, one > other),
+            Self::Less => if_known(one, other, one < other),
+            Self::LessOrEqual => if_known(one, other, one <= other),
+            Self::Equal => if_known(one, other, one == other),
+            Self::Unequal => if_known(one, other, one != other),
             // A 0 on either side decides; otherwise NaN propagates.
             Self::And if one == 0.0 || other == 0.0 => 0.0,
             Self::And => one * other,
@@ -423,17 +423,17 @@ impl Binary {
 }
 
 #[inline]
-fn finite(number: f64) -> f64 {
+fn finite_or_nan(number: f64) -> f64 {
     if number.is_finite() { number } else { f64::NAN }
 }
 
 #[inline]
-fn known(one: f64, other: f64, holds: bool) -> f64 {
+fn if_known(one: f64, other: f64, holds: bool) -> f64 {
     if one.is_nan() || other.is_nan() { f64::NAN } else { f64::from(u8::from(holds)) }
 }
 
 #[inline]
-fn either(one: f64, other: f64, is_one: bool) -> f64 {
+fn choose(one: f64, other: f64, is_one: bool) -> f64 {
     if one.is_nan() || other.is_nan() {
         f64::NAN
     } else if is_one {

@@ -1,6 +1,6 @@
 //! Compilation of calls, of indicator lines and of values of longer candles.
 
-use crate::catalog::{Function, Takes};
+use crate::catalog::{Argument, Function};
 use crate::compile::{Compiler, Scope, Value};
 use crate::graph::{Binary, Clock, Field, Id, Op};
 use crate::indicator::Indicator;
@@ -39,7 +39,7 @@ impl Compiler<'_> {
             "change" => {
                 let of = self.number(at, arguments[0], "`change`")?;
                 let by = self.period_or(at, arguments.get(1), 1)?;
-                let before = self.ago(of, by, at.candles);
+                let before = self.value_ago(of, by, at.candles);
                 let name = self.call_name("change", of, (by != 1).then_some(by));
                 number(self.add(Op::Binary(Binary::Subtract, of, before), name, &[of, before]))
             }
@@ -109,7 +109,7 @@ impl Compiler<'_> {
         let (mut settings, mut words, mut of) = (Vec::new(), Vec::new(), None);
         for (takes, argument) in function.takes.iter().zip(arguments) {
             match takes {
-                Takes::Period => {
+                Argument::Period => {
                     let period = match self.whole_number(at, *argument, (1, MAX_PERIOD), "the period") {
                         Ok(period) => period,
                         Err(error) => {
@@ -119,12 +119,12 @@ impl Compiler<'_> {
                     settings.push(period as f64);
                     words.push(period.to_string());
                 }
-                Takes::Time => {
+                Argument::Time => {
                     let time = parse_time(at, *argument)?;
                     settings.push(time as f64);
                     words.push(format!("\"{}\"", format_time(time)));
                 }
-                Takes::Source => {
+                Argument::Source => {
                     let source = self.number(at, *argument, &format!("`{}`", function.name))?;
                     if let Some(number) = self.graph.constant(source) {
                         return Err(self.source_error(function, number, &at.tree.part(*argument).place));
@@ -144,7 +144,7 @@ impl Compiler<'_> {
         let made = Indicator::new(function.name, &settings);
         let made = made.map_err(|error| RuleError::new(place.clone(), error.to_string()))?;
         let Some(indicator) = made else { return Err(self.unknown(function.name, place)) };
-        if function.takes.contains(&Takes::Source) && of.is_none() {
+        if function.takes.contains(&Argument::Source) && of.is_none() {
             of = Some(self.graph.add(Op::Field(Field::Close), "close".to_owned(), 1, at.candles));
         }
         let source_warm = of.map_or(1, |of| self.graph.node(of).warm_after.max(1));
@@ -163,7 +163,9 @@ impl Compiler<'_> {
         arguments: &[PartId],
         place: &Range<usize>,
     ) -> Option<RuleError> {
-        let ([of, period], [Takes::Period, Takes::Source]) = (arguments, function.takes) else { return None };
+        let ([of, period], [Argument::Period, Argument::Source]) = (arguments, function.takes) else {
+            return None;
+        };
         let value = self.number(at, *of, "").ok()?;
         let number = self.fixed_number(at, *period, "").ok()?;
         self.graph.constant(value).is_none().then(|| {
@@ -219,7 +221,7 @@ impl Compiler<'_> {
     fn trend(&mut self, at: Scope<'_>, word: &str, arguments: &[PartId]) -> Result<Value, RuleError> {
         let of = self.number(at, arguments[0], &format!("`{word}`"))?;
         let among = self.period_or(at, arguments.get(1), 1)?;
-        let before = self.ago(of, 1, at.candles);
+        let before = self.value_ago(of, 1, at.candles);
         self.note_read(&[of, before]);
         let ((less, more), sign) = if word == "rising" { ((before, of), ">") } else { ((of, before), "<") };
         let name = format!("{} {sign} {}", self.bracketed(of), self.bracketed(before));
@@ -411,7 +413,7 @@ impl Compiler<'_> {
         let interval: Interval = match text.parse() {
             Ok(interval) => interval,
             Err(error) => {
-                let hint = error.meant().map_or_else(
+                let hint = error.suggestion().map_or_else(
                     || "use a whole number and s, m, h or d, such as @5m or @1h".to_owned(),
                     |meant| format!("did you mean @{}?", meant.replace(", or ", ", or @")),
                 );
@@ -427,7 +429,7 @@ impl Compiler<'_> {
                 "cannot build {interval} candles from the bot's {own} candles: use a longer multiple of {own}"
             ));
         }
-        let candles = self.graph.candles_of(interval);
+        let candles = self.graph.interval_index(interval);
         if candles > MAX_LONGER {
             return wrong(format!("the rule has too many longer intervals: use at most {MAX_LONGER}"));
         }

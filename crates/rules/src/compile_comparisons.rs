@@ -51,7 +51,7 @@ impl Compiler<'_> {
             return self.add_at(Op::Binary(binary, one, other), name, &[one, other], candles);
         }
         // Not a valid expression, so it cannot collide.
-        let order = format!("{} beside {}", self.graph.node(one).name, self.graph.node(other).name);
+        let order = format!("{} vs {}", self.graph.node(one).name, self.graph.node(other).name);
         let order = self.add_at(Op::Compared(one, other), order, &[one, other], candles);
         let zero = self.constant(0.0).id;
         self.add_at(Op::Binary(binary, order, zero), name, &[one, other], candles)

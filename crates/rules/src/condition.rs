@@ -2,7 +2,7 @@
 
 use crate::columns::Columns;
 use crate::graph::{Binary, Graph, Id, Op};
-use crate::program::Place;
+use crate::program::Slot;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Decision {
@@ -14,8 +14,8 @@ pub(crate) struct Decision {
 #[derive(Clone, Copy, Debug)]
 struct Test {
     kind: TestKind,
-    one: Place,
-    other: Place,
+    one: Slot,
+    other: Slot,
     met: usize,
     unmet: usize,
 }
@@ -67,7 +67,7 @@ impl Tests {
         self.tests.iter().flat_map(|test| [test.one, test.other])
     }
 
-    pub(crate) fn placed(self, place_of: impl Fn(Id) -> Place) -> Decision {
+    pub(crate) fn resolve(self, place_of: impl Fn(Id) -> Slot) -> Decision {
         let Self { tests, labels, starts } = self;
         let placed = |test: Test| Test {
             one: place_of(test.one),
@@ -122,7 +122,7 @@ impl TestKind {
 impl Decision {
     /// Returns values for each of one or two conditions, the first less whenever the condition is true.
     /// `None` if a condition does not begin with such a test.
-    pub(crate) fn needed(&self) -> Option<[(Place, Place); 2]> {
+    pub(crate) fn prefilter(&self) -> Option<[(Slot, Slot); 2]> {
         let ends = self.starts.iter().skip(1).copied().chain([self.tests.len() + self.starts.len()]);
         let needed = |(start, end): (&usize, usize)| {
             // The condition fails if its first test fails.
@@ -133,7 +133,7 @@ impl Decision {
                 _ => None,
             }
         };
-        let needed: Option<Vec<(Place, Place)>> = self.starts.iter().zip(ends).map(needed).collect();
+        let needed: Option<Vec<(Slot, Slot)>> = self.starts.iter().zip(ends).map(needed).collect();
         match needed?[..] {
             [one] => Some([one; 2]),
             [one, other] => Some([one, other]),
@@ -143,7 +143,7 @@ impl Decision {
 
     /// Returns the index of the first condition known to be true, or their number.
     #[inline]
-    pub(crate) fn first(&self, values: &[f64]) -> usize {
+    pub(crate) fn first_true(&self, values: &[f64]) -> usize {
         let mut at = 0;
         while let Some(test) = self.tests.get(at) {
             let (one, other) = (values[test.one], values[test.other]);
@@ -162,9 +162,9 @@ impl Decision {
         at - self.tests.len()
     }
 
-    /// Like `first`, for a batch of candles: for each condition, a bit per candle on which it is the first true
+    /// Like `first_true`, for a batch of candles: for each condition, a bit per candle on which it is the first true
     /// one, the lowest for the first candle. `reached` is scratch space for [that many](Self::places) numbers.
-    pub(crate) fn first_together<'r>(
+    pub(crate) fn first_true_batch<'r>(
         &self,
         columns: &Columns,
         candles: u64,
@@ -200,7 +200,7 @@ impl Decision {
         &reached[self.tests.len()..self.tests.len() + self.starts.len()]
     }
 
-    /// Scratch size of [`first_together`](Self::first_together): tests, conditions and the case of none.
+    /// Scratch size of [`first_true_batch`](Self::first_true_batch): tests, conditions and the case of none.
     pub(crate) const fn places(&self) -> usize {
         self.tests.len() + self.starts.len() + 1
     }

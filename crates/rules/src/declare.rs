@@ -1,7 +1,7 @@
 //! Rules as declarations: comparisons of series with levels, shared by the trials of a search.
 
 use crate::graph::{Binary, Graph, Id, Op};
-use crate::program::{Place, Program};
+use crate::program::{Program, Slot};
 use candlewick_sdk::{
     Candle, Comparison, Declaration, Direction, Expiry, Interval, LongerRule, Resampler, SeriesIndex,
 };
@@ -108,7 +108,7 @@ impl DeclarationBuilder<'_> {
 /// A program that builds its longer candles itself.
 struct SeriesProgram {
     program: Program,
-    place: Place,
+    place: Slot,
     longer: Vec<Resampler>,
 }
 

@@ -7,34 +7,36 @@ use crate::columns::Columns;
 use crate::indicator::{ByCandle, ByNumber, Indicator};
 use crate::instruction;
 use crate::instruction::{Instruction, Instructions};
-use crate::program::{InlineSlots, Place, Slots};
+use crate::program::{InlineSlots, Slot, Slots};
 use crate::step::{Action, Order, Step};
-use crate::strategy::Answers;
+use crate::strategy::RuleSet;
 use candlewick_sdk::indicator::{Adx, Atr, Bollinger, Donchian, Ema, Macd, Rsi, Sma, Stochastic, ZScore};
-use candlewick_sdk::{BatchStrategy, Candle, CandleAnswers, Expiry, Interval, Signal, Strategy, BatchedStrategy};
+use candlewick_sdk::{
+    BatchStrategy, BatchedStrategy, Candle, CandleAnswers, Expiry, Interval, Signal, Strategy,
+};
 
-struct Direct<H> {
+struct InlinedRule<H> {
     head: H,
     tail: Tail,
     values: InlineSlots,
     columns: Columns,
     reached: Box<[u64]>,
-    /// Result of [`Decision::needed`](crate::condition::Decision::needed).
+    /// Result of [`Decision::prefilter`](crate::condition::Decision::prefilter).
     needed: Option<[(u8, u8); 2]>,
     interval: Interval,
-    answers: Answers,
+    answers: RuleSet,
 }
 
 /// Indicators that are computed first, inlined into the loop.
 trait Head: Send {
     fn take(&mut self, candle: &Candle, values: &mut InlineSlots);
 
-    fn take_together(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut InlineSlots);
+    fn take_batch(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut InlineSlots);
 }
 
 enum Tail {
     Nothing,
-    Order(Order, Place),
+    Order(Order, Slot),
     Instructions(Box<[Instruction]>),
     Parts(Box<[Part]>),
 }
@@ -64,7 +66,7 @@ impl Head for () {
     #[inline]
     fn take(&mut self, _: &Candle, _: &mut InlineSlots) {}
 
-    fn take_together(&mut self, _: &[Candle], _: &mut Columns, _: &mut InlineSlots) {}
+    fn take_batch(&mut self, _: &[Candle], _: &mut Columns, _: &mut InlineSlots) {}
 }
 
 impl<I: ByNumber + Send> Head for PriceHead<I> {
@@ -74,8 +76,8 @@ impl<I: ByNumber + Send> Head for PriceHead<I> {
         put_all(values, self.out, lines.as_ref());
     }
 
-    fn take_together(&mut self, _: &[Candle], columns: &mut Columns, values: &mut InlineSlots) {
-        columns.by_number(&mut self.indicator, Place::from(self.of), Place::from(self.out), values);
+    fn take_batch(&mut self, _: &[Candle], columns: &mut Columns, values: &mut InlineSlots) {
+        columns.by_number(&mut self.indicator, Slot::from(self.of), Slot::from(self.out), values);
     }
 }
 
@@ -86,8 +88,8 @@ impl<I: ByCandle + Send> Head for CandleHead<I> {
         put_all(values, self.out, lines.as_ref());
     }
 
-    fn take_together(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut InlineSlots) {
-        columns.by_candle(&mut self.indicator, candles, Place::from(self.out), values);
+    fn take_batch(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut InlineSlots) {
+        columns.by_candle(&mut self.indicator, candles, Slot::from(self.out), values);
     }
 }
 
@@ -98,9 +100,9 @@ impl<One: Head, Other: Head> Head for (One, Other) {
         self.1.take(candle, values);
     }
 
-    fn take_together(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut InlineSlots) {
-        self.0.take_together(candles, columns, values);
-        self.1.take_together(candles, columns, values);
+    fn take_batch(&mut self, candles: &[Candle], columns: &mut Columns, values: &mut InlineSlots) {
+        self.0.take_batch(candles, columns, values);
+        self.1.take_batch(candles, columns, values);
     }
 }
 
@@ -111,16 +113,16 @@ impl Head for TwoAverages {
         self.other.take(candle, values);
     }
 
-    fn take_together(&mut self, _: &[Candle], columns: &mut Columns, values: &mut InlineSlots) {
+    fn take_batch(&mut self, _: &[Candle], columns: &mut Columns, values: &mut InlineSlots) {
         let Self { one, other } = self;
-        let outs = [one.out, other.out].map(Place::from);
-        columns.two_averages([&mut one.indicator, &mut other.indicator], Place::from(one.of), outs, values);
+        let outs = [one.out, other.out].map(Slot::from);
+        columns.two_averages([&mut one.indicator, &mut other.indicator], Slot::from(one.of), outs, values);
     }
 }
 
 #[inline]
 fn put_all(values: &mut InlineSlots, out: u8, lines: &[f64]) {
-    lines.iter().enumerate().for_each(|(line, value)| values.put(Place::from(out) + line, *value));
+    lines.iter().enumerate().for_each(|(line, value)| values.put(Slot::from(out) + line, *value));
 }
 
 impl Tail {
@@ -161,7 +163,7 @@ impl Tail {
         }
     }
 
-    fn take_together(
+    fn take_batch(
         &mut self,
         candles: &[Candle],
         interval: Interval,
@@ -171,12 +173,12 @@ impl Tail {
         match self {
             Self::Nothing => {}
             Self::Order(order, out) => columns.order(order.numbers(), *out, values),
-            Self::Instructions(instructions) => instruction::run_together(instructions, columns, values),
+            Self::Instructions(instructions) => instruction::run_batch(instructions, columns, values),
             Self::Parts(parts) => {
                 for part in parts {
                     match part {
-                        Part::Instructions(made) => instruction::run_together(made, columns, values),
-                        Part::Step(step) => step.run_together(candles, interval, columns, values),
+                        Part::Instructions(made) => instruction::run_batch(made, columns, values),
+                        Part::Step(step) => step.run_batch(candles, interval, columns, values),
                     }
                 }
             }
@@ -195,7 +197,7 @@ fn run_parts(parts: &mut [Part], candle: &Candle, interval: Interval, values: &m
     }
 }
 
-impl<H: Head> Strategy for Direct<H> {
+impl<H: Head> Strategy for InlinedRule<H> {
     fn warmup(&self) -> usize {
         self.answers.warmup
     }
@@ -225,22 +227,22 @@ impl<H: Head> Strategy for Direct<H> {
     }
 
     fn indicators(&self) -> Vec<(&str, f64)> {
-        self.answers.shown(self.values.all())
+        self.answers.displayed_values(self.values.all())
     }
 }
 
 #[expect(unsafe_code, reason = "a value depends only on its candle and earlier ones: tests/quickest.rs")]
 // SAFETY: each step fills a column in candle order, and reads other columns only up to the same candle.
-unsafe impl<H: Head> BatchStrategy for Direct<H> {
-    fn answer_together(&mut self, candles: &[Candle], answers: &mut CandleAnswers) {
+unsafe impl<H: Head> BatchStrategy for InlinedRule<H> {
+    fn answer_batch(&mut self, candles: &[Candle], answers: &mut CandleAnswers) {
         let Self { head, tail, values, columns, reached, interval, answers: own, .. } = self;
         columns.begin(candles);
-        head.take_together(candles, columns, values);
-        tail.take_together(candles, *interval, columns, values);
+        head.take_batch(candles, columns, values);
+        tail.take_batch(candles, *interval, columns, values);
         if let Some(last) = candles.last() {
             values.begin(last);
         }
-        own.together(candles, columns, reached, answers);
+        own.answer_batch(candles, columns, reached, answers);
     }
 }
 
@@ -293,7 +295,7 @@ impl HeadKind {
 }
 
 impl<I: Clone> PriceHead<I> {
-    fn from_step(indicator: &I, of: Place, out: u8) -> Option<Self> {
+    fn from_step(indicator: &I, of: Slot, out: u8) -> Option<Self> {
         InlineSlots::is_price(of).then(|| Self { indicator: indicator.clone(), of: of as u8, out })
     }
 }
@@ -302,7 +304,7 @@ pub(crate) fn strategy(
     interval: Interval,
     mut steps: Vec<Step>,
     values: InlineSlots,
-    answers: Answers,
+    answers: RuleSet,
 ) -> Box<dyn Strategy> {
     let one = HeadKind::take_first(&mut steps);
     let mut rest = steps.clone();
@@ -336,16 +338,25 @@ struct StrategyBuilder {
     steps: Vec<Step>,
     values: InlineSlots,
     interval: Interval,
-    answers: Answers,
+    answers: RuleSet,
 }
 
 impl StrategyBuilder {
     fn build<H: Head + 'static>(self, head: H) -> Box<dyn Strategy> {
         let Self { steps, mut values, interval, answers } = self;
-        let needed = answers.decision.needed();
+        let needed = answers.decision.prefilter();
         let needed = needed.map(|needed| needed.map(|(one, than)| (one as u8, than as u8)));
         let tail = Tail::build(steps, &mut values);
         let (columns, reached) = (Columns::new(&values), vec![0; answers.decision.places()].into());
-        Box::new(BatchedStrategy::new(Direct { head, tail, values, columns, reached, needed, interval, answers }))
+        Box::new(BatchedStrategy::new(InlinedRule {
+            head,
+            tail,
+            values,
+            columns,
+            reached,
+            needed,
+            interval,
+            answers,
+        }))
     }
 }

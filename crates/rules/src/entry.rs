@@ -23,13 +23,13 @@ const HASH_LETTERS: usize = 16;
 
 /// Parameters are `file`, or `buy` and `sell`, plus the rule's own.
 pub fn entry() -> StrategyEntry {
-    // Not called: `entry_of` builds the entry of the bot's parameters.
-    let build = |params: &Value, bot: &BotContext| entry_of(params)?.build_with_declaration(params, bot);
-    let entry = StrategyEntry::declaring(NAME, VERSION, build).specified_by(entry_of);
+    // Not called: `specify_entry` builds the entry of the bot's parameters.
+    let build = |params: &Value, bot: &BotContext| specify_entry(params)?.build_with_declaration(params, bot);
+    let entry = StrategyEntry::declaring(NAME, VERSION, build).specified_by(specify_entry);
     with_keys(entry, &Map::new()).described(ABOUT)
 }
 
-fn entry_of(params: &Value) -> Result<StrategyEntry, BuildError> {
+fn specify_entry(params: &Value) -> Result<StrategyEntry, BuildError> {
     let source = Source::new(params)?;
     let rule = source.rule()?;
     let is_computed = rule.compares_computed_values(&source.written.defaults());
@@ -50,7 +50,7 @@ fn entry_of(params: &Value) -> Result<StrategyEntry, BuildError> {
     let entry = StrategyEntry::declaring(NAME, version, build).explained_by(explain).described(about);
     let empty = Map::new();
     let entry = with_keys(entry, params.as_object().unwrap_or(&empty));
-    Ok(respecify_on_change(own.into_iter().fold(entry, StrategyEntry::with_parameter), entry_of))
+    Ok(respecify_on_change(own.into_iter().fold(entry, StrategyEntry::with_parameter), specify_entry))
 }
 
 fn with_keys(entry: StrategyEntry, given: &Map<String, Value>) -> StrategyEntry {
@@ -78,9 +78,9 @@ fn build_strategy(
     let strategy: RuleStrategy = rule
         .build(&numbers, bot.interval, expiry)
         .map_err(|(side, error)| source.side_error(side, &error))?;
-    let longer = LongerRule::of_symbol(bot.symbol, bot.longer_share_percent);
+    let longer = LongerRule::for_symbol(bot.symbol, bot.longer_share_percent);
     let declaration = Some(strategy.declaration(longer));
-    Ok(BuiltStrategy { strategy: strategy.quickest(), declaration })
+    Ok(BuiltStrategy { strategy: strategy.into_fastest(), declaration })
 }
 
 fn build_explained(

@@ -1,6 +1,6 @@
 //! Errors in the text of a rule, with their position, and suggestions for unknown names.
 
-use crate::catalog::{Takes, find, names};
+use crate::catalog::{Argument, find, names};
 use candlewick_sdk::{AliasContext, Counterpart, counterparts, nearest, visible};
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ impl RuleError {
         (line, column)
     }
 
-    pub fn shown(&self, text: &str) -> String {
+    pub fn render(&self, text: &str) -> String {
         let start = text.floor_char_boundary(self.place.start);
         let first = text[..start].rfind('\n').map_or(0, |end| end + 1);
         let last = text[start..].find('\n').map_or(text.len(), |end| start + end);
@@ -97,7 +97,7 @@ fn call_with_period(name: &str) -> Option<String> {
     let function = plain.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let period = &plain[function.len()..];
     let function = find(function.trim_end_matches('_'))?;
-    let takes_period = !period.is_empty() && function.takes.first() == Some(&Takes::Period);
+    let takes_period = !period.is_empty() && function.takes.first() == Some(&Argument::Period);
     takes_period.then(|| format!("{}({period})", function.name))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::compile::{Compiler, Scope};
 use crate::graph::{Id, Op};
-use crate::program::{Place, Program};
+use crate::program::{Program, Slot};
 use crate::rule::{Rule, Side, one_line};
 use crate::syntax::{Form, Operator, PartId, Tree};
 use crate::{RuleError, RuleStrategy};
@@ -21,13 +21,13 @@ struct Part {
     side: ConditionSide,
     depth: usize,
     text: String,
-    place: Place,
+    place: Slot,
     holds: Option<bool>,
     numbers: Vec<(String, f64)>,
-    places: Vec<Place>,
+    places: Vec<Slot>,
 }
 
-struct Compiled {
+struct CompiledSide {
     part: Part,
     id: Id,
     numbers: Vec<Id>,
@@ -62,7 +62,7 @@ impl ExplainedRule {
         let ids: Vec<Id> = ids.collect();
         let (program, places) = Program::build(&compiler.graph, &ids);
         let mut places = places.into_iter();
-        let mut placed = |found: Compiled| {
+        let mut placed = |found: CompiledSide| {
             let place = places.next().unwrap_or_default();
             Part { place, places: places.by_ref().take(found.numbers.len()).collect(), ..found.part }
         };
@@ -71,7 +71,7 @@ impl ExplainedRule {
         longer.extend(strategy.longer_intervals());
         longer.sort_unstable();
         longer.dedup();
-        Ok(Self { strategy: strategy.quickest(), program, conditions, longer })
+        Ok(Self { strategy: strategy.into_fastest(), program, conditions, longer })
     }
 }
 
@@ -79,22 +79,22 @@ fn explain(
     compiler: &mut Compiler<'_>,
     (side, text, tree): (Side, &str, &Tree),
     (depth, part): (usize, PartId),
-) -> Result<Compiled, RuleError> {
+) -> Result<CompiledSide, RuleError> {
     compiler.numbers_read.clear();
     let id = compiler.truth(Scope { tree, candles: 0 }, part, "a rule")?;
     let is_joined = joining_operator(tree, part).is_some();
     let numbers_read = std::mem::take(&mut compiler.numbers_read);
     let numbers: Vec<Id> = if is_joined { Vec::new() } else { numbers_read };
-    let numbers: Vec<Id> = numbers.into_iter().map(|number| seen_by_own(compiler, number)).collect();
+    let numbers: Vec<Id> = numbers.into_iter().map(|number| last_closed_value(compiler, number)).collect();
     let named = numbers.iter().map(|number| (compiler.graph.node(*number).name.clone(), f64::NAN)).collect();
     let text = one_line(text.get(tree.part(part).place.clone()).unwrap_or_default());
     let side = if side == Side::Buy { ConditionSide::Buy } else { ConditionSide::Sell };
     let part = Part { side, depth, text, place: 0, holds: None, numbers: named, places: Vec::new() };
-    Ok(Compiled { part, id, numbers })
+    Ok(CompiledSide { part, id, numbers })
 }
 
 /// Converts a value of longer candles to that of the last closed one.
-fn seen_by_own(compiler: &mut Compiler<'_>, number: Id) -> Id {
+fn last_closed_value(compiler: &mut Compiler<'_>, number: Id) -> Id {
     let node = compiler.graph.node(number);
     let (candles, warm) = (node.candles, node.warm_after);
     if candles == 0 {

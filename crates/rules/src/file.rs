@@ -100,8 +100,8 @@ impl WrittenRule {
         let Some(text) = text else { return FileError::without_line(error.message.clone()) };
         let key = side.key();
         let (line, column) = error.line_and_column(text);
-        let shown = format!("{}\n  {}", error.message, error.shown(text));
-        match file.and_then(|file| place_in_file(file, side, text, error)) {
+        let shown = format!("{}\n  {}", error.message, error.render(text));
+        match file.and_then(|file| locate_in_file(file, side, text, error)) {
             Some((line, column)) => {
                 FileError { line: Some(line), message: format!("column {column}: {key}: {shown}") }
             }
@@ -155,7 +155,7 @@ fn parameter_error(name: &str, problem: &str, file: Option<&str>) -> FileError {
 }
 
 /// Returns 1-based line and column; `None` if the condition is written in another form, such as with escapes.
-fn place_in_file(file: &str, side: Side, text: &str, error: &RuleError) -> Option<(u64, usize)> {
+fn locate_in_file(file: &str, side: Side, text: &str, error: &RuleError) -> Option<(u64, usize)> {
     let places: Places = toml::from_str(file).ok()?;
     let place = match side {
         Side::Buy => places.buy,
@@ -165,10 +165,10 @@ fn place_in_file(file: &str, side: Side, text: &str, error: &RuleError) -> Optio
     let begins = span.start + file.get(span)?.find(text)?;
     let at = begins + text.floor_char_boundary(error.place.start);
     let column = file[..at].rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    Some((line_of(file, at), column))
+    Some((line_number_at(file, at), column))
 }
 
-fn line_of(text: &str, at: usize) -> u64 {
+fn line_number_at(text: &str, at: usize) -> u64 {
     text[..text.floor_char_boundary(at)].matches('\n').count() as u64 + 1
 }
 
@@ -181,7 +181,7 @@ fn syntax_error(error: &toml::de::Error, text: &str) -> FileError {
     }
     let message = error.message().trim_end().replace('\n', ", ");
     let Some(span) = error.span() else { return FileError::without_line(message) };
-    let number = line_of(text, span.start);
+    let number = line_number_at(text, span.start);
     let line = usize::try_from(number).ok().and_then(|number| text.lines().nth(number - 1));
     let value = line.and_then(|line| line.split_once('=')).map(|(_, value)| value);
     let words = line.and_then(|line| hint_for_line(line.trim(), &message));
@@ -191,7 +191,7 @@ fn syntax_error(error: &toml::de::Error, text: &str) -> FileError {
 
 fn error_at(text: &str, error: &RuleError) -> FileError {
     let (line, column) = error.line_and_column(text);
-    let message = format!("column {column}: {}\n  {}", error.message, error.shown(text));
+    let message = format!("column {column}: {}\n  {}", error.message, error.render(text));
     FileError { line: Some(line as u64), message }
 }
 
@@ -275,7 +275,7 @@ pub(crate) fn hint_for_expiry(value: &str) -> String {
     const FORM: &str = "write a duration as minutes and seconds in quotes";
     let plain = value.trim_matches(|letter| letter == '"' || letter == '\'');
     let error = plain.parse::<CloseType>().err();
-    match error.as_ref().map_or(Some(plain), |error| error.meant()) {
+    match error.as_ref().map_or(Some(plain), |error| error.suggestion()) {
         Some(code) if code.parse::<CloseType>().is_ok() => {
             format!("{FORM}: did you mean expiry = \"{code}\"?")
         }
@@ -329,7 +329,7 @@ fn hint_for_value(name: &str, value: &str) -> Option<String> {
 pub(crate) fn with_key(table: &Value, message: &str) -> String {
     let mut found = Vec::new();
     if let Some(given) = rejected_value(message).and_then(|shown| serde_json::from_str(shown).ok()) {
-        keys_of(table, "", &given, &mut found);
+        collect_keys(table, "", &given, &mut found);
     }
     match found.as_slice() {
         [key] => format!("{key}: {}", plain_message(message)),
@@ -337,10 +337,10 @@ pub(crate) fn with_key(table: &Value, message: &str) -> String {
     }
 }
 
-fn keys_of(table: &Value, path: &str, given: &Value, found: &mut Vec<String>) {
+fn collect_keys(table: &Value, path: &str, given: &Value, found: &mut Vec<String>) {
     for (key, own) in table.as_object().into_iter().flatten() {
         let path = format!("{path}{key}");
-        keys_of(own, &format!("{path}."), given, found);
+        collect_keys(own, &format!("{path}."), given, found);
         if own == given {
             found.push(path);
         }

@@ -134,7 +134,7 @@ impl Graph {
         &self.intervals
     }
 
-    pub(crate) fn candles_of(&mut self, interval: Interval) -> usize {
+    pub(crate) fn interval_index(&mut self, interval: Interval) -> usize {
         let known = self.intervals.iter().position(|one| *one == interval);
         known.unwrap_or_else(|| {
             self.intervals.push(interval);

@@ -42,8 +42,8 @@ pub fn condition_counts(
     if counted.is_empty() {
         return Ok(counted);
     }
-    let pairs = pairs(&counted);
-    let longer = LongerCandles::of_bot(bot, shown.longer_intervals());
+    let pairs = pair_sides(&counted);
+    let longer = LongerCandles::for_bot(bot, shown.longer_intervals());
     let mut longer = longer.map_err(|error| BuildError::parameters(strategy, error.to_string()))?;
     // Parts are only counted once the whole strategy is warm.
     let warmup = shown.warmup();
@@ -52,18 +52,18 @@ pub fn condition_counts(
         shown.on_candle(candle);
         if place + 1 >= warmup {
             let conditions = shown.conditions();
-            counted.iter_mut().zip(&conditions).for_each(|(count, one)| count.take(one.holds));
+            counted.iter_mut().zip(&conditions).for_each(|(count, one)| count.record(one.holds));
             let holds = |place: usize| conditions.get(place).is_some_and(|one| one.holds == Some(true));
             for (buy, sell) in &pairs {
                 counted[*sell].beside_buy += u64::from(holds(*buy) && holds(*sell));
             }
         }
-        longer.show(candle, &mut *shown);
+        longer.feed_completed(candle, &mut *shown);
     }
     Ok(counted)
 }
 
-fn pairs(counted: &[ConditionCount]) -> Vec<(usize, usize)> {
+fn pair_sides(counted: &[ConditionCount]) -> Vec<(usize, usize)> {
     let whole = |side: ConditionSide| {
         counted.iter().enumerate().filter(move |(_, one)| one.depth == 0 && one.side == side)
     };
@@ -77,7 +77,7 @@ impl ConditionCount {
         self.side == ConditionSide::Filter && self.depth == 0
     }
 
-    fn take(&mut self, holds: Option<bool>) {
+    fn record(&mut self, holds: Option<bool>) {
         // Filters are only evaluated on signals.
         self.candles += u64::from(holds.is_some() || !self.counts_signals());
         self.held += u64::from(holds == Some(true));

@@ -1,7 +1,7 @@
 //! All SDK indicators behind one enum.
 
 use crate::columns::{Column, Columns};
-use crate::program::{InlineSlots, Place};
+use crate::program::{InlineSlots, Slot};
 use candlewick_sdk::indicator::{
     Adx, Atr, Bollinger, Cci, Donchian, Ema, HeikinAshi, Hull, IndicatorError, Keltner, Macd, ParabolicSar,
     Pivots, Rsi, SessionRange, Sma, Stochastic, Supertrend, WilliamsR, Wma, ZScore,
@@ -9,7 +9,7 @@ use candlewick_sdk::indicator::{
 use candlewick_sdk::{Candle, Direction, Interval, MAX_BATCH, Millis};
 
 /// Assumed memory of trend-following indicators, in candles. In theory it is unlimited.
-const MEMORY_OF_TRENDS: usize = 500;
+const TREND_MEMORY_CANDLES: usize = 500;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Indicator {
@@ -126,8 +126,8 @@ impl Indicator {
             Self::Donchian(donchian) => donchian.warmup(),
             Self::Keltner(keltner) => keltner.stable_after(),
             Self::WilliamsR(williams) => williams.warmup(),
-            Self::Supertrend(supertrend) => supertrend.warmup() + MEMORY_OF_TRENDS,
-            Self::ParabolicSar(sar) => sar.warmup() + MEMORY_OF_TRENDS,
+            Self::Supertrend(supertrend) => supertrend.warmup() + TREND_MEMORY_CANDLES,
+            Self::ParabolicSar(sar) => sar.warmup() + TREND_MEMORY_CANDLES,
             Self::HeikinAshi(smooth) => smooth.stable_after(),
             Self::SessionRange(session) => session.warmup(interval),
             Self::Pivots(pivots) => pivots.warmup(interval),
@@ -148,8 +148,8 @@ impl Indicator {
 
     pub(crate) fn columns_by_number(
         &mut self,
-        of: Place,
-        out: Place,
+        of: Slot,
+        out: Slot,
         columns: &mut Columns,
         values: &mut InlineSlots,
     ) {
@@ -159,7 +159,7 @@ impl Indicator {
     pub(crate) fn columns_by_candle(
         &mut self,
         candles: &[Candle],
-        out: Place,
+        out: Slot,
         columns: &mut Columns,
         values: &mut InlineSlots,
     ) {
@@ -248,7 +248,7 @@ impl ByNumber for Ema {
     #[inline]
     fn columns(&mut self, of: &[f64], columns: &mut [Column]) {
         if let [column] = columns {
-            Self::update_together([self], of, [&mut column[..of.len()]]);
+            Self::update_batch([self], of, [&mut column[..of.len()]]);
         }
     }
 }
@@ -265,7 +265,7 @@ impl ByNumber for Macd {
     #[inline]
     fn columns(&mut self, of: &[f64], columns: &mut [Column]) {
         if let [macd, signal, histogram] = columns {
-            self.update_together(of, [macd, signal, histogram].map(|column| &mut column[..of.len()]));
+            self.update_batch(of, [macd, signal, histogram].map(|column| &mut column[..of.len()]));
         }
     }
 }

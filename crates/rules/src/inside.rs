@@ -1,6 +1,6 @@
 //! Conditions of a bot's rule, or of the rules inside its combination, and their longest part.
 
-use crate::combine::rules_inside;
+use crate::combine::nested_rules;
 use crate::compile::Compiler;
 use crate::entry::{NAME, Source};
 use crate::graph::{Graph, Id, Op};
@@ -13,27 +13,27 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-fn rules_in(registry: &Registry, (strategy, params): (&str, &Value)) -> Result<Vec<Value>, BuildError> {
+fn collect_rules(registry: &Registry, (strategy, params): (&str, &Value)) -> Result<Vec<Value>, BuildError> {
     Ok(match strategy {
         NAME => vec![params.clone()],
-        combine::NAME => rules_inside(params, &Arc::new(registry.clone()), 0)?,
+        combine::NAME => nested_rules(params, &Arc::new(registry.clone()), 0)?,
         _ => Vec::new(),
     })
 }
 
-pub(crate) fn conditions_inside(
+pub(crate) fn nested_conditions(
     registry: &Registry,
     (strategy, params): (&str, &Value),
 ) -> Result<Vec<Condition>, BuildError> {
     let mut conditions = Vec::new();
-    for params in rules_in(registry, (strategy, params))? {
+    for params in collect_rules(registry, (strategy, params))? {
         conditions.extend(Source::new(&params)?.rule()?.conditions().map(|(_, condition)| condition.clone()));
     }
     Ok(conditions)
 }
 
 pub fn uses_volume(registry: &Registry, strategy: (&str, &Value)) -> Result<bool, BuildError> {
-    let conditions = conditions_inside(registry, strategy)?;
+    let conditions = nested_conditions(registry, strategy)?;
     let mut forms = conditions.iter().flat_map(|one| one.tree.forms());
     Ok(forms.any(|form| matches!(form, Form::Name(name) if name == "volume")))
 }
@@ -46,7 +46,7 @@ pub fn count_fitted_numbers(registry: &Registry, strategy: (&str, &Value)) -> Re
         _ => false,
     };
     let mut count = 0;
-    for params in rules_in(registry, strategy)? {
+    for params in collect_rules(registry, strategy)? {
         let source = Source::new(&params)?;
         let parameters = source.numbers(&Value::Null);
         for (_, condition) in source.rule()?.conditions() {
@@ -58,7 +58,7 @@ pub fn count_fitted_numbers(registry: &Registry, strategy: (&str, &Value)) -> Re
 
 pub fn quoted_texts(registry: &Registry, strategy: (&str, &Value)) -> Result<Vec<String>, BuildError> {
     let mut texts = Vec::new();
-    for condition in conditions_inside(registry, strategy)? {
+    for condition in nested_conditions(registry, strategy)? {
         texts.extend(condition.tree.forms().filter_map(|form| match form {
             Form::Text(text) => Some(text.clone()),
             _ => None,
@@ -84,10 +84,10 @@ pub fn longest_part(
     own: Interval,
 ) -> Result<Option<LongPart>, BuildError> {
     let mut longest: Option<LongPart> = None;
-    for params in rules_in(registry, (strategy, params))? {
+    for params in collect_rules(registry, (strategy, params))? {
         let source = Source::new(&params)?;
         let numbers = source.numbers(&params);
-        let part = longest_in_rule(&source.rule()?, &numbers, own);
+        let part = find_longest_part(&source.rule()?, &numbers, own);
         let part = part.map_err(|(side, error)| source.side_error(side, &error))?;
         longest = longest
             .into_iter()
@@ -97,7 +97,7 @@ pub fn longest_part(
     Ok(longest)
 }
 
-fn longest_in_rule(
+fn find_longest_part(
     rule: &Rule,
     numbers: &BTreeMap<String, f64>,
     own: Interval,
@@ -108,7 +108,7 @@ fn longest_in_rule(
         conditions.push(compiler.condition(&condition.tree).map_err(|error| (side, error))?);
     }
     let graph = &compiler.graph;
-    let Some(whole) = slowest(graph, conditions.into_iter()) else { return Ok(None) };
+    let Some(whole) = find_slowest(graph, conditions.into_iter()) else { return Ok(None) };
     let part = dominant_part(graph, whole);
     let (inner, behind) = match graph.node(part).op {
         Op::Longer(inner) => {
@@ -119,15 +119,15 @@ fn longest_in_rule(
         _ => (part, String::new()),
     };
     let text = format!("{}{behind}", compiler.bracketed(inner));
-    let Some(candles) = warmup_of_text(&text, own) else { return Ok(None) };
+    let Some(candles) = text_warmup(&text, own) else { return Ok(None) };
     let is_average = matches!(&graph.node(inner).op,
         Op::Indicator { indicator, .. } if matches!(**indicator, Indicator::Ema(_)));
     let windowed = is_average.then(|| text.replacen("ema(", "sma(", 1));
-    let windowed = windowed.and_then(|text| warmup_of_text(&text, own).map(|candles| (text, candles)));
+    let windowed = windowed.and_then(|text| text_warmup(&text, own).map(|candles| (text, candles)));
     Ok(Some(LongPart { text, candles, windowed }))
 }
 
-fn slowest(graph: &Graph, values: impl Iterator<Item = Id>) -> Option<Id> {
+fn find_slowest(graph: &Graph, values: impl Iterator<Item = Id>) -> Option<Id> {
     values.max_by_key(|id| graph.node(*id).warm_after)
 }
 
@@ -135,7 +135,7 @@ fn dominant_part(graph: &Graph, from: Id) -> Id {
     let mut at = from;
     // Stops at lines, named after their indicator, and at values of longer candles.
     while !matches!(graph.node(at).op, Op::Line(..) | Op::Longer(_)) {
-        let Some(part) = slowest(graph, graph.node(at).op.parts()) else { break };
+        let Some(part) = find_slowest(graph, graph.node(at).op.parts()) else { break };
         if graph.node(part).warm_after * 2 < graph.node(at).warm_after {
             break;
         }
@@ -144,7 +144,7 @@ fn dominant_part(graph: &Graph, from: Id) -> Id {
     at
 }
 
-fn warmup_of_text(text: &str, own: Interval) -> Option<usize> {
+fn text_warmup(text: &str, own: Interval) -> Option<usize> {
     let none = BTreeMap::new();
     let warm = |text: &str| {
         let rule = Rule::parse(Some(text), None).ok()?;
@@ -178,7 +178,10 @@ mod tests {
             let found = count_fitted_numbers(&Registry::default(), (NAME, &params)).unwrap();
             assert_eq!(found, expected, "{params}");
         }
-        assert_eq!(count_fitted_numbers(&Registry::default(), ("ema-cross", &json!({ "fast": 9 }))).unwrap(), 0);
+        assert_eq!(
+            count_fitted_numbers(&Registry::default(), ("ema-cross", &json!({ "fast": 9 }))).unwrap(),
+            0
+        );
     }
 
     fn longest(buy: &str) -> (String, usize, Option<(String, usize)>) {

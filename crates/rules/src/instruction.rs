@@ -2,7 +2,7 @@
 
 use crate::columns::Columns;
 use crate::graph::{Binary, Field};
-use crate::program::{InlineSlots, Place, Slots};
+use crate::program::{InlineSlots, Slot, Slots};
 use crate::step::{Action, Step, order};
 
 /// Longer lookbacks use a buffer, not one value per candle.
@@ -47,7 +47,7 @@ pub(crate) fn run(instructions: &[Instruction], values: &mut InlineSlots) {
             Operation::Compared => order(first, second, values.at(Field::CLOSE)),
             Operation::Order => {
                 let before = values.get(*out);
-                values.put(Place::from(*out) + 1, before);
+                values.put(Slot::from(*out) + 1, before);
                 order(first, second, values.at(Field::CLOSE))
             }
             Operation::CrossesAbove => crosses(first, second, 1.0),
@@ -57,14 +57,14 @@ pub(crate) fn run(instructions: &[Instruction], values: &mut InlineSlots) {
     }
 }
 
-pub(crate) fn run_together(instructions: &[Instruction], columns: &mut Columns, values: &mut InlineSlots) {
+pub(crate) fn run_batch(instructions: &[Instruction], columns: &mut Columns, values: &mut InlineSlots) {
     for Instruction { operation, one, other, out } in instructions {
-        let [one, other, out] = [one, other, out].map(|place| Place::from(*place));
+        let [one, other, out] = [one, other, out].map(|place| Slot::from(*place));
         match operation {
             Operation::Binary(binary) => columns.binary(*binary, (one, other), out, values),
-            Operation::Negate => columns.each(one, out, values, |of| -of),
-            Operation::Abs => columns.each(one, out, values, f64::abs),
-            Operation::Not => columns.each(one, out, values, |of| 1.0 - of),
+            Operation::Negate => columns.map(one, out, values, |of| -of),
+            Operation::Abs => columns.map(one, out, values, f64::abs),
+            Operation::Not => columns.map(one, out, values, |of| 1.0 - of),
             Operation::Exchange => {
                 let next = columns.back(one, values.at(other), out, values);
                 values.put(other, next);
@@ -72,10 +72,10 @@ pub(crate) fn run_together(instructions: &[Instruction], columns: &mut Columns, 
             Operation::Compared => columns.compared((one, other), out, values),
             Operation::Order => columns.order((one, other), out, values),
             Operation::CrossesAbove => {
-                columns.both((one, other), out, values, |now, before| crosses(now, before, 1.0));
+                columns.zip_with((one, other), out, values, |now, before| crosses(now, before, 1.0));
             }
             Operation::CrossesBelow => {
-                columns.both((one, other), out, values, |now, before| crosses(now, before, -1.0));
+                columns.zip_with((one, other), out, values, |now, before| crosses(now, before, -1.0));
             }
         }
     }
@@ -134,7 +134,7 @@ impl<'v> Instructions<'v> {
         true
     }
 
-    fn field(&mut self, field: Field, out: Place) -> bool {
+    fn field(&mut self, field: Field, out: Slot) -> bool {
         let binary = |binary| Operation::Binary(binary);
         match field {
             Field::Range => self.push(binary(Binary::Subtract), (Field::HIGH, Field::LOW), out),
@@ -156,7 +156,7 @@ impl<'v> Instructions<'v> {
     }
 
     /// Adds a shift register with one value per candle, latest first, if there is room.
-    fn back(&mut self, of: Place, since: &[f64], out: Place) -> bool {
+    fn back(&mut self, of: Slot, since: &[f64], out: Slot) -> bool {
         if self.values.free_slots() < since.len() {
             return false;
         }
@@ -169,7 +169,7 @@ impl<'v> Instructions<'v> {
         true
     }
 
-    fn push(&mut self, operation: Operation, (one, other): (Place, Place), out: Place) {
+    fn push(&mut self, operation: Operation, (one, other): (Slot, Slot), out: Slot) {
         // A program of few values has no further places.
         let [one, other, out] = [one, other, out].map(|place| place as u8);
         self.made.push(Instruction { operation, one, other, out });

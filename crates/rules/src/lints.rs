@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::inside::conditions_inside;
+use crate::inside::nested_conditions;
 use crate::rule::{Condition, one_line};
 use crate::syntax::{Form, Operator, PartId};
 use candlewick_sdk::{BuildError, Interval, Registry};
@@ -18,13 +18,13 @@ type Check = fn(&Condition, PartId, Interval) -> Option<String>;
 
 const CHECKS: [Check; 4] = [check_step, check_crossing, check_direction, check_channel];
 
-pub fn doubtful_conditions(
+pub fn lint_conditions(
     registry: &Registry,
     strategy: (&str, &Value),
     own: Interval,
 ) -> Result<Vec<String>, BuildError> {
     let mut found: Vec<String> = Vec::new();
-    for condition in conditions_inside(registry, strategy)? {
+    for condition in nested_conditions(registry, strategy)? {
         let condition = &condition;
         let of_parts = CHECKS
             .iter()
@@ -72,7 +72,7 @@ struct Range {
 }
 
 impl Range {
-    const ANY: Self = Self { least: (f64::NEG_INFINITY, 0), most: (f64::INFINITY, 0) };
+    const UNBOUNDED: Self = Self { least: (f64::NEG_INFINITY, 0), most: (f64::INFINITY, 0) };
 
     const fn new(least: f64, most: f64) -> Self {
         Self { least: (least, 0), most: (most, 0) }
@@ -143,13 +143,13 @@ impl NumberComparison {
         Some(Self { relation, value, number, is_upper })
     }
 
-    fn accepted(&self) -> Option<Range> {
+    fn accepted_range(&self) -> Option<Range> {
         let (number, is_strict) = (self.number, i8::from(self.relation == Relation::Below));
         match self.relation {
             Relation::Crossing => None,
             Relation::Equal => Some(Range::new(number, number)),
-            _ if self.is_upper => Some(Range { most: (number, -is_strict), ..Range::ANY }),
-            _ => Some(Range { least: (number, is_strict), ..Range::ANY }),
+            _ if self.is_upper => Some(Range { most: (number, -is_strict), ..Range::UNBOUNDED }),
+            _ => Some(Range { least: (number, is_strict), ..Range::UNBOUNDED }),
         }
     }
 }
@@ -163,11 +163,11 @@ impl Condition {
         }
     }
 
-    fn text_of(&self, part: PartId) -> String {
+    fn part_text(&self, part: PartId) -> String {
         one_line(self.text.get(self.tree.part(part).place.clone()).unwrap_or_default())
     }
 
-    fn range_of(&self, part: PartId) -> Option<Range> {
+    fn value_range(&self, part: PartId) -> Option<Range> {
         match &self.tree.part(part).form {
             Form::Call { name, arguments, .. } if ["count", "since"].contains(&name.as_str()) => {
                 let most = arguments.get(1).and_then(|most| self.number(*most));
@@ -176,7 +176,7 @@ impl Condition {
             Form::Call { name, .. } => Range::from_name(name),
             Form::Name(name) if name == "volume" => Range::from_name(name),
             // Every line of these indicators has the range of the whole.
-            Form::Line { of, .. } | Form::Back { of, .. } | Form::At { of, .. } => self.range_of(*of),
+            Form::Line { of, .. } | Form::Back { of, .. } | Form::At { of, .. } => self.value_range(*of),
             _ => None,
         }
     }
@@ -198,9 +198,10 @@ fn check_group(condition: &Condition, group: Vec<PartId>) -> Vec<String> {
     let mut earlier: Vec<(String, String, Range)> = Vec::new();
     for part in group {
         let Some(comparison) = NumberComparison::from_part(condition, part) else { continue };
-        let Some(accepted) = comparison.accepted() else { continue };
-        let (text, value) = (condition.text_of(part), condition.text_of(comparison.value).replace(' ', ""));
-        let known = condition.range_of(comparison.value).unwrap_or(Range::ANY);
+        let Some(accepted) = comparison.accepted_range() else { continue };
+        let (text, value) =
+            (condition.part_text(part), condition.part_text(comparison.value).replace(' ', ""));
+        let known = condition.value_range(comparison.value).unwrap_or(Range::UNBOUNDED);
         let common = accepted.intersect(known);
         let is_always = common == known && !condition.may_be_missing(comparison.value);
         if common.is_empty() || is_always {
@@ -221,12 +222,12 @@ fn check_group(condition: &Condition, group: Vec<PartId>) -> Vec<String> {
 fn check_crossing(condition: &Condition, part: PartId, _: Interval) -> Option<String> {
     let NumberComparison { relation, value, number, is_upper } =
         NumberComparison::from_part(condition, part)?;
-    let known = condition.range_of(value).filter(|_| relation == Relation::Crossing)?;
+    let known = condition.value_range(value).filter(|_| relation == Relation::Crossing)?;
     // Before the crossing the value is on the other side, or equal.
     let (least, most) = (known.least.0, known.most.0);
     let can_cross =
         if is_upper { least < number && number <= most } else { least <= number && number < most };
-    let text = condition.text_of(part);
+    let text = condition.part_text(part);
     (!can_cross).then(|| format!("`{text}` never holds: its value is {}", known.describe()))
 }
 
@@ -240,7 +241,7 @@ fn check_direction(condition: &Condition, part: PartId, _: Interval) -> Option<S
     let Form::Call { name, .. } = &condition.tree.part(line).form else { return None };
     let is_price = ["supertrend", "parabolic_sar"].contains(&name.as_str());
     (is_price && number.abs() <= MAX_DIRECTION).then(|| {
-        let (text, line) = (condition.text_of(part), condition.text_of(line));
+        let (text, line) = (condition.part_text(part), condition.part_text(line));
         format!("`{text}` compares a price with {number}; did you mean `{line}.trend`, which is 1 or -1?")
     })
 }
@@ -262,9 +263,9 @@ fn check_step(condition: &Condition, part: PartId, own: Interval) -> Option<Stri
         (_, true) => "never holds".to_owned(),
         (_, false) => format!("holds on at most one of {times} candles"),
     };
-    let inner = std::iter::once(of).chain(&arguments[1..]).map(|part| condition.text_of(*part));
+    let inner = std::iter::once(of).chain(&arguments[1..]).map(|part| condition.part_text(*part));
     let meant = format!("{name}({})@{interval}", inner.collect::<Vec<_>>().join(", "));
-    let text = condition.text_of(part);
+    let text = condition.part_text(part);
     Some(format!(
         "`{text}` {effect}: it compares {own} candles, but the value changes every {times} candles; did you mean `{meant}`?"
     ))
@@ -305,7 +306,7 @@ fn channel_edge(condition: &Condition, value: &Unshifted<'_>) -> Option<(bool, f
 
 fn check_channel(condition: &Condition, part: PartId, _: Interval) -> Option<String> {
     let comparison = Comparison::from_part(condition, part)?;
-    let (lower, higher) = without_difference(condition, &comparison);
+    let (lower, higher) = difference_operands(condition, &comparison);
     let (lower, higher) = (Unshifted::from_part(condition, lower)?, Unshifted::from_part(condition, higher)?);
     let edges = [&lower, &higher].map(|side| channel_edge(condition, side));
     let (edge, price, candles, is_outside) = match edges {
@@ -323,7 +324,7 @@ fn check_channel(condition: &Condition, part: PartId, _: Interval) -> Option<Str
         (false, Relation::AtMost) => "always",
         _ => return None,
     };
-    let (text, channel) = (condition.text_of(part), condition.text_of(edge.part));
+    let (text, channel) = (condition.part_text(part), condition.part_text(edge.part));
     let longer = edge.longer.map_or_else(String::new, |interval| format!("@{interval}"));
     Some(format!(
         "`{text}` {holds} holds: the channel includes the candle itself; did you mean `{channel}[{}]{longer}`, the previous channel?",
@@ -332,7 +333,7 @@ fn check_channel(condition: &Condition, part: PartId, _: Interval) -> Option<Str
 }
 
 /// Returns the operands of a comparison; `a - b > 0` has those of `a > b`.
-fn without_difference(condition: &Condition, comparison: &Comparison) -> (PartId, PartId) {
+fn difference_operands(condition: &Condition, comparison: &Comparison) -> (PartId, PartId) {
     let Comparison { lower, higher, .. } = *comparison;
     let is_zero = |part: PartId| condition.number(part).is_some_and(|number| number.abs() < f64::EPSILON);
     let difference = |part: PartId| match condition.tree.part(part).form {

@@ -15,7 +15,7 @@ pub(crate) struct Program {
 struct Frame {
     interval: Interval,
     steps: Vec<Step>,
-    constants: Vec<(Id, Place)>,
+    constants: Vec<(Id, Slot)>,
     /// Prices that any value depends on, in the order of `PRICES`.
     prices: [bool; 4],
     /// NaN is a missing number or an unknown condition. The prices of the candle come first.
@@ -29,16 +29,16 @@ const PRICES: [Field; 4] = [Field::Open, Field::High, Field::Low, Field::Close];
 const INLINE_SLOTS: usize = 256;
 
 impl Field {
-    pub(crate) const OPEN: Place = 0;
-    pub(crate) const HIGH: Place = 1;
-    pub(crate) const LOW: Place = 2;
-    pub(crate) const CLOSE: Place = 3;
+    pub(crate) const OPEN: Slot = 0;
+    pub(crate) const HIGH: Slot = 1;
+    pub(crate) const LOW: Slot = 2;
+    pub(crate) const CLOSE: Slot = 3;
 }
 
 pub(crate) trait Slots {
-    fn at(&self, place: Place) -> f64;
-    fn put(&mut self, place: Place, value: f64);
-    fn lines_at(&mut self, place: Place) -> &mut [f64];
+    fn at(&self, place: Slot) -> f64;
+    fn put(&mut self, place: Slot, value: f64);
+    fn lines_at(&mut self, place: Slot) -> &mut [f64];
 }
 
 /// Values of a small program. Every index is in range, so no bounds check is needed.
@@ -56,12 +56,12 @@ struct LongerFrame {
     seen: Vec<(usize, usize)>,
 }
 
-pub(crate) type Place = usize;
+pub(crate) type Slot = usize;
 
 impl Program {
     /// Builds a program for `wanted` values of the bot's own candles, and returns their positions.
-    pub(crate) fn build(graph: &Graph, wanted: &[Id]) -> (Self, Vec<Place>) {
-        let needed = needed(graph, wanted);
+    pub(crate) fn build(graph: &Graph, wanted: &[Id]) -> (Self, Vec<Slot>) {
+        let needed = mark_needed(graph, wanted);
         let mut places = vec![0; graph.len()];
         let mut frames: Vec<Frame> = graph.intervals().iter().map(|interval| Frame::new(*interval)).collect();
         for id in (0..graph.len()).filter(|id| needed[*id]) {
@@ -104,7 +104,7 @@ impl Program {
     }
 
     #[inline]
-    pub(crate) fn value(&self, place: Place) -> f64 {
+    pub(crate) fn value(&self, place: Slot) -> f64 {
         self.own.values[place]
     }
 
@@ -155,14 +155,14 @@ impl InlineSlots {
     }
 
     /// Allocates a value and returns its position. There must be room.
-    pub(crate) fn allocate(&mut self, value: f64) -> Place {
+    pub(crate) fn allocate(&mut self, value: f64) -> Slot {
         let place = self.used;
         self.values[place] = value;
         self.used += 1;
         place
     }
 
-    pub(crate) const fn is_price(place: Place) -> bool {
+    pub(crate) const fn is_price(place: Slot) -> bool {
         place < PRICES.len()
     }
 
@@ -181,34 +181,34 @@ fn begin(values: &mut [f64], candle: &Candle) {
 
 impl Slots for [f64] {
     #[inline]
-    fn at(&self, place: Place) -> f64 {
+    fn at(&self, place: Slot) -> f64 {
         self[place]
     }
 
     #[inline]
-    fn put(&mut self, place: Place, value: f64) {
+    fn put(&mut self, place: Slot, value: f64) {
         self[place] = value;
     }
 
     #[inline]
-    fn lines_at(&mut self, place: Place) -> &mut [f64] {
+    fn lines_at(&mut self, place: Slot) -> &mut [f64] {
         &mut self[place..]
     }
 }
 
 impl Slots for InlineSlots {
     #[inline]
-    fn at(&self, place: Place) -> f64 {
+    fn at(&self, place: Slot) -> f64 {
         self.values[place % INLINE_SLOTS]
     }
 
     #[inline]
-    fn put(&mut self, place: Place, value: f64) {
+    fn put(&mut self, place: Slot, value: f64) {
         self.values[place % INLINE_SLOTS] = value;
     }
 
     #[inline]
-    fn lines_at(&mut self, place: Place) -> &mut [f64] {
+    fn lines_at(&mut self, place: Slot) -> &mut [f64] {
         &mut self.values[place % INLINE_SLOTS..]
     }
 }
@@ -224,7 +224,7 @@ impl Frame {
         }
     }
 
-    fn add(&mut self, graph: &Graph, op: &Op, places: &[Place]) -> Place {
+    fn add(&mut self, graph: &Graph, op: &Op, places: &[Slot]) -> Slot {
         if let Op::Field(field) = op
             && let Some(place) = PRICES.iter().position(|price| price == field)
         {
@@ -237,7 +237,7 @@ impl Frame {
             Op::Compared(..) | Op::Order(..) => self.prices[Field::CLOSE] = true,
             _ => {}
         }
-        let operands: Vec<Place> = op.parts().map(|part| self.operand(graph, part, places)).collect();
+        let operands: Vec<Slot> = op.parts().map(|part| self.operand(graph, part, places)).collect();
         let out = self.values.len();
         match op {
             // `operand` adds constants on demand.
@@ -257,7 +257,7 @@ impl Frame {
         out
     }
 
-    fn operand(&mut self, graph: &Graph, id: Id, places: &[Place]) -> Place {
+    fn operand(&mut self, graph: &Graph, id: Id, places: &[Slot]) -> Slot {
         let Some(number) = graph.constant(id) else { return places[id] };
         if let Some((_, place)) = self.constants.iter().find(|(known, _)| *known == id) {
             return *place;
@@ -276,7 +276,7 @@ impl Frame {
     }
 }
 
-fn needed(graph: &Graph, wanted: &[Id]) -> Vec<bool> {
+fn mark_needed(graph: &Graph, wanted: &[Id]) -> Vec<bool> {
     let mut needed = vec![false; graph.len()];
     for id in wanted {
         needed[*id] = true;

@@ -4,7 +4,7 @@ use crate::columns::Columns;
 use crate::graph::{Binary, Clock, Field, Op};
 use crate::indicator::{ByNumber, Indicator, write};
 use crate::instruction::crosses;
-use crate::program::{InlineSlots, Place, Slots};
+use crate::program::{InlineSlots, Slot, Slots};
 use candlewick_engine::{LocalClock, Window};
 use candlewick_sdk::indicator::{Bollinger, Ema, Macd, Rsi, Sma};
 use candlewick_sdk::{Candle, Interval, MAX_BATCH, Millis};
@@ -16,7 +16,7 @@ const ROUNDING: f64 = 1e-12;
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(crate) action: Action,
-    pub(crate) out: Place,
+    pub(crate) out: Slot,
 }
 
 /// Operation of a step. Frequent operations have their own variant, which saves a second dispatch.
@@ -27,39 +27,39 @@ pub(crate) enum Action {
     LocalClock(Clock, LocalClock),
     Between(i64, i64),
     InHours(Box<Window>),
-    Negate(Place),
-    Abs(Place),
-    Not(Place),
-    Less(Place, Place),
-    Add(Place, Place),
-    Subtract(Place, Place),
-    Multiply(Place, Place),
-    Divide(Place, Place),
-    Binary(Binary, Place, Place),
-    Last { of: Place, last: f64 },
-    Back { of: Place, last: Box<[f64]>, next: usize },
-    Compared(Place, Place),
+    Negate(Slot),
+    Abs(Slot),
+    Not(Slot),
+    Less(Slot, Slot),
+    Add(Slot, Slot),
+    Subtract(Slot, Slot),
+    Multiply(Slot, Slot),
+    Divide(Slot, Slot),
+    Binary(Binary, Slot, Slot),
+    Last { of: Slot, last: f64 },
+    Back { of: Slot, last: Box<[f64]>, next: usize },
+    Compared(Slot, Slot),
     Order(Order),
-    Crosses { to: f64, order: Place },
-    Since { of: Place, within: usize, age: Option<usize> },
-    Count { of: Place, last: Box<[f64]>, next: usize, held: usize, unknown: usize },
-    Sma(Box<Sma>, Place),
-    Ema(Box<Ema>, Place),
-    Rsi(Box<Rsi>, Place),
-    Macd(Box<Macd>, Place),
-    Bollinger(Box<Bollinger>, Place),
-    OfNumber(Box<Indicator>, Place),
+    Crosses { to: f64, order: Slot },
+    Since { of: Slot, within: usize, age: Option<usize> },
+    Count { of: Slot, last: Box<[f64]>, next: usize, held: usize, unknown: usize },
+    Sma(Box<Sma>, Slot),
+    Ema(Box<Ema>, Slot),
+    Rsi(Box<Rsi>, Slot),
+    Macd(Box<Macd>, Slot),
+    Bollinger(Box<Bollinger>, Slot),
+    OfNumber(Box<Indicator>, Slot),
     OfCandle(Box<Indicator>),
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Order {
-    one: Place,
-    other: Place,
+    one: Slot,
+    other: Slot,
 }
 
 impl Step {
-    pub(crate) fn from_op(op: &Op, operands: &[Place], out: Place) -> Option<Self> {
+    pub(crate) fn from_op(op: &Op, operands: &[Slot], out: Slot) -> Option<Self> {
         let missing = |count: usize| vec![f64::NAN; count].into_boxed_slice();
         let action = match (op, operands) {
             (Op::Field(field), _) => Action::Field(*field),
@@ -100,11 +100,11 @@ impl Step {
     pub(crate) fn run<S: Slots + ?Sized>(&mut self, candle: &Candle, interval: Interval, values: &mut S) {
         let out = self.out;
         let value = match &mut self.action {
-            Action::Rsi(rsi, of) => return put_lines_of(&mut **rsi, *of, out, values),
-            Action::Ema(ema, of) => return put_lines_of(&mut **ema, *of, out, values),
-            Action::Sma(sma, of) => return put_lines_of(&mut **sma, *of, out, values),
-            Action::Macd(macd, of) => return put_lines_of(&mut **macd, *of, out, values),
-            Action::Bollinger(bands, of) => return put_lines_of(&mut **bands, *of, out, values),
+            Action::Rsi(rsi, of) => return put_lines_from(&mut **rsi, *of, out, values),
+            Action::Ema(ema, of) => return put_lines_from(&mut **ema, *of, out, values),
+            Action::Sma(sma, of) => return put_lines_from(&mut **sma, *of, out, values),
+            Action::Macd(macd, of) => return put_lines_from(&mut **macd, *of, out, values),
+            Action::Bollinger(bands, of) => return put_lines_from(&mut **bands, *of, out, values),
             Action::OfNumber(indicator, of) => {
                 let of = values.at(*of);
                 return indicator.update_by_number(of, values.lines_at(out));
@@ -147,12 +147,12 @@ impl Step {
 }
 
 #[inline]
-fn put_lines_of<I: ByNumber, S: Slots + ?Sized>(indicator: &mut I, of: Place, out: Place, values: &mut S) {
+fn put_lines_from<I: ByNumber, S: Slots + ?Sized>(indicator: &mut I, of: Slot, out: Slot, values: &mut S) {
     let lines = indicator.lines(values.at(of));
     write(values.lines_at(out), lines);
 }
 
-const fn binary_action(binary: Binary, one: Place, other: Place) -> Action {
+const fn binary_action(binary: Binary, one: Slot, other: Slot) -> Action {
     match binary {
         Binary::Less => Action::Less(one, other),
         Binary::Add => Action::Add(one, other),
@@ -192,13 +192,13 @@ pub(crate) fn count(new: f64, old: f64, held: &mut usize, unknown: &mut usize) -
 }
 
 impl Order {
-    pub(crate) const fn numbers(self) -> (Place, Place) {
+    pub(crate) const fn numbers(self) -> (Slot, Slot) {
         (self.one, self.other)
     }
 
     /// Writes the current order to `out` and the previous one to `out + 1`.
     #[inline]
-    pub(crate) fn write<S: Slots + ?Sized>(self, candle: &Candle, out: Place, values: &mut S) {
+    pub(crate) fn write<S: Slots + ?Sized>(self, candle: &Candle, out: Slot, values: &mut S) {
         let now = order(values.at(self.one), values.at(self.other), candle.close());
         let before = values.at(out);
         values.put(out + 1, before);
@@ -258,7 +258,7 @@ impl Clock {
 }
 
 impl Step {
-    pub(crate) fn run_together(
+    pub(crate) fn run_batch(
         &mut self,
         candles: &[Candle],
         interval: Interval,
@@ -267,7 +267,7 @@ impl Step {
     ) {
         let out = self.out;
         let mut binary =
-            |binary, one: &Place, other: &Place| columns.binary(binary, (*one, *other), out, values);
+            |binary, one: &Slot, other: &Slot| columns.binary(binary, (*one, *other), out, values);
         match &mut self.action {
             Action::Less(one, other) => binary(Binary::Less, one, other),
             Action::Add(one, other) => binary(Binary::Add, one, other),
@@ -275,9 +275,9 @@ impl Step {
             Action::Multiply(one, other) => binary(Binary::Multiply, one, other),
             Action::Divide(one, other) => binary(Binary::Divide, one, other),
             Action::Binary(which, one, other) => binary(*which, one, other),
-            Action::Not(of) => columns.each(*of, out, values, |of| 1.0 - of),
-            Action::Negate(of) => columns.each(*of, out, values, |of| -of),
-            Action::Abs(of) => columns.each(*of, out, values, f64::abs),
+            Action::Not(of) => columns.map(*of, out, values, |of| 1.0 - of),
+            Action::Negate(of) => columns.map(*of, out, values, |of| -of),
+            Action::Abs(of) => columns.map(*of, out, values, f64::abs),
             Action::Rsi(rsi, of) => columns.by_number(&mut **rsi, *of, out, values),
             Action::Ema(ema, of) => columns.by_number(&mut **ema, *of, out, values),
             Action::Sma(sma, of) => columns.by_number(&mut **sma, *of, out, values),
@@ -285,34 +285,35 @@ impl Step {
             Action::Bollinger(bands, of) => columns.by_number(&mut **bands, *of, out, values),
             Action::OfNumber(indicator, of) => indicator.columns_by_number(*of, out, columns, values),
             Action::OfCandle(indicator) => indicator.columns_by_candle(candles, out, columns, values),
-            Action::Field(field) => columns.of_candles(candles, out, values, |candle| field.read(candle)),
+            Action::Field(field) => columns.per_candle(candles, out, values, |candle| field.read(candle)),
             Action::Clock(clock) => {
                 let mut day = Day::default();
-                columns.of_candles(candles, out, values, |candle| day.clock(*clock, candle, interval));
+                columns.per_candle(candles, out, values, |candle| day.clock(*clock, candle, interval));
             }
-            Action::LocalClock(clock, zone) => columns
-                .of_candles(candles, out, values, |candle| clock.read(zone.shown(candle.close_time(interval)))),
+            Action::LocalClock(clock, zone) => columns.per_candle(candles, out, values, |candle| {
+                clock.read(zone.shown(candle.close_time(interval)))
+            }),
             Action::Between(from, to) => {
                 let (from, to, mut day) = (*from, *to, Day::default());
-                columns.of_candles(candles, out, values, |candle| {
+                columns.per_candle(candles, out, values, |candle| {
                     let time = day.time(candle, interval);
                     let holds = if from < to { from <= time && time < to } else { time >= from || time < to };
                     f64::from(u8::from(holds))
                 });
             }
             Action::InHours(window) => {
-                columns.of_candles(candles, out, values, |candle| is_in_hours(candle, interval, window));
+                columns.per_candle(candles, out, values, |candle| is_in_hours(candle, interval, window));
             }
             Action::Last { of, last } => *last = columns.back(*of, *last, out, values),
             Action::Back { of, last, next } => {
-                columns.in_turn(*of, out, values, |of| replace_oldest(last, next, of));
+                columns.scan(*of, out, values, |of| replace_oldest(last, next, of));
             }
             Action::Compared(one, other) => columns.compared((*one, *other), out, values),
             Action::Order(order) => columns.order(order.numbers(), out, values),
             Action::Crosses { to, order } => {
-                columns.both((*order, *order + 1), out, values, |now, before| crosses(now, before, *to));
+                columns.zip_with((*order, *order + 1), out, values, |now, before| crosses(now, before, *to));
             }
-            Action::Since { of, within, age } => columns.in_turn(*of, out, values, |of| {
+            Action::Since { of, within, age } => columns.scan(*of, out, values, |of| {
                 *age = if of == 1.0 { Some(0) } else { age.map(|age| age + 1).filter(|age| age <= within) };
                 age.map_or(f64::NAN, |age| age as f64)
             }),
@@ -325,7 +326,7 @@ impl Step {
                 *unknown = last.iter().filter(|condition| condition.is_nan()).count();
             }
             Action::Count { of, last, next, held, unknown } => columns
-                .in_turn(*of, out, values, |new| count(new, replace_oldest(last, next, new), held, unknown)),
+                .scan(*of, out, values, |new| count(new, replace_oldest(last, next, new), held, unknown)),
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::columns::Columns;
 use crate::condition::{Decision, Tests};
 use crate::graph::{Graph, Id};
-use crate::program::{Place, Program};
+use crate::program::{Program, Slot};
 use crate::{declare, direct};
 use candlewick_sdk::{
     Candle, CandleAnswers, Declaration, Direction, Expiry, Interval, LongerRule, MAX_BATCH, Reason,
@@ -15,17 +15,17 @@ use candlewick_sdk::{
 pub struct RuleStrategy {
     graph: Graph,
     program: Program,
-    answers: Answers,
+    answers: RuleSet,
     longer: Vec<Interval>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Answers {
+pub(crate) struct RuleSet {
     pub(crate) decision: Decision,
     rules: Vec<Rule>,
     pub(crate) expiry: Option<Expiry>,
     pub(crate) warmup: usize,
-    shown: Vec<(String, Place)>,
+    shown: Vec<(String, Slot)>,
 }
 
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ struct Rule {
     condition: Id,
     reason: ReasonTemplate,
     bare: ReasonTemplate,
-    numbers: [Place; Reason::MAX_NUMBERS],
+    numbers: [Slot; Reason::MAX_NUMBERS],
     count: usize,
 }
 
@@ -73,13 +73,13 @@ impl RuleStrategy {
                 count: compared.len().min(Reason::MAX_NUMBERS),
             }
         };
-        let decision = tests.placed(|id| place_of(&id));
+        let decision = tests.resolve(|id| place_of(&id));
         let rules: Vec<Rule> = sides.into_iter().zip(templates).map(rule).collect();
         let warm_after = conditions.iter().chain(&shown).map(|id| graph.node(*id).warm_after);
         let warmup = warm_after.max().unwrap_or_default();
         let shown = shown.iter().map(|id| (graph.node(*id).name.clone(), place_of(id))).collect();
         let longer = program.longer_intervals();
-        let answers = Answers { decision, rules, expiry, warmup, shown };
+        let answers = RuleSet { decision, rules, expiry, warmup, shown };
         Self { graph, program, answers, longer }
     }
 
@@ -90,7 +90,7 @@ impl RuleStrategy {
     }
 
     /// Returns the fastest form: small programs without longer candles inline common indicators.
-    pub fn quickest(self) -> Box<dyn Strategy> {
+    pub fn into_fastest(self) -> Box<dyn Strategy> {
         match self.program.into_inline() {
             Ok((interval, steps, values)) => direct::strategy(interval, steps, values, self.answers),
             Err(program) => Box::new(Self { program, ..self }),
@@ -98,7 +98,7 @@ impl RuleStrategy {
     }
 }
 
-impl Answers {
+impl RuleSet {
     /// Inlined into its caller, so that the signal is built in place (see docs/performance.md).
     #[inline]
     pub(crate) fn at(&self, values: &[f64]) -> Option<Signal> {
@@ -106,7 +106,7 @@ impl Answers {
         Some(rule.signal(self.expiry, |place| values[place]))
     }
 
-    pub(crate) fn together(
+    pub(crate) fn answer_batch(
         &self,
         candles: &[Candle],
         columns: &Columns,
@@ -114,7 +114,7 @@ impl Answers {
         answers: &mut CandleAnswers,
     ) {
         let all = u64::MAX >> (u64::BITS - candles.len().clamp(1, MAX_BATCH) as u32);
-        let held = self.decision.first_together(columns, all, reached);
+        let held = self.decision.first_true_batch(columns, all, reached);
         let mut left = held.iter().fold(0, |any, held| any | held);
         while left != 0 {
             let place = left.trailing_zeros() as usize;
@@ -132,10 +132,10 @@ impl Answers {
     /// Not inlined, because most candles meet no rule.
     #[inline(never)]
     fn first(&self, values: &[f64]) -> Option<&Rule> {
-        self.rules.get(self.decision.first(values))
+        self.rules.get(self.decision.first_true(values))
     }
 
-    pub(crate) fn shown(&self, values: &[f64]) -> Vec<(&str, f64)> {
+    pub(crate) fn displayed_values(&self, values: &[f64]) -> Vec<(&str, f64)> {
         let shown = self.shown.iter().map(|(name, place)| (name.as_str(), values[*place]));
         shown.filter(|(_, value)| value.is_finite()).collect()
     }
@@ -143,7 +143,7 @@ impl Answers {
 
 impl Rule {
     #[inline]
-    fn signal(&self, expiry: Option<Expiry>, value: impl Fn(Place) -> f64) -> Signal {
+    fn signal(&self, expiry: Option<Expiry>, value: impl Fn(Slot) -> f64) -> Signal {
         let mut numbers = [0.0; Reason::MAX_NUMBERS];
         let (template, numbers) = self.reason_parts(&mut numbers, value);
         let reason = template.with_numbers(numbers);
@@ -154,7 +154,7 @@ impl Rule {
     fn reason_parts<'a>(
         &'a self,
         numbers: &'a mut [f64; Reason::MAX_NUMBERS],
-        value: impl Fn(Place) -> f64,
+        value: impl Fn(Slot) -> f64,
     ) -> (&'a ReasonTemplate, &'a [f64]) {
         let (numbers, _) = numbers.split_at_mut(self.count);
         let numbers_at = numbers.iter_mut().zip(self.numbers);
@@ -195,6 +195,6 @@ impl Strategy for RuleStrategy {
     }
 
     fn indicators(&self) -> Vec<(&str, f64)> {
-        self.answers.shown(self.program.values())
+        self.answers.displayed_values(self.program.values())
     }
 }

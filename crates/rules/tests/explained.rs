@@ -32,7 +32,7 @@ fn said(strategy: &str, params: &Value, candles: &[Candle]) -> Vec<Vec<String>> 
     let mut after = |candle: &Candle| {
         shown.on_candle(candle);
         let lines = shown.conditions().iter().map(line).collect();
-        longer.show(candle, &mut *shown);
+        longer.feed_completed(candle, &mut *shown);
         lines
     };
     candles.iter().map(&mut after).collect()
@@ -211,8 +211,8 @@ fn explained_strategy_signals_like_the_normal_one() {
             // Compared as text, so that NaN equals NaN.
             assert_eq!(format!("{:?}", usual.indicators()), format!("{:?}", explained.indicators()));
             signals += usize::from(one.is_some());
-            longer[0].show(candle, &mut *usual);
-            longer[1].show(candle, &mut *explained);
+            longer[0].feed_completed(candle, &mut *usual);
+            longer[1].feed_completed(candle, &mut *explained);
         }
         assert!(signals > least, "{strategy}: {signals}");
         assert!(usual.conditions().iter().all(|one| one.numbers.is_empty()));

@@ -3,7 +3,7 @@
 
 mod parts;
 
-use candlewick_rules::{ConditionCount, entry, condition_counts};
+use candlewick_rules::{ConditionCount, condition_counts, entry};
 use candlewick_sdk::testkit::{bot, from_closes, random_walk};
 use candlewick_sdk::{Candle, Direction, Registry, StrategyEntry};
 use parts::{Scripted, answers};
@@ -61,19 +61,19 @@ fn counts_each_part_and_the_whole_condition() {
 fn counts_candles_on_which_both_sides_hold() {
     let candles = from_closes(&[10.0, 11.0, 12.0, 9.0, 11.0, 10.0, 10.0]);
     let rule = json!({ "buy": "close > open", "sell": "minute() > 2" });
-    let beside = |counted: &[ConditionCount]| -> Vec<(String, u64)> {
+    let buy_overlaps = |counted: &[ConditionCount]| -> Vec<(String, u64)> {
         counted.iter().map(|one| (format!("{} {}", one.part, one.side.key()), one.beside_buy)).collect()
     };
     let expected = [(" buy".to_owned(), 0), (" sell".to_owned(), 2)];
-    assert_eq!(beside(&counted(&rule, &candles)), expected);
+    assert_eq!(buy_overlaps(&counted(&rule, &candles)), expected);
     // Rules of a combination are separate: a sell is only compared with the buy of its own rule.
     let part = |name: &str, params: Value| json!({ "name": name, "strategy": "rules", "params": params });
     let whole = json!({ "first_of": [part("up", json!({ "buy": "close > open" })), part("both", rule)] });
-    let found = beside(&counted_of("combine", &whole, &candles));
+    let found = buy_overlaps(&counted_of("combine", &whole, &candles));
     let found: Vec<_> = found.into_iter().filter(|(_, count)| *count > 0).collect();
     assert_eq!(found, [("both sell".to_owned(), 2)]);
     let apart = json!({ "first_of": [part("up", json!({ "buy": "close > open" })), part("late", json!({ "sell": "minute() > 2" }))] });
-    assert!(beside(&counted_of("combine", &apart, &candles)).iter().all(|(_, count)| *count == 0));
+    assert!(buy_overlaps(&counted_of("combine", &apart, &candles)).iter().all(|(_, count)| *count == 0));
 }
 
 #[test]

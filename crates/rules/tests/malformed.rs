@@ -18,7 +18,7 @@ fn error_of(text: &str) -> Option<RuleError> {
 
 fn told(text: &str) -> String {
     match error_of(text) {
-        Some(error) => format!("{}\n  {}", error.shown(text), error.message),
+        Some(error) => format!("{}\n  {}", error.render(text), error.message),
         None => format!("{text}\n  (it is valid)"),
     }
 }

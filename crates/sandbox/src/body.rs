@@ -61,7 +61,7 @@ pub(crate) struct User {
     pub(crate) copy_trade_params: CopyTradeParams,
     #[schema(format = DateTime)]
     pub(crate) last_login_at: String,
-    /// The elements' shape is not shown; the sandbox has none.
+    /// Always empty: the contract does not show the elements.
     pub(crate) flags: Vec<Value>,
     #[schema(format = DateTime)]
     pub(crate) created_at: String,
@@ -86,8 +86,8 @@ pub(crate) struct CopyTradeParams {
     pub(crate) auto_approve_copy_followers: bool,
 }
 
-/// What `POST /token/trades/open` takes (contract 4.1, endpoint 4): one of two shapes, told apart by `amount` and
-/// `volume`. A body with both is refused.
+/// Body of `POST /token/trades/open` (contract 4.1, endpoint 4), in one of two shapes with either `amount` or
+/// `volume`. A body with both is rejected.
 ///
 /// Only documents the body; reading it names each reason of a rejection.
 #[derive(ToSchema)]
@@ -115,7 +115,7 @@ pub(crate) struct FullOrder {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ShortOrder {
     pub(crate) symbol: Pair,
-    /// The amount.
+    /// Stake.
     pub(crate) volume: Stake,
     pub(crate) direction: Direction,
     #[schema(value_type = ExpirationType, required = false)]
@@ -136,7 +136,7 @@ pub(crate) struct WalletEntry {
     pub(crate) trade_percent: f64,
     #[schema(minimum = 0, maximum = 100)]
     pub(crate) balance_percent: f64,
-    /// Before the stake was taken (`observed: money`).
+    /// Balance before the stake was deducted (`observed: money`).
     #[schema(minimum = 0)]
     pub(crate) balance: f64,
 }
@@ -188,7 +188,7 @@ pub(crate) struct FullTrade {
     pub(crate) request_time: i64,
     #[schema(minimum = 0)]
     pub(crate) open_time: i64,
-    /// 0 until it is known.
+    /// 0 until known.
     #[schema(minimum = 0)]
     pub(crate) open_price: f64,
     /// In list rows only.
@@ -215,7 +215,7 @@ pub(crate) struct FullTrade {
 
 /// The row of a list without `userId` (contract 2.3).
 #[derive(Clone, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)] // a full trade is no list item
+#[serde(rename_all = "camelCase", deny_unknown_fields)] // a full trade is not a list item
 pub(crate) struct ListItem {
     pub(crate) id: String,
     #[schema(value_type = Pair)]
@@ -229,7 +229,7 @@ pub(crate) struct ListItem {
     pub(crate) created_at: String,
 }
 
-/// The short projection (contract 2.3), and what get-by-id often adds to it (`observed: results`).
+/// The short projection (contract 2.3), with optional fields of get-by-id (`observed: results`).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ShortTrade {
@@ -252,11 +252,11 @@ pub(crate) struct ShortTrade {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub(crate) pnl: Option<f64>,
-    /// With `rich_short`; 0 until it is known.
+    /// With `rich_short`; 0 until known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, nullable = false)]
     pub(crate) open_price: Option<f64>,
-    /// With `rich_short`; 0 until it is known.
+    /// With `rich_short`; 0 until known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, nullable = false)]
     pub(crate) close_price: Option<f64>,
@@ -264,7 +264,7 @@ pub(crate) struct ShortTrade {
 
 /// The answer to shape B (contract 2.4).
 #[derive(Clone, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)] // a full trade is no acknowledgement
+#[serde(rename_all = "camelCase", deny_unknown_fields)] // a full trade is not an acknowledgement
 pub(crate) struct Acknowledgement {
     pub(crate) trade_id: String,
     #[schema(value_type = TradeStatus)]
@@ -294,7 +294,7 @@ pub(crate) struct AsyncTrade {
     /// Always `HOLD`.
     #[schema(value_type = TradeResult)]
     pub(crate) result: &'static str,
-    /// 0: the list has it once the trade is processed.
+    /// Always 0: the list contains the price once the trade is processed.
     #[schema(minimum = 0)]
     pub(crate) open_price: f64,
 }
@@ -306,7 +306,7 @@ pub(crate) enum TradeListing {
     Full(Vec<FullTrade>),
 }
 
-/// A row: full in a list with `userId`, else a list item. (An empty list is no row of either kind, so that the document
+/// A row: full in a list with `userId`, else a list item. (An empty list has neither kind of row, so that the document
 /// is not ambiguous about it.)
 #[derive(ToSchema)]
 #[serde(untagged)]
@@ -333,7 +333,7 @@ pub(crate) struct TradePage {
     pub(crate) prev_page: Option<u64>,
     #[schema(minimum = 1)]
     pub(crate) pages: u64,
-    /// All rows.
+    /// Total number of rows.
     pub(crate) total: u64,
     /// Rows on this page.
     pub(crate) count: u64,
@@ -441,18 +441,18 @@ pub(crate) struct CloseType(String);
 #[derive(ToSchema)]
 pub(crate) struct Stake(f64);
 
-/// Which wallet is to be traded; one sandbox takes trades of one.
+/// Whether to trade the demo wallet. A sandbox accepts trades of one wallet only.
 #[derive(ToSchema)]
 pub(crate) struct IsDemo(bool);
 
-/// Where prices stand.
+/// Name of a price slot.
 #[derive(ToSchema)]
 #[schema(rename_all = "lowercase")]
 pub(crate) enum Slot {
     Default,
 }
 
-/// What kind of thing a pair trades.
+/// Asset type of a pair.
 #[derive(ToSchema)]
 #[schema(rename_all = "lowercase")]
 pub(crate) enum AssetType {
@@ -461,7 +461,7 @@ pub(crate) enum AssetType {
     Otc,
 }
 
-/// Which way the price is to go.
+/// Direction of the bet.
 #[derive(ToSchema)]
 #[schema(rename_all = "UPPERCASE")]
 pub(crate) enum Direction {
@@ -469,7 +469,7 @@ pub(crate) enum Direction {
     Sell,
 }
 
-/// What the duration is counted from; `TIME_FIXED` where none is stated.
+/// Reference point of the duration; `TIME_FIXED` by default.
 #[derive(ToSchema)]
 #[schema(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(crate) enum ExpirationType {
@@ -478,7 +478,7 @@ pub(crate) enum ExpirationType {
     NextCandle,
 }
 
-/// Whose money a wallet holds.
+/// Type of money in a wallet.
 #[derive(ToSchema)]
 #[schema(rename_all = "UPPERCASE")]
 pub(crate) enum WalletType {
@@ -486,7 +486,7 @@ pub(crate) enum WalletType {
     Real,
 }
 
-/// How far a trade is (contract 3, `observed: values`): `PROCESSING` until the order has arrived.
+/// Status of a trade (contract 3, `observed: values`): `PROCESSING` until the order has arrived.
 #[derive(ToSchema)]
 #[schema(rename_all = "UPPERCASE")]
 pub(crate) enum TradeStatus {
@@ -496,7 +496,7 @@ pub(crate) enum TradeStatus {
     Cancelled,
 }
 
-/// What came of a trade (contract 3, `observed: values`): `HOLD` until the order has arrived.
+/// Result of a trade (contract 3, `observed: values`): `HOLD` until the order has arrived.
 #[derive(ToSchema)]
 #[schema(rename_all = "UPPERCASE")]
 pub(crate) enum TradeResult {

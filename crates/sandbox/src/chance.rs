@@ -23,7 +23,7 @@ impl Chance {
         Self { seed }
     }
 
-    pub(crate) fn word(self, subject: Subject, keys: [u64; 2], index: u64) -> u64 {
+    pub(crate) fn random_word(self, subject: Subject, keys: [u64; 2], index: u64) -> u64 {
         let mut seed = [0; 32];
         let parts = [self.seed, subject as u64, keys[0], keys[1]];
         for (bytes, part) in seed.chunks_exact_mut(8).zip(parts) {
@@ -34,13 +34,13 @@ impl Chance {
         generator.next_u64()
     }
 
-    pub(crate) fn fraction(self, subject: Subject, keys: [u64; 2], index: u64) -> f64 {
-        (self.word(subject, keys, index) >> 11) as f64 / (1_u64 << 53) as f64
+    pub(crate) fn random_fraction(self, subject: Subject, keys: [u64; 2], index: u64) -> f64 {
+        (self.random_word(subject, keys, index) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// Returns a bell-shaped number with mean 0 and variance 1: a sum in exact arithmetic on every machine.
-    pub(crate) fn bell(self, subject: Subject, keys: [u64; 2], index: u64) -> f64 {
-        let word = self.word(subject, keys, index);
+    pub(crate) fn random_normal(self, subject: Subject, keys: [u64; 2], index: u64) -> f64 {
+        let word = self.random_word(subject, keys, index);
         let sum: u64 = (0..4).map(|part| (word >> (part * 16)) & 0xffff).sum();
         (sum as f64 / 65_535.0 - 2.0) * 3_f64.sqrt()
     }
@@ -56,7 +56,7 @@ pub(crate) fn symbol_key(symbol: Symbol) -> u64 {
 const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Named {
+pub(crate) enum IdKind {
     Tenant = 1,
     User = 2,
     Wallet = 3,
@@ -65,10 +65,10 @@ pub(crate) enum Named {
 }
 
 /// Returns an identifier in the venue's form: 26 characters, sortable by time (`observed: values`).
-pub(crate) fn identify(chance: Chance, named: Named, time: Millis, keys: [u64; 2]) -> String {
+pub(crate) fn generate_id(chance: Chance, named: IdKind, time: Millis, keys: [u64; 2]) -> String {
     let bits = |half: u64| {
         let mixed = keys[0].rotate_left(32) ^ named as u64;
-        u128::from(chance.word(Subject::Identifier, [mixed, keys[1]], half))
+        u128::from(chance.random_word(Subject::Identifier, [mixed, keys[1]], half))
     };
     let moment = u128::from(time.get().max(0).cast_unsigned() & 0xffff_ffff_ffff);
     let value = moment << 80 | (bits(0) << 64 | bits(1)) & ((1 << 80) - 1);
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn draws_depend_on_their_inputs_only() {
-        let draw = |seed, subject, keys, index| Chance::new(seed).word(subject, keys, index);
+        let draw = |seed, subject, keys, index| Chance::new(seed).random_word(subject, keys, index);
         let reference = draw(1, Subject::Fault, [2, 3], 4);
         assert_eq!(reference, draw(1, Subject::Fault, [2, 3], 4));
         for other in [
@@ -99,9 +99,9 @@ mod tests {
     fn fractions_are_even_and_bells_have_variance_one() {
         let chance = Chance::new(7);
         let mean = |of: &dyn Fn(u64) -> f64| (0..20_000).map(of).sum::<f64>() / 20_000.0;
-        let fraction = mean(&|index| chance.fraction(Subject::Fault, [0, 0], index));
-        let bell = mean(&|index| chance.bell(Subject::Bridge, [0, 0], index));
-        let variance = mean(&|index| chance.bell(Subject::Bridge, [0, 0], index).powi(2));
+        let fraction = mean(&|index| chance.random_fraction(Subject::Fault, [0, 0], index));
+        let bell = mean(&|index| chance.random_normal(Subject::Bridge, [0, 0], index));
+        let variance = mean(&|index| chance.random_normal(Subject::Bridge, [0, 0], index).powi(2));
         assert!((fraction - 0.5).abs() < 0.01, "{fraction}");
         assert!(bell.abs() < 0.03, "{bell}");
         assert!((variance - 1.0).abs() < 0.03, "{variance}");
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn an_identifier_has_26_characters_and_starts_with_its_time() {
         // The time part of the published ULID example, 01ARZ3NDEK, is 1,469,922,850,259 ms.
-        let id = identify(Chance::new(1), Named::Trade, Millis::new(1_469_922_850_259), [1, 0]);
+        let id = generate_id(Chance::new(1), IdKind::Trade, Millis::new(1_469_922_850_259), [1, 0]);
         assert_eq!(id.len(), 26);
         assert!(id.starts_with("01ARZ3NDEK"), "{id}");
     }

@@ -66,7 +66,7 @@ impl Fault {
         ROWS[self as usize].0
     }
 
-    const fn usual_probability(self) -> f64 {
+    const fn default_probability(self) -> f64 {
         ROWS[self as usize].1
     }
 
@@ -75,12 +75,12 @@ impl Fault {
     }
 
     /// Default duration, in real time for latency, hang and the stream, in venue time for the others.
-    const fn usual_span(self) -> Millis {
+    const fn default_span(self) -> Millis {
         Millis::new(ROWS[self as usize].3)
     }
 
     fn has_span(self) -> bool {
-        self.usual_span() > Millis::ZERO
+        self.default_span() > Millis::ZERO
     }
 }
 
@@ -160,7 +160,7 @@ impl FaultProfile {
         match name {
             "none" => self.rates.clear(),
             "mixed" => self.add_all(Fault::mixed_probability),
-            "all" => self.add_all(Fault::usual_probability),
+            "all" => self.add_all(Fault::default_probability),
             _ => {
                 let fault = Fault::ALL.into_iter().find(|fault| fault.as_str() == name);
                 let fault = fault.ok_or_else(|| FaultError::UnknownName {
@@ -182,14 +182,14 @@ impl FaultProfile {
 
     fn add_all(&mut self, probability: impl Fn(Fault) -> f64) {
         for fault in Fault::ALL {
-            let rate = FaultRate { probability: probability(fault), span: fault.usual_span() };
+            let rate = FaultRate { probability: probability(fault), span: fault.default_span() };
             self.rates.insert(fault, rate);
         }
     }
 }
 
 fn parse_rate<'a>(fault: Fault, parts: impl Iterator<Item = &'a str>) -> Result<FaultRate, FaultError> {
-    let mut rate = FaultRate { probability: fault.usual_probability(), span: fault.usual_span() };
+    let mut rate = FaultRate { probability: fault.default_probability(), span: fault.default_span() };
     for part in parts {
         let probability = part.parse::<f64>().ok().filter(|value| (0.0..=1.0).contains(value));
         let span = parse_span(part).filter(|_| fault.has_span());
@@ -305,13 +305,13 @@ impl Switchboard {
     }
 
     /// Draws for one occasion and returns the span (zero if instantaneous) if the fault strikes.
-    pub(crate) fn strike(&self, fault: Fault) -> Option<Millis> {
+    pub(crate) fn draw_fault(&self, fault: Fault) -> Option<Millis> {
         let mut state = self.state();
         let rate = state.profile.rate(fault)?;
         let draw = state.draws.entry(fault).or_default();
         let index = *draw;
         *draw += 1;
-        if self.chance.fraction(Subject::Fault, [fault as u64, 0], index) >= rate.probability {
+        if self.chance.random_fraction(Subject::Fault, [fault as u64, 0], index) >= rate.probability {
             return None;
         }
         *state.counts.strikes.entry(fault).or_default() += 1;
@@ -355,7 +355,7 @@ fn unknown_wallet(items: &[Value]) -> Option<Value> {
     Some(wallet)
 }
 
-pub(crate) fn garbage(index: u64) -> &'static [u8] {
+pub(crate) fn bad_body(index: u64) -> &'static [u8] {
     const BODIES: [&[u8]; 5] = [
         b"",
         b"<html><head><title>502</title></head><body>upstream</body></html>",
@@ -412,7 +412,7 @@ mod tests {
     }
 
     fn strikes(switchboard: &Switchboard, fault: Fault, occasions: usize) -> Vec<bool> {
-        (0..occasions).map(|_| switchboard.strike(fault).is_some()).collect()
+        (0..occasions).map(|_| switchboard.draw_fault(fault).is_some()).collect()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Lifecycle of a sandbox: settings, routes and the listening server.
 
 use crate::chance::Chance;
-use crate::market::{Boards, paths_of};
+use crate::market::{Boards, build_price_paths};
 use crate::server::{Connection, ConnectionListener, ServerState, router};
 use crate::venue::Venue;
 use crate::{SandboxSettings, Switchboard};
@@ -66,7 +66,7 @@ impl Sandbox {
     pub fn new(settings: SandboxSettings, foundation: SandboxInputs) -> Result<Self, SandboxError> {
         settings.check()?;
         let SandboxInputs { clock, series, markets, simulation, balance, scale } = foundation;
-        let paths = paths_of(&markets, &simulation)?;
+        let paths = build_price_paths(&markets, &simulation)?;
         let boards = Boards::new(&series, &settings, &simulation, &paths)?;
         boards.check_symbols(markets.iter().map(Market::symbol))?;
         let chance = Chance::new(settings.seed);

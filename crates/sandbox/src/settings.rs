@@ -174,7 +174,7 @@ impl Default for SandboxSettings {
             rich_short: true,
             missing_timestamp: MissingTimestamp::default(),
             include_forming: true,
-            short_close_type: CloseType::new(Millis::MINUTE).expect("one minute is a code"),
+            short_close_type: CloseType::new(Millis::MINUTE).expect("01:00 is a duration code"),
             close_types: Vec::new(),
             allow_coarse: false,
             min_amount: Decimal::ZERO,

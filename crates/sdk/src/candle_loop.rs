@@ -80,12 +80,7 @@ pub trait CandleLoop {
     /// Each candle goes to [`Strategy::on_candle`] in order. The first signal that counts ends the loop and
     /// is stored in `signal`. Signals on the first `suppress` candles do not count: they fall into the
     /// warm-up, or are certain to be rejected.
-    fn on_candles(
-        &mut self,
-        candles: &[Candle],
-        suppress: usize,
-        signal: &mut Option<Signal>,
-    ) -> FedCandles;
+    fn on_candles(&mut self, candles: &[Candle], suppress: usize, signal: &mut Option<Signal>) -> FedCandles;
 
     /// Feeds candles until there are `most` answers, and returns the number of candles fed.
     ///
@@ -95,12 +90,7 @@ pub trait CandleLoop {
 }
 
 impl<S: Strategy> CandleLoop for S {
-    fn on_candles(
-        &mut self,
-        candles: &[Candle],
-        suppress: usize,
-        signal: &mut Option<Signal>,
-    ) -> FedCandles {
+    fn on_candles(&mut self, candles: &[Candle], suppress: usize, signal: &mut Option<Signal>) -> FedCandles {
         let (first, rest) = candles.split_at(suppress.min(candles.len()));
         let suppressed = first.iter().map(|candle| u64::from(self.on_candle(candle).is_some())).sum();
         for (index, candle) in rest.iter().enumerate() {
@@ -117,7 +107,7 @@ impl<S: Strategy> CandleLoop for S {
     }
 
     fn on_candles_ahead(&mut self, candles: &[Candle], most: usize, answers: &mut CandleAnswers) -> usize {
-        if let Some(shown) = self.answer_several(Batch { candles, max_answers: most }, answers) {
+        if let Some(shown) = self.try_answer_batch(Batch { candles, max_answers: most }, answers) {
             return shown;
         }
         let entries = answers.entries();
@@ -253,7 +243,7 @@ const MIN_BATCH: usize = 4;
 pub unsafe trait BatchStrategy: Strategy {
     /// Appends the answers to closed candles of the bot's series.
     /// The candles are consecutive, at most [`MAX_BATCH`].
-    fn answer_together(&mut self, candles: &[Candle], answers: &mut CandleAnswers);
+    fn answer_batch(&mut self, candles: &[Candle], answers: &mut CandleAnswers);
 }
 
 /// Wrapper that feeds candles to a strategy in batches if possible.
@@ -317,7 +307,7 @@ impl<S: BatchStrategy> Strategy for BatchedStrategy<S> {
         self.0.indicators()
     }
 
-    fn answer_several(
+    fn try_answer_batch(
         &mut self,
         Batch { candles, max_answers }: Batch<'_>,
         answers: &mut CandleAnswers,
@@ -327,7 +317,7 @@ impl<S: BatchStrategy> Strategy for BatchedStrategy<S> {
         }
         let mut shown = 0;
         for together in candles.chunks(MAX_BATCH) {
-            self.0.answer_together(together, answers);
+            self.0.answer_batch(together, answers);
             shown += together.len();
             if answers.len() >= max_answers {
                 break;
@@ -466,7 +456,7 @@ mod tests {
 
     #[expect(unsafe_code, reason = "each answer depends on its own candle only")]
     unsafe impl BatchStrategy for Whole {
-        fn answer_together(&mut self, candles: &[Candle], answers: &mut CandleAnswers) {
+        fn answer_batch(&mut self, candles: &[Candle], answers: &mut CandleAnswers) {
             self.together.push(candles.len());
             for candle in candles {
                 if let Some(signal) = self.on_candle(candle) {
@@ -482,7 +472,8 @@ mod tests {
         let candles = from_closes(&closes);
         // Whole at the candles 40, 80, 120, 160 and 200.
         for (most, expected) in [(1, 64), (2, 128), (3, 128), (4, 192), (5, 200), (9, 200)] {
-            let (mut strategy, mut answers) = (BatchedStrategy::new(Whole::default()), CandleAnswers::default());
+            let (mut strategy, mut answers) =
+                (BatchedStrategy::new(Whole::default()), CandleAnswers::default());
             assert_eq!(strategy.on_candles_ahead(&candles, most, &mut answers), expected, "{most}");
             let times: Vec<_> = answers.iter().map(|answer| answer.candle_time).collect();
             let whole = (1..=expected / 40).map(|count| candles[count * 40 - 1].time());

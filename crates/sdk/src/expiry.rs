@@ -18,11 +18,11 @@ pub struct CloseType(u32);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{text}\" is not a duration code: {} mm:ss, such as 00:05 or 01:00, or h:mm:ss, such as 1:00:00 (1 s to 24 h)",
-    suggestion_prefix(meant.as_deref(), "Write")
+    suggestion_prefix(suggestion.as_deref(), "Write")
 )]
 pub struct CloseTypeError {
     text: String,
-    meant: Option<String>,
+    suggestion: Option<String>,
 }
 
 fn suggest_code(text: &str) -> Option<String> {
@@ -71,7 +71,9 @@ impl CloseType {
         let whole = duration.is_aligned_to(Millis::SECOND);
         let is_in_range = whole && duration > Millis::ZERO && duration <= Millis::DAY;
         let milliseconds = u32::try_from(duration.get()).ok().filter(|_| is_in_range);
-        milliseconds.map(Self).ok_or_else(|| CloseTypeError { text: format!("{duration} ms"), meant: None })
+        milliseconds
+            .map(Self)
+            .ok_or_else(|| CloseTypeError { text: format!("{duration} ms"), suggestion: None })
     }
 
     /// Returns the duration.
@@ -83,8 +85,8 @@ impl CloseType {
 
 impl CloseTypeError {
     /// Returns the suggested code, if any. For a bare number it names both codes, in seconds and in minutes.
-    pub fn meant(&self) -> Option<&str> {
-        self.meant.as_deref()
+    pub fn suggestion(&self) -> Option<&str> {
+        self.suggestion.as_deref()
     }
 }
 
@@ -123,7 +125,7 @@ impl Expiry {
 
     fn from_length(seconds: i64, text: fmt::Arguments<'_>) -> Result<Self, CloseTypeError> {
         let close_type = CloseType::new(Millis::from_seconds(seconds))
-            .map_err(|_| CloseTypeError { text: text.to_string(), meant: None })?;
+            .map_err(|_| CloseTypeError { text: text.to_string(), suggestion: None })?;
         Ok(Self { close_type, expiration_type: ExpirationType::TimeFixed })
     }
 }
@@ -132,7 +134,8 @@ impl FromStr for CloseType {
     type Err = CloseTypeError;
 
     fn from_str(text: &str) -> Result<Self, CloseTypeError> {
-        let error = || CloseTypeError { text: text.chars().take(32).collect(), meant: suggest_code(text) };
+        let error =
+            || CloseTypeError { text: text.chars().take(32).collect(), suggestion: suggest_code(text) };
         let sexagesimal = |part: &str| {
             let two_digits = part.len() == 2 && part.bytes().all(|b| b.is_ascii_digit());
             part.parse::<i64>().ok().filter(|value| two_digits && *value < 60).ok_or_else(error)

@@ -14,16 +14,16 @@ pub struct Interval(Millis);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{text}\" is not an interval: {} a whole number and a unit (s, m, h or d), such as 5s, 1m, 2h or 1d (1s to 31d)",
-    suggestion_prefix(meant.as_deref(), "Write")
+    suggestion_prefix(suggestion.as_deref(), "Write")
 )]
 pub struct IntervalError {
     text: String,
-    meant: Option<String>,
+    suggestion: Option<String>,
 }
 
 /// Renders a suggestion followed by `rest`, or `use` if there is none.
-pub(crate) fn suggestion_prefix(meant: Option<&str>, rest: &str) -> String {
-    meant.map_or_else(|| "use".to_owned(), |meant| format!("did you mean {meant}? {rest}"))
+pub(crate) fn suggestion_prefix(suggestion: Option<&str>, rest: &str) -> String {
+    suggestion.map_or_else(|| "use".to_owned(), |suggestion| format!("did you mean {suggestion}? {rest}"))
 }
 
 fn suggest_interval(text: &str) -> Option<String> {
@@ -44,7 +44,7 @@ impl Interval {
         if (1..=MAX_SECONDS).contains(&seconds) {
             Ok(Self(Millis::from_seconds(seconds)))
         } else {
-            Err(IntervalError { text: format!("{seconds} seconds"), meant: None })
+            Err(IntervalError { text: format!("{seconds} seconds"), suggestion: None })
         }
     }
 
@@ -58,8 +58,8 @@ impl Interval {
 impl IntervalError {
     /// Returns the suggested interval, if any.
     /// For a bare number it names both intervals, in seconds and in minutes.
-    pub fn meant(&self) -> Option<&str> {
-        self.meant.as_deref()
+    pub fn suggestion(&self) -> Option<&str> {
+        self.suggestion.as_deref()
     }
 }
 
@@ -69,7 +69,7 @@ impl FromStr for Interval {
     fn from_str(text: &str) -> Result<Self, IntervalError> {
         let error = || {
             let text: String = text.chars().take(32).collect();
-            IntervalError { meant: suggest_interval(&text), text }
+            IntervalError { suggestion: suggest_interval(&text), text }
         };
         let unit = text.chars().last().ok_or_else(error)?;
         let (_, unit_seconds) = UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(error)?;

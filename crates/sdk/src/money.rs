@@ -149,22 +149,22 @@ impl Money {
     #[inline]
     #[must_use]
     pub fn profit_at(self, payout: Payout) -> Self {
-        const WHOLE: i64 = 1_000_000; // 100 % in parts of a payout
+        const DIVISOR: i64 = 1_000_000; // 100 % in parts of a payout
         // Nearly every product fits into 64 bits, whose division by a constant compiles to a multiplication.
         let Some(product) = self.0.checked_mul(i64::from(payout.parts())) else {
             return self.large_profit_at(payout);
         };
-        let (quotient, rest) = (product.div_euclid(WHOLE), product.rem_euclid(WHOLE));
-        let up = rest * 2 > WHOLE || (rest * 2 == WHOLE && quotient % 2 != 0);
+        let (quotient, rest) = (product.div_euclid(DIVISOR), product.rem_euclid(DIVISOR));
+        let up = rest * 2 > DIVISOR || (rest * 2 == DIVISOR && quotient % 2 != 0);
         Self(quotient + i64::from(up))
     }
 
     #[cold]
     fn large_profit_at(self, payout: Payout) -> Self {
-        const WHOLE: i128 = 1_000_000;
+        const DIVISOR: i128 = 1_000_000;
         let product = i128::from(self.0) * i128::from(payout.parts());
-        let (quotient, rest) = (product.div_euclid(WHOLE), product.rem_euclid(WHOLE));
-        let up = rest * 2 > WHOLE || (rest * 2 == WHOLE && quotient % 2 != 0);
+        let (quotient, rest) = (product.div_euclid(DIVISOR), product.rem_euclid(DIVISOR));
+        let up = rest * 2 > DIVISOR || (rest * 2 == DIVISOR && quotient % 2 != 0);
         Self(i64::try_from(quotient + i128::from(up)).unwrap_or(i64::MAX))
     }
 

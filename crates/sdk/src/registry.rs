@@ -320,10 +320,10 @@ impl Registry {
 /// Cargo mixes up two packages with the same name and version that share a target folder, unless the second is newer.
 /// `built_in` is `env!("CARGO_MANIFEST_DIR")` of the program. `None` if the folders match, or without cargo.
 pub fn folder_error(built_in: &str) -> Option<String> {
-    folder_mismatch(built_in, &std::env::var("CARGO_MANIFEST_DIR").ok()?)
+    describe_folder_mismatch(built_in, &std::env::var("CARGO_MANIFEST_DIR").ok()?)
 }
 
-fn folder_mismatch(built_in: &str, run_in: &str) -> Option<String> {
+fn describe_folder_mismatch(built_in: &str, run_in: &str) -> Option<String> {
     let is_same = built_in == run_in
         || matches!((Path::new(built_in).canonicalize(), Path::new(run_in).canonicalize()), (Ok(one), Ok(other)) if one == other);
     (!is_same).then(|| {
@@ -401,9 +401,9 @@ mod tests {
     #[test]
     fn reports_program_of_another_folder_but_not_of_another_path() {
         let here = env!("CARGO_MANIFEST_DIR");
-        assert_eq!(folder_mismatch(here, here), None);
-        assert_eq!(folder_mismatch(here, &format!("{here}/src/..")), None);
-        let message = folder_mismatch("/home/trader/first", "/home/trader/copy").unwrap();
+        assert_eq!(describe_folder_mismatch(here, here), None);
+        assert_eq!(describe_folder_mismatch(here, &format!("{here}/src/..")), None);
+        let message = describe_folder_mismatch("/home/trader/first", "/home/trader/copy").unwrap();
         assert!(message.contains("built in /home/trader/first, not in /home/trader/copy"), "{message}");
     }
 

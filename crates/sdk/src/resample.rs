@@ -112,8 +112,8 @@ impl LongerRule {
     pub const DEFAULT_PERCENT: f64 = 50.0;
 
     /// Returns the rule for a symbol and a share in percent. [`Whole`](Self::Whole) if `percent` is `None`.
-    pub fn of_symbol(symbol: Symbol, percent: Option<f64>) -> Self {
-        percent.map_or(Self::Whole, |percent| Self::Share { week: TradingWeek::of_symbol(symbol), percent })
+    pub fn for_symbol(symbol: Symbol, percent: Option<f64>) -> Self {
+        percent.map_or(Self::Whole, |percent| Self::Share { week: TradingWeek::for_symbol(symbol), percent })
     }
 
     fn expectation(self, slot: &Range<Millis>) -> (Millis, bool) {
@@ -301,8 +301,8 @@ impl LongerCandles {
     }
 
     /// Builds longer candles by the rule of a bot.
-    pub fn of_bot(bot: &BotContext, wanted: &[Interval]) -> Result<Self, ResampleError> {
-        Self::with_rule(bot.interval, wanted, LongerRule::of_symbol(bot.symbol, bot.longer_share_percent))
+    pub fn for_bot(bot: &BotContext, wanted: &[Interval]) -> Result<Self, ResampleError> {
+        Self::with_rule(bot.interval, wanted, LongerRule::for_symbol(bot.symbol, bot.longer_share_percent))
     }
 
     /// Like [`new`](Self::new), with another rule.
@@ -326,10 +326,10 @@ impl LongerCandles {
     /// Feeds the bot's next candle and returns the strategy's signal.
     /// Also feeds the longer candles that ended before it or end with it.
     #[inline]
-    pub fn show_candle(&mut self, candle: &Candle, strategy: &mut dyn Strategy) -> Option<Signal> {
+    pub fn feed_candle(&mut self, candle: &Candle, strategy: &mut dyn Strategy) -> Option<Signal> {
         self.feed_ended(candle, strategy);
         let signal = strategy.on_candle(candle);
-        self.show(candle, strategy);
+        self.feed_completed(candle, strategy);
         signal
     }
 
@@ -345,7 +345,7 @@ impl LongerCandles {
 
     /// Feeds the longer candles that the bot's next candle completes.
     /// Call it after the strategy has seen the candle. Shorter intervals come first.
-    pub fn show(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
+    pub fn feed_completed(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
         for resampler in &mut self.resamplers {
             if let Some(longer) = resampler.push(candle) {
                 strategy.on_longer_candle(resampler.interval(), &longer);
@@ -437,7 +437,7 @@ mod tests {
         let mut recording = Recording { seen: Vec::new() };
         for candle in minutes([0, 1, 2, 3, 4, 6, 7]) {
             recording.on_candle(&candle);
-            longer.show(&candle, &mut recording);
+            longer.feed_completed(&candle, &mut recording);
         }
         let expected = ["0", "1", "2m of 0", "2", "3", "2m of 2", "4m of 0", "4", "6", "7", "2m of 6"];
         assert_eq!(recording.seen, expected);
@@ -450,7 +450,7 @@ mod tests {
         let mut longer = LongerCandles::with_rule(Interval::MINUTE, &intervals(&["2m", "4m"]), rule).unwrap();
         let mut recording = Recording { seen: Vec::new() };
         for candle in minutes([0, 1, 2, 5, 9, 10, 11, 12]) {
-            longer.show_candle(&candle, &mut recording);
+            longer.feed_candle(&candle, &mut recording);
         }
         // 5 is the second half of its two minutes, and 4m of 4 has one minute in four.
         let expected = [
@@ -467,7 +467,7 @@ mod tests {
 
     #[test]
     fn friday_is_the_last_day_of_currencies_before_monday() {
-        let rule = LongerRule::of_symbol("EURUSD".parse().unwrap(), Some(50.0));
+        let rule = LongerRule::for_symbol("EURUSD".parse().unwrap(), Some(50.0));
         let day: Interval = "1d".parse().unwrap();
         let mut longer = LongerCandles::with_rule(Interval::MINUTE, &[day], rule).unwrap();
         let mut recording = Recording { seen: Vec::new() };
@@ -479,7 +479,7 @@ mod tests {
             if candle.time() == Millis::MINUTE * (friday + 70 * 60) {
                 before_sunday = Some(recording.seen.len());
             }
-            longer.show_candle(&candle, &mut recording);
+            longer.feed_candle(&candle, &mut recording);
         }
         let days: Vec<usize> =
             (0..recording.seen.len()).filter(|at| recording.seen[*at].contains("1d")).collect();

@@ -159,7 +159,7 @@ impl fmt::Debug for CandleSeries {
 }
 
 /// Number of candles checked one by one first. Most searches end there, and a division is slower.
-const LINEAR_SEARCH: usize = 8;
+const LINEAR_SEARCH_CANDLES: usize = 8;
 
 /// Returns the number of candles that close before `until`.
 /// The candles are in order, each `length` long. Without gaps the result takes constant time, otherwise a
@@ -168,7 +168,7 @@ const LINEAR_SEARCH: usize = 8;
 pub fn count_closing_before(candles: &[Candle], length: Millis, until: Millis) -> usize {
     let opens_before = until - length;
     let closes_before = |candle: &Candle| candle.time() < opens_before;
-    let near = &candles[..candles.len().min(LINEAR_SEARCH)];
+    let near = &candles[..candles.len().min(LINEAR_SEARCH_CANDLES)];
     if let Some(near) = near.iter().position(|candle| !closes_before(candle)) {
         return near;
     }

@@ -153,7 +153,7 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
     /// Processes a batch of candles and returns their number. Only [`BatchedStrategy`](crate::BatchedStrategy) can implement this.
     #[doc(hidden)]
     #[inline]
-    fn answer_several(&mut self, _: Batch<'_>, _: &mut CandleAnswers) -> Option<usize> {
+    fn try_answer_batch(&mut self, _: Batch<'_>, _: &mut CandleAnswers) -> Option<usize> {
         None
     }
 }

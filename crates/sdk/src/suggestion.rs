@@ -133,7 +133,7 @@ struct Alias {
 }
 
 static ALIASES: LazyLock<BTreeMap<AliasContext, Vec<Alias>>> = LazyLock::new(|| {
-    toml::from_str(include_str!("aliases.toml")).expect("a test reads the embedded table of aliases")
+    toml::from_str(include_str!("aliases.toml")).expect("the embedded alias table is valid")
 });
 
 fn rows(context: AliasContext) -> impl Iterator<Item = &'static Alias> {
@@ -160,8 +160,8 @@ pub fn plain_message(message: &str) -> String {
     if message == "not a JSON number" {
         return "use a number: nan and inf are not allowed".to_owned();
     }
-    if let Some(name) = backquoted(message).next() {
-        let others: Vec<&str> = backquoted(message).skip(1).collect();
+    if let Some(name) = quoted_names(message).next() {
+        let others: Vec<&str> = quoted_names(message).skip(1).collect();
         if message.starts_with("missing field ") {
             return format!("the key {name} is missing");
         }
@@ -195,7 +195,7 @@ fn split_message(message: &str) -> Option<(&str, &str)> {
     rest.rsplit_once(", expected ")
 }
 
-fn backquoted(message: &str) -> impl Iterator<Item = &str> {
+fn quoted_names(message: &str) -> impl Iterator<Item = &str> {
     message.split('`').skip(1).step_by(2)
 }
 
@@ -205,7 +205,7 @@ fn describe_given(given: &str) -> Option<&str> {
         "map" => Some("a table"),
         "null" => Some("nothing"),
         _ if given.starts_with("string ") => given.strip_prefix("string "),
-        _ => backquoted(given).next(),
+        _ => quoted_names(given).next(),
     }
 }
 

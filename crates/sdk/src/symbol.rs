@@ -82,7 +82,7 @@ pub enum TradingWeek {
 impl TradingWeek {
     /// Returns the trading week of a symbol.
     /// Pairs of [`CURRENCIES`] are closed at the weekend, unless they are priced over the counter.
-    pub fn of_symbol(symbol: Symbol) -> Self {
+    pub fn for_symbol(symbol: Symbol) -> Self {
         let name = symbol.as_str();
         let pair = name.split_at_checked(3).filter(|(base, _)| CURRENCIES.contains(base));
         let is_pair = pair.is_some_and(|(_, quote)| CURRENCIES.contains(&quote));
@@ -106,7 +106,7 @@ impl TradingWeek {
         }
         let day = |moment: Millis| moment.get().div_euclid(Millis::DAY.get());
         // The previous Friday: its weekend may extend into the range.
-        let first = day(range.start) - (day(range.start) - FRIDAY).rem_euclid(7);
+        let first = day(range.start) - (day(range.start) - FIRST_FRIDAY).rem_euclid(7);
         let weekends = (first..=day(range.end)).step_by(7);
         weekends.fold(length, |open, friday| {
             let start = five_pm_in_new_york(friday).max(range.start);
@@ -117,7 +117,7 @@ impl TradingWeek {
 }
 
 /// 1970-01-02, in days since 1970-01-01.
-const FRIDAY: i64 = 1;
+const FIRST_FRIDAY: i64 = 1;
 
 fn five_pm_in_new_york(day: i64) -> Millis {
     let hour = if is_summer_in_new_york(day) { 21 } else { 22 };
@@ -127,7 +127,7 @@ fn five_pm_in_new_york(day: i64) -> Millis {
 /// Returns whether New York has daylight saving time in the afternoon of a day.
 /// `day` counts from 1970-01-01. Uses the rules since 1987.
 fn is_summer_in_new_york(day: i64) -> bool {
-    let (year, month, date) = date_of(day);
+    let (year, month, date) = date_from_days(day);
     // Date of the last Sunday, including today; below 1 if it was in the previous month.
     let sunday = date - (day + 4).rem_euclid(7);
     match (year, month) {
@@ -142,7 +142,7 @@ fn is_summer_in_new_york(day: i64) -> bool {
 
 /// Returns year, month and date of a day since 1970-01-01.
 /// Source: "`civil_from_days`", Howard Hinnant, chrono-compatible low-level date algorithms.
-const fn date_of(day: i64) -> (i64, i64, i64) {
+const fn date_from_days(day: i64) -> (i64, i64, i64) {
     let shifted = day + 719_468;
     let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
     let year = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
@@ -184,13 +184,13 @@ mod tests {
             (-1, (1969, 12, 31), false),
             (11_016, (2000, 2, 29), false),
         ] {
-            assert_eq!((date_of(day), is_summer_in_new_york(day)), (date, is_summer), "{day}");
+            assert_eq!((date_from_days(day), is_summer_in_new_york(day)), (date, is_summer), "{day}");
         }
     }
 
     #[test]
     fn currency_pairs_are_closed_at_the_weekend() {
-        let week = |name: &str| TradingWeek::of_symbol(name.parse().unwrap());
+        let week = |name: &str| TradingWeek::for_symbol(name.parse().unwrap());
         for name in ["EURUSD", "NZDCHF"] {
             assert_eq!(week(name), TradingWeek::Currencies, "{name}");
         }

@@ -58,7 +58,7 @@ impl MarketData for SineMarket {
         let times = (0..).map(|number| first + length * number);
         let closed = times.take_while(|time| *time + length <= query.end.min(now));
         let rows: Vec<CandleRow> = closed.map(|time| Self::bar(time, length)).collect();
-        Ok(Reply::at(Candles::of_rows(&rows, query, now), now))
+        Ok(Reply::at(Candles::from_rows(&rows, query, now), now))
     }
 
     async fn price(&self, symbol: &Symbol, as_of: AsOf) -> Result<Reply<PriceAnswer>, BrokerError> {

@@ -35,7 +35,7 @@ const MAX_LIST_LAG: Millis = Millis::from_seconds(300);
 
 impl AccountProof {
     pub(super) fn admit(&self, order: &OpenOrder, now: Millis) -> Result<(), String> {
-        let mut known = self.known();
+        let mut known = self.state();
         match &*known {
             ProofState::Demo => Ok(()),
             ProofState::Nothing => {
@@ -55,28 +55,28 @@ impl AccountProof {
     }
 
     pub(super) fn withdraw(&self) {
-        let mut known = self.known();
+        let mut known = self.state();
         if let ProofState::Sent { id: None, .. } = *known {
             *known = ProofState::Nothing;
         }
     }
 
     pub(super) fn note_complete_list(&self, began: Millis) {
-        let mut known = self.known();
+        let mut known = self.state();
         if matches!(&*known, ProofState::Sent { at, id: None, .. } if began - *at > MAX_LIST_LAG) {
             *known = ProofState::Nothing;
         }
     }
 
-    pub(super) fn accepted(&self, record: &TradeRecord) {
-        if let ProofState::Sent { id, .. } = &mut *self.known() {
+    pub(super) fn record_accepted(&self, record: &TradeRecord) {
+        if let ProofState::Sent { id, .. } = &mut *self.state() {
             id.get_or_insert_with(|| record.id.clone());
         }
         self.check_record(record);
     }
 
     pub(super) fn awaits(&self, wanted: &str) -> bool {
-        match &*self.known() {
+        match &*self.state() {
             ProofState::Sent { id: Some(id), .. } => id == wanted,
             ProofState::Sent { id: None, .. } => true,
             ProofState::Nothing | ProofState::Demo | ProofState::Real { .. } => false,
@@ -84,7 +84,7 @@ impl AccountProof {
     }
 
     pub(super) fn check_record(&self, record: &TradeRecord) {
-        let mut known = self.known();
+        let mut known = self.state();
         let ProofState::Sent { at, order, id } = &*known else { return };
         // Without an answer, a matching trade that a token opened since then.
         let is_since =
@@ -98,7 +98,7 @@ impl AccountProof {
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, ProofState> {
+    fn state(&self) -> MutexGuard<'_, ProofState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -139,7 +139,7 @@ mod tests {
         assert!(refused.contains("record of an order"), "{refused}");
         proof.withdraw();
         proof.admit(&order(), Millis::HOUR).unwrap();
-        proof.accepted(&record("01JT", None, 0, true));
+        proof.record_accepted(&record("01JT", None, 0, true));
         proof.withdraw();
         proof.check_record(&record("01JX", Some(true), Millis::HOUR.get(), true));
         assert!(proof.awaits("01JT") && !proof.awaits("01JX"));
@@ -153,7 +153,7 @@ mod tests {
     fn record_on_the_real_account_blocks_further_orders() {
         let proof = AccountProof::default();
         proof.admit(&order(), Millis::HOUR).unwrap();
-        proof.accepted(&record("01JT", Some(false), 0, true));
+        proof.record_accepted(&record("01JT", Some(false), 0, true));
         proof.check_record(&record("01JT", Some(true), 0, true));
         proof.withdraw();
         assert!(proof.admit(&order(), Millis::HOUR).unwrap_err().contains("trade 01JT shows"));
@@ -186,7 +186,7 @@ mod tests {
         assert!(proof.admit(&order(), sent).is_err(), "it may yet show");
         proof.note_complete_list(sent + Millis::from_seconds(301));
         assert_eq!(proof.admit(&order(), sent), Ok(()));
-        proof.accepted(&record("01JT", None, 0, true));
+        proof.record_accepted(&record("01JT", None, 0, true));
         proof.note_complete_list(sent + Millis::HOUR);
         assert!(proof.admit(&order(), sent).unwrap_err().contains("trade 01JT"));
     }

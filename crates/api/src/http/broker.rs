@@ -2,7 +2,7 @@
 
 use super::HttpBroker;
 use super::pages::{Pages, Rows};
-use super::read::TRADE;
+use super::read::GET_TRADE;
 use crate::model::{TradeRecord, Wallet, WalletType, one_line};
 use crate::report::build_report;
 use async_trait::async_trait;
@@ -28,7 +28,7 @@ impl Broker for HttpBroker {
                 return self.find_in_list(id).await;
             }
             Err(BrokerError::Credentials { .. })
-                if detail != Detail::ById && self.credentials.is_rejected_at(TRADE) =>
+                if detail != Detail::ById && self.credentials.is_rejected_at(GET_TRADE) =>
             {
                 return self.find_in_list(id).await;
             }
@@ -134,7 +134,7 @@ impl HttpBroker {
                 Err(error) => return (pages.finish(), Some(error)),
             }
         }
-        let stopped = pages.stopped();
+        let stopped = pages.stop_error();
         (pages.finish(), stopped)
     }
 
@@ -149,7 +149,7 @@ impl HttpBroker {
             }
             pages.add_page(reply.value, |record| TradeReport::new(record.id));
         }
-        if let Some(stopped) = pages.stopped() {
+        if let Some(stopped) = pages.stop_error() {
             return Err(stopped);
         }
         Err(BrokerError::NotFound { text: format!("trade {id} is not in the list") })

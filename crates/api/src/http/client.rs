@@ -13,15 +13,15 @@ use reqwest::{Client, ClientBuilder, Proxy, redirect, retry};
 use url::{Host, Url};
 
 pub(super) fn reading_client(settings: &Settings) -> Result<Client, BrokerError> {
-    build(bounded(settings)?.pool_max_idle_per_host(settings.max_connections))
+    build(client_builder(settings)?.pool_max_idle_per_host(settings.max_connections))
 }
 
 pub(super) fn opening_client(settings: &Settings) -> Result<Client, BrokerError> {
-    build(bounded(settings)?.retry(retry::never()).http1_only().pool_max_idle_per_host(0))
+    build(client_builder(settings)?.retry(retry::never()).http1_only().pool_max_idle_per_host(0))
 }
 
 pub(super) fn client_without_certificates(settings: &Settings) -> Result<Client, BrokerError> {
-    build(bounded(settings)?.tls_certs_only([]))
+    build(client_builder(settings)?.tls_certs_only([]))
 }
 
 pub(super) fn proxy_address(settings: &Settings) -> Result<Option<Address>, BrokerError> {
@@ -34,7 +34,7 @@ pub fn prepare_tls() {
     drop(rustls::crypto::ring::default_provider().install_default());
 }
 
-fn bounded(settings: &Settings) -> Result<ClientBuilder, BrokerError> {
+fn client_builder(settings: &Settings) -> Result<ClientBuilder, BrokerError> {
     prepare_tls();
     let builder = Client::builder()
         .user_agent(concat!("candlewick/", env!("CARGO_PKG_VERSION")))
@@ -44,13 +44,13 @@ fn bounded(settings: &Settings) -> Result<ClientBuilder, BrokerError> {
         .timeout(settings.timeout())
         .default_headers(extra_headers(settings)?);
     // Without TLS no root certificates are needed, which a bare container does not have.
-    let builder = if is_plain(settings) { builder.tls_certs_only([]) } else { builder };
+    let builder = if is_unencrypted(settings) { builder.tls_certs_only([]) } else { builder };
     let Some(text) = &settings.proxy else { return Ok(builder) };
     let proxy = Proxy::all(text).map_err(|error| BrokerError::settings("proxy", text, &error.to_string()))?;
     Ok(builder.proxy(proxy))
 }
 
-fn is_plain(settings: &Settings) -> bool {
+fn is_unencrypted(settings: &Settings) -> bool {
     let Settings { base_url, price_url, proxy, .. } = settings;
     let is_plain =
         |url: &String| url.trim_start().get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://"));

@@ -3,9 +3,9 @@
 //! Only a token of the same user replaces it, because that user's trades are tracked.
 
 use super::limit::Turn;
-use super::read::OPEN;
-use super::{Api, HttpBroker, TransportError, Purpose};
-use crate::credentials::{Credentials, Secret, TokenSource, hide};
+use super::read::POST_OPEN;
+use super::{Api, HttpBroker, Purpose, TransportError};
+use crate::credentials::{Credentials, Secret, TokenSource, redact_secrets};
 use candlewick_broker::{BrokerError, TokenState, current_priority};
 use reqwest::{Method, Request};
 use std::collections::BTreeMap;
@@ -85,7 +85,7 @@ impl Keys {
     }
 
     /// Records that an endpoint accepted a read, which clears its own refusal or that of the whole token.
-    pub(super) fn accepted(&self, generation: u64, endpoint: &'static str) {
+    pub(super) fn record_accepted(&self, generation: u64, endpoint: &'static str) {
         let is_known = {
             let held = self.read_state();
             held.refused.is_none() && !held.rejecting.contains_key(endpoint)
@@ -132,7 +132,7 @@ impl Keys {
         false
     }
 
-    pub(super) fn reject_at(&self, endpoint: &'static str, text: &str) {
+    pub(super) fn record_rejection(&self, endpoint: &'static str, text: &str) {
         if self.write_state().rejecting.insert(endpoint, true) != Some(true) {
             tracing::warn!("{}; trades are read from the list", describe_rejection(endpoint, text));
         }
@@ -143,7 +143,7 @@ impl Keys {
     }
 
     /// Returns generation and message of a token refused for opening, unless the operator cleared it.
-    pub(super) fn refused_for_opening(&self) -> Option<(u64, String)> {
+    pub(super) fn open_refusal(&self) -> Option<(u64, String)> {
         let held = self.read_state();
         let text = self.state.refused().filter(|_| held.refused == Some(TokenUse::Opening))?;
         Some((held.generation, text))
@@ -155,14 +155,14 @@ impl Keys {
         let reading = tokio::task::spawn_blocking(move || source());
         let Ok(Ok(Some(token))) = tokio::time::timeout(READ_TIMEOUT, reading).await else { return None };
         let mut held = self.write_state();
-        if held.current.api_token.iter().chain(&held.foreign).any(|known| known.is(&token)) {
+        if held.current.api_token.iter().chain(&held.foreign).any(|known| known.is_same(&token)) {
             return None;
         }
         remember_token(&mut held.former, token.clone());
         Some(token)
     }
 
-    pub(super) fn replace(&self, generation: u64, token: Secret) {
+    pub(super) fn replace_token(&self, generation: u64, token: Secret) {
         let mut held = self.write_state();
         if held.generation != generation {
             return;
@@ -177,7 +177,7 @@ impl Keys {
         tracing::warn!("the venue rejected the token; a new one was read from its file");
     }
 
-    pub(super) fn ignore_token(&self, token: Secret) {
+    pub(super) fn remember_foreign_token(&self, token: Secret) {
         remember_token(&mut self.write_state().foreign, token);
     }
 
@@ -193,7 +193,7 @@ impl Keys {
         let current = [&held.current.api_token, &held.current.api_key].into_iter().flatten();
         let secrets: Vec<&[u8]> =
             current.chain(&held.former).chain(&held.foreign).chain(&self.other).map(Secret::expose).collect();
-        hide(&secrets, bytes)
+        redact_secrets(&secrets, bytes)
     }
 
     fn read_state(&self) -> RwLockReadGuard<'_, KeyState> {
@@ -210,7 +210,7 @@ fn describe_rejection(endpoint: &str, text: &str) -> String {
 }
 
 fn remember_token(tokens: &mut Vec<Secret>, token: Secret) {
-    if tokens.iter().any(|known| known.is(&token)) {
+    if tokens.iter().any(|known| known.is_same(&token)) {
         return;
     }
     tokens.push(token);
@@ -245,8 +245,8 @@ impl HttpBroker {
         let token = self.credentials.reload_token().await?;
         let is_ours = self.belongs_to_user(&token).await;
         match &is_ours {
-            Ok(true) => self.credentials.replace(generation, token),
-            Ok(false) => self.credentials.ignore_token(token),
+            Ok(true) => self.credentials.replace_token(generation, token),
+            Ok(false) => self.credentials.remember_foreign_token(token),
             Err(error) => tracing::debug!(%error, "the owner of the new token is unknown"),
         }
         is_ours.ok()
@@ -254,14 +254,14 @@ impl HttpBroker {
 
     /// Checks for a new token after a rejected open, because no failed read would trigger it.
     pub(super) async fn poll_token_source(&self) {
-        let Some((generation, _)) = self.credentials.refused_for_opening() else { return };
+        let Some((generation, _)) = self.credentials.open_refusal() else { return };
         // The operator may have cleared it in the meantime.
         if self.try_next_token(generation).await == Some(false)
-            && let Some((generation, text)) = self.credentials.refused_for_opening()
+            && let Some((generation, text)) = self.credentials.open_refusal()
             && !text.ends_with(FOREIGN_TOKEN_NOTE)
         {
             let text = format!("{text}{FOREIGN_TOKEN_NOTE}");
-            self.credentials.refuse(generation, TokenUse::Opening, OPEN, &text);
+            self.credentials.refuse(generation, TokenUse::Opening, POST_OPEN, &text);
         }
     }
 
@@ -290,8 +290,8 @@ impl HttpBroker {
         *request.headers_mut() = self.headers_with(Api::Trading, credentials)?;
         *request.timeout_mut() = Some(self.settings.timeout());
         let answer = self.exchange(Api::Trading, (Purpose::Read, request)).await;
-        let answer =
-            answer.map_err(|(TransportError::NotConnected(text) | TransportError::Lost(text))| unavailable(text))?;
+        let answer = answer
+            .map_err(|(TransportError::NotConnected(text) | TransportError::Lost(text))| unavailable(text))?;
         let user = self.parse_user(self.check_status(Api::Trading, answer, &path)?)?;
         Ok(user.value.id)
     }
@@ -314,7 +314,7 @@ mod tests {
         check("Authorization", "Bearer s3cr3t-s3cr3t", "no: s3cr3t-s3cr3t", "no: [hidden]");
         check("Cookie", "lang=en; session=abcdefghij", "you sent abcdefghij", "you sent [hidden]");
         check("X-Session-Key", "correcthorse", "bad correcthorse!", "bad [hidden]!");
-        // A name that says nothing, and letters that nobody writes by hand.
+        // A header name without a hint, and a random-looking value.
         check("x-partner", "9f86d081884c7d659a2f", "9f86d081884c7d659a2f is unknown", "[hidden] is unknown");
         check("x-partner", "7", "7 trades of partner 7", "7 trades of partner 7");
         check("Origin", "https://venue1.example", "see https://venue1.example", "see https://venue1.example");
@@ -354,7 +354,7 @@ mod tests {
         let user = reply("200 OK", r#"{"id": "u1"}"#);
         let list = r#"{"lastPage": 1, "data": [{"id": "01JT", "result": "WON", "pnl": 8}]}"#;
         let list = reply("200 OK", list);
-        // By its id, at the user's, by the list of that user; then by its id and the list alone.
+        // By id, at the user endpoint, in the user's list; then by id and in the list only.
         let acts = vec![refused.clone(), user.clone(), user, list.clone(), refused, list];
         let script = Script::start(acts).await;
         let broker = script.broker(unlimited());

@@ -115,12 +115,12 @@ impl RateLimit {
 
     async fn wait_read(&self, host: Host, priority: Priority, longest: Duration) -> Result<(), TurnTimeout> {
         let deadline = Instant::now().checked_add(longest);
-        let waiter = Waiter::enter(self, host, priority);
+        let waiter = Waiter::new(self, host, priority);
         loop {
             let moved_up = self.moved_up.notified();
             tokio::pin!(moved_up);
             moved_up.as_mut().enable();
-            let at = match self.try_take(waiter.place, host, Instant::now()) {
+            let at = match self.try_take_turn(waiter.place, host, Instant::now()) {
                 ReadTurn::Now => return Ok(()),
                 ReadTurn::At(at) if is_beyond(at, deadline) => {
                     return Err(TurnTimeout::Rate(at.duration_since(Instant::now())));
@@ -137,7 +137,7 @@ impl RateLimit {
         }
     }
 
-    fn try_take(&self, place: Rank, host: Host, now: Instant) -> ReadTurn {
+    fn try_take_turn(&self, place: Rank, host: Host, now: Instant) -> ReadTurn {
         let mut state = self.state();
         if let Some(until) = state.quiet_until(host, now) {
             return ReadTurn::Quiet(until);
@@ -183,7 +183,7 @@ struct Waiter<'a> {
 }
 
 impl<'a> Waiter<'a> {
-    fn enter(limit: &'a RateLimit, host: Host, priority: Priority) -> Self {
+    fn new(limit: &'a RateLimit, host: Host, priority: Priority) -> Self {
         let mut state = limit.state();
         state.count += 1;
         let place = (priority, state.count);
@@ -230,11 +230,11 @@ impl Connections {
         Self { reading: Permits::new(most), opening: Permits::new(most) }
     }
 
-    pub(super) async fn to_read(&self, priority: Priority, longest: Duration) -> Option<Permit> {
+    pub(super) async fn acquire_read(&self, priority: Priority, longest: Duration) -> Option<Permit> {
         self.reading.wait(priority, longest).await
     }
 
-    pub(super) async fn to_open(&self, longest: Duration) -> Option<Permit> {
+    pub(super) async fn acquire_open(&self, longest: Duration) -> Option<Permit> {
         self.opening.wait(Priority::Trades, longest).await
     }
 }
@@ -431,7 +431,7 @@ mod tests {
             let (connections, under_way, most) =
                 (Arc::clone(&connections), Arc::clone(&under_way), Arc::clone(&most));
             opens.push(tokio::spawn(async move {
-                let _permit = connections.to_open(Duration::MAX).await.unwrap();
+                let _permit = connections.acquire_open(Duration::MAX).await.unwrap();
                 most.fetch_max(under_way.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                 tokio::time::sleep(Duration::from_millis(10)).await;
                 under_way.fetch_sub(1, Ordering::SeqCst);
@@ -447,7 +447,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn permits_go_by_priority_and_opens_have_their_own() {
         let connections = Arc::new(Connections::new(1));
-        let held = connections.to_read(Priority::Trades, Duration::ZERO).await.unwrap();
+        let held = connections.acquire_read(Priority::Trades, Duration::ZERO).await.unwrap();
         let order = Arc::new(Mutex::new(Vec::new()));
         let mut waits = Vec::new();
         for (name, priority) in [
@@ -458,12 +458,12 @@ mod tests {
         ] {
             let (connections, order) = (Arc::clone(&connections), Arc::clone(&order));
             waits.push(tokio::spawn(async move {
-                let _permit = connections.to_read(priority, Duration::MAX).await.unwrap();
+                let _permit = connections.acquire_read(priority, Duration::MAX).await.unwrap();
                 order.lock().unwrap().push(name);
             }));
             tokio::task::yield_now().await;
         }
-        drop(connections.to_open(Duration::ZERO).await.unwrap());
+        drop(connections.acquire_open(Duration::ZERO).await.unwrap());
         drop(held);
         for wait in waits {
             wait.await.unwrap();
@@ -474,18 +474,18 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn timed_out_waiter_returns_its_permit() {
         let connections = Arc::new(Connections::new(1));
-        let held = connections.to_open(Duration::ZERO).await.unwrap();
+        let held = connections.acquire_open(Duration::ZERO).await.unwrap();
         let start = Instant::now();
-        assert!(connections.to_open(Duration::from_millis(300)).await.is_none());
+        assert!(connections.acquire_open(Duration::from_millis(300)).await.is_none());
         assert_eq!(start.elapsed().as_millis(), 300);
         // One is handed the permit and is gone before it takes it.
         let gone = {
             let connections = Arc::clone(&connections);
-            tokio::spawn(async move { connections.to_open(Duration::MAX).await })
+            tokio::spawn(async move { connections.acquire_open(Duration::MAX).await })
         };
         tokio::task::yield_now().await;
         drop(held);
         gone.abort();
-        assert!(connections.to_open(Duration::from_secs(1)).await.is_some());
+        assert!(connections.acquire_open(Duration::from_secs(1)).await.is_some());
     }
 }

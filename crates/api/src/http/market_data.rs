@@ -65,7 +65,7 @@ impl HttpBroker {
         let page = to_candles(&reply, window)?;
         let rows = (reply.value.0.len() + reply.value.1) as u64;
         let is_full = rows >= MAX_CANDLES_PER_REQUEST;
-        let rest = if is_full { ends_without_candles(&page, window, reply.received) } else { Vec::new() };
+        let rest = if is_full { uncovered_ends(&page, window, reply.received) } else { Vec::new() };
         Ok((reply.map(|_| page), rest))
     }
 }
@@ -84,13 +84,13 @@ fn to_candles(reply: &Reply<(Vec<CandleRow>, usize)>, window: &CandleQuery) -> R
         let problem = format!("the venue sent candles of {seconds} s instead of {wanted}");
         return Err(BrokerError::Malformed { problem, head: format!("{} rows", rows.len()) });
     }
-    let mut candles = Candles::of_rows(rows, window, reply.received);
+    let mut candles = Candles::from_rows(rows, window, reply.received);
     candles.unusable += unreadable;
     Ok(candles)
 }
 
 /// Returns the closed parts at either end of a window that the limit may have cut off.
-fn ends_without_candles(page: &Candles, window: &CandleQuery, now: Millis) -> Vec<CandleQuery> {
+fn uncovered_ends(page: &Candles, window: &CandleQuery, now: Millis) -> Vec<CandleQuery> {
     let length = window.interval.length();
     let (Some(first), Some(last)) = (page.candles.first(), page.candles.last()) else { return Vec::new() };
     let before = CandleQuery { end: first.time(), ..*window };

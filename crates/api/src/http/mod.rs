@@ -17,7 +17,7 @@ mod stream;
 mod transport;
 
 pub use client::prepare_tls;
-pub use transport::{Body, Exchange, HttpObserver, TransportError, Purpose, RawAnswer, Transport};
+pub use transport::{Body, Exchange, HttpObserver, Purpose, RawAnswer, Transport, TransportError};
 
 use crate::{Credentials, Secret, Settings, TimestampFormat, TokenSource};
 use account_proof::AccountProof;
@@ -72,7 +72,7 @@ impl HttpBroker {
     ) -> Result<Self, BrokerError> {
         settings.check()?;
         let network = Arc::new(Network::new(&settings)?);
-        Self::over(network, settings, credentials, clock)
+        Self::with_transport(network, settings, credentials, clock)
     }
 
     /// Validates settings like [`HttpBroker::new`], without root certificates on this machine.
@@ -83,10 +83,10 @@ impl HttpBroker {
     ) -> Result<(), BrokerError> {
         settings.check()?;
         let network = Arc::new(Network::without_certificates(&settings)?);
-        Self::over(network, settings, credentials, clock).map(|_| ())
+        Self::with_transport(network, settings, credentials, clock).map(|_| ())
     }
 
-    pub fn over(
+    pub fn with_transport(
         transport: Arc<dyn Transport>,
         settings: Settings,
         credentials: Credentials,
@@ -185,7 +185,9 @@ impl HttpBroker {
                 let text = String::from_utf8_lossy(answer.body.bytes()).into_owned();
                 (Some(answer.received), Some(answer.status.as_u16()), text)
             }
-            Err(TransportError::NotConnected(text) | TransportError::Lost(text)) => (None, None, text.clone()),
+            Err(TransportError::NotConnected(text) | TransportError::Lost(text)) => {
+                (None, None, text.clone())
+            }
         };
         let [what, request, response] = [what, body, response].map(|text| self.credentials.redact(&text));
         observer.observe(Exchange {

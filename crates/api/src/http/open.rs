@@ -2,9 +2,9 @@
 
 use super::keys::TokenUse;
 use super::limit::{Permit, Turn, TurnTimeout};
-use super::read::{OPEN, unexpected_status, with_status};
+use super::read::{POST_OPEN, unexpected_status, with_status};
 use super::transport::Answer;
-use super::{Api, Body, HttpBroker, TransportError, Purpose};
+use super::{Api, Body, HttpBroker, Purpose, TransportError};
 use crate::model::{FailureBody, TradeRecord, read_record};
 use crate::rejection::classify_rejection;
 use crate::{OpenBody, Settings};
@@ -46,7 +46,7 @@ impl HttpBroker {
         }
         let outcome = self.send_admitted(order, leave_by).await;
         match &outcome {
-            Ok(reply) if is_short => self.account_proof.accepted(&reply.value),
+            Ok(reply) if is_short => self.account_proof.record_accepted(&reply.value),
             Err(OpenOutcome::NotSent { .. } | OpenOutcome::Rejected(_)) if is_short => {
                 self.account_proof.withdraw();
             }
@@ -69,7 +69,8 @@ impl HttpBroker {
                     && rejection.reason == RejectionReason::Credentials
                 {
                     // For later opens; this one was already sent.
-                    self.handle_refused_token(generation, (TokenUse::Opening, OPEN), &rejection.text).await;
+                    self.handle_refused_token(generation, (TokenUse::Opening, POST_OPEN), &rejection.text)
+                        .await;
                 }
                 outcome
             }
@@ -103,7 +104,7 @@ impl HttpBroker {
             }
         }
         let left = longest.saturating_sub(began.elapsed());
-        let Some(permit) = self.connections.to_open(left).await else {
+        let Some(permit) = self.connections.acquire_open(left).await else {
             let most = self.settings.max_connections;
             return Err(not_sent(format!("no connection is free (broker.max_connections = {most})")));
         };
@@ -272,9 +273,9 @@ pub(super) mod tests {
     }
 
     #[derive(Default)]
-    struct Seen(std::sync::Mutex<Vec<crate::Exchange>>);
+    struct RecordingObserver(std::sync::Mutex<Vec<crate::Exchange>>);
 
-    impl crate::HttpObserver for Seen {
+    impl crate::HttpObserver for RecordingObserver {
         fn observe(&self, exchange: crate::Exchange) {
             self.0.lock().unwrap().push(exchange);
         }
@@ -284,7 +285,7 @@ pub(super) mod tests {
     async fn observer_receives_both_bodies_without_credentials() {
         let echo = r#"{"message": "token tok-123 has no right"}"#;
         let script = Script::start(vec![reply("403 Forbidden", echo)]).await;
-        let seen = std::sync::Arc::new(Seen::default());
+        let seen = std::sync::Arc::new(RecordingObserver::default());
         let broker = script.broker(patient()).with_observer(std::sync::Arc::clone(&seen) as _);
         let _ = candlewick_broker::for_intent(7, broker.open(&order(), Millis::MAX)).await;
         let seen = seen.0.lock().unwrap();
@@ -303,7 +304,7 @@ pub(super) mod tests {
         let shown = format!("{:?}", script.broker(settings).open(&order(), Millis::MAX).await);
         assert!(shown.contains(expected), "{shown} should contain {expected}");
         assert!(!shown.contains("tok-123"), "{shown}");
-        // Whoever would send it again has had the time: the second act would have answered at once.
+        // A retry would have arrived by now: the second act answers immediately.
         assert_eq!(script.requests().len(), 1, "{expected}");
     }
 
@@ -366,11 +367,11 @@ pub(super) mod tests {
     #[tokio::test]
     async fn open_without_connection_is_not_sent() {
         let script = Script::answering(&[REPLY]).await;
-        let nobody = Settings { base_url: "http://127.0.0.1:1".into(), ..patient() };
-        let got = script.broker(nobody).open(&order(), Millis::MAX).await;
+        let unreachable = Settings { base_url: "http://127.0.0.1:1".into(), ..patient() };
+        let got = script.broker(unreachable).open(&order(), Millis::MAX).await;
         assert!(matches!(&got, OpenOutcome::NotSent { .. }), "{got:?}");
 
-        // Nobody answers the handshake of an encrypted connection, and the request's own time is far from over.
+        // The TLS handshake gets no answer, and the request timeout is much longer.
         let base_url = script.address().replace("http", "https");
         let silent = Settings { base_url, connect_timeout_ms: 100, ..patient() };
         let got = script.broker(silent).open(&order(), Millis::MAX).await;

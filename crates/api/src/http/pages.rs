@@ -78,7 +78,7 @@ impl Pages {
         }
         // The venue may cap the page size; then a full page is shorter than requested.
         let page_size = page.per_page.unwrap_or(u64::MAX).clamp(1, query.page_size);
-        let following = page.following(&TradeQuery { page_size, ..query.clone() });
+        let following = page.next_query(&TradeQuery { page_size, ..query.clone() });
         self.reached_end = following.is_none();
         self.unreadable += page.unreadable;
         let seen_before = self.trades.len();
@@ -90,7 +90,7 @@ impl Pages {
             self.reached_end = true;
             return;
         }
-        self.stopped = following.as_ref().and_then(|_| self.limit_reached());
+        self.stopped = following.as_ref().and_then(|_| self.describe_reached_limit());
         self.next = following
             .filter(|_| self.stopped.is_none())
             .map(|following| TradeQuery { page_size: query.page_size, ..following });
@@ -111,7 +111,7 @@ impl Pages {
         self.length.is_some_and(|(_, length)| self.keeps_length && distinct == length)
     }
 
-    fn limit_reached(&self) -> Option<String> {
+    fn describe_reached_limit(&self) -> Option<String> {
         let Bounds { pages, rows, bytes } = self.bounds;
         if self.trades.len() >= rows {
             Some(format!("the trade list is longer than broker.list_rows_limit = {rows}"))
@@ -126,7 +126,7 @@ impl Pages {
         }
     }
 
-    pub(super) fn stopped(&self) -> Option<BrokerError> {
+    pub(super) fn stop_error(&self) -> Option<BrokerError> {
         self.stopped.clone().map(|text| BrokerError::LimitReached { text })
     }
 
@@ -161,7 +161,7 @@ mod tests {
         pages.add_page(page, |record| TradeReport::new(record.id));
     }
 
-    fn of_user() -> Pages {
+    fn user_pages() -> Pages {
         Pages::for_user("user".to_owned(), &Settings::default())
     }
 
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn list_not_read_to_its_end_is_incomplete() {
-        let pages = of_user();
+        let pages = user_pages();
         assert!(!pages.finish().is_complete);
         let mut pages = Pages::with_bounds("user".to_owned(), 2, Bounds { pages: 2, ..BOUNDS });
         take(&mut pages, rows(&["a", "b"], None, None));
@@ -240,20 +240,20 @@ mod tests {
 
     #[test]
     fn gives_up_an_endless_list() {
-        let mut pages = of_user();
+        let mut pages = user_pages();
         let mut asked = 0;
         while pages.query().is_some() {
             asked += 1;
             take(&mut pages, numbered(asked.min(3), 1_000_000));
         }
         assert_eq!(asked, 3 + MAX_PAGES_WITHOUT_NEW);
-        assert!(pages.stopped().unwrap().to_string().contains("no new trade"));
+        assert!(pages.stop_error().unwrap().to_string().contains("no new trade"));
         assert!(!pages.finish().is_complete);
     }
 
     #[test]
     fn accepts_smaller_pages_than_requested() {
-        let mut pages = of_user();
+        let mut pages = user_pages();
         take(&mut pages, TradePage { per_page: Some(2), ..rows(&["a", "b"], Some(3), None) });
         let asked = pages.query().cloned().unwrap();
         assert_eq!((asked.page, asked.page_size), (2, PAGE_SIZE));
@@ -274,7 +274,7 @@ mod tests {
                 asked += 1;
                 take(&mut pages, TradePage { bytes: 1_000, ..numbered(page, 1_000_000) });
             }
-            let stopped = pages.stopped().unwrap().to_string();
+            let stopped = pages.stop_error().unwrap().to_string();
             assert!(stopped.contains(bound) && asked == most, "{stopped} after {asked} pages");
             assert!(!pages.finish().is_complete);
         }
@@ -282,13 +282,13 @@ mod tests {
 
     #[test]
     fn stops_once_all_trades_were_seen() {
-        let mut pages = of_user();
+        let mut pages = user_pages();
         for page in 1..=3 {
             assert_eq!(pages.query().map(|query| query.page), Some(page));
-            // It says that it has 300 trades, and that it goes on for ever.
+            // The page claims 300 trades and a next page without end.
             take(&mut pages, TradePage { total: Some(300), ..numbered(page, 1_000_000) });
         }
-        assert_eq!((pages.query(), pages.stopped()), (None, None));
+        assert_eq!((pages.query(), pages.stop_error()), (None, None));
         assert!(pages.finish().is_complete);
     }
 }

@@ -4,7 +4,7 @@ use super::keys::TokenUse;
 use super::limit::{Turn, TurnTimeout};
 use super::market_data::MAX_CANDLES_PER_REQUEST;
 use super::transport::Answer;
-use super::{Api, Body, HttpBroker, TransportError, Purpose};
+use super::{Api, Body, HttpBroker, Purpose, TransportError};
 use crate::model::{
     FailureBody, PriceRecord, Record, TradePage, TradeQuery, TradeRecord, Unreadable, User, Wallet,
     parse_json, read_all, read_list, read_record,
@@ -39,12 +39,12 @@ impl HttpBroker {
         let read = self.read_with_retries(api, url.clone()).await;
         let endpoint = endpoint_name(url.path());
         match &read {
-            Ok(_) if api == Api::Trading => self.credentials.accepted(generation, endpoint),
+            Ok(_) if api == Api::Trading => self.credentials.record_accepted(generation, endpoint),
             // The list has the same information, so trading continues.
             Err(BrokerError::Credentials { text })
-                if endpoint == TRADE && self.is_accepted_elsewhere(endpoint).await =>
+                if endpoint == GET_TRADE && self.is_accepted_elsewhere(endpoint).await =>
             {
-                self.credentials.reject_at(endpoint, text);
+                self.credentials.record_rejection(endpoint, text);
             }
             Err(BrokerError::Credentials { text }) if api == Api::Trading => {
                 if self.handle_refused_token(generation, (TokenUse::Reading, endpoint), text).await {
@@ -96,7 +96,7 @@ impl HttpBroker {
                 return Err(BrokerError::RateLimited { text, retry_after: Some(left) });
             }
         }
-        let Some(_permit) = self.connections.to_read(current_priority(), left()).await else {
+        let Some(_permit) = self.connections.acquire_read(current_priority(), left()).await else {
             let most = self.settings.max_connections;
             let text = format!("no connection was free in time (broker.max_connections = {most})");
             return Err(unavailable(text));
@@ -197,15 +197,15 @@ pub(super) fn with_status(status: StatusCode, text: &str) -> String {
     if text.starts_with("HTTP ") { text.to_owned() } else { format!("HTTP {}: {text}", status.as_u16()) }
 }
 
-pub(super) const OPEN: &str = "POST open";
-pub(super) const TRADE: &str = "GET /token/trades/{id}";
+pub(super) const POST_OPEN: &str = "POST open";
+pub(super) const GET_TRADE: &str = "GET /token/trades/{id}";
 
 pub(super) fn endpoint_name(path: &str) -> &'static str {
     match path.rsplit_once("/token/").map_or("", |(_, rest)| rest) {
         "wallets" => "GET /token/wallets",
         "trades" => "GET /token/trades",
         "users/me" => "GET /token/users/me",
-        trade if trade.starts_with("trades/") => TRADE,
+        trade if trade.starts_with("trades/") => GET_TRADE,
         _ => "GET of an unknown path",
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value};
 use std::fmt;
 use std::ops::Range;
 
-/// Parses JSON and rejects duplicate keys, of which a lenient parser keeps the last.
+/// Parses JSON and rejects duplicate keys, unlike lenient parsers, which keep the last one.
 pub fn parse_json(bytes: &[u8]) -> Result<Value, serde_json::Error> {
     serde_json::from_slice(bytes).map(|UniqueKeys(value)| value)
 }
@@ -117,14 +117,14 @@ pub(crate) fn read_record<R: Record>(value: Value, drift: &UnrecognisedData) -> 
 }
 
 pub(crate) fn read_all<R: Record>(value: Value, drift: &UnrecognisedData) -> Result<Vec<R>, Unreadable> {
-    rows_of::<R>(value)?.into_iter().map(|row| read_record(row, drift)).collect()
+    extract_rows::<R>(value)?.into_iter().map(|row| read_record(row, drift)).collect()
 }
 
 pub(crate) fn read_list<R: Record>(
     value: Value,
     drift: &UnrecognisedData,
 ) -> Result<(Vec<R>, usize), Unreadable> {
-    let rows = rows_of::<R>(value)?;
+    let rows = extract_rows::<R>(value)?;
     let count = rows.len();
     let mut records = Vec::with_capacity(count);
     for row in rows {
@@ -140,7 +140,7 @@ pub(crate) fn read_list<R: Record>(
     Ok((records, unreadable))
 }
 
-fn rows_of<R: Record>(value: Value) -> Result<Vec<Value>, Unreadable> {
+fn extract_rows<R: Record>(value: Value) -> Result<Vec<Value>, Unreadable> {
     match value {
         Value::Array(rows) => Ok(rows),
         _ => Err(Unreadable::Kind { record: R::NAME, expected: "in an array" }),
@@ -185,10 +185,10 @@ impl<'a> Fields<'a> {
         Err(Unreadable::Field { record: self.record, field })
     }
 
-    /// Takes a time of a trade. 0 means unknown; a time outside [`TIMES`] is malformed.
+    /// Takes a time of a trade. 0 means unknown; a time outside [`PLAUSIBLE_TIMES`] is malformed.
     pub(crate) fn moment(&mut self, field: &'static str) -> Option<Millis> {
         let moment: Millis = self.optional(field).filter(|moment| *moment != Millis::ZERO)?;
-        if !TIMES.contains(&moment) {
+        if !PLAUSIBLE_TIMES.contains(&moment) {
             self.drift.count_malformed(self.record, field, "is not a time from 2000 to 2100");
             return None;
         }
@@ -196,7 +196,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Takes a price. 0 means unknown (contract 2.3: zeros in the open response).
-    pub(crate) fn beyond_zero<T: Field + PartialOrd + Default>(&mut self, field: &'static str) -> Option<T> {
+    pub(crate) fn nonzero<T: Field + PartialOrd + Default>(&mut self, field: &'static str) -> Option<T> {
         let value: T = self.optional(field)?;
         if value < T::default() {
             self.drift.count_malformed(self.record, field, "is below zero");
@@ -282,7 +282,7 @@ impl Field for Decimal {
 }
 
 /// Plausible trade times: the years 2000 to 2099.
-const TIMES: Range<Millis> = Millis::new(946_684_800_000)..Millis::new(4_102_444_800_000);
+const PLAUSIBLE_TIMES: Range<Millis> = Millis::new(946_684_800_000)..Millis::new(4_102_444_800_000);
 
 impl Field for Millis {
     fn from_value(value: &Value) -> Option<Self> {

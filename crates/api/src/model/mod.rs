@@ -93,10 +93,10 @@ impl Record for TradeRecord {
             pnl: fields.optional("pnl"),
             request_time: fields.moment("requestTime"),
             open_time: fields.moment("openTime"),
-            open_price: fields.beyond_zero("openPrice"),
+            open_price: fields.nonzero("openPrice"),
             open_price_time: fields.moment("openPriceTime"),
             close_time: fields.moment("closeTime"),
-            close_price: fields.beyond_zero("closePrice"),
+            close_price: fields.nonzero("closePrice"),
             close_price_time: fields.moment("closePriceTime"),
             is_demo: fields.optional("isDemo"),
             from_api_token: fields.optional("fromApiToken"),
@@ -143,7 +143,7 @@ pub(crate) struct TradePage {
 
 impl TradePage {
     /// Returns the query for the next page, `None` after a short page or the last (`observed: results`).
-    pub(crate) fn following(&self, query: &TradeQuery) -> Option<TradeQuery> {
+    pub(crate) fn next_query(&self, query: &TradeQuery) -> Option<TradeQuery> {
         let rows = (self.data.len() + self.unreadable) as u64;
         let promised = match (self.next_page, self.last_page) {
             (Some(next), _) => next > query.page,
@@ -633,7 +633,7 @@ mod tests {
             let page: TradePage =
                 read_record(envelope(rows, &next, &last), &UnrecognisedData::new()).unwrap();
             let expected = more.then(|| TradeQuery { page: 2, ..query.clone() });
-            assert_eq!(page.following(&query), expected, "{rows} {next} {last}");
+            assert_eq!(page.next_query(&query), expected, "{rows} {next} {last}");
         }
     }
 
@@ -684,8 +684,8 @@ mod tests {
     fn user_requires_only_an_id() {
         let found = noted::<User>(json!({"id": "01JUSER", "twoFactorId": null, "tier": 3}));
         assert_eq!(found, (User { id: "01JUSER".into(), ..User::default() }, "User.tier".to_owned()));
-        let nobody = json!({"email": "someone@example.com"});
-        assert!(read_record::<User>(nobody, &UnrecognisedData::new()).is_err());
+        let user = json!({"email": "someone@example.com"});
+        assert!(read_record::<User>(user, &UnrecognisedData::new()).is_err());
     }
 
     #[test]

@@ -136,8 +136,8 @@ pub(super) fn example_of(key: &str) -> Option<&'static str> {
 pub(super) fn text_of_number(path: &KeyPath, number: &Value) -> Option<String> {
     let text = number.to_u128().or_else(|| u128::try_from(number.to_i128()?).ok())?.to_string();
     match path.last() {
-        "close_type" | "expiry" => text.parse::<CloseType>().err()?.meant().map(str::to_owned),
-        "interval" => text.parse::<Interval>().err()?.meant().map(str::to_owned),
+        "close_type" | "expiry" => text.parse::<CloseType>().err()?.suggestion().map(str::to_owned),
+        "interval" => text.parse::<Interval>().err()?.suggestion().map(str::to_owned),
         _ => None,
     }
 }

@@ -261,7 +261,7 @@ mod tests {
         let symbol = Symbol::new("X").unwrap();
         let end = now + Millis::MINUTE;
         let query = CandleQuery { symbol, interval: Interval::MINUTE, start: window.start, end };
-        let finding = window.judge("X 1m", &Candles::of_rows(&rows, &query, now)).unwrap();
+        let finding = window.judge("X 1m", &Candles::from_rows(&rows, &query, now)).unwrap();
         let shown = finding.to_string();
         assert!(finding.mark == mark && parts.iter().all(|part| shown.contains(part)), "{shown}");
     }

@@ -21,10 +21,10 @@ const MAX_EXPIRY_CANDLES: i64 = 60;
 const MAX_TRUE_RANGE: f64 = 0.05;
 const MAX_SHORT_INTERVAL: Millis = Millis::HOUR;
 
-pub(super) fn doubtful_conditions(input: &LintInput<'_>) -> Vec<String> {
+pub(super) fn lint_conditions(input: &LintInput<'_>) -> Vec<String> {
     input.each_bot(|bot| {
         let strategy = (bot.strategy.as_str(), &bot.params);
-        candlewick_rules::doubtful_conditions(input.registry, strategy, bot.interval).unwrap_or_default()
+        candlewick_rules::lint_conditions(input.registry, strategy, bot.interval).unwrap_or_default()
     })
 }
 

@@ -3,7 +3,7 @@
 use super::file::{files, paths};
 use super::process::{ChildOptions, ThisProgram, Reply, Traffic};
 use candlewick_sdk::testkit::{
-    Check, Checked, Decision, Finding, Market, Subject, check_declaration, check_foresight,
+    Check, CheckReport, Decision, Finding, Market, Subject, check_declaration, check_foresight,
 };
 use candlewick_sdk::{Candle, Symbol};
 use serde_json::Value;
@@ -58,22 +58,22 @@ struct ProcessChecks<'a> {
     folders: Vec<TempDir>,
 }
 
-pub(super) fn check(itself: &ThisProgram, subject: &Subject, market: &Market) -> [Checked; 2] {
+pub(super) fn check(itself: &ThisProgram, subject: &Subject, market: &Market) -> [CheckReport; 2] {
     let candles = &market.candles[..];
     let folders = (0..PROCESSES).map(|_| tempfile::tempdir()).collect::<Result<Vec<_>, _>>();
     match folders {
         Ok(folders) => ProcessChecks { itself, subject, candles, folders }.check(),
         Err(error) => {
-            [Check::Processes, Check::Outside].map(|check| check.found(Finding::NotRun, error.to_string()))
+            [Check::Processes, Check::Outside].map(|check| check.report(Finding::NotRun, error.to_string()))
         }
     }
 }
 
 impl ProcessChecks<'_> {
-    fn check(&self) -> [Checked; 2] {
+    fn check(&self) -> [CheckReport; 2] {
         let outside = match self.run(&[], 0) {
             Ok(reply) => self.outside(&reply),
-            Err(problem) => Check::Outside.found(Finding::NotRun, problem),
+            Err(problem) => Check::Outside.report(Finding::NotRun, problem),
         };
         let (finding, words) = match self.difference() {
             Ok(None) => (
@@ -85,7 +85,7 @@ impl ProcessChecks<'_> {
             ),
             Ok(Some(words)) | Err(words) => (Finding::Failed, words),
         };
-        [Check::Processes.found(finding, words), outside]
+        [Check::Processes.report(finding, words), outside]
     }
 
     fn difference(&self) -> Result<Option<String>, String> {
@@ -147,7 +147,7 @@ impl ProcessChecks<'_> {
         self.itself.run(&subject, self.candles, &around)
     }
 
-    fn outside(&self, reply: &Reply) -> Checked {
+    fn outside(&self, reply: &Reply) -> CheckReport {
         let left: BTreeSet<String> = self.folders.iter().flat_map(|folder| names(folder.path())).collect();
         let names_a_file = !files(&self.subject.params).is_empty();
         let (finding, words) = match (left.first(), reply.traffic) {
@@ -176,7 +176,7 @@ impl ProcessChecks<'_> {
             ),
             _ => (Finding::Passed, "it reads only files named by parameters, and writes none".to_owned()),
         };
-        Check::Outside.found(finding, words)
+        Check::Outside.report(finding, words)
     }
 }
 
@@ -214,7 +214,7 @@ pub fn verify_best(
 ) -> Result<(), anyhow::Error> {
     let name = &subject.entry.name;
     let newest = candles[candles.len().saturating_sub(MAX_CANDLES)..].to_vec();
-    let require = |checked: Checked| match checked.finding {
+    let require = |checked: CheckReport| match checked.finding {
         Finding::Failed => Err(anyhow::anyhow!("the best set of {name} is invalid: {}", checked.words)),
         _ => Ok(()),
     };

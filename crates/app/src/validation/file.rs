@@ -1,6 +1,6 @@
 //! Truncates files named by parameters: a strategy that reads ahead then decides differently.
 
-use candlewick_sdk::testkit::{Check, Checked, Finding, TruncatedParams, Market, Subject, check_files};
+use candlewick_sdk::testkit::{Check, CheckReport, Finding, TruncatedParams, Market, Subject, check_files};
 use candlewick_sdk::{Interval, Millis};
 use serde_json::Value;
 use std::fs;
@@ -15,8 +15,8 @@ const CANDLE_HEADER: &str = "time,open,high,low,close";
 /// Smaller times are in seconds, as they would be before 1973 in milliseconds.
 const MIN_MS: i64 = 100_000_000_000;
 
-pub(super) fn check(subject: &Subject, market: &Market) -> Checked {
-    let not_run = |words: String| Check::Files.found(Finding::NotRun, words);
+pub(super) fn check(subject: &Subject, market: &Market) -> CheckReport {
+    let not_run = |words: String| Check::Files.report(Finding::NotRun, words);
     let named = files(&subject.params);
     if named.is_empty() {
         return not_run("no parameter names a file".to_owned());

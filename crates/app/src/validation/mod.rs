@@ -14,7 +14,7 @@ use crate::configuration::ProblemKind;
 use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
 use candlewick_records::{counted, table};
 use candlewick_sdk::testkit::{
-    Check, Checked, Finding, FirstRun, Market, Position, Subject, UnseenWalk, Validation, ValidationError,
+    Check, CheckReport, Finding, FirstRun, Market, Position, Subject, UnseenWalk, Validation, ValidationError,
     at_interval, candles_needed, check_clock, random_walk, synthetic_markets, validate,
 };
 use candlewick_sdk::{BuildError, Candle, LongerCandles, Signal, Strategy};
@@ -40,7 +40,7 @@ const SPARE_UNSEEN: usize = 1_500;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ValidationReport {
-    pub checked: Vec<Checked>,
+    pub checked: Vec<CheckReport>,
     markets: Vec<CheckedMarket>,
     /// `None` if the strategy was too slow to be checked.
     validation: Option<Validation>,
@@ -206,7 +206,7 @@ impl ValidationReport {
     }
 
     pub fn document(&self, subject: &Subject) -> Value {
-        let check = |checked: &candlewick_sdk::testkit::Checked| json!({ "check": checked.check.name(), "result": checked.finding.name(), "found": checked.words });
+        let check = |checked: &candlewick_sdk::testkit::CheckReport| json!({ "check": checked.check.name(), "result": checked.finding.name(), "found": checked.words });
         let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         json!({
             "strategy": subject.entry.name,
@@ -290,7 +290,7 @@ impl Speed {
         for _ in 0..ROUNDS {
             floor = floor.min(time_round(Box::new(Idle), LongerCandles::default(), candles));
             let Ok(strategy) = subject.build() else { continue };
-            let longer = LongerCandles::of_bot(&subject.bot, strategy.longer_intervals());
+            let longer = LongerCandles::for_bot(&subject.bot, strategy.longer_intervals());
             // A strategy that panics is caught by the other checks.
             let measure = || time_round(strategy, longer.unwrap_or_default(), candles);
             let Ok(taken) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(measure)) else { break };
@@ -299,18 +299,18 @@ impl Speed {
         Self { candle: best, floor }
     }
 
-    fn check(&self) -> Checked {
+    fn check(&self) -> CheckReport {
         let Some(candle) = self.candle else {
-            return Check::Speed.found(Finding::NotRun, "the strategy does not reach the end of the candles");
+            return Check::Speed.report(Finding::NotRun, "the strategy does not reach the end of the candles");
         };
         let floor = self.floor.as_nanos();
         let words = format!("{} ns per candle ({floor} ns for an empty strategy)", candle.as_nanos());
         if candle > TOO_SLOW {
             let words = format!("{words}: more than {} ms, so no other check was run", TOO_SLOW.as_millis());
-            return Check::Speed.found(Finding::Failed, words);
+            return Check::Speed.report(Finding::Failed, words);
         }
         let finding = if candle > SLOW { Finding::Noted } else { Finding::Passed };
-        Check::Speed.found(finding, words)
+        Check::Speed.report(finding, words)
     }
 }
 
@@ -320,7 +320,7 @@ fn time_round(mut strategy: Box<dyn Strategy>, mut longer: LongerCandles, candle
     for few in candles.chunks(STRIDE) {
         for candle in few {
             Position::record(shown as usize);
-            std::hint::black_box(longer.show_candle(candle, &mut *strategy));
+            std::hint::black_box(longer.feed_candle(candle, &mut *strategy));
         }
         shown += few.len() as u32;
         if watch.elapsed() > ROUND_LIMIT {

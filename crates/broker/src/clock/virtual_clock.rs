@@ -235,7 +235,7 @@ mod tests {
         tokio::task::yield_now().await;
         drop(start);
         drop(other.await.unwrap());
-        assert_eq!(clock.now(), Millis::HOUR, "past the minute, and nobody waits for the day");
+        assert_eq!(clock.now(), Millis::HOUR, "past the minute, and no task waits for the day");
     }
 
     #[tokio::test(start_paused = true)]

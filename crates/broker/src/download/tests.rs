@@ -139,7 +139,7 @@ fn market_of(
     mock.expect_candles().returning(move |query| {
         let rows = answer(counted.fetch_add(1, Ordering::Relaxed))?;
         let now = minutes(0..FIRST + 500_000).end;
-        Ok(Reply::at(Candles::of_rows(&rows, query, now), now))
+        Ok(Reply::at(Candles::from_rows(&rows, query, now), now))
     });
     (Arc::new(mock), count)
 }

@@ -325,7 +325,7 @@ fn parse_length(text: &str) -> Option<Length> {
         .into_iter()
         .find_map(|text| match text.parse::<Interval>() {
             Ok(interval) => Some(interval.length()),
-            Err(error) => error.meant()?.parse::<Interval>().ok().map(Interval::length),
+            Err(error) => error.suggestion()?.parse::<Interval>().ok().map(Interval::length),
         })
         .map(Length::Exact)
 }

@@ -110,7 +110,7 @@ impl Replay {
             .strategy(place, registry, StrategyEntry::build_explained)
             .map_err(|error| error.to_string())??;
         let own = run.settings.bots[place].series();
-        let rule = LongerRule::of_symbol(own.symbol, run.settings.longer_share_percent);
+        let rule = LongerRule::for_symbol(own.symbol, run.settings.longer_share_percent);
         let longer = LongerCandles::with_rule(own.interval, strategy.longer_intervals(), rule);
         Ok(Self {
             longer: longer.map_err(|error| error.to_string())?,
@@ -169,7 +169,7 @@ impl Replay {
     /// Passes on longer candles closed by the last own one, after the decision on it.
     fn show_longer(&mut self) {
         if let Some(candle) = self.last.take() {
-            self.longer.show(&candle, &mut *self.strategy);
+            self.longer.feed_completed(&candle, &mut *self.strategy);
         }
     }
 

@@ -2,8 +2,8 @@
 
 use super::explained::describe_plan;
 use super::gate::Gate;
-use super::strategy::{Choice, Combination, Need};
-use super::written::{Form, Member, WrittenFilter, WrittenPart, list, names_of};
+use super::strategy::{Agreement, Choice, Combination};
+use super::written::{Mode, PlannedPart, WrittenFilter, WrittenPart, assign_names, list};
 use super::written_gate;
 use super::written_gate::WrittenGate;
 use crate::entry::respecify_on_change;
@@ -29,34 +29,34 @@ const HASH_LETTERS: usize = 16;
 pub fn entry(registry: Registry) -> StrategyEntry {
     let registry = Arc::new(registry);
     let of = registry.clone();
-    // Not called: `entry_of` builds the entry of the bot's parameters.
-    let build = move |params: &Value, bot: &BotContext| entry_of(params, &of, 0)?.build(params, bot);
-    let entry =
-        StrategyEntry::new(NAME, VERSION, build).specified_by(move |params| entry_of(params, &registry, 0));
+    // Not called: `specify_entry` builds the entry of the bot's parameters.
+    let build = move |params: &Value, bot: &BotContext| specify_entry(params, &of, 0)?.build(params, bot);
+    let entry = StrategyEntry::new(NAME, VERSION, build)
+        .specified_by(move |params| specify_entry(params, &registry, 0));
     with_keys(entry, &Map::new(), &[]).described(ABOUT)
 }
 
 pub(super) struct Plan {
-    pub(super) parts: Vec<Member>,
-    pub(super) filters: Vec<Member>,
-    needs: Vec<Need>,
+    pub(super) parts: Vec<PlannedPart>,
+    pub(super) filters: Vec<PlannedPart>,
+    needs: Vec<Agreement>,
     pub(super) is_vote: bool,
     gate: Option<WrittenGate>,
 }
 
-pub(super) fn entry_of(
+pub(super) fn specify_entry(
     params: &Value,
     registry: &Arc<Registry>,
     depth: usize,
 ) -> Result<StrategyEntry, BuildError> {
     if depth >= MAX_DEPTH {
-        return Err(refuse(format!("combinations are nested too deeply: use at most {MAX_DEPTH} levels")));
+        return Err(invalid(format!("combinations are nested too deeply: use at most {MAX_DEPTH} levels")));
     }
     let plan = Plan::parse(params, registry, depth)?;
     let language = if plan.is_reworded(params) { REWORDED_VERSION } else { VERSION };
     let version = format!("{language}+{}", plan.hash());
     let weights: Vec<f64> = plan.parts.iter().map(|part| part.weight).collect();
-    let of_parts = plan.parts.iter().chain(&plan.filters).flat_map(Member::parameters).cloned();
+    let of_parts = plan.parts.iter().chain(&plan.filters).flat_map(PlannedPart::parameters).cloned();
     let of_gate = plan.gate.iter().flat_map(WrittenGate::parameters);
     let own: Vec<Parameter> = of_parts.chain(of_gate).collect();
     let weights = if plan.is_vote { weights } else { Vec::new() };
@@ -64,18 +64,18 @@ pub(super) fn entry_of(
     let plan = Arc::new(plan);
     let explain = {
         let plan = plan.clone();
-        move |values: &Value, bot: &BotContext| plan.build(values, bot, Form::Explained)
+        move |values: &Value, bot: &BotContext| plan.build(values, bot, Mode::Explained)
     };
-    let build = move |values: &Value, bot: &BotContext| plan.build(values, bot, Form::Quick);
+    let build = move |values: &Value, bot: &BotContext| plan.build(values, bot, Mode::Fast);
     let entry = StrategyEntry::new(NAME, version, build).explained_by(explain).described(about);
     let empty = Map::new();
     let entry = with_keys(entry, params.as_object().unwrap_or(&empty), &weights);
     let registry = registry.clone();
-    let anew = move |params: &Value| entry_of(params, &registry, depth);
-    Ok(respecify_on_change(own.into_iter().fold(entry, StrategyEntry::with_parameter), anew))
+    let respecify = move |params: &Value| specify_entry(params, &registry, depth);
+    Ok(respecify_on_change(own.into_iter().fold(entry, StrategyEntry::with_parameter), respecify))
 }
 
-pub(crate) fn rules_inside(
+pub(crate) fn nested_rules(
     params: &Value,
     registry: &Arc<Registry>,
     depth: usize,
@@ -85,7 +85,7 @@ pub(crate) fn rules_inside(
     for member in parts.into_iter().chain(filters) {
         match member.entry.name.as_str() {
             crate::NAME => rules.push(member.given),
-            NAME => rules.extend(rules_inside(&member.given, registry, depth + 1)?),
+            NAME => rules.extend(nested_rules(&member.given, registry, depth + 1)?),
             _ => {}
         }
     }
@@ -102,7 +102,7 @@ fn check_quorum(quorum: f64, parts: &[WrittenPart]) -> Result<(), BuildError> {
     if (least..=sum).contains(&quorum) {
         return Ok(());
     }
-    Err(refuse(format!(
+    Err(invalid(format!(
         "quorum = {quorum} is outside {least} to {sum}: it is the weight that a direction needs, and the weights of the {} parts \
          add up to {sum}",
         parts.len()
@@ -155,32 +155,32 @@ impl Plan {
             (true, false) => {
                 let problem =
                     "there is nothing to combine: set first_of = [{ strategy = \"rsi-reversal\" }] or vote";
-                return Err(refuse(problem));
+                return Err(invalid(problem));
             }
-            (false, true) => return Err(refuse("set either first_of or vote, not both")),
+            (false, true) => return Err(invalid("set either first_of or vote, not both")),
         };
         if !is_vote && params.get("quorum").is_some() {
-            return Err(refuse("quorum is only valid with vote"));
+            return Err(invalid("quorum is only valid with vote"));
         }
         if let Some(quorum) = params.get("quorum").and_then(Value::as_f64).filter(|_| is_vote) {
             check_quorum(quorum, &deciding)?;
         }
         if let Some(part) = deciding.iter().find(|part| !is_vote && part.weight.is_some()) {
-            return Err(refuse(format!("part {}: weight is only valid with vote", part.strategy)));
+            return Err(invalid(format!("part {}: weight is only valid with vote", part.strategy)));
         }
         if let Some(part) = deciding.iter().find(|part| !is_vote && part.within.is_some()) {
-            return Err(refuse(format!("part {}: within is only valid in vote and filters", part.strategy)));
+            return Err(invalid(format!("part {}: within is only valid in vote and filters", part.strategy)));
         }
         if deciding.len() + filters.len() > MAX_PARTS {
-            return Err(refuse(format!("too many parts and filters: use at most {MAX_PARTS}")));
+            return Err(invalid(format!("too many parts and filters: use at most {MAX_PARTS}")));
         }
         let filters = filters.into_iter().enumerate().map(|(place, filter)| filter.part(place));
-        let (filters, needs): (Vec<WrittenPart>, Vec<Need>) =
+        let (filters, needs): (Vec<WrittenPart>, Vec<Agreement>) =
             filters.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
         let all: Vec<&WrittenPart> = deciding.iter().chain(&filters).collect();
-        let mut names = names_of(&all)?.into_iter();
+        let mut names = assign_names(&all)?.into_iter();
         let mut member = |written: WrittenPart| {
-            Member::new(written, names.next().unwrap_or_default(), params, registry, depth)
+            PlannedPart::new(written, names.next().unwrap_or_default(), params, registry, depth)
         };
         let parts = deciding.into_iter().map(&mut member).collect::<Result<_, _>>()?;
         let filters = filters.into_iter().map(&mut member).collect::<Result<_, _>>()?;
@@ -196,8 +196,8 @@ impl Plan {
     }
 
     fn hash(&self) -> String {
-        let parts: Vec<Value> = self.parts.iter().map(Member::identity).collect();
-        let filters: Vec<Value> = self.filters.iter().map(Member::identity).collect();
+        let parts: Vec<Value> = self.parts.iter().map(PlannedPart::identity).collect();
+        let filters: Vec<Value> = self.filters.iter().map(PlannedPart::identity).collect();
         let mut whole = json!([self.is_vote, parts, filters, self.needs]);
         if let (Some(gate), Some(list)) = (&self.gate, whole.as_array_mut()) {
             list.push(gate.kind());
@@ -206,7 +206,7 @@ impl Plan {
         blake3::hash(whole.as_bytes()).to_hex().chars().take(HASH_LETTERS).collect()
     }
 
-    fn build(&self, values: &Value, bot: &BotContext, form: Form) -> Result<Box<dyn Strategy>, BuildError> {
+    fn build(&self, values: &Value, bot: &BotContext, form: Mode) -> Result<Box<dyn Strategy>, BuildError> {
         let within = values.get("within").and_then(Value::as_u64).unwrap_or(1) as usize;
         let members = self.parts.iter().chain(&self.filters);
         let parts =
@@ -221,7 +221,7 @@ impl Plan {
         let invert = values.get("invert").and_then(Value::as_bool).unwrap_or_default();
         let expiry = values.get("expiry").and_then(Value::as_str).filter(|code| !code.is_empty());
         let expiry: Option<CloseType> =
-            expiry.map(str::parse).transpose().map_err(|error| refuse(format!("expiry: {error}")))?;
+            expiry.map(str::parse).transpose().map_err(|error| invalid(format!("expiry: {error}")))?;
         let gate = WrittenGate::parse(values)?.map(|gate| gate.plan()).transpose()?;
         let gate = gate.map(|plan| Gate::new(plan, bot.expiry, bot.interval));
         let strategy = Combination::new(parts, self.needs.clone(), choice, invert, (expiry, bot), gate);
@@ -229,6 +229,6 @@ impl Plan {
     }
 }
 
-pub(super) fn refuse(problem: impl Into<String>) -> BuildError {
+pub(super) fn invalid(problem: impl Into<String>) -> BuildError {
     BuildError::parameters(NAME, problem)
 }

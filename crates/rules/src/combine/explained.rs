@@ -1,8 +1,8 @@
 //! Descriptions of a combination and of its conditions at a candle.
 
 use super::entry::Plan;
-use super::strategy::{Choice, Combination, Need, Part, vote_weights};
-use super::written::Member;
+use super::strategy::{Agreement, Choice, Combination, Part, vote_weights};
+use super::written::PlannedPart;
 use candlewick_sdk::{Condition, ConditionSide, Direction};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -66,7 +66,7 @@ pub(super) fn conditions(combination: &Combination) -> Vec<Condition<'_>> {
     for (filter, need) in combination.filters() {
         let passes = direction.map(|direction| need.lets_pass(filter.view(), direction));
         let note = match direction {
-            Some(_) if need == Need::Any => String::new(),
+            Some(_) if need == Agreement::Any => String::new(),
             Some(_) => filter.describe_view(),
             None => filter_note(filter, need),
         };
@@ -96,8 +96,8 @@ fn inner_conditions(part: &Part) -> impl Iterator<Item = Condition<'_>> {
 }
 
 /// Nests the conditions of a filter that accepts any view below its line.
-fn nest_in_filter<'a>(one: Condition<'a>, (filter, need): (&Part, Need)) -> Condition<'a> {
-    if need != Need::Any || one.part != filter.name {
+fn nest_in_filter<'a>(one: Condition<'a>, (filter, need): (&Part, Agreement)) -> Condition<'a> {
+    if need != Agreement::Any || one.part != filter.name {
         return one;
     }
     Condition { side: ConditionSide::Filter, depth: one.depth + 1, ..one }
@@ -123,7 +123,7 @@ fn choice_note(parts: &[Part], choice: &Choice, direction: Option<Direction>, in
     }
 }
 
-fn filter_note(filter: &Part, need: Need) -> String {
+fn filter_note(filter: &Part, need: Agreement) -> String {
     let passing = |direction: Direction| need.lets_pass(filter.view(), direction);
     match (passing(Direction::Buy), passing(Direction::Sell)) {
         (true, true) => "no signal; it would pass",
@@ -173,7 +173,7 @@ fn describe_vote(plan: &Plan, parts: &[String], params: &Value) -> String {
     format!("trades if {quorum} of {all} votes agree: {}{within}", join_names(parts))
 }
 
-fn describe_part(part: &Member, is_vote: bool) -> String {
+fn describe_part(part: &PlannedPart, is_vote: bool) -> String {
     let has_weight = is_vote && (part.weight - 1.0).abs() > f64::EPSILON;
     let weight = has_weight.then(|| format!("weight {}", part.weight));
     // The default of a filter is the present candle only.

@@ -3,8 +3,8 @@
 use super::NAME;
 use super::written_gate::{GatePlan, WrittenGate};
 use candlewick_sdk::{
-    BotContext, BuildError, Candle, Direction, SettledSignal, ExpirationType, Expiry, GateMove, GateView,
-    Interval, LongerCandles, Millis, Signal, StrategyEntry, compare_prices,
+    BotContext, BuildError, Candle, Direction, ExpirationType, Expiry, GateMove, GateView, Interval,
+    LongerCandles, Millis, SettledSignal, Signal, StrategyEntry, compare_prices,
 };
 use candlewick_statistics::{GateDecision, GateRule, GateState, TradeGate, TradeOutcome};
 use serde_json::Value;
@@ -32,7 +32,7 @@ struct PendingTrade {
 
 impl Gate {
     pub(super) fn new(plan: GatePlan, expiry: Expiry, interval: Interval) -> Self {
-        let rule = TradeGate::new(plan.rule).expect("a plan was checked when it was made");
+        let rule = TradeGate::new(plan.rule).expect("the plan is validated");
         let (interval, day_ends) = (interval.length(), Millis::new(i64::MIN));
         Self { plan, rule, expiry, interval, day_ends, pending: VecDeque::new(), before: None, moved: None }
     }
@@ -53,14 +53,14 @@ impl Gate {
         while place < self.pending.len() {
             match self.pending[place].trade.on_candle(candle, self.interval) {
                 Ending::NotYet => place += 1,
-                Ending::NoPrice => self.end(place, TradeOutcome::Cancelled, close),
-                Ending::Ended(outcome) => self.end(place, outcome, close),
+                Ending::NoPrice => self.settle(place, TradeOutcome::Cancelled, close),
+                Ending::Ended(outcome) => self.settle(place, outcome, close),
             }
         }
         self.before = None;
     }
 
-    pub(super) fn take(&mut self, signal: Signal, at: Millis) -> Signal {
+    pub(super) fn mark_signal(&mut self, signal: Signal, at: Millis) -> Signal {
         let expiry = signal.expiry.unwrap_or(self.expiry);
         self.before = Some(self.rule.standing());
         let decision = self.update((at, None), TradeGate::on_decided);
@@ -99,7 +99,7 @@ impl Gate {
         self.before.unwrap_or_else(|| self.rule.standing())
     }
 
-    fn end(&mut self, place: usize, outcome: TradeOutcome, at: Millis) {
+    fn settle(&mut self, place: usize, outcome: TradeOutcome, at: Millis) {
         if let Some(PendingTrade { decision, decided, direction, .. }) = self.pending.remove(place) {
             let won = outcome == TradeOutcome::Won;
             let by = SettledSignal { decided, direction, won };
@@ -123,7 +123,7 @@ impl Gate {
 }
 
 /// Within this time before a close, a `CANDLE_CLOSE` of 60 s or more ends with the next candle (`domain 3`).
-const CUTOFF: Millis = Millis::from_seconds(30);
+const CANDLE_CLOSE_CUTOFF: Millis = Millis::from_seconds(30);
 
 pub(super) struct VirtualTrade {
     direction: Direction,
@@ -140,7 +140,7 @@ pub(super) enum Ending {
 
 impl VirtualTrade {
     pub(super) fn new(direction: Direction, expiry: Expiry, at: Millis) -> Self {
-        let (entry_at, exit_at) = times(expiry, at);
+        let (entry_at, exit_at) = trade_times(expiry, at);
         Self { direction, entry_at, exit_at, entry: None }
     }
 
@@ -181,13 +181,13 @@ fn price(candle: &Candle, at: Millis, interval: Millis) -> f64 {
 }
 
 /// Returns open and close time of a trade decided at `at`, without latency (`domain 3`).
-fn times(expiry: Expiry, at: Millis) -> (Millis, Millis) {
+fn trade_times(expiry: Expiry, at: Millis) -> (Millis, Millis) {
     let duration = expiry.close_type.duration();
     let next = at.floor_to(duration) + duration;
     match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => (at, at + duration),
         ExpirationType::CandleClose => {
-            let cutoff = if duration >= Millis::MINUTE { CUTOFF } else { Millis::ZERO };
+            let cutoff = if duration >= Millis::MINUTE { CANDLE_CLOSE_CUTOFF } else { Millis::ZERO };
             (at, if next - at <= cutoff { next + duration } else { next })
         }
         ExpirationType::NextCandle => (next, next + duration),
@@ -229,8 +229,8 @@ pub fn replay_gate(
     if strategy.wants_settlements() {
         return Ok(None);
     }
-    let longer = LongerCandles::of_bot(bot, strategy.longer_intervals());
-    let mut longer = longer.map_err(|error| super::entry::refuse(error.to_string()))?;
+    let longer = LongerCandles::for_bot(bot, strategy.longer_intervals());
+    let mut longer = longer.map_err(|error| super::entry::invalid(error.to_string()))?;
     let interval = bot.interval.length();
     let (mut signals, mut pending) = (Vec::new(), Vec::new());
     for candle in candles {
@@ -245,7 +245,7 @@ pub fn replay_gate(
             signal.2 = Some((close, outcome));
             false
         });
-        if let Some(signal) = longer.show_candle(candle, &mut *strategy) {
+        if let Some(signal) = longer.feed_candle(candle, &mut *strategy) {
             let expiry = signal.expiry.unwrap_or(bot.expiry);
             pending.push((signals.len(), VirtualTrade::new(signal.direction, expiry, close)));
             signals.push((close, !signal.is_virtual, None));

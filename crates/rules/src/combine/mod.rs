@@ -36,6 +36,6 @@ mod strategy;
 mod written;
 mod written_gate;
 
-pub(crate) use entry::rules_inside;
+pub(crate) use entry::nested_rules;
 pub use entry::{NAME, VERSION, entry};
 pub use gate::{GateReplay, ReplayedSignal, replay_gate};

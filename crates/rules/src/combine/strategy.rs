@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 
 /// Tolerance for sums of weights: 0.7 + 0.1 is 0.8.
-const SAME_WEIGHT: f64 = 1e-9;
+const WEIGHT_TOLERANCE: f64 = 1e-9;
 
 pub(super) enum Choice {
     FirstOf,
@@ -21,13 +21,13 @@ pub(super) enum Choice {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Need {
+pub(super) enum Agreement {
     Same,
     NotOpposite,
     Any,
 }
 
-impl Need {
+impl Agreement {
     pub(super) fn lets_pass(self, view: Option<Direction>, direction: Direction) -> bool {
         match self {
             Self::Same => view == Some(direction),
@@ -52,7 +52,7 @@ pub(super) fn vote_weights(parts: &[Part], weights: &[f64]) -> (f64, f64) {
 pub(super) struct Combination {
     /// Deciding parts first, then the filters.
     pub(super) parts: Vec<Part>,
-    needs: Vec<Need>,
+    needs: Vec<Agreement>,
     pub(super) choice: Choice,
     pub(super) invert: bool,
     expiry: Option<CloseType>,
@@ -69,7 +69,7 @@ impl Combination {
     /// The last of `parts` are filters, one for each of `needs`.
     pub(super) fn new(
         parts: Vec<Part>,
-        needs: Vec<Need>,
+        needs: Vec<Agreement>,
         choice: Choice,
         invert: bool,
         (expiry, bot): (Option<CloseType>, &BotContext),
@@ -110,13 +110,13 @@ impl Combination {
                 let (buy, sell) = vote_weights(parts, weights);
                 let (direction, most, least) =
                     if buy > sell { (Direction::Buy, buy, sell) } else { (Direction::Sell, sell, buy) };
-                let is_chosen = most >= quorum - SAME_WEIGHT && most > least + SAME_WEIGHT;
+                let is_chosen = most >= quorum - WEIGHT_TOLERANCE && most > least + WEIGHT_TOLERANCE;
                 parts.iter().position(|part| is_chosen && part.signals() == Some(direction))
             }
         }
     }
 
-    pub(super) fn filters(&self) -> impl Iterator<Item = (&Part, Need)> {
+    pub(super) fn filters(&self) -> impl Iterator<Item = (&Part, Agreement)> {
         self.parts[self.deciding()..].iter().zip(self.needs.iter().copied())
     }
 
@@ -174,7 +174,7 @@ impl Strategy for Combination {
         }
         let signal = self.answer(candle)?;
         match &mut self.gate {
-            Some(gate) => Some(gate.take(signal, candle.time() + self.interval)),
+            Some(gate) => Some(gate.mark_signal(signal, candle.time() + self.interval)),
             None => Some(signal),
         }
     }

@@ -1,7 +1,7 @@
 //! Parts and filters of a combination, parsed from the parameters of a bot.
 
-use super::entry::{MAX_WITHIN, entry_of, refuse};
-use super::strategy::{Need, Part};
+use super::entry::{MAX_WITHIN, invalid, specify_entry};
+use super::strategy::{Agreement, Part};
 use crate::file::with_key;
 use candlewick_sdk::{BotContext, BuildError, Parameter, Registry, StrategyEntry, suggest};
 use serde::de::DeserializeOwned;
@@ -41,7 +41,7 @@ pub(super) struct WrittenFilter {
     within: Option<usize>,
     #[serde(default)]
     invert: bool,
-    view: Option<Need>,
+    view: Option<Agreement>,
     hours: Option<Value>,
     timezone: Option<String>,
     trend: Option<u32>,
@@ -70,7 +70,7 @@ const MAX_PERIOD: u32 = 5_000;
 pub(super) fn list<T: DeserializeOwned>(params: &Value, key: &str) -> Result<Vec<T>, BuildError> {
     let Some(value) = params.get(key).filter(|value| !value.is_null()) else { return Ok(Vec::new()) };
     let Value::Array(items) = value else {
-        return Err(refuse(format!("{key} must be a list: {key} = [{{ strategy = \"rsi-reversal\" }}]")));
+        return Err(invalid(format!("{key} must be a list: {key} = [{{ strategy = \"rsi-reversal\" }}]")));
     };
     let read = |(place, item): (usize, &Value)| {
         if !item.is_object() {
@@ -79,9 +79,9 @@ pub(super) fn list<T: DeserializeOwned>(params: &Value, key: &str) -> Result<Vec
             } else {
                 "{ strategy = \"rsi-reversal\" }"
             };
-            return Err(refuse(format!("{key}[{place}] = {item} is not a table: write {usual}")));
+            return Err(invalid(format!("{key}[{place}] = {item} is not a table: write {usual}")));
         }
-        T::deserialize(item).map_err(|error| refuse(format!("{key}[{place}]: {}", error_text(&error, item))))
+        T::deserialize(item).map_err(|error| invalid(format!("{key}[{place}]: {}", error_text(&error, item))))
     };
     items.iter().enumerate().map(read).collect()
 }
@@ -97,8 +97,8 @@ pub(super) fn error_text(error: &serde_json::Error, table: &Value) -> String {
 }
 
 impl WrittenFilter {
-    pub(super) fn part(self, place: usize) -> Result<(WrittenPart, Need), BuildError> {
-        let wrong = |problem: &str| refuse(format!("filters[{place}]: {problem}"));
+    pub(super) fn part(self, place: usize) -> Result<(WrittenPart, Agreement), BuildError> {
+        let wrong = |problem: &str| invalid(format!("filters[{place}]: {problem}"));
         if let Some(key) = self.strategy_only_key().filter(|_| self.strategy.is_none()) {
             let turned = match (&self.hours, &self.when) {
                 _ if key != "invert" => "",
@@ -115,9 +115,10 @@ impl WrittenFilter {
             return Err(wrong("timezone is only valid with `hours`"));
         }
         let usual = |name: &str| if self.name.is_empty() { name.to_owned() } else { self.name.clone() };
-        let rule = |name: &str, params: Value, need: Need| {
+        let rule = |name: &str, params: Value, need: Agreement| {
             let params = params.as_object().cloned().unwrap_or_default();
-            let part = WrittenPart { strategy: crate::NAME.to_owned(), name: usual(name), params, ..blank() };
+            let part =
+                WrittenPart { strategy: crate::NAME.to_owned(), name: usual(name), params, ..unnamed_part() };
             (part, need)
         };
         match (&self.strategy, &self.hours, self.trend, &self.volatility, &self.when) {
@@ -130,10 +131,10 @@ impl WrittenFilter {
                     within: self.within,
                     invert: self.invert,
                 };
-                Ok((part, self.view.unwrap_or(Need::Same)))
+                Ok((part, self.view.unwrap_or(Agreement::Same)))
             }
             (None, Some(hours), None, None, None) => {
-                let (from, to) = two_times(hours).ok_or_else(|| {
+                let (from, to) = read_hours(hours).ok_or_else(|| {
                     wrong(
                         "hours must be two times of day, in UTC unless timezone is set: hours = [\"08:00\", \"17:00\"]",
                     )
@@ -143,22 +144,26 @@ impl WrittenFilter {
                     Some(zone) if zone.contains(['"', '\'']) => return Err(wrong("timezone has a quote")),
                     Some(zone) => format!(", \"{zone}\""),
                 };
-                Ok(rule("hours", json!({ "buy": format!("between(\"{from}\", \"{to}\"{zone})") }), Need::Any))
+                Ok(rule(
+                    "hours",
+                    json!({ "buy": format!("between(\"{from}\", \"{to}\"{zone})") }),
+                    Agreement::Any,
+                ))
             }
             (None, None, Some(period), None, None) => {
                 let params = json!({
                     "buy": "close > sma(period)",
                     "sell": "close < sma(period)",
-                    "parameters": { "period": whole(period, 2, "Candles in the average.") },
+                    "parameters": { "period": spec(period, 2, "Candles in the average.") },
                 });
-                Ok(rule("trend", params, Need::Same))
+                Ok(rule("trend", params, Agreement::Same))
             }
             (None, None, None, Some(volatility), None) => {
                 let params = volatility.rule().ok_or_else(|| wrong("volatility needs min, max or both"))?;
-                Ok(rule("volatility", params, Need::Any))
+                Ok(rule("volatility", params, Agreement::Any))
             }
             (None, None, None, None, Some(when)) => {
-                Ok(rule("when", json!({ "buy": when, "parameters": self.parameters }), Need::Any))
+                Ok(rule("when", json!({ "buy": when, "parameters": self.parameters }), Agreement::Any))
             }
             _ => Err(wrong("a filter needs exactly one of strategy, hours, trend, volatility and when")),
         }
@@ -175,7 +180,7 @@ impl WrittenFilter {
     }
 }
 
-fn two_times(hours: &Value) -> Option<(&str, &str)> {
+fn read_hours(hours: &Value) -> Option<(&str, &str)> {
     let [from, to] = hours.as_array()?.as_slice() else { return None };
     let (from, to) = (from.as_str()?, to.as_str()?);
     [from, to].iter().all(|time| !time.contains(['"', '\''])).then_some((from, to))
@@ -183,7 +188,7 @@ fn two_times(hours: &Value) -> Option<(&str, &str)> {
 
 impl Volatility {
     fn rule(&self) -> Option<Value> {
-        let mut parameters = json!({ "period": whole(self.period, 1, "Candles in the average true range.") });
+        let mut parameters = json!({ "period": spec(self.period, 1, "Candles in the average true range.") });
         let mut conditions = Vec::new();
         for (name, bound, sign, about) in [
             ("lowest", self.min, ">=", "Minimum average true range, as a fraction of the close."),
@@ -199,22 +204,22 @@ impl Volatility {
     }
 }
 
-fn whole(default: u32, min: u32, about: &str) -> Value {
+fn spec(default: u32, min: u32, about: &str) -> Value {
     json!({ "default": default, "min": min, "max": MAX_PERIOD, "about": about })
 }
 
-fn blank() -> WrittenPart {
+fn unnamed_part() -> WrittenPart {
     let (strategy, name) = (String::new(), String::new());
     WrittenPart { strategy, name, params: Map::new(), weight: None, within: Some(1), invert: false }
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Form {
-    Quick,
+pub(super) enum Mode {
+    Fast,
     Explained,
 }
 
-pub(super) struct Member {
+pub(super) struct PlannedPart {
     pub(super) name: String,
     pub(super) entry: StrategyEntry,
     pub(super) given: Value,
@@ -224,7 +229,7 @@ pub(super) struct Member {
     pub(super) invert: bool,
 }
 
-impl Member {
+impl PlannedPart {
     pub(super) fn new(
         written: WrittenPart,
         name: String,
@@ -232,7 +237,7 @@ impl Member {
         registry: &Arc<Registry>,
         depth: usize,
     ) -> Result<Self, BuildError> {
-        let wrong = |problem: String| refuse(format!("part {name}: {problem}"));
+        let wrong = |problem: String| invalid(format!("part {name}: {problem}"));
         let mut own = written.params;
         let prefix = format!("{name}.");
         for (key, value) in params.as_object().into_iter().flatten() {
@@ -242,7 +247,7 @@ impl Member {
         }
         let own = Value::Object(own);
         let entry = if written.strategy == super::NAME {
-            entry_of(&own, registry, depth + 1)
+            specify_entry(&own, registry, depth + 1)
         } else {
             let known = registry.find(&written.strategy);
             let known = known.ok_or_else(|| {
@@ -295,7 +300,7 @@ impl Member {
         &self,
         values: &Value,
         within: usize,
-        (bot, form): (&BotContext, Form),
+        (bot, form): (&BotContext, Mode),
     ) -> Result<Part, BuildError> {
         let value = |(own, named): (&Parameter, &Parameter)| {
             Some((own.name.clone(), values.get(&named.name).filter(|value| !value.is_null())?.clone()))
@@ -304,8 +309,8 @@ impl Member {
             self.entry.parameters.iter().zip(&self.parameters).filter_map(value).collect();
         let own = Value::Object(own);
         let strategy = match form {
-            Form::Quick => self.entry.build(&own, bot),
-            Form::Explained => self.entry.build_explained(&own, bot),
+            Mode::Fast => self.entry.build(&own, bot),
+            Mode::Explained => self.entry.build_explained(&own, bot),
         };
         let strategy = strategy.map_err(|error| part_error(&self.name, error))?;
         Ok(Part::new(self.name.clone(), strategy, self.within.unwrap_or(within), self.invert))
@@ -313,18 +318,18 @@ impl Member {
 }
 
 /// Returns the name of each part: its own or that of its strategy, numbered if already used.
-pub(super) fn names_of(parts: &[&WrittenPart]) -> Result<Vec<String>, BuildError> {
+pub(super) fn assign_names(parts: &[&WrittenPart]) -> Result<Vec<String>, BuildError> {
     let mut taken = BTreeSet::new();
     for part in parts.iter().filter(|part| !part.name.is_empty()) {
         let is_allowed = |letter: char| matches!(letter, 'a'..='z' | '0'..='9' | '-');
         if !part.name.chars().all(is_allowed) {
-            return Err(refuse(format!(
+            return Err(invalid(format!(
                 "name = \"{}\": use lower-case letters, digits and hyphens",
                 part.name
             )));
         }
         if !taken.insert(part.name.clone()) {
-            return Err(refuse(format!("two parts are named {}: rename one of them", part.name)));
+            return Err(invalid(format!("two parts are named {}: rename one of them", part.name)));
         }
     }
     let mut name_of = |part: &&WrittenPart| {
@@ -348,6 +353,6 @@ fn unknown_key<'a>(own: &'a Value, entry: &StrategyEntry) -> Option<&'a str> {
 fn part_error(name: &str, error: BuildError) -> BuildError {
     match error {
         BuildError::File { .. } => error,
-        other => refuse(format!("part {name}: {other}")),
+        other => invalid(format!("part {name}: {other}")),
     }
 }

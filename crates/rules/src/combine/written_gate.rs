@@ -1,6 +1,6 @@
 //! Parsing of a gate from the parameters of a bot.
 
-use super::entry::refuse;
+use super::entry::invalid;
 use super::written::error_text;
 use candlewick_engine::DayStart;
 use candlewick_sdk::{BuildError, Millis, Parameter, Payout};
@@ -11,12 +11,12 @@ use serde_json::{Map, Value, json};
 pub(super) const KEY: &str = "gate";
 const MAX_COUNT: u32 = 10_000;
 const MAX_HISTORY: u32 = 100_000;
-const HISTORY: usize = 500;
+const DEFAULT_HISTORY: usize = 500;
 /// A day on which clocks are set back.
 const LONGEST_DAY: Millis = Millis::from_seconds(25 * 3_600);
 /// Default error rates and edge of the verdict, the same as for a run (`domain 6`).
-const ERROR_RATE: f64 = 0.05;
-const EDGE: f64 = 0.04;
+const DEFAULT_ERROR_RATE: f64 = 0.05;
+const DEFAULT_EDGE: f64 = 0.04;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct GatePlan {
@@ -29,7 +29,7 @@ impl GatePlan {
     /// Number of candles that restore the gate's state at startup: a whole day if it resets daily.
     pub(super) fn warmup(&self, interval: Millis) -> usize {
         let of_a_day = || LONGEST_DAY.get().div_euclid(interval.get().max(1)) as usize;
-        let usual = || if self.day.is_some() { of_a_day() } else { HISTORY };
+        let usual = || if self.day.is_some() { of_a_day() } else { DEFAULT_HISTORY };
         self.history.map_or_else(usual, |history| history as usize)
     }
 }
@@ -72,7 +72,7 @@ impl WrittenGate {
     pub(super) fn parse(params: &Value) -> Result<Option<Self>, BuildError> {
         let Some(given) = params.get(KEY).filter(|gate| !gate.is_null()) else { return Ok(None) };
         let Value::Object(given) = given else {
-            return Err(refuse("gate must be a table: gate = { after_virtual_losses = 2 }"));
+            return Err(invalid("gate must be a table: gate = { after_virtual_losses = 2 }"));
         };
         if given.is_empty() {
             return Ok(None);
@@ -86,7 +86,7 @@ impl WrittenGate {
         }
         let values = Value::Object(values);
         let read = Self::deserialize(&values);
-        read.map(Some).map_err(|error| refuse(format!("gate: {}", error_text(&error, &values))))
+        read.map(Some).map_err(|error| invalid(format!("gate: {}", error_text(&error, &values))))
     }
 
     pub(super) fn parameters(&self) -> Vec<Parameter> {
@@ -123,12 +123,12 @@ impl WrittenGate {
     }
 
     fn day(&self) -> Result<Option<DayStart>, BuildError> {
-        let wrong = |problem: String| refuse(format!("gate: {problem}"));
+        let wrong = |problem: String| invalid(format!("gate: {problem}"));
         match self.resets.as_deref() {
             Some("day") => {
                 let start = self.day_start.as_deref().unwrap_or("00:00");
                 let zone = self.day_timezone.as_deref().unwrap_or("UTC");
-                DayStart::new(start, zone, KEY).map(Some).map_err(|error| refuse(error.to_string()))
+                DayStart::new(start, zone, KEY).map(Some).map_err(|error| invalid(error.to_string()))
             }
             Some(other) => Err(wrong(format!("resets can only be \"day\", not \"{other}\""))),
             None if self.day_start.is_some() || self.day_timezone.is_some() || self.openings.is_some() => {
@@ -139,7 +139,7 @@ impl WrittenGate {
     }
 
     pub(super) fn plan(&self) -> Result<GatePlan, BuildError> {
-        let wrong = |problem: &str| refuse(format!("gate: {problem}"));
+        let wrong = |problem: &str| invalid(format!("gate: {problem}"));
         let counts = [
             self.after_virtual_losses,
             self.over,
@@ -180,7 +180,8 @@ impl WrittenGate {
                 if let Some(percent) = Payout::percent_from_fraction(payout) {
                     return Err(wrong(&format!("payout is in percent: did you mean {percent}?")));
                 }
-                let test = EdgeTestPlan::new(ERROR_RATE, ERROR_RATE, EDGE).expect("usual rates are valid");
+                let test = EdgeTestPlan::new(DEFAULT_ERROR_RATE, DEFAULT_ERROR_RATE, DEFAULT_EDGE)
+                    .expect("default rates are valid");
                 GateOpening::VerdictShown { test, payout: payout / 100.0 }
             }
             (None, None, Some(other)) if other != "shown" => {

@@ -1,7 +1,7 @@
 //! Lints against hand-worked conditions, and against random candles.
 
-use super::doubtful_conditions;
-use crate::{NAME, Rule, entry, condition_counts};
+use super::lint_conditions;
+use crate::{NAME, Rule, condition_counts, entry};
 use candlewick_sdk::testkit::{bot, random_walk};
 use candlewick_sdk::{Interval, Registry};
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ fn params(buy: &str) -> Value {
 }
 
 fn findings(buy: &str) -> Vec<String> {
-    doubtful_conditions(&Registry::default(), (NAME, &params(buy)), Interval::MINUTE).unwrap()
+    lint_conditions(&Registry::default(), (NAME, &params(buy)), Interval::MINUTE).unwrap()
 }
 
 /// Returns on how many of `count` random candles a condition held, and on how many it was evaluated.

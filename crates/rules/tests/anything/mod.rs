@@ -13,12 +13,12 @@ pub(crate) fn check(buy: &str, sell: Option<&str>) {
             let text = if side.key() == "buy" { buy } else { sell.unwrap_or_default() };
             let is_within = error.place.start <= error.place.end && error.place.end <= text.len();
             assert!(is_within, "{error:?} of {text:?}");
-            assert!(!error.message.is_empty() && !error.shown(text).is_empty());
+            assert!(!error.message.is_empty() && !error.render(text).is_empty());
             assert!(error.line_and_column(text).1 >= 1);
         }
         Ok(mut strategy) => {
             let _ = strategy.declaration(LongerRule::Whole);
-            let [mut quickest, mut ahead] = [0; 2].map(|_| strategy.clone().quickest());
+            let [mut quickest, mut ahead] = [0; 2].map(|_| strategy.clone().into_fastest());
             let candles = [wild(20), random_walk(1, 60)].concat();
             let mut signals = Vec::new();
             for candle in &candles {

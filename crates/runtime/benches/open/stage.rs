@@ -106,7 +106,7 @@ impl MarketData for BenchVenue {
         let prices = Ohlcv { open: 100.0, close: 101.0, high: 102.0, low: 99.0, volume: 1.0 };
         let rows: Vec<CandleRow> =
             opens.take_while(|open| *open <= query.end).map(|time| CandleRow { time, prices }).collect();
-        Ok(self.reply(Candles::of_rows(&rows, query, self.clock.now())))
+        Ok(self.reply(Candles::from_rows(&rows, query, self.clock.now())))
     }
 
     async fn price(&self, pair: &Symbol, _as_of: AsOf) -> Result<Reply<PriceAnswer>, BrokerError> {

@@ -127,7 +127,7 @@ impl PendingRequest {
         let reply = Reply { value: (), date, sent: self.sent, received: now };
         RequestProgress::Came(match (self.ask, reading) {
             (Ask::Candles(series, query), Reading::Candles(rows)) => {
-                Answer::Candles(series, Ok(reply.map(|()| Candles::of_rows(&rows, &query, now))))
+                Answer::Candles(series, Ok(reply.map(|()| Candles::from_rows(&rows, &query, now))))
             }
             (Ask::Candles(series, _), reading) => Answer::Candles(series, Err(reading.error())),
             (Ask::Price(symbol, _, at), Reading::Price(price)) => {

@@ -243,6 +243,6 @@ impl MarketData for ScriptedVenue {
             self.state().newest.insert(symbol, closed);
         }
         rows.reverse();
-        Ok(self.reply(Candles::of_rows(&rows, query, now), now))
+        Ok(self.reply(Candles::from_rows(&rows, query, now), now))
     }
 }

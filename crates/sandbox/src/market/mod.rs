@@ -16,7 +16,7 @@ pub(crate) use second::Second;
 
 pub(crate) type PricePaths = BTreeMap<Symbol, PricePath>;
 
-pub(crate) fn paths_of(
+pub(crate) fn build_price_paths(
     markets: &[Market],
     simulation: &SimulationSettings,
 ) -> Result<PricePaths, SimulatorError> {
@@ -71,7 +71,7 @@ impl Boards {
                 Entry::Occupied(board) => board.into_mut(),
                 Entry::Vacant(free) => free.insert(Board {
                     symbol,
-                    asset_type: asset_type_in(settings, symbol)?,
+                    asset_type: find_asset_type(settings, symbol)?,
                     stored: Vec::new(),
                     resampled: Mutex::default(),
                     tick: simulation.ticks.get(&symbol).copied().or_else(|| Some(known_market(symbol)?.tick)),
@@ -104,12 +104,13 @@ impl Boards {
         let usual = USUAL_INTERVALS.iter().filter_map(|text| text.parse().ok());
         let stored = self.boards.values().flat_map(|board| board.stored.iter().map(CandleSeries::interval));
         let known: BTreeSet<Interval> = usual.chain(stored).collect();
-        let everywhere = |interval: &Interval| self.boards.values().all(|board| board.offers(*interval));
+        let everywhere =
+            |interval: &Interval| self.boards.values().all(|board| board.has_interval(*interval));
         known.into_iter().filter(everywhere).collect()
     }
 
-    pub(crate) fn coarsest(&self) -> Millis {
-        self.boards.values().map(Board::finest).max().unwrap_or(Millis::SECOND)
+    pub(crate) fn coarsest_interval(&self) -> Millis {
+        self.boards.values().map(Board::finest_interval).max().unwrap_or(Millis::SECOND)
     }
 
     pub(crate) fn check_symbols(&self, symbols: impl Iterator<Item = Symbol>) -> Result<(), SandboxError> {
@@ -122,7 +123,7 @@ impl Boards {
     }
 }
 
-fn asset_type_in(settings: &SandboxSettings, symbol: Symbol) -> Result<AssetType, SandboxError> {
+fn find_asset_type(settings: &SandboxSettings, symbol: Symbol) -> Result<AssetType, SandboxError> {
     let Some(text) = settings.asset_types.get(&symbol) else { return Ok(expected_asset_type(symbol)) };
     text.parse().map_err(|_| SandboxError::InvalidSetting {
         key: "asset_types",
@@ -142,7 +143,7 @@ impl Board {
         Ok(resampled.entry(interval).or_insert_with(|| resample(source, interval).ok()).clone())
     }
 
-    fn offers(&self, interval: Interval) -> bool {
+    fn has_interval(&self, interval: Interval) -> bool {
         self.stored.iter().any(|one| one.interval() == interval) || self.find_source(interval).is_some()
     }
 
@@ -152,7 +153,7 @@ impl Board {
         self.stored.iter().rev().find(divides).filter(|_| usual)
     }
 
-    fn finest(&self) -> Millis {
+    fn finest_interval(&self) -> Millis {
         self.stored.first().map_or(Millis::SECOND, |series| series.interval().length())
     }
 }
@@ -181,7 +182,8 @@ impl Board {
     ) -> Result<Vec<Candle>, NotOffered> {
         let Window { interval, start, end, skip, limit } = window;
         let series = self.find_series(interval)?;
-        let closed = series.as_ref().map_or(&[][..], |series| closed_between(series, start, end, now));
+        let closed =
+            series.as_ref().map_or(&[][..], |series| closed_candles_between(series, start, end, now));
         let asked_for = (start..=end).contains(&now.floor_to(interval.length()));
         let forming = if include_forming && asked_for { self.forming_candle(interval, now) } else { None };
         Ok(closed.iter().copied().chain(forming).skip(skip).take(limit).collect())
@@ -191,11 +193,11 @@ impl Board {
         let open_time = now.floor_to(interval.length());
         let mut parts: Option<Ohlcv> = None;
         let finest = self.stored.first()?;
-        for candle in closed_between(finest, open_time, now, now) {
+        for candle in closed_candles_between(finest, open_time, now, now) {
             let (open, high, low, close) = (candle.open(), candle.high(), candle.low(), candle.close());
             add(&mut parts, Ohlcv { open, high, low, close, volume: candle.volume() });
         }
-        let mut time = now.floor_to(self.finest()).max(open_time);
+        let mut time = now.floor_to(self.finest_interval()).max(open_time);
         let step = Millis::from_seconds(((now - time).get() / 1_000 / SAMPLES).max(1));
         while time + step <= now {
             let last = time + step - Millis::SECOND;
@@ -211,7 +213,7 @@ impl Board {
     }
 }
 
-fn closed_between(series: &CandleSeries, start: Millis, end: Millis, now: Millis) -> &[Candle] {
+fn closed_candles_between(series: &CandleSeries, start: Millis, end: Millis, now: Millis) -> &[Candle] {
     let candles = series.candles();
     let from = candles.partition_point(|candle| candle.time() < start);
     let to =

@@ -106,12 +106,12 @@ impl Bridge<'_> {
         // A walk of n steps of size sigma spans about 1.6 sigma sqrt(n).
         let step = (high - low) / (1.6 * (self.seconds as f64).sqrt());
         let keys = [self.symbol_key, self.candle.time().get().cast_unsigned()];
-        let noise = self.chance.bell(Subject::Bridge, keys, middle);
-        self.on_tick(mean + noise * step * (left * right / both).sqrt()).clamp(low, high)
+        let noise = self.chance.random_normal(Subject::Bridge, keys, middle);
+        self.round_to_tick(mean + noise * step * (left * right / both).sqrt()).clamp(low, high)
     }
 
     /// Rounds to the nearest multiple of the tick, with one division if a whole number of ticks makes 1.
-    fn on_tick(&self, price: f64) -> f64 {
+    fn round_to_tick(&self, price: f64) -> f64 {
         match self.tick {
             None => price,
             Some(tick) => {

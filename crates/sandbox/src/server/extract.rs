@@ -66,7 +66,7 @@ fn check_token(
         }
         Some(_) => {}
     }
-    if let Some(span) = state.switchboard.strike(Fault::ExpiredToken) {
+    if let Some(span) = state.switchboard.draw_fault(Fault::ExpiredToken) {
         state.expired_until.store((at + span).get(), Ordering::Relaxed);
     }
     if at.get() < state.expired_until.load(Ordering::Relaxed) {

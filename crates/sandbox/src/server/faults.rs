@@ -3,7 +3,7 @@
 use super::ServerState;
 use super::extract::{failure, internal_failure};
 use super::listener::Connection;
-use crate::fault::{Fault, corrupt, garbage};
+use crate::fault::{Fault, bad_body, corrupt};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
@@ -29,35 +29,35 @@ pub(crate) async fn apply_faults(
     let connection = request.extensions().get::<ConnectInfo<Connection>>().map(|info| info.0.clone());
     let uri = request.uri().clone();
     let opens = request.method() == Method::POST && uri.path().starts_with("/token/trades/open");
-    if let Some(span) = state.switchboard.strike(Fault::Latency) {
+    if let Some(span) = state.switchboard.draw_fault(Fault::Latency) {
         wait(&state, span).await;
     }
-    if state.switchboard.strike(Fault::DropBefore).is_some() {
+    if state.switchboard.draw_fault(Fault::DropBefore).is_some() {
         return sever(connection.as_ref());
     }
-    if state.switchboard.strike(Fault::Errors).is_some() {
+    if state.switchboard.draw_fault(Fault::Errors).is_some() {
         return server_error(&state, Fault::Errors, &uri);
     }
     let response = next.run(request).await;
     if opens && response.status().is_success() {
-        if state.switchboard.strike(Fault::DropAfter).is_some() {
+        if state.switchboard.draw_fault(Fault::DropAfter).is_some() {
             return sever(connection.as_ref());
         }
-        if state.switchboard.strike(Fault::ErrorsAfter).is_some() {
+        if state.switchboard.draw_fault(Fault::ErrorsAfter).is_some() {
             return server_error(&state, Fault::ErrorsAfter, &uri);
         }
     }
-    if let Some(span) = state.switchboard.strike(Fault::Hang) {
+    if let Some(span) = state.switchboard.draw_fault(Fault::Hang) {
         wait(&state, span).await;
         return sever(connection.as_ref());
     }
-    if state.switchboard.strike(Fault::Garbage).is_some() {
+    if state.switchboard.draw_fault(Fault::Garbage).is_some() {
         let index = state.switchboard.counts().count(Fault::Garbage);
         let (mut parts, _) = response.into_parts();
         parts.headers.remove(CONTENT_LENGTH);
-        return Response::from_parts(parts, Body::from(garbage(index)));
+        return Response::from_parts(parts, Body::from(bad_body(index)));
     }
-    if response.status().is_success() && state.switchboard.strike(Fault::UnknownValues).is_some() {
+    if response.status().is_success() && state.switchboard.draw_fault(Fault::UnknownValues).is_some() {
         return corrupted(response).await.unwrap_or_else(|_| internal_failure(state.now(), &uri));
     }
     response

@@ -74,7 +74,7 @@ impl axum::extract::connect_info::Connected<axum::serve::IncomingStream<'_, Conn
 }
 
 impl SeverableStream {
-    fn live(self: Pin<&mut Self>) -> io::Result<&mut Self> {
+    fn check_connected(self: Pin<&mut Self>) -> io::Result<&mut Self> {
         let this = self.get_mut();
         if this.slot.connection.is_severed() {
             return Err(io::ErrorKind::ConnectionReset.into());
@@ -90,17 +90,17 @@ impl SeverableStream {
         self.slot.connection.requests() < self.head_of
     }
 
-    fn begin_head(&mut self, span: Duration) {
+    fn start_head_deadline(&mut self, span: Duration) {
         self.head_of = self.slot.connection.requests() + 1;
         self.head_deadline.as_mut().reset(Instant::now() + span);
     }
 
-    fn is_over(&mut self, context: &mut Context<'_>) -> bool {
+    fn is_deadline_over(&mut self, context: &mut Context<'_>) -> bool {
         if !self.is_wanted && Pin::new(&mut self.slot.wanted).poll(context).is_ready() {
             self.is_wanted = true;
-            self.begin_head(EVICTION_GRACE);
+            self.start_head_deadline(EVICTION_GRACE);
         } else if self.is_wanted && !self.is_head_begun() {
-            self.begin_head(EVICTION_GRACE);
+            self.start_head_deadline(EVICTION_GRACE);
         }
         self.is_head_begun() && self.head_deadline.as_mut().poll(context).is_ready()
     }
@@ -123,7 +123,7 @@ impl AsyncRead for SeverableStream {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let this = self.live()?;
+        let this = self.check_connected()?;
         let read = Pin::new(&mut this.stream).poll_read(context, buffer);
         if !this.is_idle() {
             return read;
@@ -131,12 +131,12 @@ impl AsyncRead for SeverableStream {
         match read {
             Poll::Ready(read) => {
                 if !this.is_head_begun() {
-                    this.begin_head(HEAD_DEADLINE);
+                    this.start_head_deadline(HEAD_DEADLINE);
                 }
                 Poll::Ready(read)
             }
             // End of stream.
-            Poll::Pending if this.is_over(context) => Poll::Ready(Ok(())),
+            Poll::Pending if this.is_deadline_over(context) => Poll::Ready(Ok(())),
             Poll::Pending => Poll::Pending,
         }
     }
@@ -144,20 +144,20 @@ impl AsyncRead for SeverableStream {
 
 impl AsyncWrite for SeverableStream {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let this = self.live()?;
+        let this = self.check_connected()?;
         this.unflushed = true;
         Pin::new(&mut this.stream).poll_write(context, bytes)
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let this = self.live()?;
+        let this = self.check_connected()?;
         let flushed = Pin::new(&mut this.stream).poll_flush(context);
         this.unflushed = flushed.is_pending();
         flushed
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.live()?.stream).poll_shutdown(context)
+        Pin::new(&mut self.check_connected()?.stream).poll_shutdown(context)
     }
 }
 
@@ -336,7 +336,7 @@ mod tests {
         while !answer.ends_with(end.as_bytes()) {
             let mut bytes = [0; 512];
             let read = timeout(HEAD_DEADLINE * 3, stream.read(&mut bytes)).await;
-            let length = read.expect("an answer").unwrap();
+            let length = read.expect("the server answers").unwrap();
             assert!(length > 0, "it ended after {:?}", String::from_utf8_lossy(&answer));
             answer.extend_from_slice(&bytes[..length]);
         }

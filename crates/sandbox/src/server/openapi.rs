@@ -47,7 +47,7 @@ pub(crate) fn router(state: Arc<ServerState>) -> Router {
         .routes(routes!(prices::default_price))
         .routes(routes!(prices::candles))
         .split_for_parts();
-    let document = add_offer(&document, &state);
+    let document = add_offered_values(&document, &state);
     let endpoints = endpoints.layer(middleware::from_fn_with_state(Arc::clone(&state), apply_faults));
     #[cfg(feature = "stream")]
     let endpoints = endpoints.route("/socket.io/", get(super::stream::stream));
@@ -81,7 +81,7 @@ impl utoipa::Modify for Credentials {
 }
 
 /// Adds the names, codes and limits of one sandbox to the document.
-fn add_offer(document: &utoipa::openapi::OpenApi, state: &ServerState) -> Value {
+fn add_offered_values(document: &utoipa::openapi::OpenApi, state: &ServerState) -> Value {
     let mut document = json!(document);
     let schemas = &mut document["components"]["schemas"];
     let (boards, settings) = (&state.boards, &state.settings);
@@ -99,8 +99,8 @@ fn add_offer(document: &utoipa::openapi::OpenApi, state: &ServerState) -> Value 
     }
     stake["multipleOf"] = json!(Decimal::new(1, state.scale.decimals()).to_f64());
     if settings.close_types.is_empty() {
-        let shortest = if settings.allow_coarse { Millis::SECOND } else { boards.coarsest() };
-        schemas["CloseType"]["pattern"] = json!(codes_from(shortest));
+        let shortest = if settings.allow_coarse { Millis::SECOND } else { boards.coarsest_interval() };
+        schemas["CloseType"]["pattern"] = json!(close_types_from(shortest));
     } else {
         schemas["CloseType"]["enum"] = json!(settings.close_types);
     }
@@ -110,7 +110,7 @@ fn add_offer(document: &utoipa::openapi::OpenApi, state: &ServerState) -> Value 
     document
 }
 
-fn codes_from(shortest: Millis) -> String {
+fn close_types_from(shortest: Millis) -> String {
     let seconds = shortest.get() / 1_000;
     let two_digits = |from: i64| (from..60).map(|value| format!("{value:02}")).collect::<Vec<_>>().join("|");
     let hours = "([1-9]|1[0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]";
@@ -150,7 +150,7 @@ mod tests {
             (300, "^((05|06|"),
             (3_600, "^(([1-9]|1[0-9]|2[0-3]):"),
         ] {
-            let pattern = codes_from(Millis::from_seconds(seconds));
+            let pattern = close_types_from(Millis::from_seconds(seconds));
             assert!(pattern.starts_with(start), "{seconds}: {pattern}");
         }
     }

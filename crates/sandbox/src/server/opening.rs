@@ -4,7 +4,7 @@ use super::ServerState;
 use super::extract::{Payload, Token, coded_failure, internal_failure};
 use crate::body::{AsyncTrade, ErrorEnvelope, OpenAnswer, OpenBody};
 use crate::settings::Replies;
-use crate::venue::{BodyShape, NOT_ACTIVE, OrderRequest, Priced, Reason, read_body};
+use crate::venue::{BodyShape, NOT_ACTIVE, OrderRequest, Pricing, Reason, read_body};
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
@@ -110,15 +110,15 @@ fn accept(
 ) -> Result<(BodyShape, OrderRequest), Reason> {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if !kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
-        return Err(Reason::plain("Content-Type must be application/json"));
+        return Err(Reason::new("Content-Type must be application/json"));
     }
-    let (shape, request) = read_body(body, &state.settings, state.scale).map_err(Reason::plain)?;
+    let (shape, request) = read_body(body, &state.settings, state.scale).map_err(Reason::new)?;
     match state.venue().prices(&request) {
-        Priced::NoSuchSymbol => Err(NOT_ACTIVE),
-        Priced::TooCoarse if !state.settings.allow_coarse => {
-            Err(Reason::plain("closeType is shorter than the candles of this pair"))
+        Pricing::NoSuchSymbol => Err(NOT_ACTIVE),
+        Pricing::TooCoarse if !state.settings.allow_coarse => {
+            Err(Reason::new("closeType is shorter than the candles of this pair"))
         }
-        Priced::TooCoarse | Priced::Finely => Ok((shape, request)),
+        Pricing::TooCoarse | Pricing::Possible => Ok((shape, request)),
     }
 }
 

@@ -5,7 +5,7 @@ use super::extract::{Key, Parameters, Segment, failure, read, read_or};
 use crate::body::{
     AggregatedCandle, AssetType, CandleInterval, Pair, PlainError, PriceRecord, Slot, iso8601,
 };
-use crate::chance::{Named, identify};
+use crate::chance::{IdKind, generate_id};
 use crate::market::{Board, Second, Window};
 use axum::Json;
 use axum::extract::{Query, State};
@@ -18,7 +18,7 @@ pub(super) const SLOT: &str = "default";
 /// Maximum number of candles; a larger `limit` is capped (contract 8: not shown).
 const MAX_LIMIT: usize = 1_000;
 
-pub(super) enum Objection {
+pub(super) enum PriceError {
     BadRequest(String),
     NotFound,
 }
@@ -52,13 +52,13 @@ pub(crate) async fn last_price(
     let now = state.now();
     let answer = || {
         let board = find_board(&state, &parameters)?;
-        let limit_time = read_or(&parameters, "limitTime", now.get()).map_err(Objection::BadRequest)?;
+        let limit_time = read_or(&parameters, "limitTime", now.get()).map_err(PriceError::BadRequest)?;
         if limit_time > now.get() {
             return Ok("OK".into_response());
         }
         Ok(Json(build_record(board, Millis::new(limit_time), now)?).into_response())
     };
-    answer().unwrap_or_else(|objection: Objection| objection.answer(now, &uri))
+    answer().unwrap_or_else(|objection: PriceError| objection.answer(now, &uri))
 }
 
 /// Returns the newest price record of a pair in the default slot.
@@ -83,7 +83,7 @@ pub(crate) async fn default_price(
     uri: Uri,
 ) -> Response {
     let now = state.now();
-    let board = state.boards.get(&pair).ok_or(Objection::NotFound);
+    let board = state.boards.get(&pair).ok_or(PriceError::NotFound);
     match board.and_then(|board| build_record(board, now, now)) {
         Ok(record) => Json(record).into_response(),
         Err(objection) => objection.answer(now, &uri),
@@ -129,15 +129,15 @@ fn read_candles(
     state: &ServerState,
     parameters: &Parameters,
     now: Millis,
-) -> Result<Vec<AggregatedCandle>, Objection> {
-    let asset_type: String = read(parameters, "type").map_err(Objection::BadRequest)?;
-    let window = parse_window(parameters).map_err(Objection::BadRequest)?;
+) -> Result<Vec<AggregatedCandle>, PriceError> {
+    let asset_type: String = read(parameters, "type").map_err(PriceError::BadRequest)?;
+    let window = parse_window(parameters).map_err(PriceError::BadRequest)?;
     let board = find_board(state, parameters)?;
     if asset_type != board.asset_type.as_str() {
-        return Err(Objection::NotFound);
+        return Err(PriceError::NotFound);
     }
     let candles = board.candles(window, state.settings.include_forming, now);
-    let candles = candles.map_err(|_| Objection::BadRequest("interval is not on offer".to_owned()))?;
+    let candles = candles.map_err(|_| PriceError::BadRequest("interval is not on offer".to_owned()))?;
     let row = |candle: &candlewick_sdk::Candle| AggregatedCandle {
         volume: candle.volume(),
         open_price: candle.open(),
@@ -160,19 +160,19 @@ fn parse_window(parameters: &Parameters) -> Result<Window, String> {
     Ok(Window { interval, start: Millis::new(start), end: Millis::new(end), skip, limit })
 }
 
-fn find_board<'a>(state: &'a ServerState, parameters: &Parameters) -> Result<&'a Board, Objection> {
-    let pair: String = read(parameters, "pair").map_err(Objection::BadRequest)?;
+fn find_board<'a>(state: &'a ServerState, parameters: &Parameters) -> Result<&'a Board, PriceError> {
+    let pair: String = read(parameters, "pair").map_err(PriceError::BadRequest)?;
     let slot = parameters.get("slot").map_or(SLOT, String::as_str);
-    state.boards.get(&pair).filter(|_| slot == SLOT).ok_or(Objection::NotFound)
+    state.boards.get(&pair).filter(|_| slot == SLOT).ok_or(PriceError::NotFound)
 }
 
-pub(super) fn build_record(board: &Board, limit: Millis, now: Millis) -> Result<PriceRecord, Objection> {
+pub(super) fn build_record(board: &Board, limit: Millis, now: Millis) -> Result<PriceRecord, PriceError> {
     let complete = now - Millis::SECOND;
-    let second = board.newest_second(limit.min(complete)).ok_or(Objection::NotFound)?;
+    let second = board.newest_second(limit.min(complete)).ok_or(PriceError::NotFound)?;
     let Second { time, open, high, low, close, volume } = second;
     let stored = iso8601(time + Millis::SECOND);
     Ok(PriceRecord {
-        id: identify(board.chance, Named::Record, time, [board.symbol_key, time.get().cast_unsigned()]),
+        id: generate_id(board.chance, IdKind::Record, time, [board.symbol_key, time.get().cast_unsigned()]),
         slot: SLOT.to_owned(),
         pair: board.symbol.to_string(),
         asset_type: board.asset_type.as_str().to_owned(),
@@ -187,7 +187,7 @@ pub(super) fn build_record(board: &Board, limit: Millis, now: Millis) -> Result<
     })
 }
 
-impl Objection {
+impl PriceError {
     fn answer(&self, at: Millis, uri: &Uri) -> Response {
         let (status, message) = match self {
             Self::BadRequest(message) => (StatusCode::BAD_REQUEST, message.as_str()),

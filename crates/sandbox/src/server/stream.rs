@@ -4,7 +4,7 @@ use super::ServerState;
 use super::extract::{Key, Parameters, failure};
 use super::listener::Connection;
 use super::prices::{SLOT, build_record};
-use crate::fault::{Fault, garbage};
+use crate::fault::{Fault, bad_body};
 use axum::Extension;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{ConnectInfo, Query, State};
@@ -23,7 +23,7 @@ const PING_INTERVAL: Duration = Duration::from_secs(10);
 const PONG_TIMEOUT: Duration = Duration::from_secs(10);
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 
-struct Ended;
+struct Hangup;
 
 struct Client {
     state: Arc<ServerState>,
@@ -70,7 +70,7 @@ pub(crate) async fn stream(
 }
 
 impl Client {
-    async fn serve(mut self) -> Result<(), Ended> {
+    async fn serve(mut self) -> Result<(), Hangup> {
         let spans = (PING_INTERVAL.as_millis() as u64, PONG_TIMEOUT.as_millis() as u64);
         let hello = json!({
             "sid": "sandbox", "upgrades": [], "pingInterval": spans.0, "pingTimeout": spans.1,
@@ -86,11 +86,11 @@ impl Client {
                 message = self.socket.recv() => match message {
                     Some(Ok(Message::Text(text))) => self.take(text.as_str()).await?,
                     Some(Ok(_)) => {}
-                    Some(Err(_)) | None => return Err(Ended),
+                    Some(Err(_)) | None => return Err(Hangup),
                 },
                 _ = ping.tick() => {
                     if self.heard.elapsed() > PING_INTERVAL + PONG_TIMEOUT {
-                        return Err(Ended);
+                        return Err(Hangup);
                     }
                     if !self.is_stalling() {
                         self.send("2".to_owned()).await?;
@@ -105,13 +105,13 @@ impl Client {
         }
     }
 
-    async fn take(&mut self, text: &str) -> Result<(), Ended> {
+    async fn take(&mut self, text: &str) -> Result<(), Hangup> {
         self.heard = Instant::now();
         if text == "3" {
             return Ok(());
         }
         if text.starts_with("41") || text == "1" {
-            return Err(Ended);
+            return Err(Hangup);
         }
         if text == "2probe" {
             return self.send("3probe".to_owned()).await;
@@ -125,7 +125,9 @@ impl Client {
             return self.send(format!("44{refusal}")).await;
         }
         let event = text.strip_prefix(&format!("42{NAMESPACE},")).filter(|_| self.has_joined);
-        let Some(Ok(Value::Array(arguments))) = event.map(serde_json::from_str) else { return Err(Ended) };
+        let Some(Ok(Value::Array(arguments))) = event.map(serde_json::from_str) else {
+            return Err(Hangup);
+        };
         let mut arguments = arguments.iter().map(|argument| argument.as_str().unwrap_or_default());
         if arguments.next() == Some("last-symbol-price")
             && let Some((slot, pair)) = arguments.next().and_then(|name| name.split_once(':'))
@@ -139,7 +141,7 @@ impl Client {
         Ok(())
     }
 
-    async fn push(&mut self, now: Millis) -> Result<(), Ended> {
+    async fn push(&mut self, now: Millis) -> Result<(), Hangup> {
         let mut messages = VecDeque::new();
         for (pair, sent) in &mut self.pairs {
             let Some(board) = self.state.boards.get(pair) else { continue };
@@ -157,9 +159,9 @@ impl Client {
         Ok(())
     }
 
-    async fn push_one(&mut self, message: String) -> Result<(), Ended> {
+    async fn push_one(&mut self, message: String) -> Result<(), Hangup> {
         let state = Arc::clone(&self.state);
-        let strike = |fault| state.switchboard.strike(fault);
+        let strike = |fault| state.switchboard.draw_fault(fault);
         if self.is_stalling() {
             return Ok(());
         }
@@ -167,7 +169,7 @@ impl Client {
             if let Some(connection) = &self.connection {
                 connection.sever();
             }
-            return Err(Ended);
+            return Err(Hangup);
         }
         if let Some(span) = strike(Fault::StreamStall) {
             let span = Duration::from_millis(span.get().max(0).cast_unsigned());
@@ -175,8 +177,9 @@ impl Client {
             return Ok(());
         }
         if strike(Fault::StreamGarbage).is_some() {
-            let text = String::from_utf8_lossy(garbage(state.switchboard.counts().count(Fault::StreamGarbage)))
-                .into_owned();
+            let text =
+                String::from_utf8_lossy(bad_body(state.switchboard.counts().count(Fault::StreamGarbage)))
+                    .into_owned();
             return self.send(text).await;
         }
         if self.held_back.is_none() && strike(Fault::StreamReorder).is_some() {
@@ -197,8 +200,8 @@ impl Client {
         self.stalls_until.is_some_and(|until| Instant::now() < until)
     }
 
-    async fn send(&mut self, text: String) -> Result<(), Ended> {
+    async fn send(&mut self, text: String) -> Result<(), Hangup> {
         let sent = timeout(SEND_TIMEOUT, self.socket.send(Message::text(text))).await;
-        sent.map_err(|_| Ended)?.map_err(|_| Ended)
+        sent.map_err(|_| Hangup)?.map_err(|_| Hangup)
     }
 }

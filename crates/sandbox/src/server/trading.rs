@@ -60,12 +60,12 @@ pub(crate) async fn trades(
         Ok(request) => request,
         Err(message) => return failure(StatusCode::BAD_REQUEST, &message, now, &uri),
     };
-    let order = match state.switchboard.strike(Fault::Shuffle) {
+    let order = match state.switchboard.draw_fault(Fault::Shuffle) {
         Some(_) => RowOrder::Shuffled { draw: state.lists.fetch_add(1, Ordering::Relaxed) },
         None => RowOrder::NewestFirst,
     };
     let mut page = state.venue().page(&request, order, now);
-    if state.switchboard.strike(Fault::Duplicates).is_some() {
+    if state.switchboard.draw_fault(Fault::Duplicates).is_some() {
         page.duplicate_row();
     }
     Json(page).into_response()

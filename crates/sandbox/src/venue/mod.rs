@@ -8,7 +8,7 @@ pub(crate) use order::{BodyShape, OrderRequest, read_body};
 pub(crate) use projection::{PageRequest, RowOrder};
 
 use crate::body;
-use crate::chance::{Chance, Named, identify};
+use crate::chance::{Chance, IdKind, generate_id};
 use crate::fault::{Fault, Switchboard};
 use crate::market::PricePaths;
 use crate::{Replies, TradedWallet};
@@ -38,7 +38,7 @@ pub(crate) struct Venue {
     switchboard: Arc<Switchboard>,
 }
 
-pub(crate) struct Opened {
+pub(crate) struct OpenResult {
     pub(crate) arrival: Millis,
     /// Number of the trade, or why there is none.
     pub(crate) trade: Result<u64, Reason>,
@@ -53,16 +53,16 @@ pub(crate) struct Reason {
 }
 
 impl Reason {
-    pub(crate) fn plain(message: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn new(message: impl Into<Cow<'static, str>>) -> Self {
         Self { message: message.into(), code: None }
     }
 
-    const fn coded(message: &'static str, code: &'static str) -> Self {
+    const fn with_code(message: &'static str, code: &'static str) -> Self {
         Self { message: Cow::Borrowed(message), code: Some(code) }
     }
 }
 
-pub(crate) const NOT_ACTIVE: Reason = Reason::coded("Symbol not active", "SYMBOL_NOT_ACTIVE");
+pub(crate) const NOT_ACTIVE: Reason = Reason::with_code("Symbol not active", "SYMBOL_NOT_ACTIVE");
 
 impl Venue {
     pub(crate) fn new(
@@ -87,44 +87,44 @@ impl Venue {
         })
     }
 
-    pub(crate) fn prices(&self, request: &OrderRequest) -> Priced {
+    pub(crate) fn prices(&self, request: &OrderRequest) -> Pricing {
         match self.markets.iter().find(|market| market.symbol() == request.symbol) {
-            None => Priced::NoSuchSymbol,
-            Some(market) if check_expiry(request.expiry, market).is_err() => Priced::TooCoarse,
-            Some(_) => Priced::Finely,
+            None => Pricing::NoSuchSymbol,
+            Some(market) if check_expiry(request.expiry, market).is_err() => Pricing::TooCoarse,
+            Some(_) => Pricing::Possible,
         }
     }
 
-    pub(crate) fn open(&mut self, request: &OrderRequest, replies: Replies, now: Millis) -> Opened {
-        let rejected = |reason, arrival| Opened { arrival, trade: Err(reason) };
+    pub(crate) fn open(&mut self, request: &OrderRequest, replies: Replies, now: Millis) -> OpenResult {
+        let rejected = |reason, arrival| OpenResult { arrival, trade: Err(reason) };
         self.advance_to(now);
         if self.trades.open() >= MAX_OPEN_TRADES {
-            return rejected(Reason::coded("Too many trades", "TOO_MANY_TRADES"), now);
+            return rejected(Reason::with_code("Too many trades", "TOO_MANY_TRADES"), now);
         }
         self.orders += 1;
         let OrderRequest { symbol, direction, stake, expiry } = *request;
         let order = Order { number: self.orders, symbol, direction, stake, expiry, time: now };
         let balance = self.simulator.balance() - self.pending_stakes(now);
-        let hidden = self.trades.hidden_return(now);
+        let hidden = self.trades.hidden_payout(now);
         let may_settle_late = self.switchboard.profile().rate(Fault::LateSettlement).is_some();
         if (hidden.is_positive() || may_settle_late) && stake > balance - hidden {
             // The simulator may have money that the wallet does not show yet.
-            return rejected(reason_of(Refusal::InsufficientBalance), now + self.simulation.latency_ms);
+            return rejected(to_reason(Refusal::InsufficientBalance), now + self.simulation.latency_ms);
         }
         let answer = self.simulator.submit(&order);
         let arrival = answer.at;
         let Moments { open_time, close_time, .. } = Moments::new(expiry, arrival, &self.simulation);
         let open_price = match answer.kind {
             AnswerKind::Opened(opening) => opening.open_price,
-            AnswerKind::Refused(refusal) => return rejected(reason_of(refusal), arrival),
+            AnswerKind::Refused(refusal) => return rejected(to_reason(refusal), arrival),
         };
         let shown = match replies {
             Replies::AtOnce => now,
             Replies::WhenArrived => arrival,
         };
-        let lag = self.switchboard.strike(Fault::ListLag).unwrap_or_default();
+        let lag = self.switchboard.draw_fault(Fault::ListLag).unwrap_or_default();
         let trade = Trade {
-            id: identify(self.chance, Named::Trade, arrival, [order.number, 0]),
+            id: generate_id(self.chance, IdKind::Trade, arrival, [order.number, 0]),
             order,
             request_time: arrival,
             open_time,
@@ -136,7 +136,7 @@ impl Venue {
             ending: Ending::Running,
         };
         self.trades.insert(trade);
-        Opened { arrival, trade: Ok(order.number) }
+        OpenResult { arrival, trade: Ok(order.number) }
     }
 
     fn advance_to(&mut self, now: Millis) {
@@ -145,7 +145,7 @@ impl Venue {
                 // A rejected order has no trade.
                 VenueEvent::Answered(answer) => self.trades.arrive(answer.number, self.simulator.balance()),
                 VenueEvent::Settled(settled) => {
-                    let lateness = self.switchboard.strike(Fault::LateSettlement);
+                    let lateness = self.switchboard.draw_fault(Fault::LateSettlement);
                     self.trades.settle(settled, lateness.unwrap_or_default());
                 }
             }
@@ -162,7 +162,7 @@ impl Venue {
     /// Returns the wallets with the visible balance. A settlement shown late also pays late.
     pub(crate) fn wallets(&mut self, now: Millis) -> Vec<body::Wallet> {
         self.advance_to(now);
-        self.account.wallets(self.simulator.balance() - self.trades.hidden_return(now))
+        self.account.wallets(self.simulator.balance() - self.trades.hidden_payout(now))
     }
 
     pub(crate) fn user(&self, now: Millis) -> body::User {
@@ -188,16 +188,16 @@ impl Venue {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Priced {
-    Finely,
+pub(crate) enum Pricing {
+    Possible,
     TooCoarse,
     NoSuchSymbol,
 }
 
-const fn reason_of(refusal: Refusal) -> Reason {
+const fn to_reason(refusal: Refusal) -> Reason {
     match refusal {
-        Refusal::NoPrice => Reason::coded("Outdated price", "NO_PRICE"),
-        Refusal::InsufficientBalance => Reason::coded("Insufficient balance", "INSUFFICIENT_BALANCE"),
+        Refusal::NoPrice => Reason::with_code("Outdated price", "NO_PRICE"),
+        Refusal::InsufficientBalance => Reason::with_code("Insufficient balance", "INSUFFICIENT_BALANCE"),
         Refusal::UnknownSymbol => NOT_ACTIVE,
     }
 }

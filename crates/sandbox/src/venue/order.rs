@@ -39,16 +39,16 @@ pub(crate) fn read_body(
         BodyShape::Short => ("volume", settings.short_close_type),
         BodyShape::Full => {
             check_wallet(&fields, settings.wallet)?;
-            ("amount", close_type_in(&fields, settings)?)
+            ("amount", read_close_type(&fields, settings)?)
         }
     };
-    let symbol = text_in(&fields, "symbol").and_then(|text| Symbol::new(text).ok());
-    let direction = text_in(&fields, "direction").and_then(|text| text.parse().ok());
+    let symbol = read_text(&fields, "symbol").and_then(|text| Symbol::new(text).ok());
+    let direction = read_text(&fields, "direction").and_then(|text| text.parse().ok());
     let request = OrderRequest {
         symbol: symbol.ok_or("symbol must be the name of a trading pair")?,
         direction: direction.ok_or("direction must be BUY or SELL")?,
-        stake: stake_in(fields.get(amount), settings, scale).map_err(|text| format!("{amount} {text}"))?,
-        expiry: Expiry { close_type, expiration_type: expiration_type_in(&fields)? },
+        stake: read_stake(fields.get(amount), settings, scale).map_err(|text| format!("{amount} {text}"))?,
+        expiry: Expiry { close_type, expiration_type: read_expiration_type(&fields)? },
     };
     Ok((shape, request))
 }
@@ -64,12 +64,15 @@ fn check_wallet(fields: &Map<String, Value>, wallet: TradedWallet) -> Result<(),
     }
 }
 
-fn text_in<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+fn read_text<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     fields.get(name).and_then(Value::as_str)
 }
 
-fn close_type_in(fields: &Map<String, Value>, settings: &SandboxSettings) -> Result<CloseType, &'static str> {
-    let close_type = text_in(fields, "closeType").and_then(|text| text.parse().ok());
+fn read_close_type(
+    fields: &Map<String, Value>,
+    settings: &SandboxSettings,
+) -> Result<CloseType, &'static str> {
+    let close_type = read_text(fields, "closeType").and_then(|text| text.parse().ok());
     let close_type = close_type.ok_or("closeType must be a code of the form mm:ss or h:mm:ss")?;
     if settings.close_types.is_empty() || settings.close_types.contains(&close_type) {
         Ok(close_type)
@@ -78,7 +81,7 @@ fn close_type_in(fields: &Map<String, Value>, settings: &SandboxSettings) -> Res
     }
 }
 
-fn expiration_type_in(fields: &Map<String, Value>) -> Result<ExpirationType, &'static str> {
+fn read_expiration_type(fields: &Map<String, Value>) -> Result<ExpirationType, &'static str> {
     let error = "expirationType must be TIME_FIXED, CANDLE_CLOSE or NEXT_CANDLE";
     match fields.get("expirationType") {
         None => Ok(ExpirationType::Unstated),
@@ -88,7 +91,7 @@ fn expiration_type_in(fields: &Map<String, Value>) -> Result<ExpirationType, &'s
 }
 
 /// Parses the stake exactly as written; the error completes a sentence that starts with the field name.
-fn stake_in(
+fn read_stake(
     amount: Option<&Value>,
     settings: &SandboxSettings,
     scale: MoneyScale,

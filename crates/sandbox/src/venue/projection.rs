@@ -1,4 +1,4 @@
-//! What the API shows as of a point in time: trades, their pages, the user and the wallets.
+//! API responses as of a point in time: trades, their pages, the user and the wallets.
 
 use super::Venue;
 use super::table::Trade;
@@ -7,7 +7,7 @@ use crate::body::{
     Acknowledgement, AsyncTrade, CopyTradeParams, FullTrade, ListItem, ShortTrade, TradeListing, TradePage,
     User, UserParams, Wallet, WalletEntry, iso8601,
 };
-use crate::chance::{Chance, Named, Subject, identify};
+use crate::chance::{Chance, IdKind, Subject, generate_id};
 use candlewick_sdk::{Millis, Money, MoneyScale};
 
 impl Venue {
@@ -131,7 +131,7 @@ impl Venue {
 
     fn wallet_entry(&self, trade: &Trade) -> WalletEntry {
         let (amount, balance) = (self.amount(trade.order.stake), self.amount(trade.balance_before));
-        let (id, wallet_type) = self.account.traded();
+        let (id, wallet_type) = self.account.traded_wallet();
         WalletEntry {
             id: id.to_owned(),
             wallet_type,
@@ -170,20 +170,20 @@ pub(super) struct Account {
 
 impl Account {
     pub(super) fn new(chance: Chance, start: Millis, (wallet, scale): (TradedWallet, MoneyScale)) -> Self {
-        let make = |named, number| identify(chance, named, start, [number, 0]);
+        let make = |named, number| generate_id(chance, named, start, [number, 0]);
         Self {
-            user_id: make(Named::User, 0),
-            tenant_id: make(Named::Tenant, 0),
+            user_id: make(IdKind::User, 0),
+            tenant_id: make(IdKind::Tenant, 0),
             wallet,
-            demo_wallet_id: make(Named::Wallet, 0),
-            real_wallet_id: make(Named::Wallet, 1),
-            affiliate_id: make(Named::User, 1),
+            demo_wallet_id: make(IdKind::Wallet, 0),
+            real_wallet_id: make(IdKind::Wallet, 1),
+            affiliate_id: make(IdKind::User, 1),
             created: start,
             scale,
         }
     }
 
-    fn traded(&self) -> (&str, &'static str) {
+    fn traded_wallet(&self) -> (&str, &'static str) {
         match self.wallet {
             TradedWallet::Demo => (&self.demo_wallet_id, "DEMO"),
             TradedWallet::Real => (&self.real_wallet_id, "REAL"),
@@ -270,7 +270,7 @@ impl Venue {
         let total = rows.len() as u64;
         let mut stride = request.page_size;
         if let RowOrder::Shuffled { .. } = order {
-            rows.sort_by_key(|trade| self.chance.word(Subject::RowOrder, [trade.order.number, 0], 0));
+            rows.sort_by_key(|trade| self.chance.random_word(Subject::RowOrder, [trade.order.number, 0], 0));
             stride = (stride - 1).max(1);
         }
         let pages = match order {
@@ -304,13 +304,13 @@ impl Venue {
 impl TradePage {
     pub(crate) fn duplicate_row(&mut self) {
         self.count += match &mut self.data {
-            TradeListing::Items(rows) => repeat_first(rows),
-            TradeListing::Full(rows) => repeat_first(rows),
+            TradeListing::Items(rows) => repeat_first_row(rows),
+            TradeListing::Full(rows) => repeat_first_row(rows),
         };
     }
 }
 
-fn repeat_first<T: Clone>(rows: &mut Vec<T>) -> u64 {
+fn repeat_first_row<T: Clone>(rows: &mut Vec<T>) -> u64 {
     let Some(first) = rows.first().cloned() else { return 0 };
     rows.push(first);
     1
@@ -318,7 +318,7 @@ fn repeat_first<T: Clone>(rows: &mut Vec<T>) -> u64 {
 
 fn shuffle<T>(rows: &mut [T], chance: Chance, draw: u64) {
     for last in (1..rows.len()).rev() {
-        let word = chance.word(Subject::PageOrder, [draw, 0], last as u64);
+        let word = chance.random_word(Subject::PageOrder, [draw, 0], last as u64);
         rows.swap(last, (word % (last as u64 + 1)) as usize);
     }
 }

@@ -66,9 +66,9 @@ impl TradeTable {
         }
     }
 
-    pub(super) fn hidden_return(&self, now: Millis) -> Money {
+    pub(super) fn hidden_payout(&self, now: Millis) -> Money {
         let unseen = self.unseen.iter().filter_map(|(_, number)| self.get(*number));
-        unseen.filter_map(|trade| trade.hidden_return(now)).sum()
+        unseen.filter_map(|trade| trade.hidden_payout(now)).sum()
     }
 }
 
@@ -101,7 +101,7 @@ impl Trade {
         }
     }
 
-    pub(super) fn hidden_return(&self, now: Millis) -> Option<Money> {
+    pub(super) fn hidden_payout(&self, now: Millis) -> Option<Money> {
         match &self.ending {
             Ending::Settled { trade, shown_from } if *shown_from > now => {
                 Some(self.order.stake + trade.profit)

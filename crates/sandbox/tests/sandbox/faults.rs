@@ -152,7 +152,7 @@ async fn unknown_values_and_fields_appear_in_good_answers_only() {
     let wallets = venue.get("/token/wallets").await.json();
     let types: Vec<&Value> = wallets.as_array().unwrap().iter().map(|wallet| &wallet["type"]).collect();
     assert_eq!(types, ["REAL", "DEMO", "UNKNOWN_KIND"]);
-    assert_eq!(trade["openTime"], json!(NOON + 2_999), "what is known stays");
+    assert_eq!(trade["openTime"], json!(NOON + 2_999), "the open time stays known");
     let refused = venue.post("/token/trades/open", json!({})).await.json();
     assert_eq!(refused["status"], "error");
     let ok = venue.get(&format!("/symbol-price/last?pair=BTCUSDT&limitTime={}", NOON + 1)).await;

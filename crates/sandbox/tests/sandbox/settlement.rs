@@ -47,7 +47,7 @@ async fn settlement_is_visible_from_close_plus_delay() {
 
 #[tokio::test]
 async fn the_stake_leaves_on_arrival_and_returns_with_the_profit() {
-    // EURUSD stands still: a draw. ETHUSDT falls: BUY loses. BTCUSDT rises: BUY wins 80 %.
+    // EURUSD does not move: a draw. ETHUSDT falls: BUY loses. BTCUSDT rises: BUY wins 80 %.
     for (symbol, direction, result, pnl, after) in [
         ("BTCUSDT", "BUY", "WON", 8.0, 10_008.0),
         ("BTCUSDT", "SELL", "LOST", -10.0, 9_990.0),

@@ -40,12 +40,12 @@ impl<const LINES: usize> Smoothing<LINES> {
         Self { means: [0.0; LINES], missing: period, weights, kept, period }
     }
 
-    pub(super) fn skipping_first(mut self) -> Self {
+    pub(super) fn skip_first(mut self) -> Self {
         self.missing = self.period + 1;
         self
     }
 
-    /// Processes a finite value per line, `None` before the `period`th. The seed is no separate function, so that
+    /// Processes a finite value per line, `None` before the `period`th. The seed is inlined, so that
     /// the means stay in registers between candles (docs/performance.md).
     #[inline]
     pub(super) fn update_all(&mut self, values: [f64; LINES]) -> Option<[f64; LINES]> {
@@ -174,7 +174,7 @@ impl Ema {
     /// Returns the results of [`update`](Self::update), one per value, with NaN for `None`.
     #[doc(hidden)]
     #[inline]
-    pub fn update_together<const COUNT: usize>(
+    pub fn update_batch<const COUNT: usize>(
         averages: [&mut Self; COUNT],
         values: &[f64],
         answers: [&mut [f64]; COUNT],
@@ -356,7 +356,7 @@ impl Macd {
     /// `None`.
     #[doc(hidden)]
     #[inline]
-    pub fn update_together(&mut self, values: &[f64], answers: [&mut [f64]; 3]) {
+    pub fn update_batch(&mut self, values: &[f64], answers: [&mut [f64]; 3]) {
         let [macds, signals, histograms] = answers.map(|answers| &mut answers[..values.len()]);
         let is_warm = [&self.fast, &self.slow, &self.signal].into_iter().all(Smoothing::has_answered);
         if !(is_warm && are_usable(values)) {
@@ -412,8 +412,8 @@ mod tests {
             let (mut first, mut second, mut alone) = (one.clone(), other.clone(), macd.clone());
             for values in values.chunks(at_once) {
                 let [mut fast, mut slow, mut a, mut b, mut c] = [0; 5].map(|_| vec![0.0; values.len()]);
-                Ema::update_together([&mut one, &mut other], values, [&mut fast, &mut slow]);
-                macd.update_together(values, [&mut a, &mut b, &mut c]);
+                Ema::update_batch([&mut one, &mut other], values, [&mut fast, &mut slow]);
+                macd.update_batch(values, [&mut a, &mut b, &mut c]);
                 for (place, value) in values.iter().enumerate() {
                     let averages =
                         [&mut first, &mut second].map(|ema| ema.update(*value).unwrap_or(f64::NAN));

@@ -24,7 +24,7 @@ pub struct Rsi {
 impl Rsi {
     /// Creates an index over `period` changes, at least 2; usually 14.
     pub fn new(period: usize) -> Result<Self, IndicatorError> {
-        let movements = Smoothing::wilder(checked_period("rsi", period, 2)?).skipping_first();
+        let movements = Smoothing::wilder(checked_period("rsi", period, 2)?).skip_first();
         Ok(Self { previous: 0.0, largest: -1.0, movements })
     }
 
@@ -163,9 +163,9 @@ impl WilliamsR {
 }
 
 /// Lambert's constant, which puts most values between -100 and 100.
-const SCALE: f64 = 0.015;
+const LAMBERT_CONSTANT: f64 = 0.015;
 /// Distances below this share of the mean are rounding errors (as in TA-Lib).
-const ROUNDING: f64 = 1e-14;
+const MIN_SHARE: f64 = 1e-14;
 
 /// Distance of the typical price from its mean, in mean absolute deviations.
 ///
@@ -203,7 +203,7 @@ impl Cci {
         let period = self.window.len() as f64;
         let mean = self.window.iter().sum::<f64>() / period;
         let deviation = self.window.iter().map(|price| (price - mean).abs()).sum::<f64>() / period;
-        let (distance, unit, rounding) = (typical - mean, SCALE * deviation, ROUNDING * mean);
+        let (distance, unit, rounding) = (typical - mean, LAMBERT_CONSTANT * deviation, MIN_SHARE * mean);
         if distance.abs() <= rounding || deviation <= rounding || unit <= 0.0 { 0.0 } else { distance / unit }
     }
 

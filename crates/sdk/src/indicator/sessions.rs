@@ -76,11 +76,11 @@ impl SessionRange {
     /// Returns the number of candles until the first value of a series without gaps.
     /// Those of one day, plus one.
     pub fn warmup(&self, interval: Interval) -> usize {
-        candles_of_days(1, interval) + 1
+        candles_in_days(1, interval) + 1
     }
 }
 
-const fn candles_of_days(days: i64, interval: Interval) -> usize {
+const fn candles_in_days(days: i64, interval: Interval) -> usize {
     let (all, one) = (days * Millis::DAY.get(), interval.length().get());
     ((all + one - 1) / one) as usize
 }
@@ -142,7 +142,7 @@ impl Pivots {
     /// Returns the number of candles until the first value of a series without gaps.
     /// Those of two days, plus one.
     pub fn warmup(&self, interval: Interval) -> usize {
-        candles_of_days(2, interval) + 1
+        candles_in_days(2, interval) + 1
     }
 }
 

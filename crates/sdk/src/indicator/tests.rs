@@ -287,7 +287,7 @@ struct Indicators {
     of_candles: Vec<OfCandles>,
 }
 
-fn of_values<I: 'static>(
+fn value_case<I: 'static>(
     made: Result<I, IndicatorError>,
     update: fn(&mut I, f64) -> Option<f64>,
 ) -> OfValues {
@@ -295,7 +295,7 @@ fn of_values<I: 'static>(
     Box::new(move |value| update(&mut indicator, value))
 }
 
-fn of_candles<I: 'static>(
+fn candle_case<I: 'static>(
     made: Result<I, IndicatorError>,
     update: fn(&mut I, &Candle) -> Option<f64>,
 ) -> OfCandles {
@@ -306,44 +306,44 @@ fn of_candles<I: 'static>(
 impl Indicators {
     fn new(period: usize) -> Self {
         let of_values = vec![
-            of_values(Sma::new(period), Sma::update),
-            of_values(Wma::new(period), Wma::update),
-            of_values(Hull::new(period), Hull::update),
-            of_values(ZScore::new(period), ZScore::update),
-            of_values(Ema::new(period), Ema::update),
-            of_values(Rsi::new(period), Rsi::update),
-            of_values(Macd::new(period, 2 * period, period), |macd, value| {
+            value_case(Sma::new(period), Sma::update),
+            value_case(Wma::new(period), Wma::update),
+            value_case(Hull::new(period), Hull::update),
+            value_case(ZScore::new(period), ZScore::update),
+            value_case(Ema::new(period), Ema::update),
+            value_case(Rsi::new(period), Rsi::update),
+            value_case(Macd::new(period, 2 * period, period), |macd, value| {
                 macd.update(value).map(|lines| lines.macd + lines.signal + lines.histogram)
             }),
-            of_values(Bollinger::new(period, 2.0), |bollinger, value| {
+            value_case(Bollinger::new(period, 2.0), |bollinger, value| {
                 bollinger.update(value).map(|bands| bands.upper + bands.middle + bands.lower)
             }),
         ];
         let of_candles = vec![
-            of_candles(Atr::new(period), Atr::update),
-            of_candles(Stochastic::new(period, 3, 3), |stochastic, candle| {
+            candle_case(Atr::new(period), Atr::update),
+            candle_case(Stochastic::new(period, 3, 3), |stochastic, candle| {
                 stochastic.update(candle).map(|lines| lines.k + lines.d)
             }),
-            of_candles(Adx::new(period), |adx, candle| {
+            candle_case(Adx::new(period), |adx, candle| {
                 adx.update(candle).map(|lines| lines.adx + lines.plus_di + lines.minus_di)
             }),
-            of_candles(Cci::new(period), Cci::update),
-            of_candles(Donchian::new(period), |donchian, candle| {
+            candle_case(Cci::new(period), Cci::update),
+            candle_case(Donchian::new(period), |donchian, candle| {
                 donchian.update(candle).map(|channel| channel.upper + channel.middle + channel.lower)
             }),
-            of_candles(Keltner::new(period, period, 2.0), |keltner, candle| {
+            candle_case(Keltner::new(period, period, 2.0), |keltner, candle| {
                 keltner.update(candle).map(|channel| channel.upper + channel.middle + channel.lower)
             }),
-            of_candles(Supertrend::new(period, 3.0), |own, candle| own.update(candle).map(|own| own.line)),
-            of_candles(WilliamsR::new(period), WilliamsR::update),
-            of_candles(ParabolicSar::new(0.02, 0.2), |sar, candle| sar.update(candle).map(|sar| sar.stop)),
-            of_candles(Ok(HeikinAshi::new()), |heikin_ashi, candle| {
+            candle_case(Supertrend::new(period, 3.0), |own, candle| own.update(candle).map(|own| own.line)),
+            candle_case(WilliamsR::new(period), WilliamsR::update),
+            candle_case(ParabolicSar::new(0.02, 0.2), |sar, candle| sar.update(candle).map(|sar| sar.stop)),
+            candle_case(Ok(HeikinAshi::new()), |heikin_ashi, candle| {
                 heikin_ashi.update(candle).map(|smooth| smooth.high() - smooth.low())
             }),
-            of_candles(SessionRange::new(Millis::HOUR, Millis::HOUR), |session, candle| {
+            candle_case(SessionRange::new(Millis::HOUR, Millis::HOUR), |session, candle| {
                 session.update(candle).map(|session| session.high + session.low + session.close)
             }),
-            of_candles(Pivots::new(Millis::ZERO), |pivots, candle| {
+            candle_case(Pivots::new(Millis::ZERO), |pivots, candle| {
                 pivots.update(candle).map(|own| own.pivot + own.resistances[2] + own.supports[2])
             }),
         ];

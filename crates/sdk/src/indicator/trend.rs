@@ -181,7 +181,7 @@ impl Supertrend {
 }
 
 /// Minimum sum of the directional indicators for a direction (as in TA-Lib).
-const NO_DIRECTION: f64 = 1e-14;
+const MIN_DIRECTION_SUM: f64 = 1e-14;
 
 /// Trend strength from 0 to 100 with its directional parts.
 /// Matches TA-Lib `ADX`, `PLUS_DI` and `MINUS_DI`. As in TA-Lib, a candle without a direction leaves the
@@ -256,7 +256,7 @@ impl Adx {
         let share = |sum: f64| if range > 0.0 { 100.0 * (sum / range) } else { 0.0 };
         let (plus_di, minus_di) = (share(plus), share(minus));
         let both = plus_di + minus_di;
-        if both >= NO_DIRECTION {
+        if both >= MIN_DIRECTION_SUM {
             self.last = self.index.update(100.0 * ((plus_di - minus_di).abs() / both));
         } else if self.last.is_none() {
             // During warm-up, a candle without direction counts as an index of 0.
@@ -522,7 +522,7 @@ mod tests {
         let closes = (1..=10).chain((0..200).map(|i| 11 - i % 2)).map(f64::from).collect::<Vec<_>>();
         let mut adx = Adx::new(2).unwrap();
         let last = from_closes(&closes).iter().filter_map(|candle| adx.update(candle)).last().unwrap();
-        assert!((last.adx - 100.0).abs() < 1e-9 && last.plus_di < NO_DIRECTION, "{last:?}");
+        assert!((last.adx - 100.0).abs() < 1e-9 && last.plus_di < MIN_DIRECTION_SUM, "{last:?}");
     }
 
     proptest! {

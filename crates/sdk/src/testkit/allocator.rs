@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
-    static COUNTS: Cell<Allocations> = const { Cell::new(Allocations { bytes: 0, calls: 0 }) };
+    static THREAD_COUNTS: Cell<Allocations> = const { Cell::new(Allocations { bytes: 0, calls: 0 }) };
 }
 
 /// Allocation counters of a thread.
@@ -28,7 +28,7 @@ pub struct CountingAllocator;
 impl Allocations {
     /// Returns the counters of this thread, zero if the allocator is not installed.
     pub fn current_thread() -> Self {
-        COUNTS.try_with(Cell::get).unwrap_or_default()
+        THREAD_COUNTS.try_with(Cell::get).unwrap_or_default()
     }
 
     /// Returns whether the program has installed the allocator.
@@ -42,7 +42,7 @@ impl Allocations {
 
 fn count(bytes: i64, calls: u64) {
     // A thread that ends may give memory back when it can no longer count.
-    let _ = COUNTS.try_with(|counts| {
+    let _ = THREAD_COUNTS.try_with(|counts| {
         let so_far = counts.get();
         counts.set(Allocations {
             bytes: so_far.bytes.wrapping_add(bytes),

@@ -9,7 +9,7 @@ use crate::{BotContext, Candle, Millis, Registry, StrategyFactory};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Fixed seed, so that test results are reproducible.
-const UNSEEN: UnseenWalk = UnseenWalk { seed: 0x00CA_4D1E, candles: 5_000 };
+const UNSEEN_WALK: UnseenWalk = UnseenWalk { seed: 0x00CA_4D1E, candles: 5_000 };
 
 /// Runs the checks of `strategy check` that need only one process.
 ///
@@ -40,7 +40,7 @@ fn check<S: StrategyFactory>(params: &S::Params) -> Result<(), String> {
     let markets = |warmup| synthetic_markets(&subject, warmup);
     let (first, markets) =
         FirstRun::new(&subject, markets, &mut || false).map_err(|error| error.to_string())?;
-    let validation = validate(&subject, &markets, &first, UNSEEN, &mut |_| {})
+    let validation = validate(&subject, &markets, &first, UNSEEN_WALK, &mut |_| {})
         .map_err(|error| format!("{}: {error}", S::NAME))?;
     let clock = check_clock(&subject, &markets[0], now());
     let failed =
@@ -87,7 +87,7 @@ pub fn conformance<S: StrategyFactory>(
     let subject = Subject::new::<S>(params, bot).map_err(ValidationError::from)?;
     let market = Market { name: "the candles".to_owned(), candles: candles.to_vec() };
     let (first, markets) = FirstRun::new(&subject, |_| vec![market], &mut || false)?;
-    let validation = validate(&subject, &markets, &first, UNSEEN, &mut |_| {})?;
+    let validation = validate(&subject, &markets, &first, UNSEEN_WALK, &mut |_| {})?;
     match validation.checked.into_iter().find(|checked| checked.finding == Finding::Failed) {
         Some(failed) => Err(Nonconformity::Failed { check: failed.check, words: failed.words }),
         None => Ok(validation.signals),

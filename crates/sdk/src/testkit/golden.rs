@@ -1,12 +1,12 @@
 //! A strategy's signals as text, and golden files of them.
 
-use super::validation::{RunMode, Subject, too_many_numbers};
+use super::validation::{RunMode, Subject, check_number_count};
 use crate::{BotContext, Candle, StrategyFactory};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
-const UPDATE: &str = "UPDATE_GOLDEN";
+const UPDATE_VARIABLE: &str = "UPDATE_GOLDEN";
 
 /// Compares all signals on these candles with a golden file.
 ///
@@ -20,7 +20,7 @@ pub fn assert_golden<S: StrategyFactory>(
     candles: &[Candle],
     file: impl AsRef<Path>,
 ) {
-    let is_update = env::var_os(UPDATE).is_some_and(|value| !value.is_empty() && value != "0");
+    let is_update = env::var_os(UPDATE_VARIABLE).is_some_and(|value| !value.is_empty() && value != "0");
     if let Err(problem) = compare(file.as_ref(), &render_run::<S>(params, bot, candles), is_update) {
         panic!("{}: {problem}", S::NAME);
     }
@@ -49,7 +49,7 @@ fn compare(file: &Path, run: &str, is_update: bool) -> Result<(), String> {
             .map_err(|error| format!("cannot write {name}: {error}"));
     }
     let kept = fs::read_to_string(file)
-        .map_err(|error| format!("cannot read {name}: {error}; run with {UPDATE}=1 to create it"))?;
+        .map_err(|error| format!("cannot read {name}: {error}; run with {UPDATE_VARIABLE}=1 to create it"))?;
     let (mut kept_lines, mut lines) = (kept.lines(), run.lines());
     for number in 1.. {
         match (kept_lines.next(), lines.next()) {
@@ -59,7 +59,7 @@ fn compare(file: &Path, run: &str, is_update: bool) -> Result<(), String> {
                 let shown = |line: Option<&str>| line.unwrap_or("(end of file)").to_owned();
                 return Err(format!(
                     "the signals differ from {name} from line {number} on; if this is intended, raise VERSION and run with \
-                     {UPDATE}=1\n  expected: {}\n  actual:   {}",
+                     {UPDATE_VARIABLE}=1\n  expected: {}\n  actual:   {}",
                     shown(kept),
                     shown(now)
                 ));
@@ -86,7 +86,7 @@ pub fn signals<S: StrategyFactory>(params: &S::Params, bot: &BotContext, candles
     for answer in answers {
         let text = &mut signals[answer.candle];
         let (signal, next) = (answer.signal, if text.is_empty() { "" } else { "; " });
-        if let Some(words) = too_many_numbers(&signal.reason) {
+        if let Some(words) = check_number_count(&signal.reason) {
             panic!("{}: at candle {} {words}", S::NAME, answer.candle);
         }
         let _ = write!(text, "{next}{}", signal.direction);

@@ -49,7 +49,7 @@ pub use checks::{Nonconformity, assert_built_in, assert_passes_checks, conforman
 pub use golden::{assert_golden, signals};
 pub use table::assert_signals;
 pub use validation::{
-    Check, Checked, Decision, Finding, FirstRun, TruncatedParams, Market, Position, Subject, UnseenWalk, Validation,
-    ValidationError, candles_needed, check_clock, check_declaration, check_files, check_foresight,
-    synthetic_markets, validate,
+    Check, CheckReport, Decision, Finding, FirstRun, Market, Position, Subject, TruncatedParams, UnseenWalk,
+    Validation, ValidationError, candles_needed, check_clock, check_declaration, check_files,
+    check_foresight, synthetic_markets, validate,
 };

@@ -5,7 +5,7 @@ use super::validation::Subject;
 use crate::{Candle, CandleError, Interval, LongerCandles, Millis, Ohlcv, Strategy, StrategyFactory};
 use std::fmt::Write as _;
 
-const NUMBERS: [&str; 5] = ["open", "high", "low", "close", "volume"];
+const NUMBER_COLUMNS: [&str; 5] = ["open", "high", "low", "close", "volume"];
 const MAX_REPEATS: usize = 10_000;
 
 struct Row {
@@ -18,7 +18,7 @@ struct Row {
 ///
 /// The first line names the columns: `close`, any of `open`, `high`, `low` and `volume`, and `signal` as the last. Each
 /// further line is a one-minute candle of BTCUSDT, without gaps, from 2025-01-01 00:00 UTC on. By default a candle opens at
-/// the previous close, high and low are the extremes of open and close, and the volume is 0. `30x 100` stands for thirty
+/// the previous close, high and low are the extremes of open and close, and the volume is 0. `30x 100` means thirty
 /// candles at 100.
 ///
 /// A signal is `BUY` or `SELL`, optionally with the beginning of its reason: `BUY`, `BUY rose` and `BUY rose change=0.02`
@@ -69,7 +69,7 @@ pub fn assert_signals<S: StrategyFactory>(params: &S::Params, table: &str) {
 fn differences<S: StrategyFactory>(params: &S::Params, rows: &[Row]) -> Result<String, String> {
     let subject = Subject::new::<S>(params, &bot("BTCUSDT")).map_err(|error| error.to_string())?;
     let mut strategy = subject.build().map_err(|error| error.to_string())?;
-    let longer = LongerCandles::of_bot(&subject.bot, strategy.longer_intervals());
+    let longer = LongerCandles::for_bot(&subject.bot, strategy.longer_intervals());
     let mut longer = longer.map_err(|error| error.to_string())?;
     let warmup = strategy.warmup();
     if rows.len() < warmup && rows.iter().all(|row| row.signal.is_empty()) {
@@ -96,7 +96,7 @@ fn differences<S: StrategyFactory>(params: &S::Params, rows: &[Row]) -> Result<S
                 writeln!(text, "candle {}, \"{line}\": expected {expected}, got {given}{cold}", index + 1);
             text.push_str(&reasons(&*strategy));
         }
-        longer.show(candle, &mut *strategy);
+        longer.feed_completed(candle, &mut *strategy);
     }
     Ok(text)
 }
@@ -127,11 +127,11 @@ fn read(table: &str) -> Result<Vec<Row>, String> {
     let mut lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut columns: Vec<&str> = lines.next().unwrap_or_default().split_whitespace().collect();
     let has_signals = columns.pop_if(|last| *last == "signal").is_some();
-    let unknown = columns.iter().find(|column| !NUMBERS.contains(column));
+    let unknown = columns.iter().find(|column| !NUMBER_COLUMNS.contains(column));
     if let Some(unknown) = unknown {
         return Err(format!(
             "column {unknown} is not allowed here: use any of {}, and signal last",
-            NUMBERS.join(", ")
+            NUMBER_COLUMNS.join(", ")
         ));
     }
     if !columns.contains(&"close") {
@@ -142,7 +142,7 @@ fn read(table: &str) -> Result<Vec<Row>, String> {
         let about = |problem: &str| format!("candle {}, \"{line}\": {problem}", index + 1);
         let mut words = line.split_whitespace().peekable();
         let count = words.next_if(|word| word.ends_with('x'));
-        let count = count.map_or(Ok(1), |word| repetitions(word).ok_or_else(|| about(REPEATS_HINT)))?;
+        let count = count.map_or(Ok(1), |word| parse_repetitions(word).ok_or_else(|| about(REPEATS_HINT)))?;
         let mut numbers = Vec::new();
         for column in &columns {
             let number = words.next().and_then(|word| word.parse::<f64>().ok());
@@ -169,7 +169,7 @@ fn read(table: &str) -> Result<Vec<Row>, String> {
 
 const REPEATS_HINT: &str = "before the x, write the number of candles, 1 to 10000";
 
-fn repetitions(word: &str) -> Option<usize> {
+fn parse_repetitions(word: &str) -> Option<usize> {
     word.strip_suffix('x')?.parse().ok().filter(|count| (1..=MAX_REPEATS).contains(count))
 }
 

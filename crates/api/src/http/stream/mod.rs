@@ -42,7 +42,7 @@ struct Link {
     not_before: Instant,
 }
 
-fn pauses() -> ExponentialBackoff {
+fn reconnect_backoff() -> ExponentialBackoff {
     let [least, most] = RECONNECT_DELAY;
     let builder = ExponentialBuilder::default().with_min_delay(least).with_max_delay(most);
     builder.with_jitter().without_max_times().build()
@@ -51,7 +51,8 @@ fn pauses() -> ExponentialBackoff {
 impl PriceStream {
     pub(super) fn new() -> Self {
         let has_heard = Arc::new(AtomicBool::new(false));
-        let link = Link { subscriptions: None, has_heard, pauses: pauses(), not_before: Instant::now() };
+        let link =
+            Link { subscriptions: None, has_heard, pauses: reconnect_backoff(), not_before: Instant::now() };
         Self { link: Mutex::new(link) }
     }
 
@@ -110,7 +111,7 @@ impl Link {
 
     fn pause(&mut self) {
         if self.has_heard.swap(false, Ordering::Relaxed) {
-            self.pauses = pauses();
+            self.pauses = reconnect_backoff();
         }
         let [_, most] = RECONNECT_DELAY;
         self.not_before = Instant::now() + self.pauses.next().unwrap_or(most);
@@ -182,7 +183,7 @@ impl Socket {
             match packet::read(&text) {
                 Packet::Open(span) => {
                     dead_after = Some(span);
-                    send(&mut socket, packet::join()).await?;
+                    send(&mut socket, packet::join_packet()).await?;
                 }
                 Packet::Ping => send(&mut socket, packet::PONG.to_owned()).await?,
                 Packet::Joined => {
@@ -205,7 +206,7 @@ impl Socket {
                 biased;
                 more = subscriptions.recv() => {
                     let Some(Subscription { symbol, prices, begun }) = more else { return };
-                    let text = packet::subscribe(&reader.slot, symbol.as_str());
+                    let text = packet::subscribe_packet(&reader.slot, symbol.as_str());
                     if send(&mut self.socket, text).await.is_err() {
                         return;
                     }

@@ -8,10 +8,10 @@ use serde_json::Value;
 use std::time::Duration;
 
 const NAMESPACE: &str = "/symbol-prices";
-const SUBSCRIBE: &str = "last-symbol-price";
+const SUBSCRIBE_EVENT: &str = "last-symbol-price";
 pub(super) const PONG: &str = "3";
 /// Bounds of the silence timeout, whatever the server announces.
-const SILENCE: [Duration; 2] = [Duration::from_secs(1), Duration::from_mins(1)];
+const SILENCE_BOUNDS: [Duration; 2] = [Duration::from_secs(1), Duration::from_mins(1)];
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Packet {
@@ -44,7 +44,7 @@ fn handshake(text: &str) -> Packet {
     let (Some(interval), Some(timeout)) = (span("pingInterval"), span("pingTimeout")) else {
         return Packet::Unreadable;
     };
-    let [least, most] = SILENCE;
+    let [least, most] = SILENCE_BOUNDS;
     Packet::Open(Duration::from_millis(interval.saturating_add(timeout)).clamp(least, most))
 }
 
@@ -76,20 +76,20 @@ fn event(text: &str) -> Packet {
     }
 }
 
-pub(super) fn join() -> String {
+pub(super) fn join_packet() -> String {
     format!("40{NAMESPACE},")
 }
 
-pub(super) fn subscribe(slot: &str, pair: &str) -> String {
-    let arguments = Value::from(vec![SUBSCRIBE.to_owned(), format!("{slot}:{pair}")]);
+pub(super) fn subscribe_packet(slot: &str, pair: &str) -> String {
+    let arguments = Value::from(vec![SUBSCRIBE_EVENT.to_owned(), format!("{slot}:{pair}")]);
     format!("42{NAMESPACE},{arguments}")
 }
 
-const EVENT: &str = "message";
-const UPDATE: &str = "symbol.price.update";
+const PRICE_EVENT: &str = "message";
+const PRICE_UPDATE: &str = "symbol.price.update";
 /// Maximum age of a price, and maximum lead over our clock.
-const OLDEST: Millis = Millis::from_seconds(60);
-const NEWEST: Millis = Millis::from_seconds(5);
+const MAX_PRICE_AGE: Millis = Millis::from_seconds(60);
+const MAX_PRICE_LEAD: Millis = Millis::from_seconds(5);
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Update {
@@ -111,11 +111,11 @@ pub(super) fn read_price(
     let mut arguments = arguments.into_iter();
     let name = arguments.next();
     let name = name.as_ref().and_then(Value::as_str).unwrap_or_default();
-    if name != EVENT && name != UPDATE {
+    if name != PRICE_EVENT && name != PRICE_UPDATE {
         drift.count_value("Stream", "event", name);
         return None;
     }
-    let body = arguments.next().and_then(|body| extract_record(body, name == UPDATE));
+    let body = arguments.next().and_then(|body| extract_record(body, name == PRICE_UPDATE));
     let Some(body) = body else { return refuse("message") };
     let Ok(record) = read_record::<PriceRecord>(body, drift) else { return refuse("record") };
     if record.slot.as_ref().is_some_and(|of_record| of_record != slot) {
@@ -125,8 +125,8 @@ pub(super) fn read_price(
     if !price.is_finite() || price <= 0.0 {
         return refuse("price");
     }
-    let time = made_at(record.time);
-    if time < now - OLDEST || time > now + NEWEST {
+    let time = last_price_time(record.time);
+    if time < now - MAX_PRICE_AGE || time > now + MAX_PRICE_LEAD {
         return refuse("time");
     }
     let Some(pair) = record.pair else { return refuse("pair") };
@@ -135,12 +135,13 @@ pub(super) fn read_price(
 
 fn extract_record(message: Value, is_named: bool) -> Option<Value> {
     let Value::Object(mut fields) = message else { return None };
-    let wrapped =
-        ["data", "payload", UPDATE].into_iter().find(|name| fields.get(*name).is_some_and(Value::is_object));
+    let wrapped = ["data", "payload", PRICE_UPDATE]
+        .into_iter()
+        .find(|name| fields.get(*name).is_some_and(Value::is_object));
     // `type` of a record itself is its asset type.
     let names: &[&str] = if wrapped.is_some() { &["event", "name", "type"] } else { &["event", "name"] };
     let said = names.iter().find_map(|name| fields.get(*name)).and_then(Value::as_str);
-    if said.is_some_and(|said| said != UPDATE)
+    if said.is_some_and(|said| said != PRICE_UPDATE)
         || (said.is_none() && wrapped.is_none() && !is_named && !fields.contains_key("closePrice"))
     {
         return None;
@@ -154,7 +155,7 @@ fn extract_record(message: Value, is_named: bool) -> Option<Value> {
 }
 
 /// Returns the time of a record's last price, which is just before the end of its second.
-fn made_at(time: Millis) -> Millis {
+fn last_price_time(time: Millis) -> Millis {
     if time.get() == i64::MAX || !time.is_aligned_to(Millis::SECOND) { time } else { time + Millis::new(999) }
 }
 

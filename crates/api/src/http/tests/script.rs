@@ -99,7 +99,7 @@ impl Script {
         HttpBroker::new(settings, credentials, Arc::new(SystemClock::new())).unwrap()
     }
 
-    /// A client whose token is refreshed from what stands in the file.
+    /// Builds a client whose token is refreshed from a file.
     pub(super) fn broker_with_file(&self, first: &'static str) -> (HttpBroker, Arc<Mutex<&'static str>>) {
         let file = Arc::new(Mutex::new(first));
         let read = Arc::clone(&file);

@@ -100,7 +100,7 @@ impl Server {
             let rows = self.answer(exact(query), &mut dice.lock().unwrap());
             let received = Millis::new(self.now + self.caller_ahead);
             let date = self.is_dated.then_some(Millis::new(self.now).floor_to(Millis::SECOND));
-            let value = Candles::of_rows(&rows, query, received);
+            let value = Candles::from_rows(&rows, query, received);
             Ok(Reply { value, date, sent: received, received })
         });
         (Arc::new(mock), questions)

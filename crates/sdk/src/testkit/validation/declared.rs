@@ -1,23 +1,24 @@
 //! Check that a strategy's declaration matches its signals.
 
-use super::subject::{RunError, RunMode, Subject, guarded};
-use super::{Bench, Check, CheckResult, Checked, Finding, failed, passed};
+use super::subject::{RunError, RunMode, Subject, catch_panic};
+use super::{Bench, Check, CheckReport, CheckResult, Finding, failed, passed};
 use crate::{Candle, Direction, ExpirationType, Expiry};
 use std::cell::Cell;
 
 type DeclaredSignal = Option<(Direction, Option<Expiry>)>;
 
 pub(super) fn declaration(bench: &Bench<'_>) -> CheckResult {
-    match undeclared_expiry(bench)? {
+    match find_undeclared_expiry(bench)? {
         Some(words) => failed(words),
         None => compare(bench.subject, bench.candles),
     }
 }
 
-fn undeclared_expiry(bench: &Bench<'_>) -> Result<Option<String>, RunError> {
+fn find_undeclared_expiry(bench: &Bench<'_>) -> Result<Option<String>, RunError> {
     let usual = bench.subject.bot.expiry;
     let resolve = |expiry: Option<Expiry>| with_stated_type(expiry.unwrap_or(usual));
-    let declared = guarded(&Cell::new(0), || Ok(bench.subject.build().map_err(RunError::Build)?.expiries()))?;
+    let declared =
+        catch_panic(&Cell::new(0), || Ok(bench.subject.build().map_err(RunError::Build)?.expiries()))?;
     let declared: Vec<Expiry> = declared.into_iter().map(resolve).collect();
     let undeclared = bench.answers.iter().find(|answer| !declared.contains(&resolve(answer.signal.expiry)));
     Ok(undeclared.map(|answer| {
@@ -40,7 +41,7 @@ fn with_stated_type(expiry: Expiry) -> Expiry {
 
 /// Compares the [`Declaration`](crate::Declaration) of a strategy with its signals.
 /// A search that uses the declaration relies on this.
-pub fn check_declaration(subject: &Subject, candles: &[Candle]) -> Checked {
+pub fn check_declaration(subject: &Subject, candles: &[Candle]) -> CheckReport {
     super::run_check(Check::Declaration, compare(subject, candles))
 }
 
@@ -52,7 +53,7 @@ fn compare(subject: &Subject, candles: &[Candle]) -> CheckResult {
     };
     let (mut series, entries) = declaration.into_parts();
     let mut values = vec![Vec::with_capacity(candles.len()); series.len()];
-    guarded(&Cell::new(0), || {
+    catch_panic(&Cell::new(0), || {
         // With all candles at hand, as in a search.
         for (series, values) in series.iter_mut().zip(&mut values) {
             series.fill(candles, values);

@@ -4,42 +4,42 @@ use super::super::allocator::Allocations;
 use super::super::candles::{at_interval, flat, gappy, random_walk, rescale, shifted, wild, with_numbers};
 use super::look_ahead::reads_beyond;
 use super::subject::{
-    Answer, Feed, RunError, RunMode, Subject, differences, first_difference, guarded, with_spare_capacity,
+    Answer, Feed, RunError, RunMode, Subject, catch_panic, differences, first_difference, with_spare_capacity,
 };
 use super::surrogate::with_volume;
 use super::{Bench, CheckResult, Finding, failed, noted, passed};
 use crate::{Candle, Millis, Ohlcv, Reason};
 use std::cell::Cell;
 
-const TINY: f64 = 1e-10;
-const HUGE: f64 = 1e10;
-const WILD: &str = "extreme prices";
+const TINY_PRICE_FACTOR: f64 = 1e-10;
+const HUGE_PRICE_FACTOR: f64 = 1e10;
+const EXTREME_PRICES: &str = "extreme prices";
 
 pub(super) fn numbers(bench: &Bench<'_>) -> CheckResult {
-    match invalid_signal(&bench.answers) {
+    match find_invalid_signal(&bench.answers) {
         Some(words) => failed(words),
         None => passed("all numbers of reasons are finite"),
     }
 }
 
 pub(super) fn extremes(subject: &Subject, warmup: usize) -> CheckResult {
-    let count = warmup + super::SPARE_CANDLES;
+    let count = warmup + super::MIN_CHECKED_CANDLES;
     let walk = random_walk(5, count);
     let scaled = |factor: f64| walk.iter().map(|candle| rescale(candle, candle.time(), factor)).collect();
     for (name, candles) in [
         ("flat prices", flat(count)),
         ("gaps", gappy(1, count)),
-        ("tiny prices", scaled(TINY)),
-        ("huge prices", scaled(HUGE)),
+        ("tiny prices", scaled(TINY_PRICE_FACTOR)),
+        ("huge prices", scaled(HUGE_PRICE_FACTOR)),
         ("gaps of three days", with_long_gaps(&walk)),
         ("volume times a million", walk.iter().map(|one| with_volume(one, one.volume() * 1e6)).collect()),
-        (WILD, wild(count)),
+        (EXTREME_PRICES, wild(count)),
     ] {
         let candles = at_interval(&candles, subject.bot.interval);
         let invalid_signal = match subject.run(&candles, RunMode::FULL) {
             // A quotient of such prices may overflow in any strategy.
-            Ok(_) if name == WILD => None,
-            Ok(answers) => invalid_signal(&answers),
+            Ok(_) if name == EXTREME_PRICES => None,
+            Ok(answers) => find_invalid_signal(&answers),
             Err(stop) => Some(stop.to_string()),
         };
         let ahead = || -> Result<Option<String>, RunError> {
@@ -51,7 +51,7 @@ pub(super) fn extremes(subject: &Subject, warmup: usize) -> CheckResult {
             return failed(format!("{name}: {words}"));
         }
     }
-    match after_standstill(subject, warmup)? {
+    match run_after_flat_prices(subject, warmup)? {
         Some(answer) => failed(format!(
             "after flat prices and {warmup} moving candles, the decision at candle {} differs from that of a new instance",
             answer.candle
@@ -67,8 +67,8 @@ fn with_long_gaps(walk: &[Candle]) -> Vec<Candle> {
     walk.iter().enumerate().map(late).collect()
 }
 
-fn after_standstill(subject: &Subject, warmup: usize) -> Result<Option<Answer>, RunError> {
-    let moving = warmup + super::SPARE_CANDLES;
+fn run_after_flat_prices(subject: &Subject, warmup: usize) -> Result<Option<Answer>, RunError> {
+    let moving = warmup + super::MIN_CHECKED_CANDLES;
     let mut candles = at_interval(&random_walk(7, 3 * moving), subject.bot.interval);
     let price = candles[moving].open();
     let still = Ohlcv { open: price, high: price, low: price, close: price, volume: 0.0 };
@@ -90,7 +90,7 @@ fn after_standstill(subject: &Subject, warmup: usize) -> Result<Option<Answer>, 
     Ok(differing.into_iter().find(|answer| answer.history(2 * moving) > warmup))
 }
 
-pub(in crate::testkit) fn too_many_numbers(reason: &Reason) -> Option<String> {
+pub(in crate::testkit) fn check_number_count(reason: &Reason) -> Option<String> {
     let most = Reason::MAX_NUMBERS;
     reason.is_truncated().then(|| {
         let text = reason.text();
@@ -98,9 +98,9 @@ pub(in crate::testkit) fn too_many_numbers(reason: &Reason) -> Option<String> {
     })
 }
 
-fn invalid_signal(answers: &[Answer]) -> Option<String> {
+fn find_invalid_signal(answers: &[Answer]) -> Option<String> {
     answers.iter().find_map(|Answer { candle, signal, .. }| {
-        if let Some(words) = too_many_numbers(&signal.reason) {
+        if let Some(words) = check_number_count(&signal.reason) {
             return Some(format!("at candle {candle} {words}"));
         }
         let mut numbers = signal.reason.numbers();
@@ -109,11 +109,11 @@ fn invalid_signal(answers: &[Answer]) -> Option<String> {
     })
 }
 
-const SETTLE: usize = 3_000;
-const TIMES: usize = 10;
-const TIMES_SETTLED: usize = 4;
+const SETTLING_CANDLES: usize = 3_000;
+const REPEATS: usize = 10;
+const SETTLED_REPEATS: usize = 4;
 /// Allowed growth in bytes per candle: too little to exhaust memory within years.
-const MAX_BYTES: f64 = 0.25;
+const MAX_GROWTH_BYTES: f64 = 0.25;
 
 pub(super) fn memory(subject: &Subject, warmup: usize) -> CheckResult {
     if !Allocations::is_counting() {
@@ -121,21 +121,21 @@ pub(super) fn memory(subject: &Subject, warmup: usize) -> CheckResult {
             "no counting allocator: install candlewick_sdk::testkit::CountingAllocator in the program";
         return Ok((Finding::NotRun, words.to_owned()));
     }
-    let block = at_interval(&random_walk(29, 2 * warmup + SETTLE), subject.bot.interval);
-    let alone = growth(subject, &block, TIMES, RunMode::WITHOUT_RESULTS)?;
-    let candles = (block.len() * (TIMES - 1)) as f64;
+    let block = at_interval(&random_walk(29, 2 * warmup + SETTLING_CANDLES), subject.bot.interval);
+    let alone = growth(subject, &block, REPEATS, RunMode::WITHOUT_RESULTS)?;
+    let candles = (block.len() * (REPEATS - 1)) as f64;
     let (bytes, calls) = (alone.bytes as f64 / candles, alone.calls as f64 / candles);
-    if bytes > MAX_BYTES {
+    if bytes > MAX_GROWTH_BYTES {
         return failed(format!("memory grows by {bytes:.1} bytes per candle without limit"));
     }
-    let settled = growth(subject, &block, TIMES_SETTLED, RunMode::FULL)?.bytes as f64
-        / (block.len() * (TIMES_SETTLED - 1)) as f64;
-    if settled > MAX_BYTES {
+    let settled = growth(subject, &block, SETTLED_REPEATS, RunMode::FULL)?.bytes as f64
+        / (block.len() * (SETTLED_REPEATS - 1)) as f64;
+    if settled > MAX_GROWTH_BYTES {
         return failed(format!(
             "with settlements, memory grows by {settled:.1} bytes per candle without limit: drop old settlements"
         ));
     }
-    if calls > MAX_BYTES {
+    if calls > MAX_GROWTH_BYTES {
         return noted(format!(
             "memory does not grow, but there are {calls:.1} allocations per candle, which is slow"
         ));
@@ -151,9 +151,9 @@ fn growth(subject: &Subject, block: &[Candle], times: usize, mode: RunMode) -> R
     let mut feed = Feed::new(subject, mode)?;
     let mut first = None;
     let place = Cell::new(0);
-    guarded(&place, || {
+    catch_panic(&place, || {
         while place.get() < all.len() {
-            feed.show_next(&all, &place);
+            feed.feed_next(&all, &place);
             feed.answers.truncate(0);
             if place.get() == block.len() {
                 first = Some(Allocations::current_thread());

@@ -62,7 +62,7 @@ pub enum Finding {
 
 /// A check with its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Checked {
+pub struct CheckReport {
     /// The check.
     pub check: Check,
     /// Result of the check.
@@ -94,8 +94,8 @@ impl Check {
     }
 
     /// Creates the result of this check.
-    pub fn found(self, finding: Finding, words: impl Into<String>) -> Checked {
-        Checked { check: self, finding, words: words.into() }
+    pub fn report(self, finding: Finding, words: impl Into<String>) -> CheckReport {
+        CheckReport { check: self, finding, words: words.into() }
     }
 }
 

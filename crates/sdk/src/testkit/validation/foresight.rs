@@ -5,17 +5,17 @@
 
 use super::super::candles::{Rng, random_walk, rescale};
 use super::look_ahead::reads_beyond;
-use super::subject::{Answer, PRICES_IN_CANDLE, RunError, RunMode, Subject, first_difference, outcome_of};
-use super::surrogate::{ERRORS, Surrogate, with_volume};
-use super::{Bench, Check, CheckResult, Checked, Market, failed, passed};
+use super::subject::{Answer, PRICES_IN_CANDLE, RunError, RunMode, Subject, bet_outcome, first_difference};
+use super::surrogate::{MIN_EXCESS, Surrogate, with_volume};
+use super::{Bench, Check, CheckReport, CheckResult, Market, failed, passed};
 use crate::{BotContext, Candle, Millis, Outcome};
 use std::fmt;
 
 /// Maximum probability of rejecting an honest strategy, per test with all horizons.
-const ERROR: f64 = 1e-6;
+const MAX_ERROR_RATE: f64 = 1e-6;
 /// Upper bound of the hit rate on a random walk without foresight.
 /// One half, plus a little for the bias of a walk in percent.
-const CHANCE: f64 = 0.505;
+const CHANCE_HIT_RATE: f64 = 0.505;
 
 /// A random walk that no strategy can have seen before.
 #[derive(Clone, Copy, Debug)]
@@ -26,12 +26,12 @@ pub struct UnseenWalk {
     pub candles: usize,
 }
 
-pub(super) fn on_unseen(bench: &Bench<'_>) -> CheckResult {
+pub(super) fn check_unseen_walk(bench: &Bench<'_>) -> CheckResult {
     let (candles, walk) = (bench.candles, &bench.market.name);
     let horizons = Horizon::all(&bench.subject.bot);
     for horizon in &horizons {
         let hits = Hits::independent(&bench.answers, candles, horizon);
-        if binomial_tail(hits.right, hits.decided, CHANCE) < ERROR / horizons.len() as f64 {
+        if binomial_tail(hits.right, hits.decided, CHANCE_HIT_RATE) < MAX_ERROR_RATE / horizons.len() as f64 {
             return failed(format!(
                 "{walk}: {hits} {horizon}, but more than half cannot be predicted: the strategy knows later candles"
             ));
@@ -50,11 +50,11 @@ pub(super) fn on_unseen(bench: &Bench<'_>) -> CheckResult {
 /// others with the same moves.
 pub(super) fn foresight(bench: &Bench<'_>, seed: u64) -> CheckResult {
     let horizons = Horizon::all(&bench.subject.bot);
-    let other = walk_at_times_of(bench.candles, seed);
+    let other = walk_with_times_from(bench.candles, seed);
     let elsewhere = bench.subject.run(&other, RunMode::FULL)?;
     for horizon in &horizons {
         let hits = Hits::all(&elsewhere, bench.candles, horizon);
-        if hits.decided > 0 && excess(&elsewhere, bench.candles, horizon) > ERRORS {
+        if hits.decided > 0 && excess(&elsewhere, bench.candles, horizon) > MIN_EXCESS {
             return failed(format!(
                 "on a random walk with the times of these candles, {hits} {horizon} by the original candles: the strategy \
                  knows them by their times, from a file or table"
@@ -68,7 +68,7 @@ pub(super) fn foresight(bench: &Bench<'_>, seed: u64) -> CheckResult {
             best = Some((here, horizon));
         }
     }
-    if let Some(words) = memory_of_candles(bench, &horizons, seed)? {
+    if let Some(words) = find_memorized(bench, &horizons, seed)? {
         return failed(words);
     }
     let words = best.map(|(hits, horizon)| match hits.decided {
@@ -78,7 +78,7 @@ pub(super) fn foresight(bench: &Bench<'_>, seed: u64) -> CheckResult {
     passed(words.unwrap_or_default())
 }
 
-fn memory_of_candles(bench: &Bench<'_>, horizons: &[Horizon], seed: u64) -> Result<Option<String>, RunError> {
+fn find_memorized(bench: &Bench<'_>, horizons: &[Horizon], seed: u64) -> Result<Option<String>, RunError> {
     for surrogate in Surrogate::ALL {
         let candles = surrogate.apply(bench.candles, seed);
         let answers = bench.subject.run(&candles, RunMode::FULL)?;
@@ -91,7 +91,7 @@ fn memory_of_candles(bench: &Bench<'_>, horizons: &[Horizon], seed: u64) -> Resu
             }
             // Raised candles move in the same directions, so a different win rate is proof by itself.
             let is_certain = surrogate == Surrogate::Raised && !is_silent;
-            if is_certain || excess(&bench.answers, bench.candles, horizon) > ERRORS {
+            if is_certain || excess(&bench.answers, bench.candles, horizon) > MIN_EXCESS {
                 return Ok(Some(format!(
                     "{here} {horizon}, but {there} on {}: the strategy knows these candles by their prices or shapes, from a file or table",
                     surrogate.describe()
@@ -102,7 +102,7 @@ fn memory_of_candles(bench: &Bench<'_>, horizons: &[Horizon], seed: u64) -> Resu
     Ok(None)
 }
 
-fn walk_at_times_of(candles: &[Candle], seed: u64) -> Vec<Candle> {
+fn walk_with_times_from(candles: &[Candle], seed: u64) -> Vec<Candle> {
     let walk = random_walk(seed ^ 0x5DEE_CE66, candles.len());
     let factor = candles.first().map_or(1.0, Candle::open) / walk.first().map_or(1.0, Candle::open);
     let volumes = candles.iter().rev().map(Candle::volume);
@@ -115,7 +115,7 @@ fn walk_at_times_of(candles: &[Candle], seed: u64) -> Vec<Candle> {
 /// Checks whether a strategy knows a market, as in [`Check::Foresight`].
 /// By its times or prices. Also checks for reads beyond the current candle in memory. A search applies this
 /// to its best set.
-pub fn check_foresight(subject: &Subject, market: &Market, seed: u64) -> Checked {
+pub fn check_foresight(subject: &Subject, market: &Market, seed: u64) -> CheckReport {
     let found = Bench::new(subject, market, 0).and_then(|bench| {
         let apart = subject.run_with_decoys(&market.candles, RunMode::FULL)?;
         match first_difference(&apart, &bench.answers) {
@@ -126,8 +126,8 @@ pub fn check_foresight(subject: &Subject, market: &Market, seed: u64) -> Checked
     super::run_check(Check::Foresight, found)
 }
 
-const AHEAD: [usize; 7] = [1, 2, 3, 5, 10, 30, 60];
-const SHIFTS: usize = 40;
+const HORIZONS: [usize; 7] = [1, 2, 3, 5, 10, 30, 60];
+const SHIFT_COUNT: usize = 40;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Horizon {
@@ -145,7 +145,7 @@ pub(super) struct Hits {
 impl Horizon {
     pub(super) fn all(bot: &BotContext) -> Vec<Self> {
         let own = Self::Own { interval: bot.interval.length(), usual: bot.expiry.close_type.duration() };
-        [own].into_iter().chain(AHEAD.map(Self::Candles)).collect()
+        [own].into_iter().chain(HORIZONS.map(Self::Candles)).collect()
     }
 
     fn candles_until(&self, answer: &Answer) -> usize {
@@ -198,7 +198,7 @@ impl Hits {
 
     fn count(&mut self, answer: &Answer, candles: &[Candle], place: usize, ahead: usize) {
         let (Some(now), Some(later)) = (candles.get(place), candles.get(place + ahead)) else { return };
-        let outcome = outcome_of(answer.signal.direction, now.close(), later.close());
+        let outcome = bet_outcome(answer.signal.direction, now.close(), later.close());
         self.decided += usize::from(outcome != Outcome::Draw);
         self.right += usize::from(outcome == Outcome::Won);
     }
@@ -232,7 +232,7 @@ fn with_horizons<'a>(
 pub(super) fn excess(answers: &[Answer], candles: &[Candle], horizon: &Horizon) -> f64 {
     let length = candles.len();
     let mut chance = Rng::new(length as u64);
-    let shares: Vec<f64> = (0..SHIFTS)
+    let shares: Vec<f64> = (0..SHIFT_COUNT)
         .map(|_| {
             let shift = length / 10 + chance.below((length * 8 / 10).max(1));
             let mut hits = Hits::default();
@@ -242,8 +242,8 @@ pub(super) fn excess(answers: &[Answer], candles: &[Candle], horizon: &Horizon) 
             hits.share()
         })
         .collect();
-    let mean = shares.iter().sum::<f64>() / SHIFTS as f64;
-    let spread = shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / (SHIFTS - 1) as f64;
+    let mean = shares.iter().sum::<f64>() / SHIFT_COUNT as f64;
+    let spread = shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / (SHIFT_COUNT - 1) as f64;
     let hits = Hits::all(answers, candles, horizon);
     let independent = mean * (1.0 - mean) / hits.decided.max(1) as f64;
     let error = spread.max(independent).sqrt();

@@ -3,21 +3,21 @@
 use super::super::candles::shifted;
 use super::subject::{Answer, RunMode, Subject, first_difference};
 use super::surrogate::AlteredFuture;
-use super::{Bench, Check, CheckResult, Checked, Finding, Market, failed, noted, passed, run_check};
+use super::{Bench, Check, CheckReport, CheckResult, Finding, Market, failed, noted, passed, run_check};
 use crate::Millis;
 use serde_json::Value;
 
-const CUTS: usize = 7;
-const FUTURE: usize = 80;
+const FUTURE_CUTS: usize = 7;
+const FUTURE_CANDLES: usize = 80;
 
 /// Feeds candles up to a cut, then another future.
 /// Earlier decisions must stay the same. Also feeds each candle with decoys after it in memory. The trait
 /// never passes a later candle, but a strategy may know them from elsewhere.
 pub(super) fn look_ahead(bench: &Bench<'_>) -> CheckResult {
     let length = bench.candles.len();
-    for cut in (1..=CUTS).map(|k| k * length / (CUTS + 1) + k) {
+    for cut in (1..=FUTURE_CUTS).map(|k| k * length / (FUTURE_CUTS + 1) + k) {
         for future in AlteredFuture::ALL {
-            let candles = future.alter(bench.candles, cut, FUTURE);
+            let candles = future.alter(bench.candles, cut, FUTURE_CANDLES);
             let run = bench.subject.run(&candles, RunMode::FULL)?;
             let known = |answer: &&Answer| answer.candle < cut;
             if let Some(candle) =
@@ -36,7 +36,7 @@ pub(super) fn look_ahead(bench: &Bench<'_>) -> CheckResult {
         return failed(reads_beyond(candle));
     }
     passed(format!(
-        "{CUTS} truncated, scrambled, reversed and mirrored futures change no earlier decision, nor do other candles after \
+        "{FUTURE_CUTS} truncated, scrambled, reversed and mirrored futures change no earlier decision, nor do other candles after \
          each in memory"
     ))
 }
@@ -49,9 +49,9 @@ pub(super) fn reads_beyond(candle: usize) -> String {
 }
 
 const MAX_CANDLES: usize = 2_000;
-const STEPS_BACK: i64 = 13;
+const CALENDAR_STEPS: i64 = 13;
 
-/// Parameters whose files contain only what was known at a given time.
+/// Parameters whose files end at a given time.
 #[derive(Clone, Debug)]
 pub struct TruncatedParams {
     /// Time up to which the files reach.
@@ -62,7 +62,7 @@ pub struct TruncatedParams {
 
 /// Compares decisions up to a time with those based on files that end at that time.
 /// The caller has truncated the files.
-pub fn check_files(subject: &Subject, market: &Market, cut: &[TruncatedParams]) -> Checked {
+pub fn check_files(subject: &Subject, market: &Market, cut: &[TruncatedParams]) -> CheckReport {
     run_check(Check::Files, files(subject, market, cut))
 }
 
@@ -88,7 +88,7 @@ fn files(subject: &Subject, market: &Market, cut: &[TruncatedParams]) -> CheckRe
 
 /// Feeds the same candles as if they were from other times.
 /// From the past year, and from weeks after the system time `now`. Weekdays and hours stay the same.
-pub fn check_clock(subject: &Subject, market: &Market, now: Millis) -> Checked {
+pub fn check_clock(subject: &Subject, market: &Market, now: Millis) -> CheckReport {
     run_check(Check::Clock, clock(subject, market, now))
 }
 
@@ -104,7 +104,7 @@ fn clock(subject: &Subject, market: &Market, now: Millis) -> CheckResult {
     let run = |by: Millis| subject.run(&shifted(candles, by), RunMode::FULL);
     let answers = run(recent)?;
     // A year of such steps covers every month and day of the month, which reveals dependence on the calendar.
-    for back in 1..=STEPS_BACK {
+    for back in 1..=CALENDAR_STEPS {
         if first_difference(&run(recent - step * back)?, &answers).is_some() {
             return noted(
                 "decisions depend on the date of the candles, so a read of the system clock cannot be detected",

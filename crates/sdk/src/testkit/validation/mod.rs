@@ -17,8 +17,8 @@ mod warm_up;
 use crate::testkit::candles::{at_interval, random_walk, reverting, trending};
 use crate::{BuildError, Candle, LongerCandles};
 pub use declared::check_declaration;
-pub(super) use extremes::too_many_numbers;
-pub use finding::{Check, Checked, Finding};
+pub(super) use extremes::check_number_count;
+pub use finding::{Check, CheckReport, Finding};
 pub use foresight::{UnseenWalk, check_foresight};
 pub use look_ahead::{TruncatedParams, check_clock, check_files};
 pub use repeat::{Decision, FirstRun};
@@ -27,7 +27,7 @@ pub(super) use subject::RunMode;
 use subject::{Answer, RunError};
 pub use subject::{Position, Subject};
 
-const SPARE_CANDLES: usize = 100;
+const MIN_CHECKED_CANDLES: usize = 100;
 /// Maximum warm-up in candles.
 /// Longer ones delay the first trade too much, and venues do not serve so many candles.
 const MAX_WARMUP: usize = 100_000;
@@ -45,7 +45,7 @@ pub struct Market {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Validation {
     /// Results in order of execution. A check that fails on one market is skipped on the others.
-    pub checked: Vec<Checked>,
+    pub checked: Vec<CheckReport>,
     /// Number of signals on all markets.
     pub signals: usize,
     /// Warm-up as returned by `warmup()`.
@@ -82,14 +82,14 @@ impl Validation {
     }
 
     fn is_changeable(&self) -> bool {
-        let is_found = |checked: &Checked| matches!(checked.check, Check::Determinism | Check::Isolation);
+        let is_found = |checked: &CheckReport| matches!(checked.check, Check::Determinism | Check::Isolation);
         self.checked.iter().any(|checked| checked.finding == Finding::Failed && is_found(checked))
     }
 }
 
 /// Returns the minimum number of candles for a strategy with this warm-up.
 pub const fn candles_needed(warmup: usize) -> usize {
-    2 * warmup + SPARE_CANDLES
+    2 * warmup + MIN_CHECKED_CANDLES
 }
 
 /// Runs all checks that need only candles, on each market.
@@ -110,7 +110,7 @@ pub fn validate(
         Validation { checked: Vec::new(), signals: 0, declared_warmup: declared, needed_warmup: 0 };
     if declared > MAX_WARMUP {
         let words = format!("warmup() returns {declared}, the maximum is {MAX_WARMUP} candles");
-        validation.checked.push(Check::Warmup.found(Finding::Failed, words));
+        validation.checked.push(Check::Warmup.report(Finding::Failed, words));
         return Ok(validation);
     }
     let needed = candles_needed(declared);
@@ -130,7 +130,7 @@ pub fn validate(
         Ok(benches) => benches,
         Err((market, stop)) => {
             let words = format!("{}: {stop}", market.name);
-            validation.checked.push(stop.check().found(Finding::Failed, words));
+            validation.checked.push(stop.check().report(Finding::Failed, words));
             return Ok(validation);
         }
     };
@@ -151,7 +151,7 @@ pub fn validate(
         if check != Check::Numbers {
             progress(check);
         }
-        let mut checked = on_all(check, benches, make);
+        let mut checked = check_all_markets(check, benches, make);
         if checked.finding != Finding::Failed {
             checked = complete_check(checked, subject, first, &all[markets.len()]);
         }
@@ -176,15 +176,20 @@ fn unseen_walk(subject: &Subject, UnseenWalk { seed, candles }: UnseenWalk, warm
     Market { name: format!("random walk (seed {seed})"), candles }
 }
 
-fn complete_check(checked: Checked, subject: &Subject, first: &FirstRun, walk: &Bench<'_>) -> Checked {
+fn complete_check(
+    checked: CheckReport,
+    subject: &Subject,
+    first: &FirstRun,
+    walk: &Bench<'_>,
+) -> CheckReport {
     match checked.check {
         Check::Determinism => {
             let difference = first.difference(subject).unwrap_or_else(|stop| Some(stop.to_string()));
-            difference.map_or(checked, |words| Check::Determinism.found(Finding::Failed, words))
+            difference.map_or(checked, |words| Check::Determinism.report(Finding::Failed, words))
         }
         Check::Foresight => {
-            let new = run_check(checked.check, foresight::on_unseen(walk));
-            Checked { words: format!("{}; {}", new.words, checked.words), ..new }
+            let new = run_check(checked.check, foresight::check_unseen_walk(walk));
+            CheckReport { words: format!("{}; {}", new.words, checked.words), ..new }
         }
         _ => checked,
     }
@@ -206,7 +211,7 @@ impl<'a> Bench<'a> {
     fn new(subject: &'a Subject, market: &'a Market, warmup: usize) -> Result<Self, RunError> {
         let candles = &market.candles[..];
         let strategy = subject.build().map_err(RunError::Build)?;
-        let longer = LongerCandles::of_bot(&subject.bot, strategy.longer_intervals()).unwrap_or_default();
+        let longer = LongerCandles::for_bot(&subject.bot, strategy.longer_intervals()).unwrap_or_default();
         let answers = subject.run(candles, RunMode::FULL)?;
         let alone = subject.run(candles, RunMode::WITHOUT_RESULTS)?;
         Ok(Self { subject, market, candles, warmup, longer, answers, alone })
@@ -219,8 +224,8 @@ impl<'a> Bench<'a> {
 
 type CheckFn<'m> = dyn FnMut(&Bench<'_>) -> CheckResult + 'm;
 
-fn on_all(check: Check, benches: &[Bench<'_>], make: &mut CheckFn<'_>) -> Checked {
-    let mut last = check.found(Finding::NotRun, "no candles");
+fn check_all_markets(check: Check, benches: &[Bench<'_>], make: &mut CheckFn<'_>) -> CheckReport {
+    let mut last = check.report(Finding::NotRun, "no candles");
     for bench in benches {
         let mut found = run_check(check, make(bench));
         if found.finding == Finding::Failed {
@@ -234,10 +239,10 @@ fn on_all(check: Check, benches: &[Bench<'_>], make: &mut CheckFn<'_>) -> Checke
     last
 }
 
-fn run_check(check: Check, found: CheckResult) -> Checked {
+fn run_check(check: Check, found: CheckResult) -> CheckReport {
     match found {
-        Ok((finding, words)) => check.found(finding, words),
-        Err(stop) => check.found(Finding::Failed, stop.to_string()),
+        Ok((finding, words)) => check.report(finding, words),
+        Err(stop) => check.report(Finding::Failed, stop.to_string()),
     }
 }
 
@@ -258,14 +263,14 @@ fn found(finding: Finding, words: impl Into<String>) -> CheckResult {
     Ok((finding, words.into()))
 }
 
-const SPARE: usize = 1_500;
+const SPARE_SYNTHETIC_CANDLES: usize = 1_500;
 /// Limit of the warm-up: every check feeds the candles dozens of times.
 const MAX_SYNTHETIC_WARMUP: usize = 50_000;
 
 /// Generates a random walk, trends and mean-reverting prices for a warm-up.
 /// The candles have the bot's interval.
 pub fn synthetic_markets(subject: &Subject, warmup: usize) -> Vec<Market> {
-    let count = candles_needed(warmup.min(MAX_SYNTHETIC_WARMUP)) + SPARE;
+    let count = candles_needed(warmup.min(MAX_SYNTHETIC_WARMUP)) + SPARE_SYNTHETIC_CANDLES;
     let market = |name: &str, candles: Vec<Candle>| Market {
         name: name.to_owned(),
         candles: at_interval(&candles, subject.bot.interval),

@@ -2,7 +2,7 @@
 
 use super::super::candles::{at_interval, random_walk};
 use super::subject::{
-    Answer, Feed, GETTERS, Inspection, RunError, RunMode, Subject, first_difference, guarded,
+    Answer, Feed, GETTERS, Inspection, RunError, RunMode, Subject, catch_panic, first_difference,
 };
 use super::surrogate::Decoys;
 use super::{Bench, CheckResult, Market, ValidationError, failed, passed};
@@ -12,7 +12,8 @@ use serde_json::Value;
 use std::cell::Cell;
 
 const REPEATS: usize = 3;
-const OWN_STATE: &str = "keep state in the fields of the struct, which build() creates for each bot and run";
+const OWN_STATE_HINT: &str =
+    "keep state in the fields of the struct, which build() creates for each bot and run";
 
 pub(super) fn determinism(bench: &Bench<'_>) -> CheckResult {
     let run = || bench.subject.run(bench.candles, RunMode::FULL);
@@ -20,7 +21,7 @@ pub(super) fn determinism(bench: &Bench<'_>) -> CheckResult {
         if let Some(candle) = first_difference(&run()?, &bench.answers) {
             return failed(format!(
                 "at candle {candle} two runs over the same candles differ: decisions depend on more than candles and parameters, such as a \
-                 static, a clock, unseeded random numbers, a file or another thread; {OWN_STATE}, and seed random numbers by a parameter"
+                 static, a clock, unseeded random numbers, a file or another thread; {OWN_STATE_HINT}, and seed random numbers by a parameter"
             ));
         }
     }
@@ -28,16 +29,16 @@ pub(super) fn determinism(bench: &Bench<'_>) -> CheckResult {
     let Ok(elsewhere) = elsewhere else { return failed("it panics in another thread") };
     if let Some(candle) = first_difference(&elsewhere?, &bench.answers) {
         return failed(format!(
-            "at candle {candle} a run in another thread differs: decisions depend on state of the thread, such as a thread_local!; {OWN_STATE}"
+            "at candle {candle} a run in another thread differs: decisions depend on state of the thread, such as a thread_local!; {OWN_STATE_HINT}"
         ));
     }
-    if let Some(words) = changed_by_getters(bench)? {
+    if let Some(words) = find_getter_effect(bench)? {
         return failed(words);
     }
     passed(format!("{} runs give the same decisions", REPEATS + 3))
 }
 
-fn changed_by_getters(bench: &Bench<'_>) -> Result<Option<String>, RunError> {
+fn find_getter_effect(bench: &Bench<'_>) -> Result<Option<String>, RunError> {
     let differs = |inspection| -> Result<Option<usize>, RunError> {
         let run = bench.subject.run(bench.candles, RunMode { inspection, ..RunMode::FULL })?;
         Ok(first_difference(&run, &bench.answers))
@@ -59,7 +60,7 @@ pub(super) fn isolation(bench: &Bench<'_>) -> CheckResult {
         let run = bench.subject.run_in_parallel(bench.candles, others)?;
         if let Some(candle) = first_difference(&run, &bench.answers) {
             return failed(format!(
-                "at candle {candle} the decision changes next to another bot on {how}: they share state, such as a static; {OWN_STATE}"
+                "at candle {candle} the decision changes next to another bot on {how}: they share state, such as a static; {OWN_STATE_HINT}"
             ));
         }
     }
@@ -67,13 +68,13 @@ pub(super) fn isolation(bench: &Bench<'_>) -> CheckResult {
     let after = bench.subject.run(bench.candles, RunMode::FULL)?;
     if let Some(candle) = first_difference(&after, &bench.answers) {
         return failed(format!(
-            "at candle {candle} the decision changes after a run over other candles: state outlives a run, such as a static; {OWN_STATE}"
+            "at candle {candle} the decision changes after a run over other candles: state outlives a run, such as a static; {OWN_STATE_HINT}"
         ));
     }
     passed("other bots, earlier or in parallel, have no effect")
 }
 
-const STRIDE: usize = 64;
+const CHECK_STRIDE: usize = 64;
 
 /// Decisions of the first instance of a process.
 pub struct FirstRun {
@@ -90,7 +91,7 @@ impl FirstRun {
         markets: impl FnOnce(usize) -> Vec<Market>,
         is_enough: &mut dyn FnMut() -> bool,
     ) -> Result<(Self, Vec<Market>), ValidationError> {
-        let built = guarded(&Cell::new(0), || {
+        let built = catch_panic(&Cell::new(0), || {
             let strategy = subject.build().map_err(RunError::Build)?;
             let warmup = strategy.warmup();
             Ok((strategy, warmup))
@@ -103,10 +104,10 @@ impl FirstRun {
         let markets = markets(warmup);
         let candles = markets.first().map_or(&[][..], |market| &market.candles[..]);
         let place = Cell::new(0);
-        let answers = guarded(&place, || {
+        let answers = catch_panic(&place, || {
             let mut feed = Feed::with(strategy, subject, RunMode::FULL);
             let mut decoys = Decoys::from_candles(candles);
-            while place.get() < candles.len() && !(place.get().is_multiple_of(STRIDE) && is_enough()) {
+            while place.get() < candles.len() && !(place.get().is_multiple_of(CHECK_STRIDE) && is_enough()) {
                 let index = place.get();
                 decoys.with(index, &candles[index], |candle| feed.show(candle, candles, &place));
             }
@@ -185,13 +186,13 @@ impl Subject {
             others.extend(after.iter().filter_map(new));
             while place.get() < candles.len() {
                 for (rival, place) in &mut others {
-                    rival.show_next(candles, place);
+                    rival.feed_next(candles, place);
                 }
                 decoys.with(place.get(), &candles[place.get()], |candle| own.show(candle, candles, &place));
             }
             Ok(own.finish()?.iter().map(Decision::from).collect())
         };
-        guarded(&place, run).map_err(|stop| stop.to_string())
+        catch_panic(&place, run).map_err(|stop| stop.to_string())
     }
 
     /// Returns the same strategy on another symbol, with other parameters if possible.

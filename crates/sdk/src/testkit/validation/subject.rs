@@ -98,7 +98,7 @@ impl Subject {
     /// Builds an instance. Fails also if longer intervals are not multiples of the bot's own.
     pub fn build(&self) -> Result<Box<dyn Strategy>, BuildError> {
         let strategy = self.entry.build(&self.params, &self.bot)?;
-        LongerCandles::of_bot(&self.bot, strategy.longer_intervals())
+        LongerCandles::for_bot(&self.bot, strategy.longer_intervals())
             .map_err(|error| BuildError::parameters(self.entry.name.as_str(), error.to_string()))?;
         Ok(strategy)
     }
@@ -108,11 +108,11 @@ impl Subject {
         let show = || {
             let mut feed = Feed::new(self, mode)?;
             while place.get() < candles.len() {
-                feed.show_next(candles, &place);
+                feed.feed_next(candles, &place);
             }
             feed.finish()
         };
-        guarded(&place, show)
+        catch_panic(&place, show)
     }
 
     /// Like `run`, with decoys instead of the later candles in memory, see [`Decoys`].
@@ -126,7 +126,7 @@ impl Subject {
             }
             feed.finish()
         };
-        guarded(&place, show)
+        catch_panic(&place, show)
     }
 
     pub(super) fn run_in_parallel(
@@ -139,13 +139,13 @@ impl Subject {
             let (mut one, mut other) = (Feed::new(self, RunMode::FULL)?, Feed::new(self, RunMode::FULL)?);
             while place.get() < candles.len() {
                 if other_place.get() < others.len() {
-                    other.show_next(others, &other_place);
+                    other.feed_next(others, &other_place);
                 }
-                one.show_next(candles, &place);
+                one.feed_next(candles, &place);
             }
             one.finish()
         };
-        guarded(&place, show)
+        catch_panic(&place, show)
     }
 }
 
@@ -156,7 +156,7 @@ pub(super) fn with_spare_capacity(candles: &[Candle]) -> Vec<Candle> {
     roomy
 }
 
-pub(super) fn guarded<T>(
+pub(super) fn catch_panic<T>(
     place: &Cell<usize>,
     show: impl FnOnce() -> Result<T, RunError>,
 ) -> Result<T, RunError> {
@@ -183,7 +183,7 @@ impl<'a> Feed<'a> {
     }
 
     pub(super) fn with(strategy: Box<dyn Strategy>, subject: &'a Subject, mode: RunMode) -> Self {
-        let longer = LongerCandles::of_bot(&subject.bot, strategy.longer_intervals());
+        let longer = LongerCandles::for_bot(&subject.bot, strategy.longer_intervals());
         // `build` has checked the intervals.
         let (longer, trades) = (longer.unwrap_or_default(), Trades::new(&subject.bot));
         Self { subject, strategy, longer, mode, trades, answers: Vec::new(), changed_mode: None }
@@ -193,7 +193,7 @@ impl<'a> Feed<'a> {
         self.changed_mode.map_or(Ok(self.answers), |candle| Err(RunError::FloatMode { candle }))
     }
 
-    pub(super) fn show_next(&mut self, candles: &[Candle], place: &Cell<usize>) {
+    pub(super) fn feed_next(&mut self, candles: &[Candle], place: &Cell<usize>) {
         self.show(&candles[place.get()], candles, place);
     }
 
@@ -202,9 +202,9 @@ impl<'a> Feed<'a> {
         Position::record(index);
         self.mode.inspection.call(&*self.strategy);
         if index > 0 && self.subject.entry.wants_prices && index >= self.mode.prices_from {
-            self.show_prices(candle, index);
+            self.feed_prices(candle, index);
         }
-        let signal = self.longer.show_candle(candle, &mut *self.strategy);
+        let signal = self.longer.feed_candle(candle, &mut *self.strategy);
         place.set(index + 1);
         if let Some(signal) = signal {
             self.take(Answer { candle: index, moment: PRICES_IN_CANDLE, signal }, candle.time());
@@ -218,7 +218,7 @@ impl<'a> Feed<'a> {
         }
     }
 
-    fn show_prices(&mut self, candle: &Candle, index: usize) {
+    fn feed_prices(&mut self, candle: &Candle, index: usize) {
         let quarter = self.subject.bot.interval.length().get() / i64::from(PRICES_IN_CANDLE);
         let path = [candle.open(), candle.low(), candle.high(), candle.close().midpoint(candle.open())];
         for (moment, value) in (0..PRICES_IN_CANDLE).zip(path) {
@@ -248,13 +248,15 @@ impl Answer {
         closed - start
     }
 
-    fn is_same(&self, other: &Self) -> bool {
+    fn is_identical(&self, other: &Self) -> bool {
         let (reason, other_reason) = (&self.signal.reason, &other.signal.reason);
         let bits = |reason: &Reason| reason.numbers().map(|(_, value)| value.to_bits()).collect::<Vec<_>>();
-        self.is_alike(other) && reason.has_same_wording(other_reason) && bits(reason) == bits(other_reason)
+        self.has_same_decision(other)
+            && reason.has_same_wording(other_reason)
+            && bits(reason) == bits(other_reason)
     }
 
-    fn is_alike(&self, other: &Self) -> bool {
+    fn has_same_decision(&self, other: &Self) -> bool {
         (self.candle, self.moment, self.signal.direction, self.signal.expiry)
             == (other.candle, other.moment, other.signal.direction, other.signal.expiry)
     }
@@ -268,7 +270,7 @@ pub(super) fn first_difference<'a>(
     loop {
         match (one.next(), other.next()) {
             (None, None) => return None,
-            (Some(left), Some(right)) if left.is_same(right) => {}
+            (Some(left), Some(right)) if left.is_identical(right) => {}
             (left, right) => return left.into_iter().chain(right).map(|answer| answer.candle).min(),
         }
     }
@@ -277,7 +279,7 @@ pub(super) fn first_difference<'a>(
 pub(super) fn differences(one: &[Answer], other: &[Answer]) -> Vec<Answer> {
     let key = |answer: &Answer| (answer.candle, answer.moment);
     let has = |run: &[Answer], answer: &Answer| {
-        run.binary_search_by_key(&key(answer), key).is_ok_and(|at| run[at].is_alike(answer))
+        run.binary_search_by_key(&key(answer), key).is_ok_and(|at| run[at].has_same_decision(answer))
     };
     let only = |run: &[Answer], rest: &[Answer]| -> Vec<Answer> {
         run.iter().filter(|answer| !has(rest, answer)).cloned().collect()
@@ -329,7 +331,7 @@ impl Trades {
     }
 }
 
-pub(super) fn outcome_of(direction: Direction, entry: f64, exit: f64) -> Outcome {
+pub(super) fn bet_outcome(direction: Direction, entry: f64, exit: f64) -> Outcome {
     match (compare_prices(exit, entry), direction) {
         (Ordering::Equal, _) => Outcome::Draw,
         (Ordering::Greater, Direction::Buy) | (Ordering::Less, Direction::Sell) => Outcome::Won,
@@ -339,7 +341,7 @@ pub(super) fn outcome_of(direction: Direction, entry: f64, exit: f64) -> Outcome
 
 impl Trade {
     fn end(&self, entry: f64, exit: f64) -> Settlement {
-        let outcome = outcome_of(self.direction, entry, exit);
+        let outcome = bet_outcome(self.direction, entry, exit);
         let profit = match outcome {
             Outcome::Won => PROFIT,
             Outcome::Lost => Money::ZERO - STAKE,
@@ -382,11 +384,11 @@ impl Inspection {
 }
 
 /// Far below half the distance between 1 and its neighbours.
-const TINY: f64 = 1e-30;
+const TINY_ADDEND: f64 = 1e-30;
 const SUBNORMAL: f64 = 5e-324;
 
 fn is_standard_mode() -> bool {
-    let (one, tiny) = (black_box(1.0), black_box(TINY));
+    let (one, tiny) = (black_box(1.0), black_box(TINY_ADDEND));
     let (least, subnormal) = (black_box(f64::MIN_POSITIVE), black_box(SUBNORMAL));
     // The first fails where rounding is upwards, the second where it is downwards or towards zero.
     let rounds_to_nearest = black_box(one + tiny) == 1.0 && black_box(one - tiny) == 1.0;
@@ -395,8 +397,8 @@ fn is_standard_mode() -> bool {
     rounds_to_nearest && keeps_subnormals
 }
 
-static CANDLE: AtomicUsize = AtomicUsize::new(0);
-static SHOWN: AtomicU64 = AtomicU64::new(0);
+static CURRENT_CANDLE: AtomicUsize = AtomicUsize::new(0);
+static TOTAL_CANDLES: AtomicU64 = AtomicU64::new(0);
 
 /// Position of the checks of this process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -410,13 +412,16 @@ pub struct Position {
 impl Position {
     /// Returns the current position.
     pub fn now() -> Self {
-        Self { candle: CANDLE.load(atomic::Ordering::Relaxed), shown: SHOWN.load(atomic::Ordering::Relaxed) }
+        Self {
+            candle: CURRENT_CANDLE.load(atomic::Ordering::Relaxed),
+            shown: TOTAL_CANDLES.load(atomic::Ordering::Relaxed),
+        }
     }
 
     /// Records that a candle is about to be fed.
     pub fn record(candle: usize) {
-        CANDLE.store(candle, atomic::Ordering::Relaxed);
-        SHOWN.fetch_add(1, atomic::Ordering::Relaxed);
+        CURRENT_CANDLE.store(candle, atomic::Ordering::Relaxed);
+        TOTAL_CANDLES.fetch_add(1, atomic::Ordering::Relaxed);
     }
 }
 

@@ -10,16 +10,16 @@ use super::subject::with_spare_capacity;
 use crate::{Candle, Ohlcv};
 
 /// Factor of the raised prices. Large enough to defeat a lookup by price, too small to affect a rule.
-const LEVEL: f64 = 1.0317;
+const PRICE_LEVEL_FACTOR: f64 = 1.0317;
 /// Maximum relative change of a stirred move, about a tick of a typical move.
-const STIR: f64 = 0.1;
+const MAX_STIRRED_CHANGE: f64 = 0.1;
 /// Maximum relative change of a reshaped move: shapes change, directions do not.
-const RESHAPE: f64 = 0.5;
+const MAX_RESHAPED_CHANGE: f64 = 0.5;
 /// Standard deviation of the noise, relative to that of the moves. One direction in seven changes.
-const NOISE: f64 = 0.5;
+const NOISE_DEVIATION: f64 = 0.5;
 /// Required excess of a win rate over the surrogate's, in standard errors.
 /// One in a billion if normally distributed.
-pub(super) const ERRORS: f64 = 6.0;
+pub(super) const MIN_EXCESS: f64 = 6.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Surrogate {
@@ -36,7 +36,7 @@ impl Surrogate {
 
     pub(super) fn describe(self) -> String {
         match self {
-            Self::Raised => format!("the same candles {:.0} % higher", 100.0 * (LEVEL - 1.0)),
+            Self::Raised => format!("the same candles {:.0} % higher", 100.0 * (PRICE_LEVEL_FACTOR - 1.0)),
             Self::Stirred => "candles whose moves differ by at most a tenth".to_owned(),
             Self::Reshaped => "candles whose moves differ by at most half, in the same directions".to_owned(),
             Self::Mirrored => "the same candles upside down".to_owned(),
@@ -47,9 +47,11 @@ impl Surrogate {
     pub(super) fn apply(self, candles: &[Candle], seed: u64) -> Vec<Candle> {
         let mut chance = Rng::new(seed);
         match self {
-            Self::Raised => candles.iter().map(|candle| rescale(candle, candle.time(), LEVEL)).collect(),
-            Self::Stirred => rebuild(candles, |shape| shape.stretched(STIR, &mut chance)),
-            Self::Reshaped => rebuild(candles, |shape| shape.stretched(RESHAPE, &mut chance)),
+            Self::Raised => {
+                candles.iter().map(|candle| rescale(candle, candle.time(), PRICE_LEVEL_FACTOR)).collect()
+            }
+            Self::Stirred => rebuild(candles, |shape| shape.stretched(MAX_STIRRED_CHANGE, &mut chance)),
+            Self::Reshaped => rebuild(candles, |shape| shape.stretched(MAX_RESHAPED_CHANGE, &mut chance)),
             Self::Mirrored => rebuild(candles, |shape| Shape {
                 gap: -shape.gap,
                 body: -shape.body,
@@ -58,7 +60,7 @@ impl Surrogate {
                 ..shape
             }),
             Self::Noisy => {
-                let noise = NOISE * deviation(candles) * 3.0_f64.sqrt();
+                let noise = NOISE_DEVIATION * deviation(candles) * 3.0_f64.sqrt();
                 rebuild(candles, |shape| Shape { body: shape.body + noise * chance.step(), ..shape })
             }
         }
@@ -74,7 +76,7 @@ impl Surrogate {
             Self::Mirrored | Self::Noisy => (0.65, 0.25),
         };
         here.share() >= least
-            && here.is_beyond(there, ERRORS)
+            && here.is_beyond(there, MIN_EXCESS)
             && there.share() - 0.5 < remaining * (here.share() - 0.5)
     }
 }

@@ -5,19 +5,19 @@ use super::subject::{Answer, RunError, RunMode, differences, first_difference};
 use super::{Bench, CheckResult, failed, noted, passed};
 use crate::{Candle, Millis};
 
-const STARTS: usize = 12;
+const LATER_STARTS: usize = 12;
 
 /// Compares runs from later starts with the full run, each after its warm-up.
 /// Sets `needed` to the smallest sufficient warm-up.
 pub(super) fn warm_up(bench: &Bench<'_>, needed: &mut usize) -> CheckResult {
-    let candles = dithered(bench.candles);
+    let candles = dither_prices(bench.candles);
     let full = bench.subject.run(&candles, RunMode::WITHOUT_RESULTS)?;
     let (length, warmup) = (candles.len(), bench.warmup);
     // Odd distances, which reveal a strategy that counts in twos, fours or tens.
-    let last = length - warmup - super::SPARE_CANDLES / 2;
+    let last = length - warmup - super::MIN_CHECKED_CANDLES / 2;
     let mut is_one_too_few = false;
-    for k in 0..STARTS {
-        let start = 25 + k * (last - 25) / STARTS + k;
+    for k in 0..LATER_STARTS {
+        let start = 25 + k * (last - 25) / LATER_STARTS + k;
         // Up to the last candle, which reveals any count from the start.
         let late = shift_answers(run_from(bench, &candles[start..], warmup)?, start);
         let part: Vec<Answer> = full.iter().filter(|answer| answer.history(0) > start).cloned().collect();
@@ -62,34 +62,34 @@ fn shift_answers(answers: Vec<Answer>, start: usize) -> Vec<Answer> {
 
 /// Multiplies the prices of each candle by a factor close to 1, as sums of exactly equal prices could differ by
 /// the order of rounding.
-fn dithered(candles: &[Candle]) -> Vec<Candle> {
+fn dither_prices(candles: &[Candle]) -> Vec<Candle> {
     let mut chance = Rng::new(3);
     candles.iter().map(|candle| rescale(candle, candle.time(), 1.0 + 1e-7 * chance.step())).collect()
 }
 
 const RESTARTS: usize = 8;
-const STRETCH: usize = 150;
-const GAPS: [i64; 3] = [1, 61, 3_000];
+const COMPARED_CANDLES: usize = 150;
+const GAP_LENGTHS: [i64; 3] = [1, 61, 3_000];
 
 /// Restarts as a live run does, and compares the decisions.
 /// A new instance, built after the old one was dropped, is fed the last `warmup()` candles and then the rest.
 /// Once on the market, and once with gaps before the repeated candles.
 pub(super) fn restart(bench: &Bench<'_>) -> CheckResult {
-    let candles = dithered(bench.candles);
+    let candles = dither_prices(bench.candles);
     let (length, warmup) = (candles.len(), bench.warmup);
     let moments = (1..=RESTARTS).map(|k| warmup + k * (length - warmup - 1) / (RESTARTS + 1));
     if let Some(answer) = first_change(bench, &candles, moments)? {
         return failed(describe_difference(&answer, warmup, ""));
     }
     let broken = with_gaps(bench);
-    let stretches = (1..=GAPS.len()).map(|k| k * (warmup + STRETCH) + warmup + 20);
+    let stretches = (1..=GAP_LENGTHS.len()).map(|k| k * (warmup + COMPARED_CANDLES) + warmup + 20);
     if let Some(answer) = first_change(bench, &broken, stretches)? {
         return failed(describe_difference(&answer, warmup, " after a gap"));
     }
     if first_difference(&bench.answers, &bench.alone).is_some() {
         return noted("decisions depend on settlements, which are not repeated after a restart");
     }
-    passed(format!("same decisions after {} restarts", RESTARTS + GAPS.len()))
+    passed(format!("same decisions after {} restarts", RESTARTS + GAP_LENGTHS.len()))
 }
 
 fn describe_difference(answer: &Answer, warmup: usize, gap: &str) -> String {
@@ -105,7 +105,7 @@ fn first_change(
     for moment in moments {
         // The old instance, dropped at this moment like that of a stopped process.
         bench.subject.run(&candles[..moment], RunMode::WITHOUT_RESULTS)?;
-        let end = candles.len().min(moment + STRETCH - 20);
+        let end = candles.len().min(moment + COMPARED_CANDLES - 20);
         let past = bench.history(&candles[..moment]);
         let restored = shift_answers(run_from(bench, &candles[moment - past..end], past)?, moment - past);
         let after = |answers: Vec<Answer>| -> Vec<Answer> {
@@ -120,12 +120,12 @@ fn first_change(
 }
 
 fn with_gaps(bench: &Bench<'_>) -> Vec<Candle> {
-    let (interval, stretch) = (bench.subject.bot.interval, bench.warmup + STRETCH);
-    let walk = at_interval(&random_walk(17, stretch * (GAPS.len() + 1)), interval);
+    let (interval, stretch) = (bench.subject.bot.interval, bench.warmup + COMPARED_CANDLES);
+    let walk = at_interval(&random_walk(17, stretch * (GAP_LENGTHS.len() + 1)), interval);
     let mut missing = Millis::ZERO;
     let mut later = |(index, candle): (usize, &Candle)| {
         if index > 0 && index.is_multiple_of(stretch) {
-            missing += interval.length() * GAPS[index / stretch - 1];
+            missing += interval.length() * GAP_LENGTHS[index / stretch - 1];
         }
         rescale(candle, candle.time() + missing, 1.0)
     };
