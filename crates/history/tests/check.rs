@@ -110,7 +110,7 @@ fn reports_each_kind_of_problem_with_its_line() {
 fn generated(symbol: &str, days: u32) -> CandleSeries {
     let symbol = Symbol::new(symbol).unwrap();
     let market = known_market(symbol).unwrap();
-    generate(&GenerateSettings::of_market(symbol, market, Millis::new(MONDAY), days)).unwrap()
+    generate(&GenerateSettings::for_market(symbol, market, Millis::new(MONDAY), days)).unwrap()
 }
 
 fn kept(series: &CandleSeries, keep: impl Fn(i64) -> bool) -> CandleSeries {

@@ -4,7 +4,7 @@
 mod fixture;
 
 use candlewick_history::{ImportFormat, Imported, TableSettings};
-use fixture::{DAY, HOUR, MINUTE, Row, TEN_PM, import, rows_of, settings, zip};
+use fixture::{DAY, HOUR, MINUTE, Row, TEN_PM, collect_rows, import, settings, zip};
 
 /// 2024-01-02 00:00 UTC.
 const SECOND_OF_JANUARY: i64 = TEN_PM - 22 * HOUR;
@@ -37,7 +37,7 @@ fn utf16(text: &str) -> Vec<u8> {
 
 fn read(name: &str, content: impl AsRef<[u8]>, options: &str, series: &str, expected: &[Row]) -> Imported {
     let imported = import(name, content, options).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let found = (rows_of(&imported), imported.candles.series().to_string());
+    let found = (collect_rows(&imported), imported.candles.series().to_string());
     assert_eq!(found, (expected.to_vec(), series.to_owned()), "{name}");
     imported
 }

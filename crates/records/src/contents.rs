@@ -72,7 +72,7 @@ impl JournalContents {
         visit: impl FnMut(&StoredLine) -> Result<(), RecordsError>,
     ) -> Result<Self, RecordsError> {
         let read = read_lines(reader, visit).await?;
-        let runs = RecordedRun::all_of(&read.kept)?;
+        let runs = RecordedRun::read_all(&read.kept)?;
         let (Some(last_run), Some(last)) = (runs.last(), read.last) else {
             return Err(RecordsError::NoRun);
         };
@@ -110,7 +110,7 @@ impl JournalContents {
     /// Builds the contents from the last snapshot on, without refusals, candle counts and other lines.
     pub fn from_folded(folded: FoldedJournal) -> Result<Self, RecordsError> {
         let FoldedJournal { session, book, decided, is_halted, lines, last } = folded;
-        let runs = RecordedRun::all_of(&lines)?;
+        let runs = RecordedRun::read_all(&lines)?;
         let origin = |(intent, number, seq, place, request_time): (IntentId, u64, u64, usize, Millis)| {
             let run = runs.iter().find(|run| run.number == number);
             let origin = run.and_then(|run| IntentOrigin::new(run, place, seq, request_time));

@@ -2,7 +2,7 @@
 
 use crate::analysis::{Finding, FindingKind};
 use crate::edge::is_date;
-use candlewick_engine::{JudgedTrade, EdgeDetection};
+use candlewick_engine::{EdgeDetection, JudgedTrade};
 use candlewick_records::utc;
 use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{EdgeTest, MeanBreakEven, Verdict};
@@ -32,20 +32,20 @@ impl ShownLine {
         EdgeDetection::find(trades, test).map(|shown| Self::from_shown(&shown))
     }
 
-    pub(crate) fn of_judged(trades: &[JudgedTrade], test: &EdgeTest) -> Option<Self> {
+    pub(crate) fn from_judged(trades: &[JudgedTrade], test: &EdgeTest) -> Option<Self> {
         let is_shown = test.verdict() == Verdict::EdgeShown;
         is_shown.then(|| Self::find(trades, EdgeTest::new(test.plan()).weighing(test.weight())))?
     }
 
     fn from_shown(shown: &EdgeDetection) -> Self {
         let ended = || shown.since.iter().filter(|trade| !trade.is_unopened());
-        let count = |outcome| ended().filter(|trade| outcome_of(trade) == Some(outcome)).count() as u64;
+        let count = |outcome| ended().filter(|trade| trade_outcome(trade) == Some(outcome)).count() as u64;
         let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));
         let decided = ended().filter(|trade| {
-            outcome_of(trade).is_some_and(|outcome| matches!(outcome, Outcome::Won | Outcome::Lost))
+            trade_outcome(trade).is_some_and(|outcome| matches!(outcome, Outcome::Won | Outcome::Lost))
         });
         let win_rate = (won + lost > 0).then(|| won as f64 / (won + lost) as f64);
-        let break_even = break_even_of(decided);
+        let break_even = mean_break_even(decided);
         let is_enough = won + lost >= shown.after_trades.max(MIN_LATER_TRADES);
         Self {
             after_trades: shown.after_trades,
@@ -117,11 +117,11 @@ pub(crate) fn interval_words(verdict: &str, interval: Option<[f64; 2]>, delta: f
     }
 }
 
-fn outcome_of(trade: &JudgedTrade) -> Option<Outcome> {
+fn trade_outcome(trade: &JudgedTrade) -> Option<Outcome> {
     trade.ended.map(|(_, outcome)| outcome)
 }
 
-fn break_even_of<'a>(mut decided: impl Iterator<Item = &'a JudgedTrade>) -> Option<f64> {
+fn mean_break_even<'a>(mut decided: impl Iterator<Item = &'a JudgedTrade>) -> Option<f64> {
     let mut needed = MeanBreakEven::default();
     let is_known = decided
         .all(|trade| trade.payout.is_some_and(|payout| needed.add(Payout::to_fraction(payout)).is_ok()));

@@ -66,7 +66,7 @@ const FIVE: Millis = Millis::new(300_000);
 
 fn market(regime: &str, seed: u64) -> CandleSeries {
     let symbol = "BTCUSDT".parse().unwrap();
-    let usual = GenerateSettings::of_market(symbol, known_market(symbol).unwrap(), Millis::new(MONDAY), 40);
+    let usual = GenerateSettings::for_market(symbol, known_market(symbol).unwrap(), Millis::new(MONDAY), 40);
     let (interval, regime) = ("5m".parse().unwrap(), regime.parse().unwrap());
     generate(&GenerateSettings { interval, regime, seed, ..usual }).unwrap()
 }

@@ -94,7 +94,7 @@ impl Storage {
 
     pub fn look(&self, url: &ObjectUrl) -> Result<Option<Object>, StorageError> {
         self.wait((url, 0), async {
-            match self.store.head(&key_of(url)?).await {
+            match self.store.head(&parse_key(url)?).await {
                 Ok(meta) => Ok(Some(Object { size: meta.size, version: Version::from_meta(&meta) })),
                 Err(Error::NotFound { .. }) => Ok(None),
                 Err(error) => Err(self.error(url, &error)),
@@ -142,7 +142,7 @@ impl Storage {
                 ..GetOptions::default()
             };
             let part = self.wait((url, until - from), async {
-                let key = key_of(url)?;
+                let key = parse_key(url)?;
                 let get = || async { self.store.get_opts(&key, options.clone()).await?.bytes().await };
                 match with_retries(get).await {
                     Ok(bytes) if bytes.len() as u64 == until - from => Ok(bytes),
@@ -209,7 +209,7 @@ impl Storage {
     ) -> Result<Result<(), Error>, StorageError> {
         let size = bytes.len() as u64;
         self.wait((url, size), async {
-            let key = key_of(url)?;
+            let key = parse_key(url)?;
             // If only the response was lost, the condition fails and the contents are compared.
             Ok(with_retries(|| self.put_once(&key, bytes.clone(), mode.clone())).await)
         })
@@ -307,7 +307,7 @@ where
     }
 }
 
-fn key_of(url: &ObjectUrl) -> Result<Key, StorageError> {
+fn parse_key(url: &ObjectUrl) -> Result<Key, StorageError> {
     Key::parse(url.key())
         .map_err(|error| StorageError::InvalidUrl { url: url.to_string(), problem: error.to_string() })
 }

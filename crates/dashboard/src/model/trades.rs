@@ -20,7 +20,7 @@ pub(crate) struct KeptTrades {
 }
 
 impl KeptTrades {
-    pub(crate) fn all_of(book: TradeBook, origin: impl Fn(&IntentRow) -> Option<IntentOrigin>) -> Self {
+    pub(crate) fn new(book: TradeBook, origin: impl Fn(&IntentRow) -> Option<IntentOrigin>) -> Self {
         let mut trades = Self::default();
         for row in book.rows() {
             let intent = row.approved.intent();
@@ -78,7 +78,7 @@ impl KeptTrades {
         Some(TradeLine::new(&self.book, (row, self.origins.get(&row.approved.intent())?)))
     }
 
-    pub(crate) fn bot_of(&self, row: &IntentRow) -> Option<&str> {
+    pub(crate) fn bot_name(&self, row: &IntentRow) -> Option<&str> {
         self.origins.get(&row.approved.intent()).map(|origin| origin.bot.as_str())
     }
 

@@ -3,8 +3,8 @@
 use super::Serving;
 use crate::model::{Model, TailLine};
 use crate::view::{
-    Bars, EdgeCurve, EquityCurve, Lines, Mark, Problem, State as View, Trades, bars_of, edge_curve,
-    equity_curve, marks_of, trades_of,
+    Bars, EdgeCurve, EquityCurve, Lines, Mark, Problem, State as View, Trades, build_bars, build_marks,
+    build_trades, edge_curve, equity_curve,
 };
 use axum::Json;
 use axum::extract::{FromRequestParts, Path, Query, State};
@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use candlewick_app::AppError;
 use candlewick_app::recent::read_recent;
 use candlewick_journal::Reader;
-use candlewick_records::explain::{MomentRequest, AskedTrade, MomentQuery, read_moment, read_trade};
+use candlewick_records::explain::{AskedTrade, MomentQuery, MomentRequest, read_moment, read_trade};
 use candlewick_records::{RecordsError, TradePage};
 use candlewick_sdk::{Millis, Symbol};
 use serde::de::{DeserializeOwned, Error as _};
@@ -149,14 +149,14 @@ fn read_model<T>(
 #[utoipa::path(get, path = "/api/candles", params(Series), responses((status = 400, body = Problem), (status = 200, body = Bars), (status = 404, body = Problem)))]
 pub(crate) async fn candles(State(serving): Shown, Parameters(asked): Parameters<Series>) -> Answer<Bars> {
     read_model(&serving, series, |model| {
-        bars_of(model.feeds.get(asked.place)?, asked.level, Millis::new(asked.from))
+        build_bars(model.feeds.get(asked.place)?, asked.level, Millis::new(asked.from))
     })
 }
 
 /// Returns the recently rejected signals of a series.
 #[utoipa::path(get, path = "/api/marks", params(Series), responses((status = 400, body = Problem), (status = 200, body = Vec<Mark>), (status = 404, body = Problem)))]
 pub(crate) async fn marks(State(serving): Shown, Parameters(asked): Parameters<Series>) -> Answer<Vec<Mark>> {
-    read_model(&serving, series, |model| Some(marks_of(model, model.feeds.get(asked.place)?.series)))
+    read_model(&serving, series, |model| Some(build_marks(model, model.feeds.get(asked.place)?.series)))
 }
 
 /// Returns equity over time, or the profit of one bot.
@@ -185,7 +185,8 @@ pub(crate) async fn edge(
 pub(crate) async fn trades(State(serving): Shown, Parameters(asked): Parameters<Page>) -> Answer<Trades> {
     let most = asked.limit.unwrap_or(50).clamp(1, MOST);
     let (before, bot) = (asked.before.unwrap_or(u64::MAX), asked.bot.as_deref());
-    let Json((mut page, earlier)) = read_model(&serving, bots, |model| trades_of(model, before, most, bot))?;
+    let Json((mut page, earlier)) =
+        read_model(&serving, bots, |model| build_trades(model, before, most, bot))?;
     if let Some(earlier) = earlier {
         let mut reader = open(&serving).await?;
         let asked = (most - page.trades.len(), bot);

@@ -33,7 +33,7 @@ pub(crate) fn open(path: &Path, series: Series, of: CacheKey) -> Option<HashedSe
         CacheKey::Hash(hash) => header.hash() == hash,
         CacheKey::File(stamp) => header.stamp == stamp,
     };
-    if !is_asked_for || !header.is_of(series) {
+    if !is_asked_for || !header.belongs_to(series) {
         return None;
     }
     let candles = CandleSeries::from_checked(series, candles).ok()?;
@@ -114,7 +114,7 @@ impl Header {
         bytemuck::bytes_of(self)
     }
 
-    fn is_of(&self, series: Series) -> bool {
+    fn belongs_to(&self, series: Series) -> bool {
         self.symbol == padded(series) && self.interval_ms == series.interval.length().get()
     }
 

@@ -191,7 +191,7 @@ fn file_name(what: &str, hash: &str) -> String {
 }
 
 /// Encodes a symbol as a folder name: all but letters, digits, `-`, `_` and inner dots as `%2F`.
-pub(super) fn name_of(symbol: Symbol) -> String {
+pub(super) fn folder_name(symbol: Symbol) -> String {
     let mut name = String::new();
     for (index, byte) in symbol.as_str().bytes().enumerate() {
         let is_plain =
@@ -205,7 +205,7 @@ pub(super) fn name_of(symbol: Symbol) -> String {
     name
 }
 
-pub(super) fn symbol_of(name: &str) -> Option<Symbol> {
+pub(super) fn parse_folder_name(name: &str) -> Option<Symbol> {
     let mut bytes = Vec::new();
     let mut rest = name.as_bytes();
     while let Some((first, after)) = rest.split_first() {
@@ -219,7 +219,7 @@ pub(super) fn symbol_of(name: &str) -> Option<Symbol> {
         }
     }
     let symbol = Symbol::new(std::str::from_utf8(&bytes).ok()?).ok()?;
-    (name_of(symbol) == name).then_some(symbol)
+    (folder_name(symbol) == name).then_some(symbol)
 }
 
 /// Returns whether a file named by a manifest was meanwhile replaced by a writer.
@@ -262,16 +262,16 @@ mod tests {
         #[test]
         fn symbols_survive_the_folder_round_trip(text in "\\PC{1,8}") {
             if let Ok(symbol) = Symbol::new(&text) {
-                let name = name_of(symbol);
-                prop_assert_eq!(symbol_of(&name), Some(symbol));
+                let name = folder_name(symbol);
+                prop_assert_eq!(parse_folder_name(&name), Some(symbol));
                 prop_assert!(is_plain_name(&name));
             }
         }
 
         #[test]
         fn ignores_folders_that_are_not_symbols(name in "[A-Z%0-9.]{1,8}") {
-            if let Some(symbol) = symbol_of(&name) {
-                prop_assert_eq!(name_of(symbol), name);
+            if let Some(symbol) = parse_folder_name(&name) {
+                prop_assert_eq!(folder_name(symbol), name);
             }
         }
     }

@@ -34,7 +34,7 @@ pub(super) fn missing(
             total += expected;
             let closed = gap.missing - expected.min(gap.missing);
             let beside = if closed > 0 { format!(", {closed} more in closed hours") } else { String::new() };
-            let holiday = holiday_of(&stretch, session, holidays, series.interval());
+            let holiday = suggest_holiday(&stretch, session, holidays, series.interval());
             let holiday = holiday.map(|date| format!("; add --holiday {date} if the market was closed"));
             let detail = format!("{expected} missing{beside}{}", holiday.unwrap_or_default());
             note(Finding::over(FindingKind::Gap, stretch, expected, detail));
@@ -43,7 +43,7 @@ pub(super) fn missing(
     total
 }
 
-fn holiday_of(
+fn suggest_holiday(
     gap: &Range<Millis>,
     session: &MarketHours,
     holidays: &[NaiveDate],
@@ -70,12 +70,12 @@ fn holiday_of(
 }
 
 pub fn missing_candles(series: &CandleSeries) -> u64 {
-    missing(series, &MarketHours::of_symbol(series.symbol()), &[], &mut drop)
+    missing(series, &MarketHours::from_symbol(series.symbol()), &[], &mut drop)
 }
 
 pub fn closed_candles(series: &CandleSeries) -> u64 {
     let mut count = 0;
-    let session = MarketHours::of_symbol(series.symbol());
+    let session = MarketHours::from_symbol(series.symbol());
     in_closed_hours(series, &session, &[], &mut |finding| count += finding.count);
     count
 }

@@ -81,7 +81,7 @@ fn try_to_candles(table: CandleTable) -> Result<Imported, Problem> {
     }
     let (empty_rows, decimals) = (decoded.empty, decoded.decimals.step_decimals());
     let (unfinished_rows, excluded_rows) = (decoded.labels.unfinished_rows, decoded.labels.excluded_rows);
-    let candles = candles_of(decoded, series.interval)?;
+    let candles = build_candles(decoded, series.interval)?;
     let empty = |error: candlewick_sdk::SeriesError| Problem::Empty(error.to_string());
     Ok(Imported {
         candles: CandleSeries::new(series, candles).map_err(empty)?,
@@ -118,7 +118,7 @@ fn check_order(decoded: &Decoded) -> Result<(), Problem> {
     Err(at_place(decoded.unit, decoded.places.place(before + 1), &problem))
 }
 
-fn candles_of(decoded: Decoded, interval: Interval) -> Result<Vec<Candle>, Problem> {
+fn build_candles(decoded: Decoded, interval: Interval) -> Result<Vec<Candle>, Problem> {
     // Built in place: a row is as large as a candle.
     let mut wrong: Option<(usize, CandleError)> = None;
     let Decoded { rows, places, unit, .. } = decoded;

@@ -109,7 +109,7 @@ fn dukascopy(stem: &str) -> Option<NameParts> {
 fn dashed_dukascopy(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('-');
     let (symbol, period, side) = (parts.next()?, parts.next()?, parts.next()?);
-    let interval = period_of(period)?;
+    let interval = parse_period(period)?;
     ["bid", "ask"].contains(&side).then(|| new_parts(&symbol.to_ascii_uppercase(), Some(interval)))
 }
 
@@ -117,10 +117,10 @@ fn dashed_dukascopy(stem: &str) -> Option<NameParts> {
 fn meta_trader_5(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('_');
     let (symbol, period) = (parts.next()?, parts.next()?);
-    Some(new_parts(&symbol.to_ascii_uppercase(), Some(period_of(period)?)))
+    Some(new_parts(&symbol.to_ascii_uppercase(), Some(parse_period(period)?)))
 }
 
-fn period_of(period: &str) -> Option<Interval> {
+fn parse_period(period: &str) -> Option<Interval> {
     let interval = match (period.get(..1)?, period.get(1..)?) {
         ("M" | "m", count) => format!("{count}m"),
         ("H" | "h", count) => format!("{count}h"),

@@ -126,7 +126,7 @@ impl CandleTable {
         let named = read_name(&name, format).or(entry.map(|_| read_name(&path.to_string_lossy(), format)));
         let (mut decoded, reading) = match decode(format, whole, settings) {
             Ok(decoded) => decoded,
-            Err(problem) => return Err(problem.and(symbol_of(&name, named, settings, None).err())),
+            Err(problem) => return Err(problem.and(detect_symbol(&name, named, settings, None).err())),
         };
         if let Some(problem) = decoded.labels.problem(decoded.unit, settings.symbol.or(named.symbol)) {
             return Err(problem);
@@ -136,14 +136,14 @@ impl CandleTable {
         }
         let in_seconds = decoded.take_seconds();
         let mut questions = OpenProblems::default();
-        let zone = questions.take(zone_of(&name, named, format, decoded.clock, settings));
+        let zone = questions.take(detect_zone(&name, named, format, decoded.clock, settings));
         // The repeated hour of a clock can be resolved only in rows that are in order.
         let is_repeated = |time| zone.flatten().is_some_and(|zone: Zone| zone.repeats(time));
         let newest_first = decoded.turn_round(is_repeated);
         let moved = zone.flatten().map(|zone| to_moments(&mut decoded, zone, settings.clock_change));
         let skipped = moved.transpose()?.unwrap_or_default();
-        let symbol = questions.take(symbol_of(&name, named, settings, decoded.labels.symbol()));
-        let interval = questions.take(interval_of(&decoded, named, settings));
+        let symbol = questions.take(detect_symbol(&name, named, settings, decoded.labels.symbol()));
+        let interval = questions.take(detect_interval(&decoded, named, settings));
         let (Some(zone), Some((symbol, symbol_from)), Some((interval, interval_from))) =
             (zone, symbol, interval)
         else {
@@ -259,7 +259,7 @@ fn decode_parquet(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem>
 }
 
 /// Returns the zone of local times, `None` for UTC times and for days.
-fn zone_of(
+fn detect_zone(
     name: &str,
     named: NameParts,
     format: ImportFormat,
@@ -290,7 +290,7 @@ fn zone_of(
     }
 }
 
-fn symbol_of(
+fn detect_symbol(
     name: &str,
     named: NameParts,
     settings: &ImportSettings,
@@ -308,7 +308,7 @@ fn symbol_of(
     Ok((symbol, DetectedFrom::Name))
 }
 
-fn interval_of(
+fn detect_interval(
     decoded: &Decoded,
     named: NameParts,
     settings: &ImportSettings,
@@ -325,7 +325,7 @@ fn interval_of(
         )),
         (Some(content), _) => Ok((content, DetectedFrom::Content)),
         (None, Some(name)) => Ok((name, DetectedFrom::Name)),
-        (None, None) => Ok((spacing::interval_of(&decoded.rows)?, DetectedFrom::Spacing)),
+        (None, None) => Ok((spacing::derive_interval(&decoded.rows)?, DetectedFrom::Spacing)),
     }
 }
 

@@ -54,7 +54,7 @@ impl Zone {
         matches!(moments_at(self, wall), MappedLocalTime::Ambiguous(..))
     }
 
-    pub(crate) fn moments_of(self, wall: NaiveDateTime) -> MappedLocalTime<Millis> {
+    pub(crate) fn local_to_utc(self, wall: NaiveDateTime) -> MappedLocalTime<Millis> {
         match self {
             Self::Fixed(zone) => zone.from_local_datetime(&wall).map(|at| Millis::new(at.timestamp_millis())),
             Self::Place(zone) => zone.from_local_datetime(&wall).map(|at| Millis::new(at.timestamp_millis())),
@@ -68,7 +68,7 @@ pub(super) fn to_moments(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -
     let mut places = Places::default();
     let mut index = 0;
     while index < decoded.rows.len() {
-        let end = end_of_overlap(decoded, index, zone);
+        let end = find_overlap_end(decoded, index, zone);
         let hour =
             if end > index { RepeatedHour::from_rows(&decoded.rows[index..end]) } else { RepeatedHour::Once };
         let last = end.max(index + 1);
@@ -140,7 +140,7 @@ impl RepeatedHour {
     }
 }
 
-fn end_of_overlap(decoded: &Decoded, start: usize, zone: Zone) -> usize {
+fn find_overlap_end(decoded: &Decoded, start: usize, zone: Zone) -> usize {
     let first = decoded.rows[start].time;
     let lies_inside = |time: Millis| time.abs_diff(first) < Millis::DAY && zone.repeats(time);
     decoded.rows[start..]
@@ -187,7 +187,7 @@ pub(super) fn check_fixed(decoded: &Decoded, zone: Zone, interval: Interval) -> 
 
 fn moments_at(zone: Zone, wall: Millis) -> MappedLocalTime<Millis> {
     match DateTime::from_timestamp_millis(wall.get()) {
-        Some(time) => zone.moments_of(time.naive_utc()),
+        Some(time) => zone.local_to_utc(time.naive_utc()),
         None => MappedLocalTime::None,
     }
 }

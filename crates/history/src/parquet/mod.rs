@@ -130,7 +130,7 @@ fn candle_columns<R: ChunkReader + 'static>(
         *place = find(file, &[name])?;
     }
     let schema = file.metadata().file_metadata().schema_descr();
-    Ok((places, unit_of(&schema.column(places[0]))?))
+    Ok((places, time_unit(&schema.column(places[0]))?))
 }
 
 fn find<R: ChunkReader + 'static>(file: &SerializedFileReader<R>, names: &[&str]) -> Result<usize, String> {
@@ -184,7 +184,7 @@ fn check_places(group: &dyn RowGroupReader) -> Result<(), String> {
     }
 }
 
-fn unit_of(column: &ColumnDescriptor) -> Result<i64, String> {
+fn time_unit(column: &ColumnDescriptor) -> Result<i64, String> {
     match column.logical_type_ref() {
         None | Some(LogicalType::Integer(_)) => Ok(1),
         Some(LogicalType::Timestamp(timestamp)) => match timestamp.unit {

@@ -55,7 +55,7 @@ pub(super) fn steps(
     venue_id: Option<&str>,
 ) -> [Step; 2] {
     let kind = if is_list(exchange) { "list" } else { "wallet" };
-    let steps = Step::of_exchange(exchange, row.approved.decision_time());
+    let steps = Step::from_exchange(exchange, row.approved.decision_time());
     let [request, reply] = steps.map(|step| Step { what: format!("{kind} {}", step.what), ..step });
     let page = exchange.response.as_deref().unwrap_or_default();
     let short = is_list(exchange).then(|| describe_page(page, venue_id, origin));
@@ -89,7 +89,7 @@ fn last_two(lists: &[LoggedExchange], apart: Millis) -> Option<(&[LoggedExchange
 }
 
 fn describe_page(text: &str, venue_id: Option<&str>, origin: &IntentOrigin) -> String {
-    let rows = rows_of(text);
+    let rows = parse_rows(text);
     let page: Value = serde_json::from_str(text).unwrap_or_default();
     let length = page["total"].as_u64().or(page["count"].as_u64());
     let count = match (page.is_null(), length) {
@@ -100,7 +100,7 @@ fn describe_page(text: &str, venue_id: Option<&str>, origin: &IntentOrigin) -> S
     format!("{count}, {}", describe_matches(&rows, venue_id, origin))
 }
 
-pub(super) fn rows_of(page: &str) -> Vec<Value> {
+pub(super) fn parse_rows(page: &str) -> Vec<Value> {
     const BEGIN: &str = "\"data\":[";
     let mut rows = Vec::new();
     let Some((_, mut rest)) = page.split_once(BEGIN) else { return rows };
@@ -141,7 +141,7 @@ mod tests {
             r#"{"page":1,"data":[{"id":"a","wallets":[{"x":"]},{"}]}, {"id":"b"},{"id":"c"}],"total":3}"#;
         let ids = |text: &str| {
             let id = |row: &Value| row["id"].as_str().unwrap().to_owned();
-            rows_of(text).iter().map(id).collect::<String>()
+            parse_rows(text).iter().map(id).collect::<String>()
         };
         let cut = |end: &str| format!("{} [cut]", &page[..page.find(end).unwrap()]);
         for (text, expected) in [

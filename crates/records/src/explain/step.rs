@@ -20,7 +20,7 @@ pub(super) struct Step {
 }
 
 impl Step {
-    pub(super) fn of_line(stored: &StoredLine, decided: Millis) -> Self {
+    pub(super) fn from_line(stored: &StoredLine, decided: Millis) -> Self {
         let line = &stored.line;
         let detail: Value =
             serde_json::from_str(&line.body).unwrap_or_else(|_| Value::String(line.body.clone()));
@@ -33,7 +33,7 @@ impl Step {
         Self { time, after_ms: time - decided, what, detail, short: None }
     }
 
-    pub(super) fn of_exchange(exchange: &LoggedExchange, decided: Millis) -> [Self; 2] {
+    pub(super) fn from_exchange(exchange: &LoggedExchange, decided: Millis) -> [Self; 2] {
         let step = |time: Millis, what: &str, detail: Value| Self {
             time,
             after_ms: time - decided,

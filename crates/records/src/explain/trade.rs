@@ -13,7 +13,9 @@ use crate::table::table_text;
 use crate::trade::{IntentOrigin, TradeLine};
 use candlewick_engine::{IntentId, IntentRow, Origin, Rule};
 use candlewick_journal::{LineKind, Reader, StoredLine};
-use candlewick_sdk::{SettledSignal, GateMove, GateView, Millis, MoneyScale, Registry, format_price, visible};
+use candlewick_sdk::{
+    GateMove, GateView, Millis, MoneyScale, Registry, SettledSignal, format_price, visible,
+};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -66,10 +68,11 @@ pub async fn read_trade(
     reader.read_seals(origin.seq..end).await?;
     let exchanges = reader.exchanges_of(intent.number()).await?;
     let exchanges_outside = reader.exchanges_outside_of(intent.number()).await?;
-    let notes: Vec<&StoredLine> = contents.lines.iter().filter(|stored| is_note_of(stored, intent)).collect();
+    let notes: Vec<&StoredLine> =
+        contents.lines.iter().filter(|stored| is_trade_note(stored, intent)).collect();
     let entries = lines.iter().chain(notes.iter().copied());
-    let mut timeline: Vec<Step> = entries.map(|stored| Step::of_line(stored, decided)).collect();
-    timeline.extend(exchanges.iter().flat_map(|exchange| Step::of_exchange(exchange, decided)));
+    let mut timeline: Vec<Step> = entries.map(|stored| Step::from_line(stored, decided)).collect();
+    timeline.extend(exchanges.iter().flat_map(|exchange| Step::from_exchange(exchange, decided)));
     let trade = TradeLine::new(&contents.book, (row, origin));
     let venue_id = trade.venue_id.as_deref();
     let lists = doubt::read_lists(reader, (&lines, &notes)).await?;
@@ -119,7 +122,7 @@ async fn read_stake_reason(
     Ok(reason)
 }
 
-fn is_note_of(stored: &StoredLine, intent: IntentId) -> bool {
+fn is_trade_note(stored: &StoredLine, intent: IntentId) -> bool {
     let line = &stored.line;
     let names = |end: char| {
         ["intent ", "trade #"].iter().any(|kind| line.body.contains(&format!("{kind}{intent}{end}")))

@@ -17,7 +17,7 @@ use std::fmt;
 pub use gate_report::{GateReport, GatedBot, TriedGate};
 pub use ruin::{RuinFigures, RuinRate, RuinSummary, RuinTerms};
 pub use sample::{Counts, IndependentFigures, NamedTrade, Sample, TradeMoney};
-pub use trade_findings::findings_of;
+pub use trade_findings::audit_trades;
 pub(crate) use trades_file::is_date;
 pub use trades_file::{TradesFile, read_trades};
 pub use trades_needed::{EdgeRequirement, TradesNeeded, TradesNeededTerms, VerdictTrades};
@@ -42,7 +42,11 @@ pub struct PayoutLine {
 }
 
 impl BreakEvenReport {
-    pub fn new(payouts: &[f64], stakes: &[PaidStake], win_rate: Option<f64>) -> Result<Self, StatisticsError> {
+    pub fn new(
+        payouts: &[f64],
+        stakes: &[PaidStake],
+        win_rate: Option<f64>,
+    ) -> Result<Self, StatisticsError> {
         let line = |payout: &f64| {
             let coin_return = f64::midpoint(*payout, -1.0);
             Ok(PayoutLine { payout: *payout, break_even: break_even(*payout)?, coin_return })

@@ -9,7 +9,7 @@ use crate::run::{Caveats, NotOpened, RunFacts};
 use candlewick_engine::{EventSequence, JudgedTrade, SymbolId};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
-use candlewick_sdk::{Millis, Outcome, Payout, from_csv_cell, visible, to_csv_cell};
+use candlewick_sdk::{Millis, Outcome, Payout, from_csv_cell, to_csv_cell, visible};
 use csv::{ReaderBuilder, StringRecord, Trim};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -47,7 +47,7 @@ pub fn read_trades(path: &Path, payout: Option<Payout>) -> Result<TradesFile, Re
         problem: error.to_string(),
     };
     let reader = ReaderBuilder::new().trim(Trim::All).from_path(path).map_err(unreadable)?;
-    let facts = read_facts(&RunFacts::path_of(path))?;
+    let facts = read_facts(&RunFacts::facts_path(path))?;
     read(reader, payout, facts).map_err(|(line, problem)| ReportError::InvalidTrades {
         path: path.to_owned(),
         line,
@@ -83,7 +83,7 @@ fn read(
         })?);
     }
     let mut symbols = Vec::new();
-    let order = facts.as_ref().and_then(|facts| facts.order_of(records.iter().map(StringRecord::iter)));
+    let order = facts.as_ref().and_then(|facts| facts.recorded_order(records.iter().map(StringRecord::iter)));
     let mut trades = Vec::with_capacity(records.len());
     for (place, record) in records.iter().enumerate() {
         let order = order.as_ref().and_then(|order| order.get(place)).copied();

@@ -1,6 +1,6 @@
 //! A run report as text and as a page.
 
-use super::{BotLine, RunReport, Unsettled, rows_of};
+use super::{BotLine, RunReport, Unsettled, rows_by_decision};
 use crate::ReportError;
 use crate::analysis::{Baselines, Curve, Finding, Prices, SensitivityPoint, Trades, VenueSetting};
 use crate::conditions::ConditionLine;
@@ -44,7 +44,12 @@ impl fmt::Display for RunReport {
         if !self.delays.is_empty() {
             writeln!(f, "\n{}", delays(&self.delays))?;
         }
-        write!(f, "{}{}", Finding::text_of(&self.analysis.findings), prefixed_lines("note: ", &self.notices))
+        write!(
+            f,
+            "{}{}",
+            Finding::render_all(&self.analysis.findings),
+            prefixed_lines("note: ", &self.notices)
+        )
     }
 }
 
@@ -212,7 +217,7 @@ pub fn build_page<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<Run
     let bots = &parts.session.bots;
     let scale = parts.session.money_scale;
     let document = serde_json::to_value(report)?;
-    let mut rows = rows_of(parts.book);
+    let mut rows = rows_by_decision(parts.book);
     rows.retain(|row| row.approved.bot().index() < bots.len());
     let has_bot = |one: &CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
     let mut candles = parts.candles;
@@ -221,7 +226,7 @@ pub fn build_page<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<Run
     let (prices, book, balance, span) = (parts.prices, parts.book, parts.balance, parts.span);
     let delays = report.delays.iter().map(delay_row).collect();
     Ok(RunPage {
-        title: title_of(parts.kind, bots),
+        title: bots_title(parts.kind, bots),
         edge: &report.edge,
         break_even_payout_percent: report.break_even_payout_percent,
         pnl: report.pnl,
@@ -238,7 +243,7 @@ pub fn build_page<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<Run
         gates: &report.gates,
         candles,
         without_sensitivity: parts.without_sensitivity,
-        settings: settings_of(parts.session, parts.simulation, parts.strategies),
+        settings: collect_settings(parts.session, parts.simulation, parts.strategies),
         provenance: report.provenance(),
         document,
     })
@@ -255,7 +260,7 @@ impl RunReport {
     }
 }
 
-fn title_of(kind: &str, bots: &[BotSettings]) -> String {
+fn bots_title(kind: &str, bots: &[BotSettings]) -> String {
     let named = |bot: &BotSettings| format!("{} ({} on {})", bot.name, bot.strategy, bot.series());
     match bots {
         [] => kind.to_owned(),
@@ -266,7 +271,7 @@ fn title_of(kind: &str, bots: &[BotSettings]) -> String {
     }
 }
 
-fn settings_of(
+fn collect_settings(
     session: &SessionSettings,
     simulation: &SimulationSettings,
     strategies: &[(String, String)],

@@ -53,14 +53,17 @@ impl EdgeLine {
         let ended: Vec<Outcome> = ended.collect();
         let counted = ended.iter().filter(|outcome| **outcome != Outcome::Cancelled).count() as u64;
         let is_whole = counted == test.settled();
-        let intervals =
-            if is_whole { EdgeIntervals::from_sequence(&edge_sequence(rows.clone())) } else { EdgeIntervals::default() };
+        let intervals = if is_whole {
+            EdgeIntervals::from_sequence(&edge_sequence(rows.clone()))
+        } else {
+            EdgeIntervals::default()
+        };
         let (mut since, mut shown) = (None, None);
         if test.verdict() == Verdict::EdgeShown {
             let again = EdgeTest::new(test.plan()).weighing(test.weight());
             since = Judge::after(rows.clone(), again).no_longer_held_since();
             let trades: Vec<JudgedTrade> = rows.clone().into_iter().map(JudgedTrade::of_row).collect();
-            shown = if is_whole { ShownLine::of_judged(&trades, test) } else { None };
+            shown = if is_whole { ShownLine::from_judged(&trades, test) } else { None };
             withheld = caveats.reasons_to_withhold(test, ended.into_iter(), |test| judge(rows, test));
         }
         if !withheld.is_empty() {

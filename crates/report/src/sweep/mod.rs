@@ -61,7 +61,7 @@ impl<'a> Refusals<'a> {
     fn describe(self, sets: usize, parameters: &[String]) -> Option<String> {
         let of = counted(sets, "set", "sets");
         let why = self.first?;
-        let hint = condition_of(why, parameters).map_or_else(String::new, |condition| {
+        let hint = suggest_condition(why, parameters).map_or_else(String::new, |condition| {
             format!("; --where \"{condition}\" excludes such sets and leaves room for others")
         });
         Some(format!("the strategy rejected {} of {of}, the first because: {why}{hint}", self.count))
@@ -69,7 +69,7 @@ impl<'a> Refusals<'a> {
 }
 
 /// Returns `fast < slow` for "fast = 21 must be below slow = 21", if both are searched.
-fn condition_of(why: &str, parameters: &[String]) -> Option<String> {
+fn suggest_condition(why: &str, parameters: &[String]) -> Option<String> {
     let (low, high) = why.split_once(" must be below ")?;
     let named = |text: &str| {
         let is_named =
@@ -350,7 +350,7 @@ mod tests {
             ("fast = 21 must be below rsi_period = 14", None),
             ("fast is missing", None),
         ] {
-            assert_eq!(condition_of(why, &parameters).as_deref(), expected, "{why}");
+            assert_eq!(suggest_condition(why, &parameters).as_deref(), expected, "{why}");
         }
     }
 }

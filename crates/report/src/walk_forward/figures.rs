@@ -30,7 +30,7 @@ impl fmt::Display for WalkForwardSummary<'_> {
         if report.out_of_sample.is_some() {
             writeln!(f, "\n{EFFICIENCY}")?;
         }
-        f.write_str(&Finding::text_of(&report.findings))?;
+        f.write_str(&Finding::render_all(&report.findings))?;
         let trials: usize = report.windows.iter().map(|line| line.trials).sum();
         let seconds = self.elapsed_ms as f64 / 1_000.0;
         let windows = counted(report.windows.len(), "window", "windows");
@@ -216,8 +216,7 @@ pub fn write_windows(report: &WalkForwardReport, writer: impl Write) -> io::Resu
     for sample in ["in_sample", "out_of_sample"] {
         header.extend(FIGURES.iter().map(|(name, _)| format!("{sample}_{name}")));
     }
-    let safe =
-        |cells: &[String]| cells.iter().map(|cell| to_csv_cell(cell).into_owned()).collect::<Vec<_>>();
+    let safe = |cells: &[String]| cells.iter().map(|cell| to_csv_cell(cell).into_owned()).collect::<Vec<_>>();
     csv.write_record(safe(&header))?;
     for (number, line) in (1..).zip(&report.windows) {
         let mut record: Vec<String> = vec![i32::to_string(&number)];

@@ -158,7 +158,7 @@ impl WalkForwardReport {
         if let Some(all) = &all {
             caveats.count_gaps(&all.book);
         }
-        let edge = EdgeLine::new(&judge(rows, plan_of(steps)), rows, &caveats);
+        let edge = EdgeLine::new(&judge(rows, test_plan(steps)), rows, &caveats);
         let span = steps
             .first()
             .zip(steps.last())
@@ -285,7 +285,7 @@ impl WindowLine {
     }
 }
 
-pub(super) fn plan_of(steps: &[WindowResult]) -> EdgeTestPlan {
+pub(super) fn test_plan(steps: &[WindowResult]) -> EdgeTestPlan {
     let verdict = steps.iter().find_map(|step| step.chosen.as_ref()?.finished.verdicts.first());
     verdict.map_or_else(EdgeTestPlan::default, |verdict| verdict.edge_test().plan())
 }

@@ -83,7 +83,7 @@ impl TrialJournal {
         let mut line = Vec::new();
         let read = File::open(path).and_then(|file| BufReader::new(file).read_until(b'\n', &mut line));
         read.map_err(|source| unusable(path, "read", source))?;
-        Ok(identity_of(&line))
+        Ok(parse_identity(&line))
     }
 
     pub fn record(&mut self, record: &Record) -> Result<(), SearchError> {
@@ -203,7 +203,7 @@ fn read(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u
     };
     if header != first.as_bytes() {
         // A journal without records may be overwritten.
-        let has_nothing = text.fill_buf()?.is_empty() && identity_of(header).is_some();
+        let has_nothing = text.fill_buf()?.is_empty() && parse_identity(header).is_some();
         return Ok(if has_nothing { Ok((Vec::new(), 0)) } else { Err(line) });
     }
     let mut records = Vec::new();
@@ -222,7 +222,7 @@ fn read(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u
 }
 
 fn difference(line: &[u8], identity: &Value) -> String {
-    let (Some(theirs), Some(ours)) = (identity_of(line), identity.as_object()) else {
+    let (Some(theirs), Some(ours)) = (parse_identity(line), identity.as_object()) else {
         return "it is not the journal of a sweep".to_owned();
     };
     let keys =
@@ -230,7 +230,7 @@ fn difference(line: &[u8], identity: &Value) -> String {
     format!("it belongs to another sweep, which differs in: {}", keys.collect::<Vec<_>>().join(", "))
 }
 
-fn identity_of(line: &[u8]) -> Option<Map<String, Value>> {
+fn parse_identity(line: &[u8]) -> Option<Map<String, Value>> {
     let header: Value = serde_json::from_slice(line).ok()?;
     header.get("sweep")?.as_object().cloned()
 }

@@ -147,7 +147,7 @@ impl WalkForward<'_> {
             let figures = match rows.iter().find(ran).map(|row| &row.outcome) {
                 Some(Outcome::Figures(figures)) => Some((**figures).clone()),
                 Some(Outcome::Refused(_)) => None,
-                None => self.figures_of(&candidate, runner)?,
+                None => self.candidate_figures(&candidate, runner)?,
             };
             let score = figures.as_ref().and_then(|figures| objective.score(figures, min_trades));
             neighbours.push((figures, score));
@@ -155,7 +155,7 @@ impl WalkForward<'_> {
         Ok(Robustness::from_neighbours(score, &neighbours))
     }
 
-    fn figures_of(
+    fn candidate_figures(
         &self,
         candidate: &Candidate,
         runner: &dyn TrialRunner,

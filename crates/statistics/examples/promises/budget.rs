@@ -63,7 +63,7 @@ struct Journal {
 impl Journal {
     fn new(plan: EdgeTestPlan, bots: usize, is_shared: bool) -> Self {
         let names: Vec<String> = (0..bots).map(|bot| bot.to_string()).collect();
-        let budget = AlphaBudget::of_first_run(names.iter().map(String::as_str));
+        let budget = AlphaBudget::for_first_run(names.iter().map(String::as_str));
         let tests = vec![EdgeTest::new(plan); bots];
         let has_edge = vec![false; bots];
         let mut journal = Self { plan, budget, is_shared, names, tests, has_edge, next_name: bots };

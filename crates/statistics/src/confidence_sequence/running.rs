@@ -61,8 +61,8 @@ impl RunningWinRate {
         self.overlap.on_settled(mark, outcome.to_return(1.0));
         for candidate in self.refuted..CANDIDATES {
             let gain = match outcome {
-                TradeOutcome::Won => 1.0 - mean_of(candidate),
-                TradeOutcome::Lost => -1.0 - mean_of(candidate),
+                TradeOutcome::Won => 1.0 - candidate_mean(candidate),
+                TradeOutcome::Lost => -1.0 - candidate_mean(candidate),
                 TradeOutcome::Draw | TradeOutcome::Cancelled => 0.0,
             };
             for (capital, bet) in self.capitals[candidate].iter_mut().zip(bets[candidate]) {
@@ -77,7 +77,7 @@ impl RunningWinRate {
 
     /// Returns the largest refuted candidate, 0 before the first.
     pub fn lower_end(&self) -> f64 {
-        self.refuted.checked_sub(1).map_or(0.0, rate_of)
+        self.refuted.checked_sub(1).map_or(0.0, candidate_rate)
     }
 
     fn total(&self, candidate: usize) -> f64 {
@@ -85,12 +85,12 @@ impl RunningWinRate {
     }
 }
 
-fn rate_of(candidate: usize) -> f64 {
+fn candidate_rate(candidate: usize) -> f64 {
     STEP.mul_add(candidate as f64, FIRST)
 }
 
-fn mean_of(candidate: usize) -> f64 {
-    2.0 * rate_of(candidate) - 1.0
+fn candidate_mean(candidate: usize) -> f64 {
+    2.0 * candidate_rate(candidate) - 1.0
 }
 
 /// Serialization as a list, because serde has no arrays of this length.

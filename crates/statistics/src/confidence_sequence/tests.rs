@@ -8,7 +8,7 @@ enum Known {
     Ended(usize, TradeOutcome, f64),
 }
 
-fn sequence_of(known: &[Known]) -> ConfidenceSequence {
+fn build_sequence(known: &[Known]) -> ConfidenceSequence {
     let (mut sequence, mut open) = (ConfidenceSequence::new(), BTreeMap::new());
     for one in known {
         match *one {
@@ -110,7 +110,7 @@ fn refutes_candidates_by_the_definition() {
     for path in 0..6 {
         let mut dice = Dice::new(91, path);
         let known = batches(&mut dice, [1, 3, 7][path as usize % 3], 21, 0.35 + 0.1 * path as f64);
-        let (sequence, inflations) = (sequence_of(&known), inflations(&known));
+        let (sequence, inflations) = (build_sequence(&known), inflations(&known));
         let known = (&*known, &inflations);
         for confidence in [0.5, 0.95] {
             let goal = 2.0 / (1.0 - confidence);
@@ -132,7 +132,7 @@ fn ends_lie_where_the_definition_crosses_its_goal() {
     let near = 2.0 / f64::from(STEPS);
     for path in 0..4 {
         let known = batches(&mut Dice::new(92, path), [1, 4][path as usize % 2], 40, 0.8 - 0.2 * path as f64);
-        let (sequence, inflations) = (sequence_of(&known), inflations(&known));
+        let (sequence, inflations) = (build_sequence(&known), inflations(&known));
         let known = (&*known, &inflations);
         let (edge, rate) = (sequence.edge(0.9).unwrap(), sequence.win_rate(0.9).unwrap());
         let mut crossed = 0;

@@ -46,7 +46,7 @@ pub fn best_of_many(returns: &dyn Variants, bootstrap: Bootstrap) -> Result<Best
     let mut statistics: Vec<Option<f64>> = Vec::with_capacity(returns.variants());
     // The largest statistic of each draw, over the variants so far.
     let mut largest = vec![f64::NEG_INFINITY; bootstrap.runs as usize];
-    for group in Group::all_of(returns) {
+    for group in Group::build_all(returns) {
         draws.add_group(&group, &mut statistics, &mut largest);
     }
     let named =

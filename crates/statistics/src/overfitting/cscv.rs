@@ -49,15 +49,15 @@ pub fn probability_of_overfitting(
     if returns.periods() < needed {
         return Err(StatisticsError::TooFew { what: "periods", found: returns.periods(), needed });
     }
-    let mut divisions = Division::all_of(blocks);
-    for group in Group::all_of(returns) {
-        let blocks = Block::all_of(&group, returns.periods(), split);
+    let mut divisions = Division::build_all(blocks);
+    for group in Group::build_all(returns) {
+        let blocks = Block::build_all(&group, returns.periods(), split);
         for division in &mut divisions {
             division.choose(&group, &blocks);
         }
     }
-    for group in Group::all_of(returns) {
-        let blocks = Block::all_of(&group, returns.periods(), split);
+    for group in Group::build_all(returns) {
+        let blocks = Block::build_all(&group, returns.periods(), split);
         for division in &mut divisions {
             division.rank(&blocks, group.count());
         }
@@ -100,7 +100,7 @@ struct Moments {
 }
 
 impl Division {
-    fn all_of(blocks: usize) -> Vec<Self> {
+    fn build_all(blocks: usize) -> Vec<Self> {
         let halves = (0_u32..1 << blocks).filter(|taken| taken.count_ones() as usize * 2 == blocks);
         let division = |taken: u32| {
             let is_taken = |at: usize| taken >> at & 1 == 1;
@@ -146,7 +146,7 @@ impl Division {
 }
 
 impl Block {
-    fn all_of(group: &Group, periods: usize, split: Split) -> Vec<Self> {
+    fn build_all(group: &Group, periods: usize, split: Split) -> Vec<Self> {
         let block = |block: usize| {
             let (from, until) = (block * periods / split.blocks, (block + 1) * periods / split.blocks);
             let purged = split.purged_periods;
@@ -244,7 +244,7 @@ mod tests {
         let ratio = |returns: Vec<f64>| {
             let until = returns.len();
             let variants = VariantReturns::new(&[returns]).unwrap();
-            let group = Group::all_of(&variants).next().unwrap();
+            let group = Group::build_all(&variants).next().unwrap();
             Moments::from_group(&group, 0, until).ratio(0)
         };
         // A deviation of a millionth is one.

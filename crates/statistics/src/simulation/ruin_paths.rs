@@ -193,7 +193,7 @@ pub fn simulate_limited_ruin(
             let mut stake = next_stake(plan, &stakes, level, share, wallet.balance);
             let most = limits.largest_stake(wallet.balance);
             match limits.oversized {
-                OversizedStake::Capped if stake > most => stake = most - most % step_of(plan),
+                OversizedStake::Capped if stake > most => stake = most - most % stake_step(plan),
                 OversizedStake::Restarts if stake > most && level > 0 => {
                     level = 0;
                     stake = next_stake(plan, &stakes, level, share, wallet.balance);
@@ -269,7 +269,7 @@ fn next_stake(plan: &StakePlan, stakes: &[u64], level: usize, share: f64, balanc
     }
 }
 
-const fn step_of(plan: &StakePlan) -> u64 {
+const fn stake_step(plan: &StakePlan) -> u64 {
     match *plan {
         StakePlan::Flat { .. } => 1,
         StakePlan::Share { step, .. }

@@ -154,7 +154,7 @@ pub(super) fn one_hour_only(hours: &[Cell]) -> Option<Finding> {
 const USUAL_MS: f64 = 1_000.0;
 
 /// `latencies` are ascending, and empty unless the run was repeated.
-pub(super) fn dies_of_latency(latencies: &[SensitivityPoint]) -> Option<Finding> {
+pub(super) fn latency_finding(latencies: &[SensitivityPoint]) -> Option<Finding> {
     let known = |point: &SensitivityPoint| Some((point.value?, point.return_per_unit?));
     let (_, at_once) = latencies.first().and_then(known).filter(|(at, gain)| *at == 0.0 && *gain > 0.0)?;
     let (dead_at, left) = latencies.iter().filter_map(known).find(|(_, gain)| *gain <= 0.0)?;
@@ -205,7 +205,7 @@ impl StakedResult {
             Some(FindingKind::LadderHidesLosses.serious(format!(
                 "{} losses: the account made {profit}, but the mean return of a trade is {percent:+.2} % of its stake. A losing \
                  streak can take the whole profit.",
-                ladders_of(bots)
+                describe_ladders(bots)
             )))
         } else if self.return_per_unit > 0.0 && self.profit < 0.0 {
             Some(FindingKind::StakesLoseMoney.serious(format!(
@@ -219,7 +219,7 @@ impl StakedResult {
     }
 }
 
-fn ladders_of(bots: &[&BotSettings]) -> String {
+fn describe_ladders(bots: &[&BotSettings]) -> String {
     let climbing = bots.iter().filter(|bot| bot.stake.climbs_after_losses());
     let ladders: Vec<&str> = climbing.map(|bot| bot.name.as_str()).collect();
     match ladders[..] {
@@ -369,7 +369,7 @@ mod tests {
                 SensitivityPoint { label, value, is_own, trades, win_rate, break_even, return_per_unit, pnl }
             };
             let points: Vec<SensitivityPoint> = returns.iter().map(point).collect();
-            assert_eq!(dies_of_latency(&points).map(|finding| finding.severity), expected, "{returns:?}");
+            assert_eq!(latency_finding(&points).map(|finding| finding.severity), expected, "{returns:?}");
         }
     }
 

@@ -216,7 +216,7 @@ fn draw_lines(
             points.join(" "),
             shade.colour(score),
             places.join(" "),
-            label_of(row, space, score)
+            trial_label(row, space, score)
         )?;
     }
     let (low, high) = shade.ends();
@@ -262,7 +262,7 @@ fn chosen<'a>(rows: &[&'a TrialRow]) -> Vec<&'a TrialRow> {
     best.iter().chain(rest.iter().step_by(every)).copied().collect()
 }
 
-fn label_of(row: &TrialRow, space: &Space, score: f64) -> String {
+fn trial_label(row: &TrialRow, space: &Space, score: f64) -> String {
     let set = space
         .axes()
         .iter()

@@ -52,7 +52,7 @@ impl CachePlan {
         self.trials += 1;
         for (index, series) in series.iter().enumerate() {
             let (levels, uses) = self.series_by_key.entry(series.key().clone()).or_default();
-            levels.extend(levels_of(index, &entries).map(f64::to_bits));
+            levels.extend(entry_levels(index, &entries).map(f64::to_bits));
             *uses += 1;
         }
     }
@@ -93,7 +93,7 @@ impl SeriesCache {
     ) -> Result<Vec<Arc<QuantizedSeries>>, SearchError> {
         let take = |(index, series): (usize, &mut DeclaredSeries)| {
             let place = lock(&self.series_by_key).get(series.key()).cloned();
-            let levels: Vec<f64> = levels_of(index, entries).collect();
+            let levels: Vec<f64> = entry_levels(index, entries).collect();
             match place {
                 Some(place) if levels.iter().all(|level| place.levels.contains(level)) => {
                     place.take(series, candles, &self.buffers)
@@ -149,7 +149,7 @@ impl CachedSeries {
     }
 }
 
-fn levels_of(series: usize, entries: &[DeclaredEntry]) -> impl Iterator<Item = f64> {
+fn entry_levels(series: usize, entries: &[DeclaredEntry]) -> impl Iterator<Item = f64> {
     let comparisons = entries.iter().flat_map(|entry| &entry.when);
     comparisons.filter(move |of| of.series == series && !of.level.is_nan()).map(|of| of.level)
 }
