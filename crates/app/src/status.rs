@@ -416,7 +416,7 @@ fn settled_manually(contents: &JournalContents, old: &[OldTrade]) -> Vec<u64> {
 }
 
 fn foreign_trades(contents: &JournalContents, old: &[OldTrade]) -> Vec<ForeignTrade> {
-    let mut trades = contents.strangers();
+    let mut trades = contents.foreign_trades();
     trades.retain(|trade| {
         let id = VenueId::truncated(&trade.venue_id);
         !old.iter().any(|old| old.is_trade(id.as_str()))

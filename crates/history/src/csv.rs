@@ -217,10 +217,10 @@ fn alignment_advice(time: Millis, interval: Interval) -> String {
 
 /// Returns the beginning of untrusted bytes, escaped for messages.
 pub(crate) fn excerpt(bytes: &[u8]) -> String {
-    const LONGEST: usize = 60;
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * LONGEST)]);
-    let shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
-    if text.chars().nth(LONGEST).is_some() { shown + "..." } else { shown }
+    const MAX_EXCERPT_BYTES: usize = 60;
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * MAX_EXCERPT_BYTES)]);
+    let shown: String = text.chars().take(MAX_EXCERPT_BYTES).flat_map(char::escape_debug).collect();
+    if text.chars().nth(MAX_EXCERPT_BYTES).is_some() { shown + "..." } else { shown }
 }
 
 /// A reader that reports its progress.

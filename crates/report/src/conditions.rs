@@ -5,7 +5,7 @@ use candlewick_records::explain::short_condition;
 use serde::Serialize;
 
 /// Overlaps on one candle in this many, or fewer, are not reported.
-const RARE: u64 = 100;
+const RARE_OVERLAP: u64 = 100;
 
 /// Statistics of a condition. Its parts follow it, one level deeper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -95,7 +95,7 @@ impl ConditionLine {
     }
 
     pub(crate) fn overlaps(lines: &[Self]) -> Vec<String> {
-        let often = lines.iter().filter(|line| line.beside_buy * RARE > line.candles);
+        let often = lines.iter().filter(|line| line.beside_buy * RARE_OVERLAP > line.candles);
         let words = |line: &Self| {
             let ConditionLine { candles, beside_buy, .. } = line;
             let whose = line.owner();

@@ -10,7 +10,7 @@ use std::io;
 
 const QUANTILES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 const CONFIDENCE: f64 = 0.95;
-const Z: f64 = 1.959_963_984_540_054;
+const Z_95: f64 = 1.959_963_984_540_054;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MonteCarloTermsReport {
@@ -114,7 +114,7 @@ impl Quantile {
     fn new(sorted: &[f64], quantile: f64) -> Option<Self> {
         let count = sorted.len() as f64;
         let last = sorted.len().checked_sub(1)?;
-        let spread = Z * (count * quantile * (1.0 - quantile)).sqrt();
+        let spread = Z_95 * (count * quantile * (1.0 - quantile)).sqrt();
         // The 1-based ranks of the interval's ends are binomial quantiles.
         let at = |rank: f64| sorted[(rank.max(1.0) as usize - 1).min(last)];
         let middle = count * quantile;

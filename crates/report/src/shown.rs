@@ -69,19 +69,19 @@ impl ShownLine {
     pub fn describe(&self) -> String {
         let since = self.since();
         let all = self.after_trades + since;
-        let shown = format!("edge shown after trade {} of {all}{}", self.after_trades, self.at_words());
-        match (since, self.since_words()) {
+        let shown = format!("edge shown after trade {} of {all}{}", self.after_trades, self.at_text());
+        match (since, self.since_text()) {
             (0, _) => shown,
             (_, None) => format!("{shown}; {since} since then"),
             (_, Some(words)) => format!("{shown}; {since} since then: {words}"),
         }
     }
 
-    fn at_words(&self) -> String {
+    fn at_text(&self) -> String {
         self.at.map(|at| format!(" ({})", utc(at))).unwrap_or_default()
     }
 
-    fn since_words(&self) -> Option<String> {
+    fn since_text(&self) -> Option<String> {
         let won = format!("{:.2} % won", self.win_rate_since? * 100.0);
         Some(
             self.break_even_since
@@ -90,19 +90,19 @@ impl ShownLine {
     }
 
     pub(crate) fn finding(&self) -> Option<Finding> {
-        let words = self.since_words().filter(|_| self.is_supported_since == Some(false))?;
+        let words = self.since_text().filter(|_| self.is_supported_since == Some(false))?;
         let text = format!(
             "The edge did not last: it was shown after trade {}{}, but the {} trades since do not support it: {words}. A \
              verdict stays once it is reached.",
             self.after_trades,
-            self.at_words(),
+            self.at_text(),
             self.since()
         );
         Some(FindingKind::EdgeDidNotLast.serious(text))
     }
 }
 
-pub(crate) fn interval_words(verdict: &str, interval: Option<[f64; 2]>, delta: f64) -> Option<&'static str> {
+pub(crate) fn interval_text(verdict: &str, interval: Option<[f64; 2]>, delta: f64) -> Option<&'static str> {
     let [low, high] = interval?;
     match verdict {
         "edge_shown" if low <= 0.0 => Some(
@@ -158,9 +158,9 @@ mod tests {
 
     #[test]
     fn explains_interval_that_contradicts_the_verdict() {
-        assert!(interval_words("edge_shown", Some([-0.07, 0.12]), 0.04).is_some());
-        assert!(interval_words("edge_shown", Some([0.01, 0.12]), 0.04).is_none());
-        assert!(interval_words("edge_rejected", Some([-0.07, 0.12]), 0.04).is_some());
-        assert!(interval_words("not_enough_trades", Some([-0.07, 0.12]), 0.04).is_none());
+        assert!(interval_text("edge_shown", Some([-0.07, 0.12]), 0.04).is_some());
+        assert!(interval_text("edge_shown", Some([0.01, 0.12]), 0.04).is_none());
+        assert!(interval_text("edge_rejected", Some([-0.07, 0.12]), 0.04).is_some());
+        assert!(interval_text("not_enough_trades", Some([-0.07, 0.12]), 0.04).is_none());
     }
 }

@@ -20,11 +20,11 @@ use tokio::runtime::{Builder, Runtime};
 /// Maximum size of one request. Larger objects go in parts, so that a lost connection costs little.
 pub(crate) const PART_BYTES: u64 = 16 * 1_024 * 1_024;
 /// Deadline of a whole call including retries, and the extension per [`PART_BYTES`] of data.
-const CALL: Duration = Duration::from_mins(2);
+const CALL_TIMEOUT: Duration = Duration::from_mins(2);
 const CALL_MORE: Duration = Duration::from_secs(90);
 
 /// Delays before retrying after a lost connection, in addition to the retries of the S3 library.
-const PAUSES_MS: [u64; 6] = [300, 600, 1_200, 2_400, 3_000, 3_000];
+const RETRY_DELAYS_MS: [u64; 6] = [300, 600, 1_200, 2_400, 3_000, 3_000];
 
 /// A bucket or a disk, usable from any thread, even inside an async runtime.
 pub struct Storage {
@@ -257,7 +257,7 @@ impl Storage {
         work: impl Future<Output = Result<T, StorageError>> + Send,
     ) -> Result<T, StorageError> {
         let runtime = self.runtime.as_ref().expect("the runtime exists until drop");
-        let deadline = CALL + CALL_MORE * u32::try_from(size / PART_BYTES).unwrap_or(u32::MAX);
+        let deadline = CALL_TIMEOUT + CALL_MORE * u32::try_from(size / PART_BYTES).unwrap_or(u32::MAX);
         let late = || StorageError::Unreachable {
             url: url.to_string(),
             problem: format!("no answer within {} s", deadline.as_secs()),
@@ -298,7 +298,7 @@ async fn with_retries<T, F>(request: impl Fn() -> F) -> Result<T, Error>
 where
     F: Future<Output = Result<T, Error>>,
 {
-    let mut pauses = PAUSES_MS.map(Duration::from_millis).into_iter();
+    let mut pauses = RETRY_DELAYS_MS.map(Duration::from_millis).into_iter();
     loop {
         match (request().await, pauses.next()) {
             (Err(error), Some(pause)) if is_network_error(&error) => tokio::time::sleep(pause).await,

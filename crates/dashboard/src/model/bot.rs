@@ -6,7 +6,7 @@ use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_statistics::MeanBreakEven;
 
 /// Trades up to which every interval is recorded; later ones are spaced by 5 %.
-const EACH: u64 = 40;
+const MAX_EXACT_INTERVALS: u64 = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct EdgePoint {
@@ -86,7 +86,7 @@ impl BotFigures {
     pub(crate) fn mark(&mut self) {
         let last = self.edge.last().map_or(0, |point| point.trades);
         let own = self.won + self.lost + self.drawn;
-        if own < last + 1 + if last < EACH { 0 } else { last / 20 } {
+        if own < last + 1 + if last < MAX_EXACT_INTERVALS { 0 } else { last / 20 } {
             return;
         }
         let intervals = self.intervals();

@@ -1,6 +1,6 @@
 //! Model of a long journal from its last snapshot on, shown until the older lines are read.
 
-use super::trades::KeptTrades;
+use super::trades::RetainedTrades;
 use super::{BotFigures, Curve, LineEffect, Model, TailLine};
 use candlewick_engine::{
     BotId, EdgeRow, Event, EventKind, IntentId, IntentRow, IntentState, RiskSettings, Session,
@@ -12,8 +12,8 @@ use candlewick_runtime::{JournalFold, OldTrade, RuntimeError};
 use candlewick_sdk::{Millis, Money, Outcome};
 
 /// Final lines read for what snapshots do not hold.
-pub(super) const END: u64 = 20_000;
-const PAGE: u32 = 5_000;
+pub(super) const TAIL_LINES: u64 = 20_000;
+const PAGE_LINES: u32 = 5_000;
 
 pub(crate) struct Recent {
     fold: JournalFold,
@@ -46,7 +46,7 @@ impl Recent {
         told: Vec<StoredLine>,
     ) -> Result<Model, RecordsError> {
         let last = self.fold.last();
-        let first = last.saturating_sub(END).max(1);
+        let first = last.saturating_sub(TAIL_LINES).max(1);
         let mut model = Model::new(run)?;
         model.is_recent = true;
         model.runs = self.runs.len() as u64;
@@ -56,7 +56,7 @@ impl Recent {
         before.for_each(|stored| self.show(&mut model, &stored));
         let mut seq = first;
         while seq <= last {
-            let page = reader.lines(seq, PAGE).await?;
+            let page = reader.lines(seq, PAGE_LINES).await?;
             let Some(end) = page.last().map(|stored| stored.seq) else { break };
             for stored in page.into_iter().filter(|stored| stored.seq <= last) {
                 while let Some(run) = earlier.next_if(|run| run.number <= stored.line.run) {
@@ -120,7 +120,7 @@ impl Recent {
         let past = self.fold.hand_over(&mut session).map_err(from_runtime)?;
         model.fold = SessionFold::new(session);
         let names = past.evicted_bots().iter().filter_map(|(run, bot)| self.bot_name(*run, *bot));
-        model.trades = KeptTrades::new(past.book().clone(), |row| self.origin(row));
+        model.trades = RetainedTrades::new(past.book().clone(), |row| self.origin(row));
         model.trades.count += self.old.count;
         model.trades.first = self.old.end;
         model.trades.bots.extend(names);

@@ -4,7 +4,7 @@
 //! that is valid as long as this process lives.
 
 use super::Serving;
-use super::connections::Place;
+use super::connections::ConnectionSlot;
 use super::data::Failure;
 use crate::{DashboardError, DashboardSettings};
 use axum::extract::{Request, State};
@@ -71,7 +71,7 @@ pub(crate) async fn signed_in(State(serving): State<Arc<Serving>>, request: Requ
         let problem = "not signed in: open the link that the dashboard printed in its terminal";
         return Failure::new(StatusCode::UNAUTHORIZED, problem).into_response();
     }
-    if let Some(place) = request.extensions().get::<Arc<Place>>() {
+    if let Some(place) = request.extensions().get::<Arc<ConnectionSlot>>() {
         place.keep();
     }
     next.run(request).await

@@ -119,7 +119,7 @@ impl Catalog {
         pick: impl Fn(&Manifest) -> Option<&Version>,
         what: impl Fn() -> String,
     ) -> Result<HashedSeries, HistoryError> {
-        let read = self.consistently(series, |folder, manifest| {
+        let read = self.read_consistently(series, |folder, manifest| {
             pick(manifest).map(|version| folder.candles(&*self.disk, version)).transpose()
         })?;
         let absent = || HistoryError::NotInCatalog { folder: self.folder.clone(), what: what() };
@@ -127,7 +127,7 @@ impl Catalog {
     }
 
     /// Reads a series by one manifest and retries if a writer replaces its files.
-    fn consistently<T>(
+    fn read_consistently<T>(
         &self,
         series: Series,
         read: impl Fn(&SeriesFolder, &Manifest) -> Result<T, HistoryError>,
@@ -149,7 +149,7 @@ impl Catalog {
 impl Catalog {
     /// Counts missing candles in open hours like [`check_series`](crate::check_series), 0 without the series.
     pub fn missing_candles(&self, series: Series) -> Result<u64, HistoryError> {
-        let missing = self.consistently(series, |folder, manifest| {
+        let missing = self.read_consistently(series, |folder, manifest| {
             let Some(version) = manifest.current() else { return Ok(0) };
             let slots = (version.end() - version.start()).get() / series.interval.length().get();
             let absent = u64::try_from(slots).unwrap_or(0).saturating_sub(version.candles());

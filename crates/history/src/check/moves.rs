@@ -30,7 +30,7 @@ pub(super) fn spikes_and_jumps(series: &CandleSeries, factor: f64, note: &mut dy
             && before.close_time(series.interval()) == candles[index].time()
         {
             let (close, open) = (before.close(), candles[index].open());
-            let part = apart(close, open);
+            let part = relative_distance(close, open);
             if part > factor * usual.at(index) {
                 let detail =
                     format!("open {open} differs from the previous close {close} by {}", in_percent(part));
@@ -66,7 +66,7 @@ impl Spike {
     }
 }
 
-fn apart(a: f64, b: f64) -> f64 {
+fn relative_distance(a: f64, b: f64) -> f64 {
     a.max(b) / a.min(b) - 1.0
 }
 
@@ -87,7 +87,7 @@ impl UsualRange {
 }
 
 fn median_reach(candles: &[Candle]) -> Option<f64> {
-    let reaches = candles.iter().map(|candle| apart(candle.high(), candle.low()));
+    let reaches = candles.iter().map(|candle| relative_distance(candle.high(), candle.low()));
     let mut moving: Vec<f64> = reaches.filter(|reach| *reach > 0.0).collect();
     if moving.len() < FEWEST_MOVING {
         return None;

@@ -12,7 +12,7 @@ const WEEKEND_REACH: f64 = 20.0;
 /// Standard deviation of wicks beyond open and close, in deviations of a step.
 const WICK_REACH: f64 = 0.4;
 /// Maximum ratio of any price to the first price.
-const FARTHEST: i64 = 8;
+const MAX_PRICE_RATIO: i64 = 8;
 
 pub(super) struct Walk {
     asset_type: AssetType,
@@ -117,7 +117,7 @@ impl Walk {
     }
 
     fn within_reach(&self, ticks: f64) -> i64 {
-        (ticks.round() as i64).clamp(self.home / FARTHEST, self.home * FARTHEST)
+        (ticks.round() as i64).clamp(self.home / MAX_PRICE_RATIO, self.home * MAX_PRICE_RATIO)
     }
 }
 
@@ -136,12 +136,12 @@ pub(super) struct Tick {
 }
 
 const MAX_DECIMALS: u32 = 8;
-const LARGEST: f64 = 1e6;
+const MAX_TICK: f64 = 1e6;
 
 impl Tick {
     /// Parses a tick size, `None` unless positive and with at most eight decimals.
     pub(super) fn from_step(step: f64) -> Option<Self> {
-        if !(step > 0.0 && step <= LARGEST) {
+        if !(step > 0.0 && step <= MAX_TICK) {
             return None;
         }
         (0..=MAX_DECIMALS).find_map(|decimals| {

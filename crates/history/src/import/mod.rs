@@ -73,7 +73,7 @@ fn to_candles(table: CandleTable) -> Result<Imported, HistoryError> {
 fn try_to_candles(table: CandleTable) -> Result<Imported, Problem> {
     let CandleTable { series, decoded, interval_from, .. } = table;
     if let Some(broken) = decoded.broken.first() {
-        return Err(at_place(decoded.unit, broken.place, &broken.problem));
+        return Err(problem_at(decoded.unit, broken.place, &broken.problem));
     }
     check_order(&decoded)?;
     if matches!(interval_from, DetectedFrom::Name | DetectedFrom::Content) {
@@ -115,7 +115,7 @@ fn check_order(decoded: &Decoded) -> Result<(), Problem> {
     } else {
         format!("time {time} occurs twice with different values; `candlewick data check FILE` shows both")
     };
-    Err(at_place(decoded.unit, decoded.places.place(before + 1), &problem))
+    Err(problem_at(decoded.unit, decoded.places.place(before + 1), &problem))
 }
 
 fn build_candles(decoded: Decoded, interval: Interval) -> Result<Vec<Candle>, Problem> {
@@ -129,7 +129,7 @@ fn build_candles(decoded: Decoded, interval: Interval) -> Result<Vec<Candle>, Pr
     let candles: Vec<Candle> = made.collect();
     match wrong {
         None => Ok(candles),
-        Some((index, error)) => Err(at_place(unit, places.place(index), &with_hint(&error))),
+        Some((index, error)) => Err(problem_at(unit, places.place(index), &with_hint(&error))),
     }
 }
 
@@ -145,7 +145,7 @@ fn with_hint(error: &CandleError) -> String {
     }
 }
 
-fn at_place(unit: Unit, place: u64, problem: &str) -> Problem {
+fn problem_at(unit: Unit, place: u64, problem: &str) -> Problem {
     match unit {
         Unit::Line => Problem::Line { line: place, problem: problem.to_owned() },
         Unit::Row => Problem::File(format!("row {place}: {problem}")),

@@ -114,7 +114,7 @@ impl CandleTable {
         let length = fill(reader, &mut start)?;
         start.truncate(length);
         if let Some(decode) = unpack::utf16_decoder(&start) {
-            let content = decode(&in_memory(&mut start.as_slice().chain(reader))?)?;
+            let content = decode(&read_to_memory(&mut start.as_slice().chain(reader))?)?;
             return Self::from_content(path, entry, &mut content.as_bytes(), settings);
         }
         let format = match settings.format {
@@ -134,12 +134,12 @@ impl CandleTable {
         if decoded.rows.is_empty() {
             return Err(empty_problem(&decoded, format, settings));
         }
-        let in_seconds = decoded.take_seconds();
+        let in_seconds = decoded.convert_seconds();
         let mut questions = OpenProblems::default();
         let zone = questions.take(detect_zone(&name, named, format, decoded.clock, settings));
         // The repeated hour of a clock can be resolved only in rows that are in order.
         let is_repeated = |time| zone.flatten().is_some_and(|zone: Zone| zone.repeats(time));
-        let newest_first = decoded.turn_round(is_repeated);
+        let newest_first = decoded.reverse_if_newest_first(is_repeated);
         let moved = zone.flatten().map(|zone| to_moments(&mut decoded, zone, settings.clock_change));
         let skipped = moved.transpose()?.unwrap_or_default();
         let symbol = questions.take(detect_symbol(&name, named, settings, decoded.labels.symbol()));
@@ -202,15 +202,15 @@ fn decode(
     }
     let decoded = match format {
         ImportFormat::Table => {
-            let table = named::decode(&in_memory(&mut content)?, &settings.table, &settings.only)?;
+            let table = named::decode(&read_to_memory(&mut content)?, &settings.table, &settings.only)?;
             return Ok((table.decoded, Some(table.reading)));
         }
         ImportFormat::FreqtradeJson => json::decode(content),
         #[cfg(feature = "feather")]
-        ImportFormat::Feather => feather::decode(in_memory(&mut content)?, &settings.only),
+        ImportFormat::Feather => feather::decode(read_to_memory(&mut content)?, &settings.only),
         #[cfg(not(feature = "feather"))]
         ImportFormat::Feather => Err(Problem::File(WITHOUT_FEATHER.to_owned())),
-        ImportFormat::Parquet => decode_parquet(in_memory(&mut content)?, &settings.only),
+        ImportFormat::Parquet => decode_parquet(read_to_memory(&mut content)?, &settings.only),
         ImportFormat::Csv
         | ImportFormat::Binance
         | ImportFormat::HistData
@@ -233,7 +233,7 @@ fn fill(reader: &mut dyn BufRead, buffer: &mut [u8]) -> Result<usize, Problem> {
     Ok(filled)
 }
 
-fn in_memory(reader: &mut impl Read) -> Result<Vec<u8>, Problem> {
+fn read_to_memory(reader: &mut impl Read) -> Result<Vec<u8>, Problem> {
     let mut content = Vec::new();
     if reader.take(MAX_COLUMNS_BYTES + 1).read_to_end(&mut content)? as u64 > MAX_COLUMNS_BYTES {
         return Err(Problem::File(format!("the file is larger than {MAX_COLUMNS_BYTES} bytes; split it")));

@@ -97,10 +97,10 @@ pub(super) fn to_moments(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -
                     (_, ClockChange::Skip) => None,
                     (RepeatedHour::Once, ClockChange::Earlier) => Some(first),
                     (RepeatedHour::Once, ClockChange::Later) => Some(second),
-                    (hour, _) => return Err(shown_twice(decoded, at, zone, hour)),
+                    (hour, _) => return Err(repeated_hour_problem(decoded, at, zone, hour)),
                 },
                 MappedLocalTime::None if rule == ClockChange::Skip => None,
-                MappedLocalTime::None => return Err(never_shown(decoded, at, zone)),
+                MappedLocalTime::None => return Err(skipped_hour_problem(decoded, at, zone)),
             };
             if let Some(moment) = moment {
                 places.note(kept, decoded.places.place(at));
@@ -192,7 +192,7 @@ fn moments_at(zone: Zone, wall: Millis) -> MappedLocalTime<Millis> {
     }
 }
 
-fn shown_twice(decoded: &Decoded, at: usize, zone: Zone, hour: RepeatedHour) -> Problem {
+fn repeated_hour_problem(decoded: &Decoded, at: usize, zone: Zone, hour: RepeatedHour) -> Problem {
     let (place, wall) = place_and_wall_time(decoded, at);
     let (held, option) = match hour {
         RepeatedHour::Once | RepeatedHour::InOrder { .. } => {
@@ -209,7 +209,7 @@ fn shown_twice(decoded: &Decoded, at: usize, zone: Zone, hour: RepeatedHour) -> 
     Problem::unclear(seen, format!("--clock-change {option}"))
 }
 
-fn never_shown(decoded: &Decoded, at: usize, zone: Zone) -> Problem {
+fn skipped_hour_problem(decoded: &Decoded, at: usize, zone: Zone) -> Problem {
     let (place, wall) = place_and_wall_time(decoded, at);
     let unit = decoded.unit.as_str();
     let seen = format!("{unit} {place}: the clock in {zone} skips {wall}");

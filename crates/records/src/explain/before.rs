@@ -1,6 +1,6 @@
 //! State of a Session right before a decision: limits and origin of the stake.
 
-use super::indicators::INDICATORS_WITHIN;
+use super::indicators::MAX_REPLAYED_ENTRIES;
 use crate::RecordsError;
 use crate::contents::JournalContents;
 use crate::lines::SessionFold;
@@ -27,7 +27,7 @@ pub(super) async fn visit_before(
     is_far: bool,
     mut visit: impl FnMut(&Session, &DecisionEntry),
 ) -> Result<(), RecordsError> {
-    let near = decisions.iter().filter(|decision| is_far || decision.seq <= INDICATORS_WITHIN);
+    let near = decisions.iter().filter(|decision| is_far || decision.seq <= MAX_REPLAYED_ENTRIES);
     let mut left = near.peekable();
     if left.peek().is_none() || contents.compacted_since().is_some() {
         return Ok(());

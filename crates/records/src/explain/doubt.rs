@@ -14,7 +14,7 @@ const FOUND_AGAIN_AFTER: Millis = Millis::from_seconds(5);
 /// Minimum delay of the second list that confirms a missing trade.
 const MISSED_AGAIN_AFTER: Millis = Millis::from_seconds(10);
 const MAX_EXCHANGES: u32 = 500;
-const AT_ONCE: Millis = Millis::SECOND;
+const SAME_TIME_TOLERANCE: Millis = Millis::SECOND;
 
 /// Reads the lists that resolved a doubt (none if the operator did), and the wallet after a missing trade.
 pub(super) async fn read_lists(
@@ -67,7 +67,10 @@ fn is_manual_resolution(stored: &StoredLine, ended: Millis) -> bool {
     let is_word = body.contains("\"resolved\":")
         || body.contains("the operator resolved trade")
         || body.contains("a person ended the doubt of");
-    stored.line.kind == LineKind::Note && is_word && apart <= AT_ONCE && Millis::ZERO - AT_ONCE <= apart
+    stored.line.kind == LineKind::Note
+        && is_word
+        && apart <= SAME_TIME_TOLERANCE
+        && Millis::ZERO - SAME_TIME_TOLERANCE <= apart
 }
 
 fn is_list(exchange: &LoggedExchange) -> bool {
@@ -101,9 +104,9 @@ fn describe_page(text: &str, venue_id: Option<&str>, origin: &IntentOrigin) -> S
 }
 
 pub(super) fn parse_rows(page: &str) -> Vec<Value> {
-    const BEGIN: &str = "\"data\":[";
+    const DATA_START: &str = "\"data\":[";
     let mut rows = Vec::new();
-    let Some((_, mut rest)) = page.split_once(BEGIN) else { return rows };
+    let Some((_, mut rest)) = page.split_once(DATA_START) else { return rows };
     loop {
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
         let Some(Ok(row)) = values.next() else { return rows };

@@ -13,7 +13,7 @@ use candlewick_sdk::{
 };
 use std::collections::BTreeMap;
 
-pub const INDICATORS_WITHIN: u64 = 500_000;
+pub const MAX_REPLAYED_ENTRIES: u64 = 500_000;
 
 const PAGE: u32 = 5_000;
 
@@ -94,7 +94,7 @@ impl Replay {
         let replay = Self { trades, ..Self::new(run, (bot, until), options.registry)? };
         let before = until.saturating_sub(run.seq + 1);
         let is_asked = !options.for_conditions || replay.has_conditions();
-        if is_asked && before > INDICATORS_WITHIN && !options.is_far {
+        if is_asked && before > MAX_REPLAYED_ENTRIES && !options.is_far {
             return Err(format!(
                 "{before} earlier entries of the run must be read; run `candlewick {} --indicators` to read them",
                 options.command

@@ -22,7 +22,7 @@ use std::fmt::{self, Display};
 
 const MAX_LINES: u32 = 20_000;
 /// Maximum age of the candle to look for, in intervals before the moment.
-const BEFORE: i64 = 3;
+const MAX_CANDLE_AGE: i64 = 3;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MomentQuery {
@@ -87,7 +87,7 @@ pub async fn read_moment(
     let bots = query.matching_bots(run)?;
     let mut found = Vec::new();
     for bot in bots {
-        let from = time - bot.interval.length() * BEFORE;
+        let from = time - bot.interval.length() * MAX_CANDLE_AGE;
         let lines = reader.sound_lines_between(from, time + Millis::new(1), MAX_LINES).await?;
         let risk = contents.risk_at(run, time)?;
         let mut moment = BotMoment::new(bot, run, &lines)?.with_limit(contents, bot, risk.as_ref());
@@ -322,7 +322,7 @@ impl Display for MomentReport {
             write!(f, "\n{} on {}: {}", bot.bot, bot.symbol, bot.describe())?;
             if let Some(line) = &bot.candle {
                 let (candle, closed) = (&line.candle, utc(line.close_time));
-                let clocks = conditions::on_clocks(&bot.conditions, line.close_time);
+                let clocks = conditions::format_local_times(&bot.conditions, line.close_time);
                 let (open, high, low, close) = (candle.open(), candle.high(), candle.low(), candle.close());
                 write!(
                     f,

@@ -8,7 +8,7 @@ mod trades_file;
 mod trades_needed;
 mod verdict_report;
 
-use crate::figure::{break_even_payout_words, percent};
+use crate::figure::{break_even_payout_text, percent};
 use candlewick_records::table_text;
 use candlewick_statistics::{PaidStake, StatisticsError, break_even, mixed_break_even};
 use serde::Serialize;
@@ -76,7 +76,7 @@ impl fmt::Display for BreakEvenReport {
             parts.push(format!("break-even win rate of all stakes: {:.4} %", mixed * 100.0));
         }
         if let (Some(rate), Some(needed)) = (self.win_rate, self.payout_needed) {
-            let needed = break_even_payout_words(needed * 100.0);
+            let needed = break_even_payout_text(needed * 100.0);
             parts.push(format!("break-even payout at a win rate of {}: {needed}", percent(rate)));
         }
         f.write_str(&parts.join("\n\n"))

@@ -148,19 +148,19 @@ impl Sample {
     }
 
     pub(super) fn finding(&self) -> Option<Finding> {
-        let finding = self.shown.filter(|_| self.ended_words().is_none())?.finding()?;
+        let finding = self.shown.filter(|_| self.ended_text().is_none())?.finding()?;
         Some(match &self.bot {
             Some(bot) => finding.with_bot(bot),
             None => finding,
         })
     }
 
-    pub(super) fn shown_words(&self) -> Option<String> {
-        let is_said = self.withheld.is_empty() && self.ended_words().is_none();
+    pub(super) fn shown_text(&self) -> Option<String> {
+        let is_said = self.withheld.is_empty() && self.ended_text().is_none();
         self.shown.filter(|_| is_said).map(|shown| shown.describe())
     }
 
-    fn ended_words(&self) -> Option<String> {
+    fn ended_text(&self) -> Option<String> {
         let trade = self.no_longer_held_since_trade;
         let trade = trade.map(|trade| format!("trade {trade} (the file has no times)"));
         self.no_longer_held_since.map(utc).or(trade)
@@ -168,9 +168,9 @@ impl Sample {
 
     pub fn describe(&self) -> String {
         if !self.withheld.is_empty() {
-            return withheld_text(&self.withheld, self.ended_words().as_deref());
+            return withheld_text(&self.withheld, self.ended_text().as_deref());
         }
-        if let Some(since) = self.ended_words() {
+        if let Some(since) = self.ended_text() {
             return no_longer_held_text(&since);
         }
         self.verdict.map_or_else(

@@ -110,7 +110,7 @@ fn read(
     let RunFacts { bots, variants, mut withheld, labels, .. } = facts;
     withheld.extend(missing.map(str::to_owned));
     let is_sorted = findings.iter().any(|finding| finding.kind == FindingKind::SortedByResult);
-    withheld.extend(is_sorted.then(|| SORTED.to_owned()));
+    withheld.extend(is_sorted.then(|| SORTED_BY_RESULT.to_owned()));
     let is_foreign = !columns.has_run_columns();
     let payouts = trades.iter().filter_map(|named| named.trade.payout);
     withheld.extend(high_payout(payouts, "stated").filter(|_| is_foreign));
@@ -127,7 +127,7 @@ const NO_FACTS: &str =
 const OTHER_LINES: &str =
     "the .run.json file belongs to other trades, so the caveats of this run are unknown";
 
-const SORTED: &str = "the rows are sorted by result, so the order of the trades is unknown";
+const SORTED_BY_RESULT: &str = "the rows are sorted by result, so the order of the trades is unknown";
 
 fn findings(records: &[StringRecord], trades: &[NamedTrade], has_times: bool) -> Vec<Finding> {
     let found = if has_times {
@@ -381,7 +381,7 @@ mod tests {
         let sorted = read_text(&format!("result\n{}{}", "WON\n".repeat(60), "LOST\n".repeat(40)), Some(85));
         let sorted = sorted.unwrap();
         assert_eq!(kinds(&sorted), [SortedByResult, NoTimes]);
-        assert_eq!(sorted.caveats.withholding, [SORTED]);
+        assert_eq!(sorted.caveats.withholding, [SORTED_BY_RESULT]);
         let mixed = read_text(&format!("result\n{}", "WON\nLOST\n".repeat(40)), Some(85)).unwrap();
         assert_eq!((kinds(&mixed), mixed.caveats.withholding), (vec![NoTimes], vec![]));
     }

@@ -4,7 +4,7 @@ use super::{Counts, Sample};
 use crate::analysis::Finding;
 use crate::figure::{percent, prefixed_lines};
 use crate::run::caveat_text;
-use crate::shown::interval_words;
+use crate::shown::interval_text;
 use candlewick_records::{table, table_text, threshold_text};
 use candlewick_statistics::EdgeTestPlan;
 use serde::Serialize;
@@ -43,7 +43,7 @@ impl VerdictReport {
 
     fn intervals(&self) -> String {
         let known = self.samples().filter_map(|sample| {
-            Some([sample_label(sample), sample.intervals.edge_words()?, sample.intervals.win_rate_words()?])
+            Some([sample_label(sample), sample.intervals.edge_text()?, sample.intervals.win_rate_text()?])
         });
         let rows: Vec<[String; 3]> = known.collect();
         let header = ["95 % interval, valid at any time", "edge, % of stake", "win rate"];
@@ -107,12 +107,12 @@ impl fmt::Display for VerdictReport {
         let caveats = if caveats.is_empty() { caveats } else { format!("\nCaveats: {caveats}.") };
         writeln!(f, "{}", table_text(header, self.samples().map(row)))?;
         for sample in self.samples() {
-            if let Some(shown) = sample.shown_words() {
+            if let Some(shown) = sample.shown_text() {
                 writeln!(f, "{}: {shown}.", sample_label(sample))?;
             }
         }
         write!(f, "{meaning}{caveats}{}", self.intervals())?;
-        let all = interval_words(
+        let all = interval_text(
             self.all.verdict.unwrap_or_default(),
             self.all.intervals.edge_sequence_95,
             self.delta,

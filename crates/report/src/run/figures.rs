@@ -5,7 +5,7 @@ use crate::ReportError;
 use crate::analysis::{Baselines, Curve, Finding, Prices, SensitivityPoint, Trades, VenueSetting};
 use crate::conditions::ConditionLine;
 use crate::figure::{
-    break_even_payout_words, minute, p_value_text, percent, prefixed_lines, signed_money, signed_percent,
+    break_even_payout_text, minute, p_value_text, percent, prefixed_lines, signed_money, signed_percent,
     sparkline,
 };
 use crate::page::{DataTable, RunPage};
@@ -33,12 +33,12 @@ impl fmt::Display for RunReport {
         let thresholds: Vec<Option<f64>> = self.bots.iter().map(|line| line.edge.threshold_for).collect();
         let figures = self.figures().into_iter().map(|(name, value)| [name.to_owned(), value]);
         let figures = table_text(["all bots", ""], figures);
-        writeln!(f, "{bots}\n\n{}.\n\n{figures}", self.edge.evidence_words(&thresholds))?;
+        writeln!(f, "{bots}\n\n{}.\n\n{figures}", self.edge.evidence_text(&thresholds))?;
         if !self.conditions.is_empty() {
             let held = ConditionLine::table(&self.conditions).to_text();
             writeln!(f, "\nHow often each condition was true\n\n{held}")?;
         }
-        if let Some(words) = self.edge.interval_words() {
+        if let Some(words) = self.edge.interval_text() {
             writeln!(f, "\n{words}.")?;
         }
         if !self.delays.is_empty() {
@@ -73,8 +73,8 @@ impl RunReport {
             ("candles", self.candles_text()),
             ("trades", format!("{trades}: {won} won, {lost} lost, {draw} drawn, {cancelled} cancelled")),
             ("win rate", format!("{} (break-even {})", percent(self.win_rate), percent(self.break_even))),
-            ("win rate, 95 % (valid at any time)", words(self.edge.intervals.win_rate_words())),
-            ("edge, 95 % (valid at any time)", words(self.edge.intervals.edge_words())),
+            ("win rate, 95 % (valid at any time)", words(self.edge.intervals.win_rate_text())),
+            ("edge, 95 % (valid at any time)", words(self.edge.intervals.edge_text())),
             ("break-even payout", self.break_even_payouts()),
             ("p-value (independent trades)", p_value_text(self.p_value)),
             ("profit and loss", signed_money(self.pnl, self.scale)),
@@ -132,7 +132,7 @@ impl RunReport {
     }
 
     fn break_even_payouts(&self) -> String {
-        let text = |percent: Option<f64>| percent.map_or("-".to_owned(), break_even_payout_words);
+        let text = |percent: Option<f64>| percent.map_or("-".to_owned(), break_even_payout_text);
         let (by_unit, by_money) =
             (text(self.break_even_payout_percent), text(self.break_even_payout_percent_by_money));
         if by_unit == by_money { by_unit } else { format!("{by_unit} ({by_money} weighted by stake)") }

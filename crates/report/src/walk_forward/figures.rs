@@ -24,7 +24,7 @@ impl fmt::Display for WalkForwardSummary<'_> {
         let windows = table_text(header(report), report.windows.iter().map(|line| row(line, report)));
         let figures = report.figures().into_iter().map(|(name, value)| [name.to_owned(), value]);
         writeln!(f, "{windows}\n\n{}", table_text(["out of sample, all windows", ""], figures))?;
-        if let Some(words) = report.edge.interval_words() {
+        if let Some(words) = report.edge.interval_text() {
             writeln!(f, "\n{words}.")?;
         }
         if report.out_of_sample.is_some() {
@@ -102,8 +102,8 @@ impl WalkForwardReport {
             figures.push(("win rate", format!("{} (break-even {needed})", percent(all.win_rate))));
             let intervals = self.edge.intervals;
             let ends = [
-                ("win rate, 95 % (valid at any time)", intervals.win_rate_words()),
-                ("edge, 95 % (valid at any time)", intervals.edge_words()),
+                ("win rate, 95 % (valid at any time)", intervals.win_rate_text()),
+                ("edge, 95 % (valid at any time)", intervals.edge_text()),
             ];
             figures.extend(ends.into_iter().filter_map(|(name, words)| Some((name, words?))));
             if let Some(interval) = win_rate_interval {

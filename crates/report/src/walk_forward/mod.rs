@@ -6,7 +6,7 @@ mod hold_out;
 use crate::analysis::{Finding, StakedResult, settled_rows};
 use crate::figure::{running_sum, span};
 use crate::run::{Caveats, EdgeLine};
-use crate::sweep::{LEDGER_BEGINS, NOT_COUNTED, SweepCount, under_way_words};
+use crate::sweep::{LEDGER_BEGINS, NOT_COUNTED, SweepCount, under_way_text};
 use candlewick_backtest::Finished;
 use candlewick_backtest::metric::WinRates;
 use candlewick_engine::judge;
@@ -223,7 +223,7 @@ impl<'a> WalkForwardSummary<'a> {
             Some(Err(_)) => Vec::new(),
             Some(Ok(count)) => {
                 let begins = count.is_first.then(|| LEDGER_BEGINS.to_owned());
-                begins.into_iter().chain(under_way_words(count.under_way)).collect()
+                begins.into_iter().chain(under_way_text(count.under_way)).collect()
             }
         };
         Self { report, resumed, variants_tried, uncounted, verified, variants_notices, elapsed_ms, files }

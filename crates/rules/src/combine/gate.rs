@@ -3,8 +3,8 @@
 use super::NAME;
 use super::written_gate::{GatePlan, WrittenGate};
 use candlewick_sdk::{
-    BotContext, BuildError, Candle, Direction, SettledSignal, ExpirationType, Expiry, GateMove, GateView,
-    Interval, LongerCandles, Millis, Signal, StrategyEntry, compare_prices,
+    BotContext, BuildError, Candle, Direction, ExpirationType, Expiry, GateMove, GateView, Interval,
+    LongerCandles, Millis, SettledSignal, Signal, StrategyEntry, compare_prices,
 };
 use candlewick_statistics::{GateDecision, GateRule, GateState, TradeGate, TradeOutcome};
 use serde_json::Value;
@@ -62,7 +62,7 @@ impl Gate {
 
     pub(super) fn take(&mut self, signal: Signal, at: Millis) -> Signal {
         let expiry = signal.expiry.unwrap_or(self.expiry);
-        self.before = Some(self.rule.standing());
+        self.before = Some(self.rule.gate_state());
         let decision = self.update((at, None), TradeGate::on_decided);
         let is_real = decision.is_real();
         let (direction, decided) = (signal.direction, at);
@@ -85,7 +85,7 @@ impl Gate {
     }
 
     pub(super) fn view(&self) -> GateView {
-        let now = self.rule.standing();
+        let now = self.rule.gate_state();
         GateView {
             rule: now.rule().to_string(),
             history: self.warmup(),
@@ -96,7 +96,7 @@ impl Gate {
     }
 
     fn displayed_state(&self) -> GateState {
-        self.before.unwrap_or_else(|| self.rule.standing())
+        self.before.unwrap_or_else(|| self.rule.gate_state())
     }
 
     fn end(&mut self, place: usize, outcome: TradeOutcome, at: Millis) {

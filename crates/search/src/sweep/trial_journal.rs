@@ -46,7 +46,7 @@ pub struct TrialJournal {
     is_cut_short: bool,
 }
 
-const AT_ONCE: u64 = 64 * 1_024;
+const READ_BYTES: u64 = 64 * 1_024;
 
 impl Record {
     pub(crate) fn to_line(&self) -> Vec<u8> {
@@ -99,8 +99,8 @@ impl TrialJournal {
         let mut read = || {
             self.file.seek(SeekFrom::Start(from))?;
             let mut rest = (&self.file).take(self.length - from);
-            let mut text = Vec::with_capacity(2 * AT_ONCE as usize);
-            while (&mut rest).take(AT_ONCE).read_to_end(&mut text)? > 0 {
+            let mut text = Vec::with_capacity(2 * READ_BYTES as usize);
+            while (&mut rest).take(READ_BYTES).read_to_end(&mut text)? > 0 {
                 let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
                 let lines: Vec<&[u8]> = text[..whole].split_inclusive(|byte| *byte == b'\n').collect();
                 let records = lines.par_iter().map(|line| serde_json::from_slice(line));
@@ -123,19 +123,19 @@ impl TrialJournal {
     /// appended: a line behind it would corrupt the record and lose all later ones on the next open.
     pub(crate) fn append(&mut self, line: &[u8]) -> Result<(), SearchError> {
         if self.is_cut_short {
-            self.mend()?;
+            self.truncate_partial_line()?;
         }
         if let Err(source) = self.file.write_all(line) {
             self.is_cut_short = true;
             // On failure, the next append tries again; the write error is reported.
-            let _ = self.mend();
+            let _ = self.truncate_partial_line();
             return Err(unusable(&self.path, "write", source));
         }
         self.length += line.len() as u64;
         Ok(())
     }
 
-    fn mend(&mut self) -> Result<(), SearchError> {
+    fn truncate_partial_line(&mut self) -> Result<(), SearchError> {
         self.cut(self.length)?;
         self.is_cut_short = false;
         Ok(())

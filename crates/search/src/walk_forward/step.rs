@@ -142,7 +142,7 @@ impl WalkForward<'_> {
     ) -> Result<Robustness, SearchError> {
         let SweepSettings { objective, min_trades, .. } = *self.sweep;
         let mut neighbours = Vec::new();
-        for candidate in self.course.whole.space.beside(&best.candidate) {
+        for candidate in self.course.whole.space.neighbours(&best.candidate) {
             let ran = |row: &&TrialRow| row.rung == best.rung && row.candidate == candidate;
             let figures = match rows.iter().find(ran).map(|row| &row.outcome) {
                 Some(Outcome::Figures(figures)) => Some((**figures).clone()),

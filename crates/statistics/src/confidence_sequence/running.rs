@@ -1,14 +1,14 @@
 //! Running lower bound of the win rate, updated with each trade.
 
-use super::{BETS, Capitals, RISK};
+use super::{BET_RISK, BETS, Capitals};
 use crate::statistics_error::check_confidence;
 use crate::verdict::OverlapMark;
 use crate::{Overlap, StatisticsError, TradeOutcome};
 use serde::{Deserialize, Serialize};
 
 const CANDIDATES: usize = 64;
-const FIRST: f64 = 0.50;
-const STEP: f64 = 0.004;
+const FIRST_CANDIDATE: f64 = 0.50;
+const CANDIDATE_STEP: f64 = 0.004;
 
 type Figures = [Capitals; CANDIDATES];
 
@@ -49,7 +49,7 @@ impl RunningWinRate {
             let bets = bets[candidate].iter_mut();
             for ((capital, bet), share) in self.capitals[candidate].iter_mut().zip(bets).zip(BETS) {
                 *bet = *capital * share * scale;
-                *capital -= *bet * RISK;
+                *capital -= *bet * BET_RISK;
             }
         }
         OpenBets { bets, mark: self.overlap.on_open() }
@@ -66,7 +66,7 @@ impl RunningWinRate {
                 TradeOutcome::Draw | TradeOutcome::Cancelled => 0.0,
             };
             for (capital, bet) in self.capitals[candidate].iter_mut().zip(bets[candidate]) {
-                *capital += bet * (RISK + gain);
+                *capital += bet * (BET_RISK + gain);
             }
         }
         self.spare.push(bets);
@@ -86,7 +86,7 @@ impl RunningWinRate {
 }
 
 fn candidate_rate(candidate: usize) -> f64 {
-    STEP.mul_add(candidate as f64, FIRST)
+    CANDIDATE_STEP.mul_add(candidate as f64, FIRST_CANDIDATE)
 }
 
 fn candidate_mean(candidate: usize) -> f64 {

@@ -58,10 +58,13 @@ pub fn longest_streaks(outcomes: impl IntoIterator<Item = TradeOutcome>) -> Stre
 ///
 /// Source: W. Feller, *An Introduction to Probability Theory and Its Applications* I (1968), XIII.7.
 pub fn streak_probability(length: u32, trades: u32, probability: f64) -> Result<f64, StatisticsError> {
-    const MOST: u32 = 10_000_000;
+    const MAX_STREAK_TRADES: u32 = 10_000_000;
     let p = check_probability("probability of a streak's trade", probability)?;
-    if trades > MOST {
-        return Err(StatisticsError::TooManyTrades { trades: u64::from(trades), most: u64::from(MOST) });
+    if trades > MAX_STREAK_TRADES {
+        return Err(StatisticsError::TooManyTrades {
+            trades: u64::from(trades),
+            most: u64::from(MAX_STREAK_TRADES),
+        });
     }
     if length == 0 {
         return Ok(1.0);

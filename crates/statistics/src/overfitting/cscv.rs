@@ -122,7 +122,7 @@ impl Division {
     }
 
     fn choose(&mut self, group: &Group, blocks: &[Block]) {
-        let chosen = Moments::together(blocks, &self.chosen, group.count());
+        let chosen = Moments::combine(blocks, &self.chosen, group.count());
         let mut better = None;
         for variant in 0..group.count() {
             let ratio = chosen.ratio(variant);
@@ -131,13 +131,13 @@ impl Division {
             }
         }
         if let Some(variant) = better {
-            let other = Moments::together(blocks, &self.other, group.count());
+            let other = Moments::combine(blocks, &self.other, group.count());
             self.chosen_variant = ChosenVariant { sum: other.sums[variant], ratio: other.ratio(variant) };
         }
     }
 
     fn rank(&mut self, blocks: &[Block], count: usize) {
-        let other = Moments::together(blocks, &self.other, count);
+        let other = Moments::combine(blocks, &self.other, count);
         for ratio in (0..count).map(|variant| other.ratio(variant)) {
             self.below += usize::from(ratio < self.chosen_variant.ratio);
             self.above += usize::from(ratio > self.chosen_variant.ratio);
@@ -180,18 +180,18 @@ impl Moments {
         moments
     }
 
-    fn together(blocks: &[Block], which: &[(usize, usize)], variants: usize) -> Self {
-        let mut together = Self::new(variants);
+    fn combine(blocks: &[Block], which: &[(usize, usize)], variants: usize) -> Self {
+        let mut combine = Self::new(variants);
         for (block, cut) in which {
             let other = &blocks[*block].trimmed[*cut];
-            together.count += other.count;
-            let into = together.sums.iter_mut().zip(&mut together.squares);
+            combine.count += other.count;
+            let into = combine.sums.iter_mut().zip(&mut combine.squares);
             for ((sum, square), (more, more_squares)) in into.zip(other.sums.iter().zip(&other.squares)) {
                 *sum += more;
                 *square += more_squares;
             }
         }
-        together
+        combine
     }
 
     fn ratio(&self, variant: usize) -> f64 {

@@ -165,8 +165,8 @@ impl EdgeTest {
             plan,
             weight: 1.0,
             goal: 1.0 / plan.alpha(),
-            edge: EdgeParts::BEGIN,
-            mirror: MirrorParts::BEGIN,
+            edge: EdgeParts::INITIAL,
+            mirror: MirrorParts::INITIAL,
             edge_minimum: 1.0,
             settled: 0,
             draws: 0,
@@ -185,7 +185,7 @@ impl EdgeTest {
         let (edge, mirror) = if self.is_final() {
             (EdgeParts::NONE, MirrorParts::NONE)
         } else {
-            let (delta, part) = (self.plan.delta(), self.overlap.part_of_one());
+            let (delta, part) = (self.plan.delta(), self.overlap.stake_factor());
             let held = self.edge.total();
             if held < self.edge_minimum {
                 self.edge_minimum = held;
