@@ -278,9 +278,9 @@ fn asks_about_ambiguous_numbers_columns_and_zones() {
     refuse_table(dukascopy, "", words);
     let two_times = "unix,date,symbol,open,high,low,close,Volume BTC,Volume USDT\n\
                      1704232800,2024-01-02 22:00:00,BTC/USDT,1,2,1,2,5,10\n";
-    let cure =
+    let hint =
         "\"unix\" and \"date\" for time; use --columns, such as --columns time,-,-,open,high,low,close,-,-";
-    refuse_table(two_times, "", cure);
+    refuse_table(two_times, "", hint);
     let (comma, point) = ("decimal=comma symbol=X interval=1m", "decimal=point symbol=X interval=1m");
     let thousands = "time;open;high;low;close\n1704232800;1,234;1,235;1,233;1,234\n";
     refuse_table(thousands, "", "1,234 can have decimals or a thousands separator; use --");

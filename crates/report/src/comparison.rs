@@ -232,7 +232,7 @@ impl Comparison {
         let shown = |count: usize| match count {
             0 => "none".to_owned(),
             few if few <= MAX_SHOWN => few.to_string(),
-            many => format!("{many}, of which the first {MAX_SHOWN} are shown"),
+            many => format!("{many}, the first {MAX_SHOWN} shown"),
         };
         let list = |trades: &[ParsedTrade]| {
             let rows = trades.iter().take(MAX_SHOWN).map(row).collect();

@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn quantiles_and_intervals_match_hand_computed_ranks() {
         let sorted: Vec<f64> = (1..=100).map(f64::from).collect();
-        // The median of 100 lies between ranks 40 and 61: 50 less and more 1.96 * 5, outwards.
+        // The median of 100 is between ranks 40 and 61: 50 less and more 1.96 * 5, outwards.
         let found = Quantile::new(&sorted, 0.5).unwrap();
         assert_eq!(found, Quantile { value: 50.0, lower: 40.0, upper: 61.0 });
         let found = Quantile::new(&sorted, 0.05).unwrap();

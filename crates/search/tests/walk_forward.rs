@@ -132,7 +132,7 @@ fn step(walk: &WalkForward<'_>, window: &Window) -> WindowResult {
     let (mut journal, known) = TrialJournal::open(&folder.path().join("trials.jsonl"), &json!({})).unwrap();
     match walk.step(window, &mut journal, known, &mut |_| ControlFlow::Continue(())).unwrap() {
         WindowEnd::Done(step) => *step,
-        WindowEnd::Stopped => panic!("nobody stopped it"),
+        WindowEnd::Stopped => panic!("the run was not stopped"),
     }
 }
 

@@ -115,7 +115,7 @@ mod tests {
         BudgetedBot { name, begins_anew: false }
     }
 
-    const fn anew(name: &str) -> BudgetedBot<'_> {
+    const fn restarted(name: &str) -> BudgetedBot<'_> {
         BudgetedBot { name, begins_anew: true }
     }
 
@@ -141,13 +141,13 @@ mod tests {
     #[test]
     fn restarts_inherit_losses_but_not_gains() {
         let mut budget = AlphaBudget::for_first_run(["a"]);
-        budget.begin_run(&[anew("a")], |_| 0.4);
+        budget.begin_run(&[restarted("a")], |_| 0.4);
         check(&budget, &[("a", 0.4)], 0.0);
-        budget.begin_run(&[anew("a")], |_| 15.0);
+        budget.begin_run(&[restarted("a")], |_| 15.0);
         check(&budget, &[("a", 0.4)], 0.0);
         budget.begin_run(&[on("a")], |_| 0.1);
         check(&budget, &[("a", 0.4)], 0.0);
-        // Another name takes the place as if it had begun anew.
+        // A bot with another name counts as a restart.
         budget.begin_run(&[on("b")], |_| 0.5);
         check(&budget, &[("b", 0.2)], 0.0);
     }
@@ -186,7 +186,7 @@ mod tests {
     struct Start {
         account: f64,
         least: f64,
-        /// Which makes no bet from the first trade that has an edge on.
+        /// Makes no bet from the first trade with an edge on.
         second: f64,
         has_edge: bool,
     }

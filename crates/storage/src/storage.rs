@@ -112,7 +112,7 @@ impl Storage {
     }
 
     /// Downloads this version of an object to a file, atomically.
-    pub fn bring(&self, url: &ObjectUrl, object: &Object, path: &Path) -> Result<(), StorageError> {
+    pub fn download(&self, url: &ObjectUrl, object: &Object, path: &Path) -> Result<(), StorageError> {
         let disk = |source| StorageError::Disk { path: path.to_owned(), source };
         let partial = path.with_extension(format!("partial-{}", std::process::id()));
         let mut file = File::create(&partial).map_err(disk)?;

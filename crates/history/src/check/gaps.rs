@@ -33,10 +33,11 @@ pub(super) fn missing(
         if expected > 0 {
             total += expected;
             let closed = gap.missing - expected.min(gap.missing);
-            let beside = if closed > 0 { format!(", {closed} more in closed hours") } else { String::new() };
+            let in_closed_hours =
+                if closed > 0 { format!(", {closed} more in closed hours") } else { String::new() };
             let holiday = suggest_holiday(&stretch, session, holidays, series.interval());
             let holiday = holiday.map(|date| format!("; add --holiday {date} if the market was closed"));
-            let detail = format!("{expected} missing{beside}{}", holiday.unwrap_or_default());
+            let detail = format!("{expected} missing{in_closed_hours}{}", holiday.unwrap_or_default());
             note(Finding::over(FindingKind::Gap, stretch, expected, detail));
         }
     }

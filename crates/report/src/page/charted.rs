@@ -210,7 +210,7 @@ pub(super) fn win_rate(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<St
     let column = |number| -> Column { packed("rolling", number) };
     let mut layers = Vec::new();
     if let Some(needed) = &needed {
-        let beside =
+        let band_edge =
             |side: f64| needed.iter().map(|rate| whole(rate + side * rolling.chance(*rate))).collect();
         let exact = needed.iter().map(|rate| whole(*rate)).collect();
         columns.extend([(exact, PARTS), (beside(-1.0), PARTS), (beside(1.0), PARTS)]);
@@ -228,7 +228,7 @@ pub(super) fn win_rate(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<St
     let words = match &needed {
         Some(_) => {
             "The band holds 95 % of such windows if independent trades win exactly at the break-even rate. Leaving it now and \
-             then is no evidence."
+             then is not evidence."
         }
         None => "The payout of some trades is unknown, and so is the break-even rate.",
     };

@@ -36,7 +36,7 @@ pub(super) fn findings(page: &RunPage<'_>) -> String {
     text
 }
 
-/// No findings confirm the figures, which is no praise of a rejected edge.
+/// Text for a run without findings, by verdict: for a rejected edge it confirms the rejection.
 fn without_findings(verdict: &str, is_withheld: bool) -> &'static str {
     match verdict {
         "edge_shown" => {

@@ -108,8 +108,10 @@ impl VariantLedger {
                 others.ledgers.iter().flat_map(|other| of_family(&other.contents)).chain(here).collect();
             if !new.is_empty() {
                 if !has_candles {
-                    added
-                        .push(&CandlesLine::new((added.chain.hash.clone(), id.clone(), root.clone()), look))?;
+                    added.push(&CandlesLine::new(
+                        (added.chain.hash.clone(), id.clone(), root.clone()),
+                        look,
+                    ))?;
                     has_candles = true;
                 }
                 added.strategies.insert(family.strategy.clone());

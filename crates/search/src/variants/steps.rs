@@ -66,7 +66,8 @@ impl Steps {
         let mut known = 0;
         let mut close_at = |time: i64| {
             // Looked for from where the step before ended: a search of its own waits for memory at each of its looks.
-            known += count_closing_before(&candles[known..], series.interval().length(), Millis::new(time + 1));
+            known +=
+                count_closing_before(&candles[known..], series.interval().length(), Millis::new(time + 1));
             let last = candles.get(known.checked_sub(1)?)?;
             (last.time().get() + interval > time - step).then(|| last.close().ln())
         };

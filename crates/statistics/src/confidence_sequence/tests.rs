@@ -219,7 +219,7 @@ fn the_running_end_is_that_of_the_sequence_on_its_grid() {
                 }
             }
             if place % 199 == 0 {
-                // Found one step of the bisection too low at most.
+                // At most one bisection step too low.
                 let lower = sequence.win_rate(0.9).unwrap().lower;
                 let on_grid = |end: f64| match ((end - 0.5) / 0.004).floor().min(63.0) {
                     steps if steps < 0.0 => 0.0,

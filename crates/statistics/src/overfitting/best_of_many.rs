@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn two_periods_agree_with_hand_computation() {
-        // Both drawn, in either order, make 0 of what is there less what is expected; twice the same has no statistic, and
+        // Both drawn, in either order, give an actual minus expected sum of 0; twice the same has no statistic, and
         // is never as good. A draw of 0 is as good as a variant that earns 0 or less, and none as one that earns more.
         let of_both = (0..BOOTSTRAP.runs).filter(|run| {
             let mut dice = Dice::new(BOOTSTRAP.seed, u64::from(*run));

@@ -133,7 +133,7 @@ impl Front {
     ///
     /// Returns the probability above the top.
     fn add(&mut self, other: &Self, from: usize, shift: i64, weight: f64) -> f64 {
-        // A balance below 0 cannot be: whoever pays has the means. On a coarse lattice the lowest point takes it.
+        // A balance below 0 is impossible: a stake is covered. On a coarse lattice, the lowest point takes the rest.
         let lowest = usize::try_from(-shift).unwrap_or(0);
         let mut lost = 0.0;
         if from < lowest.min(other.to) {

@@ -407,7 +407,7 @@ mod tests {
             let error = (expected * (1.0 - expected) / 4_000.0).sqrt();
             assert!((ruined - expected).abs() < 3.0 * error, "{win_probability}: {ruined}, not {expected}");
             assert!((ruined + reached - 1.0).abs() < 1e-9, "one of the two comes");
-            assert_eq!(trials.stopped, 0, "a target is no bad end");
+            assert_eq!(trials.stopped, 0, "reaching a target is not a stop");
         }
     }
 
@@ -431,7 +431,7 @@ mod tests {
             (ends(&[stop(50), stop(19)], &[]), 0.5),
             (ends(&[MoneyStop { amount: Some(50), fraction: 0.19 }], &[]), 0.5),
             (ends(&[stop(9)], &[]), 1.0),
-            // A target is a good end, and told apart.
+            // A target is a good end, and distinguished.
             (ends(&[], &[stop(10)]), 0.0),
             // 100 to 80 is 20 %; after a win to 110 a loss to 100 and no further is 9.1 %.
             (WalletLimits { drawdown_fraction: 0.19, ..off.clone() }, 0.5),
@@ -462,7 +462,7 @@ mod tests {
         assert!((stopped - 0.25).abs() < 3.0 * 0.0069, "{stopped}");
         assert_eq!(with(OversizedStake::Capped), [0.0, 0.0]);
         assert_eq!(with(OversizedStake::Restarts), [0.0, 0.0]);
-        // What is staked in place of 40: of a balance of 10 after three wins (10 + 10 + 20 + x) it is seen in the next ruin.
+        // Stake instead of 40: from a balance of 10, three wins (10 + 10 + 20 + x) show it in the final balance.
         let poor = RuinQuestion { balance: 10, horizon_trades: 3, win_probability: 1.0, ..EVEN };
         let reached = |oversized, target: u64| {
             let ends = Stops { loss: Vec::new(), profit: vec![stop(target)] };

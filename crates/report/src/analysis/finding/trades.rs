@@ -97,7 +97,7 @@ pub(super) fn few_clusters(basis: VerdictBasis, decided: u64) -> Option<Finding>
     let what = if is_decided { "The verdict rests" } else { "These results rest" };
     is_few.then(|| {
         FindingKind::FewClusters.warning(format!(
-            "{what} on {decided} trades, of which only {apart} did not overlap. Overlapping trades share their luck. Wait for \
+            "{what} on {decided} trades, but only {apart} did not overlap. Overlapping trades share their luck. Wait for \
              at least {FEW_CLUSTERS} that do not overlap."
         ))
     })
