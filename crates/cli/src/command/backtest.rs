@@ -201,7 +201,7 @@ fn variant_counter(
         span: candles.span(),
         end: LookEnd::Whole,
     };
-    let tried = Variant::of_bots(&settings.session, context.registry, &files);
+    let tried = Variant::from_bots(&settings.session, context.registry, &files);
     Ok(Some(VariantCounter { ledger, tried, look }))
 }
 

@@ -344,7 +344,7 @@ impl FromStr for BarTime {
     }
 }
 
-/// How to read a file. Omitted settings are detected, else it is an error.
+/// Import options. Omitted ones are detected; an ambiguity is an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportSettings {
     pub format: Option<ImportFormat>,

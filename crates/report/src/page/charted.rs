@@ -213,7 +213,7 @@ pub(super) fn win_rate(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<St
         let band_edge =
             |side: f64| needed.iter().map(|rate| whole(rate + side * rolling.chance(*rate))).collect();
         let exact = needed.iter().map(|rate| whole(*rate)).collect();
-        columns.extend([(exact, PARTS), (beside(-1.0), PARTS), (beside(1.0), PARTS)]);
+        columns.extend([(exact, PARTS), (band_edge(-1.0), PARTS), (band_edge(1.0), PARTS)]);
         let name = "95 % range at break-even".to_owned();
         layers.push(Layer::Band { name, x: column(0), low: column(3), high: column(4) });
         let line = Line::new("break-even", MUTED_COLOUR, column(0), column(2));

@@ -136,12 +136,12 @@ impl TrialJournal {
     }
 
     fn truncate_partial_line(&mut self) -> Result<(), SearchError> {
-        self.cut(self.length)?;
+        self.truncate(self.length)?;
         self.is_cut_short = false;
         Ok(())
     }
 
-    fn cut(&mut self, length: u64) -> Result<(), SearchError> {
+    fn truncate(&mut self, length: u64) -> Result<(), SearchError> {
         let cut = self.file.set_len(length).and_then(|()| self.file.seek(SeekFrom::Start(length)));
         cut.map(|_| ()).map_err(|source| unusable(&self.path, "write", source))
     }

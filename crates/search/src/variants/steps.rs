@@ -192,7 +192,7 @@ impl From<Written> for Steps {
             _ => MISSING,
         };
         let all: Arc<[i8]> = written.moves.bytes().map(parsed).collect();
-        // What somebody wrote by hand may be anything.
+        // A manually edited line may contain any value.
         let (interval, step) = (written.interval.max(1), written.step.max(1));
         let first = written.first.clamp(i64::MIN / 4, i64::MAX / 4);
         Self { interval, step, first, part: 0..all.len(), all }

@@ -7,7 +7,7 @@ use candlewick_statistics::{
     TradeStream,
 };
 
-/// Which bots an operator who sees every account restarts after a trade.
+/// Restart policy of an operator who sees every account after every trade.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Restarts {
     Never,

@@ -162,7 +162,7 @@ fn sequence_of_trades(outcomes: impl Iterator<Item = TradeOutcome>, payout: f64)
 }
 
 #[test]
-fn no_trades_leave_everything_possible_and_the_lower_end_is_at_most_a_return_of_one() {
+fn interval_without_trades_is_unbounded() {
     let none = ConfidenceSequence::new();
     assert_eq!(none.edge(0.95), Ok(ConfidenceInterval { lower: -1.0, upper: 1.0 }));
     assert_eq!(none.win_rate(0.95), Ok(ConfidenceInterval { lower: 0.0, upper: 1.0 }));
@@ -201,7 +201,7 @@ fn an_edge_that_has_gone_lets_the_ends_cross() {
 }
 
 #[test]
-fn the_running_end_is_that_of_the_sequence_on_its_grid() {
+fn running_bound_equals_sequence_on_its_grid() {
     let mut moved = 0;
     for (path, win_rate) in [(0, 0.62), (1, 0.7), (2, 0.99), (3, 0.4)] {
         let known = batches(&mut Dice::new(95, path), 3, 200, win_rate);

@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_block_is_cut_to_fit() {
+    fn truncates_the_last_block() {
         // 4 and 2 in three periods each, and 1 in one, at 1 a period: 1, -1 and 0 off, a square of 2, times 3 / 2.
         let variant = vec![2.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0];
         let bootstrap = Bootstrap { block_periods: 3, ..BOOTSTRAP };

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_is_0_for_what_never_differs_and_not_for_what_differs_little() {
+    fn ratio_is_0_only_for_constant_returns() {
         let ratio = |returns: Vec<f64>| {
             let until = returns.len();
             let variants = VariantReturns::new(&[returns]).unwrap();

@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_rounded_down_to_its_step() {
+    fn rounds_shares_down_to_the_step() {
         // A tenth of 123.45 is 12.34, and in steps of one 12.00; of less than ten, nothing.
         let plan = StakePlan::Share { fraction: 0.1, step: 100 };
         for (balance, expected) in [(12_345, 1_200), (12_999, 1_200), (13_000, 1_300), (999, 0)] {
@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn a_soros_above_the_largest_stake_stops_is_capped_or_restarts() {
+    fn soros_above_maximum_stake_stops_caps_or_restarts() {
         // At even odds 10, 20, 40. Above 25 the third stake: of four paths of two trades WW alone asks for it.
         let plan = StakePlan::Soros { base: 10, wins: 2, most_stake: MAX_MONEY, step: 1 };
         let question = RuinQuestion { horizon_trades: 3, balance: 1_000, ..EVEN };

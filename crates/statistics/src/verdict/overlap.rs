@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chain_is_one_cluster_until_no_trade_is_open() {
+    fn overlapping_chain_is_one_cluster() {
         let mut overlap = Overlap::new();
         let mut earlier = overlap.on_open();
         for _ in 0..100 {
