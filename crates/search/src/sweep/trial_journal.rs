@@ -66,7 +66,7 @@ impl TrialJournal {
         held(path, file.try_lock())?;
         let (records, sound) = read_known(path, &file, identity)?;
         let mut journal = Self { file, path: path.to_owned(), length: sound, is_cut_short: false };
-        journal.cut(sound)?;
+        journal.truncate(sound)?;
         if sound == 0 {
             journal.append(format!("{}\n", first_line(identity)).as_bytes())?;
         }
