@@ -107,12 +107,12 @@ fn venue_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Erro
     })
 }
 
-pub(crate) type ServingState = State<Arc<Serving>>;
+pub(crate) type AppState = State<Arc<Serving>>;
 pub(crate) type Answer<T> = Result<Json<T>, Failure>;
 
 /// Returns the state of the page, without curves, lists and candles.
 #[utoipa::path(get, path = "/api/state", responses((status = 200, body = View), (status = 400, body = Problem), (status = 401, body = Problem)))]
-pub(crate) async fn state(State(serving): ServingState, _: Parameters<NoParameters>) -> Response {
+pub(crate) async fn state(State(serving): AppState, _: Parameters<NoParameters>) -> Response {
     ([(CONTENT_TYPE, "application/json")], serving.shared.state().to_string()).into_response()
 }
 
@@ -147,10 +147,7 @@ fn read_model<T>(
 
 /// Returns candles of a series, aggregated by level.
 #[utoipa::path(get, path = "/api/candles", params(Series), responses((status = 400, body = Problem), (status = 200, body = Bars), (status = 404, body = Problem)))]
-pub(crate) async fn candles(
-    State(serving): ServingState,
-    Parameters(asked): Parameters<Series>,
-) -> Answer<Bars> {
+pub(crate) async fn candles(State(serving): AppState, Parameters(asked): Parameters<Series>) -> Answer<Bars> {
     read_model(&serving, series, |model| {
         build_bars(model.feeds.get(asked.place)?, asked.level, Millis::new(asked.from))
     })
@@ -159,7 +156,7 @@ pub(crate) async fn candles(
 /// Returns the recently rejected signals of a series.
 #[utoipa::path(get, path = "/api/marks", params(Series), responses((status = 400, body = Problem), (status = 200, body = Vec<Mark>), (status = 404, body = Problem)))]
 pub(crate) async fn marks(
-    State(serving): ServingState,
+    State(serving): AppState,
     Parameters(asked): Parameters<Series>,
 ) -> Answer<Vec<Mark>> {
     read_model(&serving, series, |model| Some(build_marks(model, model.feeds.get(asked.place)?.series)))
@@ -171,7 +168,7 @@ pub(crate) async fn marks(
     responses((status = 400, body = Problem), (status = 200, body = EquityCurve), (status = 404, body = Problem))
 )]
 pub(crate) async fn equity(
-    State(serving): ServingState,
+    State(serving): AppState,
     Parameters(asked): Parameters<OneOrAll>,
 ) -> Answer<EquityCurve> {
     read_model(&serving, bots, |model| equity_curve(model, asked.bot))
@@ -180,7 +177,7 @@ pub(crate) async fn equity(
 /// Returns the edge of a bot over its trades.
 #[utoipa::path(get, path = "/api/edge", params(BotQuery), responses((status = 400, body = Problem), (status = 200, body = EdgeCurve), (status = 404, body = Problem)))]
 pub(crate) async fn edge(
-    State(serving): ServingState,
+    State(serving): AppState,
     Parameters(asked): Parameters<BotQuery>,
 ) -> Answer<EdgeCurve> {
     read_model(&serving, bots, |model| model.bots.get(asked.bot).map(edge_curve))
@@ -188,10 +185,7 @@ pub(crate) async fn edge(
 
 /// Returns trades and requests, newest first.
 #[utoipa::path(get, path = "/api/trades", params(Page), responses((status = 400, body = Problem), (status = 200, body = Trades), (status = 404, body = Problem), (status = 502, body = Problem)))]
-pub(crate) async fn trades(
-    State(serving): ServingState,
-    Parameters(asked): Parameters<Page>,
-) -> Answer<Trades> {
+pub(crate) async fn trades(State(serving): AppState, Parameters(asked): Parameters<Page>) -> Answer<Trades> {
     let most = asked.limit.unwrap_or(50).clamp(1, MAX_PAGE_ROWS);
     let (before, bot) = (asked.before.unwrap_or(u64::MAX), asked.bot.as_deref());
     let Json((mut page, earlier)) =
@@ -215,7 +209,7 @@ async fn open(serving: &Serving) -> Result<Reader, Failure> {
 /// Returns lines of the journal, newest first.
 #[utoipa::path(get, path = "/api/lines", params(LinePage), responses((status = 400, body = Problem), (status = 200, body = Lines), (status = 502, body = Problem)))]
 pub(crate) async fn lines(
-    State(serving): ServingState,
+    State(serving): AppState,
     Parameters(asked): Parameters<LinePage>,
 ) -> Answer<Lines> {
     let most = asked.limit.unwrap_or(100).clamp(1, MAX_PAGE_ROWS);
@@ -237,11 +231,11 @@ pub(crate) async fn lines(
     responses((status = 400, body = Problem), (status = 200, body = Object), (status = 404, body = Problem))
 )]
 pub(crate) async fn explanation(
-    State(serving): ServingState,
+    State(serving): AppState,
     Path(intent): Path<u64>,
     _: Parameters<NoParameters>,
 ) -> Answer<Value> {
-    reading(serving, JournalRequest::Trade(intent.to_string())).await
+    reading(serving, Lookup::Trade(intent.to_string())).await
 }
 
 /// Explains why no trade was opened at a moment, like `candlewick why`.
@@ -249,21 +243,15 @@ pub(crate) async fn explanation(
     get, path = "/api/why", params(Moment),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem))
 )]
-pub(crate) async fn why(
-    State(serving): ServingState,
-    Parameters(asked): Parameters<Moment>,
-) -> Answer<Value> {
+pub(crate) async fn why(State(serving): AppState, Parameters(asked): Parameters<Moment>) -> Answer<Value> {
     let symbol = asked.symbol.filter(|symbol| !symbol.is_empty()).map(|symbol| symbol.parse::<Symbol>());
     let symbol =
         symbol.transpose().map_err(|error| Failure::new(StatusCode::BAD_REQUEST, error.to_string()))?;
-    reading(
-        serving,
-        JournalRequest::Moment(MomentQuery { time: Millis::new(asked.at), symbol, bot: asked.bot }),
-    )
-    .await
+    reading(serving, Lookup::Moment(MomentQuery { time: Millis::new(asked.at), symbol, bot: asked.bot }))
+        .await
 }
 
-enum JournalRequest {
+enum Lookup {
     Trade(String),
     Moment(MomentQuery),
 }
@@ -273,7 +261,7 @@ fn to_response<T: Serialize + ToString>(read: &T) -> Value {
 }
 
 /// Reads the journal in a separate thread, one request at a time, without blocking the page.
-async fn reading(serving: Arc<Serving>, asked: JournalRequest) -> Answer<Value> {
+async fn reading(serving: Arc<Serving>, asked: Lookup) -> Answer<Value> {
     let one = Arc::clone(&serving.explaining).lock_owned().await;
     let reading = tokio::task::spawn_blocking(move || {
         let _one = one;
@@ -292,16 +280,16 @@ async fn reading(serving: Arc<Serving>, asked: JournalRequest) -> Answer<Value> 
     reading.await.unwrap_or_else(|error| Err(Failure::internal(&error)))
 }
 
-async fn read(serving: &Serving, asked: JournalRequest) -> Result<Value, AppError> {
+async fn read(serving: &Serving, asked: Lookup) -> Result<Value, AppError> {
     let watched = &serving.shared.watched;
     let mut reader = Reader::open(&watched.journal).await?;
     let contents = read_recent(&mut reader).await?;
     let read = match asked {
-        JournalRequest::Trade(name) => {
+        Lookup::Trade(name) => {
             let asked = TradeRequest { name: &name, registry: &watched.registry, is_far: false };
             to_response(&read_trade(&mut reader, &contents, &asked).await?)
         }
-        JournalRequest::Moment(query) => {
+        Lookup::Moment(query) => {
             let asked = MomentRequest { query: &query, registry: &watched.registry, is_far: false };
             to_response(&read_moment(&mut reader, &contents, &asked).await?)
         }

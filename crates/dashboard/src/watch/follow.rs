@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 const LONG_JOURNAL_LINES: u64 = 50_000;
 const PAGE_LINES: u32 = 2_000;
-const JOURNAL_POLL_INTERVAL: Duration = Duration::from_millis(250);
+const LINE_INTERVAL: Duration = Duration::from_millis(250);
 const HOLDER_POLL_INTERVAL: Duration = Duration::from_millis(1_500);
 /// Time without new lines after which the journal is reopened: another file may have its name.
 const REOPEN_DELAY: Duration = Duration::from_secs(30);
@@ -18,7 +18,7 @@ const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 pub(crate) async fn follow_journal(shared: Arc<Shared>) {
     loop {
-        let problem = match Box::pin(follow_until_error(&shared)).await {
+        let problem = match Box::pin(follow_run(&shared)).await {
             Ok(()) => None,
             Err(RecordsError::Journal(JournalError::NotFound { .. })) => {
                 Some("there is no journal yet".to_owned())
@@ -35,7 +35,7 @@ pub(crate) async fn follow_journal(shared: Arc<Shared>) {
     }
 }
 
-async fn follow_until_error(shared: &Shared) -> Result<(), RecordsError> {
+async fn follow_run(shared: &Shared) -> Result<(), RecordsError> {
     let mut reader = Reader::open(&shared.watched.journal).await?;
     discard_other_journal(shared, &mut reader).await?;
     let (mut news, mut held) = (Instant::now(), None::<Instant>);
@@ -62,7 +62,7 @@ async fn follow_until_error(shared: &Shared) -> Result<(), RecordsError> {
             return Ok(());
         }
         let is_reading = if let Some(lines) = &mut old {
-            lines.read(shared, &mut reader, JOURNAL_POLL_INTERVAL).await?
+            lines.read(shared, &mut reader, LINE_INTERVAL).await?
         } else {
             false
         };
@@ -74,7 +74,7 @@ async fn follow_until_error(shared: &Shared) -> Result<(), RecordsError> {
         if is_full || is_reading {
             tokio::task::yield_now().await;
         } else {
-            tokio::time::sleep(JOURNAL_POLL_INTERVAL).await;
+            tokio::time::sleep(LINE_INTERVAL).await;
         }
     }
 }

@@ -25,16 +25,8 @@ pub(super) fn read_name(path: &str, format: ImportFormat) -> NameParts {
     while let Some(shorter) = ENDINGS.iter().find_map(|ending| without_ending(stem, ending)) {
         stem = shorter;
     }
-    let patterns: [fn(&str) -> Option<NameParts>; 8] = [
-        candlewick,
-        hist_data,
-        dukascopy,
-        dashed_dukascopy,
-        meta_trader_5,
-        dashed_pair,
-        dashed,
-        trading_view,
-    ];
+    let patterns: [fn(&str) -> Option<NameParts>; 8] =
+        [native, hist_data, dukascopy, dashed_dukascopy, meta_trader_5, dashed_pair, dashed, trading_view];
     let found = patterns.into_iter().find_map(|pattern| pattern(stem));
     found.or_else(|| by_format(stem, format)).unwrap_or_default()
 }
@@ -85,7 +77,7 @@ fn new_parts(symbol: &str, interval: Option<Interval>) -> NameParts {
 }
 
 /// Parses `BTCUSDT_1m`.
-fn candlewick(stem: &str) -> Option<NameParts> {
+fn native(stem: &str) -> Option<NameParts> {
     let (symbol, interval) = stem.rsplit_once('_')?;
     Some(new_parts(without_prefix(symbol), Some(interval.parse().ok()?)))
 }

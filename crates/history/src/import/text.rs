@@ -323,7 +323,7 @@ type LayoutOf = fn(&str) -> Option<Layout>;
 
 /// All layouts in detection order. No first line matches two of them.
 const LAYOUTS: [(ImportFormat, LayoutOf); 7] = [
-    (ImportFormat::Csv, candlewick),
+    (ImportFormat::Csv, native),
     (ImportFormat::MetaTrader5, meta_trader_5),
     (ImportFormat::Dukascopy, dukascopy),
     (ImportFormat::Yahoo, yahoo),
@@ -352,7 +352,7 @@ const fn expected_first_line(format: ImportFormat) -> &'static str {
     }
 }
 
-fn candlewick(first: &str) -> Option<Layout> {
+fn native(first: &str) -> Option<Layout> {
     (first == CSV_HEADER).then_some(Layout::plain(b',', TimeColumn::Epoch(0), Clock::Utc))
 }
 

@@ -109,13 +109,13 @@ fn has_ending(name: &str, ending: &str) -> bool {
 }
 
 fn listed(names: &[&str]) -> String {
-    const MAX_LISTED_NAMES: usize = 6;
+    const MAX_NAMES: usize = 6;
     let mut sorted = names.to_vec();
     sorted.sort_unstable();
     match sorted.len() {
         0 => "nothing".to_owned(),
-        count if count > MAX_LISTED_NAMES => {
-            format!("{} and {} more", sorted[..MAX_LISTED_NAMES].join(", "), count - MAX_LISTED_NAMES)
+        count if count > MAX_NAMES => {
+            format!("{} and {} more", sorted[..MAX_NAMES].join(", "), count - MAX_NAMES)
         }
         _ => sorted.join(", "),
     }

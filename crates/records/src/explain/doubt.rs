@@ -14,7 +14,7 @@ const FOUND_AGAIN_AFTER: Millis = Millis::from_seconds(5);
 /// Minimum delay of the second list that confirms a missing trade.
 const MISSED_AGAIN_AFTER: Millis = Millis::from_seconds(10);
 const MAX_EXCHANGES: u32 = 500;
-const SAME_TIME_TOLERANCE: Millis = Millis::SECOND;
+const TIME_SLACK: Millis = Millis::SECOND;
 
 /// Reads the lists that resolved a doubt (none if the operator did), and the wallet after a missing trade.
 pub(super) async fn read_lists(
@@ -67,10 +67,7 @@ fn is_manual_resolution(stored: &StoredLine, ended: Millis) -> bool {
     let is_word = body.contains("\"resolved\":")
         || body.contains("the operator resolved trade")
         || body.contains("a person ended the doubt of");
-    stored.line.kind == LineKind::Note
-        && is_word
-        && apart <= SAME_TIME_TOLERANCE
-        && Millis::ZERO - SAME_TIME_TOLERANCE <= apart
+    stored.line.kind == LineKind::Note && is_word && apart <= TIME_SLACK && Millis::ZERO - TIME_SLACK <= apart
 }
 
 fn is_list(exchange: &LoggedExchange) -> bool {

@@ -304,7 +304,7 @@ fn is_same(one: f64, other: f64) -> bool {
 }
 
 /// Venues report prices by the whole second, so a price may belong to a neighboring second.
-const PRICE_TIME_TOLERANCE: Millis = Millis::SECOND;
+const PRICE_TIME_SLACK: Millis = Millis::SECOND;
 
 impl RecordedCandles {
     fn markets(&self) -> Vec<Market> {
@@ -333,16 +333,15 @@ impl RecordedCandles {
             let open = moment.floor_to(length);
             !candles.contains_key(&open) && candles.range(open..).next().is_some()
         };
-        is_missing(at - PRICE_TIME_TOLERANCE) || is_missing(at + PRICE_TIME_TOLERANCE)
+        is_missing(at - PRICE_TIME_SLACK) || is_missing(at + PRICE_TIME_SLACK)
     }
 
     fn range_at(&self, symbol: Symbol, at: Millis) -> Option<(f64, f64)> {
         let (length, candles) = self.finest(symbol)?;
-        let first = (at - PRICE_TIME_TOLERANCE).floor_to(length);
-        let around = candles.range(first - length..=at + PRICE_TIME_TOLERANCE);
-        let near = around
-            .map(|(_, candle)| candle)
-            .filter(|candle| candle.time() + length >= at - PRICE_TIME_TOLERANCE);
+        let first = (at - PRICE_TIME_SLACK).floor_to(length);
+        let around = candles.range(first - length..=at + PRICE_TIME_SLACK);
+        let near =
+            around.map(|(_, candle)| candle).filter(|candle| candle.time() + length >= at - PRICE_TIME_SLACK);
         near.map(|candle| (candle.low(), candle.high()))
             .reduce(|(low, high), (other_low, other_high)| (low.min(other_low), high.max(other_high)))
     }
