@@ -144,7 +144,7 @@ pub(crate) fn write_candles(
     path: PathBuf,
 ) -> PyResult<()> {
     let candles = check_table(table, series)?;
-    let format = CandleFormat::of_path(&path).ok_or_else(|| {
+    let format = CandleFormat::from_path(&path).ok_or_else(|| {
         PyValueError::new_err(format!("{}: use a file name that ends with .csv or .parquet", path.display()))
     })?;
     let written = py.detach(|| format.write_file(&candles, &path));

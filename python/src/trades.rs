@@ -5,7 +5,7 @@ use arrow_array::types::{Decimal128Type, TimestampMillisecondType};
 use arrow_array::{ArrayRef, Float64Array, PrimitiveArray, RecordBatch, StringArray};
 use arrow_schema::ArrowError;
 use candlewick_engine::{BotSettings, IntentRow, IntentState, TradeBook};
-use candlewick_report::run::rows_of;
+use candlewick_report::run::rows_by_decision;
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Payout};
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub(crate) fn build_trades_table(
     bots: &[BotSettings],
     scale: MoneyScale,
 ) -> Result<RecordBatch, ArrowError> {
-    let rows: Vec<Row<'_>> = rows_of(book)
+    let rows: Vec<Row<'_>> = rows_by_decision(book)
         .into_iter()
         .filter_map(|row| Some((row, bots.get(row.approved.bot().index())?)))
         .collect();

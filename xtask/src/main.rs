@@ -81,5 +81,5 @@ fn backtest_settings(text: &str) -> anyhow::Result<BacktestSettings> {
 fn market_settings(symbol: &str, start: Millis, days: u32) -> anyhow::Result<GenerateSettings> {
     let symbol: Symbol = symbol.parse()?;
     let market = known_market(symbol).with_context(|| format!("{symbol} is not a known market"))?;
-    Ok(GenerateSettings::of_market(symbol, market, start, days))
+    Ok(GenerateSettings::for_market(symbol, market, start, days))
 }

@@ -19,7 +19,7 @@ async fn read(reader: &mut Reader, only_trades: bool) -> Result<(JournalContents
     loop {
         let header = reader.last_run_header().await?.ok_or(RecordsError::NoRun)?;
         let begun = header.seq;
-        let run = RecordedRun::all_of(&[header])?.pop().ok_or(RecordsError::NoRun)?;
+        let run = RecordedRun::read_all(&[header])?.pop().ok_or(RecordsError::NoRun)?;
         let fold = if only_trades {
             Box::pin(JournalFold::read_trades(reader, &run.settings)).await
         } else {

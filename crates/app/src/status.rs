@@ -11,7 +11,7 @@ use candlewick_engine::{
 };
 use candlewick_journal::{Holder, JournalUrl, Lease, LeaseTerms, LineKind, Reader, StoredLine};
 use candlewick_records::{
-    EdgeIntervals, JournalContents, LimitLine, LimitReached, ForeignTrade, TradingMode, VerdictLine,
+    EdgeIntervals, ForeignTrade, JournalContents, LimitLine, LimitReached, TradingMode, VerdictLine,
     describe_halt, read_refusal, table, utc,
 };
 use candlewick_runtime::control::{
@@ -129,7 +129,7 @@ impl Status {
             ended_by: contents.limit_reached().filter(|_| has_ended),
             reloaded: contents.reloaded()?,
             verdicts: verdicts_of(&contents, &old),
-            limits: LimitLine::of_session(&contents.session, now),
+            limits: LimitLine::from_session(&contents.session, now),
             all_blocked: Blockage::stop_all(&blocked, contents.session.bots().len()),
             blocked,
             pauses: PauseLine::from_session(&contents.session, now),
@@ -416,7 +416,7 @@ fn settled_manually(contents: &JournalContents, old: &[OldTrade]) -> Vec<u64> {
 }
 
 fn foreign_trades(contents: &JournalContents, old: &[OldTrade]) -> Vec<ForeignTrade> {
-    let mut trades = contents.strangers();
+    let mut trades = contents.foreign_trades();
     trades.retain(|trade| {
         let id = VenueId::truncated(&trade.venue_id);
         !old.iter().any(|old| old.is_trade(id.as_str()))

@@ -96,7 +96,7 @@ pub(crate) fn write_trades(
     }
     let facts = RunFacts::new(book, bots, (scale, caveats));
     // Both files or none: the complete facts are renamed after the trades.
-    let written = write_whole_file(&RunFacts::path_of(path), |file| {
+    let written = write_whole_file(&RunFacts::facts_path(path), |file| {
         serde_json::to_writer(&mut *file, &facts)?;
         file.flush()?;
         write_whole_file(path, write_csv)

@@ -6,7 +6,7 @@ pub(crate) use follow::follow_journal;
 
 use crate::Watched;
 use crate::model::{Model, NewLines};
-use crate::view::{Clock, State, state_of};
+use crate::view::{Clock, State, build_state};
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, RunState, send_order};
 use candlewick_sdk::Millis;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -76,7 +76,7 @@ impl Shared {
         let version = *self.version.borrow();
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.0 != version {
-            let state: State = state_of(&mut self.known(), self);
+            let state: State = build_state(&mut self.known(), self);
             let json = serde_json::to_string(&state).unwrap_or_else(|_| "null".to_owned());
             *told = (version, Arc::from(json));
         }

@@ -14,8 +14,8 @@ mod verdicts;
 
 pub use obstacles::{LadderLevel, Obstacle, StakeBound, StakeTrouble};
 pub use snapshot::{RestoreError, SessionSnapshot, SettingsBefore};
-pub use stretch::{StoredCandles, BatchEnd};
-pub use trial::{BookedTrade, PrecomputedOutcome, TrialSession, TrialBatch};
+pub use stretch::{BatchEnd, StoredCandles};
+pub use trial::{BookedTrade, PrecomputedOutcome, TrialBatch, TrialSession};
 
 use crate::bot::Bot;
 use crate::intent::{Intent, Intents};
@@ -70,7 +70,7 @@ impl Session {
         let plan = settings.risk.verdict.to_plan()?;
         settings.check_longer_share()?;
         settings.check_bots(strategies.len())?;
-        let budget = AlphaBudget::of_first_run(settings.bots.iter().map(|bot| bot.name.as_str()));
+        let budget = AlphaBudget::for_first_run(settings.bots.iter().map(|bot| bot.name.as_str()));
         let (mut symbols, mut series) = (Vec::new(), Vec::new());
         let mut listeners: Vec<Vec<BotId>> = Vec::new();
         let mut bots = Vec::with_capacity(strategies.len());

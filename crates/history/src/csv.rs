@@ -100,11 +100,11 @@ impl<R: BufRead> Lines<R> {
             if length as u64 == LONGEST_LINE_BYTES && !self.buffer.ends_with(b"\n") {
                 return Err(LineError::TooLong { line: self.number });
             }
-            if !content_of(&self.buffer, self.number).is_empty() {
+            if !trim_line_end(&self.buffer, self.number).is_empty() {
                 break;
             }
         }
-        Ok(Some((self.number, content_of(&self.buffer, self.number))))
+        Ok(Some((self.number, trim_line_end(&self.buffer, self.number))))
     }
 }
 
@@ -123,7 +123,7 @@ impl LineError {
     }
 }
 
-fn content_of(line: &[u8], number: u64) -> &[u8] {
+fn trim_line_end(line: &[u8], number: u64) -> &[u8] {
     let content = line.strip_suffix(b"\n").unwrap_or(line);
     let content = content.strip_suffix(b"\r").unwrap_or(content);
     if number == 1 { content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content) } else { content }
@@ -217,10 +217,10 @@ fn alignment_advice(time: Millis, interval: Interval) -> String {
 
 /// Returns the beginning of untrusted bytes, escaped for messages.
 pub(crate) fn excerpt(bytes: &[u8]) -> String {
-    const LONGEST: usize = 60;
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * LONGEST)]);
-    let shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
-    if text.chars().nth(LONGEST).is_some() { shown + "..." } else { shown }
+    const MAX_EXCERPT_BYTES: usize = 60;
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * MAX_EXCERPT_BYTES)]);
+    let shown: String = text.chars().take(MAX_EXCERPT_BYTES).flat_map(char::escape_debug).collect();
+    if text.chars().nth(MAX_EXCERPT_BYTES).is_some() { shown + "..." } else { shown }
 }
 
 /// A reader that reports its progress.
@@ -324,7 +324,7 @@ mod tests {
         }
     }
 
-    fn series_of(candles: Vec<Candle>) -> CandleSeries {
+    fn build_series(candles: Vec<Candle>) -> CandleSeries {
         let series = Series { symbol: Symbol::new("BTCUSDT").unwrap(), interval: Interval::MINUTE };
         CandleSeries::new(series, candles).unwrap()
     }
@@ -341,7 +341,7 @@ mod tests {
     fn writes_shortest_round_trip_numbers() {
         let mut text = Vec::new();
         let prices = [0.1 + 0.2, 1.0, 46_319.5, 0.000_012_5];
-        write_csv(&series_of(vec![candle(1, prices, 1e9)]), &mut text).unwrap();
+        write_csv(&build_series(vec![candle(1, prices, 1e9)]), &mut text).unwrap();
         let expected =
             "time,open,high,low,close,volume\n60000,0.30000000000000004,46319.5,0.0000125,1,1000000000\n";
         assert_eq!(String::from_utf8(text).unwrap(), expected);
@@ -352,7 +352,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("BTCUSDT_1m.csv");
         fs::write(&path, "old").unwrap();
-        let series = series_of(vec![candle(1, [1.0, 2.0, 3.0, 4.0], 5.0)]);
+        let series = build_series(vec![candle(1, [1.0, 2.0, 3.0, 4.0], 5.0)]);
         write_csv_file(&series, &path).unwrap();
         let mut steps = Vec::new();
         let read = read_csv_file(&path, series.series(), &mut |at| steps.push(at)).unwrap();
@@ -379,7 +379,7 @@ mod tests {
                     candle(*minute, bits.map(|bits| f64::from_bits(bits + 1)), f64::from_bits(*volume))
                 })
                 .collect();
-            let series = series_of(candles);
+            let series = build_series(candles);
             let mut text = Vec::new();
             write_csv(&series, &mut text).unwrap();
             let read = read_csv(text.as_slice(), Path::new("x.csv"), series.series()).unwrap();

@@ -95,7 +95,7 @@ pub(crate) fn replace_by(
         let _ = disk.remove(&partial.path);
     }
     written?;
-    disk.sync_folder(folder_of(path))
+    disk.sync_folder(parent_folder(path))
 }
 
 /// Partial files of all threads, so that an interrupted program can remove them.
@@ -139,7 +139,7 @@ pub(crate) fn make_folder(disk: &dyn Disk, folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
-    let parent = folder_of(folder);
+    let parent = parent_folder(folder);
     make_folder(disk, parent)?;
     match fs::create_dir(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
@@ -148,7 +148,7 @@ pub(crate) fn make_folder(disk: &dyn Disk, folder: &Path) -> io::Result<()> {
     }
 }
 
-pub(crate) fn folder_of(path: &Path) -> &Path {
+pub(crate) fn parent_folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 

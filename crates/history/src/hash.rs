@@ -45,7 +45,7 @@ impl HashedSeries {
 pub fn series_hash(candles: &CandleSeries) -> Hash {
     let blocks = blocks(candles.interval(), candles.candles());
     let parts = blocks.map(|(_, inside)| (inside.len() as u64, block_hash(inside)));
-    hash_of_blocks(candles.series(), &parts.collect::<Vec<_>>())
+    hash_blocks(candles.series(), &parts.collect::<Vec<_>>())
 }
 
 /// Returns the [`series_hash`] of one series, or a hash over those of several, sorted by symbol, interval and
@@ -74,14 +74,14 @@ pub(crate) fn block_hash(candles: &[Candle]) -> Hash {
     for chunk in candles.chunks(CHUNK_CANDLES) {
         let (records, _) = buffer.as_chunks_mut::<CANDLE_BYTES>();
         for (candle, record) in chunk.iter().zip(records) {
-            *record = record_of(candle);
+            *record = encode_candle(candle);
         }
         hasher.update(&buffer[..chunk.len() * CANDLE_BYTES]);
     }
     hasher.finalize()
 }
 
-pub(crate) fn hash_of_blocks(series: Series, blocks: &[(u64, Hash)]) -> Hash {
+pub(crate) fn hash_blocks(series: Series, blocks: &[(u64, Hash)]) -> Hash {
     let mut hasher = Hasher::new();
     hasher.update(&(series.symbol.as_str().len() as u64).to_le_bytes());
     hasher.update(series.symbol.as_str().as_bytes());
@@ -93,7 +93,7 @@ pub(crate) fn hash_of_blocks(series: Series, blocks: &[(u64, Hash)]) -> Hash {
     hasher.finalize()
 }
 
-fn record_of(candle: &Candle) -> [u8; CANDLE_BYTES] {
+fn encode_candle(candle: &Candle) -> [u8; CANDLE_BYTES] {
     // A volume of -0 equals one of 0, so it hashes like it: -0 + 0 is 0.
     let volume = candle.volume() + 0.0;
     let numbers = [candle.open(), candle.high(), candle.low(), candle.close(), volume];

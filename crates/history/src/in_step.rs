@@ -74,10 +74,10 @@ pub fn series_mismatches(all: &[&CandleSeries]) -> Vec<SeriesMismatch> {
         let finer = all.iter().filter(|fine| finer_than(coarse, fine));
         finer.map(|fine| (*fine, *coarse))
     });
-    pairs.filter_map(|(fine, coarse)| mismatch_of(fine, coarse)).collect()
+    pairs.filter_map(|(fine, coarse)| find_mismatch(fine, coarse)).collect()
 }
 
-fn mismatch_of(fine: &CandleSeries, coarse: &CandleSeries) -> Option<SeriesMismatch> {
+fn find_mismatch(fine: &CandleSeries, coarse: &CandleSeries) -> Option<SeriesMismatch> {
     let stretches = common_closes(fine, coarse);
     let all: Vec<CommonClose> = stretches.concat();
     if all.len() < MIN_CLOSES {
@@ -91,7 +91,7 @@ fn mismatch_of(fine: &CandleSeries, coarse: &CandleSeries) -> Option<SeriesMisma
         _ if is_rare => return None,
         _ => all.clone(),
     };
-    let kind = kind_of(&suspects, fine, coarse.interval())?;
+    let kind = classify_mismatch(&suspects, fine, coarse.interval())?;
     if is_rare && !matches!(kind, MismatchKind::Shifted(_)) {
         return None;
     }
@@ -106,7 +106,11 @@ fn mismatch_of(fine: &CandleSeries, coarse: &CandleSeries) -> Option<SeriesMisma
     })
 }
 
-fn kind_of(suspects: &[CommonClose], fine: &CandleSeries, coarse: Interval) -> Option<MismatchKind> {
+fn classify_mismatch(
+    suspects: &[CommonClose],
+    fine: &CandleSeries,
+    coarse: Interval,
+) -> Option<MismatchKind> {
     if let Some(lag) = best_lag(suspects, fine, coarse) {
         return Some(MismatchKind::Shifted(lag));
     }

@@ -19,7 +19,7 @@ impl CandleFile {
     pub fn from_path(path: &Path) -> Result<Self, HistoryError> {
         let text = || path.display().to_string();
         let error = |problem: String| HistoryError::InvalidSeriesName { text: text(), problem };
-        if CandleFormat::of_path(path).is_none() {
+        if CandleFormat::from_path(path).is_none() {
             let meant = path.to_str().and_then(meant_series);
             let meant = meant.map(|series| format!("; did you mean the catalog series {series}?"));
             let meant = meant.unwrap_or_default();
@@ -43,7 +43,7 @@ impl CandleFile {
     }
 
     pub fn read(&self, progress: &mut dyn FnMut(Progress)) -> Result<CandleSeries, HistoryError> {
-        let format = CandleFormat::of_path(&self.path).unwrap_or(CandleFormat::Csv);
+        let format = CandleFormat::from_path(&self.path).unwrap_or(CandleFormat::Csv);
         let series = format.read_file(&self.path, self.series, progress)?;
         self.check_one_interval(series.candles())?;
         Ok(series)
@@ -121,7 +121,7 @@ pub enum CandleFormat {
 }
 
 impl CandleFormat {
-    pub fn of_path(path: &Path) -> Option<Self> {
+    pub fn from_path(path: &Path) -> Option<Self> {
         let ending = path.extension()?;
         let formats = [("csv", Self::Csv), ("parquet", Self::Parquet)];
         formats.into_iter().find(|(name, _)| ending.eq_ignore_ascii_case(name)).map(|(_, format)| format)

@@ -91,7 +91,7 @@ fn reports_each_kind_of_problem_with_its_line() {
     let gaps = [(Gap, None, Some(3), 2, "2 missing"), (Gap, None, Some(7), 1, "1 missing")];
     check(&[(5, ""), (6, ""), (9, "")], &gaps);
     // Candles reach 0.2002 % of the price: 104 lies 19 times, 96 20 times as far beyond its neighbours. A whole candle
-    // elsewhere is one problem, not a jump there and another one back. 102 is no spike: ten times the usual range.
+    // elsewhere is one problem, not a jump there and another one back. 102 is not a spike: ten times the usual range.
     for (line, part) in [
         ("TIME,100,104,99.9,100,1", "high 104 is beyond its neighbours (100.1) by 3.90 %, 19 times"),
         ("TIME,100,100.1,96,100,1", "low 96 is beyond its neighbours (99.9) by 4.06 %, 20 times"),
@@ -110,7 +110,7 @@ fn reports_each_kind_of_problem_with_its_line() {
 fn generated(symbol: &str, days: u32) -> CandleSeries {
     let symbol = Symbol::new(symbol).unwrap();
     let market = known_market(symbol).unwrap();
-    generate(&GenerateSettings::of_market(symbol, market, Millis::new(MONDAY), days)).unwrap()
+    generate(&GenerateSettings::for_market(symbol, market, Millis::new(MONDAY), days)).unwrap()
 }
 
 fn kept(series: &CandleSeries, keep: impl Fn(i64) -> bool) -> CandleSeries {

@@ -4,7 +4,7 @@
 mod fixture;
 
 use candlewick_history::{ImportFormat, Imported, TableSettings};
-use fixture::{DAY, HOUR, MINUTE, Row, TEN_PM, import, rows_of, settings, zip};
+use fixture::{DAY, HOUR, MINUTE, Row, TEN_PM, collect_rows, import, settings, zip};
 
 /// 2024-01-02 00:00 UTC.
 const SECOND_OF_JANUARY: i64 = TEN_PM - 22 * HOUR;
@@ -37,7 +37,7 @@ fn utf16(text: &str) -> Vec<u8> {
 
 fn read(name: &str, content: impl AsRef<[u8]>, options: &str, series: &str, expected: &[Row]) -> Imported {
     let imported = import(name, content, options).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let found = (rows_of(&imported), imported.candles.series().to_string());
+    let found = (collect_rows(&imported), imported.candles.series().to_string());
     assert_eq!(found, (expected.to_vec(), series.to_owned()), "{name}");
     imported
 }
@@ -278,9 +278,9 @@ fn asks_about_ambiguous_numbers_columns_and_zones() {
     refuse_table(dukascopy, "", words);
     let two_times = "unix,date,symbol,open,high,low,close,Volume BTC,Volume USDT\n\
                      1704232800,2024-01-02 22:00:00,BTC/USDT,1,2,1,2,5,10\n";
-    let cure =
+    let hint =
         "\"unix\" and \"date\" for time; use --columns, such as --columns time,-,-,open,high,low,close,-,-";
-    refuse_table(two_times, "", cure);
+    refuse_table(two_times, "", hint);
     let (comma, point) = ("decimal=comma symbol=X interval=1m", "decimal=point symbol=X interval=1m");
     let thousands = "time;open;high;low;close\n1704232800;1,234;1,235;1,233;1,234\n";
     refuse_table(thousands, "", "1,234 can have decimals or a thousands separator; use --");

@@ -7,7 +7,7 @@ use candlewick_history::{
     ClockChange, DetectedFrom, ImportFormat, ImportSettings, Imported, import_file, no_progress,
 };
 use candlewick_sdk::{Candle, Interval};
-use fixture::{MINUTE, Row, TEN_PM, gzip, import, rows_of, settings, zip};
+use fixture::{MINUTE, Row, TEN_PM, collect_rows, gzip, import, settings, zip};
 use std::path::PathBuf;
 
 fn euro(volumes: [f64; 4]) -> [Row; 4] {
@@ -41,7 +41,7 @@ fn read(name: &str, options: &str) -> Result<Imported, String> {
 
 fn check(name: &str, options: &str, format: ImportFormat, series: &str, expected: &[Row]) {
     let imported = read(name, options).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(rows_of(&imported), expected, "{name}");
+    assert_eq!(collect_rows(&imported), expected, "{name}");
     assert_eq!((imported.format, imported.candles.series().to_string().as_str()), (format, series), "{name}");
 }
 
@@ -159,12 +159,12 @@ fn rejects_ambiguous_files_and_names_the_option_to_use() {
     );
     ends(import(name, row, ""), &three);
     let one = import(name, row, "timezone=UTC symbol=XAUUSD interval=1m");
-    assert_eq!(one.map(|imported| rows_of(&imported).len()), Ok(1));
+    assert_eq!(one.map(|imported| collect_rows(&imported).len()), Ok(1));
     check_refused("AAPL.csv", "timezone=America/New_York", ": it holds days without times: omit --timezone");
     check_refused("EURUSD_1m.csv", ATHENS, ": its times are in UTC: omit --timezone");
     for utc in ["UTC", "+00:00"] {
-        let said = read("EURUSD_1m.csv", &format!("timezone={utc}")).map(|imported| rows_of(&imported));
-        assert_eq!(said, read("EURUSD_1m.csv", "").map(|imported| rows_of(&imported)), "{utc}");
+        let said = read("EURUSD_1m.csv", &format!("timezone={utc}")).map(|imported| collect_rows(&imported));
+        assert_eq!(said, read("EURUSD_1m.csv", "").map(|imported| collect_rows(&imported)), "{utc}");
     }
     let strange = ": the format is unknown; the first line is \"Every row in here was invented";
     check_refused("README.md", "", strange);
@@ -193,7 +193,7 @@ fn bars_stamped_at_their_close_open_one_interval_earlier() {
     }
     let days = "Date,Open,High,Low,Close,Adj Close,Volume\n2024-01-03,1,2,1,2,2,5\n";
     let imported = import("X.csv", days, "stamped=close").unwrap();
-    assert_eq!(rows_of(&imported), [(1_704_153_600_000, [1.0, 2.0, 1.0, 2.0, 5.0])]);
+    assert_eq!(collect_rows(&imported), [(1_704_153_600_000, [1.0, 2.0, 1.0, 2.0, 5.0])]);
 }
 
 /// `MetaTrader` writes prices with the digits of the pair; other programs pad or trim zeros.
@@ -230,7 +230,7 @@ fn reads_histdata_in_est_in_both_layouts() {
     let content = "2024.01.02,17:00,1.5,2,1,1.75,0\n2024.01.02,17:01,1.75,1.75,1.75,1.75,0\n";
     let imported = import("DAT_MT_EURUSD_M1_2024.csv", content, "").unwrap();
     let expected = [(TEN_PM, [1.5, 2.0, 1.0, 1.75, 0.0]), (TEN_PM + MINUTE, [1.75, 1.75, 1.75, 1.75, 0.0])];
-    assert_eq!(rows_of(&imported), expected);
+    assert_eq!(collect_rows(&imported), expected);
     assert_eq!(imported.zone.unwrap().to_string(), "-05:00");
     assert_eq!(imported.candles.interval(), Interval::MINUTE);
 }
@@ -247,7 +247,7 @@ fn reads_dukascopy_files_of_download_tools() {
             (TEN_PM, [1.5, 2.0, 1.0, 1.75, volumes[0]]),
             (TEN_PM + MINUTE, [1.75, 1.75, 1.75, 1.75, volumes[1]]),
         ];
-        assert_eq!(rows_of(&imported), expected);
+        assert_eq!(collect_rows(&imported), expected);
         let series = imported.candles.series().to_string();
         assert_eq!((imported.format, series.as_str()), (ImportFormat::Dukascopy, "EURUSD 1m"));
     }
@@ -269,7 +269,7 @@ fn reads_gzip_and_zip_like_plain_files() {
         let zipped = ("archive.zip".to_owned(), zip(&[(name, &content)]));
         for (name, packed) in [(format!("{name}.gz"), gzip(&content)), zipped] {
             let unpacked = import(&name, packed, options).unwrap();
-            assert_eq!(rows_of(&unpacked), rows_of(&plain), "{name}");
+            assert_eq!(collect_rows(&unpacked), collect_rows(&plain), "{name}");
             assert_eq!(unpacked.candles.series(), plain.candles.series(), "{name}");
             assert_eq!(unpacked.format, plain.format, "{name}");
         }
@@ -303,7 +303,7 @@ fn asks_about_an_unclear_interval() {
         ("EURUSD_1m.csv", &[0, 9], "", "1m"),
     ] {
         let read = import(name, minutes(rows), &format!("symbol=EURUSD {options}")).unwrap();
-        let found = (rows_of(&read).len(), read.candles.interval().to_string());
+        let found = (collect_rows(&read).len(), read.candles.interval().to_string());
         assert_eq!(found, (rows.len(), interval.to_owned()));
     }
 }
@@ -316,14 +316,14 @@ fn reads_unix_times_of_all_units() {
         let rows: String = (0..4).map(row).collect();
         let content = format!("time,open,high,low,close,volume\n{rows}");
         let imported = import("x.csv", content, symbol).unwrap();
-        (rows_of(&imported), imported.in_seconds)
+        (collect_rows(&imported), imported.in_seconds)
     };
     let (milliseconds, in_seconds) = read(1, 1);
     assert_eq!((milliseconds.len(), in_seconds, milliseconds[0].0), (4, false, TEN_PM));
     assert_eq!(read(1_000, 1), (milliseconds.clone(), false));
     assert_eq!(read(1, 1_000), (milliseconds, true));
     let early = "time,open,high,low,close,volume\n60000,1,1,1,1,0\n120000,1,1,1,1,0\n180000,1,1,1,1,0\n";
-    assert_eq!(rows_of(&import("x.csv", early, symbol).unwrap())[0].0, 60_000);
+    assert_eq!(collect_rows(&import("x.csv", early, symbol).unwrap())[0].0, 60_000);
 }
 
 #[test]
@@ -334,9 +334,9 @@ fn reads_exchange_midnights_as_days_and_hours_as_a_table() {
         )
     };
     let read = import("AAPL.csv", content("2024-01-02 00:00:00-05:00"), "").unwrap();
-    assert_eq!(rows_of(&read), [(1_704_153_600_000, [187.15, 188.44, 183.89, 185.64, 82_488_700.0])]);
+    assert_eq!(collect_rows(&read), [(1_704_153_600_000, [187.15, 188.44, 183.89, 185.64, 82_488_700.0])]);
     let read = import("AAPL.csv", content("2024-01-02 09:30:00-05:00"), "interval=30m").unwrap();
-    assert_eq!(rows_of(&read)[0].0, 1_704_153_600_000 + 14 * 3_600_000 + 30 * 60_000);
+    assert_eq!(collect_rows(&read)[0].0, 1_704_153_600_000 + 14 * 3_600_000 + 30 * 60_000);
     assert_eq!(read.format, ImportFormat::Table);
 }
 

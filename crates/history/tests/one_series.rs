@@ -114,8 +114,8 @@ fn rejects_second_interval_in_every_format() {
     let json = format!("[{}]", json.join(","));
     check_refused("EURUSD-1m.json", &json, "symbol=EURUSD", "between row 100 and row 200");
     let longer = lines(every(5 * MINUTE, NINE, 12), |time, cells| format!("{time},{cells},25"));
-    let beside = ours(every(MINUTE, NINE, 60)) + &longer;
-    check_refused("EURUSD_1m.csv", &beside, "", "12 times occur twice, 5m apart");
+    let with_longer = ours(every(MINUTE, NINE, 60)) + &longer;
+    check_refused("EURUSD_1m.csv", &with_longer, "", "12 times occur twice, 5m apart");
 }
 
 #[test]

@@ -14,7 +14,7 @@ const MONDAY: Millis = Millis::new(1_767_571_200_000);
 fn settings(symbol: &str, regime: &str, seed: u64, days: u32) -> GenerateSettings {
     let symbol = Symbol::new(symbol).unwrap();
     let market = known_market(symbol).unwrap();
-    let settings = GenerateSettings::of_market(symbol, market, MONDAY, days);
+    let settings = GenerateSettings::for_market(symbol, market, MONDAY, days);
     GenerateSettings { seed, regime: regime.parse().unwrap(), ..settings }
 }
 

@@ -7,7 +7,7 @@ use candlewick_history::{
 use candlewick_sdk::{CandleSeries, Millis};
 use std::path::Path;
 
-fn text_of(series: &CandleSeries) -> Vec<u8> {
+fn read_text(series: &CandleSeries) -> Vec<u8> {
     let mut text = Vec::new();
     write_csv(series, &mut text).unwrap();
     text
@@ -26,11 +26,11 @@ fn csv_parquet_catalog_cache_and_csv_again() {
         let path = folder.path().join(name).with_extension("parquet");
         write_parquet_file(&csv, &path).unwrap();
         let columns = read_parquet_file(&path, csv.series()).unwrap();
-        assert_eq!(text_of(&columns), text, "{name}: columns");
+        assert_eq!(read_text(&columns), text, "{name}: columns");
         let catalog = Catalog::new(folder.path().join("catalog"));
         catalog.append(csv.series(), columns.candles(), &origin).unwrap();
         let first = catalog.read(csv.series()).unwrap();
-        assert_eq!(text_of(first.candles()), text, "{name}: catalog");
+        assert_eq!(read_text(first.candles()), text, "{name}: catalog");
         let series_folder = catalog.folder().join(csv.symbol().as_str()).join(csv.interval().to_string());
         for entry in std::fs::read_dir(&series_folder).unwrap().flatten() {
             if entry.path().extension().is_some_and(|ending| ending == "parquet") {
@@ -38,7 +38,7 @@ fn csv_parquet_catalog_cache_and_csv_again() {
             }
         }
         let cached = catalog.read(csv.series()).unwrap();
-        assert_eq!(text_of(cached.candles()), text, "{name}: cache");
+        assert_eq!(read_text(cached.candles()), text, "{name}: cache");
         assert_eq!([first.hash(), cached.hash()], [hash, hash], "{name}");
     }
 }

@@ -15,11 +15,11 @@ fn shipped(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../backtest-data").join(name)
 }
 
-fn text_of(name: &str) -> String {
+fn read_text(name: &str) -> String {
     fs::read_to_string(shipped(name)).unwrap()
 }
 
-fn series_of(symbol: &str, interval: &str) -> CandleSeries {
+fn read_series(symbol: &str, interval: &str) -> CandleSeries {
     let source = CandleFile::from_path(&shipped(&format!("{symbol}_{interval}.csv"))).unwrap();
     source.read(&mut no_progress).unwrap()
 }
@@ -37,13 +37,13 @@ fn settings_of(command: &str) -> GenerateSettings {
         seed: flags["--seed"].parse().unwrap(),
         tick: flags["--tick"].parse().unwrap(),
         start_price: flags["--price"].parse().unwrap(),
-        ..GenerateSettings::of_market(symbol, market, MONDAY, days)
+        ..GenerateSettings::for_market(symbol, market, MONDAY, days)
     }
 }
 
 #[test]
 fn hashes_and_row_counts_match_the_readme() {
-    let readme = text_of("README.md");
+    let readme = read_text("README.md");
     let rows: Vec<Vec<&str>> = readme
         .lines()
         .filter(|line| line.starts_with("| `"))
@@ -51,7 +51,7 @@ fn hashes_and_row_counts_match_the_readme() {
         .collect();
     assert_eq!(rows.len(), 6);
     for row in rows {
-        let content = text_of(row[1]);
+        let content = read_text(row[1]);
         let found = (content.lines().count() - 1, blake3::hash(content.as_bytes()).to_hex().to_string());
         assert_eq!((found.0.to_string().as_str(), found.1.as_str()), (row[2], row[3]), "{}", row[1]);
     }
@@ -59,7 +59,7 @@ fn hashes_and_row_counts_match_the_readme() {
 
 #[test]
 fn readme_commands_reproduce_the_files() {
-    let readme = text_of("README.md");
+    let readme = read_text("README.md");
     let commands = readme.lines().filter(|line| line.starts_with("candlewick data generate "));
     let mut made = 0;
     for command in commands {
@@ -68,7 +68,7 @@ fn readme_commands_reproduce_the_files() {
         write_csv(&series, &mut content).unwrap();
         let name = format!("{}_{}.csv", series.symbol(), series.interval());
         // Not assert_eq, which would print megabytes.
-        assert!(content == text_of(&name).as_bytes(), "{command} does not make {name}");
+        assert!(content == read_text(&name).as_bytes(), "{command} does not make {name}");
         made += 1;
     }
     assert_eq!(made, 6);
@@ -84,7 +84,7 @@ fn autocorrelation(numbers: &[f64], lag: usize) -> f64 {
 #[test]
 fn volatility_clusters_and_four_to_five_percent_are_ties() {
     for symbol in SYMBOLS {
-        let minutes = series_of(symbol, "1m");
+        let minutes = read_series(symbol, "1m");
         let ties = minutes.candles().iter().filter(|c| c.open() == c.close()).count();
         let still = minutes.candles().windows(2).filter(|pair| pair[0].close() == pair[1].close()).count();
         for count in [ties, still] {

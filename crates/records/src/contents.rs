@@ -72,7 +72,7 @@ impl JournalContents {
         visit: impl FnMut(&StoredLine) -> Result<(), RecordsError>,
     ) -> Result<Self, RecordsError> {
         let read = read_lines(reader, visit).await?;
-        let runs = RecordedRun::all_of(&read.kept)?;
+        let runs = RecordedRun::read_all(&read.kept)?;
         let (Some(last_run), Some(last)) = (runs.last(), read.last) else {
             return Err(RecordsError::NoRun);
         };
@@ -110,7 +110,7 @@ impl JournalContents {
     /// Builds the contents from the last snapshot on, without refusals, candle counts and other lines.
     pub fn from_folded(folded: FoldedJournal) -> Result<Self, RecordsError> {
         let FoldedJournal { session, book, decided, is_halted, lines, last } = folded;
-        let runs = RecordedRun::all_of(&lines)?;
+        let runs = RecordedRun::read_all(&lines)?;
         let origin = |(intent, number, seq, place, request_time): (IntentId, u64, u64, usize, Millis)| {
             let run = runs.iter().find(|run| run.number == number);
             let origin = run.and_then(|run| IntentOrigin::new(run, place, seq, request_time));
@@ -168,7 +168,7 @@ impl JournalContents {
     }
 
     /// Unexplained trades in order of detection, except those explained since and closed second trades.
-    pub fn strangers(&self) -> Vec<ForeignTrade> {
+    pub fn foreign_trades(&self) -> Vec<ForeignTrade> {
         let ours = self.book.rows().iter().filter_map(|row| self.book.venue_id(row));
         let events = self.lines.iter().filter(|stored| stored.line.kind == LineKind::Event);
         let over = events.filter_map(|stored| match event_named(stored, "\"second_trade_settled\"")? {
@@ -178,7 +178,7 @@ impl JournalContents {
         let done: BTreeSet<String> = ours.chain(over).map(|id| id.as_str().to_owned()).collect();
         let notes = self.latest_notes(None).rev();
         let is_done = |trade: &ForeignTrade| done.contains(VenueId::truncated(&trade.venue_id).as_str());
-        notes.filter_map(strange_trade).filter(|trade| !is_done(trade)).collect()
+        notes.filter_map(parse_foreign_trade).filter(|trade| !is_done(trade)).collect()
     }
 
     fn last_reload(&self, run: u64) -> Result<Option<ReloadNote>, RecordsError> {
@@ -230,7 +230,7 @@ impl JournalContents {
         };
         // A second trade that had closed before it was seen is only noted.
         let noted = |stored: &StoredLine| {
-            let trade = strange_trade(stored)?;
+            let trade = parse_foreign_trade(stored)?;
             let is_it = VenueId::truncated(&trade.venue_id) == venue_id;
             trade.second_of.filter(|_| is_it).map(IntentId::new)
         };
@@ -285,7 +285,7 @@ pub(crate) fn compacted_since(lines: &[StoredLine]) -> Option<Millis> {
     notes.map(|compaction| compaction.since).max()
 }
 
-fn strange_trade(note: &StoredLine) -> Option<ForeignTrade> {
+fn parse_foreign_trade(note: &StoredLine) -> Option<ForeignTrade> {
     let said: Value = serde_json::from_str(&note.line.body).ok()?;
     Some(ForeignTrade {
         venue_id: said["unexplained"].as_str()?.to_owned(),

@@ -161,7 +161,7 @@ impl Delays {
     pub fn lines(&self) -> Vec<DelayLine> {
         let line = |(symbol, samples): (&Symbol, &Samples)| DelayLine {
             symbol: symbol.to_string(),
-            close_to_available_ms: Spread::of_counts(&samples.close_to_available),
+            close_to_available_ms: Spread::from_counts(&samples.close_to_available),
             decide_to_arrival_ms: Spread::from_samples(&samples.decide_to_arrival),
             decide_to_open_ms: Spread::from_samples(&samples.decide_to_open),
             request_to_answer_ms: Spread::from_samples(&samples.request_to_answer),
@@ -176,10 +176,10 @@ impl Spread {
         for sample in samples {
             *counts.entry(*sample).or_default() += 1;
         }
-        Self::of_counts(&counts)
+        Self::from_counts(&counts)
     }
 
-    fn of_counts(counts: &BTreeMap<Millis, usize>) -> Option<Self> {
+    fn from_counts(counts: &BTreeMap<Millis, usize>) -> Option<Self> {
         let max = *counts.last_key_value()?.0;
         let count: usize = counts.values().sum();
         let at = |percent: usize| {

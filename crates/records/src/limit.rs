@@ -15,7 +15,7 @@ pub struct LimitLine {
 }
 
 impl LimitLine {
-    pub fn of_session(session: &Session, now: Millis) -> Vec<Self> {
+    pub fn from_session(session: &Session, now: Millis) -> Vec<Self> {
         let scale = session.money_scale();
         let of_all = session.limit_use(now).into_iter().map(|used| (None, used));
         let of_bots = session.bots().iter().enumerate().flat_map(|(place, bot)| {

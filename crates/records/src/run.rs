@@ -38,7 +38,7 @@ pub struct RecordedRun {
 }
 
 impl RecordedRun {
-    pub fn all_of(lines: &[StoredLine]) -> Result<Vec<Self>, RecordsError> {
+    pub fn read_all(lines: &[StoredLine]) -> Result<Vec<Self>, RecordsError> {
         lines.iter().filter(|stored| stored.line.kind == LineKind::Run).map(Self::from_stored).collect()
     }
 
@@ -59,7 +59,7 @@ impl RecordedRun {
             seq: stored.seq,
             began: stored.line.at,
             format: header.format,
-            series: series_of(&settings),
+            series: required_series(&settings),
             settings,
             simulation: simulation.map_err(unreadable)?,
             trading: trading.map_err(unreadable)?,
@@ -88,7 +88,7 @@ impl RecordedRun {
         let entry = entry.map_err(|source| EngineError::Strategy { bot: bot.name.clone(), source })?;
         if entry.version != *version {
             let here = &entry.version;
-            let is_remade = base_of(here) == base_of(version);
+            let is_remade = strip_build(here) == strip_build(version);
             let what =
                 if is_remade { format!("{}: ", describe_change(name, &bot.params)) } else { String::new() };
             return Ok(Err(format!(
@@ -107,7 +107,7 @@ impl RecordedRun {
 }
 
 /// Computed once per run: with many bots, this takes longer than reading a candle.
-pub(crate) fn series_of(settings: &SessionSettings) -> Vec<Series> {
+pub(crate) fn required_series(settings: &SessionSettings) -> Vec<Series> {
     distinct(settings.bots.iter().map(BotSettings::series))
 }
 
@@ -139,7 +139,7 @@ fn describe_change(strategy: &str, params: &Value) -> String {
     format!("{file} {}", if strategy == "rules" { FILE_CHANGED } else { FILE_OR_PART_CHANGED })
 }
 
-fn base_of(version: &str) -> &str {
+fn strip_build(version: &str) -> &str {
     version.split_once('+').map_or(version, |(base, _)| base)
 }
 
@@ -207,7 +207,7 @@ impl RecordedRuns {
         let Some(number) = number else { return Self::whole(contents, delays) };
         let last = contents.last_run().number;
         let run = contents.run(number).ok_or(RecordsError::UnknownRun { number, last })?;
-        Self::of_run(&contents, run, delays)
+        Self::from_run(&contents, run, delays)
     }
 
     fn whole(contents: JournalContents, delays: Delays) -> Result<Self, RecordsError> {
@@ -235,7 +235,7 @@ impl RecordedRuns {
     }
 
     /// Earlier runs only affect the Session. Later runs may contain results of this run's intents.
-    fn of_run(contents: &JournalContents, run: &RecordedRun, delays: Delays) -> Result<Self, RecordsError> {
+    fn from_run(contents: &JournalContents, run: &RecordedRun, delays: Delays) -> Result<Self, RecordsError> {
         let mut fold = SessionFold::new(run.silent_session()?);
         let mut book = TradeBook::default();
         let mut balance = None;
@@ -284,14 +284,14 @@ impl RecordedRuns {
 
 #[cfg(test)]
 impl RecordedRun {
-    pub(crate) fn of_settings(settings: Value, strategy: (&str, &str)) -> Self {
+    pub(crate) fn from_settings(settings: Value, strategy: (&str, &str)) -> Self {
         let settings: SessionSettings = serde_json::from_value(settings).expect("settings of a run");
         Self {
             number: 2,
             seq: 10,
             began: Millis::ZERO,
             format: Header::FORMAT,
-            series: series_of(&settings),
+            series: required_series(&settings),
             strategies: vec![(strategy.0.to_owned(), strategy.1.to_owned()); settings.bots.len()],
             settings,
             has_earlier_verdict_rule: false,

@@ -169,7 +169,7 @@ impl TradePage {
         while next > end && trades.len() < most {
             next -= 1;
             let lines = reader.sound_lines_of(next).await?;
-            if let Some(trade) = Box::pin(trade_of(reader, &mut runs, &lines)).await? {
+            if let Some(trade) = Box::pin(find_trade(reader, &mut runs, &lines)).await? {
                 trades.extend(Some(trade).filter(|trade| bot.is_none_or(|bot| trade.bot == bot)));
             }
         }
@@ -177,7 +177,7 @@ impl TradePage {
     }
 }
 
-async fn trade_of(
+async fn find_trade(
     reader: &mut Reader,
     runs: &mut BTreeMap<u64, (RecordedRun, JournalDecoder)>,
     lines: &[StoredLine],

@@ -72,7 +72,7 @@ impl VerdictLine {
             || verdict_text(self.verdict, self.about_more_trades),
             |since| no_longer_held_text(&utc(since)),
         );
-        let interval = self.intervals.edge_words();
+        let interval = self.intervals.edge_text();
         let interval = interval.map(|interval| format!(", edge {interval} of the stake")).unwrap_or_default();
         let said = match self.settled_by_person {
             0 => String::new(),
@@ -147,11 +147,11 @@ impl EdgeIntervals {
         }
     }
 
-    pub fn edge_words(&self) -> Option<String> {
+    pub fn edge_text(&self) -> Option<String> {
         self.edge_sequence_95.map(|ends| describe_ends(ends, |end| format!("{:+.2} %", end * 100.0), "edge"))
     }
 
-    pub fn win_rate_words(&self) -> Option<String> {
+    pub fn win_rate_text(&self) -> Option<String> {
         self.win_rate_sequence_95
             .map(|ends| describe_ends(ends, |end| format!("{:.2} %", end * 100.0), "rate"))
     }
@@ -187,8 +187,8 @@ mod tests {
     #[test]
     fn describes_crossed_interval() {
         let intervals = |edge| EdgeIntervals { edge_sequence_95: Some(edge), ..EdgeIntervals::default() };
-        assert_eq!(intervals([-0.012, 0.0345]).edge_words().unwrap(), "-1.20 % to +3.45 %");
-        let crossed = intervals([0.04, -0.05]).edge_words().unwrap();
+        assert_eq!(intervals([-0.012, 0.0345]).edge_text().unwrap(), "-1.20 % to +3.45 %");
+        let crossed = intervals([0.04, -0.05]).edge_text().unwrap();
         assert!(crossed.contains("above +4.00 %") && crossed.contains("below -5.00 %"), "{crossed}");
         assert_eq!(EdgeIntervals::from_sequence(&ConfidenceSequence::new()), EdgeIntervals::default());
     }

@@ -86,7 +86,7 @@ impl Comparison {
             figures: FIGURES.iter().map(|figure| FigureLine::new(*figure, [first, second])).collect(),
             trades: Matching::new(&first.trades, &second.trades),
             parameters: parameters([&first.settings, &second.settings]),
-            curves: [first, second].map(|run| curve_of(&run.document)),
+            curves: [first, second].map(|run| parse_curve(&run.document)),
         }
     }
 }
@@ -140,7 +140,7 @@ fn parameters(settings: [&Value; 2]) -> Vec<ParameterLine> {
     lines
 }
 
-fn curve_of(document: &Value) -> Vec<(Millis, f64)> {
+fn parse_curve(document: &Value) -> Vec<(Millis, f64)> {
     let points = document["equity"].as_array().into_iter().flatten();
     points
         .filter_map(|point| Some((Millis::new(point["at"].as_i64()?), point["balance"].as_f64()?)))
@@ -232,7 +232,7 @@ impl Comparison {
         let shown = |count: usize| match count {
             0 => "none".to_owned(),
             few if few <= MAX_SHOWN => few.to_string(),
-            many => format!("{many}, of which the first {MAX_SHOWN} are shown"),
+            many => format!("{many}, the first {MAX_SHOWN} shown"),
         };
         let list = |trades: &[ParsedTrade]| {
             let rows = trades.iter().take(MAX_SHOWN).map(row).collect();

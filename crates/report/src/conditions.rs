@@ -5,7 +5,7 @@ use candlewick_records::explain::short_condition;
 use serde::Serialize;
 
 /// Overlaps on one candle in this many, or fewer, are not reported.
-const RARE: u64 = 100;
+const RARE_OVERLAP: u64 = 100;
 
 /// Statistics of a condition. Its parts follow it, one level deeper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -95,7 +95,7 @@ impl ConditionLine {
     }
 
     pub(crate) fn overlaps(lines: &[Self]) -> Vec<String> {
-        let often = lines.iter().filter(|line| line.beside_buy * RARE > line.candles);
+        let often = lines.iter().filter(|line| line.beside_buy * RARE_OVERLAP > line.candles);
         let words = |line: &Self| {
             let ConditionLine { candles, beside_buy, .. } = line;
             let whose = line.owner();
@@ -189,7 +189,7 @@ mod tests {
         ConditionLine { bot, part, side, depth, condition, candles, held, unknown, stopped, beside_buy }
     }
 
-    fn rows_of(lines: &[ConditionLine]) -> Vec<String> {
+    fn render_rows(lines: &[ConditionLine]) -> Vec<String> {
         ConditionLine::table(lines).rows.iter().map(|row| row.join("|")).collect()
     }
 
@@ -198,7 +198,7 @@ mod tests {
         let lines = [line(0, "x and y", 2, 0), line(1, "x", 10_000, 0), line(1, "y", 0, 0)];
         let table = ConditionLine::table(&lines);
         assert_eq!(table.header, ["condition", "true on", "candles", "share"]);
-        let rows = rows_of(&lines);
+        let rows = render_rows(&lines);
         assert_eq!(rows, ["buy: x and y|2|40000|< 0.01 %", "- x|10000|40000|25.00 %", "- y|0|40000|0.00 %"]);
         // A long condition is shortened if its parts follow.
         let long = "close > sma(200) and rsi(14) < 30 and volume > 0";
@@ -233,7 +233,7 @@ mod tests {
             "filter hours: lets the signal pass, 15 blocked|5|20|25.00 %",
             "- close > 1|10000|40000|25.00 %",
         ];
-        assert_eq!(rows_of(&lines), expected);
+        assert_eq!(render_rows(&lines), expected);
         let none = [of("hours", "filter", filter(20)), of("", "vote", line(0, "a direction", 0, 0))];
         let vote = "a: vote was never true on 40000 candles: `a direction` never was";
         assert_eq!(ConditionLine::never(&none), ["a: the filter hours blocked all 20 signals", vote]);

@@ -60,7 +60,7 @@ pub(crate) fn high_payout(payouts: impl Iterator<Item = Payout>, how: &str) -> O
 }
 
 /// Formats a break-even payout; no venue pays more than 100 %, and 0 means no losses.
-pub(crate) fn break_even_payout_words(percent: f64) -> String {
+pub(crate) fn break_even_payout_text(percent: f64) -> String {
     if percent <= 0.0 {
         return "-".to_owned();
     }
@@ -125,7 +125,7 @@ mod tests {
             (103.4, "none (above 100 %)"),
             (f64::INFINITY, "none (above 100 %)"),
         ] {
-            assert_eq!(break_even_payout_words(percent), expected);
+            assert_eq!(break_even_payout_text(percent), expected);
         }
     }
 

@@ -10,7 +10,7 @@ use std::io;
 
 const QUANTILES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 const CONFIDENCE: f64 = 0.95;
-const Z: f64 = 1.959_963_984_540_054;
+const Z_95: f64 = 1.959_963_984_540_054;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MonteCarloTermsReport {
@@ -114,7 +114,7 @@ impl Quantile {
     fn new(sorted: &[f64], quantile: f64) -> Option<Self> {
         let count = sorted.len() as f64;
         let last = sorted.len().checked_sub(1)?;
-        let spread = Z * (count * quantile * (1.0 - quantile)).sqrt();
+        let spread = Z_95 * (count * quantile * (1.0 - quantile)).sqrt();
         // The 1-based ranks of the interval's ends are binomial quantiles.
         let at = |rank: f64| sorted[(rank.max(1.0) as usize - 1).min(last)];
         let middle = count * quantile;
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn quantiles_and_intervals_match_hand_computed_ranks() {
         let sorted: Vec<f64> = (1..=100).map(f64::from).collect();
-        // The median of 100 lies between ranks 40 and 61: 50 less and more 1.96 * 5, outwards.
+        // The median of 100 is between ranks 40 and 61: 50 less and more 1.96 * 5, outwards.
         let found = Quantile::new(&sorted, 0.5).unwrap();
         assert_eq!(found, Quantile { value: 50.0, lower: 40.0, upper: 61.0 });
         let found = Quantile::new(&sorted, 0.05).unwrap();

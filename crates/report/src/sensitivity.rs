@@ -1,6 +1,6 @@
 //! Sensitivity of a backtest to venue settings, as text and JSON.
 
-use crate::figure::{break_even_payout_words, percent, prefixed_lines, signed_percent};
+use crate::figure::{break_even_payout_text, percent, prefixed_lines, signed_percent};
 use candlewick_records::table_text;
 use candlewick_search::sensitivity::{Sensitivity, SensitivityPoint, VenueSetting};
 use serde::Serialize;
@@ -57,7 +57,7 @@ impl fmt::Display for SensitivityReport {
         let rows = curves.flat_map(|curve| curve.points.iter().map(move |point| cells(curve.setting, point)));
         writeln!(f, "{}\n", table_text(header, rows))?;
         match self.sensitivity.break_even_payout_percent {
-            Some(payout) => write!(f, "break-even payout: {}", break_even_payout_words(payout))?,
+            Some(payout) => write!(f, "break-even payout: {}", break_even_payout_text(payout))?,
             None => f.write_str("break-even payout: none between 60 and 92 %")?,
         }
         f.write_str(&prefixed_lines("note: ", &self.notices))

@@ -2,7 +2,7 @@
 
 use crate::analysis::{Finding, FindingKind};
 use crate::edge::is_date;
-use candlewick_engine::{JudgedTrade, EdgeDetection};
+use candlewick_engine::{EdgeDetection, JudgedTrade};
 use candlewick_records::utc;
 use candlewick_sdk::{Millis, Outcome, Payout};
 use candlewick_statistics::{EdgeTest, MeanBreakEven, Verdict};
@@ -32,20 +32,20 @@ impl ShownLine {
         EdgeDetection::find(trades, test).map(|shown| Self::from_shown(&shown))
     }
 
-    pub(crate) fn of_judged(trades: &[JudgedTrade], test: &EdgeTest) -> Option<Self> {
+    pub(crate) fn from_judged(trades: &[JudgedTrade], test: &EdgeTest) -> Option<Self> {
         let is_shown = test.verdict() == Verdict::EdgeShown;
         is_shown.then(|| Self::find(trades, EdgeTest::new(test.plan()).weighing(test.weight())))?
     }
 
     fn from_shown(shown: &EdgeDetection) -> Self {
         let ended = || shown.since.iter().filter(|trade| !trade.is_unopened());
-        let count = |outcome| ended().filter(|trade| outcome_of(trade) == Some(outcome)).count() as u64;
+        let count = |outcome| ended().filter(|trade| trade_outcome(trade) == Some(outcome)).count() as u64;
         let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));
         let decided = ended().filter(|trade| {
-            outcome_of(trade).is_some_and(|outcome| matches!(outcome, Outcome::Won | Outcome::Lost))
+            trade_outcome(trade).is_some_and(|outcome| matches!(outcome, Outcome::Won | Outcome::Lost))
         });
         let win_rate = (won + lost > 0).then(|| won as f64 / (won + lost) as f64);
-        let break_even = break_even_of(decided);
+        let break_even = mean_break_even(decided);
         let is_enough = won + lost >= shown.after_trades.max(MIN_LATER_TRADES);
         Self {
             after_trades: shown.after_trades,
@@ -69,19 +69,19 @@ impl ShownLine {
     pub fn describe(&self) -> String {
         let since = self.since();
         let all = self.after_trades + since;
-        let shown = format!("edge shown after trade {} of {all}{}", self.after_trades, self.at_words());
-        match (since, self.since_words()) {
+        let shown = format!("edge shown after trade {} of {all}{}", self.after_trades, self.at_text());
+        match (since, self.since_text()) {
             (0, _) => shown,
             (_, None) => format!("{shown}; {since} since then"),
             (_, Some(words)) => format!("{shown}; {since} since then: {words}"),
         }
     }
 
-    fn at_words(&self) -> String {
+    fn at_text(&self) -> String {
         self.at.map(|at| format!(" ({})", utc(at))).unwrap_or_default()
     }
 
-    fn since_words(&self) -> Option<String> {
+    fn since_text(&self) -> Option<String> {
         let won = format!("{:.2} % won", self.win_rate_since? * 100.0);
         Some(
             self.break_even_since
@@ -90,19 +90,19 @@ impl ShownLine {
     }
 
     pub(crate) fn finding(&self) -> Option<Finding> {
-        let words = self.since_words().filter(|_| self.is_supported_since == Some(false))?;
+        let words = self.since_text().filter(|_| self.is_supported_since == Some(false))?;
         let text = format!(
             "The edge did not last: it was shown after trade {}{}, but the {} trades since do not support it: {words}. A \
              verdict stays once it is reached.",
             self.after_trades,
-            self.at_words(),
+            self.at_text(),
             self.since()
         );
         Some(FindingKind::EdgeDidNotLast.serious(text))
     }
 }
 
-pub(crate) fn interval_words(verdict: &str, interval: Option<[f64; 2]>, delta: f64) -> Option<&'static str> {
+pub(crate) fn interval_text(verdict: &str, interval: Option<[f64; 2]>, delta: f64) -> Option<&'static str> {
     let [low, high] = interval?;
     match verdict {
         "edge_shown" if low <= 0.0 => Some(
@@ -117,11 +117,11 @@ pub(crate) fn interval_words(verdict: &str, interval: Option<[f64; 2]>, delta: f
     }
 }
 
-fn outcome_of(trade: &JudgedTrade) -> Option<Outcome> {
+fn trade_outcome(trade: &JudgedTrade) -> Option<Outcome> {
     trade.ended.map(|(_, outcome)| outcome)
 }
 
-fn break_even_of<'a>(mut decided: impl Iterator<Item = &'a JudgedTrade>) -> Option<f64> {
+fn mean_break_even<'a>(mut decided: impl Iterator<Item = &'a JudgedTrade>) -> Option<f64> {
     let mut needed = MeanBreakEven::default();
     let is_known = decided
         .all(|trade| trade.payout.is_some_and(|payout| needed.add(Payout::to_fraction(payout)).is_ok()));
@@ -158,9 +158,9 @@ mod tests {
 
     #[test]
     fn explains_interval_that_contradicts_the_verdict() {
-        assert!(interval_words("edge_shown", Some([-0.07, 0.12]), 0.04).is_some());
-        assert!(interval_words("edge_shown", Some([0.01, 0.12]), 0.04).is_none());
-        assert!(interval_words("edge_rejected", Some([-0.07, 0.12]), 0.04).is_some());
-        assert!(interval_words("not_enough_trades", Some([-0.07, 0.12]), 0.04).is_none());
+        assert!(interval_text("edge_shown", Some([-0.07, 0.12]), 0.04).is_some());
+        assert!(interval_text("edge_shown", Some([0.01, 0.12]), 0.04).is_none());
+        assert!(interval_text("edge_rejected", Some([-0.07, 0.12]), 0.04).is_some());
+        assert!(interval_text("not_enough_trades", Some([-0.07, 0.12]), 0.04).is_none());
     }
 }

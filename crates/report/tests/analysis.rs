@@ -171,7 +171,7 @@ fn baselines_trade_the_same_entries_in_other_directions() {
 fn withholds_edge_of_bots_with_a_payout_above_the_stake() {
     let percent = |percent: u32| Payout::from_percent(percent.into()).unwrap();
     let basis = ReplayBasis { may_be_coarse: false, has_venue_prices: true, has_simulated_latency: false };
-    // What all symbols pay that have none of their own, what EURUSD does, and what is told.
+    // Default payout, the payout of EURUSD, and the expected finding.
     for (usual, own, symbols, expected) in [
         (80, 150, &["BTCUSDT"][..], None),
         (80, 150, &["BTCUSDT", "EURUSD"], Some("150")),

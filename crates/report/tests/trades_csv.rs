@@ -184,7 +184,7 @@ proptest! {
         for text in [&text, &shuffled] {
             let file = read(text, Some(&facts));
             prop_assert_eq!((file.bots, &file.caveats), (3, &caveats));
-            let samples = Sample::all_of(&file.trades, plan, (file.bots, &file.caveats)).unwrap();
+            let samples = Sample::build_all(&file.trades, plan, (file.bots, &file.caveats)).unwrap();
             prop_assert_eq!(bits_of(&samples[0]), bits(&all));
             let mut compared = 0;
             for (name, verdict) in session.bots().iter().zip(session.verdicts()) {
@@ -215,7 +215,7 @@ fn rows_of_one_time_are_judged_alike_in_any_order() {
         .collect();
     let figures = |lines: &[String]| {
         let file = read(&format!("{header}{}", lines.concat()), None);
-        let samples = Sample::all_of(&file.trades, EdgeTestPlan::default(), (0, &file.caveats)).unwrap();
+        let samples = Sample::build_all(&file.trades, EdgeTestPlan::default(), (0, &file.caveats)).unwrap();
         samples.iter().map(bits_of).collect::<Vec<_>>()
     };
     let first = figures(&lines);
@@ -236,7 +236,7 @@ fn withholds_edge_of_file_without_its_run() {
     let withheld = |text: &str, facts: Option<&RunFacts>| {
         let file = read(text, facts);
         let samples =
-            Sample::all_of(&file.trades, EdgeTestPlan::default(), (file.bots, &file.caveats)).unwrap();
+            Sample::build_all(&file.trades, EdgeTestPlan::default(), (file.bots, &file.caveats)).unwrap();
         (samples[1].account_for > samples[1].threshold_for, samples[1].withheld.join("; "))
     };
     assert_eq!(withheld(&text, Some(&facts)), (true, String::new()));
@@ -265,7 +265,7 @@ fn unopened_trade_that_settled_counts_alike_in_run_and_csv() {
     let line = EdgeLine::new(&test, book.rows(), &caveats);
     let (text, facts) = written(&book, &caveats);
     let samples =
-        Sample::all_of(&read(&text, Some(&facts)).trades, EdgeTestPlan::default(), (3, &caveats)).unwrap();
+        Sample::build_all(&read(&text, Some(&facts)).trades, EdgeTestPlan::default(), (3, &caveats)).unwrap();
     assert!(line.intervals.edge_sequence_95.is_some());
     assert_eq!(line.intervals, samples[0].intervals);
 }

@@ -42,7 +42,7 @@ fn by_hand(fixture: &Fixture, sets: &[Set], run: fn(&Fixture, &[Set]) -> Vec<Res
     once(|| run(fixture, sets));
 }
 
-/// What is counted, and nothing else.
+/// The counted work only.
 #[inline(never)]
 fn once(run: impl Fn() -> Vec<Result>) {
     black_box(run());

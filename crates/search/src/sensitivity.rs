@@ -90,10 +90,10 @@ impl Sensitivity {
     pub const RUNS: u64 = (LATENCIES_S.len() + PAYOUTS.len()) as u64 + 5;
 
     pub fn from_repeat(repeat: &Repeat<'_>) -> Result<Self, SearchError> {
-        Ok(Self::of_rows(repeat.run(0..repeat.runs(), &|| true)?))
+        Ok(Self::from_rows(repeat.run(0..repeat.runs(), &|| true)?))
     }
 
-    pub fn of_rows(rows: Vec<SensitivityRow>) -> Self {
+    pub fn from_rows(rows: Vec<SensitivityRow>) -> Self {
         let mut curves: Vec<Curve> = Vec::new();
         for SensitivityRow { setting, point, .. } in rows {
             match curves.last_mut().filter(|curve| curve.setting == setting) {

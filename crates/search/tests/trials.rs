@@ -325,7 +325,7 @@ candlewick_sdk::parameters! {
     struct BoastfulParams {
         level: f64 = 30.0, 0.0..=100.0;
         /// Error of the declared level.
-        beside: f64 = 0.0, 0.0..=1.0;
+        offset: f64 = 0.0, 0.0..=1.0;
         names: bool = true;
         period: usize = 5, 2..=50;
     }
@@ -364,7 +364,7 @@ impl StrategyFactory for WronglyDeclared {
         let numbers: &[f64] = if self.params.names { &numbers } else { &[] };
         let mut declaration = Declaration::new();
         let series = declaration.series("rsi", numbers, move |candle| rsi.update(candle.close()));
-        Some(declaration.buy_when([series.below(self.params.level - self.params.beside)]))
+        Some(declaration.buy_when([series.below(self.params.level - self.params.offset)]))
     }
 }
 
@@ -374,8 +374,8 @@ fn detects_wrong_declarations_and_duplicate_keys() {
     let entry = registry.find("wrongly-declared").unwrap();
     let (stake, risk) = &rules()[1];
     for (parameters, problem) in [
-        (&["level=20..40:10", "beside=0"][..], None),
-        (&["level=20..40:10", "beside=0.5"], Some("differ from those of a full backtest")),
+        (&["level=20..40:10", "offset=0"][..], None),
+        (&["level=20..40:10", "offset=0.5"], Some("differ from those of a full backtest")),
         (&["period=5,6", "level=30,40", "names=true"], None),
         (&["period=5,6", "level=30,40", "names=false"], Some("the key \"rsi\" names two different series")),
     ] {

@@ -66,7 +66,7 @@ const FIVE: Millis = Millis::new(300_000);
 
 fn market(regime: &str, seed: u64) -> CandleSeries {
     let symbol = "BTCUSDT".parse().unwrap();
-    let usual = GenerateSettings::of_market(symbol, known_market(symbol).unwrap(), Millis::new(MONDAY), 40);
+    let usual = GenerateSettings::for_market(symbol, known_market(symbol).unwrap(), Millis::new(MONDAY), 40);
     let (interval, regime) = ("5m".parse().unwrap(), regime.parse().unwrap());
     generate(&GenerateSettings { interval, regime, seed, ..usual }).unwrap()
 }
@@ -132,7 +132,7 @@ fn step(walk: &WalkForward<'_>, window: &Window) -> WindowResult {
     let (mut journal, known) = TrialJournal::open(&folder.path().join("trials.jsonl"), &json!({})).unwrap();
     match walk.step(window, &mut journal, known, &mut |_| ControlFlow::Continue(())).unwrap() {
         WindowEnd::Done(step) => *step,
-        WindowEnd::Stopped => panic!("nobody stopped it"),
+        WindowEnd::Stopped => panic!("the run was not stopped"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! How long the probability of ruin takes: a start that checks its ladders must not be felt.
+//! Duration of the ruin calculation, which must not delay a start that checks its ladders.
 
 use candlewick_statistics::{MAX_MONEY, RuinQuestion, StakePlan, ruin};
 use criterion::{Criterion, criterion_group, criterion_main};

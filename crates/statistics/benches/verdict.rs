@@ -1,4 +1,4 @@
-//! What a verdict costs per trade: a backtest pays it for every one.
+//! Cost of a verdict per trade, which a backtest pays for each trade.
 
 use candlewick_statistics::{EdgeTest, EdgeTestPlan, TradeOutcome};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

@@ -12,7 +12,7 @@ const SEED: u64 = 20_261_121;
 const THREADS: u64 = 2;
 /// Ruin is compared within each of these numbers of trades: how probable it is, and when it comes.
 const HORIZONS: [u32; 3] = [100, 300, 1_000];
-/// What the required balance keeps it to.
+/// Maximum probability of ruin at the required balance.
 const MAX_RUIN: f64 = 0.05;
 const RATES: [(&str, f64); 2] = [("50 %", 0.5), ("p*", 1.0 / 1.85)];
 

@@ -1,4 +1,4 @@
-"""Makes the reference figures of candlewick-statistics: see README.md beside this file.
+"""Makes the reference figures of candlewick-statistics: see README.md in this folder.
 
 SciPy and statsmodels are the libraries of the field; mpmath counts the same tails with 50 digits, because a
 relative error of 1e-10 at ten million trades is finer than a second double-precision library can show.
@@ -231,7 +231,7 @@ def shrunk(groups):
 
 
 def figures():
-    """One figure of everything, for the table: inputs stand in tests/reference_table.rs as well."""
+    """One figure of everything, for the table: tests/reference_table.rs has the same inputs."""
     rows = list(csv.reader(open(HERE / "variants.csv")))[1:]
     daily = numpy.array([float(row[2]) for row in rows]) / 100
     table = []

@@ -40,15 +40,15 @@ pub struct BudgetedBot<'a> {
 }
 
 impl AlphaBudget {
-    pub fn of_first_run<'a>(bots: impl IntoIterator<Item = &'a str>) -> Self {
+    pub fn for_first_run<'a>(bots: impl IntoIterator<Item = &'a str>) -> Self {
         let names: Vec<&str> = bots.into_iter().collect();
-        let part = Self::part_of_first_run(names.len());
+        let part = Self::first_run_share(names.len());
         let whole = if names.len() > 1 { part } else { 0.0 };
         Self { weights: names.into_iter().map(|name| (name.to_owned(), part)).collect(), whole }
     }
 
     /// Returns the share of each bot in a first run, and of all their trades if there are several bots.
-    pub const fn part_of_first_run(bots: usize) -> f64 {
+    pub const fn first_run_share(bots: usize) -> f64 {
         if bots > 1 { 1.0 / (bots + 1) as f64 } else { 1.0 }
     }
 
@@ -64,7 +64,7 @@ impl AlphaBudget {
     /// Starts a run; `worth` returns the minimum that a known bot's account ever had.
     pub fn begin_run(&mut self, bots: &[BudgetedBot<'_>], worth: impl Fn(&str) -> f64) {
         if self.weights.is_empty() {
-            *self = Self::of_first_run(bots.iter().map(|bot| bot.name));
+            *self = Self::for_first_run(bots.iter().map(|bot| bot.name));
             return;
         }
         let (mut known, mut absent) = (BTreeMap::new(), BTreeMap::new());
@@ -115,7 +115,7 @@ mod tests {
         BudgetedBot { name, begins_anew: false }
     }
 
-    const fn anew(name: &str) -> BudgetedBot<'_> {
+    const fn restarted(name: &str) -> BudgetedBot<'_> {
         BudgetedBot { name, begins_anew: true }
     }
 
@@ -130,8 +130,8 @@ mod tests {
 
     #[test]
     fn single_bot_has_all_alpha_and_several_share_it() {
-        check(&AlphaBudget::of_first_run(["a"]), &[("a", 1.0)], 0.0);
-        let three = AlphaBudget::of_first_run(["a", "b", "c"]);
+        check(&AlphaBudget::for_first_run(["a"]), &[("a", 1.0)], 0.0);
+        let three = AlphaBudget::for_first_run(["a", "b", "c"]);
         check(&three, &[("a", 0.25), ("b", 0.25), ("c", 0.25)], 0.25);
         let mut begun = AlphaBudget::default();
         begun.begin_run(&[on("a"), on("b"), on("c")], |_| 1.0);
@@ -140,21 +140,21 @@ mod tests {
 
     #[test]
     fn restarts_inherit_losses_but_not_gains() {
-        let mut budget = AlphaBudget::of_first_run(["a"]);
-        budget.begin_run(&[anew("a")], |_| 0.4);
+        let mut budget = AlphaBudget::for_first_run(["a"]);
+        budget.begin_run(&[restarted("a")], |_| 0.4);
         check(&budget, &[("a", 0.4)], 0.0);
-        budget.begin_run(&[anew("a")], |_| 15.0);
+        budget.begin_run(&[restarted("a")], |_| 15.0);
         check(&budget, &[("a", 0.4)], 0.0);
         budget.begin_run(&[on("a")], |_| 0.1);
         check(&budget, &[("a", 0.4)], 0.0);
-        // Another name takes the place as if it had begun anew.
+        // A bot with another name counts as a restart.
         budget.begin_run(&[on("b")], |_| 0.5);
         check(&budget, &[("b", 0.2)], 0.0);
     }
 
     #[test]
     fn absent_bot_keeps_its_weight_until_replaced() {
-        let mut budget = AlphaBudget::of_first_run(["a", "b", "c"]);
+        let mut budget = AlphaBudget::for_first_run(["a", "b", "c"]);
         budget.begin_run(&[on("b")], |_| 0.5);
         check(&budget, &[("a", 0.25), ("b", 0.25), ("c", 0.25)], 0.25);
         let worth = |name: &str| if name == "c" { 3.0 } else { 0.5 };
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn additional_bots_take_a_part_of_the_others_worth() {
-        let mut budget = AlphaBudget::of_first_run(["a"]);
+        let mut budget = AlphaBudget::for_first_run(["a"]);
         // Two thirds of a place worth 0.6 go to two new ones.
         budget.begin_run(&[on("a"), on("b"), on("c")], |_| 0.6);
         check(&budget, &[("a", 1.0 / 3.0), ("b", 0.2), ("c", 0.2)], 0.0);
@@ -186,7 +186,7 @@ mod tests {
     struct Start {
         account: f64,
         least: f64,
-        /// Which makes no bet from the first trade that has an edge on.
+        /// Makes no bet from the first trade with an edge on.
         second: f64,
         has_edge: bool,
     }

@@ -198,7 +198,7 @@ mod tests {
         assert_close(binomial_p_value(rate, 0.5).unwrap(), 0.5, 1e-11, "one half");
     }
 
-    fn nulls_of(counts: [(usize, f64); 3]) -> Vec<f64> {
+    fn repeat_nulls(counts: [(usize, f64); 3]) -> Vec<f64> {
         let null = |payout: f64| break_even(payout / 100.0).unwrap();
         counts.into_iter().flat_map(|(count, payout)| std::iter::repeat_n(null(payout), count)).collect()
     }
@@ -206,7 +206,8 @@ mod tests {
     #[test]
     fn p_values_equal_the_reference_figures() {
         for [won, at_70, at_80, at_92, p_value] in rows(include_str!("../reference/poisson_binomial.csv")) {
-            let nulls = nulls_of([(at_70 as usize, 70.0), (at_80 as usize, 80.0), (at_92 as usize, 92.0)]);
+            let nulls =
+                repeat_nulls([(at_70 as usize, 70.0), (at_80 as usize, 80.0), (at_92 as usize, 92.0)]);
             let found = poisson_binomial_p_value(won as u64, &nulls).unwrap();
             assert_close(found, p_value, 1e-11, &format!("{won} of {at_70} + {at_80} + {at_92}"));
         }

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn trades_count_once_each_whatever_was_staked() {
+    fn counts_each_trade_once_regardless_of_stake() {
         let mean_of = |payouts: &[(f64, usize)]| {
             let mut mean = MeanBreakEven::default();
             for (payout, trades) in payouts {

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn ninety_six_of_a_hundred_are_one_sided_whichever_way_and_ninety_five_are_not() {
+    fn treats_96_percent_in_one_direction_as_one_sided() {
         let has_p_value = |bought: usize| {
             let mut trades = vec![trade(Buy, Buy); bought];
             trades.resize(100, trade(Sell, Buy));

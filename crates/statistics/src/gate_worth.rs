@@ -115,7 +115,7 @@ fn real_mean(
         let unit_return = returns[place];
         if is_ended {
             if let Some(decision) = decisions[place].take() {
-                gate.on_ended(decision, outcome_of(unit_return));
+                gate.on_ended(decision, outcome_from_return(unit_return));
             }
         } else {
             gate.on_day(trades[place].day);
@@ -130,7 +130,7 @@ fn real_mean(
     (real > 0).then(|| (sum / real as f64, real))
 }
 
-fn outcome_of(unit_return: f64) -> TradeOutcome {
+fn outcome_from_return(unit_return: f64) -> TradeOutcome {
     if unit_return > 0.0 {
         TradeOutcome::Won
     } else if unit_return < 0.0 {

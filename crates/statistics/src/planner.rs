@@ -113,7 +113,8 @@ mod tests {
 
     #[test]
     fn plans_equal_the_reference_figures() {
-        for [payout, points, alpha, power, normal_trades, exact] in rows(include_str!("../reference/planner.csv"))
+        for [payout, points, alpha, power, normal_trades, exact] in
+            rows(include_str!("../reference/planner.csv"))
         {
             let plan = TradePlan::new(payout / 100.0, points, alpha, power).unwrap();
             let found = (plan.normal_trades(), plan.exact_trades());
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn five_wins_of_five_are_the_first_that_can_be_significant() {
+    fn five_wins_are_the_minimum_for_significance() {
         // At payout 85 four wins of four have 8.5 % by chance, five of five 4.6 %. At 94 % five are won in 73 %, and the
         // eight of eight that eight trades ask for in 62 %; from nine on one may be lost.
         let plan = TradePlan::new(0.85, 40.0, 0.05, 0.5).unwrap();

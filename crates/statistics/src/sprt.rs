@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bounds_are_those_of_wald_and_the_answer_stays() {
+    fn uses_wald_bounds_and_latches_the_answer() {
         // ln((1 - 0.2) / 0.05) = ln 16 is 29.09 wins of ln 1.1; ln(0.2 / 0.95) is 14.79 losses of ln 0.9.
         let plan = EdgeTestPlan::new(0.05, 0.2, 0.1).unwrap();
         let (mut up, mut down) = (Sprt::new(plan), Sprt::new(plan));

@@ -210,7 +210,7 @@ impl TradeGate {
         self.is_open
     }
 
-    pub fn standing(&self) -> GateState {
+    pub fn gate_state(&self) -> GateState {
         let Self { rule, is_open, opened, losses, trades, wins, .. } = *self;
         let known = u32::try_from(self.recent.len()).unwrap_or(u32::MAX);
         let won = self.recent.iter().filter(|won| **won).count() as u32;
@@ -254,11 +254,11 @@ impl TradeGate {
         }
         if self.is_open {
             self.close_if_due();
-            let is_below = matches!(self.rule.opening, GateOpening::WinRate { .. }) && !self.wants_open();
+            let is_below = matches!(self.rule.opening, GateOpening::WinRate { .. }) && !self.is_opening_due();
             if self.is_open && is_below {
                 self.set_open(false);
             }
-        } else if self.wants_open() && self.may_open() {
+        } else if self.is_opening_due() && self.may_open() {
             self.set_open(true);
             self.opened += 1;
         }
@@ -283,7 +283,7 @@ impl TradeGate {
         }
     }
 
-    fn wants_open(&self) -> bool {
+    fn is_opening_due(&self) -> bool {
         match self.rule.opening {
             GateOpening::AfterVirtualLosses(losses) => self.losses >= losses,
             GateOpening::WinRate { rate, over } => {
@@ -571,7 +571,7 @@ mod tests {
         ] {
             let mut gate = TradeGate::new(rule).unwrap();
             play(&mut gate, results);
-            assert_eq!(gate.standing().to_string(), expected, "{rule} after {results}");
+            assert_eq!(gate.gate_state().to_string(), expected, "{rule} after {results}");
         }
     }
 }

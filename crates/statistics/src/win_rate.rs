@@ -131,7 +131,7 @@ mod tests {
     use crate::tests::{assert_close, rows};
 
     #[test]
-    fn a_win_rate_is_won_over_decided_and_counts_without_one_are_refused() {
+    fn win_rate_requires_a_decided_trade() {
         let rate = WinRate::new(3, 1).unwrap();
         assert_eq!((rate.won(), rate.decided()), (3, 4));
         let too_many = |trades| Err(StatisticsError::TooManyTrades { trades, most: MAX_TRADES });
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn all_lost_starts_at_0_and_all_won_ends_at_1() {
+    fn interval_reaches_0_without_wins_and_1_without_losses() {
         for interval in [wilson_interval, clopper_pearson_interval] {
             let at = |won, lost| interval(WinRate::new(won, lost).unwrap(), 0.95).unwrap();
             assert_eq!((at(0, 7).lower, at(7, 0).upper), (0.0, 1.0));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_confidence_outside_0_to_1_is_refused() {
+    fn rejects_confidence_outside_0_to_1() {
         let rate = WinRate::new(1, 1).unwrap();
         for confidence in [f64::NAN, f64::INFINITY, -0.5, 0.0, 1.0, 95.0] {
             assert!(wilson_interval(rate, confidence).is_err(), "{confidence}");

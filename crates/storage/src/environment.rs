@@ -6,9 +6,9 @@ use object_store::{BackoffConfig, ClientOptions, RetryConfig};
 use std::net::IpAddr;
 use std::time::Duration;
 
-const CONNECT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Timeout of one request with its body, which is at most [`crate::storage::PART_BYTES`].
-const REQUEST: Duration = Duration::from_mins(1);
+const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
 /// Maximum number of retries of a request, and their maximum total duration.
 const RETRIES: usize = 24;
 const RETRYING: Duration = Duration::from_secs(90);
@@ -42,7 +42,8 @@ impl Environment {
 
     pub(crate) fn bucket(&self, url: &ObjectUrl) -> Result<AmazonS3, StorageError> {
         let endpoint = ENDPOINTS.iter().find_map(|name| Some((*name, self.value(name)?)));
-        let mut options = ClientOptions::new().with_timeout(REQUEST).with_connect_timeout(CONNECT);
+        let mut options =
+            ClientOptions::new().with_timeout(REQUEST_TIMEOUT).with_connect_timeout(CONNECT_TIMEOUT);
         if let Some((variable, endpoint)) = endpoint {
             let allowed = self.value("AWS_ALLOW_HTTP").is_some_and(|value| value == "true");
             let is_plain = check_endpoint(endpoint, allowed)

@@ -20,11 +20,11 @@ use tokio::runtime::{Builder, Runtime};
 /// Maximum size of one request. Larger objects go in parts, so that a lost connection costs little.
 pub(crate) const PART_BYTES: u64 = 16 * 1_024 * 1_024;
 /// Deadline of a whole call including retries, and the extension per [`PART_BYTES`] of data.
-const CALL: Duration = Duration::from_mins(2);
+const CALL_TIMEOUT: Duration = Duration::from_mins(2);
 const CALL_MORE: Duration = Duration::from_secs(90);
 
 /// Delays before retrying after a lost connection, in addition to the retries of the S3 library.
-const PAUSES_MS: [u64; 6] = [300, 600, 1_200, 2_400, 3_000, 3_000];
+const RETRY_DELAYS_MS: [u64; 6] = [300, 600, 1_200, 2_400, 3_000, 3_000];
 
 /// A bucket or a disk, usable from any thread, even inside an async runtime.
 pub struct Storage {
@@ -94,7 +94,7 @@ impl Storage {
 
     pub fn look(&self, url: &ObjectUrl) -> Result<Option<Object>, StorageError> {
         self.wait((url, 0), async {
-            match self.store.head(&key_of(url)?).await {
+            match self.store.head(&parse_key(url)?).await {
                 Ok(meta) => Ok(Some(Object { size: meta.size, version: Version::from_meta(&meta) })),
                 Err(Error::NotFound { .. }) => Ok(None),
                 Err(error) => Err(self.error(url, &error)),
@@ -112,7 +112,7 @@ impl Storage {
     }
 
     /// Downloads this version of an object to a file, atomically.
-    pub fn bring(&self, url: &ObjectUrl, object: &Object, path: &Path) -> Result<(), StorageError> {
+    pub fn download(&self, url: &ObjectUrl, object: &Object, path: &Path) -> Result<(), StorageError> {
         let disk = |source| StorageError::Disk { path: path.to_owned(), source };
         let partial = path.with_extension(format!("partial-{}", std::process::id()));
         let mut file = File::create(&partial).map_err(disk)?;
@@ -142,7 +142,7 @@ impl Storage {
                 ..GetOptions::default()
             };
             let part = self.wait((url, until - from), async {
-                let key = key_of(url)?;
+                let key = parse_key(url)?;
                 let get = || async { self.store.get_opts(&key, options.clone()).await?.bytes().await };
                 match with_retries(get).await {
                     Ok(bytes) if bytes.len() as u64 == until - from => Ok(bytes),
@@ -209,7 +209,7 @@ impl Storage {
     ) -> Result<Result<(), Error>, StorageError> {
         let size = bytes.len() as u64;
         self.wait((url, size), async {
-            let key = key_of(url)?;
+            let key = parse_key(url)?;
             // If only the response was lost, the condition fails and the contents are compared.
             Ok(with_retries(|| self.put_once(&key, bytes.clone(), mode.clone())).await)
         })
@@ -257,7 +257,7 @@ impl Storage {
         work: impl Future<Output = Result<T, StorageError>> + Send,
     ) -> Result<T, StorageError> {
         let runtime = self.runtime.as_ref().expect("the runtime exists until drop");
-        let deadline = CALL + CALL_MORE * u32::try_from(size / PART_BYTES).unwrap_or(u32::MAX);
+        let deadline = CALL_TIMEOUT + CALL_MORE * u32::try_from(size / PART_BYTES).unwrap_or(u32::MAX);
         let late = || StorageError::Unreachable {
             url: url.to_string(),
             problem: format!("no answer within {} s", deadline.as_secs()),
@@ -298,7 +298,7 @@ async fn with_retries<T, F>(request: impl Fn() -> F) -> Result<T, Error>
 where
     F: Future<Output = Result<T, Error>>,
 {
-    let mut pauses = PAUSES_MS.map(Duration::from_millis).into_iter();
+    let mut pauses = RETRY_DELAYS_MS.map(Duration::from_millis).into_iter();
     loop {
         match (request().await, pauses.next()) {
             (Err(error), Some(pause)) if is_network_error(&error) => tokio::time::sleep(pause).await,
@@ -307,7 +307,7 @@ where
     }
 }
 
-fn key_of(url: &ObjectUrl) -> Result<Key, StorageError> {
+fn parse_key(url: &ObjectUrl) -> Result<Key, StorageError> {
     Key::parse(url.key())
         .map_err(|error| StorageError::InvalidUrl { url: url.to_string(), problem: error.to_string() })
 }

@@ -289,7 +289,7 @@ pub(super) fn trade_by_hand<const BOTS: usize>(
             }
         }
         for (rsi, last) in &mut bots {
-            let zone = zone_of(rsi.next(candle.close()));
+            let zone = rsi_zone(rsi.next(candle.close()));
             let is_signal = signals == Signals::AtExtremes || zone != *last;
             *last = zone;
             let has_money = outcome.pnl >= STAKE_CENTS - BALANCE * 100;
@@ -303,7 +303,7 @@ pub(super) fn trade_by_hand<const BOTS: usize>(
 
 /// Returns `Less` if oversold, `Greater` if overbought.
 #[inline]
-fn zone_of(rsi: f64) -> Ordering {
+fn rsi_zone(rsi: f64) -> Ordering {
     if rsi < OVERSOLD {
         Ordering::Less
     } else if rsi > OVERBOUGHT {

@@ -2,7 +2,7 @@
 
 use super::distinct;
 use super::gather::has_bot;
-use super::market::{suggest_catalog_series, not_in_catalog};
+use super::market::{not_in_catalog, suggest_catalog_series};
 use super::name::{CandleStore, DataName, PriceSource, is_part, names};
 use crate::configuration::Loaded;
 use crate::error::{AppError, Result};
@@ -43,7 +43,8 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
         let problem = format!("{place}: a catalog must be a local folder");
         return Err(AppError::invalid(problem).help(help));
     }
-    if let Some(failure) = config.sandbox.data.iter().find_map(|text| suggest_catalog_series(text, &store.catalog))
+    if let Some(failure) =
+        config.sandbox.data.iter().find_map(|text| suggest_catalog_series(text, &store.catalog))
     {
         return Err(failure);
     }
@@ -257,7 +258,7 @@ fn synthetic_candles() -> Result<Vec<CandleSeries>, HistoryError> {
         let symbol = Symbol::new(name).expect("a name of the table is a symbol");
         let market = known_market(symbol).expect("a name of the table is of a known market");
         let interval = Interval::from_seconds(5).expect("five seconds are an interval");
-        let settings = GenerateSettings::of_market(symbol, market, START, DAYS);
+        let settings = GenerateSettings::for_market(symbol, market, START, DAYS);
         let fine = generate(&GenerateSettings { interval, ..settings })?;
         // Resampling equals generating one-minute candles from the same seed, and is faster.
         all.push(resample(&fine, Interval::MINUTE)?);

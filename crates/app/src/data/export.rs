@@ -36,7 +36,8 @@ pub fn export(
     let (interval, share) = (terms.name.series().interval, store.longer_share_percent);
     let mut resampled_from = None;
     if let Some(shorter) = terms.name.resampling_source(&store.catalog)? {
-        let ResampledSeries { counts, .. } = resample_by(store.catalog.read(shorter)?.candles(), interval, share)?;
+        let ResampledSeries { counts, .. } =
+            resample_by(store.catalog.read(shorter)?.candles(), interval, share)?;
         let counts = vec![(interval, counts)];
         resampled_from = Some((shorter, LongerCounts { share_percent: share, counts }));
     }
@@ -97,7 +98,7 @@ pub struct OutputFile {
 impl OutputFile {
     pub fn new(path: &Path, existing: Existing) -> Result<Self> {
         let shown = path.display();
-        let Some(format) = CandleFormat::of_path(path) else {
+        let Some(format) = CandleFormat::from_path(path) else {
             let problem = format!("--out {shown}: unknown file format");
             return Err(AppError::invalid(problem).help("use a name that ends in .csv or .parquet"));
         };

@@ -132,7 +132,7 @@ impl Stored {
 /// Records closed hours without candles, so that later fetches skip them.
 async fn record_closed_hours(target: &Target, asked: Vec<Range<Millis>>, fetching: &Fetching) -> Result<()> {
     let (series, source) = (target.series, fetching.source.clone());
-    let session = target.asset_type.parse().map_or(MarketHours::Always, MarketHours::of_kind);
+    let session = target.asset_type.parse().map_or(MarketHours::Always, MarketHours::from_asset_type);
     let note = move |catalog: &Catalog| {
         let Some(Stored { candles, .. }) = stored(catalog, series)? else { return Ok(()) };
         let was_asked =

@@ -104,7 +104,7 @@ pub(super) fn count_walk(
         end: LookEnd::Whole,
         ..prepared.look(terms, kind, walk.run, span.clone())
     };
-    let own = Variant::of_walk(&prepared.entry.name, walk.identity);
+    let own = Variant::from_walk(&prepared.entry.name, walk.identity);
     let note_of = |steps: &[&WindowResult]| {
         let tests = steps.iter().filter_map(|step| Some(step.chosen.as_ref()?.out_of_sample.trades_hash()));
         let trades = Some(join_hashes(&tests.collect::<Vec<_>>()));
@@ -150,7 +150,7 @@ fn notes_of(tried: &[Tried<'_>], prepared: &PreparedSearch<'_>, registry: &Regis
     let mut session = prepared.settings.session.clone();
     let notes = tried.iter().flat_map(|Tried { candidate, figures, trades }| {
         session.bots = vec![prepared.space.bot(candidate)];
-        Variant::of_bots(&session, registry, &prepared.files).into_iter().map(move |tried| Note {
+        Variant::from_bots(&session, registry, &prepared.files).into_iter().map(move |tried| Note {
             tried,
             p_value: figures.p_value,
             sharpe_of_a_day: figures.sharpe.map(|sharpe| sharpe / DAYS_PER_YEAR.sqrt()),

@@ -44,7 +44,7 @@ impl RemoteFolder {
     pub(crate) fn bring(&self, name: &str) -> Result<(), AppError> {
         let path = self.work.path().join(name);
         self.look(name, |url, object| {
-            self.storage.bring(url, object, &path)?;
+            self.storage.download(url, object, &path)?;
             read_local(&path)
         })
     }
@@ -126,7 +126,7 @@ pub fn local_copy(path: &Path, folder: &Path) -> Result<PathBuf, AppError> {
     }
     let disk = |source| AppError::system(format!("cannot create a copy in {}", folder.display()), source);
     fs::create_dir_all(folder).map_err(disk)?;
-    storage.bring(&url, &object, &copy)?;
+    storage.download(&url, &object, &copy)?;
     prune(folder);
     Ok(copy)
 }

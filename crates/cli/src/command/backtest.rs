@@ -153,7 +153,7 @@ fn report(
         delays: Vec::new(),
         audit_findings: BTreeMap::new(),
         caveats,
-        weight_of_all_bots: AlphaBudget::of_first_run(bots.iter().map(|bot| bot.name.as_str())).whole(),
+        weight_of_all_bots: AlphaBudget::for_first_run(bots.iter().map(|bot| bot.name.as_str())).whole(),
         verdicts: finished.verdicts,
         background,
         sensitivity,
@@ -201,7 +201,7 @@ fn variant_counter(
         span: candles.span(),
         end: LookEnd::Whole,
     };
-    let tried = Variant::of_bots(&settings.session, context.registry, &files);
+    let tried = Variant::from_bots(&settings.session, context.registry, &files);
     Ok(Some(VariantCounter { ledger, tried, look }))
 }
 

@@ -10,7 +10,9 @@ use candlewick_app::configuration::control_paths;
 use candlewick_app::recent::read_recent;
 use candlewick_app::status::Status;
 use candlewick_journal::Reader;
-use candlewick_records::explain::{MomentRequest, AskedTrade, MomentQuery, read_last, read_moment, read_trade};
+use candlewick_records::explain::{
+    MomentQuery, MomentRequest, TradeRequest, read_last, read_moment, read_trade,
+};
 use candlewick_records::{TradeFilter, TradeLine, TradeList};
 use candlewick_runtime::control::{FollowedRun, RunState};
 use candlewick_runtime::events::event_schema;
@@ -115,7 +117,7 @@ pub(super) fn run_explain(arguments: &ExplainArguments, context: &Context<'_>) -
         let mut reader = Reader::open(&url).await?;
         let contents = read_recent(&mut reader).await?;
         let (name, registry, is_far) = (arguments.trade.as_str(), context.registry, arguments.indicators);
-        Ok::<_, AppError>(read_trade(&mut reader, &contents, &AskedTrade { name, registry, is_far }).await?)
+        Ok::<_, AppError>(read_trade(&mut reader, &contents, &TradeRequest { name, registry, is_far }).await?)
     })?;
     if arguments.raw {
         print(&explanation.raw_text())?;

@@ -140,7 +140,7 @@ fn finish(
     };
     let own = backtest.coarse.iter().chain(&backtest.candles.notices).cloned().collect();
     let notices = [own, notices].concat();
-    let report = SensitivityReport { terms, sensitivity: Sensitivity::of_rows(rows), notices };
+    let report = SensitivityReport { terms, sensitivity: Sensitivity::from_rows(rows), notices };
     folder.put("points.csv", |bytes| write_points(&report.sensitivity, bytes))?;
     folder.put("sensitivity.json", |bytes| writeln!(bytes, "{:#}", json!(report)))?;
     show(&report, context.global)

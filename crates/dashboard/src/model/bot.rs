@@ -6,7 +6,7 @@ use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_statistics::MeanBreakEven;
 
 /// Trades up to which every interval is recorded; later ones are spaced by 5 %.
-const EACH: u64 = 40;
+const MAX_EXACT_INTERVALS: u64 = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct EdgePoint {
@@ -49,14 +49,14 @@ impl BotFigures {
             // A payout of 0 has no break-even.
             let _ = self.needed.add(payout.to_fraction());
         }
-        *self.count_of(outcome) += 1;
+        *self.count_mut(outcome) += 1;
         self.profit += profit;
         self.peak = self.peak.max(self.profit);
         self.settled += 1;
         self.curve.push(at, self.profit);
     }
 
-    const fn count_of(&mut self, outcome: Outcome) -> &mut u64 {
+    const fn count_mut(&mut self, outcome: Outcome) -> &mut u64 {
         match outcome {
             Outcome::Won => &mut self.won,
             Outcome::Lost => &mut self.lost,
@@ -73,9 +73,9 @@ impl BotFigures {
     ) {
         self.running.correct(intent, after.0);
         (self.intervals, self.verdict) = (None, None);
-        let count = self.count_of(before.0);
+        let count = self.count_mut(before.0);
         *count = count.saturating_sub(1);
-        *self.count_of(after.0) += 1;
+        *self.count_mut(after.0) += 1;
         self.profit += after.1 - before.1;
         self.curve.push(at, self.profit);
         let (trades, intervals) = (self.won + self.lost + self.drawn, self.intervals());
@@ -86,7 +86,7 @@ impl BotFigures {
     pub(crate) fn mark(&mut self) {
         let last = self.edge.last().map_or(0, |point| point.trades);
         let own = self.won + self.lost + self.drawn;
-        if own < last + 1 + if last < EACH { 0 } else { last / 20 } {
+        if own < last + 1 + if last < MAX_EXACT_INTERVALS { 0 } else { last / 20 } {
             return;
         }
         let intervals = self.intervals();

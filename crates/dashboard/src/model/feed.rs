@@ -6,7 +6,7 @@ use candlewick_engine::Origin;
 use candlewick_sdk::{Candle, Millis, Series};
 use std::collections::VecDeque;
 
-const KEPT: usize = 200;
+const MAX_DELAYS: usize = 200;
 
 #[derive(Debug)]
 pub(crate) struct Feed {
@@ -38,7 +38,7 @@ impl Feed {
             Origin::Live => {
                 self.live += 1;
                 self.delays.push_back(received - close);
-                if self.delays.len() > KEPT {
+                if self.delays.len() > MAX_DELAYS {
                     self.delays.pop_front();
                 }
             }

@@ -25,7 +25,7 @@ use candlewick_records::{
 use candlewick_sdk::{Millis, Money, Outcome, Series};
 use notes::{Notes, Tail};
 use std::collections::VecDeque;
-use trades::KeptTrades;
+use trades::RetainedTrades;
 
 const REFUSALS: usize = 500;
 
@@ -34,7 +34,7 @@ pub(crate) struct Model {
     pub(crate) runs: u64,
     is_reloaded: bool,
     fold: SessionFold,
-    pub(crate) trades: KeptTrades,
+    pub(crate) trades: RetainedTrades,
     present: Option<RecordedRun>,
     pub(crate) bots: Vec<BotFigures>,
     pub(crate) curve: Curve,
@@ -68,7 +68,7 @@ impl Model {
             fold: SessionFold::new(session),
             run,
             runs: 0,
-            trades: KeptTrades::default(),
+            trades: RetainedTrades::default(),
             present: None,
             curve: Curve::default(),
             refusals: VecDeque::new(),

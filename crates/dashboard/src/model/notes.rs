@@ -9,9 +9,9 @@ use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use utoipa::ToSchema;
 
-const KEPT_NOTES: usize = 30;
-const KEPT_LINES: usize = 300;
-const LETTERS: usize = 600;
+const MAX_NOTES: usize = 30;
+const MAX_TAIL_LINES: usize = 300;
+const MAX_TEXT_CHARS: usize = 600;
 
 /// An alarm or an audit finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -66,7 +66,7 @@ impl Notes {
             return None;
         };
         self.last.push_back(Note { seq: stored.seq, at: stored.line.at, kind, text });
-        if self.last.len() > KEPT_NOTES {
+        if self.last.len() > MAX_NOTES {
             self.last.pop_front();
         }
         None
@@ -94,7 +94,7 @@ pub(crate) struct TailLine {
 impl TailLine {
     pub(crate) fn from_stored(stored: &StoredLine) -> Self {
         let line = &stored.line;
-        let mut text: String = line.body.chars().take(LETTERS).collect();
+        let mut text: String = line.body.chars().take(MAX_TEXT_CHARS).collect();
         if text.len() < line.body.len() {
             text.push('…');
         }
@@ -127,7 +127,7 @@ impl Tail {
     pub(crate) fn push(&mut self, line: TailLine) {
         self.count += 1;
         self.last.push_back(line);
-        if self.last.len() > KEPT_LINES {
+        if self.last.len() > MAX_TAIL_LINES {
             self.last.pop_front();
         }
     }
@@ -167,6 +167,6 @@ mod tests {
         assert_eq!(told(Some(1_001), 1), (0, vec![1_000]), "a count of another journal");
         let all = tail.after(Some(0), 9_999);
         assert_eq!((all.missed, all.lines.len(), all.count), (700, 300, 1_000));
-        assert_eq!(tail.after(None, 1).lines[0].text.chars().count(), LETTERS + 1);
+        assert_eq!(tail.after(None, 1).lines[0].text.chars().count(), MAX_TEXT_CHARS + 1);
     }
 }

@@ -1,6 +1,6 @@
 //! Model of a long journal from its last snapshot on, shown until the older lines are read.
 
-use super::trades::KeptTrades;
+use super::trades::RetainedTrades;
 use super::{BotFigures, Curve, LineEffect, Model, TailLine};
 use candlewick_engine::{
     BotId, EdgeRow, Event, EventKind, IntentId, IntentRow, IntentState, RiskSettings, Session,
@@ -12,8 +12,8 @@ use candlewick_runtime::{JournalFold, OldTrade, RuntimeError};
 use candlewick_sdk::{Millis, Money, Outcome};
 
 /// Final lines read for what snapshots do not hold.
-pub(super) const END: u64 = 20_000;
-const PAGE: u32 = 5_000;
+pub(super) const TAIL_LINES: u64 = 20_000;
+const PAGE_LINES: u32 = 5_000;
 
 pub(crate) struct Recent {
     fold: JournalFold,
@@ -32,7 +32,7 @@ impl Recent {
         let Some(mut fold) = fold else { return Ok(None) };
         let trades = fold.take_old_trades();
         let told = reader.lines_numbered(&fold.past().told()).await?;
-        let runs = RecordedRun::all_of(&told)?;
+        let runs = RecordedRun::read_all(&told)?;
         let old = OldFigures::new(&fold, trades);
         let mut recent = Self { fold, old, runs, risk: None };
         let model = Box::pin(recent.model(reader, run, told)).await?;
@@ -46,17 +46,17 @@ impl Recent {
         told: Vec<StoredLine>,
     ) -> Result<Model, RecordsError> {
         let last = self.fold.last();
-        let first = last.saturating_sub(END).max(1);
+        let first = last.saturating_sub(TAIL_LINES).max(1);
         let mut model = Model::new(run)?;
         model.is_recent = true;
         model.runs = self.runs.len() as u64;
         model.is_halted = self.fold.past().is_halted();
-        let mut earlier = RecordedRun::all_of(&told)?.into_iter().peekable();
+        let mut earlier = RecordedRun::read_all(&told)?.into_iter().peekable();
         let before = told.into_iter().filter(|stored| stored.seq < first);
         before.for_each(|stored| self.show(&mut model, &stored));
         let mut seq = first;
         while seq <= last {
-            let page = reader.lines(seq, PAGE).await?;
+            let page = reader.lines(seq, PAGE_LINES).await?;
             let Some(end) = page.last().map(|stored| stored.seq) else { break };
             for stored in page.into_iter().filter(|stored| stored.seq <= last) {
                 while let Some(run) = earlier.next_if(|run| run.number <= stored.line.run) {
@@ -120,7 +120,7 @@ impl Recent {
         let past = self.fold.hand_over(&mut session).map_err(from_runtime)?;
         model.fold = SessionFold::new(session);
         let names = past.evicted_bots().iter().filter_map(|(run, bot)| self.bot_name(*run, *bot));
-        model.trades = KeptTrades::all_of(past.book().clone(), |row| self.origin(row));
+        model.trades = RetainedTrades::new(past.book().clone(), |row| self.origin(row));
         model.trades.count += self.old.count;
         model.trades.first = self.old.end;
         model.trades.bots.extend(names);
@@ -172,12 +172,12 @@ struct OldFigures {
 }
 
 impl Figure {
-    fn of_old(old: OldTrade) -> Self {
+    fn from_old(old: OldTrade) -> Self {
         let OldTrade { intent, bot, settled, edge, by_person, .. } = old;
         Self { intent, bot, edge, settled, by_person, is_in_curves: false }
     }
 
-    fn of_row(row: &IntentRow, book: &TradeBook) -> Self {
+    fn from_row(row: &IntentRow, book: &TradeBook) -> Self {
         let (intent, bot) = (row.approved.intent(), row.approved.bot());
         let ended = row.settled_at.zip(row.outcome).filter(|_| row.state == IntentState::Settled);
         let settled = ended.map(|(at, outcome)| (at, outcome, row.profit));
@@ -193,9 +193,9 @@ impl Figure {
 impl OldFigures {
     fn new(fold: &JournalFold, old: Vec<OldTrade>) -> Self {
         let (count, end) = (old.len(), old.last().map_or(0, |old| old.intent.number() + 1));
-        let mut old: Vec<Figure> = old.into_iter().map(Figure::of_old).collect();
+        let mut old: Vec<Figure> = old.into_iter().map(Figure::from_old).collect();
         let book = fold.past().book();
-        let young = || book.rows().iter().map(|row| Figure::of_row(row, book));
+        let young = || book.rows().iter().map(|row| Figure::from_row(row, book));
         let counted = young().map(|young| young.edge.decided()).min();
         let counted = counted.or(old.iter().map(|old| old.edge.last() + 1).max()).unwrap_or(0);
         let first_settled = young().filter_map(|young| young.settled_at()).min();
@@ -224,7 +224,7 @@ impl OldFigures {
                 bot.take_found(before);
             }
         }
-        let rows = trades.book.rows().iter().map(|row| Figure::of_row(row, &trades.book));
+        let rows = trades.book.rows().iter().map(|row| Figure::from_row(row, &trades.book));
         let mut settled: Vec<Figure> = self.rest.iter().copied().chain(rows).collect();
         count_edges(bots, &settled, (self.counted, u32::MAX));
         settled.retain(|figure| !figure.is_in_curves);

@@ -1,7 +1,7 @@
 //! Tests of the model built from journal lines.
 
 use super::*;
-use crate::view::{limits_of, trades_of};
+use crate::view::{build_limits, build_trades};
 use candlewick_engine::{Header, Opened, Rejection, ReloadNote, ReloadedBy, Settled};
 use candlewick_journal::{ChainHash, Line};
 use candlewick_records::EdgeIntervals;
@@ -75,7 +75,7 @@ impl Written {
     }
 
     fn limits(&self) -> Value {
-        let limits = limits_of(self.model.session(), self.at);
+        let limits = build_limits(self.model.session(), self.at);
         limits.into_iter().map(|limit| json!([limit.bot, limit.name, limit.value, limit.most])).collect()
     }
 }
@@ -88,7 +88,7 @@ fn hides_order_found_not_opened_until_its_trade_is_found() {
     let intent = IntentId::new(1);
     written.event(EventKind::InDoubt { intent });
     assert_eq!(written.shown(), [1, 2]);
-    let listed = |bot| trades_of(&written.model, 9, 9, Some(bot)).map(|(told, _)| told.trades.len());
+    let listed = |bot| build_trades(&written.model, 9, 9, Some(bot)).map(|(told, _)| told.trades.len());
     assert_eq!((listed("a"), listed("b")), (Some(2), None));
     written.event(EventKind::NotOpened { intent, reserved_until: Millis::HOUR });
     assert_eq!(written.shown(), [2]);

@@ -5,10 +5,10 @@ use candlewick_records::{IntentOrigin, TradeLine};
 use candlewick_sdk::Millis;
 use std::collections::{BTreeMap, BTreeSet};
 
-const KEPT: usize = 1_000;
+const MAX_RETAINED_TRADES: usize = 1_000;
 
 #[derive(Default)]
-pub(crate) struct KeptTrades {
+pub(crate) struct RetainedTrades {
     pub(crate) book: TradeBook,
     origins: BTreeMap<IntentId, IntentOrigin>,
     unfinished: BTreeSet<IntentId>,
@@ -19,8 +19,8 @@ pub(crate) struct KeptTrades {
     next_rows: usize,
 }
 
-impl KeptTrades {
-    pub(crate) fn all_of(book: TradeBook, origin: impl Fn(&IntentRow) -> Option<IntentOrigin>) -> Self {
+impl RetainedTrades {
+    pub(crate) fn new(book: TradeBook, origin: impl Fn(&IntentRow) -> Option<IntentOrigin>) -> Self {
         let mut trades = Self::default();
         for row in book.rows() {
             let intent = row.approved.intent();
@@ -54,12 +54,12 @@ impl KeptTrades {
     /// Evicts finished trades but the latest and those of the last hour, which a limit counts.
     pub(crate) fn forget_old(&mut self, at: Millis) {
         let rows = self.book.rows();
-        if rows.len() < self.next_rows.max(2 * KEPT) {
+        if rows.len() < self.next_rows.max(2 * MAX_RETAINED_TRADES) {
             return;
         }
         let last = rows.last().map_or(0, |row| row.approved.intent().number());
         let is_young = |row: &IntentRow| {
-            row.approved.intent().number() + KEPT as u64 > last
+            row.approved.intent().number() + MAX_RETAINED_TRADES as u64 > last
                 || row.approved.decision_time() > at - Millis::HOUR
         };
         let first = rows.iter().rev().take_while(|row| is_young(row)).last();
@@ -78,7 +78,7 @@ impl KeptTrades {
         Some(TradeLine::new(&self.book, (row, self.origins.get(&row.approved.intent())?)))
     }
 
-    pub(crate) fn bot_of(&self, row: &IntentRow) -> Option<&str> {
+    pub(crate) fn bot_name(&self, row: &IntentRow) -> Option<&str> {
         self.origins.get(&row.approved.intent()).map(|origin| origin.bot.as_str())
     }
 

@@ -30,27 +30,27 @@ pub(crate) struct Limits {
 pub(crate) const LIMITS: Limits =
     Limits { connections: 64, head: Duration::from_secs(10), stall: Duration::from_secs(20) };
 
-const MAX_HEAD: usize = 16 * 1_024;
+const MAX_HEAD_BYTES: usize = 16 * 1_024;
 /// Delay after a failed accept, as when the process is out of file descriptors.
-const REST: Duration = Duration::from_millis(100);
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
-pub(crate) struct Place {
+pub(crate) struct ConnectionSlot {
     is_known: AtomicBool,
     leave: CancellationToken,
 }
 
-impl Place {
+impl ConnectionSlot {
     pub(crate) fn keep(&self) {
         self.is_known.store(true, Ordering::Relaxed);
     }
 }
 
 #[derive(Default)]
-struct Places(Mutex<VecDeque<Arc<Place>>>);
+struct ConnectionSlots(Mutex<VecDeque<Arc<ConnectionSlot>>>);
 
-impl Places {
+impl ConnectionSlots {
     /// Evicts the oldest connection that is not signed in. `None` if all are.
-    fn take(&self, most: usize) -> Option<Arc<Place>> {
+    fn take(&self, most: usize) -> Option<Arc<ConnectionSlot>> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if open.len() >= most {
             let oldest = open.iter().position(|place| !place.is_known.load(Ordering::Relaxed))?;
@@ -58,22 +58,23 @@ impl Places {
                 place.leave.cancel();
             }
         }
-        let place = Arc::new(Place { is_known: AtomicBool::new(false), leave: CancellationToken::new() });
+        let place =
+            Arc::new(ConnectionSlot { is_known: AtomicBool::new(false), leave: CancellationToken::new() });
         open.push_back(Arc::clone(&place));
         Some(place)
     }
 
-    fn free(&self, place: &Arc<Place>) {
+    fn free(&self, place: &Arc<ConnectionSlot>) {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|other| !Arc::ptr_eq(other, place));
     }
 }
 
 pub(crate) async fn serve(listener: TcpListener, router: Router, limits: Limits) {
-    let places = Arc::new(Places::default());
+    let places = Arc::new(ConnectionSlots::default());
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            tokio::time::sleep(REST).await;
+            tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
             continue;
         };
         let Some(place) = places.take(limits.connections) else { continue };
@@ -89,12 +90,12 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, limits: Limits)
     }
 }
 
-struct Placed {
+struct SlotService {
     routes: TowerToHyperService<Router>,
-    place: Arc<Place>,
+    place: Arc<ConnectionSlot>,
 }
 
-impl Service<Request<Incoming>> for Placed {
+impl Service<Request<Incoming>> for SlotService {
     type Response = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Response;
     type Error = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Error;
     type Future = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Future;
@@ -105,17 +106,17 @@ impl Service<Request<Incoming>> for Placed {
     }
 }
 
-async fn connection(stream: TcpStream, router: Router, place: Arc<Place>, limits: Limits) {
+async fn connection(stream: TcpStream, router: Router, place: Arc<ConnectionSlot>, limits: Limits) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "no TCP_NODELAY");
     }
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head)
-        .max_buf_size(MAX_HEAD)
+        .max_buf_size(MAX_HEAD_BYTES)
         .serve_connection(
             TokioIo::new(WithDeadline::new(stream, limits.stall)),
-            Placed { routes: TowerToHyperService::new(router), place },
+            SlotService { routes: TowerToHyperService::new(router), place },
         )
         .await;
     if let Err(error) = served {
@@ -195,7 +196,7 @@ mod tests {
     async fn served(connections: usize) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let sign_in = |Extension(place): Extension<Arc<Place>>| async move { place.keep() };
+        let sign_in = |Extension(place): Extension<Arc<ConnectionSlot>>| async move { place.keep() };
         let router = Router::new().route("/in", get(sign_in)).route("/", get(|| async {}));
         tokio::spawn(serve(listener, router, Limits { connections, head: LONG, stall: LONG }));
         address

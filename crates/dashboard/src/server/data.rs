@@ -3,8 +3,8 @@
 use super::Serving;
 use crate::model::{Model, TailLine};
 use crate::view::{
-    Bars, EdgeCurve, EquityCurve, Lines, Mark, Problem, State as View, Trades, bars_of, edge_curve,
-    equity_curve, marks_of, trades_of,
+    Bars, EdgeCurve, EquityCurve, Lines, Mark, Problem, State as View, Trades, build_bars, build_marks,
+    build_trades, edge_curve, equity_curve,
 };
 use axum::Json;
 use axum::extract::{FromRequestParts, Path, Query, State};
@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use candlewick_app::AppError;
 use candlewick_app::recent::read_recent;
 use candlewick_journal::Reader;
-use candlewick_records::explain::{MomentRequest, AskedTrade, MomentQuery, read_moment, read_trade};
+use candlewick_records::explain::{MomentQuery, MomentRequest, TradeRequest, read_moment, read_trade};
 use candlewick_records::{RecordsError, TradePage};
 use candlewick_sdk::{Millis, Symbol};
 use serde::de::{DeserializeOwned, Error as _};
@@ -26,9 +26,9 @@ use std::time::Duration;
 use utoipa::IntoParams;
 
 /// Maximum number of trades or lines per response.
-const MOST: usize = 200;
+const MAX_PAGE_ROWS: usize = 200;
 /// Timeout of an explanation. A journal without snapshots is read from its first line.
-const PATIENCE: Duration = Duration::from_secs(50);
+const EXPLAIN_TIMEOUT: Duration = Duration::from_secs(50);
 
 /// Selection of candles.
 #[derive(Deserialize, IntoParams)]
@@ -107,29 +107,29 @@ fn venue_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Erro
     })
 }
 
-pub(crate) type Shown = State<Arc<Serving>>;
+pub(crate) type AppState = State<Arc<Serving>>;
 pub(crate) type Answer<T> = Result<Json<T>, Failure>;
 
 /// Returns the state of the page, without curves, lists and candles.
 #[utoipa::path(get, path = "/api/state", responses((status = 200, body = View), (status = 400, body = Problem), (status = 401, body = Problem)))]
-pub(crate) async fn state(State(serving): Shown, _: Parameters<Nothing>) -> Response {
+pub(crate) async fn state(State(serving): AppState, _: Parameters<NoParameters>) -> Response {
     ([(CONTENT_TYPE, "application/json")], serving.shared.state().to_string()).into_response()
 }
 
 /// Label of the group and its names in order.
-type Listed = (&'static str, Vec<String>);
+type NameList = (&'static str, Vec<String>);
 
-fn bots(model: &Model) -> Listed {
+fn bots(model: &Model) -> NameList {
     ("bot", model.run.settings.bots.iter().map(|bot| bot.name.clone()).collect())
 }
 
-fn series(model: &Model) -> Listed {
+fn series(model: &Model) -> NameList {
     ("series", model.feeds.iter().map(|feed| feed.series.to_string()).collect())
 }
 
 fn read_model<T>(
     serving: &Serving,
-    listed: fn(&Model) -> Listed,
+    listed: fn(&Model) -> NameList,
     read: impl FnOnce(&Model) -> Option<T>,
 ) -> Answer<T> {
     let known = serving.shared.known();
@@ -147,16 +147,19 @@ fn read_model<T>(
 
 /// Returns candles of a series, aggregated by level.
 #[utoipa::path(get, path = "/api/candles", params(Series), responses((status = 400, body = Problem), (status = 200, body = Bars), (status = 404, body = Problem)))]
-pub(crate) async fn candles(State(serving): Shown, Parameters(asked): Parameters<Series>) -> Answer<Bars> {
+pub(crate) async fn candles(State(serving): AppState, Parameters(asked): Parameters<Series>) -> Answer<Bars> {
     read_model(&serving, series, |model| {
-        bars_of(model.feeds.get(asked.place)?, asked.level, Millis::new(asked.from))
+        build_bars(model.feeds.get(asked.place)?, asked.level, Millis::new(asked.from))
     })
 }
 
 /// Returns the recently rejected signals of a series.
 #[utoipa::path(get, path = "/api/marks", params(Series), responses((status = 400, body = Problem), (status = 200, body = Vec<Mark>), (status = 404, body = Problem)))]
-pub(crate) async fn marks(State(serving): Shown, Parameters(asked): Parameters<Series>) -> Answer<Vec<Mark>> {
-    read_model(&serving, series, |model| Some(marks_of(model, model.feeds.get(asked.place)?.series)))
+pub(crate) async fn marks(
+    State(serving): AppState,
+    Parameters(asked): Parameters<Series>,
+) -> Answer<Vec<Mark>> {
+    read_model(&serving, series, |model| Some(build_marks(model, model.feeds.get(asked.place)?.series)))
 }
 
 /// Returns equity over time, or the profit of one bot.
@@ -165,7 +168,7 @@ pub(crate) async fn marks(State(serving): Shown, Parameters(asked): Parameters<S
     responses((status = 400, body = Problem), (status = 200, body = EquityCurve), (status = 404, body = Problem))
 )]
 pub(crate) async fn equity(
-    State(serving): Shown,
+    State(serving): AppState,
     Parameters(asked): Parameters<OneOrAll>,
 ) -> Answer<EquityCurve> {
     read_model(&serving, bots, |model| equity_curve(model, asked.bot))
@@ -174,7 +177,7 @@ pub(crate) async fn equity(
 /// Returns the edge of a bot over its trades.
 #[utoipa::path(get, path = "/api/edge", params(BotQuery), responses((status = 400, body = Problem), (status = 200, body = EdgeCurve), (status = 404, body = Problem)))]
 pub(crate) async fn edge(
-    State(serving): Shown,
+    State(serving): AppState,
     Parameters(asked): Parameters<BotQuery>,
 ) -> Answer<EdgeCurve> {
     read_model(&serving, bots, |model| model.bots.get(asked.bot).map(edge_curve))
@@ -182,10 +185,11 @@ pub(crate) async fn edge(
 
 /// Returns trades and requests, newest first.
 #[utoipa::path(get, path = "/api/trades", params(Page), responses((status = 400, body = Problem), (status = 200, body = Trades), (status = 404, body = Problem), (status = 502, body = Problem)))]
-pub(crate) async fn trades(State(serving): Shown, Parameters(asked): Parameters<Page>) -> Answer<Trades> {
-    let most = asked.limit.unwrap_or(50).clamp(1, MOST);
+pub(crate) async fn trades(State(serving): AppState, Parameters(asked): Parameters<Page>) -> Answer<Trades> {
+    let most = asked.limit.unwrap_or(50).clamp(1, MAX_PAGE_ROWS);
     let (before, bot) = (asked.before.unwrap_or(u64::MAX), asked.bot.as_deref());
-    let Json((mut page, earlier)) = read_model(&serving, bots, |model| trades_of(model, before, most, bot))?;
+    let Json((mut page, earlier)) =
+        read_model(&serving, bots, |model| build_trades(model, before, most, bot))?;
     if let Some(earlier) = earlier {
         let mut reader = open(&serving).await?;
         let asked = (most - page.trades.len(), bot);
@@ -204,8 +208,11 @@ async fn open(serving: &Serving) -> Result<Reader, Failure> {
 
 /// Returns lines of the journal, newest first.
 #[utoipa::path(get, path = "/api/lines", params(LinePage), responses((status = 400, body = Problem), (status = 200, body = Lines), (status = 502, body = Problem)))]
-pub(crate) async fn lines(State(serving): Shown, Parameters(asked): Parameters<LinePage>) -> Answer<Lines> {
-    let most = asked.limit.unwrap_or(100).clamp(1, MOST);
+pub(crate) async fn lines(
+    State(serving): AppState,
+    Parameters(asked): Parameters<LinePage>,
+) -> Answer<Lines> {
+    let most = asked.limit.unwrap_or(100).clamp(1, MAX_PAGE_ROWS);
     let end = asked.before.unwrap_or(u64::MAX).min(serving.shared.clock().seq.saturating_add(1)).max(1);
     let first = end.saturating_sub(most as u64).max(1);
     let mut reader = open(&serving).await?;
@@ -224,11 +231,11 @@ pub(crate) async fn lines(State(serving): Shown, Parameters(asked): Parameters<L
     responses((status = 400, body = Problem), (status = 200, body = Object), (status = 404, body = Problem))
 )]
 pub(crate) async fn explanation(
-    State(serving): Shown,
+    State(serving): AppState,
     Path(intent): Path<u64>,
-    _: Parameters<Nothing>,
+    _: Parameters<NoParameters>,
 ) -> Answer<Value> {
-    reading(serving, Asked::Trade(intent.to_string())).await
+    reading(serving, Lookup::Trade(intent.to_string())).await
 }
 
 /// Explains why no trade was opened at a moment, like `candlewick why`.
@@ -236,14 +243,15 @@ pub(crate) async fn explanation(
     get, path = "/api/why", params(Moment),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem))
 )]
-pub(crate) async fn why(State(serving): Shown, Parameters(asked): Parameters<Moment>) -> Answer<Value> {
+pub(crate) async fn why(State(serving): AppState, Parameters(asked): Parameters<Moment>) -> Answer<Value> {
     let symbol = asked.symbol.filter(|symbol| !symbol.is_empty()).map(|symbol| symbol.parse::<Symbol>());
     let symbol =
         symbol.transpose().map_err(|error| Failure::new(StatusCode::BAD_REQUEST, error.to_string()))?;
-    reading(serving, Asked::Moment(MomentQuery { time: Millis::new(asked.at), symbol, bot: asked.bot })).await
+    reading(serving, Lookup::Moment(MomentQuery { time: Millis::new(asked.at), symbol, bot: asked.bot }))
+        .await
 }
 
-enum Asked {
+enum Lookup {
     Trade(String),
     Moment(MomentQuery),
 }
@@ -253,13 +261,13 @@ fn to_response<T: Serialize + ToString>(read: &T) -> Value {
 }
 
 /// Reads the journal in a separate thread, one request at a time, without blocking the page.
-async fn reading(serving: Arc<Serving>, asked: Asked) -> Answer<Value> {
+async fn reading(serving: Arc<Serving>, asked: Lookup) -> Answer<Value> {
     let one = Arc::clone(&serving.explaining).lock_owned().await;
     let reading = tokio::task::spawn_blocking(move || {
         let _one = one;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Failure::internal(&error))?;
-        let read = async { tokio::time::timeout(PATIENCE, read(&serving, asked)).await };
+        let read = async { tokio::time::timeout(EXPLAIN_TIMEOUT, read(&serving, asked)).await };
         match runtime.block_on(read) {
             Ok(Ok(read)) => Ok(Json(read)),
             Ok(Err(error)) => Err(failed(&error)),
@@ -272,16 +280,16 @@ async fn reading(serving: Arc<Serving>, asked: Asked) -> Answer<Value> {
     reading.await.unwrap_or_else(|error| Err(Failure::internal(&error)))
 }
 
-async fn read(serving: &Serving, asked: Asked) -> Result<Value, AppError> {
+async fn read(serving: &Serving, asked: Lookup) -> Result<Value, AppError> {
     let watched = &serving.shared.watched;
     let mut reader = Reader::open(&watched.journal).await?;
     let contents = read_recent(&mut reader).await?;
     let read = match asked {
-        Asked::Trade(name) => {
-            let asked = AskedTrade { name: &name, registry: &watched.registry, is_far: false };
+        Lookup::Trade(name) => {
+            let asked = TradeRequest { name: &name, registry: &watched.registry, is_far: false };
             to_response(&read_trade(&mut reader, &contents, &asked).await?)
         }
-        Asked::Moment(query) => {
+        Lookup::Moment(query) => {
             let asked = MomentRequest { query: &query, registry: &watched.registry, is_far: false };
             to_response(&read_moment(&mut reader, &contents, &asked).await?)
         }
@@ -308,7 +316,7 @@ pub(crate) struct Parameters<T>(pub(crate) T);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Nothing {}
+pub(crate) struct NoParameters {}
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Parameters<T> {
     type Rejection = Failure;

@@ -14,9 +14,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 /// Clock events: a client that receives none has lost the connection.
-const PACE: Duration = Duration::from_secs(2);
-const LEAST: Duration = Duration::from_millis(200);
-const MOST: usize = 100;
+const CLOCK_INTERVAL: Duration = Duration::from_secs(2);
+const MIN_EVENT_DELAY: Duration = Duration::from_millis(200);
+const MAX_EVENT_LINES: usize = 100;
 
 struct EventFeed {
     shared: Arc<Shared>,
@@ -64,8 +64,8 @@ impl EventFeed {
             let is_news = if std::mem::take(&mut self.is_first) {
                 true
             } else {
-                tokio::time::sleep(LEAST).await;
-                let news = tokio::time::timeout(PACE, self.changes.changed()).await;
+                tokio::time::sleep(MIN_EVENT_DELAY).await;
+                let news = tokio::time::timeout(CLOCK_INTERVAL, self.changes.changed()).await;
                 matches!(news, Ok(Ok(())))
             };
             self.tell(is_news);
@@ -78,7 +78,7 @@ impl EventFeed {
             // Only the newest state: slow readers skip outdated ones.
             self.waiting.push_back(Event::default().event("state").data(&*self.shared.state()));
             if let Some(news) =
-                self.shared.lines_after(self.lines, MOST).filter(|news| !news.lines.is_empty())
+                self.shared.lines_after(self.lines, MAX_EVENT_LINES).filter(|news| !news.lines.is_empty())
             {
                 self.lines = Some(news.count);
                 let text = serde_json::to_string(&news).unwrap_or_else(|_| "null".to_owned());

@@ -4,7 +4,7 @@
 //! that is valid as long as this process lives.
 
 use super::Serving;
-use super::connections::Place;
+use super::connections::ConnectionSlot;
 use super::data::Failure;
 use crate::{DashboardError, DashboardSettings};
 use axum::extract::{Request, State};
@@ -71,7 +71,7 @@ pub(crate) async fn signed_in(State(serving): State<Arc<Serving>>, request: Requ
         let problem = "not signed in: open the link that the dashboard printed in its terminal";
         return Failure::new(StatusCode::UNAUTHORIZED, problem).into_response();
     }
-    if let Some(place) = request.extensions().get::<Arc<Place>>() {
+    if let Some(place) = request.extensions().get::<Arc<ConnectionSlot>>() {
         place.keep();
     }
     next.run(request).await
@@ -186,7 +186,7 @@ struct Inner {
 impl Sessions {
     pub(crate) fn new(hosts: &Hosts) -> Result<(Self, watch::Receiver<Link>), DashboardError> {
         let (token, base) = (secret()?, hosts.base());
-        let (links, shown) = watch::channel(Link { url: url_of(&base, &token), used: 0 });
+        let (links, shown) = watch::channel(Link { url: build_url(&base, &token), used: 0 });
         let inner = Mutex::new(Inner { token: blake3::hash(token.as_bytes()), cookies: VecDeque::new() });
         let secure = if hosts.proxy.is_some() { "; Secure" } else { "" };
         // Cookies are shared by all ports of an address, so the name contains the port.
@@ -212,7 +212,7 @@ impl Sessions {
                 inner.cookies.pop_front();
             }
         }
-        let url = url_of(&self.base, &next);
+        let url = build_url(&self.base, &next);
         self.links.send_modify(|link| *link = Link { url, used: link.used + 1 });
         Ok(Some(format!("{}={cookie}; HttpOnly; SameSite=Strict; Path=/{}", self.cookie, self.secure)))
     }
@@ -226,7 +226,7 @@ impl Sessions {
     }
 }
 
-fn url_of(base: &str, token: &str) -> String {
+fn build_url(base: &str, token: &str) -> String {
     format!("{base}/#token={token}")
 }
 

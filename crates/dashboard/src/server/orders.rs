@@ -1,7 +1,7 @@
 //! Orders of a browser: sign in, halt and resume. None of them opens a trade.
 
 use super::Serving;
-use super::data::{Answer, Failure, Shown};
+use super::data::{Answer, AppState, Failure};
 use crate::view::{Ordered, Problem, Reason, SignIn, SignedIn};
 use axum::Json;
 use axum::extract::State;
@@ -20,7 +20,7 @@ use std::sync::Arc;
         (status = 401, description = "The token is invalid or was already used", body = Problem),
     )
 )]
-pub(crate) async fn sign_in(State(serving): Shown, Json(asked): Json<SignIn>) -> Response {
+pub(crate) async fn sign_in(State(serving): AppState, Json(asked): Json<SignIn>) -> Response {
     match serving.sessions.exchange(&asked.token) {
         Ok(Some(cookie)) => ([(SET_COOKIE, cookie)], Json(SignedIn { signed_in: true })).into_response(),
         Ok(None) => {
@@ -40,7 +40,7 @@ pub(crate) async fn sign_in(State(serving): Shown, Json(asked): Json<SignIn>) ->
         (status = 502, description = "The order was refused or not confirmed", body = Problem),
     )
 )]
-pub(crate) async fn halt(State(serving): Shown, Json(asked): Json<Reason>) -> Answer<Ordered> {
+pub(crate) async fn halt(State(serving): AppState, Json(asked): Json<Reason>) -> Answer<Ordered> {
     run_to_end(&serving, carry_out_halt(Arc::clone(&serving), asked.reason)).await
 }
 
@@ -73,7 +73,7 @@ async fn carry_out_halt(serving: Arc<Serving>, reason: String) -> Answer<Ordered
         (status = 502, description = "The order was refused or not confirmed", body = Problem),
     )
 )]
-pub(crate) async fn resume(State(serving): Shown) -> Answer<Ordered> {
+pub(crate) async fn resume(State(serving): AppState) -> Answer<Ordered> {
     run_to_end(&serving, carry_out_resume(Arc::clone(&serving))).await
 }
 

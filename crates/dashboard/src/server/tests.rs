@@ -257,7 +257,7 @@ async fn rejects_path_traversal_and_long_requests() {
     let head = format!("x-long: {}\r\n{cookie}", "x".repeat(100_000));
     let status = served.state_status(&head).await;
     assert!([0, 431].contains(&status), "{status}");
-    assert_eq!(served.state_status(&cookie).await, 200, "it goes on");
+    assert_eq!(served.state_status(&cookie).await, 200, "the session stays valid");
 }
 
 #[tokio::test]

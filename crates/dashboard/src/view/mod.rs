@@ -2,9 +2,9 @@
 
 mod state;
 
-pub(crate) use state::{State, state_of};
+pub(crate) use state::{State, build_state};
 #[cfg(test)]
-pub(crate) use state::{limits_of, run_of};
+pub(crate) use state::{build_limits, build_run};
 
 use crate::model::{BotFigures, Curve, Feed, Model, TailLine};
 use candlewick_engine::Refused;
@@ -28,7 +28,7 @@ pub(crate) struct Bars {
     pub(crate) close: Vec<f64>,
 }
 
-pub(crate) fn bars_of(feed: &Feed, level: usize, from: Millis) -> Option<Bars> {
+pub(crate) fn build_bars(feed: &Feed, level: usize, from: Millis) -> Option<Bars> {
     let level = feed.levels.0.get(level)?;
     let mut bars = Bars { length: level.length, ..Bars::default() };
     for bar in level.bars.iter().filter(|bar| bar.time >= from) {
@@ -196,7 +196,7 @@ impl Mark {
 }
 
 /// Returns a page of trades and the number before which the journal has more, `None` for an unknown bot.
-pub(crate) fn trades_of(
+pub(crate) fn build_trades(
     model: &Model,
     before: u64,
     most: usize,
@@ -211,7 +211,7 @@ pub(crate) fn trades_of(
     let end = rows.partition_point(|row| row.approved.intent().number() < before).max(begin);
     let mut trades = Vec::new();
     for row in rows[begin..end].iter().rev() {
-        if bot.is_some_and(|bot| kept.bot_of(row) != Some(bot)) {
+        if bot.is_some_and(|bot| kept.bot_name(row) != Some(bot)) {
             continue;
         }
         let Some(trade) = kept.line(row) else { continue };
@@ -227,6 +227,6 @@ pub(crate) fn trades_of(
     Some((Trades { trades, before: last }, earlier))
 }
 
-pub(crate) fn marks_of(model: &Model, series: Series) -> Vec<Mark> {
+pub(crate) fn build_marks(model: &Model, series: Series) -> Vec<Mark> {
     model.refusals.iter().filter(|(of, _)| *of == series).map(|(_, mark)| mark.clone()).collect()
 }

@@ -200,7 +200,7 @@ pub(crate) struct LevelLine {
     whole: bool,
 }
 
-pub(crate) fn state_of(known: &mut KnownState, shared: &Shared) -> State {
+pub(crate) fn build_state(known: &mut KnownState, shared: &Shared) -> State {
     let bot = known.bot.as_ref();
     let phase = match bot.map(|bot| bot.phase) {
         Some(Phase::Trading) => "trading",
@@ -212,7 +212,7 @@ pub(crate) fn state_of(known: &mut KnownState, shared: &Shared) -> State {
     };
     let now = bot.map(|bot| bot.at);
     let mut run =
-        known.model.as_mut().map(|model| run_of(model, now, known.reading.is_some() && !model.is_recent));
+        known.model.as_mut().map(|model| build_run(model, now, known.reading.is_some() && !model.is_recent));
     for of_bot in run.iter_mut().flat_map(|run| &mut run.bots) {
         of_bot.gate = bot.and_then(|bot| bot.gates.as_ref()?.get(&of_bot.name)).cloned();
     }
@@ -240,13 +240,13 @@ pub(crate) fn state_of(known: &mut KnownState, shared: &Shared) -> State {
         holder: known.holder.clone().filter(|_| known.is_held),
         troubles: bot.map(|bot| bot.troubles.clone()).unwrap_or_default(),
         next_entry: bot.and_then(|bot| bot.signals.as_ref()?.next.clone()),
-        signals: signals_of(known),
+        signals: describe_signals(known),
         skew: bot.and_then(|bot| bot.clock).map(|clock| (clock.low, clock.high)),
         run,
     }
 }
 
-fn signals_of(known: &KnownState) -> Vec<String> {
+fn describe_signals(known: &KnownState) -> Vec<String> {
     let noted = || {
         let model = known.model.as_ref()?;
         let (_, signals) = model.notes.signals.as_ref().filter(|(run, _)| *run == model.run.number)?;
@@ -258,9 +258,9 @@ fn signals_of(known: &KnownState) -> Vec<String> {
     }
 }
 
-pub(crate) fn run_of(model: &mut Model, now: Option<Millis>, is_reading: bool) -> Run {
+pub(crate) fn build_run(model: &mut Model, now: Option<Millis>, is_reading: bool) -> Run {
     let last_event = model.last.as_ref().map_or(Millis::ZERO, |last| last.line.received);
-    let bots = bots_of(model, now.unwrap_or(last_event), is_reading);
+    let bots = build_bots(model, now.unwrap_or(last_event), is_reading);
     let model = &*model;
     let trading = model.run.trading;
     let seconds = model.session().second_trades().iter();
@@ -272,7 +272,7 @@ pub(crate) fn run_of(model: &mut Model, now: Option<Millis>, is_reading: bool) -
         trading,
         seq: model.seq(),
         last_event,
-        money: money_of(model),
+        money: build_money(model),
         open: model.trades.unfinished().filter_map(|row| model.trades.line(row)).collect(),
         in_doubt: doubts.map(|row| row.approved.intent().number()).collect(),
         second_trades: seconds
@@ -281,7 +281,7 @@ pub(crate) fn run_of(model: &mut Model, now: Option<Millis>, is_reading: bool) -
             })
             .collect(),
         bots,
-        limits: limits_of(model.session(), now.unwrap_or(last_event)),
+        limits: build_limits(model.session(), now.unwrap_or(last_event)),
         refusals: model.trades.book.refused(),
         feeds: model.feeds.iter().map(feed_line).collect(),
         findings: model.notes.findings.clone(),
@@ -293,7 +293,7 @@ pub(crate) fn run_of(model: &mut Model, now: Option<Millis>, is_reading: bool) -
     }
 }
 
-fn money_of(model: &Model) -> Money {
+fn build_money(model: &Model) -> Money {
     let (ledger, scale) = (model.session().ledger(), model.session().money_scale());
     let (peak, equity) = (scale.to_f64(ledger.peak()), scale.to_f64(ledger.equity()));
     // A paper run has its own wallet, which is read only once.
@@ -313,7 +313,7 @@ fn money_of(model: &Model) -> Money {
     }
 }
 
-fn bots_of(model: &mut Model, now: Millis, is_reading: bool) -> Vec<Bot> {
+fn build_bots(model: &mut Model, now: Millis, is_reading: bool) -> Vec<Bot> {
     let verdicts = model.verdict_lines(is_reading);
     let scale = model.session().money_scale();
     let open =
@@ -392,10 +392,10 @@ pub(crate) struct Limit {
     pub(crate) unit: &'static str,
 }
 
-pub(crate) fn limits_of(session: &Session, now: Millis) -> Vec<Limit> {
+pub(crate) fn build_limits(session: &Session, now: Millis) -> Vec<Limit> {
     let limit = |line| {
         let LimitLine { bot, name, title, value, most, unit } = line;
         Limit { bot, name, title, value, most, unit }
     };
-    LimitLine::of_session(session, now).into_iter().map(limit).collect()
+    LimitLine::from_session(session, now).into_iter().map(limit).collect()
 }

@@ -8,17 +8,17 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-const LONG: u64 = 50_000;
-const PAGE: u32 = 2_000;
-const PACE: Duration = Duration::from_millis(250);
-const HOLDER_PACE: Duration = Duration::from_millis(1_500);
+const LONG_JOURNAL_LINES: u64 = 50_000;
+const PAGE_LINES: u32 = 2_000;
+const LINE_INTERVAL: Duration = Duration::from_millis(250);
+const HOLDER_POLL_INTERVAL: Duration = Duration::from_millis(1_500);
 /// Time without new lines after which the journal is reopened: another file may have its name.
-const QUIET: Duration = Duration::from_secs(30);
-const REST: Duration = Duration::from_secs(1);
+const REOPEN_DELAY: Duration = Duration::from_secs(30);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 pub(crate) async fn follow_journal(shared: Arc<Shared>) {
     loop {
-        let problem = match Box::pin(while_open(&shared)).await {
+        let problem = match Box::pin(follow_run(&shared)).await {
             Ok(()) => None,
             Err(RecordsError::Journal(JournalError::NotFound { .. })) => {
                 Some("there is no journal yet".to_owned())
@@ -26,7 +26,7 @@ pub(crate) async fn follow_journal(shared: Arc<Shared>) {
             Err(RecordsError::NoRun) => Some("the journal has no run yet".to_owned()),
             Err(error) => Some(error.to_string()),
         };
-        let rest = if problem.is_some() { REST } else { Duration::ZERO };
+        let rest = if problem.is_some() { RETRY_DELAY } else { Duration::ZERO };
         shared.update(|known| {
             let before = std::mem::replace(&mut known.problem, problem);
             before != known.problem
@@ -35,13 +35,13 @@ pub(crate) async fn follow_journal(shared: Arc<Shared>) {
     }
 }
 
-async fn while_open(shared: &Shared) -> Result<(), RecordsError> {
+async fn follow_run(shared: &Shared) -> Result<(), RecordsError> {
     let mut reader = Reader::open(&shared.watched.journal).await?;
     discard_other_journal(shared, &mut reader).await?;
     let (mut news, mut held) = (Instant::now(), None::<Instant>);
     let mut old = None;
     loop {
-        if held.is_none_or(|held| held.elapsed() >= HOLDER_PACE) {
+        if held.is_none_or(|held| held.elapsed() >= HOLDER_POLL_INTERVAL) {
             update_holder(shared, &mut reader).await?;
             held = Some(Instant::now());
         }
@@ -50,19 +50,22 @@ async fn while_open(shared: &Shared) -> Result<(), RecordsError> {
             old = Box::pin(begin_model(shared, &mut reader)).await?;
         }
         let seq = shared.known().model.as_ref().map_or(0, Model::seq);
-        let page = reader.lines(seq + 1, PAGE).await?;
-        let is_full = page.len() >= PAGE as usize;
+        let page = reader.lines(seq + 1, PAGE_LINES).await?;
+        let is_full = page.len() >= PAGE_LINES as usize;
         let total = if is_full { reader.head().await?.seq } else { 0 };
         let recent = old.as_mut().map(|old| &mut old.recent);
         if take(shared, page, total, recent)? {
             news = Instant::now();
             shared.changed();
-        } else if news.elapsed() >= QUIET {
+        } else if news.elapsed() >= REOPEN_DELAY {
             reader.close().await;
             return Ok(());
         }
-        let is_reading =
-            if let Some(lines) = &mut old { lines.read(shared, &mut reader, PACE).await? } else { false };
+        let is_reading = if let Some(lines) = &mut old {
+            lines.read(shared, &mut reader, LINE_INTERVAL).await?
+        } else {
+            false
+        };
         if is_reading {
             news = Instant::now();
         } else {
@@ -71,7 +74,7 @@ async fn while_open(shared: &Shared) -> Result<(), RecordsError> {
         if is_full || is_reading {
             tokio::task::yield_now().await;
         } else {
-            tokio::time::sleep(PACE).await;
+            tokio::time::sleep(LINE_INTERVAL).await;
         }
     }
 }
@@ -79,7 +82,7 @@ async fn while_open(shared: &Shared) -> Result<(), RecordsError> {
 async fn begin_model(shared: &Shared, reader: &mut Reader) -> Result<Option<OldLines>, RecordsError> {
     let run = last_run(reader).await?;
     let lines = reader.head().await?.seq;
-    let recent = if lines > LONG { Recent::read(reader, run).await? } else { None };
+    let recent = if lines > LONG_JOURNAL_LINES { Recent::read(reader, run).await? } else { None };
     let empty = Model::new(last_run(reader).await?)?;
     let (model, old) = match recent {
         Some((recent, model)) => (model, Some(OldLines { recent, model: empty })),
@@ -119,7 +122,7 @@ fn take(
     let mut is_new = !page.is_empty();
     // Candles change no money, trade or verdict.
     let is_to_bring_up = page.iter().any(|line| !is_candle(line));
-    if !follows(model.last.as_ref(), page.first()) {
+    if !is_continuation(model.last.as_ref(), page.first()) {
         known.model = None;
         return Ok(true);
     }
@@ -146,7 +149,7 @@ fn take(
     Ok(is_new)
 }
 
-fn follows(last: Option<&StoredLine>, next: Option<&StoredLine>) -> bool {
+fn is_continuation(last: Option<&StoredLine>, next: Option<&StoredLine>) -> bool {
     let (Some(last), Some(next)) = (last, next) else { return true };
     next.hash == last.hash.of_next(next.seq, &next.line)
 }
@@ -165,18 +168,18 @@ async fn update_holder(shared: &Shared, reader: &mut Reader) -> Result<(), Recor
 }
 
 /// Lines read around a position. Lines written manually between runs belong to no run.
-const AROUND: u32 = 500;
+const NEARBY_LINES: u32 = 500;
 
 async fn last_run(reader: &mut Reader) -> Result<RecordedRun, RecordsError> {
     let head = reader.head().await?.seq;
-    let end = reader.lines(head.saturating_sub(u64::from(AROUND) - 1).max(1), AROUND).await?;
+    let end = reader.lines(head.saturating_sub(u64::from(NEARBY_LINES) - 1).max(1), NEARBY_LINES).await?;
     let last = end.iter().rev().map(|stored| stored.line.run).find(|run| *run != BETWEEN_RUNS);
     let last = last.ok_or(RecordsError::NoRun)?;
     // Run numbers ascend, so binary search finds the first line of the run.
     let (mut low, mut high) = (1, head);
     while low < high {
         let middle = low + (high - low) / 2;
-        let there = reader.lines(middle, AROUND).await?;
+        let there = reader.lines(middle, NEARBY_LINES).await?;
         let run = there.iter().map(|stored| stored.line.run).find(|run| *run != BETWEEN_RUNS);
         if run.is_none_or(|run| run >= last) {
             high = middle;
@@ -185,7 +188,7 @@ async fn last_run(reader: &mut Reader) -> Result<RecordedRun, RecordsError> {
         }
     }
     // Lines without a run may precede the header.
-    let around = reader.lines(low, AROUND).await?;
+    let around = reader.lines(low, NEARBY_LINES).await?;
     let header =
         around.into_iter().find(|stored| stored.line.kind == LineKind::Run && stored.line.run == last);
     let header = header.ok_or(RecordsError::NoRun)?;
@@ -209,8 +212,8 @@ impl OldLines {
         while begun.elapsed() < time {
             let shown = shared.known().model.as_ref().filter(|model| model.is_recent).map(Model::seq);
             let Some(shown) = shown else { return Ok(false) };
-            let page = reader.lines(self.model.seq() + 1, PAGE).await?;
-            if !follows(self.model.last.as_ref(), page.first()) {
+            let page = reader.lines(self.model.seq() + 1, PAGE_LINES).await?;
+            if !is_continuation(self.model.last.as_ref(), page.first()) {
                 shared.known().model = None;
                 return Ok(false);
             }
@@ -260,9 +263,9 @@ mod tests {
         let first = line(1, ChainHash::GENESIS, "1");
         let next = line(2, first.hash, "2");
         let fits = [(None, Some(&first)), (Some(&first), None), (Some(&first), Some(&next))];
-        assert!(fits.into_iter().all(|(last, line)| follows(last, line)));
+        assert!(fits.into_iter().all(|(last, line)| is_continuation(last, line)));
         let others = line(1, ChainHash::GENESIS, "of another");
-        assert!(!follows(Some(&others), Some(&next)), "a longer journal of the same name");
-        assert!(!follows(Some(&first), Some(&line(3, next.hash, "3"))), "one is missing");
+        assert!(!is_continuation(Some(&others), Some(&next)), "a longer journal of the same name");
+        assert!(!is_continuation(Some(&first), Some(&line(3, next.hash, "3"))), "one is missing");
     }
 }

@@ -79,7 +79,7 @@ impl Session {
     /// It is 0 if they are not judged together ([`AlphaBudget::whole`]).
     pub fn weight_of_all_bots(&self) -> f64 {
         if self.shared.budget == AlphaBudget::default() {
-            return AlphaBudget::of_first_run(self.names.iter().map(String::as_str)).whole();
+            return AlphaBudget::for_first_run(self.names.iter().map(String::as_str)).whole();
         }
         self.shared.budget.whole()
     }

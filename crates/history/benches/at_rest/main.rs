@@ -25,7 +25,7 @@ fn candles() -> CandleSeries {
     let days = CANDLES.div_ceil(24 * 60) as u32;
     let start = Millis::new(1_704_067_200_000); // 2024-01-01
     let made =
-        generate(&GenerateSettings::of_market(symbol, market, start, days)).expect("the settings are sound");
+        generate(&GenerateSettings::for_market(symbol, market, start, days)).expect("the settings are sound");
     let candles = made.candles()[..CANDLES].to_vec();
     CandleSeries::new(made.series(), candles).expect("a part of a series is one")
 }

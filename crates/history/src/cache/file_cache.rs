@@ -28,7 +28,7 @@ impl FileCache {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<HashedSeries, HistoryError> {
         let stamp = Stamp::read(&source.path);
-        let copy = self.copy_of(source);
+        let copy = self.copy_path(source);
         if let Some(stamp) = stamp
             && modified(&copy).is_some_and(|written| stamp.is_settled_before(written))
             && let Some(series) = open(&copy, source.series, CacheKey::File(stamp.hash))
@@ -43,7 +43,7 @@ impl FileCache {
         Ok(series)
     }
 
-    fn copy_of(&self, source: &CandleFile) -> PathBuf {
+    fn copy_path(&self, source: &CandleFile) -> PathBuf {
         let place = source.path.canonicalize().unwrap_or_else(|_| source.path.clone());
         let mut hasher = blake3::Hasher::new();
         hasher.update(source.series.to_string().as_bytes());
@@ -171,7 +171,7 @@ mod tests {
             let changed =
                 SystemTime::UNIX_EPOCH + Duration::new(changed.ctime() as u64, changed.ctime_nsec() as u32);
             let times = FileTimes::new().set_modified(changed + by);
-            let copy = File::options().write(true).open(self.cache.copy_of(&self.source)).unwrap();
+            let copy = File::options().write(true).open(self.cache.copy_path(&self.source)).unwrap();
             copy.set_times(times).unwrap();
         }
     }

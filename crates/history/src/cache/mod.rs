@@ -33,7 +33,7 @@ pub(crate) fn open(path: &Path, series: Series, of: CacheKey) -> Option<HashedSe
         CacheKey::Hash(hash) => header.hash() == hash,
         CacheKey::File(stamp) => header.stamp == stamp,
     };
-    if !is_asked_for || !header.is_of(series) {
+    if !is_asked_for || !header.belongs_to(series) {
         return None;
     }
     let candles = CandleSeries::from_checked(series, candles).ok()?;
@@ -114,7 +114,7 @@ impl Header {
         bytemuck::bytes_of(self)
     }
 
-    fn is_of(&self, series: Series) -> bool {
+    fn belongs_to(&self, series: Series) -> bool {
         self.symbol == padded(series) && self.interval_ms == series.interval.length().get()
     }
 
@@ -141,9 +141,9 @@ struct MappedCandles(Mmap);
 impl MappedCandles {
     fn open(path: &Path) -> Option<(Header, Self)> {
         let file = File::open(path).ok()?;
-        // SAFETY: A map is sound as long as nobody changes the file's bytes. This program never does: a cache file is
+        // SAFETY: A map is sound as long as no process changes the file's bytes. This program never does: a cache file is
         // written under another name, made durable, and only then renamed to its own; it is replaced by renaming and
-        // removed by unlinking, both of which leave the mapped file as it was. The files lie in the user's own folders
+        // removed by unlinking, both of which leave the mapped file as it was. The files are in the user's own folders
         // and nothing else has a reason to write to them; a program that does so breaks this promise, as it would that
         // of any mapped file, such as the executable's own. Every pattern of bits is a valid `f64` and `i64`, so bytes
         // that are wrong from the start are wrong candles at worst, and their length and alignment are checked below.

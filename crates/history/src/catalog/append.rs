@@ -160,12 +160,12 @@ impl Catalog {
 
     /// Later values for times that already had a candle, by time.
     pub fn revisions(&self, series: Series) -> Result<Vec<Revision>, HistoryError> {
-        self.consistently(series, SeriesFolder::revisions).map(Option::unwrap_or_default)
+        self.read_consistently(series, SeriesFolder::revisions).map(Option::unwrap_or_default)
     }
 
     /// Values that repairs of the current version removed or replaced, by time.
     pub fn repaired(&self, series: Series) -> Result<Vec<Revision>, HistoryError> {
-        self.consistently(series, SeriesFolder::repaired).map(Option::unwrap_or_default)
+        self.read_consistently(series, SeriesFolder::repaired).map(Option::unwrap_or_default)
     }
 
     pub fn note_empty_hours(

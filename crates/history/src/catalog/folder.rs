@@ -22,7 +22,7 @@ pub(super) struct SeriesFolder {
 
 const PARQUET: &str = ".parquet";
 const MANIFEST: &str = "manifest.json";
-const SEEN: &str = "seen";
+const SEEN_COLUMN: &str = "seen";
 
 impl SeriesFolder {
     pub(super) fn has_manifest(&self) -> bool {
@@ -146,7 +146,7 @@ impl SeriesFolder {
 
     fn values(&self, named: Option<&RevisionFile>) -> Result<Vec<Revision>, HistoryError> {
         let Some(named) = named else { return Ok(Vec::new()) };
-        let table = self.table(&named.file, &[SEEN])?;
+        let table = self.table(&named.file, &[SEEN_COLUMN])?;
         let seen = table.extra.into_iter().flatten().map(Millis::new);
         Ok(table.candles.into_iter().zip(seen).map(|(candle, seen)| Revision { seen, candle }).collect())
     }
@@ -160,7 +160,7 @@ impl SeriesFolder {
         revisions.sort_by_key(|revision| revision.candle.time());
         let candles: Vec<Candle> = revisions.iter().map(|revision| revision.candle).collect();
         let seen: Vec<i64> = revisions.iter().map(|revision| revision.seen.get()).collect();
-        let bytes = to_parquet(&candles, &[(SEEN, &seen)]);
+        let bytes = to_parquet(&candles, &[(SEEN_COLUMN, &seen)]);
         let file = file_name(what, blake3::hash(&bytes).to_hex().as_str());
         self.put(disk, &file, &[&bytes])?;
         Ok(RevisionFile { file, count: candles.len() as u64 })
@@ -191,7 +191,7 @@ fn file_name(what: &str, hash: &str) -> String {
 }
 
 /// Encodes a symbol as a folder name: all but letters, digits, `-`, `_` and inner dots as `%2F`.
-pub(super) fn name_of(symbol: Symbol) -> String {
+pub(super) fn folder_name(symbol: Symbol) -> String {
     let mut name = String::new();
     for (index, byte) in symbol.as_str().bytes().enumerate() {
         let is_plain =
@@ -205,7 +205,7 @@ pub(super) fn name_of(symbol: Symbol) -> String {
     name
 }
 
-pub(super) fn symbol_of(name: &str) -> Option<Symbol> {
+pub(super) fn parse_folder_name(name: &str) -> Option<Symbol> {
     let mut bytes = Vec::new();
     let mut rest = name.as_bytes();
     while let Some((first, after)) = rest.split_first() {
@@ -219,7 +219,7 @@ pub(super) fn symbol_of(name: &str) -> Option<Symbol> {
         }
     }
     let symbol = Symbol::new(std::str::from_utf8(&bytes).ok()?).ok()?;
-    (name_of(symbol) == name).then_some(symbol)
+    (folder_name(symbol) == name).then_some(symbol)
 }
 
 /// Returns whether a file named by a manifest was meanwhile replaced by a writer.
@@ -227,8 +227,8 @@ pub(super) fn is_gone(error: &HistoryError) -> bool {
     matches!(error, HistoryError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
 }
 
-const PAUSE: Duration = Duration::from_millis(5);
-const PATIENCE_SECONDS: u64 = 30;
+const LOCK_RETRY_DELAY: Duration = Duration::from_millis(5);
+const LOCK_TIMEOUT_SECONDS: u64 = 30;
 
 /// Exclusive write access to a series, released on drop or when its process ends.
 pub(super) struct WriteLock {
@@ -240,15 +240,15 @@ impl WriteLock {
         let path = folder.join(".lock");
         let failed = HistoryError::io(&path, "lock");
         let file = File::options().create(true).append(true).open(&path).map_err(&failed)?;
-        let tries = Duration::from_secs(PATIENCE_SECONDS).as_millis() / PAUSE.as_millis();
+        let tries = Duration::from_secs(LOCK_TIMEOUT_SECONDS).as_millis() / LOCK_RETRY_DELAY.as_millis();
         for _ in 0..tries {
             match file.try_lock() {
                 Ok(()) => return Ok(Self { _file: file }),
-                Err(TryLockError::WouldBlock) => sleep(PAUSE),
+                Err(TryLockError::WouldBlock) => sleep(LOCK_RETRY_DELAY),
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
             }
         }
-        Err(HistoryError::SeriesLocked { folder: folder.to_owned(), seconds: PATIENCE_SECONDS })
+        Err(HistoryError::SeriesLocked { folder: folder.to_owned(), seconds: LOCK_TIMEOUT_SECONDS })
     }
 }
 
@@ -262,16 +262,16 @@ mod tests {
         #[test]
         fn symbols_survive_the_folder_round_trip(text in "\\PC{1,8}") {
             if let Ok(symbol) = Symbol::new(&text) {
-                let name = name_of(symbol);
-                prop_assert_eq!(symbol_of(&name), Some(symbol));
+                let name = folder_name(symbol);
+                prop_assert_eq!(parse_folder_name(&name), Some(symbol));
                 prop_assert!(is_plain_name(&name));
             }
         }
 
         #[test]
         fn ignores_folders_that_are_not_symbols(name in "[A-Z%0-9.]{1,8}") {
-            if let Some(symbol) = symbol_of(&name) {
-                prop_assert_eq!(name_of(symbol), name);
+            if let Some(symbol) = parse_folder_name(&name) {
+                prop_assert_eq!(folder_name(symbol), name);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Manifest of a series: versions, their files, and the provenance of the candles.
 
-use crate::hash::hash_of_blocks;
+use crate::hash::hash_blocks;
 use blake3::Hash;
 use candlewick_sdk::{Candle, Interval, Millis, Series, Symbol};
 use serde::{Deserialize, Serialize};
@@ -141,8 +141,8 @@ impl Manifest {
             return Err(format!("\"{name}\" is not the name of a file in this folder"));
         }
         for version in &self.versions {
-            let hash =
-                hash_of(self.series(), &version.segments).ok_or("a hash is not 64 hexadecimal digits")?;
+            let hash = segments_hash(self.series(), &version.segments)
+                .ok_or("a hash is not 64 hexadecimal digits")?;
             if hash.to_hex().as_str() != version.data_hash {
                 let number = version.number;
                 return Err(format!("the data_hash of version {number} does not match its segments"));
@@ -193,7 +193,7 @@ impl Manifest {
 
 impl Version {
     pub(super) fn new(series: Series, number: u32, note: &str, segments: Vec<Segment>) -> Self {
-        let hash = hash_of(series, &segments).expect("segment hashes are valid");
+        let hash = segments_hash(series, &segments).expect("segment hashes are valid");
         Self { number, note: note.to_owned(), data_hash: hash.to_hex().to_string(), segments }
     }
 
@@ -214,9 +214,9 @@ impl Version {
     }
 }
 
-fn hash_of(series: Series, segments: &[Segment]) -> Option<Hash> {
+fn segments_hash(series: Series, segments: &[Segment]) -> Option<Hash> {
     let blocks = segments.iter().map(|segment| Some((segment.candles, Hash::from_hex(&segment.hash).ok()?)));
-    Some(hash_of_blocks(series, &blocks.collect::<Option<Vec<_>>>()?))
+    Some(hash_blocks(series, &blocks.collect::<Option<Vec<_>>>()?))
 }
 pub(super) fn is_plain_name(name: &str) -> bool {
     Path::new(name).file_name().is_some_and(|file| file == name)

@@ -26,7 +26,7 @@ use crate::check::{MarketHours, missing_candles};
 use crate::disk::{Disk, SystemDisk};
 use crate::{HashedSeries, HistoryError};
 use candlewick_sdk::Series;
-use folder::{SeriesFolder, is_gone, name_of, symbol_of};
+use folder::{SeriesFolder, folder_name, is_gone, parse_folder_name};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fmt, fs};
@@ -52,7 +52,7 @@ impl Catalog {
     pub fn series(&self) -> Result<Vec<Series>, HistoryError> {
         let mut found = Vec::new();
         for (symbol, folder) in folders_in(&self.folder)? {
-            let Some(symbol) = symbol_of(&symbol) else { continue };
+            let Some(symbol) = parse_folder_name(&symbol) else { continue };
             for (interval, _) in folders_in(&folder)? {
                 let Ok(interval) = interval.parse() else { continue };
                 let series = Series { symbol, interval };
@@ -70,7 +70,7 @@ impl Catalog {
     }
 
     fn series_folder(&self, series: Series) -> SeriesFolder {
-        let path = self.folder.join(name_of(series.symbol)).join(series.interval.to_string());
+        let path = self.folder.join(folder_name(series.symbol)).join(series.interval.to_string());
         SeriesFolder { series, path }
     }
 }
@@ -119,7 +119,7 @@ impl Catalog {
         pick: impl Fn(&Manifest) -> Option<&Version>,
         what: impl Fn() -> String,
     ) -> Result<HashedSeries, HistoryError> {
-        let read = self.consistently(series, |folder, manifest| {
+        let read = self.read_consistently(series, |folder, manifest| {
             pick(manifest).map(|version| folder.candles(&*self.disk, version)).transpose()
         })?;
         let absent = || HistoryError::NotInCatalog { folder: self.folder.clone(), what: what() };
@@ -127,7 +127,7 @@ impl Catalog {
     }
 
     /// Reads a series by one manifest and retries if a writer replaces its files.
-    fn consistently<T>(
+    fn read_consistently<T>(
         &self,
         series: Series,
         read: impl Fn(&SeriesFolder, &Manifest) -> Result<T, HistoryError>,
@@ -149,11 +149,11 @@ impl Catalog {
 impl Catalog {
     /// Counts missing candles in open hours like [`check_series`](crate::check_series), 0 without the series.
     pub fn missing_candles(&self, series: Series) -> Result<u64, HistoryError> {
-        let missing = self.consistently(series, |folder, manifest| {
+        let missing = self.read_consistently(series, |folder, manifest| {
             let Some(version) = manifest.current() else { return Ok(0) };
             let slots = (version.end() - version.start()).get() / series.interval.length().get();
             let absent = u64::try_from(slots).unwrap_or(0).saturating_sub(version.candles());
-            if absent == 0 || MarketHours::of_symbol(series.symbol) == MarketHours::Always {
+            if absent == 0 || MarketHours::from_symbol(series.symbol) == MarketHours::Always {
                 return Ok(absent);
             }
             folder.candles(&*self.disk, version).map(|candles| missing_candles(candles.candles()))

@@ -72,8 +72,8 @@ fn append_counts_candles_and_keeps_first_seen_values() {
 fn appends_to_newest_version_and_keeps_older_ones_readable() {
     let (_folder, catalog) = empty();
     catalog.append(series(), &candles(&[(1, 10), (2, 20)]), &origin(LATER)).unwrap();
-    let mended = CandleSeries::new(series(), candles(&[(1, 10), (2, 25)])).unwrap();
-    assert_eq!(catalog.add_version(&mended, "a spike is gone", &origin(LATER)).unwrap(), 2);
+    let repaired = CandleSeries::new(series(), candles(&[(1, 10), (2, 25)])).unwrap();
+    assert_eq!(catalog.add_version(&repaired, "a spike is gone", &origin(LATER)).unwrap(), 2);
     catalog.append(series(), &candles(&[(3, 30)]), &origin(LATER)).unwrap();
     assert_eq!(read(&catalog), [(1, 10), (2, 25), (3, 30)]);
     let version = |number| catalog.read_version(series(), number).map(|read| rows(read.candles().candles()));
@@ -88,8 +88,8 @@ fn repaired_values_stay_removed_but_corrections_are_appended() {
     let append = |rows: &[Row]| catalog.append(series(), &candles(rows), &origin(LATER)).unwrap();
     let counts = |new, same, revised| AppendCounts { new, same, revised, forming: 0 };
     let repair = |rows: &[Row]| {
-        let mended = CandleSeries::new(series(), candles(rows)).unwrap();
-        catalog.add_repair(&mended, "mended", &origin(LATER)).unwrap()
+        let repaired = CandleSeries::new(series(), candles(rows)).unwrap();
+        catalog.add_repair(&repaired, "repaired", &origin(LATER)).unwrap()
     };
     let as_it_came = [(1, 10), (2, 999), (3, 30), (4, 40), (5, 777)];
     append(&as_it_came);

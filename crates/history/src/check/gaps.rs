@@ -33,17 +33,18 @@ pub(super) fn missing(
         if expected > 0 {
             total += expected;
             let closed = gap.missing - expected.min(gap.missing);
-            let beside = if closed > 0 { format!(", {closed} more in closed hours") } else { String::new() };
-            let holiday = holiday_of(&stretch, session, holidays, series.interval());
+            let in_closed_hours =
+                if closed > 0 { format!(", {closed} more in closed hours") } else { String::new() };
+            let holiday = suggest_holiday(&stretch, session, holidays, series.interval());
             let holiday = holiday.map(|date| format!("; add --holiday {date} if the market was closed"));
-            let detail = format!("{expected} missing{beside}{}", holiday.unwrap_or_default());
+            let detail = format!("{expected} missing{in_closed_hours}{}", holiday.unwrap_or_default());
             note(Finding::over(FindingKind::Gap, stretch, expected, detail));
         }
     }
     total
 }
 
-fn holiday_of(
+fn suggest_holiday(
     gap: &Range<Millis>,
     session: &MarketHours,
     holidays: &[NaiveDate],
@@ -70,12 +71,12 @@ fn holiday_of(
 }
 
 pub fn missing_candles(series: &CandleSeries) -> u64 {
-    missing(series, &MarketHours::of_symbol(series.symbol()), &[], &mut drop)
+    missing(series, &MarketHours::from_symbol(series.symbol()), &[], &mut drop)
 }
 
 pub fn closed_candles(series: &CandleSeries) -> u64 {
     let mut count = 0;
-    let session = MarketHours::of_symbol(series.symbol());
+    let session = MarketHours::from_symbol(series.symbol());
     in_closed_hours(series, &session, &[], &mut |finding| count += finding.count);
     count
 }

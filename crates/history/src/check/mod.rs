@@ -115,7 +115,7 @@ impl Checked {
     fn new(series: Series, settings: &CheckSettings) -> Self {
         Self {
             series,
-            session: settings.session.clone().unwrap_or_else(|| MarketHours::of_symbol(series.symbol)),
+            session: settings.session.clone().unwrap_or_else(|| MarketHours::from_symbol(series.symbol)),
             rows: 0,
             candles: None,
             missing: 0,

@@ -21,16 +21,16 @@ pub(super) fn spikes_and_jumps(series: &CandleSeries, factor: f64, note: &mut dy
         let range = index..index + 1;
         let in_percent =
             |part: f64| format!("{:.2} %, {:.0} times the usual range", part * 100.0, part / usual.at(index));
-        if let Some(Spike { part, what, price, beside }) = &spike_here {
+        if let Some(Spike { part, what, price, neighbour }) = &spike_here {
             let detail =
-                format!("{what} {price} is beyond its neighbours ({beside}) by {}", in_percent(*part));
+                format!("{what} {price} is beyond its neighbours ({neighbour}) by {}", in_percent(*part));
             note(new_finding(series, FindingKind::Spike, range, detail));
         } else if spike_before.is_none()
             && let Some(before) = index.checked_sub(1).map(|before| &candles[before])
             && before.close_time(series.interval()) == candles[index].time()
         {
             let (close, open) = (before.close(), candles[index].open());
-            let part = apart(close, open);
+            let part = relative_distance(close, open);
             if part > factor * usual.at(index) {
                 let detail =
                     format!("open {open} differs from the previous close {close} by {}", in_percent(part));
@@ -47,26 +47,26 @@ struct Spike {
     part: f64,
     what: &'static str,
     price: f64,
-    beside: f64,
+    neighbour: f64,
 }
 
 impl Spike {
     fn detect(candles: &[Candle], index: usize) -> Option<Self> {
         let here = candles.get(index)?;
         let before = index.checked_sub(1).map(|before| &candles[before]);
-        let beside = || before.into_iter().chain(candles.get(index + 1));
-        let highest = beside().map(Candle::high).reduce(f64::max)?;
-        let lowest = beside().map(Candle::low).reduce(f64::min)?;
+        let neighbours = || before.into_iter().chain(candles.get(index + 1));
+        let highest = neighbours().map(Candle::high).reduce(f64::max)?;
+        let lowest = neighbours().map(Candle::low).reduce(f64::min)?;
         let (up, down) = (here.high() / highest - 1.0, lowest / here.low() - 1.0);
         Some(if up > down {
-            Self { part: up, what: "high", price: here.high(), beside: highest }
+            Self { part: up, what: "high", price: here.high(), neighbour: highest }
         } else {
-            Self { part: down, what: "low", price: here.low(), beside: lowest }
+            Self { part: down, what: "low", price: here.low(), neighbour: lowest }
         })
     }
 }
 
-fn apart(a: f64, b: f64) -> f64 {
+fn relative_distance(a: f64, b: f64) -> f64 {
     a.max(b) / a.min(b) - 1.0
 }
 
@@ -87,7 +87,7 @@ impl UsualRange {
 }
 
 fn median_reach(candles: &[Candle]) -> Option<f64> {
-    let reaches = candles.iter().map(|candle| apart(candle.high(), candle.low()));
+    let reaches = candles.iter().map(|candle| relative_distance(candle.high(), candle.low()));
     let mut moving: Vec<f64> = reaches.filter(|reach| *reach > 0.0).collect();
     if moving.len() < FEWEST_MOVING {
         return None;

@@ -30,7 +30,7 @@ pub(super) fn sound_candles(decoded: Decoded, interval: Interval, findings: &mut
         }
         match Candle::new(row.time, interval, row.numbers) {
             Ok(candle) => sound.push((index, candle)),
-            Err(error) => note(kind_of(&error), error.to_string()),
+            Err(error) => note(finding_kind(&error), error.to_string()),
         }
     }
     drop(rows);
@@ -79,7 +79,7 @@ fn new_finding(kind: FindingKind, place: u64, time: Millis, interval: Interval, 
     Finding { kind, row: Some(place), start: Some(time), end: Some(end), count: 1, detail }
 }
 
-const fn kind_of(error: &CandleError) -> FindingKind {
+const fn finding_kind(error: &CandleError) -> FindingKind {
     match error {
         CandleError::NotFinite { .. } => FindingKind::NotFinite,
         CandleError::NotPositive { .. } => FindingKind::Price,

@@ -45,11 +45,11 @@ pub(super) enum Doubt {
 }
 
 impl MarketHours {
-    pub fn of_symbol(symbol: Symbol) -> Self {
-        Self::of_kind(expected_asset_type(symbol))
+    pub fn from_symbol(symbol: Symbol) -> Self {
+        Self::from_asset_type(expected_asset_type(symbol))
     }
 
-    pub const fn of_kind(kind: AssetType) -> Self {
+    pub const fn from_asset_type(kind: AssetType) -> Self {
         match kind {
             AssetType::Forex => Self::Currencies,
             AssetType::Crypto | AssetType::Otc => Self::Always,
@@ -172,8 +172,8 @@ impl Zone {
     /// Converts local time: the first of two moments, one hour later if skipped.
     fn moment_of(self, wall: NaiveDateTime) -> Millis {
         let later = wall.checked_add_signed(TimeDelta::hours(1)).unwrap_or(wall);
-        let shown = self.moments_of(wall).earliest();
-        shown.or_else(|| self.moments_of(later).earliest()).unwrap_or_else(|| millis(wall))
+        let shown = self.local_to_utc(wall).earliest();
+        shown.or_else(|| self.local_to_utc(later).earliest()).unwrap_or_else(|| millis(wall))
     }
 }
 

@@ -135,7 +135,7 @@ mod tests {
 
     fn settings(symbol: &str, days: u32) -> GenerateSettings {
         let symbol = Symbol::new(symbol).unwrap();
-        GenerateSettings::of_market(symbol, known_market(symbol).unwrap(), MONDAY, days)
+        GenerateSettings::for_market(symbol, known_market(symbol).unwrap(), MONDAY, days)
     }
 
     fn interval(text: &str) -> Interval {

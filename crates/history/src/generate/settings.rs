@@ -41,7 +41,7 @@ const MAX_VOLATILITY: f64 = 0.05;
 const PRICE_TICKS: std::ops::RangeInclusive<f64> = 1e3..=1e11;
 
 impl GenerateSettings {
-    pub fn of_market(symbol: Symbol, market: KnownMarket, start: Millis, days: u32) -> Self {
+    pub fn for_market(symbol: Symbol, market: KnownMarket, start: Millis, days: u32) -> Self {
         Self {
             symbol,
             asset_type: market.asset_type,

@@ -12,7 +12,7 @@ const WEEKEND_REACH: f64 = 20.0;
 /// Standard deviation of wicks beyond open and close, in deviations of a step.
 const WICK_REACH: f64 = 0.4;
 /// Maximum ratio of any price to the first price.
-const FARTHEST: i64 = 8;
+const MAX_PRICE_RATIO: i64 = 8;
 
 pub(super) struct Walk {
     asset_type: AssetType,
@@ -27,7 +27,7 @@ pub(super) struct Walk {
 
 impl Walk {
     pub(super) fn new(settings: &GenerateSettings, tick: Tick) -> Self {
-        let home = tick.ticks_of(settings.start_price);
+        let home = tick.to_ticks(settings.start_price);
         Self {
             asset_type: settings.asset_type,
             tick,
@@ -68,10 +68,10 @@ impl Walk {
             let low = (open.min(close) - self.wick(step_deviation)).max(1);
             let moved = (close - open).abs() as f64 / step_deviation;
             Ohlcv {
-                open: self.tick.price_of(open),
-                high: self.tick.price_of(high),
-                low: self.tick.price_of(low),
-                close: self.tick.price_of(close),
+                open: self.tick.to_price(open),
+                high: self.tick.to_price(high),
+                low: self.tick.to_price(low),
+                close: self.tick.to_price(close),
                 volume: self.volume(liveliness, moved),
             }
         })
@@ -117,7 +117,7 @@ impl Walk {
     }
 
     fn within_reach(&self, ticks: f64) -> i64 {
-        (ticks.round() as i64).clamp(self.home / FARTHEST, self.home * FARTHEST)
+        (ticks.round() as i64).clamp(self.home / MAX_PRICE_RATIO, self.home * MAX_PRICE_RATIO)
     }
 }
 
@@ -136,12 +136,12 @@ pub(super) struct Tick {
 }
 
 const MAX_DECIMALS: u32 = 8;
-const LARGEST: f64 = 1e6;
+const MAX_TICK: f64 = 1e6;
 
 impl Tick {
     /// Parses a tick size, `None` unless positive and with at most eight decimals.
     pub(super) fn from_step(step: f64) -> Option<Self> {
-        if !(step > 0.0 && step <= LARGEST) {
+        if !(step > 0.0 && step <= MAX_TICK) {
             return None;
         }
         (0..=MAX_DECIMALS).find_map(|decimals| {
@@ -152,11 +152,11 @@ impl Tick {
         })
     }
 
-    pub(super) fn ticks_of(self, price: f64) -> i64 {
+    pub(super) fn to_ticks(self, price: f64) -> i64 {
         (price * self.denominator as f64 / self.numerator as f64).round() as i64
     }
 
-    pub(super) fn price_of(self, ticks: i64) -> f64 {
+    pub(super) fn to_price(self, ticks: i64) -> f64 {
         (ticks as f64 * self.numerator as f64) / self.denominator as f64
     }
 }
@@ -176,8 +176,8 @@ mod tests {
             (1e-8, 7, "0.00000007"),
         ] {
             let tick = Tick::from_step(step).unwrap();
-            let price = tick.price_of(ticks);
-            assert_eq!((price.to_string().as_str(), tick.ticks_of(price)), (printed, ticks));
+            let price = tick.to_price(ticks);
+            assert_eq!((price.to_string().as_str(), tick.to_ticks(price)), (printed, ticks));
         }
     }
 }

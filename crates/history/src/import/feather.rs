@@ -43,7 +43,7 @@ fn read(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
     let mut decoder = FileDecoder::new(schema, footer.version()).with_projection(places);
     if columns.has_dictionary {
         for block in footer.dictionaries().into_iter().flatten() {
-            let bytes = block_of(&content, block).ok_or_else(broken)?;
+            let bytes = read_block(&content, block).ok_or_else(broken)?;
             if !is_plausible(&bytes, block) {
                 return Err(unsound("a dictionary is larger than it can be"));
             }
@@ -54,7 +54,7 @@ fn read(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem> {
     decoded.labels = Labels::new(LabelColumns::find(names.iter().map(String::as_str)), only);
     let mut rows = 0;
     for block in footer.recordBatches().ok_or_else(broken)? {
-        let bytes = block_of(&content, block).ok_or_else(broken)?;
+        let bytes = read_block(&content, block).ok_or_else(broken)?;
         if !is_plausible(&bytes, block) {
             return Err(unsound("a column is larger than it can be"));
         }
@@ -76,7 +76,7 @@ fn unsound(problem: &str) -> Problem {
     Problem::File(format!("this is not a valid feather file: {problem}"))
 }
 
-fn block_of(content: &Buffer, block: &Block) -> Option<Buffer> {
+fn read_block(content: &Buffer, block: &Block) -> Option<Buffer> {
     let start = usize::try_from(block.offset()).ok()?;
     let metadata = usize::try_from(block.metaDataLength()).ok()?;
     let length = metadata.checked_add(usize::try_from(block.bodyLength()).ok()?)?;
@@ -151,13 +151,13 @@ impl Columns {
     }
 
     fn take(batch: &RecordBatch, earlier: u64, decoded: &mut Decoded) -> Result<(), Problem> {
-        let times = times_of(batch.column(0))?;
+        let times = read_times(batch.column(0))?;
         let mut numbers: [Vec<Option<f64>>; NUMBERS.len()] = Default::default();
         for ((list, name), column) in numbers.iter_mut().zip(NUMBERS).zip(&batch.columns()[1..=NUMBERS.len()])
         {
-            *list = numbers_of(name, column)?;
+            *list = read_numbers(name, column)?;
         }
-        let labels: Vec<TextColumn> = batch.columns()[1 + NUMBERS.len()..].iter().map(texts_of).collect();
+        let labels: Vec<TextColumn> = batch.columns()[1 + NUMBERS.len()..].iter().map(read_texts).collect();
         for (row, time) in times.iter().enumerate() {
             let place = earlier + row as u64 + 1;
             if !decoded.labels.accept(place, |column| labels[column].text(row)) {
@@ -165,13 +165,13 @@ impl Columns {
             }
             let cells: [Option<f64>; NUMBERS.len()] = std::array::from_fn(|column| numbers[column][row]);
             let content = || format!("{time:?} {cells:?}");
-            decoded.keep(place, row_of(*time, cells).map(Some), content).map_err(Problem::File)?;
+            decoded.keep(place, build_row(*time, cells).map(Some), content).map_err(Problem::File)?;
         }
         Ok(())
     }
 }
 
-fn row_of(time: Option<Result<Millis, i64>>, cells: [Option<f64>; NUMBERS.len()]) -> Result<Row, String> {
+fn build_row(time: Option<Result<Millis, i64>>, cells: [Option<f64>; NUMBERS.len()]) -> Result<Row, String> {
     let time = match time {
         Some(Ok(time)) => time,
         Some(Err(time)) => return Err(format!("time {time} is not a whole number of milliseconds")),
@@ -184,7 +184,7 @@ fn row_of(time: Option<Result<Millis, i64>>, cells: [Option<f64>; NUMBERS.len()]
 }
 
 /// Parses the time column. `Err` is a raw time that is not in whole milliseconds.
-fn times_of(column: &dyn Array) -> Result<Vec<Option<Result<Millis, i64>>>, Problem> {
+fn read_times(column: &dyn Array) -> Result<Vec<Option<Result<Millis, i64>>>, Problem> {
     let finer = |per_ms: i64| {
         move |time: i64| if time % per_ms == 0 { Ok(Millis::new(time / per_ms)) } else { Err(time) }
     };
@@ -213,7 +213,7 @@ fn times_of(column: &dyn Array) -> Result<Vec<Option<Result<Millis, i64>>>, Prob
     Ok(times)
 }
 
-fn texts_of(column: &ArrayRef) -> TextColumn {
+fn read_texts(column: &ArrayRef) -> TextColumn {
     fn collect<T: ToString>(values: impl Iterator<Item = Option<T>>) -> TextColumn {
         let mut column = TextColumn::new(String::new());
         for value in values {
@@ -231,7 +231,7 @@ fn texts_of(column: &ArrayRef) -> TextColumn {
         DataType::Int8 => collect(column.as_primitive::<Int8Type>().iter()),
         DataType::Dictionary(..) => {
             let dictionary = column.as_any_dictionary();
-            let values = texts_of(dictionary.values());
+            let values = read_texts(dictionary.values());
             // Keys of an empty dictionary cannot be read.
             let keys = if dictionary.values().is_empty() { Vec::new() } else { dictionary.normalized_keys() };
             let text = |(row, key)| (!column.is_null(row)).then(|| values.text(key));
@@ -241,7 +241,7 @@ fn texts_of(column: &ArrayRef) -> TextColumn {
     }
 }
 
-fn numbers_of(name: &str, column: &dyn Array) -> Result<Vec<Option<f64>>, Problem> {
+fn read_numbers(name: &str, column: &dyn Array) -> Result<Vec<Option<f64>>, Problem> {
     match column.data_type() {
         DataType::Float64 => Ok(column.as_primitive::<Float64Type>().iter().collect()),
         DataType::Float32 => {

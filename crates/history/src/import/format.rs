@@ -44,7 +44,7 @@ impl ImportFormat {
             }
         }
         let text = start.trim_ascii_start();
-        if let Some(problem) = problem_of(text) {
+        if let Some(problem) = unsupported_text_problem(text) {
             return Err(Problem::File(problem));
         }
         if text.starts_with(b"[") {
@@ -61,7 +61,7 @@ impl ImportFormat {
         if std::str::from_utf8(first).is_err() {
             return Err(Problem::File(named::NO_UTF8.to_owned()));
         }
-        let known = std::str::from_utf8(first).ok().and_then(|first| match text::format_of(first) {
+        let known = std::str::from_utf8(first).ok().and_then(|first| match text::detect_line_format(first) {
             // No other format has a preamble.
             Some(_) if preamble > 0 => Some(Self::Table),
             // Column names of a known format, but times that it cannot parse.
@@ -133,7 +133,7 @@ const OBJECTS: &str = "this JSON holds objects, but only lists of [time, open, h
                        convert it to CSV, for example with jq -r '.[] | select(.complete != false) | [.time, .open, .high, .low, .close, .volume] | @csv'";
 const TICKS: &str = "these are ticks or trades, not candles; export bars of one length, such as 1 minute";
 
-fn problem_of(text: &[u8]) -> Option<String> {
+fn unsupported_text_problem(text: &[u8]) -> Option<String> {
     let begins =
         |with: &str| text.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with.as_bytes()));
     if ["<html", "<!doctype", "<?xml", "<table", "<meta", "<head", "<body", "<style"]
@@ -147,10 +147,10 @@ fn problem_of(text: &[u8]) -> Option<String> {
         return Some(OBJECTS.to_owned());
     }
     let first = text.split(|byte| *byte == b'\n').next().and_then(|line| std::str::from_utf8(line).ok())?;
-    is_of_ticks(first).then(|| TICKS.to_owned())
+    is_tick_header(first).then(|| TICKS.to_owned())
 }
 
-fn is_of_ticks(first: &str) -> bool {
+fn is_tick_header(first: &str) -> bool {
     let cells: Vec<String> = first
         .split([',', ';', '\t'])
         .map(|cell| cell.trim().trim_matches(['"', '<', '>']).to_lowercase())
@@ -234,7 +234,7 @@ mod tests {
             ("1704232800,1.1,1.1,1.1,1.1\n", None),
             ("Date,Price,Open,High,Low,Vol.\n", None),
         ] {
-            assert_eq!(problem_of(text.as_bytes()).as_deref(), expected, "{text}");
+            assert_eq!(unsupported_text_problem(text.as_bytes()).as_deref(), expected, "{text}");
         }
     }
 }

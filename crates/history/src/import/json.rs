@@ -49,7 +49,7 @@ impl<'de> Visitor<'de> for Table<'_> {
         while let Some(Cells { count, cells }) = list.next_element()? {
             place += 1;
             let content = || format!("{:?}", &cells[..count.min(COLUMNS)]);
-            self.0.keep(place, row_of(count, cells).map(Some), content).map_err(A::Error::custom)?;
+            self.0.keep(place, build_row(count, cells).map(Some), content).map_err(A::Error::custom)?;
         }
         Ok(())
     }
@@ -108,7 +108,7 @@ impl<'de> Deserialize<'de> for Cell {
     }
 }
 
-fn row_of(count: usize, cells: [Option<f64>; COLUMNS]) -> Result<Row, String> {
+fn build_row(count: usize, cells: [Option<f64>; COLUMNS]) -> Result<Row, String> {
     if count != COLUMNS && count != EXCHANGE_COLUMNS {
         return Err(format!("{count} numbers instead of {COLUMNS}"));
     }

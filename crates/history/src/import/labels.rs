@@ -110,8 +110,12 @@ impl Labels {
         Self {
             columns,
             only: only.to_vec(),
-            wanted_symbols: symbols.into_iter().filter(|_| has_symbol).map(|label| key_of(label)).collect(),
-            wanted_intervals: intervals.into_iter().map(|label| key_of(label)).collect(),
+            wanted_symbols: symbols
+                .into_iter()
+                .filter(|_| has_symbol)
+                .map(|label| normalize_label(label))
+                .collect(),
+            wanted_intervals: intervals.into_iter().map(|label| normalize_label(label)).collect(),
             ..Self::default()
         }
     }
@@ -129,7 +133,7 @@ impl Labels {
         let symbol = text(columns.symbol.or(columns.instrument));
         let interval = text(columns.interval);
         for (label, wanted) in [(symbol, &self.wanted_symbols), (interval, &self.wanted_intervals)] {
-            if !wanted.is_empty() && !wanted.contains(&key_of(label)) {
+            if !wanted.is_empty() && !wanted.contains(&normalize_label(label)) {
                 self.excluded.note(label, place);
                 self.excluded_rows += 1;
                 return false;
@@ -237,7 +241,7 @@ impl LabelValues {
         if self.indices.len() >= MAX_VALUES {
             return;
         }
-        let key = key_of(text);
+        let key = normalize_label(text);
         let known = self.found.iter().position(|value| value.key == key);
         let index = known.unwrap_or_else(|| {
             self.found.push(LabelValue { text: text.to_owned(), key, first_place: place, rows: 0 });
@@ -270,7 +274,7 @@ fn parse_flag(text: &str) -> Option<bool> {
 }
 
 /// Returns the key of a label, equal for `C:EURUSD` and `EUR/USD`, or `M1` and `1m`.
-fn key_of(label: &str) -> String {
+fn normalize_label(label: &str) -> String {
     match parse_length(label) {
         Some(Length::Exact(length)) => length.to_string(),
         Some(Length::Number(_)) => label.trim().to_owned(),

@@ -73,7 +73,7 @@ fn to_candles(table: CandleTable) -> Result<Imported, HistoryError> {
 fn try_to_candles(table: CandleTable) -> Result<Imported, Problem> {
     let CandleTable { series, decoded, interval_from, .. } = table;
     if let Some(broken) = decoded.broken.first() {
-        return Err(at_place(decoded.unit, broken.place, &broken.problem));
+        return Err(problem_at(decoded.unit, broken.place, &broken.problem));
     }
     check_order(&decoded)?;
     if matches!(interval_from, DetectedFrom::Name | DetectedFrom::Content) {
@@ -81,7 +81,7 @@ fn try_to_candles(table: CandleTable) -> Result<Imported, Problem> {
     }
     let (empty_rows, decimals) = (decoded.empty, decoded.decimals.step_decimals());
     let (unfinished_rows, excluded_rows) = (decoded.labels.unfinished_rows, decoded.labels.excluded_rows);
-    let candles = candles_of(decoded, series.interval)?;
+    let candles = build_candles(decoded, series.interval)?;
     let empty = |error: candlewick_sdk::SeriesError| Problem::Empty(error.to_string());
     Ok(Imported {
         candles: CandleSeries::new(series, candles).map_err(empty)?,
@@ -115,10 +115,10 @@ fn check_order(decoded: &Decoded) -> Result<(), Problem> {
     } else {
         format!("time {time} occurs twice with different values; `candlewick data check FILE` shows both")
     };
-    Err(at_place(decoded.unit, decoded.places.place(before + 1), &problem))
+    Err(problem_at(decoded.unit, decoded.places.place(before + 1), &problem))
 }
 
-fn candles_of(decoded: Decoded, interval: Interval) -> Result<Vec<Candle>, Problem> {
+fn build_candles(decoded: Decoded, interval: Interval) -> Result<Vec<Candle>, Problem> {
     // Built in place: a row is as large as a candle.
     let mut wrong: Option<(usize, CandleError)> = None;
     let Decoded { rows, places, unit, .. } = decoded;
@@ -129,7 +129,7 @@ fn candles_of(decoded: Decoded, interval: Interval) -> Result<Vec<Candle>, Probl
     let candles: Vec<Candle> = made.collect();
     match wrong {
         None => Ok(candles),
-        Some((index, error)) => Err(at_place(unit, places.place(index), &with_hint(&error))),
+        Some((index, error)) => Err(problem_at(unit, places.place(index), &with_hint(&error))),
     }
 }
 
@@ -145,7 +145,7 @@ fn with_hint(error: &CandleError) -> String {
     }
 }
 
-fn at_place(unit: Unit, place: u64, problem: &str) -> Problem {
+fn problem_at(unit: Unit, place: u64, problem: &str) -> Problem {
     match unit {
         Unit::Line => Problem::Line { line: place, problem: problem.to_owned() },
         Unit::Row => Problem::File(format!("row {place}: {problem}")),

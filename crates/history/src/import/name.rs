@@ -26,7 +26,7 @@ pub(super) fn read_name(path: &str, format: ImportFormat) -> NameParts {
         stem = shorter;
     }
     let patterns: [fn(&str) -> Option<NameParts>; 8] =
-        [ours, hist_data, dukascopy, dashed_dukascopy, meta_trader_5, dashed_pair, dashed, trading_view];
+        [native, hist_data, dukascopy, dashed_dukascopy, meta_trader_5, dashed_pair, dashed, trading_view];
     let found = patterns.into_iter().find_map(|pattern| pattern(stem));
     found.or_else(|| by_format(stem, format)).unwrap_or_default()
 }
@@ -77,7 +77,7 @@ fn new_parts(symbol: &str, interval: Option<Interval>) -> NameParts {
 }
 
 /// Parses `BTCUSDT_1m`.
-fn ours(stem: &str) -> Option<NameParts> {
+fn native(stem: &str) -> Option<NameParts> {
     let (symbol, interval) = stem.rsplit_once('_')?;
     Some(new_parts(without_prefix(symbol), Some(interval.parse().ok()?)))
 }
@@ -109,7 +109,7 @@ fn dukascopy(stem: &str) -> Option<NameParts> {
 fn dashed_dukascopy(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('-');
     let (symbol, period, side) = (parts.next()?, parts.next()?, parts.next()?);
-    let interval = period_of(period)?;
+    let interval = parse_period(period)?;
     ["bid", "ask"].contains(&side).then(|| new_parts(&symbol.to_ascii_uppercase(), Some(interval)))
 }
 
@@ -117,10 +117,10 @@ fn dashed_dukascopy(stem: &str) -> Option<NameParts> {
 fn meta_trader_5(stem: &str) -> Option<NameParts> {
     let mut parts = stem.split('_');
     let (symbol, period) = (parts.next()?, parts.next()?);
-    Some(new_parts(&symbol.to_ascii_uppercase(), Some(period_of(period)?)))
+    Some(new_parts(&symbol.to_ascii_uppercase(), Some(parse_period(period)?)))
 }
 
-fn period_of(period: &str) -> Option<Interval> {
+fn parse_period(period: &str) -> Option<Interval> {
     let interval = match (period.get(..1)?, period.get(1..)?) {
         ("M" | "m", count) => format!("{count}m"),
         ("H" | "h", count) => format!("{count}h"),

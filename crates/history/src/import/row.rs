@@ -116,7 +116,7 @@ impl Decoded {
     /// Reverses the rows if the newest is first, and returns whether it did.
     ///
     /// Times then ascend only where the clock is put back: between two times with `is_repeated`.
-    pub(super) fn turn_round(&mut self, is_repeated: impl Fn(Millis) -> bool) -> bool {
+    pub(super) fn reverse_if_newest_first(&mut self, is_repeated: impl Fn(Millis) -> bool) -> bool {
         let ends_earlier = self.rows.first().zip(self.rows.last()).is_some_and(|(a, b)| a.time > b.time);
         let ascents = || self.rows.windows(2).filter(|pair| pair[0].time < pair[1].time);
         let is_backward = ends_earlier
@@ -130,7 +130,7 @@ impl Decoded {
     }
 
     /// Converts times to milliseconds if they can only be seconds, and returns whether it did.
-    pub(super) fn take_seconds(&mut self) -> bool {
+    pub(super) fn convert_seconds(&mut self) -> bool {
         let early = Millis::new(LATEST_SECONDS);
         let may_be = |row: &Row| (Millis::ZERO..early).contains(&row.time);
         let is_one = |row: &Row| !row.time.is_aligned_to(Millis::SECOND);

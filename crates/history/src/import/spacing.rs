@@ -29,7 +29,7 @@ fn distances(rows: &[Row]) -> BTreeMap<Millis, u64> {
 }
 
 /// Derives the candle interval if all distances are multiples of a frequent shortest one.
-pub(super) fn interval_of(rows: &[Row]) -> Result<Interval, Problem> {
+pub(super) fn derive_interval(rows: &[Row]) -> Result<Interval, Problem> {
     let found = distances(rows);
     let total: u64 = found.values().sum();
     let unclear = || {

@@ -114,7 +114,7 @@ impl CandleTable {
         let length = fill(reader, &mut start)?;
         start.truncate(length);
         if let Some(decode) = unpack::utf16_decoder(&start) {
-            let content = decode(&in_memory(&mut start.as_slice().chain(reader))?)?;
+            let content = decode(&read_to_memory(&mut start.as_slice().chain(reader))?)?;
             return Self::from_content(path, entry, &mut content.as_bytes(), settings);
         }
         let format = match settings.format {
@@ -126,7 +126,7 @@ impl CandleTable {
         let named = read_name(&name, format).or(entry.map(|_| read_name(&path.to_string_lossy(), format)));
         let (mut decoded, reading) = match decode(format, whole, settings) {
             Ok(decoded) => decoded,
-            Err(problem) => return Err(problem.and(symbol_of(&name, named, settings, None).err())),
+            Err(problem) => return Err(problem.and(detect_symbol(&name, named, settings, None).err())),
         };
         if let Some(problem) = decoded.labels.problem(decoded.unit, settings.symbol.or(named.symbol)) {
             return Err(problem);
@@ -134,16 +134,16 @@ impl CandleTable {
         if decoded.rows.is_empty() {
             return Err(empty_problem(&decoded, format, settings));
         }
-        let in_seconds = decoded.take_seconds();
+        let in_seconds = decoded.convert_seconds();
         let mut questions = OpenProblems::default();
-        let zone = questions.take(zone_of(&name, named, format, decoded.clock, settings));
+        let zone = questions.take(detect_zone(&name, named, format, decoded.clock, settings));
         // The repeated hour of a clock can be resolved only in rows that are in order.
         let is_repeated = |time| zone.flatten().is_some_and(|zone: Zone| zone.repeats(time));
-        let newest_first = decoded.turn_round(is_repeated);
+        let newest_first = decoded.reverse_if_newest_first(is_repeated);
         let moved = zone.flatten().map(|zone| to_moments(&mut decoded, zone, settings.clock_change));
         let skipped = moved.transpose()?.unwrap_or_default();
-        let symbol = questions.take(symbol_of(&name, named, settings, decoded.labels.symbol()));
-        let interval = questions.take(interval_of(&decoded, named, settings));
+        let symbol = questions.take(detect_symbol(&name, named, settings, decoded.labels.symbol()));
+        let interval = questions.take(detect_interval(&decoded, named, settings));
         let (Some(zone), Some((symbol, symbol_from)), Some((interval, interval_from))) =
             (zone, symbol, interval)
         else {
@@ -202,15 +202,15 @@ fn decode(
     }
     let decoded = match format {
         ImportFormat::Table => {
-            let table = named::decode(&in_memory(&mut content)?, &settings.table, &settings.only)?;
+            let table = named::decode(&read_to_memory(&mut content)?, &settings.table, &settings.only)?;
             return Ok((table.decoded, Some(table.reading)));
         }
         ImportFormat::FreqtradeJson => json::decode(content),
         #[cfg(feature = "feather")]
-        ImportFormat::Feather => feather::decode(in_memory(&mut content)?, &settings.only),
+        ImportFormat::Feather => feather::decode(read_to_memory(&mut content)?, &settings.only),
         #[cfg(not(feature = "feather"))]
         ImportFormat::Feather => Err(Problem::File(WITHOUT_FEATHER.to_owned())),
-        ImportFormat::Parquet => decode_parquet(in_memory(&mut content)?, &settings.only),
+        ImportFormat::Parquet => decode_parquet(read_to_memory(&mut content)?, &settings.only),
         ImportFormat::Csv
         | ImportFormat::Binance
         | ImportFormat::HistData
@@ -233,7 +233,7 @@ fn fill(reader: &mut dyn BufRead, buffer: &mut [u8]) -> Result<usize, Problem> {
     Ok(filled)
 }
 
-fn in_memory(reader: &mut impl Read) -> Result<Vec<u8>, Problem> {
+fn read_to_memory(reader: &mut impl Read) -> Result<Vec<u8>, Problem> {
     let mut content = Vec::new();
     if reader.take(MAX_COLUMNS_BYTES + 1).read_to_end(&mut content)? as u64 > MAX_COLUMNS_BYTES {
         return Err(Problem::File(format!("the file is larger than {MAX_COLUMNS_BYTES} bytes; split it")));
@@ -259,7 +259,7 @@ fn decode_parquet(content: Vec<u8>, only: &[String]) -> Result<Decoded, Problem>
 }
 
 /// Returns the zone of local times, `None` for UTC times and for days.
-fn zone_of(
+fn detect_zone(
     name: &str,
     named: NameParts,
     format: ImportFormat,
@@ -290,7 +290,7 @@ fn zone_of(
     }
 }
 
-fn symbol_of(
+fn detect_symbol(
     name: &str,
     named: NameParts,
     settings: &ImportSettings,
@@ -308,7 +308,7 @@ fn symbol_of(
     Ok((symbol, DetectedFrom::Name))
 }
 
-fn interval_of(
+fn detect_interval(
     decoded: &Decoded,
     named: NameParts,
     settings: &ImportSettings,
@@ -325,7 +325,7 @@ fn interval_of(
         )),
         (Some(content), _) => Ok((content, DetectedFrom::Content)),
         (None, Some(name)) => Ok((name, DetectedFrom::Name)),
-        (None, None) => Ok((spacing::interval_of(&decoded.rows)?, DetectedFrom::Spacing)),
+        (None, None) => Ok((spacing::derive_interval(&decoded.rows)?, DetectedFrom::Spacing)),
     }
 }
 
@@ -344,7 +344,7 @@ impl FromStr for BarTime {
     }
 }
 
-/// How to read a file. Omitted settings are detected, else it is an error.
+/// Import options. Omitted ones are detected; an ambiguity is an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportSettings {
     pub format: Option<ImportFormat>,

@@ -12,12 +12,12 @@ use candlewick_sdk::{Interval, Millis, Ohlcv};
 use chrono::NaiveDate;
 use std::io::BufRead;
 
-pub(super) fn format_of(first: &str) -> Option<ImportFormat> {
-    LAYOUTS.iter().find(|(_, layout_of)| layout_of(first).is_some()).map(|(format, _)| *format)
+pub(super) fn detect_line_format(first: &str) -> Option<ImportFormat> {
+    LAYOUTS.iter().find(|(_, detect_layout)| detect_layout(first).is_some()).map(|(format, _)| *format)
 }
 
 pub(super) fn reads(format: ImportFormat, first: &str, second: &str) -> bool {
-    match layout_of(format, first.as_bytes()) {
+    match detect_layout(format, first.as_bytes()) {
         Ok(layout) if layout.header == Header::Present => layout.read(second.as_bytes()).is_ok(),
         Ok(_) => true,
         Err(_) => false,
@@ -33,7 +33,7 @@ pub(super) fn decode(
     let Some((number, first)) = next_line(&mut lines)? else {
         return Err(Problem::Empty("the file is empty; it needs at least one candle".to_owned()));
     };
-    let layout = layout_of(format, first).map_err(|problem| Problem::Line { line: number, problem })?;
+    let layout = detect_layout(format, first).map_err(|problem| Problem::Line { line: number, problem })?;
     let mut decoded = Decoded::new(layout.clock, Unit::Line);
     decoded.interval = layout.interval;
     decoded.labels = Labels::new(layout.labels, only);
@@ -96,12 +96,12 @@ fn keep(
     decoded.keep(number, read, content).map_err(Problem::File)
 }
 
-fn layout_of(format: ImportFormat, first: &[u8]) -> Result<Layout, String> {
+fn detect_layout(format: ImportFormat, first: &[u8]) -> Result<Layout, String> {
     let known = LAYOUTS.iter().filter(|(of, _)| *of == format);
     let text = std::str::from_utf8(first).ok();
-    let found = text.and_then(|text| known.clone().find_map(|(_, layout_of)| layout_of(text)));
+    let found = text.and_then(|text| known.clone().find_map(|(_, detect_layout)| detect_layout(text)));
     found.ok_or_else(|| {
-        let expected = first_line_of(format);
+        let expected = expected_first_line(format);
         format!("the first line is \"{}\"; the format {format} expects \"{expected}\"", excerpt(first))
     })
 }
@@ -242,7 +242,7 @@ impl TimeColumn {
             Self::WithOffset(column, pattern) => {
                 let text = cells[column];
                 let split =
-                    text.rsplit_once(" GMT").and_then(|(wall, offset)| Some((wall, offset_of(offset)?)));
+                    text.rsplit_once(" GMT").and_then(|(wall, offset)| Some((wall, parse_offset(offset)?)));
                 let (wall, offset) = split.ok_or_else(|| {
                     let text = excerpt(text.as_bytes());
                     format!("time \"{text}\" does not end in a UTC offset such as GMT+0200")
@@ -253,7 +253,7 @@ impl TimeColumn {
     }
 }
 
-fn offset_of(text: &str) -> Option<Millis> {
+fn parse_offset(text: &str) -> Option<Millis> {
     let (sign, digits) = (text.get(..1)?, text.get(1..)?);
     let all_digits = digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
     let (hours, minutes): (i64, i64) = (digits.get(..2)?.parse().ok()?, digits.get(2..)?.parse().ok()?);
@@ -323,7 +323,7 @@ type LayoutOf = fn(&str) -> Option<Layout>;
 
 /// All layouts in detection order. No first line matches two of them.
 const LAYOUTS: [(ImportFormat, LayoutOf); 7] = [
-    (ImportFormat::Csv, ours),
+    (ImportFormat::Csv, native),
     (ImportFormat::MetaTrader5, meta_trader_5),
     (ImportFormat::Dukascopy, dukascopy),
     (ImportFormat::Yahoo, yahoo),
@@ -339,7 +339,7 @@ const DOTTED_DAY: Pattern = Pattern("YYYY.MM.DD");
 const GERMAN: Pattern = Pattern("DD.MM.YYYY hh:mm:ss.fff");
 const DAY: Pattern = Pattern("YYYY-MM-DD");
 
-const fn first_line_of(format: ImportFormat) -> &'static str {
+const fn expected_first_line(format: ImportFormat) -> &'static str {
     match format {
         ImportFormat::Csv => CSV_HEADER,
         ImportFormat::Binance => "1704067200000,42283.58,42298.62,42261.02,42298.61,35.92,1704067259999,...",
@@ -352,7 +352,7 @@ const fn first_line_of(format: ImportFormat) -> &'static str {
     }
 }
 
-fn ours(first: &str) -> Option<Layout> {
+fn native(first: &str) -> Option<Layout> {
     (first == CSV_HEADER).then_some(Layout::plain(b',', TimeColumn::Epoch(0), Clock::Utc))
 }
 

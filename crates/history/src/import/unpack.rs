@@ -109,12 +109,14 @@ fn has_ending(name: &str, ending: &str) -> bool {
 }
 
 fn listed(names: &[&str]) -> String {
-    const MOST: usize = 6;
+    const MAX_NAMES: usize = 6;
     let mut sorted = names.to_vec();
     sorted.sort_unstable();
     match sorted.len() {
         0 => "nothing".to_owned(),
-        count if count > MOST => format!("{} and {} more", sorted[..MOST].join(", "), count - MOST),
+        count if count > MAX_NAMES => {
+            format!("{} and {} more", sorted[..MAX_NAMES].join(", "), count - MAX_NAMES)
+        }
         _ => sorted.join(", "),
     }
 }
@@ -205,7 +207,7 @@ mod tests {
     use std::io::{Cursor, Write};
     use zip::write::{SimpleFileOptions, ZipWriter};
 
-    fn zip_of(files: &[(&str, &[u8])]) -> Vec<u8> {
+    fn build_zip(files: &[(&str, &[u8])]) -> Vec<u8> {
         let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
         for (name, content) in files {
             writer.start_file(*name, SimpleFileOptions::default()).unwrap();
@@ -214,7 +216,7 @@ mod tests {
         writer.finish().unwrap().into_inner()
     }
 
-    fn gzip_of(content: &[u8]) -> Vec<u8> {
+    fn compress_gzip(content: &[u8]) -> Vec<u8> {
         let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
         writer.write_all(content).unwrap();
         writer.finish().unwrap()
@@ -242,24 +244,28 @@ mod tests {
     #[test]
     fn unpacks_plain_gzip_and_zip_content() {
         check(b"plain".to_vec(), None, Ok((None, "plain")));
-        check(gzip_of(b"packed"), None, Ok((None, "packed")));
-        check([gzip_of(b"two "), gzip_of(b"parts")].concat(), None, Ok((None, "two parts")));
+        check(compress_gzip(b"packed"), None, Ok((None, "packed")));
+        check([compress_gzip(b"two "), compress_gzip(b"parts")].concat(), None, Ok((None, "two parts")));
         let with_report =
             [("x/DAT_ASCII_EURUSD_M1_2024.txt", &b"gaps"[..]), ("DAT_ASCII_EURUSD_M1_2024.csv", b"candles")];
-        check(zip_of(&with_report), None, Ok((Some("DAT_ASCII_EURUSD_M1_2024.csv"), "candles")));
-        check(zip_of(&[("a.csv", b"1"), ("b.csv", b"2")]), Some("b.csv"), Ok((Some("b.csv"), "2")));
+        check(build_zip(&with_report), None, Ok((Some("DAT_ASCII_EURUSD_M1_2024.csv"), "candles")));
+        check(build_zip(&[("a.csv", b"1"), ("b.csv", b"2")]), Some("b.csv"), Ok((Some("b.csv"), "2")));
     }
 
     #[test]
     fn error_of_ambiguous_archive_lists_its_files() {
-        let two = || zip_of(&[("a.csv", b"1"), ("b.csv", b"2")]);
+        let two = || build_zip(&[("a.csv", b"1"), ("b.csv", b"2")]);
         check(two(), None, Err("a.zip: the archive holds a.csv, b.csv; use --entry, such"));
         check(
             two(),
             Some("c.csv"),
             Err("a.zip: the archive holds a.csv, b.csv, not \"c.csv\"; use another one"),
         );
-        check(zip_of(&[("a.exe", b"1")]), None, Err("a.zip: the archive holds no candle file, only a.exe"));
+        check(
+            build_zip(&[("a.exe", b"1")]),
+            None,
+            Err("a.zip: the archive holds no candle file, only a.exe"),
+        );
         check(b"plain".to_vec(), Some("a"), Err("a.zip: this is not a zip archive: omit --entry"));
         check(b"PK\x03\x04 no".to_vec(), None, Err("a.zip: the zip archive cannot be read: invalid"));
     }
@@ -268,9 +274,9 @@ mod tests {
     fn stops_decompression_bomb_at_the_limit() {
         const STOPPED: &str = "it unpacks to more than 1000 bytes; unpack it yourself and import the parts";
         let bomb = vec![b'0'; 1_000_000];
-        check(gzip_of(&bomb), None, Err(STOPPED));
-        check(zip_of(&[("a.csv", &bomb)]), None, Err(STOPPED));
-        check(gzip_of(&bomb[..1_000]), None, Ok((None, std::str::from_utf8(&bomb[..1_000]).unwrap())));
+        check(compress_gzip(&bomb), None, Err(STOPPED));
+        check(build_zip(&[("a.csv", &bomb)]), None, Err(STOPPED));
+        check(compress_gzip(&bomb[..1_000]), None, Ok((None, std::str::from_utf8(&bomb[..1_000]).unwrap())));
     }
 
     #[test]

@@ -54,7 +54,7 @@ impl Zone {
         matches!(moments_at(self, wall), MappedLocalTime::Ambiguous(..))
     }
 
-    pub(crate) fn moments_of(self, wall: NaiveDateTime) -> MappedLocalTime<Millis> {
+    pub(crate) fn local_to_utc(self, wall: NaiveDateTime) -> MappedLocalTime<Millis> {
         match self {
             Self::Fixed(zone) => zone.from_local_datetime(&wall).map(|at| Millis::new(at.timestamp_millis())),
             Self::Place(zone) => zone.from_local_datetime(&wall).map(|at| Millis::new(at.timestamp_millis())),
@@ -68,7 +68,7 @@ pub(super) fn to_moments(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -
     let mut places = Places::default();
     let mut index = 0;
     while index < decoded.rows.len() {
-        let end = end_of_overlap(decoded, index, zone);
+        let end = find_overlap_end(decoded, index, zone);
         let hour =
             if end > index { RepeatedHour::from_rows(&decoded.rows[index..end]) } else { RepeatedHour::Once };
         let last = end.max(index + 1);
@@ -97,10 +97,10 @@ pub(super) fn to_moments(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -
                     (_, ClockChange::Skip) => None,
                     (RepeatedHour::Once, ClockChange::Earlier) => Some(first),
                     (RepeatedHour::Once, ClockChange::Later) => Some(second),
-                    (hour, _) => return Err(shown_twice(decoded, at, zone, hour)),
+                    (hour, _) => return Err(repeated_hour_problem(decoded, at, zone, hour)),
                 },
                 MappedLocalTime::None if rule == ClockChange::Skip => None,
-                MappedLocalTime::None => return Err(never_shown(decoded, at, zone)),
+                MappedLocalTime::None => return Err(skipped_hour_problem(decoded, at, zone)),
             };
             if let Some(moment) = moment {
                 places.note(kept, decoded.places.place(at));
@@ -140,7 +140,7 @@ impl RepeatedHour {
     }
 }
 
-fn end_of_overlap(decoded: &Decoded, start: usize, zone: Zone) -> usize {
+fn find_overlap_end(decoded: &Decoded, start: usize, zone: Zone) -> usize {
     let first = decoded.rows[start].time;
     let lies_inside = |time: Millis| time.abs_diff(first) < Millis::DAY && zone.repeats(time);
     decoded.rows[start..]
@@ -187,12 +187,12 @@ pub(super) fn check_fixed(decoded: &Decoded, zone: Zone, interval: Interval) -> 
 
 fn moments_at(zone: Zone, wall: Millis) -> MappedLocalTime<Millis> {
     match DateTime::from_timestamp_millis(wall.get()) {
-        Some(time) => zone.moments_of(time.naive_utc()),
+        Some(time) => zone.local_to_utc(time.naive_utc()),
         None => MappedLocalTime::None,
     }
 }
 
-fn shown_twice(decoded: &Decoded, at: usize, zone: Zone, hour: RepeatedHour) -> Problem {
+fn repeated_hour_problem(decoded: &Decoded, at: usize, zone: Zone, hour: RepeatedHour) -> Problem {
     let (place, wall) = place_and_wall_time(decoded, at);
     let (held, option) = match hour {
         RepeatedHour::Once | RepeatedHour::InOrder { .. } => {
@@ -209,7 +209,7 @@ fn shown_twice(decoded: &Decoded, at: usize, zone: Zone, hour: RepeatedHour) -> 
     Problem::unclear(seen, format!("--clock-change {option}"))
 }
 
-fn never_shown(decoded: &Decoded, at: usize, zone: Zone) -> Problem {
+fn skipped_hour_problem(decoded: &Decoded, at: usize, zone: Zone) -> Problem {
     let (place, wall) = place_and_wall_time(decoded, at);
     let unit = decoded.unit.as_str();
     let seen = format!("{unit} {place}: the clock in {zone} skips {wall}");

@@ -68,7 +68,7 @@ fn compare(fine: (&str, &Closes), coarse: (&str, &Closes)) -> Option<SeriesMisma
     found.into_iter().next()
 }
 
-fn lag_of(mismatch: Option<SeriesMismatch>) -> Option<i64> {
+fn find_lag(mismatch: Option<SeriesMismatch>) -> Option<i64> {
     match mismatch.map(|mismatch| mismatch.kind) {
         None => None,
         Some(MismatchKind::Shifted(lag)) => Some(lag.get() / 1_000),
@@ -107,7 +107,7 @@ fn finds_every_lag_without_false_alarms() {
         for (name, way) in WAYS {
             for lag in [0, step, -step, 3 * step, -3 * step, length, -2 * length, 3_600, -5 * 3_600] {
                 let late = shifted(&way(&own, &mut dice), lag);
-                let found = lag_of(compare((fine, &late), (coarse, &longer)));
+                let found = find_lag(compare((fine, &late), (coarse, &longer)));
                 assert_eq!(found, (lag != 0).then_some(lag), "{fine} {coarse} {name} {lag}");
             }
         }
@@ -119,7 +119,7 @@ fn tolerates_rounding_of_coarser_candles() {
     let own = walk("5s", 20_000, 3);
     let rounded = rounded(4, &joined(&own, "1m"));
     assert_eq!(compare(("5s", &own), ("1m", &rounded)), None);
-    assert_eq!(lag_of(compare(("5s", &shifted(&own, 15)), ("1m", &rounded))), Some(15));
+    assert_eq!(find_lag(compare(("5s", &shifted(&own, 15)), ("1m", &rounded))), Some(15));
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn ignores_too_few_common_closes_and_flat_markets() {
     let longer = joined(&own, "1m");
     let late = shifted(&own, 15);
     assert_eq!(compare(("5s", &late[..12 * 29].to_vec()), ("1m", &longer)), None);
-    assert_eq!(lag_of(compare(("5s", &late[..12 * 60].to_vec()), ("1m", &longer))), Some(15));
+    assert_eq!(find_lag(compare(("5s", &late[..12 * 60].to_vec()), ("1m", &longer))), Some(15));
     let still: Closes = own.iter().map(|(time, _)| (*time, 1.1)).collect();
     assert_eq!(compare(("5s", &shifted(&still, 15)), ("1m", &joined(&still, "1m"))), None);
 }
@@ -154,7 +154,7 @@ fn distinguishes_other_prices_from_unrelated_markets() {
     let found = compare(("5s", &bid), ("1m", &longer)).unwrap();
     assert!(matches!(found.kind, MismatchKind::OtherPrices(_)) && !found.is_fatal(), "{found:?}");
     assert!(found.to_string().starts_with("GBPUSD 5s has other prices than 1m: 100 % of"), "{found}");
-    assert_eq!(lag_of(compare(("5s", &shifted(&bid, -60)), ("1m", &longer))), Some(-60));
+    assert_eq!(find_lag(compare(("5s", &shifted(&bid, -60)), ("1m", &longer))), Some(-60));
     let other = compare(("5s", &walk("5s", 60_000, 8)), ("1m", &longer)).unwrap();
     assert!(matches!(other.kind, MismatchKind::Unrelated(_)) && other.is_fatal(), "{other:?}");
     let double: Closes = own.iter().map(|(time, price)| (*time, price * 2.0)).collect();

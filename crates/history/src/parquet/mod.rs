@@ -62,7 +62,7 @@ pub(crate) fn read_table(
     interval: Interval,
     extra: &[&str],
 ) -> Result<Table, String> {
-    guarded(|| {
+    catch_panics(|| {
         let file = open(content)?;
         let extra_places = extra.iter().map(|name| find(&file, &[name])).collect::<Result<Vec<_>, _>>()?;
         let mut table = Table { candles: Vec::new(), extra: vec![Vec::new(); extra.len()] };
@@ -91,7 +91,7 @@ fn open<R: ChunkReader + 'static>(content: R) -> Result<SerializedFileReader<R>,
 }
 
 /// Reads a file although the library may panic on a broken one.
-fn guarded<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+fn catch_panics<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
     read.unwrap_or_else(|_| Err("this is not a valid Parquet file".to_owned()))
 }
@@ -102,7 +102,7 @@ pub(crate) fn read_rows(
     times: &[&str],
     keep: Keep<'_>,
 ) -> Result<(), String> {
-    guarded(|| read_groups(&open(content)?, times, keep, |_| Ok(())))
+    catch_panics(|| read_groups(&open(content)?, times, keep, |_| Ok(())))
 }
 
 fn read_groups<R: ChunkReader + 'static>(
@@ -130,7 +130,7 @@ fn candle_columns<R: ChunkReader + 'static>(
         *place = find(file, &[name])?;
     }
     let schema = file.metadata().file_metadata().schema_descr();
-    Ok((places, unit_of(&schema.column(places[0]))?))
+    Ok((places, time_unit(&schema.column(places[0]))?))
 }
 
 fn find<R: ChunkReader + 'static>(file: &SerializedFileReader<R>, names: &[&str]) -> Result<usize, String> {
@@ -184,7 +184,7 @@ fn check_places(group: &dyn RowGroupReader) -> Result<(), String> {
     }
 }
 
-fn unit_of(column: &ColumnDescriptor) -> Result<i64, String> {
+fn time_unit(column: &ColumnDescriptor) -> Result<i64, String> {
     match column.logical_type_ref() {
         None | Some(LogicalType::Integer(_)) => Ok(1),
         Some(LogicalType::Timestamp(timestamp)) => match timestamp.unit {

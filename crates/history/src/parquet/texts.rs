@@ -1,6 +1,6 @@
 //! Columns of short texts: symbols, intervals, flags.
 
-use super::{check_places, guarded, open, unreadable};
+use super::{catch_panics, check_places, open, unreadable};
 use crate::import::TextColumn;
 use parquet::column::reader::{ColumnReader as Reader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
@@ -12,7 +12,7 @@ pub(crate) fn read_texts(
     content: impl ChunkReader + 'static,
     is_wanted: fn(&str) -> bool,
 ) -> Result<Vec<TextColumn>, String> {
-    guarded(|| {
+    catch_panics(|| {
         let file = open(content)?;
         let columns = file.metadata().file_metadata().schema_descr().columns();
         let names = columns.iter().map(|column| column.path().string());

@@ -15,7 +15,7 @@ const CASES: u32 = 150;
 
 fn cases() -> u32 {
     let text = std::env::var("DECODER_CASES").ok();
-    text.map_or(CASES, |text| text.parse().unwrap_or_else(|_| panic!("DECODER_CASES={text} is no number")))
+    text.map_or(CASES, |text| text.parse().unwrap_or_else(|_| panic!("DECODER_CASES={text} is not a number")))
 }
 
 #[derive(Clone, Debug)]

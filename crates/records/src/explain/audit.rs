@@ -1,6 +1,6 @@
 //! Audit of a settled trade against its own terms and the venue's record, without trust in the run.
 
-use super::doubt::rows_of;
+use super::doubt::parse_rows;
 use crate::run::TradingMode;
 use crate::trade::IntentOrigin;
 use candlewick_engine::{IntentRow, IntentState};
@@ -105,7 +105,7 @@ fn records<'a>(venue_id: Option<&str>, exchanges: impl Iterator<Item = &'a Logge
         .filter(|exchange| exchange.status == Some(200))
         .filter_map(|exchange| exchange.response.as_deref())
     {
-        records.extend(rows_of(text));
+        records.extend(parse_rows(text));
         records.extend(serde_json::from_str::<Value>(text));
     }
     records.retain(|record| record["id"] == id || record["tradeId"] == id);

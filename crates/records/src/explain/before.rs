@@ -1,6 +1,6 @@
 //! State of a Session right before a decision: limits and origin of the stake.
 
-use super::indicators::INDICATORS_WITHIN;
+use super::indicators::MAX_REPLAYED_ENTRIES;
 use crate::RecordsError;
 use crate::contents::JournalContents;
 use crate::lines::SessionFold;
@@ -27,7 +27,7 @@ pub(super) async fn visit_before(
     is_far: bool,
     mut visit: impl FnMut(&Session, &DecisionEntry),
 ) -> Result<(), RecordsError> {
-    let near = decisions.iter().filter(|decision| is_far || decision.seq <= INDICATORS_WITHIN);
+    let near = decisions.iter().filter(|decision| is_far || decision.seq <= MAX_REPLAYED_ENTRIES);
     let mut left = near.peekable();
     if left.peek().is_none() || contents.compacted_since().is_some() {
         return Ok(());
@@ -69,14 +69,14 @@ pub(super) async fn add_figures(
     let (contents, run) = of_run;
     visit_before(reader, contents, (run, &decisions), is_far, |session, decision| {
         for (_, rule, words) in refusals.iter_mut().filter(|(other, ..)| other.seq == decision.seq) {
-            let figures = figures_of(*rule, session, decision);
+            let figures = limit_figures(*rule, session, decision);
             **words = rule.with_detail(std::mem::take(*words), &figures);
         }
     })
     .await
 }
 
-fn figures_of(rule: Rule, session: &Session, decision: &DecisionEntry) -> String {
+fn limit_figures(rule: Rule, session: &Session, decision: &DecisionEntry) -> String {
     // Candles are not folded, so the age of the last one is unknown.
     let Some(bot) = BotId::new(decision.bot).filter(|_| rule != Rule::StaleData) else {
         return String::new();
@@ -141,16 +141,16 @@ mod tests {
         }
     }
 
-    fn run_of(stake: &Value) -> RecordedRun {
+    fn recorded_run(stake: &Value) -> RecordedRun {
         let bot = json!({
             "name": "bot", "symbol": "EURUSD", "interval": "1m", "strategy": "buys", "close_type": "01:00", "stake": stake
         });
         let settings = json!({ "money_scale": 2, "balance": "10000", "risk": {}, "bots": [bot] });
-        RecordedRun::of_settings(settings, ("buys", "1.0.0"))
+        RecordedRun::from_settings(settings, ("buys", "1.0.0"))
     }
 
     fn after(stake: &Value, ends: &[(Outcome, i64)]) -> String {
-        let run = run_of(stake);
+        let run = recorded_run(stake);
         let mut session = Session::new(&run.settings, vec![Box::new(Buys)]).unwrap();
         let mut actions = Vec::new();
         let mut at = Millis::MINUTE * 2;

@@ -6,7 +6,7 @@ use chrono::DateTime;
 use chrono_tz::Tz;
 use serde::{Serialize, Serializer};
 
-const SHOWN: usize = 40;
+const MAX_CONDITION_CHARS: usize = 40;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct ConditionState {
@@ -21,7 +21,7 @@ pub(super) struct ConditionState {
     /// `None` if unknown, and for a filter without a signal.
     holds: Option<bool>,
     /// Numbers by name. A missing one is NaN here and null in JSON.
-    #[serde(serialize_with = "by_name")]
+    #[serde(serialize_with = "serialize_numbers")]
     numbers: Vec<(String, f64)>,
     #[serde(skip_serializing_if = "String::is_empty")]
     note: String,
@@ -74,7 +74,7 @@ impl ConditionState {
     }
 }
 
-fn by_name<S: Serializer>(numbers: &[(String, f64)], serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_numbers<S: Serializer>(numbers: &[(String, f64)], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(numbers.iter().map(|(name, value)| (name, value)))
 }
 
@@ -96,7 +96,7 @@ pub(super) fn lines(conditions: &[ConditionState]) -> Vec<String> {
 }
 
 /// Formats local times in the conditions' zones: ` (12:17:00 America/New_York)`.
-pub(super) fn on_clocks(conditions: &[ConditionState], at: Millis) -> String {
+pub(super) fn format_local_times(conditions: &[ConditionState], at: Millis) -> String {
     let Some(utc) = DateTime::from_timestamp_millis(at.get()) else { return String::new() };
     let mut clocks: Vec<String> = Vec::new();
     for condition in conditions {
@@ -117,10 +117,10 @@ pub(super) fn on_clocks(conditions: &[ConditionState], at: Millis) -> String {
 }
 
 pub fn short_condition(condition: &str) -> String {
-    if condition.chars().count() <= SHOWN {
+    if condition.chars().count() <= MAX_CONDITION_CHARS {
         return condition.to_owned();
     }
-    let begin: String = condition.chars().take(SHOWN - 3).collect();
+    let begin: String = condition.chars().take(MAX_CONDITION_CHARS - 3).collect();
     format!("{}...", begin.trim_end())
 }
 
@@ -143,7 +143,7 @@ mod tests {
         let clocks = |texts: &[&str], at: i64| {
             let shown = texts.iter().map(|text| state(("", ConditionSide::Buy), 0, text, None));
             let states: Vec<ConditionState> = shown.map(|one| ConditionState::from_condition(&one)).collect();
-            on_clocks(&states, Millis::new(at))
+            format_local_times(&states, Millis::new(at))
         };
         let (midnight, noon) = (1_767_571_200_000, 1_767_571_200_000 + 12 * 3_600_000);
         let new_york = "between('08:00', '17:00', 'America/New_York')";

@@ -14,7 +14,7 @@ const FOUND_AGAIN_AFTER: Millis = Millis::from_seconds(5);
 /// Minimum delay of the second list that confirms a missing trade.
 const MISSED_AGAIN_AFTER: Millis = Millis::from_seconds(10);
 const MAX_EXCHANGES: u32 = 500;
-const AT_ONCE: Millis = Millis::SECOND;
+const TIME_SLACK: Millis = Millis::SECOND;
 
 /// Reads the lists that resolved a doubt (none if the operator did), and the wallet after a missing trade.
 pub(super) async fn read_lists(
@@ -55,7 +55,7 @@ pub(super) fn steps(
     venue_id: Option<&str>,
 ) -> [Step; 2] {
     let kind = if is_list(exchange) { "list" } else { "wallet" };
-    let steps = Step::of_exchange(exchange, row.approved.decision_time());
+    let steps = Step::from_exchange(exchange, row.approved.decision_time());
     let [request, reply] = steps.map(|step| Step { what: format!("{kind} {}", step.what), ..step });
     let page = exchange.response.as_deref().unwrap_or_default();
     let short = is_list(exchange).then(|| describe_page(page, venue_id, origin));
@@ -67,7 +67,7 @@ fn is_manual_resolution(stored: &StoredLine, ended: Millis) -> bool {
     let is_word = body.contains("\"resolved\":")
         || body.contains("the operator resolved trade")
         || body.contains("a person ended the doubt of");
-    stored.line.kind == LineKind::Note && is_word && apart <= AT_ONCE && Millis::ZERO - AT_ONCE <= apart
+    stored.line.kind == LineKind::Note && is_word && apart <= TIME_SLACK && Millis::ZERO - TIME_SLACK <= apart
 }
 
 fn is_list(exchange: &LoggedExchange) -> bool {
@@ -89,7 +89,7 @@ fn last_two(lists: &[LoggedExchange], apart: Millis) -> Option<(&[LoggedExchange
 }
 
 fn describe_page(text: &str, venue_id: Option<&str>, origin: &IntentOrigin) -> String {
-    let rows = rows_of(text);
+    let rows = parse_rows(text);
     let page: Value = serde_json::from_str(text).unwrap_or_default();
     let length = page["total"].as_u64().or(page["count"].as_u64());
     let count = match (page.is_null(), length) {
@@ -100,10 +100,10 @@ fn describe_page(text: &str, venue_id: Option<&str>, origin: &IntentOrigin) -> S
     format!("{count}, {}", describe_matches(&rows, venue_id, origin))
 }
 
-pub(super) fn rows_of(page: &str) -> Vec<Value> {
-    const BEGIN: &str = "\"data\":[";
+pub(super) fn parse_rows(page: &str) -> Vec<Value> {
+    const DATA_START: &str = "\"data\":[";
     let mut rows = Vec::new();
-    let Some((_, mut rest)) = page.split_once(BEGIN) else { return rows };
+    let Some((_, mut rest)) = page.split_once(DATA_START) else { return rows };
     loop {
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
         let Some(Ok(row)) = values.next() else { return rows };
@@ -141,7 +141,7 @@ mod tests {
             r#"{"page":1,"data":[{"id":"a","wallets":[{"x":"]},{"}]}, {"id":"b"},{"id":"c"}],"total":3}"#;
         let ids = |text: &str| {
             let id = |row: &Value| row["id"].as_str().unwrap().to_owned();
-            rows_of(text).iter().map(id).collect::<String>()
+            parse_rows(text).iter().map(id).collect::<String>()
         };
         let cut = |end: &str| format!("{} [cut]", &page[..page.find(end).unwrap()]);
         for (text, expected) in [

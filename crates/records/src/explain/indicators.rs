@@ -13,7 +13,7 @@ use candlewick_sdk::{
 };
 use std::collections::BTreeMap;
 
-pub const INDICATORS_WITHIN: u64 = 500_000;
+pub const MAX_REPLAYED_ENTRIES: u64 = 500_000;
 
 const PAGE: u32 = 5_000;
 
@@ -94,7 +94,7 @@ impl Replay {
         let replay = Self { trades, ..Self::new(run, (bot, until), options.registry)? };
         let before = until.saturating_sub(run.seq + 1);
         let is_asked = !options.for_conditions || replay.has_conditions();
-        if is_asked && before > INDICATORS_WITHIN && !options.is_far {
+        if is_asked && before > MAX_REPLAYED_ENTRIES && !options.is_far {
             return Err(format!(
                 "{before} earlier entries of the run must be read; run `candlewick {} --indicators` to read them",
                 options.command
@@ -138,7 +138,8 @@ impl Replay {
     }
 
     fn take(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
-        let series = Some(&stored.line.body).filter(|_| is_candle(stored)).and_then(|body| series_of(body));
+        let series =
+            Some(&stored.line.body).filter(|_| is_candle(stored)).and_then(|body| parse_series_index(body));
         let is_of_others = series.is_some() && series != self.series;
         if stored.line.kind != LineKind::Event || stored.line.run != self.run || is_of_others {
             return Ok(());
@@ -189,7 +190,7 @@ impl Replay {
     }
 }
 
-fn series_of(body: &str) -> Option<usize> {
+fn parse_series_index(body: &str) -> Option<usize> {
     let (_, rest) = body.split_once("\"series\":")?;
     rest.split_once(|letter: char| !letter.is_ascii_digit())?.0.parse().ok()
 }
@@ -263,7 +264,7 @@ mod tests {
     fn run(version: &str) -> RecordedRun {
         let bot = |name: &str, symbol: &str| json!({"name": name, "symbol": symbol, "interval": "1m", "strategy": "probe", "close_type": "01:00"});
         let settings = json!({"money_scale": 2, "balance": "100", "risk": {}, "bots": [bot("a", "AAA"), bot("b", "BBB")]});
-        RecordedRun::of_settings(settings, ("probe", version))
+        RecordedRun::from_settings(settings, ("probe", version))
     }
 
     fn stored(run: u64, kind: LineKind, body: &Value) -> StoredLine {

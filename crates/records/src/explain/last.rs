@@ -51,14 +51,14 @@ pub async fn read_last(
     (bot, symbol): (Option<&str>, Option<Symbol>),
 ) -> Result<LastDecisions, RecordsError> {
     let query = MomentQuery { time: Millis::ZERO, symbol, bot: bot.map(str::to_owned) };
-    query.bots_of(contents.last_run())?;
+    query.matching_bots(contents.last_run())?;
     let head = reader.head().await?.seq;
     let (mut end, mut numbers) = (head, Vec::new());
     while end > 0 && numbers.len() < MAX_SHOWN && head - end < SCAN_LIMIT {
         let from = end.saturating_sub(u64::from(PAGE) - 1).max(1);
         let page = reader.lines(from, PAGE).await?;
         for stored in page.iter().rev().filter(|stored| stored.seq <= end) {
-            let is_one = bot_of(stored, contents).is_some_and(|(_, own)| query.admits(own));
+            let is_one = find_bot(stored, contents).is_some_and(|(_, own)| query.admits(own));
             if is_one && numbers.len() < MAX_SHOWN {
                 numbers.push(stored.seq);
             }
@@ -82,7 +82,7 @@ pub async fn read_last(
     Ok(LastDecisions { decisions, looked_at: head - end })
 }
 
-fn bot_of<'a>(
+fn find_bot<'a>(
     stored: &StoredLine,
     contents: &'a JournalContents,
 ) -> Option<(&'a RecordedRun, &'a BotSettings)> {
@@ -100,7 +100,7 @@ fn bot_of<'a>(
 
 impl Decision {
     fn new(stored: &StoredLine, contents: &JournalContents) -> Result<Option<Self>, RecordsError> {
-        let Some((run, bot)) = bot_of(stored, contents) else { return Ok(None) };
+        let Some((run, bot)) = find_bot(stored, contents) else { return Ok(None) };
         let action: Value = serde_json::from_str(&stored.line.body).unwrap_or_default();
         let time = stored.line.received;
         let refused = read_refusal(stored)?;

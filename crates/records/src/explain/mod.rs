@@ -11,10 +11,10 @@ mod step;
 mod trade;
 
 pub use conditions::short_condition;
-pub use indicators::INDICATORS_WITHIN;
+pub use indicators::MAX_REPLAYED_ENTRIES;
 pub use last::{LastDecisions, read_last};
-pub use moment::{MomentRequest, MomentQuery, read_moment};
-pub use trade::{AskedTrade, read_trade};
+pub use moment::{MomentQuery, MomentRequest, read_moment};
+pub use trade::{TradeRequest, read_trade};
 
 use crate::RecordsError;
 use crate::lines::{is_candle, parse};

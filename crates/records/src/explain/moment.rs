@@ -22,7 +22,7 @@ use std::fmt::{self, Display};
 
 const MAX_LINES: u32 = 20_000;
 /// Maximum age of the candle to look for, in intervals before the moment.
-const BEFORE: i64 = 3;
+const MAX_CANDLE_AGE: i64 = 3;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MomentQuery {
@@ -52,7 +52,7 @@ struct BotMoment {
     bot: String,
     symbol: Symbol,
     candle: Option<CandleLine>,
-    /// `opened`, `refused`, `no_signal`, `warm_up`, `no_candle`, or the state of an intent that is no trade.
+    /// `opened`, `refused`, `no_signal`, `warm_up`, `no_candle`, or the state of an intent without a trade.
     answer: &'static str,
     conditions: Vec<ConditionState>,
     conditions_missing: Option<String>,
@@ -84,10 +84,10 @@ pub async fn read_moment(
     let Some(run) = contents.runs.iter().rev().find(|run| run.began <= time) else {
         return Ok(MomentReport { time, run: None, bots: Vec::new(), ended: None });
     };
-    let bots = query.bots_of(run)?;
+    let bots = query.matching_bots(run)?;
     let mut found = Vec::new();
     for bot in bots {
-        let from = time - bot.interval.length() * BEFORE;
+        let from = time - bot.interval.length() * MAX_CANDLE_AGE;
         let lines = reader.sound_lines_between(from, time + Millis::new(1), MAX_LINES).await?;
         let risk = contents.risk_at(run, time)?;
         let mut moment = BotMoment::new(bot, run, &lines)?.with_limit(contents, bot, risk.as_ref());
@@ -96,9 +96,9 @@ pub async fn read_moment(
         {
             moment.refusal = moment.refusal.map(|words| format!("{words}, {pause}"));
         }
-        let later = reader.sound_lines_between(from, time + reach_of(time), MAX_LINES).await?;
+        let later = reader.sound_lines_between(from, time + search_limit(time), MAX_LINES).await?;
         let begun = moment.candle.as_ref().map_or(time, |candle| candle.close_time);
-        moment.signals = SignalMoment::all_of(&later, (bot, run), begun, risk.as_ref())?;
+        moment.signals = SignalMoment::collect_all(&later, (bot, run), begun, risk.as_ref())?;
         let of_intent = match moment.intent {
             Some(intent) => reader.sound_lines_of(intent).await?,
             None => Vec::new(),
@@ -142,7 +142,10 @@ async fn add_conditions(
 }
 
 impl MomentQuery {
-    pub(super) fn bots_of<'a>(&self, run: &'a RecordedRun) -> Result<Vec<&'a BotSettings>, RecordsError> {
+    pub(super) fn matching_bots<'a>(
+        &self,
+        run: &'a RecordedRun,
+    ) -> Result<Vec<&'a BotSettings>, RecordsError> {
         let all = &run.settings.bots;
         if let Some(name) = self.bot.as_ref().filter(|name| all.iter().all(|bot| bot.name != **name)) {
             let known = all.iter().map(|bot| bot.name.clone()).collect();
@@ -319,7 +322,7 @@ impl Display for MomentReport {
             write!(f, "\n{} on {}: {}", bot.bot, bot.symbol, bot.describe())?;
             if let Some(line) = &bot.candle {
                 let (candle, closed) = (&line.candle, utc(line.close_time));
-                let clocks = conditions::on_clocks(&bot.conditions, line.close_time);
+                let clocks = conditions::format_local_times(&bot.conditions, line.close_time);
                 let (open, high, low, close) = (candle.open(), candle.high(), candle.low(), candle.close());
                 write!(
                     f,
@@ -342,7 +345,7 @@ impl Display for MomentReport {
 }
 
 /// Length of the moment: a minute, a second or a millisecond, by the precision of `time`.
-fn reach_of(time: Millis) -> Millis {
+fn search_limit(time: Millis) -> Millis {
     [Millis::MINUTE, Millis::SECOND]
         .into_iter()
         .find(|unit| time.is_aligned_to(*unit))
@@ -362,7 +365,7 @@ struct SignalMoment {
 }
 
 impl SignalMoment {
-    fn all_of(
+    fn collect_all(
         lines: &[StoredLine],
         (bot, run): (&BotSettings, &RecordedRun),
         from: Millis,

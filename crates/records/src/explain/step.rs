@@ -20,7 +20,7 @@ pub(super) struct Step {
 }
 
 impl Step {
-    pub(super) fn of_line(stored: &StoredLine, decided: Millis) -> Self {
+    pub(super) fn from_line(stored: &StoredLine, decided: Millis) -> Self {
         let line = &stored.line;
         let detail: Value =
             serde_json::from_str(&line.body).unwrap_or_else(|_| Value::String(line.body.clone()));
@@ -33,7 +33,7 @@ impl Step {
         Self { time, after_ms: time - decided, what, detail, short: None }
     }
 
-    pub(super) fn of_exchange(exchange: &LoggedExchange, decided: Millis) -> [Self; 2] {
+    pub(super) fn from_exchange(exchange: &LoggedExchange, decided: Millis) -> [Self; 2] {
         let step = |time: Millis, what: &str, detail: Value| Self {
             time,
             after_ms: time - decided,
@@ -112,8 +112,8 @@ const FIELDS: [(&str, &str); 29] = [
     ("venue_id", "trade"),
 ];
 /// Fields of journal entries whose amounts are in the wallet's minor units.
-const MINOR: [&str; 4] = ["stake", "profit", "amount", "fee"];
-const ELSEWHERE: [&str; 8] =
+const MINOR_UNIT_FIELDS: [&str; 4] = ["stake", "profit", "amount", "fee"];
+const SEPARATE_FIELDS: [&str; 8] =
     ["at", "received", "event", "action", "intent", "bot", "decision_time", "reason"];
 const MAX_LETTERS: usize = 180;
 
@@ -121,12 +121,14 @@ fn describe_entry(detail: &Value, scale: MoneyScale) -> String {
     let Value::Object(fields) = detail else { return describe_text(&plain(detail)) };
     let mut fields = fields.clone();
     // Journal entries refer to bots and symbols by index.
-    fields.retain(|key, value| !(ELSEWHERE.contains(&key.as_str()) || key == "symbol" && value.is_number()));
+    fields.retain(|key, value| {
+        !(SEPARATE_FIELDS.contains(&key.as_str()) || key == "symbol" && value.is_number())
+    });
     if let Some(expiry) = fields.get_mut("expiry").and_then(Value::as_object_mut) {
         expiry.retain(|_, value| value != "UNSTATED");
     }
     for (key, value) in &mut fields {
-        if let (true, Some(minor)) = (MINOR.contains(&key.as_str()), value.as_i64()) {
+        if let (true, Some(minor)) = (MINOR_UNIT_FIELDS.contains(&key.as_str()), value.as_i64()) {
             *value = Value::String(scale.format(Money::from_minor(minor)));
         }
     }

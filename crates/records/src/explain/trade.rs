@@ -13,17 +13,19 @@ use crate::table::table_text;
 use crate::trade::{IntentOrigin, TradeLine};
 use candlewick_engine::{IntentId, IntentRow, Origin, Rule};
 use candlewick_journal::{LineKind, Reader, StoredLine};
-use candlewick_sdk::{SettledSignal, GateMove, GateView, Millis, MoneyScale, Registry, format_price, visible};
+use candlewick_sdk::{
+    GateMove, GateView, Millis, MoneyScale, Registry, SettledSignal, format_price, visible,
+};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
-const BEFORE: i64 = 5;
+const CANDLES_BEFORE: i64 = 5;
 const DAY: i64 = Millis::DAY.get();
 const MAX_LINES: u32 = 20_000;
 /// Lines after an intent's last one that may hold its seals; if farther away, the journal is walked.
-const SEALED_WITHIN: u64 = 5_000;
+const SEAL_SEARCH_LINES: u64 = 5_000;
 
 #[derive(Debug, Serialize)]
 pub struct Explanation {
@@ -45,7 +47,7 @@ pub struct Explanation {
     scale: MoneyScale,
 }
 
-pub struct AskedTrade<'a> {
+pub struct TradeRequest<'a> {
     pub name: &'a str,
     pub registry: &'a Registry,
     /// Computes the indicators however many entries of the run come before the decision.
@@ -56,27 +58,28 @@ pub struct AskedTrade<'a> {
 pub async fn read_trade(
     reader: &mut Reader,
     contents: &JournalContents,
-    asked: &AskedTrade<'_>,
+    asked: &TradeRequest<'_>,
 ) -> Result<Explanation, RecordsError> {
     let (row, origin) = contents.find(asked.name)?;
     let intent = row.approved.intent();
     let decided = row.approved.decision_time();
     let lines = reader.sound_lines_of(intent.number()).await?;
-    let end = lines.last().map_or(origin.seq, |last| last.seq) + SEALED_WITHIN;
+    let end = lines.last().map_or(origin.seq, |last| last.seq) + SEAL_SEARCH_LINES;
     reader.read_seals(origin.seq..end).await?;
     let exchanges = reader.exchanges_of(intent.number()).await?;
     let exchanges_outside = reader.exchanges_outside_of(intent.number()).await?;
-    let notes: Vec<&StoredLine> = contents.lines.iter().filter(|stored| is_note_of(stored, intent)).collect();
+    let notes: Vec<&StoredLine> =
+        contents.lines.iter().filter(|stored| is_trade_note(stored, intent)).collect();
     let entries = lines.iter().chain(notes.iter().copied());
-    let mut timeline: Vec<Step> = entries.map(|stored| Step::of_line(stored, decided)).collect();
-    timeline.extend(exchanges.iter().flat_map(|exchange| Step::of_exchange(exchange, decided)));
+    let mut timeline: Vec<Step> = entries.map(|stored| Step::from_line(stored, decided)).collect();
+    timeline.extend(exchanges.iter().flat_map(|exchange| Step::from_exchange(exchange, decided)));
     let trade = TradeLine::new(&contents.book, (row, origin));
     let venue_id = trade.venue_id.as_deref();
     let lists = doubt::read_lists(reader, (&lines, &notes)).await?;
     timeline.extend(lists.iter().flat_map(|exchange| doubt::steps(exchange, (row, origin), venue_id)));
     timeline.sort_by_key(|step| (step.time, step.rank()));
     let command = format!("explain {}", asked.name);
-    let AskedTrade { registry, is_far, .. } = *asked;
+    let TradeRequest { registry, is_far, .. } = *asked;
     let options = RecomputeOptions { registry, is_far, for_conditions: false, command: &command };
     let bots = [(origin.bot.as_str(), origin.seq)];
     let shown = recompute(reader, contents, (origin.run, &bots), &options).await?.pop();
@@ -119,7 +122,7 @@ async fn read_stake_reason(
     Ok(reason)
 }
 
-fn is_note_of(stored: &StoredLine, intent: IntentId) -> bool {
+fn is_trade_note(stored: &StoredLine, intent: IntentId) -> bool {
     let line = &stored.line;
     let names = |end: char| {
         ["intent ", "trade #"].iter().any(|kind| line.body.contains(&format!("{kind}{intent}{end}")))
@@ -145,8 +148,9 @@ async fn candles_around(
     {
         let length = bot.interval.length();
         let end = row.close_time.unwrap_or(decided + length) + length;
-        let lines =
-            reader.sound_lines_between(decided - length * BEFORE, end + Millis::new(1), MAX_LINES).await?;
+        let lines = reader
+            .sound_lines_between(decided - length * CANDLES_BEFORE, end + Millis::new(1), MAX_LINES)
+            .await?;
         for stored in &lines {
             candles.extend(CandleLine::new(stored, run)?.filter(|line| line.series == bot.series()));
         }
@@ -189,7 +193,7 @@ impl Explanation {
 
     fn decision_lines(&self) -> Vec<String> {
         let decided = self.trade.decision_time;
-        let clocks = conditions::on_clocks(&self.conditions, decided);
+        let clocks = conditions::format_local_times(&self.conditions, decided);
         let mut lines = vec![format!("Decided at {}{clocks}: {}", utc(decided), self.trade.reason)];
         if !self.indicators.is_empty() {
             let shown =

@@ -69,7 +69,7 @@ impl Decisions {
             let begin = lines.partition_point(|stored| stored.seq <= run.seq);
             let end = runs.get(index + 1);
             let end = end.map_or(lines.len(), |next| lines.partition_point(|stored| stored.seq < next.seq));
-            let strategies = match strategies_of(run, registry)? {
+            let strategies = match build_strategies(run, registry)? {
                 Ok(strategies) => strategies,
                 Err(problem) => {
                     decisions.difference = Some(Difference::new(run.seq, run.number, problem));
@@ -106,7 +106,7 @@ impl Decisions {
     }
 }
 
-fn strategies_of(
+fn build_strategies(
     run: &RecordedRun,
     registry: &Registry,
 ) -> Result<Result<Vec<Box<dyn Strategy>>, String>, RecordsError> {
@@ -139,8 +139,7 @@ impl Replay {
             LineKind::Action => {
                 let expected: Option<Value> = serde_json::from_str(&stored.line.body).ok();
                 let got = self.awaited.pop_front();
-                if expected.is_some()
-                    && (expected == got || is_of_earlier_name(expected.as_ref(), got.as_ref()))
+                if expected.is_some() && (expected == got || differs_by_name(expected.as_ref(), got.as_ref()))
                 {
                     decisions.actions += 1;
                     let kind = expected.as_ref().and_then(|action| action["action"].as_str());
@@ -148,7 +147,7 @@ impl Replay {
                     decisions.refused += u64::from(kind == Some("refuse"));
                     return None;
                 }
-                if self.is_of_earlier_verdict(&[&expected, &got]) {
+                if self.differs_by_verdict_rule(&[&expected, &got]) {
                     self.end(stored);
                     return None;
                 }
@@ -203,7 +202,7 @@ impl Replay {
         None
     }
 
-    fn is_of_earlier_verdict(&self, decisions: &[&Option<Value>]) -> bool {
+    fn differs_by_verdict_rule(&self, decisions: &[&Option<Value>]) -> bool {
         let is_refusal = |decision: &Value| decision["rule"] == Rule::EdgeRejected.as_str();
         self.has_earlier_verdicts && decisions.iter().any(|one| one.as_ref().is_some_and(is_refusal))
     }
@@ -215,7 +214,7 @@ impl Replay {
 
     fn missing(&mut self, stored: &StoredLine) -> Option<Difference> {
         let got = Some(self.awaited.pop_front()?);
-        if self.is_of_earlier_verdict(&[&got]) {
+        if self.differs_by_verdict_rule(&[&got]) {
             self.end(stored);
             return None;
         }
@@ -225,7 +224,7 @@ impl Replay {
 }
 
 /// Older versions had one name for the symbol's and the global limit of open trades.
-fn is_of_earlier_name(recorded: Option<&Value>, replayed: Option<&Value>) -> bool {
+fn differs_by_name(recorded: Option<&Value>, replayed: Option<&Value>) -> bool {
     let (Some(recorded), Some(mut replayed)) = (recorded, replayed.cloned()) else { return false };
     if replayed["rule"] != Rule::MaxOpenTradesPerSymbol.as_str() {
         return false;

@@ -31,7 +31,7 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
     if let Some(since) = compacted_since(&lines).filter(|_| chain.is_whole()) {
         return Err(RecordsError::Compacted { since });
     }
-    let runs = match RecordedRun::all_of(&lines) {
+    let runs = match RecordedRun::read_all(&lines) {
         Ok(runs) => runs,
         Err(_) if !chain.is_whole() => return Ok(ParityReport::unread(chain)),
         Err(failure) => return Err(failure),
@@ -216,7 +216,7 @@ impl Display for ParityReport {
         f.write_str(&figures.trim_fmt())?;
         match &self.outcomes {
             Some(outcomes) if !outcomes.differing.is_empty() => {
-                write!(f, "\n\n{}\n", table_of(&outcomes.differing))?;
+                write!(f, "\n\n{}\n", differing_table(&outcomes.differing))?;
                 let mut met = Cause::ALL.iter().filter(|(name, _)| outcomes.causes.contains_key(name));
                 met.try_for_each(|(name, description)| write!(f, "\n{name}: {description}"))
             }
@@ -225,7 +225,7 @@ impl Display for ParityReport {
     }
 }
 
-fn table_of(differing: &[Differing]) -> String {
+fn differing_table(differing: &[Differing]) -> String {
     let row = |Differing { recorded, simulated, decide_to_open_ms, causes }: &Differing| {
         let names: Vec<&str> = causes.iter().map(|cause| cause.as_str()).collect();
         let result = recorded.result.map_or(recorded.state, Outcome::as_str);

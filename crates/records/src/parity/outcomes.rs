@@ -80,7 +80,7 @@ impl Outcomes {
                 outcomes.agree += 1;
                 continue;
             }
-            let causes = venue.causes_of((row, origin), &simulated, &candles);
+            let causes = venue.find_causes((row, origin), &simulated, &candles);
             for cause in &causes {
                 *outcomes.causes.entry(cause.as_str()).or_default() += 1;
             }
@@ -139,7 +139,7 @@ impl Venue {
         }
     }
 
-    fn causes_of(
+    fn find_causes(
         &mut self,
         (row, origin): (&IntentRow, &IntentOrigin),
         simulated: &Simulated,
@@ -153,10 +153,10 @@ impl Venue {
             | IntentState::InFlight => return BTreeSet::from([Cause::Refusal]),
             IntentState::Open | IntentState::Settled => {}
         }
-        let arrival = arrival_of(row).unwrap_or(self.usual_arrival(row, origin));
+        let arrival = arrival_time(row).unwrap_or(self.usual_arrival(row, origin));
         let own = self.simulate(row, origin, arrival);
         let mut causes = BTreeSet::new();
-        let is_moved = simulated.state != "rejected" && !simulated.has_times_of(row);
+        let is_moved = simulated.state != "rejected" && !simulated.has_recorded_times(row);
         if is_moved || simulated.state != own.state {
             causes.insert(Cause::Latency);
         }
@@ -205,7 +205,7 @@ impl Venue {
         candles: &RecordedCandles,
     ) -> BTreeSet<Cause> {
         let mut causes = BTreeSet::new();
-        if !own.has_times_of(row) {
+        if !own.has_recorded_times(row) {
             causes.insert(Cause::Unexplained);
         }
         let tick = self.settings.ticks.get(&origin.symbol).copied().unwrap_or_default();
@@ -273,7 +273,7 @@ impl Simulated {
             (None, Some(_)) => !is_settled,
         };
         self.state == row.state.as_str()
-            && self.has_times_of(row)
+            && self.has_recorded_times(row)
             && has_price(self.open_price, row.open_price)
             && (!is_settled
                 || (self.result == row.outcome
@@ -281,7 +281,7 @@ impl Simulated {
                     && has_price(self.close_price, row.close_price)))
     }
 
-    fn has_times_of(&self, row: &IntentRow) -> bool {
+    fn has_recorded_times(&self, row: &IntentRow) -> bool {
         let is_so =
             |simulated: Option<Millis>, recorded: Option<Millis>| recorded.is_none() || simulated == recorded;
         is_so(self.open_time, row.open_time) && is_so(self.close_time, row.close_time)
@@ -289,7 +289,7 @@ impl Simulated {
 }
 
 /// Arrival of the order: implied by its open time, otherwise the time of the answer.
-fn arrival_of(row: &IntentRow) -> Option<Millis> {
+fn arrival_time(row: &IntentRow) -> Option<Millis> {
     let expiry = row.approved.expiry();
     match (row.open_time, expiry.expiration_type) {
         // The trade opens with the next candle, so any time within the previous one will do.
@@ -304,7 +304,7 @@ fn is_same(one: f64, other: f64) -> bool {
 }
 
 /// Venues report prices by the whole second, so a price may belong to a neighboring second.
-const AROUND: Millis = Millis::SECOND;
+const PRICE_TIME_SLACK: Millis = Millis::SECOND;
 
 impl RecordedCandles {
     fn markets(&self) -> Vec<Market> {
@@ -333,14 +333,15 @@ impl RecordedCandles {
             let open = moment.floor_to(length);
             !candles.contains_key(&open) && candles.range(open..).next().is_some()
         };
-        is_missing(at - AROUND) || is_missing(at + AROUND)
+        is_missing(at - PRICE_TIME_SLACK) || is_missing(at + PRICE_TIME_SLACK)
     }
 
     fn range_at(&self, symbol: Symbol, at: Millis) -> Option<(f64, f64)> {
         let (length, candles) = self.finest(symbol)?;
-        let first = (at - AROUND).floor_to(length);
-        let around = candles.range(first - length..=at + AROUND);
-        let near = around.map(|(_, candle)| candle).filter(|candle| candle.time() + length >= at - AROUND);
+        let first = (at - PRICE_TIME_SLACK).floor_to(length);
+        let around = candles.range(first - length..=at + PRICE_TIME_SLACK);
+        let near =
+            around.map(|(_, candle)| candle).filter(|candle| candle.time() + length >= at - PRICE_TIME_SLACK);
         near.map(|candle| (candle.low(), candle.high()))
             .reduce(|(low, high), (other_low, other_high)| (low.min(other_low), high.max(other_high)))
     }

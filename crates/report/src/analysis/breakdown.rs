@@ -49,7 +49,7 @@ struct Tally {
 }
 
 impl Breakdown {
-    pub(super) fn all_of(bots: &[BotSettings], scale: MoneyScale, settled: &[&IntentRow]) -> Vec<Self> {
+    pub(super) fn build_all(bots: &[BotSettings], scale: MoneyScale, settled: &[&IntentRow]) -> Vec<Self> {
         let mut tables = Dimension::ALL.map(|dimension| (Ruler::new(dimension, bots), Vec::<Tally>::new()));
         for row in settled {
             let returned = unit_return(row);

@@ -78,13 +78,13 @@ impl RollingWinRate {
 pub(crate) fn worst_drawdowns(trades: &Trades<'_>, most: usize) -> Vec<DrawdownFigures> {
     let settled = settled_rows(trades.book);
     let profits = settled.iter().map(|row| (row.settled_at, row.profit));
-    let mut falls = falls_of(profits, trades.balance);
+    let mut falls = find_drawdowns(profits, trades.balance);
     falls.sort_by_key(|fall| Reverse(fall.amount));
     let figures = falls.iter().filter_map(|fall| DrawdownFigures::new(fall, trades.span.start, trades.scale));
     figures.take(most).collect()
 }
 
-fn falls_of(profits: impl IntoIterator<Item = (Option<Millis>, Money)>, start: Money) -> Vec<Drawdown> {
+fn find_drawdowns(profits: impl IntoIterator<Item = (Option<Millis>, Money)>, start: Money) -> Vec<Drawdown> {
     let mut falls = Vec::new();
     let (mut balance, mut peak, mut peak_at) = (start, start, None);
     let mut open: Option<Drawdown> = None;
@@ -206,11 +206,11 @@ mod tests {
     #[test]
     fn drawdown_ends_when_the_balance_recovers() {
         // 100, 110, 90, 95, 110, 105, 60: two falls, one of 20 that ended and one of 50 that did not.
-        let falls = falls_of(profits(&[10, -20, 5, 15, -5, -45]), Money::from_minor(100));
+        let falls = find_drawdowns(profits(&[10, -20, 5, 15, -5, -45]), Money::from_minor(100));
         let times = |fall: &Drawdown| (fall.amount.minor(), fall.peak_at, fall.trough_at, fall.recovered_at);
         let seen: Vec<_> = falls.iter().map(times).collect();
         assert_eq!(seen, [(20, Some(at(1)), Some(at(2)), Some(at(4))), (50, Some(at(4)), Some(at(6)), None)]);
-        assert!(falls_of(profits(&[1, 0, 2]), Money::ZERO).is_empty());
+        assert!(find_drawdowns(profits(&[1, 0, 2]), Money::ZERO).is_empty());
     }
 
     proptest! {
@@ -221,7 +221,7 @@ mod tests {
             for (at, profit) in profits(&units) {
                 fold.settle(at, profit);
             }
-            let mut falls = falls_of(profits(&units), start);
+            let mut falls = find_drawdowns(profits(&units), start);
             falls.sort_by_key(|fall| Reverse(fall.amount));
             prop_assert_eq!(falls.first().copied().unwrap_or_default(), fold.by_amount());
         }

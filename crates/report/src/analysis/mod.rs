@@ -69,7 +69,7 @@ impl Analysis {
         let settled = settled_rows(trades.book);
         Self {
             metrics: Metrics::new(trades, &settled, summary),
-            breakdowns: Breakdown::all_of(trades.bots, trades.scale, &settled),
+            breakdowns: Breakdown::build_all(trades.bots, trades.scale, &settled),
             baselines: match trades.prices {
                 Prices::Fair => Baselines::from_settled(&settled),
                 Prices::Stressed => None,
@@ -99,7 +99,7 @@ impl Analysis {
     ) {
         let settled = settled_rows(trades.book);
         let apart = apart(settled.iter().copied()).len() as u64;
-        self.findings = Finding::all_of(&Facts {
+        self.findings = Finding::find_all(&Facts {
             summary,
             metrics: &self.metrics,
             breakdowns: &self.breakdowns,

@@ -8,7 +8,7 @@ mod trades_file;
 mod trades_needed;
 mod verdict_report;
 
-use crate::figure::{break_even_payout_words, percent};
+use crate::figure::{break_even_payout_text, percent};
 use candlewick_records::table_text;
 use candlewick_statistics::{PaidStake, StatisticsError, break_even, mixed_break_even};
 use serde::Serialize;
@@ -17,7 +17,7 @@ use std::fmt;
 pub use gate_report::{GateReport, GatedBot, TriedGate};
 pub use ruin::{RuinFigures, RuinRate, RuinSummary, RuinTerms};
 pub use sample::{Counts, IndependentFigures, NamedTrade, Sample, TradeMoney};
-pub use trade_findings::findings_of;
+pub use trade_findings::audit_trades;
 pub(crate) use trades_file::is_date;
 pub use trades_file::{TradesFile, read_trades};
 pub use trades_needed::{EdgeRequirement, TradesNeeded, TradesNeededTerms, VerdictTrades};
@@ -42,7 +42,11 @@ pub struct PayoutLine {
 }
 
 impl BreakEvenReport {
-    pub fn new(payouts: &[f64], stakes: &[PaidStake], win_rate: Option<f64>) -> Result<Self, StatisticsError> {
+    pub fn new(
+        payouts: &[f64],
+        stakes: &[PaidStake],
+        win_rate: Option<f64>,
+    ) -> Result<Self, StatisticsError> {
         let line = |payout: &f64| {
             let coin_return = f64::midpoint(*payout, -1.0);
             Ok(PayoutLine { payout: *payout, break_even: break_even(*payout)?, coin_return })
@@ -72,7 +76,7 @@ impl fmt::Display for BreakEvenReport {
             parts.push(format!("break-even win rate of all stakes: {:.4} %", mixed * 100.0));
         }
         if let (Some(rate), Some(needed)) = (self.win_rate, self.payout_needed) {
-            let needed = break_even_payout_words(needed * 100.0);
+            let needed = break_even_payout_text(needed * 100.0);
             parts.push(format!("break-even payout at a win rate of {}: {needed}", percent(rate)));
         }
         f.write_str(&parts.join("\n\n"))

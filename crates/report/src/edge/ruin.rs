@@ -64,7 +64,7 @@ impl RuinFigures {
             is_martingale.then(|| Ok([recovery(Recovery::Losses)?, recovery(Recovery::LossesAndProfit)?]));
         Ok(Self {
             bot,
-            stakes: stake_words(&stake.plan, &levels, terms.scale),
+            stakes: stake_text(&stake.plan, &levels, terms.scale),
             ladder_cost: is_martingale.then(|| terms.scale.to_f64(to_money(total))),
             recovery_costs: recovery_costs.transpose()?,
             is_ladder: stake.is_ladder(),
@@ -115,7 +115,7 @@ impl RuinRate {
     }
 }
 
-fn stake_words(plan: &StakePlan, levels: &[u64], scale: MoneyScale) -> String {
+fn stake_text(plan: &StakePlan, levels: &[u64], scale: MoneyScale) -> String {
     let money = |units: u64| scale.format(to_money(units));
     let ladder = || levels.iter().map(|stake| money(*stake)).collect::<Vec<_>>().join(", ");
     match *plan {

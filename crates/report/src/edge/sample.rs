@@ -77,23 +77,23 @@ pub(super) fn group_by_bot(trades: &[NamedTrade]) -> Vec<(&str, Vec<&NamedTrade>
 
 impl Sample {
     /// Bare counts have no order, so there is no account to follow.
-    pub fn of_counts(counts: Counts, payout_fraction: f64) -> Result<Self, ReportError> {
-        let independent = IndependentFigures::of_counts(counts, payout_fraction)?;
+    pub fn from_counts(counts: Counts, payout_fraction: f64) -> Result<Self, ReportError> {
+        let independent = IndependentFigures::from_counts(counts, payout_fraction)?;
         Ok(Self { counts, independent, ..Self::default() })
     }
 
     /// Judges all trades and each of several bots. `bots` share alpha, some perhaps without a trade.
-    pub fn all_of(
+    pub fn build_all(
         trades: &[NamedTrade],
         plan: EdgeTestPlan,
         (bots, caveats): (usize, &Caveats),
     ) -> Result<Vec<Self>, ReportError> {
         let groups = group_by_bot(trades);
         let bots = bots.max(groups.len());
-        let part = AlphaBudget::part_of_first_run(bots);
+        let part = AlphaBudget::first_run_share(bots);
         let judged = |bot: Option<&str>, own: &[JudgedTrade]| {
             let judge = evaluate_trades(own, EdgeTest::new(plan).weighing(part));
-            Self::of_trades(bot, own, &judge, caveats)
+            Self::from_trades(bot, own, &judge, caveats)
         };
         let all: Vec<JudgedTrade> = trades.iter().map(|named| named.trade).collect();
         let mut samples = vec![judged(None, &all)?];
@@ -104,7 +104,7 @@ impl Sample {
         Ok(samples)
     }
 
-    pub fn of_trades(
+    pub fn from_trades(
         bot: Option<&str>,
         trades: &[JudgedTrade],
         judge: &Judge,
@@ -141,26 +141,26 @@ impl Sample {
             labels: caveats.labels.clone(),
             no_longer_held_since: since.filter(|since| is_date(*since)),
             no_longer_held_since_trade: since.filter(|since| !is_date(*since)).map(trade_number),
-            shown: ShownLine::of_judged(trades, test),
+            shown: ShownLine::from_judged(trades, test),
             intervals: EdgeIntervals::from_sequence(&edge_sequence_of_trades(trades)),
-            independent: IndependentFigures::of_trades(trades, test.plan())?,
+            independent: IndependentFigures::from_trades(trades, test.plan())?,
         })
     }
 
     pub(super) fn finding(&self) -> Option<Finding> {
-        let finding = self.shown.filter(|_| self.ended_words().is_none())?.finding()?;
+        let finding = self.shown.filter(|_| self.ended_text().is_none())?.finding()?;
         Some(match &self.bot {
-            Some(bot) => finding.of_bot(bot),
+            Some(bot) => finding.with_bot(bot),
             None => finding,
         })
     }
 
-    pub(super) fn shown_words(&self) -> Option<String> {
-        let is_said = self.withheld.is_empty() && self.ended_words().is_none();
+    pub(super) fn shown_text(&self) -> Option<String> {
+        let is_said = self.withheld.is_empty() && self.ended_text().is_none();
         self.shown.filter(|_| is_said).map(|shown| shown.describe())
     }
 
-    fn ended_words(&self) -> Option<String> {
+    fn ended_text(&self) -> Option<String> {
         let trade = self.no_longer_held_since_trade;
         let trade = trade.map(|trade| format!("trade {trade} (the file has no times)"));
         self.no_longer_held_since.map(utc).or(trade)
@@ -168,9 +168,9 @@ impl Sample {
 
     pub fn describe(&self) -> String {
         if !self.withheld.is_empty() {
-            return withheld_text(&self.withheld, self.ended_words().as_deref());
+            return withheld_text(&self.withheld, self.ended_text().as_deref());
         }
-        if let Some(since) = self.ended_words() {
+        if let Some(since) = self.ended_text() {
             return no_longer_held_text(&since);
         }
         self.verdict.map_or_else(
@@ -223,26 +223,26 @@ impl Counts {
 }
 
 impl IndependentFigures {
-    pub fn of_counts(counts: Counts, payout_fraction: f64) -> Result<Self, StatisticsError> {
+    pub fn from_counts(counts: Counts, payout_fraction: f64) -> Result<Self, StatisticsError> {
         let null = break_even(payout_fraction)?;
         let rate = match WinRate::new(counts.won, counts.lost) {
             Ok(rate) => Some(rate),
             Err(StatisticsError::NoTrades) => None,
             Err(error) => return Err(error),
         };
-        let mut figures = Self::of_rate(rate)?;
+        let mut figures = Self::from_rate(rate)?;
         figures.break_even = Some(null);
         figures.mean_return = figures.win_rate.map(|rate| rate * (1.0 + payout_fraction) - 1.0);
         figures.p_value = rate.map(|rate| binomial_p_value(rate, null)).transpose()?;
         Ok(figures)
     }
 
-    pub fn of_trades(trades: &[JudgedTrade], plan: EdgeTestPlan) -> Result<Self, StatisticsError> {
+    pub fn from_trades(trades: &[JudgedTrade], plan: EdgeTestPlan) -> Result<Self, StatisticsError> {
         let mut decided: Vec<_> = trades.iter().filter_map(decided).collect();
         decided.sort_by_key(|(at, ..)| *at);
         let won = decided.iter().filter(|(_, is_won, _)| *is_won).count() as u64;
         let rate = WinRate::new(won, decided.len() as u64 - won).ok();
-        let mut figures = Self::of_rate(rate)?;
+        let mut figures = Self::from_rate(rate)?;
         let payouts: Option<Vec<f64>> =
             decided.iter().map(|(.., payout)| payout.map(Payout::to_fraction)).collect();
         if let (Some(payouts), Some(rate)) = (payouts, rate) {
@@ -258,7 +258,7 @@ impl IndependentFigures {
         Ok(figures)
     }
 
-    fn of_rate(rate: Option<WinRate>) -> Result<Self, StatisticsError> {
+    fn from_rate(rate: Option<WinRate>) -> Result<Self, StatisticsError> {
         let wilson = rate.map(|rate| wilson_interval(rate, CONFIDENCE)).transpose()?;
         let exact = rate.map(|rate| clopper_pearson_interval(rate, CONFIDENCE)).transpose()?;
         Ok(Self {
@@ -316,16 +316,16 @@ mod tests {
 
     #[test]
     fn no_trades_yield_no_figures() {
-        let none = IndependentFigures::of_counts(Counts::default(), 0.85).unwrap();
+        let none = IndependentFigures::from_counts(Counts::default(), 0.85).unwrap();
         assert_eq!((none.win_rate, none.p_value, none.wilson_95), (None, None, None));
-        let none = IndependentFigures::of_trades(&[], EdgeTestPlan::default()).unwrap();
+        let none = IndependentFigures::from_trades(&[], EdgeTestPlan::default()).unwrap();
         assert_eq!((none.win_rate, none.break_even, none.sprt), (None, None, None));
     }
 
     #[test]
     fn tests_mixed_payouts_against_their_own_break_even() {
         let trades = [trade(0, Some(Outcome::Won), 60), trade(60, Some(Outcome::Won), 100)];
-        let found = IndependentFigures::of_trades(&trades, EdgeTestPlan::default()).unwrap();
+        let found = IndependentFigures::from_trades(&trades, EdgeTestPlan::default()).unwrap();
         // Both won by chance: 1 / 1.6 x 1 / 2.
         assert!((found.p_value.unwrap() - 0.3125).abs() < 1e-12, "{found:?}");
         assert!((found.mean_return.unwrap() - 0.8).abs() < 1e-12);

@@ -16,12 +16,12 @@ pub(super) struct RepeatedRow {
     pub(super) of_line: u64,
 }
 
-pub fn findings_of(trades: &[NamedTrade]) -> Vec<Finding> {
+pub fn audit_trades(trades: &[NamedTrade]) -> Vec<Finding> {
     let all: Vec<&NamedTrade> = trades.iter().collect();
     let mut found: Vec<Finding> = staked_finding(&all).into_iter().collect();
     let bots = group_by_bot(trades);
     for (bot, own) in bots.iter().filter(|_| bots.len() > 1) {
-        found.extend(staked_finding(own).map(|finding| finding.of_bot(bot)));
+        found.extend(staked_finding(own).map(|finding| finding.with_bot(bot)));
     }
     found.extend(too_good(&decided_trades(trades)));
     found.extend(unusual_payout(unusual_payout_percent(trades)));

@@ -9,7 +9,7 @@ use crate::run::{Caveats, NotOpened, RunFacts};
 use candlewick_engine::{EventSequence, JudgedTrade, SymbolId};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::ToPrimitive;
-use candlewick_sdk::{Millis, Outcome, Payout, from_csv_cell, visible, to_csv_cell};
+use candlewick_sdk::{Millis, Outcome, Payout, from_csv_cell, to_csv_cell, visible};
 use csv::{ReaderBuilder, StringRecord, Trim};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -47,7 +47,7 @@ pub fn read_trades(path: &Path, payout: Option<Payout>) -> Result<TradesFile, Re
         problem: error.to_string(),
     };
     let reader = ReaderBuilder::new().trim(Trim::All).from_path(path).map_err(unreadable)?;
-    let facts = read_facts(&RunFacts::path_of(path))?;
+    let facts = read_facts(&RunFacts::facts_path(path))?;
     read(reader, payout, facts).map_err(|(line, problem)| ReportError::InvalidTrades {
         path: path.to_owned(),
         line,
@@ -83,7 +83,7 @@ fn read(
         })?);
     }
     let mut symbols = Vec::new();
-    let order = facts.as_ref().and_then(|facts| facts.order_of(records.iter().map(StringRecord::iter)));
+    let order = facts.as_ref().and_then(|facts| facts.recorded_order(records.iter().map(StringRecord::iter)));
     let mut trades = Vec::with_capacity(records.len());
     for (place, record) in records.iter().enumerate() {
         let order = order.as_ref().and_then(|order| order.get(place)).copied();
@@ -110,7 +110,7 @@ fn read(
     let RunFacts { bots, variants, mut withheld, labels, .. } = facts;
     withheld.extend(missing.map(str::to_owned));
     let is_sorted = findings.iter().any(|finding| finding.kind == FindingKind::SortedByResult);
-    withheld.extend(is_sorted.then(|| SORTED.to_owned()));
+    withheld.extend(is_sorted.then(|| SORTED_BY_RESULT.to_owned()));
     let is_foreign = !columns.has_run_columns();
     let payouts = trades.iter().filter_map(|named| named.trade.payout);
     withheld.extend(high_payout(payouts, "stated").filter(|_| is_foreign));
@@ -127,7 +127,7 @@ const NO_FACTS: &str =
 const OTHER_LINES: &str =
     "the .run.json file belongs to other trades, so the caveats of this run are unknown";
 
-const SORTED: &str = "the rows are sorted by result, so the order of the trades is unknown";
+const SORTED_BY_RESULT: &str = "the rows are sorted by result, so the order of the trades is unknown";
 
 fn findings(records: &[StringRecord], trades: &[NamedTrade], has_times: bool) -> Vec<Finding> {
     let found = if has_times {
@@ -381,7 +381,7 @@ mod tests {
         let sorted = read_text(&format!("result\n{}{}", "WON\n".repeat(60), "LOST\n".repeat(40)), Some(85));
         let sorted = sorted.unwrap();
         assert_eq!(kinds(&sorted), [SortedByResult, NoTimes]);
-        assert_eq!(sorted.caveats.withholding, [SORTED]);
+        assert_eq!(sorted.caveats.withholding, [SORTED_BY_RESULT]);
         let mixed = read_text(&format!("result\n{}", "WON\nLOST\n".repeat(40)), Some(85)).unwrap();
         assert_eq!((kinds(&mixed), mixed.caveats.withholding), (vec![NoTimes], vec![]));
     }

@@ -4,7 +4,7 @@ use super::{Counts, Sample};
 use crate::analysis::Finding;
 use crate::figure::{percent, prefixed_lines};
 use crate::run::caveat_text;
-use crate::shown::interval_words;
+use crate::shown::interval_text;
 use candlewick_records::{table, table_text, threshold_text};
 use candlewick_statistics::EdgeTestPlan;
 use serde::Serialize;
@@ -43,7 +43,7 @@ impl VerdictReport {
 
     fn intervals(&self) -> String {
         let known = self.samples().filter_map(|sample| {
-            Some([name_of(sample), sample.intervals.edge_words()?, sample.intervals.win_rate_words()?])
+            Some([sample_label(sample), sample.intervals.edge_text()?, sample.intervals.win_rate_text()?])
         });
         let rows: Vec<[String; 3]> = known.collect();
         let header = ["95 % interval, valid at any time", "edge, % of stake", "win rate"];
@@ -52,7 +52,7 @@ impl VerdictReport {
 
     fn independent(&self) -> String {
         let mut header = vec!["fixed sample of independent trades".to_owned()];
-        header.extend(self.samples().map(name_of));
+        header.extend(self.samples().map(sample_label));
         let mut lines = table(header);
         let mut add = |name: &str, figure: &dyn Fn(&Sample) -> Option<String>| {
             let cells = self.samples().map(|sample| figure(sample).unwrap_or_else(|| "-".to_owned()));
@@ -82,12 +82,11 @@ impl fmt::Display for VerdictReport {
         }
         let header = ["", "verdict", "evidence for", "against", "won", "lost", "draw", "cancelled", "open"];
         let account = |account: Option<f64>, threshold: Option<f64>| {
-            account
-                .map_or("-".to_owned(), |account| format!("{account:.3} of {}", threshold_text(threshold)))
+            account.map_or("-".to_owned(), |account| format!("{account:.3} of {}", threshold_text(threshold)))
         };
         let row = |sample: &Sample| {
             let Counts { won, lost, draw, cancelled, unsettled } = sample.counts;
-            let mut row = vec![name_of(sample), sample.describe()];
+            let mut row = vec![sample_label(sample), sample.describe()];
             row.push(account(sample.account_for, sample.threshold_for));
             row.push(account(sample.account_against, sample.threshold_against));
             row.extend([won, lost, draw, cancelled, unsettled].map(|count| count.to_string()));
@@ -108,12 +107,12 @@ impl fmt::Display for VerdictReport {
         let caveats = if caveats.is_empty() { caveats } else { format!("\nCaveats: {caveats}.") };
         writeln!(f, "{}", table_text(header, self.samples().map(row)))?;
         for sample in self.samples() {
-            if let Some(shown) = sample.shown_words() {
-                writeln!(f, "{}: {shown}.", name_of(sample))?;
+            if let Some(shown) = sample.shown_text() {
+                writeln!(f, "{}: {shown}.", sample_label(sample))?;
             }
         }
         write!(f, "{meaning}{caveats}{}", self.intervals())?;
-        let all = interval_words(
+        let all = interval_text(
             self.all.verdict.unwrap_or_default(),
             self.all.intervals.edge_sequence_95,
             self.delta,
@@ -121,11 +120,11 @@ impl fmt::Display for VerdictReport {
         if let Some(words) = all {
             write!(f, "\n{words}.")?;
         }
-        write!(f, "\n{}\n{}", Finding::text_of(&self.findings), self.independent())?;
+        write!(f, "\n{}\n{}", Finding::render_all(&self.findings), self.independent())?;
         f.write_str(&prefixed_lines("\nnote: ", &self.notices))
     }
 }
 
-fn name_of(sample: &Sample) -> String {
+fn sample_label(sample: &Sample) -> String {
     sample.bot.clone().unwrap_or_else(|| "all trades".to_owned())
 }

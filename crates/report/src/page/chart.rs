@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::io;
 
-pub(super) const ACCENT: &str = "--accent";
-pub(super) const BAD: &str = "--bad";
-pub(super) const QUIET: &str = "--quiet";
+pub(super) const ACCENT_COLOUR: &str = "--accent";
+pub(super) const LOSS_COLOUR: &str = "--bad";
+pub(super) const MUTED_COLOUR: &str = "--quiet";
 
 #[derive(Serialize)]
 pub(super) struct Chart {

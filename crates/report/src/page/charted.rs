@@ -1,12 +1,15 @@
 //! Sections of a page with charts: equity, win rate, returns and sensitivity.
 
-use super::chart::{ACCENT, Axis, BAD, Chart, Charts, Column, Layer, Line, Pane, QUIET, as_table, packed};
+use super::chart::{
+    ACCENT_COLOUR, Axis, Chart, Charts, Column, LOSS_COLOUR, Layer, Line, MUTED_COLOUR, Pane, as_table,
+    packed,
+};
 use super::{DataTable, RunPage};
 use crate::analysis::{
     Bin, Bins, Curve, DrawdownFigures, RollingPoint, RollingWinRate, SensitivityPoint, VenueSetting,
     histogram, settled_rows, worst_drawdowns,
 };
-use crate::figure::{break_even_payout_words, minute, or_dash, percent, signed_money, signed_percent, span};
+use crate::figure::{break_even_payout_text, minute, or_dash, percent, signed_money, signed_percent, span};
 use crate::markup::escaped;
 use candlewick_backtest::metric::unit_return;
 use candlewick_sdk::{Millis, Money};
@@ -15,7 +18,7 @@ use std::fmt::Write as _;
 use std::io;
 
 const MAX_ROWS: i64 = 24;
-const WORST: usize = 5;
+const MAX_DRAWDOWN_ROWS: usize = 5;
 const NO_DRAWDOWN: &str = "No drawdown: the balance never fell below an earlier peak.";
 
 struct Balance {
@@ -29,7 +32,7 @@ pub(super) fn equity(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<Stri
     let balances = balances(page);
     let (has_settled, has_candles) = (balances.len() > 1, !page.candles.is_empty());
     if has_settled {
-        let _ = write!(text, "<p>{}</p>", deepest(page));
+        let _ = write!(text, "<p>{}</p>", max_drawdown_text(page));
     } else {
         text.push_str("<p class=\"none\">No trade has settled; the balance is unchanged.</p>");
     }
@@ -78,8 +81,8 @@ fn panes(page: &RunPage<'_>, balances: &[Balance], charts: &mut Charts) -> io::R
     };
     let start = Layer::Level { name: "start".to_owned(), value: scale.to_f64(page.trades.balance) };
     Ok(vec![
-        pane("Balance", 190, decimals, vec![start, stepped("balance", ACCENT, 1, false)]),
-        pane("Drawdown", 90, decimals, vec![stepped("drawdown", BAD, 2, true)]),
+        pane("Balance", 190, decimals, vec![start, stepped("balance", ACCENT_COLOUR, 1, false)]),
+        pane("Drawdown", 90, decimals, vec![stepped("drawdown", LOSS_COLOUR, 2, true)]),
     ])
 }
 
@@ -87,9 +90,9 @@ fn pane(title: &str, height: u32, decimals: u32, layers: Vec<Layer>) -> Pane {
     Pane { title: title.to_owned(), height, decimals, unit: "", layers }
 }
 
-pub(super) fn worst(page: &RunPage<'_>) -> String {
+pub(super) fn drawdowns_section(page: &RunPage<'_>) -> String {
     let head = "<section id=\"drawdowns\"><h2>Worst drawdowns</h2>";
-    let falls = worst_drawdowns(&page.trades, WORST);
+    let falls = worst_drawdowns(&page.trades, MAX_DRAWDOWN_ROWS);
     if falls.is_empty() {
         return format!("{head}<p class=\"none\">{NO_DRAWDOWN}</p></section>");
     }
@@ -159,7 +162,7 @@ fn equity_table(page: &RunPage<'_>, balances: &[Balance]) -> DataTable {
     DataTable::new([from.as_str(), "trades", "profit", "balance", "drawdown"], rows)
 }
 
-fn deepest(page: &RunPage<'_>) -> String {
+fn max_drawdown_text(page: &RunPage<'_>) -> String {
     let metrics = &page.analysis.metrics;
     let Some(by_amount) = &metrics.drawdown else {
         return NO_DRAWDOWN.to_owned();
@@ -207,17 +210,17 @@ pub(super) fn win_rate(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<St
     let column = |number| -> Column { packed("rolling", number) };
     let mut layers = Vec::new();
     if let Some(needed) = &needed {
-        let beside =
+        let band_edge =
             |side: f64| needed.iter().map(|rate| whole(rate + side * rolling.chance(*rate))).collect();
         let exact = needed.iter().map(|rate| whole(*rate)).collect();
-        columns.extend([(exact, PARTS), (beside(-1.0), PARTS), (beside(1.0), PARTS)]);
+        columns.extend([(exact, PARTS), (band_edge(-1.0), PARTS), (band_edge(1.0), PARTS)]);
         let name = "95 % range at break-even".to_owned();
         layers.push(Layer::Band { name, x: column(0), low: column(3), high: column(4) });
-        let line = Line::new("break-even", QUIET, column(0), column(2));
+        let line = Line::new("break-even", MUTED_COLOUR, column(0), column(2));
         layers.push(Layer::Line(Line { is_dashed: true, ..line }));
     }
     let name = format!("win rate of the last {window} decided trades");
-    layers.push(Layer::Line(Line::new(&name, ACCENT, column(0), column(1))));
+    layers.push(Layer::Line(Line::new(&name, ACCENT_COLOUR, column(0), column(1))));
     charts.pack("rolling", &columns)?;
     let pane = Pane { title: "Win rate".to_owned(), height: 220, decimals: 1, unit: " %", layers };
     let span = page.trades.span;
@@ -225,7 +228,7 @@ pub(super) fn win_rate(page: &RunPage<'_>, charts: &mut Charts) -> io::Result<St
     let words = match &needed {
         Some(_) => {
             "The band holds 95 % of such windows if independent trades win exactly at the break-even rate. Leaving it now and \
-             then is no evidence."
+             then is not evidence."
         }
         None => "The payout of some trades is unknown, and so is the break-even rate.",
     };
@@ -339,12 +342,12 @@ pub(super) fn sensitivity(page: &RunPage<'_>, charts: &mut Charts) -> String {
     };
     text.push_str("<p>The same run with other venue settings, one changed at a time; ");
     let _ = match sensitivity.break_even_payout_percent {
-        Some(payout) => write!(text, "break-even payout: {}.</p>", break_even_payout_words(payout)),
+        Some(payout) => write!(text, "break-even payout: {}.</p>", break_even_payout_text(payout)),
         None => write!(text, "break-even payout: none between 60 and 92 %.</p>"),
     };
     text.push_str("<div class=\"tables\">");
     for curve in &sensitivity.curves {
-        let (name, heading, unit) = setting_words(curve.setting);
+        let (name, heading, unit) = setting_text(curve.setting);
         let _ = write!(text, "<figure><h3>By {heading}</h3>");
         if curve.points.iter().filter(|point| point.value.is_some()).count() > 2 {
             text.push_str(&charts.add(name, &format!("Expectancy by {heading}"), &curve_chart(curve, unit)));
@@ -357,7 +360,7 @@ pub(super) fn sensitivity(page: &RunPage<'_>, charts: &mut Charts) -> String {
     text
 }
 
-const fn setting_words(setting: VenueSetting) -> (&'static str, &'static str, &'static str) {
+const fn setting_text(setting: VenueSetting) -> (&'static str, &'static str, &'static str) {
     match setting {
         VenueSetting::LatencyMs => ("latency", "latency", "latency, ms"),
         VenueSetting::PayoutPercent => ("payout", "payout", "payout, %"),
@@ -385,7 +388,7 @@ fn curve_chart(curve: &Curve, unit: &str) -> Chart {
     let own = points.iter().map(|(.., is_own)| *is_own).collect();
     let layers = vec![
         Layer::Level { name: "break-even".to_owned(), value: 0.0 },
-        Layer::Line(Line::new("", ACCENT, Column::Plain(x.clone()), Column::Plain(y.clone()))),
+        Layer::Line(Line::new("", ACCENT_COLOUR, Column::Plain(x.clone()), Column::Plain(y.clone()))),
         Layer::Points { name: "expectancy (large dot: this run)".to_owned(), x, y, own },
     ];
     let title = "Expectancy, % of stake".to_owned();

@@ -1,7 +1,7 @@
 //! Pages of a comparison of two runs and of a guided search.
 
 use super::DataTable;
-use super::chart::{ACCENT, Axis, BAD, Chart, Charts, Column, Layer, Line, Pane};
+use super::chart::{ACCENT_COLOUR, Axis, Chart, Charts, Column, LOSS_COLOUR, Layer, Line, Pane};
 use super::document::Document;
 use crate::markup::escaped;
 use candlewick_sdk::Millis;
@@ -53,7 +53,7 @@ fn balances(page: &ComparisonPage, charts: &mut Charts) -> String {
         return "<section id=\"equity\"><h2>Balances</h2><p class=\"none\">Neither run has a balance.</p></section>"
             .to_owned();
     };
-    let sides = page.curves.iter().zip(["A", "B"]).zip([(ACCENT, false), (BAD, true)]);
+    let sides = page.curves.iter().zip(["A", "B"]).zip([(ACCENT_COLOUR, false), (LOSS_COLOUR, true)]);
     let layers = sides.map(|((points, name), (colour, is_dashed))| {
         let x = Column::Plain(points.iter().map(|(at, _)| at.get() as f64).collect());
         let y = Column::Plain(points.iter().map(|(_, balance)| *balance).collect());

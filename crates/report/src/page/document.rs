@@ -39,8 +39,8 @@ impl Document<'_> {
     pub(super) fn write(&self, mut writer: impl Write) -> io::Result<()> {
         let policy = format!(
             "default-src 'none'; script-src '{}'; style-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
-            hash_of(SCRIPT),
-            hash_of(STYLE)
+            csp_hash(SCRIPT),
+            csp_hash(STYLE)
         );
         let title = escaped(self.title);
         write!(
@@ -79,7 +79,7 @@ impl Document<'_> {
     }
 }
 
-fn hash_of(text: &str) -> String {
+fn csp_hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text.as_bytes())))
 }
 
@@ -108,7 +108,7 @@ impl DataTable {
     }
 
     pub(super) fn to_markup(&self) -> String {
-        let class_of = |place: usize| if self.is_of_numbers(place) { " class=\"number\"" } else { "" };
+        let class_of = |place: usize| if self.is_numeric_column(place) { " class=\"number\"" } else { "" };
         let mut text = format!(
             "<div class=\"wide\"><table{}><thead><tr>",
             match self.header.len() {
@@ -135,7 +135,7 @@ impl DataTable {
         text
     }
 
-    fn is_of_numbers(&self, place: usize) -> bool {
+    fn is_numeric_column(&self, place: usize) -> bool {
         let numbers =
             self.rows.iter().filter_map(|row| row.get(place)).filter(|cell| is_number(cell)).count();
         place > 0 && numbers * 2 > self.rows.len()
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn policy_names_script_by_its_hash() {
         // From `printf 'alert(1)' | openssl dgst -sha256 -binary | base64`.
-        assert_eq!(hash_of("alert(1)"), "sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI=");
+        assert_eq!(csp_hash("alert(1)"), "sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI=");
     }
 
     #[test]

@@ -65,7 +65,7 @@ const LINKS: [(&str, &str); 13] = [
     ("settings", "Settings"),
 ];
 
-fn links_of(page: &RunPage<'_>) -> Vec<(&'static str, &'static str)> {
+fn section_links(page: &RunPage<'_>) -> Vec<(&'static str, &'static str)> {
     let mut links = LINKS.to_vec();
     if !page.gates.is_empty() {
         let after = LINKS.iter().position(|(id, _)| *id == "baselines").map_or(LINKS.len(), |at| at + 1);
@@ -97,7 +97,7 @@ pub fn write_run_page(page: &RunPage<'_>, writer: impl Write) -> io::Result<()> 
     let document = Document {
         title: &page.title,
         subtitle: format!("{} to {} UTC", minute(page.trades.span.start), minute(page.trades.span.end)),
-        links: &links_of(page),
+        links: &section_links(page),
         sections: &sections,
         data: &[("charts", &charts.to_value()), ("contents", &packed.contents), ("report", &page.document)],
         packed: &packed.elements,

@@ -52,7 +52,7 @@ pub(super) fn unpacked(letters: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-fn decimals_of(candles: &Level) -> u32 {
+fn price_decimals(candles: &Level) -> u32 {
     let prices = || candles.bars.iter().flat_map(|bar| [bar.open, bar.high, bar.low, bar.close]);
     let highest = prices().fold(0.0, f64::max);
     let fits = |decimals: &u32| highest * 10_f64.powi(decimals.cast_signed()) < MAX_WHOLE;
@@ -65,7 +65,7 @@ fn decimals_of(candles: &Level) -> u32 {
 }
 
 /// Encodes a level column by column: gaps, opens since the previous close, and other prices as distances.
-fn numbers_of(level: &Level, decimals: u32) -> Numbers {
+fn pack_numbers(level: &Level, decimals: u32) -> Numbers {
     let power = 10_f64.powi(decimals.cast_signed());
     let whole = |price: f64| (price * power).round() as i64;
     let mut numbers = Numbers::default();
@@ -111,7 +111,7 @@ pub(super) struct Level {
 }
 
 impl Level {
-    pub(super) fn all_of(candles: &[Candle], interval: Interval) -> Vec<Self> {
+    pub(super) fn build_all(candles: &[Candle], interval: Interval) -> Vec<Self> {
         let length_ms = interval.length().get();
         let bar = |candle: &Candle| Bar {
             place: candle.time().get().div_euclid(length_ms),
@@ -155,9 +155,9 @@ impl Packed {
         let mut elements = Vec::new();
         let mut series = Vec::new();
         for (number, one) in page.candles.iter().enumerate() {
-            let levels = Level::all_of(one.candles(), one.interval());
-            let decimals = decimals_of(&levels[0]);
-            let packed = levels.par_iter().map(|level| numbers_of(level, decimals).to_letters());
+            let levels = Level::build_all(one.candles(), one.interval());
+            let decimals = price_decimals(&levels[0]);
+            let packed = levels.par_iter().map(|level| pack_numbers(level, decimals).to_letters());
             let packed = packed.collect::<io::Result<Vec<String>>>()?;
             let names: Vec<String> =
                 (0..levels.len()).map(|level| format!("candles-{number}-{level}")).collect();
@@ -179,7 +179,7 @@ impl Packed {
             json!({ "name": bot.name, "series": place })
         };
         let bots: Vec<Value> = page.trades.bots.iter().map(of_bot).collect();
-        let trades = visible_json(&columns_of(&page.rows, &page.trades)).to_string();
+        let trades = visible_json(&pack_columns(&page.rows, &page.trades)).to_string();
         elements.push(("trades".to_owned(), letters(trades.as_bytes())?));
         let decimals = page.trades.scale.decimals();
         let contents = json!({ "series": series, "bots": bots, "trades": page.rows.len(), "money": decimals,
@@ -189,7 +189,7 @@ impl Packed {
 }
 
 /// One array per column. Decision times are deltas, opens count from the decision, closes from the open.
-pub(super) fn columns_of(rows: &[&IntentRow], trades: &Trades<'_>) -> Value {
+pub(super) fn pack_columns(rows: &[&IntentRow], trades: &Trades<'_>) -> Value {
     let scale = trades.scale;
     let column =
         |read: &dyn Fn(&IntentRow) -> Value| rows.iter().map(|row| read(row)).collect::<Vec<Value>>();
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn candles_take_less_than_eight_bytes_each() {
         let level = walk(50_000);
-        let letters = numbers_of(&level, decimals_of(&level)).to_letters().unwrap();
+        let letters = pack_numbers(&level, price_decimals(&level)).to_letters().unwrap();
         assert!(letters.len() < 50_000 * 8, "{}", letters.len());
     }
 
@@ -266,7 +266,7 @@ mod tests {
             (123_456_789.5, 1),
         ] {
             let level = Level { length_ms: 1, bars: vec![bar(0, [price; 4])] };
-            assert_eq!(decimals_of(&level), expected, "{price}");
+            assert_eq!(price_decimals(&level), expected, "{price}");
         }
     }
 
@@ -290,7 +290,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn every_bar_joins_its_candles(candles in candles()) {
-            let levels = Level::all_of(&candles, Interval::MINUTE);
+            let levels = Level::build_all(&candles, Interval::MINUTE);
             prop_assert!(levels[levels.len() - 1].bars.len() <= MAX_TOP_BARS);
             for level in &levels {
                 let mut rest = &candles[..];

@@ -1,7 +1,7 @@
 //! Parsing of a run from its page.
 
 use super::RunPage;
-use super::packed::{columns_of, unpacked};
+use super::packed::{pack_columns, unpacked};
 use candlewick_sdk::Millis;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -32,15 +32,15 @@ impl ParsedRun {
         let contents: Value = serde_json::from_str(element(text, "contents")?).ok()?;
         let document = serde_json::from_str(element(text, "report")?).ok()?;
         let columns: Value = serde_json::from_slice(&unpacked(element(text, "trades")?)?).ok()?;
-        let trades = trades_of(&columns, contents.get("bots")?)?;
+        let trades = parse_trades(&columns, contents.get("bots")?)?;
         Some(Self { document, settings: contents.get("settings")?.clone(), trades })
     }
 
     pub fn from_run_page(page: &RunPage<'_>) -> Self {
         let bots: Vec<Value> = page.trades.bots.iter().map(|bot| json!({ "name": bot.name })).collect();
-        let columns = columns_of(&page.rows, &page.trades);
+        let columns = pack_columns(&page.rows, &page.trades);
         // Fresh columns are complete.
-        let trades = trades_of(&columns, &json!(bots)).unwrap_or_default();
+        let trades = parse_trades(&columns, &json!(bots)).unwrap_or_default();
         Self { document: page.document.clone(), settings: page.settings.clone(), trades }
     }
 }
@@ -53,7 +53,7 @@ fn element<'a>(text: &'a str, id: &str) -> Option<&'a str> {
     inside?.1.split_once("</script>").map(|(inside, _)| inside)
 }
 
-fn trades_of(columns: &Value, bots: &Value) -> Option<Vec<ParsedTrade>> {
+fn parse_trades(columns: &Value, bots: &Value) -> Option<Vec<ParsedTrade>> {
     let count = columns.get("bot")?.as_array()?.len();
     let mut decided = 0_i64;
     let mut trades = Vec::with_capacity(count);
@@ -104,7 +104,7 @@ mod tests {
             "open": [1.5, null], "closed": [60, null], "close": [1.6, null], "result": ["WON", null], "pnl": [8.0, null]
         });
         let bots = json!([{ "name": "btc" }]);
-        let read = trades_of(&columns, &bots).unwrap();
+        let read = parse_trades(&columns, &bots).unwrap();
         let [opened, closed] = [1_003, 1_063].map(|at| Some(Millis::new(at)));
         assert_eq!((read[0].open_time, read[0].close_time), (opened, closed));
         assert_eq!((read[1].decision_time, read[1].close_time), (Millis::new(1_500), None));
@@ -113,7 +113,7 @@ mod tests {
         {
             let mut broken = columns.clone();
             broken[column] = value;
-            assert_eq!(trades_of(&broken, &bots), None, "{column}");
+            assert_eq!(parse_trades(&broken, &bots), None, "{column}");
         }
     }
 }

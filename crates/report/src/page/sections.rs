@@ -36,7 +36,7 @@ pub(super) fn findings(page: &RunPage<'_>) -> String {
     text
 }
 
-/// No findings confirm the figures, which is no praise of a rejected edge.
+/// Text for a run without findings, by verdict: for a rejected edge it confirms the rejection.
 fn without_findings(verdict: &str, is_withheld: bool) -> &'static str {
     match verdict {
         "edge_shown" => {
@@ -69,7 +69,7 @@ pub(super) fn results(page: &RunPage<'_>) -> String {
             escaped(value)
         );
     }
-    for (name, value) in further(&page.analysis.metrics) {
+    for (name, value) in further_metrics(&page.analysis.metrics) {
         let _ = write!(text, "<tr><th scope=\"row\">{name}</th><td>{}</td></tr>", escaped(&value));
     }
     text.push_str("</tbody></table></div>");
@@ -96,7 +96,7 @@ fn is_shown_elsewhere(name: &str) -> bool {
     ) || name.starts_with("return %")
 }
 
-fn further(metrics: &Metrics) -> Vec<(&'static str, String)> {
+fn further_metrics(metrics: &Metrics) -> Vec<(&'static str, String)> {
     let Metrics { expectancy, profit_factor, streaks, daily, exposure, .. } = metrics;
     let ratio = |ratio: Option<f64>| or_dash(ratio, |ratio| format!("{ratio:.2}"));
     let streak = |streak: Streak| match streak.probability {

@@ -2,7 +2,7 @@
 
 use super::RunPage;
 use crate::analysis::Metrics;
-use crate::figure::{break_even_payout_words, capitalised, or_dash, percent, signed_money, signed_percent};
+use crate::figure::{break_even_payout_text, capitalised, or_dash, percent, signed_money, signed_percent};
 use crate::markup::escaped;
 use crate::run::EdgeLine;
 use candlewick_backtest::metric::WinRates;
@@ -71,17 +71,17 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
             sentences.push(sentence);
         }
     }
-    if let Some(edge) = page.edge.intervals.edge_words() {
+    if let Some(edge) = page.edge.intervals.edge_text() {
         sentences.push(format!(
             "Edge in percent of the stake: {edge} (95 %, valid at any time and with overlap)."
         ));
     }
     if let Some(payout) = page.break_even_payout_percent {
-        let words = break_even_payout_words(payout);
+        let words = break_even_payout_text(payout);
         sentences.push(format!("Break-even payout of these trades: {words}."));
     }
     if let Some(payout) = page.analysis.sensitivity.as_ref().and_then(|all| all.break_even_payout_percent) {
-        let words = break_even_payout_words(payout);
+        let words = break_even_payout_text(payout);
         sentences.push(format!("Break-even payout if the run is repeated with other payouts: {words}."));
     }
     sentences.push(format!(

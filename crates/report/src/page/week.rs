@@ -72,12 +72,12 @@ fn markup(cell: &Cell) -> String {
         or_dash(cell.win_rate, percent),
         or_dash(cell.return_per_unit, signed_percent)
     );
-    let class = class(level_of(cell));
+    let class = class(colour_level(cell));
     format!("<td class=\"{class}\" title=\"{}\">{value}<small>{}</small></td>", escaped(&hint), cell.trades)
 }
 
 /// Standard errors from break-even, at most 3: a trade that pays `p` has the variance `p` there.
-fn level_of(cell: &Cell) -> i8 {
+fn colour_level(cell: &Cell) -> i8 {
     let decided = cell.won + cell.lost;
     let (Some(mean), Some(needed)) = (cell.return_per_unit, cell.break_even) else { return 0 };
     if decided < MIN_DECIDED || needed <= 0.0 || needed >= 1.0 {
@@ -137,7 +137,7 @@ mod tests {
             // Of 100 at 80 %: 0.0894; 61 won are (48.8 - 39) / 100 = 0.098.
             (61, 39, 0.8, 1),
         ] {
-            assert_eq!(level_of(&cell(won, lost, payout)), expected, "{won} {lost} {payout}");
+            assert_eq!(colour_level(&cell(won, lost, payout)), expected, "{won} {lost} {payout}");
         }
     }
 }

@@ -1,11 +1,11 @@
 //! A run report as text and as a page.
 
-use super::{BotLine, RunReport, Unsettled, rows_of};
+use super::{BotLine, RunReport, Unsettled, rows_by_decision};
 use crate::ReportError;
 use crate::analysis::{Baselines, Curve, Finding, Prices, SensitivityPoint, Trades, VenueSetting};
 use crate::conditions::ConditionLine;
 use crate::figure::{
-    break_even_payout_words, minute, p_value_text, percent, prefixed_lines, signed_money, signed_percent,
+    break_even_payout_text, minute, p_value_text, percent, prefixed_lines, signed_money, signed_percent,
     sparkline,
 };
 use crate::page::{DataTable, RunPage};
@@ -33,18 +33,23 @@ impl fmt::Display for RunReport {
         let thresholds: Vec<Option<f64>> = self.bots.iter().map(|line| line.edge.threshold_for).collect();
         let figures = self.figures().into_iter().map(|(name, value)| [name.to_owned(), value]);
         let figures = table_text(["all bots", ""], figures);
-        writeln!(f, "{bots}\n\n{}.\n\n{figures}", self.edge.evidence_words(&thresholds))?;
+        writeln!(f, "{bots}\n\n{}.\n\n{figures}", self.edge.evidence_text(&thresholds))?;
         if !self.conditions.is_empty() {
             let held = ConditionLine::table(&self.conditions).to_text();
             writeln!(f, "\nHow often each condition was true\n\n{held}")?;
         }
-        if let Some(words) = self.edge.interval_words() {
+        if let Some(words) = self.edge.interval_text() {
             writeln!(f, "\n{words}.")?;
         }
         if !self.delays.is_empty() {
             writeln!(f, "\n{}", delays(&self.delays))?;
         }
-        write!(f, "{}{}", Finding::text_of(&self.analysis.findings), prefixed_lines("note: ", &self.notices))
+        write!(
+            f,
+            "{}{}",
+            Finding::render_all(&self.analysis.findings),
+            prefixed_lines("note: ", &self.notices)
+        )
     }
 }
 
@@ -68,8 +73,8 @@ impl RunReport {
             ("candles", self.candles_text()),
             ("trades", format!("{trades}: {won} won, {lost} lost, {draw} drawn, {cancelled} cancelled")),
             ("win rate", format!("{} (break-even {})", percent(self.win_rate), percent(self.break_even))),
-            ("win rate, 95 % (valid at any time)", words(self.edge.intervals.win_rate_words())),
-            ("edge, 95 % (valid at any time)", words(self.edge.intervals.edge_words())),
+            ("win rate, 95 % (valid at any time)", words(self.edge.intervals.win_rate_text())),
+            ("edge, 95 % (valid at any time)", words(self.edge.intervals.edge_text())),
             ("break-even payout", self.break_even_payouts()),
             ("p-value (independent trades)", p_value_text(self.p_value)),
             ("profit and loss", signed_money(self.pnl, self.scale)),
@@ -127,7 +132,7 @@ impl RunReport {
     }
 
     fn break_even_payouts(&self) -> String {
-        let text = |percent: Option<f64>| percent.map_or("-".to_owned(), break_even_payout_words);
+        let text = |percent: Option<f64>| percent.map_or("-".to_owned(), break_even_payout_text);
         let (by_unit, by_money) =
             (text(self.break_even_payout_percent), text(self.break_even_payout_percent_by_money));
         if by_unit == by_money { by_unit } else { format!("{by_unit} ({by_money} weighted by stake)") }
@@ -212,7 +217,7 @@ pub fn build_page<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<Run
     let bots = &parts.session.bots;
     let scale = parts.session.money_scale;
     let document = serde_json::to_value(report)?;
-    let mut rows = rows_of(parts.book);
+    let mut rows = rows_by_decision(parts.book);
     rows.retain(|row| row.approved.bot().index() < bots.len());
     let has_bot = |one: &CandleSeries| bots.iter().any(|bot| bot.series() == one.series());
     let mut candles = parts.candles;
@@ -221,7 +226,7 @@ pub fn build_page<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<Run
     let (prices, book, balance, span) = (parts.prices, parts.book, parts.balance, parts.span);
     let delays = report.delays.iter().map(delay_row).collect();
     Ok(RunPage {
-        title: title_of(parts.kind, bots),
+        title: bots_title(parts.kind, bots),
         edge: &report.edge,
         break_even_payout_percent: report.break_even_payout_percent,
         pnl: report.pnl,
@@ -238,7 +243,7 @@ pub fn build_page<'a>(report: &'a RunReport, parts: PageParts<'a>) -> Result<Run
         gates: &report.gates,
         candles,
         without_sensitivity: parts.without_sensitivity,
-        settings: settings_of(parts.session, parts.simulation, parts.strategies),
+        settings: collect_settings(parts.session, parts.simulation, parts.strategies),
         provenance: report.provenance(),
         document,
     })
@@ -255,7 +260,7 @@ impl RunReport {
     }
 }
 
-fn title_of(kind: &str, bots: &[BotSettings]) -> String {
+fn bots_title(kind: &str, bots: &[BotSettings]) -> String {
     let named = |bot: &BotSettings| format!("{} ({} on {})", bot.name, bot.strategy, bot.series());
     match bots {
         [] => kind.to_owned(),
@@ -266,7 +271,7 @@ fn title_of(kind: &str, bots: &[BotSettings]) -> String {
     }
 }
 
-fn settings_of(
+fn collect_settings(
     session: &SessionSettings,
     simulation: &SimulationSettings,
     strategies: &[(String, String)],

@@ -26,7 +26,7 @@ pub use caveats::{Caveats, ReplayBasis, VariantCounter};
 pub use figures::{PageParts, build_page};
 pub use gates::GateLine;
 pub use recorded::RecordedReport;
-pub use trades::{NotOpened, RunFacts, rows_of, write_trades_to};
+pub use trades::{NotOpened, RunFacts, rows_by_decision, write_trades_to};
 pub use verdict::EdgeLine;
 
 pub struct Run<'a> {
@@ -154,19 +154,19 @@ impl RunReport {
         let scale = run.scale;
         let money = |amount: Money| scale.to_f64(amount);
         let [cancelled, stakes_won, stakes_lost] =
-            [Outcome::Cancelled, Outcome::Won, Outcome::Lost].map(|outcome| stakes_of(run.book, outcome));
+            [Outcome::Cancelled, Outcome::Won, Outcome::Lost].map(|outcome| sum_stakes(run.book, outcome));
         let is_replay = run.data_hash.is_some();
         if is_replay {
             run.caveats.count_gaps(run.book);
         }
         let seconds = run.elapsed.as_secs_f64().max(1e-9);
-        let test = test_of_all(&run);
+        let test = overall_test(&run);
         let mut analysis = analyse(&mut run, &summary, &test);
-        let (edge, bots) = edges_of(&run, &test);
+        let (edge, bots) = build_edge_lines(&run, &test);
         analysis.add_finding(edge.finding());
         for (index, line) in bots.iter().enumerate().filter(|_| bots.len() > 1) {
             let found = [line.edge.finding(), staked_finding(&run, index)].into_iter().flatten();
-            found.for_each(|finding| analysis.add_finding(Some(finding.of_bot(&line.bot))));
+            found.for_each(|finding| analysis.add_finding(Some(finding.with_bot(&line.bot))));
         }
         let headline = analysis.headlines().next().map(str::to_owned);
         Self {
@@ -217,7 +217,7 @@ impl RunReport {
     }
 }
 
-fn edges_of(run: &Run<'_>, test: &EdgeTest) -> (EdgeLine, Vec<BotLine>) {
+fn build_edge_lines(run: &Run<'_>, test: &EdgeTest) -> (EdgeLine, Vec<BotLine>) {
     let edge = match &*run.verdicts {
         [only] => {
             let edge = EdgeLine::new(test, judged_rows(run.book, (0, only)), &run.caveats);
@@ -266,7 +266,7 @@ fn analyse(run: &mut Run<'_>, summary: &Summary, test: &EdgeTest) -> Analysis {
 }
 
 /// All trades by their share of alpha; 0 for a journal without its earlier trades (a fresh start).
-fn test_of_all(run: &Run<'_>) -> EdgeTest {
+fn overall_test(run: &Run<'_>) -> EdgeTest {
     if let [only] = &*run.verdicts {
         return only.edge_test().clone();
     }
@@ -282,7 +282,7 @@ fn staked_finding(run: &Run<'_>, bot: usize) -> Option<Finding> {
     StakedResult::from_rows(&settled, run.scale)?.finding(&[run.bots.get(bot)?])
 }
 
-fn stakes_of(book: &TradeBook, outcome: Outcome) -> Money {
+fn sum_stakes(book: &TradeBook, outcome: Outcome) -> Money {
     let ended_so = |row: &&IntentRow| row.outcome == Some(outcome);
     book.rows().iter().filter(ended_so).map(|row| row.approved.stake()).sum()
 }

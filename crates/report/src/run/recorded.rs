@@ -19,7 +19,7 @@ pub struct RecordedReport {
 impl RecordedReport {
     /// `candles` are those that the page shows; empty if no page is needed.
     pub fn new(part: RecordedRuns, candles: Vec<CandleSeries>) -> Self {
-        Self { report: report_of(&part), part, candles }
+        Self { report: build_report(&part), part, candles }
     }
 
     pub fn page(&self) -> PageParts<'_> {
@@ -38,7 +38,7 @@ impl RecordedReport {
     }
 }
 
-fn report_of(part: &RecordedRuns) -> RunReport {
+fn build_report(part: &RecordedRuns) -> RunReport {
     // Compares the payout that backtests of these bots assume with what the venue paid.
     let background = Background {
         assumed_payout_percent: Some(assumed_payout_percent(

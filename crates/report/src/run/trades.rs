@@ -25,25 +25,25 @@ pub fn write_trades_to(
 ) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(writer);
     csv.write_record(HEADER.split(','))?;
-    for (_, cells) in lines_of(book, bots, scale) {
+    for (_, cells) in trade_lines(book, bots, scale) {
         csv.write_record(cells)?;
     }
     csv.flush()
 }
 
-fn lines_of<'a>(
+fn trade_lines<'a>(
     book: &'a TradeBook,
     bots: &'a [BotSettings],
     scale: MoneyScale,
 ) -> impl Iterator<Item = (&'a IntentRow, [String; COLUMNS])> {
-    rows_of(book).into_iter().filter_map(move |row| {
+    rows_by_decision(book).into_iter().filter_map(move |row| {
         let bot = bots.get(row.approved.bot().index())?;
         Some((row, cells(book, row, (bot, scale)).map(|cell| to_csv_cell(&cell).into_owned())))
     })
 }
 
 /// Returns all trades that the venue accepted, or may have, ordered by decision time, then bot.
-pub fn rows_of(book: &TradeBook) -> Vec<&IntentRow> {
+pub fn rows_by_decision(book: &TradeBook) -> Vec<&IntentRow> {
     let mut rows: Vec<&IntentRow> = book.rows().iter().filter(|row| is_trade(row)).collect();
     rows.sort_by_key(|row| (row.approved.decision_time(), row.approved.bot(), row.approved.intent()));
     rows
@@ -121,9 +121,9 @@ impl RunFacts {
         if book.rows().first().is_some_and(|row| row.approved.intent().number() > 1) {
             withheld.push("trades of earlier runs are in the journal but not in this file".to_owned());
         }
-        let lines = lines_of(book, bots, scale);
+        let lines = trade_lines(book, bots, scale);
         let mut hashed: Vec<(LineHash, [u32; 4])> =
-            lines.map(|(row, cells)| (hash_of_line(cells.iter()), row.sequence.numbers())).collect();
+            lines.map(|(row, cells)| (hash_line(cells.iter()), row.sequence.numbers())).collect();
         hashed.sort_unstable();
         let of_bot = |row: &IntentRow| {
             let bot = bots.get(row.approved.bot().index())?;
@@ -140,29 +140,27 @@ impl RunFacts {
             variants: caveats.variants,
             withheld,
             labels: caveats.labels.iter().map(|label| (*label).to_owned()).collect(),
-            lines: hash_of_lines(hashed.iter().map(|(hash, _)| hash)),
+            lines: hash_lines(hashed.iter().map(|(hash, _)| hash)),
             order: hashed.iter().map(|(_, order)| *order).collect(),
             not_opened: book.rows().iter().filter(|row| !is_trade(row)).filter_map(of_bot).collect(),
         }
     }
 
-    pub fn path_of(trades: &Path) -> PathBuf {
+    pub fn facts_path(trades: &Path) -> PathBuf {
         let mut name = OsString::from(trades);
         name.push(".run.json");
         PathBuf::from(name)
     }
 
     /// Returns the sequence numbers of these lines, in any order; `None` if they are not the run's.
-    pub(crate) fn order_of<'a>(
+    pub(crate) fn recorded_order<'a>(
         &self,
         lines: impl Iterator<Item = impl Iterator<Item = &'a str>>,
     ) -> Option<Vec<EventSequence>> {
         let mut hashed: Vec<(LineHash, usize)> =
-            lines.enumerate().map(|(place, cells)| (hash_of_line(cells), place)).collect();
+            lines.enumerate().map(|(place, cells)| (hash_line(cells), place)).collect();
         hashed.sort_unstable();
-        if hash_of_lines(hashed.iter().map(|(hash, _)| hash)) != self.lines
-            || hashed.len() != self.order.len()
-        {
+        if hash_lines(hashed.iter().map(|(hash, _)| hash)) != self.lines || hashed.len() != self.order.len() {
             return None;
         }
         let mut orders = vec![EventSequence::default(); hashed.len()];
@@ -173,7 +171,7 @@ impl RunFacts {
     }
 }
 
-fn hash_of_line(cells: impl Iterator<Item = impl AsRef<str>>) -> LineHash {
+fn hash_line(cells: impl Iterator<Item = impl AsRef<str>>) -> LineHash {
     let mut hash = Sha256::new();
     for cell in cells {
         let cell = cell.as_ref().trim();
@@ -183,7 +181,7 @@ fn hash_of_line(cells: impl Iterator<Item = impl AsRef<str>>) -> LineHash {
     hash.finalize().into()
 }
 
-fn hash_of_lines<'a>(sorted: impl Iterator<Item = &'a LineHash>) -> String {
+fn hash_lines<'a>(sorted: impl Iterator<Item = &'a LineHash>) -> String {
     let mut hash = Sha256::new();
     sorted.for_each(|line| hash.update(line));
     hash.finalize().iter().fold(String::new(), |mut text, byte| {

@@ -2,7 +2,7 @@
 
 use super::caveats::{Caveats, caveat_text};
 use crate::analysis::Finding;
-use crate::shown::{ShownLine, interval_words};
+use crate::shown::{ShownLine, interval_text};
 use candlewick_engine::{IntentRow, Judge, JudgedTrade, edge_sequence, judge};
 use candlewick_records::{
     EdgeIntervals, NO_LONGER_HELD, no_longer_held_text, threshold, threshold_text, utc, verdict_name,
@@ -53,14 +53,17 @@ impl EdgeLine {
         let ended: Vec<Outcome> = ended.collect();
         let counted = ended.iter().filter(|outcome| **outcome != Outcome::Cancelled).count() as u64;
         let is_whole = counted == test.settled();
-        let intervals =
-            if is_whole { EdgeIntervals::from_sequence(&edge_sequence(rows.clone())) } else { EdgeIntervals::default() };
+        let intervals = if is_whole {
+            EdgeIntervals::from_sequence(&edge_sequence(rows.clone()))
+        } else {
+            EdgeIntervals::default()
+        };
         let (mut since, mut shown) = (None, None);
         if test.verdict() == Verdict::EdgeShown {
             let again = EdgeTest::new(test.plan()).weighing(test.weight());
             since = Judge::after(rows.clone(), again).no_longer_held_since();
             let trades: Vec<JudgedTrade> = rows.clone().into_iter().map(JudgedTrade::of_row).collect();
-            shown = if is_whole { ShownLine::of_judged(&trades, test) } else { None };
+            shown = if is_whole { ShownLine::from_judged(&trades, test) } else { None };
             withheld = caveats.reasons_to_withhold(test, ended.into_iter(), |test| judge(rows, test));
         }
         if !withheld.is_empty() {
@@ -143,7 +146,7 @@ impl EdgeLine {
         format!("{:.2} of {}", self.account_for, threshold_text(self.threshold_for))
     }
 
-    pub(super) fn evidence_words(&self, thresholds: &[Option<f64>]) -> String {
+    pub(super) fn evidence_text(&self, thresholds: &[Option<f64>]) -> String {
         let (mark, error) = (1.0 / self.alpha, self.alpha * 100.0);
         let shared = match thresholds {
             [Some(first), rest @ ..] if !rest.is_empty() && rest.iter().all(|one| *one == Some(*first)) => {
@@ -159,8 +162,8 @@ impl EdgeLine {
         )
     }
 
-    pub(crate) fn interval_words(&self) -> Option<&'static str> {
-        interval_words(self.verdict, self.intervals.edge_sequence_95, self.delta)
+    pub(crate) fn interval_text(&self) -> Option<&'static str> {
+        interval_text(self.verdict, self.intervals.edge_sequence_95, self.delta)
     }
 
     pub(crate) fn finding(&self) -> Option<Finding> {

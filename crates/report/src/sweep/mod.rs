@@ -61,7 +61,7 @@ impl<'a> Refusals<'a> {
     fn describe(self, sets: usize, parameters: &[String]) -> Option<String> {
         let of = counted(sets, "set", "sets");
         let why = self.first?;
-        let hint = condition_of(why, parameters).map_or_else(String::new, |condition| {
+        let hint = suggest_condition(why, parameters).map_or_else(String::new, |condition| {
             format!("; --where \"{condition}\" excludes such sets and leaves room for others")
         });
         Some(format!("the strategy rejected {} of {of}, the first because: {why}{hint}", self.count))
@@ -69,7 +69,7 @@ impl<'a> Refusals<'a> {
 }
 
 /// Returns `fast < slow` for "fast = 21 must be below slow = 21", if both are searched.
-fn condition_of(why: &str, parameters: &[String]) -> Option<String> {
+fn suggest_condition(why: &str, parameters: &[String]) -> Option<String> {
     let (low, high) = why.split_once(" must be below ")?;
     let named = |text: &str| {
         let is_named =
@@ -155,7 +155,7 @@ impl SweepReport {
             Some(Ok(_)) => {}
         }
         notices.extend(known.filter(|known| known.is_first).map(|_| LEDGER_BEGINS.to_owned()));
-        notices.extend(known.and_then(|known| under_way_words(known.under_way)));
+        notices.extend(known.and_then(|known| under_way_text(known.under_way)));
         Self {
             search: sweep.search.search.as_str(),
             objective: sweep.objective.as_str(),
@@ -177,7 +177,7 @@ impl SweepReport {
         }
     }
 
-    fn stopped_words(&self) -> Option<String> {
+    fn stopped_text(&self) -> Option<String> {
         let all: usize = self.stopped.values().sum();
         let rules: Vec<String> =
             self.stopped.iter().map(|(rule, count)| format!("{rule}: {count}")).collect();
@@ -199,7 +199,7 @@ fn stopped(rows: &[TrialRow]) -> BTreeMap<&'static str, usize> {
     stopped
 }
 
-pub(crate) fn under_way_words(sets: u64) -> Option<String> {
+pub(crate) fn under_way_text(sets: u64) -> Option<String> {
     (sets > 0).then(|| {
         let sets = counted(sets, "set", "sets");
         format!("the variants include {sets} planned by running or interrupted searches; resume those to count only what they tried")
@@ -255,7 +255,7 @@ impl fmt::Display for SweepReport {
         if *resumed > 0 {
             write!(f, ", {} resumed", counted(*resumed, "run", "runs"))?;
         }
-        f.write_str(&prefixed_lines("", self.stopped_words()))?;
+        f.write_str(&prefixed_lines("", self.stopped_text()))?;
         if let Some(luck) = &self.luck {
             write!(f, "\n\nLuck of the best set (all {} sets): {}", luck.sets, luck.reading())?;
             let chances = named_chances(luck).map(|(name, found)| [name.to_owned(), found]);
@@ -350,7 +350,7 @@ mod tests {
             ("fast = 21 must be below rsi_period = 14", None),
             ("fast is missing", None),
         ] {
-            assert_eq!(condition_of(why, &parameters).as_deref(), expected, "{why}");
+            assert_eq!(suggest_condition(why, &parameters).as_deref(), expected, "{why}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Conclusions of a guided search, with their meaning and next steps.
 
-use super::{TunedGate, TuneHints};
+use super::{TuneHints, TunedGate};
 use crate::analysis::FindingKind;
 use crate::conditions::ConditionLine;
 use crate::walk_forward::{HoldOut, WalkForwardReport};
@@ -25,14 +25,14 @@ impl Conclusion {
         let hold_out = report.hold_out.as_ref().and_then(HoldOut::verdict);
         let did_not_last = report.has_finding(FindingKind::EdgeDidNotLast);
         let loses_money = report.has_finding(FindingKind::StakesLoseMoney);
-        match Self::of_verdicts(report.verdict, !report.edge.withheld.is_empty(), hold_out) {
+        match Self::from_verdicts(report.verdict, !report.edge.withheld.is_empty(), hold_out) {
             Self::EdgeShown | Self::EdgeUnconfirmed if did_not_last => Self::EdgeNoLongerHeld,
             Self::EdgeHeld | Self::EdgeShown | Self::EdgeUnconfirmed if loses_money => Self::EdgeWithheld,
             conclusion => conclusion,
         }
     }
 
-    fn of_verdicts(tests: &str, is_withheld: bool, hold_out: Option<&str>) -> Self {
+    fn from_verdicts(tests: &str, is_withheld: bool, hold_out: Option<&str>) -> Self {
         match (tests, hold_out) {
             ("edge_shown", None) => Self::EdgeShown,
             ("edge_shown", Some("edge_shown")) => Self::EdgeHeld,
@@ -224,7 +224,7 @@ mod tests {
             ("not_enough_trades", false, None, Is::NotEnoughTrades),
             ("not_enough_trades", false, Some("edge_shown"), Is::NotEnoughTrades),
         ] {
-            let found = Conclusion::of_verdicts(tests, is_withheld, hold_out);
+            let found = Conclusion::from_verdicts(tests, is_withheld, hold_out);
             assert_eq!(found, expected, "{tests} {hold_out:?}");
         }
     }

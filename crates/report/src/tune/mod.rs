@@ -50,7 +50,8 @@ pub struct StepResult {
     pub document: Value,
 }
 
-const HELD: &str = "How often each condition was true before the hold-out, with the bot's own parameters";
+const CONDITIONS_HEADING: &str =
+    "How often each condition was true before the hold-out, with the bot's own parameters";
 
 #[derive(Clone, Debug, Default)]
 pub struct TuneHints {
@@ -157,7 +158,7 @@ impl<'a> TuneReport<'a> {
         if let Some(sweep) = self.sweep {
             // The walk's sets are counted after the sweep's.
             let count = sweep.variants_tried.max(self.walk_forward.variants_tried);
-            let words = count.map(|count| variants_words(count, sweep.trials as u64, &self.bot.strategy));
+            let words = count.map(|count| variants_text(count, sweep.trials as u64, &self.bot.strategy));
             steps.extend(words.map(|words| ("variants tried".to_owned(), words)));
         }
         steps.push(("verdict on the tests".to_owned(), report.edge.describe()));
@@ -179,7 +180,7 @@ impl<'a> TuneReport<'a> {
     }
 }
 
-fn variants_words(count: u64, sets: u64, strategy: &str) -> String {
+fn variants_text(count: u64, sets: u64, strategy: &str) -> String {
     let fewer = format!(" (of {sets} sets: those with the same trades count as one)");
     let fewer = if count < sets { fewer.as_str() } else { "" };
     // The ledger counts by strategy, so that all rules share one count.
@@ -197,7 +198,7 @@ impl TuneReport<'_> {
         let mut tables = vec![("steps", "Results by step", steps)];
         tables.extend(self.sweep.map(|sweep| ("best", "Best sets before the hold-out", sweep.best_table())));
         if !self.conditions.is_empty() {
-            tables.push(("conditions", HELD, ConditionLine::table(&self.conditions)));
+            tables.push(("conditions", CONDITIONS_HEADING, ConditionLine::table(&self.conditions)));
         }
         tables.push(("windows", "Walk-forward windows", self.walk_forward.report.window_table()));
         let (class, headline) = self.conclusion.class_and_headline();
@@ -224,7 +225,7 @@ impl fmt::Display for TuneReport<'_> {
         writeln!(f, "{}\n", table_text(["step", "result"], steps))?;
         if !self.conditions.is_empty() {
             let held = ConditionLine::table(&self.conditions).to_text();
-            writeln!(f, "{HELD}\n\n{held}\n")?;
+            writeln!(f, "{CONDITIONS_HEADING}\n\n{held}\n")?;
         }
         writeln!(f, "Next")?;
         for (step, number) in self.next.iter().zip(1..) {

@@ -24,13 +24,13 @@ impl fmt::Display for WalkForwardSummary<'_> {
         let windows = table_text(header(report), report.windows.iter().map(|line| row(line, report)));
         let figures = report.figures().into_iter().map(|(name, value)| [name.to_owned(), value]);
         writeln!(f, "{windows}\n\n{}", table_text(["out of sample, all windows", ""], figures))?;
-        if let Some(words) = report.edge.interval_words() {
+        if let Some(words) = report.edge.interval_text() {
             writeln!(f, "\n{words}.")?;
         }
         if report.out_of_sample.is_some() {
             writeln!(f, "\n{EFFICIENCY}")?;
         }
-        f.write_str(&Finding::text_of(&report.findings))?;
+        f.write_str(&Finding::render_all(&report.findings))?;
         let trials: usize = report.windows.iter().map(|line| line.trials).sum();
         let seconds = self.elapsed_ms as f64 / 1_000.0;
         let windows = counted(report.windows.len(), "window", "windows");
@@ -102,8 +102,8 @@ impl WalkForwardReport {
             figures.push(("win rate", format!("{} (break-even {needed})", percent(all.win_rate))));
             let intervals = self.edge.intervals;
             let ends = [
-                ("win rate, 95 % (valid at any time)", intervals.win_rate_words()),
-                ("edge, 95 % (valid at any time)", intervals.edge_words()),
+                ("win rate, 95 % (valid at any time)", intervals.win_rate_text()),
+                ("edge, 95 % (valid at any time)", intervals.edge_text()),
             ];
             figures.extend(ends.into_iter().filter_map(|(name, words)| Some((name, words?))));
             if let Some(interval) = win_rate_interval {
@@ -216,8 +216,7 @@ pub fn write_windows(report: &WalkForwardReport, writer: impl Write) -> io::Resu
     for sample in ["in_sample", "out_of_sample"] {
         header.extend(FIGURES.iter().map(|(name, _)| format!("{sample}_{name}")));
     }
-    let safe =
-        |cells: &[String]| cells.iter().map(|cell| to_csv_cell(cell).into_owned()).collect::<Vec<_>>();
+    let safe = |cells: &[String]| cells.iter().map(|cell| to_csv_cell(cell).into_owned()).collect::<Vec<_>>();
     csv.write_record(safe(&header))?;
     for (number, line) in (1..).zip(&report.windows) {
         let mut record: Vec<String> = vec![i32::to_string(&number)];

@@ -1,6 +1,6 @@
 //! The hold-out in a report: locked, or opened with its result.
 
-use super::{WindowLine, plan_of};
+use super::{WindowLine, test_plan};
 use crate::figure::percent;
 use crate::run::{Caveats, EdgeLine};
 use candlewick_engine::judge;
@@ -69,7 +69,7 @@ impl HoldOut {
         caveats.variants = 1 + opened.others as u64;
         step.chosen.iter().for_each(|chosen| caveats.count_gaps(&chosen.finished.book));
         let rows = step.chosen.as_ref().map(|chosen| chosen.finished.book.rows()).unwrap_or_default();
-        let edge = EdgeLine::new(&judge(rows, plan_of(std::slice::from_ref(step))), rows, &caveats);
+        let edge = EdgeLine::new(&judge(rows, test_plan(std::slice::from_ref(step))), rows, &caveats);
         Self {
             from: step.window.test.start,
             to: step.window.test.end,

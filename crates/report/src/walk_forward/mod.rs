@@ -6,7 +6,7 @@ mod hold_out;
 use crate::analysis::{Finding, StakedResult, settled_rows};
 use crate::figure::{running_sum, span};
 use crate::run::{Caveats, EdgeLine};
-use crate::sweep::{LEDGER_BEGINS, NOT_COUNTED, SweepCount, under_way_words};
+use crate::sweep::{LEDGER_BEGINS, NOT_COUNTED, SweepCount, under_way_text};
 use candlewick_backtest::Finished;
 use candlewick_backtest::metric::WinRates;
 use candlewick_engine::judge;
@@ -158,7 +158,7 @@ impl WalkForwardReport {
         if let Some(all) = &all {
             caveats.count_gaps(&all.book);
         }
-        let edge = EdgeLine::new(&judge(rows, plan_of(steps)), rows, &caveats);
+        let edge = EdgeLine::new(&judge(rows, test_plan(steps)), rows, &caveats);
         let span = steps
             .first()
             .zip(steps.last())
@@ -223,7 +223,7 @@ impl<'a> WalkForwardSummary<'a> {
             Some(Err(_)) => Vec::new(),
             Some(Ok(count)) => {
                 let begins = count.is_first.then(|| LEDGER_BEGINS.to_owned());
-                begins.into_iter().chain(under_way_words(count.under_way)).collect()
+                begins.into_iter().chain(under_way_text(count.under_way)).collect()
             }
         };
         Self { report, resumed, variants_tried, uncounted, verified, variants_notices, elapsed_ms, files }
@@ -285,7 +285,7 @@ impl WindowLine {
     }
 }
 
-pub(super) fn plan_of(steps: &[WindowResult]) -> EdgeTestPlan {
+pub(super) fn test_plan(steps: &[WindowResult]) -> EdgeTestPlan {
     let verdict = steps.iter().find_map(|step| step.chosen.as_ref()?.finished.verdicts.first());
     verdict.map_or_else(EdgeTestPlan::default, |verdict| verdict.edge_test().plan())
 }

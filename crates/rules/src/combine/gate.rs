@@ -62,7 +62,7 @@ impl Gate {
 
     pub(super) fn mark_signal(&mut self, signal: Signal, at: Millis) -> Signal {
         let expiry = signal.expiry.unwrap_or(self.expiry);
-        self.before = Some(self.rule.standing());
+        self.before = Some(self.rule.gate_state());
         let decision = self.update((at, None), TradeGate::on_decided);
         let is_real = decision.is_real();
         let (direction, decided) = (signal.direction, at);
@@ -85,7 +85,7 @@ impl Gate {
     }
 
     pub(super) fn view(&self) -> GateView {
-        let now = self.rule.standing();
+        let now = self.rule.gate_state();
         GateView {
             rule: now.rule().to_string(),
             history: self.warmup(),
@@ -96,7 +96,7 @@ impl Gate {
     }
 
     fn displayed_state(&self) -> GateState {
-        self.before.unwrap_or_else(|| self.rule.standing())
+        self.before.unwrap_or_else(|| self.rule.gate_state())
     }
 
     fn settle(&mut self, place: usize, outcome: TradeOutcome, at: Millis) {

@@ -32,11 +32,11 @@ struct Side {
 }
 
 impl Side {
-    fn of_rust(entry: StrategyEntry) -> Self {
+    fn from_rust(entry: StrategyEntry) -> Self {
         Self { entry, params: json!({}) }
     }
 
-    fn of_rule(params: Value) -> Self {
+    fn from_rule(params: Value) -> Self {
         let entry = candlewick_rules::entry().for_params(&params).unwrap().into_owned();
         Self { entry, params }
     }
@@ -113,7 +113,7 @@ fn compare(pairs: Vec<(StrategyEntry, Value)>, candles: &CandleSeries) {
     );
     for (rust, rule) in pairs {
         let name = rust.name.clone();
-        let (rust, rule) = (Side::of_rust(rust), Side::of_rule(rule));
+        let (rust, rule) = (Side::from_rust(rust), Side::from_rule(rule));
         let signals = rust.show(candles);
         // Before it is warm, a rule may answer another candle than the strategy in Rust does.
         assert!(rule.show(candles).abs_diff(signals) <= 1 + signals / 100, "{name}: not the same signals");
@@ -132,7 +132,7 @@ fn compare(pairs: Vec<(StrategyEntry, Value)>, candles: &CandleSeries) {
 }
 
 fn repeat((rust, rule): (StrategyEntry, Value), side: &str, candles: &CandleSeries) {
-    let side = if side == "rust" { Side::of_rust(rust) } else { Side::of_rule(rule) };
+    let side = if side == "rust" { Side::from_rust(rust) } else { Side::from_rule(rule) };
     for _ in 0..10 * ROUNDS {
         black_box(side.show(candles));
     }

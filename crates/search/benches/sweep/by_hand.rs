@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use ta::Next;
 use ta::indicators::RelativeStrengthIndex;
 
-/// What a win earns at a payout of 80 %.
+/// Profit of a win at a payout of 80 %.
 const PROFIT_CENTS: i64 = STAKE_CENTS * 80 / 100;
 /// A signal at a close enters 3 s into the next candle, by the usual latency and the end of its second, and ends 3 s into
 /// the fifth after that; both prices lie on the line from open to close. The next signal counts at that candle's close.

@@ -26,9 +26,10 @@ impl<'a> ResampledCandles<'a> {
         let prices = markets.iter().map(|market| &market.prices);
         let detail = markets.iter().flat_map(|market| &market.detail);
         let mut all = candles.iter().chain(prices).chain(detail);
-        let first = all.next().filter(|first| first.candles().len() >= 2).ok_or(ResampleInputError::TooFew)?;
+        let first =
+            all.next().filter(|first| first.candles().len() >= 2).ok_or(ResampleInputError::TooFew)?;
         for other in all {
-            let names = || (name_of(first), name_of(other));
+            let names = || (series_name(first), series_name(other));
             if other.interval() != first.interval() {
                 let (one, other) = names();
                 return Err(ResampleInputError::Intervals { one, other });
@@ -62,7 +63,7 @@ impl<'a> ResampledCandles<'a> {
     }
 }
 
-fn name_of(series: &CandleSeries) -> String {
+fn series_name(series: &CandleSeries) -> String {
     format!("{}@{}", series.symbol(), series.interval())
 }
 

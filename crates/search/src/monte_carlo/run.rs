@@ -108,7 +108,7 @@ impl MonteCarlo {
     ) -> Result<Vec<PathRow>, SearchError> {
         self.run(paths, watcher, &|path| {
             let (series, markets) = candles.path(&self.bootstrap.places(path, candles.moves()));
-            let span = span_of(&series);
+            let span = common_span(&series);
             let backtest = Backtest::new(settings, build()?, wants_prices, &series, markets)?;
             let finished = backtest.run(&NullRecorder::header(), &mut NullRecorder, &mut |_, _| {})?;
             Ok(self.row(path, &finished, &span))
@@ -145,7 +145,7 @@ impl MonteCarlo {
     }
 }
 
-fn span_of(series: &[candlewick_sdk::CandleSeries]) -> Range<Millis> {
+fn common_span(series: &[candlewick_sdk::CandleSeries]) -> Range<Millis> {
     let start = series.iter().map(candlewick_sdk::CandleSeries::start).min().unwrap_or_default();
     let end = series.iter().map(candlewick_sdk::CandleSeries::end).max().unwrap_or_default();
     start..end

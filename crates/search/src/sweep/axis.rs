@@ -98,9 +98,9 @@ pub(crate) enum Scale {
 }
 
 /// Distance between neighbours in a continuous range, as a fraction of the range.
-const STEP: f64 = 0.05;
+const NEIGHBOUR_DISTANCE: f64 = 0.05;
 /// Precision of the numbers in a continuous range, in digits after the leading one.
-const DIGITS: f64 = 3.0;
+const SIGNIFICANT_DIGITS: f64 = 3.0;
 
 impl Axis {
     pub(crate) const fn new(name: String, target: Target, values: Values, scale: Scale) -> Self {
@@ -152,10 +152,11 @@ impl Axis {
     }
 
     /// Returns the neighbours in a list, or a twentieth of a range away. Flags and names have none.
-    pub(crate) fn beside(&self, setting: &Setting) -> Vec<Setting> {
+    pub(crate) fn neighbours(&self, setting: &Setting) -> Vec<Setting> {
         let Values::Listed(list) = &self.values else {
-            let fraction = self.fraction_of(setting);
-            let ends = [fraction - STEP, fraction + STEP].map(|near| self.at(near.clamp(0.0, 1.0)));
+            let fraction = self.to_fraction(setting);
+            let ends = [fraction - NEIGHBOUR_DISTANCE, fraction + NEIGHBOUR_DISTANCE]
+                .map(|near| self.at(near.clamp(0.0, 1.0)));
             return ends.into_iter().filter(|near| near != setting).collect();
         };
         let is_ordered = self.is_number() || self.target == Target::CloseType;
@@ -165,7 +166,7 @@ impl Axis {
         near.filter_map(|near| list.get(near).cloned()).collect()
     }
 
-    pub(crate) fn fraction_of(&self, setting: &Setting) -> f64 {
+    pub(crate) fn to_fraction(&self, setting: &Setting) -> f64 {
         let number = setting.to_number().unwrap_or_default();
         match (&self.values, self.scale) {
             (Values::Listed(list), Scale::Linear) => {
@@ -184,7 +185,7 @@ impl Axis {
 
 /// Rounds to a thousandth of `size`: 37.41 in a range from 10 to 45.
 fn rounded(number: f64, size: f64) -> f64 {
-    let digits = DIGITS - size.abs().log10().floor();
+    let digits = SIGNIFICANT_DIGITS - size.abs().log10().floor();
     let factor = 10_f64.powf(digits.abs());
     let rounded =
         if digits < 0.0 { (number / factor).round() * factor } else { (number * factor).round() / factor };
@@ -309,8 +310,8 @@ mod tests {
             Some(number) => format!("{}", (number * 1e9).round() / 1e9),
             None => near.to_string(),
         };
-        let beside: Vec<String> = axis.beside(setting).iter().map(name).collect();
-        assert_eq!(beside, expected);
+        let neighbours: Vec<String> = axis.neighbours(setting).iter().map(name).collect();
+        assert_eq!(neighbours, expected);
     }
 
     #[test]
@@ -345,7 +346,7 @@ mod tests {
         for axis in axes {
             for step in 0..97 {
                 let value = axis.at(f64::from(step) / 97.0);
-                let again = axis.at(axis.fraction_of(&value));
+                let again = axis.at(axis.to_fraction(&value));
                 let near = (value.to_number().unwrap() - again.to_number().unwrap()).abs() < 1e-9;
                 assert!(near, "{value} became {again} on {axis:?}");
             }

@@ -64,7 +64,7 @@ fn read(text: &str, parameter: &Parameter) -> Result<(Values, Scale), String> {
 }
 
 fn read_numbers(text: &str, parameter: &Parameter, kind: NumberKind) -> Result<(Values, Scale), String> {
-    let Some((low, rest)) = range_of(text) else {
+    let Some((low, rest)) = split_range(text) else {
         let settings = items(text)?.into_iter().map(|item| number(decimal(item)?, parameter, kind));
         return distinct(listed(settings.collect::<Result<_, _>>()?));
     };
@@ -103,7 +103,7 @@ fn read_numbers(text: &str, parameter: &Parameter, kind: NumberKind) -> Result<(
 }
 
 /// Splits `LOW..HIGH`, or `LOW..=HIGH` as in Rust. An empty text is the range of the schema.
-fn range_of(text: &str) -> Option<(&str, &str)> {
+fn split_range(text: &str) -> Option<(&str, &str)> {
     if text.is_empty() {
         return Some(("", ""));
     }

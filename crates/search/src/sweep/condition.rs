@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn no_condition_holds_after_division_by_0() {
+    fn division_by_0_satisfies_no_condition() {
         for comparison in ["<", "<=", ">", ">=", "==", "!="] {
             check(&format!("slow / fast {comparison} 1"), 0.0, 1.0, false);
         }

@@ -92,9 +92,9 @@ impl Space {
         bot
     }
 
-    pub(crate) fn beside(&self, candidate: &Candidate) -> Vec<Candidate> {
+    pub(crate) fn neighbours(&self, candidate: &Candidate) -> Vec<Candidate> {
         let moved = |place: usize| {
-            let near = self.axes[place].beside(&candidate[place]).into_iter();
+            let near = self.axes[place].neighbours(&candidate[place]).into_iter();
             near.map(move |setting| {
                 let mut other = candidate.to_vec();
                 other[place] = setting;
@@ -176,12 +176,12 @@ mod tests {
     #[test]
     fn neighbours_differ_in_one_value_and_meet_the_conditions() {
         let space = space(&["fast < slow"]);
-        let beside = |place: usize| {
-            let sets = space.beside(&space.all().unwrap()[place]);
+        let neighbours = |place: usize| {
+            let sets = space.neighbours(&space.all().unwrap()[place]);
             sets.iter().map(|set| format!("{}-{}", set[0], set[1])).collect::<Vec<_>>().join(" ")
         };
         // The sets are 2-3, 2-4, 2-5, 3-4, 3-5; 3-3 is not allowed.
-        assert_eq!([0, 1, 3].map(beside), ["2-4", "3-4 2-3 2-5", "2-4 3-5"]);
+        assert_eq!([0, 1, 3].map(neighbours), ["2-4", "3-4 2-3 2-5", "2-4 3-5"]);
     }
 
     #[test]

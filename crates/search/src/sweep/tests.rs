@@ -11,7 +11,7 @@ pub(crate) fn figures(changes: Value) -> Figures {
         "win_rate": 0.5, "break_even": 0.5, "edge_lower": 0.0, "p_value": null, "pnl": 0.0, "expectancy": null,
         "sharpe": null, "max_drawdown": 12.5, "max_drawdown_percent": 0.125, "longest_losing_streak": 2
     });
-    let Value::Object(changes) = changes else { panic!("{changes} are no fields") };
+    let Value::Object(changes) = changes else { panic!("{changes} is not an object") };
     figures.as_object_mut().unwrap().extend(changes);
     serde_json::from_value(figures).unwrap()
 }

@@ -130,7 +130,7 @@ impl TimelineBuilder {
             counts: [[0; 2]; TIMELINE_PARTS],
             longest: Millis::ZERO,
         };
-        timeline.next = timeline.start_of(1);
+        timeline.next = timeline.part_start(1);
         timeline
     }
 
@@ -139,7 +139,7 @@ impl TimelineBuilder {
     pub(crate) fn settle(&mut self, decided: Millis, known: Millis, outcome: Outcome) {
         while known >= self.next {
             self.part += 1;
-            self.next = self.start_of(self.part + 1);
+            self.next = self.part_start(self.part + 1);
         }
         self.longest = self.longest.max(known - decided);
         // Branchless, because outcomes are unpredictable.
@@ -155,7 +155,7 @@ impl TimelineBuilder {
     }
 
     /// Returns the start of a part; the last has no end, as settlements may arrive after the last candle.
-    fn start_of(&self, part: usize) -> Millis {
+    fn part_start(&self, part: usize) -> Millis {
         if part >= TIMELINE_PARTS {
             return Millis::MAX;
         }

@@ -46,7 +46,7 @@ pub struct TrialJournal {
     is_cut_short: bool,
 }
 
-const AT_ONCE: u64 = 64 * 1_024;
+const READ_BYTES: u64 = 64 * 1_024;
 
 impl Record {
     pub(crate) fn to_line(&self) -> Vec<u8> {
@@ -66,7 +66,7 @@ impl TrialJournal {
         held(path, file.try_lock())?;
         let (records, sound) = read_known(path, &file, identity)?;
         let mut journal = Self { file, path: path.to_owned(), length: sound, is_cut_short: false };
-        journal.cut(sound)?;
+        journal.truncate(sound)?;
         if sound == 0 {
             journal.append(format!("{}\n", first_line(identity)).as_bytes())?;
         }
@@ -83,7 +83,7 @@ impl TrialJournal {
         let mut line = Vec::new();
         let read = File::open(path).and_then(|file| BufReader::new(file).read_until(b'\n', &mut line));
         read.map_err(|source| unusable(path, "read", source))?;
-        Ok(identity_of(&line))
+        Ok(parse_identity(&line))
     }
 
     pub fn record(&mut self, record: &Record) -> Result<(), SearchError> {
@@ -99,8 +99,8 @@ impl TrialJournal {
         let mut read = || {
             self.file.seek(SeekFrom::Start(from))?;
             let mut rest = (&self.file).take(self.length - from);
-            let mut text = Vec::with_capacity(2 * AT_ONCE as usize);
-            while (&mut rest).take(AT_ONCE).read_to_end(&mut text)? > 0 {
+            let mut text = Vec::with_capacity(2 * READ_BYTES as usize);
+            while (&mut rest).take(READ_BYTES).read_to_end(&mut text)? > 0 {
                 let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
                 let lines: Vec<&[u8]> = text[..whole].split_inclusive(|byte| *byte == b'\n').collect();
                 let records = lines.par_iter().map(|line| serde_json::from_slice(line));
@@ -123,25 +123,25 @@ impl TrialJournal {
     /// appended: a line behind it would corrupt the record and lose all later ones on the next open.
     pub(crate) fn append(&mut self, line: &[u8]) -> Result<(), SearchError> {
         if self.is_cut_short {
-            self.mend()?;
+            self.truncate_partial_line()?;
         }
         if let Err(source) = self.file.write_all(line) {
             self.is_cut_short = true;
             // On failure, the next append tries again; the write error is reported.
-            let _ = self.mend();
+            let _ = self.truncate_partial_line();
             return Err(unusable(&self.path, "write", source));
         }
         self.length += line.len() as u64;
         Ok(())
     }
 
-    fn mend(&mut self) -> Result<(), SearchError> {
-        self.cut(self.length)?;
+    fn truncate_partial_line(&mut self) -> Result<(), SearchError> {
+        self.truncate(self.length)?;
         self.is_cut_short = false;
         Ok(())
     }
 
-    fn cut(&mut self, length: u64) -> Result<(), SearchError> {
+    fn truncate(&mut self, length: u64) -> Result<(), SearchError> {
         let cut = self.file.set_len(length).and_then(|()| self.file.seek(SeekFrom::Start(length)));
         cut.map(|_| ()).map_err(|source| unusable(&self.path, "write", source))
     }
@@ -203,7 +203,7 @@ fn read(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u
     };
     if header != first.as_bytes() {
         // A journal without records may be overwritten.
-        let has_nothing = text.fill_buf()?.is_empty() && identity_of(header).is_some();
+        let has_nothing = text.fill_buf()?.is_empty() && parse_identity(header).is_some();
         return Ok(if has_nothing { Ok((Vec::new(), 0)) } else { Err(line) });
     }
     let mut records = Vec::new();
@@ -222,7 +222,7 @@ fn read(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u
 }
 
 fn difference(line: &[u8], identity: &Value) -> String {
-    let (Some(theirs), Some(ours)) = (identity_of(line), identity.as_object()) else {
+    let (Some(theirs), Some(ours)) = (parse_identity(line), identity.as_object()) else {
         return "it is not the journal of a sweep".to_owned();
     };
     let keys =
@@ -230,7 +230,7 @@ fn difference(line: &[u8], identity: &Value) -> String {
     format!("it belongs to another sweep, which differs in: {}", keys.collect::<Vec<_>>().join(", "))
 }
 
-fn identity_of(line: &[u8]) -> Option<Map<String, Value>> {
+fn parse_identity(line: &[u8]) -> Option<Map<String, Value>> {
     let header: Value = serde_json::from_slice(line).ok()?;
     header.get("sweep")?.as_object().cloned()
 }

@@ -90,7 +90,7 @@ impl Receipt {
     /// Stores the current length and strategies of the ledger, synced to disk on return.
     pub(super) fn keep(&self, chain: &Chain, mut strategies: BTreeSet<String>) -> io::Result<()> {
         create_dir_all(self.folder())?;
-        // What was in it stays known when it is lost.
+        // Strategies of the previous receipt remain known after a loss of the ledger.
         let before = read(&self.path).ok().and_then(|bytes| serde_json::from_slice::<Written>(&bytes).ok());
         strategies.extend(before.and_then(|written| written.strategies).unwrap_or_default());
         let (chain, ledger, strategies) = (chain.clone(), self.ledger.clone(), Some(strategies));

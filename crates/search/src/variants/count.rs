@@ -215,7 +215,7 @@ mod tests {
         start + Millis::HOUR * hours.start..start + Millis::HOUR * hours.end
     }
 
-    /// A variant on these hours, what came of its trades, its p-value and its ratio.
+    /// Name, hours, trades hash, p-value and ratio of a variant.
     struct Row(&'static str, Range<i64>, Option<&'static str>, Option<f64>, Option<f64>);
 
     fn known(Row(variant, on, trades, p_value, ratio): &Row) -> Known {

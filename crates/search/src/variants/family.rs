@@ -29,7 +29,7 @@ pub struct Variant {
 impl Variant {
     /// Returns the variants of a run, one per strategy, in the order of the bots. Omitted parameters count as
     /// their defaults, named files by their hash in `files` ([`files_of`]).
-    pub fn of_bots(
+    pub fn from_bots(
         settings: &SessionSettings,
         registry: &Registry,
         files: &BTreeMap<String, String>,
@@ -54,7 +54,7 @@ impl Variant {
         name.starts_with(WALK)
     }
 
-    pub fn of_walk(strategy: &str, identity: &Value) -> Self {
+    pub fn from_walk(strategy: &str, identity: &Value) -> Self {
         let name = format!("{WALK}{}", short_hash(&identity.to_string()));
         Self { family: Family { strategy: strategy.to_owned() }, name, bots: Vec::new() }
     }
@@ -151,7 +151,7 @@ mod tests {
         let files = files_of(bots.iter().map(|bot| &bot.params)).unwrap();
         let settings =
             SessionSettings { money_scale, balance: Decimal::TEN, risk, bots, longer_share_percent: None };
-        Variant::of_bots(&settings, &Registry::default(), &files)
+        Variant::from_bots(&settings, &Registry::default(), &files)
     }
 
     #[test]

@@ -108,8 +108,10 @@ impl VariantLedger {
                 others.ledgers.iter().flat_map(|other| of_family(&other.contents)).chain(here).collect();
             if !new.is_empty() {
                 if !has_candles {
-                    added
-                        .push(&CandlesLine::new((added.chain.hash.clone(), id.clone(), root.clone()), look))?;
+                    added.push(&CandlesLine::new(
+                        (added.chain.hash.clone(), id.clone(), root.clone()),
+                        look,
+                    ))?;
                     has_candles = true;
                 }
                 added.strategies.insert(family.strategy.clone());
@@ -352,7 +354,7 @@ mod tests {
                 None => fs::remove_file(&path).unwrap(),
             }
             let said = lost(&fixture).unwrap_or_else(|| panic!("{number}"));
-            // One line more is written about it, and it is said of every later run.
+            // One more line records it, and every later run reports it.
             assert_eq!(lost(&fixture), Some(said.clone()), "{number}");
             let again = noted(&fixture.ledger(), "rsi", 8);
             assert_eq!((again.lost, again.is_first), (Some(said), false), "{number}");
@@ -497,7 +499,7 @@ mod tests {
         let all = [&ran[..], &[note("rsi", 3)]].concat();
         assert_eq!(ledger.note(&all, &sweep("r1", LookEnd::Whole)).unwrap().families[0].1.len(), 4);
         let whole = fs::read_to_string(ledger.path()).unwrap();
-        // Run again: whoever was noted to the end sets out for nothing.
+        // Run again: a completely recorded run plans nothing.
         ledger.begin("rsi", 20, &sweep("r1", LookEnd::Stopped)).unwrap();
         ledger.note(&all, &sweep("r1", LookEnd::Whole)).unwrap();
         assert_eq!((under_way(), fs::read_to_string(ledger.path()).unwrap()), (0, whole));
@@ -522,7 +524,7 @@ mod tests {
         ran(2, LookEnd::Stopped);
         begin(18);
         assert_eq!(count(), (2, 18));
-        // Its journal is gone or cut: it begins anew, and is interrupted after the two that are noted and one more.
+        // Its journal is lost or truncated: it restarts, and is interrupted one set after the two recorded ones.
         begin(20);
         begin(12);
         ran(3, LookEnd::Stopped);

@@ -199,7 +199,7 @@ mod tests {
             assert_eq!(looks("rsi", &hour(name, 1), "r2"), both);
             assert_eq!(looks("rsi", &hour(name, 1), "r1"), both[..1]);
             assert_eq!(looks("cross", &hour(name, 1), ""), []);
-            // Somebody who calls the strategy by another name looked all the same.
+            // A look by a strategy of another name counts as a look.
             let others = |strategy, at| {
                 ledger.earlier_looks(strategy, &hour(name, at), "r1").unwrap().other_strategies
             };

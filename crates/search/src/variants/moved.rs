@@ -151,7 +151,7 @@ mod tests {
                 assert!(is_moved(&other, &own), "change {number}, by {by}, {} candles", part.len());
             }
         }
-        // Longer candles of it, and by what is no multiple of their length.
+        // Longer candles, shifted by a time that is not a multiple of their length.
         let five = with_steps(series(5, longer_candles(5, &moved(&all[3_000..9_000], 63)))).1;
         assert!(is_moved(&five, &own));
     }

@@ -99,7 +99,7 @@ impl From<Written> for Moves {
         let digits = written.values.as_bytes().chunks_exact(2);
         let parsed = digits.map(|digits| u8::from_str_radix(str::from_utf8(digits).unwrap_or_default(), 16));
         let values = parsed.map(|value| value.map_or(MISSING, u8::cast_signed)).collect();
-        // What somebody wrote by hand may be anything.
+        // A manually edited line may contain any value.
         Self { interval: written.interval, step: written.step.max(1), first: written.first, values }
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct Others<'a> {
 
 impl VariantLedger {
     pub(super) fn read(&self) -> io::Result<(Seen, String)> {
-        // Before the ledger: whoever writes between the two makes it longer than the receipt says, which is no loss.
+        // Before the ledger: a write in between makes it longer than the receipt says, which is not a loss.
         let seen = self.seen_before()?;
         let text = match File::open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
@@ -48,7 +48,7 @@ impl VariantLedger {
         let mut texts = OtherTexts::default();
         for other in receipt.other_ledgers()? {
             match other {
-                Ok(other) => match self.beside(&other.path).read() {
+                Ok(other) => match self.with_path(&other.path).read() {
                     Ok((seen, text)) => texts.found.push((other, seen, text)),
                     Err(error) => texts.unreadable.push(format!("{}: {error}", other.path.display())),
                 },
@@ -61,7 +61,7 @@ impl VariantLedger {
         Ok(texts)
     }
 
-    fn beside(&self, path: &Path) -> Self {
+    fn with_path(&self, path: &Path) -> Self {
         let folder = self.receipt.as_ref().map(Receipt::folder);
         Self { path: path.to_owned(), receipt: folder.map(|folder| Receipt::new(folder, path)) }
     }

@@ -165,7 +165,7 @@ mod tests {
         let rewritten = Look { span: before, ..look(400) };
         fixture.ledger().note(&[with("w")], &rewritten).unwrap();
         assert_eq!(count(&noted("v", 400)), 2);
-        // An end that somebody chose is none of the candles.
+        // A chosen end is not the end of the candles.
         let chosen = Look { span: look(400).span.start..look(350).span.end, ..look(400) };
         let noted = fixture.ledger().note(&[with("x")], &chosen).unwrap();
         assert_eq!(noted.spans_before_growth(&with("v"), &look(400)), [look(200).span, look(300).span]);
@@ -198,7 +198,7 @@ mod tests {
             |count: usize| Look { kind: LookKind::Sweep, ..look_at(candles("BTCUSDT", &all[..count])) };
         let trades =
             |version: u32, set: usize, end: Millis| format!("version {version} of {set} until {end}");
-        // The last of 21 sets ran on a part of the candles alone.
+        // The last of 21 sets ran on a part of the candles only.
         let sweep = |version: u32, look: &Look| {
             let of = |set: usize| Note {
                 trades: (set < 20).then(|| trades(version, set, look.span.end)),

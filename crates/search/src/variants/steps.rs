@@ -66,7 +66,8 @@ impl Steps {
         let mut known = 0;
         let mut close_at = |time: i64| {
             // Looked for from where the step before ended: a search of its own waits for memory at each of its looks.
-            known += count_closing_before(&candles[known..], series.interval().length(), Millis::new(time + 1));
+            known +=
+                count_closing_before(&candles[known..], series.interval().length(), Millis::new(time + 1));
             let last = candles.get(known.checked_sub(1)?)?;
             (last.time().get() + interval > time - step).then(|| last.close().ln())
         };
@@ -191,7 +192,7 @@ impl From<Written> for Steps {
             _ => MISSING,
         };
         let all: Arc<[i8]> = written.moves.bytes().map(parsed).collect();
-        // What somebody wrote by hand may be anything.
+        // A manually edited line may contain any value.
         let (interval, step) = (written.interval.max(1), written.step.max(1));
         let first = written.first.clamp(i64::MIN / 4, i64::MAX / 4);
         Self { interval, step, first, part: 0..all.len(), all }

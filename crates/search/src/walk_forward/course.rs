@@ -22,8 +22,8 @@ impl Course<'_> {
     /// Returns the minimum gap between training and test: the longest possible trade, in whole candles.
     pub fn purge(&self) -> Millis {
         let bot = self.whole.settings.session.bots.first();
-        let close_types = self.values_of("close_type", bot.map(|bot| bot.close_type));
-        let expiration_types = self.values_of("expiration_type", bot.map(|bot| bot.expiration_type));
+        let close_types = self.venue_values("close_type", bot.map(|bot| bot.close_type));
+        let expiration_types = self.venue_values("expiration_type", bot.map(|bot| bot.expiration_type));
         let expiries = close_types.iter().flat_map(|close_type| {
             let with = |expiration_type: &ExpirationType| Expiry {
                 close_type: *close_type,
@@ -90,7 +90,7 @@ impl Course<'_> {
         self.whole.markets.iter().map(within).collect()
     }
 
-    fn values_of<T: std::str::FromStr>(&self, name: &str, own: Option<T>) -> Vec<T> {
+    fn venue_values<T: std::str::FromStr>(&self, name: &str, own: Option<T>) -> Vec<T> {
         let axis = self.whole.space.axes().iter().find(|axis| axis.name() == name);
         match axis.and_then(|axis| axis.listed()) {
             Some(listed) => listed.iter().filter_map(|setting| setting.to_string().parse().ok()).collect(),

@@ -142,12 +142,12 @@ impl WalkForward<'_> {
     ) -> Result<Robustness, SearchError> {
         let SweepSettings { objective, min_trades, .. } = *self.sweep;
         let mut neighbours = Vec::new();
-        for candidate in self.course.whole.space.beside(&best.candidate) {
+        for candidate in self.course.whole.space.neighbours(&best.candidate) {
             let ran = |row: &&TrialRow| row.rung == best.rung && row.candidate == candidate;
             let figures = match rows.iter().find(ran).map(|row| &row.outcome) {
                 Some(Outcome::Figures(figures)) => Some((**figures).clone()),
                 Some(Outcome::Refused(_)) => None,
-                None => self.figures_of(&candidate, runner)?,
+                None => self.candidate_figures(&candidate, runner)?,
             };
             let score = figures.as_ref().and_then(|figures| objective.score(figures, min_trades));
             neighbours.push((figures, score));
@@ -155,7 +155,7 @@ impl WalkForward<'_> {
         Ok(Robustness::from_neighbours(score, &neighbours))
     }
 
-    fn figures_of(
+    fn candidate_figures(
         &self,
         candidate: &Candidate,
         runner: &dyn TrialRunner,

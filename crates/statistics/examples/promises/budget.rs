@@ -1,4 +1,4 @@
-//! How often any edge is shown that is not there, of many bots that share one alpha, and of bots that somebody begins anew.
+//! False positive rates of many bots that share one alpha, with and without restarts of bots.
 
 use crate::measured::{Bound, Measured, Scale, settled};
 use crate::verdict::MIXED;
@@ -7,34 +7,34 @@ use candlewick_statistics::{
     TradeStream,
 };
 
-/// Who begins bots anew, of whom it knows every account after every trade.
+/// Restart policy of an operator who sees every account after every trade.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Restarts {
     Never,
-    /// Whoever is below 0.8: its losses would be forgotten, if they could be.
+    /// Bots below 0.8, to try to erase their losses.
     Behind,
-    /// Whoever is below 0.8 trades with an edge until it is back at 1: its losses would be won back, if they could be.
+    /// Bots below 0.8, after they traded with an edge back to 1, to try to recover their losses.
     WonBack,
-    /// Whoever has grown by half: its gains would be kept, if they could be.
+    /// Bots above 1.5, to try to keep their gains.
     Ahead,
-    /// Whoever is below 0.8 leaves, and one of a new name comes; each hundredth trade another comes on top, to 2 more at most.
+    /// Bots below 0.8 are replaced under a new name, and every hundredth trade adds a bot, up to two.
     Renamed,
 }
 
-/// The share of journals that show any edge, of bots that all win exactly their break-even; and the same where each has
-/// all of alpha, which is what it costs not to share.
+/// Share of journals that show any edge although all bots win at break-even: with one shared alpha, and with a full
+/// alpha for each bot.
 pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
     let alpha = scale.plan.alpha();
     let mut errors = Vec::new();
     for (bots, restarts, name) in [
         (20, Restarts::Never, "20 bots"),
         (50, Restarts::Never, "50 bots"),
-        (1, Restarts::Behind, "1 bot, begun anew when it is behind"),
-        (1, Restarts::Ahead, "1 bot, begun anew when it is ahead"),
-        (3, Restarts::Behind, "3 bots, begun anew when they are behind"),
-        (3, Restarts::Ahead, "3 bots, begun anew when they are ahead"),
-        (1, Restarts::WonBack, "1 bot, begun anew after an edge that comes and goes won its losses back"),
-        (3, Restarts::WonBack, "3 bots, begun anew after an edge that comes and goes won their losses back"),
+        (1, Restarts::Behind, "1 bot, restarted when it is behind"),
+        (1, Restarts::Ahead, "1 bot, restarted when it is ahead"),
+        (3, Restarts::Behind, "3 bots, restarted when they are behind"),
+        (3, Restarts::Ahead, "3 bots, restarted when they are ahead"),
+        (1, Restarts::WonBack, "1 bot, restarted after a temporary edge recovered its losses"),
+        (3, Restarts::WonBack, "3 bots, restarted after a temporary edge recovered their losses"),
         (3, Restarts::Renamed, "3 bots, replaced when they are behind, and joined by two"),
     ] {
         for (is_shared, how) in [(true, "one alpha"), (false, "alpha for each")] {
@@ -63,7 +63,7 @@ struct Journal {
 impl Journal {
     fn new(plan: EdgeTestPlan, bots: usize, is_shared: bool) -> Self {
         let names: Vec<String> = (0..bots).map(|bot| bot.to_string()).collect();
-        let budget = AlphaBudget::of_first_run(names.iter().map(String::as_str));
+        let budget = AlphaBudget::for_first_run(names.iter().map(String::as_str));
         let tests = vec![EdgeTest::new(plan); bots];
         let has_edge = vec![false; bots];
         let mut journal = Self { plan, budget, is_shared, names, tests, has_edge, next_name: bots };
@@ -125,16 +125,16 @@ impl Journal {
             self.names.push(self.next_name.to_string());
             self.next_name += 1;
         }
-        let anew = |place: usize| chosen.get(place).copied().unwrap_or(true);
+        let is_restarted = |place: usize| chosen.get(place).copied().unwrap_or(true);
         let bots: Vec<BudgetedBot<'_>> = (self.names.iter().enumerate())
-            .map(|(place, name)| BudgetedBot { name, begins_anew: anew(place) })
+            .map(|(place, name)| BudgetedBot { name, begins_anew: is_restarted(place) })
             .collect();
         self.budget.begin_run(&bots, |name| {
             worth.iter().find(|(known, _)| known == name).map_or(1.0, |(_, worth)| *worth)
         });
         self.tests.resize(self.names.len(), EdgeTest::new(self.plan));
         self.has_edge.resize(self.names.len(), false);
-        for place in (0..self.names.len()).filter(|place| anew(*place)) {
+        for place in (0..self.names.len()).filter(|place| is_restarted(*place)) {
             (self.tests[place], self.has_edge[place]) = (EdgeTest::new(self.plan), false);
         }
         self.set_weights();

@@ -1,4 +1,4 @@
-//! How often the watch over a shown edge is wrong, and how soon it notices the edge's end.
+//! False alarm rate and detection delay of the change detector.
 #![allow(clippy::print_stdout, reason = "the tables are what it is for")]
 
 use crate::measured::{Bound, Measured, SEED, Scale, each};

@@ -51,7 +51,7 @@ pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
     Ok(vec![binomial, mixed])
 }
 
-/// How many of so many independent trades were won, `points` above the break-even of payout 85.
+/// Returns the number of wins among independent trades, `points` above the break-even of payout 85.
 fn won(path: u64, trades: u64, points: f64) -> Result<u64, StatisticsError> {
     let stream = TradeStream::new(TradeDependence::Independent, &[0.85], points, 0.0)?;
     let settled = settled(&stream, path, trades);

@@ -1,4 +1,4 @@
-//! What becomes of bots that stake by Kelly, by the lower end that may be looked at and by Wilson's.
+//! Results of Kelly stakes, by the anytime-valid lower bound and by Wilson's.
 #![allow(clippy::print_stdout, reason = "the table is what it is for")]
 
 use crate::measured::{SEED, Scale, each};
@@ -14,7 +14,7 @@ const TRADES: u64 = 5_000;
 const BALANCE: f64 = 1_000.0;
 const MINIMUM: f64 = 1.0;
 
-/// How a bot ended.
+/// Final state of a bot.
 #[derive(Clone, Copy, Debug)]
 struct Ended {
     /// The logarithm of what a unit of its balance became.

@@ -1,4 +1,4 @@
-//! Whether intervals that may be looked at cover at every look, beside one that may not; and how wide they are.
+//! Coverage after every trade, and widths, of anytime-valid intervals and of Wilson's.
 #![allow(clippy::print_stdout, reason = "the tables are what it is for")]
 
 use crate::measured::{Bound, Measured, SEED, Scale};
@@ -14,7 +14,7 @@ const CONFIDENCE: f64 = 0.95;
 
 type Kind = (&'static str, TradeDependence, &'static [f64], f64, f64);
 
-/// How trades hang together, their payouts, points above break-even, the share of draws.
+/// Name, dependence, payouts, points above break-even, and share of draws.
 const KINDS: [Kind; 12] = [
     ("independent trades at p*", TradeDependence::Independent, &[0.85], 0.0, 0.0),
     ("independent trades, +5 points", TradeDependence::Independent, &[0.85], 5.0, 0.0),
@@ -37,27 +37,27 @@ pub(crate) fn coverage(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
         let stream = TradeStream::new(dependence, payouts, points, draws)?;
         // Win rate times payout and 1, less 1: the same for every payout where no points are added.
         let mean = points / 100.0 * 1.85 * (1.0 - draws);
-        let promise = format!("the edge lies in the sequence at every look: {name}");
+        let promise = format!("the sequence contains the edge after every trade: {name}");
         covered.push(Measured::share((promise, Bound::AtLeast, CONFIDENCE), scale.trials, |path| {
             Ok(!sequence_of(&stream, path, scale.trades).0.excludes_edge(mean, CONFIDENCE)?)
         })?);
     }
     for (known_late, name) in [(1, "settled in another order"), (40, "settled up to 40 trades late")] {
         let stream = TradeStream::new(TradeDependence::Independent, &[0.85], 0.0, 0.0)?;
-        let promise = format!("the edge lies in the sequence at every look: independent trades, {name}");
+        let promise = format!("the sequence contains the edge after every trade: independent trades, {name}");
         covered.push(Measured::share((promise, Bound::AtLeast, CONFIDENCE), scale.trials, |path| {
             Ok(!late_sequence(&stream, path, scale.trades, known_late).excludes_edge(0.0, CONFIDENCE)?)
         })?);
     }
     let stream = TradeStream::new(TradeDependence::Independent, &[0.85], 0.0, 0.0)?;
-    let promise = "the win rate lies in Wilson's interval at every look from trade 30 on";
+    let promise = "Wilson's interval contains the win rate after every trade from trade 30 on";
     covered.push(Measured::share((promise, Bound::Unpromised, CONFIDENCE), scale.trials, |path| {
         wilson_always_covers(&stream, path, scale.trades)
     })?);
     Ok(covered)
 }
 
-/// Half the width of the sequence beside that of Wilson's interval, both of the edge, on trades two points above break-even.
+/// Prints the half-widths of the sequence and of Wilson's interval of the edge, two points above break-even.
 pub(crate) fn print_widths(scale: Scale) -> Result<(), StatisticsError> {
     println!("\n| half the width, edge per unit | 100 trades | 1,000 | 10,000 |\n|---|---|---|---|");
     let mut wilson = String::new();

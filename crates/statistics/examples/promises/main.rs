@@ -1,4 +1,4 @@
-//! Measures what this crate promises: nominal beside measured, with the standard error of the measurement; it fails when a
+//! Compares nominal with measured rates, with the standard error of the measurement; fails if a
 //! promise is broken.
 //!
 //! `cargo run --release -p candlewick-statistics --example promises [TRIALS]`

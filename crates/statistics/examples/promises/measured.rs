@@ -16,11 +16,11 @@ pub(crate) struct Scale {
     pub(crate) trials: u64,
     /// The most trades of a path.
     pub(crate) trades: u64,
-    /// What the verdict looks for.
+    /// Plan of the tested verdict.
     pub(crate) plan: EdgeTestPlan,
 }
 
-/// How the measured share is bounded by the nominal one.
+/// Relation of the measured share to the nominal one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Bound {
     AtMost,
@@ -31,7 +31,7 @@ pub(crate) enum Bound {
     Unpromised,
 }
 
-/// A share of trials beside what is promised of it.
+/// A measured share of trials, with its nominal value.
 #[derive(Clone, Debug)]
 pub(crate) struct Measured {
     pub(crate) promise: String,

@@ -1,4 +1,4 @@
-//! How often figures that assume independent trades err on the same paths: why they do not decide.
+//! Error rates of figures that assume independent trades, on the same paths: the reason why they do not decide.
 #![allow(clippy::print_stdout, reason = "the table is what it is for")]
 
 use crate::measured::{SEED, Scale, each};

@@ -3,7 +3,7 @@
 use crate::measured::{Bound, Measured, Scale, settled};
 use candlewick_statistics::{StatisticsError, TradeDependence, TradeOutcome, TradeStream, runs_test};
 
-/// Runs of trades whose chances do not depend on what came before, of which one in a hundred is to be accused.
+/// Share of independent runs that the order test rejects, nominally one in a hundred.
 pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
     let kinds = [(100, 0.0), (500, 0.0), (500, 5.0), (5_000, 0.0)];
     let measured = kinds.map(|(trades, points)| {

@@ -10,13 +10,13 @@ use candlewick_statistics::{
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 
-/// How much a payout that says something of its trade says, per unit of stake.
+/// Edge predicted by an informative payout, per unit of stake.
 const SAID: f64 = 0.15;
 /// Payouts of which some are above 100.
 const WIDE: [f64; 5] = [0.6, 0.85, 1.0, 1.2, 1.4];
 const CONFIDENCE: f64 = 0.95;
 
-/// What a trade pays and how its mean return lies to the one that all have on average.
+/// Sequence of payouts, and its relation to the mean return of a trade.
 #[derive(Clone, Copy, Debug)]
 enum Payouts {
     /// Each of [`MIXED`] is as probable.
@@ -39,7 +39,7 @@ struct Regimes {
     lasting: f64,
 }
 
-/// What follows trades: staked on by the payout seen, and told what they pay when they end.
+/// A statistic that stakes by the payout at the open, and learns the actual payout at the end.
 trait Follows {
     type Open;
     fn open(&mut self, seen: f64) -> Result<Self::Open, StatisticsError>;
@@ -97,7 +97,7 @@ impl<F: Follows> Path<F> {
         (self.share() * count as f64) as usize
     }
 
-    /// What the next trade pays, and how much better it is than the others.
+    /// Returns the payout of the next trade and its advantage over the average.
     fn answer(&mut self, payouts: Payouts) -> (f64, f64) {
         match payouts {
             Payouts::Free => (MIXED[self.below(5)], 0.0),
@@ -192,7 +192,7 @@ fn rates(
 }
 
 const MOVING: [(&str, Payouts); 4] = [
-    ("payouts anew with each answer, 60 to 92", Payouts::Free),
+    ("independent random payouts, 60 to 92", Payouts::Free),
     ("payouts that walk from 60 to 92", Payouts::Walk),
     ("payouts lower after a win", Payouts::AgainstLast),
     ("trades worse that pay more than the last", Payouts::WorseAbove(SAID)),
@@ -230,14 +230,14 @@ pub(crate) fn errors(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
     Ok(errors)
 }
 
-/// Whether the edge lies in the confidence sequence after each of all trades.
+/// Share of paths on which the confidence sequence contains the edge after every trade.
 pub(crate) fn coverage(scale: Scale) -> Result<Vec<Measured>, StatisticsError> {
     let delta = scale.plan.delta();
     let better = ("trades better that pay more than the last", Payouts::WorseAbove(-SAID));
-    let wide = ("payouts anew with each answer, 60 to 140", Payouts::Wide);
+    let wide = ("independent random payouts, 60 to 140", Payouts::Wide);
     let at = |mean: f64| move |(name, payouts)| (name, payouts, mean);
     let kinds = MOVING.map(at(0.0)).into_iter().chain([at(delta)(better), at(0.0)(wide)]);
-    let promise = |name| format!("the edge lies in the sequence at every look: {name}");
+    let promise = |name| format!("the sequence contains the edge after every trade: {name}");
     let mut covered = Vec::new();
     for (name, payouts, mean) in kinds {
         covered.push(Measured::share((promise(name), Bound::AtLeast, CONFIDENCE), scale.trials, |trial| {

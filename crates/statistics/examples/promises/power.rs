@@ -1,4 +1,4 @@
-//! How soon the verdict finds planted edges.
+//! Number of trades until the verdict finds a planted edge.
 #![allow(clippy::print_stdout, reason = "the table is what it is for")]
 
 use crate::measured::{SEED, Scale, on_cores};
@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 const INDEPENDENT: TradeDependence = TradeDependence::Independent;
 const ONE: [f64; 1] = [0.85];
 
-/// What becomes of each planted edge.
+/// Prints the power for each planted edge.
 pub(crate) fn print(scale: Scale) -> Result<(), StatisticsError> {
     println!("\nPower at payout 85: {} paths of {} trades\n", scale.trials, scale.trades);
     println!(

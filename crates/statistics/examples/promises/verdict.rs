@@ -1,4 +1,4 @@
-//! How often the verdict errs, looked at after every trade, however trades hang together.
+//! Error rates of the verdict, checked after every trade, with independent and dependent trades.
 
 use crate::measured::{Bound, Measured, SEED, Scale, on_cores};
 use candlewick_statistics::{PathRange, StatisticsError, TradeDependence, TradeStream, VerdictRates};

@@ -72,7 +72,7 @@ fn account_continues_while_it_has_not_fallen() {
 }
 
 #[test]
-fn the_alarm_comes_once_at_its_account_and_stays() {
+fn raises_the_alarm_once() {
     let mut detector = ChangeDetector::new(0.04, 50).unwrap();
     assert_eq!(detector.alarm(), None);
     let mut alarms = Vec::new();

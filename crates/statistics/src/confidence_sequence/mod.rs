@@ -200,7 +200,7 @@ const BETS: [f64; 8] = [0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32];
 
 /// Amount of a bet of 1 that counts as lost until the trade ends: the largest loss against any candidate. A
 /// common value keeps the order of capitals the same, whatever is open, lost or returned.
-const RISK: f64 = 2.0;
+const BET_RISK: f64 = 2.0;
 
 type Capitals = [f64; BETS.len()];
 
@@ -229,24 +229,24 @@ impl Capital {
         let bets = &mut self.open[place];
         for ((capital, bet), share) in self.capitals.iter_mut().zip(bets).zip(BETS) {
             *bet = *capital * share * scale;
-            *capital -= *bet * RISK;
+            *capital -= *bet * BET_RISK;
         }
     }
 
     #[inline]
     fn on_settled(&mut self, place: usize, trade_return: f64, payout_fraction: f64) {
         let back = match self.side {
-            Side::Above => RISK + (trade_return - self.candidate),
+            Side::Above => BET_RISK + (trade_return - self.candidate),
             Side::Below => {
                 let smaller = 2.0 / (1.0 + payout_fraction.max(1.0));
-                RISK + smaller * (self.candidate - trade_return)
+                BET_RISK + smaller * (self.candidate - trade_return)
             }
         };
         self.give_back(place, back);
     }
 
     fn on_cancelled(&mut self, place: usize) {
-        self.give_back(place, RISK);
+        self.give_back(place, BET_RISK);
     }
 
     #[inline]

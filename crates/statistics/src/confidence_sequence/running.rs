@@ -1,14 +1,14 @@
 //! Running lower bound of the win rate, updated with each trade.
 
-use super::{BETS, Capitals, RISK};
+use super::{BET_RISK, BETS, Capitals};
 use crate::statistics_error::check_confidence;
 use crate::verdict::OverlapMark;
 use crate::{Overlap, StatisticsError, TradeOutcome};
 use serde::{Deserialize, Serialize};
 
 const CANDIDATES: usize = 64;
-const FIRST: f64 = 0.50;
-const STEP: f64 = 0.004;
+const FIRST_CANDIDATE: f64 = 0.50;
+const CANDIDATE_STEP: f64 = 0.004;
 
 type Figures = [Capitals; CANDIDATES];
 
@@ -49,7 +49,7 @@ impl RunningWinRate {
             let bets = bets[candidate].iter_mut();
             for ((capital, bet), share) in self.capitals[candidate].iter_mut().zip(bets).zip(BETS) {
                 *bet = *capital * share * scale;
-                *capital -= *bet * RISK;
+                *capital -= *bet * BET_RISK;
             }
         }
         OpenBets { bets, mark: self.overlap.on_open() }
@@ -61,12 +61,12 @@ impl RunningWinRate {
         self.overlap.on_settled(mark, outcome.to_return(1.0));
         for candidate in self.refuted..CANDIDATES {
             let gain = match outcome {
-                TradeOutcome::Won => 1.0 - mean_of(candidate),
-                TradeOutcome::Lost => -1.0 - mean_of(candidate),
+                TradeOutcome::Won => 1.0 - candidate_mean(candidate),
+                TradeOutcome::Lost => -1.0 - candidate_mean(candidate),
                 TradeOutcome::Draw | TradeOutcome::Cancelled => 0.0,
             };
             for (capital, bet) in self.capitals[candidate].iter_mut().zip(bets[candidate]) {
-                *capital += bet * (RISK + gain);
+                *capital += bet * (BET_RISK + gain);
             }
         }
         self.spare.push(bets);
@@ -77,7 +77,7 @@ impl RunningWinRate {
 
     /// Returns the largest refuted candidate, 0 before the first.
     pub fn lower_end(&self) -> f64 {
-        self.refuted.checked_sub(1).map_or(0.0, rate_of)
+        self.refuted.checked_sub(1).map_or(0.0, candidate_rate)
     }
 
     fn total(&self, candidate: usize) -> f64 {
@@ -85,12 +85,12 @@ impl RunningWinRate {
     }
 }
 
-fn rate_of(candidate: usize) -> f64 {
-    STEP.mul_add(candidate as f64, FIRST)
+fn candidate_rate(candidate: usize) -> f64 {
+    CANDIDATE_STEP.mul_add(candidate as f64, FIRST_CANDIDATE)
 }
 
-fn mean_of(candidate: usize) -> f64 {
-    2.0 * rate_of(candidate) - 1.0
+fn candidate_mean(candidate: usize) -> f64 {
+    2.0 * candidate_rate(candidate) - 1.0
 }
 
 /// Serialization as a list, because serde has no arrays of this length.

@@ -8,7 +8,7 @@ enum Known {
     Ended(usize, TradeOutcome, f64),
 }
 
-fn sequence_of(known: &[Known]) -> ConfidenceSequence {
+fn build_sequence(known: &[Known]) -> ConfidenceSequence {
     let (mut sequence, mut open) = (ConfidenceSequence::new(), BTreeMap::new());
     for one in known {
         match *one {
@@ -110,7 +110,7 @@ fn refutes_candidates_by_the_definition() {
     for path in 0..6 {
         let mut dice = Dice::new(91, path);
         let known = batches(&mut dice, [1, 3, 7][path as usize % 3], 21, 0.35 + 0.1 * path as f64);
-        let (sequence, inflations) = (sequence_of(&known), inflations(&known));
+        let (sequence, inflations) = (build_sequence(&known), inflations(&known));
         let known = (&*known, &inflations);
         for confidence in [0.5, 0.95] {
             let goal = 2.0 / (1.0 - confidence);
@@ -132,7 +132,7 @@ fn ends_lie_where_the_definition_crosses_its_goal() {
     let near = 2.0 / f64::from(STEPS);
     for path in 0..4 {
         let known = batches(&mut Dice::new(92, path), [1, 4][path as usize % 2], 40, 0.8 - 0.2 * path as f64);
-        let (sequence, inflations) = (sequence_of(&known), inflations(&known));
+        let (sequence, inflations) = (build_sequence(&known), inflations(&known));
         let known = (&*known, &inflations);
         let (edge, rate) = (sequence.edge(0.9).unwrap(), sequence.win_rate(0.9).unwrap());
         let mut crossed = 0;
@@ -162,7 +162,7 @@ fn sequence_of_trades(outcomes: impl Iterator<Item = TradeOutcome>, payout: f64)
 }
 
 #[test]
-fn no_trades_leave_everything_possible_and_the_lower_end_is_at_most_a_return_of_one() {
+fn interval_without_trades_is_unbounded() {
     let none = ConfidenceSequence::new();
     assert_eq!(none.edge(0.95), Ok(ConfidenceInterval { lower: -1.0, upper: 1.0 }));
     assert_eq!(none.win_rate(0.95), Ok(ConfidenceInterval { lower: 0.0, upper: 1.0 }));
@@ -201,7 +201,7 @@ fn an_edge_that_has_gone_lets_the_ends_cross() {
 }
 
 #[test]
-fn the_running_end_is_that_of_the_sequence_on_its_grid() {
+fn running_bound_equals_sequence_on_its_grid() {
     let mut moved = 0;
     for (path, win_rate) in [(0, 0.62), (1, 0.7), (2, 0.99), (3, 0.4)] {
         let known = batches(&mut Dice::new(95, path), 3, 200, win_rate);
@@ -219,7 +219,7 @@ fn the_running_end_is_that_of_the_sequence_on_its_grid() {
                 }
             }
             if place % 199 == 0 {
-                // Found one step of the bisection too low at most.
+                // At most one bisection step too low.
                 let lower = sequence.win_rate(0.9).unwrap().lower;
                 let on_grid = |end: f64| match ((end - 0.5) / 0.004).floor().min(63.0) {
                     steps if steps < 0.0 => 0.0,

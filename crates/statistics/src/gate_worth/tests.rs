@@ -1,4 +1,4 @@
-//! What a gate is worth, held against hand-computed rows, chance and the theory of two-state chains.
+//! Gate values compared with hand-computed rows, chance and the theory of two-state chains.
 
 use super::*;
 use crate::GateOpening;
@@ -118,7 +118,7 @@ impl Clusters {
         shares[0] * self.win[0] + shares[1] * self.win[1]
     }
 
-    /// Covariance of two wins in a row: what is left of the state's variance after one step.
+    /// Covariance of consecutive wins: the remaining variance of the state after one step.
     fn covariance(self) -> f64 {
         let shares = self.shares();
         let spread = self.win[0] - self.win[1];
@@ -204,6 +204,6 @@ fn gate_on_clusters_agrees_with_theory() {
     for (rule, theory) in rows {
         let (rate, error) = clusters.played(rule, SEED);
         assert!((rate - theory).abs() < 4.0 * error, "{rule:?}: {rate} +- {error}, theory {theory}");
-        assert!((theory - of_all).abs() > 8.0 * error, "{rule:?}: too little to be told from nothing");
+        assert!((theory - of_all).abs() > 8.0 * error, "{rule:?}: indistinguishable from no effect");
     }
 }

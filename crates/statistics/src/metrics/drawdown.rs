@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn the_deepest_fall_is_found_with_its_length_and_recovery() {
+    fn finds_max_drawdown_with_length_and_recovery() {
         check(&[1.0, 2.0, 3.0], None);
         check(&[100.0, 50.0, 100.0, 80.0], Some((0.5, 0, 1, Some(2))));
         check(&[100.0, 80.0, 100.0, 120.0, 110.0, 60.0, 90.0], Some((0.5, 3, 5, None)));
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn growth_of_a_year_is_held_against_the_deepest_fall() {
+    fn calmar_divides_annual_growth_by_max_drawdown() {
         // 1, 2, 1, 4: a fall of one half; fourfold in a year of three days, and twofold in one of a day and a half.
         assert!((calmar(&[1.0, -0.5, 3.0], 3.0).unwrap().unwrap() - 6.0).abs() < 1e-12);
         assert!((calmar(&[1.0, -0.5, 3.0], 1.5).unwrap().unwrap() - 2.0).abs() < 1e-12);

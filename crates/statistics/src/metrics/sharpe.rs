@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_at_the_benchmark_is_even_odds_from_two_periods_on() {
+    fn ratio_at_benchmark_has_probability_one_half() {
         let least = SharpeSample { sharpe: 0.5, periods: 2.0, skewness: 0.0, kurtosis: 3.0 };
         assert_eq!(probabilistic_sharpe(least, 0.5), Ok(0.5));
         assert!(probabilistic_sharpe(SharpeSample { periods: 1.0, ..least }, 0.0).is_err());
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_published_example_is_deflated_as_published() {
+    fn deflated_sharpe_matches_published_example() {
         // Bailey and Lopez de Prado (2014): 100 trials of variance 1/2 a year; with 46, or 88 of normal returns, 0.9505.
         let normal = SharpeSample { skewness: 0.0, kurtosis: 3.0, ..published() };
         for (sample, trials, expected) in
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variance_without_bounds_is_refused() {
+    fn rejects_infinite_variance() {
         // Also where nothing is deflated by it: one trial.
         for (trials, variance) in
             [f64::INFINITY, f64::NAN, f64::NEG_INFINITY, -0.1].map(|one| [(9, one), (1, one)]).concat()

@@ -58,10 +58,13 @@ pub fn longest_streaks(outcomes: impl IntoIterator<Item = TradeOutcome>) -> Stre
 ///
 /// Source: W. Feller, *An Introduction to Probability Theory and Its Applications* I (1968), XIII.7.
 pub fn streak_probability(length: u32, trades: u32, probability: f64) -> Result<f64, StatisticsError> {
-    const MOST: u32 = 10_000_000;
+    const MAX_STREAK_TRADES: u32 = 10_000_000;
     let p = check_probability("probability of a streak's trade", probability)?;
-    if trades > MOST {
-        return Err(StatisticsError::TooManyTrades { trades: u64::from(trades), most: u64::from(MOST) });
+    if trades > MAX_STREAK_TRADES {
+        return Err(StatisticsError::TooManyTrades {
+            trades: u64::from(trades),
+            most: u64::from(MAX_STREAK_TRADES),
+        });
     }
     if length == 0 {
         return Ok(1.0);
@@ -129,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn probabilities_of_streaks_equal_the_reference_figures() {
+    fn streak_probabilities_equal_reference_figures() {
         for [length, trades, probability, expected] in rows(include_str!("../../reference/streaks.csv")) {
             let found = streak_probability(length as u32, trades as u32, probability).unwrap();
             assert_close(found, expected, 1e-11, &format!("{length} in {trades} at {probability}"));
@@ -151,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn sequences_are_judged_together_by_the_orders_of_three_wins_and_two_losses() {
+    fn runs_test_combines_sequences() {
         let of_runs = |wanted: u64| {
             (0_u32..32)
                 .filter(|bits| bits.count_ones() == 3)
@@ -176,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn nineteen_of_one_kind_or_no_order_at_all_have_no_answer() {
+    fn runs_test_needs_twenty_wins_and_losses() {
         let trades = |won, lost| [vec![true; won], vec![false; lost]].concat();
         assert_eq!(runs_test([&trades(30, 19)[..]]), None);
         assert_eq!(runs_test([&trades(19, 30)[..]]), None);

@@ -46,7 +46,7 @@ pub fn best_of_many(returns: &dyn Variants, bootstrap: Bootstrap) -> Result<Best
     let mut statistics: Vec<Option<f64>> = Vec::with_capacity(returns.variants());
     // The largest statistic of each draw, over the variants so far.
     let mut largest = vec![f64::NEG_INFINITY; bootstrap.runs as usize];
-    for group in Group::all_of(returns) {
+    for group in Group::build_all(returns) {
         draws.add_group(&group, &mut statistics, &mut largest);
     }
     let named =
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn two_periods_agree_with_hand_computation() {
-        // Both drawn, in either order, make 0 of what is there less what is expected; twice the same has no statistic, and
+        // Both drawn, in either order, give an actual minus expected sum of 0; twice the same has no statistic, and
         // is never as good. A draw of 0 is as good as a variant that earns 0 or less, and none as one that earns more.
         let of_both = (0..BOOTSTRAP.runs).filter(|run| {
             let mut dice = Dice::new(BOOTSTRAP.seed, u64::from(*run));
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_block_is_cut_to_fit() {
+    fn truncates_the_last_block() {
         // 4 and 2 in three periods each, and 1 in one, at 1 a period: 1, -1 and 0 off, a square of 2, times 3 / 2.
         let variant = vec![2.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0];
         let bootstrap = Bootstrap { block_periods: 3, ..BOOTSTRAP };

@@ -49,15 +49,15 @@ pub fn probability_of_overfitting(
     if returns.periods() < needed {
         return Err(StatisticsError::TooFew { what: "periods", found: returns.periods(), needed });
     }
-    let mut divisions = Division::all_of(blocks);
-    for group in Group::all_of(returns) {
-        let blocks = Block::all_of(&group, returns.periods(), split);
+    let mut divisions = Division::build_all(blocks);
+    for group in Group::build_all(returns) {
+        let blocks = Block::build_all(&group, returns.periods(), split);
         for division in &mut divisions {
             division.choose(&group, &blocks);
         }
     }
-    for group in Group::all_of(returns) {
-        let blocks = Block::all_of(&group, returns.periods(), split);
+    for group in Group::build_all(returns) {
+        let blocks = Block::build_all(&group, returns.periods(), split);
         for division in &mut divisions {
             division.rank(&blocks, group.count());
         }
@@ -100,7 +100,7 @@ struct Moments {
 }
 
 impl Division {
-    fn all_of(blocks: usize) -> Vec<Self> {
+    fn build_all(blocks: usize) -> Vec<Self> {
         let halves = (0_u32..1 << blocks).filter(|taken| taken.count_ones() as usize * 2 == blocks);
         let division = |taken: u32| {
             let is_taken = |at: usize| taken >> at & 1 == 1;
@@ -122,7 +122,7 @@ impl Division {
     }
 
     fn choose(&mut self, group: &Group, blocks: &[Block]) {
-        let chosen = Moments::together(blocks, &self.chosen, group.count());
+        let chosen = Moments::combine(blocks, &self.chosen, group.count());
         let mut better = None;
         for variant in 0..group.count() {
             let ratio = chosen.ratio(variant);
@@ -131,13 +131,13 @@ impl Division {
             }
         }
         if let Some(variant) = better {
-            let other = Moments::together(blocks, &self.other, group.count());
+            let other = Moments::combine(blocks, &self.other, group.count());
             self.chosen_variant = ChosenVariant { sum: other.sums[variant], ratio: other.ratio(variant) };
         }
     }
 
     fn rank(&mut self, blocks: &[Block], count: usize) {
-        let other = Moments::together(blocks, &self.other, count);
+        let other = Moments::combine(blocks, &self.other, count);
         for ratio in (0..count).map(|variant| other.ratio(variant)) {
             self.below += usize::from(ratio < self.chosen_variant.ratio);
             self.above += usize::from(ratio > self.chosen_variant.ratio);
@@ -146,7 +146,7 @@ impl Division {
 }
 
 impl Block {
-    fn all_of(group: &Group, periods: usize, split: Split) -> Vec<Self> {
+    fn build_all(group: &Group, periods: usize, split: Split) -> Vec<Self> {
         let block = |block: usize| {
             let (from, until) = (block * periods / split.blocks, (block + 1) * periods / split.blocks);
             let purged = split.purged_periods;
@@ -180,18 +180,18 @@ impl Moments {
         moments
     }
 
-    fn together(blocks: &[Block], which: &[(usize, usize)], variants: usize) -> Self {
-        let mut together = Self::new(variants);
+    fn combine(blocks: &[Block], which: &[(usize, usize)], variants: usize) -> Self {
+        let mut combine = Self::new(variants);
         for (block, cut) in which {
             let other = &blocks[*block].trimmed[*cut];
-            together.count += other.count;
-            let into = together.sums.iter_mut().zip(&mut together.squares);
+            combine.count += other.count;
+            let into = combine.sums.iter_mut().zip(&mut combine.squares);
             for ((sum, square), (more, more_squares)) in into.zip(other.sums.iter().zip(&other.squares)) {
                 *sum += more;
                 *square += more_squares;
             }
         }
-        together
+        combine
     }
 
     fn ratio(&self, variant: usize) -> f64 {
@@ -240,11 +240,11 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_is_0_for_what_never_differs_and_not_for_what_differs_little() {
+    fn ratio_is_0_only_for_constant_returns() {
         let ratio = |returns: Vec<f64>| {
             let until = returns.len();
             let variants = VariantReturns::new(&[returns]).unwrap();
-            let group = Group::all_of(&variants).next().unwrap();
+            let group = Group::build_all(&variants).next().unwrap();
             Moments::from_group(&group, 0, until).ratio(0)
         };
         // A deviation of a millionth is one.

@@ -72,7 +72,7 @@ impl Variants for VariantReturns {
 }
 
 impl Group {
-    fn all_of(variants: &dyn Variants) -> impl Iterator<Item = Self> {
+    fn build_all(variants: &dyn Variants) -> impl Iterator<Item = Self> {
         let mut own = vec![0.0; variants.periods()];
         (0..variants.variants()).step_by(GROUP).map(move |first| {
             let count = GROUP.min(variants.variants() - first);
@@ -128,7 +128,7 @@ mod tests {
         let many: Vec<Vec<f64>> = (0..2 * GROUP + 5).map(|variant| vec![variant as f64; 2]).collect();
         let returns = VariantReturns::new(&many).unwrap();
         assert_eq!((returns.variants(), returns.periods()), (2 * GROUP + 5, 2));
-        let groups: Vec<Group> = Group::all_of(&returns).collect();
+        let groups: Vec<Group> = Group::build_all(&returns).collect();
         assert_eq!(groups.iter().map(Group::count).collect::<Vec<_>>(), [GROUP, GROUP, 5]);
         let seen: Vec<f64> = groups.iter().flat_map(|group| group.period(1).to_vec()).collect();
         assert_eq!(seen, many.iter().map(|variant| variant[1]).collect::<Vec<_>>());

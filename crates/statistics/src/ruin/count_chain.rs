@@ -64,7 +64,7 @@ fn curve(question: &RuinQuestion, most_losses: impl Fn(u32) -> i64) -> Ruin {
         return Ruin::new(vec![1.0; horizon as usize], 0.0);
     }
     let (p, q) = (question.win_probability, 1.0 - question.win_probability);
-    // alive[j] for j losses, of which only from..alive.len() differ from 0.
+    // alive[j] for j losses; only from..alive.len() differ from 0.
     let (mut alive, mut from) = (vec![1.0], 0_usize);
     let (mut ruined, mut left_out) = (0.0, 0.0);
     let mut within = Vec::with_capacity(horizon as usize);
@@ -97,7 +97,7 @@ mod tests {
     const QUESTION: RuinQuestion = RuinQuestion { horizon_trades: 2, ..crate::ruin::tests::QUESTION };
 
     #[test]
-    fn what_is_left_out_is_in_the_error_to_the_last_path() {
+    fn dropped_paths_are_included_in_the_error() {
         // Of two trades each, so that a path of less than 5e-16 is left out. Its error: that, and the rounding of two steps.
         let left_out = |balance, win_probability| {
             let question = RuinQuestion { balance, win_probability, ..QUESTION };
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_that_leaves_paths_out_is_as_near_to_one_that_does_not_as_it_says() {
+    fn pruned_chain_stays_within_its_stated_error() {
         let trades = 1_000;
         for win_probability in [0.5, 0.56, 0.9, 0.999] {
             let question = RuinQuestion {
@@ -157,8 +157,8 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_staked_to_the_very_floor() {
-        // Half of 2^21, and of each half again: twenty losses leave 2, of which half is the least stake. Only a
+    fn share_is_staked_down_to_the_minimum_stake() {
+        // Half of 2^21, and of each half again: twenty losses leave 2, and half of 2 is the minimum stake. Only a
         // twenty-first loss in a row ruins: 2 x 1.5 = 3 is left where one of them was a win.
         let question = RuinQuestion { balance: 1 << 21, horizon_trades: 21, ..QUESTION };
         let found = share(&question, 0.5, 1);

@@ -51,7 +51,7 @@ impl Ruin {
         (ruined > 0.0).then(|| self.within.len() as f64 - earlier / ruined)
     }
 
-    /// Converts a curve over decided trades to all trades, of which `draw_share` are draws.
+    /// Converts a curve over decided trades to all trades, with a share of `draw_share` draws.
     pub(super) fn with_draws(self, draw_share: f64) -> Self {
         if draw_share == 0.0 {
             return self;

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_soros_of_two_wins_is_counted_by_hand() {
+    fn soros_cycle_matches_hand_computation() {
         // 100, then 180, then 324: each loss costs the base, three wins earn 80 + 144 + 259.2, rounded.
         let plan = StakePlan::Soros { base: 100, wins: 2, most_stake: MAX_MONEY, step: 1 };
         let cycle = cycle_of(&QUESTION, &plan);
@@ -150,14 +150,14 @@ mod tests {
     }
 
     #[test]
-    fn a_ladder_below_the_smallest_stake_never_starts() {
+    fn ladder_below_minimum_stake_never_starts() {
         let plan = StakePlan::Soros { base: 99, wins: 2, most_stake: MAX_MONEY, step: 1 };
         let cycle = cycle_of(&QUESTION, &plan);
         assert!(cycle.outcomes.is_empty() && cycle.ends[0].below == u64::MAX);
     }
 
     #[test]
-    fn what_a_cycle_may_cost_and_moves_on_average_is_counted_by_hand() {
+    fn cycle_cost_and_moments_match_hand_computation() {
         let cycle = cycle_of(&QUESTION, &LADDER);
         // The whole ladder: 700 in three trades, and once more 700 for the ladder that is begun.
         let enough = cycle.surely_enough(9);

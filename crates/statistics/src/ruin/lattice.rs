@@ -133,7 +133,7 @@ impl Front {
     ///
     /// Returns the probability above the top.
     fn add(&mut self, other: &Self, from: usize, shift: i64, weight: f64) -> f64 {
-        // A balance below 0 cannot be: whoever pays has the means. On a coarse lattice the lowest point takes it.
+        // A balance below 0 is impossible: a stake is covered. On a coarse lattice, the lowest point takes the rest.
         let lowest = usize::try_from(-shift).unwrap_or(0);
         let mut lost = 0.0;
         if from < lowest.min(other.to) {
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_moved_above_the_top_is_lost_and_below_the_lowest_point_stays_there() {
+    fn probability_above_the_top_leaves_the_lattice() {
         let other = front(&[0.5, 0.25, 0.125, 0.0625], 0, 4);
         // From 1 on, one up, by half: the last has no place.
         let mut up = front(&[0.0; 4], 4, 0);
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_balance_has_its_point() {
+    fn balances_map_to_lattice_points() {
         let question = RuinQuestion { balance: 43, ..QUESTION };
         let cycle = cycle_of(&question, &LADDER);
         // Points at 3, 23, 43, ...: the first at or above.
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_passes_the_top_is_in_the_error() {
+    fn probability_above_the_top_counts_as_error() {
         // From 2, points up to 3: two wins of two are 4. Two losses are 0, and ruin.
         let question = RuinQuestion { balance: 2, payout_fraction: 1.0, horizon_trades: 2, ..QUESTION };
         let cycle = cycle_of(&question, &EVEN);
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lattice_is_exact_where_it_can_be_and_else_as_near_as_it_says() {
+    fn lattice_stays_within_its_stated_error() {
         // Changes of a prime above a million and of seven times that: few points, all of them multiples of it.
         let large =
             StakePlan::Martingale { base: 1_000_003, factor: 2.0, levels: 3, most_stake: 9_000_000, step: 1 };

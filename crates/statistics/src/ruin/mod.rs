@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_balance_that_pays_for_every_loss_is_never_ruined_and_a_cent_less_may_be() {
+    fn balance_covering_all_losses_is_never_ruined() {
         // Nine losses of a ladder of 1 and 2 cost 13, and the next stake is 2.
         let ladder = StakePlan::Martingale { base: 1, factor: 2.0, levels: 2, most_stake: 9, step: 1 };
         let lost = |balance| {
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn the_required_balance_is_the_smallest_that_is_enough() {
+    fn required_balance_is_minimal() {
         let question = RuinQuestion { win_probability: 0.6, ..QUESTION };
         assert_eq!(required_balance(&question, &StakePlan::Flat { stake: MAX_MONEY }, 0.01), Ok(None));
         // (2/3)^z <= 1 % first holds at z = 12; to one part in a thousand.
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn ladders_without_levels_cost_nothing_that_could_be_said() {
+    fn recovery_cost_rejects_ladders_without_levels() {
         for (payout, levels) in [(0.0, 3), (f64::NAN, 3), (0.85, 0), (0.85, 65)] {
             assert!(recovery_cost(payout, levels, Recovery::Losses).is_err(), "{payout} {levels}");
         }

@@ -153,7 +153,7 @@ mod tests {
     use crate::ruin::tests::{LADDER, QUESTION_AT_80 as QUESTION, cycle_of};
 
     #[test]
-    fn the_lattice_is_as_fine_as_the_changes_and_as_high_as_nine_deviations() {
+    fn lattice_resolves_changes_and_spans_nine_deviations() {
         assert_eq!(finest_spacing(&cycle_of(&QUESTION, &LADDER)), 20);
         // Of 100 trades 80 each are earned at most. In 1000 there are 1000 / 1.75 + 1 = 572.43 cycles, which cost 30 on
         // average with a variance of 64500; won in 90 %, 1000 / 1.11 + 1 = 901.90 that earn 76.88, with one of 667.07.
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_coarse_lattice_is_one_that_twice_as_coarse_keeps_the_base_stake() {
+    fn doubled_coarse_spacing_divides_the_base_stake() {
         // Of 100, 26, 34, 28 and 30 the first even divisors from twice the least on; 101 has none, and 26 none below 24.
         for (least, base, expected) in [
             (7, 100, Some(10)),
@@ -178,8 +178,8 @@ mod tests {
             (4, 28, Some(7)),
             (5, 30, Some(5)),
             (4, 26, None),
-            // Twice the square of a prime, looked for either way; 2 to the 34 times 25, of which 2 to the 23 times 25 is the first; and
-            // an odd one, that has none however long one looks.
+            // Twice the square of a prime, searched both ways; 2 to the 34 times 25, where 2 to the 23 times 25 is the first; and
+            // an odd number without a match.
             (700_000, 2_000_012_000_018, Some(1_000_003)),
             (900_000, 2_000_012_000_018, Some(1_000_003)),
             (200_000_000, 429_496_729_600, Some(209_715_200)),
@@ -196,7 +196,7 @@ mod tests {
     /// Stakes from 1,000 on: ten wins make 357 times as much of it, so that the deviation alone would allow points many stakes apart, of
     /// which none tells a balance that pays a stake from one that does not.
     #[test]
-    fn a_lattice_has_four_points_of_a_stake_and_ends_where_ruin_does() {
+    fn lattice_has_four_points_per_stake() {
         let plan = StakePlan::Soros { base: 1_000, wins: 10, most_stake: MAX_MONEY, step: 1 };
         let question = RuinQuestion { balance: 200_000, horizon_trades: 1_000, ..QUESTION };
         let cycle = cycle_of(&question, &plan);
@@ -217,7 +217,7 @@ mod tests {
     /// A spacing that divides the base stake is not taken where it is much finer than needed: half of the base would be 22 times as many points
     /// of the first, too many to be followed.
     #[test]
-    fn a_horizon_that_some_lattice_can_be_followed_over_is_counted() {
+    fn computes_ruin_over_the_longest_horizon() {
         let plan =
             StakePlan::Martingale { base: 1_000, factor: 2.2, levels: 6, most_stake: 100_000_000, step: 1 };
         for (balance, horizon_trades) in [(30_000_000, 2_500), (500_000, 10_000)] {

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ladder_has_up_to_64_levels_and_one_of_wins_may_have_none() {
+    fn limits_ladders_to_64_levels() {
         for (levels, martingale, of_wins) in
             [(0, false, true), (1, true, true), (64, true, true), (65, false, false)]
         {

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_the_same_whatever_ran_before_and_paths_differ() {
+    fn paths_are_reproducible_and_distinct() {
         let bootstrap = BlockBootstrap::new(9, BlockLength::Mean(4.0)).unwrap();
         assert_eq!(bootstrap.places(2, 50), bootstrap.places(2, 50));
         assert_ne!(bootstrap.places(2, 50), bootstrap.places(3, 50));
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_length_of_an_autoregression_is_that_of_theory() {
+    fn best_block_length_of_autoregression_matches_theory() {
         // (2 r / (1 - r^2))^(2/3) n^(1/3), of Politis and White (2004).
         for memory in [0.3_f64, 0.5, 0.7] {
             let count = 20_000;

@@ -193,7 +193,7 @@ pub fn simulate_limited_ruin(
             let mut stake = next_stake(plan, &stakes, level, share, wallet.balance);
             let most = limits.largest_stake(wallet.balance);
             match limits.oversized {
-                OversizedStake::Capped if stake > most => stake = most - most % step_of(plan),
+                OversizedStake::Capped if stake > most => stake = most - most % stake_step(plan),
                 OversizedStake::Restarts if stake > most && level > 0 => {
                     level = 0;
                     stake = next_stake(plan, &stakes, level, share, wallet.balance);
@@ -269,7 +269,7 @@ fn next_stake(plan: &StakePlan, stakes: &[u64], level: usize, share: f64, balanc
     }
 }
 
-const fn step_of(plan: &StakePlan) -> u64 {
+const fn stake_step(plan: &StakePlan) -> u64 {
     match *plan {
         StakePlan::Flat { .. } => 1,
         StakePlan::Share { step, .. }
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_rounded_down_to_its_step() {
+    fn rounds_shares_down_to_the_step() {
         // A tenth of 123.45 is 12.34, and in steps of one 12.00; of less than ten, nothing.
         let plan = StakePlan::Share { fraction: 0.1, step: 100 };
         for (balance, expected) in [(12_345, 1_200), (12_999, 1_200), (13_000, 1_300), (999, 0)] {
@@ -407,7 +407,7 @@ mod tests {
             let error = (expected * (1.0 - expected) / 4_000.0).sqrt();
             assert!((ruined - expected).abs() < 3.0 * error, "{win_probability}: {ruined}, not {expected}");
             assert!((ruined + reached - 1.0).abs() < 1e-9, "one of the two comes");
-            assert_eq!(trials.stopped, 0, "a target is no bad end");
+            assert_eq!(trials.stopped, 0, "reaching a target is not a stop");
         }
     }
 
@@ -431,7 +431,7 @@ mod tests {
             (ends(&[stop(50), stop(19)], &[]), 0.5),
             (ends(&[MoneyStop { amount: Some(50), fraction: 0.19 }], &[]), 0.5),
             (ends(&[stop(9)], &[]), 1.0),
-            // A target is a good end, and told apart.
+            // A target is a good end, and distinguished.
             (ends(&[], &[stop(10)]), 0.0),
             // 100 to 80 is 20 %; after a win to 110 a loss to 100 and no further is 9.1 %.
             (WalletLimits { drawdown_fraction: 0.19, ..off.clone() }, 0.5),
@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn a_soros_above_the_largest_stake_stops_is_capped_or_restarts() {
+    fn soros_above_maximum_stake_stops_caps_or_restarts() {
         // At even odds 10, 20, 40. Above 25 the third stake: of four paths of two trades WW alone asks for it.
         let plan = StakePlan::Soros { base: 10, wins: 2, most_stake: MAX_MONEY, step: 1 };
         let question = RuinQuestion { horizon_trades: 3, balance: 1_000, ..EVEN };
@@ -462,7 +462,7 @@ mod tests {
         assert!((stopped - 0.25).abs() < 3.0 * 0.0069, "{stopped}");
         assert_eq!(with(OversizedStake::Capped), [0.0, 0.0]);
         assert_eq!(with(OversizedStake::Restarts), [0.0, 0.0]);
-        // What is staked in place of 40: of a balance of 10 after three wins (10 + 10 + 20 + x) it is seen in the next ruin.
+        // Stake instead of 40: from a balance of 10, three wins (10 + 10 + 20 + x) show it in the final balance.
         let poor = RuinQuestion { balance: 10, horizon_trades: 3, win_probability: 1.0, ..EVEN };
         let reached = |oversized, target: u64| {
             let ends = Stops { loss: Vec::new(), profit: vec![stop(target)] };

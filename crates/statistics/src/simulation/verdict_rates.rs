@@ -48,7 +48,7 @@ impl VerdictRates {
     }
 
     pub fn trades_to_show(&self, share: f64) -> Option<u64> {
-        self.trades_of(&self.shown_after, share)
+        self.trades_at_share(&self.shown_after, share)
     }
 
     /// Returns [`Self::trades_to_show`] for the shares one standard error below and above.
@@ -62,10 +62,10 @@ impl VerdictRates {
     }
 
     pub fn trades_to_reject(&self, share: f64) -> Option<u64> {
-        self.trades_of(&self.rejected_after, share)
+        self.trades_at_share(&self.rejected_after, share)
     }
 
-    fn trades_of(&self, after: &[u64], share: f64) -> Option<u64> {
+    fn trades_at_share(&self, after: &[u64], share: f64) -> Option<u64> {
         let rank = (share * self.paths as f64).ceil().max(1.0) as usize;
         after.get(rank - 1).copied()
     }

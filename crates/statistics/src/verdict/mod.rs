@@ -109,7 +109,7 @@ pub struct NotionalStake {
 /// That errs with a probability of at most `alpha`, however often one looks. Let each trade's mean return, given
 /// all known at its open, be at most 0, and stop at the first moment at which the account reaches `1 / alpha`.
 /// Each trade adds at most 0 to the mean, so the account, all trades settled, has a mean of at most 1, and at that
-/// moment it holds at least what is left with every open stake lost (Ville's inequality). Trades may overlap, copy
+/// moment it holds at least its value with every open stake lost (Ville's inequality). Trades may overlap, copy
 /// each other, have payouts of their own, or be chosen by what happened before.
 ///
 /// The mirror account bets that the edge is *below* `delta`: per unit it receives `(delta - r) / (B - delta)`,
@@ -165,8 +165,8 @@ impl EdgeTest {
             plan,
             weight: 1.0,
             goal: 1.0 / plan.alpha(),
-            edge: EdgeParts::BEGIN,
-            mirror: MirrorParts::BEGIN,
+            edge: EdgeParts::INITIAL,
+            mirror: MirrorParts::INITIAL,
             edge_minimum: 1.0,
             settled: 0,
             draws: 0,
@@ -185,7 +185,7 @@ impl EdgeTest {
         let (edge, mirror) = if self.is_final() {
             (EdgeParts::NONE, MirrorParts::NONE)
         } else {
-            let (delta, part) = (self.plan.delta(), self.overlap.part_of_one());
+            let (delta, part) = (self.plan.delta(), self.overlap.stake_factor());
             let held = self.edge.total();
             if held < self.edge_minimum {
                 self.edge_minimum = held;

@@ -54,7 +54,7 @@ impl Overlap {
     /// Returns the factor for the stake of one more trade: one divided by the variance inflation. While
     /// little is known, it is smaller: each open trade counts as the same trade as the new one.
     #[inline]
-    pub(super) fn part_of_one(&self) -> f64 {
+    pub(super) fn stake_factor(&self) -> f64 {
         let alone = self.sum_of_squares + PRIOR_TRADES;
         alone / (alone + 2.0 * self.sum_of_pairs.max(0.0) + PRIOR_TRADES * self.open as f64)
     }
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chain_is_one_cluster_until_no_trade_is_open() {
+    fn overlapping_chain_is_one_cluster() {
         let mut overlap = Overlap::new();
         let mut earlier = overlap.on_open();
         for _ in 0..100 {

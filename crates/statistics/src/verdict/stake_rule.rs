@@ -57,7 +57,7 @@ impl<const N: usize> Parts<N> {
 }
 
 impl EdgeParts {
-    pub(super) const BEGIN: Self = Self(EDGE_PARTS);
+    pub(super) const INITIAL: Self = Self(EDGE_PARTS);
 
     /// Returns the sum of the parts, added in pairs by memory layout: any other order stalls.
     #[inline]
@@ -94,7 +94,7 @@ impl EdgeParts {
 }
 
 impl MirrorParts {
-    pub(super) const BEGIN: Self = Self(MIRROR_PARTS);
+    pub(super) const INITIAL: Self = Self(MIRROR_PARTS);
 
     #[inline]
     pub(super) fn total(&self) -> f64 {

@@ -1,4 +1,4 @@
-//! Every statistic beside the figure of somebody else's library:
+//! Compares every statistic with the figure of another library:
 //! `cargo test -p candlewick-statistics --test reference_table -- --nocapture` prints the table.
 
 mod money;
@@ -10,10 +10,10 @@ use std::collections::BTreeSet;
 /// A figure of ours and how far it may be off, relatively: rounding of both sides, the digits published, or chance.
 type Figure = (&'static str, f64, f64);
 
-/// What others say: by which function of ours, its name, the figure, and how it was made.
+/// Reference figures: our function, its name, the figure, and its origin.
 const REFERENCE: &str = include_str!("../../reference/figures.csv");
 
-/// What the crate offers that is no figure: what goes in, what comes out, and chance itself, whose own tests count it.
+/// Items of the crate that are not figures: inputs, outputs, and random numbers, which have their own tests.
 const NO_FIGURES: &str = "\
     AlphaBudget BestOfMany BlockBootstrap BlockLength Bootstrap BudgetedBot ConfidenceInterval \
     DirectedTrade DirectionBaseline Drawdown Expectancy GateDecision GateOpening GateRule GateState \
@@ -41,9 +41,9 @@ fn statistics_equal_their_reference_figures() {
         let expected: f64 = value.parse().unwrap();
         let off = (found / expected - 1.0).abs();
         println!("{figure:<56} {found:>20.15} {expected:>20.15} {off:>9.1e}  {source}");
-        assert_eq!(figure, name, "the rows stand in the same order");
+        assert_eq!(figure, name, "the rows have the same order");
         assert!(off <= allowed, "{figure}: {found}, not {expected}");
-        assert!(!source.is_empty(), "{figure}: who says so?");
+        assert!(!source.is_empty(), "{figure}: the source is missing");
     }
     assert_eq!(lines.next(), None, "a reference without a figure of ours");
 }

@@ -1,4 +1,4 @@
-//! Figures of money: ruin, drawdown, daily ratios, and what is left of the best of many.
+//! Money figures: ruin, drawdown, daily ratios, and the corrected best of many.
 
 use super::Figure;
 use super::variants::returns;

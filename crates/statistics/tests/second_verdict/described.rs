@@ -1,4 +1,4 @@
-//! The verdict as it is described: every trade is kept, and every sum is made anew from all of them.
+//! Direct implementation of the described verdict: it stores every trade and recomputes every sum.
 
 struct Trade {
     seen: f64,
@@ -14,7 +14,7 @@ pub(crate) struct Described {
     delta: f64,
     clock: usize,
     trades: Vec<Trade>,
-    /// What the account for an edge held before each stake, open stakes lost.
+    /// Value of the edge account before each stake, open stakes lost.
     held: Vec<f64>,
     pub(crate) is_shown: bool,
     pub(crate) is_rejected: bool,
@@ -75,7 +75,7 @@ impl Described {
         (OF_EDGE..PARTS.len()).map(|place| self.part(place)).sum()
     }
 
-    /// What trades in step are taken for: over all pairs that were open at the same moment, and those that are open.
+    /// Returns the divisor for overlap, over all pairs that were or are open at the same time.
     fn divisor(&self) -> f64 {
         let ended: Vec<(usize, usize, f64)> = self
             .trades

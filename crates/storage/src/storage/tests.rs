@@ -33,7 +33,7 @@ fn uploads_read_back_unchanged() {
             assert_eq!(object.size, bytes.len() as u64);
             assert!(storage.read(&at, &object).unwrap() == bytes);
             let path = folder.path().join("brought.json");
-            storage.bring(&at, &object, &path).unwrap();
+            storage.download(&at, &object, &path).unwrap();
             assert!(std::fs::read(&path).unwrap() == bytes);
         }
     }
@@ -65,7 +65,7 @@ fn detects_change_during_a_read() {
     assert_ne!(seen.version.text(), now.version.text());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.csv");
-    assert!(matches!(storage.bring(&at, &seen, &path), Err(StorageError::Changed { .. })));
+    assert!(matches!(storage.download(&at, &seen, &path), Err(StorageError::Changed { .. })));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left of it");
 }
 

@@ -9,7 +9,7 @@ use candlewick_engine::{BotVerdict, DayStart, IntentRow, JudgedTrade, evaluate_t
 use candlewick_journal::Reader;
 use candlewick_records::IntentOrigin;
 use candlewick_report::edge::{
-    Counts, GateReport, NamedTrade, Sample, TradeMoney, TriedGate, VerdictReport, findings_of, read_trades,
+    Counts, GateReport, NamedTrade, Sample, TradeMoney, TriedGate, VerdictReport, audit_trades, read_trades,
 };
 use candlewick_report::run::Caveats;
 use candlewick_sdk::Payout;
@@ -55,20 +55,20 @@ pub(super) fn run_verdict(arguments: &VerdictArguments, context: &Context<'_>) -
             let assumed = load(context)?.config.simulation.payout_percent.to_fraction();
             let draw = arguments.draws.unwrap_or_default();
             let counts = Counts { won, lost, draw, ..Counts::default() };
-            vec![Sample::of_counts(counts, arguments.payout.unwrap_or(assumed))?]
+            vec![Sample::from_counts(counts, arguments.payout.unwrap_or(assumed))?]
         }
         (None, Some(path)) => {
             let payout =
                 arguments.payout.and_then(|payout| Payout::from_parts((payout * 1e6).round() as u32));
             let file = read_trades(path, payout)?;
-            findings.extend(findings_of(&file.trades));
+            findings.extend(audit_trades(&file.trades));
             findings.extend(file.findings);
             notices = file.notices;
-            Sample::all_of(&file.trades, plan, (file.bots, &file.caveats))?
+            Sample::build_all(&file.trades, plan, (file.bots, &file.caveats))?
         }
         (None, None) => {
             let found = judge_journal(&arguments.journal, context)?;
-            (plan, findings) = (found.plan, findings_of(&found.trades));
+            (plan, findings) = (found.plan, audit_trades(&found.trades));
             found.samples
         }
     };
@@ -101,8 +101,8 @@ fn judge_journal(journal: &JournalArguments, context: &Context<'_>) -> Result<Jo
     let plan =
         session.verdicts().next().map_or_else(EdgeTestPlan::default, |verdict| verdict.edge_test().plan());
     let bots = || session.bots().iter().zip(session.verdicts());
-    let each =
-        bots().map(|(bot, verdict)| Sample::of_trades(Some(bot), &trades_of(bot), verdict.judge(), &caveats));
+    let each = bots()
+        .map(|(bot, verdict)| Sample::from_trades(Some(bot), &trades_of(bot), verdict.judge(), &caveats));
     let mut samples = each.collect::<Result<Vec<_>, _>>()?;
     let trades = own().map(|(row, origin)| named_trade(row, origin)).collect();
     if let [only] = &mut *samples {
@@ -111,7 +111,7 @@ fn judge_journal(journal: &JournalArguments, context: &Context<'_>) -> Result<Jo
     }
     let every: Vec<JudgedTrade> = own().map(|(row, _)| JudgedTrade::of_row(row)).collect();
     let judge = evaluate_trades(&every, EdgeTest::new(plan).weighing(session.weight_of_all_bots()));
-    samples.insert(0, Sample::of_trades(None, &every, &judge, &caveats)?);
+    samples.insert(0, Sample::from_trades(None, &every, &judge, &caveats)?);
     Ok(JournalVerdict { samples, plan, trades })
 }
 

@@ -1,7 +1,7 @@
 //! Compares models built from a snapshot with models built from all lines.
 
 use super::*;
-use crate::view::{run_of, trades_of};
+use crate::view::{build_run, build_trades};
 use candlewick_engine::{
     Action, Control, Entry, Header, IntentId, Opened, Origin, Recorder as _, SeriesId, Settled, VenueId,
 };
@@ -154,7 +154,7 @@ async fn open(url: &JournalUrl, run: u64, fold: JournalFold) -> RunJournal {
 async fn whole(written: &Written) -> Model {
     let mut reader = Reader::open(&written.url()).await.unwrap();
     let lines = reader.lines(1, 100_000).await.unwrap();
-    let run = RecordedRun::all_of(&lines).unwrap().pop().unwrap();
+    let run = RecordedRun::read_all(&lines).unwrap().pop().unwrap();
     let mut model = Model::new(run).unwrap();
     for line in lines {
         assert_eq!(model.take(line).unwrap(), LineEffect::Line);
@@ -175,7 +175,7 @@ async fn catch_up(reader: &mut Reader, recent: &mut Recent, model: &mut Model) {
 }
 
 fn shown(model: &mut Model) -> Value {
-    let mut run = json!(run_of(model, None, false));
+    let mut run = json!(build_run(model, None, false));
     for unknown in ["refusals", "feeds"] {
         run.as_object_mut().unwrap().remove(unknown).unwrap();
     }
@@ -198,7 +198,7 @@ async fn model_from_snapshot_equals_model_from_all_lines() {
     written.event(EventKind::Balance { amount: Money::from_minor(990_000) });
     written.event(EventKind::Control { control: Control::Halt });
     written.minute().await;
-    let run = |model: &Model| RecordedRun::all_of(std::slice::from_ref(model.last.as_ref().unwrap()));
+    let run = |model: &Model| RecordedRun::read_all(std::slice::from_ref(model.last.as_ref().unwrap()));
     assert!(run(&whole(&written).await).unwrap().is_empty(), "the last line is not a header");
 
     let (mut recent, mut model) = read_recent(&mut reader).await.unwrap();
@@ -241,7 +241,7 @@ async fn model_without_old_trades_has_the_figures_of_all() {
         points.map(|point| (point.last, point.low, point.high)).collect::<Vec<_>>()
     };
     assert_eq!(points(&model), points(&all)[1..], "but for where all began");
-    let (page, earlier) = trades_of(&model, u64::MAX, 1_000, None).unwrap();
+    let (page, earlier) = build_trades(&model, u64::MAX, 1_000, None).unwrap();
     assert_eq!((page.before, earlier), (None, Some(model.trades.first)));
     assert!(page.trades.iter().all(|trade| trade.intent_id >= model.trades.first));
 
@@ -299,7 +299,7 @@ async fn reads_evicted_trades_from_the_journal() {
     for (most, bot) in [(170, None), (200, Some("other"))] {
         let (mut told, mut before) = (Vec::new(), Some(u64::MAX));
         while let Some(asked) = before {
-            let (mut page, earlier) = trades_of(&model, asked, most, bot).unwrap();
+            let (mut page, earlier) = build_trades(&model, asked, most, bot).unwrap();
             before = page.before;
             if let Some(earlier) = earlier {
                 let rest = (most - page.trades.len(), bot);

@@ -175,7 +175,7 @@ impl Columns {
         self.time.1.is_some()
     }
 
-    pub(super) fn problem_of_last(
+    pub(super) fn check_last_column(
         &self,
         record: &StringRecord,
         previous: Option<&StringRecord>,
@@ -192,7 +192,7 @@ impl Columns {
         is_truncated.then(|| format!("the last column is \"{last}\" and the line has no end; is it cut off?"))
     }
 
-    pub(super) fn problem_of_count(&self, count: usize) -> Option<String> {
+    pub(super) fn check_column_count(&self, count: usize) -> Option<String> {
         if count < self.fewest {
             return Some(format!("{count} columns instead of {}; is the line cut off?", self.fewest));
         }
@@ -200,7 +200,7 @@ impl Columns {
         is_split.then(|| decimals_between_commas(count, self.names.len()))
     }
 
-    pub(super) fn time_of(&self, record: &StringRecord) -> String {
+    pub(super) fn join_time(&self, record: &StringRecord) -> String {
         let cell = |column: usize| record.get(column).unwrap_or_default().trim();
         match self.time {
             (time, None) => cell(time).to_owned(),

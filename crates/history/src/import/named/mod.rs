@@ -55,7 +55,7 @@ pub(super) fn decode(
     let first =
         first.ok_or_else(|| Problem::Empty("the file is empty; it needs at least one candle".to_owned()))?;
     let first = std::str::from_utf8(first.trim_ascii_end()).map_err(|_| Problem::File(NO_UTF8.to_owned()))?;
-    let delimiter = delimiter_of(first, settings)?;
+    let delimiter = detect_delimiter(first, settings)?;
     let content = &*with_single_spaces(content, delimiter);
     let mut records = Records::new(content, delimiter);
     let Some(header) = records.next() else {
@@ -85,8 +85,8 @@ pub(super) fn decode(
             continue;
         }
         let is_last = !has_end && records.peek().is_none();
-        let cut = is_last.then(|| columns.problem_of_last(&record, previous.as_ref())).flatten();
-        let read = cut.map_or_else(|| row_of(&record, &columns, numbers, times), Err);
+        let cut = is_last.then(|| columns.check_last_column(&record, previous.as_ref())).flatten();
+        let read = cut.map_or_else(|| parse_row(&record, &columns, numbers, times), Err);
         if let Ok(Some(_)) = read {
             let prices = columns.prices.map(|column| cell(&record, column));
             decoded.decimals = decoded.decimals.and(DecimalCount::from_prices(prices, numbers.mark()));
@@ -99,7 +99,7 @@ pub(super) fn decode(
     Ok(NamedTable { decoded, reading })
 }
 
-pub(super) fn preamble_of(content: &[u8]) -> usize {
+pub(super) fn preamble_length(content: &[u8]) -> usize {
     let is_remark = |line: &&[u8]| {
         let line = line.trim_ascii();
         line.is_empty() || [&b"#"[..], b"http://", b"https://"].iter().any(|mark| line.starts_with(mark))
@@ -109,7 +109,7 @@ pub(super) fn preamble_of(content: &[u8]) -> usize {
 
 /// Replaces the preamble by blank lines, so that line numbers stay correct.
 fn without_preamble(content: &[u8]) -> Cow<'_, [u8]> {
-    let length = preamble_of(content);
+    let length = preamble_length(content);
     if content[..length].trim_ascii().is_empty() {
         return Cow::Borrowed(content);
     }
@@ -130,25 +130,25 @@ fn survey(content: &[u8], delimiter: Delimiter, columns: &Columns) -> Result<Sur
         for column in columns.prices.iter().chain(&columns.volume) {
             seen.numbers.note(cell(&record, *column));
         }
-        seen.times.note(&columns.time_of(&record));
+        seen.times.note(&columns.join_time(&record));
     }
     Ok(seen)
 }
 
-fn row_of(
+fn parse_row(
     record: &StringRecord,
     columns: &Columns,
     numbers: NumberStyle,
     times: TimeStyle,
 ) -> Result<Option<Row>, String> {
-    if let Some(problem) = columns.problem_of_count(record.len()) {
+    if let Some(problem) = columns.check_column_count(record.len()) {
         return Err(problem);
     }
     let prices = columns.prices.map(|column| cell(record, column));
     if prices.iter().all(|price| number::is_nothing(price)) {
         return Ok(None);
     }
-    let time = times.read(&columns.time_of(record))?;
+    let time = times.read(&columns.join_time(record))?;
     let price = |name: &str, text: &str| {
         numbers.read(text).ok_or_else(|| format!("{name} \"{}\" is not a number", excerpt(text.as_bytes())))
     };
@@ -194,7 +194,7 @@ impl<'a> Records<'a> {
     }
 
     /// Returns the line of a record, whose position includes the blank lines before.
-    fn line_of(&self, position: Option<&csv::Position>) -> u64 {
+    fn line_number(&self, position: Option<&csv::Position>) -> u64 {
         let Some(position) = position else { return 0 };
         let from = usize::try_from(position.byte()).unwrap_or(usize::MAX);
         let before = self.content.get(from..).unwrap_or_default();
@@ -211,11 +211,11 @@ impl Iterator for Records<'_> {
             match self.records.next()? {
                 Ok(record) if record.iter().all(|cell| cell.trim().is_empty()) => {}
                 Ok(record) => {
-                    let line = self.line_of(record.position());
+                    let line = self.line_number(record.position());
                     return Some(Ok((line, record)));
                 }
                 Err(error) => {
-                    let line = self.line_of(error.position());
+                    let line = self.line_number(error.position());
                     let problem = format!("it cannot be split into columns: {error}");
                     return Some(Err(Problem::Line { line, problem }));
                 }
@@ -256,7 +256,7 @@ fn is_spaced(first: &str) -> bool {
     !first.contains([',', ';', '\t', '|']) && (columns::name_prices(&cells) || numbers >= 4)
 }
 
-fn delimiter_of(first: &str, settings: &TableSettings) -> Result<Delimiter, Problem> {
+fn detect_delimiter(first: &str, settings: &TableSettings) -> Result<Delimiter, Problem> {
     if let Some(delimiter) = settings.delimiter {
         return Ok(delimiter);
     }

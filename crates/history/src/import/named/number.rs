@@ -137,7 +137,7 @@ fn read(text: &str, decimal: DecimalMark) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn style_of(numbers: &[&str]) -> Result<DecimalMark, ()> {
+    fn detect_style(numbers: &[&str]) -> Result<DecimalMark, ()> {
         let mut seen = NumberSurvey::default();
         for number in numbers {
             seen.note(number);
@@ -160,7 +160,7 @@ mod tests {
             (&["1,234", "5,678"], Err(())),
             (&["1,25", "1.25"], Err(())),
         ] {
-            assert_eq!(style_of(numbers), expected, "{numbers:?}");
+            assert_eq!(detect_style(numbers), expected, "{numbers:?}");
         }
     }
 

@@ -5,7 +5,7 @@ use candlewick_engine::{BotSettings, IntentRow};
 use candlewick_search::variants::VariantCount;
 use std::fmt::Write as _;
 
-const MANY: u64 = 10;
+const MANY_VARIANTS: u64 = 10;
 const ALPHA: f64 = 0.05;
 
 pub(super) fn many_variants(variants: &VariantCount) -> Option<Finding> {
@@ -25,7 +25,7 @@ pub(super) fn many_variants(variants: &VariantCount) -> Option<Finding> {
         let _ = write!(text, ": corrected for that, the p-value of {own:.4} is {corrected:.4}");
     }
     let loses = p_value.is_some_and(|own| own <= ALPHA) && p_value_bonferroni.is_some_and(|p| p > ALPHA);
-    let severity = match (loses, *count >= MANY) {
+    let severity = match (loses, *count >= MANY_VARIANTS) {
         (true, _) => Severity::Serious,
         (false, true) => Severity::Warning,
         (false, false) => Severity::Info,

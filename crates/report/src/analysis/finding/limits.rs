@@ -49,9 +49,9 @@ pub(super) fn halted_early(
 }
 
 /// Share of all signals from which a rule that refuses briefly or by schedule is reported.
-const NEARLY_ALL: f64 = 0.90;
+const NEARLY_ALL_SHARE: f64 = 0.90;
 /// Share for other rules, such as a daily limit, from which the limit decides most of the result.
-const MOST: f64 = 0.50;
+const DECISIVE_SHARE: f64 = 0.50;
 /// With fewer signals, the finding requires that none was accepted.
 const MIN_SIGNALS: u64 = 20;
 
@@ -79,7 +79,7 @@ pub(super) fn refused_by_one_rule(summary: &Summary) -> Option<Finding> {
 fn notable_share(name: &str) -> f64 {
     let is_usual = |rule: Rule| rule.is_brief() || matches!(rule, Rule::OutsideHours | Rule::Blackout);
     let rule = Rule::ALL.into_iter().find(|rule| rule.as_str() == name);
-    if rule.is_some_and(is_usual) { NEARLY_ALL } else { MOST }
+    if rule.is_some_and(is_usual) { NEARLY_ALL_SHARE } else { DECISIVE_SHARE }
 }
 
 fn cause_and_hint(name: &str) -> (&'static str, &'static str) {

@@ -145,19 +145,19 @@ impl Finding {
     }
 
     /// Returns all findings below their heading; empty without findings.
-    pub(crate) fn text_of(findings: &[Self]) -> String {
+    pub(crate) fn render_all(findings: &[Self]) -> String {
         let lines = findings.iter().map(|one| format!(" {:<8} {}\n", one.severity.as_str(), one.text));
         let lines = lines.collect::<Vec<_>>().concat();
         if lines.is_empty() { lines } else { format!("\nfindings\n{lines}") }
     }
 
     #[must_use]
-    pub(crate) fn of_bot(mut self, bot: &str) -> Self {
+    pub(crate) fn with_bot(mut self, bot: &str) -> Self {
         self.text = format!("{bot}: {}", self.text);
         self
     }
 
-    pub(super) fn all_of(facts: &Facts<'_>) -> Vec<Self> {
+    pub(super) fn find_all(facts: &Facts<'_>) -> Vec<Self> {
         let Facts { summary, metrics, background, variants, .. } = facts;
         let hours = facts.breakdowns.iter().find(|breakdown| breakdown.by == Dimension::Hour);
         let latencies = facts.sensitivity.map_or(&[][..], |all| all.curve(VenueSetting::LatencyMs));
@@ -181,7 +181,7 @@ impl Finding {
             trades::few_clusters(facts.basis, decided),
             trades::regimes(facts.settled, facts.bots),
             hours.and_then(|hours| trades::one_hour_only(&hours.cells)),
-            trades::dies_of_latency(latencies),
+            trades::latency_finding(latencies),
             venue::assumed_payout(background.assumed_payout_percent, background.seen_payout_percent),
             unusual_payout(background.assumed_payout_percent),
             variants.and_then(choice::many_variants),

@@ -31,15 +31,15 @@ pub(super) fn too_few_trades(rates: Option<&WinRates>, decided: u64) -> Option<F
 }
 
 /// A higher true rate is not credible: at a payout of 80 % it earns 35 % of each stake.
-const WIN_RATE: f64 = 0.75;
+const CREDIBLE_WIN_RATE: f64 = 0.75;
 /// An honest edge of up to that rate is reported less than once in a thousand times.
 const CONFIDENCE: f64 = 0.998;
 /// At a payout of 80 % this factor takes a win rate of 83 %.
-const PROFIT_FACTOR: f64 = 4.0;
+const CREDIBLE_PROFIT_FACTOR: f64 = 4.0;
 /// With fewer separate trades a factor says little: a true 60 % wins 42 of 50 once in 3,000 times.
-const GROUPS_FOR_FACTOR: u64 = 50;
+const MIN_GROUPS_FOR_FACTOR: u64 = 50;
 /// This many such trades without two losses in a row occur once in a million times at a true 60 %.
-const GROUPS_WITHOUT_STREAK: u64 = 100;
+const MIN_GROUPS_WITHOUT_STREAK: u64 = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct DecidedTrades {
@@ -61,12 +61,13 @@ pub(crate) fn too_good(trades: &DecidedTrades) -> Option<Finding> {
     let groups = apart.min(decided);
     let rate = won as f64 / decided as f64;
     let mut why = Vec::new();
-    if win_rate_lower_bound(rate, groups).is_some_and(|lower| lower > WIN_RATE) {
+    if win_rate_lower_bound(rate, groups).is_some_and(|lower| lower > CREDIBLE_WIN_RATE) {
         why.push(format!("{:.1} % of {decided} trades won", rate * 100.0));
     }
-    let factor = profit_factor.filter(|factor| *factor >= PROFIT_FACTOR && groups >= GROUPS_FOR_FACTOR);
+    let factor =
+        profit_factor.filter(|factor| *factor >= CREDIBLE_PROFIT_FACTOR && groups >= MIN_GROUPS_FOR_FACTOR);
     why.extend(factor.map(|factor| format!("profit factor {factor:.1}")));
-    if longest_losing_streak <= 1 && groups >= GROUPS_WITHOUT_STREAK {
+    if longest_losing_streak <= 1 && groups >= MIN_GROUPS_WITHOUT_STREAK {
         why.push(format!("no two of {decided} trades were lost in a row"));
     }
     (!why.is_empty()).then(|| {
@@ -96,7 +97,7 @@ pub(super) fn few_clusters(basis: VerdictBasis, decided: u64) -> Option<Finding>
     let what = if is_decided { "The verdict rests" } else { "These results rest" };
     is_few.then(|| {
         FindingKind::FewClusters.warning(format!(
-            "{what} on {decided} trades, of which only {apart} did not overlap. Overlapping trades share their luck. Wait for \
+            "{what} on {decided} trades, but only {apart} did not overlap. Overlapping trades share their luck. Wait for \
              at least {FEW_CLUSTERS} that do not overlap."
         ))
     })
@@ -151,14 +152,14 @@ pub(super) fn one_hour_only(hours: &[Cell]) -> Option<Finding> {
 }
 
 /// Usual latency: a profit that disappears within it is not attainable.
-const USUAL_MS: f64 = 1_000.0;
+const USUAL_LATENCY_MS: f64 = 1_000.0;
 
 /// `latencies` are ascending, and empty unless the run was repeated.
-pub(super) fn dies_of_latency(latencies: &[SensitivityPoint]) -> Option<Finding> {
+pub(super) fn latency_finding(latencies: &[SensitivityPoint]) -> Option<Finding> {
     let known = |point: &SensitivityPoint| Some((point.value?, point.return_per_unit?));
     let (_, at_once) = latencies.first().and_then(known).filter(|(at, gain)| *at == 0.0 && *gain > 0.0)?;
     let (dead_at, left) = latencies.iter().filter_map(known).find(|(_, gain)| *gain <= 0.0)?;
-    let severity = if dead_at <= USUAL_MS { Severity::Serious } else { Severity::Warning };
+    let severity = if dead_at <= USUAL_LATENCY_MS { Severity::Serious } else { Severity::Warning };
     let text = format!(
         "Latency removes the profit: {:+.2} % of the stake per trade without latency, {:+.2} % at {dead_at:.0} ms.",
         at_once * 100.0,
@@ -205,7 +206,7 @@ impl StakedResult {
             Some(FindingKind::LadderHidesLosses.serious(format!(
                 "{} losses: the account made {profit}, but the mean return of a trade is {percent:+.2} % of its stake. A losing \
                  streak can take the whole profit.",
-                ladders_of(bots)
+                describe_ladders(bots)
             )))
         } else if self.return_per_unit > 0.0 && self.profit < 0.0 {
             Some(FindingKind::StakesLoseMoney.serious(format!(
@@ -219,7 +220,7 @@ impl StakedResult {
     }
 }
 
-fn ladders_of(bots: &[&BotSettings]) -> String {
+fn describe_ladders(bots: &[&BotSettings]) -> String {
     let climbing = bots.iter().filter(|bot| bot.stake.climbs_after_losses());
     let ladders: Vec<&str> = climbing.map(|bot| bot.name.as_str()).collect();
     match ladders[..] {
@@ -369,7 +370,7 @@ mod tests {
                 SensitivityPoint { label, value, is_own, trades, win_rate, break_even, return_per_unit, pnl }
             };
             let points: Vec<SensitivityPoint> = returns.iter().map(point).collect();
-            assert_eq!(dies_of_latency(&points).map(|finding| finding.severity), expected, "{returns:?}");
+            assert_eq!(latency_finding(&points).map(|finding| finding.severity), expected, "{returns:?}");
         }
     }
 

@@ -150,7 +150,8 @@ pub(super) fn no_price_step(
     let is_unrounded = |row: &&&IntentRow| {
         let step = bots.get(row.approved.bot().index()).and_then(|bot| steps.get(&bot.symbol));
         let prices = row.open_price.zip(row.close_price);
-        step.zip(prices).is_some_and(|(step, (open, close))| steps_of(open, *step) == steps_of(close, *step))
+        step.zip(prices)
+            .is_some_and(|(step, (open, close))| count_steps(open, *step) == count_steps(close, *step))
     };
     let drawn = settled.iter().filter(|row| row.outcome == Some(Outcome::Draw)).count();
     let is_decided = |row: &&&IntentRow| matches!(row.outcome, Some(Outcome::Won | Outcome::Lost));
@@ -168,7 +169,7 @@ pub(super) fn no_price_step(
 }
 
 /// Rounds a price to whole steps, which are 1 or one divided by a whole number.
-fn steps_of(price: f64, step: f64) -> f64 {
+fn count_steps(price: f64, step: f64) -> f64 {
     (price * (1.0 / step).round()).round()
 }
 
@@ -262,7 +263,7 @@ mod tests {
         assert!(["1 candle", "1 of 703 trades"].iter().all(|part| text(1).contains(part)), "{}", text(1));
     }
 
-    fn reversals_of(closes: impl IntoIterator<Item = (i64, f64)>) -> Reversals {
+    fn count_reversals(closes: impl IntoIterator<Item = (i64, f64)>) -> Reversals {
         let candle = |(minute, close): (i64, f64)| {
             let numbers = Ohlcv { open: close, high: close, low: close, close, volume: 0.0 };
             Candle::new(Millis::MINUTE * minute, Interval::MINUTE, numbers).unwrap()
@@ -283,7 +284,7 @@ mod tests {
             ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
         };
         let (mut mid, mut volatility) = (1_000.0, 1.0_f64);
-        reversals_of((0..candles).map(|minute| {
+        count_reversals((0..candles).map(|minute| {
             let mut normal = || (0..12).map(|_| unit()).sum::<f64>() - 6.0;
             volatility = (volatility * (0.1 * normal()).exp()).clamp(0.25, 4.0);
             mid += volatility * normal();
@@ -303,7 +304,7 @@ mod tests {
     #[test]
     fn counts_reversals_without_unchanged_closes_and_gaps() {
         let minutes = [(0, 1.0), (1, 2.0), (2, 2.0), (3, 1.5), (4, 1.7), (6, 1.6), (7, 1.9), (8, 2.1)];
-        let found = reversals_of(minutes);
+        let found = count_reversals(minutes);
         // Up, down, up; after the gap up, up.
         assert_eq!((found.reversed, found.moves), (2, 3));
     }

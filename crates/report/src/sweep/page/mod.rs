@@ -174,10 +174,10 @@ fn draw_labels(x: &Ruler, y: &Ruler, writer: &mut impl Write) -> io::Result<()> 
 /// Maximum number of lines. With more, draws the best and an even selection of the rest.
 const MAX_LINES: usize = 1_500;
 const BEST_LINES: usize = 100;
-const TOP: f64 = 30.0;
-const HEIGHT: f64 = 380.0;
-const GAP: f64 = 160.0;
-const LEFT: f64 = 60.0;
+const AXIS_TOP: f64 = 30.0;
+const AXIS_HEIGHT: f64 = 380.0;
+const AXIS_GAP: f64 = 160.0;
+const AXIS_LEFT: f64 = 60.0;
 
 fn draw_lines(
     rows: &[&TrialRow],
@@ -187,8 +187,8 @@ fn draw_lines(
     writer: &mut impl Write,
 ) -> io::Result<()> {
     let rulers = rulers(rows, space);
-    let width = LEFT * 2.0 + GAP * rulers.len() as f64;
-    let height = TOP + HEIGHT + 20.0;
+    let width = AXIS_LEFT * 2.0 + AXIS_GAP * rulers.len() as f64;
+    let height = AXIS_TOP + AXIS_HEIGHT + 20.0;
     write!(
         writer,
         "<div class=\"wide\"><svg id=\"lines\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" role=\"img\">"
@@ -216,16 +216,19 @@ fn draw_lines(
             points.join(" "),
             shade.colour(score),
             places.join(" "),
-            label_of(row, space, score)
+            trial_label(row, space, score)
         )?;
     }
     let (low, high) = shade.ends();
     let of_scores = [0.0, 0.5, 1.0].map(|at| (at, short(low + at * (high - low)))).to_vec();
     let named = rulers.iter().map(|ruler| (ruler.name.clone(), ruler.labels(20)));
     for (axis, (name, labels)) in named.chain([(objective.to_string(), of_scores)]).enumerate() {
-        let (left, bottom) = (x(axis), TOP + HEIGHT);
+        let (left, bottom) = (x(axis), AXIS_TOP + AXIS_HEIGHT);
         write!(writer, "<text class=\"name middle\" x=\"{left}\" y=\"14\">{name}</text>")?;
-        write!(writer, "<line class=\"axis\" x1=\"{left}\" y1=\"{TOP}\" x2=\"{left}\" y2=\"{bottom}\"/>")?;
+        write!(
+            writer,
+            "<line class=\"axis\" x1=\"{left}\" y1=\"{AXIS_TOP}\" x2=\"{left}\" y2=\"{bottom}\"/>"
+        )?;
         for (at, label) in labels {
             write!(
                 writer,
@@ -237,7 +240,7 @@ fn draw_lines(
         write!(
             writer,
             "<rect class=\"brush\" x=\"{}\" y=\"0\" width=\"12\" height=\"0\"/>\
-             <rect class=\"grip\" data-axis=\"{axis}\" x=\"{}\" y=\"{TOP}\" width=\"24\" height=\"{HEIGHT}\"/>",
+             <rect class=\"grip\" data-axis=\"{axis}\" x=\"{}\" y=\"{AXIS_TOP}\" width=\"24\" height=\"{AXIS_HEIGHT}\"/>",
             left - 6.0,
             left - 12.0
         )?;
@@ -246,11 +249,11 @@ fn draw_lines(
 }
 
 fn x(axis: usize) -> f64 {
-    LEFT + GAP * axis as f64
+    AXIS_LEFT + AXIS_GAP * axis as f64
 }
 
 fn y(at: f64) -> f64 {
-    TOP + HEIGHT * (1.0 - at)
+    AXIS_TOP + AXIS_HEIGHT * (1.0 - at)
 }
 
 fn chosen<'a>(rows: &[&'a TrialRow]) -> Vec<&'a TrialRow> {
@@ -262,7 +265,7 @@ fn chosen<'a>(rows: &[&'a TrialRow]) -> Vec<&'a TrialRow> {
     best.iter().chain(rest.iter().step_by(every)).copied().collect()
 }
 
-fn label_of(row: &TrialRow, space: &Space, score: f64) -> String {
+fn trial_label(row: &TrialRow, space: &Space, score: f64) -> String {
     let set = space
         .axes()
         .iter()

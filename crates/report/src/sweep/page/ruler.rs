@@ -11,10 +11,10 @@ const PARTS: usize = 20;
 
 pub(super) struct Ruler {
     pub(super) name: String,
-    places: Places,
+    places: Positions,
 }
 
-enum Places {
+enum Positions {
     Listed(Vec<Setting>),
     Between(f64, f64),
 }
@@ -28,16 +28,16 @@ impl Ruler {
     pub(super) fn from_axis<'a>(axis: &Axis, occurring: impl Iterator<Item = &'a Setting>) -> Self {
         let name = escaped(axis.name());
         if let Some(list) = axis.listed().filter(|list| list.len() <= MAX_PLACES || !axis.is_number()) {
-            return Self { name, places: Places::Listed(list.to_vec()) };
+            return Self { name, places: Positions::Listed(list.to_vec()) };
         }
         let (low, high) = ends(occurring.filter_map(Setting::to_number)).unwrap_or((0.0, 1.0));
-        Self { name, places: Places::Between(low, high) }
+        Self { name, places: Positions::Between(low, high) }
     }
 
     pub(super) fn cells(&self) -> usize {
         match &self.places {
-            Places::Listed(list) => list.len(),
-            Places::Between(..) => PARTS,
+            Positions::Listed(list) => list.len(),
+            Positions::Between(..) => PARTS,
         }
     }
 
@@ -47,23 +47,23 @@ impl Ruler {
 
     pub(super) fn at(&self, setting: &Setting) -> f64 {
         match &self.places {
-            Places::Listed(list) => {
+            Positions::Listed(list) => {
                 let place = list.iter().position(|one| one == setting).unwrap_or_default();
                 (place as f64 + 0.5) / list.len() as f64
             }
-            Places::Between(low, high) => part(setting.to_number().unwrap_or_default(), *low, *high),
+            Positions::Between(low, high) => part(setting.to_number().unwrap_or_default(), *low, *high),
         }
     }
 
     pub(super) fn labels(&self, most: usize) -> Vec<(f64, String)> {
         match &self.places {
-            Places::Listed(list) => {
+            Positions::Listed(list) => {
                 let every = list.len().div_ceil(most).max(1);
                 let shown = list.iter().enumerate().step_by(every);
                 let at = |place: usize| (place as f64 + 0.5) / list.len() as f64;
                 shown.map(|(place, setting)| (at(place), label(setting))).collect()
             }
-            Places::Between(low, high) => {
+            Positions::Between(low, high) => {
                 [0.0, 0.25, 0.5, 0.75, 1.0].map(|at| (at, short(low + at * (high - low)))).to_vec()
             }
         }
@@ -85,17 +85,17 @@ impl Shade {
 
     /// From dark blue through green to yellow; brightness increases with the score, so it reads in gray.
     pub(super) fn colour(&self, score: f64) -> String {
-        const STOPS: [[f64; 3]; 5] = [
+        const COLOUR_STOPS: [[f64; 3]; 5] = [
             [68.0, 1.0, 84.0],
             [59.0, 82.0, 139.0],
             [33.0, 145.0, 140.0],
             [94.0, 201.0, 98.0],
             [253.0, 231.0, 37.0],
         ];
-        let at = self.at(score) * (STOPS.len() - 1) as f64;
-        let first = (at as usize).min(STOPS.len() - 2);
+        let at = self.at(score) * (COLOUR_STOPS.len() - 1) as f64;
+        let first = (at as usize).min(COLOUR_STOPS.len() - 2);
         let mix = |channel: usize| {
-            let (from, to) = (STOPS[first][channel], STOPS[first + 1][channel]);
+            let (from, to) = (COLOUR_STOPS[first][channel], COLOUR_STOPS[first + 1][channel]);
             (from + (to - from) * (at - first as f64)).round() as u8
         };
         format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))

@@ -38,7 +38,7 @@ pub struct SearchSettings {
 pub const DEFAULT_BATCH: u64 = 16;
 
 /// Consecutive points without a new set after which the space counts as exhausted.
-const PATIENCE: u64 = 10_000;
+const MAX_REPEATED_POINTS: u64 = 10_000;
 const MAX_LISTED: u64 = 100_000;
 const MAX_TRIALS: u64 = 1_000_000;
 
@@ -133,8 +133,9 @@ fn random(space: &Space, trials: u64, seed: u64) -> Result<Vec<Candidate>, Searc
         return Ok(all);
     }
     Ok(collect(space, trials, |_| {
-        let points: Vec<Vec<f64>> =
-            (0..PATIENCE).map(|_| space.axes().iter().map(|_| random.fraction()).collect()).collect();
+        let points: Vec<Vec<f64>> = (0..MAX_REPEATED_POINTS)
+            .map(|_| space.axes().iter().map(|_| random.fraction()).collect())
+            .collect();
         points
     }))
 }
@@ -171,13 +172,13 @@ mod tests {
         plan(space, &SearchSettings { search, trials, seed, batch: DEFAULT_BATCH }).unwrap()
     }
 
-    const CHANCE: [Search; 3] = [Search::Random, Search::LatinHypercube, Search::Sobol];
+    const RANDOM_SEARCHES: [Search; 3] = [Search::Random, Search::LatinHypercube, Search::Sobol];
 
     #[test]
     fn tries_no_set_twice_and_respects_conditions() {
         for periods in [50, 20_000] {
             let space = space(periods, &["level < period / 2"]);
-            for search in CHANCE {
+            for search in RANDOM_SEARCHES {
                 let sets = sets(&space, search, 200, 5);
                 let distinct: HashSet<&Candidate> = sets.iter().collect();
                 assert_eq!((sets.len(), distinct.len()), (200, 200), "{search}");
@@ -189,7 +190,7 @@ mod tests {
     #[test]
     fn search_beyond_the_space_finds_every_set() {
         let space = space(4, &["level != 3"]);
-        for search in CHANCE.into_iter().chain([Search::Grid]) {
+        for search in RANDOM_SEARCHES.into_iter().chain([Search::Grid]) {
             assert_eq!(sets(&space, search, 500, 1).len(), 36, "{search}");
         }
     }
@@ -197,7 +198,7 @@ mod tests {
     #[test]
     fn seed_determines_the_order() {
         let space = space(20_000, &[]);
-        for search in CHANCE {
+        for search in RANDOM_SEARCHES {
             assert_eq!(sets(&space, search, 50, 1), sets(&space, search, 50, 1), "{search}");
             assert_ne!(sets(&space, search, 50, 1), sets(&space, search, 50, 2), "{search}");
         }

@@ -11,11 +11,11 @@ use tpe::density_estimation::DefaultEstimatorBuilder;
 use tpe::{TpeOptimizer, categorical_range, histogram_estimator, parzen_estimator, range};
 
 /// Number of random sets before the model is used.
-const CHANCE: usize = 32;
+const RANDOM_SETS: usize = 32;
 /// Number of model draws before falling back to a random set.
-const DRAWS: u32 = 32;
+const MODEL_DRAWS: u32 = 32;
 /// Number of random draws without a new set after which the space counts as exhausted.
-const CHANCES: u32 = 10_000;
+const MAX_RANDOM_DRAWS: u32 = 10_000;
 
 /// Search state, which depends only on the recorded scores: replaying them restores it.
 pub(crate) struct Parzen<'a> {
@@ -42,7 +42,7 @@ impl<'a> Parzen<'a> {
 
     pub(crate) fn ask(&mut self, most: usize) -> Vec<Candidate> {
         let mut random = Random::new(self.seed, self.batch);
-        let by_model = self.seen.len() >= CHANCE;
+        let by_model = self.seen.len() >= RANDOM_SETS;
         self.batch += 1;
         let mut asked = Vec::new();
         while asked.len() < most {
@@ -64,7 +64,7 @@ impl<'a> Parzen<'a> {
                 Some(list) if !axis.is_number() => {
                     list.iter().position(|one| one == setting).unwrap_or_default() as f64
                 }
-                _ => axis.fraction_of(setting),
+                _ => axis.to_fraction(setting),
             };
             // Cannot fail: the position is in range and the loss is a number.
             let _ = model.tell(place, loss);
@@ -72,7 +72,7 @@ impl<'a> Parzen<'a> {
     }
 
     fn draw_modelled(&mut self, random: &mut Random) -> Option<Candidate> {
-        for _ in 0..DRAWS {
+        for _ in 0..MODEL_DRAWS {
             let axes = self.space.axes().iter();
             let fractions = self.models.iter_mut().zip(axes).map(|(model, axis)| {
                 let place = model.ask(random.generator()).unwrap_or_default();
@@ -92,7 +92,7 @@ impl<'a> Parzen<'a> {
     fn draw_by_chance(&self, random: &mut Random) -> Option<Candidate> {
         let mut draw =
             || self.space.at(self.space.axes().iter().map(|_| random.fraction()).collect::<Vec<_>>());
-        (0..CHANCES).map(|_| draw()).find(|candidate| self.is_new(candidate))
+        (0..MAX_RANDOM_DRAWS).map(|_| draw()).find(|candidate| self.is_new(candidate))
     }
 
     fn is_new(&self, candidate: &Candidate) -> bool {

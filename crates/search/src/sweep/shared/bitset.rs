@@ -10,7 +10,7 @@ pub(crate) struct BitSet {
 /// Conditions of an entry, which signals at the candles that are in all of them.
 pub(crate) type EntryBits = Vec<Arc<BitSet>>;
 
-const WORD: usize = 64;
+const WORD_BITS: usize = 64;
 
 impl BitSet {
     pub(crate) fn from_bytes(codes: &[u8], range: &RangeInclusive<u16>) -> Self {
@@ -24,11 +24,11 @@ impl BitSet {
     }
 
     fn from_codes<C: Copy>(codes: &[C], is_met: impl Fn(C) -> bool) -> Self {
-        let (whole, rest) = codes.as_chunks::<WORD>();
-        let mut words = Vec::with_capacity(codes.len().div_ceil(WORD));
+        let (whole, rest) = codes.as_chunks::<WORD_BITS>();
+        let mut words = Vec::with_capacity(codes.len().div_ceil(WORD_BITS));
         words.extend(whole.iter().map(|codes| pack(&codes.map(|code| u8::from(is_met(code))))));
         if !rest.is_empty() {
-            let mut last = [0; WORD];
+            let mut last = [0; WORD_BITS];
             last.iter_mut().zip(rest).for_each(|(bit, code)| *bit = u8::from(is_met(*code)));
             words.push(pack(&last));
         }
@@ -37,7 +37,7 @@ impl BitSet {
 
     /// Returns the candles from `first` on that meet all conditions of any entry.
     pub(crate) fn from_entries(entries: &[&EntryBits], first: usize, candles: usize) -> Self {
-        let mut words = vec![0; candles.div_ceil(WORD)];
+        let mut words = vec![0; candles.div_ceil(WORD_BITS)];
         for tests in entries {
             if let [test] = &tests[..] {
                 words.iter_mut().zip(&test.words).for_each(|(any, own)| *any |= own);
@@ -47,11 +47,11 @@ impl BitSet {
                 *any |= tests.iter().fold(u64::MAX, |all, test| all & test.words[place]);
             }
         }
-        for (place, word) in words.iter_mut().enumerate().take(first.div_ceil(WORD)) {
-            *word &= from(first.saturating_sub(place * WORD));
+        for (place, word) in words.iter_mut().enumerate().take(first.div_ceil(WORD_BITS)) {
+            *word &= from(first.saturating_sub(place * WORD_BITS));
         }
         if let Some(last) = words.last_mut() {
-            *last &= !from(candles - candles.div_ceil(WORD).saturating_sub(1) * WORD);
+            *last &= !from(candles - candles.div_ceil(WORD_BITS).saturating_sub(1) * WORD_BITS);
         }
         Self { words }
     }
@@ -62,18 +62,18 @@ impl BitSet {
 
     #[inline]
     pub(crate) fn contains(&self, index: usize) -> bool {
-        self.words.get(index / WORD).is_some_and(|word| word >> (index % WORD) & 1 == 1)
+        self.words.get(index / WORD_BITS).is_some_and(|word| word >> (index % WORD_BITS) & 1 == 1)
     }
 
     #[inline]
     pub(crate) fn next(&self, from_index: usize) -> Option<usize> {
-        let mut place = from_index / WORD;
-        let mut word = self.words.get(place)? & from(from_index % WORD);
+        let mut place = from_index / WORD_BITS;
+        let mut word = self.words.get(place)? & from(from_index % WORD_BITS);
         while word == 0 {
             place += 1;
             word = *self.words.get(place)?;
         }
-        Some(place * WORD + word.trailing_zeros() as usize)
+        Some(place * WORD_BITS + word.trailing_zeros() as usize)
     }
 
     #[inline]
@@ -81,27 +81,27 @@ impl BitSet {
         if range.is_empty() {
             return 0;
         }
-        let (first, last) = (range.start / WORD, (range.end - 1) / WORD);
+        let (first, last) = (range.start / WORD_BITS, (range.end - 1) / WORD_BITS);
         let words = self.words.get(first..=last).unwrap_or_default();
         let all: u32 = words.iter().map(|word| word.count_ones()).sum();
-        let before = words.first().map_or(0, |word| word & !from(range.start % WORD));
-        let after = words.last().map_or(0, |word| word & from(range.end - last * WORD));
+        let before = words.first().map_or(0, |word| word & !from(range.start % WORD_BITS));
+        let after = words.last().map_or(0, |word| word & from(range.end - last * WORD_BITS));
         u64::from(all - before.count_ones() - after.count_ones())
     }
 }
 
 #[inline]
 const fn from(bit: usize) -> u64 {
-    if bit >= WORD { 0 } else { u64::MAX << bit }
+    if bit >= WORD_BITS { 0 } else { u64::MAX << bit }
 }
 
 /// Packs bytes of 0 and 1 into bits: a product gathers the bits of eight bytes in the highest byte.
 #[inline]
-fn pack(bytes: &[u8; WORD]) -> u64 {
-    const GATHER: u64 = 0x0102_0408_1020_4080;
+fn pack(bytes: &[u8; WORD_BITS]) -> u64 {
+    const GATHER_FACTOR: u64 = 0x0102_0408_1020_4080;
     let mut word = 0;
     for (place, eight) in bytes.as_chunks::<8>().0.iter().enumerate() {
-        word |= (u64::from_le_bytes(*eight).wrapping_mul(GATHER) >> 56) << (8 * place);
+        word |= (u64::from_le_bytes(*eight).wrapping_mul(GATHER_FACTOR) >> 56) << (8 * place);
     }
     word
 }

@@ -10,7 +10,7 @@ pub use trial::Trial;
 pub use trial_context::TrialTrade;
 
 use super::trial_row::lock;
-use super::trial_runner::within_all;
+use super::trial_runner::cut_candles;
 use super::{Candidate, Figures, Outcome, PreparedTrial, Replay, TrialEnd, TrialRunner};
 use crate::SearchError;
 use bitset::{BitSet, EntryBits};
@@ -81,7 +81,7 @@ impl<'a> SharedRunner<'a> {
             return Ok(None);
         }
         let (series, expiry) = (bot.series(), bot.expiry());
-        let candles = within_all(self.replay.candles, &(Millis::new(i64::MIN)..until));
+        let candles = cut_candles(self.replay.candles, &(Millis::new(i64::MIN)..until));
         let Some(candles) = candles.into_iter().find(|own| own.series() == series) else { return Ok(None) };
         // A declaration covers only the signals of its strategy.
         let declaration = declaration.filter(|_| !bot.stake.enters_without_signal());

@@ -36,9 +36,9 @@ struct Content {
 }
 
 /// Number of values computed at a time; see docs/performance.md.
-const CHUNK: usize = 1_024;
+const CHUNK_VALUES: usize = 1_024;
 /// Number of values computed for every trial, to verify that a key means only one series.
-const HEAD: usize = 256;
+const VERIFIED_VALUES: usize = 256;
 
 impl CachePlan {
     pub(crate) fn add(&mut self, declared: Option<Declaration>) {
@@ -52,7 +52,7 @@ impl CachePlan {
         self.trials += 1;
         for (index, series) in series.iter().enumerate() {
             let (levels, uses) = self.series_by_key.entry(series.key().clone()).or_default();
-            levels.extend(levels_of(index, &entries).map(f64::to_bits));
+            levels.extend(entry_levels(index, &entries).map(f64::to_bits));
             *uses += 1;
         }
     }
@@ -93,7 +93,7 @@ impl SeriesCache {
     ) -> Result<Vec<Arc<QuantizedSeries>>, SearchError> {
         let take = |(index, series): (usize, &mut DeclaredSeries)| {
             let place = lock(&self.series_by_key).get(series.key()).cloned();
-            let levels: Vec<f64> = levels_of(index, entries).collect();
+            let levels: Vec<f64> = entry_levels(index, entries).collect();
             match place {
                 Some(place) if levels.iter().all(|level| place.levels.contains(level)) => {
                     place.take(series, candles, &self.buffers)
@@ -127,7 +127,7 @@ impl CachedSeries {
         let mut content = lock(&self.content);
         content.uses = content.uses.saturating_sub(1);
         let quantized = if let Some(quantized) = &content.quantized {
-            let mut values = Vec::with_capacity(HEAD);
+            let mut values = Vec::with_capacity(VERIFIED_VALUES);
             series.fill(&candles[..content.head.len().min(candles.len())], &mut values);
             if values.iter().map(|value| value.to_bits()).ne(content.head.iter().copied()) {
                 let problem = format!("the key \"{}\" names two different series", series.key());
@@ -149,7 +149,7 @@ impl CachedSeries {
     }
 }
 
-fn levels_of(series: usize, entries: &[DeclaredEntry]) -> impl Iterator<Item = f64> {
+fn entry_levels(series: usize, entries: &[DeclaredEntry]) -> impl Iterator<Item = f64> {
     let comparisons = entries.iter().flat_map(|entry| &entry.when);
     comparisons.filter(move |of| of.series == series && !of.level.is_nan()).map(|of| of.level)
 }
@@ -159,13 +159,13 @@ fn quantize(
     mut quantized: QuantizedSeries,
     candles: &[Candle],
 ) -> (QuantizedSeries, Vec<u64>) {
-    let mut values = Vec::with_capacity(CHUNK);
+    let mut values = Vec::with_capacity(CHUNK_VALUES);
     let mut head = Vec::new();
-    for few in candles.chunks(CHUNK) {
+    for few in candles.chunks(CHUNK_VALUES) {
         values.clear();
         series.fill(few, &mut values);
         if head.is_empty() {
-            head = values.iter().take(HEAD).map(|value| value.to_bits()).collect();
+            head = values.iter().take(VERIFIED_VALUES).map(|value| value.to_bits()).collect();
         }
         quantized.extend(&values);
     }

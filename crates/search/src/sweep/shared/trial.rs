@@ -237,7 +237,7 @@ mod tests {
             for (index, candle) in candles.iter().enumerate() {
                 assert_eq!(closes.at(index), candle.time() + Millis::MINUTE);
             }
-            let moments = (0..45_i64).flat_map(|minute| [-1, 0, 1].map(|beside| minute * 60_000 + beside));
+            let moments = (0..45_i64).flat_map(|minute| [-1, 0, 1].map(|offset| minute * 60_000 + offset));
             for until in moments.chain([i64::MIN, i64::MAX]).map(Millis::new) {
                 for index in 0..=candles.len() {
                     let counted =
