@@ -90,7 +90,7 @@ impl Host for PyHost {
         self.is_stopped.load(Ordering::Relaxed)
     }
 
-    fn itself(&self) -> Option<ThisProgram> {
+    fn this_program(&self) -> Option<ThisProgram> {
         self.itself.clone()
     }
 

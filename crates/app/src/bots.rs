@@ -184,7 +184,7 @@ fn unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Option<
     Some((key, problem))
 }
 
-pub fn strategies_of(
+pub fn build_strategies(
     settings: &SessionSettings,
     registry: &Registry,
 ) -> Result<Vec<Box<dyn Strategy>>, BacktestError> {
@@ -199,12 +199,12 @@ pub fn strategies_of(
 }
 
 /// Returns the durations that each strategy declares, empty if it only uses the bot's own.
-pub fn own_durations(bots: &[BotSettings], registry: &Registry) -> Vec<Vec<CloseType>> {
-    let of_bot = |bot: &BotSettings| registry.find(&bot.strategy).map(|entry| own_durations_of(bot, entry));
+pub fn declared_durations_per_bot(bots: &[BotSettings], registry: &Registry) -> Vec<Vec<CloseType>> {
+    let of_bot = |bot: &BotSettings| registry.find(&bot.strategy).map(|entry| declared_durations(bot, entry));
     bots.iter().map(|bot| of_bot(bot).unwrap_or_default()).collect()
 }
 
-pub(crate) fn own_durations_of(bot: &BotSettings, entry: &StrategyEntry) -> Vec<CloseType> {
+pub(crate) fn declared_durations(bot: &BotSettings, entry: &StrategyEntry) -> Vec<CloseType> {
     let (context, expiry) = (bot.context(None), bot.expiry());
     let Ok(strategy) = entry.build(&bot.params, &context) else { return Vec::new() };
     let mut durations = Vec::new();
@@ -218,10 +218,10 @@ pub(crate) fn own_durations_of(bot: &BotSettings, entry: &StrategyEntry) -> Vec<
 }
 
 pub fn gate_views(bots: &[BotSettings], registry: &Registry) -> Vec<Option<GateView>> {
-    bots.iter().map(|bot| strategy_of(bot, registry)?.gate()).collect()
+    bots.iter().map(|bot| build_strategy(bot, registry)?.gate()).collect()
 }
 
-pub(crate) fn strategy_of(bot: &BotSettings, registry: &Registry) -> Option<Box<dyn Strategy>> {
+pub(crate) fn build_strategy(bot: &BotSettings, registry: &Registry) -> Option<Box<dyn Strategy>> {
     registry.find(&bot.strategy)?.build(&bot.params, &bot.context(None)).ok()
 }
 

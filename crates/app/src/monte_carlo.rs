@@ -1,7 +1,7 @@
 //! Monte Carlo resampling of a backtest's trades or candles, locally or in shards.
 
 use crate::backtest::{PreparedBacktest, threads_or_cores};
-use crate::bots::{locate_search_error, strategies_of};
+use crate::bots::{build_strategies, locate_search_error};
 use crate::candles::CandleChoice;
 use crate::configuration::{Base, Loaded};
 use crate::error::{AppError, Result};
@@ -165,7 +165,7 @@ impl PreparedMonteCarlo<'_> {
             Resampling::Trades => monte_carlo.trades((&self.trades, paths), watcher).map_err(to_error),
             Resampling::Candles => {
                 let candles = resampled(self.backtest())?;
-                let build = || strategies_of(&settings.session, self.basis.registry);
+                let build = || build_strategies(&settings.session, self.basis.registry);
                 let terms = (settings, &wants_prices[..], &build as _);
                 monte_carlo.candles((&candles, paths), terms, watcher).map_err(to_error)
             }
@@ -183,7 +183,7 @@ pub struct PlannedPaths {
 }
 
 impl PlannedRow for PathRow {
-    fn place(&self) -> u64 {
+    fn index(&self) -> u64 {
         self.path
     }
 }

@@ -130,7 +130,7 @@ impl App {
     }
 
     /// Returns the long flags of a command (`edge verdict`) with their aliases, without dashes.
-    pub fn flags_of(path: &[String]) -> Vec<String> {
+    pub fn long_flags(path: &[String]) -> Vec<String> {
         let mut command = Arguments::command();
         command.build();
         let found = path.iter().try_fold(&command, |command, name| command.find_subcommand(name));

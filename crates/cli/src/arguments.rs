@@ -167,7 +167,7 @@ fn in_year(year: i32, text: &str) -> Option<NaiveDateTime> {
 
 impl AskedTime {
     /// Returns the moment meant in a journal that ends at `last`, in UTC; only a complete one may be later.
-    pub(crate) fn before(&self, last: Millis) -> Option<Millis> {
+    pub(crate) fn resolve_before(&self, last: Millis) -> Option<Millis> {
         let end = DateTime::from_timestamp_millis(last.get())?.naive_utc();
         let day = |back: u64| end.date().checked_sub_days(Days::new(back));
         // The previous 29th of February is at most eight years back.
@@ -184,7 +184,7 @@ impl AskedTime {
     }
 
     pub(crate) fn say(&self, last: Millis, context: &Context<'_>) {
-        if let (Self::OfDay(_, text) | Self::OfYear(text), Some(moment)) = (self, self.before(last)) {
+        if let (Self::OfDay(_, text) | Self::OfYear(text), Some(moment)) = (self, self.resolve_before(last)) {
             let moment = utc(moment);
             context.say(&format!("note: {text} means {moment}, its last occurrence in the journal"));
         }
@@ -253,7 +253,7 @@ mod tests {
             ("1767580260000", "2026-01-05T02:31:00.000Z"),
         ] {
             let asked = parse_asked(text).unwrap_or_else(|problem| panic!("{text}: {problem}"));
-            assert_eq!(asked.before(last).map(utc).as_deref(), Some(expected), "{text}");
+            assert_eq!(asked.resolve_before(last).map(utc).as_deref(), Some(expected), "{text}");
         }
         for text in ["24:00", "5 pm", "17", "02-30 10:00", "17:8:"] {
             assert!(parse_asked(text).is_err(), "{text}");

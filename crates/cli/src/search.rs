@@ -116,7 +116,7 @@ pub(crate) struct ShardArguments {
     pub(crate) planned: PlannedArguments,
 }
 
-pub(crate) struct Planned {
+pub(crate) struct OpenedPlan {
     pub(crate) plan: SearchPlan,
     pub(crate) path: PathBuf,
     pub(crate) folder: PathBuf,
@@ -124,9 +124,9 @@ pub(crate) struct Planned {
 }
 
 impl PlannedArguments {
-    pub(crate) fn read(&self, command: PlannedCommand, context: &Context<'_>) -> Result<Planned, Failure> {
+    pub(crate) fn read(&self, command: PlannedCommand, context: &Context<'_>) -> Result<OpenedPlan, Failure> {
         let (path, folder, others) = self.locate(command, context)?;
-        Ok(Planned { plan: SearchPlan::read(&path, command)?, path, folder, others })
+        Ok(OpenedPlan { plan: SearchPlan::read(&path, command)?, path, folder, others })
     }
 
     pub(crate) fn locate(
@@ -176,7 +176,7 @@ pub(crate) fn keep_rows<A: Serialize + DeserializeOwned, R: PlannedRow>(
     notices: &[String],
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
-    let written = plan.put(&ResultFolder::open(folder)?, (number, identity), rows)?;
+    let written = plan.write_rows(&ResultFolder::open(folder)?, (number, identity), rows)?;
     let (count, shards) = (rows.len(), plan.shards);
     let document = json!({
         "shard": number, "shards": shards, "trials": count, "resumed": 0, "file": written, "notices": notices

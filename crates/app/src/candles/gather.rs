@@ -104,7 +104,7 @@ impl CandleChoice {
         let mut notices = stock.notices;
         let share = loaded.config.data.longer_share_percent;
         let selected = select_series(bots, stock.series, (&stock.place, share))?;
-        let series = load::candles_of(&selected);
+        let series = load::collect_candles(&selected);
         let markets = markets_for(bots, &series);
         let heard = series.iter().filter(|one| has_bot(bots, one));
         notices.extend(heard.filter_map(closed_notice));
@@ -127,7 +127,7 @@ impl CandleChoice {
         markets: &[Market],
         fineness: Fineness,
     ) -> Result<Option<String>> {
-        self.coarse(check_expiries(loaded, markets, fineness, ALLOW_BY_FLAG))
+        self.coarse_notice(check_expiries(loaded, markets, fineness, ALLOW_BY_FLAG))
     }
 
     pub fn check_trades(
@@ -136,10 +136,10 @@ impl CandleChoice {
         markets: &[Market],
         book: &TradeBook,
     ) -> Result<Option<String>> {
-        self.coarse(check_trades(loaded, markets, book))
+        self.coarse_notice(check_trades(loaded, markets, book))
     }
 
-    fn coarse(&self, checked: Result<()>) -> Result<Option<String>> {
+    fn coarse_notice(&self, checked: Result<()>) -> Result<Option<String>> {
         match checked {
             Ok(()) => Ok(None),
             Err(_) if self.allow_coarse => Ok(Some(COARSE.to_owned())),

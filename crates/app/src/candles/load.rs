@@ -2,8 +2,8 @@
 
 use super::distinct;
 use super::gather::has_bot;
-use super::market::{suggest_catalog_series, not_in_catalog};
-use super::name::{CandleStore, DataName, PriceSource, is_part, names};
+use super::market::{not_in_catalog, suggest_catalog_series};
+use super::name::{CandleStore, DataName, PriceSource, is_part, parse_data_names};
 use crate::configuration::Loaded;
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
@@ -43,17 +43,18 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
         let problem = format!("{place}: a catalog must be a local folder");
         return Err(AppError::invalid(problem).help(help));
     }
-    if let Some(failure) = config.sandbox.data.iter().find_map(|text| suggest_catalog_series(text, &store.catalog))
+    if let Some(failure) =
+        config.sandbox.data.iter().find_map(|text| suggest_catalog_series(text, &store.catalog))
     {
         return Err(failure);
     }
-    let named = names(&config.sandbox.data)?;
+    let named = parse_data_names(&config.sandbox.data)?;
     if !named.is_empty() {
         return load_named(loaded, (&named, false), &store, range, progress);
     }
     let folder = store.catalog.folder().display();
     let stored = stored_for(&store.catalog, &config.bots)?;
-    let unserved = config.bots.iter().find(|bot| !serves(&stored, bot));
+    let unserved = config.bots.iter().find(|bot| !has_candles_for(&stored, bot));
     let incomplete = unserved.filter(|_| loaded.has_built_in_bots() && !loaded.is_set("data.catalog"));
     let mut notices = Vec::new();
     if let Some(bot) = incomplete.filter(|_| !stored.is_empty()) {
@@ -135,7 +136,7 @@ pub fn stored_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<DataNam
     Ok(distinct(found).into_iter().map(DataName::Stored).collect())
 }
 
-pub(crate) fn serves(names: &[DataName], bot: &BotSettings) -> bool {
+pub(crate) fn has_candles_for(names: &[DataName], bot: &BotSettings) -> bool {
     let series = bot.series();
     names.iter().map(DataName::series).any(|one| one == series || is_part(one, series))
 }
@@ -162,7 +163,7 @@ fn restrict(
     let mut outside = None;
     for (place, whole) in series {
         let is_heard = has_bot(bots, whole.candles());
-        match within(whole, range, &place) {
+        match trim_to_range(whole, range, &place) {
             Ok(part) => kept.push(part),
             Err(failure) if is_heard => return Err(failure),
             Err(failure) => outside = Some(failure),
@@ -174,7 +175,7 @@ fn restrict(
     }
 }
 
-pub fn within(whole: HashedSeries, range: &Range<Millis>, place: &str) -> Result<HashedSeries> {
+pub fn trim_to_range(whole: HashedSeries, range: &Range<Millis>, place: &str) -> Result<HashedSeries> {
     let candles = whole.candles();
     let Ok(part) = candles.within(range.clone()) else {
         let [start, end] = [candles.start(), candles.end()].map(utc);
@@ -189,7 +190,7 @@ pub(super) fn list_series(all: &[Series]) -> String {
     all.iter().map(Series::to_string).collect::<Vec<_>>().join(", ")
 }
 
-pub fn candles_of(series: &[HashedSeries]) -> Vec<CandleSeries> {
+pub fn collect_candles(series: &[HashedSeries]) -> Vec<CandleSeries> {
     series.iter().map(|one| one.candles().clone()).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Assignment of candle series to bots and pricing, hints on missing candles, and price steps.
 
-use super::load::{list_series, serves, stored_for};
-use super::name::{DataName, is_part, names};
+use super::load::{has_candles_for, list_series, stored_for};
+use super::name::{DataName, is_part, parse_data_names};
 use crate::configuration::Loaded;
 use crate::error::{AppError, Result};
 use crate::shell::{describe_nearby, shell_word};
@@ -128,7 +128,7 @@ fn catalog_argument(catalog: &Catalog, series: Series) -> String {
 
 pub(crate) fn bots_without_candles(loaded: &Loaded) -> Vec<String> {
     // Wrong names and broken catalogs are reported elsewhere.
-    let names = names(&loaded.config.sandbox.data).unwrap_or_default();
+    let names = parse_data_names(&loaded.config.sandbox.data).unwrap_or_default();
     let (names, there, place) = if names.is_empty() {
         let folder = &loaded.config.data.catalog;
         let catalog = Catalog::new(folder);
@@ -142,7 +142,7 @@ pub(crate) fn bots_without_candles(loaded: &Loaded) -> Vec<String> {
         let there = names.iter().map(DataName::series).collect();
         (names, there, "sandbox.data".to_owned())
     };
-    let without = loaded.config.bots.iter().filter(|bot| !serves(&names, bot));
+    let without = loaded.config.bots.iter().filter(|bot| !has_candles_for(&names, bot));
     let describe = |bot: &BotSettings| {
         let missing = describe_missing(bot, &there, &place);
         let meant = suggest_series(bot.series(), &there);
@@ -187,7 +187,7 @@ const STEP_SAMPLE: usize = 1_000;
 
 /// Returns the price step by the maximum number of decimals: 0.00001 for 5.
 pub fn price_step(candles: &[Candle]) -> Option<String> {
-    Some(step_of(newest_prices(candles).map(decimals).max()?))
+    Some(format_price_step(newest_prices(candles).map(decimals).max()?))
 }
 
 pub fn has_tails(candles: &[Candle]) -> bool {
@@ -199,7 +199,7 @@ fn newest_prices(candles: &[Candle]) -> impl Iterator<Item = f64> {
     newest.iter().flat_map(|candle| [candle.open(), candle.high(), candle.low(), candle.close()])
 }
 
-pub fn step_of(decimals: usize) -> String {
+pub fn format_price_step(decimals: usize) -> String {
     if decimals == 0 { "1".to_owned() } else { format!("0.{}1", "0".repeat(decimals - 1)) }
 }
 
@@ -255,7 +255,7 @@ fn without_tail(price: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::candles_of;
+    use super::super::collect_candles;
     use super::*;
     use crate::tests::{bot, flat_candles};
     use candlewick_sdk::{Interval, Millis, Ohlcv};
@@ -269,7 +269,7 @@ mod tests {
     fn check(bots: &[(&str, &str)], there: &[&str], expected: &[&str]) {
         let bots: Vec<BotSettings> = bots.iter().map(|(symbol, interval)| bot(symbol, interval)).collect();
         let all: Vec<HashedSeries> = there.iter().map(|text| series(text)).collect();
-        let markets = markets_for(&bots, &candles_of(&select_series(&bots, all, ("x", 50.0)).unwrap()));
+        let markets = markets_for(&bots, &collect_candles(&select_series(&bots, all, ("x", 50.0)).unwrap()));
         let words = |market: &Market| {
             let all = std::iter::once(&market.prices).chain(&market.detail);
             all.map(|one| one.series().to_string()).collect::<Vec<_>>().join(", ")

@@ -26,7 +26,7 @@ pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, 
 }
 
 /// Returns the start of a venue: `asked`, or a time after a day (at most a quarter) of common history.
-pub fn start_among(all: &[CandleSeries], asked: Option<Millis>) -> Result<Millis, AppError> {
+pub fn choose_venue_start(all: &[CandleSeries], asked: Option<Millis>) -> Result<Millis, AppError> {
     let (start, end) = total_span(all);
     let Some(at) = asked else {
         let (start, end) = common_span(all).unwrap_or((start, end));
@@ -159,7 +159,7 @@ mod tests {
             (vec![(240, 336)], Some(336), None),
         ] {
             let all = [series("A", &[TWO_WEEKS]), series("B", &hours_of_b)];
-            let start = start_among(&all, asked.map(hours)).ok();
+            let start = choose_venue_start(&all, asked.map(hours)).ok();
             assert_eq!(start, expected.map(hours), "{hours_of_b:?}");
         }
     }

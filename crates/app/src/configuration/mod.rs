@@ -19,10 +19,10 @@ pub use notify::{AlertEvent, AlertSeverity, ChannelKind, ChannelSettings, Notify
 pub use problem::{Problem, ProblemKind, Problems};
 #[cfg(feature = "notify")]
 pub(crate) use secret::read_private_file;
-pub use secret::{check_secrets, credentials, given as given_secrets, token_source};
+pub use secret::{check_secrets, configured_secrets, credentials, token_source};
 pub use sections::{
     ControlSettings, DataSettings, HeartbeatSettings, LogFormat, LogSettings, MetricsSettings,
-    VariantSettings, control_paths, journal_url, make_folder_of, monitoring_problems,
+    VariantSettings, control_paths, journal_url, make_parent_folder, monitoring_problems,
 };
 pub(crate) use sections::{asset_type_of_bot, asset_types, make_state_folder, state_folder};
 pub(crate) use show::key as toml_key;

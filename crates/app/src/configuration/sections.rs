@@ -99,7 +99,7 @@ pub(crate) fn state_folder() -> Option<PathBuf> {
 }
 
 /// Creates the state folder if `path` is directly in it. Other folders are up to the user.
-pub fn make_folder_of(path: &Path) -> io::Result<()> {
+pub fn make_parent_folder(path: &Path) -> io::Result<()> {
     let is_in_it = state_folder().is_some_and(|folder| path.parent() == Some(&folder));
     if is_in_it { make_state_folder() } else { Ok(()) }
 }
@@ -322,7 +322,7 @@ mod tests {
     }
 
     fn check(text: &str, expected: &[&str]) {
-        let mut problems = monitoring_problems(&Loaded::of_text(text).unwrap());
+        let mut problems = monitoring_problems(&Loaded::from_text(text).unwrap());
         problems.retain(|problem| !problem.complaint.contains("built without"));
         crate::tests::assert_problems(&problems, expected);
     }

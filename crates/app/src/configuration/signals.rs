@@ -223,7 +223,7 @@ mod tests {
     fn check(section: &str, expected: &[&str]) {
         let (_folder, secret) = crate::tests::webhook_secret();
         let section = section.replace("SECRET", &format!("secret_file = {:?}", secret.display().to_string()));
-        let loaded = Loaded::of_text(&format!("[signals]\n{section}\n")).unwrap();
+        let loaded = Loaded::from_text(&format!("[signals]\n{section}\n")).unwrap();
         crate::tests::assert_problems(&signal_problems(&loaded), expected);
     }
 

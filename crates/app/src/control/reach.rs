@@ -25,7 +25,11 @@ pub(super) enum Delivery {
     NoJournal,
 }
 
-pub(super) async fn reach(paths: &ControlPaths, url: &JournalUrl, order: &ControlOrder) -> Result<Delivery> {
+pub(super) async fn deliver(
+    paths: &ControlPaths,
+    url: &JournalUrl,
+    order: &ControlOrder,
+) -> Result<Delivery> {
     order.check_length()?;
     let token = OrderToken::random()?;
     let undelivered = match live_holder(url).await {
@@ -38,7 +42,7 @@ pub(super) async fn reach(paths: &ControlPaths, url: &JournalUrl, order: &Contro
         Err(JournalError::NotFound { .. }) => Ok(Delivery::NoJournal),
         Err(error) => {
             let problem = "cannot tell from the journal whether a bot runs";
-            Err(AppError::new(ErrorKind::OrderNotConfirmed, problem).because(error))
+            Err(AppError::new(ErrorKind::OrderNotConfirmed, problem).with_source(error))
         }
     };
     match send_order(&paths.socket, order, Some(&token)).await {

@@ -4,9 +4,9 @@ mod candles;
 mod outcome;
 
 pub use candles::{BATCH, CandleJob, fetch_candles};
-pub use outcome::{FetchEnd, Fetched, document, text};
+pub use outcome::{FetchEnd, FetchOutcome, document, text};
 
-use crate::candles::{DataName, check_stored, distinct, source_of};
+use crate::candles::{DataName, check_stored, describe_source, distinct};
 use crate::configuration::{Loaded, asset_type_of_bot, credentials};
 use crate::error::{AppError, Result};
 use crate::progress::{Progress, ProgressBar};
@@ -24,7 +24,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 #[derive(Clone)]
-pub struct Fetching {
+pub struct FetchSession {
     pub market: Arc<dyn MarketData>,
     pub clock: Arc<dyn Clock>,
     pub catalog: Catalog,
@@ -48,12 +48,12 @@ struct Meter {
     total: u64,
 }
 
-impl Fetching {
+impl FetchSession {
     pub fn new(loaded: &Loaded, targets: &[Target], mixing: Mixing, progress: &dyn Progress) -> Result<Self> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let settings = loaded.config.broker.client.clone();
         let credentials = Credentials { api_token: None, ..credentials(loaded)? };
-        let (price_url, source) = (settings.price_url.clone(), source_of(&settings));
+        let (price_url, source) = (settings.price_url.clone(), describe_source(&settings));
         let asset_types = targets.iter().map(|one| (one.series.symbol, one.asset_type.clone())).collect();
         let market =
             HttpBroker::new(settings, credentials, Arc::clone(&clock))?.with_asset_types(asset_types);
@@ -169,14 +169,14 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Maximum time of received prices that an interruption may lose.
 const STORE_INTERVAL: Duration = Duration::from_secs(10);
 
-pub async fn record_prices(target: Target, fetching: Fetching) -> (Fetched, Result<()>) {
-    let mut fetched = Fetched::new(&target);
+pub async fn record_prices(target: Target, fetching: FetchSession) -> (FetchOutcome, Result<()>) {
+    let mut fetched = FetchOutcome::new(&target);
     let outcome = record(target.series, &fetching, &mut fetched).await;
     let looked = fetched.look_back(&fetching).await;
     (fetched, outcome.and(looked))
 }
 
-async fn record(series: Series, fetching: &Fetching, fetched: &mut Fetched) -> Result<()> {
+async fn record(series: Series, fetching: &FetchSession, fetched: &mut FetchOutcome) -> Result<()> {
     fetching.check_source(series).await?;
     let mut recorder = PriceRecorder::new(Arc::clone(&fetching.market), series.symbol);
     let mut ticks = interval(POLL_INTERVAL);

@@ -135,7 +135,7 @@ mod tests {
                  close_type = \"01:00\"\nstake = {{ kind = \"fixed\", amount = {stake} }}\n"
             )
         };
-        Loaded::of_text(&format!("{risk}\n{}", bots.map(bot).concat())).unwrap()
+        Loaded::from_text(&format!("{risk}\n{}", bots.map(bot).concat())).unwrap()
     }
 
     fn running(config: Config, files: BTreeMap<String, String>) -> ReloadContext {

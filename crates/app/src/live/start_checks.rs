@@ -120,11 +120,12 @@ pub fn record_look(
     let tried = Variant::of_bots(&settings, registry, &files_of_bots(&settings.bots)?);
     let note = |tried: Variant| Note { tried, p_value: None, sharpe_of_a_day: None, trades: None };
     let notes: Vec<Note> = tried.into_iter().map(note).collect();
-    let look = Look { kind: LookKind::Sandbox, run: None, candles, is_truncated: false, span, end: LookEnd::Whole };
+    let look =
+        Look { kind: LookKind::Sandbox, run: None, candles, is_truncated: false, span, end: LookEnd::Whole };
     ledger.note(&notes, &look).map_err(|error| {
         let place = ledger.path().display();
         let problem = format!("cannot record this look at past candles in {place} (set [variants] ledger to another file, or \"\" for none)");
-        AppError::invalid(problem).because(error)
+        AppError::invalid(problem).with_source(error)
     })?;
     Ok(())
 }

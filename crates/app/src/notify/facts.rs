@@ -127,10 +127,10 @@ fn convert_plain_event(at: Millis, event: RunEvent) -> Option<Alert> {
             plain(Kind::SecondTrade, text)
         }
         RunEvent::Halted { reason } => {
-            plain(Kind::Halted, format!("no trade opens until `candlewick resume`{}", because(reason)))
+            plain(Kind::Halted, format!("no trade opens until `candlewick resume`{}", format_reason(reason)))
         }
         RunEvent::Suspended { reason } => {
-            plain(Kind::Suspended, format!("opens are suspended{}", because(reason)))
+            plain(Kind::Suspended, format!("opens are suspended{}", format_reason(reason)))
         }
         RunEvent::Resumed => plain(Kind::Resumed, "trading has resumed".to_owned()),
         RunEvent::Reloaded => plain(Kind::Reloaded, "the reloaded settings are in force".to_owned()),
@@ -215,7 +215,7 @@ fn series_alert(at: Millis, kind: Kind, symbol: String, text: &str) -> Alert {
     with_repeat_key(alert, event_name(kind))
 }
 
-fn because(reason: Option<String>) -> String {
+fn format_reason(reason: Option<String>) -> String {
     reason.map_or(String::new(), |reason| format!(": {reason}"))
 }
 

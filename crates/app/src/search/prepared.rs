@@ -69,7 +69,7 @@ pub struct PreparedSearch<'a> {
 }
 
 impl PreparedSearch<'_> {
-    pub(crate) fn spread(&mut self, terms: &SearchTerms) -> Result<()> {
+    pub(crate) fn apply_terms(&mut self, terms: &SearchTerms) -> Result<()> {
         let sweep = sweep_settings(terms, &self.space);
         self.sweep = sweep.map_err(|error| locate_search_error(error, &self.loaded))?;
         Ok(())
@@ -177,7 +177,7 @@ impl SearchTerms {
         }
     }
 
-    pub(super) fn coarse(&self, problem: String) -> Result<Option<String>> {
+    pub(super) fn coarse_notice(&self, problem: String) -> Result<Option<String>> {
         if self.candles.allow_coarse {
             return Ok(Some(COARSE.to_owned()));
         }
@@ -275,7 +275,7 @@ fn check_expiries(
     if coarse.is_some() {
         return Ok(coarse);
     }
-    for (bot, market) in traded(loaded, markets) {
+    for (bot, market) in bots_with_markets(loaded, markets) {
         let tried = tried_bots(bot, space);
         let why = tried.iter().find_map(|(how, bot)| {
             let mut own = expiries(entry, bot).into_iter().flatten().flatten();
@@ -283,7 +283,7 @@ fn check_expiries(
             Some(format!("{how}the strategy of bot {} sets its own expiry: {why}", bot.name))
         });
         if let Some(why) = why {
-            return terms.coarse(why);
+            return terms.coarse_notice(why);
         }
     }
     Ok(None)
@@ -316,18 +316,18 @@ fn coarse_close_type(
     loaded: &Loaded,
     terms: &SearchTerms,
 ) -> Result<Option<String>> {
-    for (bot, market) in traded(loaded, markets) {
+    for (bot, market) in bots_with_markets(loaded, markets) {
         for setting in axis.listed().into_iter().flatten() {
             let close_type = setting.to_string().parse().unwrap_or(bot.close_type);
             let expiry = Expiry { close_type, ..bot.expiry() };
             let Some(why) = too_coarse(expiry, market, Fineness::Throughout) else { continue };
-            return terms.coarse(format!("--param close_type: {why}"));
+            return terms.coarse_notice(format!("--param close_type: {why}"));
         }
     }
     Ok(None)
 }
 
-fn traded<'a>(
+fn bots_with_markets<'a>(
     loaded: &'a Loaded,
     markets: &'a [Market],
 ) -> impl Iterator<Item = (&'a BotSettings, &'a Market)> {
@@ -382,6 +382,6 @@ fn named_files(bots: &[BotSettings], space: &Space) -> Result<BTreeMap<String, S
 fn hash_files<'a>(values: impl Iterator<Item = &'a Value>) -> Result<BTreeMap<String, String>> {
     files_of(values).map_err(|(name, error)| {
         let problem = format!("{name}: cannot read the file named by a parameter");
-        AppError::invalid(problem).because(error)
+        AppError::invalid(problem).with_source(error)
     })
 }

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 pub trait PlannedRow: Serialize + DeserializeOwned {
     /// Index of the run, 0-based.
-    fn place(&self) -> u64;
+    fn index(&self) -> u64;
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -106,7 +106,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
 
     pub(crate) fn loaded(&self, path: &Path, place: PlanPlace) -> Result<(CandleChoice, Loaded)> {
         let choice = CandleChoice::from_plan(self.arguments.candles.clone(), place);
-        let loaded = Loaded::of_plan(path, &self.configuration, choice.flags())?;
+        let loaded = Loaded::from_plan(path, &self.configuration, choice.flags())?;
         Ok((choice, loaded))
     }
 
@@ -124,7 +124,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         Ok(shard.trials(self.sets))
     }
 
-    pub fn put<R: PlannedRow>(
+    pub fn write_rows<R: PlannedRow>(
         &self,
         folder: &ResultFolder,
         (number, identity): (u64, &Value),
@@ -162,7 +162,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         others: OtherProgram,
     ) -> Result<(Vec<R>, Option<String>)> {
         let name = format!("shard-{number}.jsonl");
-        let (path, place) = (folder.bring(&name)?, folder.shown().join(&name));
+        let (path, place) = (folder.download(&name)?, folder.shown().join(&name));
         let (shown, command) = (place.display(), self.command.as_str());
         let lacks = |why: String| {
             let help = format!("run {command} run --shard {number}, or copy its {shown} here");
@@ -181,7 +181,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         if found != planned {
             return Err(lacks("rows belong to another plan".to_owned()));
         }
-        if !rows.iter().map(PlannedRow::place).eq(self.runs(number)?) {
+        if !rows.iter().map(PlannedRow::index).eq(self.runs(number)?) {
             return Err(lacks(format!("rows of shard {number} are missing")));
         }
         Ok((rows, notice))

@@ -1,7 +1,7 @@
 //! Dry run of a signal list: how each line would be read.
 
 use super::collect_entries;
-use super::list::{LineOutcome, ListEntry, ListTerms, ReadLine, SignalList, When, zone_label};
+use super::list::{EntryTime, LineOutcome, ListEntry, ListTerms, ReadLine, SignalList, zone_label};
 use super::refusals::ListRefusals;
 use crate::configuration::Loaded;
 use crate::error::AppError;
@@ -95,13 +95,13 @@ fn describe_past(entries: &[(ListEntry, Tz)], now: Millis, sandbox: Option<Milli
         let met = past.iter().filter(|at| start < **at).count();
         format!(
             "; `live --sandbox` starts at {} (sandbox.start), with {met} of them ahead",
-            When::Once(start).describe()
+            EntryTime::Once(start).describe()
         )
     });
     Some(format!(
         "{count} of {} entries are in the past, the last at {}: a run that starts now trades none of them{}",
         entries.len(),
-        When::Once(last).describe(),
+        EntryTime::Once(last).describe(),
         of_sandbox.unwrap_or_default()
     ))
 }

@@ -8,7 +8,7 @@ use crate::failure::{Ending, Failure};
 use crate::host::{host, report_candles};
 use crate::output::{show, write_trades};
 use crate::progress::{Terminal, with_spinner};
-use candlewick_app::backtest::{BacktestTerms, LatencyTerms, PreparedBacktest, Replayed};
+use candlewick_app::backtest::{BacktestRun, BacktestTerms, LatencyTerms, PreparedBacktest};
 use candlewick_app::candles::{Candles, unset_price_steps};
 use candlewick_app::search::files_of_bots;
 use candlewick_backtest::Finished;
@@ -116,7 +116,7 @@ fn test_sensitivity(prepared: &PreparedBacktest, context: &Context<'_>) -> Resul
 
 fn report(
     prepared: PreparedBacktest,
-    run: Replayed,
+    run: BacktestRun,
     (coarse_trades, sensitivity): (Option<String>, Option<Sensitivity>),
     (arguments, context): (&BacktestArguments, &Context<'_>),
 ) -> Result<Ending, Failure> {
@@ -124,7 +124,7 @@ fn report(
     let caveats = collect_caveats(&prepared, arguments);
     let background = build_background(&prepared, &run.finished, context);
     let PreparedBacktest { loaded, settings, header, candles, coarse, .. } = prepared;
-    let Replayed { finished, journal_hash, elapsed } = run;
+    let BacktestRun { finished, journal_hash, elapsed } = run;
     let span = candles.span();
     let Candles { series, hash, notices, .. } = candles;
     let mut notices: Vec<String> = coarse.or(coarse_trades).into_iter().chain(notices).collect();

@@ -10,7 +10,7 @@ use candlewick_journal::{Compaction, Holder, LeaseTerms, Reader, Verified, back_
 use candlewick_records::{RecordedRuns, TradeFilter, TradeLine, utc};
 use candlewick_report::run::RecordedReport;
 use candlewick_runtime::{
-    JournalCheck, ProjectionResult, Projection, RuntimeError, TablesCheck, check_journal, compact_journal,
+    JournalCheck, Projection, ProjectionResult, RuntimeError, TablesCheck, check_journal, compact_journal,
     project_journal,
 };
 use candlewick_sdk::Millis;
@@ -259,7 +259,7 @@ enum Format {
 }
 
 #[derive(Debug, Serialize)]
-struct Exported<'a> {
+struct ExportSummary<'a> {
     folder: &'a Path,
     trades: usize,
     intents: usize,
@@ -292,7 +292,7 @@ fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Endi
     let (trades, intents) = (trades.len(), every.len());
     let text =
         || format!("Exported {trades} trades, {intents} orders and the figures to {}", folder.display());
-    show_as(&Exported { folder, trades, intents }, text, context.global)
+    show_as(&ExportSummary { folder, trades, intents }, text, context.global)
 }
 
 fn serialize_lines(lines: &[&TradeLine], format: Format) -> Result<String, Failure> {

@@ -268,7 +268,7 @@ async fn embedded(
         stock.series,
         (&stock.place, loaded.config.data.longer_share_percent),
     )?;
-    let series = candles::candles_of(&series);
+    let series = candles::collect_candles(&series);
     let markets = candles::markets_for(&loaded.config.bots, &series);
     let fine =
         candles::check_expiries(loaded, &markets, candles::Fineness::Throughout, candles::ALLOW_IN_SANDBOX);

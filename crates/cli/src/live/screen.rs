@@ -25,7 +25,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 pub(super) const MAX_QUEUED_NOTICES: usize = 16_384;
-pub(super) const PATIENCE: Duration = Duration::from_secs(3);
+pub(super) const FLUSH_TIMEOUT: Duration = Duration::from_secs(3);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Detail {
@@ -249,9 +249,9 @@ impl Screen {
         format_signed(money, self.scale)
     }
 
-    pub(crate) fn show(mut self) -> (Vec<Watcher>, Shown) {
+    pub(crate) fn show(mut self) -> (Vec<Watcher>, DisplayEnd) {
         if self.detail == Detail::Quiet {
-            return (Vec::new(), Shown(None));
+            return (Vec::new(), DisplayEnd(None));
         }
         let (watcher, mut notices) = Watcher::channel(MAX_QUEUED_NOTICES, self.interest());
         let (ended, has_ended) = oneshot::channel();
@@ -259,7 +259,7 @@ impl Screen {
             self.show_all(&mut notices);
             let _ = ended.send(());
         });
-        (vec![watcher], Shown(Some(has_ended)))
+        (vec![watcher], DisplayEnd(Some(has_ended)))
     }
 
     pub(super) const fn interest(&self) -> Interest {
@@ -324,13 +324,13 @@ impl Screen {
     }
 }
 
-pub(crate) struct Shown(pub(super) Option<oneshot::Receiver<()>>);
+pub(crate) struct DisplayEnd(pub(super) Option<oneshot::Receiver<()>>);
 
-impl Shown {
-    /// Waits until everything is written, at most for `PATIENCE`.
+impl DisplayEnd {
+    /// Waits until everything is written, at most for `FLUSH_TIMEOUT`.
     pub(crate) async fn end(self) {
         if let Some(has_ended) = self.0 {
-            drop(tokio::time::timeout(PATIENCE, has_ended).await);
+            drop(tokio::time::timeout(FLUSH_TIMEOUT, has_ended).await);
         }
     }
 }

@@ -54,7 +54,7 @@ struct ExpiryHeading {
 
 impl DateContext {
     /// Starts a date and ends an expiry used under the previous one.
-    pub(super) fn begin(&mut self, date: WrittenDate, (line, text): (u64, &str)) {
+    pub(super) fn start_date(&mut self, date: WrittenDate, (line, text): (u64, &str)) {
         self.heading = Some(Heading { date, line, last: None });
         if self.expiry.as_ref().is_some_and(|expiry| expiry.is_used) {
             self.end_expiry((line, text));
@@ -91,7 +91,7 @@ impl DateContext {
     }
 
     /// Records the time of another bot's entry, where the day may change.
-    pub(super) fn pass(&mut self, time: Option<NaiveTime>, line: u64) {
+    pub(super) fn record_other_time(&mut self, time: Option<NaiveTime>, line: u64) {
         if self.heading.as_mut().is_some_and(|heading| heading.check_time(time, line).is_err()) {
             self.end(line);
         }

@@ -252,7 +252,7 @@ impl Reader<'_> {
         } else if let Some(problem) = strikeout_problem(written) {
             self.push_no_entry(&text.replace('~', " "), new(Err(problem)), true);
         } else if let Some(date) = parse_date_line(text, self.bots) {
-            self.context.begin(date, (line, written));
+            self.context.start_date(date, (line, written));
             self.lines.push(new(Ok(LineCells::Date(date))));
         } else if let Some(expiry) = parse_expiry_line(text, self.bots) {
             self.context.begin_expiry(expiry, line);
@@ -302,7 +302,7 @@ impl Reader<'_> {
             self.context.end(line.line);
         } else {
             let time = split(text, self.bots).iter().find_map(|cell| time_of_day(cell));
-            self.context.pass(time, line.line);
+            self.context.record_other_time(time, line.line);
         }
         if recognised.contains(&Column::Expiry) || is_other {
             self.context.end_expiry((line.line, &line.text));

@@ -19,7 +19,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 pub(crate) use duplicates::Contradiction;
-pub(crate) use entry::{LineOutcome, ListEntry, ListTerms, ReadLine, When};
+pub(crate) use entry::{EntryTime, LineOutcome, ListEntry, ListTerms, ReadLine};
 pub(crate) use time::{timeframe, unix_millis};
 pub(crate) use zones::{offset_zone, zone_label};
 
@@ -66,7 +66,7 @@ impl SignalList {
                 LineOutcome::Unknown(problem) if terms.skip_unknown => {
                     list.skipped.push((line.line, problem.clone()));
                 }
-                LineOutcome::Unknown(problem) => return Err(line.refusal(problem)),
+                LineOutcome::Unknown(problem) => return Err(line.rejection_message(problem)),
             }
         }
         Ok(list)
@@ -163,7 +163,7 @@ impl SignalList {
         (due, contradictions)
     }
 
-    pub(super) fn outlook(&self, bots: &[BotSettings], now: Millis) -> String {
+    pub(super) fn describe_next(&self, bots: &[BotSettings], now: Millis) -> String {
         let next = self.next_sendable(now).map(|due| {
             let bot = bots.get(due.entry.bot.index()).map_or("", |bot| bot.name.as_str());
             format!("next {} of {bot} at {}", due.entry.direction, signal_id_at(due.at))

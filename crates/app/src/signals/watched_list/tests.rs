@@ -40,7 +40,7 @@ fn next(state: &mut u64) -> u64 {
 
 type Rows = BTreeMap<(u64, usize), usize>;
 
-fn text_of(rows: &Rows, state: &mut u64) -> String {
+fn write_csv(rows: &Rows, state: &mut u64) -> String {
     let mut lines: Vec<String> = Vec::new();
     for ((minute, bot), zone) in rows {
         let (bot, zone) = (["btc", "eur"][*bot], ["Europe/Berlin", "America/New_York", ""][*zone]);
@@ -69,7 +69,7 @@ fn check_edited(from: Millis, to: Millis) {
     let (folder, mut state) = (tempfile::tempdir().unwrap(), 2_026);
     let row = |number: u64| ((number * HOURS * 60 / 300, number as usize % 2), number as usize % 3);
     let mut rows: Rows = (0..300).map(row).collect();
-    let loaded = loaded(&folder, &text_of(&rows, &mut state));
+    let loaded = loaded(&folder, &write_csv(&rows, &mut state));
     let mut watched = watch_list(&loaded, from);
     let (mut now, mut edits) = (from, 0);
     let [mut given, mut must, mut may] = [const { BTreeSet::new() }; 3];
@@ -99,7 +99,7 @@ fn check_edited(from: Millis, to: Millis) {
                 }
             }
             watched.list =
-                SignalList::parse(&text_of(&rows, &mut state), &watched.bots, watched.terms).unwrap();
+                SignalList::parse(&write_csv(&rows, &mut state), &watched.bots, watched.terms).unwrap();
             standing = moments(&watched.list);
         }
     }
@@ -165,10 +165,7 @@ async fn reloads_a_changed_file_and_ignores_an_invalid_one() {
     assert_eq!(clock.now(), at("2026-07-01T08:31:00"));
     std::fs::write(&path, "time,bot,direction\n10:32,nobody,BUY\n").unwrap();
     let wrong = heard(&mut told).await;
-    assert!(
-        wrong.starts_with("1 wrong: ") && wrong.contains("line 2: unknown bot \"nobody\""),
-        "{wrong}"
-    );
+    assert!(wrong.starts_with("1 wrong: ") && wrong.contains("line 2: unknown bot \"nobody\""), "{wrong}");
     assert_eq!(heard(&mut told).await, "btc 2026-07-01T08:33:00Z", "the previous list stays active");
     std::fs::write(&path, "time,bot,direction\n10:32,none,BUY\n").unwrap();
     let second = heard(&mut told).await;

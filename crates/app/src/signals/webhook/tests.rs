@@ -138,7 +138,10 @@ async fn rejects_signals_for_unknown_bots_and_stale_times() {
         (r#"{"bot":"eth","direction":"BUY"}"#, "unknown bot \\\"eth\\\"; the bots are btc"),
         (r#"{"ticker":"ETHUSDT","action":"buy"}"#, "no bot trades \\\"ETHUSDT\\\"; the bots trade BTCUSDT"),
         (r#"{"direction":"BUY"}"#, "neither bot nor symbol is named; the bots are btc"),
-        (r#"{"bot":"btc","direction":"BUY","time":"1970-01-01T00:00:00Z"}"#, "is more than a day behind venue time"),
+        (
+            r#"{"bot":"btc","direction":"BUY","time":"1970-01-01T00:00:00Z"}"#,
+            "is more than a day behind venue time",
+        ),
         (r#"{"bot":"btc","direction":"BUY","time":"2027-01-05T10:30:00Z"}"#, "is ahead of venue time"),
     ];
     for (body, expected) in bodies {
@@ -171,7 +174,7 @@ async fn reports_duplicate_and_late_signals_to_the_sender() {
     }
 }
 
-async fn status_of(bench: &Bench, id: usize) -> String {
+async fn read_status(bench: &Bench, id: usize) -> String {
     let body = format!(r#"{{"bot":"btc","direction":"BUY","id":"{id}"}}"#);
     let (code, answer, _) = bench.post(&body).await;
     let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
@@ -182,22 +185,22 @@ async fn status_of(bench: &Bench, id: usize) -> String {
 async fn throttled_signal_is_not_a_duplicate_when_retried() {
     let mut bench = Bench::new(|_| {});
     for id in 0..4 {
-        assert_eq!(status_of(&bench, id).await, "accepted");
+        assert_eq!(read_status(&bench, id).await, "accepted");
     }
-    assert_eq!(status_of(&bench, 4).await, "429");
+    assert_eq!(read_status(&bench, 4).await, "429");
     bench.waiting.recv().await.unwrap();
-    assert_eq!(status_of(&bench, 4).await, "accepted");
+    assert_eq!(read_status(&bench, 4).await, "accepted");
 }
 
 #[tokio::test(start_paused = true)]
 async fn remembers_only_the_last_1024_signals() {
     let mut bench = Bench::new(|settings| settings.requests_per_minute = 10_000);
     for id in 0..1_024 {
-        assert_eq!(status_of(&bench, id).await, "accepted");
+        assert_eq!(read_status(&bench, id).await, "accepted");
         bench.waiting.recv().await.unwrap();
     }
     for (id, status) in [(0, "duplicate"), (1_024, "accepted"), (0, "accepted"), (2, "duplicate")] {
-        assert_eq!(status_of(&bench, id).await, status, "{id}");
+        assert_eq!(read_status(&bench, id).await, status, "{id}");
         bench.waiting.recv().await.unwrap();
     }
 }

@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
     let asset_type = symbol.parse().map_or(AssetType::Crypto, asset_type_to_write).as_str();
     let name = format!("{}-{strategy}", symbol.to_lowercase());
     let params = rules.params();
-    let text = filled(
+    let text = fill_template(
         TEMPLATE,
         &[
             ("file", &file.display().to_string()),
@@ -271,7 +271,7 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
 }
 
 fn render_example(path: &Path) -> String {
-    filled(EXAMPLE, &[("file", &path.display().to_string())])
+    fill_template(EXAMPLE, &[("file", &path.display().to_string())])
 }
 
 fn file_name(path: &Path) -> String {
@@ -294,7 +294,7 @@ fn unwritable(file: &Path, error: io::Error) -> Failure {
     failure.context(format!("cannot write {}", file.display()))
 }
 
-fn filled(template: &str, values: &[(&str, &str)]) -> String {
+fn fill_template(template: &str, values: &[(&str, &str)]) -> String {
     values.iter().fold(template.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
 }
 
@@ -310,11 +310,12 @@ fn check(text: &str, (file, rules): (&Path, &Rules), context: &Context<'_>) -> R
         fs::write(copy, render_example(path)).map_err(|error| unwritable(path, error))?;
     }
     let loaded = Loaded::read(std::slice::from_ref(&draft), Base::Sandbox, Vec::new());
-    let checked = loaded
-        .and_then(|loaded| Ok(Problems::check(find_problems(&loaded, RealMoney::NotAsked, context.registry))?));
+    let checked = loaded.and_then(|loaded| {
+        Ok(Problems::check(find_problems(&loaded, RealMoney::NotAsked, context.registry))?)
+    });
     checked.map_err(|error| match error {
         // Names the target instead of the draft, which is deleted.
-        AppError::Configuration(problems) => AppError::from(problems.of_file(&draft, file)).into(),
+        AppError::Configuration(problems) => AppError::from(problems.with_file(&draft, file)).into(),
         error => error.into(),
     })
 }

@@ -95,11 +95,11 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<E
 }
 
 fn judge(results: &[CheckResult]) -> Result<Ending, Failure> {
-    let bad = results.iter().filter(|result| result.left() > 0).count();
+    let bad = results.iter().filter(|result| result.remaining_problems() > 0).count();
     if bad == 0 {
         return Ok(Ending::Done);
     }
-    let left: u64 = results.iter().map(CheckResult::left).sum();
+    let left: u64 = results.iter().map(CheckResult::remaining_problems).sum();
     let problems = if left == 1 { "problem" } else { "problems" };
     let problem = format!("{left} {problems} in {bad} of {} series", results.len());
     Err(Failure::check(problem).hint(CheckResult::help(results)))

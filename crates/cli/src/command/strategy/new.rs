@@ -88,7 +88,7 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
         Some(url) => Source::Git(url.clone()),
         None => Source::Checkout(checkout(path.as_deref())?),
     };
-    let workspace = workspace.then(|| Workspace::around(Path::new("."), name)).transpose()?;
+    let workspace = workspace.then(|| Workspace::find(Path::new("."), name)).transpose()?;
     let files = match &workspace {
         Some(workspace) => member_files(name, &source, workspace),
         None => files(name, &source)?,
@@ -97,7 +97,7 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
         Failure::configuration(format!("cannot write the crate here: {error}"))
             .hint("work in a writable folder; no files were left behind")
     })?;
-    let admitted = workspace.map(|workspace| workspace.admit(name, &camel_case(name))).transpose();
+    let admitted = workspace.map(|workspace| workspace.add_member(name, &camel_case(name))).transpose();
     let admitted = admitted.inspect_err(|_| {
         // Removes the crate if the workspace cannot be changed, ignoring further errors.
         let _ = fs::remove_dir_all(folder);
@@ -262,7 +262,7 @@ pub(super) struct Workspace {
 }
 
 impl Workspace {
-    fn around(folder: &Path, name: &str) -> Result<Self, Failure> {
+    fn find(folder: &Path, name: &str) -> Result<Self, Failure> {
         let here = folder.canonicalize().map_err(|error| {
             Failure::configuration(format!("cannot read folder {}: {error}", folder.display()))
         })?;
@@ -288,7 +288,7 @@ impl Workspace {
         self.manifest["workspace"].get("dependencies").is_some_and(|all| all.get("candlewick-sdk").is_some())
     }
 
-    pub(super) fn admit(mut self, name: &str, type_name: &str) -> Result<String, Failure> {
+    pub(super) fn add_member(mut self, name: &str, type_name: &str) -> Result<String, Failure> {
         self.name_member();
         let snake = name.replace('-', "_");
         let program = self.root.join("src/main.rs");
