@@ -177,7 +177,7 @@ async fn forward(request: ChatRequest, questions: &mpsc::Sender<ChatQuestion>) -
 }
 
 /// Chat id and sender id.
-type SenderId = (i64, i64);
+type ChatSender = (i64, i64);
 
 #[derive(Debug, PartialEq, Eq)]
 enum Response {
@@ -195,8 +195,8 @@ struct Conversation {
     bot_name: Option<String>,
     chats: Vec<i64>,
     /// Issued halt codes with their expiry.
-    codes: HashMap<SenderId, (String, Instant)>,
-    recent_commands: HashMap<SenderId, VecDeque<Instant>>,
+    codes: HashMap<ChatSender, (String, Instant)>,
+    recent_commands: HashMap<ChatSender, VecDeque<Instant>>,
     ignored: u64,
 }
 
@@ -206,7 +206,7 @@ impl Conversation {
         Self { run_name, chats, ..Self::default() }
     }
 
-    fn handle(&mut self, who: SenderId, text: &str, now: Instant) -> Response {
+    fn handle(&mut self, who: ChatSender, text: &str, now: Instant) -> Response {
         let mut words = text.split_whitespace();
         let Some(first) = words.next().filter(|_| self.chats.contains(&who.0)) else {
             return Response::Ignore;
@@ -231,7 +231,7 @@ impl Conversation {
         }
     }
 
-    fn is_within_limit(&mut self, who: SenderId, now: Instant) -> bool {
+    fn is_within_limit(&mut self, who: ChatSender, now: Instant) -> bool {
         self.recent_commands.retain(|_, times| {
             times.retain(|at| now.duration_since(*at) < CODE_LIFETIME);
             !times.is_empty()
@@ -244,13 +244,13 @@ impl Conversation {
         is_admitted
     }
 
-    fn restart_code_lifetime(&mut self, who: SenderId, now: Instant) {
+    fn restart_code_lifetime(&mut self, who: ChatSender, now: Instant) {
         if let Some((_, expires_at)) = self.codes.get_mut(&who) {
             *expires_at = now + CODE_LIFETIME;
         }
     }
 
-    fn issue_code(&mut self, who: SenderId, now: Instant) -> String {
+    fn issue_code(&mut self, who: ChatSender, now: Instant) -> String {
         self.codes.retain(|_, (_, expires_at)| *expires_at > now);
         let Some(code) = generate_code() else {
             return "Cannot generate a code. Run `candlewick halt` instead.".to_owned();
@@ -261,7 +261,7 @@ impl Conversation {
     }
 
     /// Checks a halt code. A code is valid for one attempt, so it cannot be guessed.
-    fn confirm_halt(&mut self, who: SenderId, code: &str, now: Instant) -> Response {
+    fn confirm_halt(&mut self, who: ChatSender, code: &str, now: Instant) -> Response {
         let issued = self.codes.remove(&who);
         if issued.is_some_and(|(issued, expires_at)| issued == code && now < expires_at) {
             let by = format!("chat {}, sender {}", who.0, who.1);

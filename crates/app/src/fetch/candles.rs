@@ -1,7 +1,7 @@
 //! Download of a candle series: the missing parts of a range, window by window.
 
-use super::outcome::{FetchOutcome, give_up};
-use super::{FetchSession, Target};
+use super::outcome::{FetchStats, give_up};
+use super::{Fetcher, Target};
 use crate::error::{AppError, Result};
 use candlewick_broker::{Download, DownloadSettings};
 use candlewick_history::{Catalog, Manifest, MarketHours, Origin, gaps};
@@ -27,14 +27,14 @@ pub struct CandleJob {
     pub batch: usize,
 }
 
-pub async fn fetch_candles(job: CandleJob, fetching: FetchSession) -> (FetchOutcome, Result<()>) {
-    let mut fetched = FetchOutcome::new(&job.target);
+pub async fn fetch_candles(job: CandleJob, fetching: Fetcher) -> (FetchStats, Result<()>) {
+    let mut fetched = FetchStats::new(&job.target);
     let outcome = fetch(&job, &fetching, &mut fetched).await;
     let looked = fetched.look_back(&fetching).await;
     (fetched, outcome.and(looked))
 }
 
-async fn fetch(job: &CandleJob, fetching: &FetchSession, fetched: &mut FetchOutcome) -> Result<()> {
+async fn fetch(job: &CandleJob, fetching: &Fetcher, fetched: &mut FetchStats) -> Result<()> {
     let series = job.target.series;
     fetching.check_source(series).await?;
     let stored = fetching.on_disk(move |catalog| stored(catalog, series)).await?;
@@ -102,7 +102,7 @@ fn stored(catalog: &Catalog, series: Series) -> Result<Option<StoredSeries>> {
 fn stretches(
     job: &CandleJob,
     stored: Option<&StoredSeries>,
-    fetching: &FetchSession,
+    fetching: &Fetcher,
 ) -> Result<Vec<Range<Millis>>> {
     let to = job.to.unwrap_or_else(|| fetching.clock.now());
     let usual = || stored.map_or(to - DEFAULT_SPAN, |stored| stored.candles.start());
@@ -134,11 +134,7 @@ impl StoredSeries {
 }
 
 /// Records closed hours without candles, so that later fetches skip them.
-async fn record_closed_hours(
-    target: &Target,
-    asked: Vec<Range<Millis>>,
-    fetching: &FetchSession,
-) -> Result<()> {
+async fn record_closed_hours(target: &Target, asked: Vec<Range<Millis>>, fetching: &Fetcher) -> Result<()> {
     let (series, source) = (target.series, fetching.source.clone());
     let session = target.asset_type.parse().map_or(MarketHours::Always, MarketHours::of_kind);
     let note = move |catalog: &Catalog| {
@@ -164,7 +160,7 @@ impl Batch {
         self.seen_at = self.seen_at.max(seen_at);
     }
 
-    pub(super) async fn keep(&mut self, fetching: &FetchSession, fetched: &mut FetchOutcome) -> Result<()> {
+    pub(super) async fn keep(&mut self, fetching: &Fetcher, fetched: &mut FetchStats) -> Result<()> {
         if self.candles.is_empty() {
             return Ok(());
         }

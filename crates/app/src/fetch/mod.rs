@@ -4,7 +4,7 @@ mod candles;
 mod outcome;
 
 pub use candles::{BATCH, CandleJob, fetch_candles};
-pub use outcome::{FetchEnd, FetchOutcome, document, text};
+pub use outcome::{FetchEnd, FetchStats, document, text};
 
 use crate::candles::{DataName, check_stored, describe_source, distinct};
 use crate::configuration::{Loaded, asset_type_of_bot, credentials};
@@ -24,7 +24,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 #[derive(Clone)]
-pub struct FetchSession {
+pub struct Fetcher {
     pub market: Arc<dyn MarketData>,
     pub clock: Arc<dyn Clock>,
     pub catalog: Catalog,
@@ -48,7 +48,7 @@ struct Meter {
     total: u64,
 }
 
-impl FetchSession {
+impl Fetcher {
     pub fn new(loaded: &Loaded, targets: &[Target], mixing: Mixing, progress: &dyn Progress) -> Result<Self> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let settings = loaded.config.broker.client.clone();
@@ -169,14 +169,14 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Maximum time of received prices that an interruption may lose.
 const STORE_INTERVAL: Duration = Duration::from_secs(10);
 
-pub async fn record_prices(target: Target, fetching: FetchSession) -> (FetchOutcome, Result<()>) {
-    let mut fetched = FetchOutcome::new(&target);
+pub async fn record_prices(target: Target, fetching: Fetcher) -> (FetchStats, Result<()>) {
+    let mut fetched = FetchStats::new(&target);
     let outcome = record(target.series, &fetching, &mut fetched).await;
     let looked = fetched.look_back(&fetching).await;
     (fetched, outcome.and(looked))
 }
 
-async fn record(series: Series, fetching: &FetchSession, fetched: &mut FetchOutcome) -> Result<()> {
+async fn record(series: Series, fetching: &Fetcher, fetched: &mut FetchStats) -> Result<()> {
     fetching.check_source(series).await?;
     let mut recorder = PriceRecorder::new(Arc::clone(&fetching.market), series.symbol);
     let mut ticks = interval(POLL_INTERVAL);

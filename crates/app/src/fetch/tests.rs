@@ -1,6 +1,6 @@
 //! Property test: after interrupted downloads, an uninterrupted one completes the series.
 
-use super::{CandleJob, FetchSession, Meter, Mixing, Target, fetch_candles};
+use super::{CandleJob, Fetcher, Meter, Mixing, Target, fetch_candles};
 use crate::progress::NoProgress;
 use async_trait::async_trait;
 use candlewick_broker::clock::SystemClock;
@@ -106,7 +106,7 @@ fn truth(present: &[i64], now: i64) -> Vec<Candle> {
 }
 
 async fn fetch_once(run: &Run, venue: Arc<Scripted>, catalog: Catalog, kind: &str) -> bool {
-    let fetching = FetchSession {
+    let fetching = Fetcher {
         market: Arc::clone(&venue) as _,
         clock: Arc::new(SystemClock::new()),
         catalog,

@@ -8,8 +8,8 @@ use crate::interrupt::{Interrupt, pass};
 use crate::output::show_as;
 use crate::progress::Terminal;
 use candlewick_app::fetch::{
-    BATCH, CandleJob, FetchEnd, FetchOutcome, FetchSession, Mixing, Target, document, fetch_candles,
-    record_prices, targets, text,
+    BATCH, CandleJob, FetchEnd, FetchStats, Fetcher, Mixing, Target, document, fetch_candles, record_prices,
+    targets, text,
 };
 use candlewick_history::AssetType;
 use candlewick_sdk::{Interval, Millis, Symbol};
@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
     let mixing = if arguments.mix { Mixing::Allowed } else { Mixing::Refused };
     let runtime = Runtime::new().map_err(Failure::unexpected)?;
     runtime.block_on(async {
-        let fetching = FetchSession::new(&loaded, &targets, mixing, &Terminal(context.global))?;
+        let fetching = Fetcher::new(&loaded, &targets, mixing, &Terminal(context.global))?;
         let (all, mut failures, ending) = run_all(targets, arguments, &fetching).await?;
         failures.extend(check_in_step(&all, &fetching, context));
         // Stopping a recording is normal; a stopped fetch is incomplete.
@@ -84,7 +84,7 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
     })
 }
 
-fn check_in_step(all: &[FetchOutcome], fetching: &FetchSession, context: &Context<'_>) -> Vec<Failure> {
+fn check_in_step(all: &[FetchStats], fetching: &Fetcher, context: &Context<'_>) -> Vec<Failure> {
     let changed = all.iter().filter(|fetched| fetched.new_candles() > 0);
     let symbols: BTreeSet<Symbol> = changed.map(|fetched| fetched.target.series.symbol).collect();
     let mut failures = Vec::new();
@@ -100,8 +100,8 @@ fn check_in_step(all: &[FetchOutcome], fetching: &FetchSession, context: &Contex
 async fn run_all(
     targets: Vec<Target>,
     arguments: &FetchArguments,
-    fetching: &FetchSession,
-) -> Result<(Vec<FetchOutcome>, Vec<Failure>, Option<Ending>), Failure> {
+    fetching: &Fetcher,
+) -> Result<(Vec<FetchStats>, Vec<Failure>, Option<Ending>), Failure> {
     let mut interrupt = Interrupt::new()?;
     let mut tasks = JoinSet::new();
     let spacing =
