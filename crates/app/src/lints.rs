@@ -147,7 +147,6 @@ pub fn texts(input: &LintInput<'_>, stage: Stage) -> Vec<String> {
 const YEAR_START: Millis = Millis::new(1_767_225_600_000);
 const YEAR_DAYS: i64 = 365;
 
-/// Hours of one setting.
 struct OpenHours {
     place: String,
     hours: Hours,

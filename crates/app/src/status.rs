@@ -161,7 +161,7 @@ impl Status {
         format!("{}{difference}{read}", self.money(wallet))
     }
 
-    /// Only the bot knows whether it has polled; without it, the journal's last event counts.
+    /// Falls back to the last journal event if the bot does not answer.
     fn last_response_text(&self) -> String {
         let Some(bot) = &self.bot else {
             return format!("{}{}", utc(self.last_event), self.staleness(self.last_event));

@@ -20,7 +20,6 @@ impl TradedSymbols {
         Self { symbols: bots.iter().map(|bot| bot.symbol).collect(), spellings: signal_bots(bots) }
     }
 
-    /// Returns the traded symbol that `written` means, such as `EURUSD` for `eur/usd`.
     pub(crate) fn find(&self, written: &str) -> Option<Symbol> {
         let found = |text: &str| self.spellings.symbol_of(text).and_then(|symbol| symbol.parse().ok());
         found(written).or_else(|| found(&usual_spelling(written)))

@@ -166,7 +166,7 @@ fn in_year(year: i32, text: &str) -> Option<NaiveDateTime> {
 }
 
 impl AskedTime {
-    /// Returns the moment meant in a journal that ends at `last`, in UTC; only a complete one may be later.
+    /// Returns the last such moment (UTC) up to `last`. A full date and time is returned unchanged.
     pub(crate) fn resolve_before(&self, last: Millis) -> Option<Millis> {
         let end = DateTime::from_timestamp_millis(last.get())?.naive_utc();
         let day = |back: u64| end.date().checked_sub_days(Days::new(back));

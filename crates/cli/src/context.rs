@@ -41,7 +41,6 @@ impl Context<'_> {
         notes.into_iter().for_each(|note| self.say(&format!("note: {note}")));
     }
 
-    /// Reports that the command can be resumed from `folder`.
     pub(crate) fn report_stop(&self, stop_flag: &OnceLock<Ending>, folder: &Path) -> Ending {
         self.say(&format!("stopped; run the same command again to resume ({})", folder.display()));
         stop_flag.get().copied().unwrap_or(Ending::Interrupted)
@@ -83,7 +82,7 @@ pub(crate) fn block_on<T, E: Into<Failure>>(work: impl Future<Output = Result<T,
     runtime.block_on(work).map_err(E::into)
 }
 
-/// In addition to the main thread. `BENCHMARKS.md` was measured with two.
+/// Worker threads in addition to the main one; two, as measured in `BENCHMARKS.md`.
 const MAX_WORKERS: usize = 2;
 
 pub(crate) fn start_workers() -> Result<Runtime, Failure> {

@@ -106,7 +106,6 @@ pub(crate) fn stop_flag() -> Option<Arc<OnceLock<Ending>>> {
     SESSION.with_borrow_mut(|session| Some(session.as_mut()?.stop_flag.insert(Arc::default()).clone()))
 }
 
-/// Returns the session without its output.
 pub(crate) fn session() -> Option<HostSession> {
     SESSION.with_borrow(|session| {
         let HostSession { host, stop_flag, .. } = session.as_ref()?;

@@ -19,7 +19,6 @@ pub(crate) struct Repeats {
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Group {
-    /// Warnings shown per span.
     limit: u64,
     text: String,
 }
@@ -48,7 +47,6 @@ impl Repeats {
         true
     }
 
-    /// Returns the counts of the spans that have ended.
     pub(crate) fn due(&mut self, now: Duration) -> Vec<String> {
         let mut due = Vec::new();
         self.tallies.retain(|group, tally| {
@@ -64,7 +62,6 @@ impl Repeats {
         due
     }
 
-    /// Returns all counts, also of spans that have not ended.
     pub(crate) fn rest(&mut self, now: Duration) -> Vec<String> {
         self.tallies.values_mut().filter_map(|tally| tally.take_count(now)).collect()
     }

@@ -151,7 +151,6 @@ impl PlannedArguments {
     }
 }
 
-/// Writes a plan and prints how to run its shards.
 pub(crate) fn write_row_plan<A: Serialize + DeserializeOwned>(
     (plan, folder): (&RowPlan<A>, &ResultFolder),
     (command, rows): (PlannedCommand, &str),

@@ -21,7 +21,7 @@ const KEY_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 const MAX_WEBHOOK_ALERTS: usize = 100;
 /// Maximum message size of ntfy; the server turns a longer one into an attachment.
 const MAX_NTFY_BYTES: usize = 4_096;
-/// Maximum message lengths in UTF-16 units.
+/// Maximum length of a message in UTF-16 units.
 const MAX_DISCORD_LENGTH: usize = 2_000;
 pub(crate) const MAX_TELEGRAM_LENGTH: usize = 4_096;
 /// Discord's message flag `SUPPRESS_EMBEDS`.

@@ -24,7 +24,7 @@ pub(crate) struct Email {
     progress: Mutex<Progress>,
 }
 
-/// Recipients that a retry must skip.
+/// Delivery state of a message, with the recipients that a retry must skip.
 #[derive(Default)]
 struct Progress {
     id: String,

@@ -96,7 +96,7 @@ pub(crate) enum UrlContent {
     Message,
 }
 
-/// Parses a URL. Errors do not contain it.
+/// Errors never contain the URL.
 pub(crate) fn address(text: &Secret, carries: UrlContent) -> Result<Url, ChannelError> {
     let url = Url::parse(text.expose());
     let url = url.map_err(|error| ChannelError::address(format!("invalid address: {error}")))?;
@@ -139,7 +139,6 @@ pub(crate) fn client(url: &Url, deadline: Duration) -> Result<Client, ChannelErr
     })
 }
 
-/// Installs the TLS implementation unless the process has already chosen one.
 pub(crate) fn install_crypto() {
     drop(rustls::crypto::ring::default_provider().install_default());
 }

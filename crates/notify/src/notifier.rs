@@ -104,7 +104,6 @@ pub(crate) struct Queue {
 #[derive(Debug)]
 pub(crate) struct QueueState {
     pub(crate) alerts: VecDeque<Alert>,
-    /// Dropped alerts that no message has reported yet.
     pub(crate) dropped: u64,
     pub(crate) is_closed: bool,
     /// Here `waiting` counts only the alerts of the message in delivery.

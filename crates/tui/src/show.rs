@@ -114,7 +114,6 @@ fn show_answer(pending: &mut Option<PendingOrder>, ui: &mut Ui) {
 static IS_OURS: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
 
-/// The full-screen terminal, restored on drop.
 struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
 }

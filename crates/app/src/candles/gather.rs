@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 #[derive(Clone, Debug, Default)]
 pub struct CandleChoice {
-    /// [`DataName`](super::DataName)s. Finer candles of a symbol price its trades.
+    /// Names of candle files or series ([`DataName`](super::DataName)). The finest ones price the trades.
     pub data: Vec<String>,
     pub catalog: Option<PathBuf>,
     pub from: Option<Millis>,
@@ -167,7 +167,7 @@ pub const ALLOW_IN_SANDBOX: &str =
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fineness {
-    /// Some candles must be fine enough. Those of each trade are checked after the run.
+    /// At least one series must be fine enough. The candles of each trade are checked after the run.
     Somewhere,
     Throughout,
 }
@@ -236,7 +236,7 @@ fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result
     Ok(())
 }
 
-/// Returns whether a price of the trade is in a stretch. Ends are inclusive for close prices.
+/// Returns whether a trade opens or closes within a stretch. A close at the end counts.
 fn is_coarse(row: &IntentRow, stretches: &[Range<Millis>]) -> bool {
     let holds = |moment: Millis| {
         let after = stretches.partition_point(|stretch| stretch.start <= moment);

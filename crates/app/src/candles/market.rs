@@ -62,7 +62,7 @@ pub fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<Market>
     markets
 }
 
-/// Returns the error for a bot without candles in a catalog with others: its symbol may be misspelled.
+/// Builds the error for a bot whose symbol is missing in the catalog and may be misspelled.
 pub(super) fn not_in_catalog(bot: &BotSettings, there: &[Series], place: &str) -> AppError {
     let Series { symbol, interval } = bot.series();
     let meant =
@@ -185,7 +185,7 @@ fn help_for_missing(path: &Path, action: &str) -> Option<String> {
 /// Number of newest candles to inspect, since older ones may have an outdated step.
 const STEP_SAMPLE: usize = 1_000;
 
-/// Returns the price step by the maximum number of decimals: 0.00001 for 5.
+/// Returns the price step for the largest number of decimals found: 0.00001 for 5.
 pub fn price_step(candles: &[Candle]) -> Option<String> {
     Some(format_price_step(newest_prices(candles).map(decimals).max()?))
 }

@@ -25,7 +25,7 @@ pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, 
     all.iter().map(moved).collect()
 }
 
-/// Returns the start of a venue: `asked`, or a time after a day (at most a quarter) of common history.
+/// Returns `asked`, or a time after one day of history of all series (or a quarter, if shorter).
 pub fn choose_venue_start(all: &[CandleSeries], asked: Option<Millis>) -> Result<Millis, AppError> {
     let (start, end) = total_span(all);
     let Some(at) = asked else {
@@ -110,7 +110,6 @@ mod tests {
         Millis::HOUR * hours
     }
 
-    /// Hourly candles of half-open ranges of hours.
     fn series(symbol: &str, of: &[(i64, i64)]) -> CandleSeries {
         flat_candles(symbol, "1h", of.iter().flat_map(|(from, until)| *from..*until))
     }

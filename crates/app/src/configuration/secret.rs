@@ -72,7 +72,7 @@ fn read(place: &CredentialSource<'_>, loaded: &Loaded) -> Result<Option<Secret>,
         .map_err(|problem| loaded.problem(&key, problem).value(path.display().to_string()))
 }
 
-/// Reads a secret from a file. Errors never contain its content.
+/// Errors never contain the content of the file.
 fn read_file(path: &Path) -> Result<Secret, String> {
     Secret::new(&read_private_file(path)?).map_err(|error| error.to_string())
 }

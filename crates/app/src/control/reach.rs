@@ -52,7 +52,6 @@ pub(super) async fn deliver(
     }
 }
 
-/// Stores a command for the next bot in a journal without a holder.
 pub(super) async fn leave_order(url: &JournalUrl, order: &ControlOrder) -> Result<()> {
     Ok(give_order(url, &to_stored(order, &OrderToken::random()?)).await?)
 }
@@ -109,7 +108,6 @@ async fn send_both_ways(
     }
 }
 
-/// Withdraws an unconfirmed command, so that it is not executed later.
 async fn withdraw(url: &JournalUrl, token: &OrderToken) -> &'static str {
     let answer = ControlAnswer::Refused { problem: "it was withdrawn".to_owned() };
     match close_orders(url, Some(token), &serde_json::json!(answer).to_string()).await {

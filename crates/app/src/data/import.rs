@@ -202,7 +202,6 @@ fn compare(stored: &CandleSeries, revisions: &[Revision], candles: &CandleSeries
 }
 
 impl ImportedFile {
-    /// Returns the price step by significant decimals, or by written ones for few candles.
     fn price_step(&self) -> Option<String> {
         let Imported { candles, decimals, .. } = &self.read.imported;
         let are_few = candles.candles().len() < PADDING_SAMPLE;

@@ -136,7 +136,7 @@ async fn check_series(asked: &Probe, bot: &BotSettings, samples: &mut ClockSampl
     }
 }
 
-/// Distinguishes a closed market, which has candles of earlier days, from an unknown series.
+/// Distinguishes a closed market, which has earlier candles, from an unknown series.
 async fn explain_missing_candles(
     asked: &Probe,
     bot: &BotSettings,
@@ -189,7 +189,6 @@ impl Window {
         Self { interval, start, now, expected }
     }
 
-    /// Returns `None` if no candle of the window has closed.
     fn judge(&self, name: &str, candles: &Candles) -> Option<Finding> {
         let length = self.interval.length();
         // Uses the venue's clock, since ours may be ahead.

@@ -126,7 +126,7 @@ fn stale_after_s(factor: f64) -> u32 {
     in_venue_time(STALE_PATIENCE_S, factor).max(usual)
 }
 
-/// In lock-step the embedded venue has a candle at its close or never.
+/// In lock-step, the embedded venue has a candle at its close time or never.
 fn venue_runtime(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
     let mut runtime = loaded.config.runtime.clone();
     let delay = loaded.config.simulation.settle_delay_ms.get();

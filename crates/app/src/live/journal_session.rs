@@ -166,7 +166,7 @@ impl JournalSession {
     }
 }
 
-/// Returns intents in flight when their embedded venue ended, unknown to a new one.
+/// Returns the intents that were in flight when their embedded venue ended.
 pub(crate) fn lost_with_venue(contents: &JournalContents) -> Vec<IntentId> {
     let is_embedded = contents.runs.iter().all(|run| run.trading == Some(TradingMode::Sandbox));
     let is_under_way = |row: &&IntentRow| {

@@ -123,7 +123,7 @@ pub struct Outcome {
     pub trading: TradingMode,
     pub start_balance: Money,
     pub span: Range<Millis>,
-    /// Number of the last event, 0 without followers.
+    /// Number of the last event; 0 if nothing follows the feed.
     pub last_event: u64,
 }
 

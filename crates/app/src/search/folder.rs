@@ -42,7 +42,7 @@ impl ResultFolder {
         Ok(self.here.join(name))
     }
 
-    /// Uploads a finished file. Returns a notice if another machine was faster; its file is kept.
+    /// Uploads a finished file. If another machine was faster, keeps its file and returns a notice.
     pub fn upload(&self, name: &str) -> Result<Option<String>> {
         let Some(remote) = &self.remote else { return Ok(None) };
         let place = remote.shown().join(name);

@@ -172,7 +172,7 @@ impl HoldOutLock {
         })
     }
 
-    /// Returns the index of this run's opening, the end of the list if it is new.
+    /// Returns the index of this run's opening, or the length of the list if it is new.
     fn find_index(&self, openings: &[Opening], asked: &OpeningRequest<'_>) -> Result<usize> {
         let OpeningRequest { hypothesis, candles, range, .. } = asked;
         let is_own = |one: &&Opening| one.is_for(hypothesis, candles, range);

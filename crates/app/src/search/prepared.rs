@@ -80,7 +80,7 @@ impl PreparedSearch<'_> {
         config.variants.ledger(&config.data)
     }
 
-    /// Returns the look of a run that has not ended.
+    /// Builds the ledger entry of a run in progress.
     pub(super) fn look(&self, terms: &SearchTerms, kind: LookKind, run: &str, span: Range<Millis>) -> Look {
         Look {
             kind,
@@ -335,7 +335,7 @@ fn bots_with_markets<'a>(
     bots.filter_map(|bot| Some((bot, markets.iter().find(|market| market.symbol() == bot.symbol)?)))
 }
 
-/// Returns bots with the ends of numeric axes and all values of others, each with its flag.
+/// Returns bots at the limits of numeric axes and with every value of other axes, with their flags.
 fn tried_bots(bot: &BotSettings, space: &Space) -> Vec<(String, BotSettings)> {
     let mut first = bot.clone();
     let axes = space.axes().iter().filter(|axis| axis.target() == Target::Parameter);

@@ -38,7 +38,6 @@ pub struct WalkRun<'a> {
     pub(super) windows: Vec<Window>,
     pub folder: ResultFolder,
     pub(super) identity: Value,
-    /// Hash of the identity without a window.
     run: String,
     /// Trials that other machines ran, per window; empty for a local walk.
     pub(super) gathered: Vec<Vec<Record>>,
@@ -262,7 +261,7 @@ pub struct LayoutTerms {
     pub anchored: bool,
     /// Length of a training (the first if anchored), by default three tests.
     pub train: Option<Millis>,
-    /// Length of a test, by default a third of a training; without both, that of five windows.
+    /// Length of a test. Default: a third of `train`; an eighth of the candles if both are `None`.
     pub test: Option<Millis>,
     /// Gap between training and test, in addition to the longest trade duration.
     pub embargo: Millis,
@@ -380,7 +379,7 @@ impl WalkRun<'_> {
         Ok(notices)
     }
 
-    /// A learning search may run out of new sets early, so only its first trial is required.
+    /// Only the first trial of a learning search is required: it may run out of new sets early.
     fn expected_trials(&self, plan: &SearchPlan, shard: Shard) -> Range<u64> {
         if self.prepared.sweep.search.search.learns() { 0..1 } else { shard.trials(plan.sets) }
     }

@@ -18,7 +18,6 @@ use std::path::Path;
 const SUNDAY_OPEN_HOUR: u32 = 21;
 
 pub struct CheckedLine {
-    /// 1-based.
     pub line: u64,
     pub text: String,
     pub taken: LineUse,

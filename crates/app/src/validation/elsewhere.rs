@@ -12,7 +12,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A dependency on a two-valued property is missed once in 2^6.
+/// Chance of missing a dependency on a two-valued property: 1 in 2^6.
 const PROCESSES: usize = 6;
 /// Reads of at most this many bytes may come from the measurement itself.
 const MIN_COUNTED_BYTES: u64 = 32;

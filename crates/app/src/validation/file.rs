@@ -35,7 +35,6 @@ pub(super) fn check(subject: &Subject, market: &Market) -> Checked {
     }
 }
 
-/// Returns the files that parameters name, with their JSON pointers.
 pub(super) fn files(params: &Value) -> Vec<(String, String)> {
     let mut named = paths(params);
     named.retain(|(_, path)| Path::new(path).is_file());

@@ -70,7 +70,7 @@ struct VerifiedJournal {
     snapshots_not_checked: BTreeMap<String, u64>,
     /// Last entry of the verified tables; `None` if there are none or they are being built.
     tables_up_to: Option<u64>,
-    /// What was omitted when the journal was compacted; `None` for a complete one.
+    /// Data omitted by compaction; `None` for a complete journal.
     compacted: Option<Compaction>,
 }
 
@@ -225,7 +225,7 @@ fn run_compact(arguments: &CompactArguments, context: &Context<'_>) -> Result<En
     show_copy(&arguments.file, &verified, Some(compaction), context)
 }
 
-/// Removes the wrapper about writing from errors of reading a journal.
+/// Unwraps errors of reading, which the runtime reports as errors of writing.
 fn unwrap_journal_error(error: RuntimeError) -> Failure {
     match error {
         RuntimeError::Journal(error) => error.into(),

@@ -286,7 +286,7 @@ async fn embedded(
     Ok(embedded)
 }
 
-/// Hides decisions at full speed, which are too many to read.
+/// Hides decisions at maximum speed: they are too many to read.
 fn screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> Screen {
     let is_full_speed = arguments.sandbox && loaded.config.sandbox.speed.to_speed() == Speed::Max;
     let detail = if is_full_speed || context.global.json { Detail::Trades } else { Detail::All };

@@ -46,7 +46,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Setup", &["config", "config init", "doctor", "notify", "completions", "man"]),
 ];
 
-/// Width of the help in files and pipes, like in clap.
+/// Width of the help in files and pipes, as in clap.
 const DEFAULT_COLUMNS: usize = 100;
 
 /// Commands of the program, in the order of [`GROUPS`].
@@ -154,7 +154,6 @@ pub(crate) fn help_template() -> String {
     text
 }
 
-/// Returns the summary of a command, `None` if this build lacks it.
 fn find_summary(program: &clap::Command, name: &str) -> Option<String> {
     let found = name.split(' ').try_fold(program, |command, part| command.find_subcommand(part));
     Some(found?.get_about()?.to_string())

@@ -58,7 +58,6 @@ fn read(url: &JournalUrl, run: Option<u64>, has_candles: bool) -> Result<Recorde
     })
 }
 
-/// Reads a page (`.html`) or a journal.
 fn recall(name: &str) -> Result<ParsedRun, Failure> {
     let path = Path::new(name);
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html")) {

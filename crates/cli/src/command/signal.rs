@@ -54,7 +54,6 @@ pub(crate) struct SignalArguments {
     journal: JournalArguments,
 }
 
-/// Parses seconds (`5s`) or milliseconds (`500ms`).
 fn duration_ms(text: &str) -> Result<u32, String> {
     let (number, factor) = match (text.strip_suffix("ms"), text.strip_suffix('s')) {
         (Some(number), _) => (number, 1),

@@ -223,7 +223,7 @@ fn unfinished_lines(finished: &Finished, scale: MoneyScale) -> Vec<UnfinishedLin
     finished.unfinished.iter().map(line).collect()
 }
 
-/// Returns where unsettled stakes are. A venue without further candles does not settle them.
+/// A venue without further candles never settles open trades.
 pub(super) const fn stake_holder(finished: &Finished) -> Unsettled {
     if matches!(finished.stop, Stop::DataEnds(_)) { Unsettled::Returned } else { Unsettled::AtVenue }
 }

@@ -49,7 +49,6 @@ pub(super) fn start(mut screen: Screen, front: &DisplayContext<'_>) -> (Vec<Watc
     (vec![watcher.with_overview()], DisplayEnd(Some(has_ended)))
 }
 
-/// Restores the terminal if a stalled view has not done so.
 pub(super) fn end(log: &LogWriter) {
     leave();
     log.send(Line::GiveBack);

@@ -42,11 +42,9 @@ pub(crate) struct Header {
 pub(crate) struct RunDescription {
     pub(crate) venue: String,
     pub(crate) wallet: &'static str,
-    /// Start of the run, `None` for now.
     pub(crate) begins: Option<Millis>,
     pub(crate) candles: Option<String>,
     pub(crate) journal: Option<String>,
-    /// Arguments with which other commands find this run.
     pub(crate) arguments: String,
 }
 

@@ -22,7 +22,7 @@ pub(super) fn describe_open(approved: &Approved, (bot, symbol): (&str, &str), sc
     format!("#{intent} {bot} {BOLD}{direction} {symbol}{BOLD:#} {terms}{DIM}{reason}{DIM:#}")
 }
 
-/// Returns the expiration type with a leading space, or nothing for the default.
+/// Returns the expiration type with a leading space; empty for the default.
 pub(super) fn expiration_suffix(expiration_type: ExpirationType) -> String {
     match expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => String::new(),

@@ -69,7 +69,6 @@ pub(super) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 impl Screen {
-    /// Creates a screen, which prints nothing if the log is JSON.
     pub(crate) fn new(detail: Detail, loaded: &Loaded, context: &Context<'_>) -> Self {
         let bots = &loaded.config.bots;
         let is_quiet = context.global.quiet || context.log.form.is_json();
@@ -327,7 +326,7 @@ impl Screen {
 pub(crate) struct DisplayEnd(pub(super) Option<oneshot::Receiver<()>>);
 
 impl DisplayEnd {
-    /// Waits until everything is written, at most for `FLUSH_TIMEOUT`.
+    /// Waits up to `FLUSH_TIMEOUT` until everything is written.
     pub(crate) async fn end(self) {
         if let Some(has_ended) = self.0 {
             drop(tokio::time::timeout(FLUSH_TIMEOUT, has_ended).await);

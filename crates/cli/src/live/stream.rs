@@ -94,7 +94,7 @@ pub(super) fn print_last(document: &impl Serialize) -> Result<(), Failure> {
     )
 }
 
-/// Runs `act` in a thread, `None` if it takes longer than `patience`. The thread is then abandoned.
+/// Runs `act` in a thread. `None` if it exceeds `patience`; the thread is then abandoned.
 fn run_with_timeout<T: Send + 'static>(patience: Duration, act: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (done, is_done) = mpsc::channel();
     std::thread::spawn(move || done.send(act()));

@@ -90,14 +90,14 @@ impl DateContext {
         self.end(by);
     }
 
-    /// Records the time of another bot's entry, where the day may change.
+    /// Notes the time of another bot's entry, which may show a change of day.
     pub(super) fn record_other_time(&mut self, time: Option<NaiveTime>, line: u64) {
         if self.heading.as_mut().is_some_and(|heading| heading.check_time(time, line).is_err()) {
             self.end(line);
         }
     }
 
-    /// Gives an entry its date. An own date ends the heading, since it may apply below as well.
+    /// Returns the date of an entry. A date of its own ends the heading: it may apply below as well.
     pub(super) fn date(
         &mut self,
         cells: &mut Cells,

@@ -26,7 +26,6 @@ pub(crate) struct ListEntry {
     pub(crate) direction: Direction,
     pub(crate) close_type: Option<CloseType>,
     pub(crate) reason: SignalReason,
-    /// 1-based.
     pub(crate) line: u64,
 }
 

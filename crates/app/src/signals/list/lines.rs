@@ -24,7 +24,7 @@ pub(super) struct CellLine {
     pub(super) text: String,
     pub(super) cells: Result<LineCells, String>,
     recognised: Vec<Column>,
-    /// `None` for one that cannot be parsed.
+    /// Time zones of the line, `None` for one that cannot be parsed.
     zones: Vec<Option<Tz>>,
     names_day: bool,
     modifier: Option<LineModifier>,

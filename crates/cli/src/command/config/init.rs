@@ -278,7 +278,6 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Returns the section of tick sizes if the symbol is known.
 fn render_tick_section(symbol: &str) -> String {
     let known = symbol.parse().ok().and_then(known_market);
     known.map_or_else(String::new, |market| {
@@ -329,7 +328,7 @@ pub(super) struct Question<'a> {
 
 pub(super) struct Dialogue<'a> {
     terminal: Option<(&'a mut dyn BufRead, &'a mut dyn Write)>,
-    /// Flags of the defaults that were used.
+    /// Flags whose defaults were used.
     defaults: Vec<String>,
 }
 

@@ -139,7 +139,6 @@ async fn run_all(
     Ok((all, failures, ending))
 }
 
-/// Parses requests per second: 0, or at least one per 1,000 seconds.
 fn parse_rate(text: &str) -> Result<f64, String> {
     let rate = text.parse().ok().filter(|rate: &f64| *rate == 0.0 || (0.001..=10_000.0).contains(rate));
     rate.ok_or_else(|| "use 0 for no limit, or 0.001 to 10000".to_owned())

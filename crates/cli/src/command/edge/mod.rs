@@ -44,7 +44,6 @@ fn load(context: &Context<'_>) -> Result<Loaded, Failure> {
     Ok(Loaded::read(&context.global.config, Base::Bare, Vec::new())?)
 }
 
-/// Parses a payout in percent into a fraction of the stake.
 fn parse_payout(text: &str) -> Result<f64, String> {
     parse_payout_percent(text).map(|percent| percent / 100.0)
 }
