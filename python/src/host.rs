@@ -78,7 +78,7 @@ impl PyHost {
 }
 
 impl Host for PyHost {
-    fn begins(&self, kind: CommandKind) {
+    fn on_begin(&self, kind: CommandKind) {
         *locked(&self.kind) = kind;
     }
 

@@ -1,8 +1,8 @@
 //! Configured backtests: settings, candles and the run.
 
 use crate::bots::{
-    BotSet, build_strategies, locate_backtest_error, locate_search_error, problem_of_session,
-    session_settings, without_unused_share,
+    BotSet, build_strategies, locate_backtest_error, locate_search_error, session_problem, session_settings,
+    without_unused_share,
 };
 use crate::candles::{CandleChoice, Candles, Fineness};
 use crate::configuration::{Base, Flag, Loaded, Problems, RealMoney, signal_problems};
@@ -92,7 +92,7 @@ impl BacktestTerms {
             simulation,
             price_every_ms: Millis::new(i64::from(loaded.config.runtime.price_every_ms)),
         };
-        let refused = |error| AppError::from(problem_of_session(&error, &loaded));
+        let refused = |error| AppError::from(session_problem(&error, &loaded));
         let ladders = check_stakes(&settings.session).map_err(refused)?;
         let ruin = estimate_ruin(&loaded).map_err(refused)?;
         let mut candles = self.candles.gather(&loaded, progress)?;

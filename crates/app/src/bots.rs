@@ -143,7 +143,7 @@ fn build<'a>(
         }
         let key = format!("bots[{index}].params");
         let looked = match &error {
-            BuildError::File { path, .. } => loaded.looked_for(&key, path),
+            BuildError::File { path, .. } => loaded.describe_tried_paths(&key, path),
             BuildError::Parameters { .. } | BuildError::Indicator(_) => String::new(),
         };
         loaded.problem(&key, format!("{error}{looked}")).kind(kind)
@@ -275,7 +275,7 @@ pub(crate) fn without_unused_share(
     SessionSettings { longer_share_percent: share, ..settings }
 }
 
-pub fn problem_of_session(error: &EngineError, loaded: &Loaded) -> Problem {
+pub fn session_problem(error: &EngineError, loaded: &Loaded) -> Problem {
     match error {
         EngineError::Setting { key, problem } => loaded.problem(key, problem.clone()),
         EngineError::Amount { key, source } => loaded.problem(key, source.to_string()),
@@ -294,7 +294,7 @@ pub fn locate_search_error(error: SearchError, loaded: &Loaded) -> AppError {
 
 pub fn locate_backtest_error(error: BacktestError, loaded: &Loaded) -> AppError {
     match error {
-        BacktestError::Engine(error) => problem_of_session(&error, loaded).into(),
+        BacktestError::Engine(error) => session_problem(&error, loaded).into(),
         BacktestError::Simulator(error) => error.into(),
         other => AppError::Backtest(other),
     }

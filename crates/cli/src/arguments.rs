@@ -151,7 +151,7 @@ pub(crate) fn parse_asked(text: &str) -> Result<AskedTime, String> {
         return Ok(AskedTime::OfDay(time, text.to_owned()));
     }
     // A leap year, so that each day of any year is one.
-    if in_year(2_024, text).is_some() {
+    if parse_in_year(2_024, text).is_some() {
         return Ok(AskedTime::OfYear(text.to_owned()));
     }
     let moment = parse_moment(text).map(AskedTime::Moment);
@@ -160,7 +160,7 @@ pub(crate) fn parse_asked(text: &str) -> Result<AskedTime, String> {
     })
 }
 
-fn in_year(year: i32, text: &str) -> Option<NaiveDateTime> {
+fn parse_in_year(year: i32, text: &str) -> Option<NaiveDateTime> {
     let whole = format!("{year} {text}");
     IN_YEAR.iter().find_map(|form| NaiveDateTime::parse_from_str(&whole, form).ok())
 }
@@ -177,7 +177,7 @@ impl AskedTime {
                 (0..2).filter_map(|back| Some(day(back)?.and_time(*time))).find(|at| *at <= end)
             }
             Self::OfYear(text) => {
-                (0..=8).filter_map(|back| in_year(end.year() - back, text)).find(|at| *at <= end)
+                (0..=8).filter_map(|back| parse_in_year(end.year() - back, text)).find(|at| *at <= end)
             }
         };
         found.map(|at| Millis::new(at.and_utc().timestamp_millis()))

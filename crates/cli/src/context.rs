@@ -3,7 +3,7 @@
 use crate::arguments::{GlobalArguments, parse_journal};
 use crate::failure::{Ending, Failure};
 use crate::log::LogWriter;
-use crate::terminal::{terminal_columns, wrapped};
+use crate::terminal::{terminal_columns, wrap};
 use candlewick_app::configuration::{Base, Flag, Loaded, LogFormat, LogSettings, Problems, journal_url};
 use candlewick_app::control::find_running_bot;
 use candlewick_app::journal::default_journal_notice;
@@ -33,7 +33,7 @@ impl Context<'_> {
     pub(crate) fn say(&self, text: &str) {
         if !self.global.quiet {
             let columns = terminal_columns(&Term::stderr()).filter(|_| !self.log.form.is_json());
-            self.log.print(&format!("{}\n", wrapped(text, columns)));
+            self.log.print(&format!("{}\n", wrap(text, columns)));
         }
     }
 
@@ -60,7 +60,8 @@ impl JournalArguments {
         let flag = Flag::new("--journal", "journal", "url", self.journal.as_ref());
         let loaded = Loaded::read(&context.global.config, Base::Bare, flag.into_iter().collect())?;
         let url = journal_url(&loaded).map_err(Problems::from)?;
-        context.note_all(default_journal_notice(&loaded, &url).filter(|_| url.file().is_some_and(Path::exists)));
+        context
+            .note_all(default_journal_notice(&loaded, &url).filter(|_| url.file().is_some_and(Path::exists)));
         Ok((loaded, url))
     }
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 /// A program that hosts commands. Any thread of the command may call its methods.
 pub trait Host: Send + Sync {
-    fn begins(&self, kind: CommandKind);
+    fn on_begin(&self, kind: CommandKind);
 
     fn progress(&self, work: &str, done: u64, total: u64);
 

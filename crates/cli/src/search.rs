@@ -184,7 +184,7 @@ pub(crate) fn keep_rows<A: Serialize + DeserializeOwned, R: PlannedRow>(
 }
 
 /// Runs all rows and writes them with `finish`, unless the operator stops it.
-pub(crate) fn watched<R>(
+pub(crate) fn run_watched<R>(
     context: &Context<'_>,
     run: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> Result<Vec<R>, AppError>,
     finish: impl FnOnce(Vec<R>) -> Result<Ending, Failure>,

@@ -2,7 +2,7 @@
 
 use super::distinct;
 use super::gather::has_bot;
-use super::market::{not_in_catalog, suggest_catalog_series};
+use super::market::{missing_in_catalog, suggest_catalog_series};
 use super::name::{CandleStore, DataName, PriceSource, is_part, parse_data_names};
 use crate::configuration::Loaded;
 use crate::error::{AppError, Result};
@@ -68,7 +68,7 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
     }
     let others = store.catalog.series()?;
     if let Some(bot) = unserved.filter(|_| !loaded.has_built_in_bots() && !others.is_empty()) {
-        return Err(not_in_catalog(bot, &others, &format!("the catalog {folder}")));
+        return Err(missing_in_catalog(bot, &others, &format!("the catalog {folder}")));
     }
     if loaded.is_set("data.catalog") {
         let held = if others.is_empty() { "nothing".to_owned() } else { list_series(&others) };

@@ -63,7 +63,7 @@ pub fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<Market>
 }
 
 /// Builds the error for a bot whose symbol is missing in the catalog and may be misspelled.
-pub(super) fn not_in_catalog(bot: &BotSettings, there: &[Series], place: &str) -> AppError {
+pub(super) fn missing_in_catalog(bot: &BotSettings, there: &[Series], place: &str) -> AppError {
     let Series { symbol, interval } = bot.series();
     let meant =
         suggest_series(bot.series(), there).map(|meant| format!("{meant} Otherwise, ")).unwrap_or_default();
@@ -191,7 +191,7 @@ pub fn price_step(candles: &[Candle]) -> Option<String> {
 }
 
 pub fn has_tails(candles: &[Candle]) -> bool {
-    newest_prices(candles).any(|price| without_tail(price) != price)
+    newest_prices(candles).any(|price| round_to_15_digits(price) != price)
 }
 
 fn newest_prices(candles: &[Candle]) -> impl Iterator<Item = f64> {
@@ -245,11 +245,11 @@ pub(super) fn built_in_steps_note(loaded: &Loaded) -> Option<String> {
 }
 
 fn decimals(price: f64) -> usize {
-    without_tail(price).to_string().split_once('.').map_or(0, |(_, fraction)| fraction.len())
+    round_to_15_digits(price).to_string().split_once('.').map_or(0, |(_, fraction)| fraction.len())
 }
 
 /// Rounds to 15 digits, which a double preserves: 1.0832100000000002 becomes 1.08321.
-fn without_tail(price: f64) -> f64 {
+fn round_to_15_digits(price: f64) -> f64 {
     format!("{price:.14e}").parse().unwrap_or(price)
 }
 

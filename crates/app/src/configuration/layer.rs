@@ -243,7 +243,7 @@ fn resolve_paths(values: &mut Dict, configuration: &Path) -> Result<()> {
         .try_for_each(|(key, value)| resolve_value(value, &mut vec![key.clone()], (folder, configuration)))
 }
 
-pub(super) fn looked_for(origin: Option<&str>, name: &str) -> String {
+pub(super) fn describe_tried_paths(origin: Option<&str>, name: &str) -> String {
     let name = Path::new(name);
     if name.as_os_str().is_empty() || name.is_absolute() || name.exists() {
         return String::new();

@@ -1,7 +1,7 @@
 //! The merged configuration with the origin of each value, and its comparison for a reload.
 
 use super::check::{Schema, check};
-use super::layer::{Flag, Layer, Origin, looked_for};
+use super::layer::{Flag, Layer, Origin, describe_tried_paths};
 use super::secret::{MASK, has_secret_path, mask_passwords, mask_path};
 use super::sections::fill_asset_type;
 use super::{Config, KeyPath, Mode, Problem, ProblemKind, Problems, blackouts};
@@ -92,7 +92,7 @@ impl Loaded {
         let mut loaded = Self { config, files: Vec::new(), figment, root };
         if let Err(problem) = blackouts::read_named(&mut loaded.config) {
             let file = &loaded.config.risk.blackouts.file;
-            let looked = loaded.looked_for("risk.blackouts", file);
+            let looked = loaded.describe_tried_paths("risk.blackouts", file);
             let problem = loaded.problem("risk.blackouts", problem + &looked).value(format!("{file:?}"));
             let problem = problem.kind(ProblemKind::Data);
             return Err(problem.into());
@@ -127,8 +127,8 @@ impl Loaded {
         Problem::at_key(&KeyPath::parse(key), self.origin_at(key), problem)
     }
 
-    pub fn looked_for(&self, key: &str, file: &str) -> String {
-        looked_for(self.origin_at(key).as_deref(), file)
+    pub fn describe_tried_paths(&self, key: &str, file: &str) -> String {
+        describe_tried_paths(self.origin_at(key).as_deref(), file)
     }
 
     pub fn is_set(&self, key: &str) -> bool {

@@ -38,12 +38,12 @@ pub(super) fn fill_asset_type(bot: &mut BotSettings) {
     bot.venue.entry(ASSET_TYPE.to_owned()).or_insert_with(|| usual.into());
 }
 
-pub(crate) fn asset_type_of_bot(bot: &BotSettings) -> &str {
+pub(crate) fn bot_asset_type(bot: &BotSettings) -> &str {
     bot.venue.get(ASSET_TYPE).and_then(Value::as_str).unwrap_or_else(|| asset_type(bot.symbol).as_str())
 }
 
 pub(crate) fn asset_types(bots: &[BotSettings]) -> BTreeMap<Symbol, String> {
-    bots.iter().rev().map(|bot| (bot.symbol, asset_type_of_bot(bot).to_owned())).collect()
+    bots.iter().rev().map(|bot| (bot.symbol, bot_asset_type(bot).to_owned())).collect()
 }
 
 /// The `[control]` section. By default, files are next to the journal: `candlewick.db.sock` and `candlewick.db.HALT`

@@ -1,7 +1,7 @@
 //! Halting, resuming and reloading, and delivery of an external signal.
 
 use super::as_invalid;
-use super::reach::{Delivery, deliver, leave_order};
+use super::reach::{Delivery, deliver, store_order};
 use super::running::running_bots_hint;
 use crate::configuration::make_parent_folder;
 use crate::error::{AppError, ErrorKind, Result};
@@ -47,7 +47,7 @@ pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Resul
         Ok(Delivery::Bot(state)) => Ok(HaltOutcome::ByOrder(*state)),
         Ok(Delivery::NoBot) => {
             // Either suffices: the file works in the bot's folder only, the journal from any folder.
-            match (create_halt_file(paths, reason), leave_order(url, &order).await) {
+            match (create_halt_file(paths, reason), store_order(url, &order).await) {
                 (Ok(()), Ok(()) | Err(AppError::Journal(JournalError::OlderSchema { .. }))) => {
                     Ok(HaltOutcome::ByFile(file))
                 }

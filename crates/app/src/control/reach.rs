@@ -52,7 +52,7 @@ pub(super) async fn deliver(
     }
 }
 
-pub(super) async fn leave_order(url: &JournalUrl, order: &ControlOrder) -> Result<()> {
+pub(super) async fn store_order(url: &JournalUrl, order: &ControlOrder) -> Result<()> {
     Ok(give_order(url, &to_stored(order, &OrderToken::random()?)).await?)
 }
 

@@ -319,7 +319,7 @@ pub enum CheckTarget {
 }
 
 impl CheckTarget {
-    pub fn all_of(names: &[String], catalog: &Catalog) -> Result<Vec<Self>> {
+    pub fn parse_all(names: &[String], catalog: &Catalog) -> Result<Vec<Self>> {
         if names.is_empty() {
             return Ok(catalog.series()?.into_iter().map(Self::Stored).collect());
         }

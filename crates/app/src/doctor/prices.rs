@@ -2,7 +2,7 @@
 
 use super::finding::{Check, Finding};
 use super::venue::{Api, ClockSamples, Probe, ask, suggest_fix};
-use crate::configuration::asset_type_of_bot;
+use crate::configuration::bot_asset_type;
 use candlewick_broker::{AsOf, BrokerError, CandleQuery, Candles, MarketData, PriceAnswer, PriceRecord};
 use candlewick_engine::BotSettings;
 use candlewick_sdk::{Candle, Interval, Millis, Series, Symbol};
@@ -150,7 +150,7 @@ async fn explain_missing_candles(
             "its market may be closed: the bot waits for the next candle",
         ),
         Ok(_) => {
-            let asset_type = asset_type_of_bot(bot);
+            let asset_type = bot_asset_type(bot);
             let remedy = format!(
                 "check the bot's interval and asset_type (\"{asset_type}\"; known are crypto, forex and otc)"
             );
@@ -169,7 +169,7 @@ fn candle_hint(error: &BrokerError, bot: &BotSettings) -> String {
         BrokerError::NotFound { .. } | BrokerError::Rejected { .. } => format!(
             "check bot \"{}\": its symbol, interval and asset_type (\"{}\"; known are crypto, forex and otc)",
             bot.name,
-            asset_type_of_bot(bot)
+            bot_asset_type(bot)
         ),
         other => suggest_fix(other, Api::Price),
     }

@@ -5,7 +5,7 @@ use crate::configuration::{
     Base, Loaded, RealMoney, check_secrets, configured_secrets, control_paths, signal_problems,
 };
 use crate::control::describe;
-use crate::inspection::{find_problems, ladder_figures, problem_of_network, request_demand};
+use crate::inspection::{find_problems, ladder_figures, network_problem, request_demand};
 use crate::lints::{self, LintInput, Stage};
 use crate::signals::describe_list;
 use candlewick_engine::{RiskSettings, time_zone};
@@ -32,7 +32,7 @@ pub(super) fn check_configuration(files: &[PathBuf], registry: &Registry) -> (Op
     };
     let mut problems = find_problems(&loaded, RealMoney::Asked, registry);
     if problems.is_empty() {
-        problems.extend(problem_of_network(&loaded));
+        problems.extend(network_problem(&loaded));
     }
     let finding = if problems.is_empty() {
         describe_valid(files, &loaded, registry)

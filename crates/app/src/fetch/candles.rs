@@ -30,15 +30,15 @@ pub struct CandleJob {
 pub async fn fetch_candles(job: CandleJob, fetching: Fetcher) -> (FetchStats, Result<()>) {
     let mut fetched = FetchStats::new(&job.target);
     let outcome = fetch(&job, &fetching, &mut fetched).await;
-    let looked = fetched.look_back(&fetching).await;
+    let looked = fetched.load_stored_state(&fetching).await;
     (fetched, outcome.and(looked))
 }
 
 async fn fetch(job: &CandleJob, fetching: &Fetcher, fetched: &mut FetchStats) -> Result<()> {
     let series = job.target.series;
     fetching.check_source(series).await?;
-    let stored = fetching.on_disk(move |catalog| stored(catalog, series)).await?;
-    let stretches = stretches(job, stored.as_ref(), fetching)?;
+    let stored = fetching.on_disk(move |catalog| read_stored(catalog, series)).await?;
+    let stretches = plan_stretches(job, stored.as_ref(), fetching)?;
     let settings = DownloadSettings {
         symbol: series.symbol,
         interval: series.interval,
@@ -91,7 +91,7 @@ struct StoredSeries {
     repaired: HashSet<Millis>,
 }
 
-fn stored(catalog: &Catalog, series: Series) -> Result<Option<StoredSeries>> {
+fn read_stored(catalog: &Catalog, series: Series) -> Result<Option<StoredSeries>> {
     let has_candles = |manifest: &Manifest| manifest.current().is_some_and(|version| version.candles() > 0);
     let Some(manifest) = catalog.manifest(series)?.filter(has_candles) else { return Ok(None) };
     let candles = catalog.read(series)?.into_candles();
@@ -99,7 +99,7 @@ fn stored(catalog: &Catalog, series: Series) -> Result<Option<StoredSeries>> {
     Ok(Some(StoredSeries { manifest, candles, repaired }))
 }
 
-fn stretches(
+fn plan_stretches(
     job: &CandleJob,
     stored: Option<&StoredSeries>,
     fetching: &Fetcher,
@@ -138,7 +138,7 @@ async fn record_closed_hours(target: &Target, asked: Vec<Range<Millis>>, fetchin
     let (series, source) = (target.series, fetching.source.clone());
     let session = target.asset_type.parse().map_or(MarketHours::Always, MarketHours::of_kind);
     let note = move |catalog: &Catalog| {
-        let Some(StoredSeries { candles, .. }) = stored(catalog, series)? else { return Ok(()) };
+        let Some(StoredSeries { candles, .. }) = read_stored(catalog, series)? else { return Ok(()) };
         let was_asked =
             |gap: &Range<Millis>| asked.iter().any(|one| one.start <= gap.start && gap.end <= one.end);
         let empty = gaps(&candles).into_iter().map(|gap| gap.start..gap.end).filter(was_asked);

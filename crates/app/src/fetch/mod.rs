@@ -7,7 +7,7 @@ pub use candles::{BATCH, CandleJob, fetch_candles};
 pub use outcome::{FetchEnd, FetchStats, document, text};
 
 use crate::candles::{DataName, check_stored, describe_source, distinct};
-use crate::configuration::{Loaded, asset_type_of_bot, credentials};
+use crate::configuration::{Loaded, bot_asset_type, credentials};
 use crate::error::{AppError, Result};
 use crate::progress::{Progress, ProgressBar};
 use candles::Batch;
@@ -142,7 +142,7 @@ pub fn targets(
         return Err(AppError::invalid("no series to fetch").help(help));
     }
     let target = |series: Series| {
-        let of_bot = || bots.iter().find(|bot| bot.symbol == series.symbol).map(asset_type_of_bot);
+        let of_bot = || bots.iter().find(|bot| bot.symbol == series.symbol).map(bot_asset_type);
         let given = asset_type.or_else(of_bot).map(str::to_owned);
         let asset_type = given.unwrap_or_else(|| asset_type(series.symbol).to_string());
         Target { series, asset_type }
@@ -172,7 +172,7 @@ const STORE_INTERVAL: Duration = Duration::from_secs(10);
 pub async fn record_prices(target: Target, fetching: Fetcher) -> (FetchStats, Result<()>) {
     let mut fetched = FetchStats::new(&target);
     let outcome = record(target.series, &fetching, &mut fetched).await;
-    let looked = fetched.look_back(&fetching).await;
+    let looked = fetched.load_stored_state(&fetching).await;
     (fetched, outcome.and(looked))
 }
 

@@ -63,7 +63,7 @@ impl FetchStats {
         self.appended.new
     }
 
-    pub(super) async fn look_back(&mut self, fetching: &Fetcher) -> Result<()> {
+    pub(super) async fn load_stored_state(&mut self, fetching: &Fetcher) -> Result<()> {
         let (series, revised, since) = (self.target.series, self.appended.revised, self.since);
         let look = move |catalog: &Catalog| {
             let (manifest, missing) = (catalog.manifest(series)?, catalog.missing_candles(series)?);

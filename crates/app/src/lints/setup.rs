@@ -2,7 +2,7 @@
 
 use super::LintInput;
 use crate::bots::{declared_durations, untraded_simulation_symbols};
-use crate::configuration::{Config, Loaded, asset_type_of_bot};
+use crate::configuration::{Config, Loaded, bot_asset_type};
 use crate::signals::list_zones;
 use crate::traded_symbols::{TradedSymbols, usual_spelling};
 use crate::warm_up::WarmUp;
@@ -148,7 +148,7 @@ pub(super) fn doubtful_symbols(input: &LintInput<'_>) -> Vec<String> {
     let symbols: BTreeSet<Symbol> = input.bots().iter().map(|bot| bot.symbol).collect();
     let mut found: Vec<String> = symbols.into_iter().filter_map(unusual_spelling).collect();
     found.extend(input.each_bot(|bot| {
-        let is_crypto = asset_type_of_bot(bot) == AssetType::Crypto.as_str();
+        let is_crypto = bot_asset_type(bot) == AssetType::Crypto.as_str();
         (is_crypto && is_currency_pair(bot.symbol)).then(|| {
             format!(
                 "asset_type = \"crypto\" for the currency pair {}; venues list these as \"forex\" and have no candles of other types",

@@ -68,7 +68,7 @@ impl ResultFolder {
     }
 
     /// Writes a shard atomically. An existing shard is not replaced.
-    pub(super) fn put_shard(
+    pub(super) fn write_shard(
         &self,
         name: &str,
         fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,

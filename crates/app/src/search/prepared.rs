@@ -276,7 +276,7 @@ fn check_expiries(
         return Ok(coarse);
     }
     for (bot, market) in bots_with_markets(loaded, markets) {
-        let tried = tried_bots(bot, space);
+        let tried = boundary_bots(bot, space);
         let why = tried.iter().find_map(|(how, bot)| {
             let mut own = expiries(entry, bot).into_iter().flatten().flatten();
             let why = own.find_map(|expiry| too_coarse(expiry, market, Fineness::Throughout))?;
@@ -303,7 +303,7 @@ fn idle_close_types((entry, space): (&StrategyEntry, &Space), bots: &[BotSetting
         let lasting: Vec<_> = lasting.collect();
         lasting[0].is_some() && lasting.windows(2).all(|pair| pair[0] == pair[1])
     };
-    let mut tried = bots.iter().flat_map(|bot| tried_bots(bot, space));
+    let mut tried = bots.iter().flat_map(|bot| boundary_bots(bot, space));
     tried.all(|(_, bot)| is_idle(&bot)).then(|| {
         "--param close_type has no effect: the strategy sets the duration of each trade, so rows that differ only in it are equal"
             .to_owned()
@@ -336,7 +336,7 @@ fn bots_with_markets<'a>(
 }
 
 /// Returns bots at the limits of numeric axes and with every value of other axes, with their flags.
-fn tried_bots(bot: &BotSettings, space: &Space) -> Vec<(String, BotSettings)> {
+fn boundary_bots(bot: &BotSettings, space: &Space) -> Vec<(String, BotSettings)> {
     let mut first = bot.clone();
     let axes = space.axes().iter().filter(|axis| axis.target() == Target::Parameter);
     let axes: Vec<(&Axis, &[Setting])> = axes.filter_map(|axis| Some((axis, axis.listed()?))).collect();
@@ -369,7 +369,7 @@ fn expiries(entry: &StrategyEntry, bot: &BotSettings) -> Option<Vec<Option<Expir
     entry.build(&bot.params, &bot.context(None)).ok().map(|strategy| strategy.expiries())
 }
 
-pub fn files_of_bots(bots: &[BotSettings]) -> Result<BTreeMap<String, String>> {
+pub fn bot_files(bots: &[BotSettings]) -> Result<BTreeMap<String, String>> {
     hash_files(bots.iter().map(|bot| &bot.params))
 }
 

@@ -5,7 +5,7 @@ use super::plan::{
     OtherProgram, PLAN_FILE, PLAN_FORMAT, PlanDifferences, PlanPlace, PlannedArguments, PlannedCandles,
     PlannedCommand, allow_shard, check_candles, check_identity, check_program, read_plan,
 };
-use super::prepared::{deciding_sections, files_of_bots};
+use super::prepared::{bot_files, deciding_sections};
 use crate::backtest::{BacktestTerms, PreparedBacktest, Strategies};
 use crate::candles::{CandleChoice, SeriesContent};
 use crate::configuration::Loaded;
@@ -65,7 +65,7 @@ impl<'a> RowPlanBasis<'a> {
         own["program"] = json!(program_hash()?);
         own["strategies"] = json!(self.prepared.header.strategies);
         own["data_hash"] = json!(self.prepared.candles.hash);
-        own["files"] = json!(files_of_bots(&self.prepared.settings.session.bots)?);
+        own["files"] = json!(bot_files(&self.prepared.settings.session.bots)?);
         own["settings"] = json!(self.prepared.settings);
         Ok(own)
     }
@@ -132,7 +132,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
     ) -> Result<PathBuf> {
         let mut identity = identity.clone();
         identity["shard"] = json!([number, self.shards]);
-        folder.put_shard(&format!("shard-{number}.jsonl"), |bytes| {
+        folder.write_shard(&format!("shard-{number}.jsonl"), |bytes| {
             writeln!(bytes, "{}", json!({ "sweep": identity }))?;
             rows.iter().try_for_each(|row| {
                 serde_json::to_writer(&mut *bytes, row)?;

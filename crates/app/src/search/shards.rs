@@ -135,7 +135,7 @@ impl SearchPlan {
         others: OtherProgram,
         to_error: &dyn Fn(SearchError) -> AppError,
     ) -> Result<Option<RoundShard>> {
-        let Some(parts) = self.shards_of_round() else { return Ok(None) };
+        let Some(parts) = self.shards_per_round() else { return Ok(None) };
         let shard = Shard::new((number - 1) % parts + 1, parts).map_err(to_error)?;
         let mut rounds = Rounds::new(sweep).map_err(to_error)?;
         let mut gathered = GatheredShards::default();
@@ -182,7 +182,7 @@ impl SearchPlan {
         if round.is_empty() {
             return Ok(());
         }
-        let parts = self.shards_of_round().unwrap_or(self.shards);
+        let parts = self.shards_per_round().unwrap_or(self.shards);
         let planned = identity_after(&self.sweep, round);
         let mut records = Vec::new();
         for part in 1..=parts {
@@ -196,7 +196,7 @@ impl SearchPlan {
         rounds.tell(round, records).map_err(to_error)
     }
 
-    fn shards_of_round(&self) -> Option<u64> {
+    fn shards_per_round(&self) -> Option<u64> {
         self.rounds.map(|rounds| self.shards / rounds)
     }
 }

@@ -10,7 +10,7 @@ use crate::output::{show, write_trades};
 use crate::progress::{Terminal, with_spinner};
 use candlewick_app::backtest::{BacktestRun, BacktestTerms, LatencyTerms, PreparedBacktest};
 use candlewick_app::candles::{Candles, unset_price_steps};
-use candlewick_app::search::files_of_bots;
+use candlewick_app::search::bot_files;
 use candlewick_backtest::Finished;
 use candlewick_engine::{BotSettings, LongerStaleness, TradeBook, payout_probe_counts};
 use candlewick_journal::{JournalUrl, Reader};
@@ -192,7 +192,7 @@ fn variant_counter(
 ) -> Result<Option<VariantCounter>, Failure> {
     let PreparedBacktest { loaded, settings, candles, .. } = prepared;
     let Some(ledger) = loaded.config.variants.ledger(&loaded.config.data) else { return Ok(None) };
-    let files = files_of_bots(&settings.session.bots)?;
+    let files = bot_files(&settings.session.bots)?;
     let look = Look {
         kind: LookKind::Backtest,
         run: None,

@@ -28,8 +28,8 @@ use crate::app::Arguments as Program;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::host::CommandKind;
-use crate::output::print_as_it_is;
-use crate::terminal::{terminal_columns, wrapped};
+use crate::output::print_verbatim;
+use crate::terminal::{terminal_columns, wrap};
 use clap::builder::Styles;
 use clap::{Args, CommandFactory, Subcommand};
 use clap_complete::Shell;
@@ -146,7 +146,7 @@ pub(crate) fn help_template() -> String {
             let Some(about) = find_summary(&program, name) else { continue };
             let room = " ".repeat(width - name.len());
             let row = format!("  {literal}{name}{literal:#}{room}  {about}");
-            let _ = writeln!(text, "{}", wrapped(&row, Some(columns)));
+            let _ = writeln!(text, "{}", wrap(&row, Some(columns)));
         }
         text.push('\n');
     }
@@ -209,7 +209,7 @@ pub(crate) struct CompletionsArguments {
 fn run_completions(arguments: &CompletionsArguments) -> Result<Ending, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Program::command(), "candlewick", &mut script);
-    print_as_it_is(String::from_utf8_lossy(&script).trim_end())?;
+    print_verbatim(String::from_utf8_lossy(&script).trim_end())?;
     Ok(Ending::Done)
 }
 

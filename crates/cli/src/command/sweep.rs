@@ -191,7 +191,7 @@ impl SweepContext<'_> {
         // Until they are merged, shards count as the whole sweep.
         self.begin(0)?;
         let kept = (&mut journal, known);
-        let (rows, ending) = self.watched(|watcher| match &of_round {
+        let (rows, ending) = self.run_watched(|watcher| match &of_round {
             Some(part) => self.job.run_round((&part.round, part.shard), kept, watcher),
             None => self.job.run_shard(shard, kept, watcher),
         })?;
@@ -266,7 +266,7 @@ impl SweepContext<'_> {
         let resumed = known.len();
         let watch = Stopwatch::start();
         self.begin(resumed)?;
-        let (rows, ending) = self.watched(|watcher| self.job.run(&mut journal, known, watcher))?;
+        let (rows, ending) = self.run_watched(|watcher| self.job.run(&mut journal, known, watcher))?;
         drop(journal);
         self.context.note_all(self.folder.upload(TRIALS)?);
         let end = if ending.is_none() { LookEnd::Whole } else { LookEnd::Stopped };
@@ -335,7 +335,7 @@ impl SweepContext<'_> {
     }
 
     /// Returns the trials, and how the sweep ended if it was stopped.
-    fn watched(
+    fn run_watched(
         &self,
         run: impl FnOnce(&mut Watcher<'_>) -> Result<SweepEnd, SearchError>,
     ) -> Result<(Vec<TrialRow>, Option<Ending>), Failure> {

@@ -2,7 +2,7 @@
 
 use super::lines::expiration_suffix;
 use crate::combinations::{describe_combinations, describe_gates};
-use crate::terminal::{lines, wrapped_beside};
+use crate::terminal::{lines, wrap_indented};
 use candlewick_app::bots::{declared_durations_per_bot, session_settings};
 use candlewick_app::configuration::{AlertEvent, AlertSeverity, ChannelSettings, Loaded, VariantSettings};
 use candlewick_app::lints::{self, LintInput, Stage};
@@ -93,7 +93,7 @@ impl Header {
         let stop = "Ctrl-C waits for open trades; press it twice to quit immediately".to_owned();
         rows.extend([("Journal", self.journal.clone()), ("Control", self.control.clone()), ("Stop", stop)]);
         let row = |(label, text): (&str, String)| {
-            format!("{label:<LABEL_WIDTH$}{}\n", wrapped_beside(&visible(&text), LABEL_WIDTH, Some(WIDTH)))
+            format!("{label:<LABEL_WIDTH$}{}\n", wrap_indented(&visible(&text), LABEL_WIDTH, Some(WIDTH)))
         };
         lines(&rows.into_iter().map(row).collect::<String>()).into_owned()
     }
@@ -252,15 +252,15 @@ fn describe_limits(risk: &RiskSettings) -> String {
         count_label(risk.max_trades_per_hour, "trade/hour", "trades/hour"),
         count_label(risk.max_trades_per_day, "trade/day", "trades/day"),
         money_label(risk.daily_loss_limit, "daily loss"),
-        percent(risk.daily_loss_limit_percent, "daily loss"),
+        percent_label(risk.daily_loss_limit_percent, "daily loss"),
         money_label(risk.daily_profit_target, "daily profit"),
-        percent(risk.daily_profit_target_percent, "daily profit"),
+        percent_label(risk.daily_profit_target_percent, "daily profit"),
         (!is_default_day).then(|| format!("days start at {} {}", risk.day_start, risk.day_timezone)),
         money_label(session.loss_limit, "session loss"),
-        percent(session.loss_limit_percent, "session loss"),
+        percent_label(session.loss_limit_percent, "session loss"),
         money_label(session.profit_target, "session profit"),
-        percent(session.profit_target_percent, "session profit"),
-        percent(risk.max_drawdown_percent, "max drawdown"),
+        percent_label(session.profit_target_percent, "session profit"),
+        percent_label(risk.max_drawdown_percent, "max drawdown"),
         count_label(risk.max_loss_streak, "loss in a row", "losses in a row"),
         count_label(risk.cooldown_after_loss_s, "s pause after a loss", "s pause after a loss"),
         (risk.cooldown_after_losses > 0).then(|| {
@@ -277,14 +277,14 @@ fn describe_limits(risk: &RiskSettings) -> String {
         (!risk.best_payout_of.is_empty())
             .then(|| format!("best payout of {}", risk.best_payout_of.join(", "))),
         money_label(risk.max_stake, "max stake"),
-        percent(risk.max_stake_percent, "max stake"),
+        percent_label(risk.max_stake_percent, "max stake"),
         (!hours.is_empty()).then(|| format!("trades {}", hours.join(" and "))),
         count_label(spans, "blackout", "blackouts"),
         risk.enforce_verdict.then(|| "no trades without an edge".to_owned()),
     ];
     let bots = risk.bots.iter().filter_map(|(name, own)| describe_bot_limits(name, own));
     let all = one_by_one.into_iter().flatten().chain(pauses);
-    let all = all.chain(percent(risk.min_payout_percent, "min payout")).chain(of_symbols);
+    let all = all.chain(percent_label(risk.min_payout_percent, "min payout")).chain(of_symbols);
     let on: Vec<String> = all.chain(rest.into_iter().flatten()).chain(bots).collect();
     if on.is_empty() { "none".to_owned() } else { on.join(", ") }
 }
@@ -294,13 +294,13 @@ fn describe_bot_limits(name: &str, own: &BotLimitSettings) -> Option<String> {
         count_label(own.max_open_trades, "open trade", "open trades"),
         count_label(own.max_trades_per_day, "trade/day", "trades/day"),
         money_label(own.daily_loss_limit, "daily loss"),
-        percent(own.daily_loss_limit_percent, "daily loss"),
+        percent_label(own.daily_loss_limit_percent, "daily loss"),
         money_label(own.daily_profit_target, "daily profit"),
-        percent(own.daily_profit_target_percent, "daily profit"),
+        percent_label(own.daily_profit_target_percent, "daily profit"),
         money_label(own.session_loss_limit, "session loss"),
-        percent(own.session_loss_limit_percent, "session loss"),
+        percent_label(own.session_loss_limit_percent, "session loss"),
         money_label(own.session_profit_target, "session profit"),
-        percent(own.session_profit_target_percent, "session profit"),
+        percent_label(own.session_profit_target_percent, "session profit"),
         count_label(own.max_loss_streak, "loss in a row", "losses in a row"),
     ];
     let on: Vec<String> = all.into_iter().flatten().collect();
@@ -315,7 +315,7 @@ fn money_label(most: Decimal, label: &str) -> Option<String> {
     (!most.is_zero()).then(|| format!("{label} {most}"))
 }
 
-fn percent(most: f64, label: &str) -> Option<String> {
+fn percent_label(most: f64, label: &str) -> Option<String> {
     (most > 0.0).then(|| format!("{label} {most} %"))
 }
 

@@ -10,7 +10,7 @@ mod stream;
 
 use crate::context::{Context, start_workers};
 use crate::failure::{Ending, Failure};
-use crate::interrupt::{Interrupt, pass};
+use crate::interrupt::{Interrupt, sleep_for};
 use crate::log::LogWriter;
 use crate::progress::ReadingProgress;
 use candlewick_app::bots::BotSet;
@@ -116,7 +116,7 @@ async fn watch(
     stop: mpsc::Sender<Stop>,
     leave: Arc<Notify>,
 ) {
-    let mut time_up = std::pin::pin!(pass(run_for));
+    let mut time_up = std::pin::pin!(sleep_for(run_for));
     let mut is_up = false;
     loop {
         let why = tokio::select! {

@@ -423,7 +423,7 @@ impl SampledMetrics {
         }
         self.loop_age.set(health.age().as_secs_f64());
         self.is_written.set(i64::from(health.is_written()));
-        let is_heard = VenueApi::ALL.map(|api| health.is_heard(api));
+        let is_heard = VenueApi::ALL.map(|api| health.is_reachable(api));
         self.is_heard.set(i64::from(is_heard.iter().all(|is_heard| *is_heard)));
         for (gauge, is_heard) in self.is_api_heard.iter().zip(is_heard) {
             gauge.set(i64::from(is_heard));

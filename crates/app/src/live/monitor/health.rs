@@ -20,7 +20,7 @@ pub(crate) struct Health {
     turned: AtomicU64,
     is_written: AtomicBool,
     /// Whether each API answers, in the order of [`VenueApi::ALL`].
-    is_heard: [AtomicBool; VenueApi::ALL.len()],
+    is_reachable: [AtomicBool; VenueApi::ALL.len()],
     late_series: AtomicU64,
     has_candles: AtomicBool,
     phase: AtomicU8,
@@ -34,7 +34,7 @@ impl Default for Health {
             since: Stopwatch::start(),
             turned: AtomicU64::new(NOT_STARTED),
             is_written: AtomicBool::new(true),
-            is_heard: VenueApi::ALL.map(|_| AtomicBool::new(true)),
+            is_reachable: VenueApi::ALL.map(|_| AtomicBool::new(true)),
             late_series: AtomicU64::new(0),
             has_candles: AtomicBool::new(false),
             phase: AtomicU8::new(Phase::Trading as u8),
@@ -61,8 +61,8 @@ impl Health {
     }
 
     #[cfg(any(test, feature = "metrics", all(feature = "systemd", target_os = "linux")))]
-    pub(crate) fn is_heard(&self, api: VenueApi) -> bool {
-        self.is_heard[api as usize].load(Ordering::Relaxed)
+    pub(crate) fn is_reachable(&self, api: VenueApi) -> bool {
+        self.is_reachable[api as usize].load(Ordering::Relaxed)
     }
 
     #[cfg(any(test, feature = "metrics", all(feature = "systemd", target_os = "linux")))]
@@ -91,7 +91,7 @@ impl Health {
         if !self.has_candles.load(Ordering::Relaxed) {
             obstacles.push("no candle has arrived yet".to_owned());
         }
-        let silent = VenueApi::ALL.into_iter().filter(|api| !self.is_heard(*api));
+        let silent = VenueApi::ALL.into_iter().filter(|api| !self.is_reachable(*api));
         obstacles.extend(silent.map(|api| format!("{} does not answer", api.label())));
         match self.late_series() {
             0 => {}
@@ -111,7 +111,7 @@ impl Observer for Health {
         match notice {
             Notice::Phase { phase, .. } => self.phase.store(*phase as u8, Ordering::Relaxed),
             Notice::Venue { api, is_silent, .. } => {
-                self.is_heard[*api as usize].store(!is_silent, Ordering::Relaxed);
+                self.is_reachable[*api as usize].store(!is_silent, Ordering::Relaxed);
             }
             Notice::Candles { is_late: true, .. } => _ = self.late_series.fetch_add(1, Ordering::Relaxed),
             Notice::Candles { .. } => _ = self.late_series.fetch_sub(1, Ordering::Relaxed),

@@ -90,7 +90,7 @@ impl SignalList {
         let read = Self::read(path, &loaded.config.bots, ListTerms::from_settings(signals));
         let problem = |problem: String| {
             let name = path.display().to_string();
-            let problem = problem + &loaded.looked_for("signals.list", &name);
+            let problem = problem + &loaded.describe_tried_paths("signals.list", &name);
             loaded.problem("signals.list", problem).value(format!("{name:?}")).kind(ProblemKind::Data)
         };
         read.map(Some).map_err(problem)

@@ -72,7 +72,7 @@ fn rejects_the_whole_file_and_names_the_invalid_line() {
 }
 
 /// 300 daily entries about five minutes apart, alternating between three zones and two bots.
-fn three_hundred() -> String {
+fn build_300_entries() -> String {
     let mut text = "time,bot,direction,zone\n".to_owned();
     for number in 0..300 {
         let minute = number * 24 * 60 / 300 + number % 3;
@@ -115,7 +115,7 @@ fn summer_time(zone: &str) -> (i64, Range<Millis>) {
 
 #[test]
 fn entries_are_due_in_their_zones_across_clock_changes() {
-    let list = list(&three_hundred()).unwrap();
+    let list = list(&build_300_entries()).unwrap();
     assert_eq!(list.len(), 300);
     for (from, to, count) in [
         ("2026-03-07T00:00", "2026-03-10T00:00", 899),

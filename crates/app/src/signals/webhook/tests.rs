@@ -43,7 +43,7 @@ impl Bench {
     }
 
     /// Reported numbers of malformed and throttled signals, with the first and last problem of the last report.
-    async fn told(&mut self, count: u64) -> (u64, u64, [String; 2]) {
+    async fn read_reports(&mut self, count: u64) -> (u64, u64, [String; 2]) {
         let mut all = (0, 0);
         for _ in 0..3 {
             let order = self.orders.recv().await.unwrap().order;
@@ -107,7 +107,7 @@ async fn rejects_wrong_secrets_without_leaking_them() {
         assert_eq!(status, 403, "{body}");
         assert!(![wrong, SECRET, "4815162342"].iter().any(|secret| answer.contains(secret)), "{answer}");
     }
-    let (malformed, turned_away, [problem, _]) = bench.told(9).await;
+    let (malformed, turned_away, [problem, _]) = bench.read_reports(9).await;
     assert_eq!((malformed, turned_away), (9, 0));
     assert_eq!(problem, "the secret of a request from 127.0.0.1 is wrong or missing");
     assert!(bench.waiting.try_recv().is_err());
@@ -122,7 +122,7 @@ async fn explains_malformed_requests() {
     assert_eq!(bench.post(&"x".repeat(MAX_BODY_BYTES + 1)).await.0, 413);
     let flat = r#"{"ticker":"BTCUSDT","action":"sell","market_position":"flat"}"#;
     assert_eq!(bench.post(flat).await.0, 200);
-    assert_eq!(bench.told(4).await.0, 4);
+    assert_eq!(bench.read_reports(4).await.0, 4);
     let quiet = [(Request::get(PATH), 405), (Request::post("/"), 404), (Request::post("/signal/x"), 404)];
     for (request, expected) in quiet {
         let request = request.header(SECRET_HEADER, SECRET).body(Full::new(Bytes::from(BODY))).unwrap();
@@ -148,7 +148,7 @@ async fn rejects_signals_for_unknown_bots_and_stale_times() {
         let (status, answer, _) = bench.post(body).await;
         assert!(status == 400 && answer.contains(expected), "{body}: {status} {answer}");
     }
-    assert_eq!(bench.told(5).await.0, 5, "each is counted, and told");
+    assert_eq!(bench.read_reports(5).await.0, 5, "each is counted, and told");
     assert!(bench.waiting.try_recv().is_err());
     let late = r#"{"ticker":"btc/usdt","action":"buy","time":"2026-01-05T10:00:00Z"}"#;
     assert_eq!(bench.post(late).await.0, 202);
@@ -212,7 +212,7 @@ async fn reports_first_and_last_of_several_problems_with_a_count() {
         bench.sink.report_malformed(line);
     }
     let ends = ["line 2: a", "line 7: c"].map(str::to_owned);
-    assert_eq!(bench.told(3).await, (3, 0, ends));
+    assert_eq!(bench.read_reports(3).await, (3, 0, ends));
 }
 
 #[tokio::test(start_paused = true)]
@@ -226,7 +226,7 @@ async fn throttles_a_flood_and_condenses_its_reports() {
         let (status, _, retry) = bench.post(BODY).await;
         assert_eq!((status, retry.as_deref()), (429, Some("20")));
     }
-    let (malformed, turned_away, _) = bench.told(1_000).await;
+    let (malformed, turned_away, _) = bench.read_reports(1_000).await;
     assert_eq!((malformed, turned_away), (0, 1_000));
     assert_eq!(bench.send(request(BODY, &[]), "127.0.0.1").await.0, 403);
     tokio::time::advance(Duration::from_secs(20)).await;

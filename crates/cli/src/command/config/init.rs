@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
         Dialogue::new(asks.then_some((&mut from as &mut dyn BufRead, &mut to as &mut dyn Write)));
     let answers = Answers::ask(arguments, &mut dialogue, context)?;
     let stake = TypedStake::parse(&answers.stake).map_err(Failure::configuration)?;
-    let payout = percent(&answers.payout).map_err(Failure::configuration)?;
+    let payout = parse_percent_answer(&answers.payout).map_err(Failure::configuration)?;
     let Answers { symbol, interval, strategy, expiry, rules, .. } = &answers;
     let asset_type = symbol.parse().map_or(AssetType::Crypto, asset_type_to_write).as_str();
     let name = format!("{}-{strategy}", symbol.to_lowercase());
@@ -207,7 +207,7 @@ impl Answers {
         let stake = dialogue.answer(asked, stake.as_ref(), |text| TypedStake::parse(text).map(|_| ()))?;
         let asked = question("payout", "Payout of a win, in percent of the stake", "80.0");
         let payout = dialogue.answer(asked, payout.as_ref(), |text| {
-            let meant = Payout::percent_from_fraction(percent(text)?);
+            let meant = Payout::percent_from_fraction(parse_percent_answer(text)?);
             meant.map_or(Ok(()), |meant| Err(format!("payouts are in percent: did you mean {meant}?")))
         })?;
         Ok(Self { symbol, interval, strategy, rules, expiry, stake, payout })
@@ -415,7 +415,7 @@ impl TypedStake {
     }
 }
 
-pub(super) fn percent(text: &str) -> Result<f64, String> {
+pub(super) fn parse_percent_answer(text: &str) -> Result<f64, String> {
     parse_percent(text)
         .ok_or_else(|| format!("the payout \"{text}\" is not a number: use percent of the stake, such as 80"))
 }
@@ -505,7 +505,7 @@ mod tests {
         for text in ["much", "5 percent", "", "%", "nan", "10,5"] {
             assert!(TypedStake::parse(text).unwrap_err().contains("is not a number"), "{text}");
         }
-        assert_eq!((percent("85 %"), percent("85")), (Ok(85.0), Ok(85.0)));
-        assert!(percent("inf").is_err());
+        assert_eq!((parse_percent_answer("85 %"), parse_percent_answer("85")), (Ok(85.0), Ok(85.0)));
+        assert!(parse_percent_answer("inf").is_err());
     }
 }

@@ -54,7 +54,7 @@ pub(crate) struct CheckArguments {
 
 pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let store = candle_store(&arguments.catalog.load(context)?);
-    let targets = CheckTarget::all_of(&arguments.names, &store.catalog)?;
+    let targets = CheckTarget::parse_all(&arguments.names, &store.catalog)?;
     let repair = arguments.repair.terms();
     repair.as_ref().map_or(Ok(()), |terms| terms.check(&targets))?;
     let settings = CheckSettings {
@@ -91,10 +91,10 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<E
         print(&format!("{}: the catalog is empty, nothing to check", store.catalog.folder().display()))?;
     }
     fail_with_last(failures)?;
-    judge(&results)
+    evaluate(&results)
 }
 
-fn judge(results: &[CheckResult]) -> Result<Ending, Failure> {
+fn evaluate(results: &[CheckResult]) -> Result<Ending, Failure> {
     let bad = results.iter().filter(|result| result.remaining_problems() > 0).count();
     if bad == 0 {
         return Ok(Ending::Done);

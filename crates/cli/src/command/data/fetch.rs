@@ -4,7 +4,7 @@ use super::CatalogArgument;
 use crate::arguments::{parse_moment, parse_span};
 use crate::context::Context;
 use crate::failure::{Ending, Failure, fail_with_last};
-use crate::interrupt::{Interrupt, pass};
+use crate::interrupt::{Interrupt, sleep_for};
 use crate::output::show_as;
 use crate::progress::Terminal;
 use candlewick_app::fetch::{
@@ -117,7 +117,7 @@ async fn run_all(
         tasks.spawn(async move { (index, fetch_candles(job, fetching).await) });
     }
     let (mut done, mut ending) = (Vec::new(), None);
-    let mut deadline = std::pin::pin!(pass(arguments.run_for));
+    let mut deadline = std::pin::pin!(sleep_for(arguments.run_for));
     while !tasks.is_empty() {
         tokio::select! {
             Some(task) = tasks.join_next() => {

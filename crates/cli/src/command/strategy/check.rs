@@ -87,7 +87,7 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
         examined.map_err(|error| check_failure(error, &subject, MIN_LENGTH_HINT, context.registry))?;
     drop(progress);
     show_as(&examined.document(&subject), || examined.text(&subject), context.global)?;
-    judge(&examined)
+    evaluate(&examined)
 }
 
 pub(super) fn decide(context: &Context<'_>) -> Result<(), Failure> {
@@ -161,7 +161,7 @@ fn read(name: &DataName, context: &Context<'_>) -> Result<Market, Failure> {
     Ok(Market { name: name.to_string(), candles: hashed.candles().candles().to_vec() })
 }
 
-fn judge(examined: &ValidationReport) -> Result<(), Failure> {
+fn evaluate(examined: &ValidationReport) -> Result<(), Failure> {
     let failed: Vec<&str> = examined
         .checked
         .iter()

@@ -289,14 +289,15 @@ impl Workspace {
     }
 
     pub(super) fn add_member(mut self, name: &str, type_name: &str) -> Result<String, Failure> {
-        self.name_member();
+        self.add_to_members();
         let snake = name.replace('-', "_");
         let program = self.root.join("src/main.rs");
         let call = format!(".with_strategy::<{snake}::{type_name}>()");
         let source = std::fs::read_to_string(&program).ok();
-        let registered = source.filter(|_| self.is_program()).and_then(|source| registered(&source, &call));
+        let registered =
+            source.filter(|_| self.is_program()).and_then(|source| register_call(&source, &call));
         if registered.is_some() {
-            self.depend_on(name);
+            self.add_dependency(name);
         }
         write(&self.root.join("Cargo.toml"), &self.manifest.to_string())?;
         let by_hand = format!("register it with {call} before .run(), and add a dependency on {name}");
@@ -305,7 +306,7 @@ impl Workspace {
         Ok(format!("registered in {}", program.display()))
     }
 
-    fn name_member(&mut self) {
+    fn add_to_members(&mut self) {
         let members = self.manifest["workspace"]["members"].or_insert(value(Array::new()));
         let Some(members) = members.as_array_mut() else { return };
         let parent = self.member.rsplit_once('/').map_or("", |(parent, _)| parent);
@@ -321,7 +322,7 @@ impl Workspace {
     }
 
     /// Adds a dependency to the root, optional if the program is behind a feature.
-    fn depend_on(&mut self, name: &str) {
+    fn add_dependency(&mut self, name: &str) {
         let mut dependency = toml_edit::InlineTable::new();
         dependency.insert("path", self.member.as_str().into());
         let feature = self.manifest.get_mut("features").and_then(|all| all.get_mut("program"));
@@ -335,7 +336,7 @@ impl Workspace {
 }
 
 /// Returns the program source with one more strategy, `None` unless `.run()` occurs exactly once.
-fn registered(source: &str, call: &str) -> Option<String> {
+fn register_call(source: &str, call: &str) -> Option<String> {
     let mut places = source.match_indices(".run()").map(|(at, _)| at);
     let at = places.next().filter(|_| places.next().is_none())?;
     Some(format!("{}{call}{}", &source[..at], &source[at..]))
@@ -413,9 +414,9 @@ mod tests {
     fn registers_only_at_a_single_run_call() {
         let program = "fn main() -> ExitCode {\n    App::new().run()\n}\n";
         let expected = "fn main() -> ExitCode {\n    App::new().with_strategy::<a::B>().run()\n}\n";
-        assert_eq!(registered(program, ".with_strategy::<a::B>()").as_deref(), Some(expected));
-        assert_eq!(registered("a.run(); b.run()", "x"), None);
-        assert_eq!(registered("", "x"), None);
+        assert_eq!(register_call(program, ".with_strategy::<a::B>()").as_deref(), Some(expected));
+        assert_eq!(register_call("a.run(); b.run()", "x"), None);
+        assert_eq!(register_call("", "x"), None);
     }
 
     #[test]
@@ -428,7 +429,7 @@ mod tests {
         ] {
             let manifest = format!("[workspace]\n{before}").parse().unwrap();
             let mut workspace = Workspace { root: PathBuf::new(), manifest, member: member.to_owned() };
-            workspace.name_member();
+            workspace.add_to_members();
             assert_eq!(workspace.manifest.to_string(), format!("[workspace]\n{expected}"));
         }
     }
