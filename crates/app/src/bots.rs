@@ -190,8 +190,7 @@ pub fn build_strategies(
 ) -> Result<Vec<Box<dyn Strategy>>, BacktestError> {
     let build = |bot: &BotSettings| {
         let context = bot.context(settings.longer_share_percent);
-        let entry =
-            registry.find(&bot.strategy).expect("the bots were built before, so their strategies exist");
+        let entry = registry.find(&bot.strategy).expect("bots are validated, so their strategies exist");
         let built = entry.build(&bot.params, &context);
         built.map_err(|source| EngineError::Strategy { bot: bot.name.clone(), source }.into())
     };

@@ -70,7 +70,6 @@ pub(crate) fn parse_span(text: &str) -> Result<Millis, String> {
     })
 }
 
-/// Parses a length of candle time, which may exceed a month.
 pub(crate) fn parse_length(text: &str) -> Result<Millis, String> {
     let unit = text.chars().last().and_then(|unit| match unit {
         'm' => Some(Millis::MINUTE),

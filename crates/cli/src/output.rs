@@ -74,7 +74,6 @@ pub(crate) fn show_as(
     Ok(Ending::Done)
 }
 
-/// Prints a line of JSON and returns whether stdout still has a reader.
 pub(crate) fn print_json_text(line: &str) -> Result<bool, Failure> {
     write_line(&json(line))
 }

@@ -147,8 +147,8 @@ mod tests {
         let texts = "EURUSD: no price: x|GBPUSD: no price: x|EURUSD 1m: no candles: x|trade #3 is in doubt: HTTP 500|\
                      trade #4 is in doubt: HTTP 500|trade #4: no answer about its result: x|\
                      trade #5: no answer about its result: x|trade 01JX is explained by no intent|\
-                     trade 01JY is explained by no intent|the venue sent something unknown: Trade.a; it was passed over|\
-                     the venue sent something unknown: Trade.b; it was passed over";
+                     trade 01JY is explained by no intent|the venue sent something unknown: Trade.a; it was skipped|\
+                     the venue sent something unknown: Trade.b; it was skipped";
         for text in texts.split('|') {
             assert!(repeats.admit(text, at(0)) && !repeats.admit(text, at(1)), "{text}");
         }

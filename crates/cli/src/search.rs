@@ -140,8 +140,8 @@ impl PlannedArguments {
         }
         let default_path = || PathBuf::from(command.as_str()).join(PLAN_FILE);
         let path = self.plan.clone().unwrap_or_else(default_path);
-        let beside = || path.parent().map(PathBuf::from).unwrap_or_default();
-        let folder = self.out.clone().unwrap_or_else(beside);
+        let parent = || path.parent().map(PathBuf::from).unwrap_or_default();
+        let folder = self.out.clone().unwrap_or_else(parent);
         let others = if self.allow_other_program { OtherProgram::Allowed } else { OtherProgram::Refused };
         Ok((path, folder, others))
     }

@@ -84,7 +84,6 @@ pub(crate) fn wrap(text: &str, columns: Option<usize>) -> Cow<'_, str> {
     }
 }
 
-/// Wraps a text that starts in column `indent`, with the other lines indented alike.
 pub(crate) fn wrap_indented(text: &str, indent: usize, columns: Option<usize>) -> String {
     let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(indent));
     wrap_line(text, room, 0).replace('\n', &format!("\n{}", " ".repeat(indent)))
@@ -124,8 +123,8 @@ fn hanging_indent(line: &str) -> usize {
         return indent + 2;
     }
     let Some(gap) = words.find("  ") else { return indent };
-    let beside = words[gap..].trim_start_matches(' ');
-    indent + measure_text_width(&words[..words.len() - beside.len()])
+    let rest = words[gap..].trim_start_matches(' ');
+    indent + measure_text_width(&words[..words.len() - rest.len()])
 }
 
 #[cfg(test)]

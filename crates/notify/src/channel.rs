@@ -24,7 +24,6 @@ const MAX_NTFY_BYTES: usize = 4_096;
 /// Maximum length of a message in UTF-16 units.
 const MAX_DISCORD_LENGTH: usize = 2_000;
 pub(crate) const MAX_TELEGRAM_LENGTH: usize = 4_096;
-/// Discord's message flag `SUPPRESS_EMBEDS`.
 const SUPPRESS_EMBEDS: u32 = 1 << 2;
 
 /// Current time in Unix milliseconds.

@@ -220,18 +220,16 @@ impl Conversation {
         // A sender with a code can always use it, even after a flood of other commands.
         let has_code = self.codes.contains_key(&who);
         match (command, words.next(), words.next()) {
-            ("/halt", Some(code), None) if has_code || self.is_within_limit(who, now) => {
+            ("/halt", Some(code), None) if has_code || self.allows(who, now) => {
                 self.confirm_halt(who, code, now)
             }
-            ("/status", None, _) if self.is_within_limit(who, now) => Response::Forward(ChatRequest::Status),
-            ("/halt", None, _) if self.is_within_limit(who, now) => {
-                Response::Reply(self.issue_code(who, now))
-            }
+            ("/status", None, _) if self.allows(who, now) => Response::Forward(ChatRequest::Status),
+            ("/halt", None, _) if self.allows(who, now) => Response::Reply(self.issue_code(who, now)),
             _ => Response::Ignore,
         }
     }
 
-    fn is_within_limit(&mut self, who: ChatSender, now: Instant) -> bool {
+    fn allows(&mut self, who: ChatSender, now: Instant) -> bool {
         self.recent_commands.retain(|_, times| {
             times.retain(|at| now.duration_since(*at) < CODE_LIFETIME);
             !times.is_empty()

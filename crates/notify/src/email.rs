@@ -138,10 +138,10 @@ impl Delivery for Email {
                 }
                 Err(error) if error.is_permanent() && !is_sender_rejected(&error) => {
                     self.progress(&message.id).done.insert(number);
-                    tracing::warn!(reason = describe_error(&error), "a mailbox was rejected");
-                    refused = Some(describe_error(&error));
+                    tracing::warn!(reason = describe(&error), "a mailbox was rejected");
+                    refused = Some(describe(&error));
                 }
-                Err(error) => later = Some(Failure::try_later(describe_error(&error))),
+                Err(error) => later = Some(Failure::try_later(describe(&error))),
             }
         }
         match (later, refused) {
@@ -164,7 +164,7 @@ fn has_code(error: &SmtpError, codes: &[&str]) -> bool {
 }
 
 /// Describes an error without the text of the server.
-fn describe_error(error: &SmtpError) -> String {
+fn describe(error: &SmtpError) -> String {
     if let Some(code) = error.status() {
         return format!("the mail server responded {code}");
     }

@@ -318,7 +318,7 @@ async fn retries_busy_mail_servers_but_not_rejected_mail() {
         ("AUTH", "535 5.7.8 wrong password", false),
         (GREETING, "554 no mail service here", false),
         (GREETING, "521 mail.example does not accept mail", false),
-        ("RCPT", "550 5.1.1 nobody of that name", true),
+        ("RCPT", "550 5.1.1 no such user", true),
         ("RCPT", "554 5.7.1 not for you", true),
         ("MAIL", "552 5.3.4 too large", true),
     ] {
@@ -332,7 +332,7 @@ async fn retries_busy_mail_servers_but_not_rejected_mail() {
 
 #[tokio::test]
 async fn rejected_mailbox_does_not_affect_others() {
-    let closed = ("RCPT TO:<ann", "550 5.1.1 nobody of that name");
+    let closed = ("RCPT TO:<ann", "550 5.1.1 no such user");
     let server = MailServer::start(&[closed]).await;
     mail(&server, None).deliver(&message()).await.unwrap();
     assert_eq!(server.said().iter().filter(|line| *line == ".").count(), 1);

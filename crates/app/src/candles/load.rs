@@ -255,16 +255,16 @@ fn synthetic_candles() -> Result<Vec<CandleSeries>, HistoryError> {
     let detail_from = START + Millis::DAY * (i64::from(DAYS) - DETAIL_DAYS);
     let mut all = Vec::with_capacity(2 * SYMBOLS.len());
     for name in SYMBOLS {
-        let symbol = Symbol::new(name).expect("a name of the table is a symbol");
-        let market = known_market(symbol).expect("a name of the table is of a known market");
-        let interval = Interval::from_seconds(5).expect("five seconds are an interval");
+        let symbol = Symbol::new(name).expect("every name is a valid symbol");
+        let market = known_market(symbol).expect("the symbol has a known market");
+        let interval = Interval::from_seconds(5).expect("5 s is a valid interval");
         let settings = GenerateSettings::of_market(symbol, market, START, DAYS);
         let fine = generate(&GenerateSettings { interval, ..settings })?;
         // Resampling equals generating one-minute candles from the same seed, and is faster.
         all.push(resample(&fine, Interval::MINUTE)?);
         let detail = fine.candles().iter().filter(|candle| candle.time() >= detail_from);
         let detail: Vec<Candle> = detail.copied().collect();
-        all.push(CandleSeries::new(fine.series(), detail).expect("the end of a series is a series"));
+        all.push(CandleSeries::new(fine.series(), detail).expect("a suffix of a series is valid"));
     }
     Ok(all)
 }

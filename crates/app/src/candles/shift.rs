@@ -130,7 +130,7 @@ mod tests {
             (30, of(&[&[(240, 240 + 14 * 24)]]), Some(-240)),
             // Night hours only, so none covers noon.
             (100 * 24 + 12, of(&[&[(0, 6)]]), None),
-            // One series has the last four days only, of which the second is used.
+            // One series has the last four days only; the second of them is used.
             (100 * 24 + 5, of(&[&[TWO_WEEKS], &[(240, 336)]]), Some(89 * 24)),
             // Closed from 22:00 of day 2 to 22:00 of day 4: 21:00 maps to day 2, 22:00 to day 1.
             (100 * 24 + 21, of(&[&[TWO_WEEKS], &[(240, 286), (334, 336)]]), Some(89 * 24)),

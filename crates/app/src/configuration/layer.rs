@@ -299,21 +299,21 @@ fn resolve_path(
         _ => return Ok(None),
     };
     let here = Path::new(name);
-    let beside = folder.join(here);
-    if here.is_absolute() || !beside.is_file() {
+    let sibling = folder.join(here);
+    if here.is_absolute() || !sibling.is_file() {
         return Ok(None);
     }
     if !here.is_file() {
-        return Ok(beside.to_str().map(|beside| format!("{before}{beside}")));
+        return Ok(sibling.to_str().map(|sibling| format!("{before}{sibling}")));
     }
-    if is_same(here, &beside) {
+    if is_same(here, &sibling) {
         return Ok(None);
     }
     let problem = format!(
         "{}: {} = {text:?} is ambiguous: {} (next to the configuration) and {} (working folder) differ",
         configuration.display(),
         key.join("."),
-        absolute_path(&beside).display(),
+        absolute_path(&sibling).display(),
         absolute_path(here).display()
     );
     Err(AppError::invalid(problem).help("write the full path of one of them, or remove the other"))

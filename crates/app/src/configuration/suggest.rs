@@ -77,7 +77,6 @@ fn suggest_section(root: Schema<'_>, path: &KeyPath, key: &str) -> Option<String
     Some(format!("{key} belongs in {}{below}", sections.join(" or ")))
 }
 
-/// Returns the headers of the sections with this key, top-level ones first.
 fn sections_with(root: Schema<'_>, key: &str) -> Vec<String> {
     let (mut outer, mut inner) = (Vec::new(), Vec::new());
     for (header, schema) in root.properties().filter_map(|(name, schema)| section(name, schema)) {

@@ -109,7 +109,7 @@ pub async fn limit_reached(url: &JournalUrl) -> Option<LimitReached> {
 }
 
 async fn withdraw_halts(url: &JournalUrl) -> Result<u64> {
-    let answer = ControlAnswer::Refused { problem: "it was taken back before a bot ran".to_owned() };
+    let answer = ControlAnswer::Refused { problem: "it was withdrawn before a bot ran".to_owned() };
     match close_orders(url, None, &serde_json::json!(answer).to_string()).await {
         Ok(closed) => Ok(closed),
         Err(JournalError::OlderSchema { .. }) => Ok(0),

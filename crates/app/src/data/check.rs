@@ -258,7 +258,7 @@ impl RepairedCopy {
     }
 
     fn counts(&self) -> String {
-        format!("{} left out, {} given their latest value", self.removed, self.replaced)
+        format!("{} removed, {} replaced with their latest value", self.removed, self.replaced)
     }
 
     fn text(&self) -> String {

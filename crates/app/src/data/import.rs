@@ -43,10 +43,10 @@ pub struct ReadFile {
 
 pub struct ImportedFile {
     read: ReadFile,
-    place: ImportTarget,
+    place: Store,
 }
 
-enum ImportTarget {
+enum Store {
     Catalog { folder: PathBuf, appended: AppendCounts, revised_end: Option<Millis> },
     File(PathBuf),
 }
@@ -175,12 +175,12 @@ impl ReadFile {
         };
         let revised_end = last.filter(is_now);
         let folder = catalog.folder().to_owned();
-        Ok(ImportedFile { read: self, place: ImportTarget::Catalog { folder, appended, revised_end } })
+        Ok(ImportedFile { read: self, place: Store::Catalog { folder, appended, revised_end } })
     }
 
     pub fn write(self, out: &OutputFile) -> Result<ImportedFile> {
         out.write(&self.imported.candles)?;
-        Ok(ImportedFile { read: self, place: ImportTarget::File(out.path().to_owned()) })
+        Ok(ImportedFile { read: self, place: Store::File(out.path().to_owned()) })
     }
 }
 
@@ -234,8 +234,8 @@ impl ImportedFile {
             "data_hash": data_hash(std::slice::from_ref(candles)).to_hex().as_str(),
         });
         match &self.place {
-            ImportTarget::File(out) => document["out"] = json!(out),
-            ImportTarget::Catalog {
+            Store::File(out) => document["out"] = json!(out),
+            Store::Catalog {
                 folder,
                 appended: AppendCounts { new, same, revised, forming },
                 revised_end,
@@ -326,8 +326,8 @@ impl fmt::Display for ImportedFile {
         self.write_reading(f)?;
         self.write_notices(f)?;
         match &self.place {
-            ImportTarget::File(out) => write!(f, "\n  {}", out.display()),
-            ImportTarget::Catalog {
+            Store::File(out) => write!(f, "\n  {}", out.display()),
+            Store::Catalog {
                 folder,
                 appended: AppendCounts { new, same, revised, forming },
                 revised_end,

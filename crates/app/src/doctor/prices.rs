@@ -130,19 +130,14 @@ async fn check_series(asked: &Probe, bot: &BotSettings, samples: &mut ClockSampl
     match ask(asked.venue.candles(&query(bot, window.start, end)), samples).await {
         Ok(candles) => match window.judge(&name, &candles) {
             Some(finding) => finding,
-            None => explain_missing_candles(asked, bot, &name, samples).await,
+            None => explain_empty(asked, bot, &name, samples).await,
         },
         Err(error) => Check::Candles.fail(format!("{name}: {error}"), candle_hint(&error, bot)),
     }
 }
 
 /// Distinguishes a closed market, which has earlier candles, from an unknown series.
-async fn explain_missing_candles(
-    asked: &Probe,
-    bot: &BotSettings,
-    name: &str,
-    samples: &mut ClockSamples,
-) -> Finding {
+async fn explain_empty(asked: &Probe, bot: &BotSettings, name: &str, samples: &mut ClockSamples) -> Finding {
     let now = samples.venue_now();
     match ask(asked.venue.candles(&query(bot, now - LONG_WEEKEND, now)), samples).await {
         Ok(candles) if !candles.candles.is_empty() => Check::Candles.warn(

@@ -70,14 +70,14 @@ async fn fetch(job: &CandleJob, fetching: &Fetcher, fetched: &mut FetchStats) ->
                 }
                 batch.add(got.candles, got.seen_at);
                 if batch.candles.len() >= job.batch {
-                    batch.keep(fetching, fetched).await?;
+                    batch.store(fetching, fetched).await?;
                 }
             }
             Ok(None) => break Ok(()),
             Err(error) => break Err(error),
         }
     };
-    batch.keep(fetching, fetched).await?;
+    batch.store(fetching, fetched).await?;
     record_closed_hours(&job.target, asked, fetching).await?;
     match outcome {
         Ok(()) => Ok(()),
@@ -160,7 +160,7 @@ impl Batch {
         self.seen_at = self.seen_at.max(seen_at);
     }
 
-    pub(super) async fn keep(&mut self, fetching: &Fetcher, fetched: &mut FetchStats) -> Result<()> {
+    pub(super) async fn store(&mut self, fetching: &Fetcher, fetched: &mut FetchStats) -> Result<()> {
         if self.candles.is_empty() {
             return Ok(());
         }

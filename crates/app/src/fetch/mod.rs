@@ -209,11 +209,11 @@ async fn record(series: Series, fetching: &Fetcher, fetched: &mut FetchStats) ->
             Err(error) => break Err(error),
         }
         if stored.elapsed() >= STORE_INTERVAL && !batch.candles.is_empty() {
-            batch.keep(fetching, fetched).await?;
+            batch.store(fetching, fetched).await?;
             stored = Instant::now();
         }
     };
-    batch.keep(fetching, fetched).await?;
+    batch.store(fetching, fetched).await?;
     match outcome {
         Ok(()) => Ok(()),
         Err(error) => give_up(error, fetched, fetching).await,

@@ -53,7 +53,6 @@ pub(super) fn interrupted_ladders(input: &LintInput<'_>) -> Vec<String> {
     })
 }
 
-/// Returns the settings that may refuse a trade within a ladder.
 fn interrupting_limits(
     bot: &BotSettings,
     risk: &RiskSettings,
@@ -184,7 +183,6 @@ pub(super) fn payouts_below_minimum(input: &LintInput<'_>) -> Vec<String> {
     })
 }
 
-/// Returns the minimum payout of a symbol in percent, and its key.
 fn minimum_payout(risk: &RiskSettings, symbol: &str) -> (f64, &'static str) {
     match risk.min_payout_percent_by_symbol.get(symbol) {
         Some(least) => (*least, "risk.min_payout_percent_by_symbol"),

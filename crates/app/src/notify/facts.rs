@@ -123,7 +123,7 @@ fn convert_plain_event(at: Millis, event: RunEvent) -> Option<Alert> {
     match event {
         RunEvent::SecondTrade { intent, venue_id, stake } => {
             let second = format!("{venue_id}, stake {stake:.2}");
-            let text = format!("trade #{intent} was ordered once, and the venue has a second one, {second}");
+            let text = format!("trade #{intent} was ordered once, but the venue has a second one, {second}");
             plain(Kind::SecondTrade, text)
         }
         RunEvent::Halted { reason } => {
@@ -133,7 +133,7 @@ fn convert_plain_event(at: Millis, event: RunEvent) -> Option<Alert> {
             plain(Kind::Suspended, format!("opens are suspended{}", format_reason(reason)))
         }
         RunEvent::Resumed => plain(Kind::Resumed, "trading has resumed".to_owned()),
-        RunEvent::Reloaded => plain(Kind::Reloaded, "the reloaded settings are in force".to_owned()),
+        RunEvent::Reloaded => plain(Kind::Reloaded, "the reloaded settings are in effect".to_owned()),
         RunEvent::VenueSilent { heard, api } => {
             let ago = heard.map(|heard| format!(" for {} s", (at - heard).get() / 1_000)).unwrap_or_default();
             let text = format!("{} has not answered{ago}; requests fail", api.label());
@@ -166,7 +166,7 @@ fn convert_plain_event(at: Millis, event: RunEvent) -> Option<Alert> {
             Some(with_repeat_key(alert(at, Kind::Warning, &text), without_numbers(&text)))
         }
         RunEvent::Dropped { count } => {
-            let text = format!("{count} events came too fast and were not checked for alerts");
+            let text = format!("{count} events arrived too fast and were not checked for alerts");
             Some(with_repeat_key(alert(at, Kind::Missed, &text), "missed".to_owned()))
         }
         RunEvent::Stopping { unfinished, .. } => {

@@ -268,7 +268,7 @@ pub(super) fn check_identity(planned: &Value, here: &Value, done: &str) -> Resul
     }
     if !keys.is_empty() {
         let keys = keys.join(", ");
-        let problem = format!("what is {done} here differs from the plan in: {keys}");
+        let problem = format!("the plan differs from what is {done} here in: {keys}");
         return Err(AppError::invalid(problem)
             .help("environment variables add to the settings of the plan: unset those that are not in it"));
     }

@@ -395,7 +395,7 @@ impl WalkRun<'_> {
         Shard::new(number, plan.shards).map_err(|error| self.failure(error))?;
         let parts = plan.shards / windows;
         let shard = Shard::new((number - 1) % parts + 1, parts).map_err(|error| self.failure(error))?;
-        let window = usize::try_from((number - 1) / parts).expect("there are that many windows");
+        let window = usize::try_from((number - 1) / parts).expect("the window index is in range");
         Ok((window, shard))
     }
 

@@ -142,7 +142,7 @@ impl WatchedList {
         self.known = stamp;
         let what = self.path.display();
         if stamp.is_none() {
-            let problem = format!("{what} is gone: its {} entries are inactive", self.list.len());
+            let problem = format!("{what} is missing: its {} entries are inactive", self.list.len());
             self.list = SignalList::default();
             return Some(Err(problem));
         }

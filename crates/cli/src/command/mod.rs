@@ -46,7 +46,6 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Setup", &["config", "config init", "doctor", "notify", "completions", "man"]),
 ];
 
-/// Width of the help in files and pipes, as in clap.
 const DEFAULT_COLUMNS: usize = 100;
 
 /// Commands of the program, in the order of [`GROUPS`].

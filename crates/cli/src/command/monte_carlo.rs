@@ -87,7 +87,7 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
             let (prepared, folder) = arguments.own.prepare(context)?;
             let all = 0..prepared.terms.paths;
             let write = |rows: Vec<PathRow>| finish((&prepared, &folder), &rows, Vec::new(), context);
-            run_watched(context, |goes_on| prepared.run(all, goes_on), write)
+            run_watched(context, |proceed| prepared.run(all, proceed), write)
         }
         Some(Step::Plan { shards, own }) => {
             let (prepared, folder) = own.prepare(context)?;
@@ -131,7 +131,7 @@ fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> 
     let keep = |rows: Vec<PathRow>| {
         keep_rows((&plan, &folder), shard, (&rows, "paths finished"), &differences.allowed, context)
     };
-    run_watched(context, |goes_on| prepared.run(paths, goes_on), keep)
+    run_watched(context, |proceed| prepared.run(paths, proceed), keep)
 }
 
 fn finish(

@@ -123,7 +123,7 @@ fn repeat(
     write: impl FnOnce(Vec<SensitivityRow>) -> Result<Ending, Failure>,
 ) -> Result<Ending, Failure> {
     const WORK: &str = "Testing sensitivity";
-    run_watched(context, |goes_on| with_spinner(WORK, context.global, || prepared.run(runs, goes_on)), write)
+    run_watched(context, |proceed| with_spinner(WORK, context.global, || prepared.run(runs, proceed)), write)
 }
 
 fn finish(

@@ -122,7 +122,6 @@ fn labelled(
     iter::once(label).chain(iter::repeat("")).zip(lines)
 }
 
-/// Returns the arguments with which other commands find this run's journal.
 pub(crate) fn journal_arguments(journal: Option<&JournalUrl>, files: &[PathBuf]) -> String {
     if let Some(journal) = journal {
         let shown = journal.to_string();

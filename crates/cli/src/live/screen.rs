@@ -57,7 +57,6 @@ pub(crate) struct Screen {
     blocked: Vec<Blockage>,
 }
 
-/// Removes duplicates, in the order of first occurrence, like the ids of a session.
 pub(super) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut found = Vec::new();
     for one in all {

@@ -82,7 +82,7 @@ pub(super) fn print_last(document: &impl Serialize) -> Result<(), Failure> {
     if host::capture(&json(&text)) {
         return Ok(());
     }
-    run_with_timeout(LAST_LINE_TIMEOUT, move || print_json_text(&text)).map_or_else(
+    run_within(LAST_LINE_TIMEOUT, move || print_json_text(&text)).map_or_else(
         || {
             let patience = LAST_LINE_TIMEOUT.as_secs();
             tracing::warn!(
@@ -95,7 +95,7 @@ pub(super) fn print_last(document: &impl Serialize) -> Result<(), Failure> {
 }
 
 /// Runs `act` in a thread. `None` if it exceeds `patience`; the thread is then abandoned.
-fn run_with_timeout<T: Send + 'static>(patience: Duration, act: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+fn run_within<T: Send + 'static>(patience: Duration, act: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (done, is_done) = mpsc::channel();
     std::thread::spawn(move || done.send(act()));
     is_done.recv_timeout(patience).ok()
@@ -151,8 +151,8 @@ mod tests {
         assert!(is_read.recv().unwrap().contains("resumed"));
         printed.end_within(MOMENT, MOMENT).await;
         let (hold, held) = mpsc::channel::<()>();
-        assert_eq!(run_with_timeout(MOMENT, move || held.recv()), None);
-        assert_eq!(run_with_timeout(LAST_LINE_TIMEOUT, || 7), Some(7));
+        assert_eq!(run_within(MOMENT, move || held.recv()), None);
+        assert_eq!(run_within(LAST_LINE_TIMEOUT, || 7), Some(7));
         drop((over, hold));
     }
 }

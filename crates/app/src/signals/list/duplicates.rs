@@ -11,7 +11,6 @@ use chrono_tz::Tz;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The years 2026 to 2028, for which two recurring times are compared. One has a 29 February.
-///
 /// Contradictions in other years are detected when due; then neither line trades.
 const COMPARED_YEARS: (Millis, Millis) = (Millis::new(1_767_225_600_000), Millis::new(1_861_920_000_000));
 /// The years 2000 to 2036, for which UTC offsets are sampled at intervals of `SAMPLE_STEP_S`, in seconds.

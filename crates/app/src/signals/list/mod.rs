@@ -144,7 +144,6 @@ impl SignalList {
     }
 
     /// Returns the entries due in `(from, to]`, by moment and then in file order.
-    ///
     /// If two lines request different trades of a bot at one moment, neither is due.
     pub(crate) fn due(&self, from: Millis, to: Millis) -> Vec<DueEntry> {
         self.due_and_contradictions(from, to).0

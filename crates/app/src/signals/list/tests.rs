@@ -3,7 +3,7 @@
 mod channels;
 mod chats;
 mod contradictions;
-mod cures;
+mod hints;
 
 use super::entry::EntryTime;
 use super::*;
@@ -40,7 +40,7 @@ fn at(text: &str) -> Millis {
 #[test]
 fn rejects_the_whole_file_and_names_the_invalid_line() {
     for (rows, expected) in [
-        ("10:30,nobody,,BUY,,,", "line 2: unknown bot \"nobody\"; the bots are btc, eur, eur2"),
+        ("10:30,unlisted,,BUY,,,", "line 2: unknown bot \"unlisted\"; the bots are btc, eur, eur2"),
         ("10:30,,EURUSD,BUY,,,", "line 2: several bots trade \"EURUSD\""),
         ("10:30,,XRPUSDT,BUY,,,", "line 2: no bot trades \"XRPUSDT\""),
         ("10:30,btc,EURUSD,BUY,,,", "line 2: bot btc trades BTCUSDT, not \"EURUSD\""),

@@ -115,7 +115,9 @@ async fn run(mut orders: mpsc::Receiver<ControlRequest>, told: mpsc::UnboundedSe
             ControlOrder::Signal(order) => format!("{} {}", order.bot.unwrap_or_default(), order.id),
             ControlOrder::SignalProblem { first, malformed, .. } => format!("{malformed} wrong: {first}"),
             ControlOrder::SignalNote { text, mended, .. } if mended.is_empty() => text,
-            ControlOrder::SignalNote { text, mended, .. } => format!("mended {}: {text}", mended.join(", ")),
+            ControlOrder::SignalNote { text, mended, .. } => {
+                format!("resolved {}: {text}", mended.join(", "))
+            }
             ControlOrder::SignalNext { next, .. } => next.map_or("next: nothing".to_owned(), |next| {
                 format!("next {} of {} at {}", next.direction, next.bot, next.at)
             }),
@@ -163,9 +165,9 @@ async fn reloads_a_changed_file_and_ignores_an_invalid_one() {
     assert_eq!(told.recv().await.unwrap(), format!("next BUY of btc at {}", at("2026-07-01T08:31:00")));
     assert_eq!(next_message(&mut told).await, "btc 2026-07-01T08:31:00Z");
     assert_eq!(clock.now(), at("2026-07-01T08:31:00"));
-    std::fs::write(&path, "time,bot,direction\n10:32,nobody,BUY\n").unwrap();
+    std::fs::write(&path, "time,bot,direction\n10:32,unlisted,BUY\n").unwrap();
     let wrong = next_message(&mut told).await;
-    assert!(wrong.starts_with("1 wrong: ") && wrong.contains("line 2: unknown bot \"nobody\""), "{wrong}");
+    assert!(wrong.starts_with("1 wrong: ") && wrong.contains("line 2: unknown bot \"unlisted\""), "{wrong}");
     assert_eq!(next_message(&mut told).await, "btc 2026-07-01T08:33:00Z", "the previous list stays active");
     std::fs::write(&path, "time,bot,direction\n10:32,none,BUY\n").unwrap();
     let second = next_message(&mut told).await;
@@ -173,7 +175,7 @@ async fn reloads_a_changed_file_and_ignores_an_invalid_one() {
     let changed = next_message(&mut told).await;
     assert!(changed.contains("was reloaded, 3 new, 2 removed: 3 entries ("), "{changed}");
     let faults = [second, wrong].map(|wrong| wrong.trim_start_matches("1 wrong: ").to_owned());
-    assert!(changed.starts_with(&format!("mended {}: ", faults.join(", "))), "{changed}");
+    assert!(changed.starts_with(&format!("resolved {}: ", faults.join(", "))), "{changed}");
     let mark =
         |text: &str| text.rsplit_once('(').map(|(_, mark)| mark.trim_end_matches(')').to_owned()).unwrap();
     let (before, after) = (mark(&first), mark(&changed));
@@ -182,7 +184,7 @@ async fn reloads_a_changed_file_and_ignores_an_invalid_one() {
     assert_eq!(next_message(&mut told).await, "eur 2026-07-01T08:34:00Z");
     std::fs::remove_file(&path).unwrap();
     let gone = next_message(&mut told).await;
-    assert!(gone.contains("is gone: its 3 entries are inactive"), "{gone}");
+    assert!(gone.contains("is missing: its 3 entries are inactive"), "{gone}");
     tokio::time::sleep(Duration::from_hours(1)).await;
     while let Ok(text) = told.try_recv() {
         assert_eq!(text, "next: nothing");
@@ -190,7 +192,7 @@ async fn reloads_a_changed_file_and_ignores_an_invalid_one() {
     std::fs::write(&path, "time,bot,direction\n11:40,eur,SELL\n").unwrap();
     let back = next_message(&mut told).await;
     assert!(back.contains("was reloaded, 1 new, 0 removed: 1 entry ("), "{back}");
-    assert!(back.starts_with(&format!("mended {}: ", gone.trim_start_matches("1 wrong: "))), "{back}");
+    assert!(back.starts_with(&format!("resolved {}: ", gone.trim_start_matches("1 wrong: "))), "{back}");
     assert_eq!(next_message(&mut told).await, "eur 2026-07-01T09:40:00Z");
 }
 

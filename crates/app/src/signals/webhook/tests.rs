@@ -48,7 +48,7 @@ impl Bench {
         for _ in 0..3 {
             let order = self.orders.recv().await.unwrap().order;
             let ControlOrder::SignalProblem { first, last, malformed, turned_away, .. } = order else {
-                panic!("a problem is told: {order:?}")
+                panic!("expected a problem: {order:?}")
             };
             all = (all.0 + malformed, all.1 + turned_away);
             if all.0 + all.1 == count {

@@ -48,7 +48,6 @@ fn parse_payout(text: &str) -> Result<f64, String> {
     parse_payout_percent(text).map(|percent| percent / 100.0)
 }
 
-/// Parses a probability in percent into a fraction, excluding 0 and 1.
 fn parse_rate(text: &str) -> Result<f64, String> {
     let percent = parse_percent(text).filter(|percent| *percent > 0.0 && *percent < 100.0);
     percent

@@ -138,7 +138,7 @@ impl CheckArguments {
         let longest = || CloseType::new(interval.length().min(candlewick_sdk::Millis::DAY)).ok();
         let of_bot = || configured.map(|bot| bot.expiry().close_type);
         let close_type = self.close_type.or_else(of_bot).or_else(longest);
-        let close_type = close_type.expect("whole seconds up to a day have a code");
+        let close_type = close_type.expect("whole seconds up to a day are valid");
         let bot = BotContext {
             bot: "check".to_owned(),
             symbol,

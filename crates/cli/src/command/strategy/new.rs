@@ -321,7 +321,6 @@ impl Workspace {
         of("package").is_some() && of("dependencies").is_some_and(|all| all.get("candlewick-cli").is_some())
     }
 
-    /// Adds a dependency to the root, optional if the program is behind a feature.
     fn add_dependency(&mut self, name: &str) {
         let mut dependency = toml_edit::InlineTable::new();
         dependency.insert("path", self.member.as_str().into());
