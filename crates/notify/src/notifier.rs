@@ -55,7 +55,7 @@ impl Notifier {
 
     /// Routes an alert without blocking. Recent duplicates are counted and sent later.
     pub fn send(&self, alert: Alert) {
-        let passed = self.repeats().pass(alert, Instant::now());
+        let passed = self.repeats().filter_repeat(alert, Instant::now());
         self.route(passed);
     }
 
