@@ -100,7 +100,7 @@ pub(crate) fn answer(
 /// Returns the long flags of a command, without their dashes.
 #[pyfunction]
 pub(crate) fn flags(command: Vec<String>) -> Vec<String> {
-    App::flags_of(&command)
+    App::long_flags(&command)
 }
 
 /// Returns the keyword argument closest to a misspelt one, or to one of another program.

@@ -78,7 +78,7 @@ impl PyHost {
 }
 
 impl Host for PyHost {
-    fn begins(&self, kind: CommandKind) {
+    fn on_begin(&self, kind: CommandKind) {
         *locked(&self.kind) = kind;
     }
 
@@ -90,7 +90,7 @@ impl Host for PyHost {
         self.is_stopped.load(Ordering::Relaxed)
     }
 
-    fn itself(&self) -> Option<ThisProgram> {
+    fn this_program(&self) -> Option<ThisProgram> {
         self.itself.clone()
     }
 

@@ -72,7 +72,7 @@ fn main() -> anyhow::Result<ExitCode> {
 }
 
 fn backtest_settings(text: &str) -> anyhow::Result<BacktestSettings> {
-    let loaded = Loaded::of_text(text)?;
+    let loaded = Loaded::from_text(text)?;
     let session = SessionSettings { longer_share_percent: None, ..session_settings(&loaded) };
     let simulation = loaded.config.simulation;
     Ok(BacktestSettings { session, simulation, price_every_ms: Millis::from_seconds(5) })

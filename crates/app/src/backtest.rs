@@ -1,7 +1,7 @@
 //! Configured backtests: settings, candles and the run.
 
 use crate::bots::{
-    BotSet, locate_backtest_error, locate_search_error, problem_of_session, session_settings, strategies_of,
+    BotSet, build_strategies, locate_backtest_error, locate_search_error, session_problem, session_settings,
     without_unused_share,
 };
 use crate::candles::{CandleChoice, Candles, Fineness};
@@ -52,7 +52,7 @@ pub struct PreparedBacktest {
     pub signals: Vec<(Millis, OutsideSignal)>,
 }
 
-pub struct Replayed {
+pub struct BacktestRun {
     pub finished: Finished,
     pub journal_hash: String,
     pub elapsed: Duration,
@@ -92,7 +92,7 @@ impl BacktestTerms {
             simulation,
             price_every_ms: Millis::new(i64::from(loaded.config.runtime.price_every_ms)),
         };
-        let refused = |error| AppError::from(problem_of_session(&error, &loaded));
+        let refused = |error| AppError::from(session_problem(&error, &loaded));
         let ladders = check_stakes(&settings.session).map_err(refused)?;
         let ruin = estimate_ruin(&loaded).map_err(refused)?;
         let mut candles = self.candles.gather(&loaded, progress)?;
@@ -196,7 +196,7 @@ impl PreparedBacktest {
             candles: &candles.series,
             markets: &candles.markets,
             balance: loaded.initial_balance()?,
-            strategies: &|| strategies_of(&settings.session, registry),
+            strategies: &|| build_strategies(&settings.session, registry),
             threads: threads_or_cores(threads),
         };
         act(&repeat).map_err(|error| locate_search_error(error, loaded))
@@ -207,13 +207,13 @@ impl PreparedBacktest {
         strategies: Strategies,
         journal: Option<&Path>,
         progress: &dyn Progress,
-    ) -> Result<Replayed> {
+    ) -> Result<BacktestRun> {
         let (series, markets) = (&self.candles.series, self.candles.markets.clone());
         let backtest = Backtest::new(&self.settings, strategies, &self.wants_prices, series, markets);
         let backtest = backtest.map_err(|error| locate_backtest_error(error, &self.loaded))?;
         let backtest = backtest.with_signals(self.signals.clone());
         let created = journal.map(FileJournal::create).transpose();
-        let mut journal = created.map_err(|error| AppError::invalid("--journal").because(error))?;
+        let mut journal = created.map_err(|error| AppError::invalid("--journal").with_source(error))?;
         let mut hash = JournalHash::new();
         let mut bar = progress.bar("Replaying candles");
         let watch = Stopwatch::start();
@@ -228,7 +228,7 @@ impl PreparedBacktest {
         if let Some(mut journal) = journal {
             journal.finish()?;
         }
-        Ok(Replayed { finished, journal_hash: hash.finish(), elapsed: watch.elapsed() })
+        Ok(BacktestRun { finished, journal_hash: hash.finish(), elapsed: watch.elapsed() })
     }
 }
 

@@ -143,7 +143,7 @@ fn build<'a>(
         }
         let key = format!("bots[{index}].params");
         let looked = match &error {
-            BuildError::File { path, .. } => loaded.looked_for(&key, path),
+            BuildError::File { path, .. } => loaded.describe_tried_paths(&key, path),
             BuildError::Parameters { .. } | BuildError::Indicator(_) => String::new(),
         };
         loaded.problem(&key, format!("{error}{looked}")).kind(kind)
@@ -184,27 +184,26 @@ fn unknown_parameter<'a>(bot: &'a BotSettings, entry: &StrategyEntry) -> Option<
     Some((key, problem))
 }
 
-pub fn strategies_of(
+pub fn build_strategies(
     settings: &SessionSettings,
     registry: &Registry,
 ) -> Result<Vec<Box<dyn Strategy>>, BacktestError> {
     let build = |bot: &BotSettings| {
         let context = bot.context(settings.longer_share_percent);
-        let entry =
-            registry.find(&bot.strategy).expect("the bots were built before, so their strategies exist");
+        let entry = registry.find(&bot.strategy).expect("bots are validated, so their strategies exist");
         let built = entry.build(&bot.params, &context);
         built.map_err(|source| EngineError::Strategy { bot: bot.name.clone(), source }.into())
     };
     settings.bots.iter().map(build).collect()
 }
 
-/// Returns the durations that each strategy declares, empty if it only uses the bot's own.
-pub fn own_durations(bots: &[BotSettings], registry: &Registry) -> Vec<Vec<CloseType>> {
-    let of_bot = |bot: &BotSettings| registry.find(&bot.strategy).map(|entry| own_durations_of(bot, entry));
+/// Returns the durations that each bot's strategy declares, empty if it only uses the bot's.
+pub fn declared_durations_per_bot(bots: &[BotSettings], registry: &Registry) -> Vec<Vec<CloseType>> {
+    let of_bot = |bot: &BotSettings| registry.find(&bot.strategy).map(|entry| declared_durations(bot, entry));
     bots.iter().map(|bot| of_bot(bot).unwrap_or_default()).collect()
 }
 
-pub(crate) fn own_durations_of(bot: &BotSettings, entry: &StrategyEntry) -> Vec<CloseType> {
+pub(crate) fn declared_durations(bot: &BotSettings, entry: &StrategyEntry) -> Vec<CloseType> {
     let (context, expiry) = (bot.context(None), bot.expiry());
     let Ok(strategy) = entry.build(&bot.params, &context) else { return Vec::new() };
     let mut durations = Vec::new();
@@ -218,10 +217,10 @@ pub(crate) fn own_durations_of(bot: &BotSettings, entry: &StrategyEntry) -> Vec<
 }
 
 pub fn gate_views(bots: &[BotSettings], registry: &Registry) -> Vec<Option<GateView>> {
-    bots.iter().map(|bot| strategy_of(bot, registry)?.gate()).collect()
+    bots.iter().map(|bot| build_strategy(bot, registry)?.gate()).collect()
 }
 
-pub(crate) fn strategy_of(bot: &BotSettings, registry: &Registry) -> Option<Box<dyn Strategy>> {
+pub(crate) fn build_strategy(bot: &BotSettings, registry: &Registry) -> Option<Box<dyn Strategy>> {
     registry.find(&bot.strategy)?.build(&bot.params, &bot.context(None)).ok()
 }
 
@@ -275,7 +274,7 @@ pub(crate) fn without_unused_share(
     SessionSettings { longer_share_percent: share, ..settings }
 }
 
-pub fn problem_of_session(error: &EngineError, loaded: &Loaded) -> Problem {
+pub fn session_problem(error: &EngineError, loaded: &Loaded) -> Problem {
     match error {
         EngineError::Setting { key, problem } => loaded.problem(key, problem.clone()),
         EngineError::Amount { key, source } => loaded.problem(key, source.to_string()),
@@ -294,7 +293,7 @@ pub fn locate_search_error(error: SearchError, loaded: &Loaded) -> AppError {
 
 pub fn locate_backtest_error(error: BacktestError, loaded: &Loaded) -> AppError {
     match error {
-        BacktestError::Engine(error) => problem_of_session(&error, loaded).into(),
+        BacktestError::Engine(error) => session_problem(&error, loaded).into(),
         BacktestError::Simulator(error) => error.into(),
         other => AppError::Backtest(other),
     }

@@ -66,11 +66,11 @@ impl AppError {
     }
 
     pub(crate) fn system(doing: impl Into<String>, source: impl Error + Send + Sync + 'static) -> Self {
-        Self::new(ErrorKind::SystemFailed, doing).because(source)
+        Self::new(ErrorKind::SystemFailed, doing).with_source(source)
     }
 
     #[must_use]
-    pub(crate) fn because(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+    pub(crate) fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         if let Self::Report(report) = &mut self {
             report.source = Some(source.into());
         }

@@ -1,6 +1,6 @@
 //! Checks of a configuration that need neither candles nor a venue.
 
-use crate::bots::{BotSet, problem_of_session, session_settings};
+use crate::bots::{BotSet, session_problem, session_settings};
 use crate::candles::DataName;
 use crate::configuration::{
     self, Config, Loaded, Mode, Problem, RealMoney, journal_url, monitoring_problems,
@@ -42,7 +42,7 @@ pub fn find_problems(loaded: &Loaded, real: RealMoney, registry: &Registry) -> V
                     let key = "risk.max_ruin_probability";
                     problems.extend(ruin.refusal.map(|problem| loaded.problem(key, problem)));
                 }
-                Err(error) => problems.push(problem_of_session(&error, loaded)),
+                Err(error) => problems.push(session_problem(&error, loaded)),
             }
         }
         Err(found) => problems.extend(found.into_list()),
@@ -113,7 +113,7 @@ fn client_problem(loaded: &Loaded) -> Option<Problem> {
 }
 
 /// Checks, without a request, whether the client can be created on this machine.
-pub fn problem_of_network(loaded: &Loaded) -> Option<Problem> {
+pub fn network_problem(loaded: &Loaded) -> Option<Problem> {
     broker_problem(loaded, |settings, credentials, clock| {
         HttpBroker::new(settings, credentials, clock).map(|_| ())
     })

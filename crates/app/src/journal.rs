@@ -10,7 +10,7 @@ use std::path::Path;
 const MAX_ENTRIES: usize = 1_000;
 const MAX_NAMED: usize = 5;
 
-pub(crate) fn exposure(url: &JournalUrl) -> Option<(String, String)> {
+pub(crate) fn exposed_files_warning(url: &JournalUrl) -> Option<(String, String)> {
     let files: Vec<String> =
         url.files_open_to_others().iter().map(|file| file.display().to_string()).collect();
     if files.is_empty() {

@@ -13,7 +13,7 @@ use crate::inspection::assumed_payouts;
 use candlewick_broker::clock::{Clock as _, SystemClock};
 use candlewick_engine::{
     BotLimitSettings, BotSettings, DayStart, Hours, RiskSettings, SessionSettings, Window,
-    check_first_stakes, unprofitable_levels, outgrown_stakes, payout_probe_notices,
+    check_first_stakes, outgrown_stakes, payout_probe_notices, unprofitable_levels,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Candle, CandleSeries, Millis, Registry};
@@ -126,7 +126,9 @@ const LINTS: [Lint; 28] = [
     Lint("untraded_symbol", &[], setup::untraded_symbols),
     Lint("missing_candles", &[], |input| crate::candles::bots_without_candles(input.loaded)),
     Lint("silent_bot", &[], setup::silent_bots),
-    Lint("refused_entries", &[], |input| crate::signals::rejected_entries_notice(input.loaded).into_iter().collect()),
+    Lint("refused_entries", &[], |input| {
+        crate::signals::rejected_entries_notice(input.loaded).into_iter().collect()
+    }),
     Lint("unbound_signal", &[Stage::Start], |input| crate::signals::bypassed_parts_notices(input.loaded)),
 ];
 
@@ -145,7 +147,6 @@ pub fn texts(input: &LintInput<'_>, stage: Stage) -> Vec<String> {
 const YEAR_START: Millis = Millis::new(1_767_225_600_000);
 const YEAR_DAYS: i64 = 365;
 
-/// Hours of one setting.
 struct OpenHours {
     place: String,
     hours: Hours,
@@ -153,7 +154,7 @@ struct OpenHours {
 }
 
 /// Hours of one setting, any of which must be open to trade.
-type Choice = Vec<OpenHours>;
+type AlternativeHours = Vec<OpenHours>;
 
 fn split_hours(input: &LintInput<'_>) -> Vec<String> {
     let risk = &input.loaded.config.risk;
@@ -190,7 +191,7 @@ fn disjoint_hours(input: &LintInput<'_>) -> Vec<String> {
         if all.len() < 2 || starts.any(|at| is_open(&all, at)) {
             return None;
         }
-        let describe = |choice: &Choice| {
+        let describe = |choice: &AlternativeHours| {
             let hours: Vec<String> = choice.iter().map(OpenHours::describe).collect();
             format!("{} ({})", choice[0].place, hours.join(", "))
         };
@@ -216,11 +217,11 @@ fn window_starts(window: &Window) -> impl Iterator<Item = Millis> {
     std::iter::successors(window.next_start(YEAR_START), next).take_while(move |at| *at < end)
 }
 
-fn is_open(all: &[Choice], at: Millis) -> bool {
+fn is_open(all: &[AlternativeHours], at: Millis) -> bool {
     all.iter().all(|choice| choice.iter().any(|own| own.window.contains(at)))
 }
 
-fn is_split(window: &Window, day: DayStart, group: &[Choice]) -> bool {
+fn is_split(window: &Window, day: DayStart, group: &[AlternativeHours]) -> bool {
     window_starts(window).any(|start| {
         let (_, end) = day.day_of(start);
         let is_inside = |at: Millis| window.contains(at) && is_open(group, at);
@@ -248,12 +249,12 @@ fn is_any_set(amounts: [Decimal; 2], percentages: [f64; 2]) -> bool {
     amounts.iter().any(|amount| !amount.is_zero()) || percentages.iter().any(|percent| *percent > 0.0)
 }
 
-fn risk_hours(risk: &RiskSettings) -> Choice {
+fn risk_hours(risk: &RiskSettings) -> AlternativeHours {
     risk.hours.iter().filter_map(|hours| OpenHours::new("risk.hours", hours.clone())).collect()
 }
 
 /// Returns the hours of the run and those of each filter of a combination, all of which must be open.
-fn bot_hours(bot: &BotSettings, risk: &RiskSettings) -> Vec<Choice> {
+fn bot_hours(bot: &BotSettings, risk: &RiskSettings) -> Vec<AlternativeHours> {
     let filters = bot.params.get("filters").and_then(|filters| filters.as_array());
     let filters = filters.into_iter().flatten().filter_map(|filter| {
         let [from, to] = filter.get("hours")?.as_array()?.as_slice() else { return None };

@@ -1,7 +1,7 @@
 //! Monte Carlo resampling of a backtest's trades or candles, locally or in shards.
 
 use crate::backtest::{PreparedBacktest, threads_or_cores};
-use crate::bots::{locate_search_error, strategies_of};
+use crate::bots::{build_strategies, locate_search_error};
 use crate::candles::CandleChoice;
 use crate::configuration::{Base, Loaded};
 use crate::error::{AppError, Result};
@@ -102,10 +102,10 @@ impl MonteCarloTerms {
             let problem = "the backtest has no settled trades to resample";
             return Err(AppError::invalid(problem).help("use more candles or another bot"));
         }
-        let candles = resampled(prepared)?;
+        let candles = prepare_resampling(prepared)?;
         let block = self.block.unwrap_or_else(|| match self.resampling {
             Resampling::Candles => best_block_length(&candles.sizes()),
-            Resampling::Trades => best_block_length(&returns(&trades)),
+            Resampling::Trades => best_block_length(&trade_returns(&trades)),
         });
         let (balance, scale) = (prepared.loaded.initial_balance()?, finished.money_scale);
         let figures = Figures::new(&finished, balance, &prepared.candles.span());
@@ -128,7 +128,7 @@ impl MonteCarloTerms {
     }
 }
 
-fn returns(trades: &[ObservedTrade]) -> Vec<f64> {
+fn trade_returns(trades: &[ObservedTrade]) -> Vec<f64> {
     let ratio = |trade: &ObservedTrade| {
         let scale = candlewick_sdk::MoneyScale::default();
         scale.to_f64(trade.profit) / scale.to_f64(trade.stake)
@@ -140,7 +140,7 @@ fn least_stake(trades: &[ObservedTrade]) -> Money {
     trades.iter().map(|trade| trade.stake).min().unwrap_or_default()
 }
 
-fn resampled(prepared: &PreparedBacktest) -> Result<ResampledCandles<'_>> {
+fn prepare_resampling(prepared: &PreparedBacktest) -> Result<ResampledCandles<'_>> {
     let resampled = ResampledCandles::new(&prepared.candles.series, &prepared.candles.markets);
     resampled.map_err(|error| AppError::invalid(error.to_string()))
 }
@@ -164,8 +164,8 @@ impl PreparedMonteCarlo<'_> {
         match self.terms.resampling {
             Resampling::Trades => monte_carlo.trades((&self.trades, paths), watcher).map_err(to_error),
             Resampling::Candles => {
-                let candles = resampled(self.backtest())?;
-                let build = || strategies_of(&settings.session, self.basis.registry);
+                let candles = prepare_resampling(self.backtest())?;
+                let build = || build_strategies(&settings.session, self.basis.registry);
                 let terms = (settings, &wants_prices[..], &build as _);
                 monte_carlo.candles((&candles, paths), terms, watcher).map_err(to_error)
             }
@@ -183,7 +183,7 @@ pub struct PlannedPaths {
 }
 
 impl PlannedRow for PathRow {
-    fn place(&self) -> u64 {
+    fn index(&self) -> u64 {
         self.path
     }
 }

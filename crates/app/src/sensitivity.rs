@@ -76,7 +76,7 @@ pub type SensitivityPlan = RowPlan<PlannedRepeats>;
 pub struct PlannedRepeats {}
 
 impl PlannedRow for SensitivityRow {
-    fn place(&self) -> u64 {
+    fn index(&self) -> u64 {
         self.run
     }
 }

@@ -128,7 +128,7 @@ impl Status {
             halt,
             ended_by: contents.limit_reached().filter(|_| has_ended),
             reloaded: contents.reloaded()?,
-            verdicts: verdicts_of(&contents, &old),
+            verdicts: collect_verdicts(&contents, &old),
             limits: LimitLine::from_session(&contents.session, now),
             all_blocked: Blockage::stop_all(&blocked, contents.session.bots().len()),
             blocked,
@@ -161,7 +161,7 @@ impl Status {
         format!("{}{difference}{read}", self.money(wallet))
     }
 
-    /// Only the bot knows whether it has polled; without it, the journal's last event counts.
+    /// Falls back to the last journal event if the bot does not answer.
     fn last_response_text(&self) -> String {
         let Some(bot) = &self.bot else {
             return format!("{}{}", utc(self.last_event), self.staleness(self.last_event));
@@ -241,7 +241,7 @@ impl fmt::Display for Status {
             ("unknown status", one(list_trades(&self.in_doubt))),
             ("unknown trades", one(describe_foreign(&self.strange_trades))),
             ("settled trades", one(format!("{}{manual}", self.settled))),
-            ("new trades", one(self.opens())),
+            ("new trades", one(self.describe_opens())),
             ("blocked", self.blocked.iter().map(Blockage::describe).collect()),
             ("settings", one(settings)),
             ("pauses", self.pauses.iter().map(PauseLine::describe).collect()),
@@ -323,7 +323,7 @@ fn describe_clock(estimate: ClockEstimate) -> String {
 }
 
 impl Status {
-    pub fn opens(&self) -> String {
+    pub fn describe_opens(&self) -> String {
         let has_silent_bot = self.holder.as_ref().is_some_and(|holder| holder.alive);
         if let Some(RunState { phase: Phase::Suspended, reason: Some(reason), .. }) = &self.bot {
             return format!("suspended: {}", visible(reason));
@@ -430,7 +430,7 @@ struct BotTrades {
     manual: u64,
 }
 
-fn verdicts_of(
+fn collect_verdicts(
     JournalContents { session, book, .. }: &JournalContents,
     old: &[OldTrade],
 ) -> Vec<VerdictLine> {

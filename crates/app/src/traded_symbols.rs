@@ -3,7 +3,7 @@
 use crate::configuration::Config;
 use crate::signals::signal_bots;
 use candlewick_engine::{Blackout, BotSettings};
-use candlewick_history::{AssetType, expected_asset_type, is_currency_pair, is_pair_code, currency_pair};
+use candlewick_history::{AssetType, currency_pair, expected_asset_type, is_currency_pair, is_pair_code};
 use candlewick_runtime::control::SignalBots;
 use candlewick_sdk::{Symbol, nearest};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,6 @@ impl TradedSymbols {
         Self { symbols: bots.iter().map(|bot| bot.symbol).collect(), spellings: signal_bots(bots) }
     }
 
-    /// Returns the traded symbol that `written` means, such as `EURUSD` for `eur/usd`.
     pub(crate) fn find(&self, written: &str) -> Option<Symbol> {
         let found = |text: &str| self.spellings.symbol_of(text).and_then(|symbol| symbol.parse().ok());
         found(written).or_else(|| found(&usual_spelling(written)))
@@ -33,8 +32,9 @@ impl TradedSymbols {
             return Some(vec![symbol]);
         }
         let code = written.to_uppercase();
-        let is_part =
-            |symbol: &Symbol| currency_pair(*symbol).is_some_and(|(base, quote)| [base, quote].contains(&code));
+        let is_part = |symbol: &Symbol| {
+            currency_pair(*symbol).is_some_and(|(base, quote)| [base, quote].contains(&code))
+        };
         let pairs: Vec<Symbol> = self.symbols.iter().copied().filter(is_part).collect();
         (!pairs.is_empty() || is_pair_code(&code)).then_some(pairs)
     }
@@ -173,7 +173,7 @@ mod tests {
                 "[[bots]]\nname = \"{symbol}\"\nsymbol = \"{symbol}\"\ninterval = \"1m\"\nstrategy = \"none\"\nclose_type = \"01:00\"\n"
             )
         };
-        Loaded::of_text(&format!("{settings}\n{}{}", bot("EURUSD"), bot("BTCUSDT")))
+        Loaded::from_text(&format!("{settings}\n{}{}", bot("EURUSD"), bot("BTCUSDT")))
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Candles that a strategy needs before its first signal.
 
-use crate::bots::strategy_of;
+use crate::bots::build_strategy;
 use candlewick_engine::BotSettings;
 use candlewick_rules::longest_part;
 use candlewick_sdk::{Interval, Millis, Registry, Strategy};
@@ -19,7 +19,7 @@ pub struct WarmUp {
 
 impl WarmUp {
     pub fn from_bot(bot: &BotSettings, registry: &Registry) -> Option<Self> {
-        let strategy = strategy_of(bot, registry)?;
+        let strategy = build_strategy(bot, registry)?;
         Some(Self::from_strategy(strategy.as_ref(), (&bot.strategy, &bot.params), bot.interval, registry))
     }
 

@@ -130,7 +130,7 @@ impl App {
     }
 
     /// Returns the long flags of a command (`edge verdict`) with their aliases, without dashes.
-    pub fn flags_of(path: &[String]) -> Vec<String> {
+    pub fn long_flags(path: &[String]) -> Vec<String> {
         let mut command = Arguments::command();
         command.build();
         let found = path.iter().try_fold(&command, |command, name| command.find_subcommand(name));
@@ -148,7 +148,7 @@ impl App {
                         failure.print();
                     }
                 };
-                ExitCode::from(self.perform(&arguments, &print))
+                ExitCode::from(self.run_command(&arguments, &print))
             }
             Err(error) => {
                 let error = with_hint(error);
@@ -170,7 +170,7 @@ impl App {
             Ok(arguments) => arguments,
             Err(error) => return usage_answer(&with_hint(error), output),
         };
-        host.begins(arguments.command.kind());
+        host.on_begin(arguments.command.kind());
         let failed = RefCell::new(None);
         let note = |failure: &Failure, is_logged: bool| {
             if output == HostedOutput::Printed && !is_logged {
@@ -178,12 +178,12 @@ impl App {
             }
             failed.replace(Some(failure.to_hosted()));
         };
-        let (code, output) = with_host(host, output, || self.perform(&arguments, &note));
+        let (code, output) = with_host(host, output, || self.run_command(&arguments, &note));
         let code = code.unwrap_or(Ending::Interrupted.code());
         HostedAnswer { code, output, failure: failed.into_inner() }
     }
 
-    fn perform(&self, arguments: &Arguments, report: &dyn Fn(&Failure, bool)) -> u8 {
+    fn run_command(&self, arguments: &Arguments, report: &dyn Fn(&Failure, bool)) -> u8 {
         let log = start_log(&arguments.global);
         fit_tables();
         let wrong = self.built_in.and_then(candlewick_sdk::folder_error).map(anyhow::Error::msg);

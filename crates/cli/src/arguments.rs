@@ -70,7 +70,6 @@ pub(crate) fn parse_span(text: &str) -> Result<Millis, String> {
     })
 }
 
-/// Parses a length of candle time, which may exceed a month.
 pub(crate) fn parse_length(text: &str) -> Result<Millis, String> {
     let unit = text.chars().last().and_then(|unit| match unit {
         'm' => Some(Millis::MINUTE),
@@ -151,7 +150,7 @@ pub(crate) fn parse_asked(text: &str) -> Result<AskedTime, String> {
         return Ok(AskedTime::OfDay(time, text.to_owned()));
     }
     // A leap year, so that each day of any year is one.
-    if in_year(2_024, text).is_some() {
+    if parse_in_year(2_024, text).is_some() {
         return Ok(AskedTime::OfYear(text.to_owned()));
     }
     let moment = parse_moment(text).map(AskedTime::Moment);
@@ -160,14 +159,14 @@ pub(crate) fn parse_asked(text: &str) -> Result<AskedTime, String> {
     })
 }
 
-fn in_year(year: i32, text: &str) -> Option<NaiveDateTime> {
+fn parse_in_year(year: i32, text: &str) -> Option<NaiveDateTime> {
     let whole = format!("{year} {text}");
     IN_YEAR.iter().find_map(|form| NaiveDateTime::parse_from_str(&whole, form).ok())
 }
 
 impl AskedTime {
-    /// Returns the moment meant in a journal that ends at `last`, in UTC; only a complete one may be later.
-    pub(crate) fn before(&self, last: Millis) -> Option<Millis> {
+    /// Returns the last such moment (UTC) up to `last`. A full date and time is returned unchanged.
+    pub(crate) fn resolve_before(&self, last: Millis) -> Option<Millis> {
         let end = DateTime::from_timestamp_millis(last.get())?.naive_utc();
         let day = |back: u64| end.date().checked_sub_days(Days::new(back));
         // The previous 29th of February is at most eight years back.
@@ -177,14 +176,14 @@ impl AskedTime {
                 (0..2).filter_map(|back| Some(day(back)?.and_time(*time))).find(|at| *at <= end)
             }
             Self::OfYear(text) => {
-                (0..=8).filter_map(|back| in_year(end.year() - back, text)).find(|at| *at <= end)
+                (0..=8).filter_map(|back| parse_in_year(end.year() - back, text)).find(|at| *at <= end)
             }
         };
         found.map(|at| Millis::new(at.and_utc().timestamp_millis()))
     }
 
     pub(crate) fn say(&self, last: Millis, context: &Context<'_>) {
-        if let (Self::OfDay(_, text) | Self::OfYear(text), Some(moment)) = (self, self.before(last)) {
+        if let (Self::OfDay(_, text) | Self::OfYear(text), Some(moment)) = (self, self.resolve_before(last)) {
             let moment = utc(moment);
             context.say(&format!("note: {text} means {moment}, its last occurrence in the journal"));
         }
@@ -253,7 +252,7 @@ mod tests {
             ("1767580260000", "2026-01-05T02:31:00.000Z"),
         ] {
             let asked = parse_asked(text).unwrap_or_else(|problem| panic!("{text}: {problem}"));
-            assert_eq!(asked.before(last).map(utc).as_deref(), Some(expected), "{text}");
+            assert_eq!(asked.resolve_before(last).map(utc).as_deref(), Some(expected), "{text}");
         }
         for text in ["24:00", "5 pm", "17", "02-30 10:00", "17:8:"] {
             assert!(parse_asked(text).is_err(), "{text}");

@@ -3,7 +3,7 @@
 use crate::arguments::{GlobalArguments, parse_journal};
 use crate::failure::{Ending, Failure};
 use crate::log::LogWriter;
-use crate::terminal::{terminal_columns, wrapped};
+use crate::terminal::{terminal_columns, wrap};
 use candlewick_app::configuration::{Base, Flag, Loaded, LogFormat, LogSettings, Problems, journal_url};
 use candlewick_app::control::find_running_bot;
 use candlewick_app::journal::default_journal_notice;
@@ -33,7 +33,7 @@ impl Context<'_> {
     pub(crate) fn say(&self, text: &str) {
         if !self.global.quiet {
             let columns = terminal_columns(&Term::stderr()).filter(|_| !self.log.form.is_json());
-            self.log.print(&format!("{}\n", wrapped(text, columns)));
+            self.log.print(&format!("{}\n", wrap(text, columns)));
         }
     }
 
@@ -41,7 +41,6 @@ impl Context<'_> {
         notes.into_iter().for_each(|note| self.say(&format!("note: {note}")));
     }
 
-    /// Reports that the command can be resumed from `folder`.
     pub(crate) fn report_stop(&self, stop_flag: &OnceLock<Ending>, folder: &Path) -> Ending {
         self.say(&format!("stopped; run the same command again to resume ({})", folder.display()));
         stop_flag.get().copied().unwrap_or(Ending::Interrupted)
@@ -61,7 +60,8 @@ impl JournalArguments {
         let flag = Flag::new("--journal", "journal", "url", self.journal.as_ref());
         let loaded = Loaded::read(&context.global.config, Base::Bare, flag.into_iter().collect())?;
         let url = journal_url(&loaded).map_err(Problems::from)?;
-        context.note_all(default_journal_notice(&loaded, &url).filter(|_| url.file().is_some_and(Path::exists)));
+        context
+            .note_all(default_journal_notice(&loaded, &url).filter(|_| url.file().is_some_and(Path::exists)));
         Ok((loaded, url))
     }
 
@@ -83,7 +83,7 @@ pub(crate) fn block_on<T, E: Into<Failure>>(work: impl Future<Output = Result<T,
     runtime.block_on(work).map_err(E::into)
 }
 
-/// In addition to the main thread. `BENCHMARKS.md` was measured with two.
+/// Worker threads in addition to the main one; two, as measured in `BENCHMARKS.md`.
 const MAX_WORKERS: usize = 2;
 
 pub(crate) fn start_workers() -> Result<Runtime, Failure> {

@@ -1,7 +1,7 @@
 //! Results of commands: exit codes and rendered errors.
 
 use crate::host::HostedFailure;
-use crate::terminal::{lines, terminal_columns, wrapped};
+use crate::terminal::{lines, terminal_columns, wrap};
 use candlewick_app::bots::build_error_kind;
 use candlewick_app::configuration::{Problem, ProblemKind, Problems};
 use candlewick_app::{AppError, ErrorKind};
@@ -116,7 +116,7 @@ impl Failure {
     }
 
     pub(crate) fn print(&self) {
-        anstream::eprintln!("{}", wrapped(&lines(&self.render()), terminal_columns(&Term::stderr())));
+        anstream::eprintln!("{}", wrap(&lines(&self.render()), terminal_columns(&Term::stderr())));
     }
 
     pub(crate) const fn code(&self) -> u8 {

@@ -10,14 +10,14 @@ use std::sync::{Arc, OnceLock};
 
 /// A program that hosts commands. Any thread of the command may call its methods.
 pub trait Host: Send + Sync {
-    fn begins(&self, kind: CommandKind);
+    fn on_begin(&self, kind: CommandKind);
 
     fn progress(&self, work: &str, done: u64, total: u64);
 
     fn is_stopped(&self) -> bool;
 
     /// Command that starts the host as a `strategy decide` process, `None` if it is this program.
-    fn itself(&self) -> Option<ThisProgram>;
+    fn this_program(&self) -> Option<ThisProgram>;
 
     fn candles(&self, series: &[CandleSeries]);
 
@@ -53,7 +53,7 @@ pub struct HostedFailure {
     pub help: Option<String>,
 }
 
-pub(crate) struct Seat {
+pub(crate) struct HostSession {
     host: Arc<dyn Host>,
     output: Option<String>,
     stop_flag: Option<Arc<OnceLock<Ending>>>,
@@ -63,7 +63,7 @@ pub(crate) struct Seat {
 struct Stopped;
 
 thread_local! {
-    static SEAT: RefCell<Option<Seat>> = const { RefCell::new(None) };
+    static SESSION: RefCell<Option<HostSession>> = const { RefCell::new(None) };
 }
 
 /// Runs `work` and returns its value (`None` if the host stopped it) and its output.
@@ -73,9 +73,9 @@ pub(crate) fn with_host<T>(
     work: impl FnOnce() -> T,
 ) -> (Option<T>, String) {
     let output = (output == HostedOutput::Kept).then(String::new);
-    SEAT.set(Some(Seat { host, output, stop_flag: None }));
+    SESSION.set(Some(HostSession { host, output, stop_flag: None }));
     let done = catch_unwind(AssertUnwindSafe(work));
-    let output = SEAT.take().and_then(|seat| seat.output).unwrap_or_default();
+    let output = SESSION.take().and_then(|session| session.output).unwrap_or_default();
     match done {
         Ok(value) => (Some(value), output),
         Err(payload) if payload.is::<Stopped>() => (None, output),
@@ -84,7 +84,7 @@ pub(crate) fn with_host<T>(
 }
 
 pub(crate) fn host() -> Option<Arc<dyn Host>> {
-    SEAT.with_borrow(|seat| seat.as_ref().map(|seat| seat.host.clone()))
+    SESSION.with_borrow(|session| session.as_ref().map(|session| session.host.clone()))
 }
 
 pub(crate) fn report_candles(series: &[CandleSeries]) {
@@ -94,8 +94,8 @@ pub(crate) fn report_candles(series: &[CandleSeries]) {
 }
 
 pub(crate) fn capture(text: &str) -> bool {
-    SEAT.with_borrow_mut(|seat| {
-        let Some(output) = seat.as_mut().and_then(|seat| seat.output.as_mut()) else { return false };
+    SESSION.with_borrow_mut(|session| {
+        let Some(output) = session.as_mut().and_then(|session| session.output.as_mut()) else { return false };
         output.push_str(text);
         output.push('\n');
         true
@@ -103,18 +103,17 @@ pub(crate) fn capture(text: &str) -> bool {
 }
 
 pub(crate) fn stop_flag() -> Option<Arc<OnceLock<Ending>>> {
-    SEAT.with_borrow_mut(|seat| Some(seat.as_mut()?.stop_flag.insert(Arc::default()).clone()))
+    SESSION.with_borrow_mut(|session| Some(session.as_mut()?.stop_flag.insert(Arc::default()).clone()))
 }
 
-/// Returns the seat without its output.
-pub(crate) fn seat() -> Option<Seat> {
-    SEAT.with_borrow(|seat| {
-        let Seat { host, stop_flag, .. } = seat.as_ref()?;
-        Some(Seat { host: host.clone(), output: None, stop_flag: stop_flag.clone() })
+pub(crate) fn session() -> Option<HostSession> {
+    SESSION.with_borrow(|session| {
+        let HostSession { host, stop_flag, .. } = session.as_ref()?;
+        Some(HostSession { host: host.clone(), output: None, stop_flag: stop_flag.clone() })
     })
 }
 
-impl Seat {
+impl HostSession {
     /// Reports progress. If the host requests a stop, sets the stop flag, or unwinds if there is none.
     pub(crate) fn report_progress(&self, work: &str, done: u64, total: u64) {
         self.host.progress(work, done, total);

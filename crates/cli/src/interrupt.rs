@@ -40,7 +40,7 @@ impl Interrupt {
         tokio::select! {
             _ = self.interrupted.recv() => Ending::Interrupted,
             _ = self.terminated.recv() => Ending::Done,
-            () = stopped_by(self.host.as_deref()) => Ending::Interrupted,
+            () = await_stop(self.host.as_deref()) => Ending::Interrupted,
         }
     }
 
@@ -53,20 +53,20 @@ impl Interrupt {
         };
         tokio::select! {
             () = pressed => Ending::Interrupted,
-            () = stopped_by(self.host.as_deref()) => Ending::Interrupted,
+            () = await_stop(self.host.as_deref()) => Ending::Interrupted,
         }
     }
 }
 
 /// Waits for a span of real time, forever if `None`.
-pub(crate) async fn pass(span: Option<Millis>) {
+pub(crate) async fn sleep_for(span: Option<Millis>) {
     match span {
         Some(span) => tokio::time::sleep(Duration::from_millis(span.get().unsigned_abs())).await,
         None => std::future::pending().await,
     }
 }
 
-async fn stopped_by(host: Option<&dyn Host>) {
+async fn await_stop(host: Option<&dyn Host>) {
     let Some(host) = host else { return std::future::pending().await };
     while !host.is_stopped() {
         tokio::time::sleep(POLL_INTERVAL).await;

@@ -25,7 +25,6 @@ use tracing_subscriber::registry::LookupSpan;
 
 /// Maximum number of queued lines. Further ones are dropped and counted.
 const MAX_QUEUED: usize = 4_096;
-/// Maximum number of lines held back during a full-screen view.
 const MAX_HELD: usize = 200;
 const IDLE: Duration = Duration::from_hours(1);
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);

@@ -3,7 +3,7 @@
 use crate::arguments::GlobalArguments;
 use crate::failure::{Ending, Failure, FailureKind};
 use crate::host;
-use crate::terminal::{coloured_lines, json, lines, terminal_columns, wrapped};
+use crate::terminal::{coloured_lines, json, lines, terminal_columns, wrap};
 use candlewick_engine::{BotSettings, TradeBook};
 use candlewick_history::write_whole_file;
 use candlewick_records::fit_tables_to;
@@ -24,15 +24,15 @@ pub(crate) fn fit_tables() {
 }
 
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    write_out(&wrapped(&lines(text), terminal_columns(&Term::stdout())))
+    write_out(&wrap(&lines(text), terminal_columns(&Term::stdout())))
 }
 
-pub(crate) fn print_as_it_is(text: &str) -> Result<(), Failure> {
+pub(crate) fn print_verbatim(text: &str) -> Result<(), Failure> {
     write_out(&lines(text))
 }
 
 pub(crate) fn print_coloured(text: &str) -> Result<(), Failure> {
-    write_out(&wrapped(&coloured_lines(text), terminal_columns(&Term::stdout())))
+    write_out(&wrap(&coloured_lines(text), terminal_columns(&Term::stdout())))
 }
 
 fn write_out(text: &str) -> Result<(), Failure> {
@@ -74,7 +74,6 @@ pub(crate) fn show_as(
     Ok(Ending::Done)
 }
 
-/// Prints a line of JSON and returns whether stdout still has a reader.
 pub(crate) fn print_json_text(line: &str) -> Result<bool, Failure> {
     write_line(&json(line))
 }

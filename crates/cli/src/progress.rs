@@ -1,7 +1,7 @@
 //! Progress on stderr, only on a terminal and only for work that takes longer than a second.
 
 use crate::arguments::GlobalArguments;
-use crate::host::{Seat, seat};
+use crate::host::{HostSession, session};
 use candlewick_app as app;
 use candlewick_broker::clock::Stopwatch;
 use candlewick_sdk::visible;
@@ -18,7 +18,7 @@ pub(crate) struct Progress {
     watch: Stopwatch,
     visible: bool,
     bar: Option<ProgressBar>,
-    seat: Option<Seat>,
+    session: Option<HostSession>,
 }
 
 impl Progress {
@@ -28,13 +28,13 @@ impl Progress {
             watch: Stopwatch::start(),
             visible: is_visible(global),
             bar: None,
-            seat: seat(),
+            session: session(),
         }
     }
 
     pub(crate) fn update(&mut self, done: u64, total: u64) {
-        if let Some(seat) = &self.seat {
-            seat.report_progress(&self.what, done, total);
+        if let Some(session) = &self.session {
+            session.report_progress(&self.what, done, total);
         }
         if !self.visible || self.watch.elapsed() < PATIENCE {
             return;
@@ -124,9 +124,9 @@ fn is_visible(global: &GlobalArguments) -> bool {
 }
 
 fn draw(what: &str, total: u64) -> ProgressBar {
-    const LOOK: &str = "{msg} {wide_bar} {percent:>3} %  {eta} left";
+    const BAR_TEMPLATE: &str = "{msg} {wide_bar} {percent:>3} %  {eta} left";
     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template(LOOK).unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style = ProgressStyle::with_template(BAR_TEMPLATE).unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.with_style(style).with_message(what.to_owned())
 }
 

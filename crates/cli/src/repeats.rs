@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub(crate) const SPAN: Duration = Duration::from_mins(5);
-const MAX_OF_FAMILY: u64 = 10;
-const MAX_OF_ALL: u64 = 200;
+const MAX_PER_FAMILY: u64 = 10;
+const MAX_WARNINGS: u64 = 200;
 
 #[derive(Debug, Default)]
 pub(crate) struct Repeats {
@@ -19,7 +19,6 @@ pub(crate) struct Repeats {
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Group {
-    /// Warnings shown per span.
     limit: u64,
     text: String,
 }
@@ -48,7 +47,6 @@ impl Repeats {
         true
     }
 
-    /// Returns the counts of the spans that have ended.
     pub(crate) fn due(&mut self, now: Duration) -> Vec<String> {
         let mut due = Vec::new();
         self.tallies.retain(|group, tally| {
@@ -64,7 +62,6 @@ impl Repeats {
         due
     }
 
-    /// Returns all counts, also of spans that have not ended.
     pub(crate) fn rest(&mut self, now: Duration) -> Vec<String> {
         self.tallies.values_mut().filter_map(|tally| tally.take_count(now)).collect()
     }
@@ -93,8 +90,8 @@ fn warning_groups(text: &str) -> [Group; 3] {
     let what = without_numbers(what);
     [
         Group { limit: 1, text: format!("{subject}: {what}") },
-        Group { limit: MAX_OF_FAMILY, text: format!("{}: {what}", without_numbers(subject)) },
-        Group { limit: MAX_OF_ALL, text: String::new() },
+        Group { limit: MAX_PER_FAMILY, text: format!("{}: {what}", without_numbers(subject)) },
+        Group { limit: MAX_WARNINGS, text: String::new() },
     ]
 }
 
@@ -150,8 +147,8 @@ mod tests {
         let texts = "EURUSD: no price: x|GBPUSD: no price: x|EURUSD 1m: no candles: x|trade #3 is in doubt: HTTP 500|\
                      trade #4 is in doubt: HTTP 500|trade #4: no answer about its result: x|\
                      trade #5: no answer about its result: x|trade 01JX is explained by no intent|\
-                     trade 01JY is explained by no intent|the venue sent something unknown: Trade.a; it was passed over|\
-                     the venue sent something unknown: Trade.b; it was passed over";
+                     trade 01JY is explained by no intent|the venue sent something unknown: Trade.a; it was skipped|\
+                     the venue sent something unknown: Trade.b; it was skipped";
         for text in texts.split('|') {
             assert!(repeats.admit(text, at(0)) && !repeats.admit(text, at(1)), "{text}");
         }
@@ -162,17 +159,17 @@ mod tests {
         let mut repeats = Repeats::default();
         let shown =
             (0..1_000).filter(|number| repeats.admit(&format!("trade 01J{number} is a stranger"), at(0)));
-        assert_eq!(shown.count() as u64, MAX_OF_FAMILY);
+        assert_eq!(shown.count() as u64, MAX_PER_FAMILY);
         let word = |number: u32| {
             let letter = |place: u32| char::from(b'a' + (number / 26_u32.pow(place) % 26) as u8);
             (0..3).map(letter).collect::<String>()
         };
         let shown =
             (0..1_000).filter(|number| repeats.admit(&format!("field {} is unknown", word(*number)), at(0)));
-        assert_eq!(shown.count() as u64, MAX_OF_ALL - MAX_OF_FAMILY);
+        assert_eq!(shown.count() as u64, MAX_WARNINGS - MAX_PER_FAMILY);
         let count_in = |text: &String| text.split(' ').nth(2).unwrap().parse::<u64>().unwrap();
         let counts: u64 = repeats.rest(at(9)).iter().map(count_in).sum();
-        assert_eq!(counts, 2_000 - MAX_OF_ALL);
-        assert!(repeats.tallies.len() as u64 <= MAX_OF_ALL * 2 + 1);
+        assert_eq!(counts, 2_000 - MAX_WARNINGS);
+        assert!(repeats.tallies.len() as u64 <= MAX_WARNINGS * 2 + 1);
     }
 }

@@ -116,7 +116,7 @@ pub(crate) struct ShardArguments {
     pub(crate) planned: PlannedArguments,
 }
 
-pub(crate) struct Planned {
+pub(crate) struct OpenedPlan {
     pub(crate) plan: SearchPlan,
     pub(crate) path: PathBuf,
     pub(crate) folder: PathBuf,
@@ -124,9 +124,9 @@ pub(crate) struct Planned {
 }
 
 impl PlannedArguments {
-    pub(crate) fn read(&self, command: PlannedCommand, context: &Context<'_>) -> Result<Planned, Failure> {
+    pub(crate) fn read(&self, command: PlannedCommand, context: &Context<'_>) -> Result<OpenedPlan, Failure> {
         let (path, folder, others) = self.locate(command, context)?;
-        Ok(Planned { plan: SearchPlan::read(&path, command)?, path, folder, others })
+        Ok(OpenedPlan { plan: SearchPlan::read(&path, command)?, path, folder, others })
     }
 
     pub(crate) fn locate(
@@ -140,8 +140,8 @@ impl PlannedArguments {
         }
         let default_path = || PathBuf::from(command.as_str()).join(PLAN_FILE);
         let path = self.plan.clone().unwrap_or_else(default_path);
-        let beside = || path.parent().map(PathBuf::from).unwrap_or_default();
-        let folder = self.out.clone().unwrap_or_else(beside);
+        let parent = || path.parent().map(PathBuf::from).unwrap_or_default();
+        let folder = self.out.clone().unwrap_or_else(parent);
         let others = if self.allow_other_program { OtherProgram::Allowed } else { OtherProgram::Refused };
         Ok((path, folder, others))
     }
@@ -151,7 +151,6 @@ impl PlannedArguments {
     }
 }
 
-/// Writes a plan and prints how to run its shards.
 pub(crate) fn write_row_plan<A: Serialize + DeserializeOwned>(
     (plan, folder): (&RowPlan<A>, &ResultFolder),
     (command, rows): (PlannedCommand, &str),
@@ -176,7 +175,7 @@ pub(crate) fn keep_rows<A: Serialize + DeserializeOwned, R: PlannedRow>(
     notices: &[String],
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
-    let written = plan.put(&ResultFolder::open(folder)?, (number, identity), rows)?;
+    let written = plan.write_rows(&ResultFolder::open(folder)?, (number, identity), rows)?;
     let (count, shards) = (rows.len(), plan.shards);
     let document = json!({
         "shard": number, "shards": shards, "trials": count, "resumed": 0, "file": written, "notices": notices
@@ -185,7 +184,7 @@ pub(crate) fn keep_rows<A: Serialize + DeserializeOwned, R: PlannedRow>(
 }
 
 /// Runs all rows and writes them with `finish`, unless the operator stops it.
-pub(crate) fn watched<R>(
+pub(crate) fn run_watched<R>(
     context: &Context<'_>,
     run: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> Result<Vec<R>, AppError>,
     finish: impl FnOnce(Vec<R>) -> Result<Ending, Failure>,

@@ -1,4 +1,4 @@
-//! Text for a terminal: without control and bidirectional characters, and wrapped to its width.
+//! Text for a terminal: without control and bidirectional characters, and wrap to its width.
 
 use candlewick_sdk::{is_hidden, visible};
 use console::{Term, measure_text_width};
@@ -6,16 +6,16 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 pub(crate) fn lines(text: &str) -> Cow<'_, str> {
-    shown(text, |rest| usize::from(rest.starts_with('\n')))
+    sanitize(text, |rest| usize::from(rest.starts_with('\n')))
 }
 
 /// Like `lines`, but keeps our own colours. Quoted text must be sanitized before it is inserted.
 pub(crate) fn coloured_lines(text: &str) -> Cow<'_, str> {
-    shown(text, |rest| if rest.starts_with('\n') { 1 } else { colour(rest) })
+    sanitize(text, |rest| if rest.starts_with('\n') { 1 } else { colour(rest) })
 }
 
 pub(crate) fn coloured_line(text: &str) -> Cow<'_, str> {
-    shown(text, colour)
+    sanitize(text, colour)
 }
 
 pub(crate) fn json(document: &str) -> Cow<'_, str> {
@@ -42,7 +42,7 @@ fn colour(text: &str) -> usize {
     if rest[length..].starts_with('m') { length + 3 } else { 0 }
 }
 
-fn shown(text: &str, kept: impl Fn(&str) -> usize) -> Cow<'_, str> {
+fn sanitize(text: &str, kept: impl Fn(&str) -> usize) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
     }
@@ -74,23 +74,22 @@ pub(crate) fn terminal_columns(terminal: &Term) -> Option<usize> {
     columns.filter(|columns| *columns > 0).map(|columns| columns.max(MIN_COLUMNS))
 }
 
-pub(crate) fn wrapped(text: &str, columns: Option<usize>) -> Cow<'_, str> {
+pub(crate) fn wrap(text: &str, columns: Option<usize>) -> Cow<'_, str> {
     match columns {
         Some(columns) if text.lines().any(|line| measure_text_width(line) > columns) => {
-            let lines = text.split('\n').map(|line| wrapped_line(line, columns, hanging_indent(line)));
+            let lines = text.split('\n').map(|line| wrap_line(line, columns, hanging_indent(line)));
             Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
         }
         _ => Cow::Borrowed(text),
     }
 }
 
-/// Wraps a text that starts in column `indent`, with the other lines indented alike.
-pub(crate) fn wrapped_beside(text: &str, indent: usize, columns: Option<usize>) -> String {
+pub(crate) fn wrap_indented(text: &str, indent: usize, columns: Option<usize>) -> String {
     let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(indent));
-    wrapped_line(text, room, 0).replace('\n', &format!("\n{}", " ".repeat(indent)))
+    wrap_line(text, room, 0).replace('\n', &format!("\n{}", " ".repeat(indent)))
 }
 
-fn wrapped_line(line: &str, columns: usize, hang: usize) -> String {
+fn wrap_line(line: &str, columns: usize, hang: usize) -> String {
     // Commands stay on one line, for copying.
     if measure_text_width(line) <= columns || line.trim_start().starts_with("candlewick ") {
         return line.to_owned();
@@ -124,8 +123,8 @@ fn hanging_indent(line: &str) -> usize {
         return indent + 2;
     }
     let Some(gap) = words.find("  ") else { return indent };
-    let beside = words[gap..].trim_start_matches(' ');
-    indent + measure_text_width(&words[..words.len() - beside.len()])
+    let rest = words[gap..].trim_start_matches(' ');
+    indent + measure_text_width(&words[..words.len() - rest.len()])
 }
 
 #[cfg(test)]
@@ -155,8 +154,8 @@ mod tests {
             ("one two three   four", "one two\n    three\n    four"),
             ("\u{1b}[1mone\u{1b}[0m two   three", "\u{1b}[1mone\u{1b}[0m two\n    three"),
         ] {
-            assert_eq!(wrapped_beside(text, 4, Some(14)), expected, "{text}");
-            assert_eq!(wrapped_beside(text, 4, None), text);
+            assert_eq!(wrap_indented(text, 4, Some(14)), expected, "{text}");
+            assert_eq!(wrap_indented(text, 4, None), text);
         }
     }
 
@@ -173,8 +172,8 @@ mod tests {
             ("\u{1b}[1mone\u{1b}[0m two three", "\u{1b}[1mone\u{1b}[0m two\nthree"),
             ("数字数字 数字", "数字数字\n数字"),
         ] {
-            assert_eq!(wrapped(text, Some(10)), expected, "{text}");
-            assert_eq!(wrapped(text, None), text);
+            assert_eq!(wrap(text, Some(10)), expected, "{text}");
+            assert_eq!(wrap(text, None), text);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::alert::{Alert, Message, Severity};
 use crate::email::Email;
-use crate::http::{Carries, ChannelError, Failure, Secret, address, client, send};
+use crate::http::{ChannelError, Failure, Secret, UrlContent, address, client, send};
 use crate::worker::DEADLINE;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -21,10 +21,9 @@ const KEY_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 const MAX_WEBHOOK_ALERTS: usize = 100;
 /// Maximum message size of ntfy; the server turns a longer one into an attachment.
 const MAX_NTFY_BYTES: usize = 4_096;
-/// Maximum message lengths in UTF-16 units.
+/// Maximum length of a message in UTF-16 units.
 const MAX_DISCORD_LENGTH: usize = 2_000;
 pub(crate) const MAX_TELEGRAM_LENGTH: usize = 4_096;
-/// Discord's message flag `SUPPRESS_EMBEDS`.
 const SUPPRESS_EMBEDS: u32 = 1 << 2;
 
 /// Current time in Unix milliseconds.
@@ -35,19 +34,19 @@ pub trait Delivery: Send + Sync {
     /// Sends a message once. Errors have a reason without address or secret.
     async fn deliver(&self, message: &Message) -> Result<(), Failure>;
 
-    fn most_alerts(&self) -> usize {
+    fn max_alerts(&self) -> usize {
         usize::MAX
     }
 }
 
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct Endpoint {
     pub url: Secret,
     pub secret: Option<Secret>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EmailPlace {
+pub struct EmailSettings {
     pub from: String,
     pub to: Vec<String>,
     pub user: Option<String>,
@@ -56,15 +55,15 @@ pub struct EmailPlace {
 #[derive(Clone, Debug)]
 pub enum Channel {
     /// JSON by POST, signed as Standard Webhooks. The secret is the key in base64.
-    Webhook(Place),
+    Webhook(Endpoint),
     /// An ntfy topic, by its URL. The secret is an optional access token.
-    Ntfy(Place),
+    Ntfy(Endpoint),
     /// A Discord webhook, by its URL. It has no other secret.
-    Discord(Place),
+    Discord(Endpoint),
     /// A Telegram chat by id, at the address of the Bot API. The secret is the bot's token.
-    Telegram(Place, i64),
+    Telegram(Endpoint, i64),
     /// E-mail by `smtps://host`, or `smtp://host` with STARTTLS. The secret is a password.
-    Email(Place, EmailPlace),
+    Email(Endpoint, EmailSettings),
 }
 
 struct HttpChannel {
@@ -101,28 +100,28 @@ struct WebhookData<'a> {
 impl Channel {
     pub fn open(&self, now: WallClock) -> Result<Box<dyn Delivery>, ChannelError> {
         let (url, format) = match self {
-            Self::Webhook(place) => {
-                let url = address(&place.url, Carries::Message)?;
-                let key = place.secret.as_ref().map(webhook_key).transpose()?;
+            Self::Webhook(endpoint) => {
+                let url = address(&endpoint.url, UrlContent::Message)?;
+                let key = endpoint.secret.as_ref().map(webhook_key).transpose()?;
                 (url, Format::Webhook { key, now })
             }
-            Self::Ntfy(place) => {
-                let (url, topic) = ntfy_topic(place)?;
-                (url, Format::Ntfy { topic, token: place.secret.clone() })
+            Self::Ntfy(endpoint) => {
+                let (url, topic) = ntfy_topic(endpoint)?;
+                (url, Format::Ntfy { topic, token: endpoint.secret.clone() })
             }
-            Self::Discord(place) => {
-                let url = address(&place.url, Carries::Secret)?;
-                if place.secret.is_some() {
+            Self::Discord(endpoint) => {
+                let url = address(&endpoint.url, UrlContent::Secret)?;
+                if endpoint.secret.is_some() {
                     return Err(ChannelError::secret(
                         "a Discord channel has no secret other than its address",
                     ));
                 }
                 (url, Format::Discord)
             }
-            Self::Telegram(place, chat) => {
-                (telegram_method(place, "sendMessage")?, Format::Telegram { chat: *chat })
+            Self::Telegram(endpoint, chat) => {
+                (telegram_method(endpoint, "sendMessage")?, Format::Telegram { chat: *chat })
             }
-            Self::Email(place, mail) => return Ok(Box::new(Email::new(place, mail)?)),
+            Self::Email(endpoint, mail) => return Ok(Box::new(Email::new(endpoint, mail)?)),
         };
         Ok(Box::new(HttpChannel { client: client(&url, DEADLINE)?, url, format }))
     }
@@ -168,7 +167,7 @@ impl Delivery for HttpChannel {
         send(request).await
     }
 
-    fn most_alerts(&self) -> usize {
+    fn max_alerts(&self) -> usize {
         if matches!(self.format, Format::Webhook { .. }) { MAX_WEBHOOK_ALERTS } else { usize::MAX }
     }
 }
@@ -212,9 +211,9 @@ fn webhook_signature(key: &hmac::Key, id: &str, seconds: i64, body: &str) -> Str
 }
 
 /// Returns the URL of an ntfy server and the topic, the last part of the channel's URL.
-fn ntfy_topic(place: &Place) -> Result<(Url, String), ChannelError> {
-    let carries = if place.secret.is_some() { Carries::Secret } else { Carries::Message };
-    let mut url = address(&place.url, carries)?;
+fn ntfy_topic(endpoint: &Endpoint) -> Result<(Url, String), ChannelError> {
+    let carries = if endpoint.secret.is_some() { UrlContent::Secret } else { UrlContent::Message };
+    let mut url = address(&endpoint.url, carries)?;
     let topic = url.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default().to_owned();
     let is_topic = (1..=64).contains(&topic.len()) && is_plain(&topic);
     if !is_topic || url.query().is_some() || url.fragment().is_some() {
@@ -229,9 +228,9 @@ fn ntfy_topic(place: &Place) -> Result<(Url, String), ChannelError> {
 }
 
 /// Returns the URL of a Bot API method. It is secret, as it contains the token.
-pub(crate) fn telegram_method(place: &Place, name: &str) -> Result<Url, ChannelError> {
-    let mut url = address(&place.url, Carries::Secret)?;
-    let token = place.secret.as_ref().map(Secret::expose).unwrap_or_default();
+pub(crate) fn telegram_method(endpoint: &Endpoint, name: &str) -> Result<Url, ChannelError> {
+    let mut url = address(&endpoint.url, UrlContent::Secret)?;
+    let token = endpoint.secret.as_ref().map(Secret::expose).unwrap_or_default();
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let is_token = |(id, rest): (&str, &str)| is_number(id) && !rest.is_empty() && is_plain(rest);
     if !token.split_once(':').is_some_and(is_token) {

@@ -1,6 +1,6 @@
 //! Chat commands: status and halt of a run, nothing else.
 
-use crate::channel::{MAX_TELEGRAM_LENGTH, Place, telegram_method};
+use crate::channel::{Endpoint, MAX_TELEGRAM_LENGTH, telegram_method};
 use crate::http::{ChannelError, Failure, client, send, send_and_read};
 use crate::worker::backoff;
 use reqwest::Client;
@@ -52,8 +52,8 @@ pub struct Chat {
 }
 
 impl Chat {
-    pub fn open(place: &Place, sender: &str, chats: &[i64]) -> Result<Self, ChannelError> {
-        let method = |name| telegram_method(place, name);
+    pub fn open(endpoint: &Endpoint, sender: &str, chats: &[i64]) -> Result<Self, ChannelError> {
+        let method = |name| telegram_method(endpoint, name);
         let (updates, replies, name) = (method("getUpdates")?, method("sendMessage")?, method("getMe")?);
         let client = client(&updates, POLL_DEADLINE)?;
         Ok(Self { client, updates, replies, name, conversation: Conversation::new(sender, chats) })
@@ -94,7 +94,7 @@ impl Chat {
                     if failures % 20 == 1 {
                         tracing::warn!(failures, %failure, "cannot read messages of the chat");
                     }
-                    let delay = failure.after().or_else(|| pauses.next());
+                    let delay = failure.retry_after().or_else(|| pauses.next());
                     delay.unwrap_or(MAX_POLL_DELAY).clamp(POLL_PACE, MAX_POLL_DELAY)
                 }
             };
@@ -111,7 +111,7 @@ impl Chat {
         });
         match self.request(&self.updates, &body).await?["result"].take() {
             Value::Array(updates) => Ok(updates),
-            _ => Err(Failure::later("the response is not a list of messages")),
+            _ => Err(Failure::try_later("the response is not a list of messages")),
         }
     }
 
@@ -153,7 +153,7 @@ impl Chat {
                     tracing::warn!(reason, "the chat rejected a reply");
                     return false;
                 }
-                Ok(Err(failure)) => failure.after(),
+                Ok(Err(failure)) => failure.retry_after(),
                 Err(_) => None,
             };
             sleep(delay.unwrap_or(POLL_PACE).clamp(POLL_PACE, MAX_REPLY_DELAY)).await;
@@ -177,7 +177,7 @@ async fn forward(request: ChatRequest, questions: &mpsc::Sender<ChatQuestion>) -
 }
 
 /// Chat id and sender id.
-type Who = (i64, i64);
+type ChatSender = (i64, i64);
 
 #[derive(Debug, PartialEq, Eq)]
 enum Response {
@@ -195,8 +195,8 @@ struct Conversation {
     bot_name: Option<String>,
     chats: Vec<i64>,
     /// Issued halt codes with their expiry.
-    codes: HashMap<Who, (String, Instant)>,
-    recent_commands: HashMap<Who, VecDeque<Instant>>,
+    codes: HashMap<ChatSender, (String, Instant)>,
+    recent_commands: HashMap<ChatSender, VecDeque<Instant>>,
     ignored: u64,
 }
 
@@ -206,7 +206,7 @@ impl Conversation {
         Self { run_name, chats, ..Self::default() }
     }
 
-    fn handle(&mut self, who: Who, text: &str, now: Instant) -> Response {
+    fn handle(&mut self, who: ChatSender, text: &str, now: Instant) -> Response {
         let mut words = text.split_whitespace();
         let Some(first) = words.next().filter(|_| self.chats.contains(&who.0)) else {
             return Response::Ignore;
@@ -220,16 +220,16 @@ impl Conversation {
         // A sender with a code can always use it, even after a flood of other commands.
         let has_code = self.codes.contains_key(&who);
         match (command, words.next(), words.next()) {
-            ("/halt", Some(code), None) if has_code || self.admit(who, now) => {
+            ("/halt", Some(code), None) if has_code || self.allows(who, now) => {
                 self.confirm_halt(who, code, now)
             }
-            ("/status", None, _) if self.admit(who, now) => Response::Forward(ChatRequest::Status),
-            ("/halt", None, _) if self.admit(who, now) => Response::Reply(self.issue_code(who, now)),
+            ("/status", None, _) if self.allows(who, now) => Response::Forward(ChatRequest::Status),
+            ("/halt", None, _) if self.allows(who, now) => Response::Reply(self.issue_code(who, now)),
             _ => Response::Ignore,
         }
     }
 
-    fn admit(&mut self, who: Who, now: Instant) -> bool {
+    fn allows(&mut self, who: ChatSender, now: Instant) -> bool {
         self.recent_commands.retain(|_, times| {
             times.retain(|at| now.duration_since(*at) < CODE_LIFETIME);
             !times.is_empty()
@@ -242,13 +242,13 @@ impl Conversation {
         is_admitted
     }
 
-    fn restart_code_lifetime(&mut self, who: Who, now: Instant) {
+    fn restart_code_lifetime(&mut self, who: ChatSender, now: Instant) {
         if let Some((_, expires_at)) = self.codes.get_mut(&who) {
             *expires_at = now + CODE_LIFETIME;
         }
     }
 
-    fn issue_code(&mut self, who: Who, now: Instant) -> String {
+    fn issue_code(&mut self, who: ChatSender, now: Instant) -> String {
         self.codes.retain(|_, (_, expires_at)| *expires_at > now);
         let Some(code) = generate_code() else {
             return "Cannot generate a code. Run `candlewick halt` instead.".to_owned();
@@ -259,7 +259,7 @@ impl Conversation {
     }
 
     /// Checks a halt code. A code is valid for one attempt, so it cannot be guessed.
-    fn confirm_halt(&mut self, who: Who, code: &str, now: Instant) -> Response {
+    fn confirm_halt(&mut self, who: ChatSender, code: &str, now: Instant) -> Response {
         let issued = self.codes.remove(&who);
         if issued.is_some_and(|(issued, expires_at)| issued == code && now < expires_at) {
             let by = format!("chat {}, sender {}", who.0, who.1);

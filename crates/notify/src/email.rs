@@ -1,7 +1,7 @@
 //! E-mail by SMTP (RFC 5321), encrypted unless the server is this machine.
 
 use crate::alert::Message;
-use crate::channel::{Delivery, EmailPlace, Place};
+use crate::channel::{Delivery, EmailSettings, Endpoint};
 use crate::http::{ChannelError, Failure, install_crypto, is_loopback, root_cause};
 use crate::worker::DEADLINE;
 use lettre::address::Envelope;
@@ -24,7 +24,7 @@ pub(crate) struct Email {
     progress: Mutex<Progress>,
 }
 
-/// Recipients that a retry must skip.
+/// Delivery state of a message, with the recipients that a retry must skip.
 #[derive(Default)]
 struct Progress {
     id: String,
@@ -33,8 +33,8 @@ struct Progress {
 }
 
 impl Email {
-    pub(crate) fn new(place: &Place, mail: &EmailPlace) -> Result<Self, ChannelError> {
-        let from = mailbox("from", &mail.from)?;
+    pub(crate) fn new(endpoint: &Endpoint, mail: &EmailSettings) -> Result<Self, ChannelError> {
+        let from = parse_mailbox("from", &mail.from)?;
         let (domain, sender) = (from.email.domain().to_owned(), from.email.clone());
         let mut head = lettre::Message::builder().from(from);
         if mail.to.is_empty() {
@@ -42,11 +42,11 @@ impl Email {
         }
         let mut to = Vec::new();
         for text in &mail.to {
-            let mailbox = mailbox("to", text)?;
+            let mailbox = parse_mailbox("to", text)?;
             to.push(mailbox.email.clone());
             head = head.to(mailbox);
         }
-        let (transport, progress) = (transport(place, mail.user.as_deref())?, Mutex::default());
+        let (transport, progress) = (transport(endpoint, mail.user.as_deref())?, Mutex::default());
         Ok(Self { transport, head, domain, from: sender, to, progress })
     }
 
@@ -65,18 +65,21 @@ impl Email {
     }
 }
 
-fn mailbox(key: &str, text: &str) -> Result<Mailbox, ChannelError> {
+fn parse_mailbox(key: &str, text: &str) -> Result<Mailbox, ChannelError> {
     let problem = |error| ChannelError::Mailbox {
         problem: format!("{key}: {text:?} is not an e-mail address: {error}"),
     };
     text.parse().map_err(problem)
 }
 
-fn transport(place: &Place, user: Option<&str>) -> Result<AsyncSmtpTransport<Tokio1Executor>, ChannelError> {
+fn transport(
+    endpoint: &Endpoint,
+    user: Option<&str>,
+) -> Result<AsyncSmtpTransport<Tokio1Executor>, ChannelError> {
     install_crypto();
     let wrong =
         || ChannelError::address("use smtps://HOST, or smtp://HOST for STARTTLS, optionally with a port");
-    let url = Url::parse(place.url.expose()).map_err(|_| wrong())?;
+    let url = Url::parse(endpoint.url.expose()).map_err(|_| wrong())?;
     let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(wrong)?;
     if !url.username().is_empty() || url.password().is_some() || !matches!(url.path(), "" | "/") {
         return Err(ChannelError::address(
@@ -98,7 +101,7 @@ fn transport(place: &Place, user: Option<&str>) -> Result<AsyncSmtpTransport<Tok
     };
     let builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(host);
     let builder = builder.port(url.port().unwrap_or(port)).tls(tls).timeout(Some(DEADLINE));
-    Ok(match (user, &place.secret) {
+    Ok(match (user, &endpoint.secret) {
         (Some(user), Some(secret)) => {
             builder.credentials(Credentials::new(user.to_owned(), secret.expose().to_owned())).build()
         }
@@ -131,14 +134,14 @@ impl Delivery for Email {
                 }
                 Err(error) if self.rejects_all_mail(&error).await => {
                     let code = error.status().map_or(String::new(), |code| format!(" {code}"));
-                    return Err(Failure::later(format!("the mail server rejects all mail{code}")));
+                    return Err(Failure::try_later(format!("the mail server rejects all mail{code}")));
                 }
                 Err(error) if error.is_permanent() && !is_sender_rejected(&error) => {
                     self.progress(&message.id).done.insert(number);
-                    tracing::warn!(reason = reason(&error), "a mailbox was rejected");
-                    refused = Some(reason(&error));
+                    tracing::warn!(reason = describe(&error), "a mailbox was rejected");
+                    refused = Some(describe(&error));
                 }
-                Err(error) => later = Some(Failure::later(reason(&error))),
+                Err(error) => later = Some(Failure::try_later(describe(&error))),
             }
         }
         match (later, refused) {
@@ -161,7 +164,7 @@ fn has_code(error: &SmtpError, codes: &[&str]) -> bool {
 }
 
 /// Describes an error without the text of the server.
-fn reason(error: &SmtpError) -> String {
+fn describe(error: &SmtpError) -> String {
     if let Some(code) = error.status() {
         return format!("the mail server responded {code}");
     }

@@ -47,11 +47,11 @@ pub enum ChannelError {
 }
 
 impl Failure {
-    pub(crate) fn later(reason: impl Into<String>) -> Self {
+    pub(crate) fn try_later(reason: impl Into<String>) -> Self {
         Self::TryLater { reason: reason.into(), after: None }
     }
 
-    pub(crate) const fn after(&self) -> Option<Duration> {
+    pub(crate) const fn retry_after(&self) -> Option<Duration> {
         if let Self::TryLater { after, .. } = self { *after } else { None }
     }
 }
@@ -90,14 +90,14 @@ impl fmt::Debug for Secret {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Carries {
+pub(crate) enum UrlContent {
     /// A token, or an address that contains one: requires HTTPS unless local.
     Secret,
     Message,
 }
 
-/// Parses a URL. Errors do not contain it.
-pub(crate) fn address(text: &Secret, carries: Carries) -> Result<Url, ChannelError> {
+/// Errors never contain the URL.
+pub(crate) fn address(text: &Secret, carries: UrlContent) -> Result<Url, ChannelError> {
     let url = Url::parse(text.expose());
     let url = url.map_err(|error| ChannelError::address(format!("invalid address: {error}")))?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
@@ -108,7 +108,7 @@ pub(crate) fn address(text: &Secret, carries: Carries) -> Result<Url, ChannelErr
             "the address must not contain a user or password: set the secret instead",
         ));
     }
-    if carries == Carries::Secret && url.scheme() == "http" && !is_loopback(&url) {
+    if carries == UrlContent::Secret && url.scheme() == "http" && !is_loopback(&url) {
         return Err(ChannelError::address("the secret would be sent unencrypted: use https://"));
     }
     Ok(url)
@@ -133,13 +133,12 @@ pub(crate) fn client(url: &Url, deadline: Duration) -> Result<Client, ChannelErr
     // Plain HTTP needs no root certificates, which a minimal system may lack.
     let builder = if url.scheme() == "http" { builder.tls_certs_only([]) } else { builder };
     builder.build().map_err(|error| {
-        let cause = innermost(&error);
+        let cause = describe_error(&error);
         let problem = format!("cannot create an HTTP client: {cause}; check that root certificates (ca-certificates) are installed");
         ChannelError::Address { problem }
     })
 }
 
-/// Installs the TLS implementation unless the process has already chosen one.
 pub(crate) fn install_crypto() {
     drop(rustls::crypto::ring::default_provider().install_default());
 }
@@ -155,7 +154,7 @@ pub(crate) async fn send_and_read(request: RequestBuilder, most: usize) -> Resul
 
 async fn fetch_response(request: RequestBuilder) -> Result<Response, Failure> {
     let sent = request.send().await;
-    let answer = sent.map_err(|error| Failure::later(innermost(&error.without_url())))?;
+    let answer = sent.map_err(|error| Failure::try_later(describe_error(&error.without_url())))?;
     if answer.status().is_success() { Ok(answer) } else { Err(failure_from(answer).await) }
 }
 
@@ -203,7 +202,7 @@ fn seconds(wish: f64) -> Option<Duration> {
 }
 
 /// Describes the root cause of an error without any URL.
-fn innermost(error: &reqwest::Error) -> String {
+fn describe_error(error: &reqwest::Error) -> String {
     if error.is_timeout() { "no response in time".to_owned() } else { root_cause(error).to_string() }
 }
 

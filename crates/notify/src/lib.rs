@@ -14,7 +14,7 @@ mod notifier;
 mod worker;
 
 pub use alert::{Alert, Message, Rules, Severity};
-pub use channel::{Channel, Delivery, EmailPlace, Place, WallClock};
+pub use channel::{Channel, Delivery, EmailSettings, Endpoint, WallClock};
 pub use chat::{Chat, ChatQuestion, ChatRequest};
 pub use http::{ChannelError, Failure, Secret};
 pub use notifier::{ChannelCounts, Notifier, Pace};

@@ -55,7 +55,7 @@ impl Notifier {
 
     /// Routes an alert without blocking. Recent duplicates are counted and sent later.
     pub fn send(&self, alert: Alert) {
-        let passed = self.repeats().pass(alert, Instant::now());
+        let passed = self.repeats().filter_repeat(alert, Instant::now());
         self.route(passed);
     }
 
@@ -84,7 +84,7 @@ impl Notifier {
 
     fn route(&self, alerts: impl IntoIterator<Item = Alert>) {
         for alert in alerts {
-            for (_, queue) in self.routes.iter().filter(|(rules, _)| rules.want(&alert)) {
+            for (_, queue) in self.routes.iter().filter(|(rules, _)| rules.accept(&alert)) {
                 queue.push(alert.clone());
             }
         }
@@ -97,14 +97,13 @@ impl Notifier {
 
 #[derive(Debug)]
 pub(crate) struct Queue {
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<QueueState>,
     changed: Notify,
 }
 
 #[derive(Debug)]
-pub(crate) struct Waiting {
+pub(crate) struct QueueState {
     pub(crate) alerts: VecDeque<Alert>,
-    /// Dropped alerts that no message has reported yet.
     pub(crate) dropped: u64,
     pub(crate) is_closed: bool,
     /// Here `waiting` counts only the alerts of the message in delivery.
@@ -116,7 +115,7 @@ impl Queue {
     fn new(channel: &str, capacity: usize) -> Self {
         let counts = ChannelCounts { channel: channel.to_owned(), ..ChannelCounts::default() };
         let (alerts, capacity) = (VecDeque::new(), capacity.max(1));
-        let waiting = Waiting { alerts, dropped: 0, is_closed: false, counts, capacity };
+        let waiting = QueueState { alerts, dropped: 0, is_closed: false, counts, capacity };
         Self { waiting: Mutex::new(waiting), changed: Notify::new() }
     }
 
@@ -135,7 +134,7 @@ impl Queue {
         self.changed.notified().await;
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Waiting> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -147,7 +146,7 @@ impl Queue {
     }
 }
 
-impl Waiting {
+impl QueueState {
     fn push(&mut self, alert: Alert) {
         if self.alerts.len() < self.capacity {
             self.alerts.push_back(alert);
@@ -157,9 +156,9 @@ impl Waiting {
         self.counts.dropped += 1;
         let least = self.alerts.iter().map(|waiting| waiting.severity).min().unwrap_or(Severity::Critical);
         if least <= alert.severity
-            && let Some(place) = self.alerts.iter().position(|waiting| waiting.severity == least)
+            && let Some(index) = self.alerts.iter().position(|waiting| waiting.severity == least)
         {
-            drop(self.alerts.remove(place));
+            drop(self.alerts.remove(index));
             self.alerts.push_back(alert);
         }
     }
@@ -183,7 +182,7 @@ impl Repeats {
         Self { quiet, recent: HashMap::new() }
     }
 
-    fn pass(&mut self, alert: Alert, now: Instant) -> Option<Alert> {
+    fn filter_repeat(&mut self, alert: Alert, now: Instant) -> Option<Alert> {
         let Some(key) = alert.repeat_key.clone().filter(|_| !self.quiet.is_zero()) else {
             return Some(alert);
         };
@@ -256,7 +255,7 @@ mod tests {
         let (mut repeats, start) = (Repeats::new(Duration::from_mins(5)), Instant::now());
         let after = |seconds| start + Duration::from_secs(seconds);
         let pass = |repeats: &mut Repeats, at, key, seconds| {
-            repeats.pass(alert(at, key), after(seconds)).map(|alert| (alert.at, alert.repeated))
+            repeats.filter_repeat(alert(at, key), after(seconds)).map(|alert| (alert.at, alert.repeated))
         };
         assert_eq!(pass(&mut repeats, 0, Some("a"), 0), Some((0, 0)));
         for at in 1..=3 {

@@ -3,7 +3,7 @@
 use crate::alert::{Message, Severity};
 use crate::channel::Delivery;
 use crate::http::Failure;
-use crate::notifier::{Pace, Queue, Waiting};
+use crate::notifier::{Pace, Queue, QueueState};
 use backon::{BackoffBuilder, ExponentialBuilder};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl Worker {
         let mut sent = VecDeque::new();
         loop {
             let step =
-                plan(&mut self.queue.lock(), &sent, &self.pace, self.delivery.most_alerts(), &self.sender);
+                plan(&mut self.queue.lock(), &sent, &self.pace, self.delivery.max_alerts(), &self.sender);
             match step {
                 Step::Await => self.queue.changed().await,
                 Step::Collect(until) => {
@@ -65,7 +65,7 @@ impl Worker {
         loop {
             let attempt = timeout(DEADLINE, self.delivery.deliver(message)).await;
             let reason = || format!("no response within {} s", DEADLINE.as_secs());
-            let attempt = attempt.unwrap_or_else(|_| Err(Failure::later(reason())));
+            let attempt = attempt.unwrap_or_else(|_| Err(Failure::try_later(reason())));
             let attempt = attempt.map_err(|failure| match failure {
                 // The content may be the cause: drops the message, so that others are sent.
                 Failure::TurnedAway { reason } if begun.elapsed() >= MAX_WAIT => Failure::Refused { reason },
@@ -98,7 +98,7 @@ impl Worker {
                         tracing::warn!(channel = self.name, failures, reason = %failure, "{text}");
                     }
                     // A requested delay of zero must not cause a busy loop.
-                    let requested = failure.after().map(|delay| delay.clamp(MIN_DELAY, MAX_WAIT));
+                    let requested = failure.retry_after().map(|delay| delay.clamp(MIN_DELAY, MAX_WAIT));
                     let pause = requested.or_else(|| pauses.next()).unwrap_or(MAX_DELAY);
                     // During shutdown, only delays requested by the receiver are waited for.
                     if self.wait(pause, requested.is_none() && !is_ending).await {
@@ -134,7 +134,7 @@ fn remove_expired(sent: &mut VecDeque<Instant>, window: Duration) {
     }
 }
 
-fn plan(waiting: &mut Waiting, sent: &VecDeque<Instant>, pace: &Pace, most: usize, sender: &str) -> Step {
+fn plan(waiting: &mut QueueState, sent: &VecDeque<Instant>, pace: &Pace, most: usize, sender: &str) -> Step {
     if waiting.alerts.is_empty() {
         return if waiting.is_closed { Step::End } else { Step::Await };
     }

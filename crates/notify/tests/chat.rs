@@ -4,7 +4,7 @@
 use axum::extract::{Path, State};
 use axum::routing::post;
 use axum::{Json, Router};
-use candlewick_notify::{Chat, ChatQuestion, ChatRequest, Place, Secret};
+use candlewick_notify::{Chat, ChatQuestion, ChatRequest, Endpoint, Secret};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -24,13 +24,13 @@ struct Server {
 }
 
 impl Server {
-    async fn start() -> (Arc<Self>, Place) {
+    async fn start() -> (Arc<Self>, Endpoint) {
         let server: Arc<Self> = Arc::default();
         let router = Router::new().route("/{bot}/{method}", post(answer)).with_state(Arc::clone(&server));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = Secret::new(&format!("http://{}", listener.local_addr().unwrap())).unwrap();
         tokio::spawn(async move { axum::serve(listener, router).await });
-        (server, Place { url, secret: Secret::new(TOKEN) })
+        (server, Endpoint { url, secret: Secret::new(TOKEN) })
     }
 
     fn write(&self, id: i64, chat: i64, text: &str) {
@@ -111,11 +111,11 @@ fn run() -> (mpsc::Sender<ChatQuestion>, Arc<Mutex<Vec<ChatRequest>>>) {
 
 #[tokio::test]
 async fn allowed_chat_can_read_the_status_and_halt_by_code() {
-    let (server, place) = Server::start().await;
+    let (server, endpoint) = Server::start().await;
     server.write(1, CHAT, "/halt");
     server.write(2, CHAT, "/status");
     let (questions, asked) = run();
-    let chat = Chat::open(&place, "night bot", &[CHAT]).unwrap();
+    let chat = Chat::open(&endpoint, "night bot", &[CHAT]).unwrap();
     let listening = tokio::spawn(chat.listen(questions));
     server.wait_for_listener().await;
     let polls = server.polls.lock().unwrap().clone();

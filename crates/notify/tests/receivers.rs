@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use candlewick_notify::{
-    Alert, Channel, ChannelError, Delivery, EmailPlace, Failure, Message, Place, Secret, Severity,
+    Alert, Channel, ChannelError, Delivery, EmailSettings, Endpoint, Failure, Message, Secret, Severity,
 };
 use ring::hmac;
 use serde_json::{Value, json};
@@ -68,8 +68,8 @@ fn secret(text: &str) -> Secret {
     Secret::new(text).unwrap()
 }
 
-fn place(url: &str, opened_by: Option<&str>) -> Place {
-    Place { url: secret(url), secret: opened_by.map(secret) }
+fn endpoint(url: &str, opened_by: Option<&str>) -> Endpoint {
+    Endpoint { url: secret(url), secret: opened_by.map(secret) }
 }
 
 fn open(channel: &Channel) -> Box<dyn Delivery> {
@@ -94,21 +94,21 @@ async fn delivered(message: &Message, channel: impl FnOnce(&str) -> Channel) -> 
     server.only()
 }
 
-fn json_of(seen: &Seen) -> Value {
+fn parse_body(seen: &Seen) -> Value {
     assert_eq!(seen.headers["content-type"], "application/json");
     serde_json::from_str(&seen.body).unwrap()
 }
 
 #[tokio::test]
 async fn webhook_signature_covers_id_time_and_body() {
-    let hook = |url: &str| Channel::Webhook(place(&format!("{url}/hook?a=b"), Some(KEY)));
+    let hook = |url: &str| Channel::Webhook(endpoint(&format!("{url}/hook?a=b"), Some(KEY)));
     let seen = delivered(&message(), hook).await;
     assert_eq!(seen.path, "/hook?a=b");
     let alert = json!({ "at": 1_767_661_200_000_i64, "severity": "critical", "event": "halted",
         "bot": "btc-rsi", "symbol": "BTCUSDT", "text": message().alerts[0].text, "repeated": 0 });
     let data = json!({ "sender": "candlewick", "dropped": 0, "alerts": [alert] });
     let expected = json!({ "type": "alert", "timestamp": "2026-01-06T01:00:00.250Z", "data": data });
-    assert_eq!(json_of(&seen), expected);
+    assert_eq!(parse_body(&seen), expected);
     assert_eq!(seen.headers["webhook-id"], "msg_1");
     assert_eq!(seen.headers["webhook-timestamp"], "1767661200");
     // From the specification: HMAC-SHA256 over id.timestamp.body, in base64.
@@ -123,9 +123,9 @@ async fn webhook_without_key_has_no_signature() {
     let mut digest = message();
     digest.alerts = vec![digest.alerts[0].clone(); 70];
     digest.dropped = 3;
-    let seen = delivered(&digest, |url| Channel::Webhook(place(url, None))).await;
+    let seen = delivered(&digest, |url| Channel::Webhook(endpoint(url, None))).await;
     assert!(!seen.headers.contains_key("webhook-signature"));
-    let body = json_of(&seen);
+    let body = parse_body(&seen);
     assert_eq!(body["type"], "digest");
     assert_eq!((&body["data"]["dropped"], body["data"]["alerts"].as_array().unwrap().len()), (&json!(3), 70));
 }
@@ -137,25 +137,25 @@ async fn sends_the_document_of_each_service_without_mentions() {
     let escaped = text.replace('[', "\\[").replace(']', "\\]");
     let rows: [Row; 3] = [
         (
-            |url| Channel::Ntfy(place(&format!("{url}/my-topic_7"), Some("tk_abc"))),
+            |url| Channel::Ntfy(endpoint(&format!("{url}/my-topic_7"), Some("tk_abc"))),
             "/".to_owned(),
             json!({ "topic": "my-topic_7", "title": TITLE, "message": BODY, "priority": 5 }),
         ),
         (
-            |url| Channel::Telegram(place(url, Some(TOKEN)), -1_001_234),
+            |url| Channel::Telegram(endpoint(url, Some(TOKEN)), -1_001_234),
             format!("/bot{TOKEN}/sendMessage"),
             json!({ "chat_id": -1_001_234, "text": text, "disable_notification": false,
                 "link_preview_options": { "is_disabled": true } }),
         ),
         (
-            |url| Channel::Discord(place(&format!("{url}/api/webhooks/1/abc-DEF"), None)),
+            |url| Channel::Discord(endpoint(&format!("{url}/api/webhooks/1/abc-DEF"), None)),
             "/api/webhooks/1/abc-DEF".to_owned(),
             json!({ "content": escaped, "allowed_mentions": { "parse": [] }, "flags": 4 }),
         ),
     ];
     for (channel, path, expected) in rows {
         let seen = delivered(&message(), channel).await;
-        assert_eq!((&seen.path, json_of(&seen)), (&path, expected));
+        assert_eq!((&seen.path, parse_body(&seen)), (&path, expected));
         let login = seen.headers.get("authorization").map(|login| login.to_str().unwrap());
         assert_eq!(login, (path == "/").then_some("Bearer tk_abc"));
     }
@@ -165,21 +165,21 @@ async fn sends_the_document_of_each_service_without_mentions() {
 async fn ntfy_keeps_the_path_and_truncates_long_messages() {
     let mut long = message();
     long.alerts[0].text = "ä".repeat(5_000);
-    let topic = |url: &str| Channel::Ntfy(place(&format!("{url}/push/topic"), None));
+    let topic = |url: &str| Channel::Ntfy(endpoint(&format!("{url}/push/topic"), None));
     let seen = delivered(&long, topic).await;
     assert_eq!(seen.path, "/push/");
     assert!(!seen.headers.contains_key("authorization"));
-    let text = json_of(&seen)["message"].as_str().unwrap().to_owned();
+    let text = parse_body(&seen)["message"].as_str().unwrap().to_owned();
     assert!(text.len() <= 4_096 && text.contains("ä...\nbtc-rsi"), "{}", text.len());
 }
 
-fn of_each_kind(url: &str) -> [(&'static str, Channel); 4] {
+fn build_each_kind(url: &str) -> [(&'static str, Channel); 4] {
     [
         // The prefix of a key is optional.
-        ("webhook", Channel::Webhook(place(&format!("{url}/hush-path"), KEY.strip_prefix("whsec_")))),
-        ("ntfy", Channel::Ntfy(place(&format!("{url}/hush-topic"), Some("tk_hush")))),
-        ("telegram", Channel::Telegram(place(url, Some(TOKEN)), 7)),
-        ("discord", Channel::Discord(place(&format!("{url}/hush-path"), None))),
+        ("webhook", Channel::Webhook(endpoint(&format!("{url}/hush-path"), KEY.strip_prefix("whsec_")))),
+        ("ntfy", Channel::Ntfy(endpoint(&format!("{url}/hush-topic"), Some("tk_hush")))),
+        ("telegram", Channel::Telegram(endpoint(url, Some(TOKEN)), 7)),
+        ("discord", Channel::Discord(endpoint(&format!("{url}/hush-path"), None))),
     ]
 }
 
@@ -213,7 +213,7 @@ async fn responses_determine_retry_and_delay() {
     ];
     for (status, headers, body, expected) in rows {
         let server = Server::start(status, headers, body).await;
-        for (kind, channel) in of_each_kind(&server.url) {
+        for (kind, channel) in build_each_kind(&server.url) {
             let failure = open(&channel).deliver(&message()).await.unwrap_err();
             assert_no_secrets(&format!("{failure} {failure:?}"));
             let told = match failure {
@@ -230,7 +230,7 @@ async fn responses_determine_retry_and_delay() {
 async fn does_not_follow_redirects() {
     let other = Server::start(200, &[], "").await;
     let server = Server::start(307, &[("location", &format!("{}/stolen", other.url))], "").await;
-    for (_, channel) in of_each_kind(&server.url) {
+    for (_, channel) in build_each_kind(&server.url) {
         open(&channel).deliver(&message()).await.unwrap_err();
     }
     assert_eq!((server.seen.lock().unwrap().len(), other.seen.lock().unwrap().len()), (4, 0));
@@ -246,7 +246,7 @@ async fn accepts_success_before_the_body_is_complete() {
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nta").await.unwrap();
         std::future::pending::<()>().await;
     });
-    let channel = open(&Channel::Webhook(place(&url, None)));
+    let channel = open(&Channel::Webhook(endpoint(&url, None)));
     let sent = tokio::time::timeout(Duration::from_secs(5), channel.deliver(&message())).await;
     assert_eq!(sent, Ok(Ok(())), "waits for the body");
 }
@@ -256,7 +256,7 @@ async fn ignores_oversized_responses() {
     // The retry delay at the end is not read.
     let padding = "x".repeat(20_000_000);
     let server = Server::start(500, &[], format!(r#"{{"padding":"{padding}","retry_after":5}}"#)).await;
-    for (_, channel) in of_each_kind(&server.url) {
+    for (_, channel) in build_each_kind(&server.url) {
         let failure = open(&channel).deliver(&message()).await.unwrap_err();
         assert!(matches!(&failure, Failure::TryLater { after: None, .. }), "{failure:?}");
         assert!(failure.to_string().contains("500"), "{failure}");
@@ -266,7 +266,7 @@ async fn ignores_oversized_responses() {
 #[tokio::test]
 async fn connection_errors_contain_no_secrets() {
     // Nothing listens on port 1; the port of a closed listener may be reused.
-    for (kind, channel) in of_each_kind("http://127.0.0.1:1") {
+    for (kind, channel) in build_each_kind("http://127.0.0.1:1") {
         let failure = open(&channel).deliver(&message()).await.unwrap_err();
         assert_no_secrets(&format!("{failure} {failure:?} {channel:?}"));
         assert!(failure.to_string().contains("refused"), "{kind}: {failure}");
@@ -275,11 +275,11 @@ async fn connection_errors_contain_no_secrets() {
 
 fn mail(server: &MailServer, user: Option<(&str, &str)>) -> Box<dyn Delivery> {
     let (user, password) = user.unzip();
-    open(&Channel::Email(place(&server.url, password), mail_place(user)))
+    open(&Channel::Email(endpoint(&server.url, password), mail_settings(user)))
 }
 
-fn mail_place(user: Option<&str>) -> EmailPlace {
-    EmailPlace {
+fn mail_settings(user: Option<&str>) -> EmailSettings {
+    EmailSettings {
         from: "Candlewick <bot@example.org>".to_owned(),
         to: vec!["ann@example.org".to_owned(), "bob@example.net".to_owned()],
         user: user.map(str::to_owned),
@@ -318,7 +318,7 @@ async fn retries_busy_mail_servers_but_not_rejected_mail() {
         ("AUTH", "535 5.7.8 wrong password", false),
         (GREETING, "554 no mail service here", false),
         (GREETING, "521 mail.example does not accept mail", false),
-        ("RCPT", "550 5.1.1 nobody of that name", true),
+        ("RCPT", "550 5.1.1 no such user", true),
         ("RCPT", "554 5.7.1 not for you", true),
         ("MAIL", "552 5.3.4 too large", true),
     ] {
@@ -332,7 +332,7 @@ async fn retries_busy_mail_servers_but_not_rejected_mail() {
 
 #[tokio::test]
 async fn rejected_mailbox_does_not_affect_others() {
-    let closed = ("RCPT TO:<ann", "550 5.1.1 nobody of that name");
+    let closed = ("RCPT TO:<ann", "550 5.1.1 no such user");
     let server = MailServer::start(&[closed]).await;
     mail(&server, None).deliver(&message()).await.unwrap();
     assert_eq!(server.said().iter().filter(|line| *line == ".").count(), 1);
@@ -363,31 +363,31 @@ async fn subject_cannot_inject_headers() {
 #[test]
 fn rejects_invalid_settings_on_open() {
     let mail = |url: &str, user: Option<&str>, password: Option<&str>| {
-        Channel::Email(place(url, password), mail_place(user))
+        Channel::Email(endpoint(url, password), mail_settings(user))
     };
-    let no_recipient = EmailPlace { to: Vec::new(), ..mail_place(None) };
-    let wrong = EmailPlace { from: "bot".to_owned(), ..mail_place(None) };
+    let no_recipient = EmailSettings { to: Vec::new(), ..mail_settings(None) };
+    let wrong = EmailSettings { from: "bot".to_owned(), ..mail_settings(None) };
     for (channel, part) in [
-        (Channel::Webhook(place("hook.example", None)), "address"),
-        (Channel::Webhook(place("ftp://hook.example/", None)), "https://"),
-        (Channel::Webhook(place("https://ann:hush@hook.example/", None)), "secret"),
-        (Channel::Webhook(place("https://hook.example", Some("hush"))), "base64"),
-        (Channel::Webhook(place("https://hook.example", Some("whsec_"))), "base64"),
-        (Channel::Webhook(place("https://hook.example", Some("aHVzaA=="))), "base64"),
-        (Channel::Webhook(place("https://hook.example", Some(&"hush ".repeat(9)))), "base64"),
-        (Channel::Ntfy(place("https://push.example/", None)), "topic"),
-        (Channel::Ntfy(place("http://push.example/topic", Some("tk_hush"))), "https://"),
-        (Channel::Ntfy(place("http://192.0.2.7/topic", Some("tk_hush"))), "https://"),
-        (Channel::Telegram(place("https://chat.example", None), 1), "token"),
-        (Channel::Telegram(place("https://chat.example", Some("hush/../x")), 1), "token"),
-        (Channel::Discord(place("http://chat.example/api/webhooks/1/hush", None)), "https://"),
+        (Channel::Webhook(endpoint("hook.example", None)), "address"),
+        (Channel::Webhook(endpoint("ftp://hook.example/", None)), "https://"),
+        (Channel::Webhook(endpoint("https://ann:hush@hook.example/", None)), "secret"),
+        (Channel::Webhook(endpoint("https://hook.example", Some("hush"))), "base64"),
+        (Channel::Webhook(endpoint("https://hook.example", Some("whsec_"))), "base64"),
+        (Channel::Webhook(endpoint("https://hook.example", Some("aHVzaA=="))), "base64"),
+        (Channel::Webhook(endpoint("https://hook.example", Some(&"hush ".repeat(9)))), "base64"),
+        (Channel::Ntfy(endpoint("https://push.example/", None)), "topic"),
+        (Channel::Ntfy(endpoint("http://push.example/topic", Some("tk_hush"))), "https://"),
+        (Channel::Ntfy(endpoint("http://192.0.2.7/topic", Some("tk_hush"))), "https://"),
+        (Channel::Telegram(endpoint("https://chat.example", None), 1), "token"),
+        (Channel::Telegram(endpoint("https://chat.example", Some("hush/../x")), 1), "token"),
+        (Channel::Discord(endpoint("http://chat.example/api/webhooks/1/hush", None)), "https://"),
         (mail("https://mail.example", None, None), "smtps://"),
         (mail("smtps://", None, None), "smtps://"),
         (mail("smtps://bot:hush@mail.example", None, None), "user"),
         (mail("smtps://mail.example", Some("bot"), None), "password"),
         (mail("smtps://mail.example", None, Some("hush")), "user"),
-        (Channel::Email(place("smtps://mail.example", None), no_recipient), "to"),
-        (Channel::Email(place("smtps://mail.example", None), wrong), "from"),
+        (Channel::Email(endpoint("smtps://mail.example", None), no_recipient), "to"),
+        (Channel::Email(endpoint("smtps://mail.example", None), wrong), "from"),
     ] {
         let problem = channel.open(Arc::new(|| NOW)).err().map(|error: ChannelError| error.to_string());
         let problem = problem.unwrap_or_else(|| panic!("{channel:?}"));
@@ -395,9 +395,9 @@ fn rejects_invalid_settings_on_open() {
     }
     // Local addresses may be unencrypted.
     for url in ["http://localhost/topic", "http://[::1]/topic"] {
-        open(&Channel::Ntfy(place(url, Some("tk_abc"))));
+        open(&Channel::Ntfy(endpoint(url, Some("tk_abc"))));
     }
-    open(&Channel::Webhook(place("http://hook.example/", None)));
+    open(&Channel::Webhook(endpoint("http://hook.example/", None)));
     assert!(Secret::new("").is_none());
 }
 
@@ -412,7 +412,7 @@ async fn client_times_out_on_a_silent_receiver() {
         }
     });
     tokio::time::pause();
-    let channel = open(&Channel::Webhook(place(&url, None)));
+    let channel = open(&Channel::Webhook(endpoint(&url, None)));
     let failure = tokio::time::timeout(Duration::from_mins(1), channel.deliver(&message())).await.unwrap();
     assert_eq!(failure, Err(Failure::TryLater { reason: "no response in time".to_owned(), after: None }));
     silent.abort();

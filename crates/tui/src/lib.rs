@@ -14,5 +14,5 @@ pub use draw::draw;
 pub use keys::{Order, Pane, Ui};
 pub use look::Palette;
 pub use ratatui;
-pub use show::{Seat, is_possible, leave, show};
+pub use show::{RunControls, is_possible, leave, show};
 pub use view::{BotFacts, Facts, View};

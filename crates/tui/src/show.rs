@@ -27,7 +27,7 @@ use tokio::sync::oneshot;
 const FRAME: Duration = Duration::from_millis(100);
 const MAX_NOTICES_PER_FRAME: usize = 4_096;
 
-pub struct Seat {
+pub struct RunControls {
     pub orders: Sender<ControlRequest>,
     pub stop: Sender<Stop>,
     pub now: Box<dyn Fn() -> Millis + Send>,
@@ -41,24 +41,24 @@ struct PendingOrder {
 }
 
 /// Shows a run until its last notice. The run continues if the terminal cannot be used.
-pub fn show(facts: Facts, notices: &mut Notices, seat: &Seat) -> io::Result<()> {
+pub fn show(facts: Facts, notices: &mut Notices, controls: &RunControls) -> io::Result<()> {
     let mut view = View::new(facts);
     // A run that fails to start leaves the terminal unchanged.
     let Some(first) = notices.wait() else { return Ok(()) };
     view.on_notice(first);
     let mut screen = Screen::enter()?;
     let (mut ui, mut pending, palette) =
-        (Ui::default(), None::<PendingOrder>, Palette::new(seat.has_colours));
+        (Ui::default(), None::<PendingOrder>, Palette::new(controls.has_colours));
     while !notices.is_over() && IS_OURS.load(Ordering::SeqCst) {
         for _ in 0..MAX_NOTICES_PER_FRAME {
             let Some(received) = notices.try_next() else { break };
             view.on_notice(received);
         }
-        for line in seat.log.try_iter() {
+        for line in controls.log.try_iter() {
             view.on_log(&line);
         }
         show_answer(&mut pending, &mut ui);
-        screen.terminal.draw(|frame| draw(frame, &view, &ui, (seat.now)(), palette))?;
+        screen.terminal.draw(|frame| draw(frame, &view, &ui, (controls.now)(), palette))?;
         if !event::poll(FRAME)? {
             continue;
         }
@@ -67,27 +67,27 @@ pub fn show(facts: Facts, notices: &mut Notices, seat: &Seat) -> io::Result<()> 
         {
             match order {
                 Order::Redraw => screen.terminal.clear()?,
-                order => pending = carry_out(order, seat, &mut ui).or(pending),
+                order => pending = carry_out(order, controls, &mut ui).or(pending),
             }
         }
     }
     Ok(())
 }
 
-fn carry_out(order: Order, seat: &Seat, ui: &mut Ui) -> Option<PendingOrder> {
+fn carry_out(order: Order, controls: &RunControls, ui: &mut Ui) -> Option<PendingOrder> {
     let (name, control) = match order {
         Order::Halt => ("halt", ControlOrder::Halt { reason: "ordered in the full-screen view".to_owned() }),
         Order::Resume => ("resume", ControlOrder::Resume),
         Order::Quit | Order::Interrupt => {
             let why = if order == Order::Quit { Stop::Terminated } else { Stop::Interrupted };
-            let _ = seat.stop.try_send(why);
+            let _ = controls.stop.try_send(why);
             return None;
         }
         Order::Redraw => return None,
     };
     let (sender, answer) = oneshot::channel();
     let request = ControlRequest::new(control, sender);
-    if seat.orders.try_send(request).is_err() {
+    if controls.orders.try_send(request).is_err() {
         ui.say(format!("{name}: the run does not accept orders now"));
         return None;
     }
@@ -114,7 +114,6 @@ fn show_answer(pending: &mut Option<PendingOrder>, ui: &mut Ui) {
 static IS_OURS: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
 
-/// The full-screen terminal, restored on drop.
 struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
 }

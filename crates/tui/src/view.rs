@@ -199,7 +199,6 @@ pub(crate) struct LogLine {
     /// Venue time, `None` if the text contains a time.
     pub(crate) at: Option<Millis>,
     pub(crate) tone: Tone,
-    /// Sanitized text without control characters.
     pub(crate) text: String,
 }
 

@@ -103,7 +103,7 @@ fn received(notice: Notice) -> Received {
     Received { notice, missed: 0 }
 }
 
-fn view_of(notices: impl IntoIterator<Item = Notice>) -> View {
+fn build_view(notices: impl IntoIterator<Item = Notice>) -> View {
     let mut view = View::new(facts());
     let start = Funds { free: money(1_000_000), peak: money(1_000_000), ..Funds::default() };
     view.on_notice(received(Notice::Begins(start)));
@@ -116,7 +116,7 @@ fn view_of(notices: impl IntoIterator<Item = Notice>) -> View {
 fn view_of_overview(change: impl FnOnce(&mut Overview)) -> View {
     let mut overview = overview();
     change(&mut overview);
-    view_of([Notice::Overview(Box::new(overview))])
+    build_view([Notice::Overview(Box::new(overview))])
 }
 
 fn terminal(view: &View, ui: &Ui, size: (u16, u16), palette: Palette) -> Terminal<TestBackend> {
@@ -125,7 +125,7 @@ fn terminal(view: &View, ui: &Ui, size: (u16, u16), palette: Palette) -> Termina
     terminal
 }
 
-fn rows_of(view: &View, ui: &Ui, size: (u16, u16)) -> Vec<String> {
+fn draw_rows(view: &View, ui: &Ui, size: (u16, u16)) -> Vec<String> {
     let terminal = terminal(view, ui, size, Palette::new(true));
     let buffer = terminal.backend().buffer();
     let row = |y| (0..size.0).map(|x| buffer[(x, y)].symbol().to_owned()).collect::<String>();
@@ -156,8 +156,8 @@ const LARGE: (u16, u16) = (160, 50);
 #[test]
 fn small_window_shows_money_trades_and_settlements() {
     let price = Price { time: NOON, value: 97_020.0 };
-    let view = view_of([Notice::Overview(Box::new(overview())), Notice::Price(symbol(), price)]);
-    let rows = rows_of(&view, &Ui::default(), SMALL);
+    let view = build_view([Notice::Overview(Box::new(overview())), Notice::Price(symbol(), price)]);
+    let rows = draw_rows(&view, &Ui::default(), SMALL);
     has_row(&rows, &["TRADING", "demo", "last contact 3 s ago", "12:00:00 UTC"]);
     // Peak 10,008.00 minus equity 9,990.00 is 18.00, which is 0.18 %.
     has_row(&rows, &["balance 9980.00", "open stakes 10.00", "today -10.00", "drawdown 18.00 (0.2 %)"]);
@@ -179,14 +179,14 @@ fn shows_the_slowest_candle() {
         };
         let market = MarketState { slowest_candle: Some(slowest), ..MarketState::default() };
         let view = view_of_overview(|overview| overview.state.market = Some(Box::new(market)));
-        has_row(&rows_of(&view, &Ui::default(), SMALL), &["last contact 3 s ago", text, "12:00:00 UTC"]);
+        has_row(&draw_rows(&view, &Ui::default(), SMALL), &["last contact 3 s ago", text, "12:00:00 UTC"]);
     }
 }
 
 #[test]
 fn large_window_shows_bots_limits_and_rejections() {
     let view = view_of_overview(|_| {});
-    let rows = rows_of(&view, &Ui::default(), LARGE);
+    let rows = draw_rows(&view, &Ui::default(), LARGE);
     // 1 of 2 is 50 %; at payout 80 break-even is 1 / 1.8.
     shows(&rows, &["2 trades: 1 won, 1 lost, -2.00", "win rate 50.0 %, break-even 55.6 %"]);
     shows(&rows, &["(about 1200 more)", "evidence for an edge 0.98 of 20, against 1.01 of 20"]);
@@ -199,14 +199,14 @@ fn large_window_shows_bots_limits_and_rejections() {
 #[test]
 fn trades_and_verdicts_fit_80_columns() {
     let price = Price { time: NOON, value: 97_020.25 };
-    let view = view_of([Notice::Overview(Box::new(overview())), Notice::Price(symbol(), price)]);
+    let view = build_view([Notice::Overview(Box::new(overview())), Notice::Price(symbol(), price)]);
     for width in 80..200 {
-        let rows = rows_of(&view, &Ui::default(), (width, 40));
+        let rows = draw_rows(&view, &Ui::default(), (width, 40));
         has_row(&rows, &["97000.5 → 97020.25", "12:01:05 in 1:05"]);
         has_row(&rows, &["97000.5 → 97010.25", "lost -10.00"]);
         let mut ui = Ui::default();
         ui.on_key(key(KeyCode::Char('3')), &view);
-        let bots = if width < 144 { rows_of(&view, &ui, (width, 40)) } else { rows };
+        let bots = if width < 144 { draw_rows(&view, &ui, (width, 40)) } else { rows };
         has_row(&bots, &["evidence for an edge 0.98 of 20, against 1.01 of 20"]);
     }
 }
@@ -220,7 +220,7 @@ fn bars_show_the_use_of_limits() {
         });
         let mut ui = Ui::default();
         ui.on_key(key(KeyCode::Char('4')), &view);
-        let rows = rows_of(&view, &ui, SMALL);
+        let rows = draw_rows(&view, &ui, SMALL);
         let row = rows.iter().find(|row| row.contains("total open-trade limit  ")).unwrap().clone();
         (row.matches('█').count(), row.matches('░').count())
     };
@@ -236,7 +236,7 @@ fn winning_trades_are_green_in_both_directions() {
         let mut overview = overview();
         overview.unsettled[0].direction = direction;
         let price = Price { time: NOON, value };
-        let view = view_of([Notice::Overview(Box::new(overview)), Notice::Price(symbol(), price)]);
+        let view = build_view([Notice::Overview(Box::new(overview)), Notice::Price(symbol(), price)]);
         let terminal = terminal(&view, &Ui::default(), SMALL, Palette::new(true));
         let cells = terminal.backend().buffer().content().chunks(usize::from(SMALL.0));
         let text_of = |row: &[Cell]| row.iter().map(Cell::symbol).collect::<String>();
@@ -261,15 +261,15 @@ fn digits_and_tab_switch_panes() {
         [('2', "01-05 12:01:05"), ('3', "evidence for an edge"), ('4', "1.3 of 5"), ('5', " Log ")]
     {
         ui.on_key(key(KeyCode::Char(digit)), &view);
-        shows(&rows_of(&view, &ui, SMALL), &[part]);
+        shows(&draw_rows(&view, &ui, SMALL), &[part]);
     }
     ui.on_key(key(KeyCode::Tab), &view);
-    shows(&rows_of(&view, &ui, SMALL), &["Equity"]);
+    shows(&draw_rows(&view, &ui, SMALL), &["Equity"]);
     ui.on_key(key(KeyCode::Left), &view);
     ui.on_key(key(KeyCode::Char('?')), &view);
-    shows(&rows_of(&view, &ui, SMALL), &[" Keys ", "halt: no new trades"]);
+    shows(&draw_rows(&view, &ui, SMALL), &[" Keys ", "halt: no new trades"]);
     ui.on_key(key(KeyCode::Esc), &view);
-    assert!(!rows_of(&view, &ui, SMALL).join("").contains(" Keys "));
+    assert!(!draw_rows(&view, &ui, SMALL).join("").contains(" Keys "));
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn confirms_orders_and_rejects_those_without_effect() {
         assert_eq!(letters.chars().fold(None, press), expected, "{letters}");
     }
     assert_eq!(ui.on_key(key(KeyCode::Char('q')), &open), None);
-    shows(&rows_of(&open, &ui, SMALL), &["1 trade is open", "y / n"]);
+    shows(&draw_rows(&open, &ui, SMALL), &["1 trade is open", "y / n"]);
     let control_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
     assert_eq!(ui.on_key(control_c, &open), Some(Order::Interrupt));
 }
@@ -306,31 +306,31 @@ fn shows_the_reason_of_a_halt_and_problems() {
         overview.state.troubles = vec!["the venue does not answer".to_owned()];
         overview.unsettled[0].state = IntentState::InDoubt;
     });
-    let rows = rows_of(&view, &Ui::default(), SMALL);
+    let rows = draw_rows(&view, &Ui::default(), SMALL);
     has_row(&rows, &["HALTED"]);
     has_row(&rows, &["halted: news at noon; unknown status: #7; the venue does not answer"]);
     has_row(&rows, &["#3", "unknown status"]);
-    let alarm = view_of([Notice::Overview(Box::new(overview())), Notice::Alarm("no wallet".to_owned())]);
-    has_row(&rows_of(&alarm, &Ui::default(), SMALL), &["no wallet"]);
-    let note = |mended: &str| Notice::Note { text: "read again".to_owned(), mended: vec![mended.to_owned()] };
-    let mut mended = alarm;
-    mended.on_notice(received(note("no list")));
-    has_row(&rows_of(&mended, &Ui::default(), SMALL), &["no wallet"]);
-    mended.on_notice(received(note("no wallet")));
-    assert!(!rows_of(&mended, &Ui::default(), SMALL).concat().contains("no wallet"));
+    let alarm = build_view([Notice::Overview(Box::new(overview())), Notice::Alarm("no wallet".to_owned())]);
+    has_row(&draw_rows(&alarm, &Ui::default(), SMALL), &["no wallet"]);
+    let note = |fixed: &str| Notice::Note { text: "read again".to_owned(), mended: vec![fixed.to_owned()] };
+    let mut resolved = alarm;
+    resolved.on_notice(received(note("no list")));
+    has_row(&draw_rows(&resolved, &Ui::default(), SMALL), &["no wallet"]);
+    resolved.on_notice(received(note("no wallet")));
+    assert!(!draw_rows(&resolved, &Ui::default(), SMALL).concat().contains("no wallet"));
     let why = Notice::Stopping { why: Stop::TimeUp, unfinished: 1, last_close: None, waits_until: NOON };
-    let rows = rows_of(&view_of([why]), &Ui::default(), SMALL);
+    let rows = draw_rows(&build_view([why]), &Ui::default(), SMALL);
     has_row(&rows, &["time limit reached: no new trades; waiting for 1 open trade"]);
 }
 
 #[test]
 fn counts_missed_messages_and_recovers_with_the_next_overview() {
-    let mut view = view_of([Notice::Overview(Box::new(overview()))]);
+    let mut view = build_view([Notice::Overview(Box::new(overview()))]);
     let mut later = overview();
     later.unsettled.clear();
     later.settled.insert(0, settled(3, Outcome::Won, 800));
     view.on_notice(Received { notice: Notice::Overview(Box::new(later)), missed: 41 });
-    let rows = rows_of(&view, &Ui::default(), SMALL);
+    let rows = draw_rows(&view, &Ui::default(), SMALL);
     shows(&rows, &["41 messages skipped", "Open trades: 0"]);
     has_row(&rows, &["#3", "won +8.00"]);
 }
@@ -348,16 +348,16 @@ fn escapes_control_characters_from_outside() {
     for pane in '1'..='5' {
         ui.on_key(key(KeyCode::Char(pane)), &view);
         ui.say(hostile);
-        let text = rows_of(&view, &ui, LARGE).concat();
+        let text = draw_rows(&view, &ui, LARGE).concat();
         let is_raw = |letter: char| hostile.contains(letter) && candlewick_sdk::is_hidden(letter);
         assert!(!text.chars().any(is_raw), "{text}");
         shows(&[text], &["\\u{1b}]0;t\\u{7}"]);
     }
-    let alarmed = view_of([Notice::Overview(Box::new(overview())), Notice::Alarm(hostile.to_owned())]);
-    let text = rows_of(&alarmed, &Ui::default(), LARGE).concat();
+    let alarmed = build_view([Notice::Overview(Box::new(overview())), Notice::Alarm(hostile.to_owned())]);
+    let text = draw_rows(&alarmed, &Ui::default(), LARGE).concat();
     assert!(!text.chars().any(candlewick_sdk::is_hidden), "{text}");
     shows(&[text], &["\\u{1b}]0;t\\u{7}"]);
-    let rows = rows_of(&view, &ui, LARGE);
+    let rows = draw_rows(&view, &ui, LARGE);
     has_row(&rows, &["│ WARN \\u{1b}]0;t"]);
 }
 
@@ -372,12 +372,12 @@ fn draws_any_window_size_and_no_colours_if_disabled() {
             let mut ui = Ui::default();
             ui.on_key(key(KeyCode::Char(pane)), &view);
             ui.on_key(key(KeyCode::Down), &view);
-            rows_of(&view, &ui, size);
+            draw_rows(&view, &ui, size);
             ui.on_key(key(KeyCode::Char('?')), &view);
-            rows_of(&view, &ui, size);
+            draw_rows(&view, &ui, size);
         }
     }
-    shows(&rows_of(&view, &Ui::default(), (39, 7)), &["TRADING 9980.00 40 open", "too small"]);
+    shows(&draw_rows(&view, &Ui::default(), (39, 7)), &["TRADING 9980.00 40 open", "too small"]);
     let colours = |palette| {
         let terminal = terminal(&view, &Ui::default(), LARGE, palette);
         let cells = terminal.backend().buffer().content().iter();

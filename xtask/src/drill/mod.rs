@@ -90,7 +90,7 @@ async fn play() -> anyhow::Result<Report> {
     let configuration = include_str!("configuration.toml");
     let text =
         format!("{configuration}\n[journal]\nurl = \"{journal}\"\n[metrics]\nlisten = \"{metrics}\"\n");
-    let loaded = Loaded::of_text(&text)?;
+    let loaded = Loaded::from_text(&text)?;
     let bots = BotSet::build(&loaded, &Registry::default().with::<Coin>()?)?;
     let candles = |bot: &BotSettings| anyhow::Ok(generate(&market_settings(bot.symbol.as_str(), START, 2)?)?);
     let candles = loaded.config.bots.iter().map(candles).collect::<anyhow::Result<Vec<_>>>()?;
@@ -114,7 +114,7 @@ async fn play() -> anyhow::Result<Report> {
         progress: Box::new(NoProgress),
         stop: stopped,
         leave: Arc::default(),
-        read_again: Box::new(move || Loaded::of_text(&text)),
+        read_again: Box::new(move || Loaded::from_text(&text)),
     };
     let trading = Box::pin(live::run(&loaded, bots, connection, front));
     let playing = async {

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 #[derive(Clone, Debug, Default)]
 pub struct CandleChoice {
-    /// [`DataName`](super::DataName)s. Finer candles of a symbol price its trades.
+    /// Names of candle files or series ([`DataName`](super::DataName)). The finest ones price the trades.
     pub data: Vec<String>,
     pub catalog: Option<PathBuf>,
     pub from: Option<Millis>,
@@ -104,7 +104,7 @@ impl CandleChoice {
         let mut notices = stock.notices;
         let share = loaded.config.data.longer_share_percent;
         let selected = select_series(bots, stock.series, (&stock.place, share))?;
-        let series = load::candles_of(&selected);
+        let series = load::collect_candles(&selected);
         let markets = markets_for(bots, &series);
         let heard = series.iter().filter(|one| has_bot(bots, one));
         notices.extend(heard.filter_map(closed_notice));
@@ -127,7 +127,7 @@ impl CandleChoice {
         markets: &[Market],
         fineness: Fineness,
     ) -> Result<Option<String>> {
-        self.coarse(check_expiries(loaded, markets, fineness, ALLOW_BY_FLAG))
+        self.coarse_notice(check_expiries(loaded, markets, fineness, ALLOW_BY_FLAG))
     }
 
     pub fn check_trades(
@@ -136,10 +136,10 @@ impl CandleChoice {
         markets: &[Market],
         book: &TradeBook,
     ) -> Result<Option<String>> {
-        self.coarse(check_trades(loaded, markets, book))
+        self.coarse_notice(check_trades(loaded, markets, book))
     }
 
-    fn coarse(&self, checked: Result<()>) -> Result<Option<String>> {
+    fn coarse_notice(&self, checked: Result<()>) -> Result<Option<String>> {
         match checked {
             Ok(()) => Ok(None),
             Err(_) if self.allow_coarse => Ok(Some(COARSE.to_owned())),
@@ -167,7 +167,7 @@ pub const ALLOW_IN_SANDBOX: &str =
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fineness {
-    /// Some candles must be fine enough. Those of each trade are checked after the run.
+    /// At least one series must be fine enough. The candles of each trade are checked after the run.
     Somewhere,
     Throughout,
 }
@@ -236,7 +236,7 @@ fn check_trades(loaded: &Loaded, markets: &[Market], book: &TradeBook) -> Result
     Ok(())
 }
 
-/// Returns whether a price of the trade is in a stretch. Ends are inclusive for close prices.
+/// Returns whether a trade opens or closes within a stretch. A close at the end counts.
 fn is_coarse(row: &IntentRow, stretches: &[Range<Millis>]) -> bool {
     let holds = |moment: Millis| {
         let after = stretches.partition_point(|stretch| stretch.start <= moment);

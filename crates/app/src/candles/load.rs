@@ -2,8 +2,8 @@
 
 use super::distinct;
 use super::gather::has_bot;
-use super::market::{not_in_catalog, suggest_catalog_series};
-use super::name::{CandleStore, DataName, PriceSource, is_part, names};
+use super::market::{missing_in_catalog, suggest_catalog_series};
+use super::name::{CandleStore, DataName, PriceSource, is_part, parse_data_names};
 use crate::configuration::Loaded;
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
@@ -48,13 +48,13 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
     {
         return Err(failure);
     }
-    let named = names(&config.sandbox.data)?;
+    let named = parse_data_names(&config.sandbox.data)?;
     if !named.is_empty() {
         return load_named(loaded, (&named, false), &store, range, progress);
     }
     let folder = store.catalog.folder().display();
     let stored = stored_for(&store.catalog, &config.bots)?;
-    let unserved = config.bots.iter().find(|bot| !serves(&stored, bot));
+    let unserved = config.bots.iter().find(|bot| !has_candles_for(&stored, bot));
     let incomplete = unserved.filter(|_| loaded.has_built_in_bots() && !loaded.is_set("data.catalog"));
     let mut notices = Vec::new();
     if let Some(bot) = incomplete.filter(|_| !stored.is_empty()) {
@@ -68,7 +68,7 @@ pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> 
     }
     let others = store.catalog.series()?;
     if let Some(bot) = unserved.filter(|_| !loaded.has_built_in_bots() && !others.is_empty()) {
-        return Err(not_in_catalog(bot, &others, &format!("the catalog {folder}")));
+        return Err(missing_in_catalog(bot, &others, &format!("the catalog {folder}")));
     }
     if loaded.is_set("data.catalog") {
         let held = if others.is_empty() { "nothing".to_owned() } else { list_series(&others) };
@@ -136,7 +136,7 @@ pub fn stored_for(catalog: &Catalog, bots: &[BotSettings]) -> Result<Vec<DataNam
     Ok(distinct(found).into_iter().map(DataName::Stored).collect())
 }
 
-pub(crate) fn serves(names: &[DataName], bot: &BotSettings) -> bool {
+pub(crate) fn has_candles_for(names: &[DataName], bot: &BotSettings) -> bool {
     let series = bot.series();
     names.iter().map(DataName::series).any(|one| one == series || is_part(one, series))
 }
@@ -163,7 +163,7 @@ fn restrict(
     let mut outside = None;
     for (place, whole) in series {
         let is_heard = has_bot(bots, whole.candles());
-        match within(whole, range, &place) {
+        match trim_to_range(whole, range, &place) {
             Ok(part) => kept.push(part),
             Err(failure) if is_heard => return Err(failure),
             Err(failure) => outside = Some(failure),
@@ -175,7 +175,7 @@ fn restrict(
     }
 }
 
-pub fn within(whole: HashedSeries, range: &Range<Millis>, place: &str) -> Result<HashedSeries> {
+pub fn trim_to_range(whole: HashedSeries, range: &Range<Millis>, place: &str) -> Result<HashedSeries> {
     let candles = whole.candles();
     let Ok(part) = candles.within(range.clone()) else {
         let [start, end] = [candles.start(), candles.end()].map(utc);
@@ -190,7 +190,7 @@ pub(super) fn list_series(all: &[Series]) -> String {
     all.iter().map(Series::to_string).collect::<Vec<_>>().join(", ")
 }
 
-pub fn candles_of(series: &[HashedSeries]) -> Vec<CandleSeries> {
+pub fn collect_candles(series: &[HashedSeries]) -> Vec<CandleSeries> {
     series.iter().map(|one| one.candles().clone()).collect()
 }
 
@@ -255,16 +255,16 @@ fn synthetic_candles() -> Result<Vec<CandleSeries>, HistoryError> {
     let detail_from = START + Millis::DAY * (i64::from(DAYS) - DETAIL_DAYS);
     let mut all = Vec::with_capacity(2 * SYMBOLS.len());
     for name in SYMBOLS {
-        let symbol = Symbol::new(name).expect("a name of the table is a symbol");
-        let market = known_market(symbol).expect("a name of the table is of a known market");
-        let interval = Interval::from_seconds(5).expect("five seconds are an interval");
+        let symbol = Symbol::new(name).expect("every name is a valid symbol");
+        let market = known_market(symbol).expect("the symbol has a known market");
+        let interval = Interval::from_seconds(5).expect("5 s is a valid interval");
         let settings = GenerateSettings::for_market(symbol, market, START, DAYS);
         let fine = generate(&GenerateSettings { interval, ..settings })?;
         // Resampling equals generating one-minute candles from the same seed, and is faster.
         all.push(resample(&fine, Interval::MINUTE)?);
         let detail = fine.candles().iter().filter(|candle| candle.time() >= detail_from);
         let detail: Vec<Candle> = detail.copied().collect();
-        all.push(CandleSeries::new(fine.series(), detail).expect("the end of a series is a series"));
+        all.push(CandleSeries::new(fine.series(), detail).expect("a suffix of a series is valid"));
     }
     Ok(all)
 }

@@ -1,7 +1,7 @@
 //! Assignment of candle series to bots and pricing, hints on missing candles, and price steps.
 
-use super::load::{list_series, serves, stored_for};
-use super::name::{DataName, is_part, names};
+use super::load::{has_candles_for, list_series, stored_for};
+use super::name::{DataName, is_part, parse_data_names};
 use crate::configuration::Loaded;
 use crate::error::{AppError, Result};
 use crate::shell::{describe_nearby, shell_word};
@@ -62,8 +62,8 @@ pub fn markets_for(bots: &[BotSettings], series: &[CandleSeries]) -> Vec<Market>
     markets
 }
 
-/// Returns the error for a bot without candles in a catalog with others: its symbol may be misspelled.
-pub(super) fn not_in_catalog(bot: &BotSettings, there: &[Series], place: &str) -> AppError {
+/// Builds the error for a bot whose symbol is missing in the catalog and may be misspelled.
+pub(super) fn missing_in_catalog(bot: &BotSettings, there: &[Series], place: &str) -> AppError {
     let Series { symbol, interval } = bot.series();
     let meant =
         suggest_series(bot.series(), there).map(|meant| format!("{meant} Otherwise, ")).unwrap_or_default();
@@ -128,7 +128,7 @@ fn catalog_argument(catalog: &Catalog, series: Series) -> String {
 
 pub(crate) fn bots_without_candles(loaded: &Loaded) -> Vec<String> {
     // Wrong names and broken catalogs are reported elsewhere.
-    let names = names(&loaded.config.sandbox.data).unwrap_or_default();
+    let names = parse_data_names(&loaded.config.sandbox.data).unwrap_or_default();
     let (names, there, place) = if names.is_empty() {
         let folder = &loaded.config.data.catalog;
         let catalog = Catalog::new(folder);
@@ -142,7 +142,7 @@ pub(crate) fn bots_without_candles(loaded: &Loaded) -> Vec<String> {
         let there = names.iter().map(DataName::series).collect();
         (names, there, "sandbox.data".to_owned())
     };
-    let without = loaded.config.bots.iter().filter(|bot| !serves(&names, bot));
+    let without = loaded.config.bots.iter().filter(|bot| !has_candles_for(&names, bot));
     let describe = |bot: &BotSettings| {
         let missing = describe_missing(bot, &there, &place);
         let meant = suggest_series(bot.series(), &there);
@@ -185,13 +185,13 @@ fn help_for_missing(path: &Path, action: &str) -> Option<String> {
 /// Number of newest candles to inspect, since older ones may have an outdated step.
 const STEP_SAMPLE: usize = 1_000;
 
-/// Returns the price step by the maximum number of decimals: 0.00001 for 5.
+/// Returns the price step for the largest number of decimals found: 0.00001 for 5.
 pub fn price_step(candles: &[Candle]) -> Option<String> {
-    Some(step_of(newest_prices(candles).map(decimals).max()?))
+    Some(format_price_step(newest_prices(candles).map(decimals).max()?))
 }
 
 pub fn has_tails(candles: &[Candle]) -> bool {
-    newest_prices(candles).any(|price| without_tail(price) != price)
+    newest_prices(candles).any(|price| round_to_15_digits(price) != price)
 }
 
 fn newest_prices(candles: &[Candle]) -> impl Iterator<Item = f64> {
@@ -199,7 +199,7 @@ fn newest_prices(candles: &[Candle]) -> impl Iterator<Item = f64> {
     newest.iter().flat_map(|candle| [candle.open(), candle.high(), candle.low(), candle.close()])
 }
 
-pub fn step_of(decimals: usize) -> String {
+pub fn format_price_step(decimals: usize) -> String {
     if decimals == 0 { "1".to_owned() } else { format!("0.{}1", "0".repeat(decimals - 1)) }
 }
 
@@ -245,17 +245,17 @@ pub(super) fn built_in_steps_note(loaded: &Loaded) -> Option<String> {
 }
 
 fn decimals(price: f64) -> usize {
-    without_tail(price).to_string().split_once('.').map_or(0, |(_, fraction)| fraction.len())
+    round_to_15_digits(price).to_string().split_once('.').map_or(0, |(_, fraction)| fraction.len())
 }
 
 /// Rounds to 15 digits, which a double preserves: 1.0832100000000002 becomes 1.08321.
-fn without_tail(price: f64) -> f64 {
+fn round_to_15_digits(price: f64) -> f64 {
     format!("{price:.14e}").parse().unwrap_or(price)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::candles_of;
+    use super::super::collect_candles;
     use super::*;
     use crate::tests::{bot, flat_candles};
     use candlewick_sdk::{Interval, Millis, Ohlcv};
@@ -269,7 +269,7 @@ mod tests {
     fn check(bots: &[(&str, &str)], there: &[&str], expected: &[&str]) {
         let bots: Vec<BotSettings> = bots.iter().map(|(symbol, interval)| bot(symbol, interval)).collect();
         let all: Vec<HashedSeries> = there.iter().map(|text| series(text)).collect();
-        let markets = markets_for(&bots, &candles_of(&select_series(&bots, all, ("x", 50.0)).unwrap()));
+        let markets = markets_for(&bots, &collect_candles(&select_series(&bots, all, ("x", 50.0)).unwrap()));
         let words = |market: &Market| {
             let all = std::iter::once(&market.prices).chain(&market.detail);
             all.map(|one| one.series().to_string()).collect::<Vec<_>>().join(", ")

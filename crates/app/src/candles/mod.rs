@@ -9,15 +9,17 @@ mod shift;
 pub use gather::{
     ALLOW_IN_SANDBOX, COARSE, CandleChoice, Candles, Fineness, SeriesContent, check_expiries, too_coarse,
 };
-pub use load::{ALWAYS, candle_store, candles_of, load, stored_for, within};
-pub(crate) use load::{check_in_step, check_stored, is_other_interval, read_other_intervals, serves};
+pub use load::{ALWAYS, candle_store, collect_candles, load, stored_for, trim_to_range};
+pub(crate) use load::{
+    check_in_step, check_stored, has_candles_for, is_other_interval, read_other_intervals,
+};
 pub(crate) use market::{bots_without_candles, built_in_steps, suggest_catalog_series};
 pub use market::{
-    has_tails, help_for_history, markets_for, price_step, select_series, step_of, unset_price_steps,
+    format_price_step, has_tails, help_for_history, markets_for, price_step, select_series, unset_price_steps,
 };
-pub(crate) use name::names as named_candles;
-pub use name::{CandleStore, DataName, PriceSource, rule_bots, source_of};
-pub use shift::{shift_to, start_among};
+pub(crate) use name::parse_data_names;
+pub use name::{CandleStore, DataName, PriceSource, describe_source, rule_bots};
+pub use shift::{choose_venue_start, shift_to};
 
 pub(crate) fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut once = Vec::new();

@@ -72,7 +72,7 @@ impl DataName {
     }
 }
 
-pub(crate) fn names(configured: &[String]) -> Result<Vec<DataName>> {
+pub(crate) fn parse_data_names(configured: &[String]) -> Result<Vec<DataName>> {
     let mut names: Vec<DataName> = Vec::with_capacity(configured.len());
     for text in configured {
         let name: DataName = text.parse()?;
@@ -120,7 +120,7 @@ pub enum PriceSource {
 impl PriceSource {
     /// Only the catalog records the origin of candles.
     pub(super) fn from_names(names: &[DataName], catalog: &Catalog, venue: &Settings) -> Result<Self> {
-        let source = source_of(venue);
+        let source = describe_source(venue);
         for name in names {
             let Some(series) = name.read_from(catalog)? else { return Ok(Self::Other) };
             let origins = catalog.manifest(series)?.map(|manifest| manifest.origins).unwrap_or_default();
@@ -132,7 +132,7 @@ impl PriceSource {
     }
 }
 
-pub fn source_of(venue: &Settings) -> String {
+pub fn describe_source(venue: &Settings) -> String {
     let Settings { price_url, slot, .. } = venue;
     if *slot == Settings::default().slot { price_url.clone() } else { format!("{price_url}, slot {slot}") }
 }

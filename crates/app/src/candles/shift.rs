@@ -25,8 +25,8 @@ pub fn shift_to(now: Millis, all: &[CandleSeries]) -> Result<Vec<CandleSeries>, 
     all.iter().map(moved).collect()
 }
 
-/// Returns the start of a venue: `asked`, or a time after a day (at most a quarter) of common history.
-pub fn start_among(all: &[CandleSeries], asked: Option<Millis>) -> Result<Millis, AppError> {
+/// Returns `asked`, or a time after one day of history of all series (or a quarter, if shorter).
+pub fn choose_venue_start(all: &[CandleSeries], asked: Option<Millis>) -> Result<Millis, AppError> {
     let (start, end) = total_span(all);
     let Some(at) = asked else {
         let (start, end) = common_span(all).unwrap_or((start, end));
@@ -110,7 +110,6 @@ mod tests {
         Millis::HOUR * hours
     }
 
-    /// Hourly candles of half-open ranges of hours.
     fn series(symbol: &str, of: &[(i64, i64)]) -> CandleSeries {
         flat_candles(symbol, "1h", of.iter().flat_map(|(from, until)| *from..*until))
     }
@@ -131,7 +130,7 @@ mod tests {
             (30, of(&[&[(240, 240 + 14 * 24)]]), Some(-240)),
             // Night hours only, so none covers noon.
             (100 * 24 + 12, of(&[&[(0, 6)]]), None),
-            // One series has the last four days only, of which the second is used.
+            // One series has the last four days only; the second of them is used.
             (100 * 24 + 5, of(&[&[TWO_WEEKS], &[(240, 336)]]), Some(89 * 24)),
             // Closed from 22:00 of day 2 to 22:00 of day 4: 21:00 maps to day 2, 22:00 to day 1.
             (100 * 24 + 21, of(&[&[TWO_WEEKS], &[(240, 286), (334, 336)]]), Some(89 * 24)),
@@ -159,7 +158,7 @@ mod tests {
             (vec![(240, 336)], Some(336), None),
         ] {
             let all = [series("A", &[TWO_WEEKS]), series("B", &hours_of_b)];
-            let start = start_among(&all, asked.map(hours)).ok();
+            let start = choose_venue_start(&all, asked.map(hours)).ok();
             assert_eq!(start, expected.map(hours), "{hours_of_b:?}");
         }
     }

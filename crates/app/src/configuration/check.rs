@@ -1,6 +1,6 @@
 //! Schema validation of the configuration: all problems at once, with origins and similar keys.
 
-use super::suggest::{example_of, suggest_choice, suggest_key, suggest_stake, text_of_number};
+use super::suggest::{example_value, number_as_text, suggest_choice, suggest_key, suggest_stake};
 use super::{KeyPath, Problem};
 use candlewick_sdk::{AliasContext, CloseType, Interval, find_key};
 use figment::value::{Dict, Num, Tag, Value};
@@ -12,16 +12,16 @@ const MAX_NUMBER: f64 = 1e15;
 pub(super) fn check(
     schema: Schema<'_>,
     root: &Value,
-    origin_of: impl Fn(Tag) -> Option<String>,
+    find_origin: impl Fn(Tag) -> Option<String>,
 ) -> Vec<Problem> {
-    let mut checker = Checker { root: schema, origin_of, problems: Vec::new() };
+    let mut checker = Checker { root: schema, find_origin, problems: Vec::new() };
     checker.visit(schema, root, &KeyPath::default());
     checker.problems
 }
 
 struct Checker<'a, O> {
     root: Schema<'a>,
-    origin_of: O,
+    find_origin: O,
     problems: Vec<Problem>,
 }
 
@@ -35,7 +35,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
         } else if !matches_type(schema, value) {
             // For a table, only brackets are missing.
             let is_list = schema.types().contains(&"array") && !matches!(value, Value::Dict(..));
-            let example = example_of(path.last()).filter(|_| is_list);
+            let example = example_value(path.last()).filter(|_| is_list);
             self.report_value(path, value, &example.map_or_else(|| describe(schema), str::to_owned));
         } else {
             match value {
@@ -84,7 +84,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
                     && find_key(&[AliasContext::Setting], given, &[key]).is_some()
             };
             if !dict.keys().any(is_meant) {
-                let example = example_of(key).filter(|_| path.to_string().starts_with("bots["));
+                let example = example_value(key).filter(|_| path.to_string().starts_with("bots["));
                 let example = example.map(|example| format!(", such as {example}")).unwrap_or_default();
                 let sibling = dict.values().next().unwrap_or(table);
                 self.report(&path.key(key), sibling, format!("this key is missing{example}"));
@@ -128,7 +128,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
             }
         }
         if let Some(table) = suggest_stake(path.last(), value) {
-            let problem = Problem::at_key(path, (self.origin_of)(value.tag()), table);
+            let problem = Problem::at_key(path, (self.find_origin)(value.tag()), table);
             self.problems.push(problem.value(render_value(value)));
         } else {
             let allowed: Vec<String> = all.iter().map(|one| describe(*one)).collect();
@@ -137,7 +137,7 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
     }
 
     fn report(&mut self, path: &KeyPath, place: &Value, problem: String) {
-        self.problems.push(Problem::at_key(path, (self.origin_of)(place.tag()), problem));
+        self.problems.push(Problem::at_key(path, (self.find_origin)(place.tag()), problem));
     }
 
     fn report_value(&mut self, path: &KeyPath, value: &Value, allowed: &str) {
@@ -147,11 +147,11 @@ impl<'a, O: Fn(Tag) -> Option<String>> Checker<'a, O> {
                 format!(": write [[{path}]] instead of [{path}]")
             }
             Value::Num(..) if allowed == kind_name("string") => {
-                text_of_number(path, value).map(|written| format!(": {written}")).unwrap_or_default()
+                number_as_text(path, value).map(|written| format!(": {written}")).unwrap_or_default()
             }
             _ => String::new(),
         };
-        let problem = Problem::at_key(path, (self.origin_of)(value.tag()), format!("use {allowed}{more}"));
+        let problem = Problem::at_key(path, (self.find_origin)(value.tag()), format!("use {allowed}{more}"));
         self.problems.push(problem.value(render_value(value)));
     }
 }

@@ -62,10 +62,10 @@ impl Layer {
     }
 
     pub(super) fn built_in() -> Result<Self> {
-        Self::of_text(SANDBOX)
+        Self::from_text(SANDBOX)
     }
 
-    pub(super) fn of_text(text: &str) -> Result<Self> {
+    pub(super) fn from_text(text: &str) -> Result<Self> {
         Self::parse(Origin::BuiltIn, text)
     }
 
@@ -73,7 +73,7 @@ impl Layer {
         let text = std::fs::read_to_string(path).map_err(|source| {
             let is_missing = source.kind() == ErrorKind::NotFound;
             let problem = format!("{}: cannot read the configuration file", path.display());
-            let error = AppError::invalid(problem).because(source);
+            let error = AppError::invalid(problem).with_source(source);
             if is_missing {
                 let nearby = describe_nearby(path, &["toml"]);
                 error.help(format!(
@@ -86,16 +86,17 @@ impl Layer {
         let mut layer = Self::parse(Origin::File(path.to_owned()), &text)?;
         if FileKind::from_values(&layer.values) == FileKind::Rule {
             let problem = format!("{}: not a configuration", path.display());
-            return Err(AppError::invalid(problem).help(FileKind::Rule.advice(path)));
+            return Err(AppError::invalid(problem).help(FileKind::Rule.usage_hint(path)));
         }
         layer.reject_secrets()?;
         resolve_paths(&mut layer.values, path)?;
         Ok(layer)
     }
 
-    pub(super) fn of_plan(path: &Path, sections: &Json) -> Result<Self> {
+    pub(super) fn from_plan(path: &Path, sections: &Json) -> Result<Self> {
         let wrong = |error| {
-            AppError::invalid(format!("{}: invalid configuration in the plan", path.display())).because(error)
+            AppError::invalid(format!("{}: invalid configuration in the plan", path.display()))
+                .with_source(error)
         };
         let values = Dict::deserialize(sections).map_err(wrong)?;
         Ok(Self { origin: Origin::File(path.to_owned()), values })
@@ -215,7 +216,7 @@ impl FileKind {
         if is_rule { Self::Rule } else { Self::Configuration }
     }
 
-    pub fn advice(self, path: &Path) -> String {
+    pub fn usage_hint(self, path: &Path) -> String {
         let file = path.display();
         let shown = file.to_string();
         let word = shell_word(&shown);
@@ -242,7 +243,7 @@ fn resolve_paths(values: &mut Dict, configuration: &Path) -> Result<()> {
         .try_for_each(|(key, value)| resolve_value(value, &mut vec![key.clone()], (folder, configuration)))
 }
 
-pub(super) fn looked_for(origin: Option<&str>, name: &str) -> String {
+pub(super) fn describe_tried_paths(origin: Option<&str>, name: &str) -> String {
     let name = Path::new(name);
     if name.as_os_str().is_empty() || name.is_absolute() || name.exists() {
         return String::new();
@@ -251,7 +252,7 @@ pub(super) fn looked_for(origin: Option<&str>, name: &str) -> String {
     let folders = configuration.and_then(Path::parent).into_iter().chain([Path::new("")]);
     let mut places: Vec<PathBuf> = Vec::new();
     for folder in folders {
-        let place = whole(&folder.join(name));
+        let place = absolute_path(&folder.join(name));
         if !places.contains(&place) {
             places.push(place);
         }
@@ -298,22 +299,22 @@ fn resolve_path(
         _ => return Ok(None),
     };
     let here = Path::new(name);
-    let beside = folder.join(here);
-    if here.is_absolute() || !beside.is_file() {
+    let sibling = folder.join(here);
+    if here.is_absolute() || !sibling.is_file() {
         return Ok(None);
     }
     if !here.is_file() {
-        return Ok(beside.to_str().map(|beside| format!("{before}{beside}")));
+        return Ok(sibling.to_str().map(|sibling| format!("{before}{sibling}")));
     }
-    if is_same(here, &beside) {
+    if is_same(here, &sibling) {
         return Ok(None);
     }
     let problem = format!(
         "{}: {} = {text:?} is ambiguous: {} (next to the configuration) and {} (working folder) differ",
         configuration.display(),
         key.join("."),
-        whole(&beside).display(),
-        whole(here).display()
+        absolute_path(&sibling).display(),
+        absolute_path(here).display()
     );
     Err(AppError::invalid(problem).help("write the full path of one of them, or remove the other"))
 }
@@ -329,7 +330,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
         || hash(one).ok().zip(hash(other).ok()).is_some_and(|(one, other)| one == other)
 }
 
-fn whole(path: &Path) -> PathBuf {
+fn absolute_path(path: &Path) -> PathBuf {
     path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 

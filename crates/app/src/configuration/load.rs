@@ -1,7 +1,7 @@
 //! The merged configuration with the origin of each value, and its comparison for a reload.
 
 use super::check::{Schema, check};
-use super::layer::{Flag, Layer, Origin, looked_for};
+use super::layer::{Flag, Layer, Origin, describe_tried_paths};
 use super::secret::{MASK, has_secret_path, mask_passwords, mask_path};
 use super::sections::fill_asset_type;
 use super::{Config, KeyPath, Mode, Problem, ProblemKind, Problems, blackouts};
@@ -59,15 +59,15 @@ impl Loaded {
     }
 
     /// Merges, by rising precedence: defaults, environment, a plan and `flags`.
-    pub(crate) fn of_plan(path: &Path, sections: &Json, flags: Vec<Flag>) -> Result<Self> {
-        let mut layers = vec![Layer::defaults()?, Layer::environment()?, Layer::of_plan(path, sections)?];
+    pub(crate) fn from_plan(path: &Path, sections: &Json, flags: Vec<Flag>) -> Result<Self> {
+        let mut layers = vec![Layer::defaults()?, Layer::environment()?, Layer::from_plan(path, sections)?];
         layers.extend(flags.into_iter().map(|flag| flag.0));
         Self::stack(layers)
     }
 
     /// Merges a text with the defaults, without the environment.
-    pub fn of_text(text: &str) -> Result<Self> {
-        Self::stack(vec![Layer::defaults()?, Layer::of_text(text)?])
+    pub fn from_text(text: &str) -> Result<Self> {
+        Self::stack(vec![Layer::defaults()?, Layer::from_text(text)?])
     }
 
     /// Like [`read`](Self::read), for a reload. Rejects pipes, which cannot be read twice.
@@ -93,7 +93,7 @@ impl Loaded {
         let mut loaded = Self { config, files: Vec::new(), figment, root };
         if let Err(problem) = blackouts::read_named(&mut loaded.config) {
             let file = &loaded.config.risk.blackouts.file;
-            let looked = loaded.looked_for("risk.blackouts", file);
+            let looked = loaded.describe_tried_paths("risk.blackouts", file);
             let problem = loaded.problem("risk.blackouts", problem + &looked).value(format!("{file:?}"));
             let problem = problem.kind(ProblemKind::Data);
             return Err(problem.into());
@@ -112,12 +112,12 @@ impl Loaded {
         &self.root
     }
 
-    pub fn origin_of(&self, value: &Value) -> Option<String> {
-        origin_of(&self.figment, value.tag())
+    pub fn find_origin(&self, value: &Value) -> Option<String> {
+        find_origin(&self.figment, value.tag())
     }
 
     fn origin_at(&self, key: &str) -> Option<String> {
-        self.origin_of(KeyPath::parse(key).deepest(&self.root))
+        self.find_origin(KeyPath::parse(key).innermost_value(&self.root))
     }
 
     fn is_from(&self, origin: &Origin, key: &str) -> bool {
@@ -128,8 +128,8 @@ impl Loaded {
         Problem::at_key(&KeyPath::parse(key), self.origin_at(key), problem)
     }
 
-    pub fn looked_for(&self, key: &str, file: &str) -> String {
-        looked_for(self.origin_at(key).as_deref(), file)
+    pub fn describe_tried_paths(&self, key: &str, file: &str) -> String {
+        describe_tried_paths(self.origin_at(key).as_deref(), file)
     }
 
     pub fn is_set(&self, key: &str) -> bool {
@@ -185,11 +185,11 @@ fn to_config(figment: &Figment, root: &Value) -> Result<Config> {
     let schema = serde_json::to_value(schemars::schema_for!(Config));
     let schema = schema
         .map_err(|error| AppError::system("cannot serialize the schema of the configuration", error))?;
-    Problems::check(check(Schema::new(&schema), root, |tag| origin_of(figment, tag)))?;
+    Problems::check(check(Schema::new(&schema), root, |tag| find_origin(figment, tag)))?;
     // Types check what the schema cannot express, such as the format of intervals.
     let mut config = root.deserialize::<Config>().map_err(|error| {
         let path = KeyPath::from_parts(error.path.clone());
-        let origin = origin_of(figment, path.deepest(root).tag());
+        let origin = find_origin(figment, path.innermost_value(root).tag());
         let complaint = match error.kind.to_string() {
             text if text.contains("invalid socket address") => {
                 "not a numeric address with a port up to 65535, such as 127.0.0.1:7790".to_owned()
@@ -202,7 +202,7 @@ fn to_config(figment: &Figment, root: &Value) -> Result<Config> {
     Ok(config)
 }
 
-fn origin_of(figment: &Figment, tag: Tag) -> Option<String> {
+fn find_origin(figment: &Figment, tag: Tag) -> Option<String> {
     figment.get_metadata(tag).map(|metadata| metadata.name.to_string())
 }
 
@@ -325,7 +325,7 @@ mod tests {
                        close_type = \"01:00\"\nparams = { period = 2 }\n";
 
     fn loaded(text: &str) -> Loaded {
-        Loaded::of_text(text).unwrap()
+        Loaded::from_text(text).unwrap()
     }
 
     fn check(before: &str, after: &str, expected: &[&str]) {

@@ -19,12 +19,12 @@ pub use notify::{AlertEvent, AlertSeverity, ChannelKind, ChannelSettings, Notify
 pub use problem::{Problem, ProblemKind, Problems};
 #[cfg(feature = "notify")]
 pub(crate) use secret::read_private_file;
-pub use secret::{check_secrets, credentials, given as given_secrets, token_source};
+pub use secret::{check_secrets, configured_secrets, credentials, token_source};
 pub use sections::{
     ControlSettings, DataSettings, HeartbeatSettings, LogFormat, LogSettings, MetricsSettings,
-    VariantSettings, control_paths, journal_url, make_folder_of, monitoring_problems,
+    VariantSettings, control_paths, journal_url, make_parent_folder, monitoring_problems,
 };
-pub(crate) use sections::{asset_type_of_bot, asset_types, make_state_folder, state_folder};
+pub(crate) use sections::{asset_types, bot_asset_type, make_state_folder, state_folder};
 pub(crate) use show::key as toml_key;
 pub use show::{schema, to_json, to_toml};
 pub use signals::{DateOrder, SignalSettings, signal_problems};

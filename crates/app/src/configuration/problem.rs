@@ -65,7 +65,7 @@ impl Problems {
     }
 
     #[must_use]
-    pub fn of_file(mut self, draft: &Path, file: &Path) -> Self {
+    pub fn with_file(mut self, draft: &Path, file: &Path) -> Self {
         let (draft, file) = (draft.display().to_string(), file.display().to_string());
         for problem in &mut self.0 {
             problem.origin = problem.origin.take().map(|origin| origin.replace(&draft, &file));
@@ -131,7 +131,7 @@ impl KeyPath {
     }
 
     /// Returns the value at this path, or the innermost existing table or list on the way.
-    pub fn deepest<'a>(&self, root: &'a Value) -> &'a Value {
+    pub fn innermost_value<'a>(&self, root: &'a Value) -> &'a Value {
         let next = |value: &'a Value, part: &String| match value {
             Value::Dict(_, dict) => dict.get(part),
             Value::Array(_, items) => items.get(part.parse::<usize>().ok()?),

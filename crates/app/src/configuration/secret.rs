@@ -50,7 +50,7 @@ pub fn check_secrets(loaded: &Loaded) -> Vec<Problem> {
     credential_sources(&loaded.config.broker).iter().filter_map(|place| read(place, loaded).err()).collect()
 }
 
-pub fn given(broker: &BrokerSettings) -> Vec<(&'static str, String)> {
+pub fn configured_secrets(broker: &BrokerSettings) -> Vec<(&'static str, String)> {
     let given = |place: &CredentialSource<'_>| {
         let variable = std::env::var_os(place.variable).map(|_| "environment".to_owned());
         let origin = variable.or_else(|| place.file.map(|path| path.display().to_string()))?;
@@ -72,7 +72,7 @@ fn read(place: &CredentialSource<'_>, loaded: &Loaded) -> Result<Option<Secret>,
         .map_err(|problem| loaded.problem(&key, problem).value(path.display().to_string()))
 }
 
-/// Reads a secret from a file. Errors never contain its content.
+/// Errors never contain the content of the file.
 fn read_file(path: &Path) -> Result<Secret, String> {
     Secret::new(&read_private_file(path)?).map_err(|error| error.to_string())
 }

@@ -38,12 +38,12 @@ pub(super) fn fill_asset_type(bot: &mut BotSettings) {
     bot.venue.entry(ASSET_TYPE.to_owned()).or_insert_with(|| usual.into());
 }
 
-pub(crate) fn asset_type_of_bot(bot: &BotSettings) -> &str {
+pub(crate) fn bot_asset_type(bot: &BotSettings) -> &str {
     bot.venue.get(ASSET_TYPE).and_then(Value::as_str).unwrap_or_else(|| expected_asset_type(bot.symbol).as_str())
 }
 
 pub(crate) fn asset_types(bots: &[BotSettings]) -> BTreeMap<Symbol, String> {
-    bots.iter().rev().map(|bot| (bot.symbol, asset_type_of_bot(bot).to_owned())).collect()
+    bots.iter().rev().map(|bot| (bot.symbol, bot_asset_type(bot).to_owned())).collect()
 }
 
 /// The `[control]` section. By default, files are next to the journal: `candlewick.db.sock` and `candlewick.db.HALT`
@@ -70,10 +70,10 @@ pub fn journal_url(loaded: &Loaded) -> Result<JournalUrl, Problem> {
 pub fn control_paths(loaded: &Loaded) -> Result<ControlPaths> {
     let url = journal_url(loaded)?;
     let ControlSettings { socket, halt_file } = loaded.config.control.clone();
-    let beside = ControlPaths::beside(&control_anchor(&url));
+    let defaults = ControlPaths::beside(&control_anchor(&url));
     Ok(ControlPaths {
-        socket: socket.unwrap_or(beside.socket),
-        halt_file: halt_file.map_or(beside.halt_file, HaltFile::new),
+        socket: socket.unwrap_or(defaults.socket),
+        halt_file: halt_file.map_or(defaults.halt_file, HaltFile::new),
     })
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn state_folder() -> Option<PathBuf> {
 }
 
 /// Creates the state folder if `path` is directly in it. Other folders are up to the user.
-pub fn make_folder_of(path: &Path) -> io::Result<()> {
+pub fn make_parent_folder(path: &Path) -> io::Result<()> {
     let is_in_it = state_folder().is_some_and(|folder| path.parent() == Some(&folder));
     if is_in_it { make_state_folder() } else { Ok(()) }
 }
@@ -322,7 +322,7 @@ mod tests {
     }
 
     fn check(text: &str, expected: &[&str]) {
-        let mut problems = monitoring_problems(&Loaded::of_text(text).unwrap());
+        let mut problems = monitoring_problems(&Loaded::from_text(text).unwrap());
         problems.retain(|problem| !problem.complaint.contains("built without"));
         crate::tests::assert_problems(&problems, expected);
     }

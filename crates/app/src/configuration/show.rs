@@ -17,7 +17,7 @@ pub fn to_toml(loaded: &Loaded) -> String {
                 let _ = writeln!(text, "\n[{}]", key(name));
                 write_table(loaded, &path, table, &mut text);
                 if name == "broker" {
-                    for (key, origin) in secret::given(&loaded.config.broker) {
+                    for (key, origin) in secret::configured_secrets(&loaded.config.broker) {
                         let _ = writeln!(text, "# {key} = \"{MASK}\" # {origin}");
                     }
                 }
@@ -46,7 +46,7 @@ fn write_table(loaded: &Loaded, path: &KeyPath, table: &Dict, text: &mut String)
 pub fn to_json(loaded: &Loaded) -> Json {
     let mut origins = Map::new();
     let mut configuration = document(loaded, &KeyPath::default(), loaded.root(), &mut origins);
-    for (key, origin) in secret::given(&loaded.config.broker) {
+    for (key, origin) in secret::configured_secrets(&loaded.config.broker) {
         configuration["broker"][key] = json!(MASK);
         origins.insert(format!("broker.{key}"), json!(origin));
     }
@@ -85,7 +85,7 @@ fn origins(loaded: &Loaded, value: &Value) -> String {
                     collect(loaded, item, into);
                 }
             }
-            leaf => into.extend(loaded.origin_of(leaf)),
+            leaf => into.extend(loaded.find_origin(leaf)),
         }
     }
     let mut all = BTreeSet::new();

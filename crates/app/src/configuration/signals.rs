@@ -29,7 +29,7 @@ pub struct SignalSettings {
     /// Order of list dates such as 05/01. Default: inferred from other dates of the list, which is rejected if ambiguous.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dates: Option<DateOrder>,
-    /// Whether to skip and count list lines that are no entries, or whose symbol no bot trades. Otherwise the list is
+    /// Whether to skip and count list lines that are not entries, or whose symbol no bot trades. Otherwise the list is
     /// rejected with an alarm.
     pub skip_unknown: bool,
     /// Whether to read signals from standard input, a JSON object per line.
@@ -108,7 +108,6 @@ impl SignalSettings {
         self.timezone.parse().ok().or_else(|| offset_zone(&self.timezone))
     }
 
-    /// Returns the allowed networks; empty allows all.
     pub(crate) fn networks(&self) -> Vec<Network> {
         self.allowed_addresses.iter().filter_map(|text| text.parse().ok()).collect()
     }
@@ -223,7 +222,7 @@ mod tests {
     fn check(section: &str, expected: &[&str]) {
         let (_folder, secret) = crate::tests::webhook_secret();
         let section = section.replace("SECRET", &format!("secret_file = {:?}", secret.display().to_string()));
-        let loaded = Loaded::of_text(&format!("[signals]\n{section}\n")).unwrap();
+        let loaded = Loaded::from_text(&format!("[signals]\n{section}\n")).unwrap();
         crate::tests::assert_problems(&signal_problems(&loaded), expected);
     }
 

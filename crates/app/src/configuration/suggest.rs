@@ -77,7 +77,6 @@ fn suggest_section(root: Schema<'_>, path: &KeyPath, key: &str) -> Option<String
     Some(format!("{key} belongs in {}{below}", sections.join(" or ")))
 }
 
-/// Returns the headers of the sections with this key, top-level ones first.
 fn sections_with(root: Schema<'_>, key: &str) -> Vec<String> {
     let (mut outer, mut inner) = (Vec::new(), Vec::new());
     for (header, schema) in root.properties().filter_map(|(name, schema)| section(name, schema)) {
@@ -129,11 +128,11 @@ pub(super) fn suggest_stake(key: &str, value: &Value) -> Option<String> {
     Some(format!("use {}; the kinds are fixed, share, gale, soros and kelly", named.text()))
 }
 
-pub(super) fn example_of(key: &str) -> Option<&'static str> {
+pub(super) fn example_value(key: &str) -> Option<&'static str> {
     find_setting(key).map(Counterpart::text)
 }
 
-pub(super) fn text_of_number(path: &KeyPath, number: &Value) -> Option<String> {
+pub(super) fn number_as_text(path: &KeyPath, number: &Value) -> Option<String> {
     let text = number.to_u128().or_else(|| u128::try_from(number.to_i128()?).ok())?.to_string();
     match path.last() {
         "close_type" | "expiry" => text.parse::<CloseType>().err()?.suggestion().map(str::to_owned),

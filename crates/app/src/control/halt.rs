@@ -1,9 +1,9 @@
 //! Halting, resuming and reloading, and delivery of an external signal.
 
 use super::as_invalid;
-use super::reach::{Delivery, leave_order, reach};
+use super::reach::{Delivery, deliver, store_order};
 use super::running::running_bots_hint;
-use crate::configuration::make_folder_of;
+use crate::configuration::make_parent_folder;
 use crate::error::{AppError, ErrorKind, Result};
 use crate::recent::read_recent_trades;
 use candlewick_engine::ReloadedBy;
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 const BOT_HINT: &str = "name the bot's journal with --journal, or its configuration with --config";
 
 #[derive(Debug)]
-pub enum Halted {
+pub enum HaltOutcome {
     ByOrder(RunState),
     /// No bot runs; the file and a command in the journal halt the next one.
     ByFile(PathBuf),
@@ -34,25 +34,25 @@ pub enum Halted {
 }
 
 #[derive(Debug)]
-pub enum Resumed {
+pub enum ResumeOutcome {
     ByOrder { state: Box<RunState>, removed: Option<PathBuf> },
     TakenBack { removed: Option<PathBuf>, orders: u64 },
     NothingToResume,
 }
 
-pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Result<Halted> {
+pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Result<HaltOutcome> {
     let file = paths.halt_file.path().to_owned();
     let order = ControlOrder::Halt { reason: reason.to_owned() };
-    match reach(paths, url, &order).await {
-        Ok(Delivery::Bot(state)) => Ok(Halted::ByOrder(*state)),
+    match deliver(paths, url, &order).await {
+        Ok(Delivery::Bot(state)) => Ok(HaltOutcome::ByOrder(*state)),
         Ok(Delivery::NoBot) => {
             // Either suffices: the file works in the bot's folder only, the journal from any folder.
-            match (create_halt_file(paths, reason), leave_order(url, &order).await) {
+            match (create_halt_file(paths, reason), store_order(url, &order).await) {
                 (Ok(()), Ok(()) | Err(AppError::Journal(JournalError::OlderSchema { .. }))) => {
-                    Ok(Halted::ByFile(file))
+                    Ok(HaltOutcome::ByFile(file))
                 }
-                (Ok(()), Err(error)) => Ok(Halted::Unconfirmed { error, file }),
-                (Err(error), Ok(())) => Ok(Halted::ByJournal { error }),
+                (Ok(()), Err(error)) => Ok(HaltOutcome::Unconfirmed { error, file }),
+                (Err(error), Ok(())) => Ok(HaltOutcome::ByJournal { error }),
                 (Err(error), Err(_)) => Err(error),
             }
         }
@@ -61,7 +61,7 @@ pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Resul
         Err(error @ AppError::Control(ControlError::ReasonTooLong { .. })) => Err(error),
         // Not confirmed, but the bot may still see the file.
         Err(error) => match create_halt_file(paths, reason) {
-            Ok(()) => Ok(Halted::Unconfirmed { error, file }),
+            Ok(()) => Ok(HaltOutcome::Unconfirmed { error, file }),
             Err(_) => Err(error),
         },
     }
@@ -69,7 +69,7 @@ pub async fn halt(paths: &ControlPaths, url: &JournalUrl, reason: &str) -> Resul
 
 fn create_halt_file(paths: &ControlPaths, reason: &str) -> Result<()> {
     let path = paths.halt_file.path();
-    let raised = make_folder_of(path).and_then(|()| paths.halt_file.raise(reason));
+    let raised = make_parent_folder(path).and_then(|()| paths.halt_file.raise(reason));
     let problem = || format!("cannot create the file {}", path.display());
     raised.map(drop).map_err(|error| AppError::system(problem(), error))
 }
@@ -83,7 +83,7 @@ fn no_journal_error(paths: &ControlPaths, url: &JournalUrl, running: Option<Stri
         .help(format!("{running}; a file with the journal's name and .HALT also halts its bot"))
 }
 
-pub async fn resume(paths: &ControlPaths, url: &JournalUrl) -> Result<Resumed> {
+pub async fn resume(paths: &ControlPaths, url: &JournalUrl) -> Result<ResumeOutcome> {
     let path = paths.halt_file.path();
     // First, since a bot rejects the command while the file exists.
     let removed = paths.halt_file.remove().map_err(|error| {
@@ -91,15 +91,15 @@ pub async fn resume(paths: &ControlPaths, url: &JournalUrl) -> Result<Resumed> {
         AppError::system(problem, error)
     })?;
     let removed = (removed == Removed::Now).then(|| path.to_owned());
-    let orders = match reach(paths, url, &ControlOrder::Resume).await? {
-        Delivery::Bot(state) => return Ok(Resumed::ByOrder { state, removed }),
+    let orders = match deliver(paths, url, &ControlOrder::Resume).await? {
+        Delivery::Bot(state) => return Ok(ResumeOutcome::ByOrder { state, removed }),
         Delivery::NoBot => withdraw_halts(url).await?,
         Delivery::NoJournal => 0,
     };
     if removed.is_none() && orders == 0 {
-        return Ok(Resumed::NothingToResume);
+        return Ok(ResumeOutcome::NothingToResume);
     }
-    Ok(Resumed::TakenBack { removed, orders })
+    Ok(ResumeOutcome::TakenBack { removed, orders })
 }
 
 pub async fn limit_reached(url: &JournalUrl) -> Option<LimitReached> {
@@ -109,7 +109,7 @@ pub async fn limit_reached(url: &JournalUrl) -> Option<LimitReached> {
 }
 
 async fn withdraw_halts(url: &JournalUrl) -> Result<u64> {
-    let answer = ControlAnswer::Refused { problem: "it was taken back before a bot ran".to_owned() };
+    let answer = ControlAnswer::Refused { problem: "it was withdrawn before a bot ran".to_owned() };
     match close_orders(url, None, &serde_json::json!(answer).to_string()).await {
         Ok(closed) => Ok(closed),
         Err(JournalError::OlderSchema { .. }) => Ok(0),
@@ -118,7 +118,7 @@ async fn withdraw_halts(url: &JournalUrl) -> Result<u64> {
 }
 
 pub async fn reload(paths: &ControlPaths, url: &JournalUrl) -> Result<RunState> {
-    let reached = reach(paths, url, &ControlOrder::Reload { by: ReloadedBy::Command }).await;
+    let reached = deliver(paths, url, &ControlOrder::Reload { by: ReloadedBy::Command }).await;
     match reached.map_err(as_invalid)? {
         Delivery::Bot(state) => Ok(*state),
         Delivery::NoBot | Delivery::NoJournal => {

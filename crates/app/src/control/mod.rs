@@ -5,8 +5,8 @@ mod reach;
 mod resolve;
 mod running;
 
-pub use halt::{Halted, Resumed, halt, limit_reached, reload, resume, signal};
-pub use resolve::{Decision, Resolved, resolve};
+pub use halt::{HaltOutcome, ResumeOutcome, halt, limit_reached, reload, resume, signal};
+pub use resolve::{Decision, ResolveOutcome, resolve};
 pub(crate) use running::RunningEntry;
 pub use running::find_running_bot;
 

@@ -25,7 +25,11 @@ pub(super) enum Delivery {
     NoJournal,
 }
 
-pub(super) async fn reach(paths: &ControlPaths, url: &JournalUrl, order: &ControlOrder) -> Result<Delivery> {
+pub(super) async fn deliver(
+    paths: &ControlPaths,
+    url: &JournalUrl,
+    order: &ControlOrder,
+) -> Result<Delivery> {
     order.check_length()?;
     let token = OrderToken::random()?;
     let undelivered = match live_holder(url).await {
@@ -38,7 +42,7 @@ pub(super) async fn reach(paths: &ControlPaths, url: &JournalUrl, order: &Contro
         Err(JournalError::NotFound { .. }) => Ok(Delivery::NoJournal),
         Err(error) => {
             let problem = "cannot tell from the journal whether a bot runs";
-            Err(AppError::new(ErrorKind::OrderNotConfirmed, problem).because(error))
+            Err(AppError::new(ErrorKind::OrderNotConfirmed, problem).with_source(error))
         }
     };
     match send_order(&paths.socket, order, Some(&token)).await {
@@ -48,8 +52,7 @@ pub(super) async fn reach(paths: &ControlPaths, url: &JournalUrl, order: &Contro
     }
 }
 
-/// Stores a command for the next bot in a journal without a holder.
-pub(super) async fn leave_order(url: &JournalUrl, order: &ControlOrder) -> Result<()> {
+pub(super) async fn store_order(url: &JournalUrl, order: &ControlOrder) -> Result<()> {
     Ok(give_order(url, &to_stored(order, &OrderToken::random()?)).await?)
 }
 
@@ -105,7 +108,6 @@ async fn send_both_ways(
     }
 }
 
-/// Withdraws an unconfirmed command, so that it is not executed later.
 async fn withdraw(url: &JournalUrl, token: &OrderToken) -> &'static str {
     let answer = ControlAnswer::Refused { problem: "it was withdrawn".to_owned() };
     match close_orders(url, Some(token), &serde_json::json!(answer).to_string()).await {

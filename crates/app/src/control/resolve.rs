@@ -1,7 +1,7 @@
 //! Manual resolution of unknown orders and vanished trades, by the running bot or in the journal.
 
 use super::as_invalid;
-use super::reach::{Delivery, reach};
+use super::reach::{Delivery, deliver};
 use crate::configuration::{Loaded, control_paths};
 use crate::error::{AppError, Result};
 use crate::live::connect_remote;
@@ -14,7 +14,8 @@ use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
 use candlewick_records::{BETWEEN_RUNS, IntentOrigin, JournalContents, TradingMode, utc};
 use candlewick_runtime::control::{ControlOrder, Resolution, RunState};
 use candlewick_runtime::{
-    latest_close, possible_payout, possible_times, profit_by_rule, applied_terms, verify_adoption, verify_missing,
+    applied_terms, latest_close, possible_payout, possible_times, profit_by_rule, verify_adoption,
+    verify_missing,
 };
 use candlewick_sdk::Millis;
 use serde_json::json;
@@ -27,7 +28,7 @@ pub struct Decision {
 }
 
 #[derive(Debug)]
-pub enum Resolved {
+pub enum ResolveOutcome {
     ByBot(Box<RunState>),
     InJournal {
         /// Deviation of the venue's trade from the order; the next start is then halted.
@@ -35,14 +36,14 @@ pub enum Resolved {
     },
 }
 
-pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<Resolved> {
+pub async fn resolve(loaded: &Loaded, url: &JournalUrl, decision: &Decision) -> Result<ResolveOutcome> {
     let Decision { intent, resolution, reason } = decision.clone();
     let order = ControlOrder::Resolve { intent, resolution, reason };
-    match reach(&control_paths(loaded)?, url, &order).await.map_err(as_invalid)? {
-        Delivery::Bot(state) => Ok(Resolved::ByBot(state)),
+    match deliver(&control_paths(loaded)?, url, &order).await.map_err(as_invalid)? {
+        Delivery::Bot(state) => Ok(ResolveOutcome::ByBot(state)),
         Delivery::NoBot | Delivery::NoJournal => {
             let halted = write_resolution(loaded, url, decision).await?;
-            Ok(Resolved::InJournal { halted })
+            Ok(ResolveOutcome::InJournal { halted })
         }
     }
 }

@@ -31,7 +31,7 @@ pub(crate) struct RunningEntry {
 
 impl RunningEntry {
     /// Registers a bot with a file journal, so that commands find it from any folder. Failures are logged.
-    pub(crate) fn make(loaded: &Loaded, paths: &ControlPaths) -> Option<Self> {
+    pub(crate) fn register(loaded: &Loaded, paths: &ControlPaths) -> Option<Self> {
         let journal = journal_url(loaded).ok()?.file()?.to_owned();
         let entry = build_entry(&journal, loaded, paths).and_then(|entry| entry.write().map(|()| entry));
         match entry {

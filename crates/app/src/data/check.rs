@@ -1,6 +1,6 @@
 //! Checks of candles, and repairs that never modify the original.
 
-use super::{Existing, LongerCounts, OutputFile, origin_now};
+use super::{ExistingFile, LongerCounts, OutputFile, origin_now};
 use crate::candles::{CandleStore, DataName, suggest_catalog_series};
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
@@ -23,11 +23,11 @@ pub struct RepairTerms {
     pub conflicts: Option<ConflictChoice>,
     /// Output file, by default in a folder `fixed` next to the original.
     pub out: Option<PathBuf>,
-    pub existing: Existing,
+    pub existing: ExistingFile,
 }
 
 #[derive(Debug)]
-pub struct Repaired {
+pub struct RepairedCopy {
     removed: u64,
     replaced: u64,
     sorted: bool,
@@ -44,7 +44,7 @@ impl RepairTerms {
             let help = "repair one file at a time; a series of the catalog gets a new version";
             return Err(AppError::invalid("--out works for a single file only").help(help));
         }
-        OutputFile::new(out, Existing::Replaced).map(drop)
+        OutputFile::new(out, ExistingFile::Replaced).map(drop)
     }
 
     pub fn repair(
@@ -53,7 +53,7 @@ impl RepairTerms {
         checked: &Checked,
         catalog: &Catalog,
         progress: &dyn Progress,
-    ) -> Result<Repaired> {
+    ) -> Result<RepairedCopy> {
         let resolved = self.conflicts.map(|choice| checked.choose(choice));
         let checked = resolved.as_ref().unwrap_or(checked);
         if checked.conflicts() > 0 {
@@ -62,7 +62,7 @@ impl RepairTerms {
             return Err(AppError::invalid(problem).help(help));
         }
         let fixed = checked.fix(&self.also);
-        let mut repaired = Repaired {
+        let mut repaired = RepairedCopy {
             removed: fixed.removed,
             replaced: fixed.replaced,
             sorted: fixed.sorted,
@@ -102,7 +102,7 @@ impl RepairTerms {
             let folder = original.parent().unwrap_or(Path::new("")).join("fixed");
             let out = CandleFile::in_folder(&folder, candles.series())?.path;
             std::fs::create_dir_all(&folder).map_err(|error| {
-                AppError::data(format!("cannot create the folder {}", folder.display())).because(error)
+                AppError::data(format!("cannot create the folder {}", folder.display())).with_source(error)
             })?;
             out
         };
@@ -117,7 +117,7 @@ impl RepairTerms {
 pub struct CheckResult {
     target: CheckTarget,
     checked: Checked,
-    repaired: Option<Repaired>,
+    repaired: Option<RepairedCopy>,
     left: BTreeMap<FindingKind, u64>,
     longer: Option<LongerCounts>,
 }
@@ -126,7 +126,7 @@ impl CheckResult {
     pub fn new(
         target: CheckTarget,
         mut checked: Checked,
-        repaired: Option<Repaired>,
+        repaired: Option<RepairedCopy>,
         ignored: &[FindingKind],
         longer_share_percent: f64,
     ) -> Self {
@@ -138,7 +138,7 @@ impl CheckResult {
         Self { target, checked, repaired, left, longer }
     }
 
-    pub fn left(&self) -> u64 {
+    pub fn remaining_problems(&self) -> u64 {
         self.left.values().sum()
     }
 
@@ -240,13 +240,13 @@ impl CheckResult {
             "problems": checked.findings.total(),
             "counts": counts.collect::<Map<String, Value>>(),
             "findings": findings.collect::<Vec<_>>(),
-            "fixed": repaired.as_ref().map(Repaired::document),
-            "left": self.left(),
+            "fixed": repaired.as_ref().map(RepairedCopy::document),
+            "left": self.remaining_problems(),
         })
     }
 }
 
-impl Repaired {
+impl RepairedCopy {
     fn document(&self) -> Value {
         json!({
             "removed": self.removed,
@@ -258,7 +258,7 @@ impl Repaired {
     }
 
     fn counts(&self) -> String {
-        format!("{} left out, {} given their latest value", self.removed, self.replaced)
+        format!("{} removed, {} replaced with their latest value", self.removed, self.replaced)
     }
 
     fn text(&self) -> String {
@@ -306,7 +306,7 @@ pub fn coverage_table(all: &[CheckResult]) -> String {
             candles.map_or(0, |candles| candles.candles().len()).to_string(),
             checked.missing.to_string(),
             format!("{:.3} %", checked.coverage() * 100.0),
-            result.left().to_string(),
+            result.remaining_problems().to_string(),
         ]);
     }
     format!("\n{table}")
@@ -319,7 +319,7 @@ pub enum CheckTarget {
 }
 
 impl CheckTarget {
-    pub fn all_of(names: &[String], catalog: &Catalog) -> Result<Vec<Self>> {
+    pub fn parse_all(names: &[String], catalog: &Catalog) -> Result<Vec<Self>> {
         if names.is_empty() {
             return Ok(catalog.series()?.into_iter().map(Self::Stored).collect());
         }

@@ -1,6 +1,6 @@
 //! Output files for candles, export from the catalog, and its contents.
 
-use crate::candles::{ALWAYS, CandleStore, DataName, within};
+use crate::candles::{ALWAYS, CandleStore, DataName, trim_to_range};
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
 use crate::storage::{self, is_address};
@@ -21,7 +21,7 @@ pub struct ExportTerms {
     pub to: Option<Millis>,
 }
 
-pub struct Exported {
+pub struct ExportedSeries {
     file: PathBuf,
     series: HashedSeries,
     resampled_from: Option<(Series, LongerCounts)>,
@@ -32,7 +32,7 @@ pub fn export(
     store: &CandleStore,
     out: &OutputFile,
     progress: &dyn Progress,
-) -> Result<Exported> {
+) -> Result<ExportedSeries> {
     let (interval, share) = (terms.name.series().interval, store.longer_share_percent);
     let mut resampled_from = None;
     if let Some(shorter) = terms.name.resampling_source(&store.catalog)? {
@@ -51,12 +51,12 @@ pub fn export(
     if range.is_empty() {
         return Err(AppError::invalid("--from is not before --to"));
     }
-    let series = within(whole, &range, &terms.name.to_string())?;
+    let series = trim_to_range(whole, &range, &terms.name.to_string())?;
     out.write(series.candles())?;
-    Ok(Exported { file: out.path().to_owned(), series, resampled_from })
+    Ok(ExportedSeries { file: out.path().to_owned(), series, resampled_from })
 }
 
-impl Exported {
+impl ExportedSeries {
     pub fn document(&self) -> Value {
         let candles = self.series.candles();
         json!({
@@ -72,7 +72,7 @@ impl Exported {
     }
 }
 
-impl fmt::Display for Exported {
+impl fmt::Display for ExportedSeries {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let candles = self.series.candles();
         let count = candles.candles().len();
@@ -84,7 +84,7 @@ impl fmt::Display for Exported {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Existing {
+pub enum ExistingFile {
     Kept,
     Replaced,
 }
@@ -96,14 +96,14 @@ pub struct OutputFile {
 }
 
 impl OutputFile {
-    pub fn new(path: &Path, existing: Existing) -> Result<Self> {
+    pub fn new(path: &Path, existing: ExistingFile) -> Result<Self> {
         let shown = path.display();
         let Some(format) = CandleFormat::from_path(path) else {
             let problem = format!("--out {shown}: unknown file format");
             return Err(AppError::invalid(problem).help("use a name that ends in .csv or .parquet"));
         };
         let is_there = || if is_address(path) { storage::exists(path) } else { Ok(path.exists()) };
-        if existing == Existing::Kept && is_there()? {
+        if existing == ExistingFile::Kept && is_there()? {
             let problem = format!("{shown}: the file already exists");
             return Err(AppError::invalid(problem).help("--force replaces it; --out chooses another name"));
         }

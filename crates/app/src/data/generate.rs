@@ -1,6 +1,6 @@
 //! Generation of synthetic candles from a seed, into a file or the catalog.
 
-use super::{Existing, origin_now};
+use super::{ExistingFile, origin_now};
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
 use candlewick_history::{
@@ -45,7 +45,7 @@ pub enum GenerateTarget<'a> {
     Catalog(&'a Catalog),
 }
 
-pub struct Generated {
+pub struct GeneratedCandles {
     file: PathBuf,
     candles: CandleSeries,
     settings: GenerateSettings,
@@ -55,9 +55,9 @@ pub struct Generated {
 pub fn generate_candles(
     terms: &GenerateTerms,
     defects: Defects,
-    (target, existing): (GenerateTarget<'_>, Existing),
+    (target, existing): (GenerateTarget<'_>, ExistingFile),
     progress: &dyn Progress,
-) -> Result<Generated> {
+) -> Result<GeneratedCandles> {
     let settings = terms.settings()?;
     let series = Series { symbol: settings.symbol, interval: settings.interval };
     let file = output_place(target, series, existing)?;
@@ -74,10 +74,10 @@ pub fn generate_candles(
             BadRows::new(candles.clone(), defects.bad_rows, settings.seed)?.write_csv_file(&file)?;
         }
     }
-    Ok(Generated { file, candles, settings, defects })
+    Ok(GeneratedCandles { file, candles, settings, defects })
 }
 
-fn output_place(target: GenerateTarget<'_>, series: Series, existing: Existing) -> Result<PathBuf> {
+fn output_place(target: GenerateTarget<'_>, series: Series, existing: ExistingFile) -> Result<PathBuf> {
     let (place, what, is_there) = match target {
         GenerateTarget::Catalog(catalog) => {
             (catalog.folder().to_owned(), series.to_string(), catalog.manifest(series)?.is_some())
@@ -88,14 +88,14 @@ fn output_place(target: GenerateTarget<'_>, series: Series, existing: Existing) 
             (place, "the file".to_owned(), is_there)
         }
     };
-    if is_there && existing == Existing::Kept {
+    if is_there && existing == ExistingFile::Kept {
         let help =
             "--force replaces it (in a catalog, as a new version); --out and --catalog choose another folder";
         return Err(AppError::invalid(format!("{}: {what} already exists", place.display())).help(help));
     }
     if let GenerateTarget::Folder(folder) = target {
         std::fs::create_dir_all(folder).map_err(|error| {
-            AppError::data(format!("--out: cannot create the folder {}", folder.display())).because(error)
+            AppError::data(format!("--out: cannot create the folder {}", folder.display())).with_source(error)
         })?;
     }
     Ok(place)
@@ -135,7 +135,7 @@ impl GenerateTerms {
     }
 }
 
-impl Generated {
+impl GeneratedCandles {
     pub fn document(&self) -> Value {
         let Self { file, candles, settings, defects } = self;
         json!({
@@ -153,7 +153,7 @@ impl Generated {
     }
 }
 
-impl fmt::Display for Generated {
+impl fmt::Display for GeneratedCandles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, candles, settings, defects } = self;
         let count = candles.candles().len();

@@ -2,7 +2,7 @@
 
 use super::{LongerCounts, OutputFile, origin_now};
 use crate::candles::{
-    check_in_step, has_tails, is_other_interval, price_step, read_other_intervals, step_of,
+    check_in_step, format_price_step, has_tails, is_other_interval, price_step, read_other_intervals,
 };
 use crate::configuration::toml_key;
 use crate::error::{AppError, Result};
@@ -12,8 +12,8 @@ use crate::progress::Progress;
 use crate::shell::shell_word;
 use crate::storage;
 use candlewick_history::{
-    AppendCounts, Catalog, ImportSettings, Imported, Origin, Revision, closed_candles, data_hash, import_file,
-    missing_candles,
+    AppendCounts, Catalog, ImportSettings, Imported, Origin, Revision, closed_candles, data_hash,
+    import_file, missing_candles,
 };
 use candlewick_records::utc;
 use candlewick_sdk::{Candle, CandleSeries, Millis, Series, Symbol};
@@ -43,10 +43,10 @@ pub struct ReadFile {
 
 pub struct ImportedFile {
     read: ReadFile,
-    place: Place,
+    place: Store,
 }
 
-enum Place {
+enum Store {
     Catalog { folder: PathBuf, appended: AppendCounts, revised_end: Option<Millis> },
     File(PathBuf),
 }
@@ -175,12 +175,12 @@ impl ReadFile {
         };
         let revised_end = last.filter(is_now);
         let folder = catalog.folder().to_owned();
-        Ok(ImportedFile { read: self, place: Place::Catalog { folder, appended, revised_end } })
+        Ok(ImportedFile { read: self, place: Store::Catalog { folder, appended, revised_end } })
     }
 
     pub fn write(self, out: &OutputFile) -> Result<ImportedFile> {
         out.write(&self.imported.candles)?;
-        Ok(ImportedFile { read: self, place: Place::File(out.path().to_owned()) })
+        Ok(ImportedFile { read: self, place: Store::File(out.path().to_owned()) })
     }
 }
 
@@ -202,11 +202,10 @@ fn compare(stored: &CandleSeries, revisions: &[Revision], candles: &CandleSeries
 }
 
 impl ImportedFile {
-    /// Returns the price step by significant decimals, or by written ones for few candles.
     fn price_step(&self) -> Option<String> {
         let Imported { candles, decimals, .. } = &self.read.imported;
         let are_few = candles.candles().len() < PADDING_SAMPLE;
-        decimals.filter(|_| are_few).map(step_of).or_else(|| price_step(candles.candles()))
+        decimals.filter(|_| are_few).map(format_price_step).or_else(|| price_step(candles.candles()))
     }
 
     pub fn document(&self) -> Value {
@@ -235,8 +234,12 @@ impl ImportedFile {
             "data_hash": data_hash(std::slice::from_ref(candles)).to_hex().as_str(),
         });
         match &self.place {
-            Place::File(out) => document["out"] = json!(out),
-            Place::Catalog { folder, appended: AppendCounts { new, same, revised, forming }, revised_end } => {
+            Store::File(out) => document["out"] = json!(out),
+            Store::Catalog {
+                folder,
+                appended: AppendCounts { new, same, revised, forming },
+                revised_end,
+            } => {
                 document["catalog"] = json!(folder);
                 document["new"] = json!(new);
                 document["same"] = json!(same);
@@ -323,8 +326,12 @@ impl fmt::Display for ImportedFile {
         self.write_reading(f)?;
         self.write_notices(f)?;
         match &self.place {
-            Place::File(out) => write!(f, "\n  {}", out.display()),
-            Place::Catalog { folder, appended: AppendCounts { new, same, revised, forming }, revised_end } => {
+            Store::File(out) => write!(f, "\n  {}", out.display()),
+            Store::Catalog {
+                folder,
+                appended: AppendCounts { new, same, revised, forming },
+                revised_end,
+            } => {
                 write!(f, "\n  {}: {new} new, {same} unchanged, {revised} revised", folder.display())?;
                 if *forming > 0 {
                     write!(f, ", {forming} unfinished and omitted")?;

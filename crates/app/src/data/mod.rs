@@ -5,8 +5,10 @@ mod export;
 mod generate;
 mod import;
 
-pub use export::{CatalogContents, Existing, ExportTerms, Exported, LongerCounts, OutputFile, export};
-pub use generate::{Defects, GenerateTarget, GenerateTerms, Generated, generate_candles};
+pub use export::{
+    CatalogContents, ExistingFile, ExportTerms, ExportedSeries, LongerCounts, OutputFile, export,
+};
+pub use generate::{Defects, GenerateTarget, GenerateTerms, GeneratedCandles, generate_candles};
 pub use import::{ImportTerms, ImportedFile, ReadFile, read_for_catalog};
 
 use candlewick_broker::clock::{Clock, SystemClock};

@@ -90,7 +90,7 @@ pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
 pub(super) const CHECK_TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) const READ_TIMEOUT: Duration = Duration::from_mins(1);
 
-pub(super) async fn within(limit: Duration, late: Finding, check: impl Future<Output = Finding>) -> Finding {
+pub(super) async fn timeout(limit: Duration, late: Finding, check: impl Future<Output = Finding>) -> Finding {
     tokio::time::timeout(limit, check).await.unwrap_or(late)
 }
 
@@ -100,7 +100,7 @@ pub(super) async fn blocking(
     work: impl FnOnce() -> Finding + Send + 'static,
 ) -> Finding {
     let broken = late.clone();
-    within(limit, late, async { tokio::task::spawn_blocking(work).await.unwrap_or(broken) }).await
+    timeout(limit, late, async { tokio::task::spawn_blocking(work).await.unwrap_or(broken) }).await
 }
 
 #[cfg(test)]
@@ -119,9 +119,9 @@ mod tests {
     #[tokio::test]
     async fn reports_slow_checks_as_late() {
         let late = || Check::Disk.fail("late", "look");
-        assert_eq!(within(Duration::from_millis(1), late(), std::future::pending()).await, late());
+        assert_eq!(timeout(Duration::from_millis(1), late(), std::future::pending()).await, late());
         let in_time = Check::Disk.ok("in time");
-        assert_eq!(within(CHECK_TIMEOUT, late(), async { in_time.clone() }).await, in_time);
+        assert_eq!(timeout(CHECK_TIMEOUT, late(), async { in_time.clone() }).await, in_time);
         assert_eq!(blocking(CHECK_TIMEOUT, late(), || panic!("broken")).await, late());
     }
 }

@@ -1,10 +1,10 @@
 //! Checks of this machine: candles, disk, journal and its lease.
 
-use super::finding::{CHECK_TIMEOUT, Check, Finding, READ_TIMEOUT, blocking, within};
+use super::finding::{CHECK_TIMEOUT, Check, Finding, READ_TIMEOUT, blocking, timeout};
 use super::prices::span;
 use crate::candles::{self, CandleStore, DataName};
 use crate::configuration::Loaded;
-use crate::journal::exposure;
+use crate::journal::exposed_files_warning;
 use candlewick_history::{Gap, gaps};
 use candlewick_journal::{Holder, JournalError, JournalUrl, Lease, LeaseTerms, Reader};
 use candlewick_records::time_text;
@@ -168,7 +168,7 @@ fn free_bytes(_folder: &Path) -> io::Result<Option<u64>> {
 pub(super) async fn check_journal(url: &JournalUrl) -> Finding {
     let late = format!("{url} could not be read completely within {} s", READ_TIMEOUT.as_secs());
     let late = Check::Journal.warn(late, "its chain is not verified: repeat when the disk is idle");
-    within(READ_TIMEOUT, late, verify(url)).await
+    timeout(READ_TIMEOUT, late, verify(url)).await
 }
 
 async fn verify(url: &JournalUrl) -> Finding {
@@ -185,7 +185,7 @@ async fn verify(url: &JournalUrl) -> Finding {
     };
     match verified {
         Ok(verified) => {
-            if let Some((problem, remedy)) = exposure(url) {
+            if let Some((problem, remedy)) = exposed_files_warning(url) {
                 return Check::Journal.warn(problem, remedy);
             }
             let outside = match verified.exchanges_outside {
@@ -238,7 +238,7 @@ pub(super) async fn check_lease(url: &JournalUrl) -> Finding {
             Err(_) => Check::Lease.warn("unknown: the journal cannot be read", "fix the journal first"),
         }
     };
-    within(CHECK_TIMEOUT, late, judged).await
+    timeout(CHECK_TIMEOUT, late, judged).await
 }
 
 fn judge_lease(lease: &Lease, is_over: bool) -> Finding {

@@ -9,7 +9,7 @@ mod venue;
 
 pub use finding::{Finding, Mark};
 pub use prices::alternatives;
-pub use venue::{Api, remedy};
+pub use venue::{Api, suggest_fix};
 
 use crate::configuration::{Loaded, journal_url};
 use candlewick_sdk::Registry;

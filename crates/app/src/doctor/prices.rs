@@ -1,15 +1,15 @@
 //! Checks of prices and candles of each bot at the symbol price API.
 
 use super::finding::{Check, Finding};
-use super::venue::{Api, ClockSamples, Probe, ask, remedy};
-use crate::configuration::asset_type_of_bot;
+use super::venue::{Api, ClockSamples, Probe, ask, suggest_fix};
+use crate::configuration::bot_asset_type;
 use candlewick_broker::{AsOf, BrokerError, CandleQuery, Candles, MarketData, PriceAnswer, PriceRecord};
 use candlewick_engine::BotSettings;
 use candlewick_sdk::{Candle, Interval, Millis, Series, Symbol};
 use std::collections::BTreeSet;
 
 /// Maximum age of a price without a warning; open markets move every second.
-const FRESH: Millis = Millis::MINUTE;
+const MAX_PRICE_AGE: Millis = Millis::MINUTE;
 /// Suffix of pairs priced by the venue itself (`observed: values`).
 const OTC: &str = ".OTC";
 
@@ -45,7 +45,7 @@ async fn check_symbol(asked: &Probe, symbol: Symbol, samples: &mut ClockSamples)
         Err(BrokerError::NotFound { .. }) => (not_found(asked, symbol, samples).await, true),
         Err(error) => {
             let text = format!("{}: {error}", asked.price_url);
-            (Check::PriceApi.fail(text, remedy(&error, Api::Price)), false)
+            (Check::PriceApi.fail(text, suggest_fix(&error, Api::Price)), false)
         }
     }
 }
@@ -54,7 +54,7 @@ fn judge_price(symbol: Symbol, record: &PriceRecord, now: Millis) -> Finding {
     // A record is a one-second bar, stamped with its open time.
     let age = (now - record.time - Millis::SECOND).max(Millis::ZERO);
     let text = format!("{symbol}: {}, {} old", record.prices.close, span(age));
-    if age > FRESH {
+    if age > MAX_PRICE_AGE {
         Check::PriceApi.warn(text, "its market may be closed: signals on stale data are rejected (StaleData)")
     } else {
         Check::PriceApi.ok(text)
@@ -124,20 +124,20 @@ pub(super) async fn check_candles(
 async fn check_series(asked: &Probe, bot: &BotSettings, samples: &mut ClockSamples) -> Finding {
     let name = format!("{} {}", bot.symbol, bot.interval);
     let now = samples.venue_now();
-    let window = Window::before(now, bot.interval);
+    let window = Window::ending_at(now, bot.interval);
     // Requests the forming candle as well, to report whether it is sent.
     let end = now + bot.interval.length();
     match ask(asked.venue.candles(&query(bot, window.start, end)), samples).await {
         Ok(candles) => match window.judge(&name, &candles) {
             Some(finding) => finding,
-            None => explain_none(asked, bot, &name, samples).await,
+            None => explain_empty(asked, bot, &name, samples).await,
         },
         Err(error) => Check::Candles.fail(format!("{name}: {error}"), candle_hint(&error, bot)),
     }
 }
 
-/// Distinguishes a closed market, which has candles of earlier days, from an unknown series.
-async fn explain_none(asked: &Probe, bot: &BotSettings, name: &str, samples: &mut ClockSamples) -> Finding {
+/// Distinguishes a closed market, which has earlier candles, from an unknown series.
+async fn explain_empty(asked: &Probe, bot: &BotSettings, name: &str, samples: &mut ClockSamples) -> Finding {
     let now = samples.venue_now();
     match ask(asked.venue.candles(&query(bot, now - LONG_WEEKEND, now)), samples).await {
         Ok(candles) if !candles.candles.is_empty() => Check::Candles.warn(
@@ -145,7 +145,7 @@ async fn explain_none(asked: &Probe, bot: &BotSettings, name: &str, samples: &mu
             "its market may be closed: the bot waits for the next candle",
         ),
         Ok(_) => {
-            let asset_type = asset_type_of_bot(bot);
+            let asset_type = bot_asset_type(bot);
             let remedy = format!(
                 "check the bot's interval and asset_type (\"{asset_type}\"; known are crypto, forex and otc)"
             );
@@ -164,9 +164,9 @@ fn candle_hint(error: &BrokerError, bot: &BotSettings) -> String {
         BrokerError::NotFound { .. } | BrokerError::Rejected { .. } => format!(
             "check bot \"{}\": its symbol, interval and asset_type (\"{}\"; known are crypto, forex and otc)",
             bot.name,
-            asset_type_of_bot(bot)
+            bot_asset_type(bot)
         ),
-        other => remedy(other, Api::Price),
+        other => suggest_fix(other, Api::Price),
     }
 }
 
@@ -178,13 +178,12 @@ struct Window {
 }
 
 impl Window {
-    fn before(now: Millis, interval: Interval) -> Self {
+    fn ending_at(now: Millis, interval: Interval) -> Self {
         let expected = (Millis::HOUR.get() / interval.length().get()).clamp(MIN_CANDLES, MAX_CANDLES);
         let start = now.floor_to(interval.length()) - interval.length() * expected;
         Self { interval, start, now, expected }
     }
 
-    /// Returns `None` if no candle of the window has closed.
     fn judge(&self, name: &str, candles: &Candles) -> Option<Finding> {
         let length = self.interval.length();
         // Uses the venue's clock, since ours may be ahead.
@@ -257,7 +256,7 @@ mod tests {
         };
         let rows: Vec<CandleRow> = minutes.iter().map(row).collect();
         let now = Millis::new(now);
-        let window = Window::before(now, Interval::MINUTE);
+        let window = Window::ending_at(now, Interval::MINUTE);
         let symbol = Symbol::new("X").unwrap();
         let end = now + Millis::MINUTE;
         let query = CandleQuery { symbol, interval: Interval::MINUTE, start: window.start, end };
@@ -286,7 +285,7 @@ mod tests {
     #[test]
     fn windows_of_short_and_long_intervals_are_bounded() {
         for (interval, expected) in [("1s", 500), ("5s", 500), ("1m", 60), ("30m", 3), ("1d", 3)] {
-            let window = Window::before(Millis::DAY * 20_000, interval.parse().unwrap());
+            let window = Window::ending_at(Millis::DAY * 20_000, interval.parse().unwrap());
             assert_eq!(window.expected, expected, "{interval}");
         }
     }

@@ -2,10 +2,10 @@
 
 use super::finding::{Check, Finding};
 use crate::configuration::{
-    Base, Loaded, RealMoney, check_secrets, control_paths, given_secrets, signal_problems,
+    Base, Loaded, RealMoney, check_secrets, configured_secrets, control_paths, signal_problems,
 };
 use crate::control::describe;
-use crate::inspection::{request_demand, ladder_figures, problem_of_network, find_problems};
+use crate::inspection::{find_problems, ladder_figures, network_problem, request_demand};
 use crate::lints::{self, LintInput, Stage};
 use crate::signals::describe_list;
 use candlewick_engine::{RiskSettings, time_zone};
@@ -16,29 +16,29 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use tokio::net::TcpListener;
 
-const REMEDY: &str =
+const CONFIG_HINT: &str =
     "fix it; `candlewick config check` lists all problems, `config show` the origin of each value";
 
 const BUILT_IN: &str = "none given: built-in example bots for `backtest`, `sandbox` and `live --sandbox`; `live` and \
                         `paper` need --config";
 
-/// Loads and checks the configuration. Real money needs one confirmation, as nothing trades.
+/// Real money needs only one of its two confirmations here, since nothing trades.
 pub(super) fn check_configuration(files: &[PathBuf], registry: &Registry) -> (Option<Loaded>, Finding) {
     let loaded = match Loaded::read(files, Base::Sandbox, Vec::new()) {
         Ok(loaded) => loaded,
         Err(error) => {
-            return (None, Check::Configuration.fail(error.text(), REMEDY));
+            return (None, Check::Configuration.fail(error.text(), CONFIG_HINT));
         }
     };
     let mut problems = find_problems(&loaded, RealMoney::Asked, registry);
     if problems.is_empty() {
-        problems.extend(problem_of_network(&loaded));
+        problems.extend(network_problem(&loaded));
     }
     let finding = if problems.is_empty() {
         describe_valid(files, &loaded, registry)
     } else {
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        Check::Configuration.fail(problems.join("; "), REMEDY)
+        Check::Configuration.fail(problems.join("; "), CONFIG_HINT)
     };
     (Some(loaded), finding)
 }
@@ -58,7 +58,8 @@ fn describe_valid(files: &[PathBuf], loaded: &Loaded, registry: &Registry) -> Fi
 }
 
 pub(super) fn check_requests(loaded: &Loaded, registry: &Registry) -> Option<Finding> {
-    let (demand, limit) = (request_demand(loaded, registry)?, loaded.config.broker.client.requests_per_second);
+    let (demand, limit) =
+        (request_demand(loaded, registry)?, loaded.config.broker.client.requests_per_second);
     let summary = demand.summary(limit);
     Some(match demand.shortage(limit) {
         Some(shortage) => Check::Requests.warn(summary, shortage),
@@ -80,7 +81,7 @@ pub(super) fn check_credentials(loaded: &Loaded) -> Vec<Finding> {
         };
         return problems.iter().map(fail).collect();
     }
-    let given = given_secrets(&loaded.config.broker);
+    let given = configured_secrets(&loaded.config.broker);
     let mut found = Vec::new();
     let mut missing = Vec::new();
     for (key, header, without) in CREDENTIALS {
@@ -233,7 +234,7 @@ mod tests {
         let quoted = |path: &std::path::Path| format!("{:?}", path.display().to_string());
         let section = section.replace("SECRET", &quoted(&secret)).replace("LIST", &quoted(&path));
         let bot = "[[bots]]\nname = \"btc\"\nsymbol = \"BTCUSDT\"\ninterval = \"1m\"\nstrategy = \"coin\"\nclose_type = \"01:00\"\n";
-        let loaded = Loaded::of_text(&format!("[signals]\n{section}\n{bot}")).unwrap();
+        let loaded = Loaded::from_text(&format!("[signals]\n{section}\n{bot}")).unwrap();
         let mut found = Vec::new();
         check_signals(&loaded, &mut |finding| found.push(finding)).await;
         found

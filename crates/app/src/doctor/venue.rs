@@ -64,7 +64,7 @@ pub(super) async fn ask<T>(
     }
 }
 
-pub fn remedy(error: &BrokerError, api: Api) -> String {
+pub fn suggest_fix(error: &BrokerError, api: Api) -> String {
     let (url, variable) = match api {
         Api::Trading => ("broker.base_url", "CANDLEWICK_BROKER__API_TOKEN or broker.api_token_file"),
         Api::Price => ("broker.price_url", "CANDLEWICK_BROKER__API_KEY or broker.api_key_file"),
@@ -157,7 +157,7 @@ pub(super) async fn check_user(asked: &Probe, samples: &mut ClockSamples) -> Fin
     }
     match ask(asked.venue.identity(), samples).await {
         Ok(user) => judge_user(&user, url),
-        Err(error) => Check::TradingApi.fail(format!("{url}: {error}"), remedy(&error, Api::Trading)),
+        Err(error) => Check::TradingApi.fail(format!("{url}: {error}"), suggest_fix(&error, Api::Trading)),
     }
 }
 
@@ -174,7 +174,7 @@ fn judge_user(identity: &Identity, url: &str) -> Finding {
 pub(super) async fn check_wallets(asked: &Probe, config: &Config, samples: &mut ClockSamples) -> Finding {
     match ask(asked.venue.balances(), samples).await {
         Ok(balances) => judge_balances(&balances, config),
-        Err(error) => Check::Wallets.fail(error.to_string(), remedy(&error, Api::Trading)),
+        Err(error) => Check::Wallets.fail(error.to_string(), suggest_fix(&error, Api::Trading)),
     }
 }
 
@@ -216,7 +216,7 @@ pub(super) async fn check_open_trades(asked: &Probe, loaded: &Loaded) -> Finding
         return Check::OpenTrades.warn(text, "check for open trades at the venue");
     };
     if let (true, Some(error)) = (listing.trades.is_empty(), &listing.ended_early) {
-        return Check::OpenTrades.fail(error.to_string(), remedy(error, Api::Trading));
+        return Check::OpenTrades.fail(error.to_string(), suggest_fix(error, Api::Trading));
     }
     let known = match journal_url(loaded) {
         Ok(url) => known_trades(&url).await,

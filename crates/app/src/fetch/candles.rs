@@ -1,7 +1,7 @@
 //! Download of a candle series: the missing parts of a range, window by window.
 
-use super::outcome::{Fetched, give_up};
-use super::{Fetching, Target};
+use super::outcome::{FetchStats, give_up};
+use super::{Fetcher, Target};
 use crate::error::{AppError, Result};
 use candlewick_broker::{Download, DownloadSettings};
 use candlewick_history::{Catalog, Manifest, MarketHours, Origin, gaps};
@@ -27,18 +27,18 @@ pub struct CandleJob {
     pub batch: usize,
 }
 
-pub async fn fetch_candles(job: CandleJob, fetching: Fetching) -> (Fetched, Result<()>) {
-    let mut fetched = Fetched::new(&job.target);
+pub async fn fetch_candles(job: CandleJob, fetching: Fetcher) -> (FetchStats, Result<()>) {
+    let mut fetched = FetchStats::new(&job.target);
     let outcome = fetch(&job, &fetching, &mut fetched).await;
-    let looked = fetched.look_back(&fetching).await;
+    let looked = fetched.load_stored_state(&fetching).await;
     (fetched, outcome.and(looked))
 }
 
-async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> Result<()> {
+async fn fetch(job: &CandleJob, fetching: &Fetcher, fetched: &mut FetchStats) -> Result<()> {
     let series = job.target.series;
     fetching.check_source(series).await?;
-    let stored = fetching.on_disk(move |catalog| stored(catalog, series)).await?;
-    let stretches = stretches(job, stored.as_ref(), fetching)?;
+    let stored = fetching.on_disk(move |catalog| read_stored(catalog, series)).await?;
+    let stretches = plan_stretches(job, stored.as_ref(), fetching)?;
     let settings = DownloadSettings {
         symbol: series.symbol,
         interval: series.interval,
@@ -70,14 +70,14 @@ async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> R
                 }
                 batch.add(got.candles, got.seen_at);
                 if batch.candles.len() >= job.batch {
-                    batch.keep(fetching, fetched).await?;
+                    batch.store(fetching, fetched).await?;
                 }
             }
             Ok(None) => break Ok(()),
             Err(error) => break Err(error),
         }
     };
-    batch.keep(fetching, fetched).await?;
+    batch.store(fetching, fetched).await?;
     record_closed_hours(&job.target, asked, fetching).await?;
     match outcome {
         Ok(()) => Ok(()),
@@ -85,21 +85,25 @@ async fn fetch(job: &CandleJob, fetching: &Fetching, fetched: &mut Fetched) -> R
     }
 }
 
-struct Stored {
+struct StoredSeries {
     manifest: Manifest,
     candles: CandleSeries,
     repaired: HashSet<Millis>,
 }
 
-fn stored(catalog: &Catalog, series: Series) -> Result<Option<Stored>> {
+fn read_stored(catalog: &Catalog, series: Series) -> Result<Option<StoredSeries>> {
     let has_candles = |manifest: &Manifest| manifest.current().is_some_and(|version| version.candles() > 0);
     let Some(manifest) = catalog.manifest(series)?.filter(has_candles) else { return Ok(None) };
     let candles = catalog.read(series)?.into_candles();
     let repaired = catalog.repaired(series)?.iter().map(|value| value.candle.time()).collect();
-    Ok(Some(Stored { manifest, candles, repaired }))
+    Ok(Some(StoredSeries { manifest, candles, repaired }))
 }
 
-fn stretches(job: &CandleJob, stored: Option<&Stored>, fetching: &Fetching) -> Result<Vec<Range<Millis>>> {
+fn plan_stretches(
+    job: &CandleJob,
+    stored: Option<&StoredSeries>,
+    fetching: &Fetcher,
+) -> Result<Vec<Range<Millis>>> {
     let to = job.to.unwrap_or_else(|| fetching.clock.now());
     let usual = || stored.map_or(to - DEFAULT_SPAN, |stored| stored.candles.start());
     let range = job.from.unwrap_or_else(usual)..to;
@@ -120,7 +124,7 @@ fn stretches(job: &CandleJob, stored: Option<&Stored>, fetching: &Fetching) -> R
     Ok(plan(stored.map(|stored| &stored.candles), &range, extent, is_known_empty))
 }
 
-impl Stored {
+impl StoredSeries {
     fn is_removed(&self, stretch: &Range<Millis>) -> bool {
         let length = self.candles.interval().length();
         let times = std::iter::successors(Some(stretch.start), |time| Some(*time + length));
@@ -130,11 +134,11 @@ impl Stored {
 }
 
 /// Records closed hours without candles, so that later fetches skip them.
-async fn record_closed_hours(target: &Target, asked: Vec<Range<Millis>>, fetching: &Fetching) -> Result<()> {
+async fn record_closed_hours(target: &Target, asked: Vec<Range<Millis>>, fetching: &Fetcher) -> Result<()> {
     let (series, source) = (target.series, fetching.source.clone());
     let session = target.asset_type.parse().map_or(MarketHours::Always, MarketHours::from_asset_type);
     let note = move |catalog: &Catalog| {
-        let Some(Stored { candles, .. }) = stored(catalog, series)? else { return Ok(()) };
+        let Some(StoredSeries { candles, .. }) = read_stored(catalog, series)? else { return Ok(()) };
         let was_asked =
             |gap: &Range<Millis>| asked.iter().any(|one| one.start <= gap.start && gap.end <= one.end);
         let empty = gaps(&candles).into_iter().map(|gap| gap.start..gap.end).filter(was_asked);
@@ -156,7 +160,7 @@ impl Batch {
         self.seen_at = self.seen_at.max(seen_at);
     }
 
-    pub(super) async fn keep(&mut self, fetching: &Fetching, fetched: &mut Fetched) -> Result<()> {
+    pub(super) async fn store(&mut self, fetching: &Fetcher, fetched: &mut FetchStats) -> Result<()> {
         if self.candles.is_empty() {
             return Ok(());
         }

@@ -4,10 +4,10 @@ mod candles;
 mod outcome;
 
 pub use candles::{BATCH, CandleJob, fetch_candles};
-pub use outcome::{FetchEnd, Fetched, document, text};
+pub use outcome::{FetchEnd, FetchStats, document, text};
 
-use crate::candles::{DataName, check_stored, distinct, source_of};
-use crate::configuration::{Loaded, asset_type_of_bot, credentials};
+use crate::candles::{DataName, check_stored, describe_source, distinct};
+use crate::configuration::{Loaded, bot_asset_type, credentials};
 use crate::error::{AppError, Result};
 use crate::progress::{Progress, ProgressBar};
 use candles::Batch;
@@ -24,7 +24,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 #[derive(Clone)]
-pub struct Fetching {
+pub struct Fetcher {
     pub market: Arc<dyn MarketData>,
     pub clock: Arc<dyn Clock>,
     pub catalog: Catalog,
@@ -48,12 +48,12 @@ struct Meter {
     total: u64,
 }
 
-impl Fetching {
+impl Fetcher {
     pub fn new(loaded: &Loaded, targets: &[Target], mixing: Mixing, progress: &dyn Progress) -> Result<Self> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let settings = loaded.config.broker.client.clone();
         let credentials = Credentials { api_token: None, ..credentials(loaded)? };
-        let (price_url, source) = (settings.price_url.clone(), source_of(&settings));
+        let (price_url, source) = (settings.price_url.clone(), describe_source(&settings));
         let asset_types = targets.iter().map(|one| (one.series.symbol, one.asset_type.clone())).collect();
         let market =
             HttpBroker::new(settings, credentials, Arc::clone(&clock))?.with_asset_types(asset_types);
@@ -142,7 +142,7 @@ pub fn targets(
         return Err(AppError::invalid("no series to fetch").help(help));
     }
     let target = |series: Series| {
-        let of_bot = || bots.iter().find(|bot| bot.symbol == series.symbol).map(asset_type_of_bot);
+        let of_bot = || bots.iter().find(|bot| bot.symbol == series.symbol).map(bot_asset_type);
         let given = asset_type.or_else(of_bot).map(str::to_owned);
         let asset_type = given.unwrap_or_else(|| expected_asset_type(series.symbol).to_string());
         Target { series, asset_type }
@@ -169,14 +169,14 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Maximum time of received prices that an interruption may lose.
 const STORE_INTERVAL: Duration = Duration::from_secs(10);
 
-pub async fn record_prices(target: Target, fetching: Fetching) -> (Fetched, Result<()>) {
-    let mut fetched = Fetched::new(&target);
+pub async fn record_prices(target: Target, fetching: Fetcher) -> (FetchStats, Result<()>) {
+    let mut fetched = FetchStats::new(&target);
     let outcome = record(target.series, &fetching, &mut fetched).await;
-    let looked = fetched.look_back(&fetching).await;
+    let looked = fetched.load_stored_state(&fetching).await;
     (fetched, outcome.and(looked))
 }
 
-async fn record(series: Series, fetching: &Fetching, fetched: &mut Fetched) -> Result<()> {
+async fn record(series: Series, fetching: &Fetcher, fetched: &mut FetchStats) -> Result<()> {
     fetching.check_source(series).await?;
     let mut recorder = PriceRecorder::new(Arc::clone(&fetching.market), series.symbol);
     let mut ticks = interval(POLL_INTERVAL);
@@ -209,11 +209,11 @@ async fn record(series: Series, fetching: &Fetching, fetched: &mut Fetched) -> R
             Err(error) => break Err(error),
         }
         if stored.elapsed() >= STORE_INTERVAL && !batch.candles.is_empty() {
-            batch.keep(fetching, fetched).await?;
+            batch.store(fetching, fetched).await?;
             stored = Instant::now();
         }
     };
-    batch.keep(fetching, fetched).await?;
+    batch.store(fetching, fetched).await?;
     match outcome {
         Ok(()) => Ok(()),
         Err(error) => give_up(error, fetched, fetching).await,

@@ -1,7 +1,7 @@
 //! Results of `data fetch`, and its handling of venue errors.
 
-use super::{Fetching, Target};
-use crate::doctor::{Api, alternatives, remedy};
+use super::{Fetcher, Target};
+use crate::doctor::{Api, alternatives, suggest_fix};
 use crate::error::{AppError, ErrorKind, Result};
 use candlewick_broker::{AsOf, BrokerError, PriceAnswer, USUAL_INTERVALS};
 use candlewick_history::{AppendCounts, Catalog, Manifest, Revision, Version};
@@ -14,7 +14,7 @@ const MAX_SHOWN: usize = 10;
 const MAX_IN_JSON: usize = 1_000;
 
 #[derive(Debug)]
-pub struct Fetched {
+pub struct FetchStats {
     pub target: Target,
     pub requests: u64,
     rejected: usize,
@@ -32,7 +32,7 @@ pub enum FetchEnd {
     Interrupted,
 }
 
-impl Fetched {
+impl FetchStats {
     pub(super) fn new(target: &Target) -> Self {
         Self {
             target: target.clone(),
@@ -63,7 +63,7 @@ impl Fetched {
         self.appended.new
     }
 
-    pub(super) async fn look_back(&mut self, fetching: &Fetching) -> Result<()> {
+    pub(super) async fn load_stored_state(&mut self, fetching: &Fetcher) -> Result<()> {
         let (series, revised, since) = (self.target.series, self.appended.revised, self.since);
         let look = move |catalog: &Catalog| {
             let (manifest, missing) = (catalog.manifest(series)?, catalog.missing_candles(series)?);
@@ -128,16 +128,16 @@ fn fields(candle: &Candle) -> [(&'static str, f64); 5] {
     [("open", open), ("high", high), ("low", low), ("close", close), ("volume", candle.volume())]
 }
 
-pub fn document(all: &[Fetched], finished: FetchEnd, fetching: &Fetching) -> Value {
+pub fn document(all: &[FetchStats], finished: FetchEnd, fetching: &Fetcher) -> Value {
     json!({
         "catalog": fetching.catalog.folder(),
         "source": fetching.source,
         "interrupted": finished == FetchEnd::Interrupted,
-        "series": all.iter().map(Fetched::to_json).collect::<Vec<_>>(),
+        "series": all.iter().map(FetchStats::to_json).collect::<Vec<_>>(),
     })
 }
 
-pub fn text(all: &[Fetched], finished: FetchEnd) -> String {
+pub fn text(all: &[FetchStats], finished: FetchEnd) -> String {
     let mut table = table([
         "Symbol", "Interval", "New", "Same", "Revised", "Rejected", "From", "To", "Candles", "Missing",
     ]);
@@ -182,7 +182,7 @@ fn changes(first: &Candle, later: &Candle) -> String {
 }
 
 /// Ends a task after a venue error. An error that affects all tasks stops them and is reported once.
-pub(super) async fn give_up(error: BrokerError, fetched: &Fetched, fetching: &Fetching) -> Result<()> {
+pub(super) async fn give_up(error: BrokerError, fetched: &FetchStats, fetching: &Fetcher) -> Result<()> {
     let is_of_series = matches!(
         error,
         BrokerError::NotFound { .. } | BrokerError::Rejected { .. } | BrokerError::Malformed { .. }
@@ -205,7 +205,7 @@ pub(super) async fn give_up(error: BrokerError, fetched: &Fetched, fetching: &Fe
             "wait, then run the same command to continue; reduce --rate or broker.requests_per_second"
                 .to_owned()
         }
-        other => remedy(other, Api::Price),
+        other => suggest_fix(other, Api::Price),
     };
     let stored = match fetched.new_candles() {
         0 => String::new(),
@@ -216,10 +216,10 @@ pub(super) async fn give_up(error: BrokerError, fetched: &Fetched, fetching: &Fe
         _ => ErrorKind::VenueFailed,
     };
     let problem = format!("{series} of {}{stored}", fetching.price_url);
-    Err(AppError::new(kind, problem).because(error).help(help))
+    Err(AppError::new(kind, problem).with_source(error).help(help))
 }
 
-async fn not_found(target: &Target, fetching: &Fetching) -> String {
+async fn not_found(target: &Target, fetching: &Fetcher) -> String {
     let Target { series, asset_type } = target;
     let symbol = series.symbol;
     if is_known(symbol, fetching).await && series.interval != Interval::SECOND {
@@ -241,7 +241,7 @@ async fn not_found(target: &Target, fetching: &Fetching) -> String {
     }
 }
 
-async fn is_known(symbol: Symbol, fetching: &Fetching) -> bool {
+async fn is_known(symbol: Symbol, fetching: &Fetcher) -> bool {
     let answer = fetching.market.price(&symbol, AsOf::Latest).await;
     answer.is_ok_and(|reply| matches!(reply.value, PriceAnswer::Record(_)))
 }

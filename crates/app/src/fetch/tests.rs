@@ -1,6 +1,6 @@
 //! Property test: after interrupted downloads, an uninterrupted one completes the series.
 
-use super::{CandleJob, Fetching, Meter, Mixing, Target, fetch_candles};
+use super::{CandleJob, Fetcher, Meter, Mixing, Target, fetch_candles};
 use crate::progress::NoProgress;
 use async_trait::async_trait;
 use candlewick_broker::clock::SystemClock;
@@ -96,7 +96,7 @@ fn series() -> Series {
     Series { symbol: Symbol::new("BTCUSDT").unwrap(), interval: Interval::MINUTE }
 }
 
-fn truth(present: &[i64], now: i64) -> Vec<Candle> {
+fn expected_candles(present: &[i64], now: i64) -> Vec<Candle> {
     let closed = present.iter().filter(|minute| (*minute + 1) * MINUTE <= now);
     let candle = |minute: &i64| {
         let CandleRow { time, prices } = row(*minute, now);
@@ -106,7 +106,7 @@ fn truth(present: &[i64], now: i64) -> Vec<Candle> {
 }
 
 async fn fetch_once(run: &Run, venue: Arc<Scripted>, catalog: Catalog, kind: &str) -> bool {
-    let fetching = Fetching {
+    let fetching = Fetcher {
         market: Arc::clone(&venue) as _,
         clock: Arc::new(SystemClock::new()),
         catalog,
@@ -162,7 +162,7 @@ async fn check(runs: &[Run], present: &[i64], (cap, keeps_newest): (usize, bool)
         let went_well = fetch_once(run, Arc::new(venue), Catalog::new(folder), kind).await;
         assert!(went_well || !matches!(run.end, End::LeftAlone));
     }
-    let (catalog, expected) = (Catalog::new(folder), truth(present, now));
+    let (catalog, expected) = (Catalog::new(folder), expected_candles(present, now));
     assert_eq!(catalog.revisions(series()).unwrap(), []);
     let Some(manifest) = catalog.manifest(series()).unwrap() else {
         assert!(expected.is_empty(), "nothing of {} candles", expected.len());

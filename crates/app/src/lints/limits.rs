@@ -1,7 +1,7 @@
 //! Lints of stakes, ladders, limits and payouts.
 
 use super::LintInput;
-use crate::bots::{minimum_payouts, session_settings, strategy_of};
+use crate::bots::{build_strategy, minimum_payouts, session_settings};
 use crate::configuration::Config;
 use candlewick_engine::{
     BotSettings, IfRefused, LadderEntry, LadderInDay, PauseCause, RiskSettings, StakeSettings, check_stakes,
@@ -22,7 +22,7 @@ const MIN_RETURN_PERCENT: f64 = 120.0;
 pub(super) fn ungated_ladders(input: &LintInput<'_>) -> Vec<String> {
     input.each_bot(|bot| {
         let is_ladder = matches!(bot.stake, StakeSettings::Martingale { entry: LadderEntry::NextCandle, .. });
-        strategy_of(bot, input.registry).filter(|_| is_ladder)?.gate()?;
+        build_strategy(bot, input.registry).filter(|_| is_ladder)?.gate()?;
         let text = "its ladder with entry = \"next_candle\" keeps staking money while the gate is closed; use entry = \
                     \"next_signal\" to wait for the gate";
         Some(text.to_owned())
@@ -38,7 +38,7 @@ pub(super) fn interrupted_ladders(input: &LintInput<'_>) -> Vec<String> {
             return None;
         }
         let cost = costs.iter().find(|cost| cost.bot == bot.name);
-        let causes = interruptions(bot, risk, levels, cost.and_then(|cost| cost.day.as_ref()));
+        let causes = interrupting_limits(bot, risk, levels, cost.and_then(|cost| cost.day.as_ref()));
         let (last, others) = causes.split_last()?;
         let causes =
             if others.is_empty() { last.clone() } else { format!("{} or {last}", others.join(", ")) };
@@ -53,8 +53,7 @@ pub(super) fn interrupted_ladders(input: &LintInput<'_>) -> Vec<String> {
     })
 }
 
-/// Returns the settings that may refuse a trade within a ladder.
-fn interruptions(
+fn interrupting_limits(
     bot: &BotSettings,
     risk: &RiskSettings,
     levels: u32,
@@ -184,7 +183,6 @@ pub(super) fn payouts_below_minimum(input: &LintInput<'_>) -> Vec<String> {
     })
 }
 
-/// Returns the minimum payout of a symbol in percent, and its key.
 fn minimum_payout(risk: &RiskSettings, symbol: &str) -> (f64, &'static str) {
     match risk.min_payout_percent_by_symbol.get(symbol) {
         Some(least) => (*least, "risk.min_payout_percent_by_symbol"),

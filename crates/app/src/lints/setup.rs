@@ -1,15 +1,15 @@
 //! Lints of strategies, symbols, expiries, blackouts and signal sources.
 
 use super::LintInput;
-use crate::bots::{own_durations_of, untraded_simulation_symbols};
-use crate::configuration::{Config, Loaded, asset_type_of_bot};
+use crate::bots::{declared_durations, untraded_simulation_symbols};
+use crate::configuration::{Config, Loaded, bot_asset_type};
 use crate::signals::list_zones;
 use crate::traded_symbols::{TradedSymbols, usual_spelling};
 use crate::warm_up::WarmUp;
 use candlewick_engine::{Blackouts, BotSettings, missing_dst_note, zone_note};
 use candlewick_history::{AssetType, is_currency_pair};
 use candlewick_records::counted;
-use candlewick_rules::{uses_volume, quoted_texts};
+use candlewick_rules::{quoted_texts, uses_volume};
 use candlewick_sandbox::StartTime;
 use candlewick_sdk::{CloseType, Millis, Symbol};
 use serde_json::Value;
@@ -115,7 +115,7 @@ fn collect_zones(params: &Value, zones: &mut Vec<String>) {
 pub(super) fn doubtful_expiries(input: &LintInput<'_>) -> Vec<String> {
     input.each_bot(|bot| {
         let entry = input.registry.find(&bot.strategy);
-        let own = entry.map(|entry| own_durations_of(bot, entry)).filter(|own| !own.is_empty());
+        let own = entry.map(|entry| declared_durations(bot, entry)).filter(|own| !own.is_empty());
         let own = own.unwrap_or_else(|| vec![bot.close_type]);
         own.into_iter().filter_map(|expiry| doubtful_expiry(bot, expiry)).collect::<Vec<_>>()
     })
@@ -148,7 +148,7 @@ pub(super) fn doubtful_symbols(input: &LintInput<'_>) -> Vec<String> {
     let symbols: BTreeSet<Symbol> = input.bots().iter().map(|bot| bot.symbol).collect();
     let mut found: Vec<String> = symbols.into_iter().filter_map(unusual_spelling).collect();
     found.extend(input.each_bot(|bot| {
-        let is_crypto = asset_type_of_bot(bot) == AssetType::Crypto.as_str();
+        let is_crypto = bot_asset_type(bot) == AssetType::Crypto.as_str();
         (is_crypto && is_currency_pair(bot.symbol)).then(|| {
             format!(
                 "asset_type = \"crypto\" for the currency pair {}; venues list these as \"forex\" and have no candles of other types",

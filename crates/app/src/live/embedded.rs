@@ -14,7 +14,7 @@ use candlewick_records::TradingMode;
 use candlewick_runtime::RuntimeSettings;
 use candlewick_runtime::control::RunState;
 use candlewick_sandbox::{
-    SandboxInputs, NamedSpeed, Replies, RunningSandbox, Sandbox, SandboxSettings, SandboxSpeed, StartTime,
+    NamedSpeed, Replies, RunningSandbox, Sandbox, SandboxInputs, SandboxSettings, SandboxSpeed, StartTime,
     build_markets,
 };
 use candlewick_sdk::{CandleSeries, Millis};
@@ -126,7 +126,7 @@ fn stale_after_s(factor: f64) -> u32 {
     in_venue_time(STALE_PATIENCE_S, factor).max(usual)
 }
 
-/// In lock-step the embedded venue has a candle at its close or never.
+/// In lock-step, the embedded venue has a candle at its close time or never.
 fn venue_runtime(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
     let mut runtime = loaded.config.runtime.clone();
     let delay = loaded.config.simulation.settle_delay_ms.get();
@@ -166,8 +166,8 @@ fn choose_start(
             let first = series.iter().filter(has_bot).map(CandleSeries::start).min();
             Ok(first.unwrap_or_default())
         }
-        (None, Span::Open) => candles::start_among(series, Some(warm_start(series, warmups))),
-        (Some(start), _) => candles::start_among(series, Some(start)),
+        (None, Span::Open) => candles::choose_venue_start(series, Some(warm_start(series, warmups))),
+        (Some(start), _) => candles::choose_venue_start(series, Some(start)),
     }
 }
 
@@ -233,7 +233,7 @@ fn build_timeline(
         let series = candles::shift_to(start, &series)?;
         return Ok((Arc::new(clock), start, series));
     }
-    let start = candles::start_among(&series, settings.start.map(|start| start.0))?;
+    let start = candles::choose_venue_start(&series, settings.start.map(|start| start.0))?;
     Ok((Arc::new(VirtualClock::new(start, Speed::Times(speed))), start, series))
 }
 

@@ -1,9 +1,9 @@
 //! The journal of a run: lease, recovered state, evicted intents and control channel.
 
-use crate::configuration::{Loaded, control_paths, journal_url, make_folder_of};
+use crate::configuration::{Loaded, control_paths, journal_url, make_parent_folder};
 use crate::control::RunningEntry;
 use crate::error::{AppError, Result};
-use crate::journal::exposure;
+use crate::journal::exposed_files_warning;
 use crate::progress::{Progress, ProgressBar};
 use candlewick_api::{Exchange, HttpObserver};
 use candlewick_broker::clock::BootClock;
@@ -56,7 +56,7 @@ impl JournalSession {
                 return Err(error.into());
             }
         };
-        if let Some((problem, remedy)) = exposure(&url) {
+        if let Some((problem, remedy)) = exposed_files_warning(&url) {
             tracing::warn!("{problem}: {remedy}");
         }
         Ok(Self::Store(Box::new(HeldJournal { url, store, reader })))
@@ -166,7 +166,7 @@ impl JournalSession {
     }
 }
 
-/// Returns intents in flight when their embedded venue ended, unknown to a new one.
+/// Returns the intents that were in flight when their embedded venue ended.
 pub(crate) fn lost_with_venue(contents: &JournalContents) -> Vec<IntentId> {
     let is_embedded = contents.runs.iter().all(|run| run.trading == Some(TradingMode::Sandbox));
     let is_under_way = |row: &&IntentRow| {
@@ -220,12 +220,12 @@ impl ControlChannel {
     pub async fn open(loaded: &Loaded) -> Result<Self> {
         let paths: ControlPaths = control_paths(loaded)?;
         let problem = || format!("cannot create the folder of {}", paths.socket.display());
-        make_folder_of(&paths.socket).map_err(|error| AppError::system(problem(), error))?;
+        make_parent_folder(&paths.socket).map_err(|error| AppError::system(problem(), error))?;
         let closed = CancellationToken::new();
         let (sender, orders) = mpsc::channel(MAX_QUEUED_ORDERS);
         let feed = EventFeed::default();
         let server = ControlServer::bind(&paths).await?.with_events(feed.clone());
-        let entry = RunningEntry::make(loaded, &paths);
+        let entry = RunningEntry::register(loaded, &paths);
         let ends = || (sender.clone(), closed.clone());
         let (taken, stop) = ends();
         tokio::spawn(async move { server.serve(taken, stop.cancelled_owned()).await });

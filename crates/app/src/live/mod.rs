@@ -32,8 +32,8 @@ use candlewick_engine::{Halt, Header, Session, SessionSettings, check_stakes};
 use candlewick_journal::{Journal, JournalUrl, LoggedExchange};
 use candlewick_records::{TradingMode, describe_halt};
 use candlewick_runtime::{
-    Account, Demand, Finished, Parts, RecoveredState, Runner, RuntimeSettings, Standing, Stop, Watcher, connect,
-    least_remembered,
+    Account, Demand, Finished, Parts, RecoveredState, Runner, RuntimeSettings, Standing, Stop, Watcher,
+    connect, least_remembered,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Millis, Money, Strategy};
@@ -123,7 +123,7 @@ pub struct Outcome {
     pub trading: TradingMode,
     pub start_balance: Money,
     pub span: Range<Millis>,
-    /// Number of the last event, 0 without followers.
+    /// Number of the last event; 0 if nothing follows the feed.
     pub last_event: u64,
 }
 
@@ -163,12 +163,12 @@ async fn run_watched(
     // Requests before the start of the run take no venue time.
     let hold = clock.hold();
     let found = prepare(loaded, &mut journal, (broker.as_ref(), account, trading)).await;
-    let ((mut watch, inputs, account, balance), journal) = or_release(found, journal).await?;
+    let ((mut watch, inputs, account, balance), journal) = release_on_error(found, journal).await?;
     let settings = SessionSettings { balance, ..session_settings(loaded) };
     let settings = without_unused_share(settings, &bots.strategies, None);
     let streams = loaded.config.broker.client.stream && !clock.is_lock_step();
     warn_about_blackouts(loaded, clock.now());
-    let (session, journal) = or_release(new_session(&settings, bots.strategies), journal).await?;
+    let (session, journal) = release_on_error(new_session(&settings, bots.strategies), journal).await?;
     report_budget((&settings, &bots.wants_prices, streams), requests_per_second, &mut runtime);
     let journal_url = journal.url();
     // Without a journal nothing is evicted.
@@ -268,7 +268,7 @@ fn halted_notice(halt: &Halt) -> String {
     format!("This run starts {}. Run `candlewick resume` to open trades again.\n", describe_halt(halt))
 }
 
-async fn or_release<T>(made: Result<T>, journal: JournalSession) -> Result<(T, JournalSession)> {
+async fn release_on_error<T>(made: Result<T>, journal: JournalSession) -> Result<(T, JournalSession)> {
     match made {
         Ok(made) => Ok((made, journal)),
         Err(error) => {

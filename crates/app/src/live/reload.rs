@@ -6,7 +6,7 @@ use crate::bots::session_settings;
 use crate::configuration::{Config, Loaded, check_reload};
 use crate::error::{AppError, Result};
 use crate::lints::idle_blackouts;
-use crate::search::files_of_bots;
+use crate::search::bot_files;
 use candlewick_broker::clock::Clock;
 use candlewick_engine::{SessionSettings, check_stakes};
 use candlewick_journal::JournalUrl;
@@ -45,7 +45,7 @@ impl ReloadContext {
         Ok(Self {
             config: loaded.config.clone(),
             wants_prices: wants_prices.to_vec(),
-            files: files_of_bots(&loaded.config.bots)?,
+            files: bot_files(&loaded.config.bots)?,
             requests_per_second,
             runtime: runtime.clone(),
             journal: journal.cloned(),
@@ -93,7 +93,7 @@ impl ReloadContext {
     }
 
     fn changed_files(&self) -> Result<Vec<String>> {
-        let now = files_of_bots(&self.config.bots)?;
+        let now = bot_files(&self.config.bots)?;
         let changed = self.files.iter().filter(|(name, hash)| now.get(*name) != Some(*hash));
         let words = |name: &str| {
             let name = Path::new(name).file_name().map_or(name.into(), |name| name.to_string_lossy());
@@ -135,7 +135,7 @@ mod tests {
                  close_type = \"01:00\"\nstake = {{ kind = \"fixed\", amount = {stake} }}\n"
             )
         };
-        Loaded::of_text(&format!("{risk}\n{}", bots.map(bot).concat())).unwrap()
+        Loaded::from_text(&format!("{risk}\n{}", bots.map(bot).concat())).unwrap()
     }
 
     fn running(config: Config, files: BTreeMap<String, String>) -> ReloadContext {
@@ -162,7 +162,7 @@ mod tests {
         std::fs::write(&file, "buy = 'close > 1'").unwrap();
         let mut config = loaded([("a", 1), ("b", 2)], "").config;
         config.bots[0].params = serde_json::json!({ "file": file.to_str() });
-        let files = files_of_bots(&config.bots).unwrap();
+        let files = bot_files(&config.bots).unwrap();
         let running = running(config, files);
         assert_eq!(running.changed_files().unwrap(), [""; 0]);
         let told = ["up.toml has changed since the start: restart the bot to trade it"];

@@ -3,7 +3,7 @@
 use crate::bots::session_settings;
 use crate::configuration::Loaded;
 use crate::error::{AppError, ErrorKind, Result};
-use crate::search::files_of_bots;
+use crate::search::bot_files;
 use candlewick_engine::{EngineError, IntentState, Session, SessionSettings, TradeRecord, check_ruin};
 use candlewick_runtime::{Account, RecoveredState, Standing};
 use candlewick_sdk::{Millis, Payout, Registry};
@@ -117,7 +117,7 @@ pub fn record_look(
 ) -> Result<()> {
     let Some(ledger) = loaded.config.variants.ledger(&loaded.config.data) else { return Ok(()) };
     let settings = session_settings(loaded);
-    let tried = Variant::from_bots(&settings, registry, &files_of_bots(&settings.bots)?);
+    let tried = Variant::from_bots(&settings, registry, &bot_files(&settings.bots)?);
     let note = |tried: Variant| Note { tried, p_value: None, sharpe_of_a_day: None, trades: None };
     let notes: Vec<Note> = tried.into_iter().map(note).collect();
     let look =
@@ -125,7 +125,7 @@ pub fn record_look(
     ledger.note(&notes, &look).map_err(|error| {
         let place = ledger.path().display();
         let problem = format!("cannot record this look at past candles in {place} (set [variants] ledger to another file, or \"\" for none)");
-        AppError::invalid(problem).because(error)
+        AppError::invalid(problem).with_source(error)
     })?;
     Ok(())
 }

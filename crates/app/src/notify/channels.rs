@@ -5,7 +5,7 @@ use crate::configuration::{
 };
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_notify::{
-    Channel, ChannelError, Chat, Delivery, EmailPlace, Pace, Place, Rules, Secret, Severity, WallClock,
+    Channel, ChannelError, Chat, Delivery, EmailSettings, Endpoint, Pace, Rules, Secret, Severity, WallClock,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(super) fn open_chats(loaded: &Loaded) -> Result<Vec<Chat>, Problems> {
     let notify = &loaded.config.notify;
     let asking = notify.channels.iter().filter(|(_, channel)| channel.commands);
     let open = |(name, channel): (&String, &ChannelSettings)| {
-        let place = build_place(loaded, name, channel)?;
+        let place = build_endpoint(loaded, name, channel)?;
         let problem =
             |error: ChannelError| loaded.problem(&format!("notify.channels.{name}"), error.to_string());
         Chat::open(&place, &notify.sender, &channel.chats).map_err(problem)
@@ -83,14 +83,14 @@ fn open_channel(
     now: &WallClock,
 ) -> Result<Vec<OpenChannel>, Problem> {
     let key = |key: &str| format!("notify.channels.{name}.{key}");
-    let place = build_place(loaded, name, settings)?;
+    let place = build_endpoint(loaded, name, settings)?;
     let channels = match settings.kind {
         ChannelKind::Webhook => vec![(name.to_owned(), Channel::Webhook(place))],
         ChannelKind::Ntfy => vec![(name.to_owned(), Channel::Ntfy(place))],
         ChannelKind::Discord => vec![(name.to_owned(), Channel::Discord(place))],
         ChannelKind::Email => {
             let from = settings.from.clone().unwrap_or_default();
-            let mail = EmailPlace { from, to: settings.to.clone(), user: settings.user.clone() };
+            let mail = EmailSettings { from, to: settings.to.clone(), user: settings.user.clone() };
             vec![(name.to_owned(), Channel::Email(place, mail))]
         }
         ChannelKind::Telegram => {
@@ -119,7 +119,7 @@ fn open_channel(
     channels.into_iter().map(open).collect()
 }
 
-fn build_place(loaded: &Loaded, name: &str, settings: &ChannelSettings) -> Result<Place, Problem> {
+fn build_endpoint(loaded: &Loaded, name: &str, settings: &ChannelSettings) -> Result<Endpoint, Problem> {
     let key = |key: &str| format!("notify.channels.{name}.{key}");
     let (url, secret) = resolve_address(loaded, name, settings)?;
     let Some(url) = url else {
@@ -132,7 +132,7 @@ fn build_place(loaded: &Loaded, name: &str, settings: &ChannelSettings) -> Resul
         Secret::new(text).ok_or_else(|| loaded.problem(&key(setting), problem))
     };
     let secret = secret.map(|secret| sound("secret_file", &secret)).transpose()?;
-    Ok(Place { url: sound("url", &url)?, secret })
+    Ok(Endpoint { url: sound("url", &url)?, secret })
 }
 
 /// Returns address and secret. The environment overrides files, which override settings.

@@ -123,17 +123,17 @@ fn convert_plain_event(at: Millis, event: RunEvent) -> Option<Alert> {
     match event {
         RunEvent::SecondTrade { intent, venue_id, stake } => {
             let second = format!("{venue_id}, stake {stake:.2}");
-            let text = format!("trade #{intent} was ordered once, and the venue has a second one, {second}");
+            let text = format!("trade #{intent} was ordered once, but the venue has a second one, {second}");
             plain(Kind::SecondTrade, text)
         }
         RunEvent::Halted { reason } => {
-            plain(Kind::Halted, format!("no trade opens until `candlewick resume`{}", because(reason)))
+            plain(Kind::Halted, format!("no trade opens until `candlewick resume`{}", format_reason(reason)))
         }
         RunEvent::Suspended { reason } => {
-            plain(Kind::Suspended, format!("opens are suspended{}", because(reason)))
+            plain(Kind::Suspended, format!("opens are suspended{}", format_reason(reason)))
         }
         RunEvent::Resumed => plain(Kind::Resumed, "trading has resumed".to_owned()),
-        RunEvent::Reloaded => plain(Kind::Reloaded, "the reloaded settings are in force".to_owned()),
+        RunEvent::Reloaded => plain(Kind::Reloaded, "the reloaded settings are in effect".to_owned()),
         RunEvent::VenueSilent { heard, api } => {
             let ago = heard.map(|heard| format!(" for {} s", (at - heard).get() / 1_000)).unwrap_or_default();
             let text = format!("{} has not answered{ago}; requests fail", api.label());
@@ -166,7 +166,7 @@ fn convert_plain_event(at: Millis, event: RunEvent) -> Option<Alert> {
             Some(with_repeat_key(alert(at, Kind::Warning, &text), without_numbers(&text)))
         }
         RunEvent::Dropped { count } => {
-            let text = format!("{count} events came too fast and were not checked for alerts");
+            let text = format!("{count} events arrived too fast and were not checked for alerts");
             Some(with_repeat_key(alert(at, Kind::Missed, &text), "missed".to_owned()))
         }
         RunEvent::Stopping { unfinished, .. } => {
@@ -215,7 +215,7 @@ fn series_alert(at: Millis, kind: Kind, symbol: String, text: &str) -> Alert {
     with_repeat_key(alert, event_name(kind))
 }
 
-fn because(reason: Option<String>) -> String {
+fn format_reason(reason: Option<String>) -> String {
     reason.map_or(String::new(), |reason| format!(": {reason}"))
 }
 

@@ -16,7 +16,7 @@ use crate::configuration::{Loaded, Problem, section_problems};
 use serde::Serialize;
 
 #[derive(Clone, Debug, Serialize)]
-pub struct Tested {
+pub struct ChannelTest {
     pub channel: String,
     pub kind: &'static str,
     pub problem: Option<String>,

@@ -1,10 +1,10 @@
 //! Alerts of a run from start to end, chat commands to it, and test messages.
 
-use super::Tested;
+use super::ChannelTest;
 use super::channels::{OpenChannel, event_name, open_all, open_chats, pace};
 use super::facts::{AlertBuilder, alert};
 use crate::configuration::{AlertEvent, Loaded, Problems, section_problems};
-use crate::control::{request_run, describe};
+use crate::control::{describe, request_run};
 use crate::error::AppError;
 use crate::live::stop_name;
 use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
@@ -222,7 +222,7 @@ async fn answer_chat(mut questions: mpsc::Receiver<ChatQuestion>, orders: mpsc::
     }
 }
 
-pub async fn test(loaded: &Loaded, channel: Option<&str>) -> Result<Vec<Tested>, AppError> {
+pub async fn test(loaded: &Loaded, channel: Option<&str>) -> Result<Vec<ChannelTest>, AppError> {
     Problems::check(section_problems(loaded))?;
     let settings = &loaded.config.notify;
     if settings.channels.is_empty() {
@@ -246,7 +246,7 @@ pub async fn test(loaded: &Loaded, channel: Option<&str>) -> Result<Vec<Tested>,
     Ok(tested)
 }
 
-async fn send(open: &OpenChannel, sender: &str) -> Tested {
+async fn send(open: &OpenChannel, sender: &str) -> ChannelTest {
     let (now, stopwatch) = (SystemClock::new().now().get(), Stopwatch::start());
     let text = format!("Test message to the channel {}: delivery works.", open.name);
     let alert = Alert::new(now, Severity::Notice, &event_name(AlertEvent::Test), text);
@@ -263,5 +263,5 @@ async fn send(open: &OpenChannel, sender: &str) -> Tested {
         Err(_) => Some("no answer in time".to_owned()),
     };
     let took_ms = u64::try_from(stopwatch.elapsed().as_millis()).unwrap_or(u64::MAX);
-    Tested { channel: open.name.clone(), kind: open.kind.as_str(), problem, took_ms }
+    ChannelTest { channel: open.name.clone(), kind: open.kind.as_str(), problem, took_ms }
 }

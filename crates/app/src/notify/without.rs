@@ -1,6 +1,6 @@
 //! Stub of the alerts for builds without them.
 
-use super::{Tested, notify_problems};
+use super::{ChannelTest, notify_problems};
 use crate::configuration::{Loaded, Problems};
 use crate::error::AppError;
 use candlewick_broker::clock::Clock;
@@ -26,7 +26,7 @@ impl Alerts {
 }
 
 #[allow(clippy::unused_async, reason = "asynchronous with alerts")]
-pub async fn test(_loaded: &Loaded, _channel: Option<&str>) -> Result<Vec<Tested>, AppError> {
+pub async fn test(_loaded: &Loaded, _channel: Option<&str>) -> Result<Vec<ChannelTest>, AppError> {
     Err(AppError::invalid("this program was built without the feature notify")
         .help("build it with --features notify or full, or install a package (docs/installing.md)"))
 }

@@ -1,7 +1,7 @@
 //! Result folder of a search. At an object storage address, files are uploaded when complete.
 
 use super::PreparedSearch;
-use crate::bots::own_durations_of;
+use crate::bots::declared_durations;
 use crate::candles::built_in_steps;
 use crate::error::{AppError, Result};
 use crate::storage::{RemoteFolder, is_address};
@@ -35,19 +35,19 @@ impl ResultFolder {
     }
 
     /// Returns the local path of a file, which may not exist, downloading it if necessary.
-    pub fn bring(&self, name: &str) -> Result<PathBuf> {
+    pub fn download(&self, name: &str) -> Result<PathBuf> {
         if let Some(remote) = &self.remote {
-            remote.bring(name)?;
+            remote.download(name)?;
         }
         Ok(self.here.join(name))
     }
 
-    /// Uploads a finished file. Returns a notice if another machine was faster; its file is kept.
-    pub fn keep(&self, name: &str) -> Result<Option<String>> {
+    /// Uploads a finished file. If another machine was faster, keeps its file and returns a notice.
+    pub fn upload(&self, name: &str) -> Result<Option<String>> {
         let Some(remote) = &self.remote else { return Ok(None) };
         let place = remote.shown().join(name);
         let others = || format!("{}: kept the file of a faster run", place.display());
-        Ok((!remote.keep(name)?).then(others))
+        Ok((!remote.upload_if_unchanged(name)?).then(others))
     }
 
     pub fn records(&self, name: &str, identity: &Value) -> Result<Vec<Record>, SearchError> {
@@ -68,7 +68,7 @@ impl ResultFolder {
     }
 
     /// Writes a shard atomically. An existing shard is not replaced.
-    pub(super) fn put_shard(
+    pub(super) fn write_shard(
         &self,
         name: &str,
         fill: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
@@ -76,7 +76,7 @@ impl ResultFolder {
         let path = self.write(name, fill)?.0;
         let Some(remote) = &self.remote else { return Ok(path) };
         // A faster run wrote the same: rows depend only on the plan, and merging verifies them.
-        remote.keep(name)?;
+        remote.upload_if_unchanged(name)?;
         Ok(remote.shown().join(name))
     }
 
@@ -110,7 +110,7 @@ pub fn best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Result<Stri
     }
     let text = toml::to_string(&json!({ "bots": [best] }));
     let text = text.map_err(|error| AppError::system("the best set cannot be written as TOML", error))?;
-    let own: Vec<String> = own_durations_of(bot, &prepared.entry).iter().map(ToString::to_string).collect();
+    let own: Vec<String> = declared_durations(bot, &prepared.entry).iter().map(ToString::to_string).collect();
     let own = match own.as_slice() {
         [] => String::new(),
         own => format!(
@@ -129,5 +129,5 @@ pub fn best_bot(prepared: &PreparedSearch<'_>, bot: &BotSettings) -> Result<Stri
 
 fn unwritable(path: &Path, error: io::Error) -> AppError {
     let problem = format!("--out: cannot write {}", path.display());
-    AppError::invalid(problem).because(error)
+    AppError::invalid(problem).with_source(error)
 }

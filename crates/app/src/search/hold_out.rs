@@ -91,7 +91,7 @@ impl Hypothesis {
 }
 
 impl Opening {
-    fn touches(&self, hypothesis: &Hypothesis, candles: &CandleSample, range: &Range<Millis>) -> bool {
+    fn overlaps(&self, hypothesis: &Hypothesis, candles: &CandleSample, range: &Range<Millis>) -> bool {
         let Some(opened) = &self.candles else {
             let same_series = self.hypothesis.series == hypothesis.series;
             return same_series && self.from < range.end && range.start < self.to;
@@ -100,7 +100,7 @@ impl Opening {
     }
 
     fn is_for(&self, hypothesis: &Hypothesis, candles: &CandleSample, range: &Range<Millis>) -> bool {
-        self.hypothesis.key() == hypothesis.key() && self.touches(hypothesis, candles, range)
+        self.hypothesis.key() == hypothesis.key() && self.overlaps(hypothesis, candles, range)
     }
 }
 
@@ -153,7 +153,7 @@ impl HoldOutLock {
         }
         let (opening, before) = (&openings[place], &openings[..place]);
         let OpeningRequest { hypothesis, candles, range, .. } = asked;
-        let touching = || before.iter().filter(|other| other.touches(hypothesis, candles, range));
+        let touching = || before.iter().filter(|other| other.overlaps(hypothesis, candles, range));
         let same = touching().filter(|other| other.is_for(hypothesis, candles, range)).count();
         let is_of_strategy = |other: &&Opening| other.hypothesis.strategy.0 == hypothesis.strategy.0;
         let by_strategy = touching().filter(is_of_strategy).count() - same;
@@ -172,7 +172,7 @@ impl HoldOutLock {
         })
     }
 
-    /// Returns the index of this run's opening, the end of the list if it is new.
+    /// Returns the index of this run's opening, or the length of the list if it is new.
     fn find_index(&self, openings: &[Opening], asked: &OpeningRequest<'_>) -> Result<usize> {
         let OpeningRequest { hypothesis, candles, range, .. } = asked;
         let is_own = |one: &&Opening| one.is_for(hypothesis, candles, range);
@@ -209,7 +209,7 @@ impl HoldOutLock {
             let opening = serde_json::from_slice(line).map_err(|error| {
                 let place =
                     format!("{}:{number}: this line is not an opening of a hold-out", self.0.display());
-                AppError::invalid(place).because(error)
+                AppError::invalid(place).with_source(error)
             })?;
             openings.push(opening);
             sound += line.len() as u64;
@@ -232,7 +232,7 @@ impl HoldOutLock {
 
     fn file_error(&self, error: io::Error) -> AppError {
         let problem = format!("cannot use {}, the list of opened hold-outs", self.0.display());
-        AppError::invalid(problem).because(error)
+        AppError::invalid(problem).with_source(error)
     }
 }
 
@@ -270,7 +270,7 @@ impl HoldOutRange {
         let looks = ledger.earlier_looks(&self.hypothesis.strategy.0, &self.candles, run);
         let looks = looks.map_err(|error| {
             let problem = format!("cannot read {}, the ledger of tried variants", ledger.path().display());
-            AppError::invalid(problem).because(error)
+            AppError::invalid(problem).with_source(error)
         })?;
         let kinds = looks.same_strategy.iter().map(|(kind, count)| match kind {
             LookKind::Backtest => counted(*count, "backtest", "backtests"),

@@ -15,7 +15,7 @@ pub use plan::{
     OtherProgram, PLAN_FILE, PlanDifferences, PlanPlace, PlannedCommand, PlannedWalk, SearchPlan,
 };
 pub(crate) use prepared::chosen_bot;
-pub use prepared::{PreparedSearch, SearchTerms, files_of_bots};
+pub use prepared::{PreparedSearch, SearchTerms, bot_files};
 pub(crate) use row_plan::RowPlanBasis;
 pub use row_plan::{PlannedRow, RowPlan};
 pub use shards::{GatheredShards, RoundShard};

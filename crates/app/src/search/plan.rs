@@ -150,7 +150,7 @@ impl SearchPlan {
         registry: &'a Registry,
         progress: &dyn Progress,
     ) -> Result<PreparedSearch<'a>> {
-        let loaded = Loaded::of_plan(path, &self.configuration, terms.candles.flags())?;
+        let loaded = Loaded::from_plan(path, &self.configuration, terms.candles.flags())?;
         terms.prepare_loaded(loaded, registry, progress)
     }
 
@@ -174,7 +174,7 @@ pub(super) fn read_plan<P: DeserializeOwned>(path: &Path, command: PlannedComman
         match fs::read(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             read => Some(read.map_err(|error| {
-                AppError::invalid(format!("{shown}: cannot read the plan")).because(error)
+                AppError::invalid(format!("{shown}: cannot read the plan")).with_source(error)
             })?),
         }
     };
@@ -268,7 +268,7 @@ pub(super) fn check_identity(planned: &Value, here: &Value, done: &str) -> Resul
     }
     if !keys.is_empty() {
         let keys = keys.join(", ");
-        let problem = format!("what is {done} here differs from the plan in: {keys}");
+        let problem = format!("the plan differs from what is {done} here in: {keys}");
         return Err(AppError::invalid(problem)
             .help("environment variables add to the settings of the plan: unset those that are not in it"));
     }

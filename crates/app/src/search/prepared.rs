@@ -69,7 +69,7 @@ pub struct PreparedSearch<'a> {
 }
 
 impl PreparedSearch<'_> {
-    pub(crate) fn spread(&mut self, terms: &SearchTerms) -> Result<()> {
+    pub(crate) fn apply_terms(&mut self, terms: &SearchTerms) -> Result<()> {
         let sweep = sweep_settings(terms, &self.space);
         self.sweep = sweep.map_err(|error| locate_search_error(error, &self.loaded))?;
         Ok(())
@@ -80,7 +80,7 @@ impl PreparedSearch<'_> {
         config.variants.ledger(&config.data)
     }
 
-    /// Returns the look of a run that has not ended.
+    /// Builds the ledger entry of a run in progress.
     pub(super) fn look(&self, terms: &SearchTerms, kind: LookKind, run: &str, span: Range<Millis>) -> Look {
         Look {
             kind,
@@ -177,7 +177,7 @@ impl SearchTerms {
         }
     }
 
-    pub(super) fn coarse(&self, problem: String) -> Result<Option<String>> {
+    pub(super) fn coarse_notice(&self, problem: String) -> Result<Option<String>> {
         if self.candles.allow_coarse {
             return Ok(Some(COARSE.to_owned()));
         }
@@ -275,15 +275,15 @@ fn check_expiries(
     if coarse.is_some() {
         return Ok(coarse);
     }
-    for (bot, market) in traded(loaded, markets) {
-        let tried = tried_bots(bot, space);
+    for (bot, market) in bots_with_markets(loaded, markets) {
+        let tried = boundary_bots(bot, space);
         let why = tried.iter().find_map(|(how, bot)| {
             let mut own = expiries(entry, bot).into_iter().flatten().flatten();
             let why = own.find_map(|expiry| too_coarse(expiry, market, Fineness::Throughout))?;
             Some(format!("{how}the strategy of bot {} sets its own expiry: {why}", bot.name))
         });
         if let Some(why) = why {
-            return terms.coarse(why);
+            return terms.coarse_notice(why);
         }
     }
     Ok(None)
@@ -303,7 +303,7 @@ fn idle_close_types((entry, space): (&StrategyEntry, &Space), bots: &[BotSetting
         let lasting: Vec<_> = lasting.collect();
         lasting[0].is_some() && lasting.windows(2).all(|pair| pair[0] == pair[1])
     };
-    let mut tried = bots.iter().flat_map(|bot| tried_bots(bot, space));
+    let mut tried = bots.iter().flat_map(|bot| boundary_bots(bot, space));
     tried.all(|(_, bot)| is_idle(&bot)).then(|| {
         "--param close_type has no effect: the strategy sets the duration of each trade, so rows that differ only in it are equal"
             .to_owned()
@@ -316,18 +316,18 @@ fn coarse_close_type(
     loaded: &Loaded,
     terms: &SearchTerms,
 ) -> Result<Option<String>> {
-    for (bot, market) in traded(loaded, markets) {
+    for (bot, market) in bots_with_markets(loaded, markets) {
         for setting in axis.listed().into_iter().flatten() {
             let close_type = setting.to_string().parse().unwrap_or(bot.close_type);
             let expiry = Expiry { close_type, ..bot.expiry() };
             let Some(why) = too_coarse(expiry, market, Fineness::Throughout) else { continue };
-            return terms.coarse(format!("--param close_type: {why}"));
+            return terms.coarse_notice(format!("--param close_type: {why}"));
         }
     }
     Ok(None)
 }
 
-fn traded<'a>(
+fn bots_with_markets<'a>(
     loaded: &'a Loaded,
     markets: &'a [Market],
 ) -> impl Iterator<Item = (&'a BotSettings, &'a Market)> {
@@ -335,8 +335,8 @@ fn traded<'a>(
     bots.filter_map(|bot| Some((bot, markets.iter().find(|market| market.symbol() == bot.symbol)?)))
 }
 
-/// Returns bots with the ends of numeric axes and all values of others, each with its flag.
-fn tried_bots(bot: &BotSettings, space: &Space) -> Vec<(String, BotSettings)> {
+/// Returns bots at the limits of numeric axes and with every value of other axes, with their flags.
+fn boundary_bots(bot: &BotSettings, space: &Space) -> Vec<(String, BotSettings)> {
     let mut first = bot.clone();
     let axes = space.axes().iter().filter(|axis| axis.target() == Target::Parameter);
     let axes: Vec<(&Axis, &[Setting])> = axes.filter_map(|axis| Some((axis, axis.listed()?))).collect();
@@ -369,7 +369,7 @@ fn expiries(entry: &StrategyEntry, bot: &BotSettings) -> Option<Vec<Option<Expir
     entry.build(&bot.params, &bot.context(None)).ok().map(|strategy| strategy.expiries())
 }
 
-pub fn files_of_bots(bots: &[BotSettings]) -> Result<BTreeMap<String, String>> {
+pub fn bot_files(bots: &[BotSettings]) -> Result<BTreeMap<String, String>> {
     hash_files(bots.iter().map(|bot| &bot.params))
 }
 
@@ -382,6 +382,6 @@ fn named_files(bots: &[BotSettings], space: &Space) -> Result<BTreeMap<String, S
 fn hash_files<'a>(values: impl Iterator<Item = &'a Value>) -> Result<BTreeMap<String, String>> {
     files_of(values).map_err(|(name, error)| {
         let problem = format!("{name}: cannot read the file named by a parameter");
-        AppError::invalid(problem).because(error)
+        AppError::invalid(problem).with_source(error)
     })
 }

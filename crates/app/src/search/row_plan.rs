@@ -5,7 +5,7 @@ use super::plan::{
     OtherProgram, PLAN_FILE, PLAN_FORMAT, PlanDifferences, PlanPlace, PlannedArguments, PlannedCandles,
     PlannedCommand, allow_shard, check_candles, check_identity, check_program, read_plan,
 };
-use super::prepared::{deciding_sections, files_of_bots};
+use super::prepared::{bot_files, deciding_sections};
 use crate::backtest::{BacktestTerms, PreparedBacktest, Strategies};
 use crate::candles::{CandleChoice, SeriesContent};
 use crate::configuration::Loaded;
@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 pub trait PlannedRow: Serialize + DeserializeOwned {
     /// Index of the run, 0-based.
-    fn place(&self) -> u64;
+    fn index(&self) -> u64;
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -65,7 +65,7 @@ impl<'a> RowPlanBasis<'a> {
         own["program"] = json!(program_hash()?);
         own["strategies"] = json!(self.prepared.header.strategies);
         own["data_hash"] = json!(self.prepared.candles.hash);
-        own["files"] = json!(files_of_bots(&self.prepared.settings.session.bots)?);
+        own["files"] = json!(bot_files(&self.prepared.settings.session.bots)?);
         own["settings"] = json!(self.prepared.settings);
         Ok(own)
     }
@@ -106,7 +106,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
 
     pub(crate) fn loaded(&self, path: &Path, place: PlanPlace) -> Result<(CandleChoice, Loaded)> {
         let choice = CandleChoice::from_plan(self.arguments.candles.clone(), place);
-        let loaded = Loaded::of_plan(path, &self.configuration, choice.flags())?;
+        let loaded = Loaded::from_plan(path, &self.configuration, choice.flags())?;
         Ok((choice, loaded))
     }
 
@@ -124,7 +124,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         Ok(shard.trials(self.sets))
     }
 
-    pub fn put<R: PlannedRow>(
+    pub fn write_rows<R: PlannedRow>(
         &self,
         folder: &ResultFolder,
         (number, identity): (u64, &Value),
@@ -132,7 +132,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
     ) -> Result<PathBuf> {
         let mut identity = identity.clone();
         identity["shard"] = json!([number, self.shards]);
-        folder.put_shard(&format!("shard-{number}.jsonl"), |bytes| {
+        folder.write_shard(&format!("shard-{number}.jsonl"), |bytes| {
             writeln!(bytes, "{}", json!({ "sweep": identity }))?;
             rows.iter().try_for_each(|row| {
                 serde_json::to_writer(&mut *bytes, row)?;
@@ -162,7 +162,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         others: OtherProgram,
     ) -> Result<(Vec<R>, Option<String>)> {
         let name = format!("shard-{number}.jsonl");
-        let (path, place) = (folder.bring(&name)?, folder.shown().join(&name));
+        let (path, place) = (folder.download(&name)?, folder.shown().join(&name));
         let (shown, command) = (place.display(), self.command.as_str());
         let lacks = |why: String| {
             let help = format!("run {command} run --shard {number}, or copy its {shown} here");
@@ -181,7 +181,7 @@ impl<A: Serialize + DeserializeOwned> RowPlan<A> {
         if found != planned {
             return Err(lacks("rows belong to another plan".to_owned()));
         }
-        if !rows.iter().map(PlannedRow::place).eq(self.runs(number)?) {
+        if !rows.iter().map(PlannedRow::index).eq(self.runs(number)?) {
             return Err(lacks(format!("rows of shard {number} are missing")));
         }
         Ok((rows, notice))

@@ -17,12 +17,12 @@ pub struct GatheredShards {
 }
 
 impl SearchPlan {
-    pub fn bring(&self, folder: &ResultFolder, number: u64) -> Result<()> {
-        folder.bring(&journal_name(number)).map(drop)
+    pub fn download_shard(&self, folder: &ResultFolder, number: u64) -> Result<()> {
+        folder.download(&journal_name(number)).map(drop)
     }
 
-    pub fn keep(&self, folder: &ResultFolder, number: u64) -> Result<Option<String>> {
-        folder.keep(&journal_name(number))
+    pub fn upload_shard(&self, folder: &ResultFolder, number: u64) -> Result<Option<String>> {
+        folder.upload(&journal_name(number))
     }
 
     pub fn journal(
@@ -65,7 +65,7 @@ impl SearchPlan {
         to_error: &dyn Fn(SearchError) -> AppError,
     ) -> Result<(Vec<Record>, Option<String>)> {
         let name = journal_name(number);
-        let (path, place) = (folder.bring(&name)?, folder.shown().join(&name));
+        let (path, place) = (folder.download(&name)?, folder.shown().join(&name));
         let (shown, command) = (place.display(), self.command.as_str());
         let lacks = |problem: String| {
             let help = format!("run {command} run --shard {number}, or copy its {name} here");
@@ -109,7 +109,7 @@ pub struct RoundShard {
 
 impl RoundShard {
     pub fn identity(&self, sweep: &Value) -> Value {
-        after(sweep, &self.round)
+        identity_after(sweep, &self.round)
     }
 }
 
@@ -135,7 +135,7 @@ impl SearchPlan {
         others: OtherProgram,
         to_error: &dyn Fn(SearchError) -> AppError,
     ) -> Result<Option<RoundShard>> {
-        let Some(parts) = self.shards_of_round() else { return Ok(None) };
+        let Some(parts) = self.shards_per_round() else { return Ok(None) };
         let shard = Shard::new((number - 1) % parts + 1, parts).map_err(to_error)?;
         let mut rounds = Rounds::new(sweep).map_err(to_error)?;
         let mut gathered = GatheredShards::default();
@@ -150,7 +150,7 @@ impl SearchPlan {
                 }
                 let problem = format!("shard {number} needs the results of shards 1 to {}", earlier * parts);
                 let help = "run them first, or copy their journals here";
-                AppError::invalid(problem).because(error).help(help)
+                AppError::invalid(problem).with_source(error).help(help)
             })?;
         }
         Ok(Some(RoundShard { round: rounds.ask(), shard, notices: gathered.notices }))
@@ -182,8 +182,8 @@ impl SearchPlan {
         if round.is_empty() {
             return Ok(());
         }
-        let parts = self.shards_of_round().unwrap_or(self.shards);
-        let planned = after(&self.sweep, round);
+        let parts = self.shards_per_round().unwrap_or(self.shards);
+        let planned = identity_after(&self.sweep, round);
         let mut records = Vec::new();
         for part in 1..=parts {
             let trials = round.trials(Shard::new(part, parts).map_err(to_error)?);
@@ -196,12 +196,12 @@ impl SearchPlan {
         rounds.tell(round, records).map_err(to_error)
     }
 
-    fn shards_of_round(&self) -> Option<u64> {
+    fn shards_per_round(&self) -> Option<u64> {
         self.rounds.map(|rounds| self.shards / rounds)
     }
 }
 
-fn after(sweep: &Value, round: &Round) -> Value {
+fn identity_after(sweep: &Value, round: &Round) -> Value {
     let mut identity = sweep.clone();
     identity["after"] = json!(round.after());
     identity

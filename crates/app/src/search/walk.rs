@@ -38,7 +38,6 @@ pub struct WalkRun<'a> {
     pub(super) windows: Vec<Window>,
     pub folder: ResultFolder,
     pub(super) identity: Value,
-    /// Hash of the identity without a window.
     run: String,
     /// Trials that other machines ran, per window; empty for a local walk.
     pub(super) gathered: Vec<Vec<Record>>,
@@ -91,7 +90,7 @@ impl<'a> WalkRun<'a> {
         let identity = identity(terms, prepared, &layout)?;
         let hold_out = HoldOutRange::from_layout(terms, prepared, &layout);
         let run = blake3::hash(identity.to_string().as_bytes()).to_hex().to_string();
-        if let Some((hold_out, request)) = opening(hold_out_use, hold_out.as_ref(), &run)? {
+        if let Some((hold_out, request)) = opening_request(hold_out_use, hold_out.as_ref(), &run)? {
             hold_out.lock.check(&request)?;
         }
         Ok(Self {
@@ -137,7 +136,7 @@ impl<'a> WalkRun<'a> {
             };
             results.push(result);
         }
-        let asked = opening(self.hold_out_use, self.hold_out.as_ref(), &self.run)?;
+        let asked = opening_request(self.hold_out_use, self.hold_out.as_ref(), &self.run)?;
         let opened = asked.map(|(hold_out, request)| hold_out.lock.open(&request)).transpose()?;
         let hold_out = match (opened, &self.hold_out) {
             (Some(opening), Some(HoldOutRange { range, .. })) => {
@@ -184,7 +183,7 @@ impl<'a> WalkRun<'a> {
         let to_error = |error: SearchError| locate_search_error(error, &self.prepared.loaded);
         let name = format!("trials-{:03}.jsonl", place + 1);
         self.identity = window_identity(&self.identity, window);
-        self.folder.bring(&name)?;
+        self.folder.download(&name)?;
         let (mut journal, mut known) = self.folder.journal(&name, &self.identity).map_err(to_error)?;
         known.extend(self.gathered.get_mut(place).map(std::mem::take).unwrap_or_default());
         self.resumed += known.len();
@@ -202,7 +201,7 @@ impl<'a> WalkRun<'a> {
         let end = self.walk.step(window, &mut journal, known, &mut watch).map_err(to_error)?;
         drop(journal);
         // Also after an interruption: the same command resumes from there.
-        if let Some(notice) = self.folder.keep(&name)? {
+        if let Some(notice) = self.folder.upload(&name)? {
             tracing::warn!("{notice}");
         }
         let WindowEnd::Done(result) = end else { return Ok(None) };
@@ -211,7 +210,7 @@ impl<'a> WalkRun<'a> {
     }
 }
 
-fn opening<'a>(
+fn opening_request<'a>(
     hold_out_use: HoldOutUse,
     hold_out: Option<&'a HoldOutRange>,
     run: &str,
@@ -262,7 +261,7 @@ pub struct LayoutTerms {
     pub anchored: bool,
     /// Length of a training (the first if anchored), by default three tests.
     pub train: Option<Millis>,
-    /// Length of a test, by default a third of a training; without both, that of five windows.
+    /// Length of a test. Default: a third of `train`; an eighth of the candles if both are `None`.
     pub test: Option<Millis>,
     /// Gap between training and test, in addition to the longest trade duration.
     pub embargo: Millis,
@@ -340,12 +339,12 @@ impl WalkRun<'_> {
         number: u64,
         watcher: &mut WalkWatcher<'_>,
     ) -> Result<WalkShard> {
-        let (place, shard) = self.part(plan, number)?;
+        let (place, shard) = self.locate_shard(plan, number)?;
         // Until they are merged, shards count as their walk.
         self.begin()?;
         let window = &self.windows[place];
         let identity = window_identity(&self.identity, window);
-        plan.bring(&self.folder, number)?;
+        plan.download_shard(&self.folder, number)?;
         let opened = plan.journal(&self.folder, number, &identity);
         let (mut journal, known) = opened.map_err(|error| self.failure(error))?;
         let resumed = known.len();
@@ -358,7 +357,7 @@ impl WalkRun<'_> {
             SweepEnd::Done(rows) => rows,
             SweepEnd::Stopped(_) => return Ok(WalkShard::Stopped),
         };
-        let notice = plan.keep(&self.folder, number)?;
+        let notice = plan.upload_shard(&self.folder, number)?;
         Ok(WalkShard::Done { trials: rows.len(), resumed, notice })
     }
 
@@ -367,10 +366,10 @@ impl WalkRun<'_> {
         let mut notices = Vec::new();
         let mut gathered = vec![Vec::new(); self.windows.len()];
         for number in 1..=plan.shards {
-            let (place, shard) = self.part(plan, number)?;
+            let (place, shard) = self.locate_shard(plan, number)?;
             let window = &self.windows[place];
             let planned = window_identity(&plan.sweep, window);
-            let trials = if self.walk.has_candles(window) { self.expected(plan, shard) } else { 0..0 };
+            let trials = if self.walk.has_candles(window) { self.expected_trials(plan, shard) } else { 0..0 };
             let to_error = |error: SearchError| self.failure(error);
             let found = plan.gather_shard((&self.folder, &planned), (number, trials), others, &to_error)?;
             gathered[place].extend(found.0);
@@ -380,13 +379,13 @@ impl WalkRun<'_> {
         Ok(notices)
     }
 
-    /// A learning search may run out of new sets early, so only its first trial is required.
-    fn expected(&self, plan: &SearchPlan, shard: Shard) -> Range<u64> {
+    /// Only the first trial of a learning search is required: it may run out of new sets early.
+    fn expected_trials(&self, plan: &SearchPlan, shard: Shard) -> Range<u64> {
         if self.prepared.sweep.search.search.learns() { 0..1 } else { shard.trials(plan.sets) }
     }
 
     /// Returns the window (0-based) of a shard and its part of that window.
-    fn part(&self, plan: &SearchPlan, number: u64) -> Result<(usize, Shard)> {
+    fn locate_shard(&self, plan: &SearchPlan, number: u64) -> Result<(usize, Shard)> {
         let windows = self.windows.len() as u64;
         if windows == 0 || !plan.shards.is_multiple_of(windows) {
             let problem = format!("the plan has {} shards for {windows} windows", plan.shards);
@@ -396,7 +395,7 @@ impl WalkRun<'_> {
         Shard::new(number, plan.shards).map_err(|error| self.failure(error))?;
         let parts = plan.shards / windows;
         let shard = Shard::new((number - 1) % parts + 1, parts).map_err(|error| self.failure(error))?;
-        let window = usize::try_from((number - 1) / parts).expect("there are that many windows");
+        let window = usize::try_from((number - 1) / parts).expect("the window index is in range");
         Ok((window, shard))
     }
 

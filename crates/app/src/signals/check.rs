@@ -1,7 +1,7 @@
 //! Dry run of a signal list: how each line would be read.
 
 use super::collect_entries;
-use super::list::{LineOutcome, ListEntry, ListTerms, ReadLine, SignalList, When, zone_label};
+use super::list::{EntryTime, LineOutcome, ListEntry, ListTerms, ReadLine, SignalList, zone_label};
 use super::refusals::ListRefusals;
 use crate::configuration::Loaded;
 use crate::error::AppError;
@@ -18,7 +18,6 @@ use std::path::Path;
 const SUNDAY_OPEN_HOUR: u32 = 21;
 
 pub struct CheckedLine {
-    /// 1-based.
     pub line: u64,
     pub text: String,
     pub taken: LineUse,
@@ -94,14 +93,14 @@ fn describe_past(entries: &[(ListEntry, Tz)], now: Millis, sandbox: Option<Milli
     let of_sandbox = sandbox.filter(|start| *start < last).map(|start| {
         let met = past.iter().filter(|at| start < **at).count();
         format!(
-            "; `live --sandbox` starts at {} (sandbox.start), with {met} of them ahead",
-            When::Once(start).describe()
+            "; `live --sandbox` starts at {} (sandbox.start), before {met} of them",
+            EntryTime::Once(start).describe()
         )
     });
     Some(format!(
         "{count} of {} entries are in the past, the last at {}: a run that starts now trades none of them{}",
         entries.len(),
-        When::Once(last).describe(),
+        EntryTime::Once(last).describe(),
         of_sandbox.unwrap_or_default()
     ))
 }
@@ -256,7 +255,7 @@ mod tests {
         let now = parse_time("2026-01-05T12:00").unwrap();
         for (start, expected) in [
             ("", "trades none of them"),
-            ("[sandbox]\nstart = \"2026-01-05T10:30:00Z\"\n", "(sandbox.start), with 1 of them ahead"),
+            ("[sandbox]\nstart = \"2026-01-05T10:30:00Z\"\n", "(sandbox.start), before 1 of them"),
             ("[sandbox]\nstart = \"2026-01-05T11:30:00Z\"\n", "trades none of them"),
         ] {
             let past = checked_list(start, list, now).past.unwrap();
@@ -323,8 +322,8 @@ mod tests {
         for part in ["2 outside risk.hours", "1 while a trade of an earlier"] {
             assert!(all.contains(part), "{all}");
         }
-        let cure = "; max_open_trades_per_symbol = 2 would allow trades of one direction to overlap";
-        assert!(all.ends_with(cure), "{all}");
+        let hint = "; max_open_trades_per_symbol = 2 would allow trades of one direction to overlap";
+        assert!(all.ends_with(hint), "{all}");
         let list = "27/11/2026\nEURUSD 10:00 CALL\nEURUSD 10:05 CALL\n";
         assert_eq!(check("[risk]\nmax_open_trades_per_symbol = 2\n", list).0, []);
     }

@@ -83,7 +83,6 @@ impl RawMessage {
     }
 
     /// Parses the signal. `None` if a TradingView strategy closed its position, which opens no trade.
-    ///
     /// `number` counts the messages of the source; it identifies a signal without id and time.
     pub(super) fn read(
         self,

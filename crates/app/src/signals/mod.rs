@@ -11,7 +11,7 @@ mod stdin;
 mod watched_list;
 mod webhook;
 
-pub use check::{CheckedLine, CheckedList, LineUse, CheckedEntry, check_list, bypassed_parts_notices};
+pub use check::{CheckedEntry, CheckedLine, CheckedList, LineUse, bypassed_parts_notices, check_list};
 pub(crate) use list::{SignalList, offset_zone};
 pub use message::parse_close_type;
 
@@ -45,7 +45,7 @@ pub fn describe_list(loaded: &Loaded, begins: Option<Millis>) -> Option<String> 
     let path = loaded.config.signals.list.as_ref()?;
     let list = SignalList::load(loaded).ok()??;
     let now = begins.unwrap_or_else(|| SystemClock::new().now());
-    Some(format!("{}: {}", path.display(), list.outlook(&loaded.config.bots, now)))
+    Some(format!("{}: {}", path.display(), list.describe_next(&loaded.config.bots, now)))
 }
 
 pub fn rejected_entries_notice(loaded: &Loaded) -> Option<String> {

@@ -84,13 +84,13 @@ impl ListRefusals {
         let (first, _) = counts.first_key_value()?;
         let parts = counts.iter().map(|(reason, count)| format!("{count} {reason}"));
         let why = if counts.len() == 1 { first.clone() } else { parts.collect::<Vec<_>>().join(", ") };
-        let cure = self.needed.map(|most| {
+        let hint = self.needed.map(|most| {
             format!("; max_open_trades_per_symbol = {most} would allow trades of one direction to overlap")
         });
         Some(format!(
             "{total} of {} entries would be rejected by the current configuration: {why}{}",
             self.entries,
-            cure.unwrap_or_default()
+            hint.unwrap_or_default()
         ))
     }
 }

@@ -118,7 +118,7 @@ impl SignalSink {
     }
 
     fn report(&self, problem: &str, add: impl FnOnce(&mut ProblemCount)) {
-        let mut count = self.count();
+        let mut count = self.lock_problems();
         let problem = truncate_problem(problem);
         // The first of several problems, since the others may follow from it.
         if (count.malformed, count.turned_away) == (0, 0) {
@@ -135,7 +135,7 @@ impl SignalSink {
     async fn send_problem_reports(self) {
         while let Some(permit) = self.reserve().await {
             let counts = {
-                let mut count = self.count();
+                let mut count = self.lock_problems();
                 if (count.malformed, count.turned_away) == (0, 0) {
                     count.is_reported = false;
                     return;
@@ -149,7 +149,7 @@ impl SignalSink {
             tokio::time::sleep(MIN_REPORT_INTERVAL).await;
         }
         // Reported with the next problem.
-        self.count().is_reported = false;
+        self.lock_problems().is_reported = false;
     }
 
     pub(super) async fn send_note(&self, text: String, mended: &[String]) {
@@ -171,7 +171,7 @@ impl SignalSink {
         timeout(RUN_TIMEOUT, self.orders.upgrade()?.reserve_owned()).await.ok()?.ok()
     }
 
-    fn count(&self) -> MutexGuard<'_, ProblemCount> {
+    fn lock_problems(&self) -> MutexGuard<'_, ProblemCount> {
         self.problems.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -98,7 +98,7 @@ impl WatchedList {
                         has_begun = true;
                     }
                     let now = sink.now();
-                    for problem in self.contradictions(now) {
+                    for problem in self.describe_contradictions(now) {
                         sink.report_malformed(&problem);
                     }
                     for due in self.due(now) {
@@ -142,7 +142,7 @@ impl WatchedList {
         self.known = stamp;
         let what = self.path.display();
         if stamp.is_none() {
-            let problem = format!("{what} is gone: its {} entries are inactive", self.list.len());
+            let problem = format!("{what} is missing: its {} entries are inactive", self.list.len());
             self.list = SignalList::default();
             return Some(Err(problem));
         }
@@ -170,7 +170,7 @@ impl WatchedList {
         Some(NextEntry { at: due.at, bot, direction: due.entry.direction })
     }
 
-    fn contradictions(&self, now: Millis) -> Vec<String> {
+    fn describe_contradictions(&self, now: Millis) -> Vec<String> {
         let (_, found) = self.list.due_and_contradictions(self.done.max(now - MAX_ENTRY_AGE), now);
         found.iter().map(|found| found.describe(&self.bots)).collect()
     }

@@ -218,7 +218,7 @@ impl Webhook {
         if self.networks.is_empty() {
             return Ok(());
         }
-        let sender = if self.is_behind_proxy { forwarded(headers) } else { Some(peer) };
+        let sender = if self.is_behind_proxy { forwarded_address(headers) } else { Some(peer) };
         let is_allowed = |sender: IpAddr| self.networks.iter().any(|network| network.holds(sender));
         if sender.is_some_and(is_allowed) {
             return Ok(());
@@ -230,7 +230,7 @@ impl Webhook {
 }
 
 /// Returns the address seen by the proxy: the last one, since the sender can forge the others.
-fn forwarded(headers: &HeaderMap) -> Option<IpAddr> {
+fn forwarded_address(headers: &HeaderMap) -> Option<IpAddr> {
     let last = headers.get_all("x-forwarded-for").iter().next_back()?.to_str().ok()?;
     last.rsplit(',').next()?.trim().parse().ok()
 }

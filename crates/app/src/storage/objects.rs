@@ -41,21 +41,21 @@ impl RemoteFolder {
         PathBuf::from(self.url.to_string())
     }
 
-    pub(crate) fn bring(&self, name: &str) -> Result<(), AppError> {
+    pub(crate) fn download(&self, name: &str) -> Result<(), AppError> {
         let path = self.work.path().join(name);
-        self.look(name, |url, object| {
+        self.record_version(name, |url, object| {
             self.storage.download(url, object, &path)?;
             read_local(&path)
         })
     }
 
     /// Records the stored version of a file on the first call, with the hash of what `read` returns.
-    fn look(
+    fn record_version(
         &self,
         name: &str,
         read: impl FnOnce(&ObjectUrl, &Object) -> Result<Vec<u8>, AppError>,
     ) -> Result<(), AppError> {
-        let mut seen = self.seen();
+        let mut seen = self.lock_versions();
         if seen.contains_key(name) {
             return Ok(());
         }
@@ -67,7 +67,7 @@ impl RemoteFolder {
         Ok(())
     }
 
-    fn seen(&self) -> MutexGuard<'_, BTreeMap<String, Option<Version>>> {
+    fn lock_versions(&self) -> MutexGuard<'_, BTreeMap<String, Option<Version>>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -77,11 +77,11 @@ impl RemoteFolder {
 
     /// Uploads a finished file. Returns whether it is now the stored version.
     /// Replaces only the version that was downloaded, so that a faster writer is never overwritten.
-    pub(crate) fn keep(&self, name: &str) -> Result<bool, AppError> {
+    pub(crate) fn upload_if_unchanged(&self, name: &str) -> Result<bool, AppError> {
         // The stored version must not replace the local file.
-        self.look(name, |url, object| Ok(self.storage.read(url, object)?))?;
+        self.record_version(name, |url, object| Ok(self.storage.read(url, object)?))?;
         let bytes = read_local(&self.work.path().join(name))?;
-        let mut seen = self.seen();
+        let mut seen = self.lock_versions();
         let before = seen.get(name).cloned().flatten();
         let hash = blake3::hash(&bytes);
         if before.as_ref().is_some_and(|before| before.hash == hash) {
@@ -171,7 +171,7 @@ impl From<StorageError> for AppError {
             | StorageError::Disk { .. } => ErrorKind::SystemFailed,
         };
         let report = error.advice().into_iter().fold(Self::new(kind, error.to_string()), Self::help);
-        if let StorageError::Disk { source, .. } = error { report.because(source) } else { report }
+        if let StorageError::Disk { source, .. } = error { report.with_source(source) } else { report }
     }
 }
 
@@ -188,20 +188,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let there = folder.path().join("out/shard-1.jsonl");
         let first = remote(folder.path());
-        first.bring("shard-1.jsonl").unwrap();
+        first.download("shard-1.jsonl").unwrap();
         let here = first.here().join("shard-1.jsonl");
         assert!(!here.exists());
         fs::write(&here, "half").unwrap();
         assert!(!there.exists(), "a partial shard is not uploaded");
         fs::write(&here, "half, and more").unwrap();
-        assert!(first.keep("shard-1.jsonl").unwrap());
+        assert!(first.upload_if_unchanged("shard-1.jsonl").unwrap());
         assert_eq!(fs::read_to_string(&there).unwrap(), "half, and more");
         // Another run finds it and changes nothing.
         let written = fs::metadata(&there).unwrap().modified().unwrap();
         let second = remote(folder.path());
-        second.bring("shard-1.jsonl").unwrap();
+        second.download("shard-1.jsonl").unwrap();
         assert_eq!(fs::read_to_string(second.here().join("shard-1.jsonl")).unwrap(), "half, and more");
-        assert!(second.keep("shard-1.jsonl").unwrap());
+        assert!(second.upload_if_unchanged("shard-1.jsonl").unwrap());
         assert_eq!(fs::metadata(&there).unwrap().modified().unwrap(), written);
     }
 
@@ -210,16 +210,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let [first, second, third] = [0; 3].map(|_| remote(folder.path()));
         for (one, text) in [(&first, "one"), (&second, "two"), (&third, "one")] {
-            one.bring("trials.jsonl").unwrap();
+            one.download("trials.jsonl").unwrap();
             fs::write(one.here().join("trials.jsonl"), text).unwrap();
         }
-        assert!(first.keep("trials.jsonl").unwrap());
-        assert!(!second.keep("trials.jsonl").unwrap(), "another writer's file stays");
-        assert!(third.keep("trials.jsonl").unwrap(), "the same bytes are accepted");
+        assert!(first.upload_if_unchanged("trials.jsonl").unwrap());
+        assert!(!second.upload_if_unchanged("trials.jsonl").unwrap(), "another writer's file stays");
+        assert!(third.upload_if_unchanged("trials.jsonl").unwrap(), "the same bytes are accepted");
         assert_eq!(fs::read_to_string(folder.path().join("out/trials.jsonl")).unwrap(), "one");
         // The first writer may replace its own version.
         fs::write(first.here().join("trials.jsonl"), "one more").unwrap();
-        assert!(first.keep("trials.jsonl").unwrap());
+        assert!(first.upload_if_unchanged("trials.jsonl").unwrap());
         assert_eq!(fs::read_to_string(folder.path().join("out/trials.jsonl")).unwrap(), "one more");
     }
 

@@ -26,7 +26,7 @@ impl RemoteFolder {
         match self.0 {}
     }
 
-    pub(crate) fn bring(&self, _name: &str) -> Result<(), AppError> {
+    pub(crate) fn download(&self, _name: &str) -> Result<(), AppError> {
         match self.0 {}
     }
 
@@ -34,7 +34,7 @@ impl RemoteFolder {
         match self.0 {}
     }
 
-    pub(crate) fn keep(&self, _name: &str) -> Result<bool, AppError> {
+    pub(crate) fn upload_if_unchanged(&self, _name: &str) -> Result<bool, AppError> {
         match self.0 {}
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::bots::{BotSet, suggest_strategy};
 use crate::candles::{
-    CandleStore, DataName, candle_store, suggest_catalog_series, named_candles, serves, stored_for,
+    CandleStore, DataName, candle_store, has_candles_for, parse_data_names, stored_for,
+    suggest_catalog_series,
 };
 use crate::configuration::{Base, Loaded};
 use crate::data::check::CheckTarget;
@@ -79,7 +80,7 @@ impl<'a> TunePlan<'a> {
         let is_wide = prepared.space.count().is_some_and(|sets| sets > MAX_SETS);
         if terms.search.is_none() && terms.trials.is_none() && is_wide {
             (terms.search, terms.trials) = (Some(Search::Sobol), Some(MAX_SETS));
-            prepared.spread(&terms)?;
+            prepared.apply_terms(&terms)?;
         }
         let layout = lay_out(&prepared, hold_out, is_fixed)?;
         Ok(Self { terms, prepared, layout, is_fixed, without_range, of_combination })
@@ -188,10 +189,10 @@ pub fn check_candles(
     if let Some(failure) = data.iter().find_map(|text| suggest_catalog_series(text, &store.catalog)) {
         return Err(failure);
     }
-    let named = named_candles(data)?;
+    let named = parse_data_names(data)?;
     let is_named = !named.is_empty();
     let names = if is_named { named } else { stored_for(&store.catalog, std::slice::from_ref(bot))? };
-    if !serves(&names, bot) {
+    if !has_candles_for(&names, bot) {
         return Err(missing_candles(bot, &describe_sources(&names, is_named, &store)));
     }
     let of_symbol = names.iter().filter(|name| name.series().symbol == bot.symbol);

@@ -1,7 +1,7 @@
 //! Checks that a strategy decides identically in other processes and depends only on the candles.
 
 use super::file::{files, paths};
-use super::process::{ChildOptions, ThisProgram, Reply, Traffic};
+use super::process::{ChildOptions, Reply, ThisProgram, Traffic};
 use candlewick_sdk::testkit::{
     Check, CheckReport, Decision, Finding, Market, Subject, check_declaration, check_foresight,
 };
@@ -12,7 +12,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A dependency on a two-valued property is missed once in 2^6.
+/// Chance of missing a dependency on a two-valued property: 1 in 2^6.
 const PROCESSES: usize = 6;
 /// Reads of at most this many bytes may come from the measurement itself.
 const MIN_COUNTED_BYTES: u64 = 32;
@@ -72,8 +72,8 @@ pub(super) fn check(itself: &ThisProgram, subject: &Subject, market: &Market) ->
 impl ProcessChecks<'_> {
     fn check(&self) -> [CheckReport; 2] {
         let outside = match self.run(&[], 0) {
-            Ok(reply) => self.outside(&reply),
-            Err(problem) => Check::Outside.report(Finding::NotRun, problem),
+            Ok(reply) => self.check_side_effects(&reply),
+            Err(problem) => Check::Outside.found(Finding::NotRun, problem),
         };
         let (finding, words) = match self.difference() {
             Ok(None) => (
@@ -147,8 +147,9 @@ impl ProcessChecks<'_> {
         self.itself.run(&subject, self.candles, &around)
     }
 
-    fn outside(&self, reply: &Reply) -> CheckReport {
-        let left: BTreeSet<String> = self.folders.iter().flat_map(|folder| names(folder.path())).collect();
+    fn check_side_effects(&self, reply: &Reply) -> CheckReport {
+        let left: BTreeSet<String> =
+            self.folders.iter().flat_map(|folder| file_names(folder.path())).collect();
         let names_a_file = !files(&self.subject.params).is_empty();
         let (finding, words) = match (left.first(), reply.traffic) {
             (Some(file), _) => {
@@ -197,7 +198,7 @@ fn with_absolute_paths(subject: &Subject) -> Subject {
     whole
 }
 
-fn names(folder: &Path) -> Vec<String> {
+fn file_names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }

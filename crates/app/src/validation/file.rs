@@ -1,6 +1,6 @@
 //! Truncates files named by parameters: a strategy that reads ahead then decides differently.
 
-use candlewick_sdk::testkit::{Check, CheckReport, Finding, TruncatedParams, Market, Subject, check_files};
+use candlewick_sdk::testkit::{Check, CheckReport, Finding, Market, Subject, TruncatedParams, check_files};
 use candlewick_sdk::{Interval, Millis};
 use serde_json::Value;
 use std::fs;
@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 use tempfile::TempDir;
 
-const CUTS: usize = 5;
+const TRUNCATIONS: usize = 5;
 const MAX_BYTES: u64 = 64 << 20;
 /// Header of a candle file, whose rows become known one interval after their time.
 const CANDLE_HEADER: &str = "time,open,high,low,close";
@@ -35,7 +35,6 @@ pub(super) fn check(subject: &Subject, market: &Market) -> CheckReport {
     }
 }
 
-/// Returns the files that parameters name, with their JSON pointers.
 pub(super) fn files(params: &Value) -> Vec<(String, String)> {
     let mut named = paths(params);
     named.retain(|(_, path)| Path::new(path).is_file());
@@ -114,9 +113,9 @@ fn cut(
 ) -> io::Result<(TempDir, Vec<TruncatedParams>)> {
     let folder = tempfile::tempdir()?;
     let length = subject.bot.interval.length();
-    let mut known = Vec::with_capacity(CUTS);
-    for number in 1..=CUTS {
-        let candle = &market.candles[number * (market.candles.len() - 1) / (CUTS + 1)];
+    let mut known = Vec::with_capacity(TRUNCATIONS);
+    for number in 1..=TRUNCATIONS {
+        let candle = &market.candles[number * (market.candles.len() - 1) / (TRUNCATIONS + 1)];
         let moment = candle.time() + length;
         let mut params = subject.params.clone();
         for (file, (place, table)) in tables.iter().enumerate() {

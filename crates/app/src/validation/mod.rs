@@ -106,7 +106,7 @@ pub fn examine(
     progress: &mut dyn FnMut(u64),
 ) -> Result<ValidationReport, CheckError> {
     let given = market.as_ref().map_or(0, |market| market.candles.len());
-    let market = market.map(|market| newest(market, MAX_CANDLES));
+    let market = market.map(|market| keep_newest(market, MAX_CANDLES));
     let (name, candles) = market.map(|market| (market.name, market.candles)).unzip();
     let candles = candles.unwrap_or_default();
     let ValidationOptions { seed, unseen, limit, .. } = *means;
@@ -132,7 +132,7 @@ fn examine_here(
     let speed = Speed::measure(subject);
     let affordable = affordable_candles(&speed, warmup, examination.limit);
     let markets: Vec<Market> = match given {
-        Some(_) => markets.into_iter().map(|market| newest(market, affordable)).collect(),
+        Some(_) => markets.into_iter().map(|market| keep_newest(market, affordable)).collect(),
         None => markets,
     };
     let names = markets.iter().map(|market| {
@@ -174,7 +174,7 @@ fn unseen_candles(speed: &Speed, warmup: usize) -> usize {
     affordable.clamp(candles_needed(warmup) + SPARE_UNSEEN, MAX_UNSEEN.max(candles_needed(warmup) * 2))
 }
 
-fn newest(mut market: Market, count: usize) -> Market {
+fn keep_newest(mut market: Market, count: usize) -> Market {
     let surplus = market.candles.len().saturating_sub(count);
     market.candles.drain(..surplus);
     market
@@ -201,7 +201,7 @@ impl ValidationReport {
         for checked in &self.checked {
             lines.add_row([checked.check.name(), label(checked.finding), &checked.words]);
         }
-        let _ = write!(text, "\n\n{}\n\n{}", lines.trim_fmt(), self.closing());
+        let _ = write!(text, "\n\n{}\n\n{}", lines.trim_fmt(), self.render_summary());
         text
     }
 
@@ -230,7 +230,7 @@ impl ValidationReport {
         self.checked.iter().all(|checked| checked.finding != Finding::Failed)
     }
 
-    fn closing(&self) -> String {
+    fn render_summary(&self) -> String {
         let older: usize = self.markets.iter().map(|market| market.given - market.candles).sum();
         let signals = match self.validation.as_ref().map(|validation| validation.signals) {
             Some(0) => "It gave no signals on these candles, so the checks cover little: use --data or other parameters.".to_owned(),
@@ -259,9 +259,9 @@ const ROUNDS: usize = 5;
 const CANDLES: usize = 2_000;
 const STRIDE: usize = 16;
 /// At this rate a year of one-minute candles takes nine minutes.
-const TOO_SLOW: Duration = Duration::from_millis(1);
+const MAX_CANDLE_TIME: Duration = Duration::from_millis(1);
 /// At this rate a sweep of a thousand sets over a year of one-minute candles takes three hours.
-const SLOW: Duration = Duration::from_micros(20);
+const SLOW_CANDLE_TIME: Duration = Duration::from_micros(20);
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Speed {
@@ -305,12 +305,13 @@ impl Speed {
         };
         let floor = self.floor.as_nanos();
         let words = format!("{} ns per candle ({floor} ns for an empty strategy)", candle.as_nanos());
-        if candle > TOO_SLOW {
-            let words = format!("{words}: more than {} ms, so no other check was run", TOO_SLOW.as_millis());
-            return Check::Speed.report(Finding::Failed, words);
+        if candle > MAX_CANDLE_TIME {
+            let words =
+                format!("{words}: more than {} ms, so no other check was run", MAX_CANDLE_TIME.as_millis());
+            return Check::Speed.found(Finding::Failed, words);
         }
-        let finding = if candle > SLOW { Finding::Noted } else { Finding::Passed };
-        Check::Speed.report(finding, words)
+        let finding = if candle > SLOW_CANDLE_TIME { Finding::Noted } else { Finding::Passed };
+        Check::Speed.found(finding, words)
     }
 }
 

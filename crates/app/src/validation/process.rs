@@ -55,7 +55,6 @@ enum Task {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Examination {
-    /// Name of the candles, `None` for synthetic ones.
     pub(super) market: Option<String>,
     pub(super) given: usize,
     pub(super) seed: u64,

@@ -16,7 +16,7 @@ use std::time::Duration;
 const HEARTBEAT: Duration = Duration::from_millis(100);
 /// Longest wait for a child that has replied, or for the output of one that has ended.
 const EXIT_GRACE: Duration = Duration::from_secs(1);
-/// A longer line is split.
+/// Maximum length of a line; longer ones are split.
 const MAX_LINE_BYTES: u64 = 256 << 20;
 /// Maximum number of lines in the channel. A child that prints faster has to wait.
 const MAX_QUEUED_LINES: usize = 1_024;

@@ -8,9 +8,9 @@ use crate::failure::{Ending, Failure};
 use crate::host::{host, report_candles};
 use crate::output::{show, write_trades};
 use crate::progress::{Terminal, with_spinner};
-use candlewick_app::backtest::{BacktestTerms, LatencyTerms, PreparedBacktest, Replayed};
+use candlewick_app::backtest::{BacktestRun, BacktestTerms, LatencyTerms, PreparedBacktest};
 use candlewick_app::candles::{Candles, unset_price_steps};
-use candlewick_app::search::files_of_bots;
+use candlewick_app::search::bot_files;
 use candlewick_backtest::Finished;
 use candlewick_engine::{BotSettings, LongerStaleness, TradeBook, payout_probe_counts};
 use candlewick_journal::{JournalUrl, Reader};
@@ -116,7 +116,7 @@ fn test_sensitivity(prepared: &PreparedBacktest, context: &Context<'_>) -> Resul
 
 fn report(
     prepared: PreparedBacktest,
-    run: Replayed,
+    run: BacktestRun,
     (coarse_trades, sensitivity): (Option<String>, Option<Sensitivity>),
     (arguments, context): (&BacktestArguments, &Context<'_>),
 ) -> Result<Ending, Failure> {
@@ -124,7 +124,7 @@ fn report(
     let caveats = collect_caveats(&prepared, arguments);
     let background = build_background(&prepared, &run.finished, context);
     let PreparedBacktest { loaded, settings, header, candles, coarse, .. } = prepared;
-    let Replayed { finished, journal_hash, elapsed } = run;
+    let BacktestRun { finished, journal_hash, elapsed } = run;
     let span = candles.span();
     let Candles { series, hash, notices, .. } = candles;
     let mut notices: Vec<String> = coarse.or(coarse_trades).into_iter().chain(notices).collect();
@@ -192,7 +192,7 @@ fn variant_counter(
 ) -> Result<Option<VariantCounter>, Failure> {
     let PreparedBacktest { loaded, settings, candles, .. } = prepared;
     let Some(ledger) = loaded.config.variants.ledger(&loaded.config.data) else { return Ok(None) };
-    let files = files_of_bots(&settings.session.bots)?;
+    let files = bot_files(&settings.session.bots)?;
     let look = Look {
         kind: LookKind::Backtest,
         run: None,

@@ -5,7 +5,8 @@ use crate::failure::{Ending, Failure};
 use crate::output::show_as;
 use candlewick_app::configuration::control_paths;
 use candlewick_app::control::{
-    Decision, Halted, Resolved, Resumed, describe, halt, limit_reached, reload, resolve, resume,
+    Decision, HaltOutcome, ResolveOutcome, ResumeOutcome, describe, halt, limit_reached, reload, resolve,
+    resume,
 };
 use candlewick_engine::{IntentId, VenueId};
 use candlewick_runtime::control::Resolution;
@@ -40,10 +41,10 @@ pub(super) fn run_halt(arguments: &HaltArguments, context: &Context<'_>) -> Resu
         .and_then(|(loaded, url)| Ok((control_paths(&loaded)?, url)))
         .map_err(|failure| failure.hint(HALT_FILE_HINT))?;
     let (document, text) = match block_on(halt(&paths, &journal, &arguments.reason))? {
-        Halted::ByOrder(state) => {
+        HaltOutcome::ByOrder(state) => {
             (json!({ "halted": true, "bot_runs": true, "state": state }), describe(&state))
         }
-        Halted::ByFile(file) => {
+        HaltOutcome::ByFile(file) => {
             let text = format!(
                 "No bot is running on {journal}. Created {} and recorded the order in the journal: the next start opens no trades \
                  until `candlewick resume`. To halt a bot with another journal, pass --journal or --config.",
@@ -51,7 +52,7 @@ pub(super) fn run_halt(arguments: &HaltArguments, context: &Context<'_>) -> Resu
             );
             (json!({ "halted": true, "bot_runs": false, "halt_file": file }), text)
         }
-        Halted::ByJournal { error } => {
+        HaltOutcome::ByJournal { error } => {
             let cause = error.source().map_or(String::new(), |cause| format!(" ({cause})"));
             let text = format!(
                 "No bot is running on {journal}. Recorded the order in the journal: the next start opens no trades until \
@@ -59,7 +60,7 @@ pub(super) fn run_halt(arguments: &HaltArguments, context: &Context<'_>) -> Resu
             );
             (json!({ "halted": true, "bot_runs": false, "halt_file": null }), text)
         }
-        Halted::Unconfirmed { error, file } => {
+        HaltOutcome::Unconfirmed { error, file } => {
             let file = file.display();
             let rest = error.help_text().map_or(String::new(), |help| format!("{help}; "));
             let help = format!("{rest}created {file}; a bot that checks for this file halts within a second");
@@ -86,11 +87,11 @@ pub(super) fn run_resume(arguments: &ResumeArguments, context: &Context<'_>) -> 
         removed.as_ref().map_or(String::new(), |file| format!("Removed {}.\n", file.display()))
     };
     let (document, text) = match block_on(resume(&paths, &journal))? {
-        Resumed::ByOrder { state, removed } => {
+        ResumeOutcome::ByOrder { state, removed } => {
             let text = format!("{}{}", removal(&removed), describe(&state));
             (json!({ "bot_runs": true, "removed": removed, "state": state }), text)
         }
-        Resumed::TakenBack { removed, orders } => {
+        ResumeOutcome::TakenBack { removed, orders } => {
             let text = format!(
                 "{}No bot is running here, and pending halt orders were withdrawn. A bot that was halted while running starts \
                  halted; resume it then.",
@@ -98,7 +99,7 @@ pub(super) fn run_resume(arguments: &ResumeArguments, context: &Context<'_>) -> 
             );
             (json!({ "bot_runs": false, "removed": removed, "orders_taken_back": orders }), text)
         }
-        Resumed::NothingToResume => {
+        ResumeOutcome::NothingToResume => {
             let (socket, file) = (paths.socket.display(), paths.halt_file.path().display());
             let problem = format!("nothing to resume: no bot listens at {socket}, and {file} does not exist");
             if let Some(ended) = block_on(async { Ok::<_, Failure>(limit_reached(&journal).await) })? {
@@ -188,8 +189,8 @@ pub(super) fn run_resolve(arguments: &ResolveArguments, context: &Context<'_>) -
     let resolution = arguments.adopt.map(Resolution::Adopt).or(settled).unwrap_or(Resolution::NotOpened);
     let decision = Decision { intent, resolution, reason: arguments.reason.clone() };
     let (state, halted) = match block_on(resolve(&loaded, &url, &decision))? {
-        Resolved::ByBot(state) => (Some(state), None),
-        Resolved::InJournal { halted } => (None, halted),
+        ResolveOutcome::ByBot(state) => (Some(state), None),
+        ResolveOutcome::InJournal { halted } => (None, halted),
     };
     let text = || {
         let without_bot = || {

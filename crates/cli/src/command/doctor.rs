@@ -5,7 +5,7 @@ use crate::failure::{Ending, Failure};
 use crate::output::{print_coloured, print_json, show_as, table};
 use candlewick_app::configuration::{Base, Loaded};
 use candlewick_app::doctor::{Finding, Mark, examine};
-use candlewick_app::notify::{Tested, test};
+use candlewick_app::notify::{ChannelTest, test};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -76,9 +76,9 @@ pub(super) fn run_notify(command: &NotifyCommand, context: &Context<'_>) -> Resu
     Err(Failure::check(problem).hint("see docs/alerts.md for the requirements of each kind of channel"))
 }
 
-fn to_table(tested: &[Tested]) -> String {
+fn to_table(tested: &[ChannelTest]) -> String {
     let mut shown = table(["channel", "kind", "accepted", "ms", "problem"]);
-    for Tested { channel, kind, problem, took_ms } in tested {
+    for ChannelTest { channel, kind, problem, took_ms } in tested {
         let accepted = if problem.is_none() { "yes" } else { "no" };
         let problem = problem.as_deref().unwrap_or_default();
         shown.add_row([channel, *kind, accepted, &took_ms.to_string(), problem]);

@@ -11,7 +11,7 @@ use candlewick_app::recent::read_recent;
 use candlewick_app::status::Status;
 use candlewick_journal::Reader;
 use candlewick_records::explain::{
-    MomentQuery, MomentRequest, TradeRequest, read_last, read_moment, read_trade,
+    AskedTrade, MomentQuery, MomentRequest, read_last, read_moment, read_trade,
 };
 use candlewick_records::{TradeFilter, TradeLine, TradeList};
 use candlewick_runtime::control::{FollowedRun, RunState};
@@ -165,7 +165,7 @@ pub(super) fn run_why(arguments: &WhyArguments, context: &Context<'_>) -> Result
         let contents = read_recent(&mut reader).await?;
         let last = contents.last.line.received;
         time.say(last, context);
-        let time = time.before(last).unwrap_or(last);
+        let time = time.resolve_before(last).unwrap_or(last);
         let query = MomentQuery { time, symbol: *symbol, bot: bot.clone() };
         let asked = MomentRequest { query: &query, registry: context.registry, is_far: arguments.indicators };
         Ok::<_, AppError>(read_moment(&mut reader, &contents, &asked).await?)
@@ -238,7 +238,7 @@ impl TradesArguments {
 
     fn filter(&self, end: Millis) -> TradeFilter {
         let Self { symbol, last, .. } = *self;
-        let moment = |asked: &Option<AskedTime>| asked.as_ref().and_then(|asked| asked.before(end));
+        let moment = |asked: &Option<AskedTime>| asked.as_ref().and_then(|asked| asked.resolve_before(end));
         let (since, until) = (moment(&self.since), moment(&self.until));
         TradeFilter { bot: self.bot.clone(), symbol, state: self.state.clone(), since, until, last }
     }

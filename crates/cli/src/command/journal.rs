@@ -10,7 +10,7 @@ use candlewick_journal::{Compaction, Holder, LeaseTerms, Reader, Verified, back_
 use candlewick_records::{RecordedRuns, TradeFilter, TradeLine, utc};
 use candlewick_report::run::RecordedReport;
 use candlewick_runtime::{
-    JournalCheck, ProjectionResult, Projection, RuntimeError, TablesCheck, check_journal, compact_journal,
+    JournalCheck, Projection, ProjectionResult, RuntimeError, TablesCheck, check_journal, compact_journal,
     project_journal,
 };
 use candlewick_sdk::Millis;
@@ -70,7 +70,7 @@ struct VerifiedJournal {
     snapshots_not_checked: BTreeMap<String, u64>,
     /// Last entry of the verified tables; `None` if there are none or they are being built.
     tables_up_to: Option<u64>,
-    /// What was omitted when the journal was compacted; `None` for a complete one.
+    /// Data omitted by compaction; `None` for a complete journal.
     compacted: Option<Compaction>,
 }
 
@@ -225,7 +225,7 @@ fn run_compact(arguments: &CompactArguments, context: &Context<'_>) -> Result<En
     show_copy(&arguments.file, &verified, Some(compaction), context)
 }
 
-/// Removes the wrapper about writing from errors of reading a journal.
+/// Unwraps errors of reading, which the runtime reports as errors of writing.
 fn unwrap_journal_error(error: RuntimeError) -> Failure {
     match error {
         RuntimeError::Journal(error) => error.into(),
@@ -259,7 +259,7 @@ enum Format {
 }
 
 #[derive(Debug, Serialize)]
-struct Exported<'a> {
+struct ExportSummary<'a> {
     folder: &'a Path,
     trades: usize,
     intents: usize,
@@ -292,7 +292,7 @@ fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Endi
     let (trades, intents) = (trades.len(), every.len());
     let text =
         || format!("Exported {trades} trades, {intents} orders and the figures to {}", folder.display());
-    show_as(&Exported { folder, trades, intents }, text, context.global)
+    show_as(&ExportSummary { folder, trades, intents }, text, context.global)
 }
 
 fn serialize_lines(lines: &[&TradeLine], format: Format) -> Result<String, Failure> {

@@ -268,7 +268,7 @@ async fn embedded(
         stock.series,
         (&stock.place, loaded.config.data.longer_share_percent),
     )?;
-    let series = candles::candles_of(&series);
+    let series = candles::collect_candles(&series);
     let markets = candles::markets_for(&loaded.config.bots, &series);
     let fine =
         candles::check_expiries(loaded, &markets, candles::Fineness::Throughout, candles::ALLOW_IN_SANDBOX);
@@ -286,7 +286,7 @@ async fn embedded(
     Ok(embedded)
 }
 
-/// Hides decisions at full speed, which are too many to read.
+/// Hides decisions at maximum speed: they are too many to read.
 fn screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> Screen {
     let is_full_speed = arguments.sandbox && loaded.config.sandbox.speed.to_speed() == Speed::Max;
     let detail = if is_full_speed || context.global.json { Detail::Trades } else { Detail::All };

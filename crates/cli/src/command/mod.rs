@@ -28,8 +28,8 @@ use crate::app::Arguments as Program;
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::host::CommandKind;
-use crate::output::print_as_it_is;
-use crate::terminal::{terminal_columns, wrapped};
+use crate::output::print_verbatim;
+use crate::terminal::{terminal_columns, wrap};
 use clap::builder::Styles;
 use clap::{Args, CommandFactory, Subcommand};
 use clap_complete::Shell;
@@ -46,7 +46,6 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Setup", &["config", "config init", "doctor", "notify", "completions", "man"]),
 ];
 
-/// Width of the help in files and pipes, like in clap.
 const DEFAULT_COLUMNS: usize = 100;
 
 /// Commands of the program, in the order of [`GROUPS`].
@@ -146,7 +145,7 @@ pub(crate) fn help_template() -> String {
             let Some(about) = find_summary(&program, name) else { continue };
             let room = " ".repeat(width - name.len());
             let row = format!("  {literal}{name}{literal:#}{room}  {about}");
-            let _ = writeln!(text, "{}", wrapped(&row, Some(columns)));
+            let _ = writeln!(text, "{}", wrap(&row, Some(columns)));
         }
         text.push('\n');
     }
@@ -154,7 +153,6 @@ pub(crate) fn help_template() -> String {
     text
 }
 
-/// Returns the summary of a command, `None` if this build lacks it.
 fn find_summary(program: &clap::Command, name: &str) -> Option<String> {
     let found = name.split(' ').try_fold(program, |command, part| command.find_subcommand(part));
     Some(found?.get_about()?.to_string())
@@ -210,7 +208,7 @@ pub(crate) struct CompletionsArguments {
 fn run_completions(arguments: &CompletionsArguments) -> Result<Ending, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Program::command(), "candlewick", &mut script);
-    print_as_it_is(String::from_utf8_lossy(&script).trim_end())?;
+    print_verbatim(String::from_utf8_lossy(&script).trim_end())?;
     Ok(Ending::Done)
 }
 

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::show;
 use crate::progress::Terminal;
-use crate::search::{PlannedArguments, ShardArguments, keep_rows, watched, write_row_plan};
+use crate::search::{PlannedArguments, ShardArguments, keep_rows, run_watched, write_row_plan};
 use candlewick_app::monte_carlo::{MonteCarloPlan, MonteCarloTerms, PreparedMonteCarlo, Resampling};
 use candlewick_app::search::{PlannedCommand, ResultFolder};
 use candlewick_report::monte_carlo::{MonteCarloReport, MonteCarloTermsReport, write_paths};
@@ -87,7 +87,7 @@ pub(super) fn run(arguments: &MonteCarloArguments, context: &Context<'_>) -> Res
             let (prepared, folder) = arguments.own.prepare(context)?;
             let all = 0..prepared.terms.paths;
             let write = |rows: Vec<PathRow>| finish((&prepared, &folder), &rows, Vec::new(), context);
-            watched(context, |goes_on| prepared.run(all, goes_on), write)
+            run_watched(context, |proceed| prepared.run(all, proceed), write)
         }
         Some(Step::Plan { shards, own }) => {
             let (prepared, folder) = own.prepare(context)?;
@@ -131,7 +131,7 @@ fn run_shard(number: u64, planned: &PlannedArguments, context: &Context<'_>) -> 
     let keep = |rows: Vec<PathRow>| {
         keep_rows((&plan, &folder), shard, (&rows, "paths finished"), &differences.allowed, context)
     };
-    watched(context, |goes_on| prepared.run(paths, goes_on), keep)
+    run_watched(context, |proceed| prepared.run(paths, proceed), keep)
 }
 
 fn finish(

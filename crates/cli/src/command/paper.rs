@@ -32,7 +32,6 @@ pub(crate) struct PaperArguments {
     journal: Option<String>,
 }
 
-/// Default journal of paper trades, separate from that of real ones.
 const DEFAULT_JOURNAL: &str = "sqlite://candlewick-paper.db";
 
 pub(super) fn run(arguments: &PaperArguments, context: &Context<'_>) -> Result<Ending, Failure> {

@@ -58,8 +58,7 @@ fn read(url: &JournalUrl, run: Option<u64>, has_candles: bool) -> Result<Recorde
     })
 }
 
-/// Reads a page (`.html`) or a journal.
-fn recall(name: &str) -> Result<ParsedRun, Failure> {
+fn read_run(name: &str) -> Result<ParsedRun, Failure> {
     let path = Path::new(name);
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("html")) {
         let text = fs::read_to_string(path)
@@ -81,7 +80,7 @@ fn compare(
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
     let [a, b] = named.map(String::as_str);
-    let comparison = Comparison::new([(a, &recall(a)?), (b, &recall(b)?)]);
+    let comparison = Comparison::new([(a, &read_run(a)?), (b, &read_run(b)?)]);
     if let Some(path) = &arguments.html {
         let page = comparison.page()?;
         write_file("--html", path, |file| write_comparison_page(&page, file))?;

@@ -51,8 +51,9 @@ pub(super) fn run(arguments: &SandboxArguments, context: &Context<'_>) -> Result
         settings.speed = SandboxSpeed::Times(1.0); // the configured default is for embedded venues
     }
     settings.check()?;
-    let series =
-        candles::candles_of(&candles::load(&loaded, &candles::ALWAYS, &Terminal(context.global))?.series);
+    let series = candles::collect_candles(
+        &candles::load(&loaded, &candles::ALWAYS, &Terminal(context.global))?.series,
+    );
     let runtime = start_workers()?;
     runtime.block_on(serve(settings, series, &loaded, context))
 }

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::failure::{Ending, Failure};
 use crate::output::show;
 use crate::progress::{Terminal, with_spinner};
-use crate::search::{PlannedArguments, ShardArguments, keep_rows, watched, write_row_plan};
+use crate::search::{PlannedArguments, ShardArguments, keep_rows, run_watched, write_row_plan};
 use candlewick_app::search::{PlannedCommand, ResultFolder};
 use candlewick_app::sensitivity::{PreparedSensitivity, SensitivityPlan, SensitivityTerms};
 use candlewick_report::sensitivity::{SensitivityReport, SensitivityTermsReport, write_points};
@@ -123,7 +123,7 @@ fn repeat(
     write: impl FnOnce(Vec<SensitivityRow>) -> Result<Ending, Failure>,
 ) -> Result<Ending, Failure> {
     const WORK: &str = "Testing sensitivity";
-    watched(context, |goes_on| with_spinner(WORK, context.global, || prepared.run(runs, goes_on)), write)
+    run_watched(context, |proceed| with_spinner(WORK, context.global, || prepared.run(runs, proceed)), write)
 }
 
 fn finish(

@@ -5,7 +5,9 @@ use crate::failure::{Ending, Failure};
 use crate::output::{print, print_json, show_as};
 use candlewick_app::configuration::control_paths;
 use candlewick_app::control::signal;
-use candlewick_app::signals::{CheckedLine, CheckedList, LineUse, CheckedEntry, check_list, parse_close_type};
+use candlewick_app::signals::{
+    CheckedEntry, CheckedLine, CheckedList, LineUse, check_list, parse_close_type,
+};
 use candlewick_broker::clock::{Clock as _, SystemClock};
 use candlewick_engine::{SignalId, SignalReason, SignalSource};
 use candlewick_records::counted;
@@ -54,7 +56,6 @@ pub(crate) struct SignalArguments {
     journal: JournalArguments,
 }
 
-/// Parses seconds (`5s`) or milliseconds (`500ms`).
 fn duration_ms(text: &str) -> Result<u32, String> {
     let (number, factor) = match (text.strip_suffix("ms"), text.strip_suffix('s')) {
         (Some(number), _) => (number, 1),
@@ -240,7 +241,6 @@ fn without_cell(problem: &str) -> String {
     plain.concat()
 }
 
-/// Removes the list of valid values if an earlier message had it.
 fn omit_repeated_list(problem: &str, listed: &mut Vec<String>) -> String {
     for begins in [" of an entry: ", "The names are ", "the names are "] {
         let Some((what, list)) = problem.split_once(begins) else { continue };

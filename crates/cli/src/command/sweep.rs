@@ -6,7 +6,7 @@ use crate::host::report_candles;
 use crate::interrupt;
 use crate::output::{show, show_as};
 use crate::progress::{Progress, Terminal, with_spinner};
-use crate::search::{Planned, PlannedArguments, SearchArguments, ShardArguments};
+use crate::search::{OpenedPlan, PlannedArguments, SearchArguments, ShardArguments};
 use candlewick_app::AppError;
 use candlewick_app::bots::locate_search_error;
 use candlewick_app::search::{
@@ -128,7 +128,7 @@ fn run_planned(
     context: &Context<'_>,
     act: impl FnOnce(&mut SweepContext<'_>, &SearchPlan, OtherProgram) -> Result<Ending, Failure>,
 ) -> Result<Ending, Failure> {
-    let Planned { plan, path, folder, others } = planned.read(PlannedCommand::Sweep, context)?;
+    let OpenedPlan { plan, path, folder, others } = planned.read(PlannedCommand::Sweep, context)?;
     let terms = plan.terms(planned.place());
     let prepared = plan.prepare(&path, &terms, context.registry, &Terminal(context.global))?;
     let (place, chosen) = ((ResultFolder::open(&folder)?, top), Some((&plan, others)));
@@ -182,7 +182,7 @@ impl SweepContext<'_> {
             plan.round_shard((&self.folder, number), self.job, others, &|error| self.to_app_error(error))?;
         let before = of_round.as_ref().map_or(&[][..], |part| &part.notices);
         self.context.note_all(self.notices.iter().chain(before));
-        plan.bring(&self.folder, number)?;
+        plan.download_shard(&self.folder, number)?;
         let identity =
             of_round.as_ref().map_or_else(|| self.identity.clone(), |part| part.identity(&self.identity));
         let journal = plan.journal(&self.folder, number, &identity);
@@ -191,7 +191,7 @@ impl SweepContext<'_> {
         // Until they are merged, shards count as the whole sweep.
         self.begin(0)?;
         let kept = (&mut journal, known);
-        let (rows, ending) = self.watched(|watcher| match &of_round {
+        let (rows, ending) = self.run_watched(|watcher| match &of_round {
             Some(part) => self.job.run_round((&part.round, part.shard), kept, watcher),
             None => self.job.run_shard(shard, kept, watcher),
         })?;
@@ -199,7 +199,7 @@ impl SweepContext<'_> {
             return Ok(ending);
         }
         drop(journal);
-        self.context.note_all(plan.keep(&self.folder, number)?);
+        self.context.note_all(plan.upload_shard(&self.folder, number)?);
         let trials = rows.len();
         let document = json!({
             "shard": number, "shards": plan.shards, "trials": trials, "resumed": resumed, "notices": self.notices
@@ -259,16 +259,16 @@ pub(super) fn with_sweep<T>(
 impl SweepContext<'_> {
     pub(super) fn report(&self, mut known: Vec<Record>) -> Result<Result<SweepReport, Ending>, Failure> {
         let PreparedSearch { settings, space, sweep, candles, .. } = self.prepared;
-        self.folder.bring(TRIALS)?;
+        self.folder.download(TRIALS)?;
         let opened = self.folder.journal(TRIALS, &self.identity);
         let (mut journal, own) = opened.map_err(|error| self.failure(error))?;
         known.extend(own);
         let resumed = known.len();
         let watch = Stopwatch::start();
         self.begin(resumed)?;
-        let (rows, ending) = self.watched(|watcher| self.job.run(&mut journal, known, watcher))?;
+        let (rows, ending) = self.run_watched(|watcher| self.job.run(&mut journal, known, watcher))?;
         drop(journal);
-        self.context.note_all(self.folder.keep(TRIALS)?);
+        self.context.note_all(self.folder.upload(TRIALS)?);
         let end = if ending.is_none() { LookEnd::Whole } else { LookEnd::Stopped };
         let counted = with_spinner("Counting variants", self.context.global, || {
             count_sweep((&self.noted, self.job), (&rows, end), self.context.registry)
@@ -335,7 +335,7 @@ impl SweepContext<'_> {
     }
 
     /// Returns the trials, and how the sweep ended if it was stopped.
-    fn watched(
+    fn run_watched(
         &self,
         run: impl FnOnce(&mut Watcher<'_>) -> Result<SweepEnd, SearchError>,
     ) -> Result<(Vec<TrialRow>, Option<Ending>), Failure> {
@@ -386,7 +386,7 @@ fn verify_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -> Result<()
     let context = bot.context(prepared.settings.session.longer_share_percent);
     let subject = Subject { entry: entry.clone().into_owned(), params: bot.params, bot: context };
     let seed = sweep.search.seed;
-    let verified = verify_best(&super::strategy::itself()?, &subject, own.candles(), seed);
+    let verified = verify_best(&super::strategy::this_program()?, &subject, own.candles(), seed);
     let help = format!("run all checks: candlewick strategy check {}", subject.entry.name);
     verified.map_err(|error| Failure::new(FailureKind::Check, error).hint(help))
 }

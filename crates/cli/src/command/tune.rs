@@ -23,7 +23,7 @@ use candlewick_report::conditions::ConditionLine;
 use candlewick_report::page::write_tune_page;
 use candlewick_report::sweep::SweepReport;
 use candlewick_report::tune::{
-    Conclusion, StepResult, TuneReport, TuneResult, TunedBot, TunedGate, TuneHints,
+    Conclusion, StepResult, TuneHints, TuneReport, TuneResult, TunedBot, TunedGate,
 };
 use candlewick_rules::combine::replay_gate;
 use candlewick_sdk::testkit::{Finding, Market, Subject};
@@ -35,7 +35,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-const NEEDS: &str = "its warm-up is longer than the candles before the hold-out";
+const TOO_SHORT: &str = "its warm-up is longer than the candles before the hold-out";
 const CHECK_LIMIT: Duration = Duration::from_mins(10);
 const SHOWN_SETS: usize = 10;
 
@@ -124,13 +124,14 @@ impl Tuning<'_> {
         let strategy = (subject.entry.name.as_str(), &subject.params);
         let conditions = count_conditions(self.context.registry, strategy, &subject.bot, &market.candles)?;
         let mut progress = Progress::new(format!("Checking {}", subject.entry.name), self.context.global);
-        let itself = super::strategy::itself()?;
-        let means = ValidationOptions { seed: self.plan.terms.seed, unseen: None, itself, limit: CHECK_LIMIT };
+        let itself = super::strategy::this_program()?;
+        let means =
+            ValidationOptions { seed: self.plan.terms.seed, unseen: None, itself, limit: CHECK_LIMIT };
         let mut watch = |begun| progress.update(begun, validation::CHECKS);
         let checked = validation::examine(&subject, Some(market), &means, &mut watch);
         drop(progress);
         let checked =
-            checked.map_err(|error| check_failure(error, &subject, NEEDS, self.context.registry))?;
+            checked.map_err(|error| check_failure(error, &subject, TOO_SHORT, self.context.registry))?;
         let failed = checked.checked.iter().filter(|one| one.finding == Finding::Failed);
         let failed: Vec<String> = failed.map(|one| format!("{}: {}", one.check, one.words)).collect();
         if failed.is_empty() {
@@ -349,7 +350,11 @@ fn found_candles(candles: &CheckedCandles) -> Result<StepResult, Failure> {
         candlewick_records::utc(candles.from),
         candlewick_records::utc(candles.to)
     );
-    Ok(StepResult { name: candles.series.clone(), words: format!("{span}; {}", candles.describe()), document })
+    Ok(StepResult {
+        name: candles.series.clone(),
+        words: format!("{span}; {}", candles.describe()),
+        document,
+    })
 }
 
 fn parse_hold_out(text: &str) -> Result<f64, String> {

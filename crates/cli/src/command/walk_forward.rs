@@ -8,7 +8,7 @@ use crate::host::report_candles;
 use crate::interrupt;
 use crate::output::{show, show_as};
 use crate::progress::{Progress, Terminal};
-use crate::search::{LayoutArguments, Planned, PlannedArguments, SearchArguments, ShardArguments};
+use crate::search::{LayoutArguments, OpenedPlan, PlannedArguments, SearchArguments, ShardArguments};
 use candlewick_app::search::{
     HoldOutOutcome, HoldOutUse, KnownLooks, Layout, OpeningRecord, PlannedCommand, PreparedSearch, Reopening,
     ResultFolder, SearchTerms, TriedCount, WalkEnd, WalkOutcome, WalkProgress, WalkRun, WalkShard,
@@ -158,7 +158,7 @@ fn run_planned(
     (hold_out, shard): (HoldOutUse, Option<u64>),
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
-    let Planned { plan, path, folder, others } = arguments.read(PlannedCommand::WalkForward, context)?;
+    let OpenedPlan { plan, path, folder, others } = arguments.read(PlannedCommand::WalkForward, context)?;
     let Some(layout) = plan.walk.as_ref().map(|walk| walk.layout.clone()) else {
         return Err(Failure::configuration("the plan has no walk-forward windows"));
     };
@@ -176,7 +176,7 @@ fn run_planned(
     context.note_all(&notices);
     let stop_flag = interrupt::stop_flag()?;
     let mut progress = Progress::new("Walking forward", context.global);
-    let end = walk.run_shard(&plan, number, &mut |now| follow(&mut progress, now, &stop_flag))?;
+    let end = walk.run_shard(&plan, number, &mut |now| track(&mut progress, now, &stop_flag))?;
     drop(progress);
     let WalkShard::Done { trials, resumed, notice } = end else {
         return Ok(context.report_stop(&stop_flag, &folder));
@@ -193,7 +193,7 @@ fn show_walk(walked: Result<WalkResult, Ending>, context: &Context<'_>) -> Resul
     walked.map_or_else(Ok, |walked| show(&walked.summary(), context.global))
 }
 
-fn follow(progress: &mut Progress, now: WalkProgress, stop_flag: &OnceLock<Ending>) -> ControlFlow<()> {
+fn track(progress: &mut Progress, now: WalkProgress, stop_flag: &OnceLock<Ending>) -> ControlFlow<()> {
     progress.update(now.done, now.total);
     progress.say(&format!("window {} of {}", now.window, now.windows));
     if stop_flag.get().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -208,7 +208,7 @@ pub(super) fn run_walk(
     let stop_flag = interrupt::stop_flag()?;
     let stopwatch = Stopwatch::start();
     let mut progress = Progress::new("Walking forward", context.global);
-    let end = walk.run(&mut |now| follow(&mut progress, now, &stop_flag))?;
+    let end = walk.run(&mut |now| track(&mut progress, now, &stop_flag))?;
     drop(progress);
     let WalkEnd::Done(outcome) = end else {
         return Ok(Err(context.report_stop(&stop_flag, &walk.folder.shown())));

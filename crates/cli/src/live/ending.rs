@@ -128,7 +128,8 @@ fn run_result(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> 
             None => differing.map_or(unfinished, Err),
             Some(reason) => {
                 let halt = describe_halt(&Halt { at: finished.halted_at, reason });
-                Err(stopped(format!("the run ended {halt}")).hint("`candlewick resume` lets it trade again"))
+                Err(stopped_failure(format!("the run ended {halt}"))
+                    .hint("`candlewick resume` lets it trade again"))
             }
         },
         Stop::Interrupted => differing.map_or(Ok(Ending::Interrupted), Err),
@@ -136,7 +137,7 @@ fn run_result(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> 
         Stop::Limit(rule) => {
             let problem = format!("the risk limit {rule} was reached and must be lifted manually");
             let hint = "the limit still applies to the next run; run `candlewick halt` before it starts and `candlewick resume` afterwards";
-            Err(stopped(problem).hint(hint))
+            Err(stopped_failure(problem).hint(hint))
         }
     }
 }
@@ -144,15 +145,15 @@ fn run_result(finished: Finished, scale: MoneyScale) -> Result<Ending, Failure> 
 fn wallet_failure(finished: &Finished) -> Option<Failure> {
     if let Some(missing) = &finished.missing_wallet {
         let hint = "check the account at the venue; the next run compares the wallet with the trades again";
-        return Some(stopped(missing.clone()).hint(hint));
+        return Some(stopped_failure(missing.clone()).hint(hint));
     }
     let difference = finished.wallet_difference.as_ref()?;
-    Some(stopped(difference.text.clone()).hint(
+    Some(stopped_failure(difference.text.clone()).hint(
         "compare the trades with the list at the venue; run `candlewick resume` on a running bot to accept the difference",
     ))
 }
 
-fn stopped(problem: String) -> Failure {
+fn stopped_failure(problem: String) -> Failure {
     Failure::new(FailureKind::Stopped, anyhow::Error::msg(problem))
 }
 
@@ -222,7 +223,7 @@ fn unfinished_lines(finished: &Finished, scale: MoneyScale) -> Vec<UnfinishedLin
     finished.unfinished.iter().map(line).collect()
 }
 
-/// Returns where unsettled stakes are. A venue without further candles does not settle them.
+/// A venue without further candles never settles open trades.
 pub(super) const fn stake_holder(finished: &Finished) -> Unsettled {
     if matches!(finished.stop, Stop::DataEnds(_)) { Unsettled::Returned } else { Unsettled::AtVenue }
 }

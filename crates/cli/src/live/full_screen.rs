@@ -1,13 +1,13 @@
 //! Full-screen view of a run (`--tui`).
 
-use super::Front;
+use super::DisplayContext;
 use super::header::Header;
-use super::screen::{MAX_QUEUED_NOTICES, Screen, Shown, distinct};
+use super::screen::{DisplayEnd, MAX_QUEUED_NOTICES, Screen, distinct};
 use crate::failure::Failure;
 use crate::log::{Line, LogWriter};
 use candlewick_engine::BotSettings;
 use candlewick_runtime::{Demand, Watcher};
-use candlewick_tui::{BotFacts, Facts, Seat, is_possible, leave, show};
+use candlewick_tui::{BotFacts, Facts, RunControls, is_possible, leave, show};
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use tokio::sync::oneshot;
@@ -22,10 +22,10 @@ pub(crate) fn check() -> Result<(), Failure> {
 }
 
 /// Starts the view. If it ends before the run does, the run continues with plain lines.
-pub(super) fn start(mut screen: Screen, front: &Front<'_>) -> (Vec<Watcher>, Shown) {
+pub(super) fn start(mut screen: Screen, front: &DisplayContext<'_>) -> (Vec<Watcher>, DisplayEnd) {
     let clock = Arc::clone(&front.connection.clock);
     let (lines, log_lines) = sync_channel(MAX_QUEUED_LINES);
-    let seat = Seat {
+    let controls = RunControls {
         orders: front.control.sender(),
         stop: front.stop.clone(),
         now: Box::new(move || clock.now()),
@@ -38,7 +38,7 @@ pub(super) fn start(mut screen: Screen, front: &Front<'_>) -> (Vec<Watcher>, Sho
     let log = front.log.clone();
     log.send(Line::Divert(lines));
     std::thread::spawn(move || {
-        let shown = show(facts, &mut notices, &seat);
+        let shown = show(facts, &mut notices, &controls);
         log.send(Line::GiveBack);
         if let Err(error) = shown {
             tracing::warn!("the full-screen view failed, continuing with lines: {error}");
@@ -46,16 +46,15 @@ pub(super) fn start(mut screen: Screen, front: &Front<'_>) -> (Vec<Watcher>, Sho
         screen.show_all(&mut notices);
         let _ = ended.send(());
     });
-    (vec![watcher.with_overview()], Shown(Some(has_ended)))
+    (vec![watcher.with_overview()], DisplayEnd(Some(has_ended)))
 }
 
-/// Restores the terminal if a stalled view has not done so.
 pub(super) fn end(log: &LogWriter) {
     leave();
     log.send(Line::GiveBack);
 }
 
-fn build_facts(header: Option<Header>, front: &Front<'_>) -> Facts {
+fn build_facts(header: Option<Header>, front: &DisplayContext<'_>) -> Facts {
     let config = &front.loaded.config;
     let header = header.unwrap_or_default();
     let bot_facts = |(bot, about): (&BotSettings, String)| BotFacts { name: bot.name.clone(), about };

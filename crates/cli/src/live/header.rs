@@ -2,8 +2,8 @@
 
 use super::lines::expiration_suffix;
 use crate::combinations::{describe_combinations, describe_gates};
-use crate::terminal::{lines, wrapped_beside};
-use candlewick_app::bots::{own_durations, session_settings};
+use crate::terminal::{lines, wrap_indented};
+use candlewick_app::bots::{declared_durations_per_bot, session_settings};
 use candlewick_app::configuration::{AlertEvent, AlertSeverity, ChannelSettings, Loaded, VariantSettings};
 use candlewick_app::lints::{self, LintInput, Stage};
 use candlewick_app::signals::describe_list;
@@ -21,7 +21,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 const WIDTH: usize = 80;
-const LABEL: usize = 10;
+const LABEL_WIDTH: usize = 10;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Header {
@@ -42,11 +42,9 @@ pub(crate) struct Header {
 pub(crate) struct RunDescription {
     pub(crate) venue: String,
     pub(crate) wallet: &'static str,
-    /// Start of the run, `None` for now.
     pub(crate) begins: Option<Millis>,
     pub(crate) candles: Option<String>,
     pub(crate) journal: Option<String>,
-    /// Arguments with which other commands find this run.
     pub(crate) arguments: String,
 }
 
@@ -60,7 +58,7 @@ impl Header {
             None => "Ctrl-C only; other terminals need a journal".to_owned(),
         };
         let bots = &loaded.config.bots;
-        let own = own_durations(bots, registry);
+        let own = declared_durations_per_bot(bots, registry);
         let assumed = bots.iter().map(|bot| loaded.config.simulation.payout_of(bot.symbol));
         let records = assumed.map(TradeRecord::assumed).collect();
         let mut rules: Vec<_> = labelled("Combined", describe_combinations(bots, registry)).collect();
@@ -95,7 +93,7 @@ impl Header {
         let stop = "Ctrl-C waits for open trades; press it twice to quit immediately".to_owned();
         rows.extend([("Journal", self.journal.clone()), ("Control", self.control.clone()), ("Stop", stop)]);
         let row = |(label, text): (&str, String)| {
-            format!("{label:<LABEL$}{}\n", wrapped_beside(&visible(&text), LABEL, Some(WIDTH)))
+            format!("{label:<LABEL_WIDTH$}{}\n", wrap_indented(&visible(&text), LABEL_WIDTH, Some(WIDTH)))
         };
         lines(&rows.into_iter().map(row).collect::<String>()).into_owned()
     }
@@ -124,7 +122,6 @@ fn labelled(
     iter::once(label).chain(iter::repeat("")).zip(lines)
 }
 
-/// Returns the arguments with which other commands find this run's journal.
 pub(crate) fn journal_arguments(journal: Option<&JournalUrl>, files: &[PathBuf]) -> String {
     if let Some(journal) = journal {
         let shown = journal.to_string();
@@ -244,27 +241,27 @@ fn describe_limits(risk: &RiskSettings) -> String {
     let spans = u32::try_from(risk.blackouts.spans.len()).unwrap_or(u32::MAX);
     let is_default_day = risk.day_start == "00:00" && risk.day_timezone == "UTC";
     let per_symbol = risk.max_open_trades_per_symbol;
-    let open = match count(risk.max_open_trades, "open trade", "open trades") {
+    let open = match count_label(risk.max_open_trades, "open trade", "open trades") {
         Some(open) if per_symbol > 0 => Some(format!("{open} ({per_symbol} per symbol)")),
-        None => count(per_symbol, "open trade per symbol", "open trades per symbol"),
+        None => count_label(per_symbol, "open trade per symbol", "open trades per symbol"),
         open => open,
     };
     let one_by_one = [
         open,
-        count(risk.max_trades_per_hour, "trade/hour", "trades/hour"),
-        count(risk.max_trades_per_day, "trade/day", "trades/day"),
-        money(risk.daily_loss_limit, "daily loss"),
-        percent(risk.daily_loss_limit_percent, "daily loss"),
-        money(risk.daily_profit_target, "daily profit"),
-        percent(risk.daily_profit_target_percent, "daily profit"),
+        count_label(risk.max_trades_per_hour, "trade/hour", "trades/hour"),
+        count_label(risk.max_trades_per_day, "trade/day", "trades/day"),
+        money_label(risk.daily_loss_limit, "daily loss"),
+        percent_label(risk.daily_loss_limit_percent, "daily loss"),
+        money_label(risk.daily_profit_target, "daily profit"),
+        percent_label(risk.daily_profit_target_percent, "daily profit"),
         (!is_default_day).then(|| format!("days start at {} {}", risk.day_start, risk.day_timezone)),
-        money(session.loss_limit, "session loss"),
-        percent(session.loss_limit_percent, "session loss"),
-        money(session.profit_target, "session profit"),
-        percent(session.profit_target_percent, "session profit"),
-        percent(risk.max_drawdown_percent, "max drawdown"),
-        count(risk.max_loss_streak, "loss in a row", "losses in a row"),
-        count(risk.cooldown_after_loss_s, "s pause after a loss", "s pause after a loss"),
+        money_label(session.loss_limit, "session loss"),
+        percent_label(session.loss_limit_percent, "session loss"),
+        money_label(session.profit_target, "session profit"),
+        percent_label(session.profit_target_percent, "session profit"),
+        percent_label(risk.max_drawdown_percent, "max drawdown"),
+        count_label(risk.max_loss_streak, "loss in a row", "losses in a row"),
+        count_label(risk.cooldown_after_loss_s, "s pause after a loss", "s pause after a loss"),
         (risk.cooldown_after_losses > 0).then(|| {
             let losses = counted(risk.cooldown_after_losses, "loss", "losses");
             format!("{} s pause after {losses} in a row", risk.cooldown_after_losses_s)
@@ -278,46 +275,46 @@ fn describe_limits(risk: &RiskSettings) -> String {
     let rest = [
         (!risk.best_payout_of.is_empty())
             .then(|| format!("best payout of {}", risk.best_payout_of.join(", "))),
-        money(risk.max_stake, "max stake"),
-        percent(risk.max_stake_percent, "max stake"),
+        money_label(risk.max_stake, "max stake"),
+        percent_label(risk.max_stake_percent, "max stake"),
         (!hours.is_empty()).then(|| format!("trades {}", hours.join(" and "))),
-        count(spans, "blackout", "blackouts"),
+        count_label(spans, "blackout", "blackouts"),
         risk.enforce_verdict.then(|| "no trades without an edge".to_owned()),
     ];
     let bots = risk.bots.iter().filter_map(|(name, own)| describe_bot_limits(name, own));
     let all = one_by_one.into_iter().flatten().chain(pauses);
-    let all = all.chain(percent(risk.min_payout_percent, "min payout")).chain(of_symbols);
+    let all = all.chain(percent_label(risk.min_payout_percent, "min payout")).chain(of_symbols);
     let on: Vec<String> = all.chain(rest.into_iter().flatten()).chain(bots).collect();
     if on.is_empty() { "none".to_owned() } else { on.join(", ") }
 }
 
 fn describe_bot_limits(name: &str, own: &BotLimitSettings) -> Option<String> {
     let all = [
-        count(own.max_open_trades, "open trade", "open trades"),
-        count(own.max_trades_per_day, "trade/day", "trades/day"),
-        money(own.daily_loss_limit, "daily loss"),
-        percent(own.daily_loss_limit_percent, "daily loss"),
-        money(own.daily_profit_target, "daily profit"),
-        percent(own.daily_profit_target_percent, "daily profit"),
-        money(own.session_loss_limit, "session loss"),
-        percent(own.session_loss_limit_percent, "session loss"),
-        money(own.session_profit_target, "session profit"),
-        percent(own.session_profit_target_percent, "session profit"),
-        count(own.max_loss_streak, "loss in a row", "losses in a row"),
+        count_label(own.max_open_trades, "open trade", "open trades"),
+        count_label(own.max_trades_per_day, "trade/day", "trades/day"),
+        money_label(own.daily_loss_limit, "daily loss"),
+        percent_label(own.daily_loss_limit_percent, "daily loss"),
+        money_label(own.daily_profit_target, "daily profit"),
+        percent_label(own.daily_profit_target_percent, "daily profit"),
+        money_label(own.session_loss_limit, "session loss"),
+        percent_label(own.session_loss_limit_percent, "session loss"),
+        money_label(own.session_profit_target, "session profit"),
+        percent_label(own.session_profit_target_percent, "session profit"),
+        count_label(own.max_loss_streak, "loss in a row", "losses in a row"),
     ];
     let on: Vec<String> = all.into_iter().flatten().collect();
     (!on.is_empty()).then(|| format!("{name} ({})", on.join(", ")))
 }
 
-fn count(most: u32, one: &str, several: &str) -> Option<String> {
+fn count_label(most: u32, one: &str, several: &str) -> Option<String> {
     (most > 0).then(|| counted(most, one, several))
 }
 
-fn money(most: Decimal, label: &str) -> Option<String> {
+fn money_label(most: Decimal, label: &str) -> Option<String> {
     (!most.is_zero()).then(|| format!("{label} {most}"))
 }
 
-fn percent(most: f64, label: &str) -> Option<String> {
+fn percent_label(most: f64, label: &str) -> Option<String> {
     (most > 0.0).then(|| format!("{label} {most} %"))
 }
 

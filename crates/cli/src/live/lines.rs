@@ -1,6 +1,6 @@
 //! Text and layout of console lines: decisions, trades, verdicts, and reasons of a stop.
 
-use crate::terminal::{coloured_line, terminal_columns, wrapped_beside};
+use crate::terminal::{coloured_line, terminal_columns, wrap_indented};
 use anstyle::{AnsiColor, Style};
 use candlewick_engine::{
     Approved, Edge, IntentRow, Judgement, Lateness, Opened, Refused, RiskSettings, Rule, Settled, VenueId,
@@ -22,7 +22,7 @@ pub(super) fn describe_open(approved: &Approved, (bot, symbol): (&str, &str), sc
     format!("#{intent} {bot} {BOLD}{direction} {symbol}{BOLD:#} {terms}{DIM}{reason}{DIM:#}")
 }
 
-/// Returns the expiration type with a leading space, or nothing for the default.
+/// Returns the expiration type with a leading space; empty for the default.
 pub(super) fn expiration_suffix(expiration_type: ExpirationType) -> String {
     match expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => String::new(),
@@ -79,7 +79,8 @@ pub(super) fn describe_refusal(
     received: Millis,
     (risk, suspended): (Option<&RiskSettings>, Option<&str>),
 ) -> String {
-    let own = || risk.map_or_else(|| refused.rule.describe(), |risk| refused.rule.describe_with_setting(risk, bot));
+    let own =
+        || risk.map_or_else(|| refused.rule.describe(), |risk| refused.rule.describe_with_setting(risk, bot));
     let rule = match suspended {
         Some(reason) if refused.rule == Rule::Halted => format!("opens suspended: {}", visible(reason)),
         _ => own(),
@@ -179,7 +180,7 @@ pub(super) fn format_line(
 ) -> String {
     let time = time_text(at, "%m-%d %H:%M:%S");
     let text = coloured_line(text);
-    let text = wrapped_beside(&text, PREFIX_WIDTH - LABEL_WIDTH + label.len().max(LABEL_WIDTH), columns);
+    let text = wrap_indented(&text, PREFIX_WIDTH - LABEL_WIDTH + label.len().max(LABEL_WIDTH), columns);
     format!("{DIM}{time}{DIM:#}  {style}{label:<LABEL_WIDTH$}{style:#} {text}")
 }
 

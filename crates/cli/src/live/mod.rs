@@ -10,7 +10,7 @@ mod stream;
 
 use crate::context::{Context, start_workers};
 use crate::failure::{Ending, Failure};
-use crate::interrupt::{Interrupt, pass};
+use crate::interrupt::{Interrupt, sleep_for};
 use crate::log::LogWriter;
 use crate::progress::ReadingProgress;
 use candlewick_app::bots::BotSet;
@@ -46,7 +46,7 @@ pub(crate) struct ReadyRun<'a> {
 }
 
 #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "used by the full-screen view"))]
-struct Front<'a> {
+struct DisplayContext<'a> {
     loaded: &'a Loaded,
     bots: &'a BotSet,
     connection: &'a Connection,
@@ -75,7 +75,7 @@ pub(crate) async fn run_until_stopped(run: ReadyRun<'_>) -> Result<Outcome, Fail
     let logged = logs_decisions.then(|| stream::log_decisions(&control.events(), log));
     let (watchers, shown) = if is_full_screen {
         let (bots, connection, control) = (&bots, &connection, &control);
-        full_screen::start(screen, &Front { loaded, bots, connection, control, stop: sender, log })
+        full_screen::start(screen, &DisplayContext { loaded, bots, connection, control, stop: sender, log })
     } else {
         screen.show()
     };
@@ -116,7 +116,7 @@ async fn watch(
     stop: mpsc::Sender<Stop>,
     leave: Arc<Notify>,
 ) {
-    let mut time_up = std::pin::pin!(pass(run_for));
+    let mut time_up = std::pin::pin!(sleep_for(run_for));
     let mut is_up = false;
     loop {
         let why = tokio::select! {
@@ -138,8 +138,8 @@ async fn watch(
 /// Substitute for the full-screen view in builds without the `tui` feature.
 #[cfg(not(feature = "tui"))]
 mod full_screen {
-    use super::screen::Shown;
-    use super::{Front, Screen};
+    use super::screen::DisplayEnd;
+    use super::{DisplayContext, Screen};
     use crate::failure::Failure;
     use crate::log::LogWriter;
     use candlewick_runtime::Watcher;
@@ -149,7 +149,7 @@ mod full_screen {
         Err(Failure::configuration(problem))
     }
 
-    pub(super) fn start(screen: Screen, _: &Front<'_>) -> (Vec<Watcher>, Shown) {
+    pub(super) fn start(screen: Screen, _: &DisplayContext<'_>) -> (Vec<Watcher>, DisplayEnd) {
         screen.show()
     }
 

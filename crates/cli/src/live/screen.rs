@@ -25,7 +25,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 pub(super) const MAX_QUEUED_NOTICES: usize = 16_384;
-pub(super) const PATIENCE: Duration = Duration::from_secs(3);
+pub(super) const FLUSH_TIMEOUT: Duration = Duration::from_secs(3);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Detail {
@@ -57,7 +57,6 @@ pub(crate) struct Screen {
     blocked: Vec<Blockage>,
 }
 
-/// Removes duplicates, in the order of first occurrence, like the ids of a session.
 pub(super) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut found = Vec::new();
     for one in all {
@@ -69,7 +68,6 @@ pub(super) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 impl Screen {
-    /// Creates a screen, which prints nothing if the log is JSON.
     pub(crate) fn new(detail: Detail, loaded: &Loaded, context: &Context<'_>) -> Self {
         let bots = &loaded.config.bots;
         let is_quiet = context.global.quiet || context.log.form.is_json();
@@ -249,9 +247,9 @@ impl Screen {
         format_signed(money, self.scale)
     }
 
-    pub(crate) fn show(mut self) -> (Vec<Watcher>, Shown) {
+    pub(crate) fn show(mut self) -> (Vec<Watcher>, DisplayEnd) {
         if self.detail == Detail::Quiet {
-            return (Vec::new(), Shown(None));
+            return (Vec::new(), DisplayEnd(None));
         }
         let (watcher, mut notices) = Watcher::channel(MAX_QUEUED_NOTICES, self.interest());
         let (ended, has_ended) = oneshot::channel();
@@ -259,7 +257,7 @@ impl Screen {
             self.show_all(&mut notices);
             let _ = ended.send(());
         });
-        (vec![watcher], Shown(Some(has_ended)))
+        (vec![watcher], DisplayEnd(Some(has_ended)))
     }
 
     pub(super) const fn interest(&self) -> Interest {
@@ -324,13 +322,13 @@ impl Screen {
     }
 }
 
-pub(crate) struct Shown(pub(super) Option<oneshot::Receiver<()>>);
+pub(crate) struct DisplayEnd(pub(super) Option<oneshot::Receiver<()>>);
 
-impl Shown {
-    /// Waits until everything is written, at most for `PATIENCE`.
+impl DisplayEnd {
+    /// Waits up to `FLUSH_TIMEOUT` until everything is written.
     pub(crate) async fn end(self) {
         if let Some(has_ended) = self.0 {
-            drop(tokio::time::timeout(PATIENCE, has_ended).await);
+            drop(tokio::time::timeout(FLUSH_TIMEOUT, has_ended).await);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Run events on stdout, one JSON object per line. A slow reader misses lines, with a count.
 
-use super::screen::PATIENCE;
+use super::screen::FLUSH_TIMEOUT;
 use crate::failure::Failure;
 use crate::host;
 use crate::log::LogWriter;
@@ -14,7 +14,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-const LAST_PATIENCE: Duration = Duration::from_secs(30);
+const LAST_LINE_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(super) struct PrintedEvents {
     is_late: Arc<AtomicBool>,
@@ -65,7 +65,7 @@ impl PrintedEvents {
 
     /// Waits until everything is printed. A late reader gets only the line in progress.
     pub(super) async fn end(self) {
-        self.end_within(PATIENCE, LAST_PATIENCE).await;
+        self.end_within(FLUSH_TIMEOUT, LAST_LINE_TIMEOUT).await;
     }
 
     async fn end_within(self, patience: Duration, last_patience: Duration) {
@@ -82,9 +82,9 @@ pub(super) fn print_last(document: &impl Serialize) -> Result<(), Failure> {
     if host::capture(&json(&text)) {
         return Ok(());
     }
-    within(LAST_PATIENCE, move || print_json_text(&text)).map_or_else(
+    run_within(LAST_LINE_TIMEOUT, move || print_json_text(&text)).map_or_else(
         || {
-            let patience = LAST_PATIENCE.as_secs();
+            let patience = LAST_LINE_TIMEOUT.as_secs();
             tracing::warn!(
                 "stdout was not read for {patience} s: the last line was skipped; the journal is complete"
             );
@@ -94,8 +94,8 @@ pub(super) fn print_last(document: &impl Serialize) -> Result<(), Failure> {
     )
 }
 
-/// Runs `act` in a thread, `None` if it takes longer than `patience`. The thread is then abandoned.
-fn within<T: Send + 'static>(patience: Duration, act: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+/// Runs `act` in a thread. `None` if it exceeds `patience`; the thread is then abandoned.
+fn run_within<T: Send + 'static>(patience: Duration, act: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (done, is_done) = mpsc::channel();
     std::thread::spawn(move || done.send(act()));
     is_done.recv_timeout(patience).ok()
@@ -109,14 +109,14 @@ fn print(line: &str) -> io::Result<()> {
 const UNLOGGED_EVENTS: [&str; 5] = ["candle", "updated", "wallet", "alarm", "warning"];
 
 #[derive(Deserialize)]
-struct Named {
+struct EventName {
     event: String,
 }
 
 pub(super) fn log_decisions(feed: &EventFeed, log: &LogWriter) -> PrintedEvents {
     let log = log.clone();
     let print = move |line: &str| {
-        if let Ok(Named { event }) = serde_json::from_str(line)
+        if let Ok(EventName { event }) = serde_json::from_str(line)
             && !UNLOGGED_EVENTS.contains(&event.as_str())
         {
             log.print_event(&event, line);
@@ -151,8 +151,8 @@ mod tests {
         assert!(is_read.recv().unwrap().contains("resumed"));
         printed.end_within(MOMENT, MOMENT).await;
         let (hold, held) = mpsc::channel::<()>();
-        assert_eq!(within(MOMENT, move || held.recv()), None);
-        assert_eq!(within(LAST_PATIENCE, || 7), Some(7));
+        assert_eq!(run_within(MOMENT, move || held.recv()), None);
+        assert_eq!(run_within(LAST_LINE_TIMEOUT, || 7), Some(7));
         drop((over, hold));
     }
 }

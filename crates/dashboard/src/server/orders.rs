@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use axum::http::header::SET_COOKIE;
 use axum::response::{IntoResponse, Response};
 use candlewick_app::AppError;
-use candlewick_app::control::{Halted, Resumed, describe, halt as halt_bot, resume as resume_bot};
+use candlewick_app::control::{HaltOutcome, ResumeOutcome, describe, halt as halt_bot, resume as resume_bot};
 use std::sync::Arc;
 
 /// Exchanges the one-time token of the terminal's link for a cookie.
@@ -51,12 +51,12 @@ async fn carry_out_halt(serving: Arc<Serving>, reason: String) -> Answer<Ordered
     let halted = halt_bot(&watched.paths, &watched.journal, reason).await;
     serving.shared.ask.notify_one();
     let text = match halted.map_err(|error| refused(&error))? {
-        Halted::ByOrder(state) => describe(&state),
-        Halted::ByFile(_) => "No bot is running. One that starts on this journal opens no trades until resumed.".to_owned(),
-        Halted::ByJournal { .. } => {
+        HaltOutcome::ByOrder(state) => describe(&state),
+        HaltOutcome::ByFile(_) => "No bot is running. One that starts on this journal opens no trades until resumed.".to_owned(),
+        HaltOutcome::ByJournal { .. } => {
             "No bot is running. The journal halts the next one that starts on it. The HALT file could not be created.".to_owned()
         }
-        Halted::Unconfirmed { error, .. } => {
+        HaltOutcome::Unconfirmed { error, .. } => {
             let text = format!("{}; the HALT file now exists, and a running bot halts within a second", sentence(&error));
             return Err(Failure::new(StatusCode::BAD_GATEWAY, text));
         }
@@ -83,9 +83,11 @@ async fn carry_out_resume(serving: Arc<Serving>) -> Answer<Ordered> {
     let resumed = resume_bot(&watched.paths, &watched.journal).await;
     serving.shared.ask.notify_one();
     let text = match resumed.map_err(|error| refused(&error))? {
-        Resumed::ByOrder { state, .. } => describe(&state),
-        Resumed::TakenBack { .. } => "No bot is running. The next one opens trades.".to_owned(),
-        Resumed::NothingToResume => "No bot is running, and nothing would halt the next one.".to_owned(),
+        ResumeOutcome::ByOrder { state, .. } => describe(&state),
+        ResumeOutcome::TakenBack { .. } => "No bot is running. The next one opens trades.".to_owned(),
+        ResumeOutcome::NothingToResume => {
+            "No bot is running, and nothing would halt the next one.".to_owned()
+        }
     };
     Ok(Json(Ordered { text }))
 }

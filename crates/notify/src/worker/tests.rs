@@ -76,7 +76,7 @@ impl Delivery for Receiver {
 }
 
 fn down() -> Answer {
-    Answer::Fail(Failure::later("Connection refused"))
+    Answer::Fail(Failure::try_later("Connection refused"))
 }
 
 fn down_until(end_s: u64) -> impl Fn(Duration, usize) -> Answer + Send + Sync + 'static {

@@ -51,7 +51,7 @@ async fn converse(
         let answer = other.unwrap_or_else(|| match line.get(..4).unwrap_or_default() {
             "EHLO" => "250-mail.example\r\n250-8BITMIME\r\n250-SMTPUTF8\r\n250 AUTH PLAIN LOGIN",
             "AUTH" => "235 2.7.0 accepted",
-            "DATA" => "354 go on",
+            "DATA" => "354 continue",
             "QUIT" => "221 bye",
             _ => "250 ok",
         });

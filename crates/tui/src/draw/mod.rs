@@ -13,7 +13,6 @@ use ratatui::widgets::{Block, Clear, Paragraph};
 
 /// Minimum width and height; a smaller window shows a single line.
 const MIN_SIZE: (u16, u16) = (40, 8);
-/// Minimum width of the layout with two columns.
 const TWO_COLUMN_WIDTH: u16 = 144;
 const RIGHT_COLUMN_WIDTH: u16 = 62;
 

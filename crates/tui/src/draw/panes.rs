@@ -54,7 +54,6 @@ fn phase_line(scene: Scene<'_>) -> Line<'_> {
     Line::from(spans)
 }
 
-/// Describes the slowest candle, short enough for 80 columns.
 fn describe_delay(slowest: SlowestCandle) -> String {
     let SlowestCandle { symbol, interval, delay_ms, has_come } = slowest;
     let seconds = delay_ms.get() as f64 / 1_000.0;

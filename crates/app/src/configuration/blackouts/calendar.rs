@@ -165,7 +165,7 @@ impl Event {
 }
 
 impl Moment {
-    /// Returns the instant. Days and times without a zone are UTC.
+    /// Days, and times without a zone, are in UTC.
     fn at(self) -> Result<Millis, String> {
         match self {
             Self::Day(day) => instant(day.and_time(NaiveTime::MIN), Tz::UTC),

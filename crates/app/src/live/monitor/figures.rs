@@ -21,14 +21,14 @@ use std::time::Duration;
 
 const OUTCOMES: [Outcome; 4] = [Outcome::Won, Outcome::Lost, Outcome::Draw, Outcome::Cancelled];
 const RESULTS: [&str; 4] = ["opened", "rejected", "not_sent", "in_doubt"];
-const ENDS: [&str; 5] = ["adopted", "not_opened", "rejected", "not_sent", "settled_by_person"];
+const RESOLUTIONS: [&str; 5] = ["adopted", "not_opened", "rejected", "not_sent", "settled_by_person"];
 const PHASES: [(Phase, &str); 4] = [
     (Phase::Trading, "trading"),
     (Phase::Halted, "halted"),
     (Phase::Suspended, "suspended"),
     (Phase::Stopping, "stopping"),
 ];
-const EDGES: [(Edge, &str); 4] = [
+const EDGE_STATES: [(Edge, &str); 4] = [
     (Edge::Open, "open"),
     (Edge::Shown, "shown"),
     (Edge::Rejected, "rejected"),
@@ -39,12 +39,12 @@ const LATENCY_BUCKETS_S: [f64; 12] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25
 struct BotMetrics {
     signals: Counter,
     opens: [Counter; RESULTS.len()],
-    resolved: [Counter; ENDS.len()],
+    resolved: [Counter; RESOLUTIONS.len()],
     refused: [Counter; Rule::ALL.len()],
     blocked: [Gauge; Rule::ALL.len()],
     settled: [Counter; OUTCOMES.len()],
     profit: Level,
-    edges: [Gauge; EDGES.len()],
+    edges: [Gauge; EDGE_STATES.len()],
     judged: Gauge,
     evidence: [Level; 2],
     thresholds: [Level; 2],
@@ -90,7 +90,7 @@ impl Figures {
         let answers = Family::<Labels, Histogram>::new_with_constructor(buckets as fn() -> Histogram);
         let help = "Real time from a request to the answer of the venue or the timeout";
         described.0.register("request_duration_seconds", help, answers.clone());
-        let answers = Labelled(answers);
+        let answers = LabelledFamily(answers);
         let answers = Question::ALL.map(|question| answers.with(&[("question", question.as_str())]));
         let (journal, help) = (buckets(), "Real time to make the journal durable");
         described.0.register("journal_write_duration_seconds", help, journal.clone());
@@ -230,7 +230,7 @@ impl BotMetrics {
     }
 
     fn on_evidence(&self, evidence: &Evidence) {
-        for (gauge, (edge, _)) in self.edges.iter().zip(EDGES) {
+        for (gauge, (edge, _)) in self.edges.iter().zip(EDGE_STATES) {
             gauge.set(i64::from(edge == evidence.edge));
         }
         self.judged.set(i64::try_from(evidence.trades).unwrap_or(i64::MAX));
@@ -259,7 +259,7 @@ fn bot_metrics(described: &mut MetricRegistry, names: &Names) -> Vec<BotMetrics>
         BotMetrics {
             signals: signals.with(&[bot]),
             opens: RESULTS.map(|result| opens.with(&[bot, ("result", result)])),
-            resolved: ENDS.map(|end| resolved.with(&[bot, ("how", end)])),
+            resolved: RESOLUTIONS.map(|end| resolved.with(&[bot, ("how", end)])),
             refused: Rule::ALL.map(|rule| refused.with(&[bot, ("rule", rule.as_str())])),
             blocked: Rule::ALL.map(|rule| blocked.with(&[bot, ("rule", rule.as_str())])),
             settled: OUTCOMES.map(|outcome| {
@@ -267,7 +267,7 @@ fn bot_metrics(described: &mut MetricRegistry, names: &Names) -> Vec<BotMetrics>
                 settled.with(&[bot, ("outcome", outcome.as_str())])
             }),
             profit: profit.with(&[bot]),
-            edges: EDGES.map(|(_, edge)| edges.with(&[bot, ("edge", edge)])),
+            edges: EDGE_STATES.map(|(_, edge)| edges.with(&[bot, ("edge", edge)])),
             judged: judged.with(&[bot]),
             evidence: ["for", "against"].map(|side| evidence.with(&[bot, ("side", side)])),
             thresholds: ["for", "against"].map(|side| thresholds.with(&[bot, ("side", side)])),
@@ -354,7 +354,7 @@ struct SampledMetrics {
     late_series: Gauge,
     followers: Gauge,
     missed: Gauge,
-    waiting: Labelled<Gauge>,
+    waiting: LabelledFamily<Gauge>,
     slowest: Level,
     streams: [Gauge; 2],
 }
@@ -423,7 +423,7 @@ impl SampledMetrics {
         }
         self.loop_age.set(health.age().as_secs_f64());
         self.is_written.set(i64::from(health.is_written()));
-        let is_heard = VenueApi::ALL.map(|api| health.is_heard(api));
+        let is_heard = VenueApi::ALL.map(|api| health.is_reachable(api));
         self.is_heard.set(i64::from(is_heard.iter().all(|is_heard| *is_heard)));
         for (gauge, is_heard) in self.is_api_heard.iter().zip(is_heard) {
             gauge.set(i64::from(is_heard));
@@ -449,17 +449,17 @@ impl MetricRegistry {
         metric
     }
 
-    fn family<M: Default>(&mut self, name: &str, help: &str) -> Labelled<M>
+    fn family<M: Default>(&mut self, name: &str, help: &str) -> LabelledFamily<M>
     where
         Family<Labels, M>: Metric,
     {
-        Labelled(self.add(name, help))
+        LabelledFamily(self.add(name, help))
     }
 }
 
-struct Labelled<M>(Family<Labels, M>);
+struct LabelledFamily<M>(Family<Labels, M>);
 
-impl<M: Clone> Labelled<M> {
+impl<M: Clone> LabelledFamily<M> {
     fn with(&self, labels: &[(&'static str, &str)]) -> M {
         let labels = labels.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         self.0.get_or_create_owned(&labels)

@@ -20,7 +20,7 @@ pub(crate) struct Health {
     turned: AtomicU64,
     is_written: AtomicBool,
     /// Whether each API answers, in the order of [`VenueApi::ALL`].
-    is_heard: [AtomicBool; VenueApi::ALL.len()],
+    is_reachable: [AtomicBool; VenueApi::ALL.len()],
     late_series: AtomicU64,
     has_candles: AtomicBool,
     phase: AtomicU8,
@@ -34,7 +34,7 @@ impl Default for Health {
             since: Stopwatch::start(),
             turned: AtomicU64::new(NOT_STARTED),
             is_written: AtomicBool::new(true),
-            is_heard: VenueApi::ALL.map(|_| AtomicBool::new(true)),
+            is_reachable: VenueApi::ALL.map(|_| AtomicBool::new(true)),
             late_series: AtomicU64::new(0),
             has_candles: AtomicBool::new(false),
             phase: AtomicU8::new(Phase::Trading as u8),
@@ -61,8 +61,8 @@ impl Health {
     }
 
     #[cfg(any(test, feature = "metrics", all(feature = "systemd", target_os = "linux")))]
-    pub(crate) fn is_heard(&self, api: VenueApi) -> bool {
-        self.is_heard[api as usize].load(Ordering::Relaxed)
+    pub(crate) fn is_reachable(&self, api: VenueApi) -> bool {
+        self.is_reachable[api as usize].load(Ordering::Relaxed)
     }
 
     #[cfg(any(test, feature = "metrics", all(feature = "systemd", target_os = "linux")))]
@@ -70,19 +70,19 @@ impl Health {
         self.late_series.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn troubles(&self) -> Vec<String> {
-        self.troubles_at(self.age())
+    pub(crate) fn problems(&self) -> Vec<String> {
+        self.problems_at(self.age())
     }
 
-    fn troubles_at(&self, age: Duration) -> Vec<String> {
+    fn problems_at(&self, age: Duration) -> Vec<String> {
         let still = (age > LOOP_STALL_AGE).then(|| format!("the run has stalled for {} s", age.as_secs()));
         let journal = (!self.is_written()).then(|| "the journal cannot be written".to_owned());
         still.into_iter().chain(journal).collect()
     }
 
     #[cfg(any(test, feature = "metrics", all(feature = "systemd", target_os = "linux")))]
-    pub(crate) fn obstacles(&self) -> Vec<String> {
-        let mut obstacles = self.troubles();
+    pub(crate) fn readiness_problems(&self) -> Vec<String> {
+        let mut obstacles = self.problems();
         let phases =
             [(Phase::Halted, "halted"), (Phase::Suspended, "suspended"), (Phase::Stopping, "stopping")];
         let now = self.phase.load(Ordering::Relaxed);
@@ -91,7 +91,7 @@ impl Health {
         if !self.has_candles.load(Ordering::Relaxed) {
             obstacles.push("no candle has arrived yet".to_owned());
         }
-        let silent = VenueApi::ALL.into_iter().filter(|api| !self.is_heard(*api));
+        let silent = VenueApi::ALL.into_iter().filter(|api| !self.is_reachable(*api));
         obstacles.extend(silent.map(|api| format!("{} does not answer", api.label())));
         match self.late_series() {
             0 => {}
@@ -111,7 +111,7 @@ impl Observer for Health {
         match notice {
             Notice::Phase { phase, .. } => self.phase.store(*phase as u8, Ordering::Relaxed),
             Notice::Venue { api, is_silent, .. } => {
-                self.is_heard[*api as usize].store(!is_silent, Ordering::Relaxed);
+                self.is_reachable[*api as usize].store(!is_silent, Ordering::Relaxed);
             }
             Notice::Candles { is_late: true, .. } => _ = self.late_series.fetch_add(1, Ordering::Relaxed),
             Notice::Candles { .. } => _ = self.late_series.fetch_sub(1, Ordering::Relaxed),
@@ -132,7 +132,7 @@ impl Observer for Health {
 const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Sends heartbeats while the run is healthy, and logs failures without the secret URL.
-pub(super) fn beat(
+pub(super) fn send_heartbeats(
     settings: &HeartbeatSettings,
     health: Arc<Health>,
 ) -> Result<Option<impl Future<Output = ()> + Send + 'static>> {
@@ -149,7 +149,7 @@ pub(super) fn beat(
         let mut failures = 0_u64;
         loop {
             pace.tick().await;
-            if !health.troubles().is_empty() {
+            if !health.problems().is_empty() {
                 continue;
             }
             let problem = match client.get(&url).send().await {
@@ -178,7 +178,7 @@ pub(super) async fn notify_systemd(health: Arc<Health>) {
     let mut is_ready = false;
     loop {
         pace.tick().await;
-        let (troubles, obstacles) = (health.troubles(), health.obstacles());
+        let (troubles, obstacles) = (health.problems(), health.readiness_problems());
         let status = if obstacles.is_empty() { "trading".to_owned() } else { obstacles.join("; ") };
         let mut news = vec![sd_notify::NotifyState::Status(&status)];
         let becomes_ready = !is_ready && health.has_begun();
@@ -205,13 +205,13 @@ mod tests {
     fn stalled_loop_and_failing_journal_are_unhealthy() {
         let health = Health::default();
         health.on_turn();
-        assert_eq!(health.troubles(), [""; 0]);
-        assert_eq!(health.troubles_at(LOOP_STALL_AGE), [""; 0]);
-        assert_eq!(health.troubles_at(LOOP_STALL_AGE * 2), ["the run has stalled for 60 s"]);
+        assert_eq!(health.problems(), [""; 0]);
+        assert_eq!(health.problems_at(LOOP_STALL_AGE), [""; 0]);
+        assert_eq!(health.problems_at(LOOP_STALL_AGE * 2), ["the run has stalled for 60 s"]);
         health.on_written(Duration::ZERO, false);
-        assert_eq!(health.troubles(), ["the journal cannot be written"]);
+        assert_eq!(health.problems(), ["the journal cannot be written"]);
         health.on_written(Duration::ZERO, true);
-        assert_eq!(health.troubles(), [""; 0]);
+        assert_eq!(health.problems(), [""; 0]);
     }
 
     #[test]
@@ -247,8 +247,8 @@ mod tests {
             (candles(false), vec![]),
         ] {
             health.on_notice(&notice);
-            assert_eq!(health.obstacles(), expected);
-            assert_eq!(health.troubles(), [""; 0]);
+            assert_eq!(health.readiness_problems(), expected);
+            assert_eq!(health.problems(), [""; 0]);
         }
     }
 }

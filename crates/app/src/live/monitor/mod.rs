@@ -41,7 +41,7 @@ impl Watch {
     pub(super) async fn begin(loaded: &Loaded) -> Result<Self> {
         Problems::check(monitoring_problems(loaded))?;
         let (health, mut tasks) = (Arc::new(Health::default()), JoinSet::new());
-        if let Some(beating) = health::beat(&loaded.config.heartbeat, Arc::clone(&health))? {
+        if let Some(beating) = health::send_heartbeats(&loaded.config.heartbeat, Arc::clone(&health))? {
             tasks.spawn(beating);
         }
         #[cfg(all(feature = "systemd", target_os = "linux"))]

@@ -50,8 +50,8 @@ async fn answer(request: &Request<Incoming>, monitor: &Monitor) -> Answer {
     }
     match request.uri().path() {
         "/metrics" => respond(StatusCode::OK, FIGURES, monitor.text().await),
-        "/healthz" => health(&monitor.health.troubles()),
-        "/readyz" => health(&monitor.health.obstacles()),
+        "/healthz" => health(&monitor.health.problems()),
+        "/readyz" => health(&monitor.health.readiness_problems()),
         _ => respond(StatusCode::NOT_FOUND, TEXT, "use /metrics, /healthz or /readyz\n"),
     }
 }

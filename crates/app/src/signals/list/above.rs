@@ -54,7 +54,7 @@ struct ExpiryHeading {
 
 impl DateContext {
     /// Starts a date and ends an expiry used under the previous one.
-    pub(super) fn begin(&mut self, date: WrittenDate, (line, text): (u64, &str)) {
+    pub(super) fn start_date(&mut self, date: WrittenDate, (line, text): (u64, &str)) {
         self.heading = Some(Heading { date, line, last: None });
         if self.expiry.as_ref().is_some_and(|expiry| expiry.is_used) {
             self.end_expiry((line, text));
@@ -90,14 +90,14 @@ impl DateContext {
         self.end(by);
     }
 
-    /// Records the time of another bot's entry, where the day may change.
-    pub(super) fn pass(&mut self, time: Option<NaiveTime>, line: u64) {
+    /// Notes the time of another bot's entry, which may show a change of day.
+    pub(super) fn record_other_time(&mut self, time: Option<NaiveTime>, line: u64) {
         if self.heading.as_mut().is_some_and(|heading| heading.check_time(time, line).is_err()) {
             self.end(line);
         }
     }
 
-    /// Gives an entry its date. An own date ends the heading, since it may apply below as well.
+    /// Returns the date of an entry. A date of its own ends the heading: it may apply below as well.
     pub(super) fn date(
         &mut self,
         cells: &mut Cells,

@@ -1,7 +1,7 @@
 //! Duplicate and contradictory lines for one bot and moment.
 
 use super::DueEntry;
-use super::entry::{LineOutcome, ListEntry, ReadLine, When};
+use super::entry::{EntryTime, LineOutcome, ListEntry, ReadLine};
 use super::time::ClockTime;
 use candlewick_engine::{BotId, BotSettings};
 use candlewick_records::counted;
@@ -11,7 +11,6 @@ use chrono_tz::Tz;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The years 2026 to 2028, for which two recurring times are compared. One has a 29 February.
-///
 /// Contradictions in other years are detected when due; then neither line trades.
 const COMPARED_YEARS: (Millis, Millis) = (Millis::new(1_767_225_600_000), Millis::new(1_861_920_000_000));
 /// The years 2000 to 2036, for which UTC offsets are sampled at intervals of `SAMPLE_STEP_S`, in seconds.
@@ -27,13 +26,13 @@ pub(super) fn mark_duplicates(lines: &mut [ReadLine], bots: &[BotSettings]) {
     for line in lines {
         let LineOutcome::Entry(entry, _) = line.taken else { continue };
         let when = match entry.when {
-            When::Once(at) => (at.get(), None),
-            When::Daily(daily) => (0, Some((daily.time, daily.zone.name(), daily.date))),
+            EntryTime::Once(at) => (at.get(), None),
+            EntryTime::Daily(daily) => (0, Some((daily.time, daily.zone.name(), daily.date))),
         };
         let name = || bots.get(entry.bot.index()).map_or("", |bot| bot.name.as_str());
         let alike = known.entry((entry.bot, when)).or_default();
         let is_same = |earlier: &&ListEntry| match (earlier.when, entry.when) {
-            (When::Daily(one), When::Daily(other)) => one.days.overlaps(other.days),
+            (EntryTime::Daily(one), EntryTime::Daily(other)) => one.days.overlaps(other.days),
             _ => true,
         };
         match alike.iter().find(is_same) {
@@ -63,10 +62,10 @@ pub(super) fn mark_duplicates(lines: &mut [ReadLine], bots: &[BotSettings]) {
 
 fn has_mixed_notations(lines: &[ReadLine]) -> bool {
     let way = |line: &ReadLine| match line.taken {
-        LineOutcome::Entry(ListEntry { when: When::Daily(daily), .. }, _) => {
+        LineOutcome::Entry(ListEntry { when: EntryTime::Daily(daily), .. }, _) => {
             Some(Some((daily.zone.name(), daily.date.is_some())))
         }
-        LineOutcome::Entry(ListEntry { when: When::Once(_), .. }, _) => Some(None),
+        LineOutcome::Entry(ListEntry { when: EntryTime::Once(_), .. }, _) => Some(None),
         _ => None,
     };
     lines.iter().filter_map(way).collect::<BTreeSet<_>>().len() > 1
@@ -88,8 +87,8 @@ struct EntriesAtTime {
 impl NotationIndex {
     fn insert(&mut self, entry: ListEntry) -> Option<(u64, Millis)> {
         let times: BTreeSet<i64> = match entry.when {
-            When::Once(at) => BTreeSet::from([at.get().div_euclid(1_000).rem_euclid(86_400)]),
-            When::Daily(ClockTime { time, zone, .. }) => {
+            EntryTime::Once(at) => BTreeSet::from([at.get().div_euclid(1_000).rem_euclid(86_400)]),
+            EntryTime::Daily(ClockTime { time, zone, .. }) => {
                 let offsets = self.offsets.entry(zone.name()).or_insert_with(|| sample_offsets(zone));
                 let second = i64::from(time.num_seconds_from_midnight());
                 offsets.iter().map(|offset| (second - offset).rem_euclid(86_400)).collect()
@@ -97,12 +96,13 @@ impl NotationIndex {
         };
         for time in &times {
             let there = self.entries.entry((entry.bot, *time)).or_default();
-            let once = there.once.iter().filter(|_| matches!(entry.when, When::Daily(_)));
+            let once = there.once.iter().filter(|_| matches!(entry.when, EntryTime::Daily(_)));
             for earlier in there.daily.iter().chain(once) {
                 if earlier.requests_same(&entry) || !may_coincide(earlier.when, entry.when) {
                     continue;
                 }
-                let are_daily = matches!((earlier.when, entry.when), (When::Daily(_), When::Daily(_)));
+                let are_daily =
+                    matches!((earlier.when, entry.when), (EntryTime::Daily(_), EntryTime::Daily(_)));
                 self.compared += if are_daily { DAILY_COMPARISON_COST } else { 1 };
                 if self.compared > MAX_COMPARISONS {
                     return None;
@@ -114,7 +114,8 @@ impl NotationIndex {
         }
         for time in times {
             let there = self.entries.entry((entry.bot, time)).or_default();
-            let kind = if matches!(entry.when, When::Once(_)) { &mut there.once } else { &mut there.daily };
+            let kind =
+                if matches!(entry.when, EntryTime::Once(_)) { &mut there.once } else { &mut there.daily };
             kind.push(entry);
         }
         None
@@ -129,9 +130,9 @@ fn sample_offsets(zone: Tz) -> BTreeSet<i64> {
     (SAMPLED_SECONDS.0..SAMPLED_SECONDS.1).step_by(SAMPLE_STEP_S).map(offset).collect()
 }
 
-fn may_coincide(one: When, other: When) -> bool {
+fn may_coincide(one: EntryTime, other: EntryTime) -> bool {
     match (one, other) {
-        (When::Daily(one), When::Daily(other)) => match (one.date, other.date) {
+        (EntryTime::Daily(one), EntryTime::Daily(other)) => match (one.date, other.date) {
             (Some(one), Some(other)) => one == other || one.0 != other.0 || one.1.abs_diff(other.1) == 1,
             (None, None) => one.zone != other.zone,
             _ => true,
@@ -140,11 +141,11 @@ fn may_coincide(one: When, other: When) -> bool {
     }
 }
 
-fn common_moment(one: When, other: When) -> Option<Millis> {
-    let of = |when: When, at: Millis| when.between(at - Millis::new(1), at).next();
+fn common_moment(one: EntryTime, other: EntryTime) -> Option<Millis> {
+    let of = |when: EntryTime, at: Millis| when.between(at - Millis::new(1), at).next();
     match (one, other) {
-        (When::Once(at), when) | (when, When::Once(at)) => of(when, at),
-        (When::Daily(_), When::Daily(_)) => {
+        (EntryTime::Once(at), when) | (when, EntryTime::Once(at)) => of(when, at),
+        (EntryTime::Daily(_), EntryTime::Daily(_)) => {
             one.between(COMPARED_YEARS.0, COMPARED_YEARS.1).find(|at| of(other, *at).is_some())
         }
     }

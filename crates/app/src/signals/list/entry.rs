@@ -21,12 +21,11 @@ const FORMATS: [&str; 4] = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListEntry {
-    pub(crate) when: When,
+    pub(crate) when: EntryTime,
     pub(crate) bot: BotId,
     pub(crate) direction: Direction,
     pub(crate) close_type: Option<CloseType>,
     pub(crate) reason: SignalReason,
-    /// 1-based.
     pub(crate) line: u64,
 }
 
@@ -37,12 +36,12 @@ impl ListEntry {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum When {
+pub(crate) enum EntryTime {
     Once(Millis),
     Daily(ClockTime),
 }
 
-impl When {
+impl EntryTime {
     pub(crate) fn between(self, from: Millis, to: Millis) -> impl Iterator<Item = Millis> {
         let (once, daily) = match self {
             Self::Once(at) => (Some(at), None),
@@ -110,7 +109,7 @@ pub(crate) enum LineOutcome {
 }
 
 impl ReadLine {
-    pub(super) fn refusal(&self, problem: &str) -> String {
+    pub(super) fn rejection_message(&self, problem: &str) -> String {
         let text: String = self.text.chars().take(MAX_SHOWN_CHARS).collect();
         format!(
             "line {}: {problem} ({text:?}). Put # before the line to skip it, or set signals.skip_unknown = true to skip all such lines",
@@ -212,7 +211,7 @@ fn build_entry(
             let time = time_of_day(time).ok_or_else(|| format!("{time:?} is not a time of day"))?;
             let (days, date) = (WeekDays::parse("")?, Some((month, day)));
             match year {
-                None => When::Daily(ClockTime { time, zone, days, date }),
+                None => EntryTime::Daily(ClockTime { time, zone, days, date }),
                 Some(year) => parse_when(&format!("{year:04}-{month:02}-{day:02} {time}"), "", zone)?,
             }
         }
@@ -246,9 +245,9 @@ fn zone_mismatch_problem(heading: u64, zone: Tz) -> String {
     )
 }
 
-fn parse_when(text: &str, days: &str, zone: Tz) -> Result<When, String> {
+fn parse_when(text: &str, days: &str, zone: Tz) -> Result<EntryTime, String> {
     if let Some(time) = time_of_day(text) {
-        return Ok(When::Daily(ClockTime { time, zone, days: WeekDays::parse(days)?, date: None }));
+        return Ok(EntryTime::Daily(ClockTime { time, zone, days: WeekDays::parse(days)?, date: None }));
     }
     if !days.is_empty() {
         return Err(format!("days apply to a time of day such as 10:30, not to the moment {text:?}"));
@@ -256,19 +255,19 @@ fn parse_when(text: &str, days: &str, zone: Tz) -> Result<When, String> {
     if let Ok(ms) = text.parse::<i64>() {
         let wrong =
             || format!("{text} is not a time: numbers are milliseconds since 1970, such as 1767616200000");
-        return unix_millis(ms).map(When::Once).ok_or_else(wrong);
+        return unix_millis(ms).map(EntryTime::Once).ok_or_else(wrong);
     }
     let local = FORMATS.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
     if let Some(local) = local.filter(|local| !is_leap_second(local)) {
         let skipped = || format!("{text} does not exist in {zone}: daylight saving time skips it");
         let moment = zone.from_local_datetime(&local).earliest().ok_or_else(skipped)?;
-        return Ok(When::Once(Millis::new(moment.timestamp_millis())));
+        return Ok(EntryTime::Once(Millis::new(moment.timestamp_millis())));
     }
     let zoned = || match DateTime::parse_from_rfc3339(text) {
         Ok(time) => !is_leap_second(&time),
         Err(_) => names_zone(text),
     };
-    parse_time(text).filter(|_| zoned()).map(When::Once).ok_or_else(|| {
+    parse_time(text).filter(|_| zoned()).map(EntryTime::Once).ok_or_else(|| {
         format!(
             "{text:?} is not a time: use 10:30 (each day), 2026-01-05 10:30 (in the zone), 2026-01-05T10:30:00Z, or milliseconds since 1970"
         )

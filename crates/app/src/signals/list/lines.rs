@@ -24,7 +24,7 @@ pub(super) struct CellLine {
     pub(super) text: String,
     pub(super) cells: Result<LineCells, String>,
     recognised: Vec<Column>,
-    /// `None` for one that cannot be parsed.
+    /// Time zones of the line, `None` for one that cannot be parsed.
     zones: Vec<Option<Tz>>,
     names_day: bool,
     modifier: Option<LineModifier>,
@@ -252,7 +252,7 @@ impl Reader<'_> {
         } else if let Some(problem) = strikeout_problem(written) {
             self.push_no_entry(&text.replace('~', " "), new(Err(problem)), true);
         } else if let Some(date) = parse_date_line(text, self.bots) {
-            self.context.begin(date, (line, written));
+            self.context.start_date(date, (line, written));
             self.lines.push(new(Ok(LineCells::Date(date))));
         } else if let Some(expiry) = parse_expiry_line(text, self.bots) {
             self.context.begin_expiry(expiry, line);
@@ -302,7 +302,7 @@ impl Reader<'_> {
             self.context.end(line.line);
         } else {
             let time = split(text, self.bots).iter().find_map(|cell| time_of_day(cell));
-            self.context.pass(time, line.line);
+            self.context.record_other_time(time, line.line);
         }
         if recognised.contains(&Column::Expiry) || is_other {
             self.context.end_expiry((line.line, &line.text));

@@ -19,7 +19,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 pub(crate) use duplicates::Contradiction;
-pub(crate) use entry::{LineOutcome, ListEntry, ListTerms, ReadLine, When};
+pub(crate) use entry::{EntryTime, LineOutcome, ListEntry, ListTerms, ReadLine};
 pub(crate) use time::{timeframe, unix_millis};
 pub(crate) use zones::{offset_zone, zone_label};
 
@@ -66,7 +66,7 @@ impl SignalList {
                 LineOutcome::Unknown(problem) if terms.skip_unknown => {
                     list.skipped.push((line.line, problem.clone()));
                 }
-                LineOutcome::Unknown(problem) => return Err(line.refusal(problem)),
+                LineOutcome::Unknown(problem) => return Err(line.rejection_message(problem)),
             }
         }
         Ok(list)
@@ -90,7 +90,7 @@ impl SignalList {
         let read = Self::read(path, &loaded.config.bots, ListTerms::from_settings(signals));
         let problem = |problem: String| {
             let name = path.display().to_string();
-            let problem = problem + &loaded.looked_for("signals.list", &name);
+            let problem = problem + &loaded.describe_tried_paths("signals.list", &name);
             loaded.problem("signals.list", problem).value(format!("{name:?}")).kind(ProblemKind::Data)
         };
         read.map(Some).map_err(problem)
@@ -144,7 +144,6 @@ impl SignalList {
     }
 
     /// Returns the entries due in `(from, to]`, by moment and then in file order.
-    ///
     /// If two lines request different trades of a bot at one moment, neither is due.
     pub(crate) fn due(&self, from: Millis, to: Millis) -> Vec<DueEntry> {
         self.due_and_contradictions(from, to).0
@@ -163,7 +162,7 @@ impl SignalList {
         (due, contradictions)
     }
 
-    pub(super) fn outlook(&self, bots: &[BotSettings], now: Millis) -> String {
+    pub(super) fn describe_next(&self, bots: &[BotSettings], now: Millis) -> String {
         let next = self.next_sendable(now).map(|due| {
             let bot = bots.get(due.entry.bot.index()).map_or("", |bot| bot.name.as_str());
             format!("next {} of {bot} at {}", due.entry.direction, signal_id_at(due.at))

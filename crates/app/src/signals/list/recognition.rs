@@ -17,7 +17,7 @@ const CROSSES: &str =
     "\u{274c}\u{274e}\u{1f6ab}\u{1f6d1}\u{1f6b7}\u{1f5d1}\u{26d4}\u{23f8}\u{1f44e}\u{2716}\u{2717}\u{2718}";
 /// Number of lines of an entry that has pair, time, direction and expiry on separate lines.
 const BLOCK_LINES: std::ops::RangeInclusive<usize> = 3..=6;
-const WHOLE: [&[Column]; 4] =
+const SPLIT_ENTRY_COLUMNS: [&[Column]; 4] =
     [&[Column::Symbol, Column::Bot], &[Column::Time], &[Column::Direction], &[Column::Expiry]];
 
 pub(super) enum InferredLine {
@@ -212,7 +212,7 @@ pub(super) fn find_block(lines: &[(u64, &str)], bots: &ListBots<'_>) -> Option<B
     let (texts, plain): (Vec<&str>, Vec<String>) =
         own.iter().map(|(_, text)| (*text, normalise(text))).unzip();
     let Ok(InferredLine::Entry(cells, columns)) = infer_block(&plain, bots) else { return None };
-    let is_whole = WHOLE.iter().all(|one| one.iter().any(|column| columns.contains(column)));
+    let is_whole = SPLIT_ENTRY_COLUMNS.iter().all(|one| one.iter().any(|column| columns.contains(column)));
     let text = texts.join(" ");
     is_whole.then_some(Block { text, cells, columns, count })
 }

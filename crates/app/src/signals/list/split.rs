@@ -88,7 +88,7 @@ pub(super) fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit())
 }
 
-/// `words` is a list separated and enclosed by spaces.
+/// Returns whether `words`, separated and enclosed by spaces, contain `word`.
 pub(super) fn is_one_of(word: &str, words: &str) -> bool {
     !word.is_empty() && words.contains(&format!(" {word} "))
 }

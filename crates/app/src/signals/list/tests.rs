@@ -3,9 +3,9 @@
 mod channels;
 mod chats;
 mod contradictions;
-mod cures;
+mod hints;
 
-use super::entry::When;
+use super::entry::EntryTime;
 use super::*;
 use candlewick_sandbox::parse_time;
 use candlewick_sdk::CloseType;
@@ -40,7 +40,7 @@ fn at(text: &str) -> Millis {
 #[test]
 fn rejects_the_whole_file_and_names_the_invalid_line() {
     for (rows, expected) in [
-        ("10:30,nobody,,BUY,,,", "line 2: unknown bot \"nobody\"; the bots are btc, eur, eur2"),
+        ("10:30,unlisted,,BUY,,,", "line 2: unknown bot \"unlisted\"; the bots are btc, eur, eur2"),
         ("10:30,,EURUSD,BUY,,,", "line 2: several bots trade \"EURUSD\""),
         ("10:30,,XRPUSDT,BUY,,,", "line 2: no bot trades \"XRPUSDT\""),
         ("10:30,btc,EURUSD,BUY,,,", "line 2: bot btc trades BTCUSDT, not \"EURUSD\""),
@@ -72,7 +72,7 @@ fn rejects_the_whole_file_and_names_the_invalid_line() {
 }
 
 /// 300 daily entries about five minutes apart, alternating between three zones and two bots.
-fn three_hundred() -> String {
+fn build_300_entries() -> String {
     let mut text = "time,bot,direction,zone\n".to_owned();
     for number in 0..300 {
         let minute = number * 24 * 60 / 300 + number % 3;
@@ -88,7 +88,7 @@ fn by_minutes(list: &SignalList, from: Millis, to: Millis) -> BTreeSet<(Millis, 
     let mut expected = BTreeSet::new();
     for zone in ZONES {
         let (mut first_of, mut moment) = (BTreeMap::new(), from - Millis::DAY * 2);
-        let summer = summer_of(zone);
+        let summer = summer_time(zone);
         while moment <= to {
             let hours = if summer.1.contains(&moment) { summer.0 + 1 } else { summer.0 };
             let local = moment + Millis::from_seconds(hours * 3_600);
@@ -97,7 +97,7 @@ fn by_minutes(list: &SignalList, from: Millis, to: Millis) -> BTreeSet<(Millis, 
         }
         for (local, moment) in first_of.into_iter().filter(|(_, moment)| *moment > from) {
             let time = DateTime::from_timestamp_millis(local.get()).unwrap().time();
-            let is_due = |entry: &&ListEntry| matches!(entry.when, When::Daily(daily) if (daily.time, daily.zone.name()) == (time, zone));
+            let is_due = |entry: &&ListEntry| matches!(entry.when, EntryTime::Daily(daily) if (daily.time, daily.zone.name()) == (time, zone));
             expected.extend(list.entries.iter().filter(is_due).map(|entry| (moment, entry.line)));
         }
     }
@@ -105,7 +105,7 @@ fn by_minutes(list: &SignalList, from: Millis, to: Millis) -> BTreeSet<(Millis, 
 }
 
 /// Winter UTC offset of a zone in hours, and its summer time of 2026 (one hour more).
-fn summer_of(zone: &str) -> (i64, Range<Millis>) {
+fn summer_time(zone: &str) -> (i64, Range<Millis>) {
     match zone {
         "Europe/Berlin" => (1, at("2026-03-29T01:00")..at("2026-10-25T01:00")),
         "America/New_York" => (-5, at("2026-03-08T07:00")..at("2026-11-01T06:00")),
@@ -115,7 +115,7 @@ fn summer_of(zone: &str) -> (i64, Range<Millis>) {
 
 #[test]
 fn entries_are_due_in_their_zones_across_clock_changes() {
-    let list = list(&three_hundred()).unwrap();
+    let list = list(&build_300_entries()).unwrap();
     assert_eq!(list.len(), 300);
     for (from, to, count) in [
         ("2026-03-07T00:00", "2026-03-10T00:00", 899),
@@ -302,7 +302,7 @@ fn never_accepts_a_list_partially() {
                 let is_heading =
                     |line: &&ReadLine| matches!(line.taken, LineOutcome::Date | LineOutcome::Expiry);
                 let dates = lines.iter().filter(is_heading).count();
-                let more = |line: &ReadLine| line_count_of(&text, line).saturating_sub(1);
+                let more = |line: &ReadLine| count_lines(&text, line).saturating_sub(1);
                 let further: usize = lines.iter().map(more).sum();
                 assert_eq!(list.len() + header + dates + list.repeats.len() + further, rows, "{text:?}");
                 taken += list.len();
@@ -313,7 +313,7 @@ fn never_accepts_a_list_partially() {
     assert!(taken > 5, "{taken} entries were taken");
 }
 
-fn line_count_of(text: &str, line: &ReadLine) -> usize {
+fn count_lines(text: &str, line: &ReadLine) -> usize {
     let first = usize::try_from(line.line).unwrap() - 1;
     let all: Vec<&str> = text.lines().collect();
     let is_whole = |count: &usize| {

@@ -25,36 +25,36 @@ const AMBIGUOUS: &str = " est edt cst cdt mst mdt pst pdt akst akdt hst hdt ast 
     kst aest aedt aest acst acdt awst nzst nzdt ict myt uyt uyst clt clst pyt pyst ect gft fnt irst irdt bdt mmt aft trt azt gst \
     samt yekt omst krat irkt yakt vlat uzt kzt almt lkt mvt cct amst wgt egt est5edt cst6cdt mst7mdt pst8pdt ";
 /// Names that are a zone only when alone or next to a time word; otherwise they are ordinary words.
-const ALONE: &str = " et ct mt pt ny nyc ldn sp rj br brl uk gb us usa in ind pk ng za jp z zulu cat eat wat amt art cot pet vet bot act wit \
+const WORDLIKE_ZONES: &str = " et ct mt pt ny nyc ldn sp rj br brl uk gb us usa in ind pk ng za jp z zulu cat eat wat amt art cot pet vet bot act wit \
     get met west mest est eastern central mountain pacific atlantic greenwich brasil brazil india pakistan bangladesh indonesia nigeria \
     kenya ghana angola mozambique mocambique portugal spain espana france germany alemanha italy england inglaterra turkey russia \
     japan japao china korea vietnam thailand malaysia philippines iran egypt morocco mexico argentina colombia chile peru ecuador \
     venezuela bolivia uruguay paraguay canada australia europe europa asia asian ";
-const PLACES: &str = "nova york, nova iorque, nueva york, londres, lisboa, madri, moscou, moscu, toquio, tokio, \
+const PLACE_NAMES: &str = "nova york, nova iorque, nueva york, londres, lisboa, madri, moscou, moscu, toquio, tokio, \
     berlim, frankfurt, pequim, beijing, pekin, sidney, mumbai, bombay, delhi, chennai, bangalore, hyderabad, \
     islamabad, lahore, abuja, washington, miami, rio de janeiro, belo horizonte, curitiba, wall street";
 /// IANA cities that are far more often ordinary words or personal names.
-const NO_CITIES: &str = " north south west east center easter christmas wake midway general nome oral troll resolute reunion acre act nsw lhi \
+const AMBIGUOUS_CITIES: &str = " north south west east center easter christmas wake midway general nome oral troll resolute reunion acre act nsw lhi \
     victoria queensland tasmania ";
 const CONTINENTS: &str = " Africa America Antarctica Arctic Asia Atlantic Australia Europe Indian Pacific ";
-const BEGINNINGS: &str = "time zone zona fuso hora huso timezone waktu uhrzeit zeitzone heure время мск";
-const NO_ZONE: &str = " timeframe timeframes timer lifetime sometimes overtime anytime onetime ";
-const NO_ZONE_PHRASES: &str = "time frame, expiry time, expiration time, real time, real-time, all the time, \
+const ZONE_LABELS: &str = "time zone zona fuso hora huso timezone waktu uhrzeit zeitzone heure время мск";
+const NON_ZONE_WORDS: &str = " timeframe timeframes timer lifetime sometimes overtime anytime onetime ";
+const NON_ZONE_PHRASES: &str = "time frame, expiry time, expiration time, real time, real-time, all the time, \
     first time, last time, next time, this time, on time, in time, tempo real, zona de";
 const LABELS: &str = " par pair pairs ativo activo asset symbol moeda moneda currency time hora horario horas direction direcao direccion \
     action acao sinal signal entrada entry expiry expiration expiracao exp tempo timeframe date data fecha dia day ";
-const AROUND_ZONE: &str =
+const WORDS_NEAR_ZONE: &str =
     " timezone time times zone fuso zona horario hora horas de do da of all are is in the tz local utc gmt ";
 const SHIFTS: &str =
     " minus plus menos mais mas behind ahead before after atras adelante antes depois later earlier ";
-const AROUND_ALONE: &str =
+const WORDS_NEAR_WORDLIKE_ZONE: &str =
     " time times hora horario session sessao sesion market mercado open close signals sinais ";
 
 static CITIES: LazyLock<BTreeMap<String, Tz>> = LazyLock::new(|| {
     let city_of = |zone: &Tz| {
         let (continent, rest) = zone.name().split_once('/')?;
         let city = fold(&rest.rsplit('/').next()?.replace('_', " "));
-        let is_city = CONTINENTS.contains(&format!(" {continent} ")) && !is_one_of(&city, NO_CITIES);
+        let is_city = CONTINENTS.contains(&format!(" {continent} ")) && !is_one_of(&city, AMBIGUOUS_CITIES);
         is_city.then_some((city, *zone))
     };
     let mut cities: BTreeMap<String, Tz> = TZ_VARIANTS.iter().filter_map(city_of).collect();
@@ -75,10 +75,10 @@ fn may_name_a_zone(words: &[&str]) -> bool {
         return false;
     }
     let mut line = format!(" {} ", words.join(" "));
-    if PLACES.split(", ").any(|place| line.contains(&format!(" {place} "))) {
+    if PLACE_NAMES.split(", ").any(|place| line.contains(&format!(" {place} "))) {
         return true;
     }
-    for together in NO_ZONE_PHRASES.split(", ") {
+    for together in NON_ZONE_PHRASES.split(", ") {
         line = line.replace(&format!(" {together} "), " ");
     }
     let words: Vec<&str> = line.split_whitespace().collect();
@@ -86,10 +86,10 @@ fn may_name_a_zone(words: &[&str]) -> bool {
         // `24 horas` is a duration.
         let is_duration =
             is_one_of(word, " horas hora hours times ") && place > 0 && is_number(words[place - 1]);
-        let is_it = BEGINNINGS.split(' ').any(|start| word.starts_with(start))
+        let is_it = ZONE_LABELS.split(' ').any(|start| word.starts_with(start))
             || *word == "tz"
             || ["time", "times", "zone"].iter().any(|end| word.ends_with(end));
-        is_it && !is_duration && !is_one_of(word, NO_ZONE)
+        is_it && !is_duration && !is_one_of(word, NON_ZONE_WORDS)
     };
     words.iter().enumerate().any(says_zone)
 }
@@ -99,7 +99,7 @@ pub(super) fn is_ambiguous_zone(word: &str) -> bool {
 }
 
 fn is_zone_context(word: &str) -> bool {
-    is_one_of(word, AROUND_ZONE)
+    is_one_of(word, WORDS_NEAR_ZONE)
         || is_one_of(word, &CONTINENTS.to_lowercase())
         || known_zone(word).is_some()
         || CITIES.keys().any(|city| city.split(' ').any(|part| part == word))
@@ -195,8 +195,9 @@ fn may_abbreviate_zone(line: &str, text: &str) -> bool {
         return true;
     }
     let alone = |part: &str| {
-        let mut words = words_in(part).filter(|word| !is_one_of(word, AROUND_ALONE) && !is_number(word));
-        let is_zone = |word| is_one_of(word, ALONE) || is_ambiguous_zone(word);
+        let mut words =
+            words_in(part).filter(|word| !is_one_of(word, WORDS_NEAR_WORDLIKE_ZONE) && !is_number(word));
+        let is_zone = |word| is_one_of(word, WORDLIKE_ZONES) || is_ambiguous_zone(word);
         matches!((words.next(), words.next()), (Some(word), None) if is_zone(word))
     };
     let mut in_brackets = text.split(['(', '[']).skip(1).filter_map(|part| part.split([')', ']']).next());

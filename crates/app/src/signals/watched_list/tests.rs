@@ -40,7 +40,7 @@ fn next(state: &mut u64) -> u64 {
 
 type Rows = BTreeMap<(u64, usize), usize>;
 
-fn text_of(rows: &Rows, state: &mut u64) -> String {
+fn write_csv(rows: &Rows, state: &mut u64) -> String {
     let mut lines: Vec<String> = Vec::new();
     for ((minute, bot), zone) in rows {
         let (bot, zone) = (["btc", "eur"][*bot], ["Europe/Berlin", "America/New_York", ""][*zone]);
@@ -69,7 +69,7 @@ fn check_edited(from: Millis, to: Millis) {
     let (folder, mut state) = (tempfile::tempdir().unwrap(), 2_026);
     let row = |number: u64| ((number * HOURS * 60 / 300, number as usize % 2), number as usize % 3);
     let mut rows: Rows = (0..300).map(row).collect();
-    let loaded = loaded(&folder, &text_of(&rows, &mut state));
+    let loaded = loaded(&folder, &write_csv(&rows, &mut state));
     let mut watched = watch_list(&loaded, from);
     let (mut now, mut edits) = (from, 0);
     let [mut given, mut must, mut may] = [const { BTreeSet::new() }; 3];
@@ -99,7 +99,7 @@ fn check_edited(from: Millis, to: Millis) {
                 }
             }
             watched.list =
-                SignalList::parse(&text_of(&rows, &mut state), &watched.bots, watched.terms).unwrap();
+                SignalList::parse(&write_csv(&rows, &mut state), &watched.bots, watched.terms).unwrap();
             standing = moments(&watched.list);
         }
     }
@@ -115,7 +115,9 @@ async fn run(mut orders: mpsc::Receiver<ControlRequest>, told: mpsc::UnboundedSe
             ControlOrder::Signal(order) => format!("{} {}", order.bot.unwrap_or_default(), order.id),
             ControlOrder::SignalProblem { first, malformed, .. } => format!("{malformed} wrong: {first}"),
             ControlOrder::SignalNote { text, mended, .. } if mended.is_empty() => text,
-            ControlOrder::SignalNote { text, mended, .. } => format!("mended {}: {text}", mended.join(", ")),
+            ControlOrder::SignalNote { text, mended, .. } => {
+                format!("resolved {}: {text}", mended.join(", "))
+            }
             ControlOrder::SignalNext { next, .. } => next.map_or("next: nothing".to_owned(), |next| {
                 format!("next {} of {} at {}", next.direction, next.bot, next.at)
             }),
@@ -126,7 +128,7 @@ async fn run(mut orders: mpsc::Receiver<ControlRequest>, told: mpsc::UnboundedSe
     }
 }
 
-async fn heard(told: &mut mpsc::UnboundedReceiver<String>) -> String {
+async fn next_message(told: &mut mpsc::UnboundedReceiver<String>) -> String {
     loop {
         let text = told.recv().await.unwrap();
         if !text.starts_with("next") {
@@ -157,44 +159,41 @@ async fn reloads_a_changed_file_and_ignores_an_invalid_one() {
     let loaded = loaded(&folder, "time,bot,direction\n10:31,btc,BUY\n10:33,btc,BUY\n");
     let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new(at("2026-07-01T08:30:00"), Speed::Times(1.0)));
     let (mut told, _watching) = watched(&loaded, &clock).await;
-    assert_eq!(heard(&mut told).await, "status");
-    let first = heard(&mut told).await;
+    assert_eq!(next_message(&mut told).await, "status");
+    let first = next_message(&mut told).await;
     assert!(first.contains("list.csv was read: 2 entries ("), "{first}");
     assert_eq!(told.recv().await.unwrap(), format!("next BUY of btc at {}", at("2026-07-01T08:31:00")));
-    assert_eq!(heard(&mut told).await, "btc 2026-07-01T08:31:00Z");
+    assert_eq!(next_message(&mut told).await, "btc 2026-07-01T08:31:00Z");
     assert_eq!(clock.now(), at("2026-07-01T08:31:00"));
-    std::fs::write(&path, "time,bot,direction\n10:32,nobody,BUY\n").unwrap();
-    let wrong = heard(&mut told).await;
-    assert!(
-        wrong.starts_with("1 wrong: ") && wrong.contains("line 2: unknown bot \"nobody\""),
-        "{wrong}"
-    );
-    assert_eq!(heard(&mut told).await, "btc 2026-07-01T08:33:00Z", "the previous list stays active");
+    std::fs::write(&path, "time,bot,direction\n10:32,unlisted,BUY\n").unwrap();
+    let wrong = next_message(&mut told).await;
+    assert!(wrong.starts_with("1 wrong: ") && wrong.contains("line 2: unknown bot \"unlisted\""), "{wrong}");
+    assert_eq!(next_message(&mut told).await, "btc 2026-07-01T08:33:00Z", "the previous list stays active");
     std::fs::write(&path, "time,bot,direction\n10:32,none,BUY\n").unwrap();
-    let second = heard(&mut told).await;
+    let second = next_message(&mut told).await;
     std::fs::write(&path, "time,bot,direction\n10:34,eur,BUY\n10:33,btc,SELL\n10:35,btc,BUY\n").unwrap();
-    let changed = heard(&mut told).await;
+    let changed = next_message(&mut told).await;
     assert!(changed.contains("was reloaded, 3 new, 2 removed: 3 entries ("), "{changed}");
     let faults = [second, wrong].map(|wrong| wrong.trim_start_matches("1 wrong: ").to_owned());
-    assert!(changed.starts_with(&format!("mended {}: ", faults.join(", "))), "{changed}");
+    assert!(changed.starts_with(&format!("resolved {}: ", faults.join(", "))), "{changed}");
     let mark =
         |text: &str| text.rsplit_once('(').map(|(_, mark)| mark.trim_end_matches(')').to_owned()).unwrap();
     let (before, after) = (mark(&first), mark(&changed));
     assert!(before != after && [&before, &after].iter().all(|mark| mark.len() == 16), "{before} {after}");
     assert_eq!(told.recv().await.unwrap(), format!("next BUY of eur at {}", at("2026-07-01T08:34:00")));
-    assert_eq!(heard(&mut told).await, "eur 2026-07-01T08:34:00Z");
+    assert_eq!(next_message(&mut told).await, "eur 2026-07-01T08:34:00Z");
     std::fs::remove_file(&path).unwrap();
-    let gone = heard(&mut told).await;
-    assert!(gone.contains("is gone: its 3 entries are inactive"), "{gone}");
+    let gone = next_message(&mut told).await;
+    assert!(gone.contains("is missing: its 3 entries are inactive"), "{gone}");
     tokio::time::sleep(Duration::from_hours(1)).await;
     while let Ok(text) = told.try_recv() {
         assert_eq!(text, "next: nothing");
     }
     std::fs::write(&path, "time,bot,direction\n11:40,eur,SELL\n").unwrap();
-    let back = heard(&mut told).await;
+    let back = next_message(&mut told).await;
     assert!(back.contains("was reloaded, 1 new, 0 removed: 1 entry ("), "{back}");
-    assert!(back.starts_with(&format!("mended {}: ", gone.trim_start_matches("1 wrong: "))), "{back}");
-    assert_eq!(heard(&mut told).await, "eur 2026-07-01T09:40:00Z");
+    assert!(back.starts_with(&format!("resolved {}: ", gone.trim_start_matches("1 wrong: "))), "{back}");
+    assert_eq!(next_message(&mut told).await, "eur 2026-07-01T09:40:00Z");
 }
 
 #[test]
@@ -218,13 +217,13 @@ async fn contradicting_lines_raise_an_alarm_and_trade_nothing() {
     let loaded = loaded(&folder, &format!("time,bot,direction,zone\n{rows}"));
     let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new(at("2018-12-03T11:59:00"), Speed::Times(1.0)));
     let (mut told, _watching) = watched(&loaded, &clock).await;
-    assert_eq!(heard(&mut told).await, "status");
-    assert!(heard(&mut told).await.contains("was read: 3 entries ("));
+    assert_eq!(next_message(&mut told).await, "status");
+    assert!(next_message(&mut told).await.contains("was read: 3 entries ("));
     assert_eq!(told.recv().await.unwrap(), format!("next SELL of btc at {}", at("2018-12-03T12:01:00")));
-    let alarm = heard(&mut told).await;
+    let alarm = next_message(&mut told).await;
     assert!(
         alarm.starts_with("1 wrong: lines 2 and 3 ask btc for different trades at 2018-12-03T12"),
         "{alarm}"
     );
-    assert_eq!(heard(&mut told).await, "btc 2018-12-03T12:01:00Z");
+    assert_eq!(next_message(&mut told).await, "btc 2018-12-03T12:01:00Z");
 }

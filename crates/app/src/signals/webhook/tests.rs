@@ -43,12 +43,12 @@ impl Bench {
     }
 
     /// Reported numbers of malformed and throttled signals, with the first and last problem of the last report.
-    async fn told(&mut self, count: u64) -> (u64, u64, [String; 2]) {
+    async fn read_reports(&mut self, count: u64) -> (u64, u64, [String; 2]) {
         let mut all = (0, 0);
         for _ in 0..3 {
             let order = self.orders.recv().await.unwrap().order;
             let ControlOrder::SignalProblem { first, last, malformed, turned_away, .. } = order else {
-                panic!("a problem is told: {order:?}")
+                panic!("expected a problem: {order:?}")
             };
             all = (all.0 + malformed, all.1 + turned_away);
             if all.0 + all.1 == count {
@@ -107,7 +107,7 @@ async fn rejects_wrong_secrets_without_leaking_them() {
         assert_eq!(status, 403, "{body}");
         assert!(![wrong, SECRET, "4815162342"].iter().any(|secret| answer.contains(secret)), "{answer}");
     }
-    let (malformed, turned_away, [problem, _]) = bench.told(9).await;
+    let (malformed, turned_away, [problem, _]) = bench.read_reports(9).await;
     assert_eq!((malformed, turned_away), (9, 0));
     assert_eq!(problem, "the secret of a request from 127.0.0.1 is wrong or missing");
     assert!(bench.waiting.try_recv().is_err());
@@ -122,7 +122,7 @@ async fn explains_malformed_requests() {
     assert_eq!(bench.post(&"x".repeat(MAX_BODY_BYTES + 1)).await.0, 413);
     let flat = r#"{"ticker":"BTCUSDT","action":"sell","market_position":"flat"}"#;
     assert_eq!(bench.post(flat).await.0, 200);
-    assert_eq!(bench.told(4).await.0, 4);
+    assert_eq!(bench.read_reports(4).await.0, 4);
     let quiet = [(Request::get(PATH), 405), (Request::post("/"), 404), (Request::post("/signal/x"), 404)];
     for (request, expected) in quiet {
         let request = request.header(SECRET_HEADER, SECRET).body(Full::new(Bytes::from(BODY))).unwrap();
@@ -138,14 +138,17 @@ async fn rejects_signals_for_unknown_bots_and_stale_times() {
         (r#"{"bot":"eth","direction":"BUY"}"#, "unknown bot \\\"eth\\\"; the bots are btc"),
         (r#"{"ticker":"ETHUSDT","action":"buy"}"#, "no bot trades \\\"ETHUSDT\\\"; the bots trade BTCUSDT"),
         (r#"{"direction":"BUY"}"#, "neither bot nor symbol is named; the bots are btc"),
-        (r#"{"bot":"btc","direction":"BUY","time":"1970-01-01T00:00:00Z"}"#, "is more than a day behind venue time"),
+        (
+            r#"{"bot":"btc","direction":"BUY","time":"1970-01-01T00:00:00Z"}"#,
+            "is more than a day behind venue time",
+        ),
         (r#"{"bot":"btc","direction":"BUY","time":"2027-01-05T10:30:00Z"}"#, "is ahead of venue time"),
     ];
     for (body, expected) in bodies {
         let (status, answer, _) = bench.post(body).await;
         assert!(status == 400 && answer.contains(expected), "{body}: {status} {answer}");
     }
-    assert_eq!(bench.told(5).await.0, 5, "each is counted, and told");
+    assert_eq!(bench.read_reports(5).await.0, 5, "each is counted, and told");
     assert!(bench.waiting.try_recv().is_err());
     let late = r#"{"ticker":"btc/usdt","action":"buy","time":"2026-01-05T10:00:00Z"}"#;
     assert_eq!(bench.post(late).await.0, 202);
@@ -171,7 +174,7 @@ async fn reports_duplicate_and_late_signals_to_the_sender() {
     }
 }
 
-async fn status_of(bench: &Bench, id: usize) -> String {
+async fn read_status(bench: &Bench, id: usize) -> String {
     let body = format!(r#"{{"bot":"btc","direction":"BUY","id":"{id}"}}"#);
     let (code, answer, _) = bench.post(&body).await;
     let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
@@ -182,22 +185,22 @@ async fn status_of(bench: &Bench, id: usize) -> String {
 async fn throttled_signal_is_not_a_duplicate_when_retried() {
     let mut bench = Bench::new(|_| {});
     for id in 0..4 {
-        assert_eq!(status_of(&bench, id).await, "accepted");
+        assert_eq!(read_status(&bench, id).await, "accepted");
     }
-    assert_eq!(status_of(&bench, 4).await, "429");
+    assert_eq!(read_status(&bench, 4).await, "429");
     bench.waiting.recv().await.unwrap();
-    assert_eq!(status_of(&bench, 4).await, "accepted");
+    assert_eq!(read_status(&bench, 4).await, "accepted");
 }
 
 #[tokio::test(start_paused = true)]
 async fn remembers_only_the_last_1024_signals() {
     let mut bench = Bench::new(|settings| settings.requests_per_minute = 10_000);
     for id in 0..1_024 {
-        assert_eq!(status_of(&bench, id).await, "accepted");
+        assert_eq!(read_status(&bench, id).await, "accepted");
         bench.waiting.recv().await.unwrap();
     }
     for (id, status) in [(0, "duplicate"), (1_024, "accepted"), (0, "accepted"), (2, "duplicate")] {
-        assert_eq!(status_of(&bench, id).await, status, "{id}");
+        assert_eq!(read_status(&bench, id).await, status, "{id}");
         bench.waiting.recv().await.unwrap();
     }
 }
@@ -209,7 +212,7 @@ async fn reports_first_and_last_of_several_problems_with_a_count() {
         bench.sink.report_malformed(line);
     }
     let ends = ["line 2: a", "line 7: c"].map(str::to_owned);
-    assert_eq!(bench.told(3).await, (3, 0, ends));
+    assert_eq!(bench.read_reports(3).await, (3, 0, ends));
 }
 
 #[tokio::test(start_paused = true)]
@@ -223,7 +226,7 @@ async fn throttles_a_flood_and_condenses_its_reports() {
         let (status, _, retry) = bench.post(BODY).await;
         assert_eq!((status, retry.as_deref()), (429, Some("20")));
     }
-    let (malformed, turned_away, _) = bench.told(1_000).await;
+    let (malformed, turned_away, _) = bench.read_reports(1_000).await;
     assert_eq!((malformed, turned_away), (0, 1_000));
     assert_eq!(bench.send(request(BODY, &[]), "127.0.0.1").await.0, 403);
     tokio::time::advance(Duration::from_secs(20)).await;

@@ -67,12 +67,12 @@ pub(super) fn run(arguments: &InitArguments, context: &Context<'_>) -> Result<()
         Dialogue::new(asks.then_some((&mut from as &mut dyn BufRead, &mut to as &mut dyn Write)));
     let answers = Answers::ask(arguments, &mut dialogue, context)?;
     let stake = TypedStake::parse(&answers.stake).map_err(Failure::configuration)?;
-    let payout = percent(&answers.payout).map_err(Failure::configuration)?;
+    let payout = parse_percent_answer(&answers.payout).map_err(Failure::configuration)?;
     let Answers { symbol, interval, strategy, expiry, rules, .. } = &answers;
     let asset_type = symbol.parse().map_or(AssetType::Crypto, asset_type_to_write).as_str();
     let name = format!("{}-{strategy}", symbol.to_lowercase());
     let params = rules.params();
-    let text = filled(
+    let text = fill_template(
         TEMPLATE,
         &[
             ("file", &file.display().to_string()),
@@ -207,7 +207,7 @@ impl Answers {
         let stake = dialogue.answer(asked, stake.as_ref(), |text| TypedStake::parse(text).map(|_| ()))?;
         let asked = question("payout", "Payout of a win, in percent of the stake", "80.0");
         let payout = dialogue.answer(asked, payout.as_ref(), |text| {
-            let meant = Payout::percent_from_fraction(percent(text)?);
+            let meant = Payout::percent_from_fraction(parse_percent_answer(text)?);
             meant.map_or(Ok(()), |meant| Err(format!("payouts are in percent: did you mean {meant}?")))
         })?;
         Ok(Self { symbol, interval, strategy, rules, expiry, stake, payout })
@@ -271,14 +271,13 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
 }
 
 fn render_example(path: &Path) -> String {
-    filled(EXAMPLE, &[("file", &path.display().to_string())])
+    fill_template(EXAMPLE, &[("file", &path.display().to_string())])
 }
 
 fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Returns the section of tick sizes if the symbol is known.
 fn render_tick_section(symbol: &str) -> String {
     let known = symbol.parse().ok().and_then(known_market);
     known.map_or_else(String::new, |market| {
@@ -294,7 +293,7 @@ fn unwritable(file: &Path, error: io::Error) -> Failure {
     failure.context(format!("cannot write {}", file.display()))
 }
 
-fn filled(template: &str, values: &[(&str, &str)]) -> String {
+fn fill_template(template: &str, values: &[(&str, &str)]) -> String {
     values.iter().fold(template.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
 }
 
@@ -310,11 +309,12 @@ fn check(text: &str, (file, rules): (&Path, &Rules), context: &Context<'_>) -> R
         fs::write(copy, render_example(path)).map_err(|error| unwritable(path, error))?;
     }
     let loaded = Loaded::read(std::slice::from_ref(&draft), Base::Sandbox, Vec::new());
-    let checked = loaded
-        .and_then(|loaded| Ok(Problems::check(find_problems(&loaded, RealMoney::NotAsked, context.registry))?));
+    let checked = loaded.and_then(|loaded| {
+        Ok(Problems::check(find_problems(&loaded, RealMoney::NotAsked, context.registry))?)
+    });
     checked.map_err(|error| match error {
         // Names the target instead of the draft, which is deleted.
-        AppError::Configuration(problems) => AppError::from(problems.of_file(&draft, file)).into(),
+        AppError::Configuration(problems) => AppError::from(problems.with_file(&draft, file)).into(),
         error => error.into(),
     })
 }
@@ -328,7 +328,7 @@ pub(super) struct Question<'a> {
 
 pub(super) struct Dialogue<'a> {
     terminal: Option<(&'a mut dyn BufRead, &'a mut dyn Write)>,
-    /// Flags of the defaults that were used.
+    /// Flags whose defaults were used.
     defaults: Vec<String>,
 }
 
@@ -415,7 +415,7 @@ impl TypedStake {
     }
 }
 
-pub(super) fn percent(text: &str) -> Result<f64, String> {
+pub(super) fn parse_percent_answer(text: &str) -> Result<f64, String> {
     parse_percent(text)
         .ok_or_else(|| format!("the payout \"{text}\" is not a number: use percent of the stake, such as 80"))
 }
@@ -505,7 +505,7 @@ mod tests {
         for text in ["much", "5 percent", "", "%", "nan", "10,5"] {
             assert!(TypedStake::parse(text).unwrap_err().contains("is not a number"), "{text}");
         }
-        assert_eq!((percent("85 %"), percent("85")), (Ok(85.0), Ok(85.0)));
-        assert!(percent("inf").is_err());
+        assert_eq!((parse_percent_answer("85 %"), parse_percent_answer("85")), (Ok(85.0), Ok(85.0)));
+        assert!(parse_percent_answer("inf").is_err());
     }
 }

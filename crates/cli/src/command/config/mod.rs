@@ -5,10 +5,10 @@ mod init;
 use crate::combinations::{describe_combinations, describe_gates};
 use crate::context::Context;
 use crate::failure::{Ending, Failure};
-use crate::output::{print, print_as_it_is, print_coloured, print_json};
+use crate::output::{print, print_coloured, print_json, print_verbatim};
 use anstyle::AnsiColor;
 use candlewick_app::configuration::{self, Base, Loaded, Problems, RealMoney, check_secrets};
-use candlewick_app::inspection::{request_demand, ladder_figures, find_problems, describe_stake_ruin};
+use candlewick_app::inspection::{describe_stake_ruin, find_problems, ladder_figures, request_demand};
 use candlewick_app::lints::{self, LintFinding, LintInput, OUTGROWN_STAKE, Stage, UNAFFORDABLE_STAKE};
 use clap::Subcommand;
 use serde_json::json;
@@ -57,7 +57,7 @@ fn show(context: &Context<'_>) -> Result<(), Failure> {
     if context.global.json {
         print_json(&configuration::to_json(&loaded))
     } else {
-        print_as_it_is(configuration::to_toml(&loaded).trim_end())
+        print_verbatim(configuration::to_toml(&loaded).trim_end())
     }
 }
 

@@ -54,7 +54,7 @@ pub(crate) struct CheckArguments {
 
 pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let store = candle_store(&arguments.catalog.load(context)?);
-    let targets = CheckTarget::all_of(&arguments.names, &store.catalog)?;
+    let targets = CheckTarget::parse_all(&arguments.names, &store.catalog)?;
     let repair = arguments.repair.terms();
     repair.as_ref().map_or(Ok(()), |terms| terms.check(&targets))?;
     let settings = CheckSettings {
@@ -91,15 +91,15 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<E
         print(&format!("{}: the catalog is empty, nothing to check", store.catalog.folder().display()))?;
     }
     fail_with_last(failures)?;
-    judge(&results)
+    evaluate(&results)
 }
 
-fn judge(results: &[CheckResult]) -> Result<Ending, Failure> {
-    let bad = results.iter().filter(|result| result.left() > 0).count();
+fn evaluate(results: &[CheckResult]) -> Result<Ending, Failure> {
+    let bad = results.iter().filter(|result| result.remaining_problems() > 0).count();
     if bad == 0 {
         return Ok(Ending::Done);
     }
-    let left: u64 = results.iter().map(CheckResult::left).sum();
+    let left: u64 = results.iter().map(CheckResult::remaining_problems).sum();
     let problems = if left == 1 { "problem" } else { "problems" };
     let problem = format!("{left} {problems} in {bad} of {} series", results.len());
     Err(Failure::check(problem).hint(CheckResult::help(results)))

@@ -4,11 +4,11 @@ use super::CatalogArgument;
 use crate::arguments::{parse_moment, parse_span};
 use crate::context::Context;
 use crate::failure::{Ending, Failure, fail_with_last};
-use crate::interrupt::{Interrupt, pass};
+use crate::interrupt::{Interrupt, sleep_for};
 use crate::output::show_as;
 use crate::progress::Terminal;
 use candlewick_app::fetch::{
-    BATCH, CandleJob, FetchEnd, Fetched, Fetching, Mixing, Target, document, fetch_candles, record_prices,
+    BATCH, CandleJob, FetchEnd, FetchStats, Fetcher, Mixing, Target, document, fetch_candles, record_prices,
     targets, text,
 };
 use candlewick_history::AssetType;
@@ -71,7 +71,7 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
     let mixing = if arguments.mix { Mixing::Allowed } else { Mixing::Refused };
     let runtime = Runtime::new().map_err(Failure::unexpected)?;
     runtime.block_on(async {
-        let fetching = Fetching::new(&loaded, &targets, mixing, &Terminal(context.global))?;
+        let fetching = Fetcher::new(&loaded, &targets, mixing, &Terminal(context.global))?;
         let (all, mut failures, ending) = run_all(targets, arguments, &fetching).await?;
         failures.extend(check_in_step(&all, &fetching, context));
         // Stopping a recording is normal; a stopped fetch is incomplete.
@@ -84,7 +84,7 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
     })
 }
 
-fn check_in_step(all: &[Fetched], fetching: &Fetching, context: &Context<'_>) -> Vec<Failure> {
+fn check_in_step(all: &[FetchStats], fetching: &Fetcher, context: &Context<'_>) -> Vec<Failure> {
     let changed = all.iter().filter(|fetched| fetched.new_candles() > 0);
     let symbols: BTreeSet<Symbol> = changed.map(|fetched| fetched.target.series.symbol).collect();
     let mut failures = Vec::new();
@@ -100,8 +100,8 @@ fn check_in_step(all: &[Fetched], fetching: &Fetching, context: &Context<'_>) ->
 async fn run_all(
     targets: Vec<Target>,
     arguments: &FetchArguments,
-    fetching: &Fetching,
-) -> Result<(Vec<Fetched>, Vec<Failure>, Option<Ending>), Failure> {
+    fetching: &Fetcher,
+) -> Result<(Vec<FetchStats>, Vec<Failure>, Option<Ending>), Failure> {
     let mut interrupt = Interrupt::new()?;
     let mut tasks = JoinSet::new();
     let spacing =
@@ -117,7 +117,7 @@ async fn run_all(
         tasks.spawn(async move { (index, fetch_candles(job, fetching).await) });
     }
     let (mut done, mut ending) = (Vec::new(), None);
-    let mut deadline = std::pin::pin!(pass(arguments.run_for));
+    let mut deadline = std::pin::pin!(sleep_for(arguments.run_for));
     while !tasks.is_empty() {
         tokio::select! {
             Some(task) = tasks.join_next() => {
@@ -139,7 +139,6 @@ async fn run_all(
     Ok((all, failures, ending))
 }
 
-/// Parses requests per second: 0, or at least one per 1,000 seconds.
 fn parse_rate(text: &str) -> Result<f64, String> {
     let rate = text.parse().ok().filter(|rate: &f64| *rate == 0.0 || (0.001..=10_000.0).contains(rate));
     rate.ok_or_else(|| "use 0 for no limit, or 0.001 to 10000".to_owned())

@@ -13,7 +13,7 @@ use crate::progress::Terminal;
 use candlewick_app::candles::candle_store;
 use candlewick_app::configuration::{Base, Flag, Loaded};
 use candlewick_app::data::{
-    CatalogContents, Defects, Existing, ExportTerms, GenerateTarget, GenerateTerms, OutputFile, export,
+    CatalogContents, Defects, ExistingFile, ExportTerms, GenerateTarget, GenerateTerms, OutputFile, export,
     generate_candles,
 };
 use candlewick_history::{AssetType, Catalog, Regime};
@@ -56,8 +56,8 @@ impl CatalogArgument {
     }
 }
 
-const fn existing(force: bool) -> Existing {
-    if force { Existing::Replaced } else { Existing::Kept }
+const fn existing(force: bool) -> ExistingFile {
+    if force { ExistingFile::Replaced } else { ExistingFile::Kept }
 }
 
 pub(super) fn run(command: &DataCommand, context: &Context<'_>) -> Result<Ending, Failure> {

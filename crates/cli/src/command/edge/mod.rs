@@ -44,12 +44,10 @@ fn load(context: &Context<'_>) -> Result<Loaded, Failure> {
     Ok(Loaded::read(&context.global.config, Base::Bare, Vec::new())?)
 }
 
-/// Parses a payout in percent into a fraction of the stake.
 fn parse_payout(text: &str) -> Result<f64, String> {
     parse_payout_percent(text).map(|percent| percent / 100.0)
 }
 
-/// Parses a probability in percent into a fraction, excluding 0 and 1.
 fn parse_rate(text: &str) -> Result<f64, String> {
     let percent = parse_percent(text).filter(|percent| *percent > 0.0 && *percent < 100.0);
     percent
@@ -79,11 +77,11 @@ fn run_break_even(arguments: &BreakEvenArguments, context: &Context<'_>) -> Resu
         [] => DEFAULT_PAYOUTS.to_vec(),
         named => named.iter().map(|(payout, _)| *payout).collect(),
     };
-    let stakes = stakes(&arguments.payouts)?;
+    let stakes = paid_stakes(&arguments.payouts)?;
     show(&BreakEvenReport::new(&named, &stakes, arguments.win_rate)?, context.global)
 }
 
-fn stakes(named: &[(f64, Option<f64>)]) -> Result<Vec<PaidStake>, Failure> {
+fn paid_stakes(named: &[(f64, Option<f64>)]) -> Result<Vec<PaidStake>, Failure> {
     let paid = |&(payout_fraction, stake): &(f64, Option<f64>)| {
         stake.map(|stake| PaidStake { stake, payout_fraction })
     };
@@ -189,8 +187,10 @@ mod tests {
 
     #[test]
     fn rejects_stakes_for_some_payouts_only() {
-        assert!(stakes(&[(0.8, None), (0.9, None)]).unwrap().is_empty());
-        assert_eq!(stakes(&[(0.8, Some(10.0)), (0.9, Some(30.0))]).unwrap().len(), 2);
-        assert!(stakes(&[(0.8, Some(10.0)), (0.9, None)]).unwrap_err().render().contains("name all stakes"));
+        assert!(paid_stakes(&[(0.8, None), (0.9, None)]).unwrap().is_empty());
+        assert_eq!(paid_stakes(&[(0.8, Some(10.0)), (0.9, Some(30.0))]).unwrap().len(), 2);
+        assert!(
+            paid_stakes(&[(0.8, Some(10.0)), (0.9, None)]).unwrap_err().render().contains("name all stakes")
+        );
     }
 }

@@ -181,7 +181,6 @@ pub(crate) struct GateArguments {
     seed: u64,
 }
 
-/// Reset interval of a gate.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Resets {
     Day,

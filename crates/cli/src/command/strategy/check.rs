@@ -1,6 +1,6 @@
 //! `strategy check`: runs every check on a strategy.
 
-use super::{find, itself};
+use super::{find, this_program};
 use crate::context::Context;
 use crate::failure::{Failure, FailureKind};
 use crate::output::show_as;
@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use candlewick_app::candles::{CandleChoice, DataName, candle_store};
 use candlewick_app::configuration::{Base, Loaded};
 use candlewick_app::shell::shell_word;
-use candlewick_app::validation::{self, CheckError, ValidationOptions, TIME_LIMIT, ValidationReport};
+use candlewick_app::validation::{self, CheckError, TIME_LIMIT, ValidationOptions, ValidationReport};
 use candlewick_app::warm_up::describe_longest_part;
 use candlewick_engine::BotSettings;
 use candlewick_sdk::testkit::{Finding, Market, Subject};
@@ -22,7 +22,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::path::PathBuf;
 use std::time::Duration;
 
-const NEEDS: &str = "the checks need twice the warm-up plus 100 candles";
+const MIN_LENGTH_HINT: &str = "the checks need twice the warm-up plus 100 candles";
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  candlewick strategy check rsi-reversal\n  candlewick strategy check \
@@ -80,17 +80,19 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<(
     let mut progress = Progress::new(format!("Checking {}", entry.name), context.global);
     let seed = arguments.seed.unwrap_or_else(|| RandomState::new().hash_one(0_u8));
     let limit = Duration::from_secs(arguments.timeout);
-    let means = ValidationOptions { seed, unseen: arguments.unseen, itself: itself()?, limit };
+    let means = ValidationOptions { seed, unseen: arguments.unseen, itself: this_program()?, limit };
     let mut watch = |begun| progress.update(begun, validation::CHECKS);
     let examined = validation::examine(&subject, market, &means, &mut watch);
-    let examined = examined.map_err(|error| check_failure(error, &subject, NEEDS, context.registry))?;
+    let examined =
+        examined.map_err(|error| check_failure(error, &subject, MIN_LENGTH_HINT, context.registry))?;
     drop(progress);
     show_as(&examined.document(&subject), || examined.text(&subject), context.global)?;
-    judge(&examined)
+    evaluate(&examined)
 }
 
 pub(super) fn decide(context: &Context<'_>) -> Result<(), Failure> {
-    let answered = validation::answer_request(context.registry, &itself()?, &mut std::io::stdin().lock());
+    let answered =
+        validation::answer_request(context.registry, &this_program()?, &mut std::io::stdin().lock());
     answered.map_err(|error| Failure::new(FailureKind::Check, error))
 }
 
@@ -136,7 +138,7 @@ impl CheckArguments {
         let longest = || CloseType::new(interval.length().min(candlewick_sdk::Millis::DAY)).ok();
         let of_bot = || configured.map(|bot| bot.expiry().close_type);
         let close_type = self.close_type.or_else(of_bot).or_else(longest);
-        let close_type = close_type.expect("whole seconds up to a day have a code");
+        let close_type = close_type.expect("whole seconds up to a day are valid");
         let bot = BotContext {
             bot: "check".to_owned(),
             symbol,
@@ -159,7 +161,7 @@ fn read(name: &DataName, context: &Context<'_>) -> Result<Market, Failure> {
     Ok(Market { name: name.to_string(), candles: hashed.candles().candles().to_vec() })
 }
 
-fn judge(examined: &ValidationReport) -> Result<(), Failure> {
+fn evaluate(examined: &ValidationReport) -> Result<(), Failure> {
     let failed: Vec<&str> = examined
         .checked
         .iter()

@@ -52,8 +52,8 @@ pub(super) fn run(command: &StrategyCommand, context: &Context<'_>) -> Result<En
     Ok(Ending::Done)
 }
 
-pub(crate) fn itself() -> Result<ThisProgram, Failure> {
-    if let Some(itself) = host().and_then(|host| host.itself()) {
+pub(crate) fn this_program() -> Result<ThisProgram, Failure> {
+    if let Some(itself) = host().and_then(|host| host.this_program()) {
         return Ok(itself);
     }
     let program = std::env::current_exe()
@@ -107,7 +107,7 @@ fn find<'a>(name: &str, registry: &'a Registry) -> Result<&'a StrategyEntry, Fai
         let path = Path::new(name);
         let is_file = path.is_file() || path.extension().is_some_and(|ending| ending == "toml");
         let help = if is_file {
-            FileKind::read(path).unwrap_or(FileKind::Rule).advice(path)
+            FileKind::read(path).unwrap_or(FileKind::Rule).usage_hint(path)
         } else {
             suggest_strategy(name, registry)
         };

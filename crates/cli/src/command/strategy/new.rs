@@ -88,7 +88,7 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
         Some(url) => Source::Git(url.clone()),
         None => Source::Checkout(checkout(path.as_deref())?),
     };
-    let workspace = workspace.then(|| Workspace::around(Path::new("."), name)).transpose()?;
+    let workspace = workspace.then(|| Workspace::find(Path::new("."), name)).transpose()?;
     let files = match &workspace {
         Some(workspace) => member_files(name, &source, workspace),
         None => files(name, &source)?,
@@ -97,7 +97,7 @@ pub(super) fn run(arguments: &NewArguments, context: &Context<'_>) -> Result<(),
         Failure::configuration(format!("cannot write the crate here: {error}"))
             .hint("work in a writable folder; no files were left behind")
     })?;
-    let admitted = workspace.map(|workspace| workspace.admit(name, &camel_case(name))).transpose();
+    let admitted = workspace.map(|workspace| workspace.add_member(name, &camel_case(name))).transpose();
     let admitted = admitted.inspect_err(|_| {
         // Removes the crate if the workspace cannot be changed, ignoring further errors.
         let _ = fs::remove_dir_all(folder);
@@ -262,7 +262,7 @@ pub(super) struct Workspace {
 }
 
 impl Workspace {
-    fn around(folder: &Path, name: &str) -> Result<Self, Failure> {
+    fn find(folder: &Path, name: &str) -> Result<Self, Failure> {
         let here = folder.canonicalize().map_err(|error| {
             Failure::configuration(format!("cannot read folder {}: {error}", folder.display()))
         })?;
@@ -288,15 +288,16 @@ impl Workspace {
         self.manifest["workspace"].get("dependencies").is_some_and(|all| all.get("candlewick-sdk").is_some())
     }
 
-    pub(super) fn admit(mut self, name: &str, type_name: &str) -> Result<String, Failure> {
-        self.name_member();
+    pub(super) fn add_member(mut self, name: &str, type_name: &str) -> Result<String, Failure> {
+        self.add_to_members();
         let snake = name.replace('-', "_");
         let program = self.root.join("src/main.rs");
         let call = format!(".with_strategy::<{snake}::{type_name}>()");
         let source = std::fs::read_to_string(&program).ok();
-        let registered = source.filter(|_| self.is_program()).and_then(|source| registered(&source, &call));
+        let registered =
+            source.filter(|_| self.is_program()).and_then(|source| register_call(&source, &call));
         if registered.is_some() {
-            self.depend_on(name);
+            self.add_dependency(name);
         }
         write(&self.root.join("Cargo.toml"), &self.manifest.to_string())?;
         let by_hand = format!("register it with {call} before .run(), and add a dependency on {name}");
@@ -305,7 +306,7 @@ impl Workspace {
         Ok(format!("registered in {}", program.display()))
     }
 
-    fn name_member(&mut self) {
+    fn add_to_members(&mut self) {
         let members = self.manifest["workspace"]["members"].or_insert(value(Array::new()));
         let Some(members) = members.as_array_mut() else { return };
         let parent = self.member.rsplit_once('/').map_or("", |(parent, _)| parent);
@@ -320,8 +321,7 @@ impl Workspace {
         of("package").is_some() && of("dependencies").is_some_and(|all| all.get("candlewick-cli").is_some())
     }
 
-    /// Adds a dependency to the root, optional if the program is behind a feature.
-    fn depend_on(&mut self, name: &str) {
+    fn add_dependency(&mut self, name: &str) {
         let mut dependency = toml_edit::InlineTable::new();
         dependency.insert("path", self.member.as_str().into());
         let feature = self.manifest.get_mut("features").and_then(|all| all.get_mut("program"));
@@ -335,7 +335,7 @@ impl Workspace {
 }
 
 /// Returns the program source with one more strategy, `None` unless `.run()` occurs exactly once.
-fn registered(source: &str, call: &str) -> Option<String> {
+fn register_call(source: &str, call: &str) -> Option<String> {
     let mut places = source.match_indices(".run()").map(|(at, _)| at);
     let at = places.next().filter(|_| places.next().is_none())?;
     Some(format!("{}{call}{}", &source[..at], &source[at..]))
@@ -413,9 +413,9 @@ mod tests {
     fn registers_only_at_a_single_run_call() {
         let program = "fn main() -> ExitCode {\n    App::new().run()\n}\n";
         let expected = "fn main() -> ExitCode {\n    App::new().with_strategy::<a::B>().run()\n}\n";
-        assert_eq!(registered(program, ".with_strategy::<a::B>()").as_deref(), Some(expected));
-        assert_eq!(registered("a.run(); b.run()", "x"), None);
-        assert_eq!(registered("", "x"), None);
+        assert_eq!(register_call(program, ".with_strategy::<a::B>()").as_deref(), Some(expected));
+        assert_eq!(register_call("a.run(); b.run()", "x"), None);
+        assert_eq!(register_call("", "x"), None);
     }
 
     #[test]
@@ -428,7 +428,7 @@ mod tests {
         ] {
             let manifest = format!("[workspace]\n{before}").parse().unwrap();
             let mut workspace = Workspace { root: PathBuf::new(), manifest, member: member.to_owned() };
-            workspace.name_member();
+            workspace.add_to_members();
             assert_eq!(workspace.manifest.to_string(), format!("[workspace]\n{expected}"));
         }
     }

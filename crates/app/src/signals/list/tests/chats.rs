@@ -111,11 +111,14 @@ fn repeated_line_trades_once_and_contradicting_lines_never() {
         }
     }
     let named = "time,bot,direction,days\n10:30,btc,BUY,mon\n10:30,btc,BUY,mon-fri\n";
-    assert!(list_of(named).unwrap_err().starts_with("line 3: line 2 asks btc"));
-    assert_eq!(list_of("time,bot,direction,days\n10:30,btc,BUY,mon\n10:30,btc,BUY,mon\n").unwrap().len(), 1);
+    assert!(parse_list(named).unwrap_err().starts_with("line 3: line 2 asks btc"));
+    assert_eq!(
+        parse_list("time,bot,direction,days\n10:30,btc,BUY,mon\n10:30,btc,BUY,mon\n").unwrap().len(),
+        1
+    );
 }
 
-fn list_of(text: &str) -> Result<SignalList, String> {
+fn parse_list(text: &str) -> Result<SignalList, String> {
     SignalList::parse(text, &bots(), terms("UTC"))
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 use candlewick_sdk::{Candle, Ohlcv};
 
-fn named(rows: &str) -> Result<SignalList, String> {
+fn parse_named(rows: &str) -> Result<SignalList, String> {
     SignalList::parse(&format!("time,bot,direction,close_type,days,zone\n{rows}\n"), &bots(), terms("UTC"))
 }
 
@@ -23,7 +23,7 @@ fn rejects_contradictions_across_notations() {
         // New York puts its clocks forward on 8 March, London on 29 March.
         ("06:00,btc,BUY,,,America/New_York\n10:00,btc,SELL,,,Europe/London", "2026-03-08T10:00:00Z"),
     ] {
-        let problem = named(rows).unwrap_err();
+        let problem = parse_named(rows).unwrap_err();
         let expected = format!("line 3: line 2 asks btc for a different trade at {moment}, in");
         assert!(problem.starts_with(&expected), "{rows}: {problem}");
     }
@@ -35,7 +35,7 @@ fn rejects_contradictions_across_notations() {
         "23:30,btc,BUY,,sun,\n00:30,btc,SELL,,tue,Europe/Berlin",
         "05:00,btc,BUY,,,America/New_York\n11:00,btc,SELL,,,Europe/London",
     ] {
-        assert_eq!(named(rows).unwrap().len(), 2, "{rows}");
+        assert_eq!(parse_named(rows).unwrap().len(), 2, "{rows}");
     }
 }
 
@@ -49,13 +49,14 @@ fn comparison_of_daily_times_stays_within_its_budget() {
         writeln!(rows, "{hour:02}:{minute:02}:{second:02},btc,BUY,,{days},UTC").unwrap();
         writeln!(rows, "{:02}:{minute:02}:{second:02},btc,SELL,,{other},Europe/Berlin", hour + 1).unwrap();
     }
-    assert_eq!(named(rows.trim_end()).unwrap().len(), 20_000);
+    assert_eq!(parse_named(rows.trim_end()).unwrap().len(), 20_000);
 }
 
 /// Sao Paulo had summer time (UTC-2) until 2019: only then both lines mean the same moment.
 #[test]
 fn backtest_reports_contradictions_of_other_years() {
-    let list = named("10:00,btc,BUY,,,America/Sao_Paulo\n12:00,btc,SELL,,,\n12:01,btc,SELL,,,").unwrap();
+    let list =
+        parse_named("10:00,btc,BUY,,,America/Sao_Paulo\n12:00,btc,SELL,,,\n12:01,btc,SELL,,,").unwrap();
     let due = |day: &str| -> Vec<u64> {
         let due = list.due(at(&format!("{day}T11:00")), at(&format!("{day}T14:00")));
         due.iter().map(|due| due.entry.line).collect()
