@@ -11,7 +11,7 @@ use candlewick_engine::{
 };
 use candlewick_journal::{Holder, JournalUrl, Lease, LeaseTerms, LineKind, Reader, StoredLine};
 use candlewick_records::{
-    EdgeIntervals, JournalContents, LimitLine, LimitReached, ForeignTrade, TradingMode, VerdictLine,
+    EdgeIntervals, ForeignTrade, JournalContents, LimitLine, LimitReached, TradingMode, VerdictLine,
     describe_halt, read_refusal, table, utc,
 };
 use candlewick_runtime::control::{
@@ -472,7 +472,7 @@ pub struct HolderLine {
 
 impl HolderLine {
     fn from_lease(lease: Lease) -> Self {
-        let judge = Holder::of_this_process("candlewick");
+        let judge = Holder::current_process("candlewick");
         let alive = !LeaseTerms::default().is_over(&lease, &judge);
         let Lease { holder, since, heartbeat, silence, .. } = lease;
         let read = heartbeat + silence;

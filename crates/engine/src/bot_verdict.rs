@@ -32,7 +32,7 @@ impl BotVerdict {
     /// Builds the verdict after a run that began with it, from the bot's rows.
     pub fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, plan: EdgeTestPlan) -> Self {
         let judge = Judge::after(rows, plan);
-        let edge = edge_of(&judge);
+        let edge = to_edge(&judge);
         Self { judge, edge, ..Self::new(plan) }
     }
 
@@ -114,7 +114,7 @@ impl BotVerdict {
         if !self.edge_test().is_final() {
             return None;
         }
-        let edge = edge_of(&self.judge);
+        let edge = to_edge(&self.judge);
         if edge == self.edge {
             return None;
         }
@@ -131,7 +131,7 @@ impl BotVerdict {
     }
 }
 
-fn edge_of(judge: &Judge) -> Edge {
+fn to_edge(judge: &Judge) -> Edge {
     let test = judge.test();
     if !test.is_final() {
         return Edge::Open;

@@ -94,7 +94,7 @@ impl JournalDecoder {
     /// See [`Session::begin_run`]. Former bots get numbers after the Session's own. Their trades still count
     /// in the ledger and in their verdicts. Fails with [`DecodeError::NoBots`] if the header does not name
     /// its bots.
-    pub fn of_run(header: &Header, session: &mut Session) -> Result<Self, DecodeError> {
+    pub fn for_run(header: &Header, session: &mut Session) -> Result<Self, DecodeError> {
         #[derive(Deserialize)]
         struct Bot {
             name: String,

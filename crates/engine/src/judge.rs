@@ -46,7 +46,7 @@ impl Judge {
         let mut judge = Self::new(test);
         let mut waiting: VecDeque<Waiting> = VecDeque::with_capacity(TYPICAL_OPEN_TRADES);
         for (place, row) in rows.into_iter().enumerate() {
-            let trade = JudgedTrade::of_row(row);
+            let trade = JudgedTrade::from_row(row);
             while let Some(earlier) = waiting.pop_front_if(|waiting| waiting.order < row.sequence.decided) {
                 judge.apply(earlier.news, earlier.place, &earlier.trade);
             }
@@ -106,7 +106,7 @@ impl Judge {
     /// Records the approval of an intent.
     pub fn on_decided(&mut self, intent: IntentId, symbol: SymbolId, at: Millis) {
         let payout_fraction = self.seen(symbol).map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
-        // A payout of zero is no evidence.
+        // A payout of zero proves nothing.
         if let Ok(stake) = self.test.on_open(payout_fraction) {
             self.open.extend(iter::once_with(|| Staked { intent, symbol, stake, payout_fraction }));
             if self.test.is_final() {
@@ -247,7 +247,7 @@ impl JudgedTrade {
     /// Builds the trade of a row.
     /// A failed intent stays cancelled even if a trade turns up later, because its end may have been known by
     /// then.
-    pub fn of_row(row: &IntentRow) -> Self {
+    pub fn from_row(row: &IntentRow) -> Self {
         let (decided, sequence) = (row.approved.decision_time(), row.sequence);
         let ended = if sequence.left_out > 0 {
             Some((row.answered_at.unwrap_or(decided), Outcome::Cancelled))
@@ -415,7 +415,7 @@ mod tests {
                 Trade(now, answered, end.map(|end| answered + 1 + end), percent, outcomes[outcome])
             });
             let book = book(&trades.collect::<Vec<_>>());
-            let listed: Vec<JudgedTrade> = book.rows().iter().map(JudgedTrade::of_row).collect();
+            let listed: Vec<JudgedTrade> = book.rows().iter().map(JudgedTrade::from_row).collect();
             let plan = EdgeTestPlan::default();
             prop_assert_eq!(judge(book.rows(), plan), judge_trades(&listed, plan));
         }

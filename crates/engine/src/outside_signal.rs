@@ -35,11 +35,11 @@ pub struct OutsideSignal {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expiry: Option<Expiry>,
     /// Reason of the sender, may be empty.
-    #[serde(default = "no_words", skip_serializing_if = "Text::is_empty")]
+    #[serde(default = "empty_reason", skip_serializing_if = "Text::is_empty")]
     pub reason: SignalReason,
 }
 
-fn no_words() -> SignalReason {
+fn empty_reason() -> SignalReason {
     Text::truncated("")
 }
 

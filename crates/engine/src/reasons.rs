@@ -60,7 +60,7 @@ impl Default for ReasonShapes {
 impl ReasonShapes {
     #[inline]
     pub(crate) fn put(&mut self, reason: &Reason) -> u32 {
-        match self.latest.get(slot_of(reason)) {
+        match self.latest.get(slot_index(reason)) {
             Some((latest, place)) if latest.shares_wording_with(reason) => *place,
             _ => self.find_or_push(reason),
         }
@@ -81,14 +81,14 @@ impl ReasonShapes {
         if self.latest.is_empty() {
             self.latest.resize_with(SLOTS, || (reason.clone(), place));
         }
-        self.latest[slot_of(reason)] = (reason.clone(), place);
+        self.latest[slot_index(reason)] = (reason.clone(), place);
         place
     }
 }
 
 /// Hashes the address, so that texts close together in memory get different slots.
 #[inline]
-fn slot_of(reason: &Reason) -> usize {
+fn slot_index(reason: &Reason) -> usize {
     const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
     ((reason.wording_id() as u64).wrapping_mul(GOLDEN) >> (u64::BITS - SLOTS.ilog2())) as usize
 }

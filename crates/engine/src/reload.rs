@@ -91,7 +91,7 @@ impl ReloadNote {
     }
 
     /// Parses a note, `None` if it is not about a reload.
-    pub fn of_text(body: &str) -> Result<Option<Self>, serde_json::Error> {
+    pub fn parse(body: &str) -> Result<Option<Self>, serde_json::Error> {
         // Most notes are not about a reload.
         if !body.contains("\"reloaded\"") {
             return Ok(None);
@@ -199,13 +199,13 @@ mod tests {
         let note = ReloadNote::new(when, risk.clone(), json!({}), &before).unwrap();
         assert_eq!(note.reloaded.changes, ["risk.max_open_trades 3 -> 9"]);
         let text = serde_json::to_string(&note).unwrap();
-        assert_eq!(ReloadNote::of_text(&text).unwrap(), Some(note.clone()));
+        assert_eq!(ReloadNote::parse(&text).unwrap(), Some(note.clone()));
         for other in ["{\"alarm\":\"halted\"}", "{\"alarm\":\"reloaded\"}", "no JSON"] {
-            assert_eq!(ReloadNote::of_text(other).unwrap(), None, "{other}");
+            assert_eq!(ReloadNote::parse(other).unwrap(), None, "{other}");
         }
         let broken = [text.replacen("\"risk\"", "\"limits\"", 1), text.replacen("{\"at\"", "[\"at\"", 1)];
         for broken in broken.iter().map(String::as_str).chain(["{\"reloaded\": 1}"]) {
-            assert!(ReloadNote::of_text(broken).is_err(), "{broken}");
+            assert!(ReloadNote::parse(broken).is_err(), "{broken}");
         }
         let later = (Millis::new(6), ReloadedBy::Command);
         let nothing = json!({ "risk": {}, "runtime": {} });

@@ -17,7 +17,7 @@ pub struct Holder {
 }
 
 impl Holder {
-    pub fn of_this_process(program: &str) -> Self {
+    pub fn current_process(program: &str) -> Self {
         let pid = std::process::id();
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname");
         Self {

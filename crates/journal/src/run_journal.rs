@@ -18,10 +18,10 @@ const LAST_SNAPSHOT: Duration = Duration::from_secs(3);
 
 /// Intervals of table updates in real time: normally; while catching up, at least this and this multiple of
 /// the last duration; after a failure.
-const ROWS_PACE: Duration = Duration::from_secs(5);
-const CATCH_UP_PACE: Duration = Duration::from_millis(20);
-const CATCH_UP_REST: u32 = 4;
-const ROWS_REST: Duration = Duration::from_mins(1);
+const ROWS_INTERVAL: Duration = Duration::from_secs(5);
+const CATCH_UP_INTERVAL: Duration = Duration::from_millis(20);
+const CATCH_UP_PAUSE_FACTOR: u32 = 4;
+const ROWS_RETRY_DELAY: Duration = Duration::from_mins(1);
 
 pub struct RunJournal {
     store: Option<Store>,
@@ -60,7 +60,7 @@ impl RunJournal {
             is_storing: false,
             failures: 0,
             projector: None,
-            next_rows: last_beat + CATCH_UP_PACE,
+            next_rows: last_beat + CATCH_UP_INTERVAL,
         }
     }
 
@@ -94,13 +94,14 @@ impl RunJournal {
     async fn keep_rows(&mut self) -> bool {
         let now = (self.elapsed)();
         // Also after a cancelled update, since the cause may persist.
-        self.next_rows = now + ROWS_PACE;
+        self.next_rows = now + ROWS_INTERVAL;
         let (Some(store), Some(projector)) = (&mut self.store, &mut self.projector) else { return false };
         let Some(rows) = self.follower.as_ref().and_then(|follower| follower.rows()) else { return false };
         match projector.keep_piece(store, rows).await {
             Ok(ProjectionEnd::More) => {
                 let ended = (self.elapsed)();
-                self.next_rows = ended + CATCH_UP_PACE.max(ended.saturating_sub(now) * CATCH_UP_REST);
+                self.next_rows =
+                    ended + CATCH_UP_INTERVAL.max(ended.saturating_sub(now) * CATCH_UP_PAUSE_FACTOR);
             }
             Ok(ProjectionEnd::Complete(_)) => {
                 if let Some(follower) = &mut self.follower {
@@ -108,7 +109,7 @@ impl RunJournal {
                 }
             }
             Err(error) => {
-                self.next_rows = now + ROWS_REST;
+                self.next_rows = now + ROWS_RETRY_DELAY;
                 if let Some(follower) = &mut self.follower {
                     follower.rows_not_written(&error);
                 }
@@ -128,7 +129,7 @@ impl RunJournal {
         let (at, received) = self.moment;
         let line = Line { run: self.run, kind: LineKind::Note, intent: None, at, received, body };
         self.is_storing = true;
-        let kept = store.commit_apart(line).await;
+        let kept = store.commit_best_effort(line).await;
         self.is_storing = false;
         match kept {
             Ok(head) => follower.recorded(head),

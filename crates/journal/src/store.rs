@@ -10,7 +10,7 @@ use crate::database::schema::{self, Found};
 use crate::difference::Bases;
 use crate::error::{Result, broken, unavailable};
 use crate::exchange::{LoggedExchange, seal, without_nul};
-use crate::kill_point::{KillPoints, What};
+use crate::kill_point::{CommitStep, KillPoints};
 use crate::lease::{self, Claim, Start, Token};
 use crate::{Holder, LeaseTerms, Line, LineKind, OrderToken, orders, point};
 use candlewick_sdk::Millis;
@@ -70,7 +70,7 @@ impl Store {
         connection.make_durable().await?;
         let lock = take_lock(&mut connection, &Claim { holder, terms, lock: None }).await?;
         let is_server = connection.is_server();
-        kill_points.before(&What::Lease);
+        kill_points.before(&CommitStep::Lease);
         let mut transaction = connection.begin().await?;
         let any = &mut *transaction;
         if is_server {
@@ -166,7 +166,7 @@ impl Store {
             return Ok(());
         }
         let url = self.url.clone();
-        within(ANSWER_DEADLINE, &url, self.write(Apart::LeftOut)).await
+        within(ANSWER_DEADLINE, &url, self.write(BestEffortLine::Drop)).await
     }
 
     /// Renews the lease. Call it several times within the lease's duration.
@@ -174,7 +174,7 @@ impl Store {
         let url = self.url.clone();
         within(ANSWER_DEADLINE, &url, async {
             let mut connection = self.take_connection().await?;
-            self.kill_points.before(&What::Beat);
+            self.kill_points.before(&CommitStep::Beat);
             lease::renew(connection.any(), &self.url, &self.token).await?;
             self.kill_points.after();
             self.connection = Some(connection);
@@ -189,7 +189,7 @@ impl Store {
         let url = self.url.clone();
         within(ANSWER_DEADLINE, &url, async {
             let mut connection = self.take_connection().await?;
-            self.kill_points.before(&What::Release);
+            self.kill_points.before(&CommitStep::Release);
             lease::release(connection.any(), &self.url, &self.token).await?;
             self.kill_points.after();
             if let Some(kept) = self.point_kept {
@@ -201,7 +201,7 @@ impl Store {
         .await
     }
 
-    pub(crate) async fn write(&mut self, apart: Apart) -> Result<()> {
+    pub(crate) async fn write(&mut self, apart: BestEffortLine) -> Result<()> {
         let mut connection = self.take_connection().await?;
         connection.is_in_place()?;
         let was_certain = std::mem::replace(&mut self.is_certain, false);
@@ -218,12 +218,12 @@ impl Store {
             let exchanges = append::last_exchange(any, &self.url).await?;
             self.forget_written(found, exchanges)?;
         }
-        if apart == Apart::LeftOut {
-            self.leave_out_apart();
+        if apart == BestEffortLine::Drop {
+            self.drop_best_effort_line();
         }
         self.seal_exchanges();
         let any = connection.any();
-        self.kill_points.before(&What::Entries(&self.lines, &self.exchanges, self.answers.len()));
+        self.kill_points.before(&CommitStep::Entries(&self.lines, &self.exchanges, self.answers.len()));
         let heads = (self.head, self.recorded());
         lease::advance(any, &self.url, &self.token, heads, start).await?;
         // Restored only after a successful write, because differences need their base.
@@ -338,18 +338,18 @@ async fn checked_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head>
     Err(broken(url, remembered.seq.min(written.seq) + 1, &reason))
 }
 
-const APART_DEADLINE: Duration = Duration::from_secs(2);
+const BEST_EFFORT_DEADLINE: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Apart {
-    Written,
-    LeftOut,
+pub(crate) enum BestEffortLine {
+    Write,
+    Drop,
 }
 
 impl Store {
     /// Writes a best-effort line in its own transaction, with nothing buffered. A failed or cancelled attempt
     /// leaves nothing behind: the next line is chained to the last durable one, which may be this one.
-    pub(crate) async fn commit_apart(&mut self, line: Line) -> Result<Head> {
+    pub(crate) async fn commit_best_effort(&mut self, line: Line) -> Result<Head> {
         let url = self.url.clone();
         if self.pending() > 0 || self.apart > 0 {
             return Err(unavailable(&url, "other entries are pending"));
@@ -357,12 +357,12 @@ impl Store {
         let moment = self.moment;
         self.record(line);
         (self.moment, self.apart) = (moment, self.lines.len());
-        within(APART_DEADLINE, &url, self.write(Apart::Written)).await?;
+        within(BEST_EFFORT_DEADLINE, &url, self.write(BestEffortLine::Write)).await?;
         self.apart = 0;
         Ok(self.head)
     }
 
-    fn leave_out_apart(&mut self) {
+    fn drop_best_effort_line(&mut self) {
         drop(self.lines.drain(..std::mem::take(&mut self.apart)));
         let mut head = self.head;
         for pending in &mut self.lines {
@@ -383,7 +383,7 @@ mod tests {
     async fn full_disk_loses_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let url = JournalUrl::from_path(&folder.path().join("journal.db"));
-        let mut store = Store::open(&url, &Holder::of_this_process("test")).await.unwrap();
+        let mut store = Store::open(&url, &Holder::current_process("test")).await.unwrap();
         let (at, received) = (Millis::ZERO, Millis::ZERO);
         let line =
             Line { run: 1, kind: LineKind::Note, intent: None, at, received, body: "x".repeat(100_000) };
@@ -407,7 +407,7 @@ mod tests {
     async fn every_connection_syncs_every_commit() {
         let folder = tempfile::tempdir().unwrap();
         let url = JournalUrl::from_path(&folder.path().join("journal.db"));
-        let mut store = Store::open(&url, &Holder::of_this_process("test")).await.unwrap();
+        let mut store = Store::open(&url, &Holder::current_process("test")).await.unwrap();
         for _ in 0..2 {
             let mut connection = store.take_connection().await.unwrap();
             let query = sqlx::query_scalar::<_, i64>("PRAGMA synchronous");

@@ -22,7 +22,7 @@ pub async fn verify_adoption(
 ) -> Result<TradeReport, RuntimeError> {
     let answer = match tokio::time::timeout(PATIENCE, broker.trade(venue_id, Detail::Everything)).await {
         Ok(answer) => answer.map(|reply| counted(reply.value, scale)),
-        Err(_) => Err(no_answer_in_time()),
+        Err(_) => Err(timeout_error()),
     };
     let doubt = Doubt {
         intent: IntentId::new(0),
@@ -57,7 +57,7 @@ pub async fn verify_missing(broker: &dyn Broker, venue_id: &str) -> Result<(), R
     }
 }
 
-pub(crate) fn no_answer_in_time() -> BrokerError {
+pub(crate) fn timeout_error() -> BrokerError {
     BrokerError::Unavailable { text: format!("no answer within {} s", PATIENCE.as_secs()) }
 }
 

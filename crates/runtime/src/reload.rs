@@ -40,7 +40,7 @@ impl Standing {
         Self::from_rows(session, book.rows().iter())
     }
 
-    pub fn of_past(session: &Session, past: &RecoveredState) -> Self {
+    pub fn from_past(session: &Session, past: &RecoveredState) -> Self {
         Self::from_rows(session, past.old_rows().chain(past.book().rows()))
     }
 

@@ -366,7 +366,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a request takes and wherever in it the venue reads its clock: the truth lies within the bounds.
+        /// The bounds contain the true offset for any duration and any moment at which the venue reads its clock.
         #[test]
         fn estimate_contains_the_true_skew(
             truth in -100_000_i64..100_000,
@@ -423,7 +423,7 @@ mod tests {
         check_agreement(&[(0, 10), (2, 8), (4, 6), (20, 30)], Some((4, Some(6), 3)));
     }
 
-    /// How far ahead the venue's clock is at least, in ms, by the record of a price that was asked for and received at noon.
+    /// Checks the minimum lead of the venue's clock by a price record requested and received at noon.
     fn check_price(time: Millis, recorded_time: Option<Millis>, expected: Option<Millis>) {
         let noon = Millis::HOUR * 12;
         let prices = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };

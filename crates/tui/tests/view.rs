@@ -312,12 +312,12 @@ fn shows_the_reason_of_a_halt_and_problems() {
     has_row(&rows, &["#3", "unknown status"]);
     let alarm = view_of([Notice::Overview(Box::new(overview())), Notice::Alarm("no wallet".to_owned())]);
     has_row(&rows_of(&alarm, &Ui::default(), SMALL), &["no wallet"]);
-    let note = |mended: &str| Notice::Note { text: "read again".to_owned(), mended: vec![mended.to_owned()] };
-    let mut mended = alarm;
-    mended.on_notice(received(note("no list")));
-    has_row(&rows_of(&mended, &Ui::default(), SMALL), &["no wallet"]);
-    mended.on_notice(received(note("no wallet")));
-    assert!(!rows_of(&mended, &Ui::default(), SMALL).concat().contains("no wallet"));
+    let note = |fixed: &str| Notice::Note { text: "read again".to_owned(), fixed: vec![fixed.to_owned()] };
+    let mut fixed = alarm;
+    fixed.on_notice(received(note("no list")));
+    has_row(&rows_of(&fixed, &Ui::default(), SMALL), &["no wallet"]);
+    fixed.on_notice(received(note("no wallet")));
+    assert!(!rows_of(&fixed, &Ui::default(), SMALL).concat().contains("no wallet"));
     let why = Notice::Stopping { why: Stop::TimeUp, unfinished: 1, last_close: None, waits_until: NOON };
     let rows = rows_of(&view_of([why]), &Ui::default(), SMALL);
     has_row(&rows, &["time limit reached: no new trades; waiting for 1 open trade"]);

@@ -70,7 +70,7 @@ pub fn journal_url(loaded: &Loaded) -> Result<JournalUrl, Problem> {
 pub fn control_paths(loaded: &Loaded) -> Result<ControlPaths> {
     let url = journal_url(loaded)?;
     let ControlSettings { socket, halt_file } = loaded.config.control.clone();
-    let beside = ControlPaths::beside(&control_anchor(&url));
+    let beside = ControlPaths::for_journal(&control_anchor(&url));
     Ok(ControlPaths {
         socket: socket.unwrap_or(beside.socket),
         halt_file: halt_file.map_or(beside.halt_file, HaltFile::new),

@@ -14,7 +14,8 @@ use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
 use candlewick_records::{BETWEEN_RUNS, IntentOrigin, JournalContents, TradingMode, utc};
 use candlewick_runtime::control::{ControlOrder, Resolution, RunState};
 use candlewick_runtime::{
-    latest_close, possible_payout, possible_times, profit_by_rule, applied_terms, verify_adoption, verify_missing,
+    applied_terms, latest_close, possible_payout, possible_times, profit_by_rule, verify_adoption,
+    verify_missing,
 };
 use candlewick_sdk::Millis;
 use serde_json::json;
@@ -57,7 +58,7 @@ async fn write_resolution(loaded: &Loaded, url: &JournalUrl, decision: &Decision
         check_missing(&contents, check_state(&contents, intent, resolution)?, loaded).await?;
     }
     let wall = SystemClock::new();
-    let mut store = Store::open(url, &Holder::of_this_process("candlewick resolve")).await?;
+    let mut store = Store::open(url, &Holder::current_process("candlewick resolve")).await?;
     let judged = build_lines(decision, &mut reader, loaded, &wall).await;
     let written = judged.map(|(lines, halted)| {
         for line in lines {

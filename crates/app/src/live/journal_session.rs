@@ -47,7 +47,7 @@ pub struct HeldJournal {
 impl JournalSession {
     pub async fn open(loaded: &Loaded) -> Result<Self> {
         let url = journal_url(loaded)?;
-        let holder = Holder::of_this_process("candlewick live");
+        let holder = Holder::current_process("candlewick live");
         let store = Store::open(&url, &holder).await?;
         let reader = match Reader::open(&url).await {
             Ok(reader) => reader,
@@ -317,7 +317,7 @@ pub(super) async fn complete_standing(
     reader.close().await;
     let (session, past, _) = fold?.into_parts();
     // The state of the run is newer than the durable one.
-    let known = Standing::of_past(&session, &past).rows.into_iter().chain(standing.rows.iter().copied());
+    let known = Standing::from_past(&session, &past).rows.into_iter().chain(standing.rows.iter().copied());
     let rows: BTreeMap<IntentId, IntentRow> = known.map(|row| (row.approved.intent(), row)).collect();
     Ok(Standing { rows: rows.into_values().collect(), forgotten: 0, ..standing.clone() })
 }

@@ -106,7 +106,7 @@ pub(super) fn check_ladders(
 fn trade_record(bot: usize, standing: &Standing, assumed: Payout) -> TradeRecord {
     let own = standing.rows.iter().filter(|row| row.approved.bot().index() == bot);
     let payout = standing.payouts.get(bot).copied().flatten().unwrap_or(assumed);
-    TradeRecord::of_rows(payout, own)
+    TradeRecord::from_rows(payout, own)
 }
 
 /// Records in the variant ledger, if any, the candles that these bots will see.
@@ -120,7 +120,8 @@ pub fn record_look(
     let tried = Variant::of_bots(&settings, registry, &files_of_bots(&settings.bots)?);
     let note = |tried: Variant| Note { tried, p_value: None, sharpe_of_a_day: None, trades: None };
     let notes: Vec<Note> = tried.into_iter().map(note).collect();
-    let look = Look { kind: LookKind::Sandbox, run: None, candles, is_truncated: false, span, end: LookEnd::Whole };
+    let look =
+        Look { kind: LookKind::Sandbox, run: None, candles, is_truncated: false, span, end: LookEnd::Whole };
     ledger.note(&notes, &look).map_err(|error| {
         let place = ledger.path().display();
         let problem = format!("cannot record this look at past candles in {place} (set [variants] ledger to another file, or \"\" for none)");

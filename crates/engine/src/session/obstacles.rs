@@ -170,7 +170,7 @@ impl Session {
     /// Returns the current level of each ladder that grows after losses, in bot order.
     pub fn ladders(&self, now: Millis) -> Vec<LadderLevel> {
         let standing = |(place, bot): (usize, &Bot)| {
-            let (level, levels) = bot.stake.level_of()?;
+            let (level, levels) = bot.stake.ladder_position()?;
             let restarts = bot.has_missed_level(now) || self.restarts_ladder(bot);
             let level = if restarts { 1 } else { level };
             let stake = self.stake(bot, Probe::NotNeeded, now);
@@ -243,13 +243,13 @@ impl Refusal {
         if self.waits_for_trades {
             return format!("{what} until open trades end");
         }
-        let until = self.until.map(|until| format!(" until {}", time_of(until, now)));
+        let until = self.until.map(|until| format!(" until {}", format_time(until, now)));
         let lifted = || self.rule.is_lifted_by_operator().then(|| " until an operator resumes".to_owned());
         format!("{what}{}", until.or_else(lifted).unwrap_or_default())
     }
 }
 
-fn time_of(at: Millis, now: Millis) -> String {
+fn format_time(at: Millis, now: Millis) -> String {
     let Some(time) = DateTime::from_timestamp_millis(at.get()) else { return format!("{at} ms") };
     let has_seconds = at.get().rem_euclid(60_000) > 0;
     let pattern = match (at - now <= Millis::DAY, has_seconds) {

@@ -340,7 +340,7 @@ impl Stake {
         }
     }
 
-    pub(crate) const fn level_of(&self) -> Option<(u32, u32)> {
+    pub(crate) const fn ladder_position(&self) -> Option<(u32, u32)> {
         match self {
             Self::Martingale(rule) => Some((rule.level(), rule.levels())),
             Self::Fixed { .. } | Self::Share { .. } | Self::Soros(_) | Self::Kelly(_) => None,

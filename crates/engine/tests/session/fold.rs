@@ -44,7 +44,7 @@ impl Fold {
         for entry in entries {
             let recorded = match (entry, &mut self.decoder) {
                 (Journalled::Run(header), decoder) => {
-                    *decoder = Some(JournalDecoder::of_run(header, &mut self.session).unwrap());
+                    *decoder = Some(JournalDecoder::for_run(header, &mut self.session).unwrap());
                     continue;
                 }
                 (Journalled::Reload(risk), _) => {

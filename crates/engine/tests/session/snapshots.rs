@@ -304,7 +304,7 @@ fn note(session: &Session, world: &World, seen: &mut Seen) {
     for verdict in session.verdicts() {
         seen.insert(format!("{:?}", verdict.edge()));
         if verdict.first_intent() > IntentId::new(1) {
-            seen.insert("begun anew".to_owned());
+            seen.insert("restarted".to_owned());
         }
     }
     for (is_there, what) in [
@@ -348,7 +348,7 @@ fn random_runs_reach_every_snapshot_state() {
         seen.extend(check(lucky, &drawn, &places));
     }
     let expected =
-        ["Open", "Shown", "Rejected", "begun anew", "in doubt", "not opened", "second trade", "reloaded"];
+        ["Open", "Shown", "Rejected", "restarted", "in doubt", "not opened", "second trade", "reloaded"];
     for state in expected.into_iter().chain(["in flight", "losses in a row"]) {
         assert!(seen.contains(state), "{state} is not among {seen:?}");
     }

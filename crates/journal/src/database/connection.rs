@@ -1,7 +1,7 @@
 //! Database connection whose commits are durable when they return.
 
 use super::fault::{At, from_sqlx};
-use super::{JournalUrl, Place};
+use super::{JournalUrl, Location};
 use crate::JournalError;
 use crate::error::{Result, unavailable};
 use crate::private_file::{self, with_ending};
@@ -40,12 +40,12 @@ pub(crate) struct Connection {
 impl Connection {
     pub(crate) async fn open(url: &JournalUrl, purpose: Purpose) -> Result<Self> {
         sqlx::any::install_default_drivers();
-        match url.place() {
-            Place::File(path) => open_file(url, path, purpose).await,
-            Place::Server(_) if cfg!(not(feature = "postgres")) => {
+        match url.location() {
+            Location::File(path) => open_file(url, path, purpose).await,
+            Location::Server(_) if cfg!(not(feature = "postgres")) => {
                 Err(JournalError::WithoutPostgres { url: url.to_string() })
             }
-            Place::Server(server) => {
+            Location::Server(server) => {
                 let any = within(ANSWER_DEADLINE, url, connect(server.as_str(), url)).await?;
                 let mut connection = Self { url: url.clone(), any, file: None };
                 connection.run(SERVER_SETTINGS).await?;
@@ -120,7 +120,7 @@ impl Connection {
     }
 
     pub(crate) fn is_server(&self) -> bool {
-        matches!(self.url.place(), Place::Server(_))
+        matches!(self.url.location(), Location::Server(_))
     }
 
     pub(crate) async fn close(self) {
@@ -141,9 +141,9 @@ pub(crate) async fn within<T>(
     url: &JournalUrl,
     answer: impl Future<Output = Result<T>>,
 ) -> Result<T> {
-    match url.place() {
-        Place::File(_) => answer.await,
-        Place::Server(_) => match tokio::time::timeout(deadline, answer).await {
+    match url.location() {
+        Location::File(_) => answer.await,
+        Location::Server(_) => match tokio::time::timeout(deadline, answer).await {
             Ok(answer) => answer,
             Err(elapsed) => Err(unavailable(url, elapsed)),
         },

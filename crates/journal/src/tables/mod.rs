@@ -20,7 +20,7 @@ pub(crate) const FORMAT: i64 = 1;
 const TABLES_SINCE: i64 = 4;
 
 /// A row of the table `intents`: a request and its outcome, `None` if unknown. Times are Unix milliseconds.
-/// Money is in the wallet's smallest unit, of which `unit` make up one of its currency.
+/// Money is in the wallet's smallest unit; `unit` of them are one unit of its currency.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IntentRecord {
     pub intent: u64,

@@ -4,7 +4,7 @@ use super::{FORMAT, IntentRecord};
 use crate::database::connection::within;
 use crate::database::fault::from_sqlx;
 use crate::error::Result;
-use crate::kill_point::What;
+use crate::kill_point::CommitStep;
 use crate::{Head, JournalUrl, LineKind, Reader, Store, StoredLine, lease};
 use candlewick_sdk::Millis;
 use sqlx::AnyConnection;
@@ -251,7 +251,7 @@ impl Store {
             lease::lock(any, &url, &self.token).await?;
             put(any, &url, rows).await?;
             // In the midst of a transaction: of one that is cut off here nothing may be left.
-            self.kill_points.before(&What::Rows);
+            self.kill_points.before(&CommitStep::Rows);
             connection.run("COMMIT").await?;
             self.kill_points.after();
             self.connection = Some(connection);

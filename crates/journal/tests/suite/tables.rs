@@ -101,7 +101,7 @@ pub(crate) async fn rows_are_read_back_as_they_were_written(fixture: &Fixture) {
     assert_eq!(tables(fixture).await, Some(expected(head, &last, &known)));
     let trades = fixture.number("SELECT COUNT(*) FROM trades WHERE stake = 10 AND seq > 600").await;
     assert_eq!(trades, 2);
-    // A process after this one adds what came meanwhile, and leaves alone what is there.
+    // A later process adds new rows and keeps the existing ones.
     record(&mut store, [3].into_iter()).await;
     fixture.run("UPDATE intents SET reason = 'mine' WHERE intent = 7").await;
     let head = complete(&mut Projector::after(store.head()), &mut store, &known).await;

@@ -44,7 +44,7 @@ pub(super) async fn visit_before(
                 return Ok(());
             }
             if stored.line.kind == LineKind::Note && stored.line.run == run.number {
-                let note = ReloadNote::of_text(&stored.line.body);
+                let note = ReloadNote::parse(&stored.line.body);
                 if let Some(note) = note.map_err(|error| RecordsError::unreadable(stored, error))? {
                     let held = fold.session.apply_limits(&note.risk);
                     held.map_err(|error| RecordsError::unreadable(stored, error))?;

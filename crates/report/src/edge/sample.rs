@@ -6,7 +6,7 @@ use crate::analysis::Finding;
 use crate::run::Caveats;
 use crate::shown::ShownLine;
 use candlewick_backtest::metric::WinRates;
-use candlewick_engine::{Judge, JudgedTrade, edge_sequence_of_trades, evaluate_trades, judge_trades};
+use candlewick_engine::{Judge, JudgedTrade, evaluate_trades, judge_trades, trades_edge_sequence};
 use candlewick_records::{
     EdgeIntervals, NO_LONGER_HELD, no_longer_held_text, threshold, utc, verdict_name, verdict_text,
     withheld_text,
@@ -142,7 +142,7 @@ impl Sample {
             no_longer_held_since: since.filter(|since| is_date(*since)),
             no_longer_held_since_trade: since.filter(|since| !is_date(*since)).map(trade_number),
             shown: ShownLine::of_judged(trades, test),
-            intervals: EdgeIntervals::from_sequence(&edge_sequence_of_trades(trades)),
+            intervals: EdgeIntervals::from_sequence(&trades_edge_sequence(trades)),
             independent: IndependentFigures::of_trades(trades, test.plan())?,
         })
     }

@@ -1,4 +1,4 @@
-//! What nothing of ours could be faster than: the bare request of the same HTTP library, and the bare commit.
+//! Lower bound of latency: a bare request of the same HTTP library, and a bare commit.
 
 #[path = "../../../journal/benches/commit/bare.rs"]
 mod bare;

@@ -7,7 +7,7 @@ use candlewick_engine::{BotId, IntentId};
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Payout};
 use std::collections::{BTreeMap, VecDeque};
 
-const COMPARED_FOR: Millis = Millis::DAY;
+const COMPARISON_WINDOW: Millis = Millis::DAY;
 
 const MAX_RESULTS: usize = 20_000;
 
@@ -73,7 +73,7 @@ impl ListedResults {
         if self.booked.is_empty() {
             return Vec::new();
         }
-        self.booked.retain(|_, settling| now - settling.at < COMPARED_FOR);
+        self.booked.retain(|_, settling| now - settling.at < COMPARISON_WINDOW);
         let booked = &self.booked;
         self.order.retain(|hash| booked.contains_key(hash));
         let mut results: BTreeMap<&str, (Settling, Statement)> = BTreeMap::new();

@@ -17,9 +17,9 @@ use std::fmt;
 use suspect::{Possible, Suspect};
 
 /// Minimum time between the two readings that confirm a difference.
-pub(crate) const APART: Millis = Millis::from_seconds(10);
+pub(crate) const CONFIRMATION_INTERVAL: Millis = Millis::from_seconds(10);
 /// Maximum measured lag; later payments count as late.
-const LONGEST_LAG: Millis = Millis::from_seconds(900);
+const MAX_LAG: Millis = Millis::from_seconds(900);
 const MAX_CHANGES: usize = 256;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -136,7 +136,7 @@ impl WalletAudit {
             return WalletReading::Agrees;
         }
         let suspect = self.suspected((difference, &possible), reading);
-        if !is_last && suspect.last - suspect.first < APART {
+        if !is_last && suspect.last - suspect.first < CONFIRMATION_INTERVAL {
             let difference = self.counted(&suspect);
             self.suspect = Some(suspect);
             return WalletReading::Differs { difference };
@@ -253,8 +253,7 @@ impl WalletAudit {
 
     fn moved_unseen(&self, reading: &Reading<'_>) -> Money {
         let lag = self.lag(reading.lag);
-        let since_exact =
-            self.moved_since(self.exact.map_or(reading.sent - LONGEST_LAG, |exact| exact - lag));
+        let since_exact = self.moved_since(self.exact.map_or(reading.sent - MAX_LAG, |exact| exact - lag));
         let since_agreement =
             self.agreed.map(|agreement| agreement.unseen + self.moved_since(agreement.sent));
         let moved = since_agreement.map_or(since_exact, |moved| moved.min(since_exact));
@@ -272,13 +271,13 @@ impl WalletAudit {
     fn is_settled_surplus(&self, raw: Money, reading: &Reading<'_>) -> bool {
         let now = reading.sent;
         let has_stood = self.ledger.is_some_and(|(_, at)| now - at >= reading.patience);
-        let is_read_twice = self.exact.is_some_and(|at| now - at >= APART);
+        let is_read_twice = self.exact.is_some_and(|at| now - at >= CONFIRMATION_INTERVAL);
         self.confirmed > Money::ZERO
             && raw == self.confirmed
             && *reading.under_way == InFlightMoney::default()
             && has_stood
             && is_read_twice
-            && !self.may_be_ours(raw, Vec::new(), now, LONGEST_LAG)
+            && !self.may_be_ours(raw, Vec::new(), now, MAX_LAG)
     }
 
     fn note_agreement(&mut self, is_exact: bool, reading: &Reading<'_>) {
@@ -325,7 +324,7 @@ fn is_between(amount: Money, one: Money, other: Money) -> bool {
 
 impl WalletAudit {
     pub(crate) fn lag(&self, setting: Millis) -> Millis {
-        setting.max(self.longest_lag * 2).min(LONGEST_LAG)
+        setting.max(self.longest_lag * 2).min(MAX_LAG)
     }
 
     /// Resets the measured lag after a correction. The wallet may have shown the right result early.
@@ -338,7 +337,7 @@ impl WalletAudit {
 
     fn measure_lag(&mut self, until: Option<Millis>, caused_at: Option<Millis>) {
         if let (Some(until), Some(caused_at)) = (until, caused_at)
-            && until - caused_at <= LONGEST_LAG
+            && until - caused_at <= MAX_LAG
         {
             self.longest_lag = self.longest_lag.max(until - caused_at);
         }

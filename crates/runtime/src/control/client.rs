@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, Lines};
 use tokio::net::UnixStream;
 
-const ANSWER_PATIENCE: Duration = Duration::from_secs(15);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Sends an order to the run that listens at `path` and waits for the response.
 /// An order that is also sent another way must carry the same token.
@@ -26,12 +26,12 @@ pub async fn send_order(
     let (reader, mut writer) = stream.into_split();
     let message = MarkedOrder { order: order.clone(), token: token.cloned() };
     write_line(&mut writer, &message).await.map_err(|error| unanswered(error.to_string()))?;
-    let line = match read_line(&mut BufReader::new(reader), ANSWER_PATIENCE).await {
+    let line = match read_line(&mut BufReader::new(reader), ANSWER_TIMEOUT).await {
         Ok(line) => line,
         Err(LineError::End) => return Err(unanswered("it closed the connection".to_owned())),
         Err(LineError::TooLong) => return Err(unanswered("its answer is too long".to_owned())),
         Err(LineError::Late) => {
-            return Err(unanswered(format!("no answer within {} s", ANSWER_PATIENCE.as_secs())));
+            return Err(unanswered(format!("no answer within {} s", ANSWER_TIMEOUT.as_secs())));
         }
         Err(LineError::Broken(error)) => return Err(unanswered(error.to_string())),
     };
@@ -146,8 +146,10 @@ pub struct FollowedRun {
 impl FollowedRun {
     pub async fn begin(path: &Path) -> Result<Self, ControlError> {
         let mut stream = connect(path).await?;
-        let unanswered =
-            |_| ControlError::TransportError { path: path.to_owned(), problem: "it accepts no input".to_owned() };
+        let unanswered = |_| ControlError::TransportError {
+            path: path.to_owned(),
+            problem: "it accepts no input".to_owned(),
+        };
         write_line(&mut stream, &follow_order()).await.map_err(unanswered)?;
         Ok(Self { lines: BufReader::new(stream).lines() })
     }
@@ -248,7 +250,7 @@ mod tests {
     #[tokio::test]
     async fn followers_do_not_block_orders() {
         let folder = tempfile::tempdir().unwrap();
-        let paths = ControlPaths::beside(&folder.path().join("run.db"));
+        let paths = ControlPaths::for_journal(&folder.path().join("run.db"));
         let feed = EventFeed::default();
         let server = ControlServer::bind(&paths).await.unwrap().with_events(feed.clone());
         let (orders, mut taken) = mpsc::channel::<ControlRequest>(1);

@@ -146,7 +146,7 @@ pub struct ControlPaths {
 
 impl ControlPaths {
     /// Derives the paths from the journal's: `candlewick.db.sock` and `candlewick.db.HALT`.
-    pub fn beside(journal: &Path) -> Self {
+    pub fn for_journal(journal: &Path) -> Self {
         Self {
             socket: with_suffix(journal, ".sock"),
             halt_file: HaltFile::new(with_suffix(journal, ".HALT")),
@@ -217,11 +217,11 @@ mod tests {
     #[test]
     fn pipe_halts_without_blocking() {
         let (_folder, file) = halt_file();
-        // A pipe that nobody writes to: to open it would wait for ever.
+        // A pipe without a writer: a blocking open would never return.
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
         rustix::fs::mknodat(rustix::fs::CWD, file.path(), rustix::fs::FileType::Fifo, mode, 0).unwrap();
         assert!(file.is_there() && file.reason().ends_with("is not a regular file"));
-        assert!(open_plain(file.path()).is_ok(), "opening waits for nobody");
+        assert!(open_plain(file.path()).is_ok(), "opens without blocking");
         assert!(file.raise("news").is_err());
         assert_eq!(file.remove().unwrap(), Removed::Now);
     }

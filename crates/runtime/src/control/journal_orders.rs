@@ -121,10 +121,10 @@ mod tests {
     async fn accepts_only_halts_from_before_the_run() {
         let folder = tempfile::tempdir().unwrap();
         let url = JournalUrl::from_path(&folder.path().join("j.db"));
-        let store = Store::open(&url, &Holder::of_this_process("test")).await.unwrap();
+        let store = Store::open(&url, &Holder::current_process("test")).await.unwrap();
         let give = async |order: ControlOrder| {
             let body = serde_json::to_string(&order).unwrap();
-            let order = StoredOrder { token: OrderToken::random().unwrap(), giver: "somebody".into(), body };
+            let order = StoredOrder { token: OrderToken::random().unwrap(), giver: "operator".into(), body };
             give_order(&url, &order).await.unwrap();
             order.token
         };

@@ -114,8 +114,8 @@ const fn refuse(problem: String) -> ControlAnswer {
 
 /// Maximum length of the path.
 /// Systems allow 103 to 107 bytes, and the socket is created under a slightly longer temporary name.
-const LONGEST_PATH: usize = 88;
-const PROBE_PATIENCE: Duration = Duration::from_secs(2);
+const MAX_PATH_BYTES: usize = 88;
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A socket file, identified by device and inode. Dropping this removes it unless it was replaced.
 #[derive(Debug)]
@@ -127,8 +127,8 @@ pub(super) struct SocketFile {
 impl SocketFile {
     /// Creates the socket, replacing one left by a dead process but not one in use.
     pub(super) async fn make(path: &Path) -> Result<(UnixListener, Self), ControlError> {
-        if path.as_os_str().len() > LONGEST_PATH {
-            return Err(ControlError::PathTooLong { path: path.to_owned(), most: LONGEST_PATH });
+        if path.as_os_str().len() > MAX_PATH_BYTES {
+            return Err(ControlError::PathTooLong { path: path.to_owned(), most: MAX_PATH_BYTES });
         }
         let failed = |source| ControlError::SocketNotMade { path: path.to_owned(), source };
         clear(path).await?;
@@ -158,7 +158,7 @@ async fn clear(path: &Path) -> Result<(), ControlError> {
         }
         Ok(_) => {}
     }
-    match tokio::time::timeout(PROBE_PATIENCE, UnixStream::connect(path)).await {
+    match tokio::time::timeout(PROBE_TIMEOUT, UnixStream::connect(path)).await {
         Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
             fs::remove_file(path).map_err(failed)
         }
@@ -222,7 +222,7 @@ mod tests {
     impl Stage {
         async fn set() -> Self {
             let folder = tempfile::tempdir().unwrap();
-            let paths = ControlPaths::beside(&folder.path().join("run.db"));
+            let paths = ControlPaths::for_journal(&folder.path().join("run.db"));
             let (stop, stopped) = oneshot::channel::<()>();
             let (sender, mut orders) = mpsc::channel::<ControlRequest>(1);
             let server = ControlServer::bind(&paths).await.unwrap();
@@ -386,11 +386,11 @@ mod tests {
         fs::write(&path, "mine").unwrap();
         assert!(matches!(refusal(&path).await, Some(ControlError::NotASocket { .. })));
         assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
-        let path = folder.path().join("x".repeat(LONGEST_PATH));
+        let path = folder.path().join("x".repeat(MAX_PATH_BYTES));
         assert!(matches!(refusal(&path).await, Some(ControlError::PathTooLong { .. })));
         let missing = refusal(&folder.path().join("no/run.sock")).await;
         assert!(matches!(missing, Some(ControlError::SocketNotMade { .. })), "{missing:?}");
-        let rest = LONGEST_PATH - folder.path().as_os_str().len() - 1;
+        let rest = MAX_PATH_BYTES - folder.path().as_os_str().len() - 1;
         let path = folder.path().join("x".repeat(rest));
         assert!(SocketFile::make(&path).await.is_ok());
     }

@@ -237,7 +237,7 @@ impl SignalTally {
 }
 
 /// Maximum time by which a signal may be ahead of venue time.
-const AHEAD: Millis = Millis::MINUTE;
+const MAX_AHEAD: Millis = Millis::MINUTE;
 const MAX_NAMED: usize = 12;
 
 #[derive(Clone, Debug, Default)]
@@ -246,7 +246,7 @@ pub struct SignalBots {
 }
 
 impl SignalBots {
-    pub const OLDEST: Millis = Millis::DAY;
+    pub const MAX_AGE: Millis = Millis::DAY;
 
     pub fn new(bots: impl IntoIterator<Item = (String, String)>) -> Self {
         Self { bots: bots.into_iter().collect() }
@@ -325,9 +325,9 @@ fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 fn check_time(given: Millis, now: Millis) -> Result<(), String> {
-    let wrong = if given > now + AHEAD {
+    let wrong = if given > now + MAX_AHEAD {
         "is ahead of venue time"
-    } else if given < now - SignalBots::OLDEST {
+    } else if given < now - SignalBots::MAX_AGE {
         "is more than a day behind venue time"
     } else {
         return Ok(());

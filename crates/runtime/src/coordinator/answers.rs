@@ -307,7 +307,7 @@ impl Coordinator {
                 self.doubt(intent, now)
             }
         };
-        self.events.add(at, self.place_of_answer(intent, at), kind);
+        self.events.add(at, self.answer_rank(intent, at), kind);
         self.events.gate.settle_job(Job::Departure(intent));
     }
 

@@ -1,9 +1,9 @@
 //! Records of open trades. An unproven end is booked once the list or a second reading agrees.
 
 use super::Coordinator;
-use super::agenda::{Job, Place};
+use super::agenda::{EventRank, Job};
 use super::command::{Ask, Step};
-use super::contradictions::READ_AGAIN_AFTER;
+use super::contradictions::REREAD_DELAY;
 use super::trade_watch::to_settlement;
 use candlewick_broker::{TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId};
@@ -53,13 +53,13 @@ impl Coordinator {
         let new = UnprovenEnd { outcome, since: now, is_looked_up: false, is_listed: false, other: None };
         let known = trade.watch.unproven.filter(|known| known.outcome == outcome);
         let unproven = *trade.watch.unproven.insert(known.unwrap_or(new));
-        let is_read_twice = now >= unproven.since + READ_AGAIN_AFTER;
+        let is_read_twice = now >= unproven.since + REREAD_DELAY;
         let is_confirmed = unproven.is_listed || unproven.is_looked_up && is_read_twice;
         if is_confirmed && unproven.other.is_none() || now >= unproven.since + MAX_WAIT {
             return true;
         }
         self.agenda.add(now, Job::Trades);
-        self.agenda.add(now + READ_AGAIN_AFTER, Job::Trade(intent));
+        self.agenda.add(now + REREAD_DELAY, Job::Trade(intent));
         false
     }
 
@@ -97,7 +97,7 @@ impl Coordinator {
             }
             // A result outweighs a status once a second list confirms it.
             Some(outcome) => match unproven.other.filter(|(other, _)| *other == outcome) {
-                Some((_, first)) if listing.began >= first + READ_AGAIN_AFTER => {
+                Some((_, first)) if listing.began >= first + REREAD_DELAY => {
                     let stated = unproven.outcome;
                     let text = format!(
                         "trade #{intent}: the record says {stated}, but two readings of the venue's list say {outcome}, \
@@ -110,7 +110,7 @@ impl Coordinator {
                 }
                 known => {
                     unproven.other = known.or(Some((outcome, now)));
-                    self.agenda.add(now + READ_AGAIN_AFTER, Job::Trades);
+                    self.agenda.add(now + REREAD_DELAY, Job::Trades);
                 }
             },
         }
@@ -141,7 +141,7 @@ impl Coordinator {
         self.audit_settlement(&settled, (venue_id, taken), step);
         // A finished trade may be adopted: its settlement must follow the queued adoption.
         let at = self.events.after_answer(intent).map_or(now, |after| after.max(now));
-        self.events.add(at, Place::Settlement(close, intent), EventKind::Settled(settled));
+        self.events.add(at, EventRank::Settlement(close, intent), EventKind::Settled(settled));
         self.trades.end(intent);
         if settled.outcome == Outcome::Cancelled && !self.is_simulated {
             self.contradictions.expect_cancelled(intent, now);
@@ -156,7 +156,7 @@ impl Coordinator {
         });
         let opened = self.opened(intent, report);
         if is_news || opened.taken.is_some() {
-            self.events.add(now, Place::Answer(intent), EventKind::Opened(opened));
+            self.events.add(now, EventRank::Answer(intent), EventKind::Opened(opened));
         }
         if let Some(again) = self.trades.detail(intent, report.close_time, now) {
             self.agenda.add(again, Job::Trade(intent));

@@ -58,7 +58,7 @@ impl Lateness {
 
     fn on_answer(&mut self, now: Millis, is_failure: bool, length: Millis) {
         self.last_answer = Some((now, is_failure));
-        let still_at = self.prices_stood_still_at(length).filter(|_| !is_failure);
+        let still_at = self.stale_price_read_at(length).filter(|_| !is_failure);
         self.is_quiet = still_at.is_some();
         let closed_at = self.week.may_be_closed(now).then_some(now).filter(|_| !is_failure);
         self.excused_until =
@@ -67,7 +67,7 @@ impl Lateness {
 
     /// Returns the time a stale price record was read, which excuses missing candles.
     /// Does not apply to markets that never close, because these always have prices.
-    fn prices_stood_still_at(&self, length: Millis) -> Option<Millis> {
+    fn stale_price_read_at(&self, length: Millis) -> Option<Millis> {
         let (recorded, read) = self.price.filter(|_| self.week == TradingWeek::Unknown)?;
         (recorded < self.first_missing - length && read >= self.first_missing).then_some(read)
     }
@@ -205,11 +205,11 @@ impl CandleWatch {
 const FIRST_MONDAY: Millis = Millis::new(-3 * 86_400_000);
 const WEEK: Millis = Millis::new(7 * 86_400_000);
 /// Friday 21:00 and Sunday 23:00 UTC: the longest forex weekend, with or without daylight saving time.
-const MAY_CLOSE: Millis = Millis::new((4 * 24 + 21) * 3_600_000);
-const MAY_OPEN: Millis = Millis::new((6 * 24 + 23) * 3_600_000);
+const EARLIEST_CLOSE: Millis = Millis::new((4 * 24 + 21) * 3_600_000);
+const LATEST_OPEN: Millis = Millis::new((6 * 24 + 23) * 3_600_000);
 /// Friday 22:05 and Sunday 20:55 UTC: forex is certainly closed in between.
-const IS_CLOSED: Millis = Millis::new((4 * 24 + 22) * 3_600_000 + 300_000);
-const IS_OPEN: Millis = Millis::new((6 * 24 + 20) * 3_600_000 + 55 * 60_000);
+const LATEST_CLOSE: Millis = Millis::new((4 * 24 + 22) * 3_600_000 + 300_000);
+const EARLIEST_OPEN: Millis = Millis::new((6 * 24 + 20) * 3_600_000 + 55 * 60_000);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TradingWeek {
@@ -219,13 +219,13 @@ pub(crate) enum TradingWeek {
 
 impl TradingWeek {
     pub(crate) fn on_candle(&mut self, close: Millis) {
-        if is_between(close, IS_CLOSED, IS_OPEN) {
+        if is_between(close, LATEST_CLOSE, EARLIEST_OPEN) {
             *self = Self::RoundTheClock;
         }
     }
 
     fn may_be_closed(self, at: Millis) -> bool {
-        self == Self::Unknown && is_between(at, MAY_CLOSE, MAY_OPEN)
+        self == Self::Unknown && is_between(at, EARLIEST_CLOSE, LATEST_OPEN)
     }
 }
 

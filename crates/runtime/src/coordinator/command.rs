@@ -103,8 +103,8 @@ impl Step<'_> {
         self.commands.push(Command::Notify(Notice::Warning(text.into())));
     }
 
-    pub(crate) fn note(&mut self, text: String, mended: Vec<String>) {
-        self.commands.push(Command::Notify(Notice::Note { text, mended }));
+    pub(crate) fn note(&mut self, text: String, fixed: Vec<String>) {
+        self.commands.push(Command::Notify(Notice::Note { text, fixed }));
     }
 
     pub(crate) fn alarm(&mut self, text: impl Into<String>) {

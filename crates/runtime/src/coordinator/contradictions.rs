@@ -1,7 +1,7 @@
 //! Booked results that the venue contradicts, which are corrected or halt the run.
 
 use super::Coordinator;
-use super::agenda::{Job, Place};
+use super::agenda::{EventRank, Job};
 use super::command::Step;
 use crate::audit::{Audit, Finding, ProfitRules, Settling, Source, Statement, describe_result};
 use candlewick_broker::{BrokerError, Reply, TradeListing, TradeReport};
@@ -9,7 +9,7 @@ use candlewick_engine::{EventKind, IntentId};
 use candlewick_sdk::{Millis, Money, Outcome};
 use std::collections::BTreeMap;
 
-pub(super) const READ_AGAIN_AFTER: Millis = Millis::from_seconds(5);
+pub(super) const REREAD_DELAY: Millis = Millis::from_seconds(5);
 
 const MAX_CHANGES: u32 = 3;
 
@@ -104,7 +104,7 @@ impl Contradictions {
             return Ruling::ReadAgain { is_first: false };
         }
         if reported == pending.reported {
-            pending.is_confirmed |= began >= pending.since + READ_AGAIN_AFTER;
+            pending.is_confirmed |= began >= pending.since + REREAD_DELAY;
             return self.decide(intent);
         }
         let changes = self.changes.entry(intent).or_default();
@@ -185,7 +185,7 @@ impl Coordinator {
             self.halt_at_contradiction(&pending, Undecidable::NotRead, step);
         }
         if self.contradictions.is_any() {
-            let pause = if has_failed { RETRY_AFTER } else { READ_AGAIN_AFTER };
+            let pause = if has_failed { RETRY_AFTER } else { REREAD_DELAY };
             self.agenda.add(step.now + pause, Job::Trades);
         }
     }
@@ -220,8 +220,8 @@ impl Coordinator {
                     let text = format!("{}; both are read again", self.describe(pending));
                     self.found(Audit::Settlement, 0, vec![Finding::alarm(Audit::Settlement, text)], step);
                 }
-                self.agenda.add(step.now + READ_AGAIN_AFTER, Job::Trades);
-                self.agenda.add(step.now + READ_AGAIN_AFTER, Job::Trade(intent));
+                self.agenda.add(step.now + REREAD_DELAY, Job::Trades);
+                self.agenda.add(step.now + REREAD_DELAY, Job::Trade(intent));
             }
             Ruling::Withdrawn(pending) => {
                 let Settling { outcome, profit, .. } = pending.settling;
@@ -255,7 +255,7 @@ impl Coordinator {
             return self.halt_at_contradiction(pending, Undecidable::WrongProfit, step);
         }
         let is_exact = self.session.session().can_correct(intent);
-        let place = Place::Settlement(step.now, intent);
+        let place = EventRank::Settlement(step.now, intent);
         self.events.add(step.now, place, EventKind::Correction { intent, outcome, profit });
         self.audits.wallet.forget_lag();
         self.dispatch_due(step);

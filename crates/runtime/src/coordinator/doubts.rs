@@ -4,7 +4,7 @@ use super::recorded_session::{OldIntent, RecordedSession};
 use crate::RuntimeSettings;
 use crate::past::{HALTED, RecoveredState};
 use crate::resolver::{
-    AcceptedTrade, ClaimedTrades, Doubt, LONGEST_LIST_LAG, LagMeter, Resolution, Resolver, ResolverContext,
+    AcceptedTrade, ClaimedTrades, Doubt, LagMeter, MAX_LIST_LAG, Resolution, Resolver, ResolverContext,
     WalletView, earliest_close, latest_close, may_have_made, reported_request_time,
 };
 use candlewick_broker::{Account, TradeListing, TradeReport};
@@ -143,7 +143,7 @@ impl Doubts {
         }
     }
 
-    pub(crate) fn next_routine_look(&self, now: Millis) -> Option<Millis> {
+    pub(crate) fn next_routine_poll(&self, now: Millis) -> Option<Millis> {
         self.list_every.map(|every| now + every)
     }
 
@@ -196,7 +196,7 @@ impl Doubts {
         };
         // Settled trades also show the lag: short ones end before the list is read.
         let book = session.book();
-        let is_young = |at: &Millis| listing.began - *at <= LONGEST_LIST_LAG;
+        let is_young = |at: &Millis| listing.began - *at <= MAX_LIST_LAG;
         let accepted: Vec<_> = (book.rows().iter())
             .filter_map(|row| {
                 // A manually settled trade is not late, because the venue lost it.

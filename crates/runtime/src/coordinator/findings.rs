@@ -10,7 +10,7 @@ use candlewick_sdk::{Millis, Payout};
 use serde_json::json;
 use std::collections::BTreeMap;
 
-const RECALLED: Millis = Millis::from_seconds(600);
+const RECALL_WINDOW: Millis = Millis::from_seconds(600);
 
 impl Coordinator {
     pub(super) fn found(&mut self, audit: Audit, looks: usize, findings: Vec<Finding>, step: &mut Step<'_>) {
@@ -131,7 +131,7 @@ impl Coordinator {
             };
             self.audits.results.book(id.as_str(), settling);
         }
-        let is_young = row.settled_at.is_some_and(|at| now - at < RECALLED);
+        let is_young = row.settled_at.is_some_and(|at| now - at < RECALL_WINDOW);
         if let Some(outcome) = row.outcome.filter(|_| is_young && self.settings.audit_settlement_prices) {
             self.audits.settlements.recall(Settlement {
                 intent: terms.intent(),

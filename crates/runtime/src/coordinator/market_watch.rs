@@ -1,7 +1,7 @@
 //! Schedules market requests: candles at their close, prices on the price grid, polled or streamed.
 
 use super::Coordinator;
-use super::agenda::{Agenda, EventQueue, Job, Place};
+use super::agenda::{Agenda, EventQueue, EventRank, Job};
 use super::candle_watch::CandleWatch;
 use super::command::{Ask, Step, Streams};
 use crate::RuntimeSettings;
@@ -94,7 +94,7 @@ impl MarketWatch {
         let mut news = Vec::with_capacity(polled.news.len());
         for (close, candle, origin) in polled.news {
             news.push(candle);
-            events.add(close, Place::Candle(*rank), EventKind::Candle { series: id, candle, origin });
+            events.add(close, EventRank::Candle(*rank), EventKind::Candle { series: id, candle, origin });
         }
         if polled.is_settled {
             events.gate.settle_job(job);
@@ -239,7 +239,7 @@ impl MarketWatch {
         if !is_wanted {
             return Some((*symbol, price));
         }
-        events.add(price.time, Place::Price(id.index()), EventKind::Price { symbol: id, price });
+        events.add(price.time, EventRank::Price(id.index()), EventKind::Price { symbol: id, price });
         None
     }
 }
@@ -287,8 +287,8 @@ impl PriceStream {
 }
 
 /// Delay before a new subscription. Adapters add their own reconnect backoff.
-const TRY_AGAIN: Millis = Millis::from_seconds(3);
-const TRY_UNKNOWN_AGAIN: Millis = Millis::from_seconds(300);
+const RETRY_DELAY: Millis = Millis::from_seconds(3);
+const UNKNOWN_SYMBOL_RETRY_DELAY: Millis = Millis::from_seconds(300);
 const MAX_AHEAD: Millis = Millis::from_seconds(60);
 
 #[derive(Debug, Default)]
@@ -334,9 +334,9 @@ impl Coordinator {
             Ok(Streams::No) => {}
             Err(error) => {
                 let is_unknown = matches!(error, BrokerError::NotFound { .. });
-                let pause = if is_unknown { TRY_UNKNOWN_AGAIN } else { TRY_AGAIN };
+                let pause = if is_unknown { UNKNOWN_SYMBOL_RETRY_DELAY } else { RETRY_DELAY };
                 self.agenda.add(step.now + pause, Job::Subscription(id));
-                self.miss_stream(id, &error.to_string(), step);
+                self.on_stream_outage(id, &error.to_string(), step);
             }
         }
     }
@@ -351,12 +351,12 @@ impl Coordinator {
 
     pub(super) fn on_feed_ended(&mut self, id: SymbolId, step: &mut Step<'_>) {
         self.market.end_stream(id, step.now, (&mut self.events, &mut self.agenda));
-        self.agenda.add(step.now + TRY_AGAIN, Job::Subscription(id));
-        self.miss_stream(id, "the stream ended or was silent for too long", step);
+        self.agenda.add(step.now + RETRY_DELAY, Job::Subscription(id));
+        self.on_stream_outage(id, "the stream ended or was silent for too long", step);
     }
 
     /// Reports a lost stream once, for the first symbol, because a connection loss affects all symbols.
-    fn miss_stream(&mut self, id: SymbolId, why: &str, step: &mut Step<'_>) {
+    fn on_stream_outage(&mut self, id: SymbolId, why: &str, step: &mut Step<'_>) {
         self.streams.is_on = true;
         let symbol = self.market.symbol(id);
         let known = self.streams.missed.take();

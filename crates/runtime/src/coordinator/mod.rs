@@ -35,7 +35,7 @@ pub use command::{
 };
 pub use ending::{Finished, Unfinished, UnfinishedKind, WalletDifference};
 pub(crate) use plausibility::counted;
-pub use plausibility::{possible_payout, possible_times, applied_terms};
+pub use plausibility::{applied_terms, possible_payout, possible_times};
 pub(crate) use recorded_session::Reservations;
 pub use trade_watch::profit_by_rule;
 
@@ -209,7 +209,7 @@ impl Coordinator {
 
     fn on_time(&mut self, step: &mut Step<'_>) {
         match self.phase {
-            Phase::Running if !self.session.journal.stands_still() => {}
+            Phase::Running if !self.session.journal.is_stalled() => {}
             Phase::Running => return,
             // Only an answer continues these phases.
             Phase::Starting(_) | Phase::Closing { .. } | Phase::Ended => {
@@ -218,11 +218,11 @@ impl Coordinator {
         }
         self.ask_due(step);
         self.dispatch_due(step);
-        if self.doubts.next_routine_look(step.now).is_none() {
+        if self.doubts.next_routine_poll(step.now).is_none() {
             self.forget_old(step.now);
         }
         self.save(Urgency::WhenWorthwhile, step);
-        if self.session.journal.stands_still() || self.phase.is_over() {
+        if self.session.journal.is_stalled() || self.phase.is_over() {
             return;
         }
         self.watch_end(step);
@@ -274,7 +274,7 @@ impl Coordinator {
         if self.requests.has_trades() {
             return;
         }
-        self.doubts.resolver.begin_look(step.now);
+        self.doubts.resolver.begin_poll(step.now);
         self.foreign_trades.begin_search();
         self.request(Ask::Trades, step);
     }

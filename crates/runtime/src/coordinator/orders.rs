@@ -1,7 +1,7 @@
 //! Executes control orders: halts, resolutions, reloads of the settings and external signals.
 
 use super::Coordinator;
-use super::agenda::Place;
+use super::agenda::EventRank;
 use super::command::{Ask, Command, OrderId, Step};
 use super::journal_state::Urgency;
 use super::plausibility::counted;
@@ -62,8 +62,8 @@ impl Coordinator {
                 self.on_signal_problem(source, ([first, last], reasons), (malformed, turned_away), step);
                 self.done(step)
             }
-            ControlOrder::SignalNote { source, text, mended } => {
-                self.on_signal_note(source, &text, mended, step);
+            ControlOrder::SignalNote { source, text, fixed } => {
+                self.on_signal_note(source, &text, fixed, step);
                 self.done(step)
             }
             ControlOrder::SignalNext { next, passed_over } => {
@@ -211,8 +211,8 @@ impl Coordinator {
     }
 }
 
-const ALARM_PACE: Millis = Millis::MINUTE;
-const MENDED: &str = "; fixed since by a reload";
+const ALARM_INTERVAL: Millis = Millis::MINUTE;
+const FIXED_SUFFIX: &str = "; fixed since by a reload";
 
 #[derive(Debug, Default)]
 pub(crate) struct OutsideWatch {
@@ -234,12 +234,12 @@ impl OutsideWatch {
         self.tally.by_source.entry(source.to_string()).or_default()
     }
 
-    fn mend(&mut self, source: SignalSource, mended: &[String]) {
+    fn mark_fixed(&mut self, source: SignalSource, fixed: &[String]) {
         let of_source =
             self.tally.by_source.get_mut(source.as_str()).and_then(|tally| tally.problem.as_mut());
         for problem in self.tally.problem.as_mut().into_iter().chain(of_source) {
-            if mended.contains(problem) {
-                problem.push_str(MENDED);
+            if fixed.contains(problem) {
+                problem.push_str(FIXED_SUFFIX);
             }
         }
     }
@@ -274,7 +274,7 @@ impl Coordinator {
                     return self.answer(id, ControlAnswer::Signal { outcome }, step);
                 }
                 self.outside.waiting.insert(name, id);
-                self.events.add(at, Place::Signal, EventKind::OutsideSignal(signal));
+                self.events.add(at, EventRank::Signal, EventKind::OutsideSignal(signal));
             }
         }
     }
@@ -307,7 +307,7 @@ impl Coordinator {
             *self.outside.tally.malformed.entry(source.to_string()).or_default() += malformed;
         }
         if self.outside.next_alarm.get(&source).is_none_or(|next| *next <= step.now) {
-            self.outside.next_alarm.insert(source, step.now + ALARM_PACE);
+            self.outside.next_alarm.insert(source, step.now + ALARM_INTERVAL);
             self.session.alarm(format!("invalid signal ({source}): {first}"), step);
         }
         self.outside.tally.problem = Some(last);
@@ -320,15 +320,15 @@ impl Coordinator {
         }
     }
 
-    fn on_signal_note(&mut self, source: SignalSource, text: &str, mended: Vec<String>, step: &mut Step<'_>) {
-        self.outside.mend(source, &mended);
-        if !mended.is_empty() {
+    fn on_signal_note(&mut self, source: SignalSource, text: &str, fixed: Vec<String>, step: &mut Step<'_>) {
+        self.outside.mark_fixed(source, &fixed);
+        if !fixed.is_empty() {
             // After a fix, the next problem raises an alarm immediately.
             self.outside.next_alarm.remove(&source);
         }
         let text = format!("signals ({source}): {text}");
         self.session.journal.note(serde_json::json!({ "note": text }).to_string(), step);
-        step.note(text, mended);
+        step.note(text, fixed);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::audit::Settling;
 use crate::notice::{Evidence, Funds};
 use crate::overview::{BotTallies, MAX_SETTLED};
 use crate::past::EvictedIntents;
-use crate::resolver::LONGEST_LIST_LAG;
+use crate::resolver::MAX_LIST_LAG;
 use crate::{Notice, RuntimeSettings};
 use candlewick_broker::{Account, OpenOrder};
 use candlewick_engine::{
@@ -364,5 +364,5 @@ fn remembered(settings: &RuntimeSettings, doubts: &Doubts) -> Option<Millis> {
 }
 
 fn least_remembered(settings: &RuntimeSettings, doubts: &Doubts) -> Millis {
-    settings.least_remembered.unwrap_or(doubts.resolver.lag.allowance().max(LONGEST_LIST_LAG) + SLACK)
+    settings.least_remembered.unwrap_or(doubts.resolver.lag.allowance().max(MAX_LIST_LAG) + SLACK)
 }

@@ -1,7 +1,7 @@
 //! Recovery of intents, resolution of doubts, and listed trades of declined orders.
 
 use super::Coordinator;
-use super::agenda::{Job, Place};
+use super::agenda::{EventRank, Job};
 use super::command::{Ask, Step};
 use super::foreign_trades::MAX_NAMED;
 use super::plausibility::{between, counted};
@@ -11,7 +11,7 @@ use candlewick_broker::{Balances, Reply, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId, IntentRow, IntentState, OrderTerms};
 use candlewick_sdk::{Millis, Money};
 
-const FARTHEST: Millis = Millis::from_seconds(2 * 24 * 3_600);
+const MAX_TIME_DIFFERENCE: Millis = Millis::from_seconds(2 * 24 * 3_600);
 
 impl Coordinator {
     pub(super) fn recover(&mut self, step: &mut Step<'_>) {
@@ -22,9 +22,9 @@ impl Coordinator {
             self.recall_audits(&row, step.now);
             self.recover_intent(&row, step);
         }
-        self.plan_look();
+        self.schedule_poll();
         self.look_for_second_trades(step.now);
-        if self.doubts.next_routine_look(step.now).is_some() {
+        if self.doubts.next_routine_poll(step.now).is_some() {
             self.agenda.add(step.now, Job::Trades);
         }
     }
@@ -59,11 +59,11 @@ impl Coordinator {
 
     pub(super) fn begin_doubt(&mut self, terms: &OrderTerms, now: Millis) {
         self.doubts.begin(&self.session, terms, now);
-        self.plan_look();
+        self.schedule_poll();
     }
 
-    fn plan_look(&mut self) {
-        if let Some(at) = self.doubts.resolver.next_look() {
+    fn schedule_poll(&mut self) {
+        if let Some(at) = self.doubts.resolver.next_poll() {
             self.agenda.add(at, Job::Trades);
         }
     }
@@ -92,7 +92,7 @@ impl Coordinator {
 
     /// Removes implausible times from a listed trade, whose other fields may still identify it.
     fn with_possible_times(&mut self, row: TradeReport, odd: &mut usize, step: &mut Step<'_>) -> TradeReport {
-        let (row, impossible) = between(row, Millis::ZERO, step.now + FARTHEST);
+        let (row, impossible) = between(row, Millis::ZERO, step.now + MAX_TIME_DIFFERENCE);
         if let Some(at) = impossible.filter(|_| self.doubts.is_new_odd_row(&row.id)) {
             *odd += 1;
             if *odd <= MAX_NAMED {
@@ -142,12 +142,12 @@ impl Coordinator {
         if is_whole {
             self.forget_old(listing.began);
         }
-        if let Some(at) = self.doubts.next_routine_look(now) {
+        if let Some(at) = self.doubts.next_routine_poll(now) {
             self.agenda.add(at, Job::Trades);
         }
-        self.plan_refusal_check(now);
+        self.schedule_refusal_check(now);
         // An unsuccessful poll is repeated, but never immediately.
-        if let Some(at) = self.doubts.resolver.next_look() {
+        if let Some(at) = self.doubts.resolver.next_poll() {
             self.agenda.add(at.max(now + Millis::SECOND), Job::Trades);
         }
     }
@@ -194,11 +194,11 @@ impl Coordinator {
         self.audit_terms(intent, report, step);
         self.audit_payout(intent, report.payout, step);
         self.begin_tracking(intent, report, step.now);
-        self.events.add(step.now, Place::Answer(intent), EventKind::Adopted(self.opened(intent, report)));
+        self.events.add(step.now, EventRank::Answer(intent), EventKind::Adopted(self.opened(intent, report)));
     }
 
     pub(super) fn not_opened(&mut self, intent: IntentId, reserved_until: Millis, now: Millis) {
-        self.events.add(now, Place::Answer(intent), EventKind::NotOpened { intent, reserved_until });
+        self.events.add(now, EventRank::Answer(intent), EventKind::NotOpened { intent, reserved_until });
     }
 
     /// Resolves a doubt manually: by this trade, or as not opened.
@@ -220,7 +220,7 @@ impl Coordinator {
     }
 }
 
-const CHECKS_AFTER: [Millis; 3] =
+const CHECK_DELAYS: [Millis; 3] =
     [Millis::from_seconds(5), Millis::from_seconds(30), Millis::from_seconds(120)];
 
 /// Tolerance for a request and a listed trade of the same second, because clocks differ.
@@ -229,14 +229,14 @@ const SAME_SECOND: Millis = Millis::from_seconds(2);
 impl Coordinator {
     pub(super) fn note_refusal(&mut self, now: Millis) {
         self.refused_at = Some(now);
-        self.plan_refusal_check(now);
+        self.schedule_refusal_check(now);
     }
 
-    fn plan_refusal_check(&mut self, now: Millis) {
-        if self.doubts.next_routine_look(now).is_none() {
+    fn schedule_refusal_check(&mut self, now: Millis) {
+        if self.doubts.next_routine_poll(now).is_none() {
             return;
         }
-        let checks = self.refused_at.into_iter().flat_map(|at| CHECKS_AFTER.map(|after| at + after));
+        let checks = self.refused_at.into_iter().flat_map(|at| CHECK_DELAYS.map(|after| at + after));
         if let Some(at) = checks.filter(|at| *at > now).min() {
             self.agenda.add(at, Job::Trades);
         }

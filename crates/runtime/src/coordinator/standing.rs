@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use super::command::{Command, Step};
-use super::venue_watch::{WHERE_FROM, describe_refusal};
+use super::venue_watch::{TOKEN_SOURCE, describe_refusal};
 use crate::Notice;
 use crate::control::{Blockage, ControlAnswer, LateSeries, Phase, QuietSeries, RunState, VenueApi};
 use crate::notice::Funds;
@@ -40,7 +40,7 @@ impl Coordinator {
         let token_refused = self
             .token_refused
             .as_ref()
-            .map(|text| format!("{}; provide a valid token {WHERE_FROM}", describe_refusal(text)));
+            .map(|text| format!("{}; provide a valid token {TOKEN_SOURCE}", describe_refusal(text)));
         let reason = halted.map(|text| Cow::Borrowed(text.as_str())).or(token_refused.map(Cow::Owned));
         let reason = reason.or(suspended.map(|text| Cow::Borrowed(text.as_str())));
         (phase, reason.or_else(|| self.account_barred().map(Cow::Owned)))
@@ -149,11 +149,11 @@ impl Coordinator {
         self.last_reported.late = late;
     }
 
-    pub(crate) fn first_funds(&self) -> Funds {
+    pub(crate) fn initial_funds(&self) -> Funds {
         Funds { first_wallet: self.first_wallet(), ..Funds::from_ledger(self.session.ledger()) }
     }
 
-    pub(crate) fn left_in_doubt(&self) -> Vec<IntentRow> {
+    pub(crate) fn intents_in_doubt(&self) -> Vec<IntentRow> {
         let rows = self.session.book().rows().iter();
         rows.filter(|row| row.state == IntentState::InDoubt).copied().collect()
     }

@@ -2,7 +2,7 @@
 //! The result of a missing trade is never guessed: the operator has to enter it.
 
 use super::Coordinator;
-use super::agenda::{Job, Place};
+use super::agenda::{EventRank, Job};
 use super::cancellations::UnprovenEnd;
 use super::command::Step;
 use crate::audit::{Settling, Source};
@@ -203,7 +203,7 @@ pub fn profit_by_rule(outcome: Outcome, stake: Money, payout: Option<Payout>) ->
     }
 }
 
-const LOOK_AGAIN: Millis = Millis::from_seconds(30);
+const RECHECK_INTERVAL: Millis = Millis::from_seconds(30);
 
 /// Absence of a trade at the venue, counted after its close and without a record in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -267,7 +267,7 @@ impl TradeWatch {
 impl Coordinator {
     pub(super) fn on_unknown_trade(&mut self, intent: IntentId, now: Millis) {
         if self.trades.is_unknown(intent, now) {
-            self.agenda.add(now + LOOK_AGAIN, Job::Trades);
+            self.agenda.add(now + RECHECK_INTERVAL, Job::Trades);
         }
     }
 
@@ -280,7 +280,7 @@ impl Coordinator {
             self.halt_or_alarm(text, step);
         }
         if self.trades.all().any(|(_, trade)| trade.watch.absence.is_some()) {
-            self.agenda.add(step.now + LOOK_AGAIN, Job::Trades);
+            self.agenda.add(step.now + RECHECK_INTERVAL, Job::Trades);
         }
     }
 
@@ -326,7 +326,7 @@ impl Coordinator {
         self.audits.results.book(&id, settling);
         self.trades.end(intent);
         let kind = EventKind::SettledByPerson { intent, outcome, profit };
-        self.events.add(step.now, Place::Settlement(close, intent), kind);
+        self.events.add(step.now, EventRank::Settlement(close, intent), kind);
         self.session.alarm(format!("the operator settled trade #{intent} as {outcome}: {reason}"), step);
         self.dispatch_due(step);
         Ok(())

@@ -1,18 +1,19 @@
 //! Wallet readings and their differences from the ledger.
 
 use super::Coordinator;
-use super::agenda::{Job, Place};
+use super::agenda::{EventRank, Job};
 use super::command::{Ask, RequestId, Step};
 use super::ending::WalletDifference;
 use crate::audit::{
-    APART, Audit, BonusWallets, Finding, InFlightMoney, NameCheck, Reading, WalletReading, WalletState, size,
+    Audit, BonusWallets, CONFIRMATION_INTERVAL, Finding, InFlightMoney, NameCheck, Reading, WalletReading,
+    WalletState, size,
 };
 use candlewick_broker::{Account, Balances, BrokerError, Reply};
 use candlewick_engine::{Control, EventKind, IntentRow, IntentState};
 use candlewick_sdk::{Millis, Money, Outcome};
 
-const LAST_PAUSE: Millis = Millis::from_seconds(2);
-const LAST_PATIENCE: Millis = Millis::from_seconds(30);
+const LAST_READING_PAUSE: Millis = Millis::from_seconds(2);
+const LAST_READING_TIMEOUT: Millis = Millis::from_seconds(30);
 
 #[derive(Debug, Default)]
 pub(crate) struct WalletWatch {
@@ -81,18 +82,22 @@ impl Coordinator {
                 if let Some(read) = self.wallet_read(&reply, step) {
                     // A final reading that agrees is not journaled.
                     if !is_last {
-                        self.events.add(step.now, Place::Balance, EventKind::Balance { amount: read.wallet });
+                        self.events.add(
+                            step.now,
+                            EventRank::Balance,
+                            EventKind::Balance { amount: read.wallet },
+                        );
                     }
                     self.audit_wallet(read, 1, step);
                 } else if self.missing_wallet().is_some() && is_last {
-                    self.agenda.add(step.now + LAST_PAUSE, Job::Balances);
+                    self.agenda.add(step.now + LAST_READING_PAUSE, Job::Balances);
                 } else if is_last {
                     self.wallet.ending = LastReading::Done;
                 }
             }
             Err(error) => {
                 if is_last && self.has_unread_trades() {
-                    self.agenda.add(step.now + LAST_PAUSE, Job::Balances);
+                    self.agenda.add(step.now + LAST_READING_PAUSE, Job::Balances);
                 } else if is_last {
                     self.wallet.ending = LastReading::Done;
                 }
@@ -183,7 +188,7 @@ impl Coordinator {
         let under_way = self.in_flight_money(now);
         let lag = Millis::new(i64::from(self.settings.wallet_lag_ms));
         let is_last = match self.wallet.ending {
-            LastReading::Until(end) => now + LAST_PAUSE >= end,
+            LastReading::Until(end) => now + LAST_READING_PAUSE >= end,
             LastReading::NotBegun | LastReading::Done => false,
         };
         let reading = Reading {
@@ -208,9 +213,9 @@ impl Coordinator {
             }
             WalletReading::Differs { difference } => {
                 self.record_difference(difference, step);
-                self.agenda.add(now + APART + Millis::SECOND, Job::Balances);
+                self.agenda.add(now + CONFIRMATION_INTERVAL + Millis::SECOND, Job::Balances);
                 // A changed result in the list may explain the difference.
-                if is_new && !self.is_simulated && self.doubts.next_routine_look(now).is_some() {
+                if is_new && !self.is_simulated && self.doubts.next_routine_poll(now).is_some() {
                     self.agenda.add(now, Job::Trades);
                 }
                 false
@@ -240,7 +245,7 @@ impl Coordinator {
             if is_settled {
                 self.wallet.ending = LastReading::Done;
             } else {
-                self.agenda.add(now + LAST_PAUSE, Job::Balances);
+                self.agenda.add(now + LAST_READING_PAUSE, Job::Balances);
             }
         }
     }
@@ -310,7 +315,8 @@ impl Coordinator {
             }
             LastReading::NotBegun => {
                 let setting = Millis::new(i64::from(self.settings.wallet_lag_ms));
-                let patience = (self.audits.wallet.lag(setting) + LAST_PAUSE * 2).min(LAST_PATIENCE);
+                let patience =
+                    (self.audits.wallet.lag(setting) + LAST_READING_PAUSE * 2).min(LAST_READING_TIMEOUT);
                 self.wallet.ending = LastReading::Until(step.now + patience);
                 if !self.requests.has(RequestId::Balances) {
                     self.request(Ask::Balances, step);

@@ -315,7 +315,7 @@ mod tests {
             data_hash: None,
         };
         let mut session = Session::silent(&session).unwrap();
-        let mut decoder = JournalDecoder::of_run(&header, &mut session).unwrap();
+        let mut decoder = JournalDecoder::for_run(&header, &mut session).unwrap();
         let open = json!({"action": "open", "intent": 1, "bot": 0, "symbol": 0, "direction": "BUY", "stake": 1_000,
             "expiry": {"close_type": "01:00", "expiration_type": "UNSTATED"}, "decision_time": 60_000, "reason": {"text": "because"}});
         let mut book = TradeBook::default();

@@ -1,4 +1,4 @@
-//! Old intents that a start leaves in the journal, of which only summaries are loaded.
+//! Old intents that remain in the journal, loaded only as summaries.
 
 use super::snapshot::KeptIntent;
 use crate::error::Result;
@@ -11,8 +11,8 @@ use candlewick_sdk::{Millis, Money, Outcome, Payout, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Minimum age of an intent left in the journal. Lists are compared with results for one day.
-const YOUNGEST: Millis = Millis::DAY;
-const MOST_RESERVED: usize = 1_000_000;
+const MIN_EVICTION_AGE: Millis = Millis::DAY;
+const MAX_RESERVED_CAPACITY: usize = 1_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OldTrade {
@@ -125,7 +125,7 @@ impl UnresolvedWindow {
 impl EvictionFilter {
     pub(super) fn new(policy: EvictionPolicy, at: Millis, last: &[KeptIntent]) -> Self {
         let EvictionPolicy { held_to, remember, bots, kept } = policy;
-        let remembered = remember.max(least_remembered().unwrap_or(YOUNGEST));
+        let remembered = remember.max(least_remembered().unwrap_or(MIN_EVICTION_AGE));
         Self {
             held_to,
             until: at - remembered,
@@ -222,7 +222,7 @@ impl EvictionFilter {
 
 fn push_with_capacity<T>(list: &mut Vec<T>, one: T, most: usize) {
     if list.is_empty() {
-        list.reserve_exact(most.min(MOST_RESERVED));
+        list.reserve_exact(most.min(MAX_RESERVED_CAPACITY));
     }
     list.push(one);
 }

@@ -198,7 +198,11 @@ impl JournalFold {
     }
 
     /// Restores the fold from the lines of a snapshot, last line first. Unrelated lines are skipped.
-    pub fn from_snapshot(settings: &SessionSettings, every: u64, lines: &[StoredLine]) -> Result<Self, String> {
+    pub fn from_snapshot(
+        settings: &SessionSettings,
+        every: u64,
+        lines: &[StoredLine],
+    ) -> Result<Self, String> {
         let fingerprints = Fingerprints::new(settings).map_err(|error| error.to_string())?;
         let mut pieces = Pieces::under(settings, &fingerprints, None);
         let last = lines.first().ok_or("it has no lines")?;
@@ -321,8 +325,8 @@ impl JournalFold {
 }
 
 /// Retention of settled rows for corrections, by age and number.
-const CORRECTED_FOR: Millis = Millis::DAY;
-const MAX_CORRECTED: usize = 20_000;
+const CORRECTION_WINDOW: Millis = Millis::DAY;
+const MAX_CORRECTABLE_TRADES: usize = 20_000;
 
 /// Fraction of the snapshot interval (1/n) from which a snapshot at the end of a run is worthwhile.
 const WORTH_AT_END: u64 = 10;
@@ -361,9 +365,9 @@ impl JournalFold {
 }
 
 fn recent_settlements(past: &RecoveredState) -> BTreeSet<IntentId> {
-    let since = past.last_received - least_remembered().unwrap_or(CORRECTED_FOR);
+    let since = past.last_received - least_remembered().unwrap_or(CORRECTION_WINDOW);
     let rows = past.book.rows().iter().rev().filter(|row| row.settled_at.is_some_and(|at| at > since));
-    rows.take(MAX_CORRECTED).map(|row| row.approved.intent()).collect()
+    rows.take(MAX_CORRECTABLE_TRADES).map(|row| row.approved.intent()).collect()
 }
 
 impl Follower for JournalFold {

@@ -8,7 +8,7 @@ mod snapshot;
 mod tables;
 mod verify;
 
-pub use compact::{ProjectionResult, Projection, compact_journal, project_journal};
+pub use compact::{Projection, ProjectionResult, compact_journal, project_journal};
 pub(crate) use evicted_intents::EvictedIntents;
 pub use evicted_intents::OldTrade;
 pub use fold::{JournalFold, ReadingWatcher, WholeReading};
@@ -159,7 +159,7 @@ impl RecoveredState {
             self.runs = self.runs.max(line.run);
             self.began = self.began.or(Some(line.at));
             self.told.push(seq);
-            let made = JournalDecoder::of_run(&read_header(seq, line)?, session);
+            let made = JournalDecoder::for_run(&read_header(seq, line)?, session);
             *recall = Some(made.map_err(|error| damaged(seq, &error.to_string()))?);
             return Ok(());
         }

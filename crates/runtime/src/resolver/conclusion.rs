@@ -3,7 +3,7 @@
 use super::candidate::{Match, Window, compare, is_departure_within, reported_request_time};
 use super::candidate_table::{CandidateTable, Group};
 use super::case::{Case, Stage};
-use super::doubt::{ARRIVES_WITHIN, STAMP_SLACK};
+use super::doubt::{MAX_ARRIVAL_DELAY, STAMP_SLACK};
 use super::{Doubt, Resolver, ResolverContext, Why, earliest_close};
 use candlewick_broker::{OpenOrder, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
@@ -188,7 +188,7 @@ pub(crate) fn may_be_of_refused(doubt: &Doubt, report: &TradeReport, uncertainty
 }
 
 fn refusal_window(doubt: &Doubt, uncertainty: Millis) -> Window {
-    let answered = doubt.ended.clamp(doubt.sent + MIN_TRANSIT, doubt.sent + ARRIVES_WITHIN);
+    let answered = doubt.ended.clamp(doubt.sent + MIN_TRANSIT, doubt.sent + MAX_ARRIVAL_DELAY);
     doubt.window(uncertainty, answered + uncertainty + STAMP_SLACK)
 }
 
@@ -331,7 +331,7 @@ mod tests {
         check(53_000, 1_000, 0, &[2_000], true);
         check(51_000, 1_000, 0, &[2_000], true);
         check(52_000, 1_000, 0, &[2_000], false);
-        // One of two equal ones is in the wallet: nobody knows which. Both are: both are.
+        // One of two equal ones is in the wallet: ambiguous. Both are: certain.
         check(51_000, 1_000, 0, &[1_000], false);
         check(52_000, 1_000, 0, &[1_000], true);
         // 30.00 is 10.00 and 20.00, or the other 30.00.

@@ -6,13 +6,13 @@ use candlewick_engine::IntentId;
 use candlewick_sdk::{CloseType, ExpirationType, Expiry, Millis, Money, MoneyScale};
 
 /// Period after the end of a request in which the venue may still accept it from a queue.
-pub(super) const ARRIVES_WITHIN: Millis = Millis::from_seconds(30);
+pub(super) const MAX_ARRIVAL_DELAY: Millis = Millis::from_seconds(30);
 /// Tolerance for request times before sending, beyond the clock's uncertainty.
 pub(super) const STAMP_SLACK: Millis = Millis::SECOND;
 
 /// Returns the latest close for a request that ended at `ended`: opened 30 s later, with the next candle.
 pub fn latest_close(ended: Millis, close_type: CloseType) -> Millis {
-    ended + ARRIVES_WITHIN + close_type.duration() * 2
+    ended + MAX_ARRIVAL_DELAY + close_type.duration() * 2
 }
 
 /// Returns the earliest close of a trade sent at `sent` or later. A candle may end immediately.
@@ -40,7 +40,7 @@ pub(crate) struct Doubt {
 
 impl Doubt {
     pub(crate) fn latest_arrival(&self) -> Millis {
-        self.ended + ARRIVES_WITHIN
+        self.ended + MAX_ARRIVAL_DELAY
     }
 
     /// Returns the latest possible open of the trade (`observed: expiry`).

@@ -6,7 +6,7 @@ use candlewick_sdk::Millis;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum lag. A trade missing for longer is lost, which the audit handles.
-pub(crate) const LONGEST: Millis = Millis::from_seconds(600);
+pub(crate) const MAX_LIST_LAG: Millis = Millis::from_seconds(600);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AcceptedTrade<'a> {
@@ -49,7 +49,7 @@ impl LagMeter {
             if !listed.contains(id) {
                 // An unsettled trade may never appear: an answer can name a nonexistent trade.
                 let lag = listing.began - at;
-                self.note(if is_settled || lag > LONGEST { lag } else { lag.min(self.setting) });
+                self.note(if is_settled || lag > MAX_LIST_LAG { lag } else { lag.min(self.setting) });
                 missing.insert(id.to_owned(), listing.began);
             } else if let Some(missing) = self.missing.get(id) {
                 self.note(*missing - at);
@@ -65,7 +65,7 @@ impl LagMeter {
     }
 
     pub(crate) fn note(&mut self, lag: Millis) {
-        if lag <= LONGEST {
+        if lag <= MAX_LIST_LAG {
             self.longest = self.longest.max(lag);
         }
     }
@@ -111,7 +111,7 @@ mod tests {
     fn the_allowance_is_the_setting_or_twice_the_longest_lag() {
         check([60_000], 120_000);
         check([60_001, 5], 120_002);
-        // What never shows is no lag that has to be waited for.
+        // A trade that never appears does not count as a lag.
         check([600_000], 240_000);
         check([-5, 600_001], 120_000);
     }

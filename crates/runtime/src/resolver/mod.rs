@@ -17,7 +17,7 @@ mod tests;
 pub(crate) use conclusion::{MAX_SUMS, WalletView, choice_sums, subset_sums};
 pub use doubt::latest_close;
 pub(crate) use doubt::{Doubt, Resolution, Undecidable, Why, earliest_close};
-pub(crate) use lag::{AcceptedTrade, LONGEST as LONGEST_LIST_LAG, LagMeter};
+pub(crate) use lag::{AcceptedTrade, LagMeter, MAX_LIST_LAG};
 
 #[cfg(test)]
 pub(crate) use tests::testing::{self, order as order_of_tests, report as report_of_tests};
@@ -34,7 +34,7 @@ use conclusion::{Conclusion, Evidence, may_be_of_refused};
 use std::collections::BTreeSet;
 
 /// Period before a doubtful request whose second trades could be mistaken for its own.
-const ANSWERED_BEFORE: Millis = Millis::MINUTE;
+const PRECEDING_WINDOW: Millis = Millis::MINUTE;
 
 /// Minimum assumed clock error. Present evidence says nothing about the clock at the time of sending.
 pub(crate) const UNCERTAINTY: Millis = Millis::from_seconds(2);
@@ -119,14 +119,14 @@ impl Resolver {
         found.map(|doubt| doubt.intent)
     }
 
-    pub(crate) fn next_look(&self) -> Option<Millis> {
-        self.cases.iter().map(|case| case.next_look).min()
+    pub(crate) fn next_poll(&self) -> Option<Millis> {
+        self.cases.iter().map(|case| case.next_poll).min()
     }
 
     /// Returns the time from which requests may matter to a doubt, `None` without doubts.
     pub(crate) fn relevant_since(&self) -> Option<Millis> {
         let in_doubt = self.cases.iter().filter(|case| case.stage == Stage::InDoubt);
-        in_doubt.map(|case| case.doubt.sent - ANSWERED_BEFORE).min()
+        in_doubt.map(|case| case.doubt.sent - PRECEDING_WINDOW).min()
     }
 
     pub(crate) fn has_doubt_near(&self, symbols: [Symbol; 2], (from, until): (Millis, Millis)) -> bool {
@@ -143,9 +143,9 @@ impl Resolver {
     }
 
     /// Records the start of a poll. The result must be passed in even on failure, so that time advances.
-    pub(crate) fn begin_look(&mut self, now: Millis) {
+    pub(crate) fn begin_poll(&mut self, now: Millis) {
         for case in &mut self.cases {
-            case.begin_look(now);
+            case.begin_poll(now);
         }
     }
 
@@ -181,7 +181,7 @@ impl Resolver {
         self.report_unexplained(&table, known, &mut resolutions);
         self.cases.retain(|case| !is_adopted(case.doubt.intent, &resolutions));
         for case in &mut self.cases {
-            case.hasten_look(case.deadline(list_lag), now);
+            case.advance_poll(case.deadline(list_lag), now);
         }
         resolutions
     }

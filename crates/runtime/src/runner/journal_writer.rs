@@ -14,8 +14,8 @@ const DEADLINE: Duration = Duration::from_secs(10);
 /// Grace period for a snapshot piece in progress once the journal is needed. Then the piece is abandoned.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-const REST: Duration = Duration::from_millis(20);
-const RESTS: u32 = 50;
+const REST_INTERVAL: Duration = Duration::from_millis(20);
+const MAX_RESTS: u32 = 50;
 
 type SaveTask = Pin<Box<dyn Future<Output = (Box<dyn Journal>, Result<(), JournalError>, Duration)> + Send>>;
 
@@ -242,11 +242,11 @@ async fn keep(
 }
 
 async fn rests_until_due(journal: &mut dyn Journal, hurried: &mut oneshot::Receiver<()>) -> bool {
-    for _ in 0..RESTS {
+    for _ in 0..MAX_RESTS {
         if !journal.is_catching_up() {
             return false;
         }
-        if tokio::time::timeout(REST, &mut *hurried).await.is_ok() {
+        if tokio::time::timeout(REST_INTERVAL, &mut *hurried).await.is_ok() {
             return false;
         }
         if journal.is_snapshot_due() {

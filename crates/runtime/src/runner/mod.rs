@@ -33,7 +33,7 @@ use tokio::time::{Instant, Interval};
 use watchers::Watchers;
 
 /// Interval at which a quiet run persists its journal, in real time. This renews the lease.
-const RENEWAL: Duration = Duration::from_secs(5);
+const LEASE_RENEWAL_INTERVAL: Duration = Duration::from_secs(5);
 
 pub struct Runner {
     coordinator: Coordinator,
@@ -113,8 +113,9 @@ impl Runner {
     ) -> Result<Finished, RuntimeError> {
         let clock = Arc::clone(&self.clock);
         let mut hold = clock.hold();
-        let mut renewal = tokio::time::interval_at(Instant::now() + RENEWAL, RENEWAL);
-        self.watchers.begin(self.coordinator.first_funds(), self.coordinator.left_in_doubt());
+        let mut renewal =
+            tokio::time::interval_at(Instant::now() + LEASE_RENEWAL_INTERVAL, LEASE_RENEWAL_INTERVAL);
+        self.watchers.begin(self.coordinator.initial_funds(), self.coordinator.intents_in_doubt());
         self.feed(Input::Start).await;
         loop {
             self.watchers.on_turn();
@@ -443,8 +444,8 @@ mod tests {
         };
         let found = [5, 12, 13, 0, 3_600, 12].map(&mut seen_after);
         assert_eq!(found, [None, None, Some(13), None, Some(3_600), None]);
-        // Whoever sleeps for less than is noticed still holds its journal.
+        // After a sleep too short to be noticed, the lease is still valid.
         let lease = Duration::from_millis(LeaseTerms::default().duration.get().unsigned_abs());
-        assert!(RENEWAL + MAX_ABSENCE < lease);
+        assert!(LEASE_RENEWAL_INTERVAL + MAX_ABSENCE < lease);
     }
 }

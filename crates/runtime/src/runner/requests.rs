@@ -164,7 +164,7 @@ async fn ask(ports: Ports, question: Ask) -> Response {
         Ask::NamedTrade(order, intent, venue_id) => {
             let trade = for_intent(intent.number(), broker.trade(&venue_id, Detail::Everything));
             let answer = tokio::time::timeout(adoption::PATIENCE, trade).await;
-            let answer = answer.unwrap_or_else(|_| Err(adoption::no_answer_in_time()));
+            let answer = answer.unwrap_or_else(|_| Err(adoption::timeout_error()));
             Answer::NamedTrade(order, answer.map(Box::new)).into()
         }
         Ask::Settings(standing) => Answer::Settings(read_settings(settings, reading, *standing).await).into(),
@@ -184,7 +184,7 @@ async fn read_settings(
         return Err("a previous reload is still running. Check that the files can be read".to_owned());
     };
     let read = tokio::task::spawn_blocking(move || {
-        let _alone = alone;
+        let _permit = alone;
         reader(&standing)
     });
     match tokio::time::timeout(SETTINGS_DEADLINE, read).await {

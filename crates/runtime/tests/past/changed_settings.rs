@@ -86,13 +86,13 @@ async fn returning_bot_or_changed_ladder_reads_the_whole_journal_and_says_so() {
     };
     let back = why(&with_bots(&[("ladder", "BTCUSDT", 10), one])).await;
     assert!(
-        back.contains("other settings: bot \"ladder\" traded in earlier runs and not in the last"),
+        back.contains("other settings: bot \"ladder\" traded in earlier runs but not in the last"),
         "{back}"
     );
     let ladder = with_bots(&[("lone", "ETHUSDT", 10)]).bots.pop().unwrap();
     let own = SessionSettings { bots: vec![BotSettings { name: "one".to_owned(), ..ladder }], ..of(&[one]) };
     let ladder = why(&own).await;
-    assert!(ladder.contains("bot \"one\" has another stake, which follows from all its trades"), "{ladder}");
+    assert!(ladder.contains("bot \"one\" has a changed stake, which depends on all its trades"), "{ladder}");
 }
 
 /// Each part says whether its numbers refer to other bots, which is invalid for later parts.

@@ -154,7 +154,7 @@ impl Folder {
 
     pub(crate) async fn store(&self) -> Store {
         let terms = LeaseTerms { duration: Millis::MINUTE, is_alive: |_| false };
-        Store::open_on_terms(&self.url, &Holder::of_this_process("test"), &terms).await.unwrap()
+        Store::open_on_terms(&self.url, &Holder::current_process("test"), &terms).await.unwrap()
     }
 
     pub(crate) async fn lines(&self) -> Vec<StoredLine> {
@@ -481,7 +481,7 @@ async fn resumes_from_and_checks_a_snapshot_of_an_earlier_version() {
         for (before, after) in &changed {
             line.body = line.body.replace(before, after);
         }
-        last = last.of_next(stored.seq, &line);
+        last = last.next(stored.seq, &line);
         if is_snapshot(&line.body) {
             changed.push((stored.hash.to_string(), last.to_string()));
         }

@@ -209,7 +209,7 @@ impl Script {
 
     async fn project(&self, projection: Projection) -> Tables {
         drop(self.folder.store().await.close().await);
-        let holder = Holder::of_this_process("test");
+        let holder = Holder::current_process("test");
         let projected = project_journal(&self.folder.url, &holder, projection).await.unwrap();
         let tables = self.folder.reader().await.tables().await.unwrap().unwrap();
         assert_eq!((projected.up_to, projected.intents), (tables.up_to, tables.intents.len() as u64));

@@ -114,8 +114,8 @@ async fn run(mut orders: mpsc::Receiver<ControlRequest>, told: mpsc::UnboundedSe
         let text = match order {
             ControlOrder::Signal(order) => format!("{} {}", order.bot.unwrap_or_default(), order.id),
             ControlOrder::SignalProblem { first, malformed, .. } => format!("{malformed} wrong: {first}"),
-            ControlOrder::SignalNote { text, mended, .. } if mended.is_empty() => text,
-            ControlOrder::SignalNote { text, mended, .. } => format!("mended {}: {text}", mended.join(", ")),
+            ControlOrder::SignalNote { text, fixed, .. } if fixed.is_empty() => text,
+            ControlOrder::SignalNote { text, fixed, .. } => format!("fixed {}: {text}", fixed.join(", ")),
             ControlOrder::SignalNext { next, .. } => next.map_or("next: nothing".to_owned(), |next| {
                 format!("next {} of {} at {}", next.direction, next.bot, next.at)
             }),
@@ -165,10 +165,7 @@ async fn reloads_a_changed_file_and_ignores_an_invalid_one() {
     assert_eq!(clock.now(), at("2026-07-01T08:31:00"));
     std::fs::write(&path, "time,bot,direction\n10:32,nobody,BUY\n").unwrap();
     let wrong = heard(&mut told).await;
-    assert!(
-        wrong.starts_with("1 wrong: ") && wrong.contains("line 2: unknown bot \"nobody\""),
-        "{wrong}"
-    );
+    assert!(wrong.starts_with("1 wrong: ") && wrong.contains("line 2: unknown bot \"nobody\""), "{wrong}");
     assert_eq!(heard(&mut told).await, "btc 2026-07-01T08:33:00Z", "the previous list stays active");
     std::fs::write(&path, "time,bot,direction\n10:32,none,BUY\n").unwrap();
     let second = heard(&mut told).await;
@@ -176,7 +173,7 @@ async fn reloads_a_changed_file_and_ignores_an_invalid_one() {
     let changed = heard(&mut told).await;
     assert!(changed.contains("was reloaded, 3 new, 2 removed: 3 entries ("), "{changed}");
     let faults = [second, wrong].map(|wrong| wrong.trim_start_matches("1 wrong: ").to_owned());
-    assert!(changed.starts_with(&format!("mended {}: ", faults.join(", "))), "{changed}");
+    assert!(changed.starts_with(&format!("fixed {}: ", faults.join(", "))), "{changed}");
     let mark =
         |text: &str| text.rsplit_once('(').map(|(_, mark)| mark.trim_end_matches(')').to_owned()).unwrap();
     let (before, after) = (mark(&first), mark(&changed));
@@ -193,7 +190,7 @@ async fn reloads_a_changed_file_and_ignores_an_invalid_one() {
     std::fs::write(&path, "time,bot,direction\n11:40,eur,SELL\n").unwrap();
     let back = heard(&mut told).await;
     assert!(back.contains("was reloaded, 1 new, 0 removed: 1 entry ("), "{back}");
-    assert!(back.starts_with(&format!("mended {}: ", gone.trim_start_matches("1 wrong: "))), "{back}");
+    assert!(back.starts_with(&format!("fixed {}: ", gone.trim_start_matches("1 wrong: "))), "{back}");
     assert_eq!(heard(&mut told).await, "eur 2026-07-01T09:40:00Z");
 }
 

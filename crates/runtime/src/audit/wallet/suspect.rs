@@ -1,6 +1,6 @@
 //! An unconfirmed difference between wallet and ledger, and what may explain it.
 
-use super::{InFlightMoney, LONGEST_LAG, Reading, WalletAudit, size};
+use super::{InFlightMoney, MAX_LAG, Reading, WalletAudit, size};
 use crate::resolver::{choice_sums, subset_sums};
 use candlewick_sdk::{Millis, Money};
 
@@ -39,7 +39,7 @@ impl WalletAudit {
     ) -> Suspect {
         let (raw, sent) = (possible.raw, reading.sent);
         let settled_lag = sent - self.lag(reading.lag);
-        let agreed = self.agreed.map_or(sent - LONGEST_LAG, |agreement| agreement.sent);
+        let agreed = self.agreed.map_or(sent - MAX_LAG, |agreement| agreement.sent);
         let oldest = agreed - self.lag(reading.lag);
         let causes = || self.changes.iter().filter(|(_, at)| (oldest..=settled_lag).contains(at));
         // Lag explains a difference only to the cent. Money from outside is not lag.
@@ -129,15 +129,15 @@ impl Possible {
         let wanted = self.raw - known;
         let explained = match &self.sums {
             None => wanted.clamp(self.least, self.greatest),
-            Some(sums) => nearest_of(sums, wanted),
+            Some(sums) => find_nearest(sums, wanted),
         };
         self.raw - explained
     }
 }
 
-fn nearest_of(sums: &[Money], wanted: Money) -> Money {
+fn find_nearest(sums: &[Money], wanted: Money) -> Money {
     let place = sums.partition_point(|sum| *sum < wanted);
-    let beside = [place.checked_sub(1).and_then(|below| sums.get(below)), sums.get(place)];
-    let nearest = beside.into_iter().flatten().min_by_key(|sum| (**sum - wanted).max(wanted - **sum));
+    let neighbors = [place.checked_sub(1).and_then(|below| sums.get(below)), sums.get(place)];
+    let nearest = neighbors.into_iter().flatten().min_by_key(|sum| (**sum - wanted).max(wanted - **sum));
     nearest.copied().unwrap_or_default()
 }

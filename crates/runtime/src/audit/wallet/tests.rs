@@ -263,7 +263,7 @@ fn returns_of_open_trades_are_no_surplus() {
         (60, 99_000, Agrees),
         (120, 100_000, Agrees),
         (180, 100_850, Agrees),
-        // Its profit alone is no return.
+        // A return consists of more than the profit.
         (240, 99_850, differs(0)),
         (251, 100_850, Agrees),
         // It lacks money, whatever they return.

@@ -576,7 +576,7 @@ fn grid_prices(ticks: &[(i64, f64)], streams: Streams) -> Vec<(i64, f64)> {
 
 #[test]
 fn streamed_and_polled_prices_are_the_same() {
-    // Ticks on the grid, beside it, in bursts, and none for a while.
+    // Ticks on and off the grid, in bursts, and with a gap.
     let moments = [200, 4_900, 5_000, 5_100, 9_900, 10_000, 10_000, 14_000, 31_700, 35_000];
     let prices = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 6.5, 7.0, 8.0, 9.0];
     let ticks: Vec<_> = moments.into_iter().zip(prices).collect();

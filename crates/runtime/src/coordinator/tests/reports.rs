@@ -173,7 +173,7 @@ fn books_the_stake_that_the_venue_took() {
         assert_eq!((seen.money, seen.profit()), ((5_000, 95_000), Some(-5_000)), "{seen:?}");
         assert!(seen.halted.as_deref().is_some_and(|why| why.contains("amount is 50")), "{seen:?}");
     }
-    // The noise of a float is no other amount, and an amount that cannot be one leaves what was asked for at stake.
+    // Float noise is not a difference. For an impossible amount, the ordered stake counts.
     let noisy = TradeReport { amount: Some(Decimal::new(10_000_000_000_000_002, 15)), ..running() };
     let seen = trade(&noisy, |_| lost(10));
     assert_eq!((seen.money, seen.halted), ((1_000, 99_000), None));
@@ -255,7 +255,7 @@ fn real_money_trade_of_a_lost_demo_order_halts() {
     let late = TradeListing { is_complete: true, trades: vec![real.clone()], ..TradeListing::default() };
     bench.look_with(Answer::Trades(late), no_balances_after_trades());
     assert!(bench.halted().is_some_and(|halted| halted.starts_with(part)), "{:?}", bench.halted());
-    // Made by hand, long before, or of another pair, it is a person's own.
+    // A manual trade, a much earlier one, or one of another symbol belongs to the operator.
     for change in [
         |report: &mut TradeReport| report.from_token = Some(false),
         |report: &mut TradeReport| report.request_time = Some(START - Millis::HOUR),

@@ -19,7 +19,7 @@ fn rejected_token_suspends_opens_and_is_reported_once() {
     let reason = reason.unwrap_or_default();
     assert!(phase == Phase::Suspended && reason.contains("Invalid token"), "{phase:?} {reason}");
     assert!(reason.contains("broker.api_token_file (reloaded automatically)"), "{reason}");
-    // It is asked for again soon, although nobody wants the balances, and what follows is not said again.
+    // The token is probed again soon, although no balances are due, and is reported once.
     assert!(!bench.asks_at(70_000, RequestId::Balances));
     for ms in [70_100, 80_100] {
         assert!(bench.asks_at(ms, RequestId::Balances), "{ms}");
@@ -38,7 +38,7 @@ fn accepted_token_continues_opens_unless_otherwise_suspended() {
     assert!(steps(&bench.answer(balances_answer(1_000, bench.now))).contains(&"record Continue".to_owned()));
     let RunState { phase, reason, .. } = bench.state();
     assert_eq!((phase, reason), (Phase::Trading, None));
-    assert!(!bench.asks_at(20_000, RequestId::Balances), "nobody else asks for them");
+    assert!(!bench.asks_at(20_000, RequestId::Balances), "no other request for balances");
 
     // The disk is full as well: each ends for itself.
     bench.step(refused());

@@ -1,4 +1,4 @@
-//! What the wallet proves of an intent in doubt while the venue keeps to itself how another trade ended.
+//! Wallet evidence for an intent in doubt while the result of another trade is unknown.
 
 use super::reports::running;
 use super::*;
@@ -16,7 +16,7 @@ const ENDS: i64 = 500_000;
 #[derive(Clone, Copy)]
 struct Venue {
     told: i64,
-    /// What it gives back for the first from 125 s on, and for the second from 185 s on.
+    /// Amounts returned for the first trade from 125 s and the second from 185 s.
     back: [i64; 2],
     lists_second: Option<i64>,
 }
@@ -57,7 +57,7 @@ impl Venue {
                 let demo = Decimal::new(self.wallet(ms), 2);
                 Answer::BalancesAfterTrades(Ok(Reply::at(demo_balances(demo), now)))
             }
-            other => panic!("nobody asks {other:?}"),
+            other => panic!("unexpected request {other:?}"),
         }
     }
 

@@ -25,7 +25,7 @@ fn before(minutes: Range<i64>, is_missing: impl Fn(i64) -> bool) -> Candles {
     Candles { candles: closes.map(candle).collect(), ..Candles::default() }
 }
 
-/// How many candles are shown after how many answers, each of a window three times as long as the one before.
+/// Returns the numbers of candles shown and of answers. Each window is three times as long as the previous one.
 fn shown(is_missing: impl Fn(i64) -> bool) -> (usize, usize) {
     let session = delayed_session(RiskSettings::default(), Box::new(Longer(["5m".parse().unwrap()])), 0);
     let mut warm_up = WarmUp::new(&session, &RuntimeSettings::default(), START);

@@ -16,7 +16,7 @@ fn absent(wallet: i64, expected: &[&str]) -> Scenario {
 #[test]
 fn wallet_decides_two_doubts_or_neither() {
     absent(2_000, &["1 is nothing, 321 s", "2 is nothing, 321 s"]);
-    // One of the two stakes is there: nobody knows whose.
+    // One of the two stakes is there: it may be either.
     absent(1_000, &[]).look(391, &[], &["1? wallet", "2? wallet"]);
     absent(0, &[]).look(391, &[], &["1? wallet", "2? wallet"]);
 }
@@ -130,7 +130,7 @@ fn finds_late_trades_of_earlier_runs() {
     }
     scenario.look(400, &[trade("a", 105)], &[]);
     scenario.look(405, &[trade("a", 105)], &["1 is a after all"]);
-    assert_eq!(scenario.resolver.next_look(), None);
+    assert_eq!(scenario.resolver.next_poll(), None);
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn adopts_an_unambiguous_changed_trade() {
     let mut scenario = Scenario::new(&[doubt(1)]);
     scenario.silent(&[115, 120, 262, 271], &[sold("a", 102)]);
     scenario.look(272, &[sold("a", 102)], &["1 is a"]);
-    assert_eq!(scenario.resolver.next_look(), None);
+    assert_eq!(scenario.resolver.next_poll(), None);
     assert_eq!(scenario.resolver.lag.allowance(), Millis::from_seconds(120));
 }
 
@@ -217,7 +217,7 @@ fn escalates_a_changed_trade_if_others_trade_the_account() {
     for (second, expected) in [(262, &[][..]), (272, &["1? others a b"]), (452, &[])] {
         two.look(second, &both, expected);
     }
-    // What the person takes for nothing is nobody's.
+    // An intent resolved as not opened owns no trade.
     two.take_for_nothing(1);
     two.look(632, &both, &["whose is a?", "whose is b?"]);
 
@@ -253,7 +253,7 @@ fn escalates_a_changed_trade_if_others_trade_the_account() {
     apart.look(262, &[sold("a", 102)], &[]);
     apart.look(272, &[sold("a", 102)], &["1 is a"]);
 
-    // One that is in flight may be told that it is its own.
+    // A trade may be assigned to an order in flight.
     let mut flying = Scenario::new(&[doubt(1)]);
     flying.in_flight.push(Doubt { ended: Millis::MAX, ..twin(2, 101) });
     flying.wallet = Some(1_000);
