@@ -42,7 +42,7 @@ pub struct SettingChange {
 
 impl Display for SettingChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} -> {}", self.key, shown(&self.from), shown(&self.to))
+        write!(f, "{} {} -> {}", self.key, format_value(&self.from), format_value(&self.to))
     }
 }
 
@@ -82,7 +82,7 @@ impl ReloadNote {
         let after = serde_json::json!({ "risk": serde_json::to_value(&risk)?, "runtime": runtime });
         let all = changes_between(before, &after);
         let mut changes: Vec<String> =
-            all.iter().take(MAX_LISTED).map(|change| shortened(&change.to_string())).collect();
+            all.iter().take(MAX_LISTED).map(|change| truncate(&change.to_string())).collect();
         if all.len() > MAX_LISTED {
             changes.push(format!("and {} more", all.len() - MAX_LISTED));
         }
@@ -148,7 +148,7 @@ fn is_same(from: &Value, to: &Value) -> bool {
     from == to || matches!((amount(from), amount(to)), (Some(from), Some(to)) if from == to)
 }
 
-fn shown(value: &Value) -> String {
+fn format_value(value: &Value) -> String {
     match value {
         Value::Null => "(not set)".to_owned(),
         Value::String(text) => match text.parse::<Decimal>() {
@@ -159,7 +159,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-fn shortened(text: &str) -> String {
+fn truncate(text: &str) -> String {
     if text.chars().count() <= MAX_CHARS {
         return text.to_owned();
     }

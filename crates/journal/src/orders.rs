@@ -2,7 +2,7 @@
 //! They survive a restart of the holder. The transaction that makes their effects durable records the answers.
 
 use crate::database::JournalUrl;
-use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, within};
+use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, with_deadline};
 use crate::database::fault::At;
 use crate::database::schema::{self, Found, ORDERS_SINCE};
 use crate::error::{Result, unavailable};
@@ -52,7 +52,7 @@ pub struct StoredOrder {
 pub async fn give_order(url: &JournalUrl, order: &StoredOrder) -> Result<()> {
     const INSERT: &str = "INSERT INTO orders (id, token, given, giver, body) \
                           SELECT COALESCE(MAX(id), 0) + 1, $1, $2, $3, $4 FROM orders";
-    within(ANSWER_DEADLINE, url, async {
+    with_deadline(ANSWER_DEADLINE, url, async {
         let mut connection = open(url).await?;
         let is_server = connection.is_server();
         let mut transaction = connection.begin().await?;
@@ -75,7 +75,7 @@ pub async fn give_order(url: &JournalUrl, order: &StoredOrder) -> Result<()> {
 pub async fn close_orders(url: &JournalUrl, order: Option<&OrderToken>, answer: &str) -> Result<u64> {
     const CLOSE: &str = "UPDATE orders SET answer = $1, answered = $2 \
                          WHERE answered IS NULL AND (token = $3 OR $3 = '')";
-    within(ANSWER_DEADLINE, url, async {
+    with_deadline(ANSWER_DEADLINE, url, async {
         let mut connection = open(url).await?;
         let mut transaction = connection.begin().await?;
         let now = lease::now(&mut transaction, url).await?;

@@ -1,7 +1,7 @@
 //! Reads journals, also while another process writes to them.
 
 use crate::chain::{ChainHash, Head, Line, LineKind, StoredLine};
-use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, within};
+use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, with_deadline};
 use crate::database::fault::{At, from_sqlx};
 use crate::database::schema::{self, Found, ORDERS_SINCE};
 use crate::difference::{MAX_DIFFERENCES, base_id, restore};
@@ -30,7 +30,7 @@ pub struct Reader {
 impl Reader {
     pub async fn open(url: &JournalUrl) -> Result<Self> {
         let mut connection = Connection::open(url, Purpose::Read).await?;
-        match within(ANSWER_DEADLINE, url, schema::inspect(&mut connection)).await? {
+        match with_deadline(ANSWER_DEADLINE, url, schema::inspect(&mut connection)).await? {
             Found::Nothing => Err(JournalError::NotFound { url: url.to_string() }),
             Found::Schema(schema) => {
                 Ok(Self { connection, schema, seals: Seals::default(), knows_few_seals: false })
@@ -92,13 +92,13 @@ impl Reader {
 
     pub async fn head(&mut self) -> Result<Head> {
         let url = self.connection.url().clone();
-        within(ANSWER_DEADLINE, &url, crate::append::last_line(self.connection.any(), &url)).await
+        with_deadline(ANSWER_DEADLINE, &url, crate::append::last_line(self.connection.any(), &url)).await
     }
 
     /// Returns the lease, `None` after a clean end.
     pub async fn holder(&mut self) -> Result<Option<Lease>> {
         let url = self.connection.url().clone();
-        within(ANSWER_DEADLINE, &url, async {
+        with_deadline(ANSWER_DEADLINE, &url, async {
             Ok(lease::read(self.connection.any(), &url, self.schema).await?.1)
         })
         .await
@@ -114,12 +114,12 @@ impl Reader {
             return Ok(Vec::new());
         }
         let url = self.connection.url().clone();
-        within(ANSWER_DEADLINE, &url, orders::pending(self.connection.any(), &url)).await
+        with_deadline(ANSWER_DEADLINE, &url, orders::pending(self.connection.any(), &url)).await
     }
 
     pub async fn answer_to(&mut self, order: &OrderToken) -> Result<Option<String>> {
         let url = self.connection.url().clone();
-        within(ANSWER_DEADLINE, &url, orders::answer_to(self.connection.any(), &url, order)).await
+        with_deadline(ANSWER_DEADLINE, &url, orders::answer_to(self.connection.any(), &url, order)).await
     }
 
     pub(crate) async fn exchanges_from(&mut self, id: u64) -> Result<Vec<(u64, LoggedExchange)>> {
@@ -236,7 +236,7 @@ impl Reader {
                 error => from_sqlx(error, &url),
             })
         };
-        within(ANSWER_DEADLINE, &url, rows).await
+        with_deadline(ANSWER_DEADLINE, &url, rows).await
     }
 
     pub(crate) async fn lines_of_rows(

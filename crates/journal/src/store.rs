@@ -1,9 +1,9 @@
 //! Durable journal of the process that writes it.
 
-use crate::append::{self, Then};
+use crate::append::{self, AfterLines};
 use crate::chain::{Head, Pending, StoredLine};
 use crate::database::JournalUrl;
-use crate::database::connection::{ANSWER_DEADLINE, Connection, OPEN_DEADLINE, Purpose, within};
+use crate::database::connection::{ANSWER_DEADLINE, Connection, OPEN_DEADLINE, Purpose, with_deadline};
 use crate::database::fault::At;
 use crate::database::lock::FileLock;
 use crate::database::schema::{self, Found};
@@ -40,7 +40,7 @@ pub struct Store {
     exchanges_written: u64,
     pub(crate) lines: Vec<Pending>,
     /// Number of leading best-effort lines whose own write failed or is unfinished.
-    apart: usize,
+    best_effort_lines: usize,
     durable: Option<Vec<StoredLine>>,
     exchanges: Vec<LoggedExchange>,
     /// Number of leading exchanges whose seal is already among the lines.
@@ -59,7 +59,7 @@ impl Store {
     }
 
     pub async fn open_on_terms(url: &JournalUrl, holder: &Holder, terms: &LeaseTerms) -> Result<Self> {
-        within(OPEN_DEADLINE, url, Self::begin(url, holder, terms)).await
+        with_deadline(OPEN_DEADLINE, url, Self::begin(url, holder, terms)).await
     }
 
     async fn begin(url: &JournalUrl, holder: &Holder, terms: &LeaseTerms) -> Result<Self> {
@@ -96,7 +96,7 @@ impl Store {
             head,
             exchanges_written,
             lines: Vec::new(),
-            apart: 0,
+            best_effort_lines: 0,
             durable: None,
             exchanges: Vec::new(),
             sealed: 0,
@@ -146,7 +146,7 @@ impl Store {
     }
 
     pub fn pending(&self) -> usize {
-        self.lines.len() - self.apart + self.exchanges.len() + self.answers.len()
+        self.lines.len() - self.best_effort_lines + self.exchanges.len() + self.answers.len()
     }
 
     /// Returns whether [`MAX_PENDING`] is reached: record nothing more until a commit.
@@ -166,13 +166,13 @@ impl Store {
             return Ok(());
         }
         let url = self.url.clone();
-        within(ANSWER_DEADLINE, &url, self.write(BestEffortLine::Drop)).await
+        with_deadline(ANSWER_DEADLINE, &url, self.write(BestEffortLine::Drop)).await
     }
 
     /// Renews the lease. Call it several times within the lease's duration.
     pub async fn heartbeat(&mut self) -> Result<()> {
         let url = self.url.clone();
-        within(ANSWER_DEADLINE, &url, async {
+        with_deadline(ANSWER_DEADLINE, &url, async {
             let mut connection = self.take_connection().await?;
             self.kill_points.before(&CommitStep::Beat);
             lease::renew(connection.any(), &self.url, &self.token).await?;
@@ -187,7 +187,7 @@ impl Store {
     pub async fn close(mut self) -> Result<()> {
         self.commit().await?;
         let url = self.url.clone();
-        within(ANSWER_DEADLINE, &url, async {
+        with_deadline(ANSWER_DEADLINE, &url, async {
             let mut connection = self.take_connection().await?;
             self.kill_points.before(&CommitStep::Release);
             lease::release(connection.any(), &self.url, &self.token).await?;
@@ -201,7 +201,7 @@ impl Store {
         .await
     }
 
-    pub(crate) async fn write(&mut self, apart: BestEffortLine) -> Result<()> {
+    pub(crate) async fn write(&mut self, best_effort: BestEffortLine) -> Result<()> {
         let mut connection = self.take_connection().await?;
         connection.is_in_place()?;
         let was_certain = std::mem::replace(&mut self.is_certain, false);
@@ -218,7 +218,7 @@ impl Store {
             let exchanges = append::last_exchange(any, &self.url).await?;
             self.forget_written(found, exchanges)?;
         }
-        if apart == BestEffortLine::Drop {
+        if best_effort == BestEffortLine::Drop {
             self.drop_best_effort_line();
         }
         self.seal_exchanges();
@@ -230,9 +230,9 @@ impl Store {
         let mut bases = std::mem::take(&mut self.bases);
         append::exchanges(any, &self.url, (self.exchanges_written, &mut bases), &self.exchanges).await?;
         orders::answer(any, &self.url, &self.answers).await?;
-        let then = if is_file && !self.lines.is_empty() { Then::Commit } else { Then::More };
+        let then = if is_file && !self.lines.is_empty() { AfterLines::Commit } else { AfterLines::More };
         append::lines(any, &self.url, &self.lines, then).await?;
-        if then == Then::More {
+        if then == AfterLines::More {
             connection.run("COMMIT").await?;
         }
         self.kill_points.after();
@@ -270,7 +270,7 @@ impl Store {
             })?
         };
         self.hand_over(written);
-        self.apart = self.apart.saturating_sub(written);
+        self.best_effort_lines = self.best_effort_lines.saturating_sub(written);
         self.head = found;
         let exchanges_landed =
             usize::try_from(exchanges.saturating_sub(self.exchanges_written)).unwrap_or(usize::MAX);
@@ -351,19 +351,19 @@ impl Store {
     /// leaves nothing behind: the next line is chained to the last durable one, which may be this one.
     pub(crate) async fn commit_best_effort(&mut self, line: Line) -> Result<Head> {
         let url = self.url.clone();
-        if self.pending() > 0 || self.apart > 0 {
+        if self.pending() > 0 || self.best_effort_lines > 0 {
             return Err(unavailable(&url, "other entries are pending"));
         }
         let moment = self.moment;
         self.record(line);
-        (self.moment, self.apart) = (moment, self.lines.len());
-        within(BEST_EFFORT_DEADLINE, &url, self.write(BestEffortLine::Write)).await?;
-        self.apart = 0;
+        (self.moment, self.best_effort_lines) = (moment, self.lines.len());
+        with_deadline(BEST_EFFORT_DEADLINE, &url, self.write(BestEffortLine::Write)).await?;
+        self.best_effort_lines = 0;
         Ok(self.head)
     }
 
     fn drop_best_effort_line(&mut self) {
-        drop(self.lines.drain(..std::mem::take(&mut self.apart)));
+        drop(self.lines.drain(..std::mem::take(&mut self.best_effort_lines)));
         let mut head = self.head;
         for pending in &mut self.lines {
             head = head.followed_by(&pending.line);

@@ -1,7 +1,7 @@
 //! Verified reading of lines, of a whole journal, and of the lines after a snapshot.
 
 use crate::chain::{ChainHash, Head, StoredLine};
-use crate::database::connection::{ANSWER_DEADLINE, within};
+use crate::database::connection::{ANSWER_DEADLINE, with_deadline};
 use crate::database::fault::At;
 use crate::error::{Result, broken};
 use crate::exchange::Seals;
@@ -28,7 +28,7 @@ impl<'a> Walk<'a> {
         let url = reader.url().clone();
         // Reads both first, so that concurrent writes come after them.
         let point = point::read(&url);
-        let remembered = within(ANSWER_DEADLINE, &url, lease::read_head(reader.any(), &url)).await?;
+        let remembered = with_deadline(ANSWER_DEADLINE, &url, lease::read_head(reader.any(), &url)).await?;
         Ok(Self { reader, url, page, head: Head::EMPTY, remembered, point })
     }
 
@@ -218,7 +218,7 @@ impl Reader {
         let url = self.url().clone();
         let verified = match url.file() {
             Some(_) => point::read(&url),
-            None => Some(within(ANSWER_DEADLINE, &url, lease::read_head(self.any(), &url)).await?),
+            None => Some(with_deadline(ANSWER_DEADLINE, &url, lease::read_head(self.any(), &url)).await?),
         };
         let Some(verified) = verified else { return Ok(None) };
         let text = "SELECT seq FROM entries WHERE seq > $1 AND seq <= $2 AND kind = 'note' \

@@ -1,7 +1,7 @@
 //! Manual adoption of a trade, verified against the venue's own report.
 
 use crate::RuntimeError;
-use crate::coordinator::counted;
+use crate::coordinator::with_rounded_amount;
 use crate::resolver::{Doubt, Match, UNCERTAINTY, compare_terms, is_departure};
 use crate::runner::LIST_DEADLINE;
 use candlewick_broker::{Broker, BrokerError, Detail, OpenOrder, TradeReport};
@@ -21,7 +21,7 @@ pub async fn verify_adoption(
     scale: MoneyScale,
 ) -> Result<TradeReport, RuntimeError> {
     let answer = match tokio::time::timeout(PATIENCE, broker.trade(venue_id, Detail::Everything)).await {
-        Ok(answer) => answer.map(|reply| counted(reply.value, scale)),
+        Ok(answer) => answer.map(|reply| with_rounded_amount(reply.value, scale)),
         Err(_) => Err(timeout_error()),
     };
     let doubt = Doubt {

@@ -31,7 +31,7 @@ impl Recent {
         let fold = Box::pin(JournalFold::read_recent(reader, &run.settings)).await.map_err(from_runtime)?;
         let Some(mut fold) = fold else { return Ok(None) };
         let trades = fold.take_old_trades();
-        let told = reader.lines_numbered(&fold.past().told()).await?;
+        let told = reader.lines_numbered(&fold.past().displayed_lines()).await?;
         let runs = RecordedRun::all_of(&told)?;
         let old = OldFigures::new(&fold, trades);
         let mut recent = Self { fold, old, runs, risk: None };

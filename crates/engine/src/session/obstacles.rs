@@ -3,8 +3,8 @@
 use super::Session;
 use crate::bot::Bot;
 use crate::risk::{
-    self, LimitUse, PauseScope, Probe, Proposal, Refusal, RefusalPause, RunningPause, figures, limit_use,
-    limit_use_of, refusals,
+    self, LimitUse, PauseScope, Probe, Proposal, Refusal, RefusalPause, RunningPause, describe_figures,
+    limit_use, limit_use_of, refusals,
 };
 use crate::{BotId, Origin, Rule};
 use candlewick_sdk::{Direction, Millis, Money, MoneyScale, Payout, Reason, Symbol};
@@ -50,7 +50,7 @@ impl Session {
             return String::new();
         }
         let proposal = self.present_proposal(bot, at);
-        figures(rule, &proposal, self.view(proposal.symbol), self.money_scale)
+        describe_figures(rule, &proposal, self.view(proposal.symbol), self.money_scale)
     }
 
     /// Returns the next stake of a bot, and whether it is a payout probe.

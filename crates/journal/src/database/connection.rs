@@ -46,7 +46,7 @@ impl Connection {
                 Err(JournalError::WithoutPostgres { url: url.to_string() })
             }
             Location::Server(server) => {
-                let any = within(ANSWER_DEADLINE, url, connect(server.as_str(), url)).await?;
+                let any = with_deadline(ANSWER_DEADLINE, url, connect(server.as_str(), url)).await?;
                 let mut connection = Self { url: url.clone(), any, file: None };
                 connection.run(SERVER_SETTINGS).await?;
                 if purpose == Purpose::Read {
@@ -98,7 +98,7 @@ impl Connection {
             let done = sqlx::raw_sql(statements).execute(&mut self.any).await;
             done.map(drop).at(&url)
         };
-        within(ANSWER_DEADLINE, &url, run).await
+        with_deadline(ANSWER_DEADLINE, &url, run).await
     }
 
     /// Checks that the file was not deleted or moved, as writes to it would be lost.
@@ -136,7 +136,7 @@ const SERVER_SETTINGS: &str = "
     SET idle_in_transaction_session_timeout = '10s'";
 
 /// Applies a deadline on servers. Waits of SQLite are bounded by its busy timeout.
-pub(crate) async fn within<T>(
+pub(crate) async fn with_deadline<T>(
     deadline: Duration,
     url: &JournalUrl,
     answer: impl Future<Output = Result<T>>,

@@ -1,7 +1,7 @@
 //! Updates the tables from the entries in small pieces while nothing waits for the journal.
 
 use super::{FORMAT, IntentRecord};
-use crate::database::connection::within;
+use crate::database::connection::with_deadline;
 use crate::database::fault::from_sqlx;
 use crate::error::Result;
 use crate::kill_point::CommitStep;
@@ -243,7 +243,7 @@ impl Store {
     /// Writes rows atomically, also if the future is dropped. Retries are safe.
     async fn write_rows(&mut self, rows: &RowsToWrite) -> Result<()> {
         let url = self.url.clone();
-        within(TABLES_DEADLINE, &url, async {
+        with_deadline(TABLES_DEADLINE, &url, async {
             let mut connection = self.take_connection().await?;
             connection.is_in_place()?;
             connection.run(connection.begin_statement()).await?;

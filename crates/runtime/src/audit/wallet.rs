@@ -122,7 +122,7 @@ impl WalletAudit {
         if let Some(suspect) = self.suspect.as_ref().filter(|suspect| is_uncertain && is_open(suspect))
             && difference == self.confirmed
         {
-            return WalletReading::Differs { difference: self.counted(suspect) };
+            return WalletReading::Differs { difference: self.reported_difference(suspect) };
         }
         if difference == self.confirmed {
             let is_settled = self.is_settled_surplus(raw, reading);
@@ -137,7 +137,7 @@ impl WalletAudit {
         }
         let suspect = self.suspected((difference, &possible), reading);
         if !is_last && suspect.last - suspect.first < CONFIRMATION_INTERVAL {
-            let difference = self.counted(&suspect);
+            let difference = self.reported_difference(&suspect);
             self.suspect = Some(suspect);
             return WalletReading::Differs { difference };
         }
@@ -156,7 +156,7 @@ impl WalletAudit {
         WalletReading::Confirmed { step, may_be_of_trades }
     }
 
-    fn counted(&self, suspect: &Suspect) -> Money {
+    fn reported_difference(&self, suspect: &Suspect) -> Money {
         let counts_at_once = suspect.is_from_outside || self.agreed.is_none();
         if counts_at_once { suspect.certain } else { self.confirmed }
     }
@@ -251,20 +251,20 @@ impl WalletAudit {
         self.changes.iter().filter(move |(_, at)| *at > since).map(|(change, _)| *change)
     }
 
-    fn moved_unseen(&self, reading: &Reading<'_>) -> Money {
+    fn unseen_change(&self, reading: &Reading<'_>) -> Money {
         let lag = self.lag(reading.lag);
-        let since_exact = self.moved_since(self.exact.map_or(reading.sent - MAX_LAG, |exact| exact - lag));
+        let since_exact = self.change_since(self.exact.map_or(reading.sent - MAX_LAG, |exact| exact - lag));
         let since_agreement =
-            self.agreed.map(|agreement| agreement.unseen + self.moved_since(agreement.sent));
+            self.agreed.map(|agreement| agreement.unseen + self.change_since(agreement.sent));
         let moved = since_agreement.map_or(since_exact, |moved| moved.min(since_exact));
         // A confirmed difference may stem from changes that the wallet does not show yet.
         let is_pending = self.confirmed != Money::ZERO;
         let pending =
-            if is_pending { self.moved_since(reading.sent - reading.patience) } else { Money::ZERO };
+            if is_pending { self.change_since(reading.sent - reading.patience) } else { Money::ZERO };
         moved.max(pending) + reading.under_way.largest()
     }
 
-    fn moved_since(&self, since: Millis) -> Money {
+    fn change_since(&self, since: Millis) -> Money {
         self.changes_since(since).map(size).sum()
     }
 
@@ -295,7 +295,7 @@ impl WalletAudit {
     fn note_reading(&mut self, is_exact: bool, reading: &Reading<'_>) {
         let Reading { sent, under_way, .. } = *reading;
         let shown_until = sent - self.lag(reading.lag);
-        let young = self.moved_since(shown_until);
+        let young = self.change_since(shown_until);
         let unseen = if is_exact { young } else { young + under_way.largest() + under_way.unknown };
         self.agreed = Some(Agreement { sent, shown_until, unseen });
         if is_exact {

@@ -104,7 +104,7 @@ impl Coordinator {
                          which counts"
                     );
                     self.session.alarm(text, step);
-                    let report = self.plausible(intent, report.clone(), step);
+                    let report = self.remove_implausible_fields(intent, report.clone(), step);
                     let report = self.with_agreed_payout(intent, report, step);
                     self.take_report(intent, &report, step);
                 }
@@ -118,7 +118,7 @@ impl Coordinator {
 
     pub(super) fn take_report(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
         let now = step.now;
-        let taken = self.taken(intent, report);
+        let taken = self.venue_terms(intent, report);
         if let Some(taken) = taken {
             self.trades.set_stake(intent, taken.stake);
         }
@@ -154,7 +154,7 @@ impl Coordinator {
             let has_price = row.open_price.is_none() && report.open_price.is_some();
             has_price || row.close_time.is_none() && report.close_time.is_some()
         });
-        let opened = self.opened(intent, report);
+        let opened = self.to_opened(intent, report);
         if is_news || opened.taken.is_some() {
             self.events.add(now, EventRank::Answer(intent), EventKind::Opened(opened));
         }

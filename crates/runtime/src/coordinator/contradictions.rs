@@ -218,7 +218,12 @@ impl Coordinator {
             Ruling::ReadAgain { is_first } => {
                 if let Some(pending) = self.contradictions.find(intent).filter(|_| is_first) {
                     let text = format!("{}; both are read again", self.describe(pending));
-                    self.found(Audit::Settlement, 0, vec![Finding::alarm(Audit::Settlement, text)], step);
+                    self.report_findings(
+                        Audit::Settlement,
+                        0,
+                        vec![Finding::alarm(Audit::Settlement, text)],
+                        step,
+                    );
                 }
                 self.agenda.add(step.now + REREAD_DELAY, Job::Trades);
                 self.agenda.add(step.now + REREAD_DELAY, Job::Trade(intent));

@@ -72,7 +72,7 @@ impl Doubts {
     }
 
     #[cfg(test)]
-    pub(crate) fn kept(&self) -> (usize, usize) {
+    pub(crate) fn retained_counts(&self) -> (usize, usize) {
         (self.claimed.names(), self.sent.len())
     }
 

@@ -13,7 +13,13 @@ use std::collections::BTreeMap;
 const RECALL_WINDOW: Millis = Millis::from_seconds(600);
 
 impl Coordinator {
-    pub(super) fn found(&mut self, audit: Audit, looks: usize, findings: Vec<Finding>, step: &mut Step<'_>) {
+    pub(super) fn report_findings(
+        &mut self,
+        audit: Audit,
+        looks: usize,
+        findings: Vec<Finding>,
+        step: &mut Step<'_>,
+    ) {
         let findings = self.audits.drop_known(findings);
         self.audits.count(audit, looks, findings.len());
         for finding in findings {
@@ -29,7 +35,7 @@ impl Coordinator {
     pub(super) fn audit_terms(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
         let Some(terms) = self.session.terms(intent) else { return };
         let (terms, findings) = check_terms(intent, &self.session.ordered_terms(&terms), report);
-        self.found(Audit::Terms, 1, findings, step);
+        self.report_findings(Audit::Terms, 1, findings, step);
         if let Terms::Other { reason } = terms {
             self.halt(reason, step);
         }
@@ -53,13 +59,13 @@ impl Coordinator {
         let symbol = self.session.terms(intent).map(|terms| self.session.ordered_symbol(&terms));
         if let (Some(symbol), Some(payout)) = (symbol, payout) {
             let finding = self.audits.payouts.take(symbol, payout);
-            self.found(Audit::Payout, 1, finding.into_iter().collect(), step);
+            self.report_findings(Audit::Payout, 1, finding.into_iter().collect(), step);
         }
     }
 
     pub(super) fn audit_unrecognised(&mut self, names: BTreeMap<String, u64>, step: &mut Step<'_>) {
         for finding in self.audits.take_unrecognised(names) {
-            self.found(Audit::Schema, 0, vec![finding], step);
+            self.report_findings(Audit::Schema, 0, vec![finding], step);
         }
     }
 
@@ -96,7 +102,7 @@ impl Coordinator {
         };
         let rules = self.profit_rules();
         let findings = self.audits.settlements.take(settlement, rules);
-        self.found(Audit::Settlement, 1, findings, step);
+        self.report_findings(Audit::Settlement, 1, findings, step);
         // The wallet follows the venue's figure, so it is booked even if wrong.
         if let Some(wrong) = settlement.profit_facts().check(rules).filter(|wrong| wrong.is_halting) {
             self.halt_at_oddity(wrong.text, step);
@@ -159,7 +165,7 @@ impl Coordinator {
                     return self.request(Ask::SettlementPrice(symbol, at), step);
                 }
                 PriceCheck::Checked(checked, findings) => {
-                    self.found(Audit::Settlement, checked, findings, step);
+                    self.report_findings(Audit::Settlement, checked, findings, step);
                 }
                 PriceCheck::Nothing => return,
             }

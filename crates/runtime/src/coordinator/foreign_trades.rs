@@ -114,7 +114,7 @@ impl Coordinator {
         };
         self.foreign_trades.note(first, step.now);
         let text = format!("{text}: does another program trade this wallet?");
-        self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
+        self.report_findings(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
     }
 
     pub(super) fn foreign_trade_trouble(&self, now: Millis) -> Option<String> {
@@ -163,7 +163,7 @@ impl Coordinator {
                     );
                     let (id, symbol) = (&report.id, reported_symbol(report));
                     let text = format!("unknown trade {id} on {symbol}: {guess}");
-                    self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
+                    self.report_findings(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
                 }
                 None => {}
             }
@@ -171,7 +171,7 @@ impl Coordinator {
         let more = seconds.max(MAX_NAMED) + foreign.max(MAX_NAMED) - MAX_NAMED * 2;
         if more > 0 {
             let text = format!("{more} more unknown trades are in the venue's list");
-            self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
+            self.report_findings(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
         }
     }
 
@@ -193,7 +193,7 @@ impl Coordinator {
     ) {
         self.note_unexplained(report, Some(intent), step);
         if is_named {
-            self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text.clone())], step);
+            self.report_findings(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text.clone())], step);
         }
         // No other intent may claim this trade.
         self.doubts.claim(&report.id);

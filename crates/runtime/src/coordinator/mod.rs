@@ -34,7 +34,7 @@ pub use command::{
     Answer, Ask, Command, DurableOpen, Input, JournalEntry, OrderId, RequestId, RunResult, Streams,
 };
 pub use ending::{Finished, Unfinished, UnfinishedKind, WalletDifference};
-pub(crate) use plausibility::counted;
+pub(crate) use plausibility::with_rounded_amount;
 pub use plausibility::{applied_terms, possible_payout, possible_times};
 pub(crate) use recorded_session::Reservations;
 pub use trade_watch::profit_by_rule;

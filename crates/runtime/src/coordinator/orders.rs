@@ -4,7 +4,7 @@ use super::Coordinator;
 use super::agenda::EventRank;
 use super::command::{Ask, Command, OrderId, Step};
 use super::journal_state::Urgency;
-use super::plausibility::counted;
+use super::plausibility::with_rounded_amount;
 use crate::RuntimeError;
 use crate::adoption::check_adoption;
 use crate::control::{
@@ -111,7 +111,7 @@ impl Coordinator {
         let may_have_taken =
             |report: &TradeReport| self.doubts.resolver.may_have_taken(intent, report, self.uncertainty());
         let order = self.session.order(&terms);
-        let answer = answer.map(|report| counted(report, self.session.scale()));
+        let answer = answer.map(|report| with_rounded_amount(report, self.session.scale()));
         let checked = check_adoption(&order, venue_id.as_str(), answer, may_have_taken);
         let answer = match checked {
             Ok(report) => self.end_doubt(intent, Some(&report), &reason, step),

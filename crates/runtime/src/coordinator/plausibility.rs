@@ -22,13 +22,14 @@ const CLOSE_SLACK: Millis = Millis::MINUTE;
 impl Coordinator {
     /// Removes implausible fields: times give way to local estimates, so that no trade is awaited forever,
     /// and an implausible payout halts the run.
-    pub(super) fn plausible(
+    pub(super) fn remove_implausible_fields(
         &mut self,
         intent: IntentId,
         report: TradeReport,
         step: &mut Step<'_>,
     ) -> TradeReport {
-        let report = self.with_plausible_times(intent, counted(report, self.session.scale()), step);
+        let report =
+            self.with_plausible_times(intent, with_rounded_amount(report, self.session.scale()), step);
         let (report, impossible) = possible_payout(intent, report, self.settings.max_payout_percent);
         if let Some(reason) = impossible {
             self.halt_at_oddity(reason, step);
@@ -100,7 +101,7 @@ impl Coordinator {
         let terms = self.session.terms(intent);
         let stake = terms.map(|terms| terms.stake()).unwrap_or_default();
         let assumed_close = terms.map_or(now, |terms| self.latest_close(&terms, report, now).0);
-        let stake = self.taken(intent, report).map_or(stake, |taken| taken.stake);
+        let stake = self.venue_terms(intent, report).map_or(stake, |taken| taken.stake);
         let ordered = terms.map(|terms| self.session.order(&terms));
         let known = self.session.book().departure(intent).and_then(|departure| departure.symbol);
         let known = known.or(ordered.as_ref().map(|order| VenueSymbol::truncated(order.symbol.as_str())));
@@ -120,13 +121,13 @@ impl Coordinator {
         self.agenda.add(first, Job::Trade(intent));
     }
 
-    pub(super) fn taken(&self, intent: IntentId, report: &TradeReport) -> Option<Taken> {
+    pub(super) fn venue_terms(&self, intent: IntentId, report: &TradeReport) -> Option<Taken> {
         let terms = self.session.terms(intent)?;
         let known = self.session.book().departure(intent).and_then(|departure| departure.symbol);
         applied_terms(report, &terms, (self.session.ordered_symbol(&terms), known), self.session.scale())
     }
 
-    pub(super) fn opened(&self, intent: IntentId, report: &TradeReport) -> Opened {
+    pub(super) fn to_opened(&self, intent: IntentId, report: &TradeReport) -> Opened {
         let agreed = self.trades.find(intent).and_then(|trade| trade.payout);
         Opened {
             intent,
@@ -135,7 +136,7 @@ impl Coordinator {
             open_price: report.open_price,
             close_time: report.close_time,
             payout: report.payout.map(|paid| agreed.unwrap_or(paid)),
-            taken: self.taken(intent, report),
+            taken: self.venue_terms(intent, report),
         }
     }
 }
@@ -152,7 +153,7 @@ fn latest_close_by(expiry: Expiry, at: Millis) -> Millis {
 pub fn possible_times(terms: &OrderTerms, report: TradeReport, now: Millis) -> (TradeReport, Option<String>) {
     let earliest = terms.decision_time() - TIME_SLACK;
     let latest = now + terms.expiry().close_type.duration() * 2 + TIME_SLACK;
-    let (report, impossible) = between(report, earliest, latest);
+    let (report, impossible) = remove_times_outside(report, earliest, latest);
     let (intent, id) = (terms.intent(), &report.id);
     let text = impossible.map(|at| {
         format!("trade #{intent}: the venue's trade {id} has an implausible time: {}", describe_time(at))
@@ -180,7 +181,7 @@ fn impossible_payout(report: &TradeReport) -> Option<String> {
     (!percent.is_zero() || moves_money).then(|| format!("{} %, which is impossible", percent.normalize()))
 }
 
-pub(super) fn between(
+pub(super) fn remove_times_outside(
     report: TradeReport,
     earliest: Millis,
     latest: Millis,
@@ -200,7 +201,7 @@ pub(super) fn between(
 }
 
 /// Rounds the amount to the scale if only noise is lost.
-pub(crate) fn counted(report: TradeReport, scale: MoneyScale) -> TradeReport {
+pub(crate) fn with_rounded_amount(report: TradeReport, scale: MoneyScale) -> TradeReport {
     let amount = report.amount.map(|amount| without_noise(amount, scale).unwrap_or(amount));
     TradeReport { amount, ..report }
 }

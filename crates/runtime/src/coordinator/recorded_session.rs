@@ -340,8 +340,8 @@ impl Coordinator {
     /// Forgets intents that ended long before the list requested at `looked`, unless close to a request that
     /// is in doubt or counts as not opened: they help to tell its trade from theirs.
     pub(super) fn forget_old(&mut self, looked: Millis) {
-        let Some(remembered) = remembered(&self.settings, &self.doubts) else { return };
-        let least = least_remembered(&self.settings, &self.doubts);
+        let Some(remembered) = retention(&self.settings, &self.doubts) else { return };
+        let least = min_retention(&self.settings, &self.doubts);
         let (trades, doubts, slack) = (&self.trades, &self.doubts, least);
         // Trades since the last agreement may explain a difference of the wallet.
         let explained_until = self.audits.wallet.explained_until;
@@ -358,11 +358,11 @@ impl Coordinator {
 }
 
 /// Retention time of finished intents, `None` for unlimited.
-fn remembered(settings: &RuntimeSettings, doubts: &Doubts) -> Option<Millis> {
+fn retention(settings: &RuntimeSettings, doubts: &Doubts) -> Option<Millis> {
     let set = Some(settings.remember_s).filter(|seconds| *seconds > 0)?;
-    Some(Millis::from_seconds(i64::from(set)).max(least_remembered(settings, doubts)))
+    Some(Millis::from_seconds(i64::from(set)).max(min_retention(settings, doubts)))
 }
 
-fn least_remembered(settings: &RuntimeSettings, doubts: &Doubts) -> Millis {
+fn min_retention(settings: &RuntimeSettings, doubts: &Doubts) -> Millis {
     settings.least_remembered.unwrap_or(doubts.resolver.lag.allowance().max(MAX_LIST_LAG) + SLACK)
 }

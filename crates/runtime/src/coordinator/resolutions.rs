@@ -4,7 +4,7 @@ use super::Coordinator;
 use super::agenda::{EventRank, Job};
 use super::command::{Ask, Step};
 use super::foreign_trades::MAX_NAMED;
-use super::plausibility::{between, counted};
+use super::plausibility::{remove_times_outside, with_rounded_amount};
 use crate::control::describe_time;
 use crate::resolver::{Match, Resolution, compare_terms, reported_request_time};
 use candlewick_broker::{Balances, Reply, TradeListing, TradeReport};
@@ -71,7 +71,7 @@ impl Coordinator {
     /// Handles the list. The wallet read next is a second source, unless the list ended early.
     pub(super) fn on_trades(&mut self, mut listing: TradeListing, step: &mut Step<'_>) {
         let scale = self.session.scale();
-        let rows = listing.trades.into_iter().map(|report| counted(report, scale));
+        let rows = listing.trades.into_iter().map(|report| with_rounded_amount(report, scale));
         let mut odd = 0;
         listing.trades = rows.map(|row| self.with_possible_times(row, &mut odd, step)).collect();
         if odd > MAX_NAMED {
@@ -92,7 +92,7 @@ impl Coordinator {
 
     /// Removes implausible times from a listed trade, whose other fields may still identify it.
     fn with_possible_times(&mut self, row: TradeReport, odd: &mut usize, step: &mut Step<'_>) -> TradeReport {
-        let (row, impossible) = between(row, Millis::ZERO, step.now + MAX_TIME_DIFFERENCE);
+        let (row, impossible) = remove_times_outside(row, Millis::ZERO, step.now + MAX_TIME_DIFFERENCE);
         if let Some(at) = impossible.filter(|_| self.doubts.is_new_odd_row(&row.id)) {
             *odd += 1;
             if *odd <= MAX_NAMED {
@@ -190,11 +190,15 @@ impl Coordinator {
         if let Some(row) = self.session.book().row(intent) {
             self.audits.wallet.postpone(-row.approved.stake(), step.now);
         }
-        let report = &self.plausible(intent, report.clone(), step);
+        let report = &self.remove_implausible_fields(intent, report.clone(), step);
         self.audit_terms(intent, report, step);
         self.audit_payout(intent, report.payout, step);
         self.begin_tracking(intent, report, step.now);
-        self.events.add(step.now, EventRank::Answer(intent), EventKind::Adopted(self.opened(intent, report)));
+        self.events.add(
+            step.now,
+            EventRank::Answer(intent),
+            EventKind::Adopted(self.to_opened(intent, report)),
+        );
     }
 
     pub(super) fn not_opened(&mut self, intent: IntentId, reserved_until: Millis, now: Millis) {

@@ -64,7 +64,7 @@ impl Coordinator {
             at: now,
             clock: self.skew.estimate(),
             audits: self.audits.tallies(),
-            heard: self.heard(),
+            heard: self.last_heard(),
             apis: self.venue_health(now),
             troubles: self.troubles(now),
             reloaded: self.reloaded.clone().map(Box::new),

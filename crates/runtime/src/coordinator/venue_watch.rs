@@ -130,7 +130,7 @@ impl Coordinator {
         self.venue.health(api).heard
     }
 
-    pub(super) fn heard(&self) -> Option<Millis> {
+    pub(super) fn last_heard(&self) -> Option<Millis> {
         self.venue.trading.heard.max(self.venue.prices.heard)
     }
 

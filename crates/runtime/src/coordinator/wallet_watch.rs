@@ -239,7 +239,7 @@ impl Coordinator {
             }
         };
         if looks > 0 {
-            self.found(Audit::Wallet, looks, Vec::new(), step);
+            self.report_findings(Audit::Wallet, looks, Vec::new(), step);
         }
         if let LastReading::Until(_) = self.wallet.ending {
             if is_settled {
@@ -336,7 +336,7 @@ impl Coordinator {
     }
 
     fn report_wallet_finding(&mut self, text: String, step: &mut Step<'_>) {
-        self.found(Audit::Wallet, 0, vec![Finding::alarm(Audit::Wallet, text)], step);
+        self.report_findings(Audit::Wallet, 0, vec![Finding::alarm(Audit::Wallet, text)], step);
     }
 }
 

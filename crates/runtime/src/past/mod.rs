@@ -115,7 +115,7 @@ impl RecoveredState {
         &self.decided
     }
 
-    pub fn told(&self) -> Vec<u64> {
+    pub fn displayed_lines(&self) -> Vec<u64> {
         let mut told = self.told.clone();
         told.extend(self.wallet_line);
         told.sort_unstable();

@@ -130,7 +130,7 @@ pub(crate) enum Why {
     WalletUnsettled,
     #[error("no matching trade is listed, but the wallet showed that the stake was taken")]
     StakeTaken,
-    #[error("the venue's trade list could not be read completely{}", shown(venue_ids))]
+    #[error("the venue's trade list could not be read completely{}", list_ids(venue_ids))]
     ListUnsteady { venue_ids: Vec<String> },
 }
 
@@ -138,7 +138,7 @@ fn numbers(intents: &[IntentId]) -> String {
     intents.iter().map(|intent| format!("#{intent}")).collect::<Vec<_>>().join(", ")
 }
 
-fn shown(venue_ids: &[String]) -> String {
+fn list_ids(venue_ids: &[String]) -> String {
     if venue_ids.is_empty() {
         return String::new();
     }

@@ -345,7 +345,8 @@ fn rows(past: &RecoveredState) -> String {
         let by_person = book.is_settled_by_operator(book.rows()[0].approved.intent());
         format!("{row} {reason} {venue_id:?} {by_person:?}")
     });
-    let details = format!("{:?} {:?} {:?} {:?}", past.unexplained(), past.runs, past.told(), past.decided());
+    let details =
+        format!("{:?} {:?} {:?} {:?}", past.unexplained(), past.runs, past.displayed_lines(), past.decided());
     all.collect::<Vec<_>>().join("\n") + &details
 }
 

@@ -49,7 +49,7 @@ impl WalletAudit {
         let caused_at = causes().map(|(_, at)| *at).max().filter(|_| may_be_lag);
         // Intents in doubt and unbooked returns may account for any amount.
         let is_from_outside =
-            reading.under_way.is_known() && size(difference - self.confirmed) > self.moved_unseen(reading);
+            reading.under_way.is_known() && size(difference - self.confirmed) > self.unseen_change(reading);
         let is_reckonable = reading.under_way.unknown == Money::ZERO;
         let new = Suspect {
             raws: vec![(raw, is_reckonable)],
@@ -65,7 +65,7 @@ impl WalletAudit {
         let Some(known) = self.suspect.clone() else { return new };
         let is_same_way = (difference < self.confirmed) == (known.difference < self.confirmed);
         let may_have_grown =
-            self.moved_since(known.last - self.lag(reading.lag)) + reading.under_way.largest();
+            self.change_since(known.last - self.lag(reading.lag)) + reading.under_way.largest();
         let is_grown = is_same_way && size(difference - known.difference) <= may_have_grown;
         let last = known.raws.last().copied();
         let is_stable = last.is_some_and(|(last, _)| last == raw);

@@ -36,7 +36,7 @@ fn aged_bench(trades: i64, remember_s: u32, rejected: &[u64], open: &[u64]) -> B
             continue;
         }
         bench.coordinator.doubts.claim(id(number).as_str());
-        let opened = bench.coordinator.opened(intent, &TradeReport::new(id(number).as_str()));
+        let opened = bench.coordinator.to_opened(intent, &TradeReport::new(id(number).as_str()));
         bench.hand(decided, EventKind::Opened(opened));
         if !open.contains(&number) {
             let (outcome, profit) = (Outcome::Won, Money::from_minor(800));
@@ -85,7 +85,7 @@ fn forgets_hour_old_intents_but_the_fifty_last_settled() {
         let counted = bench.coordinator.session.forgotten;
         assert_eq!((counted.all, counted.own), (expected, expected));
         let kept = 60 - expected as usize;
-        assert_eq!((bench.coordinator.doubts.kept(), bench.known().len()), ((kept, kept), kept));
+        assert_eq!((bench.coordinator.doubts.retained_counts(), bench.known().len()), ((kept, kept), kept));
     }
 }
 
@@ -118,7 +118,7 @@ fn doubt_retains_intents_near_it_but_no_later_ones() {
         // minutes before its sending the fourth trade is not over, and the 30th is decided less than that after the last of these moments.
         let expected: Vec<u64> = (4..=30).chain(4_951..=5_000).collect();
         assert_eq!(bench.known(), expected, "not opened: {is_not_opened}");
-        assert_eq!(bench.coordinator.doubts.kept(), (77, 77));
+        assert_eq!(bench.coordinator.doubts.retained_counts(), (77, 77));
         assert!(bench.coordinator.doubts.is_claimed(id(31).as_str()));
     }
 }
