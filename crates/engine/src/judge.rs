@@ -24,13 +24,13 @@ const TYPICAL_OPEN_TRADES: usize = 16;
 pub struct Judge {
     test: EdgeTest,
     payouts: Vec<(SymbolId, Payout)>,
-    open: Vec<Staked>,
+    open: Vec<PlacedBet>,
     watch_trades: u64,
     watch: Option<Box<EdgeWatch>>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Staked {
+struct PlacedBet {
     intent: IntentId,
     symbol: SymbolId,
     stake: NotionalStake,
@@ -44,7 +44,7 @@ impl Judge {
     /// sort than everything else.
     pub fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<EdgeTest>) -> Self {
         let mut judge = Self::new(test);
-        let mut waiting: VecDeque<Waiting> = VecDeque::with_capacity(TYPICAL_OPEN_TRADES);
+        let mut waiting: VecDeque<PendingUpdate> = VecDeque::with_capacity(TYPICAL_OPEN_TRADES);
         for (place, row) in rows.into_iter().enumerate() {
             let trade = JudgedTrade::from_row(row);
             while let Some(earlier) = waiting.pop_front_if(|waiting| waiting.order < row.sequence.decided) {
@@ -57,11 +57,11 @@ impl Judge {
                 if order > 0 {
                     let before = waiting.iter().rposition(|other| other.order < order);
                     let position = before.map_or(0, |last| last + 1);
-                    waiting.insert(position, Waiting { order, news, place, trade });
+                    waiting.insert(position, PendingUpdate { order, news, place, trade });
                 }
             }
         }
-        for Waiting { news, place, trade, .. } in waiting {
+        for PendingUpdate { news, place, trade, .. } in waiting {
             judge.apply(news, place, &trade);
         }
         judge
@@ -108,7 +108,7 @@ impl Judge {
         let payout_fraction = self.seen(symbol).map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
         // A payout of zero proves nothing.
         if let Ok(stake) = self.test.on_open(payout_fraction) {
-            self.open.extend(iter::once_with(|| Staked { intent, symbol, stake, payout_fraction }));
+            self.open.extend(iter::once_with(|| PlacedBet { intent, symbol, stake, payout_fraction }));
             if self.test.is_final() {
                 self.watch(intent, at);
             }
@@ -152,7 +152,7 @@ impl Judge {
         // Fast path: usually it is the only one, and removing one from a list is a call.
         let is_last = place + 1 == self.open.len();
         let taken = if is_last { self.open.pop() } else { Some(self.open.remove(place)) };
-        let Some(Staked { symbol, stake, payout_fraction, .. }) = taken else { return };
+        let Some(PlacedBet { symbol, stake, payout_fraction, .. }) = taken else { return };
         let pays = payout.map_or(payout_fraction, Payout::to_fraction);
         self.test.settle(stake, to_trade_outcome(outcome), pays);
         if let Some(watch) = &mut self.watch {
@@ -207,7 +207,7 @@ pub(crate) enum UpdateKind {
     Decided,
 }
 
-struct Waiting {
+struct PendingUpdate {
     order: u32,
     news: UpdateKind,
     place: usize,

@@ -44,7 +44,7 @@ pub use bot_verdict::BotVerdict;
 pub use edge_sequence::{EdgeRow, RunningEdge, edge_sequence, trades_edge_sequence};
 pub use event::{
     Control, Edge, Event, EventKind, Halt, Opened, Origin, RefusalReason, Rejection, SecondTrade, Settled,
-    Taken, VenueId, VenueSymbol,
+    VenueId, VenueSymbol, VenueTerms,
 };
 pub use id::{BotId, IntentId, Renumbering, SeriesId, SessionNames, SymbolId};
 pub use journal_decoder::{DecodeError, JournalDecoder, Recorded};

@@ -22,7 +22,7 @@ pub(crate) struct ReasonShapes {
 const SLOTS: usize = 16;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ReasonPlace {
+pub(crate) struct ReasonKey {
     shape: u32,
     numbers: u32,
 }
@@ -36,8 +36,8 @@ impl Reasons {
     }
 
     #[inline]
-    pub(crate) fn put(&mut self, reason: &Reason) -> ReasonPlace {
-        let place = ReasonPlace { shape: self.shapes.put(reason), numbers: self.numbers.len() as u32 };
+    pub(crate) fn put(&mut self, reason: &Reason) -> ReasonKey {
+        let place = ReasonKey { shape: self.shapes.put(reason), numbers: self.numbers.len() as u32 };
         // A copy of unknown length is a call.
         let end = self.numbers.len() + reason.values().len();
         self.numbers.extend_from_slice(reason.padded_values());
@@ -45,7 +45,7 @@ impl Reasons {
         place
     }
 
-    pub(crate) fn at(&self, place: ReasonPlace) -> Reason {
+    pub(crate) fn at(&self, place: ReasonKey) -> Reason {
         let Some(shape) = self.shapes.shapes.get(place.shape as usize) else { return Reason::new("") };
         shape.renumbered(self.numbers.get(place.numbers as usize..).unwrap_or_default())
     }
@@ -110,7 +110,7 @@ mod tests {
             low(12.25),
         ];
         let mut reasons = Reasons::default();
-        let places: Vec<ReasonPlace> = put.iter().map(|reason| reasons.put(reason)).collect();
+        let places: Vec<ReasonKey> = put.iter().map(|reason| reasons.put(reason)).collect();
         let had: Vec<String> = places.iter().map(|place| reasons.at(*place).to_string()).collect();
         let expected = "low rsi=29.5 level=30|low|low rsi=-0 level=30|low level=30 rsi=1|high rsi=71|low rsi=12.25 level=30";
         assert_eq!(had.join("|"), expected);

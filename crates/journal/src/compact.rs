@@ -2,7 +2,7 @@
 
 use crate::database::connection::{Connection, Purpose};
 use crate::database::fault::At;
-use crate::database::schema::{self, Found};
+use crate::database::schema::{self, FoundSchema};
 use crate::error::Result;
 use crate::private_file::NewFile;
 use crate::reader::EXCHANGES_SINCE;
@@ -127,7 +127,7 @@ pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<Verified> {
         return Err(JournalError::OnServer { url: url.to_string() });
     }
     let mut source = Connection::open(url, Purpose::Read).await?;
-    if schema::inspect(&mut source).await? == Found::Nothing {
+    if schema::inspect(&mut source).await? == FoundSchema::Nothing {
         return Err(JournalError::NotFound { url: url.to_string() });
     }
     let (copy, _) = NewFile::create(to)?;

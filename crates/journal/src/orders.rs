@@ -4,7 +4,7 @@
 use crate::database::JournalUrl;
 use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, with_deadline};
 use crate::database::fault::At;
-use crate::database::schema::{self, Found, ORDERS_SINCE};
+use crate::database::schema::{self, FoundSchema, ORDERS_SINCE};
 use crate::error::{Result, unavailable};
 use crate::{JournalError, lease};
 use serde::{Deserialize, Serialize};
@@ -96,11 +96,11 @@ async fn open(url: &JournalUrl) -> Result<Connection> {
     }
     let mut connection = Connection::open(url, Purpose::Write).await?;
     match schema::inspect(&mut connection).await? {
-        Found::Nothing => return Err(JournalError::NotFound { url: url.to_string() }),
-        Found::Schema(schema) if schema < ORDERS_SINCE => {
+        FoundSchema::Nothing => return Err(JournalError::NotFound { url: url.to_string() }),
+        FoundSchema::Schema(schema) if schema < ORDERS_SINCE => {
             return Err(JournalError::OlderSchema { url: url.to_string() });
         }
-        Found::Schema(_) => {}
+        FoundSchema::Schema(_) => {}
     }
     connection.make_durable().await?;
     Ok(connection)

@@ -3,7 +3,7 @@
 use crate::chain::{ChainHash, Head, Line, LineKind, StoredLine};
 use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, with_deadline};
 use crate::database::fault::{At, from_sqlx};
-use crate::database::schema::{self, Found, ORDERS_SINCE};
+use crate::database::schema::{self, FoundSchema, ORDERS_SINCE};
 use crate::difference::{MAX_DIFFERENCES, base_id, restore};
 use crate::error::{Result, broken};
 use crate::exchange::{SealMismatch, Seals};
@@ -31,8 +31,8 @@ impl Reader {
     pub async fn open(url: &JournalUrl) -> Result<Self> {
         let mut connection = Connection::open(url, Purpose::Read).await?;
         match with_deadline(ANSWER_DEADLINE, url, schema::inspect(&mut connection)).await? {
-            Found::Nothing => Err(JournalError::NotFound { url: url.to_string() }),
-            Found::Schema(schema) => {
+            FoundSchema::Nothing => Err(JournalError::NotFound { url: url.to_string() }),
+            FoundSchema::Schema(schema) => {
                 Ok(Self { connection, schema, seals: Seals::default(), knows_few_seals: false })
             }
         }

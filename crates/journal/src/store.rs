@@ -6,7 +6,7 @@ use crate::database::JournalUrl;
 use crate::database::connection::{ANSWER_DEADLINE, Connection, OPEN_DEADLINE, Purpose, with_deadline};
 use crate::database::fault::At;
 use crate::database::lock::FileLock;
-use crate::database::schema::{self, Found};
+use crate::database::schema::{self, FoundSchema};
 use crate::difference::Bases;
 use crate::error::{Result, broken, unavailable};
 use crate::exchange::{LoggedExchange, seal, without_nul};
@@ -83,7 +83,7 @@ impl Store {
         let token = lease::take(any, url, &Claim { holder, terms, lock: lock.as_ref() }).await?;
         let head = checked_head(any, url).await?;
         let exchanges_written = append::last_exchange(any, url).await?;
-        if found == Found::Nothing {
+        if found == FoundSchema::Nothing {
             point::forget(url);
         }
         transaction.commit().await.at(url)?;
@@ -315,7 +315,7 @@ async fn take_lock(connection: &mut Connection, claim: &Claim<'_>) -> Result<Opt
         if let Some(lock) = FileLock::try_take(path)? {
             return Ok(Some(lock));
         }
-        if let Found::Schema(schema) = schema::inspect(connection).await? {
+        if let FoundSchema::Schema(schema) = schema::inspect(connection).await? {
             holder = lease::read(connection.any(), &url, schema).await?.1;
         }
         if holder.as_ref().is_some_and(|lease| !claim.terms.is_over(lease, claim.holder)) {

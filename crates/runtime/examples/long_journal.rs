@@ -12,7 +12,7 @@ use candlewick_engine::{
     RiskSettings, SeriesId, Session, SessionSettings, Settled, StakeSettings, VenueId,
 };
 use candlewick_journal::{Holder, Journal as _, JournalUrl, Reader, RunJournal, Store};
-use candlewick_runtime::{JournalFold, WholeReading};
+use candlewick_runtime::{FullReading, JournalFold};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
     Candle, ExpirationType, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy,
@@ -147,7 +147,7 @@ async fn start(file: &str, settings: &SessionSettings) -> Result<(), Box<dyn Err
     let mut session = Session::new(settings, strategies.collect())?;
     // As a run that remembers what is over for an hour.
     let remember = Some(Millis::HOUR);
-    let mut watch = |_: WholeReading<'_>| ();
+    let mut watch = |_: FullReading<'_>| ();
     let fold = JournalFold::read_watched(&mut reader, settings, SNAPSHOT_EVERY, remember, &mut watch);
     let fold = Box::pin(fold).await?;
     let past = fold.hand_over(&mut session)?;

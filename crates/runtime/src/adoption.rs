@@ -10,7 +10,7 @@ use candlewick_sdk::{Millis, Money, MoneyScale};
 use std::fmt::Display;
 use std::time::Duration;
 
-pub(crate) const PATIENCE: Duration = Duration::from_secs(8);
+pub(crate) const REPORT_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// Requests the report of a trade that the operator assigns to an intent, in flight from `sent` to `ended`.
 /// Terms may differ, because the venue may have changed them. Amounts lose only noise to the scale.
@@ -20,7 +20,8 @@ pub async fn verify_adoption(
     venue_id: &str,
     scale: MoneyScale,
 ) -> Result<TradeReport, RuntimeError> {
-    let answer = match tokio::time::timeout(PATIENCE, broker.trade(venue_id, Detail::Everything)).await {
+    let answer = match tokio::time::timeout(REPORT_TIMEOUT, broker.trade(venue_id, Detail::Everything)).await
+    {
         Ok(answer) => answer.map(|reply| with_rounded_amount(reply.value, scale)),
         Err(_) => Err(timeout_error()),
     };
@@ -58,7 +59,7 @@ pub async fn verify_missing(broker: &dyn Broker, venue_id: &str) -> Result<(), R
 }
 
 pub(crate) fn timeout_error() -> BrokerError {
-    BrokerError::Unavailable { text: format!("no answer within {} s", PATIENCE.as_secs()) }
+    BrokerError::Unavailable { text: format!("no answer within {} s", REPORT_TIMEOUT.as_secs()) }
 }
 
 /// Returns the report unless it is of another trade. Missing fields are accepted, as the operator has seen

@@ -27,14 +27,14 @@ pub enum PathPrice {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Quote {
-    Price(Priced),
+    Price(ShiftedPrice),
     Gap,
     Beyond,
 }
 
 /// A price, and the shift by which stress moves it against a trade (0 without stress).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Priced {
+pub(crate) struct ShiftedPrice {
     pub(crate) price: f64,
     pub(crate) shift: f64,
 }
@@ -151,7 +151,7 @@ impl PricePath {
 }
 
 impl Quote {
-    pub(crate) fn priced(self) -> Option<Priced> {
+    pub(crate) fn priced(self) -> Option<ShiftedPrice> {
         match self {
             Self::Price(priced) => Some(priced),
             Self::Gap | Self::Beyond => None,
@@ -162,7 +162,7 @@ impl Quote {
 impl Layer {
     #[inline]
     fn quote(&self, candle: &Candle, price: f64) -> Quote {
-        Quote::Price(Priced { price, shift: self.stress.shift(candle) })
+        Quote::Price(ShiftedPrice { price, shift: self.stress.shift(candle) })
     }
 }
 
@@ -389,7 +389,7 @@ mod tests {
             (Exit(Millis::new(START + 60_000)), 16.0, 2.0),
             (Entry(Millis::new(START + 60_000)), 16.5, 1.0),
         ] {
-            assert_eq!(path.quote(moment), Quote::Price(Priced { price, shift }));
+            assert_eq!(path.quote(moment), Quote::Price(ShiftedPrice { price, shift }));
         }
     }
 

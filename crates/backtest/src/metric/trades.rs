@@ -39,7 +39,7 @@ pub struct WinRates {
 }
 
 impl WinRates {
-    pub const ASSUMES: &str = "independent trades, looked at once";
+    pub const ASSUMPTIONS: &str = "independent trades, looked at once";
 
     pub fn from_summary(summary: &Summary) -> Option<Self> {
         let rate = WinRate::new(summary.won, summary.lost).ok()?;
@@ -47,7 +47,7 @@ impl WinRates {
         let exact = clopper_pearson_interval(rate, CONFIDENCE).ok()?;
         Some(Self {
             rate: rate.to_fraction(),
-            assumes: Self::ASSUMES,
+            assumes: Self::ASSUMPTIONS,
             wilson: [wilson.lower, wilson.upper],
             clopper_pearson: [exact.lower, exact.upper],
             break_even: summary.break_even,

@@ -1,9 +1,9 @@
 //! Booking of intents (opened, refused, settled, resolved after a doubt) and of days.
 
 use super::Session;
-use crate::intent::{Intent, Reinstated};
+use crate::intent::{Intent, ReinstatedIntent};
 use crate::nominal::nominal_close;
-use crate::{Action, BotId, IntentId, Opened, OrderTerms, Rejection, Settled, SymbolId, Taken};
+use crate::{Action, BotId, IntentId, Opened, OrderTerms, Rejection, Settled, SymbolId, VenueTerms};
 use candlewick_sdk::{Direction, Millis, Money, Outcome, Payout, Settlement};
 
 impl Session {
@@ -25,7 +25,7 @@ impl Session {
     }
 
     /// Books the terms that the venue took, whatever was ordered. A different bet is not evidence.
-    fn take_other(&mut self, intent: IntentId, taken: &Taken) {
+    fn take_other(&mut self, intent: IntentId, taken: &VenueTerms) {
         let Some(before) = self.intents.take_other(intent, taken) else { return };
         self.ledger.release(before.stake);
         self.ledger.reserve(taken.stake);
@@ -165,7 +165,7 @@ impl Session {
         if !self.intents.has_unopened() {
             return;
         }
-        if let Some(Reinstated { bot, decision_time, released }) = self.intents.reinstate(intent) {
+        if let Some(ReinstatedIntent { bot, decision_time, released }) = self.intents.reinstate(intent) {
             self.ledger.reserve(released);
             self.state.recount_trade(&self.limits, decision_time);
             self.state.recount_bot_trade(bot, decision_time);

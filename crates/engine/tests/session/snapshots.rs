@@ -10,7 +10,7 @@ use candlewick_engine::{
     Action, BotLimitSettings, Control, Edge, Entry, Event, EventKind, Header, IfRefused, IntentId,
     JournalHash, KellyBound, LadderEntry, Opened, Origin, PauseCause, PauseScope, PauseSettings, Recorder,
     RefusalReason, RestoreError, RiskSettings, Session, SessionLimitSettings, SessionSettings,
-    SessionSnapshot, Settled, StakeSettings, Taken, VenueSymbol, VerdictSettings,
+    SessionSnapshot, Settled, StakeSettings, VenueSymbol, VenueTerms, VerdictSettings,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{Value, from_str, from_value, json, to_string, to_value};
@@ -198,7 +198,7 @@ impl World {
             4 => {
                 self.open.push(intent);
                 let symbol = (detail > 200).then(|| VenueSymbol::truncated("X"));
-                let taken = Taken { symbol, direction: Direction::Sell, stake: Money::from_minor(77) };
+                let taken = VenueTerms { symbol, direction: Direction::Sell, stake: Money::from_minor(77) };
                 EventKind::Opened(Opened { payout: payout(80), taken: Some(taken), ..bare(intent) })
             }
             5 => {

@@ -262,7 +262,7 @@ impl IndependentFigures {
         let wilson = rate.map(|rate| wilson_interval(rate, CONFIDENCE)).transpose()?;
         let exact = rate.map(|rate| clopper_pearson_interval(rate, CONFIDENCE)).transpose()?;
         Ok(Self {
-            assumes: WinRates::ASSUMES,
+            assumes: WinRates::ASSUMPTIONS,
             win_rate: rate.map(WinRate::to_fraction),
             wilson_95: wilson.map(|interval| [interval.lower, interval.upper]),
             clopper_pearson_95: exact.map(|interval| [interval.lower, interval.upper]),

@@ -11,7 +11,7 @@ mod wallet;
 
 pub(crate) use prices::{PriceAudit, RevisionAudit};
 pub(crate) use profit::{ProfitRules, SettledProfit};
-pub(crate) use results::{ListedResults, Settling, Source, Statement, describe_result};
+pub(crate) use results::{BookedResult, ListedResults, Source, Statement, describe_result};
 pub(crate) use settlement::{PriceCheck, Settlement, SettlementAudit};
 pub(crate) use terms::{OrderedTerms, PayoutAudit, Terms, check_terms, staked_elsewhere};
 pub(crate) use wallet::{

@@ -14,7 +14,7 @@ use candlewick_sdk::{Millis, Money};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fmt;
-use suspect::{Possible, Suspect};
+use suspect::{Explanations, Suspect};
 
 /// Minimum time between the two readings that confirm a difference.
 pub(crate) const CONFIRMATION_INTERVAL: Millis = Millis::from_seconds(10);
@@ -113,7 +113,7 @@ impl WalletAudit {
         self.last_free = (free, free == self.last_free.0 && reading.under_way.is_known());
         let raw = wallet - free - self.bonus.paid;
         let recent = self.changes_since(sent - self.lag(reading.lag));
-        let possible = Possible::new(raw, recent.map(|change| -change), reading.under_way);
+        let possible = Explanations::new(raw, recent.map(|change| -change), reading.under_way);
         // An exact match with the ledger is the best explanation.
         let difference = if raw == Money::ZERO { Money::ZERO } else { possible.nearest(self.confirmed) };
         // While the money in flight is unknown, a matching reading may also confirm the suspect.
@@ -355,7 +355,7 @@ pub(crate) struct BonusWallets {
 impl WalletAudit {
     /// Books the difference to bonus wallets if their change explains it.
     /// Returns whether the explanation is exact, `None` if there is none.
-    fn explained_by_bonus(&mut self, bonus: Option<Money>, possible: &Possible) -> Option<bool> {
+    fn explained_by_bonus(&mut self, bonus: Option<Money>, possible: &Explanations) -> Option<bool> {
         let paid = self.bonus.holds? - bonus?;
         let is_explained = paid != Money::ZERO && possible.contains(self.confirmed + paid);
         is_explained.then(|| {

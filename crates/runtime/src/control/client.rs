@@ -2,7 +2,7 @@
 
 use super::order::{MAX_BYTES, MarkedOrder};
 use super::{ControlAnswer, ControlError, ControlOrder};
-use crate::events::{Followed, Follower};
+use crate::events::{FollowedEvent, Follower};
 use candlewick_journal::OrderToken;
 use serde::Serialize;
 use std::io;
@@ -41,7 +41,7 @@ pub async fn send_order(
 pub(super) async fn connect(path: &Path) -> Result<UnixStream, ControlError> {
     let path = || path.to_owned();
     let unanswered = |problem| ControlError::TransportError { path: path(), problem };
-    match tokio::time::timeout(PATIENCE, UnixStream::connect(path())).await {
+    match tokio::time::timeout(LINE_TIMEOUT, UnixStream::connect(path())).await {
         Ok(Ok(stream)) => Ok(stream),
         Ok(Err(error)) => Err(match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::ConnectionRefused => {
@@ -52,11 +52,11 @@ pub(super) async fn connect(path: &Path) -> Result<UnixStream, ControlError> {
             io::ErrorKind::InvalidInput => ControlError::NoBotListens { path: path() },
             _ => unanswered(error.to_string()),
         }),
-        Err(_) => Err(unanswered(format!("it accepted no connection within {} s", PATIENCE.as_secs()))),
+        Err(_) => Err(unanswered(format!("it accepted no connection within {} s", LINE_TIMEOUT.as_secs()))),
     }
 }
 
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const LINE_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
 pub(super) enum LineError {
@@ -95,7 +95,7 @@ pub(super) async fn write_line(
 ) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
-    match tokio::time::timeout(PATIENCE, writer.write_all(&line)).await {
+    match tokio::time::timeout(LINE_TIMEOUT, writer.write_all(&line)).await {
         Ok(written) => written,
         Err(_) => Err(io::ErrorKind::TimedOut.into()),
     }
@@ -126,12 +126,12 @@ pub(super) async fn stream_events(mut stream: UnixStream, mut events: Follower) 
         };
         let (text, is_end) = match &followed {
             None => return,
-            Some(Followed::Line(text)) => (text.as_ref(), false),
-            Some(Followed::End(text)) => (text.as_ref(), true),
-            Some(Followed::Missed(text)) => (text.as_str(), false),
+            Some(FollowedEvent::Line(text)) => (text.as_ref(), false),
+            Some(FollowedEvent::End(text)) => (text.as_ref(), true),
+            Some(FollowedEvent::Missed(text)) => (text.as_str(), false),
         };
         let line = [text.as_bytes(), b"\n"].concat();
-        let written = tokio::time::timeout(PATIENCE, writer.write_all(&line)).await;
+        let written = tokio::time::timeout(LINE_TIMEOUT, writer.write_all(&line)).await;
         if is_end || !matches!(written, Ok(Ok(()))) {
             return;
         }
@@ -187,7 +187,7 @@ mod tests {
         let run = async {
             let (stream, _) = listener.accept().await.unwrap();
             let (reader, mut writer) = stream.into_split();
-            read_line(&mut BufReader::new(reader), PATIENCE).await.unwrap();
+            read_line(&mut BufReader::new(reader), LINE_TIMEOUT).await.unwrap();
             writer.write_all(answer).await.unwrap();
         };
         let ((), answer) = tokio::join!(run, send_order(&path, &ControlOrder::Status, None));
@@ -206,7 +206,7 @@ mod tests {
         let mut reader = bytes;
         let mut lines = Vec::new();
         let end = loop {
-            match read_line(&mut reader, PATIENCE).await {
+            match read_line(&mut reader, LINE_TIMEOUT).await {
                 Ok(line) => lines.push(String::from_utf8(line).unwrap()),
                 Err(end) => break end,
             }
@@ -225,7 +225,7 @@ mod tests {
         // A longer one is not read to its end.
         let long = "x".repeat(MAX_BYTES * 3);
         let mut reader = long.as_bytes();
-        assert!(matches!(read_line(&mut reader, PATIENCE).await, Err(LineError::TooLong)));
+        assert!(matches!(read_line(&mut reader, LINE_TIMEOUT).await, Err(LineError::TooLong)));
         assert_eq!(reader.len(), long.len() - MAX_BYTES - 1);
     }
 
@@ -235,7 +235,7 @@ mod tests {
         let mut reader = tokio::io::BufReader::new(theirs);
         let drip = async {
             loop {
-                tokio::time::sleep(PATIENCE / 4).await;
+                tokio::time::sleep(LINE_TIMEOUT / 4).await;
                 if ours.write_all(b"x").await.is_err() {
                     break;
                 }
@@ -243,7 +243,7 @@ mod tests {
         };
         tokio::select! {
             () = drip => panic!("the connection is open"),
-            line = read_line(&mut reader, PATIENCE) => assert!(matches!(line, Err(LineError::Late))),
+            line = read_line(&mut reader, LINE_TIMEOUT) => assert!(matches!(line, Err(LineError::Late))),
         }
     }
 

@@ -16,15 +16,15 @@ const REASON_BYTES: u64 = 200;
 pub struct HaltFile(PathBuf);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Raised {
-    Now,
-    Before,
+pub enum RaiseOutcome {
+    Raised,
+    AlreadyRaised,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Removed {
-    Now,
-    Before,
+pub enum RemovalOutcome {
+    Removed,
+    NotFound,
 }
 
 impl HaltFile {
@@ -41,15 +41,15 @@ impl HaltFile {
         !matches!(fs::symlink_metadata(&self.0), Err(error) if is_absence(&error))
     }
 
-    pub fn raise(&self, reason: &str) -> io::Result<Raised> {
+    pub fn raise(&self, reason: &str) -> io::Result<RaiseOutcome> {
         match OpenOptions::new().write(true).create_new(true).open(&self.0) {
             Ok(mut file) => {
                 writeln!(file, "{reason}")?;
                 file.sync_all()?;
-                Ok(Raised::Now)
+                Ok(RaiseOutcome::Raised)
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.is_plain() => {
-                Ok(Raised::Before)
+                Ok(RaiseOutcome::AlreadyRaised)
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 Err(io::Error::other("a file exists there that is not a regular file. Remove it"))
@@ -58,10 +58,10 @@ impl HaltFile {
         }
     }
 
-    pub fn remove(&self) -> io::Result<Removed> {
+    pub fn remove(&self) -> io::Result<RemovalOutcome> {
         match fs::remove_file(&self.0) {
-            Ok(()) => Ok(Removed::Now),
-            Err(error) if is_absence(&error) => Ok(Removed::Before),
+            Ok(()) => Ok(RemovalOutcome::Removed),
+            Err(error) if is_absence(&error) => Ok(RemovalOutcome::NotFound),
             Err(error) => Err(error),
         }
     }
@@ -181,12 +181,12 @@ mod tests {
     fn creates_the_file_once_and_reports_its_removal() {
         let (folder, file) = halt_file();
         assert!(!file.is_there());
-        assert_eq!(file.remove().unwrap(), Removed::Before);
-        assert_eq!(file.raise("news").unwrap(), Raised::Now);
-        assert_eq!(file.raise("other news").unwrap(), Raised::Before);
+        assert_eq!(file.remove().unwrap(), RemovalOutcome::NotFound);
+        assert_eq!(file.raise("news").unwrap(), RaiseOutcome::Raised);
+        assert_eq!(file.raise("other news").unwrap(), RaiseOutcome::AlreadyRaised);
         assert!(file.is_there());
         assert_eq!(file.reason(), format!("the file {} exists: news", file.path().display()));
-        assert_eq!(file.remove().unwrap(), Removed::Now);
+        assert_eq!(file.remove().unwrap(), RemovalOutcome::Removed);
         assert!(!file.is_there());
         let missing = HaltFile::new(folder.path().join("no/folder.HALT"));
         assert!(missing.raise("news").is_err());
@@ -208,7 +208,7 @@ mod tests {
             std::os::unix::fs::symlink(&target, file.path()).unwrap();
             assert!(file.is_there() && file.reason().ends_with("is not a regular file"), "{}", file.reason());
             assert!(file.raise("news").unwrap_err().to_string().contains("not a regular file"));
-            assert_eq!(file.remove().unwrap(), Removed::Now);
+            assert_eq!(file.remove().unwrap(), RemovalOutcome::Removed);
         }
     }
 
@@ -223,7 +223,7 @@ mod tests {
         assert!(file.is_there() && file.reason().ends_with("is not a regular file"));
         assert!(open_plain(file.path()).is_ok(), "opens without blocking");
         assert!(file.raise("news").is_err());
-        assert_eq!(file.remove().unwrap(), Removed::Now);
+        assert_eq!(file.remove().unwrap(), RemovalOutcome::Removed);
     }
 
     #[tokio::test(start_paused = true)]

@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::MissedTickBehavior;
 
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-const PATIENCE: Duration = Duration::from_secs(10);
+const POLL_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub struct JournalOrders {
     url: JournalUrl,
@@ -43,7 +43,7 @@ impl JournalOrders {
 
     /// Polls once. Errors are not reported, because the run itself reports journal failures.
     pub async fn look(&mut self, orders: &mpsc::Sender<ControlRequest>) {
-        match tokio::time::timeout(PATIENCE, self.waiting()).await {
+        match tokio::time::timeout(POLL_TIMEOUT, self.waiting()).await {
             Ok(Ok(waiting)) => {
                 let mut are_refused = true;
                 for order in waiting {

@@ -1,6 +1,8 @@
 //! The socket server that receives orders for a run, and its socket file.
 
-use super::client::{LineError, MAX_FOLLOWERS, PATIENCE, is_follow, read_line, stream_events, write_line};
+use super::client::{
+    LINE_TIMEOUT, LineError, MAX_FOLLOWERS, is_follow, read_line, stream_events, write_line,
+};
 use super::order::{MAX_BYTES, MarkedOrder};
 use super::{ControlAnswer, ControlError, ControlPaths, ControlRequest, HaltFile};
 use crate::events::EventFeed;
@@ -69,7 +71,7 @@ impl ControlServer {
         // Followers still have to read the end of the run.
         drop(feed);
         let read = async { while followers.join_next().await.is_some() {} };
-        drop(tokio::time::timeout(PATIENCE, read).await);
+        drop(tokio::time::timeout(LINE_TIMEOUT, read).await);
     }
 }
 
@@ -81,14 +83,14 @@ async fn serve_connection(
     let (reader, mut writer) = stream.split();
     let mut reader = BufReader::new(reader);
     for _ in 0..MAX_ORDERS {
-        let (answer, is_over) = match read_line(&mut reader, PATIENCE).await {
+        let (answer, is_over) = match read_line(&mut reader, LINE_TIMEOUT).await {
             Ok(line) if is_follow(&line) => return Some(stream),
             Ok(line) => (execute(&line, &orders, &halt_file).await, false),
             Err(LineError::End | LineError::Broken(_)) => return None,
             Err(LineError::TooLong) => {
                 (refuse(format!("an order has at most {MAX_BYTES} bytes and ends with a line break")), true)
             }
-            Err(LineError::Late) => (refuse(format!("no order within {} s", PATIENCE.as_secs())), true),
+            Err(LineError::Late) => (refuse(format!("no order within {} s", LINE_TIMEOUT.as_secs())), true),
         };
         if write_line(&mut writer, &answer).await.is_err() || is_over {
             return None;
@@ -315,7 +317,7 @@ mod tests {
         }
         let before = tokio::time::Instant::now();
         assert_eq!(stage.send(&ControlOrder::Status).await.unwrap(), state(1));
-        assert!(before.elapsed() >= PATIENCE, "{:?}", before.elapsed());
+        assert!(before.elapsed() >= LINE_TIMEOUT, "{:?}", before.elapsed());
         let mut text = String::new();
         silent[0].read_to_string(&mut text).await.unwrap();
         assert!(text.contains("no order within 5 s"), "{text}");

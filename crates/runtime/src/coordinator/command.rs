@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use crate::control::{ControlAnswer, ControlOrder};
-use crate::reload::{NewSettings, Standing};
+use crate::reload::{NewSettings, ReloadContext};
 use crate::{Notice, RuntimeError, Stop};
 use candlewick_broker::{
     Balances, BrokerError, CandleQuery, Candles, Identity, OpenOrder, OpenOutcome, PriceAnswer, PriceTick,
@@ -49,7 +49,7 @@ pub enum Ask {
     SettlementPrice(Symbol, Millis),
     NamedTrade(OrderId, IntentId, String),
     /// The current settings, read from local files instead of the venue.
-    Settings(Box<Standing>),
+    Settings(Box<ReloadContext>),
 }
 
 impl Ask {

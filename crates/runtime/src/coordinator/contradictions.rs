@@ -3,7 +3,7 @@
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
 use super::command::Step;
-use crate::audit::{Audit, Finding, ProfitRules, Settling, Source, Statement, describe_result};
+use crate::audit::{Audit, BookedResult, Finding, ProfitRules, Source, Statement, describe_result};
 use candlewick_broker::{BrokerError, Reply, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId};
 use candlewick_sdk::{Millis, Money, Outcome};
@@ -30,7 +30,7 @@ pub(crate) struct Contradictions {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Contradiction {
     pub(crate) venue_id: String,
-    pub(crate) settling: Settling,
+    pub(crate) settling: BookedResult,
     pub(crate) reported: Statement,
     since: Millis,
     is_confirmed: bool,
@@ -86,7 +86,7 @@ impl Contradictions {
 
     fn on_list(
         &mut self,
-        (venue_id, settling): (String, Settling),
+        (venue_id, settling): (String, BookedResult),
         reported: Statement,
         (began, now): (Millis, Millis),
     ) -> Ruling {
@@ -229,7 +229,7 @@ impl Coordinator {
                 self.agenda.add(step.now + REREAD_DELAY, Job::Trade(intent));
             }
             Ruling::Withdrawn(pending) => {
-                let Settling { outcome, profit, .. } = pending.settling;
+                let BookedResult { outcome, profit, .. } = pending.settling;
                 let result = describe_result(outcome, profit, self.session.scale());
                 step.warn(format!("trade #{intent}: the venue's list says {result} again, as booked"));
             }
@@ -264,7 +264,7 @@ impl Coordinator {
         self.events.add(step.now, place, EventKind::Correction { intent, outcome, profit });
         self.audits.wallet.forget_lag();
         self.dispatch_due(step);
-        let corrected = Settling { outcome, profit, source: Source::Venue, ..*settling };
+        let corrected = BookedResult { outcome, profit, source: Source::Venue, ..*settling };
         self.session.after_correction(settling, &corrected, step);
         self.audits.results.book(venue_id, corrected);
         *self.contradictions.changes.entry(intent).or_default() += 1;
@@ -318,8 +318,8 @@ mod tests {
     use Statement::{Agrees, Running, Silent, Twice, Unknown};
     use candlewick_engine::BotId;
 
-    fn booked() -> (String, Settling) {
-        let settling = Settling {
+    fn booked() -> (String, BookedResult) {
+        let settling = BookedResult {
             intent: IntentId::new(3),
             bot: BotId::FIRST,
             stake: Money::from_minor(1_000),

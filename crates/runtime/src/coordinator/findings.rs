@@ -3,9 +3,11 @@
 use super::Coordinator;
 use super::agenda::Job;
 use super::command::{Ask, RequestId, Step};
-use crate::audit::{Audit, Finding, PriceCheck, Settlement, Settling, Source, Terms, Weight, check_terms};
+use crate::audit::{
+    Audit, BookedResult, Finding, PriceCheck, Settlement, Source, Terms, Weight, check_terms,
+};
 use candlewick_broker::{BrokerError, PriceAnswer, Reply, TradeReport};
-use candlewick_engine::{Control, IntentId, IntentRow, Settled, Taken};
+use candlewick_engine::{Control, IntentId, IntentRow, Settled, VenueTerms};
 use candlewick_sdk::{Millis, Payout};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -72,13 +74,13 @@ impl Coordinator {
     pub(super) fn audit_settlement(
         &mut self,
         settled: &Settled,
-        (venue_id, taken): (String, Option<Taken>),
+        (venue_id, taken): (String, Option<VenueTerms>),
         step: &mut Step<'_>,
     ) {
         let Settled { intent, outcome, profit, .. } = *settled;
         let Some(row) = self.session.row(settled.intent) else { return };
         let terms = taken.map_or(row.approved, |taken| row.approved.with_venue_terms(&taken));
-        let settling = Settling {
+        let settling = BookedResult {
             intent,
             bot: terms.bot(),
             stake: terms.stake(),
@@ -125,7 +127,7 @@ impl Coordinator {
         {
             let intent = terms.intent();
             let is_by_operator = self.session.book().is_settled_by_operator(intent);
-            let settling = Settling {
+            let settling = BookedResult {
                 intent,
                 bot: terms.bot(),
                 stake: terms.stake(),

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 /// Tolerance for times truncated to seconds and for queueing at the venue.
 const SLACK: Millis = Millis::from_seconds(5);
-const SLACK_OF_UNKNOWN_CLOCK: Millis = Millis::from_seconds(300);
+const UNKNOWN_CLOCK_SLACK: Millis = Millis::from_seconds(300);
 const MAX_REMEMBERED: usize = 16;
 
 /// Request times of the last accepted responses, to detect a venue whose `requestTime` is frozen.
@@ -146,7 +146,7 @@ impl Coordinator {
     }
 
     pub(super) fn clock_slack(&self) -> Millis {
-        self.skew.uncertainty().map_or(SLACK_OF_UNKNOWN_CLOCK, |known| known.max(UNCERTAINTY) + SLACK)
+        self.skew.uncertainty().map_or(UNKNOWN_CLOCK_SLACK, |known| known.max(UNCERTAINTY) + SLACK)
     }
 
     fn window_by_our_clock(&self, sent: Millis, now: Millis) -> Window {

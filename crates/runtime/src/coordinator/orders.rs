@@ -10,7 +10,7 @@ use crate::adoption::check_adoption;
 use crate::control::{
     ControlAnswer, ControlOrder, Resolution, SignalBots, SignalOrder, SignalOutcome, SignalTally, SourceTally,
 };
-use crate::reload::{NewSettings, Standing};
+use crate::reload::{NewSettings, ReloadContext};
 use candlewick_broker::{BrokerError, TradeReport};
 use candlewick_engine::{
     BotId, Control, EventKind, IntentId, OutsideSignal, ReloadNote, ReloadedBy, Rule, Session, SignalId,
@@ -159,7 +159,8 @@ impl Coordinator {
         }
         self.reloading = Some((id, by));
         let forgotten = self.session.forgotten.all;
-        let standing = Standing { forgotten, ..Standing::new(self.session.session(), self.session.book()) };
+        let standing =
+            ReloadContext { forgotten, ..ReloadContext::new(self.session.session(), self.session.book()) };
         self.request(Ask::Settings(Box::new(standing)), step);
         Ok(())
     }

@@ -4,12 +4,12 @@ use super::Coordinator;
 use super::agenda::Job;
 use super::command::Step;
 use super::recorded_session::RecordedSession;
-use super::trade_watch::{OpenTrade, Watching};
+use super::trade_watch::{OpenTrade, WatchState};
 use crate::audit::{OrderedTerms, Terms, check_terms};
 use crate::connect::without_noise;
 use crate::control::describe_time;
 use candlewick_broker::{OpenOrder, Reported, TradeListing, TradeReport};
-use candlewick_engine::{IntentId, Opened, OrderTerms, SymbolId, Taken, VenueId, VenueSymbol};
+use candlewick_engine::{IntentId, Opened, OrderTerms, SymbolId, VenueId, VenueSymbol, VenueTerms};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Expiry, Millis, MoneyScale, Outcome, Price, Symbol};
 use std::collections::BTreeMap;
@@ -115,13 +115,13 @@ impl Coordinator {
             symbol: report.symbol.as_deref().map(VenueSymbol::truncated).or(known),
             direction: direction.or(ordered.map(|order| order.direction)),
             payout: self.session.row(intent).and_then(|row| row.payout).or(report.payout),
-            watch: Watching::default(),
+            watch: WatchState::default(),
         };
         let first = self.trades.begin(intent, tracked, now);
         self.agenda.add(first, Job::Trade(intent));
     }
 
-    pub(super) fn venue_terms(&self, intent: IntentId, report: &TradeReport) -> Option<Taken> {
+    pub(super) fn venue_terms(&self, intent: IntentId, report: &TradeReport) -> Option<VenueTerms> {
         let terms = self.session.terms(intent)?;
         let known = self.session.book().departure(intent).and_then(|departure| departure.symbol);
         applied_terms(report, &terms, (self.session.ordered_symbol(&terms), known), self.session.scale())
@@ -213,7 +213,7 @@ pub fn applied_terms(
     terms: &OrderTerms,
     (ordered, known): (Symbol, Option<VenueSymbol>),
     scale: MoneyScale,
-) -> Option<Taken> {
+) -> Option<VenueTerms> {
     let symbol = match report.symbol.as_deref() {
         Some(found) if found == ordered.as_str() => None,
         Some(found) => Some(VenueSymbol::truncated(found)),
@@ -221,7 +221,7 @@ pub fn applied_terms(
     };
     let direction = report.direction.as_ref().and_then(Reported::known).copied();
     let stake = reported_stake(report).and_then(|amount| scale.rounded(amount).ok());
-    let taken = Taken {
+    let taken = VenueTerms {
         symbol,
         direction: direction.unwrap_or(terms.direction()),
         stake: stake.filter(|stake| stake.is_positive()).unwrap_or(terms.stake()),

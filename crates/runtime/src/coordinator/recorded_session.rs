@@ -5,7 +5,7 @@ use super::command::{Command, Step};
 use super::doubts::Doubts;
 use super::journal_state::JournalState;
 use super::wallet_watch::is_later;
-use crate::audit::Settling;
+use crate::audit::BookedResult;
 use crate::notice::{Evidence, Funds};
 use crate::overview::{BotTallies, MAX_SETTLED};
 use crate::past::EvictedIntents;
@@ -163,7 +163,12 @@ impl RecordedSession {
         handled
     }
 
-    pub(crate) fn after_correction(&mut self, before: &Settling, after: &Settling, step: &mut Step<'_>) {
+    pub(crate) fn after_correction(
+        &mut self,
+        before: &BookedResult,
+        after: &BookedResult,
+        step: &mut Step<'_>,
+    ) {
         self.tallies.correct(before, after);
         self.publish_evidence(before.bot, step);
     }
@@ -334,7 +339,7 @@ impl Reservations {
 }
 
 /// Minimum retention beyond the list lag, for late responses and clock differences.
-const SLACK: Millis = Millis::from_seconds(120);
+const RETENTION_SLACK: Millis = Millis::from_seconds(120);
 
 impl Coordinator {
     /// Forgets intents that ended long before the list requested at `looked`, unless close to a request that
@@ -364,5 +369,5 @@ fn retention(settings: &RuntimeSettings, doubts: &Doubts) -> Option<Millis> {
 }
 
 fn min_retention(settings: &RuntimeSettings, doubts: &Doubts) -> Millis {
-    settings.least_remembered.unwrap_or(doubts.resolver.lag.allowance().max(MAX_LIST_LAG) + SLACK)
+    settings.least_remembered.unwrap_or(doubts.resolver.lag.allowance().max(MAX_LIST_LAG) + RETENTION_SLACK)
 }

@@ -5,7 +5,7 @@ use super::Coordinator;
 use super::agenda::{EventRank, Job};
 use super::cancellations::UnprovenEnd;
 use super::command::Step;
-use crate::audit::{Settling, Source};
+use crate::audit::{BookedResult, Source};
 use candlewick_broker::{Reported, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId, Settled, VenueSymbol};
 use candlewick_sdk::{Direction, Millis, Money, MoneyScale, Outcome, Payout};
@@ -29,11 +29,11 @@ pub(crate) struct OpenTrade {
     pub(super) symbol: Option<VenueSymbol>,
     pub(super) direction: Option<Direction>,
     pub(super) payout: Option<Payout>,
-    pub(super) watch: Watching,
+    pub(super) watch: WatchState,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Watching {
+pub(crate) struct WatchState {
     asked: usize,
     pub(super) absence: Option<Absence>,
     pub(super) unproven: Option<UnprovenEnd>,
@@ -313,7 +313,7 @@ impl Coordinator {
         let profit = profit_by_rule(outcome, stake, row.payout);
         let profit = profit
             .ok_or_else(|| format!("the payout of trade {id} is unknown, so a win has no known profit"))?;
-        let settling = Settling {
+        let settling = BookedResult {
             intent,
             bot: row.approved.bot(),
             stake,
@@ -369,7 +369,7 @@ mod tests {
             symbol: None,
             direction: None,
             payout: None,
-            watch: Watching::default(),
+            watch: WatchState::default(),
         };
         watch.begin(intent, trade, Millis::ZERO);
         let settled = to_settlement(report, intent, watch.find(intent).unwrap(), MoneyScale::default());

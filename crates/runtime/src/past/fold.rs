@@ -123,7 +123,7 @@ impl JournalFold {
         fold.notice = notice;
         let total = reader.head().await?.seq;
         let mut tell = |notice: Option<&String>, done: u64| {
-            watch(WholeReading { why: notice.map(String::as_str), done, total: total.max(done) });
+            watch(FullReading { why: notice.map(String::as_str), done, total: total.max(done) });
         };
         let mut walk = reader.walk(PAGE).await?;
         loop {
@@ -452,11 +452,11 @@ impl Follower for JournalFold {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WholeReading<'a> {
+pub struct FullReading<'a> {
     pub why: Option<&'a str>,
     pub done: u64,
     pub total: u64,
 }
 
 /// Called before a complete read and after every few thousand entries.
-pub type ReadingWatcher<'a> = dyn FnMut(WholeReading<'_>) + Send + 'a;
+pub type ReadingWatcher<'a> = dyn FnMut(FullReading<'_>) + Send + 'a;

@@ -11,7 +11,7 @@ mod verify;
 pub use compact::{Projection, ProjectionResult, compact_journal, project_journal};
 pub(crate) use evicted_intents::EvictedIntents;
 pub use evicted_intents::OldTrade;
-pub use fold::{JournalFold, ReadingWatcher, WholeReading};
+pub use fold::{FullReading, JournalFold, ReadingWatcher};
 pub use tables::TablesCheck;
 pub use verify::{JournalCheck, SnapshotCheck, check_journal};
 

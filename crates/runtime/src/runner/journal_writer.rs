@@ -12,7 +12,7 @@ use tokio::time::Instant;
 const DEADLINE: Duration = Duration::from_secs(10);
 
 /// Grace period for a snapshot piece in progress once the journal is needed. Then the piece is abandoned.
-const PATIENCE: Duration = Duration::from_millis(50);
+const SNAPSHOT_GRACE: Duration = Duration::from_millis(50);
 
 const REST_INTERVAL: Duration = Duration::from_millis(20);
 const MAX_RESTS: u32 = 50;
@@ -20,12 +20,12 @@ const MAX_RESTS: u32 = 50;
 type SaveTask = Pin<Box<dyn Future<Output = (Box<dyn Journal>, Result<(), JournalError>, Duration)> + Send>>;
 
 pub(crate) struct JournalWriter {
-    place: JournalPlace,
+    place: JournalSlot,
     waiting: Vec<QueuedItem>,
     taken: io::Result<()>,
 }
 
-enum JournalPlace {
+enum JournalSlot {
     Here(Box<dyn Journal>),
     Away(SaveTask),
     Storing(SnapshotTask),
@@ -64,7 +64,7 @@ pub(crate) struct SaveReport {
 
 impl JournalWriter {
     pub(crate) fn new(journal: Box<dyn Journal>) -> Self {
-        Self { place: JournalPlace::Here(journal), waiting: Vec::new(), taken: Ok(()) }
+        Self { place: JournalSlot::Here(journal), waiting: Vec::new(), taken: Ok(()) }
     }
 
     pub(crate) fn record(&mut self, entry: JournalEntry) -> io::Result<()> {
@@ -81,7 +81,7 @@ impl JournalWriter {
     }
 
     fn put(&mut self, waiting: QueuedItem) -> io::Result<()> {
-        let JournalPlace::Here(journal) = &mut self.place else {
+        let JournalSlot::Here(journal) = &mut self.place else {
             if self.waiting.len() >= MAX_PENDING {
                 return Err(io::Error::other(
                     "too many entries are waiting for a journal that does not respond",
@@ -102,7 +102,7 @@ impl JournalWriter {
     /// A write that was already in progress proves nothing about the lease.
     pub(crate) async fn confirm(&mut self) -> LeaseCheck {
         self.end_storing_soon().await;
-        let is_away = matches!(self.place, JournalPlace::Away(_));
+        let is_away = matches!(self.place, JournalSlot::Away(_));
         let earlier = if is_away { Some(self.returned().await) } else { None };
         self.make_durable();
         let SaveReport { durable, taken, took } = self.returned().await;
@@ -117,12 +117,12 @@ impl JournalWriter {
     }
 
     pub(crate) fn make_durable(&mut self) {
-        self.place = match std::mem::replace(&mut self.place, JournalPlace::Moving) {
-            JournalPlace::Here(journal) => JournalPlace::Away(Box::pin(make_durable(journal))),
-            JournalPlace::Storing(mut storing) => {
+        self.place = match std::mem::replace(&mut self.place, JournalSlot::Moving) {
+            JournalSlot::Here(journal) => JournalSlot::Away(Box::pin(make_durable(journal))),
+            JournalSlot::Storing(mut storing) => {
                 storing.finish_soon();
                 storing.is_wanted = true;
-                JournalPlace::Storing(storing)
+                JournalSlot::Storing(storing)
             }
             away => away,
         };
@@ -131,10 +131,10 @@ impl JournalWriter {
     /// Stores a piece of a snapshot if one is due and the journal is idle, and more while it is far behind.
     /// With `waits`, stores one and waits for it, because time is frozen meanwhile.
     pub(crate) async fn keep_snapshot(&mut self, waits: bool) {
-        self.place = match std::mem::replace(&mut self.place, JournalPlace::Moving) {
-            JournalPlace::Here(journal) if journal.is_snapshot_due() => {
+        self.place = match std::mem::replace(&mut self.place, JournalSlot::Moving) {
+            JournalSlot::Here(journal) if journal.is_snapshot_due() => {
                 let (hurry, hurried) = oneshot::channel();
-                JournalPlace::Storing(SnapshotTask {
+                JournalSlot::Storing(SnapshotTask {
                     kept: Box::pin(keep(journal, hurried, !waits)),
                     hurry: Some(hurry),
                     is_wanted: false,
@@ -148,10 +148,10 @@ impl JournalWriter {
     }
 
     async fn end_storing(&mut self) {
-        let JournalPlace::Storing(storing) = &mut self.place else { return };
+        let JournalSlot::Storing(storing) = &mut self.place else { return };
         let journal = storing.kept.as_mut().await;
         let is_wanted = storing.is_wanted;
-        self.place = JournalPlace::Here(journal);
+        self.place = JournalSlot::Here(journal);
         let taken = self.flush_waiting();
         self.taken = std::mem::replace(&mut self.taken, Ok(())).and(taken);
         if is_wanted {
@@ -160,7 +160,7 @@ impl JournalWriter {
     }
 
     async fn end_storing_soon(&mut self) {
-        if let JournalPlace::Storing(storing) = &mut self.place {
+        if let JournalSlot::Storing(storing) = &mut self.place {
             storing.finish_soon();
         }
         self.end_storing().await;
@@ -169,9 +169,9 @@ impl JournalWriter {
     /// Waits for the journal to return, forever if it is not away. Cancel-safe.
     pub(crate) async fn returned(&mut self) -> SaveReport {
         self.end_storing().await;
-        let JournalPlace::Away(away) = &mut self.place else { return std::future::pending().await };
+        let JournalSlot::Away(away) = &mut self.place else { return std::future::pending().await };
         let (journal, durable, took) = away.await;
-        self.place = JournalPlace::Here(journal);
+        self.place = JournalSlot::Here(journal);
         let taken = std::mem::replace(&mut self.taken, Ok(())).and(self.flush_waiting());
         SaveReport { durable, taken, took }
     }
@@ -187,8 +187,8 @@ impl JournalWriter {
     pub(crate) async fn close(&mut self) -> Result<(), JournalError> {
         self.end_storing_soon().await;
         match &mut self.place {
-            JournalPlace::Here(journal) => within_deadline(journal.close()).await,
-            JournalPlace::Away(_) | JournalPlace::Storing(_) | JournalPlace::Moving => Ok(()),
+            JournalSlot::Here(journal) => within_deadline(journal.close()).await,
+            JournalSlot::Away(_) | JournalSlot::Storing(_) | JournalSlot::Moving => Ok(()),
         }
     }
 }
@@ -228,7 +228,7 @@ async fn keep(
             // Without a hurry signal, the deadline applies.
             drop(tokio::time::timeout(DEADLINE, &mut hurried).await);
             is_wanted = true;
-            tokio::time::sleep(PATIENCE).await;
+            tokio::time::sleep(SNAPSHOT_GRACE).await;
         };
         tokio::select! {
             biased;

@@ -3,7 +3,7 @@
 use crate::adoption;
 use crate::coordinator::{Answer, Ask, DurableOpen, RequestId, Streams};
 use crate::notice::Question;
-use crate::reload::{NewSettings, SettingsReader, Standing};
+use crate::reload::{NewSettings, ReloadContext, SettingsReader};
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_broker::{
     AsOf, Broker, BrokerError, Detail, MarketData, OpenOutcome, PriceFeed, PriceTick, Priority, Reply,
@@ -163,7 +163,7 @@ async fn ask(ports: Ports, question: Ask) -> Response {
         }
         Ask::NamedTrade(order, intent, venue_id) => {
             let trade = for_intent(intent.number(), broker.trade(&venue_id, Detail::Everything));
-            let answer = tokio::time::timeout(adoption::PATIENCE, trade).await;
+            let answer = tokio::time::timeout(adoption::REPORT_TIMEOUT, trade).await;
             let answer = answer.unwrap_or_else(|_| Err(adoption::timeout_error()));
             Answer::NamedTrade(order, answer.map(Box::new)).into()
         }
@@ -175,7 +175,7 @@ async fn ask(ports: Ports, question: Ask) -> Response {
 async fn read_settings(
     reader: Option<SettingsReader>,
     reading: Arc<Mutex<()>>,
-    standing: Standing,
+    standing: ReloadContext,
 ) -> Result<Box<NewSettings>, String> {
     let Some(reader) = reader else {
         return Err("this run has no configuration to reload. Restart it".to_owned());
@@ -262,7 +262,8 @@ mod tests {
             Err("read to its end".to_owned())
         });
         let reading = Arc::new(Mutex::new(()));
-        let standing = || Standing { free: Money::ZERO, payouts: Vec::new(), rows: Vec::new(), forgotten: 0 };
+        let standing =
+            || ReloadContext { free: Money::ZERO, payouts: Vec::new(), rows: Vec::new(), forgotten: 0 };
         let read =
             || tokio::spawn(read_settings(Some(Arc::clone(&reader)), Arc::clone(&reading), standing()));
         let problem = |read: Result<Result<Box<NewSettings>, String>, JoinError>| read.unwrap().unwrap_err();

@@ -156,7 +156,7 @@ async fn reports_why_the_settings_of_a_snapshot_are_unknown() {
     assert_eq!(read.notice(), None, "the settings are known");
     let expect = async |folder: &Folder, expected: &str| {
         let (mut reader, mut reasons) = (folder.reader().await, Vec::new());
-        let mut watch = |reading: WholeReading<'_>| reasons.extend(reading.why.map(str::to_owned));
+        let mut watch = |reading: FullReading<'_>| reasons.extend(reading.why.map(str::to_owned));
         drop(JournalFold::read_watched(&mut reader, &own, 0, None, &mut watch).await);
         let why = reasons.swap_remove(0);
         let expected =

@@ -377,12 +377,12 @@ async fn start_with_unusable_snapshot_reads_the_whole_journal_and_says_why() {
     assert!(notice.contains("written under other settings"), "{notice}");
     let (mut reasons, total) = (Vec::new(), folder.reader().await.head().await.unwrap().seq);
     let mut reader = folder.reader().await;
-    let mut watch = |reading: WholeReading<'_>| reasons.push((reading.why.map(str::to_owned), reading.done));
+    let mut watch = |reading: FullReading<'_>| reasons.push((reading.why.map(str::to_owned), reading.done));
     JournalFold::read_watched(&mut reader, &other, 0, None, &mut watch).await.unwrap();
     let (first, last) = (reasons.first().unwrap(), reasons.last().unwrap());
     assert_eq!((first, last), (&(Some(notice.clone()), 0), &(Some(notice.clone()), total)));
     let mut count = 0;
-    let mut watch = |_: WholeReading<'_>| count += 1;
+    let mut watch = |_: FullReading<'_>| count += 1;
     JournalFold::read_watched(&mut reader, &settings(), 0, None, &mut watch).await.unwrap();
     assert_eq!(count, 0);
     let mut other = settings();

@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use crate::snapshots::{bot, candle, feed, header, new_session, opened, settings_of, settled};
-use candlewick_engine::{Recorder as _, SecondTrade, Taken};
+use candlewick_engine::{Recorder as _, SecondTrade, VenueTerms};
 use candlewick_journal::{Journal as _, Projector, Tables};
 use candlewick_runtime::{JournalCheck, Projection, project_journal};
 use candlewick_sdk::Direction;
@@ -129,7 +129,7 @@ impl Script {
             4 => {
                 (known.symbol, known.direction, known.stake) = ("SOLUSDT".to_owned(), "SELL", 777);
                 let symbol = Some(candlewick_sdk::Text::truncated("SOLUSDT"));
-                let taken = Taken { symbol, direction: Direction::Sell, stake: Money::from_minor(777) };
+                let taken = VenueTerms { symbol, direction: Direction::Sell, stake: Money::from_minor(777) };
                 ("open", vec![EventKind::Opened(Opened { taken: Some(taken), ..open })])
             }
             5 => ("open", vec![doubt, EventKind::Adopted(open)]),

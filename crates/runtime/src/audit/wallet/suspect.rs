@@ -34,7 +34,7 @@ impl Suspect {
 impl WalletAudit {
     pub(super) fn suspected(
         &self,
-        (difference, possible): (Money, &Possible),
+        (difference, possible): (Money, &Explanations),
         reading: &Reading<'_>,
     ) -> Suspect {
         let (raw, sent) = (possible.raw, reading.sent);
@@ -89,7 +89,7 @@ impl WalletAudit {
 }
 
 #[derive(Debug)]
-pub(super) struct Possible {
+pub(super) struct Explanations {
     raw: Money,
     /// Ascending sums that may explain part of `raw`; `None` if too many, or if any amount is possible.
     sums: Option<Vec<Money>>,
@@ -97,7 +97,7 @@ pub(super) struct Possible {
     greatest: Money,
 }
 
-impl Possible {
+impl Explanations {
     pub(super) fn new(raw: Money, unshown: impl Iterator<Item = Money>, under_way: &InFlightMoney) -> Self {
         let unshown: Vec<Money> = unshown.collect();
         let under_way_amounts = || under_way.amounts.iter().map(Vec::as_slice);
