@@ -45,7 +45,7 @@ pub enum BacktestError {
     Journal(#[from] io::Error),
 }
 
-/// Recorder for runs of which only the trades matter.
+/// No-op recorder for runs where only the trades matter.
 pub struct NullRecorder;
 
 impl NullRecorder {

@@ -267,7 +267,7 @@ impl TradeBook {
                     }
                     self.settled_by_person.insert(*intent);
                 }
-                self.record_settled(&Settled::by_person(*intent, *outcome, *profit), event.at);
+                self.record_settled(&Settled::by_operator(*intent, *outcome, *profit), event.at);
             }
             EventKind::Correction { intent, outcome, profit } => {
                 self.record_correction(*intent, (*outcome, *profit), event.at);

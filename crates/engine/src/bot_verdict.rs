@@ -95,9 +95,9 @@ impl BotVerdict {
         }
     }
 
-    pub(crate) fn on_left_out(&mut self, intent: IntentId) {
+    pub(crate) fn on_excluded(&mut self, intent: IntentId) {
         if !self.is_left {
-            self.judge.on_left_out(intent);
+            self.judge.on_excluded(intent);
         }
     }
 

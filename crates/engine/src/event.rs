@@ -226,7 +226,7 @@ pub struct Settled {
 
 impl Settled {
     /// Creates the settlement that an operator reports, without times and prices.
-    pub const fn by_person(intent: IntentId, outcome: Outcome, profit: Money) -> Self {
+    pub const fn by_operator(intent: IntentId, outcome: Outcome, profit: Money) -> Self {
         Self {
             intent,
             outcome,

@@ -93,7 +93,7 @@ impl Intents {
     }
 
     #[inline]
-    pub(crate) const fn pass(&mut self) -> IntentId {
+    pub(crate) const fn take_next_id(&mut self) -> IntentId {
         let id = self.next;
         self.next = id.next();
         id
@@ -113,7 +113,7 @@ impl Intents {
         intent.is_some_and(|intent| !mem::replace(&mut intent.payout_known, true))
     }
 
-    pub(crate) fn take_other(&mut self, id: IntentId, taken: &VenueTerms) -> Option<Intent> {
+    pub(crate) fn apply_venue_terms(&mut self, id: IntentId, taken: &VenueTerms) -> Option<Intent> {
         let intent = self.unfinished.iter_mut().find(|intent| intent.id == id)?;
         let before = *intent;
         (intent.direction, intent.stake) = (taken.direction, taken.stake);
@@ -397,7 +397,7 @@ mod tests {
                     5 => { intents.give_up(id, Millis::HOUR); }
                     6 => {
                         let taken = VenueTerms { symbol: None, direction: Direction::Sell, stake: Money::from_minor(7) };
-                        intents.take_other(id, &taken);
+                        intents.apply_venue_terms(id, &taken);
                     }
                     7 => intents.begin_second(id),
                     8 => { intents.end_second(id); }

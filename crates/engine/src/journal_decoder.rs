@@ -165,17 +165,21 @@ impl JournalDecoder {
 
     fn read_reason(&mut self, recorded: RecordedReason) -> Reason {
         let RecordedReason { words, numbers } = recorded;
-        self.reason_of(words, &numbers)
+        self.build_reason(words, &numbers)
     }
 
-    pub(crate) fn reason_of_parts(&mut self, text: String, numbers: Vec<(String, Option<f64>)>) -> Reason {
+    pub(crate) fn build_reason_from_parts(
+        &mut self,
+        text: String,
+        numbers: Vec<(String, Option<f64>)>,
+    ) -> Reason {
         let (names, values) =
             numbers.into_iter().map(|(name, value)| (name, value.unwrap_or(f64::NAN))).unzip();
         let values: Vec<f64> = values;
-        self.reason_of(ReasonWords { text, names }, &values)
+        self.build_reason(ReasonWords { text, names }, &values)
     }
 
-    fn reason_of(&mut self, words: ReasonWords, numbers: &[f64]) -> Reason {
+    fn build_reason(&mut self, words: ReasonWords, numbers: &[f64]) -> Reason {
         if let Some(template) = self.templates.get(&words) {
             return template.with_numbers(numbers);
         }

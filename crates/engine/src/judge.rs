@@ -141,7 +141,7 @@ impl Judge {
     }
 
     /// Records that an intent did not become a trade.
-    pub fn on_left_out(&mut self, intent: IntentId) {
+    pub fn on_excluded(&mut self, intent: IntentId) {
         self.on_settled(intent, Outcome::Cancelled, None);
     }
 
@@ -376,7 +376,7 @@ mod tests {
             let payout = Payout::from_percent(percent.into()).ok();
             let kind = match kind {
                 0 => {
-                    let settled = Settled::by_person(intent, outcome, Money::ZERO);
+                    let settled = Settled::by_operator(intent, outcome, Money::ZERO);
                     EventKind::Settled(Settled { payout, ..settled })
                 }
                 1 => EventKind::Opened(opened(intent, payout)),

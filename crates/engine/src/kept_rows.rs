@@ -87,7 +87,7 @@ impl TradeBook {
     pub fn restore_row(&mut self, kept: StoredRow, decoder: &mut JournalDecoder) -> bool {
         let StoredRow { row, text, numbers, venue_id, ordered, by_person, corrected } = kept;
         let intent = row.approved.intent();
-        let reason = self.reasons.put(&decoder.reason_of_parts(text, numbers));
+        let reason = self.reasons.put(&decoder.build_reason_from_parts(text, numbers));
         let venue_id = venue_id.and_then(|id| self.put_venue_id(id));
         let row = IntentRow { reason, venue_id, ..row };
         self.departures.extend(ordered.map(|ordered| (intent, ordered)));
@@ -148,7 +148,7 @@ impl TradeBook {
     /// Returns the book with its dropped rows from `first` on, copied from `whole`.
     /// `whole` is another book of the same intents. Rows after the last one of this book are not added.
     #[must_use]
-    pub fn filled_from(&self, whole: &Self, first: IntentId) -> Self {
+    pub fn with_restored_rows(&self, whole: &Self, first: IntentId) -> Self {
         let last = self.rows.last().map(|row| row.approved.intent());
         let is_missing = |row: &&IntentRow| {
             let intent = row.approved.intent();

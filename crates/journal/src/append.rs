@@ -1,9 +1,9 @@
 //! Append statements, run within a transaction of the journal's holder.
 
 use crate::LoggedExchange;
-use crate::chain::{ChainHash, Head, Pending};
+use crate::chain::{ChainHash, Head, PendingLine};
 use crate::database::JournalUrl;
-use crate::database::fault::At;
+use crate::database::fault::WithUrl;
 use crate::difference::Bases;
 use crate::error::{Result, broken};
 use sqlx::{AnyConnection, Row};
@@ -55,7 +55,7 @@ pub(crate) enum AfterLines {
 pub(crate) async fn lines(
     any: &mut AnyConnection,
     url: &JournalUrl,
-    lines: &[Pending],
+    lines: &[PendingLine],
     then: AfterLines,
 ) -> Result<()> {
     let mut rest = lines;
@@ -64,7 +64,7 @@ pub(crate) async fn lines(
             let (now, later) = rest.split_at(*rows);
             let is_end = later.is_empty() && then == AfterLines::Commit;
             let mut query = sqlx::query(if is_end { ending.as_str() } else { alone.as_str() });
-            for Pending { line, head } in now {
+            for PendingLine { line, head } in now {
                 query = query
                     .bind(head.seq.cast_signed())
                     .bind(line.run.cast_signed())

@@ -93,7 +93,7 @@ impl StoredLine {
     }
 }
 
-pub(crate) struct Pending {
+pub(crate) struct PendingLine {
     pub(crate) line: Line,
     pub(crate) head: Head,
 }

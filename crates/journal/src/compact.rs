@@ -1,7 +1,7 @@
 //! Backups, and compacted copies without old candles and polls, in a new file.
 
 use crate::database::connection::{Connection, Purpose};
-use crate::database::fault::At;
+use crate::database::fault::WithUrl;
 use crate::database::schema::{self, FoundSchema};
 use crate::error::Result;
 use crate::private_file::NewFile;

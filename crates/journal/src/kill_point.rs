@@ -4,7 +4,7 @@
 //! action, `after ...` right after it is durable. `JOURNAL_KILL_POINT_LOG=FILE` appends one line
 //! per write with its contents. Release builds contain none of this.
 
-use crate::chain::{LineKind, Pending};
+use crate::chain::{LineKind, PendingLine};
 use crate::exchange::{LoggedExchange, is_seal};
 use crate::run_journal::is_snapshot;
 
@@ -43,7 +43,7 @@ pub(crate) enum CommitStep<'a> {
     Beat,
     Release,
     Rows,
-    Entries(&'a [Pending], &'a [LoggedExchange], usize),
+    Entries(&'a [PendingLine], &'a [LoggedExchange], usize),
 }
 
 #[cfg_attr(not(debug_assertions), allow(dead_code, reason = "used in debug builds only"))]
@@ -67,7 +67,7 @@ impl CommitStep<'_> {
 }
 
 #[cfg_attr(not(debug_assertions), allow(dead_code, reason = "used in debug builds only"))]
-fn entry_name(pending: &Pending) -> String {
+fn entry_name(pending: &PendingLine) -> String {
     let key = match pending.line.kind {
         LineKind::Note if is_snapshot(&pending.line.body) => return "snapshot".to_owned(),
         LineKind::Run | LineKind::Note => return pending.line.kind.as_str().to_owned(),

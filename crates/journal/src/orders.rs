@@ -3,7 +3,7 @@
 
 use crate::database::JournalUrl;
 use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, with_deadline};
-use crate::database::fault::At;
+use crate::database::fault::WithUrl;
 use crate::database::schema::{self, FoundSchema, ORDERS_SINCE};
 use crate::error::{Result, unavailable};
 use crate::{JournalError, lease};
@@ -21,7 +21,7 @@ pub struct OrderToken(String);
 
 impl OrderToken {
     pub fn random() -> Result<Self> {
-        random_hex(&"the system's source of chance").map(Self)
+        random_hex(&"the random number generator of the system").map(Self)
     }
 
     pub fn as_str(&self) -> &str {

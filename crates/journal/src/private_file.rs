@@ -5,11 +5,11 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub(crate) fn make(path: &Path) -> io::Result<()> {
-    open_or_make(path).map(drop)
+pub(crate) fn create_if_missing(path: &Path) -> io::Result<()> {
+    open_or_create(path).map(drop)
 }
 
-pub(crate) fn open_or_make(path: &Path) -> io::Result<File> {
+pub(crate) fn open_or_create(path: &Path) -> io::Result<File> {
     owners_only(OpenOptions::new().write(true).create(true).truncate(false)).open(path)
 }
 

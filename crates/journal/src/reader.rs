@@ -2,7 +2,7 @@
 
 use crate::chain::{ChainHash, Head, Line, LineKind, StoredLine};
 use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, with_deadline};
-use crate::database::fault::{At, from_sqlx};
+use crate::database::fault::{WithUrl, from_sqlx};
 use crate::database::schema::{self, FoundSchema, ORDERS_SINCE};
 use crate::difference::{MAX_DIFFERENCES, base_id, restore};
 use crate::error::{Result, broken};

@@ -16,8 +16,7 @@ const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
 
 const LAST_SNAPSHOT: Duration = Duration::from_secs(3);
 
-/// Intervals of table updates in real time: normally; while catching up, at least this and this multiple of
-/// the last duration; after a failure.
+/// Intervals of table updates in real time. While catching up, at least the factor times the last duration.
 const ROWS_INTERVAL: Duration = Duration::from_secs(5);
 const CATCH_UP_INTERVAL: Duration = Duration::from_millis(20);
 const CATCH_UP_PAUSE_FACTOR: u32 = 4;
@@ -32,7 +31,7 @@ pub struct RunJournal {
     /// Venue times of the last event and its arrival, also used for the resulting actions.
     moment: (Millis, Millis),
     follower: Option<Box<dyn Follower>>,
-    /// Whether a snapshot piece is being written. Still set later, it was cancelled.
+    /// Whether a snapshot piece is being written. Stays set if that was cancelled.
     is_storing: bool,
     failures: u64,
     projector: Option<Projector>,
@@ -144,7 +143,7 @@ impl RunJournal {
 
     fn give_up(&mut self) {
         if std::mem::take(&mut self.is_storing) {
-            self.note_failure("the disk was slow, and something else was to be written");
+            self.note_failure("the disk was too slow, and other entries had to be written");
         }
     }
 

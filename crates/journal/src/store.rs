@@ -1,10 +1,10 @@
 //! Durable journal of the process that writes it.
 
 use crate::append::{self, AfterLines};
-use crate::chain::{Head, Pending, StoredLine};
+use crate::chain::{Head, PendingLine, StoredLine};
 use crate::database::JournalUrl;
 use crate::database::connection::{ANSWER_DEADLINE, Connection, OPEN_DEADLINE, Purpose, with_deadline};
-use crate::database::fault::At;
+use crate::database::fault::WithUrl;
 use crate::database::lock::FileLock;
 use crate::database::schema::{self, FoundSchema};
 use crate::difference::Bases;
@@ -24,7 +24,7 @@ pub const MAX_PENDING: usize = 100_000;
 
 const POINT_PAUSE: Duration = Duration::from_mins(1);
 
-/// Retries for a lock whose holder the lease does not name yet, or no longer names.
+/// Retries while the lock is held but the lease does not name its holder.
 const LOCK_ATTEMPTS: u32 = 40;
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
@@ -38,7 +38,7 @@ pub struct Store {
     is_certain: bool,
     pub(crate) head: Head,
     exchanges_written: u64,
-    pub(crate) lines: Vec<Pending>,
+    pub(crate) lines: Vec<PendingLine>,
     /// Number of leading best-effort lines whose own write failed or is unfinished.
     best_effort_lines: usize,
     durable: Option<Vec<StoredLine>>,
@@ -121,7 +121,7 @@ impl Store {
         let line = Line { body: without_nul(line.body), ..line };
         let head = self.recorded().followed_by(&line);
         self.moment = Some((line.run, line.at, line.received));
-        self.lines.push(Pending { line, head });
+        self.lines.push(PendingLine { line, head });
     }
 
     pub fn record_exchange(&mut self, exchange: LoggedExchange) {
@@ -284,7 +284,7 @@ impl Store {
         let written = self
             .lines
             .drain(..count)
-            .map(|Pending { line, head: Head { seq, hash } }| StoredLine { seq, line, hash });
+            .map(|PendingLine { line, head: Head { seq, hash } }| StoredLine { seq, line, hash });
         match &mut self.durable {
             Some(durable) => durable.extend(written),
             None => drop(written),

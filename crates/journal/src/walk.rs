@@ -2,7 +2,7 @@
 
 use crate::chain::{ChainHash, Head, StoredLine};
 use crate::database::connection::{ANSWER_DEADLINE, with_deadline};
-use crate::database::fault::At;
+use crate::database::fault::WithUrl;
 use crate::error::{Result, broken};
 use crate::exchange::Seals;
 use crate::reader::{EXCHANGES_SINCE, Reader};
@@ -289,7 +289,7 @@ impl Reader {
                 return Err(broken(
                     self.url(),
                     stored.seq,
-                    "it, or the one before it, was changed or is missing",
+                    "this entry or the previous one was changed or is missing",
                 ));
             }
             before = Some(stored.head());

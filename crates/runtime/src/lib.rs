@@ -28,8 +28,8 @@ pub use audit::{Audit, Tally};
 pub use budget::Demand;
 pub use connect::{Account, connect, counted_balance};
 pub use coordinator::{
-    Answer, Ask, Command, Coordinator, CoordinatorParts, DurableOpen, Finished, Input, JournalEntry, OrderId,
-    RequestId, RunResult, Streams, Unfinished, UnfinishedKind, WalletDifference, applied_terms,
+    Answer, Command, Coordinator, CoordinatorParts, DurableOpen, Finished, Input, JournalEntry, OrderId,
+    RequestId, RunResult, Streams, Unfinished, UnfinishedKind, VenueRequest, WalletDifference, applied_terms,
     possible_payout, possible_times, profit_by_rule,
 };
 pub use error::{RuntimeError, Stop};

@@ -56,7 +56,7 @@ pub struct RuntimeSettings {
     pub remember_s: u32,
     /// Journal entries between two snapshots, from which the next start continues; 0 writes none.
     pub snapshot_every: u32,
-    /// Not a setting: how far the venue's rate limit is too low for these bots, for the run's status.
+    /// Not a setting: shortage of the venue's rate limit for these bots, shown in the run's status.
     #[serde(skip)]
     pub shortage: Option<String>,
     /// Not a setting: seconds of venue time after which data that is read every minute is stale. `None` in real time,
@@ -121,7 +121,7 @@ impl Default for RuntimeSettings {
     }
 }
 
-/// Returns the test override of how long finished intents are retained; always `None` in release builds.
+/// Returns the test override of the retention of finished intents; always `None` in release builds.
 pub fn least_remembered() -> Option<Millis> {
     #[cfg(debug_assertions)]
     return std::env::var("LEAST_REMEMBERED_MS").ok()?.parse().ok().map(Millis::new);

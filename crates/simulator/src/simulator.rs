@@ -63,7 +63,7 @@ pub struct OrderAtClose {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SettledAtOnce {
+pub struct ImmediateSettlement {
     pub answered_at: Millis,
     pub open_time: Millis,
     pub close_time: Millis,
@@ -153,7 +153,7 @@ impl Simulator {
     /// other orders are in flight, if the wallet does not cover the stake, or if no
     /// [table](Self::with_outcomes) has a settlement for it.
     #[inline(always)]
-    pub fn settle_at_once(&mut self, order: &OrderAtClose) -> Option<SettledAtOnce> {
+    pub fn settle_immediately(&mut self, order: &OrderAtClose) -> Option<ImmediateSettlement> {
         let OrderAtClose { candle, time, direction, expiry, stake } = *order;
         let table = self.tables.iter().find(|table| table.expiry() == expiry)?;
         let TableTrade { outcome, open_time, close_time, known_at } =
@@ -168,8 +168,8 @@ impl Simulator {
             self.last_profits = (stake, Outcome::ALL.map(|outcome| profit_of(outcome, stake, payout)));
         }
         let profit = self.last_profits.1[outcome as usize];
-        wallet.pass(profit);
-        Some(SettledAtOnce { answered_at, open_time, close_time, known_at, outcome, profit })
+        wallet.book_settled(profit);
+        Some(ImmediateSettlement { answered_at, open_time, close_time, known_at, outcome, profit })
     }
 
     #[inline]
@@ -301,7 +301,7 @@ impl Wallet {
     }
 
     /// Books a stake that left and returned with its profit, with no event in between.
-    fn pass(&mut self, profit: Money) {
+    fn book_settled(&mut self, profit: Money) {
         self.balance += profit;
     }
 

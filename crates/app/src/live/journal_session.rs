@@ -292,7 +292,7 @@ pub(super) async fn fill_book(
     };
     match fold.await {
         Ok(fold) => {
-            finished.book = finished.book.filled_from(fold.past().book(), finished.first_intent);
+            finished.book = finished.book.with_restored_rows(fold.past().book(), finished.first_intent);
             finished.forgotten = 0;
         }
         Err(error) => tracing::warn!(

@@ -110,7 +110,7 @@ fn replay(
         running.sort_by_key(|running| running.known);
         while running.first().is_some_and(|first| first.known <= due.at) {
             let ended = running.remove(0);
-            let draw = Settled::by_person(ended.intent, Outcome::Draw, Money::ZERO);
+            let draw = Settled::by_operator(ended.intent, Outcome::Draw, Money::ZERO);
             feed(&mut session, ended.known, EventKind::Settled(draw), &mut actions);
         }
         actions.clear();

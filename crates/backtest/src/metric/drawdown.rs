@@ -64,7 +64,7 @@ impl DrawdownFold {
         if amount > self.by_percent.amount {
             let Self { peak, peak_at, .. } = *self;
             let fall = Fall { amount, peak, peak_at, trough_at: at, recovered_at: None };
-            self.take(fall);
+            self.record_fall(fall);
         }
     }
 
@@ -77,7 +77,7 @@ impl DrawdownFold {
         self.is_below = false;
     }
 
-    fn take(&mut self, fall: Fall) {
+    fn record_fall(&mut self, fall: Fall) {
         if fall.amount > self.by_amount.amount {
             (self.by_amount, self.is_below) = (fall, true);
         }

@@ -81,8 +81,8 @@ impl Session {
             }
             EventKind::Settled(settled) => self.recall_settlement(settled, event.at),
             EventKind::SettledByPerson { intent, outcome, profit } => {
-                self.leave_out_by_number(*intent);
-                self.recall_settlement(&Settled::by_person(*intent, *outcome, *profit), event.at);
+                self.exclude_by_id(*intent);
+                self.recall_settlement(&Settled::by_operator(*intent, *outcome, *profit), event.at);
             }
             _ => {
                 self.release(event.at);

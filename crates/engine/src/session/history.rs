@@ -101,7 +101,7 @@ const fn replace_result(
 ) -> EventKind {
     match settlement {
         EventKind::Settled(settled) => EventKind::Settled(Settled { outcome, profit, ..*settled }),
-        _ => EventKind::Settled(Settled::by_person(intent, outcome, profit)),
+        _ => EventKind::Settled(Settled::by_operator(intent, outcome, profit)),
     }
 }
 

@@ -54,7 +54,7 @@ proptest! {
             }
         }
         let first = IntentId::new(first);
-        let filled = few.filled_from(&whole, first);
+        let filled = few.with_restored_rows(&whole, first);
         let expected: Vec<IntentId> =
             intents(&whole).into_iter().filter(|intent| *intent >= first || few.row(*intent).is_some()).collect();
         prop_assert_eq!(intents(&filled), expected);

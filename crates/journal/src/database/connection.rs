@@ -1,6 +1,6 @@
 //! Database connection whose commits are durable when they return.
 
-use super::fault::{At, from_sqlx};
+use super::fault::{WithUrl, from_sqlx};
 use super::{JournalUrl, Location};
 use crate::JournalError;
 use crate::error::{Result, unavailable};
@@ -167,7 +167,7 @@ async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Co
     };
     if purpose == Purpose::Begin {
         // So that only the owner can access it and the files that SQLite adds. SQLite reports any failure.
-        drop(private_file::make(&real));
+        drop(private_file::create_if_missing(&real));
     }
     let mode = match (purpose, real.exists()) {
         (Purpose::Begin, _) => "rwc",

@@ -6,11 +6,11 @@ use sqlx::migrate::MigrateError;
 use std::borrow::Cow;
 use std::io;
 
-pub(crate) trait At<T> {
+pub(crate) trait WithUrl<T> {
     fn at(self, url: &JournalUrl) -> Result<T, JournalError>;
 }
 
-impl<T> At<T> for Result<T, sqlx::Error> {
+impl<T> WithUrl<T> for Result<T, sqlx::Error> {
     fn at(self, url: &JournalUrl) -> Result<T, JournalError> {
         self.map_err(|error| from_sqlx(error, url))
     }

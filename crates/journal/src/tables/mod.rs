@@ -6,7 +6,7 @@ mod projector;
 pub use projector::{IntentRows, ProjectionEnd, Projector, RunNames};
 
 use crate::chain::ChainHash;
-use crate::database::fault::At;
+use crate::database::fault::WithUrl;
 use crate::error::Result;
 use crate::{Head, JournalUrl, Reader};
 use candlewick_sdk::Millis;

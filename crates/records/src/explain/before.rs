@@ -161,7 +161,7 @@ mod tests {
             let (open_time, open_price, close_time) = (Some(at), Some(1.0), Some(at + Millis::MINUTE));
             let (venue_id, payout, taken) = (None, None, None);
             let opened = Opened { intent, venue_id, open_time, open_price, close_time, payout, taken };
-            let settled = Settled::by_person(intent, *outcome, Money::from_minor(*profit));
+            let settled = Settled::by_operator(intent, *outcome, Money::from_minor(*profit));
             for kind in [
                 EventKind::Candle { series: SeriesId::FIRST, candle, origin: Origin::Live },
                 EventKind::Opened(opened),

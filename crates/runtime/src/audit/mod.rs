@@ -16,7 +16,7 @@ pub(crate) use settlement::{PriceCheck, Settlement, SettlementAudit};
 pub(crate) use terms::{OrderedTerms, PayoutAudit, Terms, check_terms, staked_elsewhere};
 pub(crate) use wallet::{
     BonusWallets, CONFIRMATION_INTERVAL, InFlightMoney, NameCheck, Reading, WalletAudit, WalletReading,
-    WalletState, size,
+    WalletState, magnitude,
 };
 
 use candlewick_engine::IntentId;

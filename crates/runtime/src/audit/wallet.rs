@@ -161,7 +161,7 @@ impl WalletAudit {
         if counts_at_once { suspect.certain } else { self.confirmed }
     }
 
-    pub(crate) fn keep(&mut self, step: Money) {
+    pub(crate) fn confirm(&mut self, step: Money) {
         self.confirmed += step;
         if let Some(agreement) = self.agreed
             && self.confirmed == Money::ZERO
@@ -197,7 +197,7 @@ impl WalletAudit {
     }
 
     /// Moves the latest change of this amount before `now` to `now`.
-    /// Stakes of one amount that are postponed together are a change each.
+    /// Equal stakes postponed together remain separate changes.
     pub(crate) fn postpone(&mut self, change: Money, now: Millis) {
         let is_earlier = |(known, at): &(Money, Millis)| *known == change && *at < now;
         if let Some(place) = self.changes.iter().rposition(is_earlier) {
@@ -232,7 +232,7 @@ impl WalletAudit {
         subset_sums(&all).is_none_or(|sums| sums.binary_search(&surplus).is_ok())
     }
 
-    /// Returns whether recent changes, such as a stake and its return, cancel out: none may be shown yet.
+    /// Returns whether recent changes cancel out, such as a stake and its return. The wallet may show none of them yet.
     pub(crate) fn may_hide_changes(&self, reading: &Reading<'_>) -> bool {
         let mut sums: Vec<Money> = Vec::new();
         for change in self.changes_since(reading.sent - self.lag(reading.lag)) {
@@ -265,7 +265,7 @@ impl WalletAudit {
     }
 
     fn change_since(&self, since: Millis) -> Money {
-        self.changes_since(since).map(size).sum()
+        self.changes_since(since).map(magnitude).sum()
     }
 
     fn is_settled_surplus(&self, raw: Money, reading: &Reading<'_>) -> bool {
@@ -314,7 +314,7 @@ impl InFlightMoney {
     }
 }
 
-pub(crate) fn size(amount: Money) -> Money {
+pub(crate) fn magnitude(amount: Money) -> Money {
     amount.max(-amount)
 }
 

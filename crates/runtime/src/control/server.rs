@@ -134,7 +134,7 @@ impl SocketFile {
         }
         let failed = |source| ControlError::SocketNotMade { path: path.to_owned(), source };
         clear(path).await?;
-        let (listener, place) = bind_in_private(path).map_err(|error| match error.kind() {
+        let (listener, place) = bind_privately(path).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => ControlError::SocketInUse { path: path.to_owned() },
             _ => failed(error),
         })?;
@@ -175,7 +175,7 @@ async fn clear(path: &Path) -> Result<(), ControlError> {
 
 /// Binds in a private folder, restricts the permissions, then links the socket to its path.
 /// Other users can therefore never open it, whatever the umask is.
-fn bind_in_private(path: &Path) -> io::Result<(UnixListener, (u64, u64))> {
+fn bind_privately(path: &Path) -> io::Result<(UnixListener, (u64, u64))> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let folder = path.with_file_name(format!(".{name}.{}", std::process::id()));
     let hidden = folder.join("s");

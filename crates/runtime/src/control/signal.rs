@@ -149,7 +149,7 @@ impl SignalTally {
         let late = candlewick_engine::Rule::LateSignal.as_str();
         let rules = self.refused.iter().filter(|(rule, _)| rule.as_str() != late);
         let rules: Vec<String> = rules.map(|(rule, count)| format!("{rule} {count}")).collect();
-        let mut lines = vec![format!("{} received: {}", all.came(), all.describe_counts(&rules))];
+        let mut lines = vec![format!("{} received: {}", all.total(), all.describe_counts(&rules))];
         if self.by_source.len() > 1 {
             let of_source = |(source, tally): (&String, &SourceTally)| {
                 format!("{}: {}", visible(source), tally.describe_counts(&[]))
@@ -183,7 +183,7 @@ impl SourceTally {
         }
     }
 
-    const fn came(&self) -> u64 {
+    const fn total(&self) -> u64 {
         let Self { approved, refused, late, duplicates, malformed, turned_away, .. } = *self;
         approved + refused + late + duplicates + malformed + turned_away
     }

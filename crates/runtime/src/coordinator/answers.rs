@@ -83,7 +83,7 @@ impl Coordinator {
         }
         let mut offset = leap.as_ref().and_then(|leap| leap.offset);
         if by > Millis::ZERO {
-            offset = self.skew.our_clock_moved(by, step.now).offset;
+            offset = self.skew.on_local_clock_moved(by, step.now).offset;
             let text = format!("this machine was suspended for {by} ms; the run continues now");
             self.session.alarm(text, step);
         } else if let Some(leap) = &leap {
@@ -233,7 +233,7 @@ impl Coordinator {
                 if let BrokerError::NotFound { .. } = error {
                     self.on_unknown_trade(intent, now);
                 }
-                let again = self.trades.ask_again(intent, now);
+                let again = self.trades.schedule_retry(intent, now);
                 self.agenda.add(again.unwrap_or(now), job);
                 self.events.gate.settle_job(job);
                 return self.warn_about(&format!("trade #{intent}: result request failed"), &error, step);
@@ -242,7 +242,8 @@ impl Coordinator {
         if report.id == venue_id {
             self.audit_reported_terms(intent, &report, step);
         }
-        if let Some(TradeMismatch { news, ask_at }) = self.trades.check_record(intent, &report, now) {
+        if let Some(TradeMismatch { news, next_request_at }) = self.trades.check_record(intent, &report, now)
+        {
             if let Some(difference) = news {
                 let text = format!(
                     "trade #{intent}: the venue's record of {venue_id} describes another trade, {difference}; it \
@@ -250,7 +251,7 @@ impl Coordinator {
                 );
                 self.session.alarm(text, step);
             }
-            self.agenda.add(ask_at, job);
+            self.agenda.add(next_request_at, job);
             return self.events.gate.settle_job(job);
         }
         self.trades.is_known(intent);

@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
-use super::command::{Ask, Step};
+use super::command::{Step, VenueRequest};
 use super::contradictions::REREAD_DELAY;
 use super::trade_watch::to_settlement;
 use candlewick_broker::{TradeListing, TradeReport};
@@ -23,7 +23,7 @@ pub(crate) struct UnprovenEnd {
 }
 
 impl Coordinator {
-    pub(super) fn ask_trade(&mut self, intent: IntentId, due: Millis, step: &mut Step<'_>) {
+    pub(super) fn request_trade(&mut self, intent: IntentId, due: Millis, step: &mut Step<'_>) {
         let id = if let Some(trade) = self.trades.find(intent) {
             self.events.gate.await_job(due, due, Job::Trade(intent));
             trade.venue_id.clone()
@@ -32,7 +32,7 @@ impl Coordinator {
         } else {
             return;
         };
-        self.request(Ask::Trade(intent, id), step);
+        self.request(VenueRequest::Trade(intent, id), step);
     }
 
     /// Returns whether an end may be booked.

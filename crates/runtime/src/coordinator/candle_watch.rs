@@ -82,7 +82,7 @@ impl Lateness {
 #[derive(Debug, PartialEq)]
 pub(crate) struct PollResult {
     pub(crate) news: Vec<(Millis, Candle, Origin)>,
-    pub(crate) ask_at: Millis,
+    pub(crate) next_request_at: Millis,
     pub(crate) is_settled: bool,
 }
 
@@ -125,7 +125,7 @@ impl CandleWatch {
         (is_quiet && is_due && self.late_since().is_none()).then_some(first_missing)
     }
 
-    pub(crate) fn ask_at(&self) -> Millis {
+    pub(crate) fn next_request_at(&self) -> Millis {
         self.due_close + self.first_ask
     }
 
@@ -167,24 +167,24 @@ impl CandleWatch {
         self.lateness.on_answer(now, false, length);
         let has_come = self.next_open >= self.due_close;
         if has_come {
-            let ask_at = self.wait_for_next(now);
+            let next_request_at = self.wait_for_next(now);
             self.awaited_close = self.due_close;
-            return PollResult { news, ask_at, is_settled: true };
+            return PollResult { news, next_request_at, is_settled: true };
         }
         self.next_open = self.next_open.max(now.floor_to(length) - length * MAX_BEHIND);
-        let (ask_at, is_settled) = self.ask_again(now);
+        let (next_request_at, is_settled) = self.schedule_retry(now);
         if is_settled {
             self.awaited_close = self.due_close;
         }
-        PollResult { news, ask_at, is_settled }
+        PollResult { news, next_request_at, is_settled }
     }
 
     pub(crate) fn fail(&mut self, now: Millis) -> (Millis, bool) {
         self.lateness.on_answer(now, true, self.interval.length());
-        self.ask_again(now)
+        self.schedule_retry(now)
     }
 
-    pub(crate) fn ask_again(&mut self, now: Millis) -> (Millis, bool) {
+    pub(crate) fn schedule_retry(&mut self, now: Millis) -> (Millis, bool) {
         let pause = PAUSES_MS[(self.repeats as usize).min(PAUSES_MS.len() - 1)];
         let again = now + Millis::new(pause);
         self.repeats += 1;
@@ -197,7 +197,7 @@ impl CandleWatch {
         self.repeats = 0;
         // A close that passed during a request is requested immediately.
         self.due_close = (self.due_close.max(self.next_open) + length).max(now.floor_to(length));
-        self.ask_at()
+        self.next_request_at()
     }
 }
 
@@ -259,7 +259,7 @@ mod tests {
         let (mut silent, mut broken) = (watch(), watch());
         let later = minute(10 + 1_000);
         silent.take(&[], later);
-        broken.ask_again(later);
+        broken.schedule_retry(later);
         assert_eq!((silent.window_start(), broken.window_start()), (minute(8 + 600), minute(8)));
     }
 
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(watch.delay(minute(12) + ms(350)), Some((ms(350), false)));
         // The venue does not answer for three minutes, and then says that there was none.
         for seconds in (0..180).step_by(5) {
-            watch.ask_again(minute(12) + Millis::from_seconds(seconds));
+            watch.schedule_retry(minute(12) + Millis::from_seconds(seconds));
         }
         assert_eq!(watch.delay(minute(15)), Some((minute(3), false)));
         while !watch.take(&[], minute(15)).is_settled {}
@@ -375,7 +375,7 @@ mod tests {
     fn retry_never_overlaps_the_next_close() {
         let mut watch = CandleWatch::new("1s".parse().unwrap(), Millis::ZERO, Millis::ZERO, Millis::ZERO, 99);
         let late = Millis::new(1_900);
-        assert_eq!(watch.ask_again(late), (Millis::new(2_000), true));
+        assert_eq!(watch.schedule_retry(late), (Millis::new(2_000), true));
     }
 
     /// Monday 2026-01-05, 00:00 UTC.

@@ -5,7 +5,7 @@ use crate::RuntimeSettings;
 use crate::past::{HALTED, RecoveredState};
 use crate::resolver::{
     AcceptedTrade, ClaimedTrades, Doubt, LagMeter, MAX_LIST_LAG, Resolution, Resolver, ResolverContext,
-    WalletView, earliest_close, latest_close, may_have_made, reported_request_time,
+    WalletView, earliest_close, latest_close, may_belong_to, reported_request_time,
 };
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::{IntentId, IntentRow, IntentState, OrderTerms};
@@ -239,7 +239,7 @@ impl Doubts {
         };
         let rows = book.rows().iter().rev().filter(is_near).filter(|row| book.venue_id(row).is_some());
         let doubts = rows.filter_map(|row| Some(self.build_doubt(session, &row.approved, row.answered_at?)));
-        doubts.filter(|doubt| may_have_made(doubt, report, uncertainty)).map(|doubt| doubt.intent).next()
+        doubts.filter(|doubt| may_belong_to(doubt, report, uncertainty)).map(|doubt| doubt.intent).next()
     }
 
     pub(crate) fn assign(&mut self, intent: IntentId, venue_id: &str) -> Result<(), String> {
@@ -247,7 +247,7 @@ impl Doubts {
     }
 }
 
-/// Returns whether the venue may have paid, by the rules, for a trade that still counts as open by `now`.
+/// Returns whether the venue may already have paid for a trade that still counts as open.
 /// Wrong payments become known when the venue reports the result.
 fn has_unknown_pay(session: &RecordedSession, now: Millis) -> bool {
     let may_be_over = |row: &IntentRow| {

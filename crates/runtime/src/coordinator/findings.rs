@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use super::agenda::Job;
-use super::command::{Ask, RequestId, Step};
+use super::command::{RequestId, Step, VenueRequest};
 use crate::audit::{
     Audit, BookedResult, Finding, PriceCheck, Settlement, Source, Terms, Weight, check_terms,
 };
@@ -114,7 +114,7 @@ impl Coordinator {
         }
     }
 
-    /// Restores what the audits need of an earlier run's intent.
+    /// Restores the audit state of an earlier run's intent.
     /// Recent settlements are queued again, because their prices may not have been requested.
     pub(super) fn recall_audits(&mut self, row: &IntentRow, now: Millis) {
         let terms = row.approved;
@@ -157,14 +157,14 @@ impl Coordinator {
     }
 
     /// Requests the price records of one settlement at a time, so that audits never delay trading.
-    pub(super) fn ask_settlement_prices(&mut self, step: &mut Step<'_>) {
+    pub(super) fn request_settlement_prices(&mut self, step: &mut Step<'_>) {
         if self.requests.has(RequestId::SettlementPrice) {
             return;
         }
         loop {
             match self.audits.settlements.next_check() {
                 PriceCheck::Ask(symbol, at) => {
-                    return self.request(Ask::SettlementPrice(symbol, at), step);
+                    return self.request(VenueRequest::SettlementPrice(symbol, at), step);
                 }
                 PriceCheck::Checked(checked, findings) => {
                     self.report_findings(Audit::Settlement, checked, findings, step);
@@ -186,6 +186,6 @@ impl Coordinator {
             step.warn(format!("settlement prices cannot be audited: {error}"));
         }
         self.audits.settlements.on_price(answer.ok().map(|reply| reply.value));
-        self.ask_settlement_prices(step);
+        self.request_settlement_prices(step);
     }
 }

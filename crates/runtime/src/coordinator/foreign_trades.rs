@@ -1,6 +1,6 @@
 //! Trades without an intent: second trades of one request, and foreign trades.
 //!
-//! Unexplained money starts a search of the venue's list. The list is the proof; a deposit is not one.
+//! Unexplained money starts a search of the venue's list. Only the list proves such a trade; money may also be a deposit.
 
 use super::Coordinator;
 use super::agenda::Job;

@@ -3,7 +3,7 @@
 use super::Coordinator;
 use super::agenda::{Agenda, EventQueue, EventRank, Job};
 use super::candle_watch::CandleWatch;
-use super::command::{Ask, Step, Streams};
+use super::command::{Step, Streams, VenueRequest};
 use crate::RuntimeSettings;
 use crate::control::{LateSeries, MarketState, QuietSeries, SlowestCandle, StreamState};
 use candlewick_broker::{BrokerError, CandleQuery, Candles, PriceTick};
@@ -65,17 +65,17 @@ impl MarketWatch {
     }
 
     pub(crate) fn watch_candles(&mut self, id: SeriesId, watch: CandleWatch, agenda: &mut Agenda) {
-        agenda.add(watch.ask_at(), Job::Candles(id));
+        agenda.add(watch.next_request_at(), Job::Candles(id));
         self.series[id.index()].watch = Some(watch);
     }
 
     /// Requests candles at a close. All series of the same close wait for each other.
-    pub(crate) fn ask_candles(&self, id: SeriesId, events: &mut EventQueue, step: &mut Step<'_>) -> bool {
+    pub(crate) fn request_candles(&self, id: SeriesId, events: &mut EventQueue, step: &mut Step<'_>) -> bool {
         let SeriesWatch { series, watch: Some(watch), .. } = &self.series[id.index()] else { return false };
-        events.gate.await_job(watch.due_close(), watch.ask_at(), Job::Candles(id));
+        events.gate.await_job(watch.due_close(), watch.next_request_at(), Job::Candles(id));
         let Series { symbol, interval } = *series;
         let query = CandleQuery { symbol, interval, start: watch.window_start(), end: step.now };
-        step.ask(Ask::Candles(id, query));
+        step.ask(VenueRequest::Candles(id, query));
         true
     }
 
@@ -99,7 +99,7 @@ impl MarketWatch {
         if polled.is_settled {
             events.gate.settle_job(job);
         }
-        agenda.add(polled.ask_at, job);
+        agenda.add(polled.next_request_at, job);
         news
     }
 
@@ -110,11 +110,11 @@ impl MarketWatch {
         (events, agenda): (&mut EventQueue, &mut Agenda),
     ) {
         let Some(watch) = &mut self.series[id.index()].watch else { return };
-        let (ask_at, is_settled) = watch.fail(now);
+        let (next_request_at, is_settled) = watch.fail(now);
         if is_settled {
             events.gate.settle_job(Job::Candles(id));
         }
-        agenda.add(ask_at, Job::Candles(id));
+        agenda.add(next_request_at, Job::Candles(id));
     }
 
     pub(crate) fn wanted(&self) -> impl Iterator<Item = (SymbolId, Symbol)> {
@@ -192,7 +192,7 @@ impl MarketWatch {
         events.gate.await_job(due, due, Job::Price(id));
         let SymbolWatch { symbol, stream, .. } = &mut self.symbols[id.index()];
         let Some(stream) = stream else {
-            step.ask(Ask::Price(id, *symbol, due));
+            step.ask(VenueRequest::Price(id, *symbol, due));
             return true;
         };
         stream.await_grid(due);
@@ -313,7 +313,7 @@ impl Coordinator {
     }
 
     pub(super) fn subscribe(&mut self, id: SymbolId, step: &mut Step<'_>) {
-        self.request(Ask::Subscription(id, self.market.symbol(id)), step);
+        self.request(VenueRequest::Subscription(id, self.market.symbol(id)), step);
     }
 
     pub(super) fn on_subscription(

@@ -1,4 +1,4 @@
-//! Checks by its times that the response to an open is not an older trade with the same terms.
+//! Timestamp checks that tell the response to an open from an older trade with the same terms.
 
 use super::Coordinator;
 use super::answers::FAR_FUTURE;

@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use super::agenda::EventRank;
-use super::command::{Ask, Command, OrderId, Step};
+use super::command::{Command, OrderId, Step, VenueRequest};
 use super::journal_state::Urgency;
 use super::plausibility::with_rounded_amount;
 use crate::RuntimeError;
@@ -72,7 +72,7 @@ impl Coordinator {
             }
             ControlOrder::Resolve { intent, resolution: Resolution::Adopt(venue_id), reason } => {
                 if self.session.terms(intent).is_some() {
-                    return self.ask_named_trade(id, Claim { intent, venue_id, reason }, step);
+                    return self.request_named_trade(id, Claim { intent, venue_id, reason }, step);
                 }
                 ControlAnswer::Refused { problem: format!("unknown trade #{intent}") }
             }
@@ -95,8 +95,8 @@ impl Coordinator {
         self.save(Urgency::Now, step);
     }
 
-    fn ask_named_trade(&mut self, id: OrderId, claim: Claim, step: &mut Step<'_>) {
-        self.request(Ask::NamedTrade(id, claim.intent, claim.venue_id.as_str().to_owned()), step);
+    fn request_named_trade(&mut self, id: OrderId, claim: Claim, step: &mut Step<'_>) {
+        self.request(VenueRequest::NamedTrade(id, claim.intent, claim.venue_id.as_str().to_owned()), step);
         self.claims.insert(id, claim);
     }
 
@@ -108,11 +108,12 @@ impl Coordinator {
     ) {
         let Some(Claim { intent, venue_id, reason }) = self.claims.remove(&id) else { return };
         let Some(terms) = self.session.terms(intent) else { return };
-        let may_have_taken =
-            |report: &TradeReport| self.doubts.resolver.may_have_taken(intent, report, self.uncertainty());
+        let may_have_other_terms = |report: &TradeReport| {
+            self.doubts.resolver.may_have_other_terms(intent, report, self.uncertainty())
+        };
         let order = self.session.order(&terms);
         let answer = answer.map(|report| with_rounded_amount(report, self.session.scale()));
-        let checked = check_adoption(&order, venue_id.as_str(), answer, may_have_taken);
+        let checked = check_adoption(&order, venue_id.as_str(), answer, may_have_other_terms);
         let answer = match checked {
             Ok(report) => self.end_doubt(intent, Some(&report), &reason, step),
             Err(error) => {
@@ -161,7 +162,7 @@ impl Coordinator {
         let forgotten = self.session.forgotten.all;
         let standing =
             ReloadContext { forgotten, ..ReloadContext::new(self.session.session(), self.session.book()) };
-        self.request(Ask::Settings(Box::new(standing)), step);
+        self.request(VenueRequest::Settings(Box::new(standing)), step);
         Ok(())
     }
 
@@ -227,7 +228,7 @@ impl OutsideWatch {
         (self.tally != SignalTally::default()).then(|| Box::new(self.tally.clone()))
     }
 
-    pub(super) fn came(&self) -> Option<&SignalTally> {
+    pub(super) fn signal_tally(&self) -> Option<&SignalTally> {
         Some(&self.tally).filter(|tally| !tally.is_empty())
     }
 
@@ -316,7 +317,7 @@ impl Coordinator {
 
     /// Journals the final tally. Duplicates and malformed signals appear in no other entry.
     pub(super) fn note_signals(&mut self, step: &mut Step<'_>) {
-        if let Some(note) = self.outside.came().map(SignalTally::note) {
+        if let Some(note) = self.outside.signal_tally().map(SignalTally::note) {
             self.session.journal.note(note, step);
         }
     }

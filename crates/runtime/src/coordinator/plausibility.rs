@@ -14,7 +14,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Expiry, Millis, MoneyScale, Outcome, Price, Symbol};
 use std::collections::BTreeMap;
 
-/// Slack of plausible times around decision and twice the duration, for clock differences.
+/// Tolerance for clock differences before the decision and after twice the duration.
 const TIME_SLACK: Millis = Millis::HOUR;
 /// Maximum delay of a close time behind the expiry before it is replaced.
 const CLOSE_SLACK: Millis = Millis::MINUTE;

@@ -54,7 +54,7 @@ pub(crate) struct OldIntent {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EventEffects {
-    /// Rule that rejected a signal and that only the operator can lift, because no open trade could.
+    /// Rule that rejected a signal and that only the operator can lift, not the end of a trade.
     pub(crate) final_rule: Option<Rule>,
     pub(crate) free: Money,
     /// Stakes of unopened intents that this event added back to the free balance.
@@ -326,7 +326,7 @@ impl Reservations {
     }
 
     /// Returns the stakes of unopened intents that the event released.
-    /// They never left the wallet, so they are kept apart from the event's own change of the free balance.
+    /// They never left the wallet, so they are separate from the event's own change of the free balance.
     pub(crate) fn released(&self, session: &Session, book: &TradeBook) -> Money {
         if self.0.is_empty() {
             return Money::ZERO;
@@ -342,8 +342,8 @@ impl Reservations {
 const RETENTION_SLACK: Millis = Millis::from_seconds(120);
 
 impl Coordinator {
-    /// Forgets intents that ended long before the list requested at `looked`, unless close to a request that
-    /// is in doubt or counts as not opened: they help to tell its trade from theirs.
+    /// Forgets intents that ended long before the list requested at `looked`. Keeps those close to a request
+    /// in doubt or marked as not opened, because they help to identify its trade.
     pub(super) fn forget_old(&mut self, looked: Millis) {
         let Some(remembered) = retention(&self.settings, &self.doubts) else { return };
         let least = min_retention(&self.settings, &self.doubts);

@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
-use super::command::{Ask, Step};
+use super::command::{Step, VenueRequest};
 use super::foreign_trades::MAX_NAMED;
 use super::plausibility::{remove_times_outside, with_rounded_amount};
 use crate::control::describe_time;
@@ -84,7 +84,7 @@ impl Coordinator {
         }
         self.doubts.listing = Some(listing);
         if is_whole {
-            self.request(Ask::BalancesAfterTrades, step);
+            self.request(VenueRequest::BalancesAfterTrades, step);
         } else {
             self.on_balances_after_trades(None, step);
         }
@@ -173,7 +173,7 @@ impl Coordinator {
                 step.log_warning(format!("trade #{intent} was in doubt and was not opened"));
                 self.not_opened(intent, reserved_until, step.now);
             }
-            Resolution::AskPerson { intent, why } => {
+            Resolution::Escalate { intent, why } => {
                 let reason = why.describe(self.session.scale());
                 let text = format!(
                     "trade #{intent} stays in doubt: {reason}; resolve it with `candlewick resolve {intent} --adopt VENUE_ID` \

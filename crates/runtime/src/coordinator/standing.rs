@@ -43,7 +43,7 @@ impl Coordinator {
             .map(|text| format!("{}; provide a valid token {TOKEN_SOURCE}", describe_refusal(text)));
         let reason = halted.map(|text| Cow::Borrowed(text.as_str())).or(token_refused.map(Cow::Owned));
         let reason = reason.or(suspended.map(|text| Cow::Borrowed(text.as_str())));
-        (phase, reason.or_else(|| self.account_barred().map(Cow::Owned)))
+        (phase, reason.or_else(|| self.account_restriction().map(Cow::Owned)))
     }
 
     pub(super) fn done(&self, step: &Step<'_>) -> ControlAnswer {

@@ -43,7 +43,7 @@ pub(crate) struct WatchState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TradeMismatch {
     pub(crate) news: Option<String>,
-    pub(crate) ask_at: Millis,
+    pub(crate) next_request_at: Millis,
 }
 
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl TradeWatch {
         let trade = self.trades.get_mut(&intent)?;
         let difference = trade.difference(report)?;
         let news = (!std::mem::replace(&mut trade.watch.is_reported, true)).then_some(difference);
-        Some(TradeMismatch { news, ask_at: trade.pause(now) })
+        Some(TradeMismatch { news, next_request_at: trade.pause(now) })
     }
 
     pub(super) fn find_mut(&mut self, intent: IntentId) -> Option<&mut OpenTrade> {
@@ -110,7 +110,7 @@ impl TradeWatch {
         Some(assumed.map_or(pause, |assumed| pause.min(assumed)))
     }
 
-    pub(crate) fn ask_again(&mut self, intent: IntentId, now: Millis) -> Option<Millis> {
+    pub(crate) fn schedule_retry(&mut self, intent: IntentId, now: Millis) -> Option<Millis> {
         let trade = self.trades.get_mut(&intent)?;
         Some(trade.pause(now))
     }

@@ -89,7 +89,7 @@ impl Coordinator {
         }
         let was_barred = self.venue.bars_account();
         (self.venue.restrictions, self.venue.is_overridden) = (restrictions, false);
-        let text = match self.account_barred() {
+        let text = match self.account_restriction() {
             Some(text) => text,
             None => "the venue allows the account to trade again".to_owned(),
         };
@@ -117,7 +117,7 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn account_barred(&self) -> Option<String> {
+    pub(super) fn account_restriction(&self) -> Option<String> {
         self.venue.bars_account().then(|| {
             format!(
                 "the venue reports the account as {}; opens are suspended until that changes or you run `candlewick resume`",
@@ -159,7 +159,7 @@ impl Coordinator {
             .into_iter()
             .chain(describe_late(&late))
             .chain(user)
-            .chain(self.missing_wallet())
+            .chain(self.describe_missing_wallet())
             .chain(wallet)
             .chain(self.wallet_troubles())
             .chain(missing)

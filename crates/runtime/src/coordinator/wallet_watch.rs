@@ -2,11 +2,11 @@
 
 use super::Coordinator;
 use super::agenda::{EventRank, Job};
-use super::command::{Ask, RequestId, Step};
+use super::command::{RequestId, Step, VenueRequest};
 use super::ending::WalletDifference;
 use crate::audit::{
     Audit, BonusWallets, CONFIRMATION_INTERVAL, Finding, InFlightMoney, NameCheck, Reading, WalletReading,
-    WalletState, size,
+    WalletState, magnitude,
 };
 use candlewick_broker::{Account, Balances, BrokerError, Reply};
 use candlewick_engine::{Control, EventKind, IntentRow, IntentState};
@@ -89,7 +89,7 @@ impl Coordinator {
                         );
                     }
                     self.audit_wallet(read, 1, step);
-                } else if self.missing_wallet().is_some() && is_last {
+                } else if self.describe_missing_wallet().is_some() && is_last {
                     self.agenda.add(step.now + LAST_READING_PAUSE, Job::Balances);
                 } else if is_last {
                     self.wallet.ending = LastReading::Done;
@@ -153,12 +153,12 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn missing_wallet(&self) -> Option<String> {
+    pub(super) fn describe_missing_wallet(&self) -> Option<String> {
         let is_missing = self.audits.wallet.state == WalletState::Missing && self.settings.wallet_every_s > 0;
         is_missing.then(|| describe_missing(self.session.account))
     }
 
-    pub(super) fn unread_wallet(&self) -> Option<String> {
+    pub(super) fn describe_unread_wallet(&self) -> Option<String> {
         let is_compared = self.settings.wallet_every_s > 0 && self.token_refused.is_none();
         let is_over = matches!(self.wallet.ending, LastReading::Done);
         let account = self.session.account;
@@ -319,7 +319,7 @@ impl Coordinator {
                     (self.audits.wallet.lag(setting) + LAST_READING_PAUSE * 2).min(LAST_READING_TIMEOUT);
                 self.wallet.ending = LastReading::Until(step.now + patience);
                 if !self.requests.has(RequestId::Balances) {
-                    self.request(Ask::Balances, step);
+                    self.request(VenueRequest::Balances, step);
                 }
                 true
             }
@@ -354,7 +354,7 @@ impl Coordinator {
     fn confirm_difference(&mut self, change: Money, may_be_of_trades: bool, step: &mut Step<'_>) {
         let is_too_large = self.is_too_large(change);
         if may_be_of_trades || is_too_large {
-            self.audits.wallet.keep(change);
+            self.audits.wallet.confirm(change);
             self.wallet.changed = Some(step.now);
             if !may_be_of_trades {
                 self.wallet.from_outside += change;
@@ -371,7 +371,7 @@ impl Coordinator {
         self.book_movement(change, step);
     }
 
-    /// Books a surplus that lasted. What came from outside does not make up for what went missing before it.
+    /// Books a surplus that lasted. Money from outside does not offset an earlier shortage.
     fn book_surplus(&mut self, surplus: Money, step: &mut Step<'_>) {
         let from_outside = self.wallet.from_outside;
         let amount = if from_outside == Money::ZERO { surplus } else { from_outside };
@@ -382,7 +382,7 @@ impl Coordinator {
             self.audits.wallet.accept();
         } else {
             self.wallet.from_outside = Money::ZERO;
-            self.audits.wallet.keep(-amount);
+            self.audits.wallet.confirm(-amount);
             self.audits.wallet.book(amount);
         }
         self.wallet.named = None;
@@ -422,7 +422,8 @@ impl Coordinator {
             return self.halt_or_alarm(text, step);
         }
         let is_news = self.wallet.named.as_ref().is_none_or(|(_, named)| {
-            named.is_positive() != difference.is_positive() || size(difference) >= size(*named).times(2)
+            named.is_positive() != difference.is_positive()
+                || magnitude(difference) >= magnitude(*named).times(2)
         });
         if is_news {
             self.wallet.named = Some((text.clone(), difference));
@@ -435,7 +436,7 @@ impl Coordinator {
         let word = if difference.is_positive() { "more" } else { "less" };
         let text = format!(
             "the {account} wallet holds {} {word} than the trades explain",
-            scale.format(size(difference))
+            scale.format(magnitude(difference))
         );
         match self.guess_cause(difference) {
             Some(cause) => format!("{text}: {cause}"),
@@ -496,7 +497,7 @@ impl Coordinator {
     fn is_too_large(&self, change: Money) -> bool {
         let percent = f64::from(self.settings.max_unexplained_percent);
         let equity = self.session.ledger().equity().max(Money::ZERO);
-        percent > 0.0 && size(change) > equity.scaled_down(percent / 100.0)
+        percent > 0.0 && magnitude(change) > equity.scaled_down(percent / 100.0)
     }
 
     /// Resumes the run and accepts the current wallets. A difference that halted the run, or lasted longer
@@ -511,7 +512,7 @@ impl Coordinator {
         let from_outside = std::mem::take(&mut self.wallet.from_outside);
         if is_accepted && from_outside != Money::ZERO {
             // Money from outside does not offset an earlier shortage.
-            self.audits.wallet.keep(-from_outside);
+            self.audits.wallet.confirm(-from_outside);
             self.audits.wallet.book(from_outside);
             self.handle(step.now, EventKind::Deposit { amount: from_outside }, step);
         }

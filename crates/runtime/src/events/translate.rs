@@ -327,7 +327,7 @@ mod tests {
     fn publishes_a_settlement_once_and_resolves_its_doubt() {
         let (names, row) = run();
         let (intent, outcome, profit) = (IntentId::new(1), Outcome::Lost, Money::from_minor(-1_000));
-        let settled = Settled::by_person(intent, outcome, profit);
+        let settled = Settled::by_operator(intent, outcome, profit);
         let by_person = EventKind::SettledByPerson { intent, outcome, profit };
         let told = |kind, state| {
             let event = Event { at: Millis::ZERO, received: Millis::ZERO, kind };

@@ -65,10 +65,10 @@ pub(super) struct EvictionFilter {
     windows: Vec<UnresolvedWindow>,
     shown: usize,
     has_last: bool,
-    /// Intents of the part taken last, and whether they were left out.
+    /// Intents of the part taken last, and whether they were evicted.
     /// The next part may contain earlier states of them.
     following: BTreeMap<IntentId, bool>,
-    /// Intents that a non-adjacent later part repeats, and whether they were left out.
+    /// Intents that a non-adjacent later part repeats, and whether they were evicted.
     /// A finished intent may be corrected or put in doubt much later.
     again: BTreeMap<IntentId, bool>,
     kept: RetainedDetail,
@@ -89,7 +89,7 @@ impl EvictedIntents {
 }
 
 impl EvictionPolicy {
-    /// Returns `None` if the tables lack what would be left out.
+    /// Returns `None` if the tables lack the intents to evict.
     pub(super) async fn load(reader: &mut Reader, remember: Millis, bots: usize) -> Result<Option<Self>> {
         let held_to = reader.tables_held_to().await?;
         Ok(held_to.map(|held_to| Self { held_to, remember, bots, kept: RetainedDetail::Nothing }))
@@ -290,7 +290,7 @@ mod tests {
             assert!(!old.claimed.contains("trade-9"));
             let payout = Payout::from_percent(88.into()).ok().filter(|_| left == 7);
             let known = old.payouts_of(&["BTCUSDT".parse().unwrap()]).first().map(|(_, payout)| *payout);
-            assert!(payout.is_none() || known == payout, "the last of those that are left out: {known:?}");
+            assert!(payout.is_none() || known == payout, "the last evicted one: {known:?}");
         }
     }
 

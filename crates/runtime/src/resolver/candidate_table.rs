@@ -124,7 +124,7 @@ impl<'a> CandidateTable<'a> {
 
     /// Pairs the intents by sending time with the rows by request time.
     /// Returns `None` if the numbers differ or a row does not match its intent in every respect.
-    pub(crate) fn pairs<K: Ord>(
+    pub(crate) fn pair_in_order<K: Ord>(
         &self,
         group: &Group,
         order: impl Fn(usize) -> K,
@@ -161,7 +161,7 @@ mod tests {
             .groups()
             .into_iter()
             .map(|group| {
-                let is_paired = table.pairs(&group, |intent| doubts[intent].sent).is_some();
+                let is_paired = table.pair_in_order(&group, |intent| doubts[intent].sent).is_some();
                 (Vec::from_iter(group.intents), Vec::from_iter(group.rows), is_paired)
             })
             .collect();

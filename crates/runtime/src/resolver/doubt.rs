@@ -90,7 +90,7 @@ pub(crate) enum Resolution {
         reserved_until: Millis,
     },
     /// Unclear. The intent stays in doubt, and the search continues. Reported once per intent.
-    AskPerson {
+    Escalate {
         intent: IntentId,
         why: Why,
     },

@@ -39,7 +39,7 @@ const PRECEDING_WINDOW: Millis = Millis::MINUTE;
 /// Minimum assumed clock error. Present evidence says nothing about the clock at the time of sending.
 pub(crate) const UNCERTAINTY: Millis = Millis::from_seconds(2);
 
-pub(crate) fn may_have_made(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
+pub(crate) fn may_belong_to(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
     let window = doubt.window(uncertainty, doubt.latest_arrival());
     candidate::compare(doubt, report, window) != Match::Different
 }
@@ -95,7 +95,12 @@ impl Resolver {
     }
 
     /// Returns whether a trade may be the intent's with other terms. List and record must both say so.
-    pub(crate) fn may_have_taken(&self, intent: IntentId, report: &TradeReport, uncertainty: Millis) -> bool {
+    pub(crate) fn may_have_other_terms(
+        &self,
+        intent: IntentId,
+        report: &TradeReport,
+        uncertainty: Millis,
+    ) -> bool {
         let is_match = |case: &Case| {
             case.departed.contains(&report.id) && candidate::is_departure(&case.doubt, report, uncertainty)
         };
@@ -234,7 +239,7 @@ impl Resolver {
         let mut table = CandidateTable::new(listing, is_free, (&in_doubt, &in_flight));
         // Reported trades are foreign, and second trades belong to their answered request.
         let is_unknown = |row: &TradeReport| {
-            let is_second = |doubt: &Doubt| may_have_made(doubt, row, known.uncertainty);
+            let is_second = |doubt: &Doubt| may_belong_to(doubt, row, known.uncertainty);
             let is_refused = |doubt: &Doubt| may_be_of_refused(doubt, row, known.uncertainty);
             !self.reported.contains(&row.id)
                 && !known.answered.iter().any(is_second)
@@ -286,7 +291,7 @@ impl Resolver {
             let case = &mut self.cases[*intent];
             if case.ask(why) {
                 let (intent, why) = (case.doubt.intent, why.clone());
-                resolutions.push(Resolution::AskPerson { intent, why });
+                resolutions.push(Resolution::Escalate { intent, why });
             }
         }
     }

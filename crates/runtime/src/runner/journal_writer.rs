@@ -103,9 +103,9 @@ impl JournalWriter {
     pub(crate) async fn confirm(&mut self) -> LeaseCheck {
         self.end_storing_soon().await;
         let is_away = matches!(self.place, JournalSlot::Away(_));
-        let earlier = if is_away { Some(self.returned().await) } else { None };
+        let earlier = if is_away { Some(self.wait_for_return().await) } else { None };
         self.make_durable();
-        let SaveReport { durable, taken, took } = self.returned().await;
+        let SaveReport { durable, taken, took } = self.wait_for_return().await;
         match earlier {
             None => LeaseCheck::Here(durable),
             Some(earlier) => LeaseCheck::Returned(SaveReport {
@@ -135,7 +135,7 @@ impl JournalWriter {
             JournalSlot::Here(journal) if journal.is_snapshot_due() => {
                 let (hurry, hurried) = oneshot::channel();
                 JournalSlot::Storing(SnapshotTask {
-                    kept: Box::pin(keep(journal, hurried, !waits)),
+                    kept: Box::pin(store_piece(journal, hurried, !waits)),
                     hurry: Some(hurry),
                     is_wanted: false,
                 })
@@ -167,7 +167,7 @@ impl JournalWriter {
     }
 
     /// Waits for the journal to return, forever if it is not away. Cancel-safe.
-    pub(crate) async fn returned(&mut self) -> SaveReport {
+    pub(crate) async fn wait_for_return(&mut self) -> SaveReport {
         self.end_storing().await;
         let JournalSlot::Away(away) = &mut self.place else { return std::future::pending().await };
         let (journal, durable, took) = away.await;
@@ -217,7 +217,7 @@ async fn make_durable(
     (journal, durable, began.elapsed())
 }
 
-async fn keep(
+async fn store_piece(
     mut journal: Box<dyn Journal>,
     mut hurried: oneshot::Receiver<()>,
     goes_on: bool,
@@ -235,13 +235,13 @@ async fn keep(
             () = journal.keep_snapshot() => {}
             () = enough => {}
         }
-        if is_wanted || !goes_on || !rests_until_due(journal.as_mut(), &mut hurried).await {
+        if is_wanted || !goes_on || !rest_until_due(journal.as_mut(), &mut hurried).await {
             return journal;
         }
     }
 }
 
-async fn rests_until_due(journal: &mut dyn Journal, hurried: &mut oneshot::Receiver<()>) -> bool {
+async fn rest_until_due(journal: &mut dyn Journal, hurried: &mut oneshot::Receiver<()>) -> bool {
     for _ in 0..MAX_RESTS {
         if !journal.is_catching_up() {
             return false;
@@ -320,7 +320,7 @@ mod tests {
     async fn outdated_tables_catch_up_within_one_turn() {
         let (mut writer, kept) = behind(40);
         writer.keep_snapshot(false).await;
-        drop(tokio::time::timeout(Duration::from_secs(2), writer.returned()).await);
+        drop(tokio::time::timeout(Duration::from_secs(2), writer.wait_for_return()).await);
         assert_eq!(kept.load(Ordering::Relaxed), 40);
         let (mut writer, kept) = behind(40);
         writer.keep_snapshot(true).await;
@@ -332,10 +332,10 @@ mod tests {
         for after in [5, 15, 35] {
             let (mut writer, kept) = behind(1_000);
             writer.keep_snapshot(false).await;
-            drop(tokio::time::timeout(Duration::from_millis(after), writer.returned()).await);
+            drop(tokio::time::timeout(Duration::from_millis(after), writer.wait_for_return()).await);
             let (before, wanted) = (kept.load(Ordering::Relaxed), Instant::now());
             writer.make_durable();
-            let returned = writer.returned().await;
+            let returned = writer.wait_for_return().await;
             assert!(returned.durable.is_ok() && wanted.elapsed() <= PIECE, "{:?}", wanted.elapsed());
             assert!(kept.load(Ordering::Relaxed) <= before + 1);
             let closed = Instant::now();

@@ -134,11 +134,11 @@ impl Runner {
             let next = tokio::select! {
                 biased;
                 Some(came) = self.requests.next() => Next::Answer(Box::new(came)),
-                Some((why, held)) = received(&mut stop, clock.as_ref()) => {
+                Some((why, held)) = receive(&mut stop, clock.as_ref()) => {
                     hold = held;
                     Next::Stop(why)
                 }
-                Some((order, held)) = received(&mut orders, clock.as_ref()), if self.coordinator.is_started() => {
+                Some((order, held)) = receive(&mut orders, clock.as_ref()), if self.coordinator.is_started() => {
                     hold = held;
                     Next::Order(order)
                 }
@@ -151,8 +151,8 @@ impl Runner {
                     hold = held;
                     Next::Input(Input::RenewJournal)
                 }
-                returned = self.journal.returned() => Next::Journal(returned),
-                woken = rest(clock.as_ref(), wake_at, spent) => {
+                returned = self.journal.wait_for_return() => Next::Journal(returned),
+                woken = sleep_until(clock.as_ref(), wake_at, spent) => {
                     hold = woken;
                     Next::Input(Input::Time)
                 }
@@ -196,7 +196,7 @@ impl Runner {
         tracing::debug!("this process was suspended: confirming the journal lease");
         let confirmed = self.journal.confirm().await;
         // The confirmation itself was not a suspension.
-        self.sleep.look_up();
+        self.sleep.reset();
         match (next, confirmed) {
             // The earlier answer is outdated.
             (Next::Journal(returned), LeaseCheck::Here(confirmed)) => {
@@ -310,7 +310,7 @@ impl Runner {
                 self.feed_exchanges();
                 self.journal.make_durable();
                 if self.clock.is_virtual() || self.coordinator.is_closing() {
-                    let returned = self.journal.returned().await;
+                    let returned = self.journal.wait_for_return().await;
                     let SaveReport { durable, taken, .. } = self.watchers.on_written(returned);
                     inputs.extend(taken.is_err().then_some(Input::EntryRefused));
                     // Resumes what was frozen during the save.
@@ -377,7 +377,7 @@ pub(crate) enum Next {
     Input(Input),
 }
 
-async fn received<T>(queue: &mut mpsc::Receiver<T>, clock: &dyn Clock) -> Option<(T, Hold)> {
+async fn receive<T>(queue: &mut mpsc::Receiver<T>, clock: &dyn Clock) -> Option<(T, Hold)> {
     let item = queue.recv().await?;
     Some((item, clock.hold()))
 }
@@ -389,7 +389,7 @@ async fn renewal_due(renewal: &mut Interval, clock: &dyn Clock) -> Hold {
 
 /// Sleeps, and releases the clock only once the wake-up time is registered.
 /// Otherwise the virtual clock could jump past that time to the wake-up of another task.
-pub(crate) async fn rest(clock: &dyn Clock, wake: Millis, spent: Hold) -> Hold {
+pub(crate) async fn sleep_until(clock: &dyn Clock, wake: Millis, spent: Hold) -> Hold {
     let mut sleep = clock.sleep_until(wake);
     let first = poll_fn(|context| Poll::Ready(sleep.as_mut().poll(context))).await;
     drop(spent);
@@ -414,7 +414,7 @@ impl SleepWatch {
         Self { clock, seen: clock.elapsed() }
     }
 
-    fn look_up(&mut self) {
+    fn reset(&mut self) {
         self.seen = self.clock.elapsed();
     }
 

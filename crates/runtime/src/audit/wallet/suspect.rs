@@ -1,6 +1,6 @@
 //! An unconfirmed difference between wallet and ledger, and what may explain it.
 
-use super::{InFlightMoney, MAX_LAG, Reading, WalletAudit, size};
+use super::{InFlightMoney, MAX_LAG, Reading, WalletAudit, magnitude};
 use crate::resolver::{choice_sums, subset_sums};
 use candlewick_sdk::{Millis, Money};
 
@@ -17,7 +17,7 @@ pub(super) struct Suspect {
     pub(super) last: Millis,
     pub(super) caused_at: Option<Millis>,
     pub(super) is_of_wallet: bool,
-    /// Whether some reading showed more than all that our trades had moved until then.
+    /// Whether a reading showed more than our trades could have moved by then.
     pub(super) is_from_outside: bool,
 }
 
@@ -26,7 +26,7 @@ impl Suspect {
     /// flight known, else the one nearest to the confirmed difference.
     pub(super) fn amount(&self, confirmed: Money) -> Money {
         let is_repeated = |amount| self.raws.iter().filter(|raw| **raw == (amount, true)).count() > 1;
-        let rank = |candidate: &Money| (!is_repeated(*candidate), size(*candidate - confirmed));
+        let rank = |candidate: &Money| (!is_repeated(*candidate), magnitude(*candidate - confirmed));
         self.candidates.iter().copied().min_by_key(rank).unwrap_or(self.difference)
     }
 }
@@ -48,8 +48,8 @@ impl WalletAudit {
             .is_some_and(|sums| sums.binary_search(&(difference - self.confirmed)).is_ok());
         let caused_at = causes().map(|(_, at)| *at).max().filter(|_| may_be_lag);
         // Intents in doubt and unbooked returns may account for any amount.
-        let is_from_outside =
-            reading.under_way.is_known() && size(difference - self.confirmed) > self.unseen_change(reading);
+        let is_from_outside = reading.under_way.is_known()
+            && magnitude(difference - self.confirmed) > self.unseen_change(reading);
         let is_reckonable = reading.under_way.unknown == Money::ZERO;
         let new = Suspect {
             raws: vec![(raw, is_reckonable)],
@@ -66,7 +66,7 @@ impl WalletAudit {
         let is_same_way = (difference < self.confirmed) == (known.difference < self.confirmed);
         let may_have_grown =
             self.change_since(known.last - self.lag(reading.lag)) + reading.under_way.largest();
-        let is_grown = is_same_way && size(difference - known.difference) <= may_have_grown;
+        let is_grown = is_same_way && magnitude(difference - known.difference) <= may_have_grown;
         let last = known.raws.last().copied();
         let is_stable = last.is_some_and(|(last, _)| last == raw);
         if !is_stable && !is_grown {

@@ -50,7 +50,7 @@ impl Bench {
         let reading = Reading { wallet, bonus, free, under_way, sent, is_last, ..READ };
         let result = self.audit.read(&reading);
         match result {
-            Confirmed { step, may_be_of_trades: true } => self.audit.keep(step),
+            Confirmed { step, may_be_of_trades: true } => self.audit.confirm(step),
             Confirmed { step, may_be_of_trades: false } => {
                 self.audit.book(step);
                 self.ledger(second, (free + step).minor());

@@ -40,7 +40,10 @@ fn aged_bench(trades: i64, remember_s: u32, rejected: &[u64], open: &[u64]) -> B
         bench.hand(decided, EventKind::Opened(opened));
         if !open.contains(&number) {
             let (outcome, profit) = (Outcome::Won, Money::from_minor(800));
-            bench.hand(at(minute * 60 + 30), EventKind::Settled(Settled::by_person(intent, outcome, profit)));
+            bench.hand(
+                at(minute * 60 + 30),
+                EventKind::Settled(Settled::by_operator(intent, outcome, profit)),
+            );
         }
     }
     bench

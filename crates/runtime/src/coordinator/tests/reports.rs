@@ -97,13 +97,13 @@ pub(super) fn play(bench: &mut Bench, from: i64, answer: impl Fn(Asked, i64, Mil
         let [command] = commands;
         match command {
             Command::Send(_) => return Some(answer(Asked::Open, ms, now)),
-            Command::Ask(Ask::Trade(..)) => {
+            Command::Ask(VenueRequest::Trade(..)) => {
                 asked.push(ms);
                 return Some(answer(Asked::Trade, ms, now));
             }
-            Command::Ask(Ask::Trades) => return Some(answer(Asked::List, ms, now)),
-            Command::Ask(Ask::BalancesAfterTrades) => return Some(no_balances_after_trades()),
-            Command::Ask(Ask::Candles(..)) => return Some(candles_at(&[OPENED], ms, now)),
+            Command::Ask(VenueRequest::Trades) => return Some(answer(Asked::List, ms, now)),
+            Command::Ask(VenueRequest::BalancesAfterTrades) => return Some(no_balances_after_trades()),
+            Command::Ask(VenueRequest::Candles(..)) => return Some(candles_at(&[OPENED], ms, now)),
             Command::Record(JournalEntry::Event(Event { kind: EventKind::Settled(settled), .. })) => {
                 assert_eq!(booked.replace((settled.profit.minor(), ms)), None, "booked once");
             }

@@ -256,7 +256,7 @@ fn missing_wallet_at_the_end_is_reported() {
         let shown = |second| if second < back_at { Balances::default() } else { demo(100_000, "w1") };
         let (second, _) = end(&mut bench, shown);
         assert!(second <= 12 + 16, "after {second} s");
-        assert_eq!(bench.coordinator.missing_wallet().as_deref(), expected);
+        assert_eq!(bench.coordinator.describe_missing_wallet().as_deref(), expected);
     }
 }
 
@@ -269,7 +269,7 @@ fn unreadable_wallet_after_the_last_trades_is_reported() {
         bench.at(300_000).step(Input::Stop(crate::Stop::TimeUp));
         let read = |second| if second < back_at { Err(no_answer()) } else { Ok(demo(100_800, "w1")) };
         finish(&mut bench, 300, read);
-        assert_eq!(bench.coordinator.unread_wallet().as_deref(), expected);
+        assert_eq!(bench.coordinator.describe_unread_wallet().as_deref(), expected);
     }
 }
 

@@ -47,13 +47,13 @@ impl Venue {
         [Some(self.first(ms)), is_listed.then_some(second)].into_iter().flatten().collect()
     }
 
-    fn answer(self, ask: Ask, ms: i64, now: Millis) -> Answer {
+    fn answer(self, ask: VenueRequest, ms: i64, now: Millis) -> Answer {
         match ask {
-            Ask::Candles(..) => candles_at(&[60_000, 120_000], ms, now),
-            Ask::Trade(FIRST, _) => record_answer(self.first(ms), now),
-            Ask::Trade(intent, _) => Answer::Trade(intent, Err(no_answer())),
-            Ask::Trades => list_answer(self.rows(ms), now),
-            Ask::BalancesAfterTrades => {
+            VenueRequest::Candles(..) => candles_at(&[60_000, 120_000], ms, now),
+            VenueRequest::Trade(FIRST, _) => record_answer(self.first(ms), now),
+            VenueRequest::Trade(intent, _) => Answer::Trade(intent, Err(no_answer())),
+            VenueRequest::Trades => list_answer(self.rows(ms), now),
+            VenueRequest::BalancesAfterTrades => {
                 let demo = Decimal::new(self.wallet(ms), 2);
                 Answer::BalancesAfterTrades(Ok(Reply::at(demo_balances(demo), now)))
             }

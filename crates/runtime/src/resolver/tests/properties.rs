@@ -66,7 +66,7 @@ fn found_of(run: &Run, place: usize) -> Vec<&'static str> {
         Resolution::Adopt { intent: of, report } if *of == intent(place) => own(&report.id, "adopted"),
         Resolution::AdoptLate { intent: of, report } if *of == intent(place) => own(&report.id, "late"),
         Resolution::NotOpened { intent: of, .. } if *of == intent(place) => Some("nothing"),
-        Resolution::AskPerson { intent: of, .. } if *of == intent(place) => Some("asked"),
+        Resolution::Escalate { intent: of, .. } if *of == intent(place) => Some("asked"),
         _ => None,
     };
     run.resolutions.iter().filter_map(word).collect()
@@ -105,7 +105,7 @@ fn check_invariants(all: &[Requested], run: &Run) -> Result<(), TestCaseError> {
                 prop_assert!(all[place].accepted.is_none(), "{intent} was opened");
                 asked.remove(intent);
             }
-            Resolution::AskPerson { intent, why } => {
+            Resolution::Escalate { intent, why } => {
                 let is_first = !asked.contains_key(intent);
                 let named = asked.entry(*intent).or_default();
                 let known = named.len();
@@ -167,7 +167,7 @@ proptest! {
             .collect();
         prop_assert_eq!(adopted(&run).into_iter().collect::<BTreeMap<_, _>>(), expected);
         let asks: Vec<&Why> = run.resolutions.iter().filter_map(|(_, resolution)| match resolution {
-            Resolution::AskPerson { why, .. } => Some(why),
+            Resolution::Escalate { why, .. } => Some(why),
             _ => None,
         }).collect();
         prop_assert!(habits.repeats_one_in > 0 || asks.is_empty(), "{asks:?}");

@@ -99,7 +99,7 @@ fn shortened(resolution: &Resolution) -> String {
         Resolution::NotOpened { intent, reserved_until } => {
             format!("{intent} is nothing, {} s", reserved_until.get() / 1_000)
         }
-        Resolution::AskPerson { intent, why } => {
+        Resolution::Escalate { intent, why } => {
             let why = match why {
                 Why::TooManyTrades { .. } => "too many",
                 Why::TooFewTrades { .. } => "too few",

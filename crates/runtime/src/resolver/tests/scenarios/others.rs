@@ -139,7 +139,7 @@ fn accepts_changed_terms_that_list_and_record_state() {
     let broken = TradeListing { is_complete: false, ..listing(381_000, vec![sold("a", 102)]) };
     assert_eq!(scenario.look_at(&broken), ["1? list a"], "a list that is never whole names it");
     let may_be = |number: u64, report: &TradeReport| {
-        scenario.resolver.may_have_taken(IntentId::new(number), report, Millis::ZERO)
+        scenario.resolver.may_have_other_terms(IntentId::new(number), report, Millis::ZERO)
     };
     assert!(may_be(1, &sold("a", 102)));
     // The list did not show it; its record says that it is not; it is of no intent that is looked for.
@@ -153,7 +153,8 @@ fn record_may_complete_but_not_contradict_the_list() {
     let mut scenario = Scenario::new(&[doubt(1)]);
     let half = TradeReport { direction: None, ..trade("half", 102) };
     scenario.look(115, &[half, trade("whole", 103)], &[]);
-    let may_be = |id: &str| scenario.resolver.may_have_taken(IntentId::new(1), &sold(id, 102), Millis::ZERO);
+    let may_be =
+        |id: &str| scenario.resolver.may_have_other_terms(IntentId::new(1), &sold(id, 102), Millis::ZERO);
     assert_eq!([may_be("half"), may_be("whole")], [true, false]);
 }
 
