@@ -72,7 +72,7 @@ impl BotVerdict {
         *self = Self { identity: Some(identity.clone()), since: next, ..Self::new(plan) };
     }
 
-    pub(crate) fn under(mut self, numbers: &Renumbering) -> Self {
+    pub(crate) fn with_numbers(mut self, numbers: &Renumbering) -> Self {
         self.judge.renumber(numbers);
         self
     }

@@ -215,7 +215,7 @@ impl Intents {
         Some(ReinstatedIntent { bot: intent.bot, decision_time: intent.decision_time, released })
     }
 
-    pub(crate) fn under(mut self, numbers: &Renumbering, own_symbols: usize) -> Self {
+    pub(crate) fn with_numbers(mut self, numbers: &Renumbering, own_symbols: usize) -> Self {
         let unopened = self.unopened.iter_mut().map(|unopened| &mut unopened.intent);
         for intent in self.unfinished.iter_mut().chain(&mut self.seconds).chain(unopened) {
             (intent.bot, intent.symbol) = (numbers.bot(intent.bot), numbers.symbol(intent.symbol));

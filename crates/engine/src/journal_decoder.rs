@@ -116,7 +116,7 @@ impl JournalDecoder {
 
     /// Returns the decoder for a Session with other numbers.
     #[must_use]
-    pub fn under(&self, numbers: &Renumbering) -> Self {
+    pub fn with_numbers(&self, numbers: &Renumbering) -> Self {
         Self {
             bots: self.bots.iter().map(|bot| numbers.bot(*bot)).collect(),
             symbols: self.symbols.iter().map(|symbol| numbers.symbol(*symbol)).collect(),

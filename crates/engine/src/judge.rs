@@ -105,7 +105,7 @@ impl Judge {
 
     /// Records the approval of an intent.
     pub fn on_decided(&mut self, intent: IntentId, symbol: SymbolId, at: Millis) {
-        let payout_fraction = self.seen(symbol).map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
+        let payout_fraction = self.last_payout(symbol).map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
         // A payout of zero proves nothing.
         if let Ok(stake) = self.test.on_open(payout_fraction) {
             self.open.extend(iter::once_with(|| PlacedBet { intent, symbol, stake, payout_fraction }));
@@ -158,7 +158,7 @@ impl Judge {
         if let Some(watch) = &mut self.watch {
             watch.on_settled(intent, to_trade_outcome(outcome), pays);
         }
-        if let (None, Some(payout)) = (self.seen(symbol), payout) {
+        if let (None, Some(payout)) = (self.last_payout(symbol), payout) {
             self.see(symbol, payout);
         }
     }
@@ -176,7 +176,7 @@ impl Judge {
         }
     }
 
-    fn seen(&self, symbol: SymbolId) -> Option<Payout> {
+    fn last_payout(&self, symbol: SymbolId) -> Option<Payout> {
         self.payouts.iter().find(|(known, _)| *known == symbol).map(|(_, payout)| *payout)
     }
 }

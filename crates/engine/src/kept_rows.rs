@@ -39,9 +39,9 @@ impl StoredRow {
 
     /// Returns the row with the numbers of another Session.
     #[must_use]
-    pub fn under(self, numbers: &Renumbering) -> Self {
-        let ordered = self.ordered.map(|ordered| ordered.under(numbers));
-        Self { row: self.row.under(numbers), ordered, ..self }
+    pub fn with_numbers(self, numbers: &Renumbering) -> Self {
+        let ordered = self.ordered.map(|ordered| ordered.with_numbers(numbers));
+        Self { row: self.row.with_numbers(numbers), ordered, ..self }
     }
 
     /// Returns whether an operator reported the result.
@@ -134,7 +134,7 @@ impl TradeBook {
 
     /// Drops rows for which `is_kept` is false and returns their number.
     /// Everything known of their intents is dropped as well. The counts remain.
-    pub fn keep_rows(&mut self, mut is_kept: impl FnMut(&IntentRow) -> bool) -> usize {
+    pub fn retain_rows(&mut self, mut is_kept: impl FnMut(&IntentRow) -> bool) -> usize {
         let before = self.rows.len();
         // Rebuilt, because rows refer to reasons and venue ids by index.
         let mut kept = self.without_rows();

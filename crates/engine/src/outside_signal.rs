@@ -92,7 +92,7 @@ impl KnownSignals {
         template.with_numbers(&[])
     }
 
-    pub(crate) fn under(self, numbers: &Renumbering) -> Self {
+    pub(crate) fn with_numbers(self, numbers: &Renumbering) -> Self {
         let mut known = Self::default();
         for (bot, source, id) in self.order {
             known.insert((numbers.bot(bot), source, id));

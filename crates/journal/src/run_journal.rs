@@ -48,7 +48,7 @@ impl RunJournal {
         elapsed: impl Fn() -> Duration + Send + Sync + 'static,
     ) -> Self {
         let last_beat = elapsed();
-        store.keep_point(last_beat);
+        store.store_point(last_beat);
         Self {
             store: Some(store),
             run,
@@ -90,13 +90,13 @@ impl RunJournal {
             && (self.elapsed)() >= self.next_rows
     }
 
-    async fn keep_rows(&mut self) -> bool {
+    async fn update_rows(&mut self) -> bool {
         let now = (self.elapsed)();
         // Also after a cancelled update, since the cause may persist.
         self.next_rows = now + ROWS_INTERVAL;
         let (Some(store), Some(projector)) = (&mut self.store, &mut self.projector) else { return false };
         let Some(rows) = self.follower.as_ref().and_then(|follower| follower.rows()) else { return false };
-        match projector.keep_piece(store, rows).await {
+        match projector.write_piece(store, rows).await {
             Ok(ProjectionEnd::More) => {
                 let ended = (self.elapsed)();
                 self.next_rows =
@@ -118,7 +118,7 @@ impl RunJournal {
         true
     }
 
-    async fn keep_piece(&mut self, is_end: bool) -> bool {
+    async fn write_piece(&mut self, is_end: bool) -> bool {
         self.give_up();
         let (Some(store), Some(follower)) = (&mut self.store, &mut self.follower) else { return false };
         if store.pending() > 0 {
@@ -208,11 +208,11 @@ impl Journal for RunJournal {
 
     async fn close(&mut self) -> Result<(), JournalError> {
         self.make_durable().await?;
-        let last = async { while self.keep_piece(true).await {} };
+        let last = async { while self.write_piece(true).await {} };
         drop(tokio::time::timeout(LAST_SNAPSHOT, last).await);
         self.make_durable().await?;
         let rows = async {
-            while self.projector.as_ref().is_some_and(Projector::is_behind) && self.keep_rows().await {}
+            while self.projector.as_ref().is_some_and(Projector::is_behind) && self.update_rows().await {}
         };
         drop(tokio::time::timeout(LAST_SNAPSHOT, rows).await);
         match self.store.take() {
@@ -234,9 +234,9 @@ impl Journal for RunJournal {
         self.projector.as_ref().is_some_and(Projector::is_catching_up)
     }
 
-    async fn keep_snapshot(&mut self) {
-        if !self.keep_piece(false).await && self.pending() == 0 && self.are_rows_due() {
-            self.keep_rows().await;
+    async fn write_snapshot_piece(&mut self) {
+        if !self.write_piece(false).await && self.pending() == 0 && self.are_rows_due() {
+            self.update_rows().await;
         }
     }
 

@@ -130,14 +130,14 @@ impl Store {
 
     /// Stores the last line as verified, now and at intervals. Call it only once all lines of earlier
     /// processes are verified. `now` is the time since any fixed moment.
-    pub fn keep_point(&mut self, now: Duration) {
+    pub fn store_point(&mut self, now: Duration) {
         point::write(&self.url, self.head);
         self.point_kept = Some(now);
     }
 
     pub(crate) fn renew_point(&mut self, now: Duration) {
         if self.point_kept.is_some_and(|kept| now.saturating_sub(kept) >= POINT_PAUSE) {
-            self.keep_point(now);
+            self.store_point(now);
         }
     }
 
@@ -193,7 +193,7 @@ impl Store {
             lease::release(connection.any(), &self.url, &self.token).await?;
             self.kill_points.after();
             if let Some(kept) = self.point_kept {
-                self.keep_point(kept);
+                self.store_point(kept);
             }
             connection.close().await;
             Ok(())

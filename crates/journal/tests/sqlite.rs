@@ -252,7 +252,7 @@ async fn detects_recreated_journal() {
     let point = PathBuf::from(format!("{}.verified", file.display()));
     let write = async |bodies: &[&str]| {
         let mut store = fixture.open().await.unwrap();
-        store.keep_point(Duration::ZERO);
+        store.store_point(Duration::ZERO);
         record_all(&mut store, bodies);
         store.close().await.unwrap();
     };

@@ -120,7 +120,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         if journal.pending() as u64 >= COMMIT {
             journal.make_durable().await?;
             while journal.is_snapshot_due() {
-                journal.keep_snapshot().await;
+                journal.write_snapshot_piece().await;
             }
         }
     }

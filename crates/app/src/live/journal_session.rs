@@ -238,7 +238,7 @@ impl ControlChannel {
         let url = journal_url(loaded)?;
         let mut in_journal = JournalOrders::new(url, paths.halt_file.clone());
         // Likewise for orders stored while no bot ran.
-        in_journal.look(&sender).await;
+        in_journal.poll(&sender).await;
         let (taken, stop) = ends();
         tokio::spawn(async move { in_journal.watch(taken, stop.cancelled_owned()).await });
         #[cfg(unix)]

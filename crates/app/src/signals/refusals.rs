@@ -101,7 +101,7 @@ fn replay(
     loaded: &Loaded,
     zones: &BTreeMap<u64, Tz>,
 ) -> Option<(Vec<RefusedEntry>, usize)> {
-    let mut session = Session::silent(settings).ok()?;
+    let mut session = Session::without_strategies(settings).ok()?;
     let (bots, simulation) = (&settings.bots, &loaded.config.simulation);
     let (mut running, mut refused, mut actions) = (Vec::<OpenTrade>::new(), Vec::new(), Vec::new());
     let mut most = 0;

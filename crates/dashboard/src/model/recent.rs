@@ -116,7 +116,8 @@ impl Recent {
 
     pub(crate) fn bring_up(&self, model: &mut Model) -> Result<(), RecordsError> {
         let risk = self.risk.clone().unwrap_or_else(|| model.run.settings.risk.clone());
-        let mut session = Session::silent(&SessionSettings { risk, ..model.run.settings.clone() })?;
+        let mut session =
+            Session::without_strategies(&SessionSettings { risk, ..model.run.settings.clone() })?;
         let past = self.fold.hand_over(&mut session).map_err(from_runtime)?;
         model.fold = SessionFold::new(session);
         let names = past.evicted_bots().iter().filter_map(|(run, bot)| self.bot_name(*run, *bot));

@@ -22,7 +22,7 @@ impl Strategy for NoOpStrategy {
 
 impl Session {
     /// Creates a Session whose bots have no-op strategies.
-    pub fn silent(settings: &SessionSettings) -> Result<Self, EngineError> {
+    pub fn without_strategies(settings: &SessionSettings) -> Result<Self, EngineError> {
         let strategies = settings.bots.iter().map(|_| Box::new(NoOpStrategy) as Box<dyn Strategy>);
         Self::new(settings, strategies.collect())
     }

@@ -112,7 +112,7 @@ impl Session {
     fn grouped(&self, stopped: Vec<(BotId, Refusal)>, now: Millis) -> Vec<Obstacle> {
         let mut groups: Vec<(Vec<BotId>, Refusal)> = Vec::new();
         for (bot, refusal) in stopped {
-            let same = groups.iter_mut().find(|(_, known)| known.is_like(&refusal));
+            let same = groups.iter_mut().find(|(_, known)| known.has_same_cause(&refusal));
             match same {
                 Some((bots, known)) => {
                     bots.push(bot);
@@ -218,7 +218,7 @@ impl Session {
 }
 
 impl Refusal {
-    fn is_like(&self, other: &Self) -> bool {
+    fn has_same_cause(&self, other: &Self) -> bool {
         let left = |refusal: &Self| refusal.room.map(|(left, _)| left);
         let is_same = (self.rule, self.until, self.waits_for_trades, left(self))
             == (other.rule, other.until, other.waits_for_trades, left(other));

@@ -25,18 +25,18 @@ impl Fold {
         own: &SessionSettings,
         (before, headers): (&SessionSettings, &[Header]),
     ) -> Result<Self, RestoreError> {
-        let mut session = Session::silent(own).unwrap();
+        let mut session = Session::without_strategies(own).unwrap();
         let snapshot = from_str(&self.state()).unwrap();
         let numbers = session.restore_changed(own, snapshot, SettingsBefore { settings: before, headers })?;
         let mut book = TradeBook::default();
         let mut reasons = JournalDecoder::default();
         for row in self.book.rows() {
-            let kept = self.book.stored_row(row.approved.intent()).unwrap().under(&numbers);
+            let kept = self.book.stored_row(row.approved.intent()).unwrap().with_numbers(&numbers);
             session.make_room_for(kept.row().approved.symbol());
             assert!(book.restore_row(kept, &mut reasons));
         }
         assert!(book.count_from(self.book.totals()));
-        let decoder = self.decoder.as_ref().map(|decoder| decoder.under(&numbers));
+        let decoder = self.decoder.as_ref().map(|decoder| decoder.with_numbers(&numbers));
         Ok(Self { session, decoder, book })
     }
 }
@@ -311,7 +311,7 @@ fn rejects_snapshot_that_does_not_match_the_previous_settings() {
         let mut snapshot = to_value(session(&before).snapshot()).unwrap();
         change(&mut snapshot);
         let before = SettingsBefore { settings: &before, headers: &headers };
-        let mut session = Session::silent(&own).unwrap();
+        let mut session = Session::without_strategies(&own).unwrap();
         session.restore_changed(&own, from_value(snapshot).unwrap(), before).map(drop)
     };
     assert_eq!(come_to(&|_| {}), Ok(()));

@@ -35,7 +35,7 @@ impl Fold {
     }
 
     pub(crate) fn from_entries(settings: &SessionSettings, entries: &[Journalled]) -> Self {
-        let mut fold = Self::new(Session::silent(settings).unwrap());
+        let mut fold = Self::new(Session::without_strategies(settings).unwrap());
         fold.take(entries);
         fold
     }

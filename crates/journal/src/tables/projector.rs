@@ -111,7 +111,7 @@ impl Projector {
     }
 
     /// Writes the next piece. If the future is dropped, the piece is written again.
-    pub async fn keep_piece(&mut self, store: &mut Store, source: &dyn IntentRows) -> Result<ProjectionEnd> {
+    pub async fn write_piece(&mut self, store: &mut Store, source: &dyn IntentRows) -> Result<ProjectionEnd> {
         let url = store.url.clone();
         self.look(&url, source).await?;
         if self.clears {

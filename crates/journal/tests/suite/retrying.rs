@@ -149,7 +149,7 @@ pub(crate) async fn interrupted_snapshot_loses_no_entry(fixture: &Fixture) {
         journal.make_durable().await.unwrap();
         assert!(journal.is_snapshot_due());
         let kind = if polls % 2 == 0 { Cut::Asked } else { Cut::Answered };
-        let done = cut(journal.keep_snapshot(), kind(polls)).await;
+        let done = cut(journal.write_snapshot_piece(), kind(polls)).await;
         // Later lines are written after the snapshot, or instead of it.
         note(&mut journal);
         journal.make_durable().await.unwrap();
@@ -178,7 +178,7 @@ pub(crate) async fn failed_snapshot_affects_nothing_else(fixture: &Fixture) {
     for number in 1..=3 {
         journal.note(Millis::ZERO, format!("{{\"number\":{number}}}"));
         journal.make_durable().await.unwrap();
-        journal.keep_snapshot().await;
+        journal.write_snapshot_piece().await;
     }
     journal.close().await.unwrap();
     let bodies = fixture.bodies().await;

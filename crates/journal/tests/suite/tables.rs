@@ -71,7 +71,7 @@ async fn record(store: &mut Store, intents: impl Iterator<Item = u64>) {
 
 async fn complete(projector: &mut Projector, store: &mut Store, known: &Known) -> Head {
     loop {
-        if let ProjectionEnd::Complete(head) = projector.keep_piece(store, known).await.unwrap() {
+        if let ProjectionEnd::Complete(head) = projector.write_piece(store, known).await.unwrap() {
             return head;
         }
     }
@@ -142,7 +142,7 @@ pub(crate) async fn who_lost_the_lease_writes_no_row(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     record(&mut store, 1..=3).await;
     fixture.run("UPDATE lease SET token = 'another'").await;
-    let written = Projector::anew(store.head()).keep_piece(&mut store, &Known(3)).await;
+    let written = Projector::anew(store.head()).write_piece(&mut store, &Known(3)).await;
     assert!(written.is_err(), "{written:?}");
     assert_eq!(fixture.number("SELECT is_complete + seq FROM projection").await, 0);
 }

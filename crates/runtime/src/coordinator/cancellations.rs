@@ -128,9 +128,9 @@ impl Coordinator {
         if settled.is_some() || taken.is_some() {
             self.audit_terms(intent, report, step);
         }
-        let Some(settled) = settled else { return self.learn_details(intent, report, now) };
+        let Some(settled) = settled else { return self.record_details(intent, report, now) };
         if taken.is_some() {
-            self.learn_details(intent, report, now);
+            self.record_details(intent, report, now);
         }
         if report.is_reverted && settled.outcome != Outcome::Cancelled {
             let text =
@@ -149,7 +149,7 @@ impl Coordinator {
         }
     }
 
-    fn learn_details(&mut self, intent: IntentId, report: &TradeReport, now: Millis) {
+    fn record_details(&mut self, intent: IntentId, report: &TradeReport, now: Millis) {
         let is_news = self.session.row(intent).is_some_and(|row| {
             let has_price = row.open_price.is_none() && report.open_price.is_some();
             has_price || row.close_time.is_none() && report.close_time.is_some()

@@ -33,7 +33,7 @@ impl Coordinator {
         let answer = match order {
             ControlOrder::Halt { reason } => {
                 self.begin_halt(reason, step);
-                self.done(step)
+                self.answer_with_state(step)
             }
             ControlOrder::Resume if self.ending.is_stopping() => {
                 ControlAnswer::Refused { problem: "the run is stopping".to_owned() }
@@ -47,7 +47,7 @@ impl Coordinator {
                 self.resume(step);
                 self.override_restrictions(step);
                 step.log_warning("resumed: drawdown peak and loss streak are reset");
-                self.done(step)
+                self.answer_with_state(step)
             }
             ControlOrder::Reload { by } => match self.request_settings(id, by, step) {
                 Ok(()) => return,
@@ -56,19 +56,19 @@ impl Coordinator {
                     ControlAnswer::Refused { problem }
                 }
             },
-            ControlOrder::Status => self.done(step),
+            ControlOrder::Status => self.answer_with_state(step),
             ControlOrder::Signal(order) => return self.on_signal(id, &order, step),
             ControlOrder::SignalProblem { source, first, last, malformed, turned_away, reasons } => {
                 self.on_signal_problem(source, ([first, last], reasons), (malformed, turned_away), step);
-                self.done(step)
+                self.answer_with_state(step)
             }
             ControlOrder::SignalNote { source, text, fixed } => {
                 self.on_signal_note(source, &text, fixed, step);
-                self.done(step)
+                self.answer_with_state(step)
             }
             ControlOrder::SignalNext { next, passed_over } => {
                 (self.outside.tally.next, self.outside.tally.passed_over) = (next, passed_over);
-                self.done(step)
+                self.answer_with_state(step)
             }
             ControlOrder::Resolve { intent, resolution: Resolution::Adopt(venue_id), reason } => {
                 if self.session.terms(intent).is_some() {
@@ -81,7 +81,7 @@ impl Coordinator {
             }
             ControlOrder::Resolve { intent, resolution: Resolution::Settled(outcome), reason } => {
                 match self.settle_manually(intent, outcome, &reason, step) {
-                    Ok(()) => self.done(step),
+                    Ok(()) => self.answer_with_state(step),
                     Err(problem) => ControlAnswer::Refused { problem },
                 }
             }
@@ -140,7 +140,7 @@ impl Coordinator {
                 self.session.alarm(format!("the operator resolved trade #{intent}: {reason}"), step);
                 // The answer must contain the resulting state.
                 self.dispatch_due(step);
-                self.done(step)
+                self.answer_with_state(step)
             }
             Err(problem) => ControlAnswer::Refused { problem },
         }
@@ -170,7 +170,7 @@ impl Coordinator {
     pub(super) fn on_settings(&mut self, read: Result<Box<NewSettings>, String>, step: &mut Step<'_>) {
         let Some((id, by)) = self.reloading.take() else { return };
         let answer = match read.and_then(|new| self.reload(*new, by, step)) {
-            Ok(()) => self.done(step),
+            Ok(()) => self.answer_with_state(step),
             Err(problem) => {
                 let problem: String = problem.chars().take(MAX_CHARS).collect();
                 let lines: Vec<&str> = problem.lines().map(str::trim).collect();

@@ -279,7 +279,7 @@ impl RecordedSession {
         let old: Vec<OldIntent> = book.rows().iter().filter_map(old_of).collect();
         if !old.is_empty() {
             let mut gone = old.iter().map(|old| old.intent).peekable();
-            self.book.keep_rows(|row| gone.next_if_eq(&row.approved.intent()).is_none());
+            self.book.retain_rows(|row| gone.next_if_eq(&row.approved.intent()).is_none());
         }
         for OldIntent { intent, .. } in &old {
             self.expiring.remove(intent);

@@ -46,7 +46,7 @@ impl Coordinator {
         (phase, reason.or_else(|| self.account_restriction().map(Cow::Owned)))
     }
 
-    pub(super) fn done(&self, step: &Step<'_>) -> ControlAnswer {
+    pub(super) fn answer_with_state(&self, step: &Step<'_>) -> ControlAnswer {
         ControlAnswer::Done { state: Box::new(self.run_state(step.now)) }
     }
 

@@ -82,7 +82,7 @@ async fn project(reader: &mut Reader, store: &mut Store, projection: Projection)
         Projection::Anew => Projector::anew(store.head()),
     };
     loop {
-        if let ProjectionEnd::Complete(up_to) = projector.keep_piece(store, &past).await? {
+        if let ProjectionEnd::Complete(up_to) = projector.write_piece(store, &past).await? {
             return Ok(ProjectionResult { up_to, intents: past.last_intent() });
         }
     }

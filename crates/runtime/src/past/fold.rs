@@ -49,7 +49,7 @@ impl JournalFold {
             .fingerprint()
             .map_err(|error| EngineError::Setting { key: "bots".to_owned(), problem: error.to_string() })?;
         let restored = RestoredFold {
-            session: Session::silent(settings)?,
+            session: Session::without_strategies(settings)?,
             past: RecoveredState::default(),
             decoder: None,
             written: Written::default(),
@@ -160,7 +160,7 @@ impl JournalFold {
             Some(settings) => Some(PreviousSettings::load(reader, &last, &settings).await?),
             None => None,
         };
-        let mut pieces = Pieces::under(settings, &fingerprints, before).evicting(policy);
+        let mut pieces = Pieces::for_settings(settings, &fingerprints, before).evicting(policy);
         let mut next = Some(last.clone());
         while let Some(stored) = next.take() {
             let previous = match pieces.take(&stored) {
@@ -204,7 +204,7 @@ impl JournalFold {
         lines: &[StoredLine],
     ) -> Result<Self, String> {
         let fingerprints = Fingerprints::new(settings).map_err(|error| error.to_string())?;
-        let mut pieces = Pieces::under(settings, &fingerprints, None);
+        let mut pieces = Pieces::for_settings(settings, &fingerprints, None);
         let last = lines.first().ok_or("it has no lines")?;
         let mut next = Some(last);
         while let Some(stored) = next {

@@ -221,7 +221,7 @@ impl RecoveredState {
         let may_return = |row: &IntentRow| {
             row.is_refused() && last.is_some_and(|(_, at)| at - row.approved.decision_time() < Millis::DAY)
         };
-        self.book.keep_rows(|row| {
+        self.book.retain_rows(|row| {
             let intent = row.approved.intent();
             !row.is_over() || may_return(row) || is_last(intent) || !is_forgotten(intent)
         });

@@ -270,7 +270,7 @@ impl Resolver {
                 let reserved_until = case.give_up(self.lag.allowance());
                 resolutions.push(Resolution::NotOpened { intent: case.doubt.intent, reserved_until });
             }
-            Conclusion::Ask(why) => self.ask(&why, group, resolutions),
+            Conclusion::Ask(why) => self.escalate(&why, group, resolutions),
             Conclusion::Reinstate(intents, row) => {
                 let report = Box::new(table.rows[row].clone());
                 resolutions.push(Resolution::Reinstate { intents, report });
@@ -280,16 +280,16 @@ impl Resolver {
                     self.cases[*intent].waits_for_ends = true;
                 }
                 if is_late {
-                    self.ask(&Why::WalletUnsettled, group, resolutions);
+                    self.escalate(&Why::WalletUnsettled, group, resolutions);
                 }
             }
         }
     }
 
-    fn ask(&mut self, why: &Why, group: &Group, resolutions: &mut Vec<Resolution>) {
+    fn escalate(&mut self, why: &Why, group: &Group, resolutions: &mut Vec<Resolution>) {
         for intent in &group.intents {
             let case = &mut self.cases[*intent];
-            if case.ask(why) {
+            if case.record_escalation(why) {
                 let (intent, why) = (case.doubt.intent, why.clone());
                 resolutions.push(Resolution::Escalate { intent, why });
             }

@@ -130,7 +130,7 @@ impl JournalWriter {
 
     /// Stores a piece of a snapshot if one is due and the journal is idle, and more while it is far behind.
     /// With `waits`, stores one and waits for it, because time is frozen meanwhile.
-    pub(crate) async fn keep_snapshot(&mut self, waits: bool) {
+    pub(crate) async fn write_snapshot_piece(&mut self, waits: bool) {
         self.place = match std::mem::replace(&mut self.place, JournalSlot::Moving) {
             JournalSlot::Here(journal) if journal.is_snapshot_due() => {
                 let (hurry, hurried) = oneshot::channel();
@@ -232,7 +232,7 @@ async fn store_piece(
         };
         tokio::select! {
             biased;
-            () = journal.keep_snapshot() => {}
+            () = journal.write_snapshot_piece() => {}
             () = enough => {}
         }
         if is_wanted || !goes_on || !rest_until_due(journal.as_mut(), &mut hurried).await {
@@ -304,7 +304,7 @@ mod tests {
             self.pieces > 0
         }
 
-        async fn keep_snapshot(&mut self) {
+        async fn write_snapshot_piece(&mut self) {
             tokio::time::sleep(PIECE).await;
             self.pieces -= 1;
             self.kept.fetch_add(1, Ordering::Relaxed);
@@ -319,11 +319,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn outdated_tables_catch_up_within_one_turn() {
         let (mut writer, kept) = behind(40);
-        writer.keep_snapshot(false).await;
+        writer.write_snapshot_piece(false).await;
         drop(tokio::time::timeout(Duration::from_secs(2), writer.wait_for_return()).await);
         assert_eq!(kept.load(Ordering::Relaxed), 40);
         let (mut writer, kept) = behind(40);
-        writer.keep_snapshot(true).await;
+        writer.write_snapshot_piece(true).await;
         assert_eq!(kept.load(Ordering::Relaxed), 1);
     }
 
@@ -331,7 +331,7 @@ mod tests {
     async fn save_waits_at_most_for_the_current_piece() {
         for after in [5, 15, 35] {
             let (mut writer, kept) = behind(1_000);
-            writer.keep_snapshot(false).await;
+            writer.write_snapshot_piece(false).await;
             drop(tokio::time::timeout(Duration::from_millis(after), writer.wait_for_return()).await);
             let (before, wanted) = (kept.load(Ordering::Relaxed), Instant::now());
             writer.make_durable();
@@ -339,7 +339,7 @@ mod tests {
             assert!(returned.durable.is_ok() && wanted.elapsed() <= PIECE, "{:?}", wanted.elapsed());
             assert!(kept.load(Ordering::Relaxed) <= before + 1);
             let closed = Instant::now();
-            writer.keep_snapshot(false).await;
+            writer.write_snapshot_piece(false).await;
             writer.close().await.unwrap();
             assert!(closed.elapsed() <= PIECE, "{:?}", closed.elapsed());
         }

@@ -124,7 +124,7 @@ impl Runner {
                 return self.report_drops(result);
             }
             self.watchers.show(|| self.coordinator.overview(self.clock.now()));
-            self.journal.keep_snapshot(self.clock.is_virtual()).await;
+            self.journal.write_snapshot_piece(self.clock.is_virtual()).await;
             let spent = if self.requests.is_empty() {
                 std::mem::replace(&mut hold, Hold::none())
             } else {

@@ -182,11 +182,11 @@ async fn read_settings(
     let Some(reader) = reader else {
         return Err("this run has no configuration to reload. Restart it".to_owned());
     };
-    let Ok(alone) = reading.try_lock_owned() else {
+    let Ok(permit) = reading.try_lock_owned() else {
         return Err("a previous reload is still running. Check that the files can be read".to_owned());
     };
     let read = tokio::task::spawn_blocking(move || {
-        let _permit = alone;
+        let _permit = permit;
         reader(&standing)
     });
     match tokio::time::timeout(SETTINGS_DEADLINE, read).await {

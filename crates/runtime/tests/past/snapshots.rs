@@ -182,7 +182,7 @@ impl Folder {
         }
         if is_verified {
             store.commit().await.unwrap();
-            store.keep_point(Duration::ZERO);
+            store.store_point(Duration::ZERO);
         }
         store.close().await.unwrap();
         other
@@ -262,7 +262,7 @@ impl Folder {
             }
             journal.note(at, format!("{{\"alarm\":\"{now} {}\"}}", minute / 10));
             journal.make_durable().await.unwrap();
-            journal.keep_snapshot().await;
+            journal.write_snapshot_piece().await;
         }
         if is_killed {
             drop(journal);
@@ -331,7 +331,7 @@ pub(crate) fn state(fold: &JournalFold) -> (String, String) {
 }
 
 pub(crate) fn state_under(fold: &JournalFold, settings: &SessionSettings) -> (String, String) {
-    let mut session = Session::silent(settings).unwrap();
+    let mut session = Session::without_strategies(settings).unwrap();
     let past = fold.hand_over(&mut session).unwrap();
     (serde_json::to_string(&session.snapshot()).unwrap(), rows(&past))
 }

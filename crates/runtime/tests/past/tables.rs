@@ -84,7 +84,7 @@ impl Script {
             journal.make_durable().await.unwrap();
             elapsed.fetch_add(self.random.random_range(0..10), Ordering::Relaxed);
             if self.random.random_bool(0.7) {
-                journal.keep_snapshot().await;
+                journal.write_snapshot_piece().await;
             }
         }
         if self.random.random_bool(0.5) {
@@ -203,7 +203,7 @@ impl Script {
         let head = store.head();
         let mut projector = if is_from_start { Projector::anew(head) } else { Projector::after(head) };
         for _ in 0..pieces {
-            projector.keep_piece(&mut store, &past).await.unwrap();
+            projector.write_piece(&mut store, &past).await.unwrap();
         }
     }
 

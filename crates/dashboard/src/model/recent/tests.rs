@@ -138,7 +138,7 @@ impl Written {
     async fn keep(&mut self) {
         self.journal.make_durable().await.unwrap();
         while self.journal.is_snapshot_due() {
-            self.journal.keep_snapshot().await;
+            self.journal.write_snapshot_piece().await;
         }
     }
 }

@@ -55,7 +55,7 @@ impl Session {
         snapshot: SessionSnapshot,
         before: SettingsBefore<'_>,
     ) -> Result<Renumbering, RestoreError> {
-        let old = Self::silent(before.settings).map_err(|error| needs_all(error.to_string()))?;
+        let old = Self::without_strategies(before.settings).map_err(|error| needs_all(error.to_string()))?;
         // Positions of bots in the snapshot are those of the previous settings.
         snapshot.check(&old)?;
         if old.money_scale != self.money_scale || before.settings.balance != own.balance {
@@ -90,7 +90,7 @@ impl Session {
                         (&before.settings.risk, &own.risk),
                     )?;
                     self.carry_bot(index, bots[place].clone(), settings, payouts)?;
-                    *self.bots[index].verdict = bots[place].verdict.clone().under(&numbers);
+                    *self.bots[index].verdict = bots[place].verdict.clone().with_numbers(&numbers);
                 }
                 None if there.bots.contains(&self.names[index]) => {
                     let problem =
@@ -106,7 +106,7 @@ impl Session {
         let absent = names.bots[self.names.len()..].iter().filter_map(|name| {
             let place = verdicts.iter().position(|(known, _)| known == name)?;
             let (name, verdict) = verdicts.swap_remove(place);
-            Some((name, verdict.under(&numbers)))
+            Some((name, verdict.with_numbers(&numbers)))
         });
         let absent: Vec<_> = absent.collect();
         if self.names.len() + absent.len() != names.bots.len() {
@@ -115,10 +115,10 @@ impl Session {
         self.shared = SharedVerdicts { absent, budget: shared.budget };
         let to = (&numbers, names.symbols.len());
         self.state = state.carried_over(&self.limits, to, &places, payouts.is_same);
-        self.intents = intents.under(&numbers, own_symbols);
+        self.intents = intents.with_numbers(&numbers, own_symbols);
         self.symbols = names.symbols;
         (self.ledger, self.second_trades) = (snapshot.ledger, snapshot.second_trades);
-        self.outside = snapshot.outside.map(|known| Box::new(known.under(&numbers)));
+        self.outside = snapshot.outside.map(|known| Box::new(known.with_numbers(&numbers)));
         self.next_release = self.next_due();
         Ok(numbers)
     }
