@@ -75,7 +75,6 @@ const PROGRESS_STEP: u64 = 50_000;
 pub struct Backtest {
     session: Session,
     simulator: Simulator,
-    /// Candles of each of the session's series, in the session's order.
     candles: Vec<CandleSeries>,
     prices: Vec<(SymbolId, CandleSeries)>,
     price_every: Millis,

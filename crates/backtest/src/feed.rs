@@ -20,7 +20,6 @@ pub(crate) enum Item<'a> {
 pub(crate) struct Source<'a> {
     rest: &'a [Candle],
     interval: Millis,
-    /// Time of the next item; the end of time if there is none.
     next_at: Millis,
     kind: Kind,
 }

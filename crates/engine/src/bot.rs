@@ -20,12 +20,10 @@ pub(crate) struct Bot {
     pub(crate) entry_delay: Millis,
     pub(crate) symbol: SymbolId,
     wants_settlements: bool,
-    /// Boxed, because candles do not touch it.
     pub(crate) verdict: Box<BotVerdict>,
     pub(crate) last_close: Millis,
     pub(crate) strategy: Box<dyn Strategy>,
     pub(crate) longer: LongerCandles,
-    /// Remaining candles of the warm-up.
     cold: usize,
     pub(crate) if_refused: IfRefused,
 }

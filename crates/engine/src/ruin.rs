@@ -347,7 +347,6 @@ mod tests {
         assert_eq!(check(&[martingale(3)], 0.0, even).ladders.len(), 1);
     }
 
-    /// A stake of 10 is below a minimum of 10.01, so no trade is opened and none can ruin.
     #[test]
     fn stake_below_the_minimum_is_reported_as_such_and_not_as_ruin() {
         let soros = soros(2, crate::IfRefused::Wait);

@@ -17,7 +17,6 @@ use suite::fixture::{Fixture, commit, exchange, holder, line, record_all, terms}
 fn sqlite() -> Ready<Fixture> {
     sqlx::any::install_default_drivers();
     let folder = tempfile::tempdir().unwrap();
-    // In its own folder, which a test may move.
     let path = folder.path().join("journal").join("a journal.db");
     std::fs::create_dir(folder.path().join("journal")).unwrap();
     ready(Fixture {

@@ -145,7 +145,6 @@ async fn start(file: &str, settings: &SessionSettings) -> Result<(), Box<dyn Err
     let mut reader = Reader::open(&url).await?;
     let strategies = settings.bots.iter().map(|_| Box::new(Always) as Box<dyn Strategy>);
     let mut session = Session::new(settings, strategies.collect())?;
-    // As a run that remembers what is over for an hour.
     let remember = Some(Millis::HOUR);
     let mut watch = |_: FullReading<'_>| ();
     let fold = JournalFold::read_watched(&mut reader, settings, SNAPSHOT_EVERY, remember, &mut watch);
@@ -158,7 +157,6 @@ async fn start(file: &str, settings: &SessionSettings) -> Result<(), Box<dyn Err
     Ok(())
 }
 
-/// Shows a candle to the Session, and ends what it opens.
 fn trade(session: &mut Session, journal: &mut RunJournal, event: &Event) -> Result<u64, Box<dyn Error>> {
     let (mut actions, mut written) = (Vec::new(), 0);
     session.handle(event, &mut actions);

@@ -150,7 +150,6 @@ mod tests {
         };
         check(Ok(amount("10.000000000000001", later)), None).await;
         check(Ok(amount("10.01", later)), other).await;
-        // What the venue may have taken of that request instead is, if it was asked for just then.
         check(Ok(amount("50", SENT)), None).await;
         check(Ok(amount("50", later)), other).await;
         let real = TradeReport { account: Some(Account::Real), ..amount("50", SENT) };

@@ -113,7 +113,6 @@ mod tests {
             least_remembered: None,
         };
         let before = to_value(RuntimeSettings::default()).unwrap();
-        // Every setting differs, so that none is forgotten here.
         let all = changes_between(&before, &to_value(&other).unwrap());
         assert_eq!(all.len(), to_value(&other).unwrap().as_object().unwrap().len());
         let mut taken = RuntimeSettings::default();

@@ -51,7 +51,6 @@ pub(crate) struct ShiftedPrice {
 pub struct PricePath {
     symbol: Symbol,
     prices: Layer,
-    /// Finest series first.
     detail: Box<[Layer]>,
     end: Millis,
     kind: PathKind,
@@ -224,7 +223,6 @@ mod tests {
     use candlewick_sdk::{Ohlcv, Series};
     use proptest::prelude::*;
 
-    /// Start of the rows, aligned to the minute.
     const START: i64 = 1_641_038_400_000;
 
     fn series(interval: &str, rows: &[(i64, f64, f64)]) -> CandleSeries {

@@ -23,9 +23,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Simulator {
     settings: SimulationSettings,
-    /// Sorted by symbol.
     paths: Vec<PricePath>,
-    /// All of the same symbol.
     tables: Vec<Arc<OutcomeTable>>,
     state: VenueState,
     /// Cached profits of the last immediately settled stake, by outcome. The next stake is usually the same.

@@ -136,7 +136,6 @@ mod tests {
         Millis::from_seconds(second)
     }
 
-    /// Profits become known at seconds 1, 2, 3 ...
     fn fold(profits: &[i64]) -> DrawdownFold {
         let mut fold = DrawdownFold::new(START);
         for (second, units) in (1..).zip(profits) {

@@ -11,7 +11,6 @@ use candlewick_sdk::{Money, MoneyScale};
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AmountOrPercent {
     amount: Money,
-    /// Millionths of a percent.
     parts: i64,
 }
 

@@ -246,7 +246,6 @@ impl PauseState {
         running
     }
 
-    /// Resets the counts after a resume. Running pauses continue.
     pub(super) fn resume(&mut self) {
         self.counts.iter_mut().for_each(|known| known.count = 0);
     }

@@ -271,7 +271,6 @@ mod tests {
         now.state.cool_down(&now.limits, Situation::SYMBOL, AT, 1);
     }
 
-    /// Returns the refusals. There are some exactly if the chain refuses both directions.
     fn found(situation: &Situation) -> Vec<(Rule, String, Option<Millis>)> {
         let all = refusals(&situation.proposal, situation.view(), MoneyScale::default());
         let is_refused = |direction| {
@@ -394,7 +393,6 @@ mod tests {
                 }
             }
         }
-        // Nothing is certain without a refusal, or if the stake depends on the age of a payout.
         for settings in [json!({}), json!({ "min_payout_percent": 50.0, "max_stake": 1 })] {
             let situation = situation(&settings);
             assert_eq!(refuses_until(&situation.proposal, situation.view()), AT);

@@ -22,7 +22,6 @@ const MAX_ANSWERS: usize = 8;
 /// if it wants no settlements. Its answers are decided once all other bots have reached that time.
 pub struct StoredCandles<'a> {
     series: Vec<&'a [Candle]>,
-    /// In the order of decisions at one time: by series, then by bot.
     readers: Vec<Reader>,
     turns: Tournament,
     shown: u64,

@@ -150,7 +150,6 @@ pub(crate) async fn interrupted_snapshot_loses_no_entry(fixture: &Fixture) {
         assert!(journal.is_snapshot_due());
         let kind = if polls % 2 == 0 { Cut::Asked } else { Cut::Answered };
         let done = cut(journal.write_snapshot_piece(), kind(polls)).await;
-        // Later lines are written after the snapshot, or instead of it.
         note(&mut journal);
         journal.make_durable().await.unwrap();
         if done.is_some() {

@@ -131,7 +131,6 @@ pub(crate) async fn rows_that_are_cut_off_are_written_again(fixture: &Fixture) {
             break;
         }
         was_cut += 1;
-        // Every one of the first, and fewer of the later ones: each takes a connection of its own.
         polls += 1 + polls / 8;
     }
     assert!(was_cut > 3, "{was_cut}");

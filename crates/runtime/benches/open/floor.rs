@@ -35,7 +35,6 @@ impl Floor {
         }
     }
 
-    /// Between every two opens of a run does one of each, with equal pauses, so that whatever slows one down slows down all.
     pub(crate) async fn accompany(&mut self, server: &Server, file: &Path, pace: Pace) {
         let fresh = base().retry(retry::never()).http1_only().pool_max_idle_per_host(0);
         let (kept, fresh) = (base().build().unwrap(), fresh.build().unwrap());

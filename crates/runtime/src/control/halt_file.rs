@@ -248,7 +248,6 @@ mod tests {
             let ControlOrder::Halt { reason: given } = &order else { panic!("{order:?}") };
             assert!(given.ends_with(reason), "{given}");
             file.remove().unwrap();
-            // Two paces, so that the watcher has seen that it is gone.
             tokio::time::timeout(POLL_INTERVAL * 2, orders.recv())
                 .await
                 .expect_err("a removal orders nothing");

@@ -433,7 +433,6 @@ mod tests {
         let unknown = "no bot trades \"EURJPY\": the bots trade BTCUSDT, EURUSD, EURUSD-OTC";
         check(None, Some("EURJPY"), Err(unknown));
         check(None, Some("EUR/USD"), Err("several bots trade \"EURUSD\". Name one of eur, eur2"));
-        // What may be two symbols is neither, and one that is written out is itself.
         let two = bots(&[("a", "EUR/USD"), ("b", "EURUSD")]);
         assert_eq!(two.find(None, Some("EURUSD")), Ok(1));
         assert_eq!(two.symbol_of("eur-usd"), None);

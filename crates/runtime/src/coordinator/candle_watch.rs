@@ -274,7 +274,6 @@ mod tests {
         assert_eq!(watch.delay(minute(12) - ms(1)), Some((ms(350), true)));
         assert_eq!(watch.delay(minute(12) + ms(349)), Some((ms(350), true)), "the next is not later yet");
         assert_eq!(watch.delay(minute(12) + ms(350)), Some((ms(350), false)));
-        // The venue does not answer for three minutes, and then says that there was none.
         for seconds in (0..180).step_by(5) {
             watch.schedule_retry(minute(12) + Millis::from_seconds(seconds));
         }

@@ -286,7 +286,6 @@ impl PriceStream {
     }
 }
 
-/// Delay before a new subscription. Adapters add their own reconnect backoff.
 const RETRY_DELAY: Millis = Millis::from_seconds(3);
 const UNKNOWN_SYMBOL_RETRY_DELAY: Millis = Millis::from_seconds(300);
 const MAX_AHEAD: Millis = Millis::from_seconds(60);

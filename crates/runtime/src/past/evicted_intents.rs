@@ -273,7 +273,6 @@ mod tests {
 
     #[test]
     fn evicts_day_old_intents_that_the_tables_contain() {
-        // Over for a day before the snapshot is what settled on the eighth day or before; the oldest doubt is of the sixth or of the tenth.
         for (doubt, seq, expected) in
             [(10, 100, vec![9]), (6, 100, vec![5, 6, 7, 8, 9]), (10, 101, vec![2, 3, 4, 5, 6, 7, 8, 9])]
         {
@@ -325,7 +324,6 @@ mod tests {
         assert_eq!(kept(of_day(state("not_opened")), all()), [9]);
         let unnamed = [doubted.clone(), state("open"), ("/kept/venue_id", Value::Null)];
         assert_eq!(kept(changed(intent(2_000, 4, false), &unnamed), all()), [3, 4, 5, 9]);
-        // What is on another symbol, unless the venue took it otherwise.
         let elsewhere = ("/kept/row/approved/symbol", json!(1));
         let others = || all().into_iter().map(|intent| changed(intent, std::slice::from_ref(&elsewhere)));
         assert_eq!(kept(of_day(state("in_doubt")), others().collect()), [9]);

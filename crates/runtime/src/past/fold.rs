@@ -26,7 +26,6 @@ pub struct JournalFold {
     fingerprint: String,
     written: Written,
     before: Written,
-    /// Lines between snapshots; 0 for none.
     every: u64,
     part: u64,
     since: u64,

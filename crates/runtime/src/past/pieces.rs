@@ -26,7 +26,6 @@ pub(super) struct PreviousSettings {
     headers: Vec<Header>,
 }
 
-/// Pieces of a snapshot read so far, last first.
 pub(super) struct Pieces<'a> {
     settings: &'a SessionSettings,
     fingerprints: &'a Fingerprints,

@@ -146,7 +146,6 @@ mod tests {
 
     const UNTIL: Millis = Millis::new(500_000);
 
-    /// Twins sent at these moments, and trades requested at these.
     fn check(sent: &[i64], requested: &[i64], expected: &[(&[usize], &[usize], bool)]) {
         let doubts: Vec<Doubt> =
             sent.iter().map(|at| Doubt { sent: Millis::new(*at), ..testing::doubt(1) }).collect();

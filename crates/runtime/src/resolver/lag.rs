@@ -80,7 +80,6 @@ mod tests {
         AcceptedTrade { id, at: Millis::new(at), is_settled: false }
     }
 
-    /// Allowances after looks at these moments, each with the ids in the list.
     fn allowances<const N: usize>(looks: [(i64, &[&str]); N], accepted: &[AcceptedTrade<'_>]) -> [i64; N] {
         let mut meter = LagMeter::new(Millis::from_seconds(120));
         looks.map(|(at, ids)| {

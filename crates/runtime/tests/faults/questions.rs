@@ -111,7 +111,6 @@ impl PendingRequest {
             self.listing.page += 1;
             return Reading::Page;
         }
-        // An adapter knows a whole list by its length; where the venue does not say it, by no row having come twice.
         let truth = world.truth();
         let mut listed = truth.trades.iter().filter(|trade| records::is_listed(world, trade));
         let is_whole = listed.all(|trade| self.listing.trades.contains_key(&trade.id));

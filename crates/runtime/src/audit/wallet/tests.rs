@@ -119,7 +119,6 @@ fn unpaid_wins_are_a_shortage_during_frequent_trading() {
     // Two wins at most are younger than the lag.
     assert!(confirmed.len() >= 6 && confirmed.iter().all(|short| *short >= 1_850), "{confirmed:?}");
     assert!(bench.audit.confirmed <= minor(-(60 - 2 - 4) * 1_850), "{:?}", bench.audit.confirmed);
-    // All of it once nothing can be lag, and it stays a shortage for good.
     for second in [330, 341] {
         assert!(!matches!(bench.read(second, 40_000), Confirmed { may_be_of_trades: false, .. }));
     }
@@ -162,7 +161,6 @@ fn large_single_loss_is_a_withdrawal_despite_trading() {
 fn reading_during_an_order_does_not_clear_a_suspect() {
     let mut bench = Bench::begun(500_000);
     bench.check(&[(60, 520_000, differs(0))]);
-    // 250.00 may be what an order in flight returns, or the 200.00 of before.
     bench.under_way.unknown = minor(25_000);
     bench.check(&[(65, 520_000, differs(0))]);
     bench.under_way.unknown = Money::ZERO;
@@ -218,7 +216,6 @@ fn surplus_is_booked_after_a_long_quiet_period() {
         (320, 102_300, Agrees),
         (331, 102_300, Settled { surplus: minor(500) }),
     ]);
-    // What may be lag of the last 15 minutes is not booked: it would be as if the 18.00 had not been shown.
     let mut bench = Bench::begun(100_000);
     bench.ledger(30, 98_200);
     bench.check(&[(60, 100_000, differs(0)), (71, 100_000, by_trades(1_800)), (900, 100_000, Agrees)]);
@@ -248,7 +245,6 @@ fn released_stake_does_not_hide_lag() {
     bench.ledger(1, 990);
     bench.under_way.amounts = vec![vec![minor(10)]];
     bench.check(&[(20, 1_000, Agrees)]);
-    // It was not opened, and the next order takes its stake.
     bench.under_way = InFlightMoney::default();
     bench.audit.watch_event(minor(990), minor(10), Millis::from_seconds(30));
     bench.check(&[(35, 1_000, Agrees), (60, 990, Agrees)]);

@@ -101,9 +101,7 @@ fn confirms_a_cancellation_by_status_before_booking() {
         assert_eq!((seen.state, seen.booked), (IntentState::Settled, Some(expected)), "{:?}", seen.warnings);
         assert_eq!((seen.halted.clone(), corrections(&seen)), (None, vec![]));
     };
-    // An honest list: one look, and nothing is lost but that.
     check(&|ms| Some(record(ms)), (0, 125_000));
-    // It has none: a second reading of the record.
     check(&|_| None, (0, 130_000));
     // It agrees first, and has a result later.
     let late = |ms: i64| if ms < 150_000 { record(ms) } else { ended(Outcome::Lost, -1_000) };

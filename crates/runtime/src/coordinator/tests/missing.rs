@@ -18,7 +18,6 @@ struct Venue {
     has_by_id: fn(i64) -> bool,
     is_listed: fn(i64) -> bool,
     is_whole: bool,
-    /// In percent; below zero is none.
     payout: i64,
 }
 

@@ -215,7 +215,6 @@ impl Bench {
         self.coordinator.on(input, self.now, &mut self.commands);
     }
 
-    /// Hands over an input and the end of its batch; answers what is commanded by that.
     fn step(&mut self, input: Input) -> Vec<Command> {
         self.on(input);
         self.on(Input::Time);
@@ -254,7 +253,6 @@ impl Bench {
         self.answer(candles_answer(vec![candle(now)], now))
     }
 
-    /// The list is asked for and comes, and the balances after it do not.
     fn look(&mut self, trades: Vec<TradeReport>) -> Vec<Command> {
         self.look_with(list_answer(trades, self.now), no_balances_after_trades())
     }
@@ -266,7 +264,6 @@ impl Bench {
         self.answer(balances)
     }
 
-    /// Goes on by half seconds; what is commanded may be answered at once.
     fn drive(
         &mut self,
         span: std::ops::Range<i64>,
@@ -288,7 +285,6 @@ impl Bench {
         self
     }
 
-    /// The candle that closes with the first minute is asked for and comes: the bot signals.
     fn signal(&mut self) -> Vec<Command> {
         let asked = self.at(60_000).step(Input::Time);
         assert!(asks(&asked, RequestId::Candles(SeriesId::FIRST)), "{asked:?}");
@@ -487,7 +483,6 @@ fn virtual_clock_waits_for_the_journal() {
     assert_eq!(steps(&bench.at(60_000).durable()), ["send 1"]);
 }
 
-/// The candle of a minute comes, from a venue whose clock is so far ahead.
 fn dated_close(bench: &mut Bench, minute: i64, ahead: i64) -> Vec<Command> {
     let now = bench.at(minute * 60_000).now;
     bench.step(Input::Time);

@@ -19,7 +19,6 @@ fn bench(remember_s: u32) -> Bench {
 fn aged_bench(trades: i64, remember_s: u32, rejected: &[u64], open: &[u64]) -> Bench {
     let mut bench = Bench::start(|parts| {
         parts.settings.remember_s = remember_s;
-        // Nothing is forgotten by itself here.
         parts.settings.list_every_s = 86_400;
         parts.session = session(unlimited());
     });
@@ -94,7 +93,6 @@ fn forgets_hour_old_intents_but_the_fifty_last_settled() {
 
 #[test]
 fn retains_open_and_last_intents_and_those_with_second_trades() {
-    // Two that were rejected are none of the fifty, however late.
     let mut bench = aged_bench(60, 3_600, &[58, 60], &[2, 5]);
     let second = SecondTrade { intent: IntentId::new(4), venue_id: id(100), stake: Money::from_minor(1_000) };
     bench.hand(at(3_700), EventKind::SecondTrade(second));
@@ -104,7 +102,6 @@ fn retains_open_and_last_intents_and_those_with_second_trades() {
     assert!(!bench.coordinator.doubts.is_claimed(id(101).as_str()));
 }
 
-/// A request whose answer was lost with its process is looked for for a day: nothing that is traded meanwhile waits for that.
 #[test]
 fn doubt_retains_intents_near_it_but_no_later_ones() {
     for is_not_opened in [false, true] {

@@ -185,7 +185,6 @@ fn marks_fixed_problems_but_not_newer_ones() {
     let last_of = |door: &str| tally.by_source[door].problem.clone().unwrap();
     assert_eq!(last_of("list"), "nor this; fixed since by a reload");
     assert_eq!(last_of("stdin"), "nor this");
-    // The next fault of the list is an alarm at once, that of a door without a send_fix none so soon.
     for (door, is_alarm) in [(list, true), (stdin, false)] {
         let commands = bench.order(signal_problem(door, (1, 0)));
         assert_eq!(!alarms(&commands).is_empty(), is_alarm, "{door:?}");

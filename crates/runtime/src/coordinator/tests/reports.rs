@@ -295,7 +295,6 @@ fn reports_oddities_once_while_halted() {
     }
 }
 
-/// A run with one trade, and a listing that shows this one besides; when the other is over, it is lost.
 fn with_another(rule: SecondTradeRule, other: &TradeReport) -> (Bench, Seen) {
     let mut bench = Bench::with(|parts| {
         (parts.settings.list_every_s, parts.settings.second_trade) = (30, rule);

@@ -40,7 +40,6 @@ fn accepted_token_continues_opens_unless_otherwise_suspended() {
     assert_eq!((phase, reason), (Phase::Trading, None));
     assert!(!bench.asks_at(20_000, RequestId::Balances), "no other request for balances");
 
-    // The disk is full as well: each ends for itself.
     bench.step(refused());
     bench.signal();
     bench.step(Input::RenewJournal);

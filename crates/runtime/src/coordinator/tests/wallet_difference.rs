@@ -211,7 +211,6 @@ fn end(bench: &mut Bench, balances: impl Fn(i64) -> Balances) -> (i64, Vec<Event
     finish(bench, 12, |second| Ok(balances(second)))
 }
 
-/// Answers each reading with what `balances` returns until a stopped run ends, and returns the second of that.
 fn finish(
     bench: &mut Bench,
     mut second: i64,
@@ -285,7 +284,6 @@ fn reports_a_missing_or_negative_wallet_once() {
         (Some(1_000), None),
         (None, Some(MISSING)),
     ]) {
-        // One is asked for at the start.
         assert!(bench.asks_at(place * 20_000, RequestId::Balances) || place == 0);
         let balances = Balances { demo: demo.map(Decimal::from), ..Balances::default() };
         let mut said = alarms(&bench.answer(Answer::Balances(Ok(Reply::at(balances, bench.now)))));

@@ -48,9 +48,6 @@ fn start_requests_enough_candles_despite_gaps() {
     assert_eq!(shown(|minute| minute == 7), (19, 2));
     // Nor is the fourth: the first, third and fifth, 25 minutes less two.
     assert_eq!(shown(|minute| minute == 7 || minute == 16), (23, 2));
-    // Where no longer candle is ever made: 19 minutes hold too few candles, 57 enough of them, and two windows more are asked
-    // for. All that the last holds is shown, 513 minutes less 103.
     assert_eq!(shown(|minute| minute % 5 == 2), (410, 4));
-    // What is missing from the candles themselves is looked for in windows that grow further: 19 of 57 minutes are there.
     assert_eq!(shown(|minute| minute < 38).1, 2);
 }

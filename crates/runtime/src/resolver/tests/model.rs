@@ -225,7 +225,6 @@ impl Run {
             }
             let is_released = self.released.get(&intent).is_some_and(|at| *at <= now);
             if requested.is_ours() && requested.sent <= now.get() && !is_released {
-                // What was adopted counts as the venue took it.
                 let is_known = self.claimed.contains(&name(place));
                 free -= if is_known { Money::from_minor(requested.taken()) } else { stake };
             }

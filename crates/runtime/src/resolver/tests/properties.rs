@@ -85,7 +85,6 @@ fn check_invariants(all: &[Requested], run: &Run) -> Result<(), TestCaseError> {
         let place = intent.number() as usize - 1;
         let (asked, found) = (&all[place], all.iter().enumerate().find(|(other, _)| name(*other) == id));
         let found = found.expect("only trades that exist are listed").1;
-        // Another trade than was asked for is adopted only where the one that was asked for does not exist.
         let is_as_asked = (found.stake, found.direction) == (asked.stake, asked.direction);
         let is_absent = asked.accepted.is_none() && found.owner == Owner::Stranger;
         prop_assert!(is_as_asked || is_absent, "{id} is not what {intent} asked for");

@@ -171,7 +171,6 @@ fn wallet_proves_nothing_during_unknown_payments() {
         scenario.look(381, &[], &["1? ends"]);
         scenario.look(391, &[], &[]);
         assert_eq!(scenario.resolver.next_poll(), Some(Millis::from_seconds(488)));
-        // How the other ended is known: it was paid so much, and the wallet says where this one's stake is.
         scenario.has_unknown_pay = false;
         scenario.look(575, &[], if wallet == 1_000 { &["1 is nothing, 321 s"] } else { &[] });
     }

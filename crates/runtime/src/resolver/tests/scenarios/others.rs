@@ -40,7 +40,6 @@ fn manually_unopened_stake_counts_until_released_or_listed() {
         // The ledger has it back already.
         (10, 1_000, false, None, vec![nothing]),
         (10, 2_000, false, None, vec![]),
-        // 10.00 of it are the first one's, so that the second one's 20.00 are not there.
         (20, 2_000, true, None, vec![]),
         (20, 2_000, true, Some(closes(300)), vec![late, nothing]),
         // It may be over, and paid.
@@ -82,7 +81,6 @@ fn listed_stake_has_left_and_may_return_after_the_close() {
 
 #[test]
 fn escalates_trades_that_times_cannot_pair() {
-    // The second trade came too late for the second intent, whose request ended sooner than the first one's.
     let first = Doubt { ended: Millis::from_seconds(400), ..twin(1, 100) };
     let mut scenario = Scenario::new(&[first, twin(2, 110)]);
     let trades = [trade("a", 115), trade("b", 300)];
@@ -234,7 +232,6 @@ fn escalates_a_changed_trade_if_others_trade_the_account() {
     unclear.look(262, std::slice::from_ref(&half), &[]);
     unclear.look(272, &[half], &["1? others a"]);
 
-    // Another intent may have asked for it as well.
     let mut shared = Scenario::new(&[doubt(1), twin(2, 105)]);
     shared.look(267, &[sold("a", 107)], &[]);
     shared.look(277, &[sold("a", 107)], &["1? others a", "2? others a"]);
@@ -248,7 +245,6 @@ fn escalates_a_changed_trade_if_others_trade_the_account() {
     answered.look(262, &[sold("a", 102)], &["whose is a?"]);
     answered.look(272, &[sold("a", 102)], &["1 is nothing, 321 s"]);
 
-    // One that asked for the other direction cannot have made it, and explains nothing.
     let mut apart = Scenario::new(&[doubt(1)]);
     apart.answered.push(twin(2, 101));
     apart.look(262, &[sold("a", 102)], &[]);
