@@ -96,7 +96,7 @@ pub struct Finished {
     pub longer_not_built: u64,
     pub longer_staleness: Vec<LongerStaleness>,
     pub money_scale: MoneyScale,
-    /// In bot order.
+    /// Edge verdicts in bot order.
     pub verdicts: Vec<BotVerdict>,
     /// Rule that stops each bot for good, in bot order ([`Session::stopped_by`]).
     pub stopped_by: Vec<Option<Rule>>,

@@ -6,7 +6,7 @@ use candlewick_sdk::{Candle, CandleSeries, Millis, Price};
 /// A merge of several sources; within an instant, they keep the order in which they were added.
 pub(crate) struct Feed<'a> {
     sources: Vec<Source<'a>>,
-    /// Ascending by time.
+    /// External signals, ascending by time.
     signals: &'a [(Millis, OutsideSignal)],
 }
 

@@ -142,7 +142,6 @@ mod tests {
         let other = Some("but ordered was BUY 10 BTCUSDT");
         check(Ok(TradeReport { direction: direction(Direction::Sell), ..bare() }), other).await;
         check(Ok(TradeReport::new("01JU")), Some("trade 01JT is trade 01JU")).await;
-        // Computed with floats, it is that amount all the same, however long ago.
         let later = SENT + Millis::HOUR;
         let amount = |amount: &str, at| TradeReport {
             amount: Some(amount.parse().unwrap()),

@@ -418,7 +418,6 @@ mod tests {
         check_agreement(&[(8, 12), (11, 13), (14, 15)], Some((11, Some(12), 2)));
         check_agreement(&[(8, 9), (8, 12), (10, 12)], Some((8, Some(12), 2)));
         check_agreement(&[(1, 3), (3, 5)], Some((3, Some(3), 2)));
-        // One against one: all between is possible.
         check_agreement(&[(0, 1), (5, 6)], Some((0, Some(6), 1)));
         check_agreement(&[(0, i64::MAX), (5, i64::MAX)], Some((5, None, 2)));
         check_agreement(&[(0, 10), (2, 8), (4, 6), (20, 30)], Some((4, Some(6), 3)));

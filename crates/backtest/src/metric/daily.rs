@@ -21,7 +21,7 @@ pub struct Daily {
     pub calmar: Option<f64>,
     /// Probability that the true Sharpe ratio is above 0, if days are independent.
     pub probabilistic_sharpe: Option<f64>,
-    /// The same, adjusted for all tried variants. Unadjusted for a single one; `None` if their
+    /// Probability adjusted for all tried variants. Unadjusted for a single one; `None` if their
     /// ratios are unknown.
     pub deflated_sharpe: Option<f64>,
     #[serde(skip)]

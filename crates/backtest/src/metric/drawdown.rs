@@ -5,12 +5,12 @@ use candlewick_sdk::{Millis, Money};
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Drawdown {
     pub amount: Money,
-    /// In percent of the peak; 0 for a peak that is not above 0.
+    /// Fall in percent of the peak; 0 for a peak that is not above 0.
     pub percent: f64,
-    /// `None` if the peak is the initial balance.
+    /// Time of the peak, `None` if it is the initial balance.
     pub peak_at: Option<Millis>,
     pub trough_at: Option<Millis>,
-    /// `None` if the balance never returned to the peak.
+    /// Time of the recovery, `None` if the balance never returned to the peak.
     pub recovered_at: Option<Millis>,
 }
 
@@ -100,7 +100,7 @@ impl DrawdownFold {
 }
 
 impl Fall {
-    /// Exact: both sides are multiplied by both peaks.
+    /// Compares exactly, with both sides multiplied by both peaks.
     #[inline]
     fn is_larger_part_than(&self, other: &Self) -> bool {
         if self.peak == other.peak {

@@ -20,7 +20,6 @@ pub(crate) async fn failed_commit_is_retried_completely(fixture: &Fixture) {
         store.record_exchange(exchange(1, body));
         store.commit().await.unwrap_err();
     }
-    // Two lines, two exchanges, and the seal of the first, which was to be written with it.
     assert_eq!((store.pending(), store.head().seq), (5, 1));
     fixture.run("ALTER TABLE gone RENAME TO entries").await;
     commit(&mut store, &["4"]).await;

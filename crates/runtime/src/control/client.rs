@@ -222,7 +222,6 @@ mod tests {
         check_lines(b"a\n\nb", &["a", "", "b"]).await;
         let longest = "x".repeat(MAX_BYTES);
         check_lines(format!("{longest}\n").as_bytes(), &[&longest]).await;
-        // A longer one is not read to its end.
         let long = "x".repeat(MAX_BYTES * 3);
         let mut reader = long.as_bytes();
         assert!(matches!(read_line(&mut reader, LINE_TIMEOUT).await, Err(LineError::TooLong)));

@@ -212,7 +212,6 @@ mod tests {
         }
     }
 
-    /// Made by the system's call: a process begun by a test holds every socket and lock of its neighbours for a moment.
     #[cfg(target_os = "linux")]
     #[test]
     fn pipe_halts_without_blocking() {

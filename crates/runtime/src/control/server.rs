@@ -375,7 +375,6 @@ mod tests {
         assert!(path.exists());
         drop((listener, file));
         let (_listener, file) = SocketFile::make(&path).await.unwrap();
-        // Another socket that took its place is not removed.
         fs::remove_file(&path).unwrap();
         let _other = std::os::unix::net::UnixListener::bind(&path).unwrap();
         drop(file);

@@ -164,7 +164,6 @@ mod tests {
         let mut agenda = Agenda::default();
         let (early, late) = (Millis::new(10), Millis::new(20));
         agenda.add(late, Job::Balances);
-        // Each once, at its earlier moment.
         for at in [late, early, late] {
             agenda.add(at, CANDLES);
             agenda.add(at, TRADE);
@@ -210,7 +209,6 @@ mod tests {
         gate.settle_job(CANDLES);
         assert_eq!(gate.opens_at(at, at + Millis::new(999)), Some(at + Millis::SECOND));
         assert_eq!(gate.opens_at(at, at + Millis::SECOND), None, "the hold is over");
-        // It is counted from the first question.
         let (mut gate, later) = (Gate::new(Millis::SECOND), at + Millis::new(300));
         gate.await_job(at, later, CANDLES);
         assert_eq!(gate.opens_at(at, later), Some(later + Millis::SECOND));

@@ -181,7 +181,6 @@ mod tests {
         check(&[100, 200], &[250], &[(&[0, 1], &[0], false)]);
         check(&[100, 200], &[250, 150], &[(&[0, 1], &[0, 1], true)]);
         check(&[100, 200, 300], &[350, 250], &[(&[0, 1, 2], &[0, 1], false)]);
-        // Both trades are too early for the second intent.
         check(&[100, 200], &[150, 160], &[(&[0], &[0, 1], false), (&[1], &[], false)]);
     }
 

@@ -304,7 +304,6 @@ mod tests {
         check(101_000, 107_000, true);
         check(101_000, 107_001, false);
         check(115_000, 117_000, true);
-        // A date that cannot be.
         check(0, 107_000, true);
         check(900_000, 132_000, true);
         check(900_000, 132_001, false);
@@ -324,14 +323,11 @@ mod tests {
         check(50_000, 1_000, 0, &[], false);
         check(51_001, 1_000, 0, &[], false);
         check(50_999, 1_000, 0, &[], false);
-        // Another was not opened either, and that is known.
         check(53_000, 1_000, 2_000, &[], true);
         check(51_000, 1_000, 1_000, &[], false);
-        // It is not known: both, this one, the other one.
         check(53_000, 1_000, 0, &[2_000], true);
         check(51_000, 1_000, 0, &[2_000], true);
         check(52_000, 1_000, 0, &[2_000], false);
-        // One of two equal ones is in the wallet: ambiguous. Both are: certain.
         check(51_000, 1_000, 0, &[1_000], false);
         check(52_000, 1_000, 0, &[1_000], true);
         // 30.00 is 10.00 and 20.00, or the other 30.00.

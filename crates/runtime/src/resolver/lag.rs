@@ -121,7 +121,6 @@ mod tests {
         let looks = [(200_000, &[][..]), (300_000, &[][..]), (310_000, late), (590_000, late)];
         let found = allowances(looks, &[open("late", 0), open("none", 0)]);
         assert_eq!(found, [240_000, 240_000, 600_000, 600_000]);
-        // Counted from its acceptance.
         let found = allowances([(200_000, &[]), (200_000, late)], &[open("late", 10_000)]);
         assert_eq!(found[1], 380_000);
     }

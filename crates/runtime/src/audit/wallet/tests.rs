@@ -83,7 +83,6 @@ const fn from_outside(units: i64) -> WalletReading {
 fn books_a_movement_on_the_second_reading() {
     let mut bench = Bench::begun(1_000);
     bench.check(&[
-        // A surplus is not certain before that, a withdrawal counts at once.
         (60, 1_050, differs(0)),
         (69, 1_050, differs(0)),
         (70, 1_050, from_outside(50)),
@@ -116,7 +115,6 @@ fn unpaid_wins_are_a_shortage_during_frequent_trading() {
             confirmed.push(-bench.audit.confirmed.minor());
         }
     }
-    // Two wins at most are younger than the lag.
     assert!(confirmed.len() >= 6 && confirmed.iter().all(|short| *short >= 1_850), "{confirmed:?}");
     assert!(bench.audit.confirmed <= minor(-(60 - 2 - 4) * 1_850), "{:?}", bench.audit.confirmed);
     for second in [330, 341] {
@@ -170,11 +168,9 @@ fn reading_during_an_order_does_not_clear_a_suspect() {
 #[test]
 fn readings_during_a_doubt_do_not_give_the_amount() {
     let mut bench = Bench::begun(100_000);
-    // 20.00 are ordered and 100.00 taken; another program loses 20.00.
     bench.ledger(1, 98_000);
     bench.under_way.unknown = minor(20_000);
     bench.check(&[(40, 88_000, differs(0)), (41, 88_000, differs(0)), (50, 106_500, differs(0))]);
-    // The trade is found, and it won 85.00.
     bench.under_way.unknown = Money::ZERO;
     bench.ledger(90, 90_000);
     bench.ledger(90, 108_500);
@@ -262,7 +258,6 @@ fn returns_of_open_trades_are_no_surplus() {
         // A return consists of more than the profit.
         (240, 99_850, differs(0)),
         (251, 100_850, Agrees),
-        // It lacks money, whatever they return.
         (300, 98_999, differs(0)),
         (311, 98_999, by_trades(-1)),
     ]);
@@ -296,7 +291,6 @@ fn bonus_payment_of_a_stake_is_no_surplus() {
 #[test]
 fn bonus_payment_survives_a_restart() {
     let snapshot = serde_json::to_string(&paid_by_bonus().audit).unwrap();
-    // Meanwhile the bonus wallet may have got its 4.00 back with the trade.
     for (free, holds, wallet, paid) in [(99_000, 4_600, 99_400, 400), (100_000, 5_000, 100_000, 0)] {
         let audit = serde_json::from_str(&snapshot).unwrap();
         let mut next = Bench { audit, bonus: Some(minor(holds)), ..Bench::default() };
@@ -360,7 +354,6 @@ fn returned_stake_may_hide_behind_lag() {
         (&[100_000, 98_000, 101_700], 11, false),
         (&[100_000, 98_000], 11, false),
         (&[100_000, 98_000, 96_000, 99_700, 101_700], 11, true),
-        // Both are older than the lag.
         (&[100_000, 98_000, 100_000], 14, false),
     ] {
         let mut audit = WalletAudit::default();

@@ -103,12 +103,10 @@ fn confirms_a_cancellation_by_status_before_booking() {
     };
     check(&|ms| Some(record(ms)), (0, 125_000));
     check(&|_| None, (0, 130_000));
-    // It agrees first, and has a result later.
     let late = |ms: i64| if ms < 150_000 { record(ms) } else { ended(Outcome::Lost, -1_000) };
     let corrected = seen(LAG, running(), record, |ms| Some(late(ms)));
     assert_eq!((corrected.halted.clone(), corrected.money.1), (None, 99_000), "{:?}", corrected.warnings);
     assert_eq!(corrections(&corrected), [(Outcome::Lost, -1_000)]);
-    // It says LOST, twice.
     check(&|_| Some(ended(Outcome::Lost, -1_000)), (-1_000, 130_000));
 }
 

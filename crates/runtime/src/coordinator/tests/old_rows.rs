@@ -96,7 +96,6 @@ fn retains_open_and_last_intents_and_those_with_second_trades() {
     let mut bench = aged_bench(60, 3_600, &[58, 60], &[2, 5]);
     let second = SecondTrade { intent: IntentId::new(4), venue_id: id(100), stake: Money::from_minor(1_000) };
     bench.hand(at(3_700), EventKind::SecondTrade(second));
-    // Of the 56 that settled the first six are not shown.
     assert_eq!(bench.forgotten(at(100_000)), [1, 3, 6, 7, 8, 58]);
     assert!(bench.coordinator.doubts.is_claimed(id(3).as_str()));
     assert!(!bench.coordinator.doubts.is_claimed(id(101).as_str()));

@@ -199,7 +199,6 @@ fn impossible_payout_halts_and_is_ignored() {
 
 #[test]
 fn trade_on_another_symbol_settles_after_a_restart() {
-    // One that fits, one longer than a journal keeps, and one that no symbol can be.
     for symbol in ["ETHUSDT", "A-PAIR-WITH-A-NAME-OF-MORE-THAN-31-LETTERS", "ETH\u{202e}USDT"] {
         let other = |report: TradeReport| with_symbol(symbol, report);
         let first = trade(&other(running()), |_| other(running()));

@@ -149,7 +149,6 @@ fn warns_once_about_frozen_prices() {
 fn reports_a_suspension_and_its_missed_candles() {
     let mut bench = Bench::start(|_| {});
     let said = warnings(&bench.at(200_000).step(Input::Absent(std::time::Duration::from_secs(150))));
-    // Of 50 to 200 s: those of 60, 120 and 180 s.
     let is_expected = said[0].contains("150 s") && said[0].contains("3 candles were missed");
     assert!(is_expected && said.len() == 1, "{said:?}");
 }

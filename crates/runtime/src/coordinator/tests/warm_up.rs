@@ -46,7 +46,6 @@ fn start_requests_enough_candles_despite_gaps() {
     assert_eq!(shown(|_| false), (19, 1));
     // The second longer candle before the start is not made: the first, third and fourth are shown, 20 minutes less one.
     assert_eq!(shown(|minute| minute == 7), (19, 2));
-    // Nor is the fourth: the first, third and fifth, 25 minutes less two.
     assert_eq!(shown(|minute| minute == 7 || minute == 16), (23, 2));
     assert_eq!(shown(|minute| minute % 5 == 2), (410, 4));
     assert_eq!(shown(|minute| minute < 38).1, 2);

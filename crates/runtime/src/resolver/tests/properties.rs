@@ -27,7 +27,6 @@ fn requested(owners: &[Owner]) -> impl Strategy<Value = Requested> + use<> {
     let accepted = prop::option::weighted(0.6, (0.0_f64..1.0, 0_i64..100_000));
     (owner, direction, 1_i64..3, 0_i64..300_000, 1_i64..20_000, accepted).prop_map(
         |(owner, direction, stake, sent, takes, accepted)| {
-            // One that was answered was accepted before its end, and strangers open their trades at once.
             let longest = match owner {
                 Owner::Doubted => takes + 30_000,
                 Owner::Answered => takes,
@@ -227,7 +226,6 @@ proptest! {
         for (place, requested) in all.iter().enumerate() {
             let found = found_of(&run, place);
             late += usize::from(found == ["nothing", "late"]);
-            // Once a trade was found late, the lag is known, and the others may be waited for.
             let expected: &[&[&str]] = match requested.accepted {
                 Some(_) => &[&["nothing", "late"], &["adopted"]],
                 None => &[&["nothing"]],

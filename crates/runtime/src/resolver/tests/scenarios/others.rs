@@ -16,7 +16,6 @@ fn absent(wallet: i64, expected: &[&str]) -> Scenario {
 #[test]
 fn wallet_decides_two_doubts_or_neither() {
     absent(2_000, &["1 is nothing, 321 s", "2 is nothing, 321 s"]);
-    // One of the two stakes is there: it may be either.
     absent(1_000, &[]).look(391, &[], &["1? wallet", "2? wallet"]);
     absent(0, &[]).look(391, &[], &["1? wallet", "2? wallet"]);
 }
@@ -37,12 +36,10 @@ fn manually_unopened_stake_counts_until_released_or_listed() {
     for (stake, wallet, is_reserved, listed, expected) in [
         (10, 2_000, true, None, vec![nothing]),
         (10, 1_000, true, None, vec![]),
-        // The ledger has it back already.
         (10, 1_000, false, None, vec![nothing]),
         (10, 2_000, false, None, vec![]),
         (20, 2_000, true, None, vec![]),
         (20, 2_000, true, Some(closes(300)), vec![late, nothing]),
-        // It may be over, and paid.
         (20, 2_000, true, Some(closes(280)), vec![late]),
     ] {
         let mut other = twin(2, 110);
@@ -70,7 +67,6 @@ fn listed_stake_has_left_and_may_return_after_the_close() {
         let mut sale = twin(2, 110);
         sale.order.direction = Direction::Sell;
         let mut scenario = Scenario::with_stake(&[twin(1, 100), sale]);
-        // It may be the sale and does not say all, so it is not adopted.
         let close_time = close_s.map(Millis::from_seconds);
         let sold = [TradeReport { expiration_type: None, close_time, progress, ..sold("a", 115) }];
         scenario.look(271, &sold, &[]);
@@ -140,7 +136,6 @@ fn accepts_changed_terms_that_list_and_record_state() {
         scenario.resolver.may_have_other_terms(IntentId::new(number), report, Millis::ZERO)
     };
     assert!(may_be(1, &sold("a", 102)));
-    // The list did not show it; its record says that it is not; it is of no intent that is looked for.
     assert!(!may_be(1, &sold("b", 102)));
     assert!(!may_be(1, &TradeReport { from_token: Some(false), ..sold("a", 102) }));
     assert!(!may_be(2, &sold("a", 102)));
@@ -220,13 +215,11 @@ fn escalates_a_changed_trade_if_others_trade_the_account() {
     two.take_for_nothing(1);
     two.look(632, &both, &["whose is a?", "whose is b?"]);
 
-    // A program that is known trades again.
     let mut known = Scenario::new(&[doubt(1)]);
     known.resolver.reported.extend(["before".to_owned()]);
     known.look(262, &[sold("a", 102)], &[]);
     known.look(272, &[sold("a", 102)], &["1? others a"]);
 
-    // The list does not say which way it goes.
     let mut unclear = Scenario::new(&[doubt(1)]);
     let half = TradeReport { direction: None, amount: Some(50.into()), ..trade("a", 102) };
     unclear.look(262, std::slice::from_ref(&half), &[]);
@@ -236,7 +229,6 @@ fn escalates_a_changed_trade_if_others_trade_the_account() {
     shared.look(267, &[sold("a", 107)], &[]);
     shared.look(277, &[sold("a", 107)], &["1? others a", "2? others a"]);
 
-    // An answered request may have made it: it is that one's second trade.
     let mut answered = Scenario::new(&[doubt(1)]);
     let mut other = twin(2, 101);
     other.order.direction = Direction::Sell;
