@@ -101,7 +101,7 @@ pub(crate) fn lines_at(url: &JournalUrl) -> Vec<StoredLine> {
 
 pub(crate) fn write(path: &Path, lines: impl IntoIterator<Item = Line>) {
     block_on(async {
-        let holder = Holder::of_this_process("test");
+        let holder = Holder::current_process("test");
         let mut store = Store::open(&JournalUrl::from_path(path), &holder).await.unwrap();
         for line in lines {
             let is_seal = line.body.starts_with("{\"exchanges\":");
@@ -145,7 +145,7 @@ pub(crate) fn forge_chain(path: &Path) {
         let mut forging = connection.begin().await.unwrap();
         let mut hash = ChainHash::GENESIS;
         for stored in recorded {
-            hash = hash.of_next(stored.seq, &stored.line);
+            hash = hash.next(stored.seq, &stored.line);
             let update = sqlx::query("UPDATE entries SET hash = ? WHERE seq = ?").bind(hash.to_string());
             update.bind(stored.seq.cast_signed()).execute(&mut *forging).await.unwrap();
         }

@@ -30,7 +30,7 @@ async fn read(reader: &mut Reader, only_trades: bool) -> Result<(JournalContents
             tracing::info!("{notice}");
         }
         let (session, mut past, last) = fold.into_parts();
-        let lines = reader.lines_numbered(&past.told()).await?;
+        let lines = reader.lines_numbered(&past.displayed_lines()).await?;
         let trades = past.take_old_trades();
         let last = reader.lines_numbered(&[last]).await?.pop().ok_or(RecordsError::NoRun)?;
         let contents = JournalContents::from_folded(FoldedJournal {

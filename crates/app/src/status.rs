@@ -472,7 +472,7 @@ pub struct HolderLine {
 
 impl HolderLine {
     fn from_lease(lease: Lease) -> Self {
-        let judge = Holder::of_this_process("candlewick");
+        let judge = Holder::current_process("candlewick");
         let alive = !LeaseTerms::default().is_over(&lease, &judge);
         let Lease { holder, since, heartbeat, silence, .. } = lease;
         let read = heartbeat + silence;

@@ -3,9 +3,9 @@
 use crate::feed::{Feed, Item};
 use crate::translation::{to_opened, to_rejection, to_settled};
 use candlewick_engine::{
-    Action, BotId, BotVerdict, EngineError, Entry, Event, EventKind, Header, IntentId, Interest,
+    Action, BatchEnd, BotId, BotVerdict, EngineError, Entry, Event, EventKind, Header, IntentId, Interest,
     LongerStaleness, Origin, OutsideSignal, Recorder, Rule, Session, SessionSettings, StoredCandles,
-    BatchEnd, SymbolId, TradeBook,
+    SymbolId, TradeBook,
 };
 use candlewick_sdk::{CandleSeries, Millis, Money, MoneyScale, Series, Strategy, Symbol};
 use candlewick_simulator::{
@@ -45,7 +45,7 @@ pub enum BacktestError {
     Journal(#[from] io::Error),
 }
 
-/// Recorder for runs of which only the trades matter.
+/// No-op recorder for runs where only the trades matter.
 pub struct NullRecorder;
 
 impl NullRecorder {
@@ -75,7 +75,6 @@ const PROGRESS_STEP: u64 = 50_000;
 pub struct Backtest {
     session: Session,
     simulator: Simulator,
-    /// Candles of each of the session's series, in the session's order.
     candles: Vec<CandleSeries>,
     prices: Vec<(SymbolId, CandleSeries)>,
     price_every: Millis,
@@ -97,7 +96,7 @@ pub struct Finished {
     pub longer_not_built: u64,
     pub longer_staleness: Vec<LongerStaleness>,
     pub money_scale: MoneyScale,
-    /// In bot order.
+    /// Edge verdicts in bot order.
     pub verdicts: Vec<BotVerdict>,
     /// Rule that stops each bot for good, in bot order ([`Session::stopped_by`]).
     pub stopped_by: Vec<Option<Rule>>,
@@ -120,7 +119,7 @@ impl Backtest {
             let found = candles.iter().find(|candles| candles.series() == *series);
             own.push(found.cloned().ok_or_else(|| BacktestError::NoCandles {
                 series: *series,
-                bot: bot_of(settings, |bot| bot.series() == *series),
+                bot: find_bot_name(settings, |bot| bot.series() == *series),
             })?);
         }
         let prices = price_sources(settings, &session, wants_prices, &markets)?;
@@ -402,7 +401,10 @@ fn price_sources(
     Ok(sources)
 }
 
-fn bot_of(settings: &BacktestSettings, is_it: impl Fn(&candlewick_engine::BotSettings) -> bool) -> String {
+fn find_bot_name(
+    settings: &BacktestSettings,
+    is_it: impl Fn(&candlewick_engine::BotSettings) -> bool,
+) -> String {
     let bot = settings.session.bots.iter().find(|bot| is_it(bot));
     bot.map(|bot| bot.name.clone()).unwrap_or_default()
 }

@@ -6,7 +6,7 @@ use candlewick_sdk::{Candle, CandleSeries, Millis, Price};
 /// A merge of several sources; within an instant, they keep the order in which they were added.
 pub(crate) struct Feed<'a> {
     sources: Vec<Source<'a>>,
-    /// Ascending by time.
+    /// External signals, ascending by time.
     signals: &'a [(Millis, OutsideSignal)],
 }
 
@@ -20,7 +20,6 @@ pub(crate) enum Item<'a> {
 pub(crate) struct Source<'a> {
     rest: &'a [Candle],
     interval: Millis,
-    /// Time of the next item; the end of time if there is none.
     next_at: Millis,
     kind: Kind,
 }

@@ -90,7 +90,7 @@ impl RunTotals {
             days.settle(at, profit);
         }
         match outcome {
-            Outcome::Won | Outcome::Lost => self.pay(payout),
+            Outcome::Won | Outcome::Lost => self.record_payout(payout),
             Outcome::Draw | Outcome::Cancelled => self.settle_undecided(outcome),
         }
     }
@@ -102,15 +102,15 @@ impl RunTotals {
     }
 
     #[inline]
-    fn pay(&mut self, payout: Option<Payout>) {
+    fn record_payout(&mut self, payout: Option<Payout>) {
         // Fast path: usually the payout does not change.
         if payout.is_none_or(|payout| self.payouts != Payouts::Alike(payout)) {
-            self.pay_another(payout);
+            self.record_other_payout(payout);
         }
     }
 
     #[cold]
-    fn pay_another(&mut self, payout: Option<Payout>) {
+    fn record_other_payout(&mut self, payout: Option<Payout>) {
         self.payouts = match (self.payouts, payout) {
             (Payouts::NoneYet, Some(payout)) => Payouts::Alike(payout),
             _ => Payouts::Mixed,

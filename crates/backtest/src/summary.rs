@@ -46,7 +46,7 @@ impl Summary {
         Self::with_totals(book, RunTotals::new(balance)).0
     }
 
-    /// Also returns the totals after all trades of the book. `totals` must be empty.
+    /// Builds the summary with the totals after all trades of the book. `totals` must be empty.
     pub fn with_totals(book: &TradeBook, totals: RunTotals) -> (Self, RunTotals) {
         let rows = book.rows();
         // Fast path: trades usually settle in the order of their decisions.
@@ -61,7 +61,7 @@ impl Summary {
 }
 
 impl Rows {
-    /// `None` if settled trades are not in the order in which they became known.
+    /// Adds rows in their order, `None` if settled trades became known in another order.
     fn add_ordered<'a>(totals: RunTotals, rows: impl Iterator<Item = &'a IntentRow>) -> Option<Self> {
         let (mut added, mut last) = (Self { totals, unsettled: 0 }, None);
         for row in rows {

@@ -1,10 +1,10 @@
 //! The trade book: a fold of events and actions into one row per intent.
 
-use crate::reasons::{ReasonPlace, Reasons};
+use crate::reasons::{ReasonKey, Reasons};
 use crate::refusal_count::RefusalCount;
 use crate::{
     Action, Approved, Event, EventKind, IntentId, Opened, OrderTerms, Recorded, Rejection, Rule, Settled,
-    Taken, VenueId, VenueSymbol,
+    VenueId, VenueSymbol, VenueTerms,
 };
 use candlewick_sdk::{Millis, Money, Outcome, Payout, Reason};
 use serde::{Deserialize, Serialize};
@@ -154,7 +154,7 @@ pub struct IntentRow {
     /// Order in which the Session received the updates of this intent.
     pub sequence: EventSequence,
     #[serde(skip)]
-    pub(crate) reason: ReasonPlace,
+    pub(crate) reason: ReasonKey,
     /// 1-based index into the venue ids of the book.
     #[serde(skip)]
     pub(crate) venue_id: Option<NonZeroU32>,
@@ -196,7 +196,7 @@ impl IntentRow {
             profit: Money::ZERO,
             settled_at: None,
             sequence: EventSequence::default(),
-            reason: ReasonPlace::default(),
+            reason: ReasonKey::default(),
             venue_id: None,
         }
     }
@@ -267,7 +267,7 @@ impl TradeBook {
                     }
                     self.settled_by_person.insert(*intent);
                 }
-                self.record_settled(&Settled::by_person(*intent, *outcome, *profit), event.at);
+                self.record_settled(&Settled::by_operator(*intent, *outcome, *profit), event.at);
             }
             EventKind::Correction { intent, outcome, profit } => {
                 self.record_correction(*intent, (*outcome, *profit), event.at);
@@ -475,7 +475,7 @@ impl TradeBook {
         self.departures.get(&intent)
     }
 
-    fn record_taken(&mut self, intent: IntentId, taken: &Taken, place: u32) {
+    fn record_taken(&mut self, intent: IntentId, taken: &VenueTerms, place: u32) {
         let Some(row) = self.row_mut(intent) else { return };
         let before = row.approved;
         if taken.is_another_bet(before.direction()) && row.sequence.left_out == 0 {

@@ -4,8 +4,8 @@ use crate::reentry::Reentry;
 use crate::stake::{Stake, StakeContext};
 use crate::{BotVerdict, Edge, IfRefused, IntentId, SymbolId};
 use candlewick_sdk::{
-    Candle, CandleAnswer, CandleAnswers, Direction, Expiry, LongerCandles, Millis, Money, Settlement,
-    FedCandles, Signal, Strategy,
+    Candle, CandleAnswer, CandleAnswers, Direction, Expiry, FedCandles, LongerCandles, Millis, Money,
+    Settlement, Signal, Strategy,
 };
 
 /// Fields are in the order of access. Those that a signal needs are adjacent, because many bots do
@@ -20,12 +20,10 @@ pub(crate) struct Bot {
     pub(crate) entry_delay: Millis,
     pub(crate) symbol: SymbolId,
     wants_settlements: bool,
-    /// Boxed, because candles do not touch it.
     pub(crate) verdict: Box<BotVerdict>,
     pub(crate) last_close: Millis,
     pub(crate) strategy: Box<dyn Strategy>,
     pub(crate) longer: LongerCandles,
-    /// Remaining candles of the warm-up.
     cold: usize,
     pub(crate) if_refused: IfRefused,
 }
@@ -190,7 +188,7 @@ impl Bot {
         }
     }
 
-    pub(crate) fn on_not_taken(&mut self, intent: IntentId) {
+    pub(crate) fn on_not_accepted(&mut self, intent: IntentId) {
         let waits = self.reentry.as_ref().is_some_and(|reentry| reentry.waits());
         if self.if_refused == IfRefused::Reset && !waits {
             self.stake.give_up_ladder(intent);

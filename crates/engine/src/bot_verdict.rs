@@ -32,7 +32,7 @@ impl BotVerdict {
     /// Builds the verdict after a run that began with it, from the bot's rows.
     pub fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, plan: EdgeTestPlan) -> Self {
         let judge = Judge::after(rows, plan);
-        let edge = edge_of(&judge);
+        let edge = to_edge(&judge);
         Self { judge, edge, ..Self::new(plan) }
     }
 
@@ -72,7 +72,7 @@ impl BotVerdict {
         *self = Self { identity: Some(identity.clone()), since: next, ..Self::new(plan) };
     }
 
-    pub(crate) fn under(mut self, numbers: &Renumbering) -> Self {
+    pub(crate) fn with_numbers(mut self, numbers: &Renumbering) -> Self {
         self.judge.renumber(numbers);
         self
     }
@@ -95,9 +95,9 @@ impl BotVerdict {
         }
     }
 
-    pub(crate) fn on_left_out(&mut self, intent: IntentId) {
+    pub(crate) fn on_excluded(&mut self, intent: IntentId) {
         if !self.is_left {
-            self.judge.on_left_out(intent);
+            self.judge.on_excluded(intent);
         }
     }
 
@@ -114,7 +114,7 @@ impl BotVerdict {
         if !self.edge_test().is_final() {
             return None;
         }
-        let edge = edge_of(&self.judge);
+        let edge = to_edge(&self.judge);
         if edge == self.edge {
             return None;
         }
@@ -131,7 +131,7 @@ impl BotVerdict {
     }
 }
 
-fn edge_of(judge: &Judge) -> Edge {
+fn to_edge(judge: &Judge) -> Edge {
     let test = judge.test();
     if !test.is_final() {
         return Edge::Open;

@@ -36,7 +36,7 @@ enum Step {
 impl EdgeRow {
     /// Extracts the values from a row.
     pub fn from_row(row: &IntentRow) -> Self {
-        let JudgedTrade { payout, ended, .. } = JudgedTrade::of_row(row);
+        let JudgedTrade { payout, ended, .. } = JudgedTrade::from_row(row);
         Self {
             intent: row.approved.intent(),
             decided: row.sequence.decided,
@@ -149,11 +149,11 @@ impl RunningEdge {
 /// Builds the sequence of intents in the order in which the Session saw them.
 /// The order is that of [`judge`](crate::judge).
 pub fn edge_sequence<'a>(rows: impl IntoIterator<Item = &'a IntentRow>) -> ConfidenceSequence {
-    edge_sequence_of_trades(&rows.into_iter().map(JudgedTrade::of_row).collect::<Vec<_>>())
+    trades_edge_sequence(&rows.into_iter().map(JudgedTrade::from_row).collect::<Vec<_>>())
 }
 
 /// Builds the sequence of trades from any source. The order is that of [`judge_trades`](crate::judge_trades).
-pub fn edge_sequence_of_trades(trades: &[JudgedTrade]) -> ConfidenceSequence {
+pub fn trades_edge_sequence(trades: &[JudgedTrade]) -> ConfidenceSequence {
     let mut sequence = ConfidenceSequence::new();
     let mut open: Vec<_> = trades.iter().map(|_| None).collect();
     for (_, _, news, place) in in_order(trades) {
@@ -210,12 +210,12 @@ mod tests {
             }
             by_hand.on_settled(open.remove(0), to_trade_outcome(outcome(place - 1)), 0.85);
         }
-        let found = edge_sequence_of_trades(&trades);
+        let found = trades_edge_sequence(&trades);
         assert_eq!(found.settled(), 120);
         assert_eq!(found.edge(0.95), by_hand.edge(0.95));
         assert_eq!(found.win_rate(0.95), by_hand.win_rate(0.95));
         trades.reverse();
-        assert_eq!(edge_sequence_of_trades(&trades).edge(0.95), by_hand.edge(0.95));
+        assert_eq!(trades_edge_sequence(&trades).edge(0.95), by_hand.edge(0.95));
     }
 
     #[test]

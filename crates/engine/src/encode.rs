@@ -7,7 +7,7 @@
 use crate::reasons::ReasonShapes;
 use crate::{
     Action, Entry, Event, EventKind, Header, Judgement, Opened, OrderTerms, OutsideSignal, Refused,
-    Rejection, SecondTrade, Settled, Taken,
+    Rejection, SecondTrade, Settled, VenueTerms,
 };
 use candlewick_sdk::{Candle, Expiry, Millis, Money, Payout, Reason};
 
@@ -208,8 +208,8 @@ fn encode_opened(event: &Event, kind: u8, opened: &Opened, out: &mut Vec<u8>) {
 }
 
 #[cold]
-fn encode_taken(taken: &Taken, out: &mut Vec<u8>) {
-    let Taken { symbol, direction, stake } = taken;
+fn encode_taken(taken: &VenueTerms, out: &mut Vec<u8>) {
+    let VenueTerms { symbol, direction, stake } = taken;
     out.extend_from_slice(&[u8::from(symbol.is_some()), *direction as u8]);
     put_money(*stake, out);
     if let Some(symbol) = symbol {

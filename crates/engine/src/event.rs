@@ -189,7 +189,7 @@ pub struct Opened {
     pub payout: Option<Payout>,
     /// Terms that the venue took, if they differ from the order or earlier reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub taken: Option<Taken>,
+    pub taken: Option<VenueTerms>,
 }
 
 /// An extra trade at the venue that seems to come from the same request.
@@ -226,7 +226,7 @@ pub struct Settled {
 
 impl Settled {
     /// Creates the settlement that an operator reports, without times and prices.
-    pub const fn by_person(intent: IntentId, outcome: Outcome, profit: Money) -> Self {
+    pub const fn by_operator(intent: IntentId, outcome: Outcome, profit: Money) -> Self {
         Self {
             intent,
             outcome,
@@ -324,7 +324,7 @@ pub type VenueSymbol = Text<31>;
 
 /// The terms that the venue took, if they differ from the order.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Taken {
+pub struct VenueTerms {
     /// Pair, if it differs from the order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub symbol: Option<VenueSymbol>,
@@ -334,7 +334,7 @@ pub struct Taken {
     pub stake: Money,
 }
 
-impl Taken {
+impl VenueTerms {
     /// Returns whether pair or direction differ from the order. The outcome is then no evidence
     /// about the strategy.
     pub(crate) fn is_another_bet(&self, direction: Direction) -> bool {

@@ -121,21 +121,21 @@ impl Renumbering {
 }
 
 impl IntentRow {
-    pub(crate) fn under(self, numbers: &Renumbering) -> Self {
-        Self { approved: self.approved.under(numbers), ..self }
+    pub(crate) fn with_numbers(self, numbers: &Renumbering) -> Self {
+        Self { approved: self.approved.with_numbers(numbers), ..self }
     }
 }
 
 impl OrderTerms {
-    pub(crate) fn under(self, numbers: &Renumbering) -> Self {
+    pub(crate) fn with_numbers(self, numbers: &Renumbering) -> Self {
         let (bot, symbol) = (numbers.bot(self.bot()), numbers.symbol(self.symbol()));
         self.with_bot(bot, symbol)
     }
 }
 
 impl Departure {
-    pub(crate) fn under(self, numbers: &Renumbering) -> Self {
-        Self { ordered: self.ordered.under(numbers), ..self }
+    pub(crate) fn with_numbers(self, numbers: &Renumbering) -> Self {
+        Self { ordered: self.ordered.with_numbers(numbers), ..self }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Unfinished intents: in flight, in doubt or open.
 
-use crate::{BotId, IntentId, OrderTerms, Renumbering, SymbolId, Taken};
+use crate::{BotId, IntentId, OrderTerms, Renumbering, SymbolId, VenueTerms};
 use candlewick_sdk::{Direction, Millis, Money};
 use serde::{Deserialize, Serialize};
 use std::{iter, mem};
@@ -34,20 +34,20 @@ pub(crate) struct Intents {
     pub(crate) unfinished: Vec<Intent>,
     seconds: Vec<Intent>,
     counts: Vec<IntentCounts>,
-    unopened: Vec<Unopened>,
+    unopened: Vec<UnopenedIntent>,
     pub(crate) next: IntentId,
 }
 
 /// An intent without a trade at the venue. A trade may still appear.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Unopened {
+struct UnopenedIntent {
     intent: Intent,
     reserved_until: Millis,
     is_reserved: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Reinstated {
+pub(crate) struct ReinstatedIntent {
     pub(crate) bot: BotId,
     pub(crate) decision_time: Millis,
     pub(crate) released: Money,
@@ -93,7 +93,7 @@ impl Intents {
     }
 
     #[inline]
-    pub(crate) const fn pass(&mut self) -> IntentId {
+    pub(crate) const fn take_next_id(&mut self) -> IntentId {
         let id = self.next;
         self.next = id.next();
         id
@@ -113,7 +113,7 @@ impl Intents {
         intent.is_some_and(|intent| !mem::replace(&mut intent.payout_known, true))
     }
 
-    pub(crate) fn take_other(&mut self, id: IntentId, taken: &Taken) -> Option<Intent> {
+    pub(crate) fn apply_venue_terms(&mut self, id: IntentId, taken: &VenueTerms) -> Option<Intent> {
         let intent = self.unfinished.iter_mut().find(|intent| intent.id == id)?;
         let before = *intent;
         (intent.direction, intent.stake) = (taken.direction, taken.stake);
@@ -148,7 +148,7 @@ impl Intents {
     /// Gives up an intent in doubt. It no longer blocks its symbol, but its stake stays reserved.
     pub(crate) fn give_up(&mut self, id: IntentId, reserved_until: Millis) -> Option<Intent> {
         let intent = self.take(|intent| intent.id == id && intent.stage == Stage::InDoubt)?;
-        self.unopened.push(Unopened { intent, reserved_until, is_reserved: true });
+        self.unopened.push(UnopenedIntent { intent, reserved_until, is_reserved: true });
         Some(intent)
     }
 
@@ -206,16 +206,16 @@ impl Intents {
         true
     }
 
-    pub(crate) fn reinstate(&mut self, id: IntentId) -> Option<Reinstated> {
+    pub(crate) fn reinstate(&mut self, id: IntentId) -> Option<ReinstatedIntent> {
         let position = self.unopened.iter().position(|unopened| unopened.intent.id == id)?;
-        let Unopened { intent, is_reserved, .. } = self.unopened.remove(position);
+        let UnopenedIntent { intent, is_reserved, .. } = self.unopened.remove(position);
         self.count(&intent);
         self.unfinished.push(intent);
         let released = if is_reserved { Money::ZERO } else { intent.stake };
-        Some(Reinstated { bot: intent.bot, decision_time: intent.decision_time, released })
+        Some(ReinstatedIntent { bot: intent.bot, decision_time: intent.decision_time, released })
     }
 
-    pub(crate) fn under(mut self, numbers: &Renumbering, own_symbols: usize) -> Self {
+    pub(crate) fn with_numbers(mut self, numbers: &Renumbering, own_symbols: usize) -> Self {
         let unopened = self.unopened.iter_mut().map(|unopened| &mut unopened.intent);
         for intent in self.unfinished.iter_mut().chain(&mut self.seconds).chain(unopened) {
             (intent.bot, intent.symbol) = (numbers.bot(intent.bot), numbers.symbol(intent.symbol));
@@ -261,7 +261,7 @@ impl Intents {
                 released += unopened.intent.stake;
             }
         }
-        let is_young = |unopened: &Unopened| now - unopened.intent.decision_time < LATE_TRADE_WINDOW;
+        let is_young = |unopened: &UnopenedIntent| now - unopened.intent.decision_time < LATE_TRADE_WINDOW;
         self.unopened.retain(|unopened| unopened.is_reserved || is_young(unopened));
         released
     }
@@ -396,8 +396,8 @@ mod tests {
                     4 => { intents.refuse(id); }
                     5 => { intents.give_up(id, Millis::HOUR); }
                     6 => {
-                        let taken = Taken { symbol: None, direction: Direction::Sell, stake: Money::from_minor(7) };
-                        intents.take_other(id, &taken);
+                        let taken = VenueTerms { symbol: None, direction: Direction::Sell, stake: Money::from_minor(7) };
+                        intents.apply_venue_terms(id, &taken);
                     }
                     7 => intents.begin_second(id),
                     8 => { intents.end_second(id); }

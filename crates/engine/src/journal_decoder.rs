@@ -94,7 +94,7 @@ impl JournalDecoder {
     /// See [`Session::begin_run`]. Former bots get numbers after the Session's own. Their trades still count
     /// in the ledger and in their verdicts. Fails with [`DecodeError::NoBots`] if the header does not name
     /// its bots.
-    pub fn of_run(header: &Header, session: &mut Session) -> Result<Self, DecodeError> {
+    pub fn for_run(header: &Header, session: &mut Session) -> Result<Self, DecodeError> {
         #[derive(Deserialize)]
         struct Bot {
             name: String,
@@ -116,7 +116,7 @@ impl JournalDecoder {
 
     /// Returns the decoder for a Session with other numbers.
     #[must_use]
-    pub fn under(&self, numbers: &Renumbering) -> Self {
+    pub fn with_numbers(&self, numbers: &Renumbering) -> Self {
         Self {
             bots: self.bots.iter().map(|bot| numbers.bot(*bot)).collect(),
             symbols: self.symbols.iter().map(|symbol| numbers.symbol(*symbol)).collect(),
@@ -165,17 +165,21 @@ impl JournalDecoder {
 
     fn read_reason(&mut self, recorded: RecordedReason) -> Reason {
         let RecordedReason { words, numbers } = recorded;
-        self.reason_of(words, &numbers)
+        self.build_reason(words, &numbers)
     }
 
-    pub(crate) fn reason_of_parts(&mut self, text: String, numbers: Vec<(String, Option<f64>)>) -> Reason {
+    pub(crate) fn build_reason_from_parts(
+        &mut self,
+        text: String,
+        numbers: Vec<(String, Option<f64>)>,
+    ) -> Reason {
         let (names, values) =
             numbers.into_iter().map(|(name, value)| (name, value.unwrap_or(f64::NAN))).unzip();
         let values: Vec<f64> = values;
-        self.reason_of(ReasonWords { text, names }, &values)
+        self.build_reason(ReasonWords { text, names }, &values)
     }
 
-    fn reason_of(&mut self, words: ReasonWords, numbers: &[f64]) -> Reason {
+    fn build_reason(&mut self, words: ReasonWords, numbers: &[f64]) -> Reason {
         if let Some(template) = self.templates.get(&words) {
             return template.with_numbers(numbers);
         }

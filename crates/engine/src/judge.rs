@@ -24,13 +24,13 @@ const TYPICAL_OPEN_TRADES: usize = 16;
 pub struct Judge {
     test: EdgeTest,
     payouts: Vec<(SymbolId, Payout)>,
-    open: Vec<Staked>,
+    open: Vec<PlacedBet>,
     watch_trades: u64,
     watch: Option<Box<EdgeWatch>>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Staked {
+struct PlacedBet {
     intent: IntentId,
     symbol: SymbolId,
     stake: NotionalStake,
@@ -44,9 +44,9 @@ impl Judge {
     /// sort than everything else.
     pub fn after<'a>(rows: impl IntoIterator<Item = &'a IntentRow>, test: impl Into<EdgeTest>) -> Self {
         let mut judge = Self::new(test);
-        let mut waiting: VecDeque<Waiting> = VecDeque::with_capacity(TYPICAL_OPEN_TRADES);
+        let mut waiting: VecDeque<PendingUpdate> = VecDeque::with_capacity(TYPICAL_OPEN_TRADES);
         for (place, row) in rows.into_iter().enumerate() {
-            let trade = JudgedTrade::of_row(row);
+            let trade = JudgedTrade::from_row(row);
             while let Some(earlier) = waiting.pop_front_if(|waiting| waiting.order < row.sequence.decided) {
                 judge.apply(earlier.news, earlier.place, &earlier.trade);
             }
@@ -57,11 +57,11 @@ impl Judge {
                 if order > 0 {
                     let before = waiting.iter().rposition(|other| other.order < order);
                     let position = before.map_or(0, |last| last + 1);
-                    waiting.insert(position, Waiting { order, news, place, trade });
+                    waiting.insert(position, PendingUpdate { order, news, place, trade });
                 }
             }
         }
-        for Waiting { news, place, trade, .. } in waiting {
+        for PendingUpdate { news, place, trade, .. } in waiting {
             judge.apply(news, place, &trade);
         }
         judge
@@ -105,10 +105,10 @@ impl Judge {
 
     /// Records the approval of an intent.
     pub fn on_decided(&mut self, intent: IntentId, symbol: SymbolId, at: Millis) {
-        let payout_fraction = self.seen(symbol).map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
-        // A payout of zero is no evidence.
+        let payout_fraction = self.last_payout(symbol).map_or(UNSEEN_PAYOUT_FRACTION, Payout::to_fraction);
+        // A payout of zero proves nothing.
         if let Ok(stake) = self.test.on_open(payout_fraction) {
-            self.open.extend(iter::once_with(|| Staked { intent, symbol, stake, payout_fraction }));
+            self.open.extend(iter::once_with(|| PlacedBet { intent, symbol, stake, payout_fraction }));
             if self.test.is_final() {
                 self.watch(intent, at);
             }
@@ -141,7 +141,7 @@ impl Judge {
     }
 
     /// Records that an intent did not become a trade.
-    pub fn on_left_out(&mut self, intent: IntentId) {
+    pub fn on_excluded(&mut self, intent: IntentId) {
         self.on_settled(intent, Outcome::Cancelled, None);
     }
 
@@ -152,13 +152,13 @@ impl Judge {
         // Fast path: usually it is the only one, and removing one from a list is a call.
         let is_last = place + 1 == self.open.len();
         let taken = if is_last { self.open.pop() } else { Some(self.open.remove(place)) };
-        let Some(Staked { symbol, stake, payout_fraction, .. }) = taken else { return };
+        let Some(PlacedBet { symbol, stake, payout_fraction, .. }) = taken else { return };
         let pays = payout.map_or(payout_fraction, Payout::to_fraction);
         self.test.settle(stake, to_trade_outcome(outcome), pays);
         if let Some(watch) = &mut self.watch {
             watch.on_settled(intent, to_trade_outcome(outcome), pays);
         }
-        if let (None, Some(payout)) = (self.seen(symbol), payout) {
+        if let (None, Some(payout)) = (self.last_payout(symbol), payout) {
             self.see(symbol, payout);
         }
     }
@@ -176,7 +176,7 @@ impl Judge {
         }
     }
 
-    fn seen(&self, symbol: SymbolId) -> Option<Payout> {
+    fn last_payout(&self, symbol: SymbolId) -> Option<Payout> {
         self.payouts.iter().find(|(known, _)| *known == symbol).map(|(_, payout)| *payout)
     }
 }
@@ -207,7 +207,7 @@ pub(crate) enum UpdateKind {
     Decided,
 }
 
-struct Waiting {
+struct PendingUpdate {
     order: u32,
     news: UpdateKind,
     place: usize,
@@ -247,7 +247,7 @@ impl JudgedTrade {
     /// Builds the trade of a row.
     /// A failed intent stays cancelled even if a trade turns up later, because its end may have been known by
     /// then.
-    pub fn of_row(row: &IntentRow) -> Self {
+    pub fn from_row(row: &IntentRow) -> Self {
         let (decided, sequence) = (row.approved.decision_time(), row.sequence);
         let ended = if sequence.left_out > 0 {
             Some((row.answered_at.unwrap_or(decided), Outcome::Cancelled))
@@ -376,7 +376,7 @@ mod tests {
             let payout = Payout::from_percent(percent.into()).ok();
             let kind = match kind {
                 0 => {
-                    let settled = Settled::by_person(intent, outcome, Money::ZERO);
+                    let settled = Settled::by_operator(intent, outcome, Money::ZERO);
                     EventKind::Settled(Settled { payout, ..settled })
                 }
                 1 => EventKind::Opened(opened(intent, payout)),
@@ -415,7 +415,7 @@ mod tests {
                 Trade(now, answered, end.map(|end| answered + 1 + end), percent, outcomes[outcome])
             });
             let book = book(&trades.collect::<Vec<_>>());
-            let listed: Vec<JudgedTrade> = book.rows().iter().map(JudgedTrade::of_row).collect();
+            let listed: Vec<JudgedTrade> = book.rows().iter().map(JudgedTrade::from_row).collect();
             let plan = EdgeTestPlan::default();
             prop_assert_eq!(judge(book.rows(), plan), judge_trades(&listed, plan));
         }

@@ -39,9 +39,9 @@ impl StoredRow {
 
     /// Returns the row with the numbers of another Session.
     #[must_use]
-    pub fn under(self, numbers: &Renumbering) -> Self {
-        let ordered = self.ordered.map(|ordered| ordered.under(numbers));
-        Self { row: self.row.under(numbers), ordered, ..self }
+    pub fn with_numbers(self, numbers: &Renumbering) -> Self {
+        let ordered = self.ordered.map(|ordered| ordered.with_numbers(numbers));
+        Self { row: self.row.with_numbers(numbers), ordered, ..self }
     }
 
     /// Returns whether an operator reported the result.
@@ -87,7 +87,7 @@ impl TradeBook {
     pub fn restore_row(&mut self, kept: StoredRow, decoder: &mut JournalDecoder) -> bool {
         let StoredRow { row, text, numbers, venue_id, ordered, by_person, corrected } = kept;
         let intent = row.approved.intent();
-        let reason = self.reasons.put(&decoder.reason_of_parts(text, numbers));
+        let reason = self.reasons.put(&decoder.build_reason_from_parts(text, numbers));
         let venue_id = venue_id.and_then(|id| self.put_venue_id(id));
         let row = IntentRow { reason, venue_id, ..row };
         self.departures.extend(ordered.map(|ordered| (intent, ordered)));
@@ -134,7 +134,7 @@ impl TradeBook {
 
     /// Drops rows for which `is_kept` is false and returns their number.
     /// Everything known of their intents is dropped as well. The counts remain.
-    pub fn keep_rows(&mut self, mut is_kept: impl FnMut(&IntentRow) -> bool) -> usize {
+    pub fn retain_rows(&mut self, mut is_kept: impl FnMut(&IntentRow) -> bool) -> usize {
         let before = self.rows.len();
         // Rebuilt, because rows refer to reasons and venue ids by index.
         let mut kept = self.without_rows();
@@ -148,7 +148,7 @@ impl TradeBook {
     /// Returns the book with its dropped rows from `first` on, copied from `whole`.
     /// `whole` is another book of the same intents. Rows after the last one of this book are not added.
     #[must_use]
-    pub fn filled_from(&self, whole: &Self, first: IntentId) -> Self {
+    pub fn with_restored_rows(&self, whole: &Self, first: IntentId) -> Self {
         let last = self.rows.last().map(|row| row.approved.intent());
         let is_missing = |row: &&IntentRow| {
             let intent = row.approved.intent();

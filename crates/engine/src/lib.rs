@@ -41,14 +41,14 @@ mod testing;
 pub use action::{Action, Judgement, Refused};
 pub use book::{CorrectedResult, Departure, EventSequence, IntentRow, IntentState, TradeBook};
 pub use bot_verdict::BotVerdict;
-pub use edge_sequence::{EdgeRow, RunningEdge, edge_sequence, edge_sequence_of_trades};
+pub use edge_sequence::{EdgeRow, RunningEdge, edge_sequence, trades_edge_sequence};
 pub use event::{
     Control, Edge, Event, EventKind, Halt, Opened, Origin, RefusalReason, Rejection, SecondTrade, Settled,
-    Taken, VenueId, VenueSymbol,
+    VenueId, VenueSymbol, VenueTerms,
 };
 pub use id::{BotId, IntentId, Renumbering, SeriesId, SessionNames, SymbolId};
 pub use journal_decoder::{DecodeError, JournalDecoder, Recorded};
-pub use judge::{Judge, JudgedTrade, EdgeDetection, judge, evaluate_trades, judge_trades, to_trade_outcome};
+pub use judge::{EdgeDetection, Judge, JudgedTrade, evaluate_trades, judge, judge_trades, to_trade_outcome};
 pub use kept_rows::{BookTotals, StoredRow};
 pub use ledger::Ledger;
 pub use outside_signal::{OutsideSignal, SignalId, SignalReason, SignalSource};
@@ -58,16 +58,15 @@ pub use risk::{
     Approved, Blackout, Blackouts, BotLimitSettings, CooldownScope, DayStart, EndedTrade, Hours, LambdaRule,
     Lateness, LimitUse, LocalClock, OrderTerms, PauseCause, PauseScope, PauseSettings, Quantity,
     RefusalPause, RiskSettings, Rule, RunningPause, SessionLimitSettings, SessionSpan, VenueAnswer,
-    VerdictSettings, Weekday, Window, offset_zone, pause_after, refusal_pause_after, time_zone,
-    time_zone_help, missing_dst_note, zone_note,
+    VerdictSettings, Weekday, Window, missing_dst_note, offset_zone, pause_after, refusal_pause_after,
+    time_zone, time_zone_help, zone_note,
 };
 pub use ruin::{RuinReport, StakeRuin, TradeRecord, check_ruin};
 pub use session::{
-    BookedTrade, LadderLevel, LongerStaleness, Obstacle, PrecomputedOutcome, RestoreError, Session,
-    SessionSnapshot, SettingsBefore, StakeBound, StakeTrouble, StoredCandles, BatchEnd, TrialSession,
-    TrialBatch,
+    BatchEnd, BookedTrade, LadderLevel, LongerStaleness, Obstacle, PrecomputedOutcome, RestoreError, Session,
+    SessionSnapshot, SettingsBefore, StakeBound, StakeTrouble, StoredCandles, TrialBatch, TrialSession,
 };
 pub use settings::{BotSettings, EngineError, SessionSettings};
 pub use stake::{IfRefused, KellyBound, LadderEntry, StakeSettings};
 pub use stake_checks::{LadderInDay, LadderNotice, check_first_stakes, check_stakes};
-pub use stake_notices::{unprofitable_levels, outgrown_stakes, payout_probe_notices, payout_probe_counts};
+pub use stake_notices::{outgrown_stakes, payout_probe_counts, payout_probe_notices, unprofitable_levels};

@@ -35,11 +35,11 @@ pub struct OutsideSignal {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expiry: Option<Expiry>,
     /// Reason of the sender, may be empty.
-    #[serde(default = "no_words", skip_serializing_if = "Text::is_empty")]
+    #[serde(default = "empty_reason", skip_serializing_if = "Text::is_empty")]
     pub reason: SignalReason,
 }
 
-fn no_words() -> SignalReason {
+fn empty_reason() -> SignalReason {
     Text::truncated("")
 }
 
@@ -74,7 +74,7 @@ impl KnownSignals {
 
     /// Returns the reason to display for a trade on the signal. Beyond `MAX_REASONS` texts only the
     /// source is named, so a sender that puts a price into each text cannot use up memory.
-    pub(crate) fn reason_of(&mut self, signal: &OutsideSignal) -> Reason {
+    pub(crate) fn build_reason(&mut self, signal: &OutsideSignal) -> Reason {
         let text = if signal.reason.is_empty() {
             format!("signal from {}", signal.source)
         } else {
@@ -92,7 +92,7 @@ impl KnownSignals {
         template.with_numbers(&[])
     }
 
-    pub(crate) fn under(self, numbers: &Renumbering) -> Self {
+    pub(crate) fn with_numbers(self, numbers: &Renumbering) -> Self {
         let mut known = Self::default();
         for (bot, source, id) in self.order {
             known.insert((numbers.bot(bot), source, id));
@@ -156,9 +156,9 @@ mod tests {
     #[test]
     fn reason_is_that_of_the_sender_until_there_are_too_many() {
         let mut known = KnownSignals::default();
-        assert_eq!(known.reason_of(&signal(1, "")).text(), "signal from webhook");
+        assert_eq!(known.build_reason(&signal(1, "")).text(), "signal from webhook");
         for number in 0..100 {
-            let reason = known.reason_of(&signal(number, &format!("price {number}")));
+            let reason = known.build_reason(&signal(number, &format!("price {number}")));
             let expected = if number < 63 {
                 format!("webhook: price {number}")
             } else {
@@ -166,6 +166,6 @@ mod tests {
             };
             assert_eq!(reason.text(), expected);
         }
-        assert_eq!(known.reason_of(&signal(1, "price 7")).text(), "webhook: price 7");
+        assert_eq!(known.build_reason(&signal(1, "price 7")).text(), "webhook: price 7");
     }
 }

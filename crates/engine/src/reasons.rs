@@ -22,7 +22,7 @@ pub(crate) struct ReasonShapes {
 const SLOTS: usize = 16;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ReasonPlace {
+pub(crate) struct ReasonKey {
     shape: u32,
     numbers: u32,
 }
@@ -36,8 +36,8 @@ impl Reasons {
     }
 
     #[inline]
-    pub(crate) fn put(&mut self, reason: &Reason) -> ReasonPlace {
-        let place = ReasonPlace { shape: self.shapes.put(reason), numbers: self.numbers.len() as u32 };
+    pub(crate) fn put(&mut self, reason: &Reason) -> ReasonKey {
+        let place = ReasonKey { shape: self.shapes.put(reason), numbers: self.numbers.len() as u32 };
         // A copy of unknown length is a call.
         let end = self.numbers.len() + reason.values().len();
         self.numbers.extend_from_slice(reason.padded_values());
@@ -45,7 +45,7 @@ impl Reasons {
         place
     }
 
-    pub(crate) fn at(&self, place: ReasonPlace) -> Reason {
+    pub(crate) fn at(&self, place: ReasonKey) -> Reason {
         let Some(shape) = self.shapes.shapes.get(place.shape as usize) else { return Reason::new("") };
         shape.renumbered(self.numbers.get(place.numbers as usize..).unwrap_or_default())
     }
@@ -60,7 +60,7 @@ impl Default for ReasonShapes {
 impl ReasonShapes {
     #[inline]
     pub(crate) fn put(&mut self, reason: &Reason) -> u32 {
-        match self.latest.get(slot_of(reason)) {
+        match self.latest.get(slot_index(reason)) {
             Some((latest, place)) if latest.shares_wording_with(reason) => *place,
             _ => self.find_or_push(reason),
         }
@@ -81,14 +81,14 @@ impl ReasonShapes {
         if self.latest.is_empty() {
             self.latest.resize_with(SLOTS, || (reason.clone(), place));
         }
-        self.latest[slot_of(reason)] = (reason.clone(), place);
+        self.latest[slot_index(reason)] = (reason.clone(), place);
         place
     }
 }
 
 /// Hashes the address, so that texts close together in memory get different slots.
 #[inline]
-fn slot_of(reason: &Reason) -> usize {
+fn slot_index(reason: &Reason) -> usize {
     const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
     ((reason.wording_id() as u64).wrapping_mul(GOLDEN) >> (u64::BITS - SLOTS.ilog2())) as usize
 }
@@ -110,7 +110,7 @@ mod tests {
             low(12.25),
         ];
         let mut reasons = Reasons::default();
-        let places: Vec<ReasonPlace> = put.iter().map(|reason| reasons.put(reason)).collect();
+        let places: Vec<ReasonKey> = put.iter().map(|reason| reasons.put(reason)).collect();
         let had: Vec<String> = places.iter().map(|place| reasons.at(*place).to_string()).collect();
         let expected = "low rsi=29.5 level=30|low|low rsi=-0 level=30|low level=30 rsi=1|high rsi=71|low rsi=12.25 level=30";
         assert_eq!(had.join("|"), expected);

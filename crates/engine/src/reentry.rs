@@ -109,7 +109,6 @@ mod tests {
         assert_eq!(signal.reason.to_string(), "ladder: again with the next candle level=3");
     }
 
-    /// The end is known at 100 s, so the candle for the entry closes at 120 s.
     #[test]
     fn entry_is_missed_once_its_candle_has_closed() {
         let missed = |since: i64, at: i64| {

@@ -84,12 +84,12 @@ impl RefusalCount {
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        named(&self.all)
+        named_counts(&self.all)
     }
 
     pub(crate) fn after(&self, last: Option<IntentId>) -> impl Iterator<Item = (&'static str, u64)> {
         let is_since = self.since == last;
-        named(&self.recent).filter(move |_| is_since)
+        named_counts(&self.recent).filter(move |_| is_since)
     }
 }
 
@@ -100,7 +100,7 @@ impl TradeBook {
     }
 }
 
-fn named(counts: &Counts) -> impl Iterator<Item = (&'static str, u64)> {
+fn named_counts(counts: &Counts) -> impl Iterator<Item = (&'static str, u64)> {
     Rule::ALL.into_iter().map(move |rule| (rule.as_str(), counts[rule as usize]))
 }
 

@@ -42,7 +42,7 @@ pub struct SettingChange {
 
 impl Display for SettingChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} -> {}", self.key, shown(&self.from), shown(&self.to))
+        write!(f, "{} {} -> {}", self.key, format_value(&self.from), format_value(&self.to))
     }
 }
 
@@ -82,7 +82,7 @@ impl ReloadNote {
         let after = serde_json::json!({ "risk": serde_json::to_value(&risk)?, "runtime": runtime });
         let all = changes_between(before, &after);
         let mut changes: Vec<String> =
-            all.iter().take(MAX_LISTED).map(|change| shortened(&change.to_string())).collect();
+            all.iter().take(MAX_LISTED).map(|change| truncate(&change.to_string())).collect();
         if all.len() > MAX_LISTED {
             changes.push(format!("and {} more", all.len() - MAX_LISTED));
         }
@@ -91,7 +91,7 @@ impl ReloadNote {
     }
 
     /// Parses a note, `None` if it is not about a reload.
-    pub fn of_text(body: &str) -> Result<Option<Self>, serde_json::Error> {
+    pub fn parse(body: &str) -> Result<Option<Self>, serde_json::Error> {
         // Most notes are not about a reload.
         if !body.contains("\"reloaded\"") {
             return Ok(None);
@@ -148,7 +148,7 @@ fn is_same(from: &Value, to: &Value) -> bool {
     from == to || matches!((amount(from), amount(to)), (Some(from), Some(to)) if from == to)
 }
 
-fn shown(value: &Value) -> String {
+fn format_value(value: &Value) -> String {
     match value {
         Value::Null => "(not set)".to_owned(),
         Value::String(text) => match text.parse::<Decimal>() {
@@ -159,7 +159,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-fn shortened(text: &str) -> String {
+fn truncate(text: &str) -> String {
     if text.chars().count() <= MAX_CHARS {
         return text.to_owned();
     }
@@ -199,13 +199,13 @@ mod tests {
         let note = ReloadNote::new(when, risk.clone(), json!({}), &before).unwrap();
         assert_eq!(note.reloaded.changes, ["risk.max_open_trades 3 -> 9"]);
         let text = serde_json::to_string(&note).unwrap();
-        assert_eq!(ReloadNote::of_text(&text).unwrap(), Some(note.clone()));
+        assert_eq!(ReloadNote::parse(&text).unwrap(), Some(note.clone()));
         for other in ["{\"alarm\":\"halted\"}", "{\"alarm\":\"reloaded\"}", "no JSON"] {
-            assert_eq!(ReloadNote::of_text(other).unwrap(), None, "{other}");
+            assert_eq!(ReloadNote::parse(other).unwrap(), None, "{other}");
         }
         let broken = [text.replacen("\"risk\"", "\"limits\"", 1), text.replacen("{\"at\"", "[\"at\"", 1)];
         for broken in broken.iter().map(String::as_str).chain(["{\"reloaded\": 1}"]) {
-            assert!(ReloadNote::of_text(broken).is_err(), "{broken}");
+            assert!(ReloadNote::parse(broken).is_err(), "{broken}");
         }
         let later = (Millis::new(6), ReloadedBy::Command);
         let nothing = json!({ "risk": {}, "runtime": {} });

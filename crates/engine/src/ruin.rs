@@ -63,7 +63,7 @@ impl TradeRecord {
     }
 
     /// Builds the record from the rows of the bot's trades.
-    pub fn of_rows<'a>(payout: Payout, rows: impl Iterator<Item = &'a IntentRow> + Clone) -> Self {
+    pub fn from_rows<'a>(payout: Payout, rows: impl Iterator<Item = &'a IntentRow> + Clone) -> Self {
         let is_decided = |row: &&IntentRow| matches!(row.outcome, Some(Outcome::Won | Outcome::Lost));
         let is_enough = rows.clone().filter(is_decided).count() >= MIN_TRADES;
         let interval = is_enough.then(|| edge_sequence(rows).win_rate(CONFIDENCE).ok()).flatten();
@@ -73,7 +73,7 @@ impl TradeRecord {
 
 impl StakeRuin {
     /// Builds the stakes of all bots at a balance. `records` are in the order of the bots.
-    pub fn of_bots(
+    pub fn for_bots(
         settings: &SessionSettings,
         balance: Money,
         records: &[TradeRecord],
@@ -203,7 +203,7 @@ pub fn check_ruin(
         return Err(EngineError::setting("risk.ruin_horizon_trades", problem));
     }
     let risk_limits = Limits::new(&settings.risk, settings.money_scale)?;
-    let stakes = StakeRuin::of_bots(settings, balance, records)?;
+    let stakes = StakeRuin::for_bots(settings, balance, records)?;
     let (mut report, mut stake_list) = (RuinReport::default(), StakeList::default());
     let (mut total, mut ladders) = (0.0, Vec::new());
     for (bot, stake) in settings.bots.iter().zip(stakes) {
@@ -347,7 +347,6 @@ mod tests {
         assert_eq!(check(&[martingale(3)], 0.0, even).ladders.len(), 1);
     }
 
-    /// A stake of 10 is below a minimum of 10.01, so no trade is opened and none can ruin.
     #[test]
     fn stake_below_the_minimum_is_reported_as_such_and_not_as_ruin() {
         let soros = soros(2, crate::IfRefused::Wait);
@@ -392,7 +391,7 @@ mod tests {
     fn several_ladders_count_together_and_other_stakes_do_not_count() {
         let even = record(None);
         let settings = settings(&[martingale(3), martingale(3)], |_| ());
-        let both = StakeRuin::of_bots(&settings, Money::from_minor(7_000), &[even; 2]).unwrap();
+        let both = StakeRuin::for_bots(&settings, Money::from_minor(7_000), &[even; 2]).unwrap();
         let single = both[0].at(0.5).unwrap();
         assert_eq!(check(&[martingale(3)], single * 1.5, even).refusal, None);
         assert!(check(&[martingale(3), martingale(3)], single * 1.5, even).refusal.is_some());
@@ -423,7 +422,7 @@ mod tests {
             StakeSettings::Kelly { fraction: 0.5, kelly_floor_trades: 30, bound },
         ];
         let settings = settings(&stakes, |risk| risk.stake_step = Decimal::from(5));
-        let found = StakeRuin::of_bots(&settings, Money::from_minor(7_000), &[record(None); 4]).unwrap();
+        let found = StakeRuin::for_bots(&settings, Money::from_minor(7_000), &[record(None); 4]).unwrap();
         let plans: Vec<StakePlan> = found.iter().map(|stake| stake.plan).collect();
         let expected = [
             StakePlan::Flat { stake: 1_000 },
@@ -445,7 +444,7 @@ mod tests {
                 (risk.max_stake, risk.cap_stakes) = (Decimal::from(25), cap_stakes);
                 (risk.daily_loss_limit, risk.max_drawdown_percent) = (Decimal::ZERO, 0.0);
             });
-            let ruin = StakeRuin::of_bots(&settings, Money::from_minor(100_000), &[record(None)]).unwrap();
+            let ruin = StakeRuin::for_bots(&settings, Money::from_minor(100_000), &[record(None)]).unwrap();
             let text = check_ruin(&settings, Money::from_minor(100_000), &[record(None)]).unwrap();
             let stakes = ruin[0].plan.stakes(&ruin[0].question).unwrap();
             (stakes, text.ladders.concat())

@@ -300,7 +300,6 @@ mod tests {
         testing::settings(70, free, vec![bot])
     }
 
-    /// Returns the line of the first stake at another balance.
     fn line_with(mut settings: SessionSettings, balance: i64) -> String {
         settings.balance = Decimal::from(balance);
         let even = TradeRecord::assumed(Payout::from_parts(1_000_000).unwrap());
@@ -316,7 +315,6 @@ mod tests {
         report(&settings(change)).stakes.remove(0)
     }
 
-    /// Parses the percentage after `text`.
     fn percent_behind(line: &str, text: &str) -> f64 {
         let (_, rest) = line.split_once(text).unwrap_or_else(|| panic!("{text}: {line}"));
         rest.split_once(" %").unwrap().0.trim().parse().unwrap()

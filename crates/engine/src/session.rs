@@ -170,8 +170,8 @@ impl Session {
             EventKind::Deposit { amount } => self.deposit(*amount),
             EventKind::Settled(settled) => self.end_trade(settled, event.at, actions),
             EventKind::SettledByPerson { intent, outcome, profit } => {
-                self.leave_out_by_number(*intent);
-                self.end_trade(&Settled::by_person(*intent, *outcome, *profit), event.at, actions);
+                self.exclude_by_id(*intent);
+                self.end_trade(&Settled::by_operator(*intent, *outcome, *profit), event.at, actions);
             }
             EventKind::Correction { intent, outcome, profit } => {
                 self.on_correction(*intent, (*outcome, *profit), event.at, actions);
@@ -462,7 +462,7 @@ impl Session {
         let origin = if is_expired { Origin::Backfill } else { Origin::Live };
         let moment = Moment::from_event(event, origin).for_bot(bot);
         let (id, is_virtual) = (signal.bot, bot.strategy.is_gate_closed());
-        let reason = self.outside.get_or_insert_default().reason_of(signal);
+        let reason = self.outside.get_or_insert_default().build_reason(signal);
         let signal = Signal { direction: signal.direction, expiry: signal.expiry, reason, is_virtual };
         self.decide(id, &signal, moment, actions);
     }

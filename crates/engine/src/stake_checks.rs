@@ -82,7 +82,7 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
         ("risk.session.loss_limit_percent", limits.session.loss_limit.share_of(balance)),
         ("risk.max_drawdown_percent", limits.drawdown_below(balance)),
     ];
-    if let Some((key, bound)) = first_below(&bounds, total) {
+    if let Some((key, bound)) = find_first_bound_below(&bounds, total) {
         let (total, bound) = (scale.format(total), scale.format(bound));
         return Err(EngineError::setting(
             key,
@@ -92,7 +92,9 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
             ),
         ));
     }
-    if let (Some((key, bound)), Some(notice)) = (first_below(&bounds, together), notices.last_mut()) {
+    if let (Some((key, bound)), Some(notice)) =
+        (find_first_bound_below(&bounds, together), notices.last_mut())
+    {
         let (all, bound) = (scale.format(together), scale.format(bound));
         notice.text = format!(
             "{}; all ladders of all open trades may cost {all}, more than the {bound} of {key}",
@@ -103,7 +105,7 @@ pub fn check_stakes(settings: &SessionSettings) -> Result<Vec<LadderNotice>, Eng
     Ok(notices)
 }
 
-fn first_below<'a>(bounds: &[(&'a str, Option<Money>)], cost: Money) -> Option<(&'a str, Money)> {
+fn find_first_bound_below<'a>(bounds: &[(&'a str, Option<Money>)], cost: Money) -> Option<(&'a str, Money)> {
     bounds.iter().find_map(|(key, bound)| Some((*key, bound.filter(|bound| cost > *bound)?)))
 }
 

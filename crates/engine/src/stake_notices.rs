@@ -105,7 +105,8 @@ pub fn outgrown_stakes(
         StakeSettings::Soros { amount, wins, if_refused: IfRefused::Wait } => {
             let base = limits.step_down(scale.exact(amount).ok()?);
             let payout = least_payout(record.payout, bot, settings);
-            let (wins, stake) = first_above(most, (base, wins), payout, |stake| limits.step_down(stake))?;
+            let (wins, stake) =
+                find_first_stake_above(most, (base, wins), payout, |stake| limits.step_down(stake))?;
             Some(describe_soros(bot, (wins, stake, most), payout, scale))
         }
         StakeSettings::Share { percent } => {
@@ -121,7 +122,7 @@ pub fn outgrown_stakes(
     Ok(described.collect())
 }
 
-fn first_above(
+fn find_first_stake_above(
     most: Money,
     (base, wins): (Money, u32),
     payout: Payout,

@@ -1,9 +1,9 @@
 //! Append statements, run within a transaction of the journal's holder.
 
 use crate::LoggedExchange;
-use crate::chain::{ChainHash, Head, Pending};
+use crate::chain::{ChainHash, Head, PendingLine};
 use crate::database::JournalUrl;
-use crate::database::fault::At;
+use crate::database::fault::WithUrl;
 use crate::difference::Bases;
 use crate::error::{Result, broken};
 use sqlx::{AnyConnection, Row};
@@ -46,7 +46,7 @@ fn insert(rows: usize) -> String {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Then {
+pub(crate) enum AfterLines {
     More,
     /// Commit in the same round trip, for files only and with at least one line.
     Commit,
@@ -55,16 +55,16 @@ pub(crate) enum Then {
 pub(crate) async fn lines(
     any: &mut AnyConnection,
     url: &JournalUrl,
-    lines: &[Pending],
-    then: Then,
+    lines: &[PendingLine],
+    then: AfterLines,
 ) -> Result<()> {
     let mut rest = lines;
     for Insert { rows, alone, ending } in INSERTS.iter() {
         while rest.len() >= *rows {
             let (now, later) = rest.split_at(*rows);
-            let is_end = later.is_empty() && then == Then::Commit;
+            let is_end = later.is_empty() && then == AfterLines::Commit;
             let mut query = sqlx::query(if is_end { ending.as_str() } else { alone.as_str() });
-            for Pending { line, head } in now {
+            for PendingLine { line, head } in now {
                 query = query
                     .bind(head.seq.cast_signed())
                     .bind(line.run.cast_signed())

@@ -13,7 +13,7 @@ impl ChainHash {
 
     /// Returns the next hash: blake3 over this hash, `seq` and length-prefixed fields.
     #[must_use]
-    pub fn of_next(self, seq: u64, line: &Line) -> Self {
+    pub fn next(self, seq: u64, line: &Line) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(self.0.as_bytes());
         for number in [seq, line.run] {
@@ -75,7 +75,7 @@ impl Head {
 
     pub(crate) fn followed_by(self, line: &Line) -> Self {
         let seq = self.seq + 1;
-        Self { seq, hash: self.hash.of_next(seq, line) }
+        Self { seq, hash: self.hash.next(seq, line) }
     }
 }
 
@@ -93,7 +93,7 @@ impl StoredLine {
     }
 }
 
-pub(crate) struct Pending {
+pub(crate) struct PendingLine {
     pub(crate) line: Line,
     pub(crate) head: Head,
 }
@@ -161,7 +161,7 @@ mod tests {
         bytes.extend(2_u64.to_le_bytes());
         bytes.extend(b"{}");
         let expected = blake3::hash(&bytes).to_hex().to_string();
-        assert_eq!(ChainHash::GENESIS.of_next(1, &line()).to_string(), expected);
-        assert_eq!(ChainHash::from_hex(&expected), Some(ChainHash::GENESIS.of_next(1, &line())));
+        assert_eq!(ChainHash::GENESIS.next(1, &line()).to_string(), expected);
+        assert_eq!(ChainHash::from_hex(&expected), Some(ChainHash::GENESIS.next(1, &line())));
     }
 }

@@ -1,8 +1,8 @@
 //! Backups, and compacted copies without old candles and polls, in a new file.
 
 use crate::database::connection::{Connection, Purpose};
-use crate::database::fault::At;
-use crate::database::schema::{self, Found};
+use crate::database::fault::WithUrl;
+use crate::database::schema::{self, FoundSchema};
 use crate::error::Result;
 use crate::private_file::NewFile;
 use crate::reader::EXCHANGES_SINCE;
@@ -36,7 +36,7 @@ struct Note {
 }
 
 impl Compaction {
-    pub fn of_line(line: &Line) -> Option<Self> {
+    pub fn from_line(line: &Line) -> Option<Self> {
         let is_note = line.kind == LineKind::Note && line.body.starts_with("{\"compacted\":");
         is_note.then(|| serde_json::from_str::<Note>(&line.body).ok()).flatten().map(|note| note.compacted)
     }
@@ -84,7 +84,7 @@ pub async fn compact(url: &JournalUrl, to: &Path, keep: Millis) -> Result<Compac
     let compaction = Compaction { of, since, candles, exchanges, snapshots };
     let (file, _) = NewFile::create(to)?;
     let copy = JournalUrl::from_path(file.partial());
-    let mut store = Store::open(&copy, &Holder::of_this_process("candlewick journal compact")).await?;
+    let mut store = Store::open(&copy, &Holder::current_process("candlewick journal compact")).await?;
     let (at, received) = first.unwrap_or_default();
     let body = serde_json::to_string(&Note { compacted: compaction }).unwrap_or_default();
     store.record(Line { run: 0, kind: LineKind::Note, intent: None, at, received, body });
@@ -127,7 +127,7 @@ pub async fn back_up(url: &JournalUrl, to: &Path) -> Result<Verified> {
         return Err(JournalError::OnServer { url: url.to_string() });
     }
     let mut source = Connection::open(url, Purpose::Read).await?;
-    if schema::inspect(&mut source).await? == Found::Nothing {
+    if schema::inspect(&mut source).await? == FoundSchema::Nothing {
         return Err(JournalError::NotFound { url: url.to_string() });
     }
     let (copy, _) = NewFile::create(to)?;

@@ -44,14 +44,17 @@ impl Bases {
         let whole = exchange.response.as_deref()?;
         if whole.starts_with(MARK) {
             let parts = vec![Part::New(whole.to_owned())];
-            return Some(text_of(&Difference { base: 0, parts }));
+            return Some(encode_difference(&Difference { base: 0, parts }));
         }
         if whole.len() < MIN_BYTES {
             return Some(whole.to_owned());
         }
         let before = self.0.get(&exchange.what).filter(|base| base.differences < MAX_DIFFERENCES);
         let short = before.map(|Base { id, whole: earlier, differences }| {
-            (text_of(&Difference { base: *id, parts: parts_of(earlier, whole) }), differences + 1)
+            (
+                encode_difference(&Difference { base: *id, parts: split_parts(earlier, whole) }),
+                differences + 1,
+            )
         });
         let (kept, differences) =
             short.filter(|(short, _)| short.len() < whole.len() / 2).unwrap_or_else(|| (whole.to_owned(), 0));
@@ -69,7 +72,7 @@ impl Bases {
 }
 
 /// Returns the exchange needed to restore a response: 0 for none, `None` if complete.
-pub(crate) fn base_of(kept: &str) -> Option<u64> {
+pub(crate) fn base_id(kept: &str) -> Option<u64> {
     difference(kept).map(|difference| difference.base)
 }
 
@@ -91,12 +94,12 @@ fn difference(kept: &str) -> Option<Difference> {
     serde_json::from_str(kept.strip_prefix(MARK)?).ok()
 }
 
-fn text_of(difference: &Difference) -> String {
+fn encode_difference(difference: &Difference) -> String {
     let text = serde_json::to_string(difference).expect("numbers and strings serialize to JSON");
     format!("{MARK}{text}")
 }
 
-fn parts_of(base: &str, whole: &str) -> Vec<Part> {
+fn split_parts(base: &str, whole: &str) -> Vec<Part> {
     let pieces: Vec<&str> = base.split_inclusive(END).collect();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for (place, piece) in pieces.iter().enumerate() {
@@ -140,7 +143,7 @@ mod tests {
         for (id, answer) in (1..).zip(answers) {
             kept.push(bases.shorten(id, &exchange("GET /list", answer)).unwrap());
             let text = kept.last().unwrap();
-            let restored = match base_of(text) {
+            let restored = match base_id(text) {
                 None => text.clone(),
                 Some(0) => restore(text, "").unwrap(),
                 Some(base) => restore(text, &answers[usize::try_from(base).unwrap() - 1]).unwrap(),
@@ -178,7 +181,7 @@ mod tests {
         let kept = kept(&answers);
         assert_eq!(kept[0], answers[0]);
         for ((base, kept), answer) in (0..).zip(&kept).zip(&answers).skip(1) {
-            assert_eq!(base_of(kept), Some(base));
+            assert_eq!(base_id(kept), Some(base));
             assert!(kept.len() * 2 < answer.len(), "{} of {}", kept.len(), answer.len());
         }
     }
@@ -193,14 +196,14 @@ mod tests {
             String::new(),
         ];
         let kept = kept(&answers);
-        assert_eq!((&kept[1], base_of(&kept[2])), (&answers[1], Some(2)));
+        assert_eq!((&kept[1], base_id(&kept[2])), (&answers[1], Some(2)));
         assert_eq!(kept[3..], answers[3..]);
     }
 
     #[test]
     fn stores_a_complete_response_from_time_to_time() {
         let kept = kept(&vec![list(1..=50, "open"); 40]);
-        let whole: Vec<usize> = (0..40).filter(|place| base_of(&kept[*place]).is_none()).collect();
+        let whole: Vec<usize> = (0..40).filter(|place| base_id(&kept[*place]).is_none()).collect();
         assert_eq!(whole, [0, MAX_DIFFERENCES + 1, 2 * (MAX_DIFFERENCES + 1)]);
     }
 
@@ -208,13 +211,13 @@ mod tests {
     fn restores_response_that_looks_like_a_difference() {
         let hostile = format!("{MARK}{{\"base\":1,\"parts\":[[0,99]]}}");
         let kept = kept(&[list(1..=50, "open"), hostile.clone(), format!("{MARK}x")]);
-        assert_eq!((base_of(&kept[1]), base_of(&kept[2])), (Some(0), Some(0)));
+        assert_eq!((base_id(&kept[1]), base_id(&kept[2])), (Some(0), Some(0)));
         // An edited difference does not fit, or fails its seal.
         assert_eq!(restore(&hostile, "short"), None);
         assert_eq!(
             restore(&format!("{MARK}{{\"base\":1,\"parts\":[[18446744073709551615,2]]}}"), "a},b"),
             None
         );
-        assert_eq!(base_of(&format!("{MARK}nonsense")), None);
+        assert_eq!(base_id(&format!("{MARK}nonsense")), None);
     }
 }

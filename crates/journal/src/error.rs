@@ -32,7 +32,7 @@ pub enum JournalError {
          build it with `--features postgres`, or use a file: sqlite://FILE"
     )]
     WithoutPostgres { url: String },
-    #[error("invalid journal URL{}: {reason}", after_space(url))]
+    #[error("invalid journal URL{}: {reason}", prepend_space(url))]
     InvalidUrl {
         /// The URL without its password, empty if the password cannot be located.
         url: String,
@@ -80,7 +80,7 @@ pub enum JournalError {
     Unexpected { url: String, source: Cause },
 }
 
-fn after_space(text: &str) -> String {
+fn prepend_space(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(" {text}") }
 }
 

@@ -59,7 +59,8 @@ struct SealedHashes {
 }
 
 pub(crate) fn seal(first: u64, exchanges: &[LoggedExchange]) -> String {
-    let hashes = (first..).zip(exchanges).map(|(id, exchange)| hash_of(id, exchange).to_hex().to_string());
+    let hashes =
+        (first..).zip(exchanges).map(|(id, exchange)| hash_exchange(id, exchange).to_hex().to_string());
     let seal = Seal { exchanges: SealedHashes { first, hashes: hashes.collect() } };
     serde_json::to_string(&seal).expect("numbers and strings serialize to JSON")
 }
@@ -76,7 +77,7 @@ pub(crate) fn sealed_ids(body: &str) -> Option<Range<u64>> {
 
 /// Returns blake3 over the number and fields of an exchange.
 /// Texts are length-prefixed, optional fields are preceded by a byte that states whether they exist.
-fn hash_of(id: u64, exchange: &LoggedExchange) -> blake3::Hash {
+fn hash_exchange(id: u64, exchange: &LoggedExchange) -> blake3::Hash {
     let LoggedExchange { intent, sent, received, what, request, response, status } = exchange;
     let mut hasher = blake3::Hasher::new();
     hasher.update(&id.to_le_bytes()).update(&sent.get().to_le_bytes());
@@ -138,7 +139,7 @@ impl Seals {
                 None => Ok(()),
             };
         };
-        if hash_of(id, exchange) == *hash {
+        if hash_exchange(id, exchange) == *hash {
             return Ok(());
         }
         Err(SealMismatch { seq: *seq, reason: format!("raw exchange {id}, which it seals, was changed") })
@@ -190,11 +191,11 @@ mod tests {
             // Moving text from one field to the next changes the hash.
             |exchange| (exchange.what, exchange.request) = ("GET /xab".into(), String::new()),
         ];
-        let mut hashes = vec![hash_of(1, &exchange()), hash_of(2, &exchange())];
+        let mut hashes = vec![hash_exchange(1, &exchange()), hash_exchange(2, &exchange())];
         for change in changes {
             let mut other = exchange();
             change(&mut other);
-            hashes.push(hash_of(1, &other));
+            hashes.push(hash_exchange(1, &other));
         }
         let count = hashes.len();
         let distinct: std::collections::HashSet<_> = hashes.into_iter().collect();

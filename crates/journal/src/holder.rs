@@ -17,13 +17,13 @@ pub struct Holder {
 }
 
 impl Holder {
-    pub fn of_this_process(program: &str) -> Self {
+    pub fn current_process(program: &str) -> Self {
         let pid = std::process::id();
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname");
         Self {
             program: program.to_owned(),
             pid,
-            started: started(pid),
+            started: read_start_time(pid),
             host: host.map_or_else(|_| "unknown".to_owned(), |text| text.trim().to_owned()),
             machine: this_machine(),
         }
@@ -32,7 +32,7 @@ impl Holder {
     /// Returns whether both run under one kernel, possibly in different containers.
     pub(crate) fn has_same_kernel(&self, other: &Self) -> bool {
         let started = |holder: &Self| holder.machine.split(' ').next().map(str::to_owned);
-        !self.machine.is_empty() && started(self) == started(other)
+        !self.machine.is_empty() && read_start_time(self) == read_start_time(other)
     }
 
     /// Returns whether both share a process namespace, so that ids can be checked.
@@ -94,7 +94,7 @@ fn this_machine() -> String {
 }
 
 /// Returns the start time of a local process, in clock ticks since boot.
-fn started(pid: u32) -> Option<u64> {
+fn read_start_time(pid: u32) -> Option<u64> {
     stat(pid)?.1
 }
 
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn distinguishes_dead_live_and_reused_process_ids() {
         let us = std::process::id();
-        let began = started(us);
+        let began = read_start_time(us);
         assert!(began.is_some() && is_alive(us, began) && is_alive(us, None));
         assert!(!is_alive(us, began.map(|ticks| ticks + 1)), "another process of our number");
         let mut child = std::process::Command::new("true").spawn().unwrap();

@@ -4,7 +4,7 @@
 //! action, `after ...` right after it is durable. `JOURNAL_KILL_POINT_LOG=FILE` appends one line
 //! per write with its contents. Release builds contain none of this.
 
-use crate::chain::{LineKind, Pending};
+use crate::chain::{LineKind, PendingLine};
 use crate::exchange::{LoggedExchange, is_seal};
 use crate::run_journal::is_snapshot;
 
@@ -22,7 +22,7 @@ impl KillPoints {
         Self::default()
     }
 
-    pub(crate) fn before(&mut self, what: &What<'_>) {
+    pub(crate) fn before(&mut self, what: &CommitStep<'_>) {
         #[cfg(debug_assertions)]
         if let Some(armed) = &mut self.armed {
             armed.begin(&what.names());
@@ -38,16 +38,16 @@ impl KillPoints {
     }
 }
 
-pub(crate) enum What<'a> {
+pub(crate) enum CommitStep<'a> {
     Lease,
     Beat,
     Release,
     Rows,
-    Entries(&'a [Pending], &'a [LoggedExchange], usize),
+    Entries(&'a [PendingLine], &'a [LoggedExchange], usize),
 }
 
 #[cfg_attr(not(debug_assertions), allow(dead_code, reason = "used in debug builds only"))]
-impl What<'_> {
+impl CommitStep<'_> {
     fn names(&self) -> Vec<String> {
         let (lines, exchanges, answers) = match self {
             Self::Lease => return vec!["lease".to_owned()],
@@ -57,7 +57,7 @@ impl What<'_> {
             Self::Entries(lines, exchanges, answers) => (lines, exchanges, *answers),
         };
         let own = lines.iter().filter(|pending| !is_seal(&pending.line.body));
-        let mut names: Vec<String> = own.map(name_of).collect();
+        let mut names: Vec<String> = own.map(entry_name).collect();
         names.extend((!exchanges.is_empty()).then(|| "exchange".to_owned()));
         names.extend((answers > 0).then(|| "answer".to_owned()));
         names.sort_unstable();
@@ -67,7 +67,7 @@ impl What<'_> {
 }
 
 #[cfg_attr(not(debug_assertions), allow(dead_code, reason = "used in debug builds only"))]
-fn name_of(pending: &Pending) -> String {
+fn entry_name(pending: &PendingLine) -> String {
     let key = match pending.line.kind {
         LineKind::Note if is_snapshot(&pending.line.body) => return "snapshot".to_owned(),
         LineKind::Run | LineKind::Note => return pending.line.kind.as_str().to_owned(),

@@ -2,7 +2,7 @@
 
 use crate::database::JournalUrl;
 use crate::database::connection::BEGIN_FILE;
-use crate::database::fault::At;
+use crate::database::fault::WithUrl;
 use crate::database::lock::FileLock;
 use crate::database::schema::{ORDERS_SINCE, SCHEMA};
 use crate::error::{Result, broken, unavailable};

@@ -79,7 +79,7 @@ pub trait Journal: Recorder + Send {
     /// Writes the next piece of a pending snapshot, or of the tables. Best effort.
     /// Only called while nothing else waits for the journal. The future may be dropped at any time; the
     /// journal reports and counts errors itself.
-    async fn keep_snapshot(&mut self) {}
+    async fn write_snapshot_piece(&mut self) {}
 
     fn note(&mut self, at: Millis, body: String) {
         let _ = (at, body);

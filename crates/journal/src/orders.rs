@@ -2,9 +2,9 @@
 //! They survive a restart of the holder. The transaction that makes their effects durable records the answers.
 
 use crate::database::JournalUrl;
-use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, within};
-use crate::database::fault::At;
-use crate::database::schema::{self, Found, ORDERS_SINCE};
+use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, with_deadline};
+use crate::database::fault::WithUrl;
+use crate::database::schema::{self, FoundSchema, ORDERS_SINCE};
 use crate::error::{Result, unavailable};
 use crate::{JournalError, lease};
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub struct OrderToken(String);
 
 impl OrderToken {
     pub fn random() -> Result<Self> {
-        random_hex(&"the system's source of chance").map(Self)
+        random_hex(&"the random number generator of the system").map(Self)
     }
 
     pub fn as_str(&self) -> &str {
@@ -52,7 +52,7 @@ pub struct StoredOrder {
 pub async fn give_order(url: &JournalUrl, order: &StoredOrder) -> Result<()> {
     const INSERT: &str = "INSERT INTO orders (id, token, given, giver, body) \
                           SELECT COALESCE(MAX(id), 0) + 1, $1, $2, $3, $4 FROM orders";
-    within(ANSWER_DEADLINE, url, async {
+    with_deadline(ANSWER_DEADLINE, url, async {
         let mut connection = open(url).await?;
         let is_server = connection.is_server();
         let mut transaction = connection.begin().await?;
@@ -75,7 +75,7 @@ pub async fn give_order(url: &JournalUrl, order: &StoredOrder) -> Result<()> {
 pub async fn close_orders(url: &JournalUrl, order: Option<&OrderToken>, answer: &str) -> Result<u64> {
     const CLOSE: &str = "UPDATE orders SET answer = $1, answered = $2 \
                          WHERE answered IS NULL AND (token = $3 OR $3 = '')";
-    within(ANSWER_DEADLINE, url, async {
+    with_deadline(ANSWER_DEADLINE, url, async {
         let mut connection = open(url).await?;
         let mut transaction = connection.begin().await?;
         let now = lease::now(&mut transaction, url).await?;
@@ -96,11 +96,11 @@ async fn open(url: &JournalUrl) -> Result<Connection> {
     }
     let mut connection = Connection::open(url, Purpose::Write).await?;
     match schema::inspect(&mut connection).await? {
-        Found::Nothing => return Err(JournalError::NotFound { url: url.to_string() }),
-        Found::Schema(schema) if schema < ORDERS_SINCE => {
+        FoundSchema::Nothing => return Err(JournalError::NotFound { url: url.to_string() }),
+        FoundSchema::Schema(schema) if schema < ORDERS_SINCE => {
             return Err(JournalError::OlderSchema { url: url.to_string() });
         }
-        Found::Schema(_) => {}
+        FoundSchema::Schema(_) => {}
     }
     connection.make_durable().await?;
     Ok(connection)

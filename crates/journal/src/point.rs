@@ -1,6 +1,6 @@
 //! Last verified line, stored next to a journal to detect a forged or older one.
 
-use crate::private_file::{sync_folder_of, with_ending};
+use crate::private_file::{sync_parent_folder, with_ending};
 use crate::{ChainHash, Head, JournalUrl};
 use std::fs;
 use std::io::{self, Write as _};
@@ -8,25 +8,25 @@ use std::path::{Path, PathBuf};
 
 pub(crate) const ENDING: &str = ".verified";
 
-pub(crate) fn path_of(url: &JournalUrl) -> Option<PathBuf> {
+pub(crate) fn point_path(url: &JournalUrl) -> Option<PathBuf> {
     url.file().map(|file| with_ending(file, ENDING))
 }
 
 pub(crate) fn read(url: &JournalUrl) -> Option<Head> {
-    let text = fs::read_to_string(path_of(url)?).ok()?;
+    let text = fs::read_to_string(point_path(url)?).ok()?;
     let (seq, hash) = text.trim_end().split_once(' ')?;
     Some(Head { seq: seq.parse().ok()?, hash: ChainHash::from_hex(hash)? })
 }
 
 /// Writes the last verified line. Best effort: a failure only loses extra protection.
 pub(crate) fn write(url: &JournalUrl, head: Head) {
-    if let Some(path) = path_of(url) {
+    if let Some(path) = point_path(url) {
         drop(replace(&path, head));
     }
 }
 
 pub(crate) fn forget(url: &JournalUrl) {
-    if let Some(path) = path_of(url) {
+    if let Some(path) = point_path(url) {
         drop(fs::remove_file(path));
     }
 }
@@ -38,5 +38,5 @@ fn replace(path: &Path, Head { seq, hash }: Head) -> io::Result<()> {
     writeln!(file, "{seq} {hash}")?;
     file.sync_all()?;
     fs::rename(&partial, path)?;
-    sync_folder_of(path)
+    sync_parent_folder(path)
 }

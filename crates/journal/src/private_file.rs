@@ -5,11 +5,11 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub(crate) fn make(path: &Path) -> io::Result<()> {
-    open_or_make(path).map(drop)
+pub(crate) fn create_if_missing(path: &Path) -> io::Result<()> {
+    open_or_create(path).map(drop)
 }
 
-pub(crate) fn open_or_make(path: &Path) -> io::Result<File> {
+pub(crate) fn open_or_create(path: &Path) -> io::Result<File> {
     owners_only(OpenOptions::new().write(true).create(true).truncate(false)).open(path)
 }
 
@@ -17,12 +17,12 @@ pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     owners_only(OpenOptions::new().write(true).create_new(true)).open(path)
 }
 
-pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
+pub(crate) fn sync_parent_folder(path: &Path) -> io::Result<()> {
     // Other systems cannot open a folder.
-    if cfg!(unix) { File::open(folder_of(path))?.sync_all() } else { Ok(()) }
+    if cfg!(unix) { File::open(parent_folder(path))?.sync_all() } else { Ok(()) }
 }
 
-fn folder_of(path: &Path) -> &Path {
+fn parent_folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
@@ -68,7 +68,7 @@ impl NewFile {
         }
         let last = name.file_name().ok_or_else(|| unwritable(io::ErrorKind::IsADirectory.into()))?;
         let partial = format!(".{}.{}.partial", last.to_string_lossy(), std::process::id());
-        let partial = fs::canonicalize(folder_of(name)).map_err(unwritable)?.join(partial);
+        let partial = fs::canonicalize(parent_folder(name)).map_err(unwritable)?.join(partial);
         let file = create_new(&partial).map_err(unwritable)?;
         Ok((Self { name: name.to_owned(), partial }, file))
     }
@@ -78,8 +78,9 @@ impl NewFile {
     }
 
     pub(crate) fn put_in_place(&self) -> Result<(), JournalError> {
-        let placed = File::open(&self.partial).and_then(|file| file.sync_all()).and_then(|()| self.name_it());
-        placed.and_then(|()| sync_folder_of(&self.name)).map_err(|source| {
+        let placed =
+            File::open(&self.partial).and_then(|file| file.sync_all()).and_then(|()| self.publish_name());
+        placed.and_then(|()| sync_parent_folder(&self.name)).map_err(|source| {
             let path = self.name.clone();
             if source.kind() == io::ErrorKind::AlreadyExists {
                 JournalError::JournalExists { path }
@@ -89,7 +90,7 @@ impl NewFile {
         })
     }
 
-    fn name_it(&self) -> io::Result<()> {
+    fn publish_name(&self) -> io::Result<()> {
         match fs::hard_link(&self.partial, &self.name) {
             // Some file systems do not support hard links.
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !self.name.exists() => {

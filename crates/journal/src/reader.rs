@@ -1,10 +1,10 @@
 //! Reads journals, also while another process writes to them.
 
 use crate::chain::{ChainHash, Head, Line, LineKind, StoredLine};
-use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, within};
-use crate::database::fault::{At, from_sqlx};
-use crate::database::schema::{self, Found, ORDERS_SINCE};
-use crate::difference::{MAX_DIFFERENCES, base_of, restore};
+use crate::database::connection::{ANSWER_DEADLINE, Connection, Purpose, with_deadline};
+use crate::database::fault::{WithUrl, from_sqlx};
+use crate::database::schema::{self, FoundSchema, ORDERS_SINCE};
+use crate::difference::{MAX_DIFFERENCES, base_id, restore};
 use crate::error::{Result, broken};
 use crate::exchange::{SealMismatch, Seals};
 use crate::{JournalError, JournalUrl, Lease, LoggedExchange, OrderToken, StoredOrder, Walk, lease, orders};
@@ -30,9 +30,9 @@ pub struct Reader {
 impl Reader {
     pub async fn open(url: &JournalUrl) -> Result<Self> {
         let mut connection = Connection::open(url, Purpose::Read).await?;
-        match within(ANSWER_DEADLINE, url, schema::inspect(&mut connection)).await? {
-            Found::Nothing => Err(JournalError::NotFound { url: url.to_string() }),
-            Found::Schema(schema) => {
+        match with_deadline(ANSWER_DEADLINE, url, schema::inspect(&mut connection)).await? {
+            FoundSchema::Nothing => Err(JournalError::NotFound { url: url.to_string() }),
+            FoundSchema::Schema(schema) => {
                 Ok(Self { connection, schema, seals: Seals::default(), knows_few_seals: false })
             }
         }
@@ -92,13 +92,13 @@ impl Reader {
 
     pub async fn head(&mut self) -> Result<Head> {
         let url = self.connection.url().clone();
-        within(ANSWER_DEADLINE, &url, crate::append::last_line(self.connection.any(), &url)).await
+        with_deadline(ANSWER_DEADLINE, &url, crate::append::last_line(self.connection.any(), &url)).await
     }
 
     /// Returns the lease, `None` after a clean end.
     pub async fn holder(&mut self) -> Result<Option<Lease>> {
         let url = self.connection.url().clone();
-        within(ANSWER_DEADLINE, &url, async {
+        with_deadline(ANSWER_DEADLINE, &url, async {
             Ok(lease::read(self.connection.any(), &url, self.schema).await?.1)
         })
         .await
@@ -114,12 +114,12 @@ impl Reader {
             return Ok(Vec::new());
         }
         let url = self.connection.url().clone();
-        within(ANSWER_DEADLINE, &url, orders::pending(self.connection.any(), &url)).await
+        with_deadline(ANSWER_DEADLINE, &url, orders::pending(self.connection.any(), &url)).await
     }
 
     pub async fn answer_to(&mut self, order: &OrderToken) -> Result<Option<String>> {
         let url = self.connection.url().clone();
-        within(ANSWER_DEADLINE, &url, orders::answer_to(self.connection.any(), &url, order)).await
+        with_deadline(ANSWER_DEADLINE, &url, orders::answer_to(self.connection.any(), &url, order)).await
     }
 
     pub(crate) async fn exchanges_from(&mut self, id: u64) -> Result<Vec<(u64, LoggedExchange)>> {
@@ -168,7 +168,7 @@ impl Reader {
     async fn restored(&mut self, kept: &str, restored: &BTreeMap<u64, String>) -> Result<Option<String>> {
         let mut chain = vec![kept.to_owned()];
         let mut whole = loop {
-            let Some(base) = chain.last().and_then(|kept| base_of(kept)) else { break chain.pop() };
+            let Some(base) = chain.last().and_then(|kept| base_id(kept)) else { break chain.pop() };
             if base == 0 {
                 break Some(String::new());
             }
@@ -178,7 +178,7 @@ impl Reader {
             if chain.len() > MAX_DIFFERENCES {
                 break None;
             }
-            match self.response_of(base).await? {
+            match self.read_response(base).await? {
                 Some(earlier) => chain.push(earlier),
                 None => break None,
             }
@@ -189,7 +189,7 @@ impl Reader {
         Ok(whole)
     }
 
-    async fn response_of(&mut self, id: u64) -> Result<Option<String>> {
+    async fn read_response(&mut self, id: u64) -> Result<Option<String>> {
         let rows = self.rows("SELECT response FROM wires WHERE id = $1", &[id.cast_signed()]).await?;
         Ok(rows.first().and_then(|row| row.try_get("response").ok()))
     }
@@ -197,7 +197,7 @@ impl Reader {
     async fn sealed_exchanges(&mut self, rows: &[AnyRow]) -> Result<Vec<LoggedExchange>> {
         let mut read = self.read_exchanges(rows).await?;
         let numbers: Vec<u64> = read.iter().map(|(id, _)| *id).collect();
-        self.need_seals(&numbers).await?;
+        self.require_seals(&numbers).await?;
         let last = self.seals.last().unwrap_or(u64::MAX);
         read.retain(|(id, _)| *id <= last);
         for (id, exchange) in &read {
@@ -236,7 +236,7 @@ impl Reader {
                 error => from_sqlx(error, &url),
             })
         };
-        within(ANSWER_DEADLINE, &url, rows).await
+        with_deadline(ANSWER_DEADLINE, &url, rows).await
     }
 
     pub(crate) async fn lines_of_rows(
@@ -298,16 +298,16 @@ impl Reader {
     pub async fn last_run_header(&mut self) -> Result<Option<StoredLine>> {
         let head = self.head().await?.seq;
         let text = "SELECT run FROM entries WHERE seq <= $1 AND run <> 0 ORDER BY seq DESC LIMIT 1";
-        let Some(last) = self.run_of(text, head).await? else { return Ok(None) };
-        self.header_of(last, 1, head).await
+        let Some(last) = self.find_run(text, head).await? else { return Ok(None) };
+        self.find_header(last, 1, head).await
     }
 
     /// Returns the unverified headers of all runs, in order.
     pub async fn run_headers(&mut self) -> Result<Vec<StoredLine>> {
         let (head, mut headers, mut from) = (self.head().await?.seq, Vec::new(), 1);
         while let Some(run) = self.run_from(from).await? {
-            headers.extend(self.header_of(run, from, head).await?);
-            from = self.first_of(run + 1, from, head).await?;
+            headers.extend(self.find_header(run, from, head).await?);
+            from = self.find_first_line(run + 1, from, head).await?;
             if from >= head {
                 break;
             }
@@ -317,7 +317,7 @@ impl Reader {
 
     pub async fn run_header(&mut self, run: u64) -> Result<Option<StoredLine>> {
         let head = self.head().await?.seq;
-        self.header_of(run, 1, head).await
+        self.find_header(run, 1, head).await
     }
 
     /// Returns external signals from this line on with the Session's answers, unverified.
@@ -331,17 +331,17 @@ impl Reader {
 
     async fn run_from(&mut self, seq: u64) -> Result<Option<u64>> {
         let text = "SELECT run FROM entries WHERE seq >= $1 AND run <> 0 ORDER BY seq LIMIT 1";
-        self.run_of(text, seq).await
+        self.find_run(text, seq).await
     }
 
-    async fn run_of(&mut self, text: &'static str, seq: u64) -> Result<Option<u64>> {
+    async fn find_run(&mut self, text: &'static str, seq: u64) -> Result<Option<u64>> {
         let rows = self.rows(text, &[seq.cast_signed()]).await?;
         let run = rows.first().map(|row| row.try_get::<i64, _>(0)).transpose();
         Ok(run.at(self.url())?.map(i64::cast_unsigned))
     }
 
     /// Finds a run's first line by bisection. Lines of no run may precede it.
-    async fn first_of(&mut self, run: u64, from: u64, head: u64) -> Result<u64> {
+    async fn find_first_line(&mut self, run: u64, from: u64, head: u64) -> Result<u64> {
         let (mut low, mut high) = (from, head);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -354,8 +354,8 @@ impl Reader {
         Ok(low)
     }
 
-    async fn header_of(&mut self, run: u64, from: u64, head: u64) -> Result<Option<StoredLine>> {
-        let first = self.first_of(run, from, head).await?;
+    async fn find_header(&mut self, run: u64, from: u64, head: u64) -> Result<Option<StoredLine>> {
+        let first = self.find_first_line(run, from, head).await?;
         let around = self.lines(first, HEADER_SEARCH_LINES).await?;
         Ok(around.into_iter().find(|stored| stored.line.kind == LineKind::Run && stored.line.run == run))
     }
@@ -381,7 +381,7 @@ impl Reader {
         Ok(())
     }
 
-    pub(crate) async fn need_seals(&mut self, exchanges: &[u64]) -> Result<()> {
+    pub(crate) async fn require_seals(&mut self, exchanges: &[u64]) -> Result<()> {
         if !self.knows_few_seals || exchanges.iter().all(|id| self.seals.holds(*id)) {
             return Ok(());
         }

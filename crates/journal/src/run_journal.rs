@@ -16,12 +16,11 @@ const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
 
 const LAST_SNAPSHOT: Duration = Duration::from_secs(3);
 
-/// Intervals of table updates in real time: normally; while catching up, at least this and this multiple of
-/// the last duration; after a failure.
-const ROWS_PACE: Duration = Duration::from_secs(5);
-const CATCH_UP_PACE: Duration = Duration::from_millis(20);
-const CATCH_UP_REST: u32 = 4;
-const ROWS_REST: Duration = Duration::from_mins(1);
+/// Intervals of table updates in real time. While catching up, at least the factor times the last duration.
+const ROWS_INTERVAL: Duration = Duration::from_secs(5);
+const CATCH_UP_INTERVAL: Duration = Duration::from_millis(20);
+const CATCH_UP_PAUSE_FACTOR: u32 = 4;
+const ROWS_RETRY_DELAY: Duration = Duration::from_mins(1);
 
 pub struct RunJournal {
     store: Option<Store>,
@@ -32,7 +31,7 @@ pub struct RunJournal {
     /// Venue times of the last event and its arrival, also used for the resulting actions.
     moment: (Millis, Millis),
     follower: Option<Box<dyn Follower>>,
-    /// Whether a snapshot piece is being written. Still set later, it was cancelled.
+    /// Whether a snapshot piece is being written. Stays set if that was cancelled.
     is_storing: bool,
     failures: u64,
     projector: Option<Projector>,
@@ -49,7 +48,7 @@ impl RunJournal {
         elapsed: impl Fn() -> Duration + Send + Sync + 'static,
     ) -> Self {
         let last_beat = elapsed();
-        store.keep_point(last_beat);
+        store.store_point(last_beat);
         Self {
             store: Some(store),
             run,
@@ -60,7 +59,7 @@ impl RunJournal {
             is_storing: false,
             failures: 0,
             projector: None,
-            next_rows: last_beat + CATCH_UP_PACE,
+            next_rows: last_beat + CATCH_UP_INTERVAL,
         }
     }
 
@@ -91,16 +90,17 @@ impl RunJournal {
             && (self.elapsed)() >= self.next_rows
     }
 
-    async fn keep_rows(&mut self) -> bool {
+    async fn update_rows(&mut self) -> bool {
         let now = (self.elapsed)();
         // Also after a cancelled update, since the cause may persist.
-        self.next_rows = now + ROWS_PACE;
+        self.next_rows = now + ROWS_INTERVAL;
         let (Some(store), Some(projector)) = (&mut self.store, &mut self.projector) else { return false };
         let Some(rows) = self.follower.as_ref().and_then(|follower| follower.rows()) else { return false };
-        match projector.keep_piece(store, rows).await {
+        match projector.write_piece(store, rows).await {
             Ok(ProjectionEnd::More) => {
                 let ended = (self.elapsed)();
-                self.next_rows = ended + CATCH_UP_PACE.max(ended.saturating_sub(now) * CATCH_UP_REST);
+                self.next_rows =
+                    ended + CATCH_UP_INTERVAL.max(ended.saturating_sub(now) * CATCH_UP_PAUSE_FACTOR);
             }
             Ok(ProjectionEnd::Complete(_)) => {
                 if let Some(follower) = &mut self.follower {
@@ -108,7 +108,7 @@ impl RunJournal {
                 }
             }
             Err(error) => {
-                self.next_rows = now + ROWS_REST;
+                self.next_rows = now + ROWS_RETRY_DELAY;
                 if let Some(follower) = &mut self.follower {
                     follower.rows_not_written(&error);
                 }
@@ -118,7 +118,7 @@ impl RunJournal {
         true
     }
 
-    async fn keep_piece(&mut self, is_end: bool) -> bool {
+    async fn write_piece(&mut self, is_end: bool) -> bool {
         self.give_up();
         let (Some(store), Some(follower)) = (&mut self.store, &mut self.follower) else { return false };
         if store.pending() > 0 {
@@ -128,7 +128,7 @@ impl RunJournal {
         let (at, received) = self.moment;
         let line = Line { run: self.run, kind: LineKind::Note, intent: None, at, received, body };
         self.is_storing = true;
-        let kept = store.commit_apart(line).await;
+        let kept = store.commit_best_effort(line).await;
         self.is_storing = false;
         match kept {
             Ok(head) => follower.recorded(head),
@@ -143,7 +143,7 @@ impl RunJournal {
 
     fn give_up(&mut self) {
         if std::mem::take(&mut self.is_storing) {
-            self.note_failure("the disk was slow, and something else was to be written");
+            self.note_failure("the disk was too slow, and other entries had to be written");
         }
     }
 
@@ -208,11 +208,11 @@ impl Journal for RunJournal {
 
     async fn close(&mut self) -> Result<(), JournalError> {
         self.make_durable().await?;
-        let last = async { while self.keep_piece(true).await {} };
+        let last = async { while self.write_piece(true).await {} };
         drop(tokio::time::timeout(LAST_SNAPSHOT, last).await);
         self.make_durable().await?;
         let rows = async {
-            while self.projector.as_ref().is_some_and(Projector::is_behind) && self.keep_rows().await {}
+            while self.projector.as_ref().is_some_and(Projector::is_behind) && self.update_rows().await {}
         };
         drop(tokio::time::timeout(LAST_SNAPSHOT, rows).await);
         match self.store.take() {
@@ -234,9 +234,9 @@ impl Journal for RunJournal {
         self.projector.as_ref().is_some_and(Projector::is_catching_up)
     }
 
-    async fn keep_snapshot(&mut self) {
-        if !self.keep_piece(false).await && self.pending() == 0 && self.are_rows_due() {
-            self.keep_rows().await;
+    async fn write_snapshot_piece(&mut self) {
+        if !self.write_piece(false).await && self.pending() == 0 && self.are_rows_due() {
+            self.update_rows().await;
         }
     }
 

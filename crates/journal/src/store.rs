@@ -1,16 +1,16 @@
 //! Durable journal of the process that writes it.
 
-use crate::append::{self, Then};
-use crate::chain::{Head, Pending, StoredLine};
+use crate::append::{self, AfterLines};
+use crate::chain::{Head, PendingLine, StoredLine};
 use crate::database::JournalUrl;
-use crate::database::connection::{ANSWER_DEADLINE, Connection, OPEN_DEADLINE, Purpose, within};
-use crate::database::fault::At;
+use crate::database::connection::{ANSWER_DEADLINE, Connection, OPEN_DEADLINE, Purpose, with_deadline};
+use crate::database::fault::WithUrl;
 use crate::database::lock::FileLock;
-use crate::database::schema::{self, Found};
+use crate::database::schema::{self, FoundSchema};
 use crate::difference::Bases;
 use crate::error::{Result, broken, unavailable};
 use crate::exchange::{LoggedExchange, seal, without_nul};
-use crate::kill_point::{KillPoints, What};
+use crate::kill_point::{CommitStep, KillPoints};
 use crate::lease::{self, Claim, Start, Token};
 use crate::{Holder, LeaseTerms, Line, LineKind, OrderToken, orders, point};
 use candlewick_sdk::Millis;
@@ -24,7 +24,7 @@ pub const MAX_PENDING: usize = 100_000;
 
 const POINT_PAUSE: Duration = Duration::from_mins(1);
 
-/// Retries for a lock whose holder the lease does not name yet, or no longer names.
+/// Retries while the lock is held but the lease does not name its holder.
 const LOCK_ATTEMPTS: u32 = 40;
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
@@ -38,9 +38,9 @@ pub struct Store {
     is_certain: bool,
     pub(crate) head: Head,
     exchanges_written: u64,
-    pub(crate) lines: Vec<Pending>,
+    pub(crate) lines: Vec<PendingLine>,
     /// Number of leading best-effort lines whose own write failed or is unfinished.
-    apart: usize,
+    best_effort_lines: usize,
     durable: Option<Vec<StoredLine>>,
     exchanges: Vec<LoggedExchange>,
     /// Number of leading exchanges whose seal is already among the lines.
@@ -59,7 +59,7 @@ impl Store {
     }
 
     pub async fn open_on_terms(url: &JournalUrl, holder: &Holder, terms: &LeaseTerms) -> Result<Self> {
-        within(OPEN_DEADLINE, url, Self::begin(url, holder, terms)).await
+        with_deadline(OPEN_DEADLINE, url, Self::begin(url, holder, terms)).await
     }
 
     async fn begin(url: &JournalUrl, holder: &Holder, terms: &LeaseTerms) -> Result<Self> {
@@ -70,7 +70,7 @@ impl Store {
         connection.make_durable().await?;
         let lock = take_lock(&mut connection, &Claim { holder, terms, lock: None }).await?;
         let is_server = connection.is_server();
-        kill_points.before(&What::Lease);
+        kill_points.before(&CommitStep::Lease);
         let mut transaction = connection.begin().await?;
         let any = &mut *transaction;
         if is_server {
@@ -83,7 +83,7 @@ impl Store {
         let token = lease::take(any, url, &Claim { holder, terms, lock: lock.as_ref() }).await?;
         let head = checked_head(any, url).await?;
         let exchanges_written = append::last_exchange(any, url).await?;
-        if found == Found::Nothing {
+        if found == FoundSchema::Nothing {
             point::forget(url);
         }
         transaction.commit().await.at(url)?;
@@ -96,7 +96,7 @@ impl Store {
             head,
             exchanges_written,
             lines: Vec::new(),
-            apart: 0,
+            best_effort_lines: 0,
             durable: None,
             exchanges: Vec::new(),
             sealed: 0,
@@ -121,7 +121,7 @@ impl Store {
         let line = Line { body: without_nul(line.body), ..line };
         let head = self.recorded().followed_by(&line);
         self.moment = Some((line.run, line.at, line.received));
-        self.lines.push(Pending { line, head });
+        self.lines.push(PendingLine { line, head });
     }
 
     pub fn record_exchange(&mut self, exchange: LoggedExchange) {
@@ -130,14 +130,14 @@ impl Store {
 
     /// Stores the last line as verified, now and at intervals. Call it only once all lines of earlier
     /// processes are verified. `now` is the time since any fixed moment.
-    pub fn keep_point(&mut self, now: Duration) {
+    pub fn store_point(&mut self, now: Duration) {
         point::write(&self.url, self.head);
         self.point_kept = Some(now);
     }
 
     pub(crate) fn renew_point(&mut self, now: Duration) {
         if self.point_kept.is_some_and(|kept| now.saturating_sub(kept) >= POINT_PAUSE) {
-            self.keep_point(now);
+            self.store_point(now);
         }
     }
 
@@ -146,7 +146,7 @@ impl Store {
     }
 
     pub fn pending(&self) -> usize {
-        self.lines.len() - self.apart + self.exchanges.len() + self.answers.len()
+        self.lines.len() - self.best_effort_lines + self.exchanges.len() + self.answers.len()
     }
 
     /// Returns whether [`MAX_PENDING`] is reached: record nothing more until a commit.
@@ -166,15 +166,15 @@ impl Store {
             return Ok(());
         }
         let url = self.url.clone();
-        within(ANSWER_DEADLINE, &url, self.write(Apart::LeftOut)).await
+        with_deadline(ANSWER_DEADLINE, &url, self.write(BestEffortLine::Drop)).await
     }
 
     /// Renews the lease. Call it several times within the lease's duration.
     pub async fn heartbeat(&mut self) -> Result<()> {
         let url = self.url.clone();
-        within(ANSWER_DEADLINE, &url, async {
+        with_deadline(ANSWER_DEADLINE, &url, async {
             let mut connection = self.take_connection().await?;
-            self.kill_points.before(&What::Beat);
+            self.kill_points.before(&CommitStep::Beat);
             lease::renew(connection.any(), &self.url, &self.token).await?;
             self.kill_points.after();
             self.connection = Some(connection);
@@ -187,13 +187,13 @@ impl Store {
     pub async fn close(mut self) -> Result<()> {
         self.commit().await?;
         let url = self.url.clone();
-        within(ANSWER_DEADLINE, &url, async {
+        with_deadline(ANSWER_DEADLINE, &url, async {
             let mut connection = self.take_connection().await?;
-            self.kill_points.before(&What::Release);
+            self.kill_points.before(&CommitStep::Release);
             lease::release(connection.any(), &self.url, &self.token).await?;
             self.kill_points.after();
             if let Some(kept) = self.point_kept {
-                self.keep_point(kept);
+                self.store_point(kept);
             }
             connection.close().await;
             Ok(())
@@ -201,7 +201,7 @@ impl Store {
         .await
     }
 
-    pub(crate) async fn write(&mut self, apart: Apart) -> Result<()> {
+    pub(crate) async fn write(&mut self, best_effort: BestEffortLine) -> Result<()> {
         let mut connection = self.take_connection().await?;
         connection.is_in_place()?;
         let was_certain = std::mem::replace(&mut self.is_certain, false);
@@ -218,21 +218,21 @@ impl Store {
             let exchanges = append::last_exchange(any, &self.url).await?;
             self.forget_written(found, exchanges)?;
         }
-        if apart == Apart::LeftOut {
-            self.leave_out_apart();
+        if best_effort == BestEffortLine::Drop {
+            self.drop_best_effort_line();
         }
         self.seal_exchanges();
         let any = connection.any();
-        self.kill_points.before(&What::Entries(&self.lines, &self.exchanges, self.answers.len()));
+        self.kill_points.before(&CommitStep::Entries(&self.lines, &self.exchanges, self.answers.len()));
         let heads = (self.head, self.recorded());
         lease::advance(any, &self.url, &self.token, heads, start).await?;
         // Restored only after a successful write, because differences need their base.
         let mut bases = std::mem::take(&mut self.bases);
         append::exchanges(any, &self.url, (self.exchanges_written, &mut bases), &self.exchanges).await?;
         orders::answer(any, &self.url, &self.answers).await?;
-        let then = if is_file && !self.lines.is_empty() { Then::Commit } else { Then::More };
+        let then = if is_file && !self.lines.is_empty() { AfterLines::Commit } else { AfterLines::More };
         append::lines(any, &self.url, &self.lines, then).await?;
-        if then == Then::More {
+        if then == AfterLines::More {
             connection.run("COMMIT").await?;
         }
         self.kill_points.after();
@@ -270,7 +270,7 @@ impl Store {
             })?
         };
         self.hand_over(written);
-        self.apart = self.apart.saturating_sub(written);
+        self.best_effort_lines = self.best_effort_lines.saturating_sub(written);
         self.head = found;
         let exchanges_landed =
             usize::try_from(exchanges.saturating_sub(self.exchanges_written)).unwrap_or(usize::MAX);
@@ -284,7 +284,7 @@ impl Store {
         let written = self
             .lines
             .drain(..count)
-            .map(|Pending { line, head: Head { seq, hash } }| StoredLine { seq, line, hash });
+            .map(|PendingLine { line, head: Head { seq, hash } }| StoredLine { seq, line, hash });
         match &mut self.durable {
             Some(durable) => durable.extend(written),
             None => drop(written),
@@ -315,7 +315,7 @@ async fn take_lock(connection: &mut Connection, claim: &Claim<'_>) -> Result<Opt
         if let Some(lock) = FileLock::try_take(path)? {
             return Ok(Some(lock));
         }
-        if let Found::Schema(schema) = schema::inspect(connection).await? {
+        if let FoundSchema::Schema(schema) = schema::inspect(connection).await? {
             holder = lease::read(connection.any(), &url, schema).await?.1;
         }
         if holder.as_ref().is_some_and(|lease| !claim.terms.is_over(lease, claim.holder)) {
@@ -338,32 +338,32 @@ async fn checked_head(any: &mut AnyConnection, url: &JournalUrl) -> Result<Head>
     Err(broken(url, remembered.seq.min(written.seq) + 1, &reason))
 }
 
-const APART_DEADLINE: Duration = Duration::from_secs(2);
+const BEST_EFFORT_DEADLINE: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Apart {
-    Written,
-    LeftOut,
+pub(crate) enum BestEffortLine {
+    Write,
+    Drop,
 }
 
 impl Store {
     /// Writes a best-effort line in its own transaction, with nothing buffered. A failed or cancelled attempt
     /// leaves nothing behind: the next line is chained to the last durable one, which may be this one.
-    pub(crate) async fn commit_apart(&mut self, line: Line) -> Result<Head> {
+    pub(crate) async fn commit_best_effort(&mut self, line: Line) -> Result<Head> {
         let url = self.url.clone();
-        if self.pending() > 0 || self.apart > 0 {
+        if self.pending() > 0 || self.best_effort_lines > 0 {
             return Err(unavailable(&url, "other entries are pending"));
         }
         let moment = self.moment;
         self.record(line);
-        (self.moment, self.apart) = (moment, self.lines.len());
-        within(APART_DEADLINE, &url, self.write(Apart::Written)).await?;
-        self.apart = 0;
+        (self.moment, self.best_effort_lines) = (moment, self.lines.len());
+        with_deadline(BEST_EFFORT_DEADLINE, &url, self.write(BestEffortLine::Write)).await?;
+        self.best_effort_lines = 0;
         Ok(self.head)
     }
 
-    fn leave_out_apart(&mut self) {
-        drop(self.lines.drain(..std::mem::take(&mut self.apart)));
+    fn drop_best_effort_line(&mut self) {
+        drop(self.lines.drain(..std::mem::take(&mut self.best_effort_lines)));
         let mut head = self.head;
         for pending in &mut self.lines {
             head = head.followed_by(&pending.line);
@@ -383,7 +383,7 @@ mod tests {
     async fn full_disk_loses_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let url = JournalUrl::from_path(&folder.path().join("journal.db"));
-        let mut store = Store::open(&url, &Holder::of_this_process("test")).await.unwrap();
+        let mut store = Store::open(&url, &Holder::current_process("test")).await.unwrap();
         let (at, received) = (Millis::ZERO, Millis::ZERO);
         let line =
             Line { run: 1, kind: LineKind::Note, intent: None, at, received, body: "x".repeat(100_000) };
@@ -407,7 +407,7 @@ mod tests {
     async fn every_connection_syncs_every_commit() {
         let folder = tempfile::tempdir().unwrap();
         let url = JournalUrl::from_path(&folder.path().join("journal.db"));
-        let mut store = Store::open(&url, &Holder::of_this_process("test")).await.unwrap();
+        let mut store = Store::open(&url, &Holder::current_process("test")).await.unwrap();
         for _ in 0..2 {
             let mut connection = store.take_connection().await.unwrap();
             let query = sqlx::query_scalar::<_, i64>("PRAGMA synchronous");

@@ -1,8 +1,8 @@
 //! Verified reading of lines, of a whole journal, and of the lines after a snapshot.
 
 use crate::chain::{ChainHash, Head, StoredLine};
-use crate::database::connection::{ANSWER_DEADLINE, within};
-use crate::database::fault::At;
+use crate::database::connection::{ANSWER_DEADLINE, with_deadline};
+use crate::database::fault::WithUrl;
 use crate::error::{Result, broken};
 use crate::exchange::Seals;
 use crate::reader::{EXCHANGES_SINCE, Reader};
@@ -28,7 +28,7 @@ impl<'a> Walk<'a> {
         let url = reader.url().clone();
         // Reads both first, so that concurrent writes come after them.
         let point = point::read(&url);
-        let remembered = within(ANSWER_DEADLINE, &url, lease::read_head(reader.any(), &url)).await?;
+        let remembered = with_deadline(ANSWER_DEADLINE, &url, lease::read_head(reader.any(), &url)).await?;
         Ok(Self { reader, url, page, head: Head::EMPTY, remembered, point })
     }
 
@@ -108,7 +108,7 @@ impl<'a> Walk<'a> {
     }
 
     fn advice(&self) -> String {
-        let file = point::path_of(&self.url).unwrap_or_default();
+        let file = point::point_path(&self.url).unwrap_or_default();
         format!(
             " (if you replaced the journal yourself, delete {}, which belongs to the previous one)",
             file.display()
@@ -126,7 +126,7 @@ impl Reader {
         let rows = self.rows("SELECT id FROM wires WHERE intent = $1", &[intent.cast_signed()]).await?;
         let number = |row: &AnyRow| row.try_get(0).map_or(0, i64::cast_unsigned);
         let numbers: Vec<u64> = rows.iter().map(number).collect();
-        self.need_seals(&numbers).await?;
+        self.require_seals(&numbers).await?;
         Ok(numbers.iter().filter(|id| !self.seals.holds(**id)).count() as u64)
     }
 }
@@ -196,11 +196,11 @@ impl Reader {
     }
 }
 
-const SNAPSHOT_NEAR: u64 = 1_000_000;
+const SNAPSHOT_SEARCH_ENTRIES: u64 = 1_000_000;
 
-const AT_ONCE: usize = 32;
-static NUMBERED: LazyLock<String> = LazyLock::new(|| {
-    let places: Vec<String> = (1..=AT_ONCE * 2).map(|place| format!("${place}")).collect();
+const LINES_PER_QUERY: usize = 32;
+static NUMBERED_LINES_QUERY: LazyLock<String> = LazyLock::new(|| {
+    let places: Vec<String> = (1..=LINES_PER_QUERY * 2).map(|place| format!("${place}")).collect();
     let columns = "seq, run, kind, intent, at, received, body, hash";
     format!("SELECT {columns} FROM entries WHERE seq IN ({})", places.join(", "))
 });
@@ -218,12 +218,12 @@ impl Reader {
         let url = self.url().clone();
         let verified = match url.file() {
             Some(_) => point::read(&url),
-            None => Some(within(ANSWER_DEADLINE, &url, lease::read_head(self.any(), &url)).await?),
+            None => Some(with_deadline(ANSWER_DEADLINE, &url, lease::read_head(self.any(), &url)).await?),
         };
         let Some(verified) = verified else { return Ok(None) };
         let text = "SELECT seq FROM entries WHERE seq > $1 AND seq <= $2 AND kind = 'note' \
                     AND body LIKE '{\"snapshot\":%' ORDER BY seq DESC LIMIT 1";
-        let from = verified.seq.saturating_sub(SNAPSHOT_NEAR);
+        let from = verified.seq.saturating_sub(SNAPSHOT_SEARCH_ENTRIES);
         let rows = self.rows(text, &[from.cast_signed(), verified.seq.cast_signed()]).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         let seq: i64 = row.try_get(0).at(self.url())?;
@@ -237,21 +237,21 @@ impl Reader {
     /// Reads the lines of these numbers, each verified against its predecessor.
     pub async fn lines_numbered(&mut self, numbers: &[u64]) -> Result<Vec<StoredLine>> {
         let mut lines = Vec::with_capacity(numbers.len());
-        for some in numbers.chunks(AT_ONCE) {
+        for some in numbers.chunks(LINES_PER_QUERY) {
             // Each line with its predecessor; the last is repeated to fill the statement.
-            let asked =
-                (0..AT_ONCE).map(|place| some.get(place).or(some.last()).copied().unwrap_or_default());
+            let asked = (0..LINES_PER_QUERY)
+                .map(|place| some.get(place).or(some.last()).copied().unwrap_or_default());
             let asked: Vec<i64> =
                 asked.flat_map(|seq| [seq.saturating_sub(1), seq]).map(u64::cast_signed).collect();
             let found: BTreeMap<u64, StoredLine> = self
-                .lines_of_rows(&NUMBERED, &asked)
+                .lines_of_rows(&NUMBERED_LINES_QUERY, &asked)
                 .await?
                 .into_iter()
                 .map(|line| (line.seq, line))
                 .collect();
             for seq in some {
                 let before = found.get(&seq.saturating_sub(1)).map_or(ChainHash::GENESIS, |line| line.hash);
-                let line = found.get(seq).filter(|line| before.of_next(*seq, &line.line) == line.hash);
+                let line = found.get(seq).filter(|line| before.next(*seq, &line.line) == line.hash);
                 lines.push(
                     line.cloned().ok_or_else(|| broken(self.url(), *seq, "it is missing, or was changed"))?,
                 );
@@ -289,7 +289,7 @@ impl Reader {
                 return Err(broken(
                     self.url(),
                     stored.seq,
-                    "it, or the one before it, was changed or is missing",
+                    "this entry or the previous one was changed or is missing",
                 ));
             }
             before = Some(stored.head());
@@ -302,6 +302,6 @@ impl Reader {
         let Some(line) = lines.iter().find(|line| line.seq == seq) else { return Ok(None) };
         let before =
             lines.iter().find(|line| line.seq + 1 == seq).map_or(ChainHash::GENESIS, |line| line.hash);
-        Ok(Some(line.clone()).filter(|line| before.of_next(seq, &line.line) == line.hash))
+        Ok(Some(line.clone()).filter(|line| before.next(seq, &line.line) == line.hash))
     }
 }

@@ -88,7 +88,7 @@ async fn read_only_user_can_read_and_gets_an_error_on_writing() {
     url.set_username(&role).unwrap();
     url.set_password(Some("hunter2")).unwrap();
     let url: JournalUrl = url.as_str().parse().unwrap();
-    let opened = Store::open(&url, &Holder::of_this_process("test")).await;
+    let opened = Store::open(&url, &Holder::current_process("test")).await;
     assert_fails!(opened, JournalError::PermissionDenied { .. });
     let mut reader = Reader::open(&url).await.unwrap();
     assert_eq!(reader.verify().await.unwrap().entries, 1);
@@ -117,7 +117,7 @@ async fn passwords_are_never_shown() {
         (change(|url| url.set_query(Some("password=hunter2&sslmode=what"))), false),
     ] {
         let url: JournalUrl = url.as_str().parse().unwrap();
-        let error = Store::open(&url, &Holder::of_this_process("test")).await.map(drop);
+        let error = Store::open(&url, &Holder::current_process("test")).await.map(drop);
         let error = error.unwrap_err();
         assert_eq!(error.is_temporary(), is_temporary, "{error:?}");
         let mut shown = format!("{url} {url:?} {error} {error:?}");

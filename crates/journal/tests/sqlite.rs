@@ -17,7 +17,6 @@ use suite::fixture::{Fixture, commit, exchange, holder, line, record_all, terms}
 fn sqlite() -> Ready<Fixture> {
     sqlx::any::install_default_drivers();
     let folder = tempfile::tempdir().unwrap();
-    // In its own folder, which a test may move.
     let path = folder.path().join("journal").join("a journal.db");
     std::fs::create_dir(folder.path().join("journal")).unwrap();
     ready(Fixture {
@@ -85,7 +84,7 @@ async fn rejects_other_files_without_changing_them() {
     let letter = "Dear Sir or Madam, ".repeat(100);
     std::fs::write(&path, &letter).unwrap();
     let url = JournalUrl::from_path(&path);
-    let holder = Holder::of_this_process("test");
+    let holder = Holder::current_process("test");
     assert_fails!(Store::open(&url, &holder).await, JournalError::NotAJournal { .. });
     assert_fails!(Reader::open(&url).await, JournalError::NotAJournal { .. });
     assert_eq!(std::fs::read_to_string(&path).unwrap(), letter);
@@ -94,7 +93,7 @@ async fn rejects_other_files_without_changing_them() {
 #[tokio::test]
 async fn reports_unwritable_places() {
     let folder = tempfile::tempdir().unwrap();
-    let holder = Holder::of_this_process("test");
+    let holder = Holder::current_process("test");
     for path in [folder.path().join("missing/journal.db"), folder.path().to_owned(), "/".into()] {
         let opened = Store::open(&JournalUrl::from_path(&path), &holder).await;
         assert_fails!(opened, JournalError::NotWritable { .. });
@@ -156,7 +155,7 @@ async fn accepts_relative_paths_with_any_character() {
     for name in ["per%20cent.db", "a#b?c.db", "ü:.db"] {
         let path = folder.join("..").join(folder.file_name().unwrap()).join(name);
         let url = JournalUrl::from_path(&path);
-        let store = Store::open(&url, &Holder::of_this_process("test")).await.unwrap();
+        let store = Store::open(&url, &Holder::current_process("test")).await.unwrap();
         store.close().await.unwrap();
         assert!(folder.join(name).exists(), "{name}");
         drop(Reader::open(&url).await.unwrap());
@@ -191,7 +190,7 @@ async fn journal_is_private_and_readable_files_are_reported() {
     assert_eq!(fixture.url.files_open_to_others().as_slice(), std::slice::from_ref(&file));
     store.close().await.unwrap();
     drop(fixture.open().await.unwrap());
-    assert_eq!(mode_of(&file), 0o640, "what a person set stays");
+    assert_eq!(mode_of(&file), 0o640, "a mode set manually stays");
 }
 
 #[tokio::test]
@@ -215,7 +214,7 @@ async fn copy_of_a_journal_in_use_is_complete_without_holder() {
     assert_eq!(reader.holder().await.unwrap(), None);
     assert_eq!(reader.lines(1, 9).await.unwrap(), fixture.reader().await.lines(1, 4).await.unwrap());
     assert_eq!(reader.exchanges_of(1).await.unwrap(), [exchange(1, "a")]);
-    let mut second = Store::open(&copied, &Holder::of_this_process("test")).await.unwrap();
+    let mut second = Store::open(&copied, &Holder::current_process("test")).await.unwrap();
     second.record(line("5"));
     second.close().await.unwrap();
     assert_eq!(Reader::open(&copied).await.unwrap().verify().await.unwrap().entries, 5);
@@ -252,7 +251,7 @@ async fn detects_recreated_journal() {
     let point = PathBuf::from(format!("{}.verified", file.display()));
     let write = async |bodies: &[&str]| {
         let mut store = fixture.open().await.unwrap();
-        store.keep_point(Duration::ZERO);
+        store.store_point(Duration::ZERO);
         record_all(&mut store, bodies);
         store.close().await.unwrap();
     };

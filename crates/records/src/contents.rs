@@ -183,7 +183,7 @@ impl JournalContents {
 
     fn last_reload(&self, run: u64) -> Result<Option<ReloadNote>, RecordsError> {
         let read = |stored: &StoredLine| {
-            let note = ReloadNote::of_text(&stored.line.body);
+            let note = ReloadNote::parse(&stored.line.body);
             note.map_err(|error| RecordsError::unreadable(stored, error)).transpose()
         };
         self.latest_notes(Some(run)).find_map(read).transpose()
@@ -281,7 +281,7 @@ fn event_named(stored: &StoredLine, name: &str) -> Option<EventKind> {
 }
 
 pub(crate) fn compacted_since(lines: &[StoredLine]) -> Option<Millis> {
-    let notes = lines.iter().filter_map(|stored| Compaction::of_line(&stored.line));
+    let notes = lines.iter().filter_map(|stored| Compaction::from_line(&stored.line));
     notes.map(|compaction| compaction.since).max()
 }
 

@@ -134,7 +134,7 @@ pub(crate) fn decoder_of_run(
     header: &StoredLine,
     session: &mut Session,
 ) -> Result<JournalDecoder, RecordsError> {
-    let decoder = JournalDecoder::of_run(&parse::<Header>(header)?, session);
+    let decoder = JournalDecoder::for_run(&parse::<Header>(header)?, session);
     decoder.map_err(|error| RecordsError::unreadable(header, error))
 }
 

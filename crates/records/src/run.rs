@@ -68,7 +68,7 @@ impl RecordedRun {
     }
 
     pub fn silent_session(&self) -> Result<Session, RecordsError> {
-        Ok(Session::silent(&self.settings)?)
+        Ok(Session::without_strategies(&self.settings)?)
     }
 
     pub(crate) fn strategy(

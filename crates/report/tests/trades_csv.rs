@@ -89,7 +89,7 @@ fn end(intent: IntentId, (_, _, percent, ending, settles): Course) -> Option<Eve
         Settles::Paying(other) => Some(other),
     };
     let payout = paid.and_then(|percent| Payout::from_parts(percent * 10_000));
-    let settled = Settled { payout, ..Settled::by_person(intent, outcome, Money::ZERO) };
+    let settled = Settled { payout, ..Settled::by_operator(intent, outcome, Money::ZERO) };
     Some(EventKind::Settled(settled))
 }
 

@@ -1,8 +1,8 @@
-//! Makes a long journal, to measure what its length costs: `long_journal FILE LINES`, with a hundred symbols at 1m, a trade
-//! about every thousand lines, and snapshots as a run keeps them. `long_journal FILE LINES MINUTES` has a trade every so many minutes,
-//! and so what many trades cost without as many lines. `long_journal FILE` goes on from it as a start does, up to where a run
-//! would begin, with the same bots and then with others. Its bots can stand in a configuration, so that `candlewick live` goes on from it, too: `bot-0` on `SYM0` and so on, with
-//! the strategy `coin` and every key as `settings` has it, of which `expiration_type` has to be stated.
+//! Creates a long journal to measure the cost of its length, with a hundred symbols at 1m.
+//! `long_journal FILE LINES` opens a trade about every thousand lines, with snapshots as in a run.
+//! `long_journal FILE LINES MINUTES` opens a trade every MINUTES, for many trades in few lines.
+//! `long_journal FILE` starts from it with the same bots, then with others. `candlewick live` can continue it, too, with
+//! bots `bot-0` on `SYM0` and so on, the strategy `coin`, the keys of `settings` and an explicit `expiration_type`.
 
 #![allow(clippy::print_stdout, reason = "figures are printed")]
 
@@ -12,7 +12,7 @@ use candlewick_engine::{
     RiskSettings, SeriesId, Session, SessionSettings, Settled, StakeSettings, VenueId,
 };
 use candlewick_journal::{Holder, Journal as _, JournalUrl, Reader, RunJournal, Store};
-use candlewick_runtime::{JournalFold, WholeReading};
+use candlewick_runtime::{FullReading, JournalFold};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{
     Candle, ExpirationType, Interval, Millis, Money, MoneyScale, Ohlcv, Outcome, Payout, Signal, Strategy,
@@ -83,7 +83,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let (lines, settings): (u64, _) = (lines.parse()?, settings()?);
     let url = JournalUrl::from_path(Path::new(file));
-    let store = Store::open(&url, &Holder::of_this_process("long_journal")).await?;
+    let store = Store::open(&url, &Holder::current_process("long_journal")).await?;
     let strategies = settings.bots.iter().map(|_| Box::new(Always) as Box<dyn Strategy>);
     let mut session = Session::new(&settings, strategies.collect())?;
     let fold = JournalFold::new(&settings, SNAPSHOT_EVERY)?;
@@ -120,7 +120,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         if journal.pending() as u64 >= COMMIT {
             journal.make_durable().await?;
             while journal.is_snapshot_due() {
-                journal.keep_snapshot().await;
+                journal.write_snapshot_piece().await;
             }
         }
     }
@@ -137,17 +137,16 @@ fn other_settings() -> Result<SessionSettings, Box<dyn Error>> {
     Ok(settings)
 }
 
-/// What a start of these bots finds in the journal, and how long that takes.
+/// Measures the start of these bots from the journal.
 async fn start(file: &str, settings: &SessionSettings) -> Result<(), Box<dyn Error>> {
     let clock = BootClock::start();
     let url = JournalUrl::from_path(Path::new(file));
-    let store = Store::open(&url, &Holder::of_this_process("long_journal")).await?;
+    let store = Store::open(&url, &Holder::current_process("long_journal")).await?;
     let mut reader = Reader::open(&url).await?;
     let strategies = settings.bots.iter().map(|_| Box::new(Always) as Box<dyn Strategy>);
     let mut session = Session::new(settings, strategies.collect())?;
-    // As a run that remembers what is over for an hour.
     let remember = Some(Millis::HOUR);
-    let mut watch = |_: WholeReading<'_>| ();
+    let mut watch = |_: FullReading<'_>| ();
     let fold = JournalFold::read_watched(&mut reader, settings, SNAPSHOT_EVERY, remember, &mut watch);
     let fold = Box::pin(fold).await?;
     let past = fold.hand_over(&mut session)?;
@@ -158,7 +157,6 @@ async fn start(file: &str, settings: &SessionSettings) -> Result<(), Box<dyn Err
     Ok(())
 }
 
-/// Shows a candle to the Session, and ends what it opens.
 fn trade(session: &mut Session, journal: &mut RunJournal, event: &Event) -> Result<u64, Box<dyn Error>> {
     let (mut actions, mut written) = (Vec::new(), 0);
     session.handle(event, &mut actions);

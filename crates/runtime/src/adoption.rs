@@ -1,7 +1,7 @@
 //! Manual adoption of a trade, verified against the venue's own report.
 
 use crate::RuntimeError;
-use crate::coordinator::counted;
+use crate::coordinator::with_rounded_amount;
 use crate::resolver::{Doubt, Match, UNCERTAINTY, compare_terms, is_departure};
 use crate::runner::LIST_DEADLINE;
 use candlewick_broker::{Broker, BrokerError, Detail, OpenOrder, TradeReport};
@@ -10,7 +10,7 @@ use candlewick_sdk::{Millis, Money, MoneyScale};
 use std::fmt::Display;
 use std::time::Duration;
 
-pub(crate) const PATIENCE: Duration = Duration::from_secs(8);
+pub(crate) const REPORT_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// Requests the report of a trade that the operator assigns to an intent, in flight from `sent` to `ended`.
 /// Terms may differ, because the venue may have changed them. Amounts lose only noise to the scale.
@@ -20,9 +20,10 @@ pub async fn verify_adoption(
     venue_id: &str,
     scale: MoneyScale,
 ) -> Result<TradeReport, RuntimeError> {
-    let answer = match tokio::time::timeout(PATIENCE, broker.trade(venue_id, Detail::Everything)).await {
-        Ok(answer) => answer.map(|reply| counted(reply.value, scale)),
-        Err(_) => Err(no_answer_in_time()),
+    let answer = match tokio::time::timeout(REPORT_TIMEOUT, broker.trade(venue_id, Detail::Everything)).await
+    {
+        Ok(answer) => answer.map(|reply| with_rounded_amount(reply.value, scale)),
+        Err(_) => Err(timeout_error()),
     };
     let doubt = Doubt {
         intent: IntentId::new(0),
@@ -57,8 +58,8 @@ pub async fn verify_missing(broker: &dyn Broker, venue_id: &str) -> Result<(), R
     }
 }
 
-pub(crate) fn no_answer_in_time() -> BrokerError {
-    BrokerError::Unavailable { text: format!("no answer within {} s", PATIENCE.as_secs()) }
+pub(crate) fn timeout_error() -> BrokerError {
+    BrokerError::Unavailable { text: format!("no answer within {} s", REPORT_TIMEOUT.as_secs()) }
 }
 
 /// Returns the report unless it is of another trade. Missing fields are accepted, as the operator has seen
@@ -141,7 +142,6 @@ mod tests {
         let other = Some("but ordered was BUY 10 BTCUSDT");
         check(Ok(TradeReport { direction: direction(Direction::Sell), ..bare() }), other).await;
         check(Ok(TradeReport::new("01JU")), Some("trade 01JT is trade 01JU")).await;
-        // Computed with floats, it is that amount all the same, however long ago.
         let later = SENT + Millis::HOUR;
         let amount = |amount: &str, at| TradeReport {
             amount: Some(amount.parse().unwrap()),
@@ -149,7 +149,6 @@ mod tests {
         };
         check(Ok(amount("10.000000000000001", later)), None).await;
         check(Ok(amount("10.01", later)), other).await;
-        // What the venue may have taken of that request instead is, if it was asked for just then.
         check(Ok(amount("50", SENT)), None).await;
         check(Ok(amount("50", later)), other).await;
         let real = TradeReport { account: Some(Account::Real), ..amount("50", SENT) };

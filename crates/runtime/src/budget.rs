@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn last_open_leaves_after_all_earlier_requests() {
-        // 12 candles, 6 early questions, 11 opens: 29, of which 5 at once, the last 4.8 s later, and its answer.
+        // 12 candles, 6 early questions, 11 opens: 29 in total, 5 immediately, the last 4.8 s later, plus its answer.
         assert_eq!(demand(12, &unlimited(), false).close.latest_open(5.0), Millis::new(4_900));
         assert_eq!(demand(12, &unlimited(), false).shortage(5.0), None);
         let problem = demand(13, &unlimited(), false).shortage(5.0).unwrap();

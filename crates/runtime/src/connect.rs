@@ -26,12 +26,12 @@ pub async fn connect(broker: &dyn Broker, kind: Kind, scale: MoneyScale) -> Resu
     };
     let identity = within_deadline(broker.identity()).await.map_err(failed("the user"))?.value;
     let balances = within_deadline(broker.balances()).await.map_err(failed("the wallet balances"))?;
-    let balance = balances.value.balance(kind).ok_or_else(|| no_wallet(kind, &balances.value))?;
+    let balance = balances.value.balance(kind).ok_or_else(|| missing_wallet_error(kind, &balances.value))?;
     let balance = counted_balance(balance, scale)?;
     Ok(Account { user: identity.user, kind, balance, balances: Some(balances) })
 }
 
-fn no_wallet(kind: Kind, balances: &Balances) -> RuntimeError {
+fn missing_wallet_error(kind: Kind, balances: &Balances) -> RuntimeError {
     let mut types: Vec<&str> = balances.wallets.iter().map(|wallet| wallet.type_name.as_str()).collect();
     types.sort_unstable();
     types.dedup();

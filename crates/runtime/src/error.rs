@@ -1,4 +1,4 @@
-//! Why a run ends: a stop, or an error.
+//! Ends of a run: stops and errors.
 
 use candlewick_broker::BrokerError;
 use candlewick_engine::{EngineError, Rule};

@@ -28,9 +28,9 @@ pub use audit::{Audit, Tally};
 pub use budget::Demand;
 pub use connect::{Account, connect, counted_balance};
 pub use coordinator::{
-    Answer, Ask, Command, Coordinator, CoordinatorParts, DurableOpen, Finished, Input, JournalEntry, OrderId,
-    RequestId, RunResult, Streams, Unfinished, UnfinishedKind, WalletDifference, possible_payout,
-    possible_times, profit_by_rule, applied_terms,
+    Answer, Command, Coordinator, CoordinatorParts, DurableOpen, Finished, Input, JournalEntry, OrderId,
+    RequestId, RunResult, Streams, Unfinished, UnfinishedKind, VenueRequest, WalletDifference, applied_terms,
+    possible_payout, possible_times, profit_by_rule,
 };
 pub use error::{RuntimeError, Stop};
 pub use notice::{
@@ -38,10 +38,10 @@ pub use notice::{
 };
 pub use overview::{BotOverview, Overview, TradeOverview};
 pub use past::{
-    Decided, JournalCheck, JournalFold, OldTrade, ProjectionResult, Projection, ReadingWatcher, RecoveredState,
-    SnapshotCheck, TablesCheck, WholeReading, check_journal, compact_journal, project_journal,
+    Decided, FullReading, JournalCheck, JournalFold, OldTrade, Projection, ProjectionResult, ReadingWatcher,
+    RecoveredState, SnapshotCheck, TablesCheck, check_journal, compact_journal, project_journal,
 };
-pub use reload::{NewSettings, RELOADABLE, SettingsReader, Standing};
+pub use reload::{NewSettings, RELOADABLE, ReloadContext, SettingsReader};
 pub use resolver::latest_close;
 pub use runner::{Parts, Runner};
 pub use settings::{RuntimeSettings, SecondTradeRule, least_remembered};

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
-/// Returns whether a settlement ends an intent in this state. Others repeat what is known.
+/// Returns whether a settlement ends an intent in this state. Others are repetitions.
 pub const fn may_settle(before: Option<IntentState>) -> bool {
     matches!(
         before,
@@ -50,7 +50,7 @@ pub enum Notice {
     Overview(Box<Overview>),
     Note {
         text: String,
-        mended: Vec<String>,
+        fixed: Vec<String>,
     },
     Warning(String),
     Alarm(String),
@@ -162,7 +162,7 @@ impl Watcher {
     pub fn send(&self, notice: &Notice) {
         let is_unwanted = match notice {
             Notice::Overview(_) => !self.wants_overview,
-            other => self.interest == Interest::Trades && other.is_of_the_market(),
+            other => self.interest == Interest::Trades && other.is_market_data(),
         };
         if is_unwanted {
             return;
@@ -179,7 +179,7 @@ impl Watcher {
 }
 
 impl Notice {
-    pub(crate) fn is_of_the_market(&self) -> bool {
+    pub(crate) fn is_market_data(&self) -> bool {
         match self {
             Self::Price(..) => true,
             Self::Handled { event, actions, .. } => {
@@ -194,25 +194,25 @@ impl Notice {
 impl Notices {
     pub async fn next(&mut self) -> Option<Received> {
         let notice = self.receiver.recv().await?;
-        Some(self.received(notice))
+        Some(self.to_received(notice))
     }
 
     /// Blocks until the next notice. Must not be called in an async task.
     pub fn wait(&mut self) -> Option<Received> {
         let notice = self.receiver.blocking_recv()?;
-        Some(self.received(notice))
+        Some(self.to_received(notice))
     }
 
     pub fn try_next(&mut self) -> Option<Received> {
         let notice = self.receiver.try_recv().ok()?;
-        Some(self.received(notice))
+        Some(self.to_received(notice))
     }
 
     pub fn is_over(&self) -> bool {
         self.receiver.is_closed() && self.receiver.is_empty()
     }
 
-    fn received(&mut self, notice: Notice) -> Received {
+    fn to_received(&mut self, notice: Notice) -> Received {
         let dropped = self.dropped.load(Ordering::Relaxed);
         let missed = dropped - std::mem::replace(&mut self.known, dropped);
         Received { notice, missed }
@@ -288,7 +288,7 @@ mod tests {
         assert_eq!(notices.try_next(), None);
         drop(notices);
         watcher.send(&warning(9));
-        assert_eq!(watcher.dropped(), 3, "nobody is there to miss it");
+        assert_eq!(watcher.dropped(), 3, "without a receiver no drop counts");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Complete state of a run for display. A watcher that missed notices recovers with the next one.
 
-use crate::audit::Settling;
+use crate::audit::BookedResult;
 use crate::control::RunState;
 use crate::notice::Funds;
 use candlewick_engine::{BotVerdict, Edge, IntentId, IntentRow, IntentState, LimitUse, TradeBook};
@@ -143,7 +143,7 @@ impl BotTallies {
         }
     }
 
-    pub(crate) fn correct(&mut self, before: &Settling, after: &Settling) {
+    pub(crate) fn correct(&mut self, before: &BookedResult, after: &BookedResult) {
         let Some(bot) = self.0.get_mut(before.bot.index()) else { return };
         bot.profit += after.profit - before.profit;
         let count = bot.counter(before.outcome);

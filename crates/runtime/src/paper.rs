@@ -90,7 +90,7 @@ impl PaperBroker {
         }
     }
 
-    fn opened(&self) -> Vec<Ticket> {
+    fn open_tickets(&self) -> Vec<Ticket> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -125,7 +125,7 @@ impl Broker for PaperBroker {
     async fn trades(&self) -> TradeListing {
         let now = self.clock.now();
         let report = |ticket: &Ticket| self.open_report(ticket, &self.moments(ticket));
-        let trades = self.opened().iter().map(report).collect();
+        let trades = self.open_tickets().iter().map(report).collect();
         TradeListing { began: now, ended: now, is_complete: true, trades, ended_early: None }
     }
 

@@ -27,7 +27,7 @@ pub struct NewSettings {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
+pub struct ReloadContext {
     pub free: Money,
     pub payouts: Vec<Option<Payout>>,
     /// Intents decided with the bots' current parameters.
@@ -35,12 +35,12 @@ pub struct Standing {
     pub forgotten: u64,
 }
 
-impl Standing {
+impl ReloadContext {
     pub fn new(session: &Session, book: &TradeBook) -> Self {
         Self::from_rows(session, book.rows().iter())
     }
 
-    pub fn of_past(session: &Session, past: &RecoveredState) -> Self {
+    pub fn from_past(session: &Session, past: &RecoveredState) -> Self {
         Self::from_rows(session, past.old_rows().chain(past.book().rows()))
     }
 
@@ -61,7 +61,7 @@ impl Standing {
 }
 
 /// Reads the current settings and validates them as a whole. On an error, nothing changes.
-pub type SettingsReader = Arc<dyn Fn(&Standing) -> Result<NewSettings, String> + Send + Sync>;
+pub type SettingsReader = Arc<dyn Fn(&ReloadContext) -> Result<NewSettings, String> + Send + Sync>;
 
 impl RuntimeSettings {
     pub(crate) fn take_reloadable(&mut self, new: &Self) {
@@ -113,7 +113,6 @@ mod tests {
             least_remembered: None,
         };
         let before = to_value(RuntimeSettings::default()).unwrap();
-        // Every setting differs, so that none is forgotten here.
         let all = changes_between(&before, &to_value(&other).unwrap());
         assert_eq!(all.len(), to_value(&other).unwrap().as_object().unwrap().len());
         let mut taken = RuntimeSettings::default();

@@ -18,14 +18,14 @@ pub struct RuntimeSettings {
     pub first_ask_ms: u32,
     /// Maximum number of repeated requests for a missing candle before its next close.
     pub quick_repeats: u32,
-    /// How long the candles of one time wait for each other.
+    /// Maximum wait of candles with the same close time for each other.
     pub hold_ms: u32,
     /// Delay between a trade's close time and the first request for its result.
     pub settle_after_ms: u32,
     /// Seconds between wallet readings, which are compared with the ledger. 0 reads the wallets at the start only,
     /// without comparing them.
     pub wallet_every_s: u32,
-    /// How long the wallet may lag behind a trade before this counts as a difference.
+    /// Maximum lag of the wallet behind a trade. A longer one counts as a difference.
     #[serde(skip_serializing_if = "is_default_lag")]
     pub wallet_lag_ms: u32,
     /// Largest unexplained change of the wallet, in percent of the equity. A larger one halts the run. 0 allows any.
@@ -35,9 +35,9 @@ pub struct RuntimeSettings {
     /// Seconds between searches of the venue's list for unknown trades. 0 searches only while an order has an unknown
     /// status.
     pub list_every_s: u32,
-    /// How long a trade may be missing from the venue's list.
+    /// Maximum time a trade may be missing from the venue's list.
     pub list_lag_ms: u32,
-    /// How long a trade past its close may be unknown to the venue, by id and in complete lists, before the run halts
+    /// Time a trade past its close may be unknown to the venue, by id and in complete lists, before the run halts
     /// and the operator has to enter its result. In seconds.
     pub missing_trade_s: u32,
     /// Reaction to a second trade of one order: `halt`, or only an `alarm`.
@@ -47,16 +47,16 @@ pub struct RuntimeSettings {
     pub max_payout_percent: u32,
     /// Whether to check the prices of settled trades against the venue's price records.
     pub audit_settlement_prices: bool,
-    /// How long a stopping run tracks an open trade beyond its close time, in seconds.
+    /// Time a stopping run tracks an open trade beyond its close time, in seconds.
     pub stop_patience_s: u32,
     /// Maximum time an interrupted run tracks open trades, in seconds. A second interrupt ends it immediately.
     pub interrupt_patience_s: u32,
-    /// How long a finished trade stays in memory, in seconds, but at least 12 minutes and 2 minutes longer than the
+    /// Retention of a finished trade in memory, in seconds, but at least 12 minutes and 2 minutes longer than the
     /// list may lag. The journal keeps it forever. 0 retains it for the whole run, as without a journal.
     pub remember_s: u32,
     /// Journal entries between two snapshots, from which the next start continues; 0 writes none.
     pub snapshot_every: u32,
-    /// Not a setting: how far the venue's rate limit is too low for these bots, for the run's status.
+    /// Not a setting: shortage of the venue's rate limit for these bots, shown in the run's status.
     #[serde(skip)]
     pub shortage: Option<String>,
     /// Not a setting: seconds of venue time after which data that is read every minute is stale. `None` in real time,
@@ -121,7 +121,7 @@ impl Default for RuntimeSettings {
     }
 }
 
-/// Returns the test override of how long finished intents are retained; always `None` in release builds.
+/// Returns the test override of the retention of finished intents; always `None` in release builds.
 pub fn least_remembered() -> Option<Millis> {
     #[cfg(debug_assertions)]
     return std::env::var("LEAST_REMEMBERED_MS").ok()?.parse().ok().map(Millis::new);

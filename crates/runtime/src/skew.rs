@@ -1,6 +1,6 @@
 //! Difference between our clock and the venue's, as far as the venue's answers prove it.
 //! Every answer is a [`ClockSample`]: bounds of the lead of the venue's clock, as wide as the request took.
-//! [`agree`] finds the difference on which most recent samples agree, and counts the outvoted ones. When the
+//! [`find_majority`] finds the difference on which most recent samples agree, and counts the outvoted ones. When the
 //! newest samples contradict all earlier ones, a clock has leapt and the earlier ones are dropped.
 
 use candlewick_broker::{PriceAnswer, Reply, Skew, TradeReport};
@@ -60,7 +60,7 @@ impl SkewWatch {
         self.forget(sample.source, now);
         self.samples.push_back(TimedSample { at: now, sample });
         let leapt = self.find_leap(now);
-        self.estimate = self.agree(now);
+        self.estimate = self.find_estimate(now);
         let is_outvoted = self.estimate.is_some_and(|found| !found.allows(sample.bounds));
         self.outvoted += u64::from(is_outvoted);
         Change { offset: self.offset_to_report(), leapt }
@@ -76,14 +76,14 @@ impl SkewWatch {
         Some(high?.abs_diff(Millis::ZERO).max(low.abs_diff(Millis::ZERO)))
     }
 
-    pub(crate) fn our_clock_moved(&mut self, by: Millis, now: Millis) -> Change {
+    pub(crate) fn on_local_clock_moved(&mut self, by: Millis, now: Millis) -> Change {
         for dated in &mut self.samples {
             let Skew { low, high } = dated.sample.bounds;
             let high = if high == Millis::MAX { high } else { high - by };
             dated.sample.bounds = Skew { low: low - by, high };
             dated.at += by;
         }
-        self.estimate = self.agree(now);
+        self.estimate = self.find_estimate(now);
         Change { offset: self.offset_to_report(), leapt: None }
     }
 
@@ -112,8 +112,8 @@ impl SkewWatch {
         Some(header.filter(|header| how_bad(header) > how_bad(&agreed)).unwrap_or(agreed))
     }
 
-    fn agree(&self, now: Millis) -> Option<ClockEstimate> {
-        agree(self.samples.iter().map(|dated| dated.bounds_at(now)))
+    fn find_estimate(&self, now: Millis) -> Option<ClockEstimate> {
+        find_majority(self.samples.iter().map(|dated| dated.bounds_at(now)))
     }
 
     fn find_leap(&mut self, now: Millis) -> Option<Millis> {
@@ -122,8 +122,8 @@ impl SkewWatch {
             self.samples.range(samples).map(move |dated| dated.bounds_at(now))
         };
         let newest = bounds(earlier..self.samples.len());
-        let after = agree(newest.clone()).filter(|after| after.agreeing == LEAP_SAMPLES)?;
-        let before = agree(bounds(0..earlier))?;
+        let after = find_majority(newest.clone()).filter(|after| after.agreeing == LEAP_SAMPLES)?;
+        let before = find_majority(bounds(0..earlier))?;
         let is_leap = newest.into_iter().all(|bounds| !before.allows(bounds));
         if !is_leap {
             return None;
@@ -174,7 +174,7 @@ impl ClockEstimate {
 
 /// Returns the bounds on which most samples agree, or the hull of equally good ones. Marzullo's algorithm
 /// ("Maintaining the Time in a Distributed System", 1984), as in NTP.
-pub(super) fn agree(bounds: impl ExactSizeIterator<Item = Skew> + Clone) -> Option<ClockEstimate> {
+pub(super) fn find_majority(bounds: impl ExactSizeIterator<Item = Skew> + Clone) -> Option<ClockEstimate> {
     let count = bounds.len();
     if count == 0 {
         return None;
@@ -359,14 +359,14 @@ mod tests {
             assert_eq!(change, Change { offset: None, leapt: Some(Millis::new(leap)) });
             if leap > 0 {
                 // Our clock had stood still and catches up.
-                let change = watch.our_clock_moved(Millis::new(leap), Millis::from_seconds(6 + 60));
+                let change = watch.on_local_clock_moved(Millis::new(leap), Millis::from_seconds(6 + 60));
                 assert_eq!(change, Change { offset: Some(Millis::ZERO), leapt: None });
             }
         }
     }
 
     proptest! {
-        /// Whatever a request takes and wherever in it the venue reads its clock: the truth lies within the bounds.
+        /// The bounds contain the true offset for any duration and any moment at which the venue reads its clock.
         #[test]
         fn estimate_contains_the_true_skew(
             truth in -100_000_i64..100_000,
@@ -405,7 +405,8 @@ mod tests {
 
     fn check_agreement(bounds: &[(i64, i64)], expected: Option<(i64, Option<i64>, usize)>) {
         let skews = bounds.iter().map(|(low, high)| says(ClockSource::Date, *low, *high).bounds);
-        let found = agree(skews).map(|found| (found.low.get(), found.high.map(Millis::get), found.agreeing));
+        let found =
+            find_majority(skews).map(|found| (found.low.get(), found.high.map(Millis::get), found.agreeing));
         assert_eq!(found, expected, "{bounds:?}");
     }
 
@@ -417,13 +418,12 @@ mod tests {
         check_agreement(&[(8, 12), (11, 13), (14, 15)], Some((11, Some(12), 2)));
         check_agreement(&[(8, 9), (8, 12), (10, 12)], Some((8, Some(12), 2)));
         check_agreement(&[(1, 3), (3, 5)], Some((3, Some(3), 2)));
-        // One against one: all between is possible.
         check_agreement(&[(0, 1), (5, 6)], Some((0, Some(6), 1)));
         check_agreement(&[(0, i64::MAX), (5, i64::MAX)], Some((5, None, 2)));
         check_agreement(&[(0, 10), (2, 8), (4, 6), (20, 30)], Some((4, Some(6), 3)));
     }
 
-    /// How far ahead the venue's clock is at least, in ms, by the record of a price that was asked for and received at noon.
+    /// Checks the minimum lead of the venue's clock by a price record requested and received at noon.
     fn check_price(time: Millis, recorded_time: Option<Millis>, expected: Option<Millis>) {
         let noon = Millis::HOUR * 12;
         let prices = Ohlcv { open: 1.0, high: 1.0, low: 1.0, close: 1.0, volume: 0.0 };

@@ -66,4 +66,4 @@ pub use order_outcome::{outcome_of, profit_of};
 pub use outcome_table::OutcomeTable;
 pub use path::{PathPrice, PriceMoment, PricePath};
 pub use settings::{DrawRule, OpenRounding, PathKind, SimulationSettings, SimulatorError};
-pub use simulator::{OrderAtClose, SettledAtOnce, Simulator};
+pub use simulator::{ImmediateSettlement, OrderAtClose, Simulator};

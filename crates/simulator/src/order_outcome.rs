@@ -6,7 +6,7 @@
 
 use crate::moments::Moments;
 use crate::order::{AnswerKind, Opening, Order, Refusal, SettledTrade};
-use crate::path::{PricePath, Priced, Quote};
+use crate::path::{PricePath, Quote, ShiftedPrice};
 use crate::settings::{DrawRule, SimulationSettings};
 use candlewick_sdk::{Direction, ExpirationType, Millis, Money, Outcome, Payout, compare_prices};
 use std::cmp::Ordering;
@@ -117,14 +117,14 @@ impl OrderOutcome {
     }
 }
 
-fn opened_at(priced: Priced, direction: Direction) -> f64 {
+fn opened_at(priced: ShiftedPrice, direction: Direction) -> f64 {
     match direction {
         Direction::Buy => priced.price + priced.shift,
         Direction::Sell => priced.price - priced.shift,
     }
 }
 
-fn closed_at(priced: Priced, direction: Direction) -> f64 {
+fn closed_at(priced: ShiftedPrice, direction: Direction) -> f64 {
     opened_at(priced, direction.opposite())
 }
 

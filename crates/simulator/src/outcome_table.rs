@@ -286,7 +286,7 @@ mod tests {
     ) {
         let mut venue = venue(settings, other.balance(), table);
         let Order { direction, expiry, stake, time, .. } = *order;
-        let settled = venue.settle_at_once(&OrderAtClose { candle, time, direction, expiry, stake });
+        let settled = venue.settle_immediately(&OrderAtClose { candle, time, direction, expiry, stake });
         let events = events(other);
         match (&events[..], settled) {
             ([VenueEvent::Answered(answered), VenueEvent::Settled(trade)], Some(settled)) => {
@@ -376,7 +376,8 @@ mod tests {
                 venue.submit(&first_order(&table, 1));
             }
             let Order { direction, expiry, stake, time, .. } = first_order(&table, stake);
-            let settled = venue.settle_at_once(&OrderAtClose { candle: 0, time, direction, expiry, stake });
+            let settled =
+                venue.settle_immediately(&OrderAtClose { candle: 0, time, direction, expiry, stake });
             assert_eq!(settled.is_some(), expected, "{stake:?}, busy: {is_busy}");
             assert_eq!(venue.balance() == balance, !expected);
         }

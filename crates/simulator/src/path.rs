@@ -27,14 +27,14 @@ pub enum PathPrice {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Quote {
-    Price(Priced),
+    Price(ShiftedPrice),
     Gap,
     Beyond,
 }
 
 /// A price, and the shift by which stress moves it against a trade (0 without stress).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Priced {
+pub(crate) struct ShiftedPrice {
     pub(crate) price: f64,
     pub(crate) shift: f64,
 }
@@ -51,7 +51,6 @@ pub(crate) struct Priced {
 pub struct PricePath {
     symbol: Symbol,
     prices: Layer,
-    /// Finest series first.
     detail: Box<[Layer]>,
     end: Millis,
     kind: PathKind,
@@ -151,7 +150,7 @@ impl PricePath {
 }
 
 impl Quote {
-    pub(crate) fn priced(self) -> Option<Priced> {
+    pub(crate) fn priced(self) -> Option<ShiftedPrice> {
         match self {
             Self::Price(priced) => Some(priced),
             Self::Gap | Self::Beyond => None,
@@ -162,7 +161,7 @@ impl Quote {
 impl Layer {
     #[inline]
     fn quote(&self, candle: &Candle, price: f64) -> Quote {
-        Quote::Price(Priced { price, shift: self.stress.shift(candle) })
+        Quote::Price(ShiftedPrice { price, shift: self.stress.shift(candle) })
     }
 }
 
@@ -224,7 +223,6 @@ mod tests {
     use candlewick_sdk::{Ohlcv, Series};
     use proptest::prelude::*;
 
-    /// Start of the rows, aligned to the minute.
     const START: i64 = 1_641_038_400_000;
 
     fn series(interval: &str, rows: &[(i64, f64, f64)]) -> CandleSeries {
@@ -389,7 +387,7 @@ mod tests {
             (Exit(Millis::new(START + 60_000)), 16.0, 2.0),
             (Entry(Millis::new(START + 60_000)), 16.5, 1.0),
         ] {
-            assert_eq!(path.quote(moment), Quote::Price(Priced { price, shift }));
+            assert_eq!(path.quote(moment), Quote::Price(ShiftedPrice { price, shift }));
         }
     }
 

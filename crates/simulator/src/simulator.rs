@@ -23,17 +23,15 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Simulator {
     settings: SimulationSettings,
-    /// Sorted by symbol.
     paths: Vec<PricePath>,
-    /// All of the same symbol.
     tables: Vec<Arc<OutcomeTable>>,
-    under_way: UnderWay,
+    state: VenueState,
     /// Cached profits of the last immediately settled stake, by outcome. The next stake is usually the same.
     last_profits: (Money, [Money; 4]),
 }
 
 #[derive(Clone, Debug)]
-struct UnderWay {
+struct VenueState {
     wallet: Wallet,
     answers: DueQueue<PendingAnswer>,
     settlements: DueQueue<PendingSettlement>,
@@ -63,7 +61,7 @@ pub struct OrderAtClose {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SettledAtOnce {
+pub struct ImmediateSettlement {
     pub answered_at: Millis,
     pub open_time: Millis,
     pub close_time: Millis,
@@ -92,7 +90,7 @@ impl Simulator {
             settings,
             paths,
             tables: Vec::new(),
-            under_way: UnderWay {
+            state: VenueState {
                 wallet: Wallet { balance, staked: Money::ZERO, promised: Money::ZERO },
                 answers: DueQueue::new(),
                 settlements: DueQueue::new(),
@@ -124,17 +122,17 @@ impl Simulator {
         {
             return answer;
         }
-        let Self { settings, paths, under_way, .. } = self;
+        let Self { settings, paths, state, .. } = self;
         let Some(path) = paths.iter().find(|path| path.is_for(&order.symbol)) else {
-            return under_way.put_cold(order, at, OrderOutcome::Refused(Refusal::UnknownSymbol));
+            return state.put_cold(order, at, OrderOutcome::Refused(Refusal::UnknownSymbol));
         };
-        if !under_way.covers(order.stake, at) {
-            return under_way.put_cold(order, at, OrderOutcome::Refused(Refusal::InsufficientBalance));
+        if !state.covers(order.stake, at) {
+            return state.put_cold(order, at, OrderOutcome::Refused(Refusal::InsufficientBalance));
         }
         let quoted = QuotedOrder::new(order, at, path, settings);
         match quoted.without_settlement() {
-            None => under_way.put(order, at, quoted.settled()),
-            Some(outcome) => under_way.put_cold(order, at, outcome),
+            None => state.put(order, at, quoted.settled()),
+            Some(outcome) => state.put_cold(order, at, outcome),
         }
     }
 
@@ -144,8 +142,8 @@ impl Simulator {
     fn submit_precomputed(&mut self, order: &Order, at: Millis) -> Option<Answer> {
         let outcome = self.tables.iter().find_map(|table| table.outcome_of(order))?;
         let insufficient = OrderOutcome::Refused(Refusal::InsufficientBalance);
-        let outcome = if self.under_way.covers(order.stake, at) { outcome } else { insufficient };
-        Some(self.under_way.put(order, at, outcome))
+        let outcome = if self.state.covers(order.stake, at) { outcome } else { insufficient };
+        Some(self.state.put(order, at, outcome))
     }
 
     /// Submits an order and settles it immediately, without events.
@@ -153,12 +151,12 @@ impl Simulator {
     /// other orders are in flight, if the wallet does not cover the stake, or if no
     /// [table](Self::with_outcomes) has a settlement for it.
     #[inline(always)]
-    pub fn settle_at_once(&mut self, order: &OrderAtClose) -> Option<SettledAtOnce> {
+    pub fn settle_immediately(&mut self, order: &OrderAtClose) -> Option<ImmediateSettlement> {
         let OrderAtClose { candle, time, direction, expiry, stake } = *order;
         let table = self.tables.iter().find(|table| table.expiry() == expiry)?;
         let TableTrade { outcome, open_time, close_time, known_at } =
             table.trade((candle, time), direction)?;
-        let UnderWay { next_due, wallet, .. } = &mut self.under_way;
+        let VenueState { next_due, wallet, .. } = &mut self.state;
         if *next_due != Millis::MAX || !stake.is_positive() || stake > wallet.free() {
             return None;
         }
@@ -168,13 +166,13 @@ impl Simulator {
             self.last_profits = (stake, Outcome::ALL.map(|outcome| profit_of(outcome, stake, payout)));
         }
         let profit = self.last_profits.1[outcome as usize];
-        wallet.pass(profit);
-        Some(SettledAtOnce { answered_at, open_time, close_time, known_at, outcome, profit })
+        wallet.book_settled(profit);
+        Some(ImmediateSettlement { answered_at, open_time, close_time, known_at, outcome, profit })
     }
 
     #[inline]
     pub fn next_due(&self) -> Option<Millis> {
-        let due = self.under_way.next_due;
+        let due = self.state.next_due;
         (due != Millis::MAX).then_some(due)
     }
 
@@ -183,30 +181,30 @@ impl Simulator {
     /// answers (by order number).
     #[inline]
     pub fn pop_due(&mut self, now: Millis) -> Option<VenueEvent> {
-        let under_way = &mut self.under_way;
-        if under_way.next_due > now {
+        let state = &mut self.state;
+        if state.next_due > now {
             return None;
         }
-        let event = if under_way.settlements.next_due() <= under_way.answers.next_due() {
-            let PendingSettlement { trade, stake } = under_way.settlements.pop()?;
-            under_way.wallet.settle(stake, trade.profit);
+        let event = if state.settlements.next_due() <= state.answers.next_due() {
+            let PendingSettlement { trade, stake } = state.settlements.pop()?;
+            state.wallet.settle(stake, trade.profit);
             VenueEvent::Settled(trade)
         } else {
-            let PendingAnswer { answer, stake } = under_way.answers.pop()?;
+            let PendingAnswer { answer, stake } = state.answers.pop()?;
             match answer.kind {
-                AnswerKind::Opened(_) => under_way.wallet.take(stake),
+                AnswerKind::Opened(_) => state.wallet.take(stake),
                 AnswerKind::Refused(_) => {}
             }
             VenueEvent::Answered(answer)
         };
-        under_way.update_next_due();
+        state.update_next_due();
         Some(event)
     }
 
     /// Returns the balance after the last popped event, excluding the stakes of open trades.
     #[inline]
     pub fn balance(&self) -> Money {
-        self.under_way.wallet.balance
+        self.state.wallet.balance
     }
 
     /// Returns the stakes that left the wallet and have not returned.
@@ -214,7 +212,7 @@ impl Simulator {
     /// the balance with those returned.
     #[inline]
     pub fn open_stakes(&self) -> Money {
-        self.under_way.wallet.staked
+        self.state.wallet.staked
     }
 
     /// Returns the price of a symbol, read as an exit and without stress. An unknown symbol is a gap.
@@ -223,7 +221,7 @@ impl Simulator {
     }
 
     pub fn unsettled(&self) -> &[UnsettledTrade] {
-        &self.under_way.unsettled
+        &self.state.unsettled
     }
 
     #[inline]
@@ -232,7 +230,7 @@ impl Simulator {
     }
 }
 
-impl UnderWay {
+impl VenueState {
     #[inline(always)]
     fn put(&mut self, order: &Order, at: Millis, outcome: OrderOutcome) -> Answer {
         let Order { number, stake, .. } = *order;
@@ -301,7 +299,7 @@ impl Wallet {
     }
 
     /// Books a stake that left and returned with its profit, with no event in between.
-    fn pass(&mut self, profit: Money) {
+    fn book_settled(&mut self, profit: Money) {
         self.balance += profit;
     }
 

@@ -23,7 +23,7 @@ pub(crate) enum Slot<'a> {
 pub(crate) struct Track {
     series: CandleSeries,
     interval: Millis,
-    /// Ascending and never empty, since a series is never empty.
+    /// Gapless runs in ascending order; never empty, as a series is not.
     runs: Vec<Run>,
 }
 

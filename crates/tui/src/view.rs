@@ -86,8 +86,8 @@ impl View {
                 }
             }
             Notice::Price(symbol, price) => self.set_price(symbol, price.value),
-            Notice::Note { mended, .. } => {
-                let is_of = |alarm: &str| mended.iter().any(|problem| alarm.contains(&*visible(problem)));
+            Notice::Note { fixed, .. } => {
+                let is_of = |alarm: &str| fixed.iter().any(|problem| alarm.contains(&*visible(problem)));
                 self.alarm.take_if(|(_, alarm)| is_of(alarm));
             }
             Notice::Alarm(text) | Notice::Logged { text, is_alarm: true } => {

@@ -312,7 +312,7 @@ fn shows_the_reason_of_a_halt_and_problems() {
     has_row(&rows, &["#3", "unknown status"]);
     let alarm = build_view([Notice::Overview(Box::new(overview())), Notice::Alarm("no wallet".to_owned())]);
     has_row(&draw_rows(&alarm, &Ui::default(), SMALL), &["no wallet"]);
-    let note = |fixed: &str| Notice::Note { text: "read again".to_owned(), mended: vec![fixed.to_owned()] };
+    let note = |fixed: &str| Notice::Note { text: "read again".to_owned(), fixed: vec![fixed.to_owned()] };
     let mut resolved = alarm;
     resolved.on_notice(received(note("no list")));
     has_row(&draw_rows(&resolved, &Ui::default(), SMALL), &["no wallet"]);

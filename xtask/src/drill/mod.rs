@@ -16,7 +16,7 @@ use candlewick_history::generate;
 use candlewick_journal::Reader;
 use candlewick_runtime::Stop;
 use candlewick_runtime::control::{ControlAnswer, ControlOrder, RunState, send_order};
-use candlewick_runtime::events::{Followed, Follower};
+use candlewick_runtime::events::{FollowedEvent, Follower};
 use candlewick_sandbox::{FaultProfile, RunningSandbox, build_markets};
 use candlewick_sdk::{Millis, Registry};
 use clock::LeapingClock;
@@ -329,7 +329,9 @@ impl Drill<'_> {
     }
 
     async fn next_event(&mut self) -> Option<String> {
-        let (Followed::Line(text) | Followed::End(text)) = self.follower.next().await? else { return None };
+        let (FollowedEvent::Line(text) | FollowedEvent::End(text)) = self.follower.next().await? else {
+            return None;
+        };
         let event: Value = serde_json::from_str(&text).unwrap_or_default();
         let name = event["event"].as_str()?.to_owned();
         *self.counts.entry(name.clone()).or_default() += 1;

@@ -70,7 +70,7 @@ pub fn journal_url(loaded: &Loaded) -> Result<JournalUrl, Problem> {
 pub fn control_paths(loaded: &Loaded) -> Result<ControlPaths> {
     let url = journal_url(loaded)?;
     let ControlSettings { socket, halt_file } = loaded.config.control.clone();
-    let defaults = ControlPaths::beside(&control_anchor(&url));
+    let defaults = ControlPaths::for_journal(&control_anchor(&url));
     Ok(ControlPaths {
         socket: socket.unwrap_or(defaults.socket),
         halt_file: halt_file.map_or(defaults.halt_file, HaltFile::new),

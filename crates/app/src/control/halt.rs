@@ -10,8 +10,8 @@ use candlewick_engine::ReloadedBy;
 use candlewick_journal::{JournalError, JournalUrl, Reader, close_orders};
 use candlewick_records::LimitReached;
 use candlewick_runtime::control::{
-    ControlAnswer, ControlError, ControlOrder, ControlPaths, Removed, RunState, SignalOrder, SignalOutcome,
-    send_order,
+    ControlAnswer, ControlError, ControlOrder, ControlPaths, RemovalOutcome, RunState, SignalOrder,
+    SignalOutcome, send_order,
 };
 use std::path::PathBuf;
 
@@ -90,7 +90,7 @@ pub async fn resume(paths: &ControlPaths, url: &JournalUrl) -> Result<ResumeOutc
         let problem = format!("cannot remove the file {}, so the bot stays halted", path.display());
         AppError::system(problem, error)
     })?;
-    let removed = (removed == Removed::Now).then(|| path.to_owned());
+    let removed = (removed == RemovalOutcome::Removed).then(|| path.to_owned());
     let orders = match deliver(paths, url, &ControlOrder::Resume).await? {
         Delivery::Bot(state) => return Ok(ResumeOutcome::ByOrder { state, removed }),
         Delivery::NoBot => withdraw_halts(url).await?,

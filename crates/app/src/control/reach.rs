@@ -58,12 +58,12 @@ pub(super) async fn store_order(url: &JournalUrl, order: &ControlOrder) -> Resul
 
 pub(super) async fn live_holder(url: &JournalUrl) -> Result<Option<Lease>, JournalError> {
     let lease = Reader::open(url).await?.holder().await?;
-    let us = Holder::of_this_process("candlewick");
+    let us = Holder::current_process("candlewick");
     Ok(lease.filter(|lease| !LeaseTerms::default().is_over(lease, &us)))
 }
 
 fn to_stored(order: &ControlOrder, token: &OrderToken) -> StoredOrder {
-    let giver = Holder::of_this_process("candlewick").to_string();
+    let giver = Holder::current_process("candlewick").to_string();
     StoredOrder { token: token.clone(), giver, body: serde_json::json!(order).to_string() }
 }
 

@@ -8,7 +8,7 @@ use crate::live::connect_remote;
 use candlewick_broker::clock::{Clock, SystemClock};
 use candlewick_broker::{Account, OpenOrder, Reported, TradeReport};
 use candlewick_engine::{
-    Control, Event, EventKind, IntentId, IntentRow, IntentState, Opened, Taken, VenueId,
+    Control, Event, EventKind, IntentId, IntentRow, IntentState, Opened, VenueId, VenueTerms,
 };
 use candlewick_journal::{Holder, JournalUrl, Line, LineKind, Reader, Store};
 use candlewick_records::{BETWEEN_RUNS, IntentOrigin, JournalContents, TradingMode, utc};
@@ -58,7 +58,7 @@ async fn write_resolution(loaded: &Loaded, url: &JournalUrl, decision: &Decision
         check_missing(&contents, check_state(&contents, intent, resolution)?, loaded).await?;
     }
     let wall = SystemClock::new();
-    let mut store = Store::open(url, &Holder::of_this_process("candlewick resolve")).await?;
+    let mut store = Store::open(url, &Holder::current_process("candlewick resolve")).await?;
     let judged = build_lines(decision, &mut reader, loaded, &wall).await;
     let written = judged.map(|(lines, halted)| {
         for line in lines {
@@ -164,7 +164,7 @@ fn check_plausibility(
     (report, time.into_iter().chain(payout).chain(expiry).collect())
 }
 
-fn accepted_terms(contents: &JournalContents, row: &IntentRow, report: &TradeReport) -> Option<Taken> {
+fn accepted_terms(contents: &JournalContents, row: &IntentRow, report: &TradeReport) -> Option<VenueTerms> {
     let intent = row.approved.intent();
     let origins = contents.origins.get(&intent)?;
     let known = contents.book.departure(intent).and_then(|departure| departure.symbol);
@@ -242,7 +242,7 @@ fn check_state(contents: &JournalContents, id: IntentId, resolution: Resolution)
 fn resolution_event(
     row: &IntentRow,
     resolution: Resolution,
-    (report, taken): (Option<TradeReport>, Option<Taken>),
+    (report, taken): (Option<TradeReport>, Option<VenueTerms>),
     reserved_until: Millis,
 ) -> Result<EventKind> {
     let intent = row.approved.intent();

@@ -232,7 +232,7 @@ pub(super) async fn check_lease(url: &JournalUrl) -> Finding {
         match holder {
             Ok(None) => Check::Lease.ok("the journal is free"),
             Ok(Some(lease)) => {
-                let judge_here = Holder::of_this_process("candlewick doctor");
+                let judge_here = Holder::current_process("candlewick doctor");
                 judge_lease(&lease, LeaseTerms::default().is_over(&lease, &judge_here))
             }
             Err(_) => Check::Lease.warn("unknown: the journal cannot be read", "fix the journal first"),

@@ -17,7 +17,7 @@ use candlewick_records::{JournalContents, TradingMode};
 use candlewick_runtime::control::{ControlOrder, ControlPaths, ControlRequest, ControlServer, JournalOrders};
 use candlewick_runtime::events::EventFeed;
 use candlewick_runtime::{
-    Finished, JournalFold, RecoveredState, RuntimeError, RuntimeSettings, Standing, WholeReading,
+    Finished, FullReading, JournalFold, RecoveredState, ReloadContext, RuntimeError, RuntimeSettings,
 };
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -47,7 +47,7 @@ pub struct HeldJournal {
 impl JournalSession {
     pub async fn open(loaded: &Loaded) -> Result<Self> {
         let url = journal_url(loaded)?;
-        let holder = Holder::of_this_process("candlewick live");
+        let holder = Holder::current_process("candlewick live");
         let store = Store::open(&url, &holder).await?;
         let reader = match Reader::open(&url).await {
             Ok(reader) => reader,
@@ -144,7 +144,7 @@ impl JournalSession {
             Self::Store(held) => {
                 let HeldJournal { store, mut reader, .. } = *held;
                 let mut bar = None;
-                let watch = &mut |reading: WholeReading<'_>| show_reading(reading, &mut bar, progress);
+                let watch = &mut |reading: FullReading<'_>| show_reading(reading, &mut bar, progress);
                 let remember = Some(runtime.remember_s).filter(|seconds| *seconds > 0);
                 let remember = remember.map(|seconds| Millis::from_seconds(seconds.into()));
                 let every = runtime.snapshot_every.into();
@@ -238,7 +238,7 @@ impl ControlChannel {
         let url = journal_url(loaded)?;
         let mut in_journal = JournalOrders::new(url, paths.halt_file.clone());
         // Likewise for orders stored while no bot ran.
-        in_journal.look(&sender).await;
+        in_journal.poll(&sender).await;
         let (taken, stop) = ends();
         tokio::spawn(async move { in_journal.watch(taken, stop.cancelled_owned()).await });
         #[cfg(unix)]
@@ -256,7 +256,7 @@ impl ControlChannel {
 
 const NOTICE_ENTRIES: u64 = 100_000;
 
-fn show_reading(reading: WholeReading<'_>, bar: &mut Option<Box<dyn ProgressBar>>, progress: &dyn Progress) {
+fn show_reading(reading: FullReading<'_>, bar: &mut Option<Box<dyn ProgressBar>>, progress: &dyn Progress) {
     if bar.is_none()
         && let Some(notice) = reading_notice(reading)
     {
@@ -265,8 +265,8 @@ fn show_reading(reading: WholeReading<'_>, bar: &mut Option<Box<dyn ProgressBar>
     bar.get_or_insert_with(|| progress.bar("reading the journal")).update(reading.done, reading.total);
 }
 
-fn reading_notice(reading: WholeReading<'_>) -> Option<String> {
-    let WholeReading { why, total, .. } = reading;
+fn reading_notice(reading: FullReading<'_>) -> Option<String> {
+    let FullReading { why, total, .. } = reading;
     match why {
         Some(why) => Some(format!("{why}; it has {total} entries")),
         None if total >= NOTICE_ENTRIES => {
@@ -292,7 +292,7 @@ pub(super) async fn fill_book(
     };
     match fold.await {
         Ok(fold) => {
-            finished.book = finished.book.filled_from(fold.past().book(), finished.first_intent);
+            finished.book = finished.book.with_restored_rows(fold.past().book(), finished.first_intent);
             finished.forgotten = 0;
         }
         Err(error) => tracing::warn!(
@@ -305,10 +305,10 @@ pub(super) async fn fill_book(
 }
 
 pub(super) async fn complete_standing(
-    standing: &Standing,
+    standing: &ReloadContext,
     url: Option<&JournalUrl>,
     settings: &SessionSettings,
-) -> Result<Standing> {
+) -> Result<ReloadContext> {
     let is_alike = |bot: &BotSettings| matches!(bot.stake, StakeSettings::Fixed { .. });
     let is_needed = standing.forgotten > 0 && !settings.bots.iter().all(is_alike);
     let Some(url) = url.filter(|_| is_needed) else { return Ok(standing.clone()) };
@@ -317,9 +317,10 @@ pub(super) async fn complete_standing(
     reader.close().await;
     let (session, past, _) = fold?.into_parts();
     // The state of the run is newer than the durable one.
-    let known = Standing::of_past(&session, &past).rows.into_iter().chain(standing.rows.iter().copied());
+    let known =
+        ReloadContext::from_past(&session, &past).rows.into_iter().chain(standing.rows.iter().copied());
     let rows: BTreeMap<IntentId, IntentRow> = known.map(|row| (row.approved.intent(), row)).collect();
-    Ok(Standing { rows: rows.into_values().collect(), forgotten: 0, ..standing.clone() })
+    Ok(ReloadContext { rows: rows.into_values().collect(), forgotten: 0, ..standing.clone() })
 }
 
 #[cfg(test)]
@@ -328,7 +329,7 @@ mod tests {
 
     #[test]
     fn announces_long_or_unusual_reading() {
-        let of = |why, total| reading_notice(WholeReading { why, done: 0, total });
+        let of = |why, total| reading_notice(FullReading { why, done: 0, total });
         assert_eq!(of(None, NOTICE_ENTRIES - 1), None);
         assert!(of(None, NOTICE_ENTRIES).is_some_and(|notice| notice.contains("reading all 100000 entries")));
         assert_eq!(

@@ -101,7 +101,7 @@ fn replay(
     loaded: &Loaded,
     zones: &BTreeMap<u64, Tz>,
 ) -> Option<(Vec<RefusedEntry>, usize)> {
-    let mut session = Session::silent(settings).ok()?;
+    let mut session = Session::without_strategies(settings).ok()?;
     let (bots, simulation) = (&settings.bots, &loaded.config.simulation);
     let (mut running, mut refused, mut actions) = (Vec::<OpenTrade>::new(), Vec::new(), Vec::new());
     let mut most = 0;
@@ -110,7 +110,7 @@ fn replay(
         running.sort_by_key(|running| running.known);
         while running.first().is_some_and(|first| first.known <= due.at) {
             let ended = running.remove(0);
-            let draw = Settled::by_person(ended.intent, Outcome::Draw, Money::ZERO);
+            let draw = Settled::by_operator(ended.intent, Outcome::Draw, Money::ZERO);
             feed(&mut session, ended.known, EventKind::Settled(draw), &mut actions);
         }
         actions.clear();

@@ -152,9 +152,9 @@ impl SignalSink {
         self.lock_problems().is_reported = false;
     }
 
-    pub(super) async fn send_note(&self, text: String, mended: &[String]) {
-        let mended = mended.iter().map(|problem| truncate_problem(problem)).collect();
-        self.send_order(ControlOrder::SignalNote { source: self.source, text, mended }).await;
+    pub(super) async fn send_note(&self, text: String, fixed: &[String]) {
+        let fixed = fixed.iter().map(|problem| truncate_problem(problem)).collect();
+        self.send_order(ControlOrder::SignalNote { source: self.source, text, fixed }).await;
     }
 
     pub(super) async fn send_next_entry(&self, next: Option<NextEntry>, passed_over: Option<String>) {

@@ -24,7 +24,7 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 const START_GRACE: Duration = Duration::from_secs(5);
 const MAX_FAULTS: usize = 16;
 /// Older entries are dropped silently, so that machine downtime causes no reports.
-const MAX_ENTRY_AGE: Millis = Millis::new(SignalBots::OLDEST.get() / 2);
+const MAX_ENTRY_AGE: Millis = Millis::new(SignalBots::MAX_AGE.get() / 2);
 
 pub(super) struct WatchedList {
     list: SignalList,

@@ -21,7 +21,7 @@ pub struct Daily {
     pub calmar: Option<f64>,
     /// Probability that the true Sharpe ratio is above 0, if days are independent.
     pub probabilistic_sharpe: Option<f64>,
-    /// The same, adjusted for all tried variants. Unadjusted for a single one; `None` if their
+    /// Probability adjusted for all tried variants. Unadjusted for a single one; `None` if their
     /// ratios are unknown.
     pub deflated_sharpe: Option<f64>,
     #[serde(skip)]
@@ -47,7 +47,7 @@ impl DailyProfits {
     #[inline]
     pub fn settle(&mut self, at: Millis, profit: Money) {
         if !self.hours.contains(&at) {
-            self.turn_to(at);
+            self.advance_to(at);
         }
         if let Some(day) = self.days.get_mut(self.today) {
             *day += profit.minor() as f64;
@@ -55,7 +55,7 @@ impl DailyProfits {
     }
 
     #[cold]
-    fn turn_to(&mut self, at: Millis) {
+    fn advance_to(&mut self, at: Millis) {
         self.today = usize::try_from(day(at) - self.first).unwrap_or_default();
         if self.today >= self.days.len() {
             self.days.resize(self.today + 1, 0.0); // a settlement is read shortly after the last candle
@@ -88,7 +88,7 @@ impl Daily {
             days: profits.len() as u64,
             sharpe: ratio(sharpe),
             sortino: ratio(sortino),
-            calmar: calmar(&compounded(profits, balance), DAYS_PER_YEAR)
+            calmar: calmar(&compound_returns(profits, balance), DAYS_PER_YEAR)
                 .ok()
                 .flatten()
                 .filter(|ratio| ratio.is_finite()),
@@ -112,7 +112,7 @@ impl Daily {
     }
 }
 
-fn compounded(profits: &[f64], balance: Money) -> Vec<f64> {
+fn compound_returns(profits: &[f64], balance: Money) -> Vec<f64> {
     let mut before = balance.minor() as f64;
     let share = |profit: &f64| {
         let share = profit / before;

@@ -5,12 +5,12 @@ use candlewick_sdk::{Millis, Money};
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Drawdown {
     pub amount: Money,
-    /// In percent of the peak; 0 for a peak that is not above 0.
+    /// Fall in percent of the peak; 0 for a peak that is not above 0.
     pub percent: f64,
-    /// `None` if the peak is the initial balance.
+    /// Time of the peak, `None` if it is the initial balance.
     pub peak_at: Option<Millis>,
     pub trough_at: Option<Millis>,
-    /// `None` if the balance never returned to the peak.
+    /// Time of the recovery, `None` if the balance never returned to the peak.
     pub recovered_at: Option<Millis>,
 }
 
@@ -64,7 +64,7 @@ impl DrawdownFold {
         if amount > self.by_percent.amount {
             let Self { peak, peak_at, .. } = *self;
             let fall = Fall { amount, peak, peak_at, trough_at: at, recovered_at: None };
-            self.take(fall);
+            self.record_fall(fall);
         }
     }
 
@@ -77,7 +77,7 @@ impl DrawdownFold {
         self.is_below = false;
     }
 
-    fn take(&mut self, fall: Fall) {
+    fn record_fall(&mut self, fall: Fall) {
         if fall.amount > self.by_amount.amount {
             (self.by_amount, self.is_below) = (fall, true);
         }
@@ -100,7 +100,7 @@ impl DrawdownFold {
 }
 
 impl Fall {
-    /// Exact: both sides are multiplied by both peaks.
+    /// Compares exactly, with both sides multiplied by both peaks.
     #[inline]
     fn is_larger_part_than(&self, other: &Self) -> bool {
         if self.peak == other.peak {
@@ -136,7 +136,6 @@ mod tests {
         Millis::from_seconds(second)
     }
 
-    /// Profits become known at seconds 1, 2, 3 ...
     fn fold(profits: &[i64]) -> DrawdownFold {
         let mut fold = DrawdownFold::new(START);
         for (second, units) in (1..).zip(profits) {

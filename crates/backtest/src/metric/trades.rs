@@ -39,7 +39,7 @@ pub struct WinRates {
 }
 
 impl WinRates {
-    pub const ASSUMES: &str = "independent trades, looked at once";
+    pub const ASSUMPTIONS: &str = "independent trades, looked at once";
 
     pub fn from_summary(summary: &Summary) -> Option<Self> {
         let rate = WinRate::new(summary.won, summary.lost).ok()?;
@@ -47,7 +47,7 @@ impl WinRates {
         let exact = clopper_pearson_interval(rate, CONFIDENCE).ok()?;
         Some(Self {
             rate: rate.to_fraction(),
-            assumes: Self::ASSUMES,
+            assumes: Self::ASSUMPTIONS,
             wilson: [wilson.lower, wilson.upper],
             clopper_pearson: [exact.lower, exact.upper],
             break_even: summary.break_even,
@@ -73,7 +73,7 @@ pub struct Expectancy {
 }
 
 impl Expectancy {
-    /// Ignores cancelled trades; `None` if no trade is left.
+    /// Computes the means without cancelled trades; `None` if no trade is left.
     pub fn new(settled: &[&IntentRow], scale: MoneyScale) -> Option<Self> {
         let returns: Vec<f64> = settled.iter().filter_map(|row| unit_return(row)).collect();
         let return_per_unit = match returns.len() {
@@ -94,9 +94,9 @@ impl Expectancy {
 /// Profits over losses; 1 is break-even, `None` without a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ProfitFactor {
-    /// Based on returns per unit of stake, with equal weight per trade.
+    /// Profit factor of returns per unit of stake, with equal weight per trade.
     pub of_returns: Option<f64>,
-    /// Based on money, weighted by the actual stakes.
+    /// Profit factor of money, weighted by the actual stakes.
     pub of_money: Option<f64>,
 }
 

@@ -80,7 +80,7 @@ fn candle(close: i64) -> EventKind {
 
 fn settled(intent: IntentId, outcome: Outcome, profit: i64, percent: Option<u32>) -> EventKind {
     let payout = percent.and_then(|percent| Payout::from_parts(percent * 10_000));
-    let settled = Settled::by_person(intent, outcome, Money::from_minor(profit));
+    let settled = Settled::by_operator(intent, outcome, Money::from_minor(profit));
     EventKind::Settled(Settled { payout, ..settled })
 }
 
@@ -143,7 +143,8 @@ fn single_payout_gives_its_break_even_and_exact_binomial() {
 
 #[test]
 fn unknown_payouts_have_no_p_value() {
-    let summary = Summary::new(&book(fixed(), &[Ends(Won, 800, Some(80)), Ends(Lost, -1_000, None)]), BALANCE);
+    let summary =
+        Summary::new(&book(fixed(), &[Ends(Won, 800, Some(80)), Ends(Lost, -1_000, None)]), BALANCE);
     check_near(summary.break_even, 5.0 / 9.0);
     assert_eq!(summary.p_value, None);
 }

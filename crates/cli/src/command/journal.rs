@@ -211,7 +211,7 @@ fn run_compact(arguments: &CompactArguments, context: &Context<'_>) -> Result<En
         let held = Reader::open(&url).await?.holder().await?;
         Ok::<_, candlewick_journal::JournalError>(held)
     })?;
-    let us = Holder::of_this_process("candlewick journal compact");
+    let us = Holder::current_process("candlewick journal compact");
     if let Some(lease) = holder.filter(|lease| !LeaseTerms::default().is_over(lease, &us)) {
         let problem = anyhow::anyhow!(
             "{} is writing {url}: stop it, or compact a copy made by `candlewick journal backup`",
@@ -333,7 +333,7 @@ struct ProjectedTables {
 fn run_project(arguments: &ProjectArguments, context: &Context<'_>) -> Result<Ending, Failure> {
     let (_, url) = arguments.journal.load(context)?;
     let projection = if arguments.rebuild { Projection::Anew } else { Projection::CatchUp };
-    let holder = Holder::of_this_process("candlewick journal project");
+    let holder = Holder::current_process("candlewick journal project");
     let ProjectionResult { up_to, intents } =
         block_on(async { project_journal(&url, &holder, projection).await.map_err(unwrap_journal_error) })?;
     let (journal, entries) = (url.to_string(), up_to.seq);

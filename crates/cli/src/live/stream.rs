@@ -6,7 +6,7 @@ use crate::host;
 use crate::log::LogWriter;
 use crate::output::print_json_text;
 use crate::terminal::json;
-use candlewick_runtime::events::{EventFeed, Followed, RunEvent};
+use candlewick_runtime::events::{EventFeed, FollowedEvent, RunEvent};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,9 +38,9 @@ impl PrintedEvents {
         std::thread::spawn(move || {
             while let Some(followed) = follower.wait() {
                 let printed = match &followed {
-                    Followed::Line(text) => print(text),
-                    Followed::Missed(text) => print(text),
-                    Followed::End(text) => {
+                    FollowedEvent::Line(text) => print(text),
+                    FollowedEvent::Missed(text) => print(text),
+                    FollowedEvent::End(text) => {
                         if has_end {
                             let _ = print(text);
                         }

@@ -39,7 +39,7 @@ pub(crate) struct Notes {
 
 impl Notes {
     pub(crate) fn take(&mut self, stored: &StoredLine) -> Option<ReloadNote> {
-        if let Ok(Some(note)) = ReloadNote::of_text(&stored.line.body) {
+        if let Ok(Some(note)) = ReloadNote::parse(&stored.line.body) {
             self.reloaded = Some(note.reloaded.clone());
             return Some(note);
         }

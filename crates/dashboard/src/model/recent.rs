@@ -31,7 +31,7 @@ impl Recent {
         let fold = Box::pin(JournalFold::read_recent(reader, &run.settings)).await.map_err(from_runtime)?;
         let Some(mut fold) = fold else { return Ok(None) };
         let trades = fold.take_old_trades();
-        let told = reader.lines_numbered(&fold.past().told()).await?;
+        let told = reader.lines_numbered(&fold.past().displayed_lines()).await?;
         let runs = RecordedRun::read_all(&told)?;
         let old = OldFigures::new(&fold, trades);
         let mut recent = Self { fold, old, runs, risk: None };
@@ -116,7 +116,8 @@ impl Recent {
 
     pub(crate) fn bring_up(&self, model: &mut Model) -> Result<(), RecordsError> {
         let risk = self.risk.clone().unwrap_or_else(|| model.run.settings.risk.clone());
-        let mut session = Session::silent(&SessionSettings { risk, ..model.run.settings.clone() })?;
+        let mut session =
+            Session::without_strategies(&SessionSettings { risk, ..model.run.settings.clone() })?;
         let past = self.fold.hand_over(&mut session).map_err(from_runtime)?;
         model.fold = SessionFold::new(session);
         let names = past.evicted_bots().iter().filter_map(|(run, bot)| self.bot_name(*run, *bot));

@@ -67,7 +67,7 @@ impl Written {
     }
 
     fn settle(&mut self, intent: u64, (outcome, profit): (Outcome, Money)) {
-        self.event(EventKind::Settled(Settled::by_person(IntentId::new(intent), outcome, profit)));
+        self.event(EventKind::Settled(Settled::by_operator(IntentId::new(intent), outcome, profit)));
     }
 
     fn shown(&self) -> Vec<u64> {

@@ -66,7 +66,7 @@ impl RetainedTrades {
         let Some(first) = first.map(|row| row.approved.intent()) else { return };
         // Some of the recent ones may be in the journal only.
         let first = first.max(IntentId::new(self.first));
-        self.book.keep_rows(|row| row.approved.intent() >= first || !row.is_over());
+        self.book.retain_rows(|row| row.approved.intent() >= first || !row.is_over());
         let book = &self.book;
         self.origins.retain(|intent, _| book.row(*intent).is_some());
         self.first = first.number();

@@ -35,7 +35,7 @@ pub(super) fn watched(folder: &Path) -> Watched {
     let journal = folder.join("no.db");
     Watched {
         journal: JournalUrl::from_path(&journal),
-        paths: ControlPaths::beside(&journal),
+        paths: ControlPaths::for_journal(&journal),
         registry: Registry::default(),
     }
 }

@@ -151,12 +151,12 @@ fn take(
 
 fn is_continuation(last: Option<&StoredLine>, next: Option<&StoredLine>) -> bool {
     let (Some(last), Some(next)) = (last, next) else { return true };
-    next.hash == last.hash.of_next(next.seq, &next.line)
+    next.hash == last.hash.next(next.seq, &next.line)
 }
 
 async fn update_holder(shared: &Shared, reader: &mut Reader) -> Result<(), RecordsError> {
     let lease = reader.holder().await?;
-    let us = Holder::of_this_process("candlewick");
+    let us = Holder::current_process("candlewick");
     let is_held = lease.as_ref().is_some_and(|lease| !LeaseTerms::default().is_over(lease, &us));
     let holder = lease.map(|lease| lease.holder.to_string());
     shared.update(|known| {
@@ -255,7 +255,7 @@ mod tests {
     fn line(seq: u64, before: ChainHash, body: &str) -> StoredLine {
         let (at, received) = (Millis::ZERO, Millis::ZERO);
         let line = Line { run: 1, kind: LineKind::Note, intent: None, at, received, body: body.to_owned() };
-        StoredLine { seq, hash: before.of_next(seq, &line), line }
+        StoredLine { seq, hash: before.next(seq, &line), line }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Approved trades, the only ones that can be opened.
 
 use super::Proposal;
-use crate::{BotId, IntentId, SymbolId, Taken};
+use crate::{BotId, IntentId, SymbolId, VenueTerms};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, Reason};
 use serde::{Deserialize, Serialize};
 use std::ops::Deref;
@@ -88,7 +88,7 @@ impl OrderTerms {
 
     /// Returns the terms as the venue took them.
     #[must_use]
-    pub const fn with_venue_terms(self, taken: &Taken) -> Self {
+    pub const fn with_venue_terms(self, taken: &VenueTerms) -> Self {
         Self { direction: taken.direction, stake: taken.stake, ..self }
     }
 

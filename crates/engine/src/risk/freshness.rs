@@ -38,7 +38,6 @@ pub(super) fn check_clock_skew(_proposal: &Proposal, view: View<'_>) -> Ruling {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lateness {
     age: Millis,
-    /// `None` if unknown or unlimited.
     allowed: Option<Millis>,
 }
 

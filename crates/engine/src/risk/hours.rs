@@ -289,7 +289,6 @@ mod tests {
             // Days of 23 and 25 hours: London's clocks go from 01:00 to 02:00 on 2026-03-29, and back on 2026-10-25.
             ("00:00", "Europe/London", "03-29T12:00:00", "03-29T00:00", "03-29T23:00"),
             ("00:00", "Europe/London", "10-25T12:00:00", "10-24T23:00", "10-26T00:00"),
-            // 01:30 does not exist that day.
             ("01:30", "Europe/London", "03-29T12:00:00", "03-29T01:00", "03-30T00:30"),
         ] {
             let day = DayStart::new(start, zone, "risk").unwrap().day_of(at(&format!("2026-{moment}Z")));

@@ -37,14 +37,14 @@ pub use rule::Rule;
 pub use session_limits::{SessionLimitSettings, SessionSpan};
 pub use settings::{CooldownScope, LambdaRule, RiskSettings, VerdictSettings};
 pub use venue_refusals::{RefusalPause, VenueAnswer, refusal_pause_after};
-pub use zone_help::{offset_zone, time_zone, time_zone_help, missing_dst_note, zone_note};
+pub use zone_help::{missing_dst_note, offset_zone, time_zone, time_zone_help, zone_note};
 
 pub(crate) use freshness::latest_departure;
 pub(crate) use limit_use::{limit_use, limit_use_of};
 pub(crate) use limits::Limits;
 pub(crate) use money_limits::AmountOrPercent;
 pub(crate) use payouts::Probe;
-pub(crate) use refusal::{Refusal, figures, refusals, refuses_until, stopped_by};
+pub(crate) use refusal::{Refusal, describe_figures, refusals, refuses_until, stopped_by};
 pub(crate) use state::RiskState;
 pub(crate) use state::carried::{CountedPayouts, changed_count_setting};
 

@@ -11,7 +11,6 @@ use candlewick_sdk::{Money, MoneyScale};
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AmountOrPercent {
     amount: Money,
-    /// Millionths of a percent.
     parts: i64,
 }
 
@@ -193,10 +192,10 @@ mod tests {
             percent in prop_oneof![Just(0.0), Just(12.5), Just(50.0), Just(100.0), 0.0..100.0],
             peak in prop_oneof![-1_000_000_i64..1_000_000, any::<i64>()],
             share in 0.0..1.2,
-            beside in -1_i64..=1,
+            offset in -1_i64..=1,
         ) {
             let situation = Situation::with(|risk| risk.max_drawdown_percent = percent);
-            let fall = Money::from_minor(((peak as f64 * share) as i64).saturating_add(beside));
+            let fall = Money::from_minor(((peak as f64 * share) as i64).saturating_add(offset));
             let peak = Money::from_minor(peak);
             let expected = percent > 0.0 && fall > peak.scaled_down(percent / 100.0);
             prop_assert_eq!(situation.limits.exceeds_drawdown(fall, peak), expected);

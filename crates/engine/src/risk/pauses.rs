@@ -217,7 +217,7 @@ impl PauseState {
         &mut self.counts[place]
     }
 
-    pub(super) fn under(mut self, pauses: &[PauseSettings], numbers: &Renumbering) -> Self {
+    pub(super) fn with_numbers(mut self, pauses: &[PauseSettings], numbers: &Renumbering) -> Self {
         self.counts.retain(|known| pauses.contains(&known.pause));
         for known in &mut self.counts {
             known.of = match known.pause.scope {
@@ -246,7 +246,6 @@ impl PauseState {
         running
     }
 
-    /// Resets the counts after a resume. Running pauses continue.
     pub(super) fn resume(&mut self) {
         self.counts.iter_mut().for_each(|known| known.count = 0);
     }

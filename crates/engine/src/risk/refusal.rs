@@ -26,19 +26,24 @@ pub(crate) fn refusals(proposal: &Proposal<'_>, view: View<'_>, scale: MoneyScal
     let refusing = Rule::ALL.into_iter().filter(|rule| refuses(*rule, proposal, view));
     let refusal = |rule| Refusal {
         rule,
-        room: room(rule, proposal, view).map(|left| (left, proposal.stake)),
-        figures: figures(rule, proposal, view, scale),
-        until: end(rule, proposal, view),
-        waits_for_trades: room(rule, proposal, view)
-            .is_some_and(|left| left + staked(rule, proposal, view) >= proposal.stake),
+        room: remaining_loss(rule, proposal, view).map(|left| (left, proposal.stake)),
+        figures: describe_figures(rule, proposal, view, scale),
+        until: find_end(rule, proposal, view),
+        waits_for_trades: remaining_loss(rule, proposal, view)
+            .is_some_and(|left| left + pending_stakes(rule, proposal, view) >= proposal.stake),
     };
     // Daily limits no longer apply once the day is over.
     refusing.map(refusal).filter(|refusal| refusal.until.is_none_or(|until| until > proposal.at)).collect()
 }
 
-pub(crate) fn figures(rule: Rule, proposal: &Proposal<'_>, view: View<'_>, scale: MoneyScale) -> String {
+pub(crate) fn describe_figures(
+    rule: Rule,
+    proposal: &Proposal<'_>,
+    view: View<'_>,
+    scale: MoneyScale,
+) -> String {
     let View { limits, state, .. } = view;
-    if let Some(left) = room(rule, proposal, view) {
+    if let Some(left) = remaining_loss(rule, proposal, view) {
         return format!("stake {}, {} left", scale.format(proposal.stake), scale.format(left));
     }
     match rule {
@@ -98,7 +103,7 @@ fn stake_figures(proposal: &Proposal<'_>, view: View<'_>, scale: MoneyScale) -> 
     )
 }
 
-fn room(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Money> {
+fn remaining_loss(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Money> {
     let View { limits, ledger, state, .. } = view;
     let left = match rule {
         Rule::DailyLossLimit => {
@@ -115,14 +120,14 @@ fn room(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Money> {
     Some(left.max(Money::ZERO))
 }
 
-fn staked(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Money {
+fn pending_stakes(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Money {
     match rule {
         Rule::BotDailyLossLimit | Rule::BotSessionLossLimit => view.intents.stakes_of(proposal.bot),
         _ => view.ledger.open_stakes(),
     }
 }
 
-fn end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Millis> {
+fn find_end(rule: Rule, proposal: &Proposal<'_>, view: View<'_>) -> Option<Millis> {
     let View { limits, ledger, state, .. } = view;
     match rule {
         Rule::MaxTradesPerDay
@@ -266,7 +271,6 @@ mod tests {
         now.state.cool_down(&now.limits, Situation::SYMBOL, AT, 1);
     }
 
-    /// Returns the refusals. There are some exactly if the chain refuses both directions.
     fn found(situation: &Situation) -> Vec<(Rule, String, Option<Millis>)> {
         let all = refusals(&situation.proposal, situation.view(), MoneyScale::default());
         let is_refused = |direction| {
@@ -389,7 +393,6 @@ mod tests {
                 }
             }
         }
-        // Nothing is certain without a refusal, or if the stake depends on the age of a payout.
         for settings in [json!({}), json!({ "min_payout_percent": 50.0, "max_stake": 1 })] {
             let situation = situation(&settings);
             assert_eq!(refuses_until(&situation.proposal, situation.view()), AT);

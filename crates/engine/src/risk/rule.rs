@@ -209,12 +209,14 @@ impl Rule {
         let own = risk.bots.get(bot).unwrap_or(&none);
         let session = &risk.session;
         let on = match self {
-            Self::Pause => return joined(risk.pauses.iter().map(|pause| Some(pause.describe())), ", or "),
+            Self::Pause => {
+                return join_parts(risk.pauses.iter().map(|pause| Some(pause.describe())), ", or ");
+            }
             Self::OutsideHours => {
-                return joined(risk.hours.iter().map(|hours| Some(format!("hours {hours}"))), " or ");
+                return join_parts(risk.hours.iter().map(|hours| Some(format!("hours {hours}"))), " or ");
             }
             Self::BestPayout => {
-                return joined(risk.best_payout_of.iter().map(|name| Some(name.clone())), ", ");
+                return join_parts(risk.best_payout_of.iter().map(|name| Some(name.clone())), ", ");
             }
             Self::MaxOpenTrades => vec![count("max_open_trades", risk.max_open_trades)],
             Self::MaxOpenTradesPerSymbol => {
@@ -269,7 +271,7 @@ impl Rule {
             ],
             _ => return None,
         };
-        joined(on, ", ")
+        join_parts(on, ", ")
     }
 }
 
@@ -279,7 +281,7 @@ impl fmt::Display for Rule {
     }
 }
 
-fn joined(parts: impl IntoIterator<Item = Option<String>>, separator: &str) -> Option<String> {
+fn join_parts(parts: impl IntoIterator<Item = Option<String>>, separator: &str) -> Option<String> {
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(separator))
 }
@@ -353,7 +355,11 @@ mod tests {
         let (rule, risk) = (Rule::StakeBounds, RiskSettings::default());
         for (words, detail, expected) in [
             (rule.describe(), "60.00", "stake limits (StakeBounds: 60.00)"),
-            (rule.describe_with_setting(&risk, "btc"), "60.00", "stake limits (StakeBounds: min_stake = 1; 60.00)"),
+            (
+                rule.describe_with_setting(&risk, "btc"),
+                "60.00",
+                "stake limits (StakeBounds: min_stake = 1; 60.00)",
+            ),
             (rule.describe(), "", "stake limits (StakeBounds)"),
             ("cold (StaleData)".to_owned(), "60.00", "cold (StaleData)"),
         ] {

@@ -124,7 +124,7 @@ impl VenueRefusals {
         running
     }
 
-    pub(super) fn under(mut self, numbers: &Renumbering) -> Self {
+    pub(super) fn with_numbers(mut self, numbers: &Renumbering) -> Self {
         for entry in &mut self.entries {
             entry.symbol = entry.symbol.map(|symbol| numbers.symbol(symbol));
         }

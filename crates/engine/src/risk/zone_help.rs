@@ -5,7 +5,7 @@ use chrono_tz::Tz;
 
 /// Zones whose offset is not a whole number of hours and has been constant for forty years, without
 /// daylight saving time: whether they are ahead of UTC, hours, minutes, zone.
-const PARTS_OF_HOURS: [(bool, u32, u32, Tz); 6] = [
+const FRACTIONAL_OFFSETS: [(bool, u32, u32, Tz); 6] = [
     (true, 4, 30, Tz::Asia__Kabul),
     (true, 5, 30, Tz::Asia__Kolkata),
     (true, 5, 45, Tz::Asia__Kathmandu),
@@ -46,7 +46,7 @@ pub fn offset_zone(text: &str) -> Option<Tz> {
     match (count, rest) {
         (0, 0) => Some(Tz::UTC),
         (_, 0) => format!("Etc/GMT{}{count}", if is_ahead { '-' } else { '+' }).parse().ok(),
-        _ => PARTS_OF_HOURS
+        _ => FRACTIONAL_OFFSETS
             .iter()
             .find(|part| (part.0, part.1, part.2) == (is_ahead, count, rest))
             .map(|part| part.3),

@@ -1,9 +1,9 @@
 //! Booking of intents (opened, refused, settled, resolved after a doubt) and of days.
 
 use super::Session;
-use crate::intent::{Intent, Reinstated};
+use crate::intent::{Intent, ReinstatedIntent};
 use crate::nominal::nominal_close;
-use crate::{Action, BotId, IntentId, Opened, OrderTerms, Rejection, Settled, SymbolId, Taken};
+use crate::{Action, BotId, IntentId, Opened, OrderTerms, Rejection, Settled, SymbolId, VenueTerms};
 use candlewick_sdk::{Direction, Millis, Money, Outcome, Payout, Settlement};
 
 impl Session {
@@ -13,7 +13,7 @@ impl Session {
         };
         self.state.record_accepted(symbol, decision_time);
         if let Some(taken) = &opened.taken {
-            self.take_other(opened.intent, taken);
+            self.apply_venue_terms(opened.intent, taken);
         }
         let Some(payout) = opened.payout else { return };
         self.state.record_payout(symbol, payout, at);
@@ -25,12 +25,12 @@ impl Session {
     }
 
     /// Books the terms that the venue took, whatever was ordered. A different bet is not evidence.
-    fn take_other(&mut self, intent: IntentId, taken: &Taken) {
-        let Some(before) = self.intents.take_other(intent, taken) else { return };
+    fn apply_venue_terms(&mut self, intent: IntentId, taken: &VenueTerms) {
+        let Some(before) = self.intents.apply_venue_terms(intent, taken) else { return };
         self.ledger.release(before.stake);
         self.ledger.reserve(taken.stake);
         if taken.is_another_bet(before.direction) {
-            self.leave_out(&before);
+            self.exclude(&before);
         }
     }
 
@@ -47,24 +47,24 @@ impl Session {
     pub(super) fn on_refused(&mut self, intent: IntentId) {
         let Some(intent) = self.intents.refuse(intent) else { return };
         self.ledger.release(intent.stake);
-        self.on_not_taken(&intent);
+        self.on_not_accepted(&intent);
     }
 
-    fn on_not_taken(&mut self, intent: &Intent) {
+    fn on_not_accepted(&mut self, intent: &Intent) {
         self.state.uncount_trade(intent.decision_time);
         self.state.uncount_bot_trade(intent.bot, intent.decision_time);
         self.state.end_probe(intent.symbol, intent.id);
-        self.leave_out(intent);
+        self.exclude(intent);
         if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
-            bot.on_not_taken(intent.id);
+            bot.on_not_accepted(intent.id);
         }
     }
 
     /// Excludes an intent without a trade from the evidence. It stays excluded if a trade turns up,
     /// because its end may have been known by then.
-    fn leave_out(&mut self, intent: &Intent) {
+    fn exclude(&mut self, intent: &Intent) {
         if let Some(verdict) = self.verdict_mut(intent.bot) {
-            verdict.on_left_out(intent.id);
+            verdict.on_excluded(intent.id);
         }
         if let Some(bot) = self.bots.get_mut(intent.bot.index()) {
             bot.stake.on_unopened(intent.id);
@@ -72,10 +72,10 @@ impl Session {
     }
 
     /// Excludes a trade whose result an operator reported: it counts as money, not as evidence.
-    pub(super) fn leave_out_by_number(&mut self, intent: IntentId) {
+    pub(super) fn exclude_by_id(&mut self, intent: IntentId) {
         let found = self.intents.unfinished.iter().find(|known| known.id == intent).copied();
         if let Some(intent) = found {
-            self.leave_out(&intent);
+            self.exclude(&intent);
         }
     }
 
@@ -165,7 +165,7 @@ impl Session {
         if !self.intents.has_unopened() {
             return;
         }
-        if let Some(Reinstated { bot, decision_time, released }) = self.intents.reinstate(intent) {
+        if let Some(ReinstatedIntent { bot, decision_time, released }) = self.intents.reinstate(intent) {
             self.ledger.reserve(released);
             self.state.recount_trade(&self.limits, decision_time);
             self.state.recount_bot_trade(bot, decision_time);
@@ -176,7 +176,7 @@ impl Session {
 
     pub(super) fn on_not_opened(&mut self, intent: IntentId, reserved_until: Millis) {
         let Some(intent) = self.intents.give_up(intent, reserved_until) else { return };
-        self.on_not_taken(&intent);
+        self.on_not_accepted(&intent);
         self.next_release = self.next_due();
     }
 

@@ -22,7 +22,7 @@ impl Strategy for NoOpStrategy {
 
 impl Session {
     /// Creates a Session whose bots have no-op strategies.
-    pub fn silent(settings: &SessionSettings) -> Result<Self, EngineError> {
+    pub fn without_strategies(settings: &SessionSettings) -> Result<Self, EngineError> {
         let strategies = settings.bots.iter().map(|_| Box::new(NoOpStrategy) as Box<dyn Strategy>);
         Self::new(settings, strategies.collect())
     }
@@ -81,8 +81,8 @@ impl Session {
             }
             EventKind::Settled(settled) => self.recall_settlement(settled, event.at),
             EventKind::SettledByPerson { intent, outcome, profit } => {
-                self.leave_out_by_number(*intent);
-                self.recall_settlement(&Settled::by_person(*intent, *outcome, *profit), event.at);
+                self.exclude_by_id(*intent);
+                self.recall_settlement(&Settled::by_operator(*intent, *outcome, *profit), event.at);
             }
             _ => {
                 self.release(event.at);

@@ -68,7 +68,7 @@ impl History {
     pub(super) fn replace(&mut self, intent: IntentId, result: (Outcome, Money)) -> Option<usize> {
         let mut segments = self.segments.iter_mut().enumerate();
         segments.find_map(|(place, segment)| {
-            let settlement = segment.entries.iter_mut().find_map(|entry| settlement_of(entry, intent))?;
+            let settlement = segment.entries.iter_mut().find_map(|entry| find_settlement(entry, intent))?;
             *settlement = replace_result(settlement, intent, result);
             Some(place)
         })
@@ -81,7 +81,7 @@ impl History {
     }
 }
 
-fn settlement_of(entry: &mut Entry, intent: IntentId) -> Option<&mut EventKind> {
+fn find_settlement(entry: &mut Entry, intent: IntentId) -> Option<&mut EventKind> {
     let Entry::Event(event) = entry else { return None };
     (settled_intent(&event.kind) == Some(intent)).then_some(&mut event.kind)
 }
@@ -101,7 +101,7 @@ const fn replace_result(
 ) -> EventKind {
     match settlement {
         EventKind::Settled(settled) => EventKind::Settled(Settled { outcome, profit, ..*settled }),
-        _ => EventKind::Settled(Settled::by_person(intent, outcome, profit)),
+        _ => EventKind::Settled(Settled::by_operator(intent, outcome, profit)),
     }
 }
 

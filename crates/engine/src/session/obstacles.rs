@@ -3,8 +3,8 @@
 use super::Session;
 use crate::bot::Bot;
 use crate::risk::{
-    self, LimitUse, PauseScope, Probe, Proposal, Refusal, RefusalPause, RunningPause, figures, limit_use,
-    limit_use_of, refusals,
+    self, LimitUse, PauseScope, Probe, Proposal, Refusal, RefusalPause, RunningPause, describe_figures,
+    limit_use, limit_use_of, refusals,
 };
 use crate::{BotId, Origin, Rule};
 use candlewick_sdk::{Direction, Millis, Money, MoneyScale, Payout, Reason, Symbol};
@@ -50,7 +50,7 @@ impl Session {
             return String::new();
         }
         let proposal = self.present_proposal(bot, at);
-        figures(rule, &proposal, self.view(proposal.symbol), self.money_scale)
+        describe_figures(rule, &proposal, self.view(proposal.symbol), self.money_scale)
     }
 
     /// Returns the next stake of a bot, and whether it is a payout probe.
@@ -112,7 +112,7 @@ impl Session {
     fn grouped(&self, stopped: Vec<(BotId, Refusal)>, now: Millis) -> Vec<Obstacle> {
         let mut groups: Vec<(Vec<BotId>, Refusal)> = Vec::new();
         for (bot, refusal) in stopped {
-            let same = groups.iter_mut().find(|(_, known)| known.is_like(&refusal));
+            let same = groups.iter_mut().find(|(_, known)| known.has_same_cause(&refusal));
             match same {
                 Some((bots, known)) => {
                     bots.push(bot);
@@ -170,7 +170,7 @@ impl Session {
     /// Returns the current level of each ladder that grows after losses, in bot order.
     pub fn ladders(&self, now: Millis) -> Vec<LadderLevel> {
         let standing = |(place, bot): (usize, &Bot)| {
-            let (level, levels) = bot.stake.level_of()?;
+            let (level, levels) = bot.stake.ladder_position()?;
             let restarts = bot.has_missed_level(now) || self.restarts_ladder(bot);
             let level = if restarts { 1 } else { level };
             let stake = self.stake(bot, Probe::NotNeeded, now);
@@ -218,7 +218,7 @@ impl Session {
 }
 
 impl Refusal {
-    fn is_like(&self, other: &Self) -> bool {
+    fn has_same_cause(&self, other: &Self) -> bool {
         let left = |refusal: &Self| refusal.room.map(|(left, _)| left);
         let is_same = (self.rule, self.until, self.waits_for_trades, left(self))
             == (other.rule, other.until, other.waits_for_trades, left(other));
@@ -243,13 +243,13 @@ impl Refusal {
         if self.waits_for_trades {
             return format!("{what} until open trades end");
         }
-        let until = self.until.map(|until| format!(" until {}", time_of(until, now)));
+        let until = self.until.map(|until| format!(" until {}", format_time(until, now)));
         let lifted = || self.rule.is_lifted_by_operator().then(|| " until an operator resumes".to_owned());
         format!("{what}{}", until.or_else(lifted).unwrap_or_default())
     }
 }
 
-fn time_of(at: Millis, now: Millis) -> String {
+fn format_time(at: Millis, now: Millis) -> String {
     let Some(time) = DateTime::from_timestamp_millis(at.get()) else { return format!("{at} ms") };
     let has_seconds = at.get().rem_euclid(60_000) > 0;
     let pattern = match (at - now <= Millis::DAY, has_seconds) {

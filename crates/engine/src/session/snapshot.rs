@@ -54,7 +54,7 @@ pub enum RestoreError {
         found: u32,
     },
     /// Snapshot of a Session with other settings.
-    #[error("it is of a run with other {what}")]
+    #[error("it belongs to a run with other {what}")]
     OtherSettings {
         /// Settings that differ.
         what: &'static str,

@@ -22,7 +22,6 @@ const MAX_ANSWERS: usize = 8;
 /// if it wants no settlements. Its answers are decided once all other bots have reached that time.
 pub struct StoredCandles<'a> {
     series: Vec<&'a [Candle]>,
-    /// In the order of decisions at one time: by series, then by bot.
     readers: Vec<Reader>,
     turns: Tournament,
     shown: u64,
@@ -194,7 +193,7 @@ impl Session {
             let bot = reader.bot;
             let mut is_end = false;
             if let Some(signal) = reader.answer() {
-                self.pass_time_of(candles, at + Millis::new(1), actions);
+                self.pass_time_until(candles, at + Millis::new(1), actions);
                 let moment = Moment { at, received: at, last_close: at, origin: Origin::Live };
                 let is_approved = self.decide(bot, signal, moment, actions);
                 is_end = is_approved || actions.len() >= MAX_ACTIONS;
@@ -209,7 +208,7 @@ impl Session {
                 return BatchEnd::ActionsAt(at);
             }
         }
-        self.pass_time_of(candles, until, actions);
+        self.pass_time_until(candles, until, actions);
         BatchEnd::Reached
     }
 
@@ -220,14 +219,14 @@ impl Session {
     }
 
     #[inline]
-    fn pass_time_of(&mut self, candles: &StoredCandles<'_>, until: Millis, actions: &mut Vec<Action>) {
+    fn pass_time_until(&mut self, candles: &StoredCandles<'_>, until: Millis, actions: &mut Vec<Action>) {
         if self.ledger.day_end.min(self.next_release) < until {
-            self.pass_days_of(candles, until, actions);
+            self.pass_days_until(candles, until, actions);
         }
     }
 
     #[inline(never)]
-    fn pass_days_of(&mut self, candles: &StoredCandles<'_>, until: Millis, actions: &mut Vec<Action>) {
+    fn pass_days_until(&mut self, candles: &StoredCandles<'_>, until: Millis, actions: &mut Vec<Action>) {
         loop {
             let due = self.ledger.day_end.min(self.next_release);
             // Do not read candles far ahead, because they are not in a cache yet.

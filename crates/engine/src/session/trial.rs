@@ -183,7 +183,7 @@ impl TrialSession {
     fn book_to_end(&mut self, proposal: &Proposal<'_>, probe: Probe, precomputed: &PrecomputedOutcome) {
         let (bot, symbol) = (proposal.bot, proposal.symbol);
         let PrecomputedOutcome { answered_at, payout, settled_at, outcome, profit } = *precomputed;
-        let id = self.session.intents.pass();
+        let id = self.session.intents.take_next_id();
         self.session.count_trade(proposal, id, probe);
         self.pass_time(answered_at);
         self.session.state.record_payout(symbol, payout, answered_at);

@@ -51,7 +51,7 @@ impl Session {
                 BudgetedBot { name, begins_anew: is_other || is_new }
             })
             .collect();
-        budget.begin_run(&bots, |name| self.worth_of(name));
+        budget.begin_run(&bots, |name| self.budget_weight(name));
         for (bot, (_, identity)) in bots.iter().zip(&named) {
             let id = self.remember_bot(bot.name);
             if let Some(own) = self.bots.get_mut(id.index()).filter(|_| bot.begins_anew) {
@@ -116,7 +116,7 @@ impl Session {
         id
     }
 
-    fn worth_of(&self, name: &str) -> f64 {
+    fn budget_weight(&self, name: &str) -> f64 {
         let own = self.names.iter().zip(&self.bots).map(|(name, bot)| (name, &*bot.verdict));
         let mut all = own.chain(self.shared.absent.iter().map(|(name, verdict)| (name, verdict)));
         all.find(|(known, _)| *known == name)

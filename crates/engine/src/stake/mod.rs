@@ -178,15 +178,15 @@ const fn default_kelly_floor_trades() -> u32 {
 
 impl Stake {
     pub(crate) fn new(settings: &StakeSettings, scale: MoneyScale, key: &str) -> Result<Self, EngineError> {
-        let money = |amount: Decimal| positive(scale, amount, key);
+        let money = |amount: Decimal| positive_amount(scale, amount, key);
         match settings {
             StakeSettings::Fixed { amount } => Ok(Self::Fixed { amount: money(*amount)? }),
             StakeSettings::Share { percent } => {
-                within(*percent, 0.0, 100.0, &format!("{key}.percent"))?;
+                check_range(*percent, 0.0, 100.0, &format!("{key}.percent"))?;
                 Ok(Self::Share { fraction: percent / 100.0 })
             }
             StakeSettings::Martingale { amount, factor, levels, .. } => {
-                within(*factor, 1.0, 100.0, &format!("{key}.factor"))?;
+                check_range(*factor, 1.0, 100.0, &format!("{key}.factor"))?;
                 let help = "the first stake counts as a level, so one gale is levels = 2";
                 count(*levels, &format!("{key}.levels"), help)?;
                 Ok(Self::Martingale(Martingale::new(money(*amount)?, *factor, *levels)))
@@ -196,7 +196,7 @@ impl Stake {
                 Ok(Self::Soros(Soros::new(money(*amount)?, *wins)))
             }
             StakeSettings::Kelly { fraction, kelly_floor_trades, bound } => {
-                within(*fraction, 0.0, 1.0, &format!("{key}.fraction"))?;
+                check_range(*fraction, 0.0, 1.0, &format!("{key}.fraction"))?;
                 Ok(Self::Kelly(Box::new(Kelly::new(*fraction, *kelly_floor_trades, *bound))))
             }
         }
@@ -340,7 +340,7 @@ impl Stake {
         }
     }
 
-    pub(crate) const fn level_of(&self) -> Option<(u32, u32)> {
+    pub(crate) const fn ladder_position(&self) -> Option<(u32, u32)> {
         match self {
             Self::Martingale(rule) => Some((rule.level(), rule.levels())),
             Self::Fixed { .. } | Self::Share { .. } | Self::Soros(_) | Self::Kelly(_) => None,
@@ -368,7 +368,7 @@ pub(crate) struct LadderCost {
     pub(crate) largest: Money,
 }
 
-fn positive(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Money, EngineError> {
+fn positive_amount(scale: MoneyScale, amount: Decimal, key: &str) -> Result<Money, EngineError> {
     let key = format!("{key}.amount");
     let money = EngineError::exact(scale, amount, &key)?;
     if money.is_positive() { Ok(money) } else { Err(EngineError::setting(key, "a stake must be above 0")) }
@@ -381,7 +381,7 @@ fn count(value: u32, key: &str, help: &str) -> Result<(), EngineError> {
     Err(EngineError::setting(key, format!("{value} is not a number from 1 to 64: {help}")))
 }
 
-fn within(value: f64, above: f64, most: f64, key: &str) -> Result<(), EngineError> {
+fn check_range(value: f64, above: f64, most: f64, key: &str) -> Result<(), EngineError> {
     if value > above && value <= most {
         return Ok(());
     }

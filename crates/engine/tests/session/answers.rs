@@ -7,7 +7,8 @@ use crate::event::{
 use crate::script::{Script, ladder};
 use crate::test_session::TestSession;
 use candlewick_engine::{
-    Action, EventKind, IfRefused, IntentState, LadderEntry, Opened, StakeSettings, Taken, VenueSymbol, judge,
+    Action, EventKind, IfRefused, IntentState, LadderEntry, Opened, StakeSettings, VenueSymbol, VenueTerms,
+    judge,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{Direction, Money};
@@ -132,7 +133,7 @@ fn deposit_is_neither_profit_nor_loss() {
 /// Opens intent 1, ordered as BUY for 10.00, with other terms of the venue.
 fn took(direction: Direction, minor: i64, symbol: Option<&str>) -> EventKind {
     let taken =
-        Taken { symbol: symbol.and_then(VenueSymbol::new), direction, stake: Money::from_minor(minor) };
+        VenueTerms { symbol: symbol.and_then(VenueSymbol::new), direction, stake: Money::from_minor(minor) };
     EventKind::Opened(Opened { taken: Some(taken), ..bare(1) })
 }
 

@@ -141,7 +141,7 @@ fn run_does_not_count_refusals_of_earlier_runs() {
     told(&mut session, 5, &[not_sent(5)]);
     assert_eq!(session.book.refused(), BTreeMap::from([("NotSent", 1)]));
     let mut own = session.book.clone();
-    own.keep_rows(|row| row.approved.intent() >= IntentId::new(5));
+    own.retain_rows(|row| row.approved.intent() >= IntentId::new(5));
     assert_eq!(own.refused(), BTreeMap::from([("NotSent", 1)]));
 }
 

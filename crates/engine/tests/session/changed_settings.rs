@@ -25,18 +25,18 @@ impl Fold {
         own: &SessionSettings,
         (before, headers): (&SessionSettings, &[Header]),
     ) -> Result<Self, RestoreError> {
-        let mut session = Session::silent(own).unwrap();
+        let mut session = Session::without_strategies(own).unwrap();
         let snapshot = from_str(&self.state()).unwrap();
         let numbers = session.restore_changed(own, snapshot, SettingsBefore { settings: before, headers })?;
         let mut book = TradeBook::default();
         let mut reasons = JournalDecoder::default();
         for row in self.book.rows() {
-            let kept = self.book.stored_row(row.approved.intent()).unwrap().under(&numbers);
+            let kept = self.book.stored_row(row.approved.intent()).unwrap().with_numbers(&numbers);
             session.make_room_for(kept.row().approved.symbol());
             assert!(book.restore_row(kept, &mut reasons));
         }
         assert!(book.count_from(self.book.totals()));
-        let decoder = self.decoder.as_ref().map(|decoder| decoder.under(&numbers));
+        let decoder = self.decoder.as_ref().map(|decoder| decoder.with_numbers(&numbers));
         Ok(Self { session, decoder, book })
     }
 }
@@ -223,7 +223,7 @@ impl Outcomes {
     /// Asserts that both results occurred, because otherwise one of them is untested.
     fn assert_both(&self, of: &str) {
         let (went_on, needed_all) = (self.went_on.get(), self.needed_all.get());
-        assert!(went_on > 0 && needed_all > 0, "{of}: {went_on} went on, {needed_all} needed all");
+        assert!(went_on > 0 && needed_all > 0, "{of}: {went_on} continued, {needed_all} needed all trades");
     }
 }
 
@@ -282,7 +282,7 @@ fn unknown_ladder_level_is_not_guessed() {
 }
 
 #[test]
-fn why_all_trades_are_needed_is_told_of_the_setting_that_needs_them() {
+fn names_the_setting_that_requires_all_trades() {
     let mut runner = TestRunner::deterministic();
     let drawn = drawn(&mut runner, 400);
     let why = |finds_out, first: (&str, u8), second: (&str, u8)| -> BTreeSet<String> {
@@ -292,11 +292,11 @@ fn why_all_trades_are_needed_is_told_of_the_setting_that_needs_them() {
     };
     let same = ("limits", 0);
     for (finds_out, first, second, expected) in [
-        (false, same, ("interval", 2), "bot \"bot-2\" has another interval"),
-        (true, same, ("amount", 2), "bot \"bot-2\" has another stake"),
-        (false, same, ("levels", 2), "bot \"bot-2\" has another stake"),
-        (false, same, ("delay", 4), "bot \"bot-4\" has another entry_delay_s"),
-        (false, ("delay", 4), ("remove", 4), "bot \"bot-4\" has left, and its trades under way"),
+        (false, same, ("interval", 2), "bot \"bot-2\" has a changed interval"),
+        (true, same, ("amount", 2), "bot \"bot-2\" has a changed stake"),
+        (false, same, ("levels", 2), "bot \"bot-2\" has a changed stake"),
+        (false, same, ("delay", 4), "bot \"bot-4\" has a changed entry_delay_s"),
+        (false, ("delay", 4), ("remove", 4), "bot \"bot-4\" was removed, and its pending trades"),
     ] {
         let why = why(finds_out, first, second);
         assert!(why.len() == 1 && why.iter().all(|why| why.starts_with(expected)), "{second:?}: {why:?}");
@@ -311,7 +311,7 @@ fn rejects_snapshot_that_does_not_match_the_previous_settings() {
         let mut snapshot = to_value(session(&before).snapshot()).unwrap();
         change(&mut snapshot);
         let before = SettingsBefore { settings: &before, headers: &headers };
-        let mut session = Session::silent(&own).unwrap();
+        let mut session = Session::without_strategies(&own).unwrap();
         session.restore_changed(&own, from_value(snapshot).unwrap(), before).map(drop)
     };
     assert_eq!(come_to(&|_| {}), Ok(()));

@@ -150,7 +150,7 @@ proptest! {
             let Journalled::Event(event) = &mut right[place] else { unreachable!() };
             event.kind = match event.kind {
                 EventKind::Settled(settled) => EventKind::Settled(Settled { outcome, profit, ..settled }),
-                _ => EventKind::Settled(Settled::by_person(intent, outcome, profit)),
+                _ => EventKind::Settled(Settled::by_operator(intent, outcome, profit)),
             };
         }
         let unknown = corrected(1_000_000, Outcome::Won, 0);

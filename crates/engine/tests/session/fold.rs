@@ -35,7 +35,7 @@ impl Fold {
     }
 
     pub(crate) fn from_entries(settings: &SessionSettings, entries: &[Journalled]) -> Self {
-        let mut fold = Self::new(Session::silent(settings).unwrap());
+        let mut fold = Self::new(Session::without_strategies(settings).unwrap());
         fold.take(entries);
         fold
     }
@@ -44,7 +44,7 @@ impl Fold {
         for entry in entries {
             let recorded = match (entry, &mut self.decoder) {
                 (Journalled::Run(header), decoder) => {
-                    *decoder = Some(JournalDecoder::of_run(header, &mut self.session).unwrap());
+                    *decoder = Some(JournalDecoder::for_run(header, &mut self.session).unwrap());
                     continue;
                 }
                 (Journalled::Reload(risk), _) => {

@@ -10,7 +10,7 @@ use crate::test_session::TestSession;
 use candlewick_engine::{
     Action, BotId, Control, Edge, Entry, Event, EventKind, Header, IntentId, JournalDecoder, JournalHash,
     Judgement, Opened, OrderTerms, OutsideSignal, Recorded, Recorder, RefusalReason, Refused, Rejection,
-    Rule, Settled, StakeSettings, Taken, VenueId, VenueSymbol,
+    Rule, Settled, StakeSettings, VenueId, VenueSymbol, VenueTerms,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{Value, from_str, json, to_string};
@@ -42,7 +42,7 @@ fn bot_id(position: u16) -> BotId {
 fn openings() -> Vec<Opened> {
     let base = bare(1);
     let time = Some(Millis::new(1));
-    let other = Taken { symbol: None, direction: Direction::Buy, stake: Money::from_minor(1) };
+    let other = VenueTerms { symbol: None, direction: Direction::Buy, stake: Money::from_minor(1) };
     let taken = |taken| Opened { taken: Some(taken), ..base };
     vec![
         base,
@@ -56,10 +56,10 @@ fn openings() -> Vec<Opened> {
         Opened { payout: Payout::from_parts(1), ..base },
         Opened { payout: Payout::from_parts(2), ..base },
         taken(other),
-        taken(Taken { symbol: VenueSymbol::new("a"), ..other }),
-        taken(Taken { symbol: VenueSymbol::new(""), ..other }),
-        taken(Taken { direction: Direction::Sell, ..other }),
-        taken(Taken { stake: Money::from_minor(2), ..other }),
+        taken(VenueTerms { symbol: VenueSymbol::new("a"), ..other }),
+        taken(VenueTerms { symbol: VenueSymbol::new(""), ..other }),
+        taken(VenueTerms { direction: Direction::Sell, ..other }),
+        taken(VenueTerms { stake: Money::from_minor(2), ..other }),
     ]
 }
 

@@ -92,7 +92,6 @@ fn trade_found_late_counts_in_its_own_day_and_hour() {
 fn session_limit_of_a_bot_does_not_stop_other_bots() {
     let scripts = [Script::new("a").buys(&[1, 2, 3, 6]), Script::new("b").on("ETHUSDT").buys(&[3, 4])];
     let mut session = TestSession::new(&scripts, |risk| {
-        // 0.25 % of 10,000.00 is 25.00.
         let own = BotLimitSettings { session_loss_limit_percent: 0.25, ..BotLimitSettings::default() };
         risk.bots.insert("a".to_owned(), own);
     });

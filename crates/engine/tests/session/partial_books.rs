@@ -41,7 +41,7 @@ proptest! {
             if place % every == 0 {
                 let last = intents(&few).last().copied();
                 let is_spared = |intent: IntentId| intent.number().is_multiple_of(spared) || Some(intent) == last;
-                dropped += few.keep_rows(|row| !row.is_over() || is_spared(row.approved.intent()));
+                dropped += few.retain_rows(|row| !row.is_over() || is_spared(row.approved.intent()));
             }
         }
         prop_assert_eq!(intents(&whole).len(), intents(&few).len() + dropped);
@@ -54,7 +54,7 @@ proptest! {
             }
         }
         let first = IntentId::new(first);
-        let filled = few.filled_from(&whole, first);
+        let filled = few.with_restored_rows(&whole, first);
         let expected: Vec<IntentId> =
             intents(&whole).into_iter().filter(|intent| *intent >= first || few.row(*intent).is_some()).collect();
         prop_assert_eq!(intents(&filled), expected);

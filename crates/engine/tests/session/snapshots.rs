@@ -10,7 +10,7 @@ use candlewick_engine::{
     Action, BotLimitSettings, Control, Edge, Entry, Event, EventKind, Header, IfRefused, IntentId,
     JournalHash, KellyBound, LadderEntry, Opened, Origin, PauseCause, PauseScope, PauseSettings, Recorder,
     RefusalReason, RestoreError, RiskSettings, Session, SessionLimitSettings, SessionSettings,
-    SessionSnapshot, Settled, StakeSettings, Taken, VenueSymbol, VerdictSettings,
+    SessionSnapshot, Settled, StakeSettings, VenueSymbol, VenueTerms, VerdictSettings,
 };
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::serde_json::{Value, from_str, from_value, json, to_string, to_value};
@@ -198,7 +198,7 @@ impl World {
             4 => {
                 self.open.push(intent);
                 let symbol = (detail > 200).then(|| VenueSymbol::truncated("X"));
-                let taken = Taken { symbol, direction: Direction::Sell, stake: Money::from_minor(77) };
+                let taken = VenueTerms { symbol, direction: Direction::Sell, stake: Money::from_minor(77) };
                 EventKind::Opened(Opened { payout: payout(80), taken: Some(taken), ..bare(intent) })
             }
             5 => {
@@ -304,7 +304,7 @@ fn note(session: &Session, world: &World, seen: &mut Seen) {
     for verdict in session.verdicts() {
         seen.insert(format!("{:?}", verdict.edge()));
         if verdict.first_intent() > IntentId::new(1) {
-            seen.insert("begun anew".to_owned());
+            seen.insert("restarted".to_owned());
         }
     }
     for (is_there, what) in [
@@ -348,7 +348,7 @@ fn random_runs_reach_every_snapshot_state() {
         seen.extend(check(lucky, &drawn, &places));
     }
     let expected =
-        ["Open", "Shown", "Rejected", "begun anew", "in doubt", "not opened", "second trade", "reloaded"];
+        ["Open", "Shown", "Rejected", "restarted", "in doubt", "not opened", "second trade", "reloaded"];
     for state in expected.into_iter().chain(["in flight", "losses in a row"]) {
         assert!(seen.contains(state), "{state} is not among {seen:?}");
     }

@@ -90,7 +90,7 @@ fn handle(session: &mut Session, close: Millis, bet: &Bet) -> Result<Money, Rule
     let (intent, payout) = (approved.intent(), payout(bet.percent));
     let opened = Opened { payout, ..bare(intent.number()) };
     let result = profit(bet, approved.stake());
-    let settled = Settled { payout, ..Settled::by_person(intent, bet.outcome, result) };
+    let settled = Settled { payout, ..Settled::by_operator(intent, bet.outcome, result) };
     let events =
         [(bet.answer_ms, EventKind::Opened(opened)), (bet.end_s * 1_000, EventKind::Settled(settled))];
     for (after, kind) in events {

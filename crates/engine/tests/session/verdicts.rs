@@ -72,7 +72,6 @@ fn accounts_bet_at_the_decision_and_unopened_trades_return_the_bet() {
         let stake = test.on_open(payout).unwrap();
         (test, stake)
     };
-    // No payout is known, so 92 % is assumed.
     let (unseen, _) = opened(0.92);
     let staked = (0, unseen.edge_account(), unseen.mirror_account());
     let near = |found: (u64, f64, f64), expected: (u64, f64, f64)| {
@@ -87,7 +86,6 @@ fn accounts_bet_at_the_decision_and_unopened_trades_return_the_bet() {
     near(handle(candle(0, 3)), staked);
     near(handle(at(181, opened_paying(3, 80))), staked);
     near(handle(at(235, cancelled(3))), (0, 1.0, 1.0));
-    // Now 80 % is known.
     let (mut seen, stake) = opened(0.8);
     let staked = (0, seen.edge_account(), seen.mirror_account());
     near(handle(candle(0, 4)), staked);

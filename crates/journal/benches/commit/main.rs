@@ -73,7 +73,7 @@ async fn measure(bare: &str, url: &JournalUrl) {
         times.push(table.commit((row.at.get(), row.received.get()), &row.body).await);
     }
     show("bare commit of one row", times);
-    let mut store = Store::open(url, &Holder::of_this_process("bench")).await.unwrap();
+    let mut store = Store::open(url, &Holder::current_process("bench")).await.unwrap();
     let mut times = Vec::new();
     for _ in 0..COMMITS {
         let begun = Instant::now();

@@ -1,7 +1,7 @@
 //! Database connection whose commits are durable when they return.
 
-use super::fault::{At, from_sqlx};
-use super::{JournalUrl, Place};
+use super::fault::{WithUrl, from_sqlx};
+use super::{JournalUrl, Location};
 use crate::JournalError;
 use crate::error::{Result, unavailable};
 use crate::private_file::{self, with_ending};
@@ -40,13 +40,13 @@ pub(crate) struct Connection {
 impl Connection {
     pub(crate) async fn open(url: &JournalUrl, purpose: Purpose) -> Result<Self> {
         sqlx::any::install_default_drivers();
-        match url.place() {
-            Place::File(path) => open_file(url, path, purpose).await,
-            Place::Server(_) if cfg!(not(feature = "postgres")) => {
+        match url.location() {
+            Location::File(path) => open_file(url, path, purpose).await,
+            Location::Server(_) if cfg!(not(feature = "postgres")) => {
                 Err(JournalError::WithoutPostgres { url: url.to_string() })
             }
-            Place::Server(server) => {
-                let any = within(ANSWER_DEADLINE, url, connect(server.as_str(), url)).await?;
+            Location::Server(server) => {
+                let any = with_deadline(ANSWER_DEADLINE, url, connect(server.as_str(), url)).await?;
                 let mut connection = Self { url: url.clone(), any, file: None };
                 connection.run(SERVER_SETTINGS).await?;
                 if purpose == Purpose::Read {
@@ -98,7 +98,7 @@ impl Connection {
             let done = sqlx::raw_sql(statements).execute(&mut self.any).await;
             done.map(drop).at(&url)
         };
-        within(ANSWER_DEADLINE, &url, run).await
+        with_deadline(ANSWER_DEADLINE, &url, run).await
     }
 
     /// Checks that the file was not deleted or moved, as writes to it would be lost.
@@ -120,7 +120,7 @@ impl Connection {
     }
 
     pub(crate) fn is_server(&self) -> bool {
-        matches!(self.url.place(), Place::Server(_))
+        matches!(self.url.location(), Location::Server(_))
     }
 
     pub(crate) async fn close(self) {
@@ -136,14 +136,14 @@ const SERVER_SETTINGS: &str = "
     SET idle_in_transaction_session_timeout = '10s'";
 
 /// Applies a deadline on servers. Waits of SQLite are bounded by its busy timeout.
-pub(crate) async fn within<T>(
+pub(crate) async fn with_deadline<T>(
     deadline: Duration,
     url: &JournalUrl,
     answer: impl Future<Output = Result<T>>,
 ) -> Result<T> {
-    match url.place() {
-        Place::File(_) => answer.await,
-        Place::Server(_) => match tokio::time::timeout(deadline, answer).await {
+    match url.location() {
+        Location::File(_) => answer.await,
+        Location::Server(_) => match tokio::time::timeout(deadline, answer).await {
             Ok(answer) => answer,
             Err(elapsed) => Err(unavailable(url, elapsed)),
         },
@@ -167,7 +167,7 @@ async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Co
     };
     if purpose == Purpose::Begin {
         // So that only the owner can access it and the files that SQLite adds. SQLite reports any failure.
-        drop(private_file::make(&real));
+        drop(private_file::create_if_missing(&real));
     }
     let mode = match (purpose, real.exists()) {
         (Purpose::Begin, _) => "rwc",

@@ -1,16 +1,16 @@
 //! Mapping of database errors to journal errors.
 
-use super::{JournalUrl, Place};
+use super::{JournalUrl, Location};
 use crate::JournalError;
 use sqlx::migrate::MigrateError;
 use std::borrow::Cow;
 use std::io;
 
-pub(crate) trait At<T> {
+pub(crate) trait WithUrl<T> {
     fn at(self, url: &JournalUrl) -> Result<T, JournalError>;
 }
 
-impl<T> At<T> for Result<T, sqlx::Error> {
+impl<T> WithUrl<T> for Result<T, sqlx::Error> {
     fn at(self, url: &JournalUrl) -> Result<T, JournalError> {
         self.map_err(|error| from_sqlx(error, url))
     }
@@ -21,14 +21,14 @@ pub(crate) fn from_sqlx(error: sqlx::Error, place: &JournalUrl) -> JournalError 
     match &error {
         sqlx::Error::Database(fault) => {
             let code = fault.code().unwrap_or(Cow::Borrowed("")).into_owned();
-            match place.place() {
-                Place::File(path) => match code.parse() {
+            match place.location() {
+                Location::File(path) => match code.parse() {
                     Ok(code) if is_unwritable(code) => {
                         JournalError::NotWritable { path: path.clone(), source: io::Error::other(error) }
                     }
                     code => from_sqlite(code.unwrap_or_default(), url, error),
                 },
-                Place::Server(_) => from_postgres(&code, url, error),
+                Location::Server(_) => from_postgres(&code, url, error),
             }
         }
         sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::WorkerCrashed | sqlx::Error::BeginFailed => {

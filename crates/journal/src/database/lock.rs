@@ -46,7 +46,7 @@ impl Drop for FileLock {
 
 /// Opens the lock file, read-only if necessary, which suffices for waiting.
 fn open(path: &Path) -> io::Result<File> {
-    match private_file::open_or_make(path) {
+    match private_file::open_or_create(path) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => File::open(path),
         made => made,
     }

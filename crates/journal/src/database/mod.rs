@@ -15,10 +15,10 @@ use std::str::FromStr;
 /// `sqlite://PATH` or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`.
 /// A path is relative to the working directory unless it begins with `/`. The password is never shown.
 #[derive(Clone, PartialEq, Eq)]
-pub struct JournalUrl(Place);
+pub struct JournalUrl(Location);
 
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Location {
     File(PathBuf),
     Server(url::Url),
 }
@@ -54,13 +54,13 @@ fn is_known(option: &str) -> bool {
 
 impl JournalUrl {
     pub fn from_path(path: &Path) -> Self {
-        Self(Place::File(path.to_owned()))
+        Self(Location::File(path.to_owned()))
     }
 
     pub fn file(&self) -> Option<&Path> {
         match &self.0 {
-            Place::File(path) => Some(path),
-            Place::Server(_) => None,
+            Location::File(path) => Some(path),
+            Location::Server(_) => None,
         }
     }
 
@@ -70,7 +70,7 @@ impl JournalUrl {
         files.filter(|file| is_open_to_others(file)).collect()
     }
 
-    pub(crate) fn place(&self) -> &Place {
+    pub(crate) fn location(&self) -> &Location {
         &self.0
     }
 
@@ -96,7 +96,7 @@ impl FromStr for JournalUrl {
                     "" => wrong("the file name is missing"),
                     ":memory:" => wrong("a journal in memory is lost at exit: name a file"),
                     path if path.contains(['?', '#']) => wrong("the URL of a file has no options"),
-                    path => Ok(Self(Place::File(PathBuf::from(path)))),
+                    path => Ok(Self(Location::File(PathBuf::from(path)))),
                 }
             }
             "postgres" | "postgresql" => match url::Url::parse(text) {
@@ -105,7 +105,7 @@ impl FromStr for JournalUrl {
                 // The driver would log the value of an unknown option, perhaps a password.
                 Ok(url) => match url.query_pairs().map(|(name, _)| name).find(|name| !is_known(name)) {
                     Some(name) => wrong(&format!("unknown option {name:?}")),
-                    None => Ok(Self(Place::Server(url))),
+                    None => Ok(Self(Location::Server(url))),
                 },
                 Err(error) => wrong(&error.to_string()),
             },
@@ -130,8 +130,8 @@ fn is_database_file(text: &str) -> bool {
 impl fmt::Display for JournalUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Place::File(path) => write!(f, "sqlite://{}", path.display()),
-            Place::Server(url) => {
+            Location::File(path) => write!(f, "sqlite://{}", path.display()),
+            Location::Server(url) => {
                 // Omits the options, which may contain a password.
                 write!(f, "postgres://")?;
                 if !url.username().is_empty() {

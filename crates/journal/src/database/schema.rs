@@ -23,17 +23,21 @@ const MIGRATIONS: [(i64, &str, &str); 4] = [
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum FoundSchema {
     Nothing,
     Schema(i64),
 }
 
-pub(crate) async fn inspect(connection: &mut Connection) -> Result<Found> {
+pub(crate) async fn inspect(connection: &mut Connection) -> Result<FoundSchema> {
     let (url, is_server) = (connection.url().clone(), connection.is_server());
     inspect_on(connection.any(), is_server, &url).await
 }
 
-pub(crate) async fn inspect_on(any: &mut AnyConnection, is_server: bool, url: &JournalUrl) -> Result<Found> {
+pub(crate) async fn inspect_on(
+    any: &mut AnyConnection,
+    is_server: bool,
+    url: &JournalUrl,
+) -> Result<FoundSchema> {
     let fault = |error| from_sqlx(error, url);
     let tables = if is_server {
         "SELECT CAST(table_name AS TEXT) FROM information_schema.tables WHERE table_schema = current_schema()"
@@ -42,7 +46,7 @@ pub(crate) async fn inspect_on(any: &mut AnyConnection, is_server: bool, url: &J
     };
     let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(&mut *any).await.map_err(fault)?;
     if tables.is_empty() {
-        return Ok(Found::Nothing);
+        return Ok(FoundSchema::Nothing);
     }
     for table in [TABLE, "entries", "lease"] {
         if !tables.iter().any(|name| name == table) {
@@ -55,7 +59,7 @@ pub(crate) async fn inspect_on(any: &mut AnyConnection, is_server: bool, url: &J
     if found > SCHEMA {
         return Err(JournalError::NewerSchema { url: url.to_string(), found, known: SCHEMA });
     }
-    Ok(Found::Schema(found))
+    Ok(FoundSchema::Schema(found))
 }
 
 /// Migrates to [`SCHEMA`] within a transaction that excludes others.

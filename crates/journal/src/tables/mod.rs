@@ -6,7 +6,7 @@ mod projector;
 pub use projector::{IntentRows, ProjectionEnd, Projector, RunNames};
 
 use crate::chain::ChainHash;
-use crate::database::fault::At;
+use crate::database::fault::WithUrl;
 use crate::error::Result;
 use crate::{Head, JournalUrl, Reader};
 use candlewick_sdk::Millis;
@@ -20,7 +20,7 @@ pub(crate) const FORMAT: i64 = 1;
 const TABLES_SINCE: i64 = 4;
 
 /// A row of the table `intents`: a request and its outcome, `None` if unknown. Times are Unix milliseconds.
-/// Money is in the wallet's smallest unit, of which `unit` make up one of its currency.
+/// Money is in the wallet's smallest unit; `unit` of them are one unit of its currency.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IntentRecord {
     pub intent: u64,

@@ -1,10 +1,10 @@
 //! Updates the tables from the entries in small pieces while nothing waits for the journal.
 
 use super::{FORMAT, IntentRecord};
-use crate::database::connection::within;
+use crate::database::connection::with_deadline;
 use crate::database::fault::from_sqlx;
 use crate::error::Result;
-use crate::kill_point::What;
+use crate::kill_point::CommitStep;
 use crate::{Head, JournalUrl, LineKind, Reader, Store, StoredLine, lease};
 use candlewick_sdk::Millis;
 use sqlx::AnyConnection;
@@ -111,7 +111,7 @@ impl Projector {
     }
 
     /// Writes the next piece. If the future is dropped, the piece is written again.
-    pub async fn keep_piece(&mut self, store: &mut Store, source: &dyn IntentRows) -> Result<ProjectionEnd> {
+    pub async fn write_piece(&mut self, store: &mut Store, source: &dyn IntentRows) -> Result<ProjectionEnd> {
         let url = store.url.clone();
         self.look(&url, source).await?;
         if self.clears {
@@ -243,7 +243,7 @@ impl Store {
     /// Writes rows atomically, also if the future is dropped. Retries are safe.
     async fn write_rows(&mut self, rows: &RowsToWrite) -> Result<()> {
         let url = self.url.clone();
-        within(TABLES_DEADLINE, &url, async {
+        with_deadline(TABLES_DEADLINE, &url, async {
             let mut connection = self.take_connection().await?;
             connection.is_in_place()?;
             connection.run(connection.begin_statement()).await?;
@@ -251,7 +251,7 @@ impl Store {
             lease::lock(any, &url, &self.token).await?;
             put(any, &url, rows).await?;
             // In the midst of a transaction: of one that is cut off here nothing may be left.
-            self.kill_points.before(&What::Rows);
+            self.kill_points.before(&CommitStep::Rows);
             connection.run("COMMIT").await?;
             self.kill_points.after();
             self.connection = Some(connection);

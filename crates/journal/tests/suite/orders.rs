@@ -4,7 +4,7 @@ use super::fixture::{Fixture, line};
 use candlewick_journal::{JournalError, OrderToken, StoredOrder, close_orders, give_order};
 
 fn order(body: &str) -> StoredOrder {
-    StoredOrder { token: OrderToken::random().unwrap(), giver: "somebody".into(), body: body.into() }
+    StoredOrder { token: OrderToken::random().unwrap(), giver: "operator".into(), body: body.into() }
 }
 
 async fn pending(fixture: &Fixture) -> Vec<StoredOrder> {

@@ -36,7 +36,7 @@ pub(crate) fn play_child() {
     let url: JournalUrl = url.parse().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let holder = Holder::of_this_process("child");
+        let holder = Holder::current_process("child");
         let opened = match Store::open(&url, &holder).await {
             Ok(mut store) => {
                 commit(&mut store, &["child"]).await;
@@ -65,7 +65,7 @@ pub(crate) fn play_child() {
 pub(crate) async fn other_process_holds_the_journal_until_killed(fixture: &Fixture) {
     let mut child = start(fixture);
     assert_eq!(outcome(&mut child), "held");
-    let us = Holder::of_this_process("parent");
+    let us = Holder::current_process("parent");
     match Store::open(&fixture.url, &us).await.map(drop) {
         Err(JournalError::HeldBy { who, .. }) => {
             assert_eq!(who, format!("child (process {} on {})", child.id(), us.host));

@@ -20,7 +20,6 @@ pub(crate) async fn failed_commit_is_retried_completely(fixture: &Fixture) {
         store.record_exchange(exchange(1, body));
         store.commit().await.unwrap_err();
     }
-    // Two lines, two exchanges, and the seal of the first, which was to be written with it.
     assert_eq!((store.pending(), store.head().seq), (5, 1));
     fixture.run("ALTER TABLE gone RENAME TO entries").await;
     commit(&mut store, &["4"]).await;
@@ -149,8 +148,7 @@ pub(crate) async fn interrupted_snapshot_loses_no_entry(fixture: &Fixture) {
         journal.make_durable().await.unwrap();
         assert!(journal.is_snapshot_due());
         let kind = if polls % 2 == 0 { Cut::Asked } else { Cut::Answered };
-        let done = cut(journal.keep_snapshot(), kind(polls)).await;
-        // Later lines are written after the snapshot, or instead of it.
+        let done = cut(journal.write_snapshot_piece(), kind(polls)).await;
         note(&mut journal);
         journal.make_durable().await.unwrap();
         if done.is_some() {
@@ -178,7 +176,7 @@ pub(crate) async fn failed_snapshot_affects_nothing_else(fixture: &Fixture) {
     for number in 1..=3 {
         journal.note(Millis::ZERO, format!("{{\"number\":{number}}}"));
         journal.make_durable().await.unwrap();
-        journal.keep_snapshot().await;
+        journal.write_snapshot_piece().await;
     }
     journal.close().await.unwrap();
     let bodies = fixture.bodies().await;

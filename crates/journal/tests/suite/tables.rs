@@ -71,7 +71,7 @@ async fn record(store: &mut Store, intents: impl Iterator<Item = u64>) {
 
 async fn complete(projector: &mut Projector, store: &mut Store, known: &Known) -> Head {
     loop {
-        if let ProjectionEnd::Complete(head) = projector.keep_piece(store, known).await.unwrap() {
+        if let ProjectionEnd::Complete(head) = projector.write_piece(store, known).await.unwrap() {
             return head;
         }
     }
@@ -101,7 +101,7 @@ pub(crate) async fn rows_are_read_back_as_they_were_written(fixture: &Fixture) {
     assert_eq!(tables(fixture).await, Some(expected(head, &last, &known)));
     let trades = fixture.number("SELECT COUNT(*) FROM trades WHERE stake = 10 AND seq > 600").await;
     assert_eq!(trades, 2);
-    // A process after this one adds what came meanwhile, and leaves alone what is there.
+    // A later process adds new rows and keeps the existing ones.
     record(&mut store, [3].into_iter()).await;
     fixture.run("UPDATE intents SET reason = 'mine' WHERE intent = 7").await;
     let head = complete(&mut Projector::after(store.head()), &mut store, &known).await;
@@ -131,7 +131,6 @@ pub(crate) async fn rows_that_are_cut_off_are_written_again(fixture: &Fixture) {
             break;
         }
         was_cut += 1;
-        // Every one of the first, and fewer of the later ones: each takes a connection of its own.
         polls += 1 + polls / 8;
     }
     assert!(was_cut > 3, "{was_cut}");
@@ -142,7 +141,7 @@ pub(crate) async fn who_lost_the_lease_writes_no_row(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     record(&mut store, 1..=3).await;
     fixture.run("UPDATE lease SET token = 'another'").await;
-    let written = Projector::anew(store.head()).keep_piece(&mut store, &Known(3)).await;
+    let written = Projector::anew(store.head()).write_piece(&mut store, &Known(3)).await;
     assert!(written.is_err(), "{written:?}");
     assert_eq!(fixture.number("SELECT is_complete + seq FROM projection").await, 0);
 }

@@ -44,7 +44,7 @@ pub(super) async fn visit_before(
                 return Ok(());
             }
             if stored.line.kind == LineKind::Note && stored.line.run == run.number {
-                let note = ReloadNote::of_text(&stored.line.body);
+                let note = ReloadNote::parse(&stored.line.body);
                 if let Some(note) = note.map_err(|error| RecordsError::unreadable(stored, error))? {
                     let held = fold.session.apply_limits(&note.risk);
                     held.map_err(|error| RecordsError::unreadable(stored, error))?;
@@ -161,7 +161,7 @@ mod tests {
             let (open_time, open_price, close_time) = (Some(at), Some(1.0), Some(at + Millis::MINUTE));
             let (venue_id, payout, taken) = (None, None, None);
             let opened = Opened { intent, venue_id, open_time, open_price, close_time, payout, taken };
-            let settled = Settled::by_person(intent, *outcome, Money::from_minor(*profit));
+            let settled = Settled::by_operator(intent, *outcome, Money::from_minor(*profit));
             for kind in [
                 EventKind::Candle { series: SeriesId::FIRST, candle, origin: Origin::Live },
                 EventKind::Opened(opened),

@@ -160,7 +160,7 @@ impl Replay {
             }
             EventKind::Settled(settled) => self.take_settlement(settled),
             EventKind::SettledByPerson { intent, outcome, profit } => {
-                self.take_settlement(&Settled::by_person(*intent, *outcome, *profit));
+                self.take_settlement(&Settled::by_operator(*intent, *outcome, *profit));
             }
             _ => {}
         }
@@ -285,7 +285,7 @@ mod tests {
     }
 
     fn settled(intent: u64, profit: i64) -> StoredLine {
-        let settled = Settled::by_person(IntentId::new(intent), Outcome::Won, Money::from_minor(profit));
+        let settled = Settled::by_operator(IntentId::new(intent), Outcome::Won, Money::from_minor(profit));
         let (at, received) = (Millis::ZERO, Millis::ZERO);
         stored(2, LineKind::Event, &json!(Event { at, received, kind: EventKind::Settled(settled) }))
     }

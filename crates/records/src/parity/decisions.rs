@@ -162,7 +162,7 @@ impl Replay {
     }
 
     fn prepare(&mut self, stored: &StoredLine) -> Option<Difference> {
-        let prepared = match ReloadNote::of_text(&stored.line.body).transpose()? {
+        let prepared = match ReloadNote::parse(&stored.line.body).transpose()? {
             Ok(note) => self.session.prepare_reload(&note.risk).map_err(|error| error.to_string()),
             Err(error) => Err(error.to_string()),
         };

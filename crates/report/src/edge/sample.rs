@@ -6,7 +6,7 @@ use crate::analysis::Finding;
 use crate::run::Caveats;
 use crate::shown::ShownLine;
 use candlewick_backtest::metric::WinRates;
-use candlewick_engine::{Judge, JudgedTrade, edge_sequence_of_trades, evaluate_trades, judge_trades};
+use candlewick_engine::{Judge, JudgedTrade, evaluate_trades, judge_trades, trades_edge_sequence};
 use candlewick_records::{
     EdgeIntervals, NO_LONGER_HELD, no_longer_held_text, threshold, utc, verdict_name, verdict_text,
     withheld_text,
@@ -142,7 +142,7 @@ impl Sample {
             no_longer_held_since: since.filter(|since| is_date(*since)),
             no_longer_held_since_trade: since.filter(|since| !is_date(*since)).map(trade_number),
             shown: ShownLine::from_judged(trades, test),
-            intervals: EdgeIntervals::from_sequence(&edge_sequence_of_trades(trades)),
+            intervals: EdgeIntervals::from_sequence(&trades_edge_sequence(trades)),
             independent: IndependentFigures::from_trades(trades, test.plan())?,
         })
     }
@@ -262,7 +262,7 @@ impl IndependentFigures {
         let wilson = rate.map(|rate| wilson_interval(rate, CONFIDENCE)).transpose()?;
         let exact = rate.map(|rate| clopper_pearson_interval(rate, CONFIDENCE)).transpose()?;
         Ok(Self {
-            assumes: WinRates::ASSUMES,
+            assumes: WinRates::ASSUMPTIONS,
             win_rate: rate.map(WinRate::to_fraction),
             wilson_95: wilson.map(|interval| [interval.lower, interval.upper]),
             clopper_pearson_95: exact.map(|interval| [interval.lower, interval.upper]),

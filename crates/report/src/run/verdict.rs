@@ -48,7 +48,7 @@ impl EdgeLine {
         let mut withheld = Vec::new();
         let (mut verdict, about_more_trades) = verdict_name(test);
         // Without a bot's earlier trades, no interval matches its account.
-        let trades = rows.clone().into_iter().map(JudgedTrade::of_row);
+        let trades = rows.clone().into_iter().map(JudgedTrade::from_row);
         let ended = trades.filter(|trade| !trade.is_unopened()).filter_map(|trade| Some(trade.ended?.1));
         let ended: Vec<Outcome> = ended.collect();
         let counted = ended.iter().filter(|outcome| **outcome != Outcome::Cancelled).count() as u64;
@@ -62,7 +62,7 @@ impl EdgeLine {
         if test.verdict() == Verdict::EdgeShown {
             let again = EdgeTest::new(test.plan()).weighing(test.weight());
             since = Judge::after(rows.clone(), again).no_longer_held_since();
-            let trades: Vec<JudgedTrade> = rows.clone().into_iter().map(JudgedTrade::of_row).collect();
+            let trades: Vec<JudgedTrade> = rows.clone().into_iter().map(JudgedTrade::from_row).collect();
             shown = if is_whole { ShownLine::from_judged(&trades, test) } else { None };
             withheld = caveats.reasons_to_withhold(test, ended.into_iter(), |test| judge(rows, test));
         }

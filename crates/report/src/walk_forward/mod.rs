@@ -234,7 +234,7 @@ impl Joined {
     fn new(figures: Figures) -> Self {
         let interval = |interval: ConfidenceInterval| {
             let ConfidenceInterval { lower, upper } = interval;
-            IntervalLine { confidence: CONFIDENCE, assumes: WinRates::ASSUMES, lower, upper }
+            IntervalLine { confidence: CONFIDENCE, assumes: WinRates::ASSUMPTIONS, lower, upper }
         };
         let rate = WinRate::new(figures.won, figures.lost).ok();
         let exact = rate.and_then(|rate| clopper_pearson_interval(rate, CONFIDENCE).ok());

@@ -1,4 +1,4 @@
-//! What nothing of ours could be faster than: the bare request of the same HTTP library, and the bare commit.
+//! Lower bound of latency: a bare request of the same HTTP library, and a bare commit.
 
 #[path = "../../../journal/benches/commit/bare.rs"]
 mod bare;
@@ -35,7 +35,6 @@ impl Floor {
         }
     }
 
-    /// Between every two opens of a run does one of each, with equal pauses, so that whatever slows one down slows down all.
     pub(crate) async fn accompany(&mut self, server: &Server, file: &Path, pace: Pace) {
         let fresh = base().retry(retry::never()).http1_only().pool_max_idle_per_host(0);
         let (kept, fresh) = (base().build().unwrap(), fresh.build().unwrap());

@@ -44,9 +44,9 @@ fn main() {
         ("two worker threads", Builder::new_multi_thread().worker_threads(2).enable_all().build()),
     ] {
         let runtime = runtime.unwrap();
-        for (beside, kept) in [("", false), (", with tables kept beside", true)] {
+        for (suffix, kept) in [("", false), (", with tables", true)] {
             let (floor, opens) = measure(&runtime, kept);
-            println!("{name}{beside}: {} opens of {} signals", opens.first_byte.0.len(), opens.signals);
+            println!("{name}{suffix}: {} opens of {} signals", opens.first_byte.0.len(), opens.signals);
             print(&floor, &opens);
         }
     }

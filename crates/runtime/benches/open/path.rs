@@ -88,7 +88,7 @@ fn client_of(far_end: &FarEnd, clock: Arc<dyn Clock>) -> HttpBroker {
 }
 
 async fn open_journal(file: &Path, now: Millis, fold: Option<JournalFold>) -> Box<dyn Journal> {
-    let (url, holder) = (JournalUrl::from_path(file), Holder::of_this_process("bench"));
+    let (url, holder) = (JournalUrl::from_path(file), Holder::current_process("bench"));
     let store = Store::open(&url, &holder).await.unwrap();
     let began = Instant::now();
     let journal = RunJournal::new(store, 1, now, move || began.elapsed());

@@ -8,7 +8,6 @@ use std::time::Instant;
 const ANSWER: &[u8] = b"HTTP/1.1 422 Unprocessable Entity\r\ncontent-type: application/json\r\n\
                         content-length: 22\r\n\r\n{\"message\":\"rejected\"}";
 
-/// A server that answers each connection in a thread of its own: a connection that is kept must not make a new one wait.
 pub(crate) struct Server {
     pub(crate) address: String,
     arrivals: Arc<Mutex<Vec<Instant>>>,

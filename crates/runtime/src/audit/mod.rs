@@ -11,11 +11,12 @@ mod wallet;
 
 pub(crate) use prices::{PriceAudit, RevisionAudit};
 pub(crate) use profit::{ProfitRules, SettledProfit};
-pub(crate) use results::{ListedResults, Settling, Source, Statement, describe_result};
+pub(crate) use results::{BookedResult, ListedResults, Source, Statement, describe_result};
 pub(crate) use settlement::{PriceCheck, Settlement, SettlementAudit};
 pub(crate) use terms::{OrderedTerms, PayoutAudit, Terms, check_terms, staked_elsewhere};
 pub(crate) use wallet::{
-    APART, BonusWallets, InFlightMoney, NameCheck, Reading, WalletAudit, WalletReading, WalletState, size,
+    BonusWallets, CONFIRMATION_INTERVAL, InFlightMoney, NameCheck, Reading, WalletAudit, WalletReading,
+    WalletState, magnitude,
 };
 
 use candlewick_engine::IntentId;
@@ -139,7 +140,7 @@ impl Audits {
 }
 
 /// Label of an intent in a note. `explain` searches for it.
-pub(crate) fn named(intent: IntentId) -> String {
+pub(crate) fn trade_label(intent: IntentId) -> String {
     format!("trade #{intent} ")
 }
 

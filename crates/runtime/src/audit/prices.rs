@@ -96,7 +96,6 @@ mod tests {
     #[test]
     fn finds_polled_prices_outside_their_candle() {
         let mut audit = PriceAudit::default();
-        // Before it; at its low; above its high; below its low; in a second that ends after it.
         for (time, price) in [(59_000, 500.0), (60_000, 1.0), (61_000, 9.1), (90_000, 0.9), (119_500, 7.0)] {
             audit.polled(series().symbol, Millis::new(time), price);
         }

@@ -7,19 +7,19 @@ use candlewick_engine::{BotId, IntentId};
 use candlewick_sdk::{Millis, Money, MoneyScale, Outcome, Payout};
 use std::collections::{BTreeMap, VecDeque};
 
-const COMPARED_FOR: Millis = Millis::DAY;
+const COMPARISON_WINDOW: Millis = Millis::DAY;
 
 const MAX_RESULTS: usize = 20_000;
 
 /// Results booked within the last day, by hash of the venue's trade id.
 #[derive(Debug, Default)]
 pub(crate) struct ListedResults {
-    booked: BTreeMap<u64, Settling>,
+    booked: BTreeMap<u64, BookedResult>,
     order: VecDeque<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Settling {
+pub(crate) struct BookedResult {
     pub(crate) intent: IntentId,
     pub(crate) bot: BotId,
     pub(crate) stake: Money,
@@ -49,7 +49,7 @@ pub(crate) enum Statement {
 }
 
 impl ListedResults {
-    pub(crate) fn book(&mut self, venue_id: &str, settling: Settling) {
+    pub(crate) fn book(&mut self, venue_id: &str, settling: BookedResult) {
         let hash = hash_id(venue_id);
         if self.booked.insert(hash, settling).is_none() {
             self.order.push_back(hash);
@@ -69,14 +69,14 @@ impl ListedResults {
         &mut self,
         listing: &TradeListing,
         (lag, scale, now): (Millis, MoneyScale, Millis),
-    ) -> Vec<(String, Settling, Statement)> {
+    ) -> Vec<(String, BookedResult, Statement)> {
         if self.booked.is_empty() {
             return Vec::new();
         }
-        self.booked.retain(|_, settling| now - settling.at < COMPARED_FOR);
+        self.booked.retain(|_, settling| now - settling.at < COMPARISON_WINDOW);
         let booked = &self.booked;
         self.order.retain(|hash| booked.contains_key(hash));
-        let mut results: BTreeMap<&str, (Settling, Statement)> = BTreeMap::new();
+        let mut results: BTreeMap<&str, (BookedResult, Statement)> = BTreeMap::new();
         for report in &listing.trades {
             let Some(settling) = self.booked.get(&hash_id(&report.id)) else { continue };
             let is_late = listing.began - settling.at > lag;
@@ -103,7 +103,7 @@ impl Statement {
         !matches!(self, Self::Agrees | Self::Silent)
     }
 
-    pub(crate) fn describe(self, settling: &Settling, scale: MoneyScale) -> String {
+    pub(crate) fn describe(self, settling: &BookedResult, scale: MoneyScale) -> String {
         match self {
             Self::Agrees => describe_result(settling.outcome, settling.profit, scale),
             Self::Silent => "nothing about its result".to_owned(),
@@ -122,7 +122,7 @@ pub(crate) fn describe_result(outcome: Outcome, profit: Money, scale: MoneyScale
     format!("{outcome} with {sign}{}", scale.format(profit))
 }
 
-impl Settling {
+impl BookedResult {
     pub(crate) const fn with_result(&self, (outcome, profit): (Outcome, Money)) -> SettledProfit {
         let Self { intent, stake, payout, .. } = *self;
         SettledProfit { intent, stake, payout, outcome, profit }
@@ -160,8 +160,8 @@ mod tests {
 
     const LAG: Millis = Millis::MINUTE;
 
-    fn won(number: u64) -> Settling {
-        Settling {
+    fn won(number: u64) -> BookedResult {
+        BookedResult {
             intent: IntentId::new(number),
             bot: BotId::FIRST,
             stake: Money::from_minor(1_000),

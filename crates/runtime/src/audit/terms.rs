@@ -1,6 +1,6 @@
 //! Audit of a reported trade against the terms of its order.
 
-use super::{Audit, Finding, named};
+use super::{Audit, Finding, trade_label};
 use candlewick_broker::{Account, OpenOrder, Reported, TradeReport};
 use candlewick_engine::IntentId;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -56,8 +56,9 @@ pub(crate) fn check_terms(
     };
     let differences = differences.into_iter().chain(check_span(asked, report));
     let finding =
-        |difference| Finding::alarm(Audit::Terms, format!("{}differs: {difference}", named(intent)));
-    let owner = owner.map(|reason| Finding::alarm(Audit::Terms, format!("{}- {reason}", named(intent))));
+        |difference| Finding::alarm(Audit::Terms, format!("{}differs: {difference}", trade_label(intent)));
+    let owner =
+        owner.map(|reason| Finding::alarm(Audit::Terms, format!("{}- {reason}", trade_label(intent))));
     (terms, owner.into_iter().chain(differences.map(finding)).collect())
 }
 
@@ -209,7 +210,7 @@ mod tests {
         for (change, part) in changes {
             check(change, &[part], Some(part));
         }
-        // Nobody knows what an unknown word means.
+        // Unknown values cannot be compared.
         check(|report| report.direction = Some(Reported::Unrecognised("CALL".to_owned())), &[], None);
     }
 

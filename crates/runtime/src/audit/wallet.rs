@@ -14,12 +14,12 @@ use candlewick_sdk::{Millis, Money};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fmt;
-use suspect::{Possible, Suspect};
+use suspect::{Explanations, Suspect};
 
 /// Minimum time between the two readings that confirm a difference.
-pub(crate) const APART: Millis = Millis::from_seconds(10);
+pub(crate) const CONFIRMATION_INTERVAL: Millis = Millis::from_seconds(10);
 /// Maximum measured lag; later payments count as late.
-const LONGEST_LAG: Millis = Millis::from_seconds(900);
+const MAX_LAG: Millis = Millis::from_seconds(900);
 const MAX_CHANGES: usize = 256;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -113,7 +113,7 @@ impl WalletAudit {
         self.last_free = (free, free == self.last_free.0 && reading.under_way.is_known());
         let raw = wallet - free - self.bonus.paid;
         let recent = self.changes_since(sent - self.lag(reading.lag));
-        let possible = Possible::new(raw, recent.map(|change| -change), reading.under_way);
+        let possible = Explanations::new(raw, recent.map(|change| -change), reading.under_way);
         // An exact match with the ledger is the best explanation.
         let difference = if raw == Money::ZERO { Money::ZERO } else { possible.nearest(self.confirmed) };
         // While the money in flight is unknown, a matching reading may also confirm the suspect.
@@ -122,7 +122,7 @@ impl WalletAudit {
         if let Some(suspect) = self.suspect.as_ref().filter(|suspect| is_uncertain && is_open(suspect))
             && difference == self.confirmed
         {
-            return WalletReading::Differs { difference: self.counted(suspect) };
+            return WalletReading::Differs { difference: self.reported_difference(suspect) };
         }
         if difference == self.confirmed {
             let is_settled = self.is_settled_surplus(raw, reading);
@@ -136,8 +136,8 @@ impl WalletAudit {
             return WalletReading::Agrees;
         }
         let suspect = self.suspected((difference, &possible), reading);
-        if !is_last && suspect.last - suspect.first < APART {
-            let difference = self.counted(&suspect);
+        if !is_last && suspect.last - suspect.first < CONFIRMATION_INTERVAL {
+            let difference = self.reported_difference(&suspect);
             self.suspect = Some(suspect);
             return WalletReading::Differs { difference };
         }
@@ -156,12 +156,12 @@ impl WalletAudit {
         WalletReading::Confirmed { step, may_be_of_trades }
     }
 
-    fn counted(&self, suspect: &Suspect) -> Money {
+    fn reported_difference(&self, suspect: &Suspect) -> Money {
         let counts_at_once = suspect.is_from_outside || self.agreed.is_none();
         if counts_at_once { suspect.certain } else { self.confirmed }
     }
 
-    pub(crate) fn keep(&mut self, step: Money) {
+    pub(crate) fn confirm(&mut self, step: Money) {
         self.confirmed += step;
         if let Some(agreement) = self.agreed
             && self.confirmed == Money::ZERO
@@ -197,7 +197,7 @@ impl WalletAudit {
     }
 
     /// Moves the latest change of this amount before `now` to `now`.
-    /// Stakes of one amount that are postponed together are a change each.
+    /// Equal stakes postponed together remain separate changes.
     pub(crate) fn postpone(&mut self, change: Money, now: Millis) {
         let is_earlier = |(known, at): &(Money, Millis)| *known == change && *at < now;
         if let Some(place) = self.changes.iter().rposition(is_earlier) {
@@ -232,7 +232,7 @@ impl WalletAudit {
         subset_sums(&all).is_none_or(|sums| sums.binary_search(&surplus).is_ok())
     }
 
-    /// Returns whether recent changes, such as a stake and its return, cancel out: none may be shown yet.
+    /// Returns whether recent changes cancel out, such as a stake and its return. The wallet may show none of them yet.
     pub(crate) fn may_hide_changes(&self, reading: &Reading<'_>) -> bool {
         let mut sums: Vec<Money> = Vec::new();
         for change in self.changes_since(reading.sent - self.lag(reading.lag)) {
@@ -251,34 +251,33 @@ impl WalletAudit {
         self.changes.iter().filter(move |(_, at)| *at > since).map(|(change, _)| *change)
     }
 
-    fn moved_unseen(&self, reading: &Reading<'_>) -> Money {
+    fn unseen_change(&self, reading: &Reading<'_>) -> Money {
         let lag = self.lag(reading.lag);
-        let since_exact =
-            self.moved_since(self.exact.map_or(reading.sent - LONGEST_LAG, |exact| exact - lag));
+        let since_exact = self.change_since(self.exact.map_or(reading.sent - MAX_LAG, |exact| exact - lag));
         let since_agreement =
-            self.agreed.map(|agreement| agreement.unseen + self.moved_since(agreement.sent));
+            self.agreed.map(|agreement| agreement.unseen + self.change_since(agreement.sent));
         let moved = since_agreement.map_or(since_exact, |moved| moved.min(since_exact));
         // A confirmed difference may stem from changes that the wallet does not show yet.
         let is_pending = self.confirmed != Money::ZERO;
         let pending =
-            if is_pending { self.moved_since(reading.sent - reading.patience) } else { Money::ZERO };
+            if is_pending { self.change_since(reading.sent - reading.patience) } else { Money::ZERO };
         moved.max(pending) + reading.under_way.largest()
     }
 
-    fn moved_since(&self, since: Millis) -> Money {
-        self.changes_since(since).map(size).sum()
+    fn change_since(&self, since: Millis) -> Money {
+        self.changes_since(since).map(magnitude).sum()
     }
 
     fn is_settled_surplus(&self, raw: Money, reading: &Reading<'_>) -> bool {
         let now = reading.sent;
         let has_stood = self.ledger.is_some_and(|(_, at)| now - at >= reading.patience);
-        let is_read_twice = self.exact.is_some_and(|at| now - at >= APART);
+        let is_read_twice = self.exact.is_some_and(|at| now - at >= CONFIRMATION_INTERVAL);
         self.confirmed > Money::ZERO
             && raw == self.confirmed
             && *reading.under_way == InFlightMoney::default()
             && has_stood
             && is_read_twice
-            && !self.may_be_ours(raw, Vec::new(), now, LONGEST_LAG)
+            && !self.may_be_ours(raw, Vec::new(), now, MAX_LAG)
     }
 
     fn note_agreement(&mut self, is_exact: bool, reading: &Reading<'_>) {
@@ -296,7 +295,7 @@ impl WalletAudit {
     fn note_reading(&mut self, is_exact: bool, reading: &Reading<'_>) {
         let Reading { sent, under_way, .. } = *reading;
         let shown_until = sent - self.lag(reading.lag);
-        let young = self.moved_since(shown_until);
+        let young = self.change_since(shown_until);
         let unseen = if is_exact { young } else { young + under_way.largest() + under_way.unknown };
         self.agreed = Some(Agreement { sent, shown_until, unseen });
         if is_exact {
@@ -315,7 +314,7 @@ impl InFlightMoney {
     }
 }
 
-pub(crate) fn size(amount: Money) -> Money {
+pub(crate) fn magnitude(amount: Money) -> Money {
     amount.max(-amount)
 }
 
@@ -325,7 +324,7 @@ fn is_between(amount: Money, one: Money, other: Money) -> bool {
 
 impl WalletAudit {
     pub(crate) fn lag(&self, setting: Millis) -> Millis {
-        setting.max(self.longest_lag * 2).min(LONGEST_LAG)
+        setting.max(self.longest_lag * 2).min(MAX_LAG)
     }
 
     /// Resets the measured lag after a correction. The wallet may have shown the right result early.
@@ -338,7 +337,7 @@ impl WalletAudit {
 
     fn measure_lag(&mut self, until: Option<Millis>, caused_at: Option<Millis>) {
         if let (Some(until), Some(caused_at)) = (until, caused_at)
-            && until - caused_at <= LONGEST_LAG
+            && until - caused_at <= MAX_LAG
         {
             self.longest_lag = self.longest_lag.max(until - caused_at);
         }
@@ -356,7 +355,7 @@ pub(crate) struct BonusWallets {
 impl WalletAudit {
     /// Books the difference to bonus wallets if their change explains it.
     /// Returns whether the explanation is exact, `None` if there is none.
-    fn explained_by_bonus(&mut self, bonus: Option<Money>, possible: &Possible) -> Option<bool> {
+    fn explained_by_bonus(&mut self, bonus: Option<Money>, possible: &Explanations) -> Option<bool> {
         let paid = self.bonus.holds? - bonus?;
         let is_explained = paid != Money::ZERO && possible.contains(self.confirmed + paid);
         is_explained.then(|| {

@@ -2,7 +2,7 @@
 
 use super::order::{MAX_BYTES, MarkedOrder};
 use super::{ControlAnswer, ControlError, ControlOrder};
-use crate::events::{Followed, Follower};
+use crate::events::{FollowedEvent, Follower};
 use candlewick_journal::OrderToken;
 use serde::Serialize;
 use std::io;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, Lines};
 use tokio::net::UnixStream;
 
-const ANSWER_PATIENCE: Duration = Duration::from_secs(15);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Sends an order to the run that listens at `path` and waits for the response.
 /// An order that is also sent another way must carry the same token.
@@ -26,12 +26,12 @@ pub async fn send_order(
     let (reader, mut writer) = stream.into_split();
     let message = MarkedOrder { order: order.clone(), token: token.cloned() };
     write_line(&mut writer, &message).await.map_err(|error| unanswered(error.to_string()))?;
-    let line = match read_line(&mut BufReader::new(reader), ANSWER_PATIENCE).await {
+    let line = match read_line(&mut BufReader::new(reader), ANSWER_TIMEOUT).await {
         Ok(line) => line,
         Err(LineError::End) => return Err(unanswered("it closed the connection".to_owned())),
         Err(LineError::TooLong) => return Err(unanswered("its answer is too long".to_owned())),
         Err(LineError::Late) => {
-            return Err(unanswered(format!("no answer within {} s", ANSWER_PATIENCE.as_secs())));
+            return Err(unanswered(format!("no answer within {} s", ANSWER_TIMEOUT.as_secs())));
         }
         Err(LineError::Broken(error)) => return Err(unanswered(error.to_string())),
     };
@@ -41,7 +41,7 @@ pub async fn send_order(
 pub(super) async fn connect(path: &Path) -> Result<UnixStream, ControlError> {
     let path = || path.to_owned();
     let unanswered = |problem| ControlError::TransportError { path: path(), problem };
-    match tokio::time::timeout(PATIENCE, UnixStream::connect(path())).await {
+    match tokio::time::timeout(LINE_TIMEOUT, UnixStream::connect(path())).await {
         Ok(Ok(stream)) => Ok(stream),
         Ok(Err(error)) => Err(match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::ConnectionRefused => {
@@ -52,11 +52,11 @@ pub(super) async fn connect(path: &Path) -> Result<UnixStream, ControlError> {
             io::ErrorKind::InvalidInput => ControlError::NoBotListens { path: path() },
             _ => unanswered(error.to_string()),
         }),
-        Err(_) => Err(unanswered(format!("it accepted no connection within {} s", PATIENCE.as_secs()))),
+        Err(_) => Err(unanswered(format!("it accepted no connection within {} s", LINE_TIMEOUT.as_secs()))),
     }
 }
 
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const LINE_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
 pub(super) enum LineError {
@@ -95,7 +95,7 @@ pub(super) async fn write_line(
 ) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
-    match tokio::time::timeout(PATIENCE, writer.write_all(&line)).await {
+    match tokio::time::timeout(LINE_TIMEOUT, writer.write_all(&line)).await {
         Ok(written) => written,
         Err(_) => Err(io::ErrorKind::TimedOut.into()),
     }
@@ -126,12 +126,12 @@ pub(super) async fn stream_events(mut stream: UnixStream, mut events: Follower) 
         };
         let (text, is_end) = match &followed {
             None => return,
-            Some(Followed::Line(text)) => (text.as_ref(), false),
-            Some(Followed::End(text)) => (text.as_ref(), true),
-            Some(Followed::Missed(text)) => (text.as_str(), false),
+            Some(FollowedEvent::Line(text)) => (text.as_ref(), false),
+            Some(FollowedEvent::End(text)) => (text.as_ref(), true),
+            Some(FollowedEvent::Missed(text)) => (text.as_str(), false),
         };
         let line = [text.as_bytes(), b"\n"].concat();
-        let written = tokio::time::timeout(PATIENCE, writer.write_all(&line)).await;
+        let written = tokio::time::timeout(LINE_TIMEOUT, writer.write_all(&line)).await;
         if is_end || !matches!(written, Ok(Ok(()))) {
             return;
         }
@@ -146,8 +146,10 @@ pub struct FollowedRun {
 impl FollowedRun {
     pub async fn begin(path: &Path) -> Result<Self, ControlError> {
         let mut stream = connect(path).await?;
-        let unanswered =
-            |_| ControlError::TransportError { path: path.to_owned(), problem: "it accepts no input".to_owned() };
+        let unanswered = |_| ControlError::TransportError {
+            path: path.to_owned(),
+            problem: "it accepts no input".to_owned(),
+        };
         write_line(&mut stream, &follow_order()).await.map_err(unanswered)?;
         Ok(Self { lines: BufReader::new(stream).lines() })
     }
@@ -185,7 +187,7 @@ mod tests {
         let run = async {
             let (stream, _) = listener.accept().await.unwrap();
             let (reader, mut writer) = stream.into_split();
-            read_line(&mut BufReader::new(reader), PATIENCE).await.unwrap();
+            read_line(&mut BufReader::new(reader), LINE_TIMEOUT).await.unwrap();
             writer.write_all(answer).await.unwrap();
         };
         let ((), answer) = tokio::join!(run, send_order(&path, &ControlOrder::Status, None));
@@ -204,7 +206,7 @@ mod tests {
         let mut reader = bytes;
         let mut lines = Vec::new();
         let end = loop {
-            match read_line(&mut reader, PATIENCE).await {
+            match read_line(&mut reader, LINE_TIMEOUT).await {
                 Ok(line) => lines.push(String::from_utf8(line).unwrap()),
                 Err(end) => break end,
             }
@@ -220,10 +222,9 @@ mod tests {
         check_lines(b"a\n\nb", &["a", "", "b"]).await;
         let longest = "x".repeat(MAX_BYTES);
         check_lines(format!("{longest}\n").as_bytes(), &[&longest]).await;
-        // A longer one is not read to its end.
         let long = "x".repeat(MAX_BYTES * 3);
         let mut reader = long.as_bytes();
-        assert!(matches!(read_line(&mut reader, PATIENCE).await, Err(LineError::TooLong)));
+        assert!(matches!(read_line(&mut reader, LINE_TIMEOUT).await, Err(LineError::TooLong)));
         assert_eq!(reader.len(), long.len() - MAX_BYTES - 1);
     }
 
@@ -233,7 +234,7 @@ mod tests {
         let mut reader = tokio::io::BufReader::new(theirs);
         let drip = async {
             loop {
-                tokio::time::sleep(PATIENCE / 4).await;
+                tokio::time::sleep(LINE_TIMEOUT / 4).await;
                 if ours.write_all(b"x").await.is_err() {
                     break;
                 }
@@ -241,14 +242,14 @@ mod tests {
         };
         tokio::select! {
             () = drip => panic!("the connection is open"),
-            line = read_line(&mut reader, PATIENCE) => assert!(matches!(line, Err(LineError::Late))),
+            line = read_line(&mut reader, LINE_TIMEOUT) => assert!(matches!(line, Err(LineError::Late))),
         }
     }
 
     #[tokio::test]
     async fn followers_do_not_block_orders() {
         let folder = tempfile::tempdir().unwrap();
-        let paths = ControlPaths::beside(&folder.path().join("run.db"));
+        let paths = ControlPaths::for_journal(&folder.path().join("run.db"));
         let feed = EventFeed::default();
         let server = ControlServer::bind(&paths).await.unwrap().with_events(feed.clone());
         let (orders, mut taken) = mpsc::channel::<ControlRequest>(1);

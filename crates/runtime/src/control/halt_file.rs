@@ -16,15 +16,15 @@ const REASON_BYTES: u64 = 200;
 pub struct HaltFile(PathBuf);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Raised {
-    Now,
-    Before,
+pub enum RaiseOutcome {
+    Raised,
+    AlreadyRaised,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Removed {
-    Now,
-    Before,
+pub enum RemovalOutcome {
+    Removed,
+    NotFound,
 }
 
 impl HaltFile {
@@ -41,15 +41,15 @@ impl HaltFile {
         !matches!(fs::symlink_metadata(&self.0), Err(error) if is_absence(&error))
     }
 
-    pub fn raise(&self, reason: &str) -> io::Result<Raised> {
+    pub fn raise(&self, reason: &str) -> io::Result<RaiseOutcome> {
         match OpenOptions::new().write(true).create_new(true).open(&self.0) {
             Ok(mut file) => {
                 writeln!(file, "{reason}")?;
                 file.sync_all()?;
-                Ok(Raised::Now)
+                Ok(RaiseOutcome::Raised)
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.is_plain() => {
-                Ok(Raised::Before)
+                Ok(RaiseOutcome::AlreadyRaised)
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 Err(io::Error::other("a file exists there that is not a regular file. Remove it"))
@@ -58,10 +58,10 @@ impl HaltFile {
         }
     }
 
-    pub fn remove(&self) -> io::Result<Removed> {
+    pub fn remove(&self) -> io::Result<RemovalOutcome> {
         match fs::remove_file(&self.0) {
-            Ok(()) => Ok(Removed::Now),
-            Err(error) if is_absence(&error) => Ok(Removed::Before),
+            Ok(()) => Ok(RemovalOutcome::Removed),
+            Err(error) if is_absence(&error) => Ok(RemovalOutcome::NotFound),
             Err(error) => Err(error),
         }
     }
@@ -146,7 +146,7 @@ pub struct ControlPaths {
 
 impl ControlPaths {
     /// Derives the paths from the journal's: `candlewick.db.sock` and `candlewick.db.HALT`.
-    pub fn beside(journal: &Path) -> Self {
+    pub fn for_journal(journal: &Path) -> Self {
         Self {
             socket: with_suffix(journal, ".sock"),
             halt_file: HaltFile::new(with_suffix(journal, ".HALT")),
@@ -181,12 +181,12 @@ mod tests {
     fn creates_the_file_once_and_reports_its_removal() {
         let (folder, file) = halt_file();
         assert!(!file.is_there());
-        assert_eq!(file.remove().unwrap(), Removed::Before);
-        assert_eq!(file.raise("news").unwrap(), Raised::Now);
-        assert_eq!(file.raise("other news").unwrap(), Raised::Before);
+        assert_eq!(file.remove().unwrap(), RemovalOutcome::NotFound);
+        assert_eq!(file.raise("news").unwrap(), RaiseOutcome::Raised);
+        assert_eq!(file.raise("other news").unwrap(), RaiseOutcome::AlreadyRaised);
         assert!(file.is_there());
         assert_eq!(file.reason(), format!("the file {} exists: news", file.path().display()));
-        assert_eq!(file.remove().unwrap(), Removed::Now);
+        assert_eq!(file.remove().unwrap(), RemovalOutcome::Removed);
         assert!(!file.is_there());
         let missing = HaltFile::new(folder.path().join("no/folder.HALT"));
         assert!(missing.raise("news").is_err());
@@ -208,22 +208,21 @@ mod tests {
             std::os::unix::fs::symlink(&target, file.path()).unwrap();
             assert!(file.is_there() && file.reason().ends_with("is not a regular file"), "{}", file.reason());
             assert!(file.raise("news").unwrap_err().to_string().contains("not a regular file"));
-            assert_eq!(file.remove().unwrap(), Removed::Now);
+            assert_eq!(file.remove().unwrap(), RemovalOutcome::Removed);
         }
     }
 
-    /// Made by the system's call: a process begun by a test holds every socket and lock of its neighbours for a moment.
     #[cfg(target_os = "linux")]
     #[test]
     fn pipe_halts_without_blocking() {
         let (_folder, file) = halt_file();
-        // A pipe that nobody writes to: to open it would wait for ever.
+        // A pipe without a writer: a blocking open would never return.
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
         rustix::fs::mknodat(rustix::fs::CWD, file.path(), rustix::fs::FileType::Fifo, mode, 0).unwrap();
         assert!(file.is_there() && file.reason().ends_with("is not a regular file"));
-        assert!(open_plain(file.path()).is_ok(), "opening waits for nobody");
+        assert!(open_plain(file.path()).is_ok(), "opens without blocking");
         assert!(file.raise("news").is_err());
-        assert_eq!(file.remove().unwrap(), Removed::Now);
+        assert_eq!(file.remove().unwrap(), RemovalOutcome::Removed);
     }
 
     #[tokio::test(start_paused = true)]
@@ -248,7 +247,6 @@ mod tests {
             let ControlOrder::Halt { reason: given } = &order else { panic!("{order:?}") };
             assert!(given.ends_with(reason), "{given}");
             file.remove().unwrap();
-            // Two paces, so that the watcher has seen that it is gone.
             tokio::time::timeout(POLL_INTERVAL * 2, orders.recv())
                 .await
                 .expect_err("a removal orders nothing");

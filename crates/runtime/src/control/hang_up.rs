@@ -8,9 +8,9 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
-const TERMINAL: &str = "/dev/tty";
+const TERMINAL_PATH: &str = "/dev/tty";
 /// Period in which a closing terminal may still exist. A shell may signal its jobs first.
-const CLOSING: Duration = Duration::from_secs(3);
+const CLOSING_GRACE: Duration = Duration::from_secs(3);
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 pub struct HangUp {
@@ -58,7 +58,7 @@ impl HangUp {
 
 async fn is_gone_soon(is_there: impl Fn() -> bool) -> bool {
     let mut pace = tokio::time::interval(POLL_INTERVAL);
-    for _ in 0..CLOSING.as_millis() / POLL_INTERVAL.as_millis() {
+    for _ in 0..CLOSING_GRACE.as_millis() / POLL_INTERVAL.as_millis() {
         pace.tick().await;
         if !is_there() {
             return true;
@@ -68,7 +68,7 @@ async fn is_gone_soon(is_there: impl Fn() -> bool) -> bool {
 }
 
 fn has_terminal() -> bool {
-    File::open(TERMINAL).is_ok()
+    File::open(TERMINAL_PATH).is_ok()
 }
 
 fn is_ignored() -> bool {

@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::MissedTickBehavior;
 
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-const PATIENCE: Duration = Duration::from_secs(10);
+const POLL_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub struct JournalOrders {
     url: JournalUrl,
@@ -36,18 +36,18 @@ impl JournalOrders {
             }
             tokio::select! {
                 () = &mut stop => return,
-                () = self.look(&orders) => {}
+                () = self.poll(&orders) => {}
             }
         }
     }
 
     /// Polls once. Errors are not reported, because the run itself reports journal failures.
-    pub async fn look(&mut self, orders: &mpsc::Sender<ControlRequest>) {
-        match tokio::time::timeout(PATIENCE, self.waiting()).await {
+    pub async fn poll(&mut self, orders: &mpsc::Sender<ControlRequest>) {
+        match tokio::time::timeout(POLL_TIMEOUT, self.read_pending()).await {
             Ok(Ok(waiting)) => {
                 let mut are_refused = true;
                 for order in waiting {
-                    are_refused &= self.carry(order, orders).await;
+                    are_refused &= self.forward(order, orders).await;
                 }
                 self.is_beyond_earlier |= are_refused;
             }
@@ -56,7 +56,7 @@ impl JournalOrders {
         }
     }
 
-    async fn waiting(&mut self) -> Result<Vec<StoredOrder>, JournalError> {
+    async fn read_pending(&mut self) -> Result<Vec<StoredOrder>, JournalError> {
         // A connection with a pending query is never reused.
         let mut reader = match self.reader.take() {
             Some(reader) => reader,
@@ -72,7 +72,7 @@ impl JournalOrders {
         Ok(waiting)
     }
 
-    async fn carry(&mut self, stored: StoredOrder, orders: &mpsc::Sender<ControlRequest>) -> bool {
+    async fn forward(&mut self, stored: StoredOrder, orders: &mpsc::Sender<ControlRequest>) -> bool {
         let refusal = match serde_json::from_str::<ControlOrder>(&stored.body) {
             Ok(order) => match self.refusal(&order) {
                 None => {
@@ -121,10 +121,10 @@ mod tests {
     async fn accepts_only_halts_from_before_the_run() {
         let folder = tempfile::tempdir().unwrap();
         let url = JournalUrl::from_path(&folder.path().join("j.db"));
-        let store = Store::open(&url, &Holder::of_this_process("test")).await.unwrap();
+        let store = Store::open(&url, &Holder::current_process("test")).await.unwrap();
         let give = async |order: ControlOrder| {
             let body = serde_json::to_string(&order).unwrap();
-            let order = StoredOrder { token: OrderToken::random().unwrap(), giver: "somebody".into(), body };
+            let order = StoredOrder { token: OrderToken::random().unwrap(), giver: "operator".into(), body };
             give_order(&url, &order).await.unwrap();
             order.token
         };
@@ -133,12 +133,12 @@ mod tests {
         let (sender, mut orders) = mpsc::channel::<ControlRequest>(8);
         let mut handed_over = || orders.try_recv().ok().map(|request| request.token.unwrap());
         let mut in_journal = JournalOrders::new(url.clone(), HaltFile::new(folder.path().join("HALT")));
-        in_journal.look(&sender).await;
+        in_journal.poll(&sender).await;
         assert_eq!((handed_over(), handed_over()), (Some(halt.clone()), None));
         let answer = Reader::open(&url).await.unwrap().answer_to(&stale).await.unwrap();
         assert!(answer.is_some_and(|answer| answer.contains("older than this run")));
         let fresh = give(ControlOrder::Resume).await;
-        in_journal.look(&sender).await;
+        in_journal.poll(&sender).await;
         assert_eq!((handed_over(), handed_over()), (Some(halt), Some(fresh)));
         store.close().await.unwrap();
     }

@@ -23,7 +23,7 @@ mod without_sockets;
 
 #[cfg(unix)]
 pub use client::{FollowedRun, send_order};
-pub use halt_file::{ControlPaths, HaltFile, Raised, Removed};
+pub use halt_file::{ControlPaths, HaltFile, RaiseOutcome, RemovalOutcome};
 #[cfg(unix)]
 pub use hang_up::HangUp;
 pub use journal_orders::JournalOrders;

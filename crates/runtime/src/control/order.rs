@@ -20,9 +20,9 @@ use tokio::sync::{mpsc, oneshot};
 
 /// Maximum length of an order as a JSON line, without the line end.
 pub(super) const MAX_BYTES: usize = 4_096;
-const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout for a signal. The run drops it once its sender no longer waits.
-const SIGNAL_PATIENCE: Duration = Duration::from_secs(3);
+const SIGNAL_TIMEOUT: Duration = Duration::from_secs(3);
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "snake_case", deny_unknown_fields)]
@@ -52,7 +52,7 @@ pub enum ControlOrder {
     SignalNote {
         source: SignalSource,
         text: String,
-        mended: Vec<String>,
+        fixed: Vec<String>,
     },
     #[serde(skip)]
     SignalNext {
@@ -227,7 +227,7 @@ impl ControlOrder {
         token: Option<OrderToken>,
         orders: &mpsc::Sender<ControlRequest>,
     ) -> ControlAnswer {
-        let patience = if matches!(self, Self::Signal(_)) { SIGNAL_PATIENCE } else { ANSWER_PATIENCE };
+        let patience = if matches!(self, Self::Signal(_)) { SIGNAL_TIMEOUT } else { ANSWER_TIMEOUT };
         let (answer, answered) = oneshot::channel();
         let request = ControlRequest { token, ..ControlRequest::new(self, answer) };
         let delivered = async {

@@ -1,6 +1,8 @@
 //! The socket server that receives orders for a run, and its socket file.
 
-use super::client::{LineError, MAX_FOLLOWERS, PATIENCE, is_follow, read_line, stream_events, write_line};
+use super::client::{
+    LINE_TIMEOUT, LineError, MAX_FOLLOWERS, is_follow, read_line, stream_events, write_line,
+};
 use super::order::{MAX_BYTES, MarkedOrder};
 use super::{ControlAnswer, ControlError, ControlPaths, ControlRequest, HaltFile};
 use crate::events::EventFeed;
@@ -69,7 +71,7 @@ impl ControlServer {
         // Followers still have to read the end of the run.
         drop(feed);
         let read = async { while followers.join_next().await.is_some() {} };
-        drop(tokio::time::timeout(PATIENCE, read).await);
+        drop(tokio::time::timeout(LINE_TIMEOUT, read).await);
     }
 }
 
@@ -81,14 +83,14 @@ async fn serve_connection(
     let (reader, mut writer) = stream.split();
     let mut reader = BufReader::new(reader);
     for _ in 0..MAX_ORDERS {
-        let (answer, is_over) = match read_line(&mut reader, PATIENCE).await {
+        let (answer, is_over) = match read_line(&mut reader, LINE_TIMEOUT).await {
             Ok(line) if is_follow(&line) => return Some(stream),
             Ok(line) => (execute(&line, &orders, &halt_file).await, false),
             Err(LineError::End | LineError::Broken(_)) => return None,
             Err(LineError::TooLong) => {
                 (refuse(format!("an order has at most {MAX_BYTES} bytes and ends with a line break")), true)
             }
-            Err(LineError::Late) => (refuse(format!("no order within {} s", PATIENCE.as_secs())), true),
+            Err(LineError::Late) => (refuse(format!("no order within {} s", LINE_TIMEOUT.as_secs())), true),
         };
         if write_line(&mut writer, &answer).await.is_err() || is_over {
             return None;
@@ -114,8 +116,8 @@ const fn refuse(problem: String) -> ControlAnswer {
 
 /// Maximum length of the path.
 /// Systems allow 103 to 107 bytes, and the socket is created under a slightly longer temporary name.
-const LONGEST_PATH: usize = 88;
-const PROBE_PATIENCE: Duration = Duration::from_secs(2);
+const MAX_PATH_BYTES: usize = 88;
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A socket file, identified by device and inode. Dropping this removes it unless it was replaced.
 #[derive(Debug)]
@@ -127,12 +129,12 @@ pub(super) struct SocketFile {
 impl SocketFile {
     /// Creates the socket, replacing one left by a dead process but not one in use.
     pub(super) async fn make(path: &Path) -> Result<(UnixListener, Self), ControlError> {
-        if path.as_os_str().len() > LONGEST_PATH {
-            return Err(ControlError::PathTooLong { path: path.to_owned(), most: LONGEST_PATH });
+        if path.as_os_str().len() > MAX_PATH_BYTES {
+            return Err(ControlError::PathTooLong { path: path.to_owned(), most: MAX_PATH_BYTES });
         }
         let failed = |source| ControlError::SocketNotMade { path: path.to_owned(), source };
         clear(path).await?;
-        let (listener, place) = bind_in_private(path).map_err(|error| match error.kind() {
+        let (listener, place) = bind_privately(path).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => ControlError::SocketInUse { path: path.to_owned() },
             _ => failed(error),
         })?;
@@ -158,7 +160,7 @@ async fn clear(path: &Path) -> Result<(), ControlError> {
         }
         Ok(_) => {}
     }
-    match tokio::time::timeout(PROBE_PATIENCE, UnixStream::connect(path)).await {
+    match tokio::time::timeout(PROBE_TIMEOUT, UnixStream::connect(path)).await {
         Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
             fs::remove_file(path).map_err(failed)
         }
@@ -173,7 +175,7 @@ async fn clear(path: &Path) -> Result<(), ControlError> {
 
 /// Binds in a private folder, restricts the permissions, then links the socket to its path.
 /// Other users can therefore never open it, whatever the umask is.
-fn bind_in_private(path: &Path) -> io::Result<(UnixListener, (u64, u64))> {
+fn bind_privately(path: &Path) -> io::Result<(UnixListener, (u64, u64))> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let folder = path.with_file_name(format!(".{name}.{}", std::process::id()));
     let hidden = folder.join("s");
@@ -222,7 +224,7 @@ mod tests {
     impl Stage {
         async fn set() -> Self {
             let folder = tempfile::tempdir().unwrap();
-            let paths = ControlPaths::beside(&folder.path().join("run.db"));
+            let paths = ControlPaths::for_journal(&folder.path().join("run.db"));
             let (stop, stopped) = oneshot::channel::<()>();
             let (sender, mut orders) = mpsc::channel::<ControlRequest>(1);
             let server = ControlServer::bind(&paths).await.unwrap();
@@ -315,7 +317,7 @@ mod tests {
         }
         let before = tokio::time::Instant::now();
         assert_eq!(stage.send(&ControlOrder::Status).await.unwrap(), state(1));
-        assert!(before.elapsed() >= PATIENCE, "{:?}", before.elapsed());
+        assert!(before.elapsed() >= LINE_TIMEOUT, "{:?}", before.elapsed());
         let mut text = String::new();
         silent[0].read_to_string(&mut text).await.unwrap();
         assert!(text.contains("no order within 5 s"), "{text}");
@@ -373,7 +375,6 @@ mod tests {
         assert!(path.exists());
         drop((listener, file));
         let (_listener, file) = SocketFile::make(&path).await.unwrap();
-        // Another socket that took its place is not removed.
         fs::remove_file(&path).unwrap();
         let _other = std::os::unix::net::UnixListener::bind(&path).unwrap();
         drop(file);
@@ -386,11 +387,11 @@ mod tests {
         fs::write(&path, "mine").unwrap();
         assert!(matches!(refusal(&path).await, Some(ControlError::NotASocket { .. })));
         assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
-        let path = folder.path().join("x".repeat(LONGEST_PATH));
+        let path = folder.path().join("x".repeat(MAX_PATH_BYTES));
         assert!(matches!(refusal(&path).await, Some(ControlError::PathTooLong { .. })));
         let missing = refusal(&folder.path().join("no/run.sock")).await;
         assert!(matches!(missing, Some(ControlError::SocketNotMade { .. })), "{missing:?}");
-        let rest = LONGEST_PATH - folder.path().as_os_str().len() - 1;
+        let rest = MAX_PATH_BYTES - folder.path().as_os_str().len() - 1;
         let path = folder.path().join("x".repeat(rest));
         assert!(SocketFile::make(&path).await.is_ok());
     }

@@ -149,7 +149,7 @@ impl SignalTally {
         let late = candlewick_engine::Rule::LateSignal.as_str();
         let rules = self.refused.iter().filter(|(rule, _)| rule.as_str() != late);
         let rules: Vec<String> = rules.map(|(rule, count)| format!("{rule} {count}")).collect();
-        let mut lines = vec![format!("{} received: {}", all.came(), all.describe_counts(&rules))];
+        let mut lines = vec![format!("{} received: {}", all.total(), all.describe_counts(&rules))];
         if self.by_source.len() > 1 {
             let of_source = |(source, tally): (&String, &SourceTally)| {
                 format!("{}: {}", visible(source), tally.describe_counts(&[]))
@@ -183,7 +183,7 @@ impl SourceTally {
         }
     }
 
-    const fn came(&self) -> u64 {
+    const fn total(&self) -> u64 {
         let Self { approved, refused, late, duplicates, malformed, turned_away, .. } = *self;
         approved + refused + late + duplicates + malformed + turned_away
     }
@@ -237,7 +237,7 @@ impl SignalTally {
 }
 
 /// Maximum time by which a signal may be ahead of venue time.
-const AHEAD: Millis = Millis::MINUTE;
+const MAX_AHEAD: Millis = Millis::MINUTE;
 const MAX_NAMED: usize = 12;
 
 #[derive(Clone, Debug, Default)]
@@ -246,7 +246,7 @@ pub struct SignalBots {
 }
 
 impl SignalBots {
-    pub const OLDEST: Millis = Millis::DAY;
+    pub const MAX_AGE: Millis = Millis::DAY;
 
     pub fn new(bots: impl IntoIterator<Item = (String, String)>) -> Self {
         Self { bots: bots.into_iter().collect() }
@@ -325,9 +325,9 @@ fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 fn check_time(given: Millis, now: Millis) -> Result<(), String> {
-    let wrong = if given > now + AHEAD {
+    let wrong = if given > now + MAX_AHEAD {
         "is ahead of venue time"
-    } else if given < now - SignalBots::OLDEST {
+    } else if given < now - SignalBots::MAX_AGE {
         "is more than a day behind venue time"
     } else {
         return Ok(());
@@ -433,7 +433,6 @@ mod tests {
         let unknown = "no bot trades \"EURJPY\"; the bots trade BTCUSDT, EURUSD, EURUSD-OTC";
         check(None, Some("EURJPY"), Err(unknown));
         check(None, Some("EUR/USD"), Err("several bots trade \"EURUSD\". Name one of eur, eur2"));
-        // What may be two symbols is neither, and one that is written out is itself.
         let two = bots(&[("a", "EUR/USD"), ("b", "EURUSD")]);
         assert_eq!(two.find(None, Some("EURUSD")), Ok(1));
         assert_eq!(two.symbol_of("eur-usd"), None);

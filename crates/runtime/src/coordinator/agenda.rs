@@ -50,7 +50,7 @@ impl Agenda {
 /// Order of events of one instant: settlements by close time and intent, answers by intent, candles by
 /// series, prices by symbol, and consequences once the instant is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum EventRank {
     Settlement(Millis, IntentId),
     Answer(IntentId),
     Balance,
@@ -60,7 +60,7 @@ pub(crate) enum Place {
     Consequence(IntentId),
 }
 
-impl Place {
+impl EventRank {
     fn ready_at(self, instant: Millis) -> Millis {
         match self {
             Self::Consequence(_) => instant + Millis::new(1),
@@ -72,7 +72,7 @@ impl Place {
 #[derive(Debug)]
 pub(crate) struct EventQueue {
     pub(crate) gate: Gate,
-    events: BTreeMap<(Millis, Place, u64), EventKind>,
+    events: BTreeMap<(Millis, EventRank, u64), EventKind>,
     arrivals: u64,
 }
 
@@ -93,13 +93,14 @@ impl EventQueue {
         Some(self.gate.opens_at(at, now).filter(|_| at <= now).map_or(ready, |opens| opens.max(ready)))
     }
 
-    pub(crate) fn add(&mut self, at: Millis, place: Place, kind: EventKind) {
+    pub(crate) fn add(&mut self, at: Millis, place: EventRank, kind: EventKind) {
         self.arrivals += 1;
         self.events.insert((at, place, self.arrivals), kind);
     }
 
     pub(crate) fn after_answer(&self, intent: IntentId) -> Option<Millis> {
-        let is_its = |place: &Place| [Place::Answer(intent), Place::Consequence(intent)].contains(place);
+        let is_its =
+            |place: &EventRank| [EventRank::Answer(intent), EventRank::Consequence(intent)].contains(place);
         let answers = self.events.keys().filter(|(_, place, _)| is_its(place));
         answers.map(|(at, _, _)| *at + Millis::new(1)).next_back()
     }
@@ -108,7 +109,7 @@ impl EventQueue {
         self.next().map(|(at, _)| at)
     }
 
-    fn next(&self) -> Option<(Millis, Place)> {
+    fn next(&self) -> Option<(Millis, EventRank)> {
         self.events.first_key_value().map(|((at, place, _), _)| (*at, *place))
     }
 
@@ -163,7 +164,6 @@ mod tests {
         let mut agenda = Agenda::default();
         let (early, late) = (Millis::new(10), Millis::new(20));
         agenda.add(late, Job::Balances);
-        // Each once, at its earlier moment.
         for at in [late, early, late] {
             agenda.add(at, CANDLES);
             agenda.add(at, TRADE);
@@ -181,14 +181,14 @@ mod tests {
         let doubt = |number| EventKind::InDoubt { intent: IntentId::new(number) };
         let mut queue = EventQueue::new(Millis::ZERO);
         let at = Millis::MINUTE;
-        queue.add(at, Place::Price(0), doubt(8));
-        queue.add(at, Place::Candle(1), doubt(7));
-        queue.add(at, Place::Candle(0), doubt(6));
-        queue.add(at, Place::Answer(IntentId::new(9)), doubt(5));
-        queue.add(at, Place::Settlement(at, IntentId::new(1)), doubt(3));
-        queue.add(at, Place::Settlement(at, IntentId::new(2)), doubt(4));
-        queue.add(at, Place::Settlement(at - Millis::SECOND, IntentId::new(3)), doubt(2));
-        queue.add(at - Millis::SECOND, Place::Price(0), doubt(1));
+        queue.add(at, EventRank::Price(0), doubt(8));
+        queue.add(at, EventRank::Candle(1), doubt(7));
+        queue.add(at, EventRank::Candle(0), doubt(6));
+        queue.add(at, EventRank::Answer(IntentId::new(9)), doubt(5));
+        queue.add(at, EventRank::Settlement(at, IntentId::new(1)), doubt(3));
+        queue.add(at, EventRank::Settlement(at, IntentId::new(2)), doubt(4));
+        queue.add(at, EventRank::Settlement(at - Millis::SECOND, IntentId::new(3)), doubt(2));
+        queue.add(at - Millis::SECOND, EventRank::Price(0), doubt(1));
         assert_eq!(queue.after_answer(IntentId::new(9)), Some(at + Millis::new(1)));
         assert_eq!(queue.after_answer(IntentId::new(1)), None);
         let order: Vec<EventKind> = std::iter::from_fn(|| queue.pop()).map(|(_, kind)| kind).collect();
@@ -209,7 +209,6 @@ mod tests {
         gate.settle_job(CANDLES);
         assert_eq!(gate.opens_at(at, at + Millis::new(999)), Some(at + Millis::SECOND));
         assert_eq!(gate.opens_at(at, at + Millis::SECOND), None, "the hold is over");
-        // It is counted from the first question.
         let (mut gate, later) = (Gate::new(Millis::SECOND), at + Millis::new(300));
         gate.await_job(at, later, CANDLES);
         assert_eq!(gate.opens_at(at, later), Some(later + Millis::SECOND));

@@ -5,7 +5,7 @@ use super::agenda::Job;
 use super::command::{Answer, Command, Step};
 use super::ending::Phase;
 use super::open_answer::{TimeFault, describe_distance};
-use super::plausibility::counted;
+use super::plausibility::with_rounded_amount;
 use super::trade_watch::TradeMismatch;
 use super::warm_up::WarmedSeries;
 use crate::Notice;
@@ -71,7 +71,7 @@ impl Coordinator {
 
     fn is_other_trade(&self, intent: IntentId, report: &TradeReport) -> bool {
         let order = self.session.terms(intent).map(|terms| self.session.order(&terms));
-        let report = &counted(report.clone(), self.session.scale());
+        let report = &with_rounded_amount(report.clone(), self.session.scale());
         let is_other = order.is_some_and(|order| compare_terms(&order, report) == Match::Different);
         is_other || self.doubts.is_claimed(&report.id)
     }
@@ -83,7 +83,7 @@ impl Coordinator {
         }
         let mut offset = leap.as_ref().and_then(|leap| leap.offset);
         if by > Millis::ZERO {
-            offset = self.skew.our_clock_moved(by, step.now).offset;
+            offset = self.skew.on_local_clock_moved(by, step.now).offset;
             let text = format!("this machine was suspended for {by} ms; the run continues now");
             self.session.alarm(text, step);
         } else if let Some(leap) = &leap {
@@ -139,11 +139,11 @@ impl Coordinator {
                     step.warn(format!("{series}: {rows} invalid candle rows count as gaps"));
                 }
                 let (seen, findings) = self.audits.revisions.take(series, &candles.candles);
-                self.found(Audit::Revision, seen, findings, step);
+                self.report_findings(Audit::Revision, seen, findings, step);
                 let parts = (&mut self.events, &mut self.agenda);
                 for candle in self.market.on_candles(id, &candles, now, parts) {
                     let (checked, findings) = self.audits.prices.check(series, &candle);
-                    self.found(Audit::Price, checked, findings, step);
+                    self.report_findings(Audit::Price, checked, findings, step);
                 }
             }
             Err(error) => {
@@ -228,12 +228,12 @@ impl Coordinator {
         };
         let venue_id = trade.venue_id.clone();
         let report = match answer {
-            Ok(reply) => self.plausible(intent, reply.value, step),
+            Ok(reply) => self.remove_implausible_fields(intent, reply.value, step),
             Err(error) => {
                 if let BrokerError::NotFound { .. } = error {
                     self.on_unknown_trade(intent, now);
                 }
-                let again = self.trades.ask_again(intent, now);
+                let again = self.trades.schedule_retry(intent, now);
                 self.agenda.add(again.unwrap_or(now), job);
                 self.events.gate.settle_job(job);
                 return self.warn_about(&format!("trade #{intent}: result request failed"), &error, step);
@@ -242,7 +242,8 @@ impl Coordinator {
         if report.id == venue_id {
             self.audit_reported_terms(intent, &report, step);
         }
-        if let Some(TradeMismatch { news, ask_at }) = self.trades.check_record(intent, &report, now) {
+        if let Some(TradeMismatch { news, next_request_at }) = self.trades.check_record(intent, &report, now)
+        {
             if let Some(difference) = news {
                 let text = format!(
                     "trade #{intent}: the venue's record of {venue_id} describes another trade, {difference}; it \
@@ -250,7 +251,7 @@ impl Coordinator {
                 );
                 self.session.alarm(text, step);
             }
-            self.agenda.add(ask_at, job);
+            self.agenda.add(next_request_at, job);
             return self.events.gate.settle_job(job);
         }
         self.trades.is_known(intent);
@@ -270,7 +271,7 @@ impl Coordinator {
                     "trade #{intent} is in doubt: the venue answered with trade {id}, which belongs to another order"
                 );
                 self.session.alarm(text, step);
-                self.doubt(intent, now)
+                self.mark_in_doubt(intent, now)
             }
             OpenOutcome::Opened(reply) => {
                 let fault = self.time_fault(intent, &reply, now);
@@ -281,8 +282,8 @@ impl Coordinator {
                         describe_distance(by)
                     );
                     self.session.alarm(text, step);
-                    self.audit_terms(intent, &counted(*reply.value, self.session.scale()), step);
-                    self.doubt(intent, now)
+                    self.audit_terms(intent, &with_rounded_amount(*reply.value, self.session.scale()), step);
+                    self.mark_in_doubt(intent, now)
                 } else {
                     let report = self.without_frozen_time(intent, (*reply.value, fault), step);
                     self.accept_open(intent, report, step)
@@ -304,10 +305,10 @@ impl Coordinator {
             }
             OpenOutcome::Unknown { reason } => {
                 step.log_alarm(format!("trade #{intent} is in doubt: {reason}"));
-                self.doubt(intent, now)
+                self.mark_in_doubt(intent, now)
             }
         };
-        self.events.add(at, self.place_of_answer(intent, at), kind);
+        self.events.add(at, self.answer_rank(intent, at), kind);
         self.events.gate.settle_job(Job::Departure(intent));
     }
 
@@ -317,14 +318,14 @@ impl Coordinator {
         report: TradeReport,
         step: &mut Step<'_>,
     ) -> (Millis, EventKind) {
-        let report = &self.plausible(intent, report, step);
+        let report = &self.remove_implausible_fields(intent, report, step);
         self.audit_terms(intent, report, step);
         self.audit_payout(intent, report.payout, step);
         self.begin_tracking(intent, report, step.now);
-        (venue_time_or_now(report.request_time, step.now), EventKind::Opened(self.opened(intent, report)))
+        (venue_time_or_now(report.request_time, step.now), EventKind::Opened(self.to_opened(intent, report)))
     }
 
-    fn doubt(&mut self, intent: IntentId, now: Millis) -> (Millis, EventKind) {
+    fn mark_in_doubt(&mut self, intent: IntentId, now: Millis) -> (Millis, EventKind) {
         if let Some(terms) = self.session.terms(intent) {
             self.begin_doubt(&terms, now);
         }

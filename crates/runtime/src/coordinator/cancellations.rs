@@ -1,9 +1,9 @@
 //! Records of open trades. An unproven end is booked once the list or a second reading agrees.
 
 use super::Coordinator;
-use super::agenda::{Job, Place};
-use super::command::{Ask, Step};
-use super::contradictions::READ_AGAIN_AFTER;
+use super::agenda::{EventRank, Job};
+use super::command::{Step, VenueRequest};
+use super::contradictions::REREAD_DELAY;
 use super::trade_watch::to_settlement;
 use candlewick_broker::{TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId};
@@ -23,7 +23,7 @@ pub(crate) struct UnprovenEnd {
 }
 
 impl Coordinator {
-    pub(super) fn ask_trade(&mut self, intent: IntentId, due: Millis, step: &mut Step<'_>) {
+    pub(super) fn request_trade(&mut self, intent: IntentId, due: Millis, step: &mut Step<'_>) {
         let id = if let Some(trade) = self.trades.find(intent) {
             self.events.gate.await_job(due, due, Job::Trade(intent));
             trade.venue_id.clone()
@@ -32,7 +32,7 @@ impl Coordinator {
         } else {
             return;
         };
-        self.request(Ask::Trade(intent, id), step);
+        self.request(VenueRequest::Trade(intent, id), step);
     }
 
     /// Returns whether an end may be booked.
@@ -53,13 +53,13 @@ impl Coordinator {
         let new = UnprovenEnd { outcome, since: now, is_looked_up: false, is_listed: false, other: None };
         let known = trade.watch.unproven.filter(|known| known.outcome == outcome);
         let unproven = *trade.watch.unproven.insert(known.unwrap_or(new));
-        let is_read_twice = now >= unproven.since + READ_AGAIN_AFTER;
+        let is_read_twice = now >= unproven.since + REREAD_DELAY;
         let is_confirmed = unproven.is_listed || unproven.is_looked_up && is_read_twice;
         if is_confirmed && unproven.other.is_none() || now >= unproven.since + MAX_WAIT {
             return true;
         }
         self.agenda.add(now, Job::Trades);
-        self.agenda.add(now + READ_AGAIN_AFTER, Job::Trade(intent));
+        self.agenda.add(now + REREAD_DELAY, Job::Trade(intent));
         false
     }
 
@@ -97,20 +97,20 @@ impl Coordinator {
             }
             // A result outweighs a status once a second list confirms it.
             Some(outcome) => match unproven.other.filter(|(other, _)| *other == outcome) {
-                Some((_, first)) if listing.began >= first + READ_AGAIN_AFTER => {
+                Some((_, first)) if listing.began >= first + REREAD_DELAY => {
                     let stated = unproven.outcome;
                     let text = format!(
                         "trade #{intent}: the record says {stated}, but two readings of the venue's list say {outcome}, \
                          which counts"
                     );
                     self.session.alarm(text, step);
-                    let report = self.plausible(intent, report.clone(), step);
+                    let report = self.remove_implausible_fields(intent, report.clone(), step);
                     let report = self.with_agreed_payout(intent, report, step);
                     self.take_report(intent, &report, step);
                 }
                 known => {
                     unproven.other = known.or(Some((outcome, now)));
-                    self.agenda.add(now + READ_AGAIN_AFTER, Job::Trades);
+                    self.agenda.add(now + REREAD_DELAY, Job::Trades);
                 }
             },
         }
@@ -118,7 +118,7 @@ impl Coordinator {
 
     pub(super) fn take_report(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
         let now = step.now;
-        let taken = self.taken(intent, report);
+        let taken = self.venue_terms(intent, report);
         if let Some(taken) = taken {
             self.trades.set_stake(intent, taken.stake);
         }
@@ -128,9 +128,9 @@ impl Coordinator {
         if settled.is_some() || taken.is_some() {
             self.audit_terms(intent, report, step);
         }
-        let Some(settled) = settled else { return self.learn_details(intent, report, now) };
+        let Some(settled) = settled else { return self.record_details(intent, report, now) };
         if taken.is_some() {
-            self.learn_details(intent, report, now);
+            self.record_details(intent, report, now);
         }
         if report.is_reverted && settled.outcome != Outcome::Cancelled {
             let text =
@@ -141,7 +141,7 @@ impl Coordinator {
         self.audit_settlement(&settled, (venue_id, taken), step);
         // A finished trade may be adopted: its settlement must follow the queued adoption.
         let at = self.events.after_answer(intent).map_or(now, |after| after.max(now));
-        self.events.add(at, Place::Settlement(close, intent), EventKind::Settled(settled));
+        self.events.add(at, EventRank::Settlement(close, intent), EventKind::Settled(settled));
         self.trades.end(intent);
         if settled.outcome == Outcome::Cancelled && !self.is_simulated {
             self.contradictions.expect_cancelled(intent, now);
@@ -149,14 +149,14 @@ impl Coordinator {
         }
     }
 
-    fn learn_details(&mut self, intent: IntentId, report: &TradeReport, now: Millis) {
+    fn record_details(&mut self, intent: IntentId, report: &TradeReport, now: Millis) {
         let is_news = self.session.row(intent).is_some_and(|row| {
             let has_price = row.open_price.is_none() && report.open_price.is_some();
             has_price || row.close_time.is_none() && report.close_time.is_some()
         });
-        let opened = self.opened(intent, report);
+        let opened = self.to_opened(intent, report);
         if is_news || opened.taken.is_some() {
-            self.events.add(now, Place::Answer(intent), EventKind::Opened(opened));
+            self.events.add(now, EventRank::Answer(intent), EventKind::Opened(opened));
         }
         if let Some(again) = self.trades.detail(intent, report.close_time, now) {
             self.agenda.add(again, Job::Trade(intent));

@@ -58,7 +58,7 @@ impl Lateness {
 
     fn on_answer(&mut self, now: Millis, is_failure: bool, length: Millis) {
         self.last_answer = Some((now, is_failure));
-        let still_at = self.prices_stood_still_at(length).filter(|_| !is_failure);
+        let still_at = self.stale_price_read_at(length).filter(|_| !is_failure);
         self.is_quiet = still_at.is_some();
         let closed_at = self.week.may_be_closed(now).then_some(now).filter(|_| !is_failure);
         self.excused_until =
@@ -67,7 +67,7 @@ impl Lateness {
 
     /// Returns the time a stale price record was read, which excuses missing candles.
     /// Does not apply to markets that never close, because these always have prices.
-    fn prices_stood_still_at(&self, length: Millis) -> Option<Millis> {
+    fn stale_price_read_at(&self, length: Millis) -> Option<Millis> {
         let (recorded, read) = self.price.filter(|_| self.week == TradingWeek::Unknown)?;
         (recorded < self.first_missing - length && read >= self.first_missing).then_some(read)
     }
@@ -82,7 +82,7 @@ impl Lateness {
 #[derive(Debug, PartialEq)]
 pub(crate) struct PollResult {
     pub(crate) news: Vec<(Millis, Candle, Origin)>,
-    pub(crate) ask_at: Millis,
+    pub(crate) next_request_at: Millis,
     pub(crate) is_settled: bool,
 }
 
@@ -125,7 +125,7 @@ impl CandleWatch {
         (is_quiet && is_due && self.late_since().is_none()).then_some(first_missing)
     }
 
-    pub(crate) fn ask_at(&self) -> Millis {
+    pub(crate) fn next_request_at(&self) -> Millis {
         self.due_close + self.first_ask
     }
 
@@ -167,24 +167,24 @@ impl CandleWatch {
         self.lateness.on_answer(now, false, length);
         let has_come = self.next_open >= self.due_close;
         if has_come {
-            let ask_at = self.wait_for_next(now);
+            let next_request_at = self.wait_for_next(now);
             self.awaited_close = self.due_close;
-            return PollResult { news, ask_at, is_settled: true };
+            return PollResult { news, next_request_at, is_settled: true };
         }
         self.next_open = self.next_open.max(now.floor_to(length) - length * MAX_BEHIND);
-        let (ask_at, is_settled) = self.ask_again(now);
+        let (next_request_at, is_settled) = self.schedule_retry(now);
         if is_settled {
             self.awaited_close = self.due_close;
         }
-        PollResult { news, ask_at, is_settled }
+        PollResult { news, next_request_at, is_settled }
     }
 
     pub(crate) fn fail(&mut self, now: Millis) -> (Millis, bool) {
         self.lateness.on_answer(now, true, self.interval.length());
-        self.ask_again(now)
+        self.schedule_retry(now)
     }
 
-    pub(crate) fn ask_again(&mut self, now: Millis) -> (Millis, bool) {
+    pub(crate) fn schedule_retry(&mut self, now: Millis) -> (Millis, bool) {
         let pause = PAUSES_MS[(self.repeats as usize).min(PAUSES_MS.len() - 1)];
         let again = now + Millis::new(pause);
         self.repeats += 1;
@@ -197,7 +197,7 @@ impl CandleWatch {
         self.repeats = 0;
         // A close that passed during a request is requested immediately.
         self.due_close = (self.due_close.max(self.next_open) + length).max(now.floor_to(length));
-        self.ask_at()
+        self.next_request_at()
     }
 }
 
@@ -205,11 +205,11 @@ impl CandleWatch {
 const FIRST_MONDAY: Millis = Millis::new(-3 * 86_400_000);
 const WEEK: Millis = Millis::new(7 * 86_400_000);
 /// Friday 21:00 and Sunday 23:00 UTC: the longest forex weekend, with or without daylight saving time.
-const MAY_CLOSE: Millis = Millis::new((4 * 24 + 21) * 3_600_000);
-const MAY_OPEN: Millis = Millis::new((6 * 24 + 23) * 3_600_000);
+const EARLIEST_CLOSE: Millis = Millis::new((4 * 24 + 21) * 3_600_000);
+const LATEST_OPEN: Millis = Millis::new((6 * 24 + 23) * 3_600_000);
 /// Friday 22:05 and Sunday 20:55 UTC: forex is certainly closed in between.
-const IS_CLOSED: Millis = Millis::new((4 * 24 + 22) * 3_600_000 + 300_000);
-const IS_OPEN: Millis = Millis::new((6 * 24 + 20) * 3_600_000 + 55 * 60_000);
+const LATEST_CLOSE: Millis = Millis::new((4 * 24 + 22) * 3_600_000 + 300_000);
+const EARLIEST_OPEN: Millis = Millis::new((6 * 24 + 20) * 3_600_000 + 55 * 60_000);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TradingWeek {
@@ -219,13 +219,13 @@ pub(crate) enum TradingWeek {
 
 impl TradingWeek {
     pub(crate) fn on_candle(&mut self, close: Millis) {
-        if is_between(close, IS_CLOSED, IS_OPEN) {
+        if is_between(close, LATEST_CLOSE, EARLIEST_OPEN) {
             *self = Self::RoundTheClock;
         }
     }
 
     fn may_be_closed(self, at: Millis) -> bool {
-        self == Self::Unknown && is_between(at, MAY_CLOSE, MAY_OPEN)
+        self == Self::Unknown && is_between(at, EARLIEST_CLOSE, LATEST_OPEN)
     }
 }
 
@@ -259,7 +259,7 @@ mod tests {
         let (mut silent, mut broken) = (watch(), watch());
         let later = minute(10 + 1_000);
         silent.take(&[], later);
-        broken.ask_again(later);
+        broken.schedule_retry(later);
         assert_eq!((silent.window_start(), broken.window_start()), (minute(8 + 600), minute(8)));
     }
 
@@ -274,9 +274,8 @@ mod tests {
         assert_eq!(watch.delay(minute(12) - ms(1)), Some((ms(350), true)));
         assert_eq!(watch.delay(minute(12) + ms(349)), Some((ms(350), true)), "the next is not later yet");
         assert_eq!(watch.delay(minute(12) + ms(350)), Some((ms(350), false)));
-        // The venue does not answer for three minutes, and then says that there was none.
         for seconds in (0..180).step_by(5) {
-            watch.ask_again(minute(12) + Millis::from_seconds(seconds));
+            watch.schedule_retry(minute(12) + Millis::from_seconds(seconds));
         }
         assert_eq!(watch.delay(minute(15)), Some((minute(3), false)));
         while !watch.take(&[], minute(15)).is_settled {}
@@ -375,7 +374,7 @@ mod tests {
     fn retry_never_overlaps_the_next_close() {
         let mut watch = CandleWatch::new("1s".parse().unwrap(), Millis::ZERO, Millis::ZERO, Millis::ZERO, 99);
         let late = Millis::new(1_900);
-        assert_eq!(watch.ask_again(late), (Millis::new(2_000), true));
+        assert_eq!(watch.schedule_retry(late), (Millis::new(2_000), true));
     }
 
     /// Monday 2026-01-05, 00:00 UTC.

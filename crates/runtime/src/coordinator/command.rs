@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use crate::control::{ControlAnswer, ControlOrder};
-use crate::reload::{NewSettings, Standing};
+use crate::reload::{NewSettings, ReloadContext};
 use crate::{Notice, RuntimeError, Stop};
 use candlewick_broker::{
     Balances, BrokerError, CandleQuery, Candles, Identity, OpenOrder, OpenOutcome, PriceAnswer, PriceTick,
@@ -17,7 +17,7 @@ use std::time::Duration;
 #[allow(clippy::large_enum_variant, reason = "most commands are large and short-lived")]
 #[derive(Debug)]
 pub enum Command {
-    Ask(Ask),
+    Ask(VenueRequest),
     /// Send this open exactly once; answered by [`Answer::Open`](super::Answer::Open).
     Send(DurableOpen),
     /// Record an entry. A refused one returns as [`Input::EntryRefused`](super::Input::EntryRefused).
@@ -37,7 +37,7 @@ pub enum Command {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Ask {
+pub enum VenueRequest {
     Candles(SeriesId, CandleQuery),
     Price(SymbolId, Symbol, Millis),
     Subscription(SymbolId, Symbol),
@@ -49,10 +49,10 @@ pub enum Ask {
     SettlementPrice(Symbol, Millis),
     NamedTrade(OrderId, IntentId, String),
     /// The current settings, read from local files instead of the venue.
-    Settings(Box<Standing>),
+    Settings(Box<ReloadContext>),
 }
 
-impl Ask {
+impl VenueRequest {
     pub const fn id(&self) -> RequestId {
         match self {
             Self::Candles(series, _) => RequestId::Candles(*series),
@@ -95,7 +95,7 @@ pub(crate) struct Step<'a> {
 }
 
 impl Step<'_> {
-    pub(crate) fn ask(&mut self, ask: Ask) {
+    pub(crate) fn ask(&mut self, ask: VenueRequest) {
         self.commands.push(Command::Ask(ask));
     }
 
@@ -103,8 +103,8 @@ impl Step<'_> {
         self.commands.push(Command::Notify(Notice::Warning(text.into())));
     }
 
-    pub(crate) fn note(&mut self, text: String, mended: Vec<String>) {
-        self.commands.push(Command::Notify(Notice::Note { text, mended }));
+    pub(crate) fn note(&mut self, text: String, fixed: Vec<String>) {
+        self.commands.push(Command::Notify(Notice::Note { text, fixed }));
     }
 
     pub(crate) fn alarm(&mut self, text: impl Into<String>) {
@@ -296,26 +296,31 @@ impl Requests {
 }
 
 impl Coordinator {
-    pub(super) fn request(&mut self, ask: Ask, step: &mut Step<'_>) {
+    pub(super) fn request(&mut self, ask: VenueRequest, step: &mut Step<'_>) {
         self.requests.begin(ask.id());
         step.ask(ask);
     }
 
-    pub(crate) fn priority(&self, ask: &Ask) -> Priority {
+    pub(crate) fn priority(&self, ask: &VenueRequest) -> Priority {
         match ask {
-            Ask::Trade(..) | Ask::NamedTrade(..) | Ask::Subscription(..) | Ask::Settings(_) => {
+            VenueRequest::Trade(..)
+            | VenueRequest::NamedTrade(..)
+            | VenueRequest::Subscription(..)
+            | VenueRequest::Settings(_) => Priority::Trades,
+            VenueRequest::Trades | VenueRequest::BalancesAfterTrades
+                if self.doubts.resolver.is_searching() =>
+            {
                 Priority::Trades
             }
-            Ask::Trades | Ask::BalancesAfterTrades if self.doubts.resolver.is_searching() => Priority::Trades,
-            Ask::Balances if self.token_refused.is_some() => Priority::Trades,
-            Ask::Candles(..) => Priority::Candles,
-            Ask::Price(symbol, ..) if self.market.is_wanted(*symbol) => Priority::Prices,
-            Ask::Trades
-            | Ask::BalancesAfterTrades
-            | Ask::Balances
-            | Ask::User
-            | Ask::Price(..)
-            | Ask::SettlementPrice(..) => Priority::Display,
+            VenueRequest::Balances if self.token_refused.is_some() => Priority::Trades,
+            VenueRequest::Candles(..) => Priority::Candles,
+            VenueRequest::Price(symbol, ..) if self.market.is_wanted(*symbol) => Priority::Prices,
+            VenueRequest::Trades
+            | VenueRequest::BalancesAfterTrades
+            | VenueRequest::Balances
+            | VenueRequest::User
+            | VenueRequest::Price(..)
+            | VenueRequest::SettlementPrice(..) => Priority::Display,
         }
     }
 }

@@ -1,15 +1,15 @@
 //! Booked results that the venue contradicts, which are corrected or halt the run.
 
 use super::Coordinator;
-use super::agenda::{Job, Place};
+use super::agenda::{EventRank, Job};
 use super::command::Step;
-use crate::audit::{Audit, Finding, ProfitRules, Settling, Source, Statement, describe_result};
+use crate::audit::{Audit, BookedResult, Finding, ProfitRules, Source, Statement, describe_result};
 use candlewick_broker::{BrokerError, Reply, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId};
 use candlewick_sdk::{Millis, Money, Outcome};
 use std::collections::BTreeMap;
 
-pub(super) const READ_AGAIN_AFTER: Millis = Millis::from_seconds(5);
+pub(super) const REREAD_DELAY: Millis = Millis::from_seconds(5);
 
 const MAX_CHANGES: u32 = 3;
 
@@ -30,7 +30,7 @@ pub(crate) struct Contradictions {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Contradiction {
     pub(crate) venue_id: String,
-    pub(crate) settling: Settling,
+    pub(crate) settling: BookedResult,
     pub(crate) reported: Statement,
     since: Millis,
     is_confirmed: bool,
@@ -86,7 +86,7 @@ impl Contradictions {
 
     fn on_list(
         &mut self,
-        (venue_id, settling): (String, Settling),
+        (venue_id, settling): (String, BookedResult),
         reported: Statement,
         (began, now): (Millis, Millis),
     ) -> Ruling {
@@ -104,7 +104,7 @@ impl Contradictions {
             return Ruling::ReadAgain { is_first: false };
         }
         if reported == pending.reported {
-            pending.is_confirmed |= began >= pending.since + READ_AGAIN_AFTER;
+            pending.is_confirmed |= began >= pending.since + REREAD_DELAY;
             return self.decide(intent);
         }
         let changes = self.changes.entry(intent).or_default();
@@ -185,7 +185,7 @@ impl Coordinator {
             self.halt_at_contradiction(&pending, Undecidable::NotRead, step);
         }
         if self.contradictions.is_any() {
-            let pause = if has_failed { RETRY_AFTER } else { READ_AGAIN_AFTER };
+            let pause = if has_failed { RETRY_AFTER } else { REREAD_DELAY };
             self.agenda.add(step.now + pause, Job::Trades);
         }
     }
@@ -218,13 +218,18 @@ impl Coordinator {
             Ruling::ReadAgain { is_first } => {
                 if let Some(pending) = self.contradictions.find(intent).filter(|_| is_first) {
                     let text = format!("{}; both are read again", self.describe(pending));
-                    self.found(Audit::Settlement, 0, vec![Finding::alarm(Audit::Settlement, text)], step);
+                    self.report_findings(
+                        Audit::Settlement,
+                        0,
+                        vec![Finding::alarm(Audit::Settlement, text)],
+                        step,
+                    );
                 }
-                self.agenda.add(step.now + READ_AGAIN_AFTER, Job::Trades);
-                self.agenda.add(step.now + READ_AGAIN_AFTER, Job::Trade(intent));
+                self.agenda.add(step.now + REREAD_DELAY, Job::Trades);
+                self.agenda.add(step.now + REREAD_DELAY, Job::Trade(intent));
             }
             Ruling::Withdrawn(pending) => {
-                let Settling { outcome, profit, .. } = pending.settling;
+                let BookedResult { outcome, profit, .. } = pending.settling;
                 let result = describe_result(outcome, profit, self.session.scale());
                 step.warn(format!("trade #{intent}: the venue's list says {result} again, as booked"));
             }
@@ -255,11 +260,11 @@ impl Coordinator {
             return self.halt_at_contradiction(pending, Undecidable::WrongProfit, step);
         }
         let is_exact = self.session.session().can_correct(intent);
-        let place = Place::Settlement(step.now, intent);
+        let place = EventRank::Settlement(step.now, intent);
         self.events.add(step.now, place, EventKind::Correction { intent, outcome, profit });
         self.audits.wallet.forget_lag();
         self.dispatch_due(step);
-        let corrected = Settling { outcome, profit, source: Source::Venue, ..*settling };
+        let corrected = BookedResult { outcome, profit, source: Source::Venue, ..*settling };
         self.session.after_correction(settling, &corrected, step);
         self.audits.results.book(venue_id, corrected);
         *self.contradictions.changes.entry(intent).or_default() += 1;
@@ -313,8 +318,8 @@ mod tests {
     use Statement::{Agrees, Running, Silent, Twice, Unknown};
     use candlewick_engine::BotId;
 
-    fn booked() -> (String, Settling) {
-        let settling = Settling {
+    fn booked() -> (String, BookedResult) {
+        let settling = BookedResult {
             intent: IntentId::new(3),
             bot: BotId::FIRST,
             stake: Money::from_minor(1_000),

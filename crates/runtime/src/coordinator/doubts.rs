@@ -4,8 +4,8 @@ use super::recorded_session::{OldIntent, RecordedSession};
 use crate::RuntimeSettings;
 use crate::past::{HALTED, RecoveredState};
 use crate::resolver::{
-    AcceptedTrade, ClaimedTrades, Doubt, LONGEST_LIST_LAG, LagMeter, Resolution, Resolver, ResolverContext,
-    WalletView, earliest_close, latest_close, may_have_made, reported_request_time,
+    AcceptedTrade, ClaimedTrades, Doubt, LagMeter, MAX_LIST_LAG, Resolution, Resolver, ResolverContext,
+    WalletView, earliest_close, latest_close, may_belong_to, reported_request_time,
 };
 use candlewick_broker::{Account, TradeListing, TradeReport};
 use candlewick_engine::{IntentId, IntentRow, IntentState, OrderTerms};
@@ -72,7 +72,7 @@ impl Doubts {
     }
 
     #[cfg(test)]
-    pub(crate) fn kept(&self) -> (usize, usize) {
+    pub(crate) fn retained_counts(&self) -> (usize, usize) {
         (self.claimed.names(), self.sent.len())
     }
 
@@ -143,7 +143,7 @@ impl Doubts {
         }
     }
 
-    pub(crate) fn next_routine_look(&self, now: Millis) -> Option<Millis> {
+    pub(crate) fn next_routine_poll(&self, now: Millis) -> Option<Millis> {
         self.list_every.map(|every| now + every)
     }
 
@@ -196,7 +196,7 @@ impl Doubts {
         };
         // Settled trades also show the lag: short ones end before the list is read.
         let book = session.book();
-        let is_young = |at: &Millis| listing.began - *at <= LONGEST_LIST_LAG;
+        let is_young = |at: &Millis| listing.began - *at <= MAX_LIST_LAG;
         let accepted: Vec<_> = (book.rows().iter())
             .filter_map(|row| {
                 // A manually settled trade is not late, because the venue lost it.
@@ -239,7 +239,7 @@ impl Doubts {
         };
         let rows = book.rows().iter().rev().filter(is_near).filter(|row| book.venue_id(row).is_some());
         let doubts = rows.filter_map(|row| Some(self.build_doubt(session, &row.approved, row.answered_at?)));
-        doubts.filter(|doubt| may_have_made(doubt, report, uncertainty)).map(|doubt| doubt.intent).next()
+        doubts.filter(|doubt| may_belong_to(doubt, report, uncertainty)).map(|doubt| doubt.intent).next()
     }
 
     pub(crate) fn assign(&mut self, intent: IntentId, venue_id: &str) -> Result<(), String> {
@@ -247,7 +247,7 @@ impl Doubts {
     }
 }
 
-/// Returns whether the venue may have paid, by the rules, for a trade that still counts as open by `now`.
+/// Returns whether the venue may already have paid for a trade that still counts as open.
 /// Wrong payments become known when the venue reports the result.
 fn has_unknown_pay(session: &RecordedSession, now: Millis) -> bool {
     let may_be_over = |row: &IntentRow| {

@@ -2,18 +2,26 @@
 
 use super::Coordinator;
 use super::agenda::Job;
-use super::command::{Ask, RequestId, Step};
-use crate::audit::{Audit, Finding, PriceCheck, Settlement, Settling, Source, Terms, Weight, check_terms};
+use super::command::{RequestId, Step, VenueRequest};
+use crate::audit::{
+    Audit, BookedResult, Finding, PriceCheck, Settlement, Source, Terms, Weight, check_terms,
+};
 use candlewick_broker::{BrokerError, PriceAnswer, Reply, TradeReport};
-use candlewick_engine::{Control, IntentId, IntentRow, Settled, Taken};
+use candlewick_engine::{Control, IntentId, IntentRow, Settled, VenueTerms};
 use candlewick_sdk::{Millis, Payout};
 use serde_json::json;
 use std::collections::BTreeMap;
 
-const RECALLED: Millis = Millis::from_seconds(600);
+const RECALL_WINDOW: Millis = Millis::from_seconds(600);
 
 impl Coordinator {
-    pub(super) fn found(&mut self, audit: Audit, looks: usize, findings: Vec<Finding>, step: &mut Step<'_>) {
+    pub(super) fn report_findings(
+        &mut self,
+        audit: Audit,
+        looks: usize,
+        findings: Vec<Finding>,
+        step: &mut Step<'_>,
+    ) {
         let findings = self.audits.drop_known(findings);
         self.audits.count(audit, looks, findings.len());
         for finding in findings {
@@ -29,7 +37,7 @@ impl Coordinator {
     pub(super) fn audit_terms(&mut self, intent: IntentId, report: &TradeReport, step: &mut Step<'_>) {
         let Some(terms) = self.session.terms(intent) else { return };
         let (terms, findings) = check_terms(intent, &self.session.ordered_terms(&terms), report);
-        self.found(Audit::Terms, 1, findings, step);
+        self.report_findings(Audit::Terms, 1, findings, step);
         if let Terms::Other { reason } = terms {
             self.halt(reason, step);
         }
@@ -53,26 +61,26 @@ impl Coordinator {
         let symbol = self.session.terms(intent).map(|terms| self.session.ordered_symbol(&terms));
         if let (Some(symbol), Some(payout)) = (symbol, payout) {
             let finding = self.audits.payouts.take(symbol, payout);
-            self.found(Audit::Payout, 1, finding.into_iter().collect(), step);
+            self.report_findings(Audit::Payout, 1, finding.into_iter().collect(), step);
         }
     }
 
     pub(super) fn audit_unrecognised(&mut self, names: BTreeMap<String, u64>, step: &mut Step<'_>) {
         for finding in self.audits.take_unrecognised(names) {
-            self.found(Audit::Schema, 0, vec![finding], step);
+            self.report_findings(Audit::Schema, 0, vec![finding], step);
         }
     }
 
     pub(super) fn audit_settlement(
         &mut self,
         settled: &Settled,
-        (venue_id, taken): (String, Option<Taken>),
+        (venue_id, taken): (String, Option<VenueTerms>),
         step: &mut Step<'_>,
     ) {
         let Settled { intent, outcome, profit, .. } = *settled;
         let Some(row) = self.session.row(settled.intent) else { return };
         let terms = taken.map_or(row.approved, |taken| row.approved.with_venue_terms(&taken));
-        let settling = Settling {
+        let settling = BookedResult {
             intent,
             bot: terms.bot(),
             stake: terms.stake(),
@@ -96,7 +104,7 @@ impl Coordinator {
         };
         let rules = self.profit_rules();
         let findings = self.audits.settlements.take(settlement, rules);
-        self.found(Audit::Settlement, 1, findings, step);
+        self.report_findings(Audit::Settlement, 1, findings, step);
         // The wallet follows the venue's figure, so it is booked even if wrong.
         if let Some(wrong) = settlement.profit_facts().check(rules).filter(|wrong| wrong.is_halting) {
             self.halt_at_oddity(wrong.text, step);
@@ -106,7 +114,7 @@ impl Coordinator {
         }
     }
 
-    /// Restores what the audits need of an earlier run's intent.
+    /// Restores the audit state of an earlier run's intent.
     /// Recent settlements are queued again, because their prices may not have been requested.
     pub(super) fn recall_audits(&mut self, row: &IntentRow, now: Millis) {
         let terms = row.approved;
@@ -119,7 +127,7 @@ impl Coordinator {
         {
             let intent = terms.intent();
             let is_by_operator = self.session.book().is_settled_by_operator(intent);
-            let settling = Settling {
+            let settling = BookedResult {
                 intent,
                 bot: terms.bot(),
                 stake: terms.stake(),
@@ -131,7 +139,7 @@ impl Coordinator {
             };
             self.audits.results.book(id.as_str(), settling);
         }
-        let is_young = row.settled_at.is_some_and(|at| now - at < RECALLED);
+        let is_young = row.settled_at.is_some_and(|at| now - at < RECALL_WINDOW);
         if let Some(outcome) = row.outcome.filter(|_| is_young && self.settings.audit_settlement_prices) {
             self.audits.settlements.recall(Settlement {
                 intent: terms.intent(),
@@ -149,17 +157,17 @@ impl Coordinator {
     }
 
     /// Requests the price records of one settlement at a time, so that audits never delay trading.
-    pub(super) fn ask_settlement_prices(&mut self, step: &mut Step<'_>) {
+    pub(super) fn request_settlement_prices(&mut self, step: &mut Step<'_>) {
         if self.requests.has(RequestId::SettlementPrice) {
             return;
         }
         loop {
             match self.audits.settlements.next_check() {
                 PriceCheck::Ask(symbol, at) => {
-                    return self.request(Ask::SettlementPrice(symbol, at), step);
+                    return self.request(VenueRequest::SettlementPrice(symbol, at), step);
                 }
                 PriceCheck::Checked(checked, findings) => {
-                    self.found(Audit::Settlement, checked, findings, step);
+                    self.report_findings(Audit::Settlement, checked, findings, step);
                 }
                 PriceCheck::Nothing => return,
             }
@@ -178,6 +186,6 @@ impl Coordinator {
             step.warn(format!("settlement prices cannot be audited: {error}"));
         }
         self.audits.settlements.on_price(answer.ok().map(|reply| reply.value));
-        self.ask_settlement_prices(step);
+        self.request_settlement_prices(step);
     }
 }

@@ -1,6 +1,6 @@
 //! Trades without an intent: second trades of one request, and foreign trades.
 //!
-//! Unexplained money starts a search of the venue's list. The list is the proof; a deposit is not one.
+//! Unexplained money starts a search of the venue's list. Only the list proves such a trade; money may also be a deposit.
 
 use super::Coordinator;
 use super::agenda::Job;
@@ -15,7 +15,7 @@ use candlewick_sdk::{Millis, Money};
 use std::collections::BTreeMap;
 
 const SEARCH_INTERVAL: Millis = Millis::from_seconds(30);
-const REMEMBERED_FOR: Millis = Millis::from_seconds(3_600);
+const WARNING_DURATION: Millis = Millis::from_seconds(3_600);
 
 #[derive(Debug, Default)]
 pub(crate) struct ForeignTrades {
@@ -50,7 +50,7 @@ impl Coordinator {
         let surplus = wallet - self.session.ledger().free();
         let unseen = surplus - self.foreign_trades.seen;
         // Without routine polls, the list is not read.
-        if (surplus, unseen) == (Money::ZERO, Money::ZERO) || self.doubts.next_routine_look(now).is_none() {
+        if (surplus, unseen) == (Money::ZERO, Money::ZERO) || self.doubts.next_routine_poll(now).is_none() {
             return;
         }
         let Some(own) = self.own_amounts() else { return };
@@ -69,7 +69,7 @@ impl Coordinator {
 
     /// Returns amounts of our trades that the wallet may show before the ledger, `None` if unknown.
     fn own_amounts(&self) -> Option<Vec<Money>> {
-        let is_unclear = self.doubts.resolver.next_look().is_some()
+        let is_unclear = self.doubts.resolver.next_poll().is_some()
             || self.session.has_unclear_intent()
             || !self.session.session().second_trades().is_empty();
         if is_unclear {
@@ -114,11 +114,11 @@ impl Coordinator {
         };
         self.foreign_trades.note(first, step.now);
         let text = format!("{text}: does another program trade this wallet?");
-        self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
+        self.report_findings(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
     }
 
     pub(super) fn foreign_trade_trouble(&self, now: Millis) -> Option<String> {
-        let (trade, at) = self.foreign_trades.last.as_ref().filter(|(_, at)| now - *at < REMEMBERED_FOR)?;
+        let (trade, at) = self.foreign_trades.last.as_ref().filter(|(_, at)| now - *at < WARNING_DURATION)?;
         let minutes = (now - *at).get() / Millis::MINUTE.get();
         Some(format!("another program may trade this wallet: unknown {trade}, found {minutes} min ago"))
     }
@@ -130,7 +130,7 @@ fn describe_trade(report: &TradeReport) -> String {
     format!("trade {} on {symbol}{stake}", report.id)
 }
 
-const LOOK_AGAIN: Millis = Millis::from_seconds(30);
+const RECHECK_INTERVAL: Millis = Millis::from_seconds(30);
 pub(super) const MAX_NAMED: usize = 20;
 
 impl Coordinator {
@@ -163,7 +163,7 @@ impl Coordinator {
                     );
                     let (id, symbol) = (&report.id, reported_symbol(report));
                     let text = format!("unknown trade {id} on {symbol}: {guess}");
-                    self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
+                    self.report_findings(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
                 }
                 None => {}
             }
@@ -171,7 +171,7 @@ impl Coordinator {
         let more = seconds.max(MAX_NAMED) + foreign.max(MAX_NAMED) - MAX_NAMED * 2;
         if more > 0 {
             let text = format!("{more} more unknown trades are in the venue's list");
-            self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
+            self.report_findings(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text)], step);
         }
     }
 
@@ -193,7 +193,7 @@ impl Coordinator {
     ) {
         self.note_unexplained(report, Some(intent), step);
         if is_named {
-            self.found(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text.clone())], step);
+            self.report_findings(Audit::Trades, 0, vec![Finding::alarm(Audit::Trades, text.clone())], step);
         }
         // No other intent may claim this trade.
         self.doubts.claim(&report.id);
@@ -263,7 +263,7 @@ impl Coordinator {
                 self.handle(step.now, EventKind::SecondTradeSettled { intent, venue_id, profit }, step);
             }
         }
-        self.look_for_second_trades(step.now + LOOK_AGAIN);
+        self.look_for_second_trades(step.now + RECHECK_INTERVAL);
     }
 
     pub(super) fn look_for_second_trades(&mut self, at: Millis) {

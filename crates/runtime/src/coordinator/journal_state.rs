@@ -1,6 +1,6 @@
 //! Durability of the journal, which holds opens back until their intents are durable.
 
-use super::agenda::Place;
+use super::agenda::EventRank;
 use super::command::{Command, JournalEntry, Step};
 use super::recorded_session::RecordedSession;
 use super::{Coordinator, DurableOpen, Job, RequestId};
@@ -99,7 +99,7 @@ impl JournalState {
         waiting
     }
 
-    pub(crate) const fn stands_still(&self) -> bool {
+    pub(crate) const fn is_stalled(&self) -> bool {
         self.is_away && self.is_virtual
     }
 
@@ -176,11 +176,11 @@ impl Coordinator {
 
     /// Returns the position of an open's answer among the events of its time. On a virtual clock without
     /// latency it follows all events of that time, including signals still on their way.
-    pub(super) fn place_of_answer(&self, intent: IntentId, at: Millis) -> Place {
+    pub(super) fn answer_rank(&self, intent: IntentId, at: Millis) -> EventRank {
         let decided = self.session.row(intent).map(|row| row.approved.decision_time());
         match decided {
-            Some(decided) if self.is_simulated && at <= decided => Place::Consequence(intent),
-            _ => Place::Answer(intent),
+            Some(decided) if self.is_simulated && at <= decided => EventRank::Consequence(intent),
+            _ => EventRank::Answer(intent),
         }
     }
 

@@ -1,9 +1,9 @@
 //! Schedules market requests: candles at their close, prices on the price grid, polled or streamed.
 
 use super::Coordinator;
-use super::agenda::{Agenda, EventQueue, Job, Place};
+use super::agenda::{Agenda, EventQueue, EventRank, Job};
 use super::candle_watch::CandleWatch;
-use super::command::{Ask, Step, Streams};
+use super::command::{Step, Streams, VenueRequest};
 use crate::RuntimeSettings;
 use crate::control::{LateSeries, MarketState, QuietSeries, SlowestCandle, StreamState};
 use candlewick_broker::{BrokerError, CandleQuery, Candles, PriceTick};
@@ -65,17 +65,17 @@ impl MarketWatch {
     }
 
     pub(crate) fn watch_candles(&mut self, id: SeriesId, watch: CandleWatch, agenda: &mut Agenda) {
-        agenda.add(watch.ask_at(), Job::Candles(id));
+        agenda.add(watch.next_request_at(), Job::Candles(id));
         self.series[id.index()].watch = Some(watch);
     }
 
     /// Requests candles at a close. All series of the same close wait for each other.
-    pub(crate) fn ask_candles(&self, id: SeriesId, events: &mut EventQueue, step: &mut Step<'_>) -> bool {
+    pub(crate) fn request_candles(&self, id: SeriesId, events: &mut EventQueue, step: &mut Step<'_>) -> bool {
         let SeriesWatch { series, watch: Some(watch), .. } = &self.series[id.index()] else { return false };
-        events.gate.await_job(watch.due_close(), watch.ask_at(), Job::Candles(id));
+        events.gate.await_job(watch.due_close(), watch.next_request_at(), Job::Candles(id));
         let Series { symbol, interval } = *series;
         let query = CandleQuery { symbol, interval, start: watch.window_start(), end: step.now };
-        step.ask(Ask::Candles(id, query));
+        step.ask(VenueRequest::Candles(id, query));
         true
     }
 
@@ -94,12 +94,12 @@ impl MarketWatch {
         let mut news = Vec::with_capacity(polled.news.len());
         for (close, candle, origin) in polled.news {
             news.push(candle);
-            events.add(close, Place::Candle(*rank), EventKind::Candle { series: id, candle, origin });
+            events.add(close, EventRank::Candle(*rank), EventKind::Candle { series: id, candle, origin });
         }
         if polled.is_settled {
             events.gate.settle_job(job);
         }
-        agenda.add(polled.ask_at, job);
+        agenda.add(polled.next_request_at, job);
         news
     }
 
@@ -110,11 +110,11 @@ impl MarketWatch {
         (events, agenda): (&mut EventQueue, &mut Agenda),
     ) {
         let Some(watch) = &mut self.series[id.index()].watch else { return };
-        let (ask_at, is_settled) = watch.fail(now);
+        let (next_request_at, is_settled) = watch.fail(now);
         if is_settled {
             events.gate.settle_job(Job::Candles(id));
         }
-        agenda.add(ask_at, Job::Candles(id));
+        agenda.add(next_request_at, Job::Candles(id));
     }
 
     pub(crate) fn wanted(&self) -> impl Iterator<Item = (SymbolId, Symbol)> {
@@ -192,7 +192,7 @@ impl MarketWatch {
         events.gate.await_job(due, due, Job::Price(id));
         let SymbolWatch { symbol, stream, .. } = &mut self.symbols[id.index()];
         let Some(stream) = stream else {
-            step.ask(Ask::Price(id, *symbol, due));
+            step.ask(VenueRequest::Price(id, *symbol, due));
             return true;
         };
         stream.await_grid(due);
@@ -239,7 +239,7 @@ impl MarketWatch {
         if !is_wanted {
             return Some((*symbol, price));
         }
-        events.add(price.time, Place::Price(id.index()), EventKind::Price { symbol: id, price });
+        events.add(price.time, EventRank::Price(id.index()), EventKind::Price { symbol: id, price });
         None
     }
 }
@@ -286,9 +286,8 @@ impl PriceStream {
     }
 }
 
-/// Delay before a new subscription. Adapters add their own reconnect backoff.
-const TRY_AGAIN: Millis = Millis::from_seconds(3);
-const TRY_UNKNOWN_AGAIN: Millis = Millis::from_seconds(300);
+const RETRY_DELAY: Millis = Millis::from_seconds(3);
+const UNKNOWN_SYMBOL_RETRY_DELAY: Millis = Millis::from_seconds(300);
 const MAX_AHEAD: Millis = Millis::from_seconds(60);
 
 #[derive(Debug, Default)]
@@ -313,7 +312,7 @@ impl Coordinator {
     }
 
     pub(super) fn subscribe(&mut self, id: SymbolId, step: &mut Step<'_>) {
-        self.request(Ask::Subscription(id, self.market.symbol(id)), step);
+        self.request(VenueRequest::Subscription(id, self.market.symbol(id)), step);
     }
 
     pub(super) fn on_subscription(
@@ -334,9 +333,9 @@ impl Coordinator {
             Ok(Streams::No) => {}
             Err(error) => {
                 let is_unknown = matches!(error, BrokerError::NotFound { .. });
-                let pause = if is_unknown { TRY_UNKNOWN_AGAIN } else { TRY_AGAIN };
+                let pause = if is_unknown { UNKNOWN_SYMBOL_RETRY_DELAY } else { RETRY_DELAY };
                 self.agenda.add(step.now + pause, Job::Subscription(id));
-                self.miss_stream(id, &error.to_string(), step);
+                self.on_stream_outage(id, &error.to_string(), step);
             }
         }
     }
@@ -351,12 +350,12 @@ impl Coordinator {
 
     pub(super) fn on_feed_ended(&mut self, id: SymbolId, step: &mut Step<'_>) {
         self.market.end_stream(id, step.now, (&mut self.events, &mut self.agenda));
-        self.agenda.add(step.now + TRY_AGAIN, Job::Subscription(id));
-        self.miss_stream(id, "the stream ended or was silent for too long", step);
+        self.agenda.add(step.now + RETRY_DELAY, Job::Subscription(id));
+        self.on_stream_outage(id, "the stream ended or was silent for too long", step);
     }
 
     /// Reports a lost stream once, for the first symbol, because a connection loss affects all symbols.
-    fn miss_stream(&mut self, id: SymbolId, why: &str, step: &mut Step<'_>) {
+    fn on_stream_outage(&mut self, id: SymbolId, why: &str, step: &mut Step<'_>) {
         self.streams.is_on = true;
         let symbol = self.market.symbol(id);
         let known = self.streams.missed.take();

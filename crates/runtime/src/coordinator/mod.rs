@@ -31,11 +31,11 @@ mod wallet_watch;
 mod warm_up;
 
 pub use command::{
-    Answer, Ask, Command, DurableOpen, Input, JournalEntry, OrderId, RequestId, RunResult, Streams,
+    Answer, Command, DurableOpen, Input, JournalEntry, OrderId, RequestId, RunResult, Streams, VenueRequest,
 };
 pub use ending::{Finished, Unfinished, UnfinishedKind, WalletDifference};
-pub(crate) use plausibility::counted;
-pub use plausibility::{possible_payout, possible_times, applied_terms};
+pub(crate) use plausibility::with_rounded_amount;
+pub use plausibility::{applied_terms, possible_payout, possible_times};
 pub(crate) use recorded_session::Reservations;
 pub use trade_watch::profit_by_rule;
 
@@ -209,20 +209,20 @@ impl Coordinator {
 
     fn on_time(&mut self, step: &mut Step<'_>) {
         match self.phase {
-            Phase::Running if !self.session.journal.stands_still() => {}
+            Phase::Running if !self.session.journal.is_stalled() => {}
             Phase::Running => return,
             // Only an answer continues these phases.
             Phase::Starting(_) | Phase::Closing { .. } | Phase::Ended => {
                 return step.commands.push(Command::WakeAt(Millis::MAX));
             }
         }
-        self.ask_due(step);
+        self.request_due(step);
         self.dispatch_due(step);
-        if self.doubts.next_routine_look(step.now).is_none() {
+        if self.doubts.next_routine_poll(step.now).is_none() {
             self.forget_old(step.now);
         }
         self.save(Urgency::WhenWorthwhile, step);
-        if self.session.journal.stands_still() || self.phase.is_over() {
+        if self.session.journal.is_stalled() || self.phase.is_over() {
             return;
         }
         self.watch_end(step);
@@ -240,12 +240,12 @@ impl Coordinator {
         step.commands.push(Command::WakeAt(times.into_iter().flatten().min().unwrap_or(Millis::MAX)));
     }
 
-    fn ask_due(&mut self, step: &mut Step<'_>) {
+    fn request_due(&mut self, step: &mut Step<'_>) {
         while let Some((due, job)) = self.agenda.pop_due(step.now) {
             match job {
                 Job::Departure(intent) => self.send_held(intent, due, step),
                 Job::Candles(series) => {
-                    if self.market.ask_candles(series, &mut self.events, step) {
+                    if self.market.request_candles(series, &mut self.events, step) {
                         self.requests.begin(RequestId::Candles(series));
                     }
                 }
@@ -259,24 +259,24 @@ impl Coordinator {
                 }
                 Job::Subscription(symbol) => self.subscribe(symbol, step),
                 Job::StreamedPrice(symbol) => self.settle_streamed(symbol, true, step),
-                Job::Trade(intent) => self.ask_trade(intent, due, step),
-                Job::Trades => self.ask_trades(step),
-                Job::SettlementPrices => self.ask_settlement_prices(step),
-                Job::User => self.request(Ask::User, step),
+                Job::Trade(intent) => self.request_trade(intent, due, step),
+                Job::Trades => self.request_trades(step),
+                Job::SettlementPrices => self.request_settlement_prices(step),
+                Job::User => self.request(VenueRequest::User, step),
                 Job::Balances => {
-                    self.request(Ask::Balances, step);
+                    self.request(VenueRequest::Balances, step);
                 }
             }
         }
     }
 
-    fn ask_trades(&mut self, step: &mut Step<'_>) {
+    fn request_trades(&mut self, step: &mut Step<'_>) {
         if self.requests.has_trades() {
             return;
         }
-        self.doubts.resolver.begin_look(step.now);
+        self.doubts.resolver.begin_poll(step.now);
         self.foreign_trades.begin_search();
-        self.request(Ask::Trades, step);
+        self.request(VenueRequest::Trades, step);
     }
 
     fn dispatch_due(&mut self, step: &mut Step<'_>) {

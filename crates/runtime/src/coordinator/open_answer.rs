@@ -1,4 +1,4 @@
-//! Checks by its times that the response to an open is not an older trade with the same terms.
+//! Timestamp checks that tell the response to an open from an older trade with the same terms.
 
 use super::Coordinator;
 use super::answers::FAR_FUTURE;
@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 /// Tolerance for times truncated to seconds and for queueing at the venue.
 const SLACK: Millis = Millis::from_seconds(5);
-const SLACK_OF_UNKNOWN_CLOCK: Millis = Millis::from_seconds(300);
+const UNKNOWN_CLOCK_SLACK: Millis = Millis::from_seconds(300);
 const MAX_REMEMBERED: usize = 16;
 
 /// Request times of the last accepted responses, to detect a venue whose `requestTime` is frozen.
@@ -44,7 +44,7 @@ struct Window {
 }
 
 impl Window {
-    fn has(&self, at: Millis, wait: Millis) -> bool {
+    fn contains(&self, at: Millis, wait: Millis) -> bool {
         (self.from..=self.to + wait).contains(&at)
     }
 }
@@ -87,7 +87,7 @@ impl Coordinator {
         let windows: Vec<Window> = [by_clock, by_date].into_iter().flatten().collect();
         let others = [created_time.map(|at| (at, Millis::SECOND)), open_time.map(|at| (at, open_wait))];
         let far = |(at, wait): (Millis, Millis)| {
-            let is_outside = windows.iter().all(|window| !window.has(at, wait));
+            let is_outside = windows.iter().all(|window| !window.contains(at, wait));
             let distances = windows.iter().map(|window| at - window.requested).filter(|_| is_outside);
             distances.min_by_key(|by| by.abs_diff(Millis::ZERO))
         };
@@ -102,7 +102,7 @@ impl Coordinator {
         let slack = SLACK + SLACK;
         let apart = |(at, wait)| {
             let window = Window { requested: at, from: at - wait - took - slack, to: at + slack };
-            (!window.has(requested, Millis::ZERO)).then(|| requested - at)
+            (!window.contains(requested, Millis::ZERO)).then(|| requested - at)
         };
         let by = far((requested, Millis::ZERO));
         let Some(by) = by.or_else(|| others.into_iter().flatten().find_map(apart)) else {
@@ -146,7 +146,7 @@ impl Coordinator {
     }
 
     pub(super) fn clock_slack(&self) -> Millis {
-        self.skew.uncertainty().map_or(SLACK_OF_UNKNOWN_CLOCK, |known| known.max(UNCERTAINTY) + SLACK)
+        self.skew.uncertainty().map_or(UNKNOWN_CLOCK_SLACK, |known| known.max(UNCERTAINTY) + SLACK)
     }
 
     fn window_by_our_clock(&self, sent: Millis, now: Millis) -> Window {

@@ -1,16 +1,16 @@
 //! Executes control orders: halts, resolutions, reloads of the settings and external signals.
 
 use super::Coordinator;
-use super::agenda::Place;
-use super::command::{Ask, Command, OrderId, Step};
+use super::agenda::EventRank;
+use super::command::{Command, OrderId, Step, VenueRequest};
 use super::journal_state::Urgency;
-use super::plausibility::counted;
+use super::plausibility::with_rounded_amount;
 use crate::RuntimeError;
 use crate::adoption::check_adoption;
 use crate::control::{
     ControlAnswer, ControlOrder, Resolution, SignalBots, SignalOrder, SignalOutcome, SignalTally, SourceTally,
 };
-use crate::reload::{NewSettings, Standing};
+use crate::reload::{NewSettings, ReloadContext};
 use candlewick_broker::{BrokerError, TradeReport};
 use candlewick_engine::{
     BotId, Control, EventKind, IntentId, OutsideSignal, ReloadNote, ReloadedBy, Rule, Session, SignalId,
@@ -33,7 +33,7 @@ impl Coordinator {
         let answer = match order {
             ControlOrder::Halt { reason } => {
                 self.begin_halt(reason, step);
-                self.done(step)
+                self.answer_with_state(step)
             }
             ControlOrder::Resume if self.ending.is_stopping() => {
                 ControlAnswer::Refused { problem: "the run is stopping".to_owned() }
@@ -47,7 +47,7 @@ impl Coordinator {
                 self.resume(step);
                 self.override_restrictions(step);
                 step.log_warning("resumed: drawdown peak and loss streak are reset");
-                self.done(step)
+                self.answer_with_state(step)
             }
             ControlOrder::Reload { by } => match self.request_settings(id, by, step) {
                 Ok(()) => return,
@@ -56,23 +56,23 @@ impl Coordinator {
                     ControlAnswer::Refused { problem }
                 }
             },
-            ControlOrder::Status => self.done(step),
+            ControlOrder::Status => self.answer_with_state(step),
             ControlOrder::Signal(order) => return self.on_signal(id, &order, step),
             ControlOrder::SignalProblem { source, first, last, malformed, turned_away, reasons } => {
                 self.on_signal_problem(source, ([first, last], reasons), (malformed, turned_away), step);
-                self.done(step)
+                self.answer_with_state(step)
             }
-            ControlOrder::SignalNote { source, text, mended } => {
-                self.on_signal_note(source, &text, mended, step);
-                self.done(step)
+            ControlOrder::SignalNote { source, text, fixed } => {
+                self.on_signal_note(source, &text, fixed, step);
+                self.answer_with_state(step)
             }
             ControlOrder::SignalNext { next, passed_over } => {
                 (self.outside.tally.next, self.outside.tally.passed_over) = (next, passed_over);
-                self.done(step)
+                self.answer_with_state(step)
             }
             ControlOrder::Resolve { intent, resolution: Resolution::Adopt(venue_id), reason } => {
                 if self.session.terms(intent).is_some() {
-                    return self.ask_named_trade(id, Claim { intent, venue_id, reason }, step);
+                    return self.request_named_trade(id, Claim { intent, venue_id, reason }, step);
                 }
                 ControlAnswer::Refused { problem: format!("unknown trade #{intent}") }
             }
@@ -81,7 +81,7 @@ impl Coordinator {
             }
             ControlOrder::Resolve { intent, resolution: Resolution::Settled(outcome), reason } => {
                 match self.settle_manually(intent, outcome, &reason, step) {
-                    Ok(()) => self.done(step),
+                    Ok(()) => self.answer_with_state(step),
                     Err(problem) => ControlAnswer::Refused { problem },
                 }
             }
@@ -95,8 +95,8 @@ impl Coordinator {
         self.save(Urgency::Now, step);
     }
 
-    fn ask_named_trade(&mut self, id: OrderId, claim: Claim, step: &mut Step<'_>) {
-        self.request(Ask::NamedTrade(id, claim.intent, claim.venue_id.as_str().to_owned()), step);
+    fn request_named_trade(&mut self, id: OrderId, claim: Claim, step: &mut Step<'_>) {
+        self.request(VenueRequest::NamedTrade(id, claim.intent, claim.venue_id.as_str().to_owned()), step);
         self.claims.insert(id, claim);
     }
 
@@ -108,11 +108,12 @@ impl Coordinator {
     ) {
         let Some(Claim { intent, venue_id, reason }) = self.claims.remove(&id) else { return };
         let Some(terms) = self.session.terms(intent) else { return };
-        let may_have_taken =
-            |report: &TradeReport| self.doubts.resolver.may_have_taken(intent, report, self.uncertainty());
+        let may_have_other_terms = |report: &TradeReport| {
+            self.doubts.resolver.may_have_other_terms(intent, report, self.uncertainty())
+        };
         let order = self.session.order(&terms);
-        let answer = answer.map(|report| counted(report, self.session.scale()));
-        let checked = check_adoption(&order, venue_id.as_str(), answer, may_have_taken);
+        let answer = answer.map(|report| with_rounded_amount(report, self.session.scale()));
+        let checked = check_adoption(&order, venue_id.as_str(), answer, may_have_other_terms);
         let answer = match checked {
             Ok(report) => self.end_doubt(intent, Some(&report), &reason, step),
             Err(error) => {
@@ -139,7 +140,7 @@ impl Coordinator {
                 self.session.alarm(format!("the operator resolved trade #{intent}: {reason}"), step);
                 // The answer must contain the resulting state.
                 self.dispatch_due(step);
-                self.done(step)
+                self.answer_with_state(step)
             }
             Err(problem) => ControlAnswer::Refused { problem },
         }
@@ -159,8 +160,9 @@ impl Coordinator {
         }
         self.reloading = Some((id, by));
         let forgotten = self.session.forgotten.all;
-        let standing = Standing { forgotten, ..Standing::new(self.session.session(), self.session.book()) };
-        self.request(Ask::Settings(Box::new(standing)), step);
+        let standing =
+            ReloadContext { forgotten, ..ReloadContext::new(self.session.session(), self.session.book()) };
+        self.request(VenueRequest::Settings(Box::new(standing)), step);
         Ok(())
     }
 
@@ -168,7 +170,7 @@ impl Coordinator {
     pub(super) fn on_settings(&mut self, read: Result<Box<NewSettings>, String>, step: &mut Step<'_>) {
         let Some((id, by)) = self.reloading.take() else { return };
         let answer = match read.and_then(|new| self.reload(*new, by, step)) {
-            Ok(()) => self.done(step),
+            Ok(()) => self.answer_with_state(step),
             Err(problem) => {
                 let problem: String = problem.chars().take(MAX_CHARS).collect();
                 let lines: Vec<&str> = problem.lines().map(str::trim).collect();
@@ -211,8 +213,8 @@ impl Coordinator {
     }
 }
 
-const ALARM_PACE: Millis = Millis::MINUTE;
-const MENDED: &str = "; fixed since by a reload";
+const ALARM_INTERVAL: Millis = Millis::MINUTE;
+const FIXED_SUFFIX: &str = "; fixed since by a reload";
 
 #[derive(Debug, Default)]
 pub(crate) struct OutsideWatch {
@@ -226,7 +228,7 @@ impl OutsideWatch {
         (self.tally != SignalTally::default()).then(|| Box::new(self.tally.clone()))
     }
 
-    pub(super) fn came(&self) -> Option<&SignalTally> {
+    pub(super) fn signal_tally(&self) -> Option<&SignalTally> {
         Some(&self.tally).filter(|tally| !tally.is_empty())
     }
 
@@ -234,12 +236,12 @@ impl OutsideWatch {
         self.tally.by_source.entry(source.to_string()).or_default()
     }
 
-    fn mend(&mut self, source: SignalSource, mended: &[String]) {
+    fn mark_fixed(&mut self, source: SignalSource, fixed: &[String]) {
         let of_source =
             self.tally.by_source.get_mut(source.as_str()).and_then(|tally| tally.problem.as_mut());
         for problem in self.tally.problem.as_mut().into_iter().chain(of_source) {
-            if mended.contains(problem) {
-                problem.push_str(MENDED);
+            if fixed.contains(problem) {
+                problem.push_str(FIXED_SUFFIX);
             }
         }
     }
@@ -274,7 +276,7 @@ impl Coordinator {
                     return self.answer(id, ControlAnswer::Signal { outcome }, step);
                 }
                 self.outside.waiting.insert(name, id);
-                self.events.add(at, Place::Signal, EventKind::OutsideSignal(signal));
+                self.events.add(at, EventRank::Signal, EventKind::OutsideSignal(signal));
             }
         }
     }
@@ -307,7 +309,7 @@ impl Coordinator {
             *self.outside.tally.malformed.entry(source.to_string()).or_default() += malformed;
         }
         if self.outside.next_alarm.get(&source).is_none_or(|next| *next <= step.now) {
-            self.outside.next_alarm.insert(source, step.now + ALARM_PACE);
+            self.outside.next_alarm.insert(source, step.now + ALARM_INTERVAL);
             self.session.alarm(format!("invalid signal ({source}): {first}"), step);
         }
         self.outside.tally.problem = Some(last);
@@ -315,20 +317,20 @@ impl Coordinator {
 
     /// Journals the final tally. Duplicates and malformed signals appear in no other entry.
     pub(super) fn note_signals(&mut self, step: &mut Step<'_>) {
-        if let Some(note) = self.outside.came().map(SignalTally::note) {
+        if let Some(note) = self.outside.signal_tally().map(SignalTally::note) {
             self.session.journal.note(note, step);
         }
     }
 
-    fn on_signal_note(&mut self, source: SignalSource, text: &str, mended: Vec<String>, step: &mut Step<'_>) {
-        self.outside.mend(source, &mended);
-        if !mended.is_empty() {
+    fn on_signal_note(&mut self, source: SignalSource, text: &str, fixed: Vec<String>, step: &mut Step<'_>) {
+        self.outside.mark_fixed(source, &fixed);
+        if !fixed.is_empty() {
             // After a fix, the next problem raises an alarm immediately.
             self.outside.next_alarm.remove(&source);
         }
         let text = format!("signals ({source}): {text}");
         self.session.journal.note(serde_json::json!({ "note": text }).to_string(), step);
-        step.note(text, mended);
+        step.note(text, fixed);
     }
 }
 

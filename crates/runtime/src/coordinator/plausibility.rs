@@ -4,17 +4,17 @@ use super::Coordinator;
 use super::agenda::Job;
 use super::command::Step;
 use super::recorded_session::RecordedSession;
-use super::trade_watch::{OpenTrade, Watching};
+use super::trade_watch::{OpenTrade, WatchState};
 use crate::audit::{OrderedTerms, Terms, check_terms};
 use crate::connect::without_noise;
 use crate::control::describe_time;
 use candlewick_broker::{OpenOrder, Reported, TradeListing, TradeReport};
-use candlewick_engine::{IntentId, Opened, OrderTerms, SymbolId, Taken, VenueId, VenueSymbol};
+use candlewick_engine::{IntentId, Opened, OrderTerms, SymbolId, VenueId, VenueSymbol, VenueTerms};
 use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{ExpirationType, Expiry, Millis, MoneyScale, Outcome, Price, Symbol};
 use std::collections::BTreeMap;
 
-/// Slack of plausible times around decision and twice the duration, for clock differences.
+/// Tolerance for clock differences before the decision and after twice the duration.
 const TIME_SLACK: Millis = Millis::HOUR;
 /// Maximum delay of a close time behind the expiry before it is replaced.
 const CLOSE_SLACK: Millis = Millis::MINUTE;
@@ -22,13 +22,14 @@ const CLOSE_SLACK: Millis = Millis::MINUTE;
 impl Coordinator {
     /// Removes implausible fields: times give way to local estimates, so that no trade is awaited forever,
     /// and an implausible payout halts the run.
-    pub(super) fn plausible(
+    pub(super) fn remove_implausible_fields(
         &mut self,
         intent: IntentId,
         report: TradeReport,
         step: &mut Step<'_>,
     ) -> TradeReport {
-        let report = self.with_plausible_times(intent, counted(report, self.session.scale()), step);
+        let report =
+            self.with_plausible_times(intent, with_rounded_amount(report, self.session.scale()), step);
         let (report, impossible) = possible_payout(intent, report, self.settings.max_payout_percent);
         if let Some(reason) = impossible {
             self.halt_at_oddity(reason, step);
@@ -100,7 +101,7 @@ impl Coordinator {
         let terms = self.session.terms(intent);
         let stake = terms.map(|terms| terms.stake()).unwrap_or_default();
         let assumed_close = terms.map_or(now, |terms| self.latest_close(&terms, report, now).0);
-        let stake = self.taken(intent, report).map_or(stake, |taken| taken.stake);
+        let stake = self.venue_terms(intent, report).map_or(stake, |taken| taken.stake);
         let ordered = terms.map(|terms| self.session.order(&terms));
         let known = self.session.book().departure(intent).and_then(|departure| departure.symbol);
         let known = known.or(ordered.as_ref().map(|order| VenueSymbol::truncated(order.symbol.as_str())));
@@ -114,19 +115,19 @@ impl Coordinator {
             symbol: report.symbol.as_deref().map(VenueSymbol::truncated).or(known),
             direction: direction.or(ordered.map(|order| order.direction)),
             payout: self.session.row(intent).and_then(|row| row.payout).or(report.payout),
-            watch: Watching::default(),
+            watch: WatchState::default(),
         };
         let first = self.trades.begin(intent, tracked, now);
         self.agenda.add(first, Job::Trade(intent));
     }
 
-    pub(super) fn taken(&self, intent: IntentId, report: &TradeReport) -> Option<Taken> {
+    pub(super) fn venue_terms(&self, intent: IntentId, report: &TradeReport) -> Option<VenueTerms> {
         let terms = self.session.terms(intent)?;
         let known = self.session.book().departure(intent).and_then(|departure| departure.symbol);
         applied_terms(report, &terms, (self.session.ordered_symbol(&terms), known), self.session.scale())
     }
 
-    pub(super) fn opened(&self, intent: IntentId, report: &TradeReport) -> Opened {
+    pub(super) fn to_opened(&self, intent: IntentId, report: &TradeReport) -> Opened {
         let agreed = self.trades.find(intent).and_then(|trade| trade.payout);
         Opened {
             intent,
@@ -135,7 +136,7 @@ impl Coordinator {
             open_price: report.open_price,
             close_time: report.close_time,
             payout: report.payout.map(|paid| agreed.unwrap_or(paid)),
-            taken: self.taken(intent, report),
+            taken: self.venue_terms(intent, report),
         }
     }
 }
@@ -152,7 +153,7 @@ fn latest_close_by(expiry: Expiry, at: Millis) -> Millis {
 pub fn possible_times(terms: &OrderTerms, report: TradeReport, now: Millis) -> (TradeReport, Option<String>) {
     let earliest = terms.decision_time() - TIME_SLACK;
     let latest = now + terms.expiry().close_type.duration() * 2 + TIME_SLACK;
-    let (report, impossible) = between(report, earliest, latest);
+    let (report, impossible) = remove_times_outside(report, earliest, latest);
     let (intent, id) = (terms.intent(), &report.id);
     let text = impossible.map(|at| {
         format!("trade #{intent}: the venue's trade {id} has an implausible time: {}", describe_time(at))
@@ -180,7 +181,7 @@ fn impossible_payout(report: &TradeReport) -> Option<String> {
     (!percent.is_zero() || moves_money).then(|| format!("{} %, which is impossible", percent.normalize()))
 }
 
-pub(super) fn between(
+pub(super) fn remove_times_outside(
     report: TradeReport,
     earliest: Millis,
     latest: Millis,
@@ -200,7 +201,7 @@ pub(super) fn between(
 }
 
 /// Rounds the amount to the scale if only noise is lost.
-pub(crate) fn counted(report: TradeReport, scale: MoneyScale) -> TradeReport {
+pub(crate) fn with_rounded_amount(report: TradeReport, scale: MoneyScale) -> TradeReport {
     let amount = report.amount.map(|amount| without_noise(amount, scale).unwrap_or(amount));
     TradeReport { amount, ..report }
 }
@@ -212,7 +213,7 @@ pub fn applied_terms(
     terms: &OrderTerms,
     (ordered, known): (Symbol, Option<VenueSymbol>),
     scale: MoneyScale,
-) -> Option<Taken> {
+) -> Option<VenueTerms> {
     let symbol = match report.symbol.as_deref() {
         Some(found) if found == ordered.as_str() => None,
         Some(found) => Some(VenueSymbol::truncated(found)),
@@ -220,7 +221,7 @@ pub fn applied_terms(
     };
     let direction = report.direction.as_ref().and_then(Reported::known).copied();
     let stake = reported_stake(report).and_then(|amount| scale.rounded(amount).ok());
-    let taken = Taken {
+    let taken = VenueTerms {
         symbol,
         direction: direction.unwrap_or(terms.direction()),
         stake: stake.filter(|stake| stake.is_positive()).unwrap_or(terms.stake()),

@@ -5,11 +5,11 @@ use super::command::{Command, Step};
 use super::doubts::Doubts;
 use super::journal_state::JournalState;
 use super::wallet_watch::is_later;
-use crate::audit::Settling;
+use crate::audit::BookedResult;
 use crate::notice::{Evidence, Funds};
 use crate::overview::{BotTallies, MAX_SETTLED};
 use crate::past::EvictedIntents;
-use crate::resolver::LONGEST_LIST_LAG;
+use crate::resolver::MAX_LIST_LAG;
 use crate::{Notice, RuntimeSettings};
 use candlewick_broker::{Account, OpenOrder};
 use candlewick_engine::{
@@ -54,7 +54,7 @@ pub(crate) struct OldIntent {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EventEffects {
-    /// Rule that rejected a signal and that only the operator can lift, because no open trade could.
+    /// Rule that rejected a signal and that only the operator can lift, not the end of a trade.
     pub(crate) final_rule: Option<Rule>,
     pub(crate) free: Money,
     /// Stakes of unopened intents that this event added back to the free balance.
@@ -163,7 +163,12 @@ impl RecordedSession {
         handled
     }
 
-    pub(crate) fn after_correction(&mut self, before: &Settling, after: &Settling, step: &mut Step<'_>) {
+    pub(crate) fn after_correction(
+        &mut self,
+        before: &BookedResult,
+        after: &BookedResult,
+        step: &mut Step<'_>,
+    ) {
         self.tallies.correct(before, after);
         self.publish_evidence(before.bot, step);
     }
@@ -274,7 +279,7 @@ impl RecordedSession {
         let old: Vec<OldIntent> = book.rows().iter().filter_map(old_of).collect();
         if !old.is_empty() {
             let mut gone = old.iter().map(|old| old.intent).peekable();
-            self.book.keep_rows(|row| gone.next_if_eq(&row.approved.intent()).is_none());
+            self.book.retain_rows(|row| gone.next_if_eq(&row.approved.intent()).is_none());
         }
         for OldIntent { intent, .. } in &old {
             self.expiring.remove(intent);
@@ -321,7 +326,7 @@ impl Reservations {
     }
 
     /// Returns the stakes of unopened intents that the event released.
-    /// They never left the wallet, so they are kept apart from the event's own change of the free balance.
+    /// They never left the wallet, so they are separate from the event's own change of the free balance.
     pub(crate) fn released(&self, session: &Session, book: &TradeBook) -> Money {
         if self.0.is_empty() {
             return Money::ZERO;
@@ -334,14 +339,14 @@ impl Reservations {
 }
 
 /// Minimum retention beyond the list lag, for late responses and clock differences.
-const SLACK: Millis = Millis::from_seconds(120);
+const RETENTION_SLACK: Millis = Millis::from_seconds(120);
 
 impl Coordinator {
-    /// Forgets intents that ended long before the list requested at `looked`, unless close to a request that
-    /// is in doubt or counts as not opened: they help to tell its trade from theirs.
+    /// Forgets intents that ended long before the list requested at `looked`. Keeps those close to a request
+    /// in doubt or marked as not opened, because they help to identify its trade.
     pub(super) fn forget_old(&mut self, looked: Millis) {
-        let Some(remembered) = remembered(&self.settings, &self.doubts) else { return };
-        let least = least_remembered(&self.settings, &self.doubts);
+        let Some(remembered) = retention(&self.settings, &self.doubts) else { return };
+        let least = min_retention(&self.settings, &self.doubts);
         let (trades, doubts, slack) = (&self.trades, &self.doubts, least);
         // Trades since the last agreement may explain a difference of the wallet.
         let explained_until = self.audits.wallet.explained_until;
@@ -358,11 +363,11 @@ impl Coordinator {
 }
 
 /// Retention time of finished intents, `None` for unlimited.
-fn remembered(settings: &RuntimeSettings, doubts: &Doubts) -> Option<Millis> {
+fn retention(settings: &RuntimeSettings, doubts: &Doubts) -> Option<Millis> {
     let set = Some(settings.remember_s).filter(|seconds| *seconds > 0)?;
-    Some(Millis::from_seconds(i64::from(set)).max(least_remembered(settings, doubts)))
+    Some(Millis::from_seconds(i64::from(set)).max(min_retention(settings, doubts)))
 }
 
-fn least_remembered(settings: &RuntimeSettings, doubts: &Doubts) -> Millis {
-    settings.least_remembered.unwrap_or(doubts.resolver.lag.allowance().max(LONGEST_LIST_LAG) + SLACK)
+fn min_retention(settings: &RuntimeSettings, doubts: &Doubts) -> Millis {
+    settings.least_remembered.unwrap_or(doubts.resolver.lag.allowance().max(MAX_LIST_LAG) + RETENTION_SLACK)
 }

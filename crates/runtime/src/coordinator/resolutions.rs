@@ -1,17 +1,17 @@
 //! Recovery of intents, resolution of doubts, and listed trades of declined orders.
 
 use super::Coordinator;
-use super::agenda::{Job, Place};
-use super::command::{Ask, Step};
+use super::agenda::{EventRank, Job};
+use super::command::{Step, VenueRequest};
 use super::foreign_trades::MAX_NAMED;
-use super::plausibility::{between, counted};
+use super::plausibility::{remove_times_outside, with_rounded_amount};
 use crate::control::describe_time;
 use crate::resolver::{Match, Resolution, compare_terms, reported_request_time};
 use candlewick_broker::{Balances, Reply, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId, IntentRow, IntentState, OrderTerms};
 use candlewick_sdk::{Millis, Money};
 
-const FARTHEST: Millis = Millis::from_seconds(2 * 24 * 3_600);
+const MAX_TIME_DIFFERENCE: Millis = Millis::from_seconds(2 * 24 * 3_600);
 
 impl Coordinator {
     pub(super) fn recover(&mut self, step: &mut Step<'_>) {
@@ -22,9 +22,9 @@ impl Coordinator {
             self.recall_audits(&row, step.now);
             self.recover_intent(&row, step);
         }
-        self.plan_look();
+        self.schedule_poll();
         self.look_for_second_trades(step.now);
-        if self.doubts.next_routine_look(step.now).is_some() {
+        if self.doubts.next_routine_poll(step.now).is_some() {
             self.agenda.add(step.now, Job::Trades);
         }
     }
@@ -59,11 +59,11 @@ impl Coordinator {
 
     pub(super) fn begin_doubt(&mut self, terms: &OrderTerms, now: Millis) {
         self.doubts.begin(&self.session, terms, now);
-        self.plan_look();
+        self.schedule_poll();
     }
 
-    fn plan_look(&mut self) {
-        if let Some(at) = self.doubts.resolver.next_look() {
+    fn schedule_poll(&mut self) {
+        if let Some(at) = self.doubts.resolver.next_poll() {
             self.agenda.add(at, Job::Trades);
         }
     }
@@ -71,7 +71,7 @@ impl Coordinator {
     /// Handles the list. The wallet read next is a second source, unless the list ended early.
     pub(super) fn on_trades(&mut self, mut listing: TradeListing, step: &mut Step<'_>) {
         let scale = self.session.scale();
-        let rows = listing.trades.into_iter().map(|report| counted(report, scale));
+        let rows = listing.trades.into_iter().map(|report| with_rounded_amount(report, scale));
         let mut odd = 0;
         listing.trades = rows.map(|row| self.with_possible_times(row, &mut odd, step)).collect();
         if odd > MAX_NAMED {
@@ -84,7 +84,7 @@ impl Coordinator {
         }
         self.doubts.listing = Some(listing);
         if is_whole {
-            self.request(Ask::BalancesAfterTrades, step);
+            self.request(VenueRequest::BalancesAfterTrades, step);
         } else {
             self.on_balances_after_trades(None, step);
         }
@@ -92,7 +92,7 @@ impl Coordinator {
 
     /// Removes implausible times from a listed trade, whose other fields may still identify it.
     fn with_possible_times(&mut self, row: TradeReport, odd: &mut usize, step: &mut Step<'_>) -> TradeReport {
-        let (row, impossible) = between(row, Millis::ZERO, step.now + FARTHEST);
+        let (row, impossible) = remove_times_outside(row, Millis::ZERO, step.now + MAX_TIME_DIFFERENCE);
         if let Some(at) = impossible.filter(|_| self.doubts.is_new_odd_row(&row.id)) {
             *odd += 1;
             if *odd <= MAX_NAMED {
@@ -142,12 +142,12 @@ impl Coordinator {
         if is_whole {
             self.forget_old(listing.began);
         }
-        if let Some(at) = self.doubts.next_routine_look(now) {
+        if let Some(at) = self.doubts.next_routine_poll(now) {
             self.agenda.add(at, Job::Trades);
         }
-        self.plan_refusal_check(now);
+        self.schedule_refusal_check(now);
         // An unsuccessful poll is repeated, but never immediately.
-        if let Some(at) = self.doubts.resolver.next_look() {
+        if let Some(at) = self.doubts.resolver.next_poll() {
             self.agenda.add(at.max(now + Millis::SECOND), Job::Trades);
         }
     }
@@ -173,7 +173,7 @@ impl Coordinator {
                 step.log_warning(format!("trade #{intent} was in doubt and was not opened"));
                 self.not_opened(intent, reserved_until, step.now);
             }
-            Resolution::AskPerson { intent, why } => {
+            Resolution::Escalate { intent, why } => {
                 let reason = why.describe(self.session.scale());
                 let text = format!(
                     "trade #{intent} stays in doubt: {reason}; resolve it with `candlewick resolve {intent} --adopt VENUE_ID` \
@@ -190,15 +190,19 @@ impl Coordinator {
         if let Some(row) = self.session.book().row(intent) {
             self.audits.wallet.postpone(-row.approved.stake(), step.now);
         }
-        let report = &self.plausible(intent, report.clone(), step);
+        let report = &self.remove_implausible_fields(intent, report.clone(), step);
         self.audit_terms(intent, report, step);
         self.audit_payout(intent, report.payout, step);
         self.begin_tracking(intent, report, step.now);
-        self.events.add(step.now, Place::Answer(intent), EventKind::Adopted(self.opened(intent, report)));
+        self.events.add(
+            step.now,
+            EventRank::Answer(intent),
+            EventKind::Adopted(self.to_opened(intent, report)),
+        );
     }
 
     pub(super) fn not_opened(&mut self, intent: IntentId, reserved_until: Millis, now: Millis) {
-        self.events.add(now, Place::Answer(intent), EventKind::NotOpened { intent, reserved_until });
+        self.events.add(now, EventRank::Answer(intent), EventKind::NotOpened { intent, reserved_until });
     }
 
     /// Resolves a doubt manually: by this trade, or as not opened.
@@ -220,7 +224,7 @@ impl Coordinator {
     }
 }
 
-const CHECKS_AFTER: [Millis; 3] =
+const CHECK_DELAYS: [Millis; 3] =
     [Millis::from_seconds(5), Millis::from_seconds(30), Millis::from_seconds(120)];
 
 /// Tolerance for a request and a listed trade of the same second, because clocks differ.
@@ -229,14 +233,14 @@ const SAME_SECOND: Millis = Millis::from_seconds(2);
 impl Coordinator {
     pub(super) fn note_refusal(&mut self, now: Millis) {
         self.refused_at = Some(now);
-        self.plan_refusal_check(now);
+        self.schedule_refusal_check(now);
     }
 
-    fn plan_refusal_check(&mut self, now: Millis) {
-        if self.doubts.next_routine_look(now).is_none() {
+    fn schedule_refusal_check(&mut self, now: Millis) {
+        if self.doubts.next_routine_poll(now).is_none() {
             return;
         }
-        let checks = self.refused_at.into_iter().flat_map(|at| CHECKS_AFTER.map(|after| at + after));
+        let checks = self.refused_at.into_iter().flat_map(|at| CHECK_DELAYS.map(|after| at + after));
         if let Some(at) = checks.filter(|at| *at > now).min() {
             self.agenda.add(at, Job::Trades);
         }

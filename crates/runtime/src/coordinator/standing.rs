@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use super::command::{Command, Step};
-use super::venue_watch::{WHERE_FROM, describe_refusal};
+use super::venue_watch::{TOKEN_SOURCE, describe_refusal};
 use crate::Notice;
 use crate::control::{Blockage, ControlAnswer, LateSeries, Phase, QuietSeries, RunState, VenueApi};
 use crate::notice::Funds;
@@ -40,13 +40,13 @@ impl Coordinator {
         let token_refused = self
             .token_refused
             .as_ref()
-            .map(|text| format!("{}; provide a valid token {WHERE_FROM}", describe_refusal(text)));
+            .map(|text| format!("{}; provide a valid token {TOKEN_SOURCE}", describe_refusal(text)));
         let reason = halted.map(|text| Cow::Borrowed(text.as_str())).or(token_refused.map(Cow::Owned));
         let reason = reason.or(suspended.map(|text| Cow::Borrowed(text.as_str())));
-        (phase, reason.or_else(|| self.account_barred().map(Cow::Owned)))
+        (phase, reason.or_else(|| self.account_restriction().map(Cow::Owned)))
     }
 
-    pub(super) fn done(&self, step: &Step<'_>) -> ControlAnswer {
+    pub(super) fn answer_with_state(&self, step: &Step<'_>) -> ControlAnswer {
         ControlAnswer::Done { state: Box::new(self.run_state(step.now)) }
     }
 
@@ -64,7 +64,7 @@ impl Coordinator {
             at: now,
             clock: self.skew.estimate(),
             audits: self.audits.tallies(),
-            heard: self.heard(),
+            heard: self.last_heard(),
             apis: self.venue_health(now),
             troubles: self.troubles(now),
             reloaded: self.reloaded.clone().map(Box::new),
@@ -149,11 +149,11 @@ impl Coordinator {
         self.last_reported.late = late;
     }
 
-    pub(crate) fn first_funds(&self) -> Funds {
+    pub(crate) fn initial_funds(&self) -> Funds {
         Funds { first_wallet: self.first_wallet(), ..Funds::from_ledger(self.session.ledger()) }
     }
 
-    pub(crate) fn left_in_doubt(&self) -> Vec<IntentRow> {
+    pub(crate) fn intents_in_doubt(&self) -> Vec<IntentRow> {
         let rows = self.session.book().rows().iter();
         rows.filter(|row| row.state == IntentState::InDoubt).copied().collect()
     }

@@ -2,10 +2,10 @@
 //! The result of a missing trade is never guessed: the operator has to enter it.
 
 use super::Coordinator;
-use super::agenda::{Job, Place};
+use super::agenda::{EventRank, Job};
 use super::cancellations::UnprovenEnd;
 use super::command::Step;
-use crate::audit::{Settling, Source};
+use crate::audit::{BookedResult, Source};
 use candlewick_broker::{Reported, TradeListing, TradeReport};
 use candlewick_engine::{EventKind, IntentId, Settled, VenueSymbol};
 use candlewick_sdk::{Direction, Millis, Money, MoneyScale, Outcome, Payout};
@@ -29,11 +29,11 @@ pub(crate) struct OpenTrade {
     pub(super) symbol: Option<VenueSymbol>,
     pub(super) direction: Option<Direction>,
     pub(super) payout: Option<Payout>,
-    pub(super) watch: Watching,
+    pub(super) watch: WatchState,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Watching {
+pub(crate) struct WatchState {
     asked: usize,
     pub(super) absence: Option<Absence>,
     pub(super) unproven: Option<UnprovenEnd>,
@@ -43,7 +43,7 @@ pub(crate) struct Watching {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TradeMismatch {
     pub(crate) news: Option<String>,
-    pub(crate) ask_at: Millis,
+    pub(crate) next_request_at: Millis,
 }
 
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl TradeWatch {
         let trade = self.trades.get_mut(&intent)?;
         let difference = trade.difference(report)?;
         let news = (!std::mem::replace(&mut trade.watch.is_reported, true)).then_some(difference);
-        Some(TradeMismatch { news, ask_at: trade.pause(now) })
+        Some(TradeMismatch { news, next_request_at: trade.pause(now) })
     }
 
     pub(super) fn find_mut(&mut self, intent: IntentId) -> Option<&mut OpenTrade> {
@@ -110,7 +110,7 @@ impl TradeWatch {
         Some(assumed.map_or(pause, |assumed| pause.min(assumed)))
     }
 
-    pub(crate) fn ask_again(&mut self, intent: IntentId, now: Millis) -> Option<Millis> {
+    pub(crate) fn schedule_retry(&mut self, intent: IntentId, now: Millis) -> Option<Millis> {
         let trade = self.trades.get_mut(&intent)?;
         Some(trade.pause(now))
     }
@@ -203,7 +203,7 @@ pub fn profit_by_rule(outcome: Outcome, stake: Money, payout: Option<Payout>) ->
     }
 }
 
-const LOOK_AGAIN: Millis = Millis::from_seconds(30);
+const RECHECK_INTERVAL: Millis = Millis::from_seconds(30);
 
 /// Absence of a trade at the venue, counted after its close and without a record in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -267,7 +267,7 @@ impl TradeWatch {
 impl Coordinator {
     pub(super) fn on_unknown_trade(&mut self, intent: IntentId, now: Millis) {
         if self.trades.is_unknown(intent, now) {
-            self.agenda.add(now + LOOK_AGAIN, Job::Trades);
+            self.agenda.add(now + RECHECK_INTERVAL, Job::Trades);
         }
     }
 
@@ -280,7 +280,7 @@ impl Coordinator {
             self.halt_or_alarm(text, step);
         }
         if self.trades.all().any(|(_, trade)| trade.watch.absence.is_some()) {
-            self.agenda.add(step.now + LOOK_AGAIN, Job::Trades);
+            self.agenda.add(step.now + RECHECK_INTERVAL, Job::Trades);
         }
     }
 
@@ -313,7 +313,7 @@ impl Coordinator {
         let profit = profit_by_rule(outcome, stake, row.payout);
         let profit = profit
             .ok_or_else(|| format!("the payout of trade {id} is unknown, so a win has no known profit"))?;
-        let settling = Settling {
+        let settling = BookedResult {
             intent,
             bot: row.approved.bot(),
             stake,
@@ -326,7 +326,7 @@ impl Coordinator {
         self.audits.results.book(&id, settling);
         self.trades.end(intent);
         let kind = EventKind::SettledByPerson { intent, outcome, profit };
-        self.events.add(step.now, Place::Settlement(close, intent), kind);
+        self.events.add(step.now, EventRank::Settlement(close, intent), kind);
         self.session.alarm(format!("the operator settled trade #{intent} as {outcome}: {reason}"), step);
         self.dispatch_due(step);
         Ok(())
@@ -369,7 +369,7 @@ mod tests {
             symbol: None,
             direction: None,
             payout: None,
-            watch: Watching::default(),
+            watch: WatchState::default(),
         };
         watch.begin(intent, trade, Millis::ZERO);
         let settled = to_settlement(report, intent, watch.find(intent).unwrap(), MoneyScale::default());

@@ -10,8 +10,8 @@ use candlewick_broker::{BrokerError, Identity, OpenOutcome, Reply};
 use candlewick_engine::Control;
 use candlewick_sdk::Millis;
 
-const USER_PACE: Millis = Millis::from_seconds(600);
-const RESTRICTED_USER_PACE: Millis = Millis::from_seconds(60);
+const USER_POLL_INTERVAL: Millis = Millis::from_seconds(600);
+const RESTRICTED_USER_POLL_INTERVAL: Millis = Millis::from_seconds(60);
 
 #[derive(Debug, Default)]
 pub(crate) struct VenueWatch {
@@ -70,7 +70,11 @@ impl Coordinator {
     }
 
     pub(super) fn on_user(&mut self, answer: Result<Reply<Identity>, BrokerError>, step: &mut Step<'_>) {
-        let pace = if self.venue.restrictions.is_empty() { USER_PACE } else { RESTRICTED_USER_PACE };
+        let pace = if self.venue.restrictions.is_empty() {
+            USER_POLL_INTERVAL
+        } else {
+            RESTRICTED_USER_POLL_INTERVAL
+        };
         let restrictions = match answer {
             Ok(reply) => reply.value.restrictions,
             Err(error) => {
@@ -78,14 +82,14 @@ impl Coordinator {
                 return self.warn_about("the account restrictions could not be read", &error, step);
             }
         };
-        let pace = if restrictions.is_empty() { USER_PACE } else { RESTRICTED_USER_PACE };
+        let pace = if restrictions.is_empty() { USER_POLL_INTERVAL } else { RESTRICTED_USER_POLL_INTERVAL };
         self.agenda.add(step.now + pace, Job::User);
         if restrictions == self.venue.restrictions {
             return;
         }
         let was_barred = self.venue.bars_account();
         (self.venue.restrictions, self.venue.is_overridden) = (restrictions, false);
-        let text = match self.account_barred() {
+        let text = match self.account_restriction() {
             Some(text) => text,
             None => "the venue allows the account to trade again".to_owned(),
         };
@@ -113,7 +117,7 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn account_barred(&self) -> Option<String> {
+    pub(super) fn account_restriction(&self) -> Option<String> {
         self.venue.bars_account().then(|| {
             format!(
                 "the venue reports the account as {}; opens are suspended until that changes or you run `candlewick resume`",
@@ -126,7 +130,7 @@ impl Coordinator {
         self.venue.health(api).heard
     }
 
-    pub(super) fn heard(&self) -> Option<Millis> {
+    pub(super) fn last_heard(&self) -> Option<Millis> {
         self.venue.trading.heard.max(self.venue.prices.heard)
     }
 
@@ -155,7 +159,7 @@ impl Coordinator {
             .into_iter()
             .chain(describe_late(&late))
             .chain(user)
-            .chain(self.missing_wallet())
+            .chain(self.describe_missing_wallet())
             .chain(wallet)
             .chain(self.wallet_troubles())
             .chain(missing)
@@ -191,7 +195,7 @@ const fn is_heard(answer: &Answer) -> bool {
 /// Maximum time between requests while the token is rejected, so that a new token is noticed.
 const MAX_PROBE_PAUSE: Millis = Millis::from_seconds(10);
 
-pub(super) const WHERE_FROM: &str = "in the file named by broker.api_token_file (reloaded automatically), or in the environment before a restart";
+pub(super) const TOKEN_SOURCE: &str = "in the file named by broker.api_token_file (reloaded automatically), or in the environment before a restart";
 
 impl Coordinator {
     pub(super) fn on_token(&mut self, refused: Option<String>, step: &mut Step<'_>) {
@@ -208,7 +212,7 @@ impl Coordinator {
                 }
                 self.agenda.add(step.now + MAX_PROBE_PAUSE, Job::Balances);
                 let text = format!(
-                    "{}; opens are suspended. Provide a valid token {WHERE_FROM}. If the token is valid, `candlewick \
+                    "{}; opens are suspended. Provide a valid token {TOKEN_SOURCE}. If the token is valid, `candlewick \
                      resume` retries it",
                     describe_refusal(&text)
                 );

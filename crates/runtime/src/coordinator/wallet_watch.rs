@@ -1,18 +1,19 @@
 //! Wallet readings and their differences from the ledger.
 
 use super::Coordinator;
-use super::agenda::{Job, Place};
-use super::command::{Ask, RequestId, Step};
+use super::agenda::{EventRank, Job};
+use super::command::{RequestId, Step, VenueRequest};
 use super::ending::WalletDifference;
 use crate::audit::{
-    APART, Audit, BonusWallets, Finding, InFlightMoney, NameCheck, Reading, WalletReading, WalletState, size,
+    Audit, BonusWallets, CONFIRMATION_INTERVAL, Finding, InFlightMoney, NameCheck, Reading, WalletReading,
+    WalletState, magnitude,
 };
 use candlewick_broker::{Account, Balances, BrokerError, Reply};
 use candlewick_engine::{Control, EventKind, IntentRow, IntentState};
 use candlewick_sdk::{Millis, Money, Outcome};
 
-const LAST_PAUSE: Millis = Millis::from_seconds(2);
-const LAST_PATIENCE: Millis = Millis::from_seconds(30);
+const LAST_READING_PAUSE: Millis = Millis::from_seconds(2);
+const LAST_READING_TIMEOUT: Millis = Millis::from_seconds(30);
 
 #[derive(Debug, Default)]
 pub(crate) struct WalletWatch {
@@ -81,18 +82,22 @@ impl Coordinator {
                 if let Some(read) = self.wallet_read(&reply, step) {
                     // A final reading that agrees is not journaled.
                     if !is_last {
-                        self.events.add(step.now, Place::Balance, EventKind::Balance { amount: read.wallet });
+                        self.events.add(
+                            step.now,
+                            EventRank::Balance,
+                            EventKind::Balance { amount: read.wallet },
+                        );
                     }
                     self.audit_wallet(read, 1, step);
-                } else if self.missing_wallet().is_some() && is_last {
-                    self.agenda.add(step.now + LAST_PAUSE, Job::Balances);
+                } else if self.describe_missing_wallet().is_some() && is_last {
+                    self.agenda.add(step.now + LAST_READING_PAUSE, Job::Balances);
                 } else if is_last {
                     self.wallet.ending = LastReading::Done;
                 }
             }
             Err(error) => {
                 if is_last && self.has_unread_trades() {
-                    self.agenda.add(step.now + LAST_PAUSE, Job::Balances);
+                    self.agenda.add(step.now + LAST_READING_PAUSE, Job::Balances);
                 } else if is_last {
                     self.wallet.ending = LastReading::Done;
                 }
@@ -148,12 +153,12 @@ impl Coordinator {
         }
     }
 
-    pub(super) fn missing_wallet(&self) -> Option<String> {
+    pub(super) fn describe_missing_wallet(&self) -> Option<String> {
         let is_missing = self.audits.wallet.state == WalletState::Missing && self.settings.wallet_every_s > 0;
         is_missing.then(|| describe_missing(self.session.account))
     }
 
-    pub(super) fn unread_wallet(&self) -> Option<String> {
+    pub(super) fn describe_unread_wallet(&self) -> Option<String> {
         let is_compared = self.settings.wallet_every_s > 0 && self.token_refused.is_none();
         let is_over = matches!(self.wallet.ending, LastReading::Done);
         let account = self.session.account;
@@ -183,7 +188,7 @@ impl Coordinator {
         let under_way = self.in_flight_money(now);
         let lag = Millis::new(i64::from(self.settings.wallet_lag_ms));
         let is_last = match self.wallet.ending {
-            LastReading::Until(end) => now + LAST_PAUSE >= end,
+            LastReading::Until(end) => now + LAST_READING_PAUSE >= end,
             LastReading::NotBegun | LastReading::Done => false,
         };
         let reading = Reading {
@@ -208,9 +213,9 @@ impl Coordinator {
             }
             WalletReading::Differs { difference } => {
                 self.record_difference(difference, step);
-                self.agenda.add(now + APART + Millis::SECOND, Job::Balances);
+                self.agenda.add(now + CONFIRMATION_INTERVAL + Millis::SECOND, Job::Balances);
                 // A changed result in the list may explain the difference.
-                if is_new && !self.is_simulated && self.doubts.next_routine_look(now).is_some() {
+                if is_new && !self.is_simulated && self.doubts.next_routine_poll(now).is_some() {
                     self.agenda.add(now, Job::Trades);
                 }
                 false
@@ -234,13 +239,13 @@ impl Coordinator {
             }
         };
         if looks > 0 {
-            self.found(Audit::Wallet, looks, Vec::new(), step);
+            self.report_findings(Audit::Wallet, looks, Vec::new(), step);
         }
         if let LastReading::Until(_) = self.wallet.ending {
             if is_settled {
                 self.wallet.ending = LastReading::Done;
             } else {
-                self.agenda.add(now + LAST_PAUSE, Job::Balances);
+                self.agenda.add(now + LAST_READING_PAUSE, Job::Balances);
             }
         }
     }
@@ -310,10 +315,11 @@ impl Coordinator {
             }
             LastReading::NotBegun => {
                 let setting = Millis::new(i64::from(self.settings.wallet_lag_ms));
-                let patience = (self.audits.wallet.lag(setting) + LAST_PAUSE * 2).min(LAST_PATIENCE);
+                let patience =
+                    (self.audits.wallet.lag(setting) + LAST_READING_PAUSE * 2).min(LAST_READING_TIMEOUT);
                 self.wallet.ending = LastReading::Until(step.now + patience);
                 if !self.requests.has(RequestId::Balances) {
-                    self.request(Ask::Balances, step);
+                    self.request(VenueRequest::Balances, step);
                 }
                 true
             }
@@ -330,7 +336,7 @@ impl Coordinator {
     }
 
     fn report_wallet_finding(&mut self, text: String, step: &mut Step<'_>) {
-        self.found(Audit::Wallet, 0, vec![Finding::alarm(Audit::Wallet, text)], step);
+        self.report_findings(Audit::Wallet, 0, vec![Finding::alarm(Audit::Wallet, text)], step);
     }
 }
 
@@ -348,7 +354,7 @@ impl Coordinator {
     fn confirm_difference(&mut self, change: Money, may_be_of_trades: bool, step: &mut Step<'_>) {
         let is_too_large = self.is_too_large(change);
         if may_be_of_trades || is_too_large {
-            self.audits.wallet.keep(change);
+            self.audits.wallet.confirm(change);
             self.wallet.changed = Some(step.now);
             if !may_be_of_trades {
                 self.wallet.from_outside += change;
@@ -365,7 +371,7 @@ impl Coordinator {
         self.book_movement(change, step);
     }
 
-    /// Books a surplus that lasted. What came from outside does not make up for what went missing before it.
+    /// Books a surplus that lasted. Money from outside does not offset an earlier shortage.
     fn book_surplus(&mut self, surplus: Money, step: &mut Step<'_>) {
         let from_outside = self.wallet.from_outside;
         let amount = if from_outside == Money::ZERO { surplus } else { from_outside };
@@ -376,7 +382,7 @@ impl Coordinator {
             self.audits.wallet.accept();
         } else {
             self.wallet.from_outside = Money::ZERO;
-            self.audits.wallet.keep(-amount);
+            self.audits.wallet.confirm(-amount);
             self.audits.wallet.book(amount);
         }
         self.wallet.named = None;
@@ -416,7 +422,8 @@ impl Coordinator {
             return self.halt_or_alarm(text, step);
         }
         let is_news = self.wallet.named.as_ref().is_none_or(|(_, named)| {
-            named.is_positive() != difference.is_positive() || size(difference) >= size(*named).times(2)
+            named.is_positive() != difference.is_positive()
+                || magnitude(difference) >= magnitude(*named).times(2)
         });
         if is_news {
             self.wallet.named = Some((text.clone(), difference));
@@ -429,7 +436,7 @@ impl Coordinator {
         let word = if difference.is_positive() { "more" } else { "less" };
         let text = format!(
             "the {account} wallet holds {} {word} than the trades explain",
-            scale.format(size(difference))
+            scale.format(magnitude(difference))
         );
         match self.guess_cause(difference) {
             Some(cause) => format!("{text}: {cause}"),
@@ -490,7 +497,7 @@ impl Coordinator {
     fn is_too_large(&self, change: Money) -> bool {
         let percent = f64::from(self.settings.max_unexplained_percent);
         let equity = self.session.ledger().equity().max(Money::ZERO);
-        percent > 0.0 && size(change) > equity.scaled_down(percent / 100.0)
+        percent > 0.0 && magnitude(change) > equity.scaled_down(percent / 100.0)
     }
 
     /// Resumes the run and accepts the current wallets. A difference that halted the run, or lasted longer
@@ -505,7 +512,7 @@ impl Coordinator {
         let from_outside = std::mem::take(&mut self.wallet.from_outside);
         if is_accepted && from_outside != Money::ZERO {
             // Money from outside does not offset an earlier shortage.
-            self.audits.wallet.keep(-from_outside);
+            self.audits.wallet.confirm(-from_outside);
             self.audits.wallet.book(from_outside);
             self.handle(step.now, EventKind::Deposit { amount: from_outside }, step);
         }

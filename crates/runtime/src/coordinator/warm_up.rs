@@ -1,7 +1,7 @@
 //! Warm-up: past candles for the strategies.
 
 use super::candle_watch::CandleWatch;
-use super::command::{Ask, Step};
+use super::command::{Step, VenueRequest};
 use crate::{RuntimeError, RuntimeSettings};
 use candlewick_broker::{BrokerError, CandleQuery, Candles, USUAL_INTERVALS};
 use candlewick_engine::{SeriesId, Session};
@@ -56,7 +56,7 @@ impl WarmUp {
         let length = series.interval.length();
         let start = self.began.floor_to(length) - length * *bars;
         let (symbol, interval) = (series.symbol, series.interval);
-        step.ask(Ask::Candles(*id, CandleQuery { symbol, interval, start, end: self.began }));
+        step.ask(VenueRequest::Candles(*id, CandleQuery { symbol, interval, start, end: self.began }));
         Some(*id)
     }
 

@@ -43,7 +43,7 @@ pub struct Follower {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Followed {
+pub enum FollowedEvent {
     Line(Arc<str>),
     End(Arc<str>),
     Missed(String),
@@ -145,13 +145,13 @@ impl Observer for EventObserver {
 }
 
 impl Follower {
-    pub async fn next(&mut self) -> Option<Followed> {
+    pub async fn next(&mut self) -> Option<FollowedEvent> {
         let received = self.lines.recv().await;
         self.followed(received)
     }
 
     /// Blocks until the next event. Must not be called in an async task.
-    pub fn wait(&mut self) -> Option<Followed> {
+    pub fn wait(&mut self) -> Option<FollowedEvent> {
         let received = self.lines.blocking_recv();
         self.followed(received)
     }
@@ -168,14 +168,14 @@ impl Follower {
         }
     }
 
-    fn followed(&self, received: Result<Line, RecvError>) -> Option<Followed> {
+    fn followed(&self, received: Result<Line, RecvError>) -> Option<FollowedEvent> {
         match received {
-            Ok(Line { text, is_end: true }) => Some(Followed::End(text)),
-            Ok(Line { text, .. }) => Some(Followed::Line(text)),
+            Ok(Line { text, is_end: true }) => Some(FollowedEvent::End(text)),
+            Ok(Line { text, .. }) => Some(FollowedEvent::Line(text)),
             Err(RecvError::Lagged(count)) => {
                 self.shared.missed.fetch_add(count, Ordering::Relaxed);
                 let told = serde_json::to_string(&RunEvent::Dropped { count });
-                Some(Followed::Missed(told.unwrap_or_default()))
+                Some(FollowedEvent::Missed(told.unwrap_or_default()))
             }
             Err(RecvError::Closed) => None,
         }
@@ -190,10 +190,12 @@ mod tests {
     use candlewick_sdk::MoneyScale;
     use serde_json::{Value, json};
 
-    fn read(followed: Option<Followed>) -> Value {
+    fn read(followed: Option<FollowedEvent>) -> Value {
         match followed {
-            Some(Followed::Line(text) | Followed::End(text)) => serde_json::from_str(&text).unwrap(),
-            Some(Followed::Missed(text)) => serde_json::from_str(&text).unwrap(),
+            Some(FollowedEvent::Line(text) | FollowedEvent::End(text)) => {
+                serde_json::from_str(&text).unwrap()
+            }
+            Some(FollowedEvent::Missed(text)) => serde_json::from_str(&text).unwrap(),
             None => Value::Null,
         }
     }
@@ -215,7 +217,7 @@ mod tests {
             assert_eq!(read(follower.next().await), dropped);
             loop {
                 match follower.next().await {
-                    Some(Followed::Missed(_)) => {}
+                    Some(FollowedEvent::Missed(_)) => {}
                     None => return last,
                     followed => last = read(followed),
                 }

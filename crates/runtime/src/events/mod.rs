@@ -9,5 +9,5 @@ mod feed;
 mod translate;
 
 pub use document::{OrderFacts, RunEvent, Totals, TradeFacts, event_schema};
-pub use feed::{EventFeed, EventObserver, Followed, Follower};
+pub use feed::{EventFeed, EventObserver, FollowedEvent, Follower};
 pub use translate::Names;

@@ -314,8 +314,8 @@ mod tests {
             strategies: vec![("probe".to_owned(), "1.0.0".to_owned())],
             data_hash: None,
         };
-        let mut session = Session::silent(&session).unwrap();
-        let mut decoder = JournalDecoder::of_run(&header, &mut session).unwrap();
+        let mut session = Session::without_strategies(&session).unwrap();
+        let mut decoder = JournalDecoder::for_run(&header, &mut session).unwrap();
         let open = json!({"action": "open", "intent": 1, "bot": 0, "symbol": 0, "direction": "BUY", "stake": 1_000,
             "expiry": {"close_type": "01:00", "expiration_type": "UNSTATED"}, "decision_time": 60_000, "reason": {"text": "because"}});
         let mut book = TradeBook::default();
@@ -327,7 +327,7 @@ mod tests {
     fn publishes_a_settlement_once_and_resolves_its_doubt() {
         let (names, row) = run();
         let (intent, outcome, profit) = (IntentId::new(1), Outcome::Lost, Money::from_minor(-1_000));
-        let settled = Settled::by_person(intent, outcome, profit);
+        let settled = Settled::by_operator(intent, outcome, profit);
         let by_person = EventKind::SettledByPerson { intent, outcome, profit };
         let told = |kind, state| {
             let event = Event { at: Millis::ZERO, received: Millis::ZERO, kind };

@@ -25,7 +25,7 @@ pub async fn compact_journal(url: &JournalUrl, to: &Path, keep: Millis) -> Resul
         if !is_same {
             return Err(RuntimeError::CompactionDiffers);
         }
-        let holder = Holder::of_this_process("candlewick journal compact");
+        let holder = Holder::current_process("candlewick journal compact");
         project_journal(copy.url(), &holder, Projection::CatchUp).await?;
     }
     let made = (copy.compaction, copy.verified);
@@ -59,7 +59,11 @@ pub struct ProjectionResult {
 }
 
 /// Brings the tables of a journal up to its last entry. Locks the journal, so no bot may write it.
-pub async fn project_journal(url: &JournalUrl, holder: &Holder, projection: Projection) -> Result<ProjectionResult> {
+pub async fn project_journal(
+    url: &JournalUrl,
+    holder: &Holder,
+    projection: Projection,
+) -> Result<ProjectionResult> {
     // Opening the reader first fails if there is no journal.
     let mut reader = Reader::open(url).await?;
     let mut store = Store::open(url, holder).await?;
@@ -78,7 +82,7 @@ async fn project(reader: &mut Reader, store: &mut Store, projection: Projection)
         Projection::Anew => Projector::anew(store.head()),
     };
     loop {
-        if let ProjectionEnd::Complete(up_to) = projector.keep_piece(store, &past).await? {
+        if let ProjectionEnd::Complete(up_to) = projector.write_piece(store, &past).await? {
             return Ok(ProjectionResult { up_to, intents: past.last_intent() });
         }
     }

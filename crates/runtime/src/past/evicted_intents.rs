@@ -1,4 +1,4 @@
-//! Old intents that a start leaves in the journal, of which only summaries are loaded.
+//! Old intents that remain in the journal, loaded only as summaries.
 
 use super::snapshot::KeptIntent;
 use crate::error::Result;
@@ -11,8 +11,8 @@ use candlewick_sdk::{Millis, Money, Outcome, Payout, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Minimum age of an intent left in the journal. Lists are compared with results for one day.
-const YOUNGEST: Millis = Millis::DAY;
-const MOST_RESERVED: usize = 1_000_000;
+const MIN_EVICTION_AGE: Millis = Millis::DAY;
+const MAX_RESERVED_CAPACITY: usize = 1_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OldTrade {
@@ -65,10 +65,10 @@ pub(super) struct EvictionFilter {
     windows: Vec<UnresolvedWindow>,
     shown: usize,
     has_last: bool,
-    /// Intents of the part taken last, and whether they were left out.
+    /// Intents of the part taken last, and whether they were evicted.
     /// The next part may contain earlier states of them.
     following: BTreeMap<IntentId, bool>,
-    /// Intents that a non-adjacent later part repeats, and whether they were left out.
+    /// Intents that a non-adjacent later part repeats, and whether they were evicted.
     /// A finished intent may be corrected or put in doubt much later.
     again: BTreeMap<IntentId, bool>,
     kept: RetainedDetail,
@@ -89,7 +89,7 @@ impl EvictedIntents {
 }
 
 impl EvictionPolicy {
-    /// Returns `None` if the tables lack what would be left out.
+    /// Returns `None` if the tables lack the intents to evict.
     pub(super) async fn load(reader: &mut Reader, remember: Millis, bots: usize) -> Result<Option<Self>> {
         let held_to = reader.tables_held_to().await?;
         Ok(held_to.map(|held_to| Self { held_to, remember, bots, kept: RetainedDetail::Nothing }))
@@ -125,7 +125,7 @@ impl UnresolvedWindow {
 impl EvictionFilter {
     pub(super) fn new(policy: EvictionPolicy, at: Millis, last: &[KeptIntent]) -> Self {
         let EvictionPolicy { held_to, remember, bots, kept } = policy;
-        let remembered = remember.max(least_remembered().unwrap_or(YOUNGEST));
+        let remembered = remember.max(least_remembered().unwrap_or(MIN_EVICTION_AGE));
         Self {
             held_to,
             until: at - remembered,
@@ -222,7 +222,7 @@ impl EvictionFilter {
 
 fn push_with_capacity<T>(list: &mut Vec<T>, one: T, most: usize) {
     if list.is_empty() {
-        list.reserve_exact(most.min(MOST_RESERVED));
+        list.reserve_exact(most.min(MAX_RESERVED_CAPACITY));
     }
     list.push(one);
 }
@@ -273,7 +273,6 @@ mod tests {
 
     #[test]
     fn evicts_day_old_intents_that_the_tables_contain() {
-        // Over for a day before the snapshot is what settled on the eighth day or before; the oldest doubt is of the sixth or of the tenth.
         for (doubt, seq, expected) in
             [(10, 100, vec![9]), (6, 100, vec![5, 6, 7, 8, 9]), (10, 101, vec![2, 3, 4, 5, 6, 7, 8, 9])]
         {
@@ -290,7 +289,7 @@ mod tests {
             assert!(!old.claimed.contains("trade-9"));
             let payout = Payout::from_percent(88.into()).ok().filter(|_| left == 7);
             let known = old.payouts_of(&["BTCUSDT".parse().unwrap()]).first().map(|(_, payout)| *payout);
-            assert!(payout.is_none() || known == payout, "the last of those that are left out: {known:?}");
+            assert!(payout.is_none() || known == payout, "the last evicted one: {known:?}");
         }
     }
 
@@ -325,7 +324,6 @@ mod tests {
         assert_eq!(kept(of_day(state("not_opened")), all()), [9]);
         let unnamed = [doubted.clone(), state("open"), ("/kept/venue_id", Value::Null)];
         assert_eq!(kept(changed(intent(2_000, 4, false), &unnamed), all()), [3, 4, 5, 9]);
-        // What is on another symbol, unless the venue took it otherwise.
         let elsewhere = ("/kept/row/approved/symbol", json!(1));
         let others = || all().into_iter().map(|intent| changed(intent, std::slice::from_ref(&elsewhere)));
         assert_eq!(kept(of_day(state("in_doubt")), others().collect()), [9]);

@@ -26,7 +26,6 @@ pub struct JournalFold {
     fingerprint: String,
     written: Written,
     before: Written,
-    /// Lines between snapshots; 0 for none.
     every: u64,
     part: u64,
     since: u64,
@@ -49,7 +48,7 @@ impl JournalFold {
             .fingerprint()
             .map_err(|error| EngineError::Setting { key: "bots".to_owned(), problem: error.to_string() })?;
         let restored = RestoredFold {
-            session: Session::silent(settings)?,
+            session: Session::without_strategies(settings)?,
             past: RecoveredState::default(),
             decoder: None,
             written: Written::default(),
@@ -123,7 +122,7 @@ impl JournalFold {
         fold.notice = notice;
         let total = reader.head().await?.seq;
         let mut tell = |notice: Option<&String>, done: u64| {
-            watch(WholeReading { why: notice.map(String::as_str), done, total: total.max(done) });
+            watch(FullReading { why: notice.map(String::as_str), done, total: total.max(done) });
         };
         let mut walk = reader.walk(PAGE).await?;
         loop {
@@ -160,7 +159,7 @@ impl JournalFold {
             Some(settings) => Some(PreviousSettings::load(reader, &last, &settings).await?),
             None => None,
         };
-        let mut pieces = Pieces::under(settings, &fingerprints, before).evicting(policy);
+        let mut pieces = Pieces::for_settings(settings, &fingerprints, before).evicting(policy);
         let mut next = Some(last.clone());
         while let Some(stored) = next.take() {
             let previous = match pieces.take(&stored) {
@@ -198,9 +197,13 @@ impl JournalFold {
     }
 
     /// Restores the fold from the lines of a snapshot, last line first. Unrelated lines are skipped.
-    pub fn from_snapshot(settings: &SessionSettings, every: u64, lines: &[StoredLine]) -> Result<Self, String> {
+    pub fn from_snapshot(
+        settings: &SessionSettings,
+        every: u64,
+        lines: &[StoredLine],
+    ) -> Result<Self, String> {
         let fingerprints = Fingerprints::new(settings).map_err(|error| error.to_string())?;
-        let mut pieces = Pieces::under(settings, &fingerprints, None);
+        let mut pieces = Pieces::for_settings(settings, &fingerprints, None);
         let last = lines.first().ok_or("it has no lines")?;
         let mut next = Some(last);
         while let Some(stored) = next {
@@ -321,8 +324,8 @@ impl JournalFold {
 }
 
 /// Retention of settled rows for corrections, by age and number.
-const CORRECTED_FOR: Millis = Millis::DAY;
-const MAX_CORRECTED: usize = 20_000;
+const CORRECTION_WINDOW: Millis = Millis::DAY;
+const MAX_CORRECTABLE_TRADES: usize = 20_000;
 
 /// Fraction of the snapshot interval (1/n) from which a snapshot at the end of a run is worthwhile.
 const WORTH_AT_END: u64 = 10;
@@ -361,9 +364,9 @@ impl JournalFold {
 }
 
 fn recent_settlements(past: &RecoveredState) -> BTreeSet<IntentId> {
-    let since = past.last_received - least_remembered().unwrap_or(CORRECTED_FOR);
+    let since = past.last_received - least_remembered().unwrap_or(CORRECTION_WINDOW);
     let rows = past.book.rows().iter().rev().filter(|row| row.settled_at.is_some_and(|at| at > since));
-    rows.take(MAX_CORRECTED).map(|row| row.approved.intent()).collect()
+    rows.take(MAX_CORRECTABLE_TRADES).map(|row| row.approved.intent()).collect()
 }
 
 impl Follower for JournalFold {
@@ -448,11 +451,11 @@ impl Follower for JournalFold {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WholeReading<'a> {
+pub struct FullReading<'a> {
     pub why: Option<&'a str>,
     pub done: u64,
     pub total: u64,
 }
 
 /// Called before a complete read and after every few thousand entries.
-pub type ReadingWatcher<'a> = dyn FnMut(WholeReading<'_>) + Send + 'a;
+pub type ReadingWatcher<'a> = dyn FnMut(FullReading<'_>) + Send + 'a;

@@ -8,10 +8,10 @@ mod snapshot;
 mod tables;
 mod verify;
 
-pub use compact::{ProjectionResult, Projection, compact_journal, project_journal};
+pub use compact::{Projection, ProjectionResult, compact_journal, project_journal};
 pub(crate) use evicted_intents::EvictedIntents;
 pub use evicted_intents::OldTrade;
-pub use fold::{JournalFold, ReadingWatcher, WholeReading};
+pub use fold::{FullReading, JournalFold, ReadingWatcher};
 pub use tables::TablesCheck;
 pub use verify::{JournalCheck, SnapshotCheck, check_journal};
 
@@ -115,7 +115,7 @@ impl RecoveredState {
         &self.decided
     }
 
-    pub fn told(&self) -> Vec<u64> {
+    pub fn displayed_lines(&self) -> Vec<u64> {
         let mut told = self.told.clone();
         told.extend(self.wallet_line);
         told.sort_unstable();
@@ -159,7 +159,7 @@ impl RecoveredState {
             self.runs = self.runs.max(line.run);
             self.began = self.began.or(Some(line.at));
             self.told.push(seq);
-            let made = JournalDecoder::of_run(&read_header(seq, line)?, session);
+            let made = JournalDecoder::for_run(&read_header(seq, line)?, session);
             *recall = Some(made.map_err(|error| damaged(seq, &error.to_string()))?);
             return Ok(());
         }
@@ -221,7 +221,7 @@ impl RecoveredState {
         let may_return = |row: &IntentRow| {
             row.is_refused() && last.is_some_and(|(_, at)| at - row.approved.decision_time() < Millis::DAY)
         };
-        self.book.keep_rows(|row| {
+        self.book.retain_rows(|row| {
             let intent = row.approved.intent();
             !row.is_over() || may_return(row) || is_last(intent) || !is_forgotten(intent)
         });

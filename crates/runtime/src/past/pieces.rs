@@ -26,7 +26,6 @@ pub(super) struct PreviousSettings {
     headers: Vec<Header>,
 }
 
-/// Pieces of a snapshot read so far, last first.
 pub(super) struct Pieces<'a> {
     settings: &'a SessionSettings,
     fingerprints: &'a Fingerprints,
@@ -100,7 +99,7 @@ impl PreviousSettings {
 
 impl<'a> Pieces<'a> {
     /// Creates the reader for these settings. `before` is needed for snapshots under other settings.
-    pub(super) const fn under(
+    pub(super) const fn for_settings(
         settings: &'a SessionSettings,
         fingerprints: &'a Fingerprints,
         before: Option<Result<PreviousSettings, Flaw>>,
@@ -140,7 +139,7 @@ impl<'a> Pieces<'a> {
                 self.renumber(&mut whole.gain);
                 let previous = whole.gain.previous;
                 whole.decoder = whole.decoder.take().map(|decoder| match &self.numbers {
-                    Some(numbers) => decoder.under(numbers),
+                    Some(numbers) => decoder.with_numbers(numbers),
                     None => decoder,
                 });
                 self.names = self.names.take().filter(|_| previous.is_some());
@@ -171,7 +170,7 @@ impl<'a> Pieces<'a> {
     }
 
     fn session_of(&mut self, whole: &Whole) -> Result<Session, Flaw> {
-        let mut session = Session::silent(self.settings).map_err(|error| error.to_string())?;
+        let mut session = Session::without_strategies(self.settings).map_err(|error| error.to_string())?;
         if self.fingerprints.has(&whole.settings) {
             self.before = None;
             session.restore(whole.session.clone()).map_err(|error| error.to_string())?;
@@ -195,8 +194,10 @@ impl<'a> Pieces<'a> {
 
     fn renumber(&mut self, gain: &mut Gain) {
         if let Some(numbers) = &self.numbers {
-            gain.intents =
-                std::mem::take(&mut gain.intents).into_iter().map(|kept| kept.under(numbers)).collect();
+            gain.intents = std::mem::take(&mut gain.intents)
+                .into_iter()
+                .map(|kept| kept.with_numbers(numbers))
+                .collect();
         }
         let symbols = gain.intents.iter().map(|intent| intent.row().approved.symbol());
         self.last_symbol = symbols.chain(self.last_symbol).max();

@@ -4,8 +4,8 @@ use super::{Decided, RecoveredState, damaged};
 use crate::audit::WalletAudit;
 use crate::error::Result;
 use candlewick_engine::{
-    BookTotals, IntentId, IntentRow, JournalDecoder, StoredRow, Renumbering, Session, SessionNames,
-    SessionSettings, SessionSnapshot,
+    BookTotals, IntentId, IntentRow, JournalDecoder, Renumbering, Session, SessionNames, SessionSettings,
+    SessionSnapshot, StoredRow,
 };
 use candlewick_journal::{Head, IntentRows as _};
 use candlewick_sdk::Millis;
@@ -90,8 +90,8 @@ impl KeptIntent {
         self.kept.row()
     }
 
-    pub(super) fn under(self, numbers: &Renumbering) -> Self {
-        Self { kept: self.kept.under(numbers), ..self }
+    pub(super) fn with_numbers(self, numbers: &Renumbering) -> Self {
+        Self { kept: self.kept.with_numbers(numbers), ..self }
     }
 
     fn new(past: &RecoveredState, intent: IntentId) -> Option<Self> {

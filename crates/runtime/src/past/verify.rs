@@ -78,7 +78,7 @@ impl Checks {
 
     fn take(&mut self, stored: &StoredLine) {
         if stored.seq == 1 {
-            self.compaction = Compaction::of_line(&stored.line);
+            self.compaction = Compaction::from_line(&stored.line);
         }
         if self.fault.is_some() {
             return;

@@ -78,7 +78,6 @@ fn compare_value<T: PartialEq>(reported: Option<T>, wanted: &T) -> Match {
     }
 }
 
-/// An unknown value may mean the wanted one.
 fn compare_reported<T: PartialEq>(reported: Option<&Reported<T>>, wanted: &T) -> Match {
     compare_value(reported.and_then(Reported::known), &wanted)
 }

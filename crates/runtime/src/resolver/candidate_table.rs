@@ -124,7 +124,7 @@ impl<'a> CandidateTable<'a> {
 
     /// Pairs the intents by sending time with the rows by request time.
     /// Returns `None` if the numbers differ or a row does not match its intent in every respect.
-    pub(crate) fn pairs<K: Ord>(
+    pub(crate) fn pair_in_order<K: Ord>(
         &self,
         group: &Group,
         order: impl Fn(usize) -> K,
@@ -146,7 +146,6 @@ mod tests {
 
     const UNTIL: Millis = Millis::new(500_000);
 
-    /// Twins sent at these moments, and trades requested at these.
     fn check(sent: &[i64], requested: &[i64], expected: &[(&[usize], &[usize], bool)]) {
         let doubts: Vec<Doubt> =
             sent.iter().map(|at| Doubt { sent: Millis::new(*at), ..testing::doubt(1) }).collect();
@@ -161,7 +160,7 @@ mod tests {
             .groups()
             .into_iter()
             .map(|group| {
-                let is_paired = table.pairs(&group, |intent| doubts[intent].sent).is_some();
+                let is_paired = table.pair_in_order(&group, |intent| doubts[intent].sent).is_some();
                 (Vec::from_iter(group.intents), Vec::from_iter(group.rows), is_paired)
             })
             .collect();
@@ -182,7 +181,6 @@ mod tests {
         check(&[100, 200], &[250], &[(&[0, 1], &[0], false)]);
         check(&[100, 200], &[250, 150], &[(&[0, 1], &[0, 1], true)]);
         check(&[100, 200, 300], &[350, 250], &[(&[0, 1, 2], &[0, 1], false)]);
-        // Both trades are too early for the second intent.
         check(&[100, 200], &[150, 160], &[(&[0], &[0, 1], false), (&[1], &[], false)]);
     }
 

@@ -3,7 +3,7 @@
 use super::candidate::{Match, Window, compare, is_departure_within, reported_request_time};
 use super::candidate_table::{CandidateTable, Group};
 use super::case::{Case, Stage};
-use super::doubt::{ARRIVES_WITHIN, STAMP_SLACK};
+use super::doubt::{MAX_ARRIVAL_DELAY, STAMP_SLACK};
 use super::{Doubt, Resolver, ResolverContext, Why, earliest_close};
 use candlewick_broker::{OpenOrder, TradeListing, TradeReport};
 use candlewick_engine::IntentId;
@@ -46,25 +46,25 @@ impl Evidence<'_> {
     /// Concludes for a group with matching trades: adopted if they are as many as the intents and two
     /// listings showed them. Too many escalate at once; too few or unclear ones once no more can be expected.
     fn conclude_present(&self, group: &Group) -> Conclusion {
-        let is_steady = self.listing.is_complete && self.every(group, Case::is_seen_twice);
+        let is_steady = self.listing.is_complete && self.all_cases_satisfy(group, Case::is_seen_twice);
         if !is_steady || self.table.is_awaited(group) {
-            let is_late = self.every(group, |case| case.is_late(self.list_lag, self.now));
-            return ask_if(is_late, self.unsteady(&group.intents));
+            let is_late = self.all_cases_satisfy(group, |case| case.is_late(self.list_lag, self.now));
+            return escalate_if(is_late, self.unstable_reason(&group.intents));
         }
         if let Some(conclusion) = self.conclude_contested(group) {
             return conclusion;
         }
         // Orders of the same millisecond were sent in the order of their numbers.
         let order = |intent: usize| (self.cases[intent].doubt.sent, self.cases[intent].doubt.intent);
-        if let Some(pairs) = self.table.pairs(group, order) {
+        if let Some(pairs) = self.table.pair_in_order(group, order) {
             return Conclusion::Adopt(pairs);
         }
-        let is_due = self.every(group, |case| case.deadline(self.list_lag) <= self.listing.began);
+        let is_due = self.all_cases_satisfy(group, |case| case.deadline(self.list_lag) <= self.listing.began);
         let venue_ids = self.table.ids(&group.rows);
         if !self.table.is_certain(group) {
-            ask_if(is_due, Why::UnclearTrades { venue_ids })
+            escalate_if(is_due, Why::UnclearTrades { venue_ids })
         } else if group.rows.len() < group.intents.len() {
-            ask_if(is_due, Why::TooFewTrades { venue_ids })
+            escalate_if(is_due, Why::TooFewTrades { venue_ids })
         } else {
             Conclusion::Ask(Why::TooManyTrades { venue_ids })
         }
@@ -74,7 +74,7 @@ impl Evidence<'_> {
     /// With one trade too many, that intent is in doubt again. Otherwise the operator decides.
     fn conclude_contested(&self, group: &Group) -> Option<Conclusion> {
         let refused = (self.known.refused, self.known.uncertainty);
-        let (intents, row) = rivals(self.table, group.rows.iter().copied(), refused)?;
+        let (intents, row) = find_rivals(self.table, group.rows.iter().copied(), refused)?;
         if group.rows.len() > group.intents.len() {
             return Some(Conclusion::Reinstate(intents, row));
         }
@@ -100,7 +100,7 @@ impl Evidence<'_> {
         }
         let is_late = case.is_late(self.list_lag, self.now);
         let why = match self.known.wallet {
-            _ if !is_absent => self.unsteady(&BTreeSet::from([intent])),
+            _ if !is_absent => self.unstable_reason(&BTreeSet::from([intent])),
             None => Why::WalletUnknown,
             Some(_) if case.is_stake_taken => Why::StakeTaken,
             Some(_) if self.has_unknown_pay(intent) => return Conclusion::WaitForEnds { is_late },
@@ -109,7 +109,7 @@ impl Evidence<'_> {
             }
             Some(view) => Why::WalletUnexplained { surplus: view.surplus() },
         };
-        ask_if(is_late, why)
+        escalate_if(is_late, why)
     }
 
     /// Returns whether another trade with unbooked end may have been paid, which may hide a missing stake.
@@ -162,18 +162,18 @@ impl Evidence<'_> {
         reserved
     }
 
-    fn unsteady(&self, intents: &BTreeSet<usize>) -> Why {
+    fn unstable_reason(&self, intents: &BTreeSet<usize>) -> Why {
         let seen: BTreeSet<&String> = intents.iter().flat_map(|intent| &self.cases[*intent].seen).collect();
         let is_free = |id: &&String| !self.known.claimed.contains(id);
         Why::ListUnsteady { venue_ids: seen.into_iter().filter(is_free).cloned().collect() }
     }
 
-    fn every(&self, group: &Group, holds: impl Fn(&Case) -> bool) -> bool {
+    fn all_cases_satisfy(&self, group: &Group, holds: impl Fn(&Case) -> bool) -> bool {
         group.intents.iter().all(|intent| holds(&self.cases[*intent]))
     }
 }
 
-fn ask_if(is_time: bool, why: Why) -> Conclusion {
+fn escalate_if(is_time: bool, why: Why) -> Conclusion {
     if is_time { Conclusion::Ask(why) } else { Conclusion::Wait }
 }
 
@@ -188,7 +188,7 @@ pub(crate) fn may_be_of_refused(doubt: &Doubt, report: &TradeReport, uncertainty
 }
 
 fn refusal_window(doubt: &Doubt, uncertainty: Millis) -> Window {
-    let answered = doubt.ended.clamp(doubt.sent + MIN_TRANSIT, doubt.sent + ARRIVES_WITHIN);
+    let answered = doubt.ended.clamp(doubt.sent + MIN_TRANSIT, doubt.sent + MAX_ARRIVAL_DELAY);
     doubt.window(uncertainty, answered + uncertainty + STAMP_SLACK)
 }
 
@@ -215,7 +215,7 @@ impl Resolver {
     }
 }
 
-fn rivals(
+fn find_rivals(
     table: &CandidateTable<'_>,
     mut rows: impl Iterator<Item = usize> + Clone,
     (refused, uncertainty): (&[Doubt], Millis),
@@ -304,7 +304,6 @@ mod tests {
         check(101_000, 107_000, true);
         check(101_000, 107_001, false);
         check(115_000, 117_000, true);
-        // A date that cannot be.
         check(0, 107_000, true);
         check(900_000, 132_000, true);
         check(900_000, 132_001, false);
@@ -324,14 +323,11 @@ mod tests {
         check(50_000, 1_000, 0, &[], false);
         check(51_001, 1_000, 0, &[], false);
         check(50_999, 1_000, 0, &[], false);
-        // Another was not opened either, and that is known.
         check(53_000, 1_000, 2_000, &[], true);
         check(51_000, 1_000, 1_000, &[], false);
-        // It is not known: both, this one, the other one.
         check(53_000, 1_000, 0, &[2_000], true);
         check(51_000, 1_000, 0, &[2_000], true);
         check(52_000, 1_000, 0, &[2_000], false);
-        // One of two equal ones is in the wallet: nobody knows which. Both are: both are.
         check(51_000, 1_000, 0, &[1_000], false);
         check(52_000, 1_000, 0, &[1_000], true);
         // 30.00 is 10.00 and 20.00, or the other 30.00.

@@ -6,13 +6,13 @@ use candlewick_engine::IntentId;
 use candlewick_sdk::{CloseType, ExpirationType, Expiry, Millis, Money, MoneyScale};
 
 /// Period after the end of a request in which the venue may still accept it from a queue.
-pub(super) const ARRIVES_WITHIN: Millis = Millis::from_seconds(30);
+pub(super) const MAX_ARRIVAL_DELAY: Millis = Millis::from_seconds(30);
 /// Tolerance for request times before sending, beyond the clock's uncertainty.
 pub(super) const STAMP_SLACK: Millis = Millis::SECOND;
 
 /// Returns the latest close for a request that ended at `ended`: opened 30 s later, with the next candle.
 pub fn latest_close(ended: Millis, close_type: CloseType) -> Millis {
-    ended + ARRIVES_WITHIN + close_type.duration() * 2
+    ended + MAX_ARRIVAL_DELAY + close_type.duration() * 2
 }
 
 /// Returns the earliest close of a trade sent at `sent` or later. A candle may end immediately.
@@ -40,7 +40,7 @@ pub(crate) struct Doubt {
 
 impl Doubt {
     pub(crate) fn latest_arrival(&self) -> Millis {
-        self.ended + ARRIVES_WITHIN
+        self.ended + MAX_ARRIVAL_DELAY
     }
 
     /// Returns the latest possible open of the trade (`observed: expiry`).
@@ -90,7 +90,7 @@ pub(crate) enum Resolution {
         reserved_until: Millis,
     },
     /// Unclear. The intent stays in doubt, and the search continues. Reported once per intent.
-    AskPerson {
+    Escalate {
         intent: IntentId,
         why: Why,
     },
@@ -130,7 +130,7 @@ pub(crate) enum Why {
     WalletUnsettled,
     #[error("no matching trade is listed, but the wallet showed that the stake was taken")]
     StakeTaken,
-    #[error("the venue's trade list could not be read completely{}", shown(venue_ids))]
+    #[error("the venue's trade list could not be read completely{}", list_ids(venue_ids))]
     ListUnsteady { venue_ids: Vec<String> },
 }
 
@@ -138,7 +138,7 @@ fn numbers(intents: &[IntentId]) -> String {
     intents.iter().map(|intent| format!("#{intent}")).collect::<Vec<_>>().join(", ")
 }
 
-fn shown(venue_ids: &[String]) -> String {
+fn list_ids(venue_ids: &[String]) -> String {
     if venue_ids.is_empty() {
         return String::new();
     }

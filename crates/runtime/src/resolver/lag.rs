@@ -6,7 +6,7 @@ use candlewick_sdk::Millis;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum lag. A trade missing for longer is lost, which the audit handles.
-pub(crate) const LONGEST: Millis = Millis::from_seconds(600);
+pub(crate) const MAX_LIST_LAG: Millis = Millis::from_seconds(600);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AcceptedTrade<'a> {
@@ -49,7 +49,7 @@ impl LagMeter {
             if !listed.contains(id) {
                 // An unsettled trade may never appear: an answer can name a nonexistent trade.
                 let lag = listing.began - at;
-                self.note(if is_settled || lag > LONGEST { lag } else { lag.min(self.setting) });
+                self.note(if is_settled || lag > MAX_LIST_LAG { lag } else { lag.min(self.setting) });
                 missing.insert(id.to_owned(), listing.began);
             } else if let Some(missing) = self.missing.get(id) {
                 self.note(*missing - at);
@@ -65,7 +65,7 @@ impl LagMeter {
     }
 
     pub(crate) fn note(&mut self, lag: Millis) {
-        if lag <= LONGEST {
+        if lag <= MAX_LIST_LAG {
             self.longest = self.longest.max(lag);
         }
     }
@@ -80,7 +80,6 @@ mod tests {
         AcceptedTrade { id, at: Millis::new(at), is_settled: false }
     }
 
-    /// Allowances after looks at these moments, each with the ids in the list.
     fn allowances<const N: usize>(looks: [(i64, &[&str]); N], accepted: &[AcceptedTrade<'_>]) -> [i64; N] {
         let mut meter = LagMeter::new(Millis::from_seconds(120));
         looks.map(|(at, ids)| {
@@ -111,7 +110,7 @@ mod tests {
     fn the_allowance_is_the_setting_or_twice_the_longest_lag() {
         check([60_000], 120_000);
         check([60_001, 5], 120_002);
-        // What never shows is no lag that has to be waited for.
+        // A trade that never appears does not count as a lag.
         check([600_000], 240_000);
         check([-5, 600_001], 120_000);
     }
@@ -122,7 +121,6 @@ mod tests {
         let looks = [(200_000, &[][..]), (300_000, &[][..]), (310_000, late), (590_000, late)];
         let found = allowances(looks, &[open("late", 0), open("none", 0)]);
         assert_eq!(found, [240_000, 240_000, 600_000, 600_000]);
-        // Counted from its acceptance.
         let found = allowances([(200_000, &[]), (200_000, late)], &[open("late", 10_000)]);
         assert_eq!(found[1], 380_000);
     }

@@ -17,7 +17,7 @@ mod tests;
 pub(crate) use conclusion::{MAX_SUMS, WalletView, choice_sums, subset_sums};
 pub use doubt::latest_close;
 pub(crate) use doubt::{Doubt, Resolution, Undecidable, Why, earliest_close};
-pub(crate) use lag::{AcceptedTrade, LONGEST as LONGEST_LIST_LAG, LagMeter};
+pub(crate) use lag::{AcceptedTrade, LagMeter, MAX_LIST_LAG};
 
 #[cfg(test)]
 pub(crate) use tests::testing::{self, order as order_of_tests, report as report_of_tests};
@@ -34,12 +34,12 @@ use conclusion::{Conclusion, Evidence, may_be_of_refused};
 use std::collections::BTreeSet;
 
 /// Period before a doubtful request whose second trades could be mistaken for its own.
-const ANSWERED_BEFORE: Millis = Millis::MINUTE;
+const PRECEDING_WINDOW: Millis = Millis::MINUTE;
 
 /// Minimum assumed clock error. Present evidence says nothing about the clock at the time of sending.
 pub(crate) const UNCERTAINTY: Millis = Millis::from_seconds(2);
 
-pub(crate) fn may_have_made(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
+pub(crate) fn may_belong_to(doubt: &Doubt, report: &TradeReport, uncertainty: Millis) -> bool {
     let window = doubt.window(uncertainty, doubt.latest_arrival());
     candidate::compare(doubt, report, window) != Match::Different
 }
@@ -95,7 +95,12 @@ impl Resolver {
     }
 
     /// Returns whether a trade may be the intent's with other terms. List and record must both say so.
-    pub(crate) fn may_have_taken(&self, intent: IntentId, report: &TradeReport, uncertainty: Millis) -> bool {
+    pub(crate) fn may_have_other_terms(
+        &self,
+        intent: IntentId,
+        report: &TradeReport,
+        uncertainty: Millis,
+    ) -> bool {
         let is_match = |case: &Case| {
             case.departed.contains(&report.id) && candidate::is_departure(&case.doubt, report, uncertainty)
         };
@@ -119,14 +124,14 @@ impl Resolver {
         found.map(|doubt| doubt.intent)
     }
 
-    pub(crate) fn next_look(&self) -> Option<Millis> {
-        self.cases.iter().map(|case| case.next_look).min()
+    pub(crate) fn next_poll(&self) -> Option<Millis> {
+        self.cases.iter().map(|case| case.next_poll).min()
     }
 
     /// Returns the time from which requests may matter to a doubt, `None` without doubts.
     pub(crate) fn relevant_since(&self) -> Option<Millis> {
         let in_doubt = self.cases.iter().filter(|case| case.stage == Stage::InDoubt);
-        in_doubt.map(|case| case.doubt.sent - ANSWERED_BEFORE).min()
+        in_doubt.map(|case| case.doubt.sent - PRECEDING_WINDOW).min()
     }
 
     pub(crate) fn has_doubt_near(&self, symbols: [Symbol; 2], (from, until): (Millis, Millis)) -> bool {
@@ -143,9 +148,9 @@ impl Resolver {
     }
 
     /// Records the start of a poll. The result must be passed in even on failure, so that time advances.
-    pub(crate) fn begin_look(&mut self, now: Millis) {
+    pub(crate) fn begin_poll(&mut self, now: Millis) {
         for case in &mut self.cases {
-            case.begin_look(now);
+            case.begin_poll(now);
         }
     }
 
@@ -181,7 +186,7 @@ impl Resolver {
         self.report_unexplained(&table, known, &mut resolutions);
         self.cases.retain(|case| !is_adopted(case.doubt.intent, &resolutions));
         for case in &mut self.cases {
-            case.hasten_look(case.deadline(list_lag), now);
+            case.advance_poll(case.deadline(list_lag), now);
         }
         resolutions
     }
@@ -234,7 +239,7 @@ impl Resolver {
         let mut table = CandidateTable::new(listing, is_free, (&in_doubt, &in_flight));
         // Reported trades are foreign, and second trades belong to their answered request.
         let is_unknown = |row: &TradeReport| {
-            let is_second = |doubt: &Doubt| may_have_made(doubt, row, known.uncertainty);
+            let is_second = |doubt: &Doubt| may_belong_to(doubt, row, known.uncertainty);
             let is_refused = |doubt: &Doubt| may_be_of_refused(doubt, row, known.uncertainty);
             !self.reported.contains(&row.id)
                 && !known.answered.iter().any(is_second)
@@ -265,7 +270,7 @@ impl Resolver {
                 let reserved_until = case.give_up(self.lag.allowance());
                 resolutions.push(Resolution::NotOpened { intent: case.doubt.intent, reserved_until });
             }
-            Conclusion::Ask(why) => self.ask(&why, group, resolutions),
+            Conclusion::Ask(why) => self.escalate(&why, group, resolutions),
             Conclusion::Reinstate(intents, row) => {
                 let report = Box::new(table.rows[row].clone());
                 resolutions.push(Resolution::Reinstate { intents, report });
@@ -275,18 +280,18 @@ impl Resolver {
                     self.cases[*intent].waits_for_ends = true;
                 }
                 if is_late {
-                    self.ask(&Why::WalletUnsettled, group, resolutions);
+                    self.escalate(&Why::WalletUnsettled, group, resolutions);
                 }
             }
         }
     }
 
-    fn ask(&mut self, why: &Why, group: &Group, resolutions: &mut Vec<Resolution>) {
+    fn escalate(&mut self, why: &Why, group: &Group, resolutions: &mut Vec<Resolution>) {
         for intent in &group.intents {
             let case = &mut self.cases[*intent];
-            if case.ask(why) {
+            if case.record_escalation(why) {
                 let (intent, why) = (case.doubt.intent, why.clone());
-                resolutions.push(Resolution::AskPerson { intent, why });
+                resolutions.push(Resolution::Escalate { intent, why });
             }
         }
     }

@@ -12,20 +12,20 @@ use tokio::time::Instant;
 const DEADLINE: Duration = Duration::from_secs(10);
 
 /// Grace period for a snapshot piece in progress once the journal is needed. Then the piece is abandoned.
-const PATIENCE: Duration = Duration::from_millis(50);
+const SNAPSHOT_GRACE: Duration = Duration::from_millis(50);
 
-const REST: Duration = Duration::from_millis(20);
-const RESTS: u32 = 50;
+const REST_INTERVAL: Duration = Duration::from_millis(20);
+const MAX_RESTS: u32 = 50;
 
 type SaveTask = Pin<Box<dyn Future<Output = (Box<dyn Journal>, Result<(), JournalError>, Duration)> + Send>>;
 
 pub(crate) struct JournalWriter {
-    place: JournalPlace,
+    place: JournalSlot,
     waiting: Vec<QueuedItem>,
     taken: io::Result<()>,
 }
 
-enum JournalPlace {
+enum JournalSlot {
     Here(Box<dyn Journal>),
     Away(SaveTask),
     Storing(SnapshotTask),
@@ -64,7 +64,7 @@ pub(crate) struct SaveReport {
 
 impl JournalWriter {
     pub(crate) fn new(journal: Box<dyn Journal>) -> Self {
-        Self { place: JournalPlace::Here(journal), waiting: Vec::new(), taken: Ok(()) }
+        Self { place: JournalSlot::Here(journal), waiting: Vec::new(), taken: Ok(()) }
     }
 
     pub(crate) fn record(&mut self, entry: JournalEntry) -> io::Result<()> {
@@ -81,7 +81,7 @@ impl JournalWriter {
     }
 
     fn put(&mut self, waiting: QueuedItem) -> io::Result<()> {
-        let JournalPlace::Here(journal) = &mut self.place else {
+        let JournalSlot::Here(journal) = &mut self.place else {
             if self.waiting.len() >= MAX_PENDING {
                 return Err(io::Error::other(
                     "too many entries are waiting for a journal that does not respond",
@@ -102,10 +102,10 @@ impl JournalWriter {
     /// A write that was already in progress proves nothing about the lease.
     pub(crate) async fn confirm(&mut self) -> LeaseCheck {
         self.end_storing_soon().await;
-        let is_away = matches!(self.place, JournalPlace::Away(_));
-        let earlier = if is_away { Some(self.returned().await) } else { None };
+        let is_away = matches!(self.place, JournalSlot::Away(_));
+        let earlier = if is_away { Some(self.wait_for_return().await) } else { None };
         self.make_durable();
-        let SaveReport { durable, taken, took } = self.returned().await;
+        let SaveReport { durable, taken, took } = self.wait_for_return().await;
         match earlier {
             None => LeaseCheck::Here(durable),
             Some(earlier) => LeaseCheck::Returned(SaveReport {
@@ -117,12 +117,12 @@ impl JournalWriter {
     }
 
     pub(crate) fn make_durable(&mut self) {
-        self.place = match std::mem::replace(&mut self.place, JournalPlace::Moving) {
-            JournalPlace::Here(journal) => JournalPlace::Away(Box::pin(make_durable(journal))),
-            JournalPlace::Storing(mut storing) => {
+        self.place = match std::mem::replace(&mut self.place, JournalSlot::Moving) {
+            JournalSlot::Here(journal) => JournalSlot::Away(Box::pin(make_durable(journal))),
+            JournalSlot::Storing(mut storing) => {
                 storing.finish_soon();
                 storing.is_wanted = true;
-                JournalPlace::Storing(storing)
+                JournalSlot::Storing(storing)
             }
             away => away,
         };
@@ -130,12 +130,12 @@ impl JournalWriter {
 
     /// Stores a piece of a snapshot if one is due and the journal is idle, and more while it is far behind.
     /// With `waits`, stores one and waits for it, because time is frozen meanwhile.
-    pub(crate) async fn keep_snapshot(&mut self, waits: bool) {
-        self.place = match std::mem::replace(&mut self.place, JournalPlace::Moving) {
-            JournalPlace::Here(journal) if journal.is_snapshot_due() => {
+    pub(crate) async fn write_snapshot_piece(&mut self, waits: bool) {
+        self.place = match std::mem::replace(&mut self.place, JournalSlot::Moving) {
+            JournalSlot::Here(journal) if journal.is_snapshot_due() => {
                 let (hurry, hurried) = oneshot::channel();
-                JournalPlace::Storing(SnapshotTask {
-                    kept: Box::pin(keep(journal, hurried, !waits)),
+                JournalSlot::Storing(SnapshotTask {
+                    kept: Box::pin(store_piece(journal, hurried, !waits)),
                     hurry: Some(hurry),
                     is_wanted: false,
                 })
@@ -148,10 +148,10 @@ impl JournalWriter {
     }
 
     async fn end_storing(&mut self) {
-        let JournalPlace::Storing(storing) = &mut self.place else { return };
+        let JournalSlot::Storing(storing) = &mut self.place else { return };
         let journal = storing.kept.as_mut().await;
         let is_wanted = storing.is_wanted;
-        self.place = JournalPlace::Here(journal);
+        self.place = JournalSlot::Here(journal);
         let taken = self.flush_waiting();
         self.taken = std::mem::replace(&mut self.taken, Ok(())).and(taken);
         if is_wanted {
@@ -160,18 +160,18 @@ impl JournalWriter {
     }
 
     async fn end_storing_soon(&mut self) {
-        if let JournalPlace::Storing(storing) = &mut self.place {
+        if let JournalSlot::Storing(storing) = &mut self.place {
             storing.finish_soon();
         }
         self.end_storing().await;
     }
 
     /// Waits for the journal to return, forever if it is not away. Cancel-safe.
-    pub(crate) async fn returned(&mut self) -> SaveReport {
+    pub(crate) async fn wait_for_return(&mut self) -> SaveReport {
         self.end_storing().await;
-        let JournalPlace::Away(away) = &mut self.place else { return std::future::pending().await };
+        let JournalSlot::Away(away) = &mut self.place else { return std::future::pending().await };
         let (journal, durable, took) = away.await;
-        self.place = JournalPlace::Here(journal);
+        self.place = JournalSlot::Here(journal);
         let taken = std::mem::replace(&mut self.taken, Ok(())).and(self.flush_waiting());
         SaveReport { durable, taken, took }
     }
@@ -187,8 +187,8 @@ impl JournalWriter {
     pub(crate) async fn close(&mut self) -> Result<(), JournalError> {
         self.end_storing_soon().await;
         match &mut self.place {
-            JournalPlace::Here(journal) => within_deadline(journal.close()).await,
-            JournalPlace::Away(_) | JournalPlace::Storing(_) | JournalPlace::Moving => Ok(()),
+            JournalSlot::Here(journal) => within_deadline(journal.close()).await,
+            JournalSlot::Away(_) | JournalSlot::Storing(_) | JournalSlot::Moving => Ok(()),
         }
     }
 }
@@ -217,7 +217,7 @@ async fn make_durable(
     (journal, durable, began.elapsed())
 }
 
-async fn keep(
+async fn store_piece(
     mut journal: Box<dyn Journal>,
     mut hurried: oneshot::Receiver<()>,
     goes_on: bool,
@@ -228,25 +228,25 @@ async fn keep(
             // Without a hurry signal, the deadline applies.
             drop(tokio::time::timeout(DEADLINE, &mut hurried).await);
             is_wanted = true;
-            tokio::time::sleep(PATIENCE).await;
+            tokio::time::sleep(SNAPSHOT_GRACE).await;
         };
         tokio::select! {
             biased;
-            () = journal.keep_snapshot() => {}
+            () = journal.write_snapshot_piece() => {}
             () = enough => {}
         }
-        if is_wanted || !goes_on || !rests_until_due(journal.as_mut(), &mut hurried).await {
+        if is_wanted || !goes_on || !rest_until_due(journal.as_mut(), &mut hurried).await {
             return journal;
         }
     }
 }
 
-async fn rests_until_due(journal: &mut dyn Journal, hurried: &mut oneshot::Receiver<()>) -> bool {
-    for _ in 0..RESTS {
+async fn rest_until_due(journal: &mut dyn Journal, hurried: &mut oneshot::Receiver<()>) -> bool {
+    for _ in 0..MAX_RESTS {
         if !journal.is_catching_up() {
             return false;
         }
-        if tokio::time::timeout(REST, &mut *hurried).await.is_ok() {
+        if tokio::time::timeout(REST_INTERVAL, &mut *hurried).await.is_ok() {
             return false;
         }
         if journal.is_snapshot_due() {
@@ -304,7 +304,7 @@ mod tests {
             self.pieces > 0
         }
 
-        async fn keep_snapshot(&mut self) {
+        async fn write_snapshot_piece(&mut self) {
             tokio::time::sleep(PIECE).await;
             self.pieces -= 1;
             self.kept.fetch_add(1, Ordering::Relaxed);
@@ -319,11 +319,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn outdated_tables_catch_up_within_one_turn() {
         let (mut writer, kept) = behind(40);
-        writer.keep_snapshot(false).await;
-        drop(tokio::time::timeout(Duration::from_secs(2), writer.returned()).await);
+        writer.write_snapshot_piece(false).await;
+        drop(tokio::time::timeout(Duration::from_secs(2), writer.wait_for_return()).await);
         assert_eq!(kept.load(Ordering::Relaxed), 40);
         let (mut writer, kept) = behind(40);
-        writer.keep_snapshot(true).await;
+        writer.write_snapshot_piece(true).await;
         assert_eq!(kept.load(Ordering::Relaxed), 1);
     }
 
@@ -331,15 +331,15 @@ mod tests {
     async fn save_waits_at_most_for_the_current_piece() {
         for after in [5, 15, 35] {
             let (mut writer, kept) = behind(1_000);
-            writer.keep_snapshot(false).await;
-            drop(tokio::time::timeout(Duration::from_millis(after), writer.returned()).await);
+            writer.write_snapshot_piece(false).await;
+            drop(tokio::time::timeout(Duration::from_millis(after), writer.wait_for_return()).await);
             let (before, wanted) = (kept.load(Ordering::Relaxed), Instant::now());
             writer.make_durable();
-            let returned = writer.returned().await;
+            let returned = writer.wait_for_return().await;
             assert!(returned.durable.is_ok() && wanted.elapsed() <= PIECE, "{:?}", wanted.elapsed());
             assert!(kept.load(Ordering::Relaxed) <= before + 1);
             let closed = Instant::now();
-            writer.keep_snapshot(false).await;
+            writer.write_snapshot_piece(false).await;
             writer.close().await.unwrap();
             assert!(closed.elapsed() <= PIECE, "{:?}", closed.elapsed());
         }

@@ -33,7 +33,7 @@ use tokio::time::{Instant, Interval};
 use watchers::Watchers;
 
 /// Interval at which a quiet run persists its journal, in real time. This renews the lease.
-const RENEWAL: Duration = Duration::from_secs(5);
+const LEASE_RENEWAL_INTERVAL: Duration = Duration::from_secs(5);
 
 pub struct Runner {
     coordinator: Coordinator,
@@ -113,8 +113,9 @@ impl Runner {
     ) -> Result<Finished, RuntimeError> {
         let clock = Arc::clone(&self.clock);
         let mut hold = clock.hold();
-        let mut renewal = tokio::time::interval_at(Instant::now() + RENEWAL, RENEWAL);
-        self.watchers.begin(self.coordinator.first_funds(), self.coordinator.left_in_doubt());
+        let mut renewal =
+            tokio::time::interval_at(Instant::now() + LEASE_RENEWAL_INTERVAL, LEASE_RENEWAL_INTERVAL);
+        self.watchers.begin(self.coordinator.initial_funds(), self.coordinator.intents_in_doubt());
         self.feed(Input::Start).await;
         loop {
             self.watchers.on_turn();
@@ -123,7 +124,7 @@ impl Runner {
                 return self.report_drops(result);
             }
             self.watchers.show(|| self.coordinator.overview(self.clock.now()));
-            self.journal.keep_snapshot(self.clock.is_virtual()).await;
+            self.journal.write_snapshot_piece(self.clock.is_virtual()).await;
             let spent = if self.requests.is_empty() {
                 std::mem::replace(&mut hold, Hold::none())
             } else {
@@ -133,11 +134,11 @@ impl Runner {
             let next = tokio::select! {
                 biased;
                 Some(came) = self.requests.next() => Next::Answer(Box::new(came)),
-                Some((why, held)) = received(&mut stop, clock.as_ref()) => {
+                Some((why, held)) = receive(&mut stop, clock.as_ref()) => {
                     hold = held;
                     Next::Stop(why)
                 }
-                Some((order, held)) = received(&mut orders, clock.as_ref()), if self.coordinator.is_started() => {
+                Some((order, held)) = receive(&mut orders, clock.as_ref()), if self.coordinator.is_started() => {
                     hold = held;
                     Next::Order(order)
                 }
@@ -150,8 +151,8 @@ impl Runner {
                     hold = held;
                     Next::Input(Input::RenewJournal)
                 }
-                returned = self.journal.returned() => Next::Journal(returned),
-                woken = rest(clock.as_ref(), wake_at, spent) => {
+                returned = self.journal.wait_for_return() => Next::Journal(returned),
+                woken = sleep_until(clock.as_ref(), wake_at, spent) => {
                     hold = woken;
                     Next::Input(Input::Time)
                 }
@@ -195,7 +196,7 @@ impl Runner {
         tracing::debug!("this process was suspended: confirming the journal lease");
         let confirmed = self.journal.confirm().await;
         // The confirmation itself was not a suspension.
-        self.sleep.look_up();
+        self.sleep.reset();
         match (next, confirmed) {
             // The earlier answer is outdated.
             (Next::Journal(returned), LeaseCheck::Here(confirmed)) => {
@@ -309,7 +310,7 @@ impl Runner {
                 self.feed_exchanges();
                 self.journal.make_durable();
                 if self.clock.is_virtual() || self.coordinator.is_closing() {
-                    let returned = self.journal.returned().await;
+                    let returned = self.journal.wait_for_return().await;
                     let SaveReport { durable, taken, .. } = self.watchers.on_written(returned);
                     inputs.extend(taken.is_err().then_some(Input::EntryRefused));
                     // Resumes what was frozen during the save.
@@ -376,7 +377,7 @@ pub(crate) enum Next {
     Input(Input),
 }
 
-async fn received<T>(queue: &mut mpsc::Receiver<T>, clock: &dyn Clock) -> Option<(T, Hold)> {
+async fn receive<T>(queue: &mut mpsc::Receiver<T>, clock: &dyn Clock) -> Option<(T, Hold)> {
     let item = queue.recv().await?;
     Some((item, clock.hold()))
 }
@@ -388,7 +389,7 @@ async fn renewal_due(renewal: &mut Interval, clock: &dyn Clock) -> Hold {
 
 /// Sleeps, and releases the clock only once the wake-up time is registered.
 /// Otherwise the virtual clock could jump past that time to the wake-up of another task.
-pub(crate) async fn rest(clock: &dyn Clock, wake: Millis, spent: Hold) -> Hold {
+pub(crate) async fn sleep_until(clock: &dyn Clock, wake: Millis, spent: Hold) -> Hold {
     let mut sleep = clock.sleep_until(wake);
     let first = poll_fn(|context| Poll::Ready(sleep.as_mut().poll(context))).await;
     drop(spent);
@@ -413,7 +414,7 @@ impl SleepWatch {
         Self { clock, seen: clock.elapsed() }
     }
 
-    fn look_up(&mut self) {
+    fn reset(&mut self) {
         self.seen = self.clock.elapsed();
     }
 
@@ -443,8 +444,8 @@ mod tests {
         };
         let found = [5, 12, 13, 0, 3_600, 12].map(&mut seen_after);
         assert_eq!(found, [None, None, Some(13), None, Some(3_600), None]);
-        // Whoever sleeps for less than is noticed still holds its journal.
+        // After a sleep too short to be noticed, the lease is still valid.
         let lease = Duration::from_millis(LeaseTerms::default().duration.get().unsigned_abs());
-        assert!(RENEWAL + MAX_ABSENCE < lease);
+        assert!(LEASE_RENEWAL_INTERVAL + MAX_ABSENCE < lease);
     }
 }

@@ -93,7 +93,6 @@ mod tests {
         let (again, mut third) = request(Some(&token));
         let Arrival::Answered(known, answer) = tracker.take(again) else { panic!("it is answered") };
         assert_eq!((known, answer, third.try_recv().unwrap()), (token, done(), done()));
-        // Orders without a mark and of another mark are others.
         for token in [None, None, OrderToken::random().ok()] {
             assert!(matches!(tracker.take(request(token.as_ref()).0), Arrival::New(..)));
         }

@@ -1,9 +1,9 @@
 //! Requests to the venue, each in its own task with a deadline, and price subscriptions.
 
 use crate::adoption;
-use crate::coordinator::{Answer, Ask, DurableOpen, RequestId, Streams};
+use crate::coordinator::{Answer, DurableOpen, RequestId, Streams, VenueRequest};
 use crate::notice::Question;
-use crate::reload::{NewSettings, SettingsReader, Standing};
+use crate::reload::{NewSettings, ReloadContext, SettingsReader};
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_broker::{
     AsOf, Broker, BrokerError, Detail, MarketData, OpenOutcome, PriceFeed, PriceTick, Priority, Reply,
@@ -71,7 +71,7 @@ impl Requests {
         self.running.is_empty()
     }
 
-    pub(crate) fn ask(&mut self, question: Ask, priority: Priority) {
+    pub(crate) fn ask(&mut self, question: VenueRequest, priority: Priority) {
         let id = question.id();
         let task = self.running.spawn(at_priority(priority, ask(self.ports.clone(), question)));
         self.asked.insert(task.id(), (id, Instant::now()));
@@ -113,17 +113,17 @@ impl Requests {
     }
 }
 
-async fn ask(ports: Ports, question: Ask) -> Response {
+async fn ask(ports: Ports, question: VenueRequest) -> Response {
     let Ports { market, broker, clock, settings, reading } = ports;
     match question {
-        Ask::Candles(series, query) => {
+        VenueRequest::Candles(series, query) => {
             Answer::Candles(series, within_deadline(market.candles(&query)).await).into()
         }
-        Ask::Price(id, symbol, at) => {
+        VenueRequest::Price(id, symbol, at) => {
             let answer = within_deadline(market.price(&symbol, AsOf::Moment(at))).await;
             Answer::Price(id, at, answer).into()
         }
-        Ask::Subscription(id, symbol) => {
+        VenueRequest::Subscription(id, symbol) => {
             let subscribed = tokio::time::timeout(LAST_DEADLINE, market.subscribe(&symbol)).await;
             match subscribed.unwrap_or_else(|_| Err(no_answer())) {
                 Ok(Some(feed)) => {
@@ -134,12 +134,12 @@ async fn ask(ports: Ports, question: Ask) -> Response {
                 Err(error) => Answer::Subscription(id, Err(error)).into(),
             }
         }
-        Ask::Trade(intent, venue_id) => {
+        VenueRequest::Trade(intent, venue_id) => {
             let trade = broker.trade(&venue_id, Detail::Progress);
             let answer = within_deadline(for_intent(intent.number(), trade)).await;
             Answer::Trade(intent, answer.map(Box::new)).into()
         }
-        Ask::Trades => {
+        VenueRequest::Trades => {
             let began = clock.now();
             match tokio::time::timeout(LIST_DEADLINE, broker.trades()).await {
                 Ok(listing) => Answer::Trades(listing).into(),
@@ -152,22 +152,24 @@ async fn ask(ports: Ports, question: Ask) -> Response {
                 .into(),
             }
         }
-        Ask::BalancesAfterTrades => {
+        VenueRequest::BalancesAfterTrades => {
             Answer::BalancesAfterTrades(within_deadline(broker.balances()).await).into()
         }
-        Ask::User => Answer::User(within_deadline(broker.identity()).await).into(),
-        Ask::Balances => Answer::Balances(within_deadline(broker.balances()).await).into(),
-        Ask::SettlementPrice(symbol, at) => {
+        VenueRequest::User => Answer::User(within_deadline(broker.identity()).await).into(),
+        VenueRequest::Balances => Answer::Balances(within_deadline(broker.balances()).await).into(),
+        VenueRequest::SettlementPrice(symbol, at) => {
             let answer = within_deadline(market.price(&symbol, AsOf::Moment(at))).await;
             Answer::SettlementPrice(answer).into()
         }
-        Ask::NamedTrade(order, intent, venue_id) => {
+        VenueRequest::NamedTrade(order, intent, venue_id) => {
             let trade = for_intent(intent.number(), broker.trade(&venue_id, Detail::Everything));
-            let answer = tokio::time::timeout(adoption::PATIENCE, trade).await;
-            let answer = answer.unwrap_or_else(|_| Err(adoption::no_answer_in_time()));
+            let answer = tokio::time::timeout(adoption::REPORT_TIMEOUT, trade).await;
+            let answer = answer.unwrap_or_else(|_| Err(adoption::timeout_error()));
             Answer::NamedTrade(order, answer.map(Box::new)).into()
         }
-        Ask::Settings(standing) => Answer::Settings(read_settings(settings, reading, *standing).await).into(),
+        VenueRequest::Settings(standing) => {
+            Answer::Settings(read_settings(settings, reading, *standing).await).into()
+        }
     }
 }
 
@@ -175,16 +177,16 @@ async fn ask(ports: Ports, question: Ask) -> Response {
 async fn read_settings(
     reader: Option<SettingsReader>,
     reading: Arc<Mutex<()>>,
-    standing: Standing,
+    standing: ReloadContext,
 ) -> Result<Box<NewSettings>, String> {
     let Some(reader) = reader else {
         return Err("this run has no configuration to reload. Restart it".to_owned());
     };
-    let Ok(alone) = reading.try_lock_owned() else {
+    let Ok(permit) = reading.try_lock_owned() else {
         return Err("a previous reload is still running. Check that the files can be read".to_owned());
     };
     let read = tokio::task::spawn_blocking(move || {
-        let _alone = alone;
+        let _permit = permit;
         reader(&standing)
     });
     match tokio::time::timeout(SETTINGS_DEADLINE, read).await {
@@ -262,7 +264,8 @@ mod tests {
             Err("read to its end".to_owned())
         });
         let reading = Arc::new(Mutex::new(()));
-        let standing = || Standing { free: Money::ZERO, payouts: Vec::new(), rows: Vec::new(), forgotten: 0 };
+        let standing =
+            || ReloadContext { free: Money::ZERO, payouts: Vec::new(), rows: Vec::new(), forgotten: 0 };
         let read =
             || tokio::spawn(read_settings(Some(Arc::clone(&reader)), Arc::clone(&reading), standing()));
         let problem = |read: Result<Result<Box<NewSettings>, String>, JoinError>| read.unwrap().unwrap_err();

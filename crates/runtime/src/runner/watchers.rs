@@ -9,9 +9,9 @@ use candlewick_engine::IntentRow;
 use std::sync::Arc;
 use std::time::Duration;
 
-const OLDEST: Duration = Duration::from_secs(1);
+const MAX_OVERVIEW_AGE: Duration = Duration::from_secs(1);
 /// Minimum time between overviews: each scans all trades.
-const APART: Duration = Duration::from_millis(100);
+const MIN_OVERVIEW_INTERVAL: Duration = Duration::from_millis(100);
 
 pub(super) struct Watchers {
     all: Vec<Watcher>,
@@ -43,7 +43,7 @@ impl Watchers {
         for observer in &self.observers {
             observer.on_notice(notice);
         }
-        self.has_news |= !notice.is_of_the_market();
+        self.has_news |= !notice.is_market_data();
         for watcher in &self.all {
             watcher.send(notice);
         }
@@ -55,7 +55,8 @@ impl Watchers {
         }
         let now = self.clock.elapsed();
         let age = self.shown.map(|shown| now.saturating_sub(shown));
-        let is_due = age.is_none_or(|age| age >= OLDEST || (self.has_news && age >= APART));
+        let is_due =
+            age.is_none_or(|age| age >= MAX_OVERVIEW_AGE || (self.has_news && age >= MIN_OVERVIEW_INTERVAL));
         if is_due {
             self.notify(&Notice::Overview(Box::new(overview())));
             (self.shown, self.has_news) = (Some(now), false);

@@ -95,7 +95,7 @@ impl CrashingJournal {
                 (LineKind::Note, _) => disk.seconds.extend(second_trade_of(&line.body)),
                 _ => {}
             }
-            disk.lines.push(StoredLine { seq: seq + 1, hash: before.of_next(seq + 1, &line), line });
+            disk.lines.push(StoredLine { seq: seq + 1, hash: before.next(seq + 1, &line), line });
         }
         for event in self.events.drain(..) {
             disk.learn(&event);

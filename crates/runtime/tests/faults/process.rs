@@ -424,7 +424,7 @@ pub(crate) fn recover(world: &World) -> Result<RecoveredRun, RuntimeError> {
         while let Some(body) = fold.next_piece(true) {
             let (at, seq) = (Millis::ZERO, kept.len() as u64 + 1);
             let line = Line { run: 1, kind: LineKind::Note, intent: None, at, received: at, body };
-            let piece = StoredLine { seq, hash: ChainHash::GENESIS.of_next(seq, &line), line };
+            let piece = StoredLine { seq, hash: ChainHash::GENESIS.next(seq, &line), line };
             fold.recorded(piece.head());
             kept.insert(0, piece);
         }

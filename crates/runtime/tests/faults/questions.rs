@@ -7,12 +7,12 @@ use crate::prelude::*;
 use crate::records;
 use crate::stream::subscribed;
 use candlewick_broker::Candles;
-use candlewick_runtime::Ask;
+use candlewick_runtime::VenueRequest;
 
 const PAGE: u64 = 100;
 
 pub(crate) struct PendingRequest {
-    ask: Ask,
+    ask: VenueRequest,
     sent: Millis,
     back: Option<Millis>,
     is_failing: bool,
@@ -44,7 +44,7 @@ pub(crate) enum RequestProgress {
 }
 
 impl PendingRequest {
-    pub(crate) fn begin(world: &World, ask: Ask, now: Millis) -> (Self, Millis) {
+    pub(crate) fn begin(world: &World, ask: VenueRequest, now: Millis) -> (Self, Millis) {
         let listing = Listing { page: 1, ..Listing::default() };
         let mut asking = Self { ask, sent: now, back: None, is_failing: false, reading: None, listing };
         let there = asking.draw(world);
@@ -78,21 +78,23 @@ impl PendingRequest {
 
     fn ask_venue(&mut self, world: &World) -> Reading {
         match &self.ask {
-            Ask::Candles(_, query) => {
+            VenueRequest::Candles(_, query) => {
                 let window = (query.start, query.end);
                 Reading::Candles(records::candles(world, query.symbol, query.interval, window))
             }
-            Ask::Price(_, symbol, at) | Ask::SettlementPrice(symbol, at) => {
+            VenueRequest::Price(_, symbol, at) | VenueRequest::SettlementPrice(symbol, at) => {
                 let price = records::last_price(world, *symbol, *at);
                 price.map_or_else(|| Reading::Failed(malformed("no time", "soon")), Reading::Price)
             }
-            Ask::Trade(_, id) => said_of(world, id, false),
-            Ask::NamedTrade(_, _, id) => said_of(world, id, true),
-            Ask::Balances | Ask::BalancesAfterTrades => Reading::Balances(records::balances(world)),
-            Ask::Trades => self.read_page(world),
-            Ask::Subscription(..) => Reading::Failed(unavailable("nothing streams")),
-            Ask::User => Reading::Failed(unavailable("no user is configured")),
-            Ask::Settings(_) => Reading::Failed(unavailable("settings are not reloadable")),
+            VenueRequest::Trade(_, id) => said_of(world, id, false),
+            VenueRequest::NamedTrade(_, _, id) => said_of(world, id, true),
+            VenueRequest::Balances | VenueRequest::BalancesAfterTrades => {
+                Reading::Balances(records::balances(world))
+            }
+            VenueRequest::Trades => self.read_page(world),
+            VenueRequest::Subscription(..) => Reading::Failed(unavailable("nothing streams")),
+            VenueRequest::User => Reading::Failed(unavailable("no user is configured")),
+            VenueRequest::Settings(_) => Reading::Failed(unavailable("settings are not reloadable")),
         }
     }
 
@@ -109,7 +111,6 @@ impl PendingRequest {
             self.listing.page += 1;
             return Reading::Page;
         }
-        // An adapter knows a whole list by its length; where the venue does not say it, by no row having come twice.
         let truth = world.truth();
         let mut listed = truth.trades.iter().filter(|trade| records::is_listed(world, trade));
         let is_whole = listed.all(|trade| self.listing.trades.contains_key(&trade.id));
@@ -126,42 +127,44 @@ impl PendingRequest {
         let date = world.plan.habits.has_dates.then(|| at.floor_to(Millis::SECOND));
         let reply = Reply { value: (), date, sent: self.sent, received: now };
         RequestProgress::Came(match (self.ask, reading) {
-            (Ask::Candles(series, query), Reading::Candles(rows)) => {
+            (VenueRequest::Candles(series, query), Reading::Candles(rows)) => {
                 Answer::Candles(series, Ok(reply.map(|()| Candles::from_rows(&rows, &query, now))))
             }
-            (Ask::Candles(series, _), reading) => Answer::Candles(series, Err(reading.error())),
-            (Ask::Price(symbol, _, at), Reading::Price(price)) => {
+            (VenueRequest::Candles(series, _), reading) => Answer::Candles(series, Err(reading.error())),
+            (VenueRequest::Price(symbol, _, at), Reading::Price(price)) => {
                 Answer::Price(symbol, at, Ok(reply.map(|()| price)))
             }
-            (Ask::Price(symbol, _, at), reading) => Answer::Price(symbol, at, Err(reading.error())),
-            (Ask::SettlementPrice(..), Reading::Price(price)) => {
+            (VenueRequest::Price(symbol, _, at), reading) => Answer::Price(symbol, at, Err(reading.error())),
+            (VenueRequest::SettlementPrice(..), Reading::Price(price)) => {
                 Answer::SettlementPrice(Ok(reply.map(|()| price)))
             }
-            (Ask::SettlementPrice(..), reading) => Answer::SettlementPrice(Err(reading.error())),
-            (Ask::Trade(intent, _), Reading::Trade(report)) => {
+            (VenueRequest::SettlementPrice(..), reading) => Answer::SettlementPrice(Err(reading.error())),
+            (VenueRequest::Trade(intent, _), Reading::Trade(report)) => {
                 Answer::Trade(intent, Ok(Box::new(reply.map(|()| *report))))
             }
-            (Ask::Trade(intent, _), reading) => Answer::Trade(intent, Err(reading.error())),
-            (Ask::NamedTrade(order, ..), Reading::Trade(report)) => {
+            (VenueRequest::Trade(intent, _), reading) => Answer::Trade(intent, Err(reading.error())),
+            (VenueRequest::NamedTrade(order, ..), Reading::Trade(report)) => {
                 Answer::NamedTrade(order, Ok(Box::new(reply.map(|()| *report))))
             }
-            (Ask::NamedTrade(order, ..), reading) => Answer::NamedTrade(order, Err(reading.error())),
-            (Ask::Balances, Reading::Balances(shown)) => Answer::Balances(Ok(reply.map(|()| shown))),
-            (Ask::Balances, reading) => Answer::Balances(Err(reading.error())),
-            (Ask::BalancesAfterTrades, Reading::Balances(shown)) => {
+            (VenueRequest::NamedTrade(order, ..), reading) => Answer::NamedTrade(order, Err(reading.error())),
+            (VenueRequest::Balances, Reading::Balances(shown)) => Answer::Balances(Ok(reply.map(|()| shown))),
+            (VenueRequest::Balances, reading) => Answer::Balances(Err(reading.error())),
+            (VenueRequest::BalancesAfterTrades, Reading::Balances(shown)) => {
                 Answer::BalancesAfterTrades(Ok(reply.map(|()| shown)))
             }
-            (Ask::BalancesAfterTrades, reading) => Answer::BalancesAfterTrades(Err(reading.error())),
-            (Ask::User, reading) => Answer::User(Err(reading.error())),
-            (Ask::Trades, reading) => Answer::Trades(TradeListing {
+            (VenueRequest::BalancesAfterTrades, reading) => Answer::BalancesAfterTrades(Err(reading.error())),
+            (VenueRequest::User, reading) => Answer::User(Err(reading.error())),
+            (VenueRequest::Trades, reading) => Answer::Trades(TradeListing {
                 began: self.sent,
                 ended: now,
                 is_complete: matches!(reading, Reading::LastPage(true)),
                 trades: self.listing.trades.into_values().collect(),
                 ended_early: if let Reading::Failed(error) = reading { Some(error) } else { None },
             }),
-            (Ask::Subscription(symbol, name), _) => Answer::Subscription(symbol, subscribed(world, name)),
-            (Ask::Settings(_), _) => Answer::Settings(Err("settings are not reloadable".to_owned())),
+            (VenueRequest::Subscription(symbol, name), _) => {
+                Answer::Subscription(symbol, subscribed(world, name))
+            }
+            (VenueRequest::Settings(_), _) => Answer::Settings(Err("settings are not reloadable".to_owned())),
         })
     }
 }

@@ -233,7 +233,7 @@ impl Watcher {
     fn check_event(&self, event: &Event, seen: &mut Observations) {
         if let Some(amount) = seen.large_deposit.take() {
             let is_halt = matches!(event.kind, EventKind::Control { control: Control::Halt });
-            self.world.require(seen.is_halted || is_halt, || format!("booked {amount:?} and went on"));
+            self.world.require(seen.is_halted || is_halt, || format!("booked {amount:?} and continued"));
         }
         match &event.kind {
             EventKind::Control { control: Control::Halt } => seen.is_halted = true,

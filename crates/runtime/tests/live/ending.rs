@@ -29,7 +29,6 @@ async fn stopping_run_opens_nothing_and_tracks_open_trades_to_settlement() {
     check(&ran, Stop::TimeUp, FIRST_POLL, 1);
     assert_eq!(ran.refused(), [(2 * MINUTE, Rule::Halted)]);
     assert_eq!(ran.stoppings, [(Stop::TimeUp, 1)]);
-    // With nothing open it ends at once.
     let ran = Stage::paused().await.bot(btc(), &[]).run_for(90_000).await;
     assert_eq!((ran.stop(), ran.ended), (Stop::TimeUp, 90_000));
 }

@@ -124,7 +124,6 @@ async fn uses_the_venue_time_of_an_answer() {
         assert_eq!(opened(&ran), [(arrival, true, true)]);
         assert_eq!(ran.settled(), WON);
     }
-    // A slow open is tracked from its answer on.
     let stage = Stage::paused().await.bot(btc(), &[MINUTE]).won(ID, 1);
     let ran = stage.slow(Which::Opens(btc()), (0, 2 * MINUTE), 50_000).run_for(3 * MINUTE).await;
     assert_eq!(opened(&ran), [(MINUTE + 50_000, true, true)]);
@@ -145,7 +144,6 @@ async fn sends_a_delayed_open_after_its_delay() {
         assert_eq!(ran.asked_open(btc()), [MINUTE + 20_000], "{journal_ms} ms to write");
         assert_eq!(ran.states(), [IntentState::Settled]);
     }
-    // A run that stops earlier does not send it.
     let ran = delayed(0, MINUTE + 10_000).await;
     assert_eq!(ran.asked_open(btc()), [0; 0]);
     assert_eq!(ran.states(), [IntentState::NotSent]);

@@ -86,13 +86,13 @@ async fn returning_bot_or_changed_ladder_reads_the_whole_journal_and_says_so() {
     };
     let back = why(&with_bots(&[("ladder", "BTCUSDT", 10), one])).await;
     assert!(
-        back.contains("other settings: bot \"ladder\" traded in earlier runs and not in the last"),
+        back.contains("other settings: bot \"ladder\" traded in earlier runs but not in the last"),
         "{back}"
     );
     let ladder = with_bots(&[("lone", "ETHUSDT", 10)]).bots.pop().unwrap();
     let own = SessionSettings { bots: vec![BotSettings { name: "one".to_owned(), ..ladder }], ..with_bots(&[one]) };
     let ladder = why(&own).await;
-    assert!(ladder.contains("bot \"one\" has another stake, which follows from all its trades"), "{ladder}");
+    assert!(ladder.contains("bot \"one\" has a changed stake, which depends on all its trades"), "{ladder}");
 }
 
 /// Each part says whether its numbers refer to other bots, which is invalid for later parts.
@@ -156,7 +156,7 @@ async fn reports_why_the_settings_of_a_snapshot_are_unknown() {
     assert_eq!(read.notice(), None, "the settings are known");
     let expect = async |folder: &Folder, expected: &str| {
         let (mut reader, mut reasons) = (folder.reader().await, Vec::new());
-        let mut watch = |reading: WholeReading<'_>| reasons.extend(reading.why.map(str::to_owned));
+        let mut watch = |reading: FullReading<'_>| reasons.extend(reading.why.map(str::to_owned));
         drop(JournalFold::read_watched(&mut reader, &own, 0, None, &mut watch).await);
         let why = reasons.swap_remove(0);
         let expected =

@@ -94,7 +94,7 @@ async fn start_leaves_trades_older_than_a_day_in_the_journal() {
         assert_eq!(kept(&few, intent), kept(&all, intent));
         assert_eq!(few.past().decided()[&intent], all.past().decided()[&intent]);
     }
-    assert_eq!(few.past().told(), all.past().told());
+    assert_eq!(few.past().displayed_lines(), all.past().displayed_lines());
 }
 
 #[tokio::test]
@@ -108,7 +108,10 @@ async fn reads_evicted_rows_and_trades_from_the_journal() {
     assert_eq!(serde_json::json!(read), serde_json::json!(all.book().rows()));
     let few = JournalFold::read_trades(&mut folder.reader().await, &settings()).await.unwrap();
     assert_eq!((rows(&few), few.past().evicted_count(), few.past().old_rows().count()), (50, 130, 0));
-    assert_eq!(few.past().evicted_bots().iter().map(|(run, _)| *run).collect::<BTreeSet<_>>(), (1..=5).collect());
+    assert_eq!(
+        few.past().evicted_bots().iter().map(|(run, _)| *run).collect::<BTreeSet<_>>(),
+        (1..=5).collect()
+    );
     let (_, mut few, _) = few.into_parts();
     let (book, old) = (all.book(), few.take_old_trades());
     assert_eq!(old.len(), 130);

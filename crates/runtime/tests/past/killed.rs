@@ -17,7 +17,6 @@ fn run_to_die(folder: &Folder, point: &str) -> ExitStatus {
     command.stdout(Stdio::null()).status().unwrap()
 }
 
-/// Not a test of its own: the subprocess started by [`run_to_die`].
 #[tokio::test]
 async fn run_to_be_killed() {
     let Some(path) = std::env::var_os(FOLDER) else { return };

@@ -6,7 +6,7 @@ pub(crate) use candlewick_engine::{
     SessionSettings, StakeSettings, VenueId,
 };
 pub(crate) use candlewick_journal::{Holder, JournalUrl, LeaseTerms, Reader, RunJournal, Store, is_snapshot};
-pub(crate) use candlewick_runtime::{JournalFold, RuntimeError, TablesCheck, WholeReading, check_journal};
+pub(crate) use candlewick_runtime::{FullReading, JournalFold, RuntimeError, TablesCheck, check_journal};
 pub(crate) use candlewick_sdk::rust_decimal::Decimal;
 pub(crate) use candlewick_sdk::{Candle, Interval, Millis, Money, Ohlcv, Outcome, Signal, Strategy};
 pub(crate) use std::time::Duration;

@@ -154,7 +154,7 @@ impl Folder {
 
     pub(crate) async fn store(&self) -> Store {
         let terms = LeaseTerms { duration: Millis::MINUTE, is_alive: |_| false };
-        Store::open_on_terms(&self.url, &Holder::of_this_process("test"), &terms).await.unwrap()
+        Store::open_on_terms(&self.url, &Holder::current_process("test"), &terms).await.unwrap()
     }
 
     pub(crate) async fn lines(&self) -> Vec<StoredLine> {
@@ -182,7 +182,7 @@ impl Folder {
         }
         if is_verified {
             store.commit().await.unwrap();
-            store.keep_point(Duration::ZERO);
+            store.store_point(Duration::ZERO);
         }
         store.close().await.unwrap();
         other
@@ -262,7 +262,7 @@ impl Folder {
             }
             journal.note(at, format!("{{\"alarm\":\"{now} {}\"}}", minute / 10));
             journal.make_durable().await.unwrap();
-            journal.keep_snapshot().await;
+            journal.write_snapshot_piece().await;
         }
         if is_killed {
             drop(journal);
@@ -331,7 +331,7 @@ pub(crate) fn state(fold: &JournalFold) -> (String, String) {
 }
 
 pub(crate) fn state_under(fold: &JournalFold, settings: &SessionSettings) -> (String, String) {
-    let mut session = Session::silent(settings).unwrap();
+    let mut session = Session::without_strategies(settings).unwrap();
     let past = fold.hand_over(&mut session).unwrap();
     (serde_json::to_string(&session.snapshot()).unwrap(), rows(&past))
 }
@@ -345,7 +345,8 @@ fn rows(past: &RecoveredState) -> String {
         let by_person = book.is_settled_by_operator(book.rows()[0].approved.intent());
         format!("{row} {reason} {venue_id:?} {by_person:?}")
     });
-    let details = format!("{:?} {:?} {:?} {:?}", past.unexplained(), past.runs, past.told(), past.decided());
+    let details =
+        format!("{:?} {:?} {:?} {:?}", past.unexplained(), past.runs, past.displayed_lines(), past.decided());
     all.collect::<Vec<_>>().join("\n") + &details
 }
 
@@ -376,12 +377,12 @@ async fn start_with_unusable_snapshot_reads_the_whole_journal_and_says_why() {
     assert!(notice.contains("written under other settings"), "{notice}");
     let (mut reasons, total) = (Vec::new(), folder.reader().await.head().await.unwrap().seq);
     let mut reader = folder.reader().await;
-    let mut watch = |reading: WholeReading<'_>| reasons.push((reading.why.map(str::to_owned), reading.done));
+    let mut watch = |reading: FullReading<'_>| reasons.push((reading.why.map(str::to_owned), reading.done));
     JournalFold::read_watched(&mut reader, &other, 0, None, &mut watch).await.unwrap();
     let (first, last) = (reasons.first().unwrap(), reasons.last().unwrap());
     assert_eq!((first, last), (&(Some(notice.clone()), 0), &(Some(notice.clone()), total)));
     let mut count = 0;
-    let mut watch = |_: WholeReading<'_>| count += 1;
+    let mut watch = |_: FullReading<'_>| count += 1;
     JournalFold::read_watched(&mut reader, &settings(), 0, None, &mut watch).await.unwrap();
     assert_eq!(count, 0);
     let mut other = settings();
@@ -481,7 +482,7 @@ async fn resumes_from_and_checks_a_snapshot_of_an_earlier_version() {
         for (before, after) in &changed {
             line.body = line.body.replace(before, after);
         }
-        last = last.of_next(stored.seq, &line);
+        last = last.next(stored.seq, &line);
         if is_snapshot(&line.body) {
             changed.push((stored.hash.to_string(), last.to_string()));
         }

@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use crate::snapshots::{bot, candle, feed, header, new_session, opened, settings_of, settled};
-use candlewick_engine::{Recorder as _, SecondTrade, Taken};
+use candlewick_engine::{Recorder as _, SecondTrade, VenueTerms};
 use candlewick_journal::{Journal as _, Projector, Tables};
 use candlewick_runtime::{JournalCheck, Projection, project_journal};
 use candlewick_sdk::Direction;
@@ -84,7 +84,7 @@ impl Script {
             journal.make_durable().await.unwrap();
             elapsed.fetch_add(self.random.random_range(0..10), Ordering::Relaxed);
             if self.random.random_bool(0.7) {
-                journal.keep_snapshot().await;
+                journal.write_snapshot_piece().await;
             }
         }
         if self.random.random_bool(0.5) {
@@ -129,7 +129,7 @@ impl Script {
             4 => {
                 (known.symbol, known.direction, known.stake) = ("SOLUSDT".to_owned(), "SELL", 777);
                 let symbol = Some(candlewick_sdk::Text::truncated("SOLUSDT"));
-                let taken = Taken { symbol, direction: Direction::Sell, stake: Money::from_minor(777) };
+                let taken = VenueTerms { symbol, direction: Direction::Sell, stake: Money::from_minor(777) };
                 ("open", vec![EventKind::Opened(Opened { taken: Some(taken), ..open })])
             }
             5 => ("open", vec![doubt, EventKind::Adopted(open)]),
@@ -203,13 +203,13 @@ impl Script {
         let head = store.head();
         let mut projector = if is_from_start { Projector::anew(head) } else { Projector::after(head) };
         for _ in 0..pieces {
-            projector.keep_piece(&mut store, &past).await.unwrap();
+            projector.write_piece(&mut store, &past).await.unwrap();
         }
     }
 
     async fn project(&self, projection: Projection) -> Tables {
         drop(self.folder.store().await.close().await);
-        let holder = Holder::of_this_process("test");
+        let holder = Holder::current_process("test");
         let projected = project_journal(&self.folder.url, &holder, projection).await.unwrap();
         let tables = self.folder.reader().await.tables().await.unwrap().unwrap();
         assert_eq!((projected.up_to, projected.intents), (tables.up_to, tables.intents.len() as u64));

@@ -510,8 +510,8 @@ mod tests {
             strategies: vec![("probe".to_owned(), "1.0.0".to_owned())],
             data_hash: None,
         };
-        let mut session = Session::silent(&of_session).unwrap();
-        let mut decoder = JournalDecoder::of_run(&header, &mut session).unwrap();
+        let mut session = Session::without_strategies(&of_session).unwrap();
+        let mut decoder = JournalDecoder::for_run(&header, &mut session).unwrap();
         let open = json!({"action": "open", "intent": 1, "bot": 0, "symbol": 0, "direction": "BUY", "stake": 1_000,
             "expiry": {"close_type": "01:00", "expiration_type": "UNSTATED"}, "decision_time": 60_000, "reason": {"text": "x"}});
         let mut book = TradeBook::default();

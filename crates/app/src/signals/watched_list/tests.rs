@@ -114,9 +114,9 @@ async fn run(mut orders: mpsc::Receiver<ControlRequest>, told: mpsc::UnboundedSe
         let text = match order {
             ControlOrder::Signal(order) => format!("{} {}", order.bot.unwrap_or_default(), order.id),
             ControlOrder::SignalProblem { first, malformed, .. } => format!("{malformed} wrong: {first}"),
-            ControlOrder::SignalNote { text, mended, .. } if mended.is_empty() => text,
-            ControlOrder::SignalNote { text, mended, .. } => {
-                format!("resolved {}: {text}", mended.join(", "))
+            ControlOrder::SignalNote { text, fixed, .. } if fixed.is_empty() => text,
+            ControlOrder::SignalNote { text, fixed, .. } => {
+                format!("resolved {}: {text}", fixed.join(", "))
             }
             ControlOrder::SignalNext { next, .. } => next.map_or("next: nothing".to_owned(), |next| {
                 format!("next {} of {} at {}", next.direction, next.bot, next.at)

@@ -170,7 +170,7 @@ impl RuinInputs {
             }
             None => {
                 let known = TradeRecord::assumed(self.payout);
-                StakeRuin::of_bots(&settings, self.balance, &vec![known; settings.bots.len()])?
+                StakeRuin::for_bots(&settings, self.balance, &vec![known; settings.bots.len()])?
             }
         };
         for stake in &mut stakes {

@@ -96,7 +96,7 @@ fn judge_journal(journal: &JournalArguments, context: &Context<'_>) -> Result<Jo
     let since = |bot: &str| verdict_of(bot).map(BotVerdict::first_intent);
     let own = || contents.intents().filter(|(row, origin)| Some(row.approved.intent()) >= since(&origin.bot));
     let trades_of = |bot: &str| -> Vec<JudgedTrade> {
-        own().filter(|(_, origin)| origin.bot == bot).map(|(row, _)| JudgedTrade::of_row(row)).collect()
+        own().filter(|(_, origin)| origin.bot == bot).map(|(row, _)| JudgedTrade::from_row(row)).collect()
     };
     let plan =
         session.verdicts().next().map_or_else(EdgeTestPlan::default, |verdict| verdict.edge_test().plan());
@@ -109,7 +109,7 @@ fn judge_journal(journal: &JournalArguments, context: &Context<'_>) -> Result<Jo
         only.bot = None;
         return Ok(JournalVerdict { samples, plan, trades });
     }
-    let every: Vec<JudgedTrade> = own().map(|(row, _)| JudgedTrade::of_row(row)).collect();
+    let every: Vec<JudgedTrade> = own().map(|(row, _)| JudgedTrade::from_row(row)).collect();
     let judge = evaluate_trades(&every, EdgeTest::new(plan).weighing(session.weight_of_all_bots()));
     samples.insert(0, Sample::from_trades(None, &every, &judge, &caveats)?);
     Ok(JournalVerdict { samples, plan, trades })
@@ -122,7 +122,7 @@ fn named_trade(row: &IntentRow, origin: &IntentOrigin) -> NamedTrade {
         profit: amount(row.profit),
         decimals: origin.scale.decimals(),
     };
-    NamedTrade { bot: origin.bot.clone(), trade: JudgedTrade::of_row(row), money: Some(money) }
+    NamedTrade { bot: origin.bot.clone(), trade: JudgedTrade::from_row(row), money: Some(money) }
 }
 
 #[derive(Debug, Args)]

@@ -138,13 +138,13 @@ impl Written {
     async fn keep(&mut self) {
         self.journal.make_durable().await.unwrap();
         while self.journal.is_snapshot_due() {
-            self.journal.keep_snapshot().await;
+            self.journal.write_snapshot_piece().await;
         }
     }
 }
 
 async fn open(url: &JournalUrl, run: u64, fold: JournalFold) -> RunJournal {
-    let store = Store::open(url, &Holder::of_this_process("test")).await.unwrap();
+    let store = Store::open(url, &Holder::current_process("test")).await.unwrap();
     // Each reading of the clock advances an hour, so that every verification is stored.
     let hours = AtomicU64::new(0);
     let elapsed = move || Duration::from_secs(3_600 * hours.fetch_add(1, Ordering::Relaxed));

@@ -22,8 +22,8 @@ impl RiskState {
         }
         let tally = |place: &Option<usize>| place.and_then(|place| self.bots.get(place)).copied();
         let tallies = bots.iter().map(|place| tally(place).unwrap_or_default()).collect();
-        let pauses = self.pauses.under(&limits.pauses, numbers);
-        let venue_refusals = self.venue_refusals.under(numbers);
+        let pauses = self.pauses.with_numbers(&limits.pauses, numbers);
+        let venue_refusals = self.venue_refusals.with_numbers(numbers);
         let mut carried = Self { symbols: moved, bots: tallies, pauses, venue_refusals, ..self };
         if !limits.counts_hours() {
             carried.recent.clear();

@@ -55,24 +55,24 @@ impl Session {
         snapshot: SessionSnapshot,
         before: SettingsBefore<'_>,
     ) -> Result<Renumbering, RestoreError> {
-        let old = Self::silent(before.settings).map_err(|error| needs_all(error.to_string()))?;
-        // Where one of its bots stands in it is looked up in the settings of before.
+        let old = Self::without_strategies(before.settings).map_err(|error| needs_all(error.to_string()))?;
+        // Positions of bots in the snapshot are those of the previous settings.
         snapshot.check(&old)?;
         if old.money_scale != self.money_scale || before.settings.balance != own.balance {
             return Err(RestoreError::OtherSettings { what: "money" });
         }
         if let Some(key) = changed_count_setting(&before.settings.risk, &own.risk) {
             return Err(needs_all(format!(
-                "risk.{key} is another, and what it counts follows from earlier trades"
+                "risk.{key} has changed, and its count depends on earlier trades"
             )));
         }
         if before.headers.iter().any(|header| verdict_plan(header).is_none()) {
-            return Err(needs_all("an earlier run does not say how it is judged".to_owned()));
+            return Err(needs_all("an earlier run does not record its verdict settings".to_owned()));
         }
         let names = self.names_after(before.headers);
         let there = snapshot.names();
         let numbers = there.to(&names);
-        let numbers = numbers.ok_or_else(|| needs_all("it knows bots that no run had".to_owned()))?;
+        let numbers = numbers.ok_or_else(|| needs_all("it contains bots of no run".to_owned()))?;
         let payouts = self.counted_payouts(&old, &snapshot, &numbers, (before.settings, own))?;
         self.check_delays(&old, &snapshot, &there, &numbers)?;
 
@@ -90,10 +90,11 @@ impl Session {
                         (&before.settings.risk, &own.risk),
                     )?;
                     self.carry_bot(index, bots[place].clone(), settings, payouts)?;
-                    *self.bots[index].verdict = bots[place].verdict.clone().under(&numbers);
+                    *self.bots[index].verdict = bots[place].verdict.clone().with_numbers(&numbers);
                 }
                 None if there.bots.contains(&self.names[index]) => {
-                    let problem = "traded in earlier runs and not in the last: what is counted of it follows from its trades";
+                    let problem =
+                        "traded in earlier runs but not in the last, so its counts depend on its trades";
                     return Err(needs_all(format!("bot \"{}\" {problem}", self.names[index])));
                 }
                 None => {}
@@ -105,19 +106,19 @@ impl Session {
         let absent = names.bots[self.names.len()..].iter().filter_map(|name| {
             let place = verdicts.iter().position(|(known, _)| known == name)?;
             let (name, verdict) = verdicts.swap_remove(place);
-            Some((name, verdict.under(&numbers)))
+            Some((name, verdict.with_numbers(&numbers)))
         });
         let absent: Vec<_> = absent.collect();
         if self.names.len() + absent.len() != names.bots.len() {
-            return Err(needs_all("it does not know all bots that runs had".to_owned()));
+            return Err(needs_all("it lacks bots of earlier runs".to_owned()));
         }
         self.shared = SharedVerdicts { absent, budget: shared.budget };
         let to = (&numbers, names.symbols.len());
         self.state = state.carried_over(&self.limits, to, &places, payouts.is_same);
-        self.intents = intents.under(&numbers, own_symbols);
+        self.intents = intents.with_numbers(&numbers, own_symbols);
         self.symbols = names.symbols;
         (self.ledger, self.second_trades) = (snapshot.ledger, snapshot.second_trades);
-        self.outside = snapshot.outside.map(|known| Box::new(known.under(&numbers)));
+        self.outside = snapshot.outside.map(|known| Box::new(known.with_numbers(&numbers)));
         self.next_release = self.next_due();
         Ok(numbers)
     }
@@ -153,17 +154,15 @@ impl Session {
         let is_under_way = snapshot.intents.bots().next().is_some();
         let problem = if payouts.is_same {
             let is_rounded_otherwise = before.risk.stake_step != own.risk.stake_step;
-            (payouts.was_ever && has_ladders && is_rounded_otherwise).then_some(
-                "risk.stake_step is another, and where ladders stand follows from it and all trades",
-            )
+            (payouts.was_ever && has_ladders && is_rounded_otherwise)
+                .then_some("risk.stake_step has changed, and ladder levels depend on it and on all trades")
         } else if has_ladders {
             Some(
-                "payouts have to be known of other symbols, or for another time, and where ladders stand follows from that and all trades",
+                "payout probing has changed (symbols or maximum age), and ladder levels depend on it and on all trades",
             )
         } else {
-            (payouts.is_now && is_under_way).then_some(
-                "payouts have to be known of other symbols, or for another time, and trades are under way",
-            )
+            (payouts.is_now && is_under_way)
+                .then_some("payout probing has changed (symbols or maximum age) while trades are pending")
         };
         problem.map_or(Ok(payouts), |problem| Err(needs_all(problem.to_owned())))
     }
@@ -181,9 +180,9 @@ impl Session {
         let Some(bot) = changed else { return Ok(()) };
         let name = there.bots.get(bot.index()).map_or("", String::as_str);
         Err(needs_all(if self.names.iter().any(|own| own == name) {
-            format!("bot \"{name}\" has another entry_delay_s, and trades under way go by the one of before")
+            format!("bot \"{name}\" has a changed entry_delay_s, and its pending trades use the previous one")
         } else {
-            format!("bot \"{name}\" has left, and its trades under way go by its entry_delay_s")
+            format!("bot \"{name}\" was removed, and its pending trades use its entry_delay_s")
         }))
     }
 
@@ -208,9 +207,9 @@ impl Session {
             && (before.stake_step != risk.stake_step
                 || (!risk.stake_step.is_zero() && bot_before.stake != bot.stake));
         let problem = if is_capped_otherwise {
-            "other bounds of its stake, and where its ladder stands follows from them and all its trades"
+            "changed stake limits, and its ladder level depends on them and on all its trades"
         } else if is_rounded_otherwise {
-            "another rounding of its stake, and where its ladder stands follows from it and all its trades"
+            "changed stake rounding, and its ladder level depends on it and on all its trades"
         } else {
             return Ok(());
         };
@@ -234,15 +233,15 @@ impl Session {
             }
             None
         } else if is_ladder && payouts.was_ever {
-            Some("another stake, and which of its trades found out a payout follows from all its trades")
+            Some("a changed stake, and all its trades are needed to find its payout probes")
         } else {
             let is_as_patient = after.stake.if_refused() == before.stake.if_refused();
             let follows = bot.stake.migrate_from(stake) && has_entries && (is_as_patient || !is_ladder);
-            (!follows).then_some("another stake, which follows from all its trades")
+            (!follows).then_some("a changed stake, which depends on all its trades")
         };
         let is_missed_otherwise = is_ladder && is_reset && before.interval != after.interval;
         let problem = problem.or(is_missed_otherwise.then_some(
-            "another interval, and if_refused = \"reset\" goes by it: where its ladder stands follows from all its trades",
+            "a changed interval, which if_refused = \"reset\" uses: its ladder level depends on all its trades",
         ));
         if let Some(problem) = problem {
             return Err(needs_all(format!("bot \"{}\" has {problem}", after.name)));

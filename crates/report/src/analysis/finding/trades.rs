@@ -244,7 +244,7 @@ mod tests {
             let interval = [0.5 - half_width, 0.5 + half_width];
             let rates = WinRates {
                 rate: 0.5,
-                assumes: WinRates::ASSUMES,
+                assumes: WinRates::ASSUMPTIONS,
                 wilson: interval,
                 clopper_pearson: interval,
                 break_even: None,

@@ -1,6 +1,6 @@
 //! An unconfirmed difference between wallet and ledger, and what may explain it.
 
-use super::{InFlightMoney, LONGEST_LAG, Reading, WalletAudit, size};
+use super::{InFlightMoney, MAX_LAG, Reading, WalletAudit, magnitude};
 use crate::resolver::{choice_sums, subset_sums};
 use candlewick_sdk::{Millis, Money};
 
@@ -17,7 +17,7 @@ pub(super) struct Suspect {
     pub(super) last: Millis,
     pub(super) caused_at: Option<Millis>,
     pub(super) is_of_wallet: bool,
-    /// Whether some reading showed more than all that our trades had moved until then.
+    /// Whether a reading showed more than our trades could have moved by then.
     pub(super) is_from_outside: bool,
 }
 
@@ -26,7 +26,7 @@ impl Suspect {
     /// flight known, else the one nearest to the confirmed difference.
     pub(super) fn amount(&self, confirmed: Money) -> Money {
         let is_repeated = |amount| self.raws.iter().filter(|raw| **raw == (amount, true)).count() > 1;
-        let rank = |candidate: &Money| (!is_repeated(*candidate), size(*candidate - confirmed));
+        let rank = |candidate: &Money| (!is_repeated(*candidate), magnitude(*candidate - confirmed));
         self.candidates.iter().copied().min_by_key(rank).unwrap_or(self.difference)
     }
 }
@@ -34,12 +34,12 @@ impl Suspect {
 impl WalletAudit {
     pub(super) fn suspected(
         &self,
-        (difference, possible): (Money, &Possible),
+        (difference, possible): (Money, &Explanations),
         reading: &Reading<'_>,
     ) -> Suspect {
         let (raw, sent) = (possible.raw, reading.sent);
         let settled_lag = sent - self.lag(reading.lag);
-        let agreed = self.agreed.map_or(sent - LONGEST_LAG, |agreement| agreement.sent);
+        let agreed = self.agreed.map_or(sent - MAX_LAG, |agreement| agreement.sent);
         let oldest = agreed - self.lag(reading.lag);
         let causes = || self.changes.iter().filter(|(_, at)| (oldest..=settled_lag).contains(at));
         // Lag explains a difference only to the cent. Money from outside is not lag.
@@ -48,8 +48,8 @@ impl WalletAudit {
             .is_some_and(|sums| sums.binary_search(&(difference - self.confirmed)).is_ok());
         let caused_at = causes().map(|(_, at)| *at).max().filter(|_| may_be_lag);
         // Intents in doubt and unbooked returns may account for any amount.
-        let is_from_outside =
-            reading.under_way.is_known() && size(difference - self.confirmed) > self.moved_unseen(reading);
+        let is_from_outside = reading.under_way.is_known()
+            && magnitude(difference - self.confirmed) > self.unseen_change(reading);
         let is_reckonable = reading.under_way.unknown == Money::ZERO;
         let new = Suspect {
             raws: vec![(raw, is_reckonable)],
@@ -65,8 +65,8 @@ impl WalletAudit {
         let Some(known) = self.suspect.clone() else { return new };
         let is_same_way = (difference < self.confirmed) == (known.difference < self.confirmed);
         let may_have_grown =
-            self.moved_since(known.last - self.lag(reading.lag)) + reading.under_way.largest();
-        let is_grown = is_same_way && size(difference - known.difference) <= may_have_grown;
+            self.change_since(known.last - self.lag(reading.lag)) + reading.under_way.largest();
+        let is_grown = is_same_way && magnitude(difference - known.difference) <= may_have_grown;
         let last = known.raws.last().copied();
         let is_stable = last.is_some_and(|(last, _)| last == raw);
         if !is_stable && !is_grown {
@@ -89,7 +89,7 @@ impl WalletAudit {
 }
 
 #[derive(Debug)]
-pub(super) struct Possible {
+pub(super) struct Explanations {
     raw: Money,
     /// Ascending sums that may explain part of `raw`; `None` if too many, or if any amount is possible.
     sums: Option<Vec<Money>>,
@@ -97,7 +97,7 @@ pub(super) struct Possible {
     greatest: Money,
 }
 
-impl Possible {
+impl Explanations {
     pub(super) fn new(raw: Money, unshown: impl Iterator<Item = Money>, under_way: &InFlightMoney) -> Self {
         let unshown: Vec<Money> = unshown.collect();
         let under_way_amounts = || under_way.amounts.iter().map(Vec::as_slice);
@@ -129,15 +129,15 @@ impl Possible {
         let wanted = self.raw - known;
         let explained = match &self.sums {
             None => wanted.clamp(self.least, self.greatest),
-            Some(sums) => nearest_of(sums, wanted),
+            Some(sums) => find_nearest(sums, wanted),
         };
         self.raw - explained
     }
 }
 
-fn nearest_of(sums: &[Money], wanted: Money) -> Money {
+fn find_nearest(sums: &[Money], wanted: Money) -> Money {
     let place = sums.partition_point(|sum| *sum < wanted);
-    let beside = [place.checked_sub(1).and_then(|below| sums.get(below)), sums.get(place)];
-    let nearest = beside.into_iter().flatten().min_by_key(|sum| (**sum - wanted).max(wanted - **sum));
+    let neighbors = [place.checked_sub(1).and_then(|below| sums.get(below)), sums.get(place)];
+    let nearest = neighbors.into_iter().flatten().min_by_key(|sum| (**sum - wanted).max(wanted - **sum));
     nearest.copied().unwrap_or_default()
 }

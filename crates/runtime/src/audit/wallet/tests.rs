@@ -50,7 +50,7 @@ impl Bench {
         let reading = Reading { wallet, bonus, free, under_way, sent, is_last, ..READ };
         let result = self.audit.read(&reading);
         match result {
-            Confirmed { step, may_be_of_trades: true } => self.audit.keep(step),
+            Confirmed { step, may_be_of_trades: true } => self.audit.confirm(step),
             Confirmed { step, may_be_of_trades: false } => {
                 self.audit.book(step);
                 self.ledger(second, (free + step).minor());
@@ -83,7 +83,6 @@ const fn from_outside(units: i64) -> WalletReading {
 fn books_a_movement_on_the_second_reading() {
     let mut bench = Bench::begun(1_000);
     bench.check(&[
-        // A surplus is not certain before that, a withdrawal counts at once.
         (60, 1_050, differs(0)),
         (69, 1_050, differs(0)),
         (70, 1_050, from_outside(50)),
@@ -116,10 +115,8 @@ fn unpaid_wins_are_a_shortage_during_frequent_trading() {
             confirmed.push(-bench.audit.confirmed.minor());
         }
     }
-    // Two wins at most are younger than the lag.
     assert!(confirmed.len() >= 6 && confirmed.iter().all(|short| *short >= 1_850), "{confirmed:?}");
     assert!(bench.audit.confirmed <= minor(-(60 - 2 - 4) * 1_850), "{:?}", bench.audit.confirmed);
-    // All of it once nothing can be lag, and it stays a shortage for good.
     for second in [330, 341] {
         assert!(!matches!(bench.read(second, 40_000), Confirmed { may_be_of_trades: false, .. }));
     }
@@ -162,7 +159,6 @@ fn large_single_loss_is_a_withdrawal_despite_trading() {
 fn reading_during_an_order_does_not_clear_a_suspect() {
     let mut bench = Bench::begun(500_000);
     bench.check(&[(60, 520_000, differs(0))]);
-    // 250.00 may be what an order in flight returns, or the 200.00 of before.
     bench.under_way.unknown = minor(25_000);
     bench.check(&[(65, 520_000, differs(0))]);
     bench.under_way.unknown = Money::ZERO;
@@ -172,11 +168,9 @@ fn reading_during_an_order_does_not_clear_a_suspect() {
 #[test]
 fn readings_during_a_doubt_do_not_give_the_amount() {
     let mut bench = Bench::begun(100_000);
-    // 20.00 are ordered and 100.00 taken; another program loses 20.00.
     bench.ledger(1, 98_000);
     bench.under_way.unknown = minor(20_000);
     bench.check(&[(40, 88_000, differs(0)), (41, 88_000, differs(0)), (50, 106_500, differs(0))]);
-    // The trade is found, and it won 85.00.
     bench.under_way.unknown = Money::ZERO;
     bench.ledger(90, 90_000);
     bench.ledger(90, 108_500);
@@ -218,7 +212,6 @@ fn surplus_is_booked_after_a_long_quiet_period() {
         (320, 102_300, Agrees),
         (331, 102_300, Settled { surplus: minor(500) }),
     ]);
-    // What may be lag of the last 15 minutes is not booked: it would be as if the 18.00 had not been shown.
     let mut bench = Bench::begun(100_000);
     bench.ledger(30, 98_200);
     bench.check(&[(60, 100_000, differs(0)), (71, 100_000, by_trades(1_800)), (900, 100_000, Agrees)]);
@@ -248,7 +241,6 @@ fn released_stake_does_not_hide_lag() {
     bench.ledger(1, 990);
     bench.under_way.amounts = vec![vec![minor(10)]];
     bench.check(&[(20, 1_000, Agrees)]);
-    // It was not opened, and the next order takes its stake.
     bench.under_way = InFlightMoney::default();
     bench.audit.watch_event(minor(990), minor(10), Millis::from_seconds(30));
     bench.check(&[(35, 1_000, Agrees), (60, 990, Agrees)]);
@@ -263,10 +255,9 @@ fn returns_of_open_trades_are_no_surplus() {
         (60, 99_000, Agrees),
         (120, 100_000, Agrees),
         (180, 100_850, Agrees),
-        // Its profit alone is no return.
+        // A return consists of more than the profit.
         (240, 99_850, differs(0)),
         (251, 100_850, Agrees),
-        // It lacks money, whatever they return.
         (300, 98_999, differs(0)),
         (311, 98_999, by_trades(-1)),
     ]);
@@ -300,7 +291,6 @@ fn bonus_payment_of_a_stake_is_no_surplus() {
 #[test]
 fn bonus_payment_survives_a_restart() {
     let snapshot = serde_json::to_string(&paid_by_bonus().audit).unwrap();
-    // Meanwhile the bonus wallet may have got its 4.00 back with the trade.
     for (free, holds, wallet, paid) in [(99_000, 4_600, 99_400, 400), (100_000, 5_000, 100_000, 0)] {
         let audit = serde_json::from_str(&snapshot).unwrap();
         let mut next = Bench { audit, bonus: Some(minor(holds)), ..Bench::default() };
@@ -364,7 +354,6 @@ fn returned_stake_may_hide_behind_lag() {
         (&[100_000, 98_000, 101_700], 11, false),
         (&[100_000, 98_000], 11, false),
         (&[100_000, 98_000, 96_000, 99_700, 101_700], 11, true),
-        // Both are older than the lag.
         (&[100_000, 98_000, 100_000], 14, false),
     ] {
         let mut audit = WalletAudit::default();

@@ -101,16 +101,12 @@ fn confirms_a_cancellation_by_status_before_booking() {
         assert_eq!((seen.state, seen.booked), (IntentState::Settled, Some(expected)), "{:?}", seen.warnings);
         assert_eq!((seen.halted.clone(), corrections(&seen)), (None, vec![]));
     };
-    // An honest list: one look, and nothing is lost but that.
     check(&|ms| Some(record(ms)), (0, 125_000));
-    // It has none: a second reading of the record.
     check(&|_| None, (0, 130_000));
-    // It agrees first, and has a result later.
     let late = |ms: i64| if ms < 150_000 { record(ms) } else { ended(Outcome::Lost, -1_000) };
     let corrected = seen(LAG, running(), record, |ms| Some(late(ms)));
     assert_eq!((corrected.halted.clone(), corrected.money.1), (None, 99_000), "{:?}", corrected.warnings);
     assert_eq!(corrections(&corrected), [(Outcome::Lost, -1_000)]);
-    // It says LOST, twice.
     check(&|_| Some(ended(Outcome::Lost, -1_000)), (-1_000, 130_000));
 }
 
@@ -136,7 +132,7 @@ fn changed_payout_or_profit_halts() {
         });
         assert!(payouts.all(|payout| payout.parts() == 850_000));
     }
-    // The list is held against it, too, while the trade is open.
+    // The list is also compared with it while the trade is open.
     let record = |ms: i64| if ms < 121_000 { paying(running(), 85) } else { ended(Outcome::Won, 850) };
     let listed = |ms: i64| Some(paying(record(ms), if ms < 121_000 { 60 } else { 85 }));
     let seen = seen(LAG, paying(running(), 85), record, listed);

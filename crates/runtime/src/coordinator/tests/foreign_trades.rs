@@ -84,7 +84,6 @@ fn unexplained_money_starts_a_search() {
     assert!(!looks_at(&mut bench, 160_000, 985), "there was none");
 }
 
-/// As above, with 50.00 that came in: 1040.00 are there, or 1050.00 or 1058.00.
 #[test]
 fn searches_once_per_difference() {
     let mut bench = begun();

@@ -14,7 +14,6 @@ fn from_outside() -> Input {
     Input::Order(OrderId(1), ControlOrder::Signal(outside::order("1")))
 }
 
-/// A run whose second open, decided in the middle of a candle, leaves at that candle's close; the first never left.
 fn left_at_a_close() -> Bench {
     let mut bench = run(30);
     bench.signal();

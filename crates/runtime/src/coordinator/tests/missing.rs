@@ -18,7 +18,6 @@ struct Venue {
     has_by_id: fn(i64) -> bool,
     is_listed: fn(i64) -> bool,
     is_whole: bool,
-    /// In percent; below zero is none.
     payout: i64,
 }
 
@@ -60,7 +59,7 @@ fn trade_missing_by_id_and_list_halts_once() {
     let halted = seen.halted.clone().expect("it halts");
     assert!(halted.starts_with("the venue no longer has trade #1 (01JT): missing for 82 s,"), "{halted}");
     assert!(halted.ends_with("`candlewick resolve 1 --settled OUTCOME`"), "{halted}");
-    assert_eq!((seen.state, seen.booked), (IntentState::Open, None), "nobody guesses how it ended");
+    assert_eq!((seen.state, seen.booked), (IntentState::Open, None), "its result is not guessed");
     assert_eq!(seen.warnings_about("no longer has trade #1"), 1, "{:?}", seen.warnings);
     assert_eq!(bench.coordinator.missing_trades().len(), 1, "its status says so");
 }

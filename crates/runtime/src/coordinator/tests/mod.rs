@@ -215,7 +215,6 @@ impl Bench {
         self.coordinator.on(input, self.now, &mut self.commands);
     }
 
-    /// Hands over an input and the end of its batch; answers what is commanded by that.
     fn step(&mut self, input: Input) -> Vec<Command> {
         self.on(input);
         self.on(Input::Time);
@@ -254,7 +253,6 @@ impl Bench {
         self.answer(candles_answer(vec![candle(now)], now))
     }
 
-    /// The list is asked for and comes, and the balances after it do not.
     fn look(&mut self, trades: Vec<TradeReport>) -> Vec<Command> {
         self.look_with(list_answer(trades, self.now), no_balances_after_trades())
     }
@@ -266,7 +264,6 @@ impl Bench {
         self.answer(balances)
     }
 
-    /// Goes on by half seconds; what is commanded may be answered at once.
     fn drive(
         &mut self,
         span: std::ops::Range<i64>,
@@ -288,7 +285,6 @@ impl Bench {
         self
     }
 
-    /// The candle that closes with the first minute is asked for and comes: the bot signals.
     fn signal(&mut self) -> Vec<Command> {
         let asked = self.at(60_000).step(Input::Time);
         assert!(asks(&asked, RequestId::Candles(SeriesId::FIRST)), "{asked:?}");
@@ -487,7 +483,6 @@ fn virtual_clock_waits_for_the_journal() {
     assert_eq!(steps(&bench.at(60_000).durable()), ["send 1"]);
 }
 
-/// The candle of a minute comes, from a venue whose clock is so far ahead.
 fn dated_close(bench: &mut Bench, minute: i64, ahead: i64) -> Vec<Command> {
     let now = bench.at(minute * 60_000).now;
     bench.step(Input::Time);
@@ -553,7 +548,7 @@ fn grid_prices(ticks: &[(i64, f64)], streams: Streams) -> Vec<(i64, f64)> {
         }
         let mut place = 0;
         while place < commands.len() {
-            if let Command::Ask(Ask::Price(id, _, at)) = commands[place] {
+            if let Command::Ask(VenueRequest::Price(id, _, at)) = commands[place] {
                 assert_eq!(streams, Streams::No, "streamed prices are not requested");
                 let newest = ticks.iter().rfind(|(time, _)| moment(*time) <= at);
                 let answer = newest.map(|&(time, price)| {
@@ -576,7 +571,7 @@ fn grid_prices(ticks: &[(i64, f64)], streams: Streams) -> Vec<(i64, f64)> {
 
 #[test]
 fn streamed_and_polled_prices_are_the_same() {
-    // Ticks on the grid, beside it, in bursts, and none for a while.
+    // Ticks on and off the grid, in bursts, and with a gap.
     let moments = [200, 4_900, 5_000, 5_100, 9_900, 10_000, 10_000, 14_000, 31_700, 35_000];
     let prices = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 6.5, 7.0, 8.0, 9.0];
     let ticks: Vec<_> = moments.into_iter().zip(prices).collect();
@@ -591,7 +586,7 @@ fn start_fails_without_past_candles() {
     let mut bench = Bench::new(parts());
     let asked = bench.step(Input::Start);
     let window = |command: &Command| match command {
-        Command::Ask(Ask::Candles(_, CandleQuery { start, end, .. })) => Some((*start, *end)),
+        Command::Ask(VenueRequest::Candles(_, CandleQuery { start, end, .. })) => Some((*start, *end)),
         _ => None,
     };
     assert_eq!(asked.iter().find_map(window), Some((START - Millis::MINUTE, START)));

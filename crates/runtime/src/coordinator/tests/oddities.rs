@@ -33,13 +33,13 @@ fn resumed_oddity_does_not_halt_again() {
     };
     let seen = in_next_run(format!("{HALTED}{reason}"));
     assert_eq!((&seen.halted, seen.warnings_about("has a payout of 900 %")), (&None, 0), "in the next one");
-    // What was only said, while something else halted the run, nobody has resumed from.
+    // A reason that was only logged during another halt still halts the next run.
     assert_eq!(in_next_run(reason.to_owned()).halted.as_deref(), Some(reason));
     let mut bench = Bench::start(|_| {});
     let seen = play(&mut bench, OPENED, always(running()));
     assert_eq!(seen.halted, None);
     bench.order(ControlOrder::Halt { reason: "news".to_owned() });
-    assert_ne!(read_again(&mut bench).as_deref(), Some(reason), "it is halted by a person");
+    assert_ne!(read_again(&mut bench).as_deref(), Some(reason), "the halt is manual");
     bench.order(ControlOrder::Resume);
     assert_eq!(read_again(&mut bench).as_deref(), Some(reason));
 }

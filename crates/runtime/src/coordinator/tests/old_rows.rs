@@ -19,7 +19,6 @@ fn bench(remember_s: u32) -> Bench {
 fn aged_bench(trades: i64, remember_s: u32, rejected: &[u64], open: &[u64]) -> Bench {
     let mut bench = Bench::start(|parts| {
         parts.settings.remember_s = remember_s;
-        // Nothing is forgotten by itself here.
         parts.settings.list_every_s = 86_400;
         parts.session = session(unlimited());
     });
@@ -36,11 +35,14 @@ fn aged_bench(trades: i64, remember_s: u32, rejected: &[u64], open: &[u64]) -> B
             continue;
         }
         bench.coordinator.doubts.claim(id(number).as_str());
-        let opened = bench.coordinator.opened(intent, &TradeReport::new(id(number).as_str()));
+        let opened = bench.coordinator.to_opened(intent, &TradeReport::new(id(number).as_str()));
         bench.hand(decided, EventKind::Opened(opened));
         if !open.contains(&number) {
             let (outcome, profit) = (Outcome::Won, Money::from_minor(800));
-            bench.hand(at(minute * 60 + 30), EventKind::Settled(Settled::by_person(intent, outcome, profit)));
+            bench.hand(
+                at(minute * 60 + 30),
+                EventKind::Settled(Settled::by_operator(intent, outcome, profit)),
+            );
         }
     }
     bench
@@ -85,23 +87,20 @@ fn forgets_hour_old_intents_but_the_fifty_last_settled() {
         let counted = bench.coordinator.session.forgotten;
         assert_eq!((counted.all, counted.own), (expected, expected));
         let kept = 60 - expected as usize;
-        assert_eq!((bench.coordinator.doubts.kept(), bench.known().len()), ((kept, kept), kept));
+        assert_eq!((bench.coordinator.doubts.retained_counts(), bench.known().len()), ((kept, kept), kept));
     }
 }
 
 #[test]
 fn retains_open_and_last_intents_and_those_with_second_trades() {
-    // Two that were rejected are none of the fifty, however late.
     let mut bench = aged_bench(60, 3_600, &[58, 60], &[2, 5]);
     let second = SecondTrade { intent: IntentId::new(4), venue_id: id(100), stake: Money::from_minor(1_000) };
     bench.hand(at(3_700), EventKind::SecondTrade(second));
-    // Of the 56 that settled the first six are not shown.
     assert_eq!(bench.forgotten(at(100_000)), [1, 3, 6, 7, 8, 58]);
     assert!(bench.coordinator.doubts.is_claimed(id(3).as_str()));
     assert!(!bench.coordinator.doubts.is_claimed(id(101).as_str()));
 }
 
-/// A request whose answer was lost with its process is looked for for a day: nothing that is traded meanwhile waits for that.
 #[test]
 fn doubt_retains_intents_near_it_but_no_later_ones() {
     for is_not_opened in [false, true] {
@@ -118,7 +117,7 @@ fn doubt_retains_intents_near_it_but_no_later_ones() {
         // minutes before its sending the fourth trade is not over, and the 30th is decided less than that after the last of these moments.
         let expected: Vec<u64> = (4..=30).chain(4_951..=5_000).collect();
         assert_eq!(bench.known(), expected, "not opened: {is_not_opened}");
-        assert_eq!(bench.coordinator.doubts.kept(), (77, 77));
+        assert_eq!(bench.coordinator.doubts.retained_counts(), (77, 77));
         assert!(bench.coordinator.doubts.is_claimed(id(31).as_str()));
     }
 }

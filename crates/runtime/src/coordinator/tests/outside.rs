@@ -169,23 +169,22 @@ fn marks_fixed_problems_but_not_newer_ones() {
     let mut bench = run();
     let [list, stdin] = ["list", "stdin"].map(SignalSource::truncated);
     bench.order(signal_problem(list, (1, 0)));
-    let mend = |mended: &str| {
-        let (text, mended) = ("read again".to_owned(), vec!["older".to_owned(), mended.to_owned()]);
-        ControlOrder::SignalNote { source: list, text, mended }
+    let send_fix = |fixed: &str| {
+        let (text, fixed) = ("read again".to_owned(), vec!["older".to_owned(), fixed.to_owned()]);
+        ControlOrder::SignalNote { source: list, text, fixed }
     };
-    let commands = bench.order(mend("another"));
+    let commands = bench.order(send_fix("another"));
     let note = JournalEntry::Note(bench.now, r#"{"note":"signals (list): read again"}"#.to_owned());
     assert!(recorded_entries(&commands).contains(&note) && alarms(&commands).is_empty(), "{commands:?}");
     assert_eq!(tally(&bench).by_source["list"].problem.as_deref(), Some("nor this"));
     bench.order(signal_problem(stdin, (1, 0)));
-    let commands = bench.order(mend("nor this"));
-    let is_told = |one: &Command| matches!(one, Command::Notify(crate::Notice::Note { mended, .. }) if mended[1] == "nor this");
+    let commands = bench.order(send_fix("nor this"));
+    let is_told = |one: &Command| matches!(one, Command::Notify(crate::Notice::Note { fixed, .. }) if fixed[1] == "nor this");
     assert!(commands.iter().any(is_told), "{commands:?}");
     let tally = tally(&bench);
     let last_of = |door: &str| tally.by_source[door].problem.clone().unwrap();
     assert_eq!(last_of("list"), "nor this; fixed since by a reload");
     assert_eq!(last_of("stdin"), "nor this");
-    // The next fault of the list is an alarm at once, that of a door without a mend none so soon.
     for (door, is_alarm) in [(list, true), (stdin, false)] {
         let commands = bench.order(signal_problem(door, (1, 0)));
         assert_eq!(!alarms(&commands).is_empty(), is_alarm, "{door:?}");

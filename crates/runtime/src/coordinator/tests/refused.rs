@@ -22,7 +22,6 @@ pub(super) fn checking(list_every_s: u32) -> Bench {
     bench
 }
 
-/// A run whose only order ends so while the venue lists these trades; when it asked for the list, in s after its start.
 fn run(outcome: &OpenOutcome, listed: &[TradeReport]) -> (Seen, Vec<i64>) {
     let mut bench = checking(300);
     let asked = RefCell::new(Vec::new());

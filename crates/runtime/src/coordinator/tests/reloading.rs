@@ -12,7 +12,7 @@ fn read(bench: &mut Bench, settings: NewSettings) -> Vec<Command> {
 fn entries(commands: &[Command]) -> Vec<String> {
     let entry = |command: &Command| match command {
         Command::Record(JournalEntry::Note(_, text)) => {
-            let note = ReloadNote::of_text(text).unwrap();
+            let note = ReloadNote::parse(text).unwrap();
             Some(note.map_or("note".to_owned(), |note| format!("{:?}", note.reloaded.changes)))
         }
         Command::Record(JournalEntry::Event(event)) => match event.kind {
@@ -52,7 +52,7 @@ fn reads_settings_one_at_a_time_and_notes_them_before_the_event() {
     assert_eq!(entries(&done), [changes, "Reload"], "what cannot change is not taken over");
     let Some(ControlAnswer::Done { state }) = answer_in(&done) else { panic!("{done:?}") };
     assert_eq!(state.reloaded.as_ref().unwrap().changes.len(), 2);
-    // The next change is compared with what is in force.
+    // The next change is compared with the current settings.
     bench.step(Input::Order(OrderId(3), ORDER));
     assert_eq!(entries(&read(&mut bench, settings(1))), ["[]", "Reload"]);
     bench.step(Input::Order(OrderId(4), ORDER));

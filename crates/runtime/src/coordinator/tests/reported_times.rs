@@ -98,7 +98,6 @@ fn frozen_request_time_alarms_and_the_other_times_count() {
     }
 }
 
-/// Its close is 61 s after the order, so its result is requested 4 s later.
 #[test]
 fn late_close_time_delays_nothing() {
     let late =

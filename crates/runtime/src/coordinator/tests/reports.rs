@@ -97,13 +97,13 @@ pub(super) fn play(bench: &mut Bench, from: i64, answer: impl Fn(Asked, i64, Mil
         let [command] = commands;
         match command {
             Command::Send(_) => return Some(answer(Asked::Open, ms, now)),
-            Command::Ask(Ask::Trade(..)) => {
+            Command::Ask(VenueRequest::Trade(..)) => {
                 asked.push(ms);
                 return Some(answer(Asked::Trade, ms, now));
             }
-            Command::Ask(Ask::Trades) => return Some(answer(Asked::List, ms, now)),
-            Command::Ask(Ask::BalancesAfterTrades) => return Some(no_balances_after_trades()),
-            Command::Ask(Ask::Candles(..)) => return Some(candles_at(&[OPENED], ms, now)),
+            Command::Ask(VenueRequest::Trades) => return Some(answer(Asked::List, ms, now)),
+            Command::Ask(VenueRequest::BalancesAfterTrades) => return Some(no_balances_after_trades()),
+            Command::Ask(VenueRequest::Candles(..)) => return Some(candles_at(&[OPENED], ms, now)),
             Command::Record(JournalEntry::Event(Event { kind: EventKind::Settled(settled), .. })) => {
                 assert_eq!(booked.replace((settled.profit.minor(), ms)), None, "booked once");
             }
@@ -173,7 +173,7 @@ fn books_the_stake_that_the_venue_took() {
         assert_eq!((seen.money, seen.profit()), ((5_000, 95_000), Some(-5_000)), "{seen:?}");
         assert!(seen.halted.as_deref().is_some_and(|why| why.contains("amount is 50")), "{seen:?}");
     }
-    // The noise of a float is no other amount, and an amount that cannot be one leaves what was asked for at stake.
+    // Float noise is not a difference. For an impossible amount, the ordered stake counts.
     let noisy = TradeReport { amount: Some(Decimal::new(10_000_000_000_000_002, 15)), ..running() };
     let seen = trade(&noisy, |_| lost(10));
     assert_eq!((seen.money, seen.halted), ((1_000, 99_000), None));
@@ -199,7 +199,6 @@ fn impossible_payout_halts_and_is_ignored() {
 
 #[test]
 fn trade_on_another_symbol_settles_after_a_restart() {
-    // One that fits, one longer than a journal keeps, and one that no symbol can be.
     for symbol in ["ETHUSDT", "A-PAIR-WITH-A-NAME-OF-MORE-THAN-31-LETTERS", "ETH\u{202e}USDT"] {
         let other = |report: TradeReport| with_symbol(symbol, report);
         let first = trade(&other(running()), |_| other(running()));
@@ -255,7 +254,7 @@ fn real_money_trade_of_a_lost_demo_order_halts() {
     let late = TradeListing { is_complete: true, trades: vec![real.clone()], ..TradeListing::default() };
     bench.look_with(Answer::Trades(late), no_balances_after_trades());
     assert!(bench.halted().is_some_and(|halted| halted.starts_with(part)), "{:?}", bench.halted());
-    // Made by hand, long before, or of another pair, it is a person's own.
+    // A manual trade, a much earlier one, or one of another symbol belongs to the operator.
     for change in [
         |report: &mut TradeReport| report.from_token = Some(false),
         |report: &mut TradeReport| report.request_time = Some(START - Millis::HOUR),
@@ -295,7 +294,6 @@ fn reports_oddities_once_while_halted() {
     }
 }
 
-/// A run with one trade, and a listing that shows this one besides; when the other is over, it is lost.
 fn with_another(rule: SecondTradeRule, other: &TradeReport) -> (Bench, Seen) {
     let mut bench = Bench::with(|parts| {
         (parts.settings.list_every_s, parts.settings.second_trade) = (30, rule);

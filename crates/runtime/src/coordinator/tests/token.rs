@@ -19,7 +19,7 @@ fn rejected_token_suspends_opens_and_is_reported_once() {
     let reason = reason.unwrap_or_default();
     assert!(phase == Phase::Suspended && reason.contains("Invalid token"), "{phase:?} {reason}");
     assert!(reason.contains("broker.api_token_file (reloaded automatically)"), "{reason}");
-    // It is asked for again soon, although nobody wants the balances, and what follows is not said again.
+    // The token is probed again soon, although no balances are due, and is reported once.
     assert!(!bench.asks_at(70_000, RequestId::Balances));
     for ms in [70_100, 80_100] {
         assert!(bench.asks_at(ms, RequestId::Balances), "{ms}");
@@ -38,9 +38,8 @@ fn accepted_token_continues_opens_unless_otherwise_suspended() {
     assert!(steps(&bench.answer(balances_answer(1_000, bench.now))).contains(&"record Continue".to_owned()));
     let RunState { phase, reason, .. } = bench.state();
     assert_eq!((phase, reason), (Phase::Trading, None));
-    assert!(!bench.asks_at(20_000, RequestId::Balances), "nobody else asks for them");
+    assert!(!bench.asks_at(20_000, RequestId::Balances), "no other request for balances");
 
-    // The disk is full as well: each ends for itself.
     bench.step(refused());
     bench.signal();
     bench.step(Input::RenewJournal);
@@ -55,23 +54,23 @@ fn accepted_token_continues_opens_unless_otherwise_suspended() {
 #[test]
 fn prioritizes_trades_over_display_requests() {
     let mut bench = Bench::start(|parts| parts.priced = parts.session.symbols().to_vec());
-    let priority = |bench: &Bench, ask: Ask| bench.coordinator.priority(&ask);
+    let priority = |bench: &Bench, ask: VenueRequest| bench.coordinator.priority(&ask);
     let symbol = order_of_tests().symbol;
-    let price = |id| Ask::Price(id, symbol, START);
+    let price = |id| VenueRequest::Price(id, symbol, START);
     let window = CandleQuery { symbol, interval: Interval::MINUTE, start: START, end: START };
     for (ask, expected) in [
-        (Ask::Trade(IntentId::new(1), "01JT".to_owned()), Priority::Trades),
-        (Ask::Candles(SeriesId::FIRST, window), Priority::Candles),
+        (VenueRequest::Trade(IntentId::new(1), "01JT".to_owned()), Priority::Trades),
+        (VenueRequest::Candles(SeriesId::FIRST, window), Priority::Candles),
         (price(SymbolId::FIRST), Priority::Prices),
         (price(SymbolId::new(1).unwrap()), Priority::Display),
-        (Ask::Balances, Priority::Display),
-        (Ask::Trades, Priority::Display),
-        (Ask::SettlementPrice(symbol, START), Priority::Display),
+        (VenueRequest::Balances, Priority::Display),
+        (VenueRequest::Trades, Priority::Display),
+        (VenueRequest::SettlementPrice(symbol, START), Priority::Display),
     ] {
         assert_eq!(priority(&bench, ask), expected);
     }
     bench.signal();
     bench.durable();
     bench.answer(lost_open(IntentId::new(1)));
-    assert_eq!(priority(&bench, Ask::Trades), Priority::Trades);
+    assert_eq!(priority(&bench, VenueRequest::Trades), Priority::Trades);
 }

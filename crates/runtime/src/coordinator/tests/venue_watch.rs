@@ -3,7 +3,7 @@ use crate::Notice;
 use crate::control::{MarketState, Phase, SlowestCandle, StreamState, VenueApi};
 use candlewick_broker::Identity;
 
-/// What is warned of, and what the status names as trouble after that.
+/// Returns the warnings, then the troubles in the status.
 fn seen(bench: &mut Bench, input: Input) -> (Vec<String>, Vec<String>) {
     (warnings(&bench.step(input)), bench.state().troubles)
 }
@@ -108,8 +108,8 @@ fn reports_a_silent_price_api_only() {
     assert_eq!(state.venue_problems(), ["the price API does not answer", late]);
     assert_eq!((state.is_silent(VenueApi::Prices), state.is_silent(VenueApi::Trading)), (true, false));
     bench.at(305_000).step(Input::Time);
-    let mended = told(bench.answer(candles_answer(vec![candle(START + Millis::MINUTE * 5)], bench.now)));
-    assert_eq!(mended, ["Prices silent: false".to_owned(), format!("{late}: false")]);
+    let fixed = told(bench.answer(candles_answer(vec![candle(START + Millis::MINUTE * 5)], bench.now)));
+    assert_eq!(fixed, ["Prices silent: false".to_owned(), format!("{late}: false")]);
     assert_eq!(bench.state().venue_problems(), [""; 0]);
 }
 
@@ -149,7 +149,6 @@ fn warns_once_about_frozen_prices() {
 fn reports_a_suspension_and_its_missed_candles() {
     let mut bench = Bench::start(|_| {});
     let said = warnings(&bench.at(200_000).step(Input::Absent(std::time::Duration::from_secs(150))));
-    // Of 50 to 200 s: those of 60, 120 and 180 s.
     let is_expected = said[0].contains("150 s") && said[0].contains("3 candles were missed");
     assert!(is_expected && said.len() == 1, "{said:?}");
 }
@@ -174,7 +173,7 @@ fn shows_why_and_since_when_prices_do_not_stream() {
     let stream = |bench: &mut Bench| bench.state().market.and_then(|market| market.stream);
     let stands = |streaming, missed_since| Some(StreamState { streaming, wanted: 1, missed_since });
     let answer = |streams| Input::Answer(Answer::Subscription(SymbolId::FIRST, streams));
-    assert_eq!(stream(&mut bench), None, "nobody knows whether the venue streams");
+    assert_eq!(stream(&mut bench), None, "streaming is still unknown");
     bench.step(answer(Ok(Streams::Yes)));
     assert_eq!(stream(&mut bench), stands(1, None));
     assert!(!bench.asks_at(5_000, RequestId::Price(SymbolId::FIRST)));

@@ -1,13 +1,13 @@
-//! Money of others on the account, beside a list and a wallet that lag behind our own trade.
+//! Foreign money on the account while list and wallet lag behind our own trade.
 
 use super::reports::{OPENED, over, running};
 use super::*;
 
 /// Close of our trade, in ms after the start of the run.
 const CLOSED: i64 = 120_999;
-/// From when on the list shows our trade: a listing at 120 s lacks it, so the list may lag by two minutes from then on.
+/// First time the list shows our trade. A listing at 120 s lacks it, so the list may lag by two minutes.
 const LISTED: i64 = 121_000;
-/// How far the wallet lags: longer than a minute and the list's lag, and shorter than a minute and twice that.
+/// Wallet lag: above a minute plus the list lag, below a minute plus twice the list lag.
 const WALLET_LAG: i64 = 200_000;
 /// When a stranger's money comes, which the wallet shows at once.
 const STRANGER: (i64, i64) = (130_000, 3_333);
@@ -21,15 +21,15 @@ fn shown(ms: i64) -> i64 {
         + shown_from(came_at, amount)
 }
 
-fn answer(ask: Ask, ms: i64, now: Millis) -> Answer {
+fn answer(ask: VenueRequest, ms: i64, now: Millis) -> Answer {
     match ask {
-        Ask::Candles(..) => candles_at(&[OPENED], ms, now),
-        Ask::Trade(..) => record_answer(over(), now),
-        Ask::Trades => list_answer(if ms < LISTED { Vec::new() } else { vec![running()] }, now),
-        Ask::BalancesAfterTrades => no_balances_after_trades(),
-        Ask::Balances => balances_answer(Decimal::new(shown(ms), 2), now),
-        Ask::User => Answer::User(Err(no_answer())),
-        other => panic!("nobody asks {other:?}"),
+        VenueRequest::Candles(..) => candles_at(&[OPENED], ms, now),
+        VenueRequest::Trade(..) => record_answer(over(), now),
+        VenueRequest::Trades => list_answer(if ms < LISTED { Vec::new() } else { vec![running()] }, now),
+        VenueRequest::BalancesAfterTrades => no_balances_after_trades(),
+        VenueRequest::Balances => balances_answer(Decimal::new(shown(ms), 2), now),
+        VenueRequest::User => Answer::User(Err(no_answer())),
+        other => panic!("unexpected request {other:?}"),
     }
 }
 

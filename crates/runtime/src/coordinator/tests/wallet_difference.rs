@@ -211,7 +211,6 @@ fn end(bench: &mut Bench, balances: impl Fn(i64) -> Balances) -> (i64, Vec<Event
     finish(bench, 12, |second| Ok(balances(second)))
 }
 
-/// Answers each reading with what `balances` returns until a stopped run ends, and returns the second of that.
 fn finish(
     bench: &mut Bench,
     mut second: i64,
@@ -256,7 +255,7 @@ fn missing_wallet_at_the_end_is_reported() {
         let shown = |second| if second < back_at { Balances::default() } else { demo(100_000, "w1") };
         let (second, _) = end(&mut bench, shown);
         assert!(second <= 12 + 16, "after {second} s");
-        assert_eq!(bench.coordinator.missing_wallet().as_deref(), expected);
+        assert_eq!(bench.coordinator.describe_missing_wallet().as_deref(), expected);
     }
 }
 
@@ -269,7 +268,7 @@ fn unreadable_wallet_after_the_last_trades_is_reported() {
         bench.at(300_000).step(Input::Stop(crate::Stop::TimeUp));
         let read = |second| if second < back_at { Err(no_answer()) } else { Ok(demo(100_800, "w1")) };
         finish(&mut bench, 300, read);
-        assert_eq!(bench.coordinator.unread_wallet().as_deref(), expected);
+        assert_eq!(bench.coordinator.describe_unread_wallet().as_deref(), expected);
     }
 }
 
@@ -285,7 +284,6 @@ fn reports_a_missing_or_negative_wallet_once() {
         (Some(1_000), None),
         (None, Some(MISSING)),
     ]) {
-        // One is asked for at the start.
         assert!(bench.asks_at(place * 20_000, RequestId::Balances) || place == 0);
         let balances = Balances { demo: demo.map(Decimal::from), ..Balances::default() };
         let mut said = alarms(&bench.answer(Answer::Balances(Ok(Reply::at(balances, bench.now)))));

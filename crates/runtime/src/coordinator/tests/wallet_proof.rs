@@ -1,4 +1,4 @@
-//! What the wallet proves of an intent in doubt while the venue keeps to itself how another trade ended.
+//! Wallet evidence for an intent in doubt while the result of another trade is unknown.
 
 use super::reports::running;
 use super::*;
@@ -16,7 +16,7 @@ const ENDS: i64 = 500_000;
 #[derive(Clone, Copy)]
 struct Venue {
     told: i64,
-    /// What it gives back for the first from 125 s on, and for the second from 185 s on.
+    /// Amounts returned for the first trade from 125 s and the second from 185 s.
     back: [i64; 2],
     lists_second: Option<i64>,
 }
@@ -47,17 +47,17 @@ impl Venue {
         [Some(self.first(ms)), is_listed.then_some(second)].into_iter().flatten().collect()
     }
 
-    fn answer(self, ask: Ask, ms: i64, now: Millis) -> Answer {
+    fn answer(self, ask: VenueRequest, ms: i64, now: Millis) -> Answer {
         match ask {
-            Ask::Candles(..) => candles_at(&[60_000, 120_000], ms, now),
-            Ask::Trade(FIRST, _) => record_answer(self.first(ms), now),
-            Ask::Trade(intent, _) => Answer::Trade(intent, Err(no_answer())),
-            Ask::Trades => list_answer(self.rows(ms), now),
-            Ask::BalancesAfterTrades => {
+            VenueRequest::Candles(..) => candles_at(&[60_000, 120_000], ms, now),
+            VenueRequest::Trade(FIRST, _) => record_answer(self.first(ms), now),
+            VenueRequest::Trade(intent, _) => Answer::Trade(intent, Err(no_answer())),
+            VenueRequest::Trades => list_answer(self.rows(ms), now),
+            VenueRequest::BalancesAfterTrades => {
                 let demo = Decimal::new(self.wallet(ms), 2);
                 Answer::BalancesAfterTrades(Ok(Reply::at(demo_balances(demo), now)))
             }
-            other => panic!("nobody asks {other:?}"),
+            other => panic!("unexpected request {other:?}"),
         }
     }
 

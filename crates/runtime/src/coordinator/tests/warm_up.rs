@@ -25,7 +25,7 @@ fn before(minutes: Range<i64>, is_missing: impl Fn(i64) -> bool) -> Candles {
     Candles { candles: closes.map(candle).collect(), ..Candles::default() }
 }
 
-/// How many candles are shown after how many answers, each of a window three times as long as the one before.
+/// Returns the numbers of candles shown and of answers. Each window is three times as long as the previous one.
 fn shown(is_missing: impl Fn(i64) -> bool) -> (usize, usize) {
     let session = delayed_session(RiskSettings::default(), Box::new(Longer(["5m".parse().unwrap()])), 0);
     let mut warm_up = WarmUp::new(&session, &RuntimeSettings::default(), START);
@@ -46,11 +46,7 @@ fn start_requests_enough_candles_despite_gaps() {
     assert_eq!(shown(|_| false), (19, 1));
     // The second longer candle before the start is not made: the first, third and fourth are shown, 20 minutes less one.
     assert_eq!(shown(|minute| minute == 7), (19, 2));
-    // Nor is the fourth: the first, third and fifth, 25 minutes less two.
     assert_eq!(shown(|minute| minute == 7 || minute == 16), (23, 2));
-    // Where no longer candle is ever made: 19 minutes hold too few candles, 57 enough of them, and two windows more are asked
-    // for. All that the last holds is shown, 513 minutes less 103.
     assert_eq!(shown(|minute| minute % 5 == 2), (410, 4));
-    // What is missing from the candles themselves is looked for in windows that grow further: 19 of 57 minutes are there.
     assert_eq!(shown(|minute| minute < 38).1, 2);
 }

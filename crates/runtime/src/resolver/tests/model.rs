@@ -104,7 +104,7 @@ impl Run {
         let mut now = Millis::ZERO;
         while now < until {
             run.take_answers(now);
-            now = match (run.resolver.next_look(), run.next_end(now)) {
+            now = match (run.resolver.next_poll(), run.next_end(now)) {
                 (Some(look), _) if look <= now => run.look(now),
                 (None, None) => break,
                 (look, end) => look.unwrap_or(Millis::MAX).min(end.unwrap_or(Millis::MAX)),
@@ -133,7 +133,7 @@ impl Run {
     }
 
     fn look(&mut self, began: Millis) -> Millis {
-        self.resolver.begin_look(began);
+        self.resolver.begin_poll(began);
         let (listing, now) = self.read_list(began);
         self.take_answers(now);
         let (mut in_flight, mut answered) = (Vec::new(), Vec::new());
@@ -225,7 +225,6 @@ impl Run {
             }
             let is_released = self.released.get(&intent).is_some_and(|at| *at <= now);
             if requested.is_ours() && requested.sent <= now.get() && !is_released {
-                // What was adopted counts as the venue took it.
                 let is_known = self.claimed.contains(&name(place));
                 free -= if is_known { Money::from_minor(requested.taken()) } else { stake };
             }

@@ -27,7 +27,6 @@ fn requested(owners: &[Owner]) -> impl Strategy<Value = Requested> + use<> {
     let accepted = prop::option::weighted(0.6, (0.0_f64..1.0, 0_i64..100_000));
     (owner, direction, 1_i64..3, 0_i64..300_000, 1_i64..20_000, accepted).prop_map(
         |(owner, direction, stake, sent, takes, accepted)| {
-            // One that was answered was accepted before its end, and strangers open their trades at once.
             let longest = match owner {
                 Owner::Doubted => takes + 30_000,
                 Owner::Answered => takes,
@@ -66,7 +65,7 @@ fn found_of(run: &Run, place: usize) -> Vec<&'static str> {
         Resolution::Adopt { intent: of, report } if *of == intent(place) => own(&report.id, "adopted"),
         Resolution::AdoptLate { intent: of, report } if *of == intent(place) => own(&report.id, "late"),
         Resolution::NotOpened { intent: of, .. } if *of == intent(place) => Some("nothing"),
-        Resolution::AskPerson { intent: of, .. } if *of == intent(place) => Some("asked"),
+        Resolution::Escalate { intent: of, .. } if *of == intent(place) => Some("asked"),
         _ => None,
     };
     run.resolutions.iter().filter_map(word).collect()
@@ -85,7 +84,6 @@ fn check_invariants(all: &[Requested], run: &Run) -> Result<(), TestCaseError> {
         let place = intent.number() as usize - 1;
         let (asked, found) = (&all[place], all.iter().enumerate().find(|(other, _)| name(*other) == id));
         let found = found.expect("only trades that exist are listed").1;
-        // Another trade than was asked for is adopted only where the one that was asked for does not exist.
         let is_as_asked = (found.stake, found.direction) == (asked.stake, asked.direction);
         let is_absent = asked.accepted.is_none() && found.owner == Owner::Stranger;
         prop_assert!(is_as_asked || is_absent, "{id} is not what {intent} asked for");
@@ -105,7 +103,7 @@ fn check_invariants(all: &[Requested], run: &Run) -> Result<(), TestCaseError> {
                 prop_assert!(all[place].accepted.is_none(), "{intent} was opened");
                 asked.remove(intent);
             }
-            Resolution::AskPerson { intent, why } => {
+            Resolution::Escalate { intent, why } => {
                 let is_first = !asked.contains_key(intent);
                 let named = asked.entry(*intent).or_default();
                 let known = named.len();
@@ -167,7 +165,7 @@ proptest! {
             .collect();
         prop_assert_eq!(adopted(&run).into_iter().collect::<BTreeMap<_, _>>(), expected);
         let asks: Vec<&Why> = run.resolutions.iter().filter_map(|(_, resolution)| match resolution {
-            Resolution::AskPerson { why, .. } => Some(why),
+            Resolution::Escalate { why, .. } => Some(why),
             _ => None,
         }).collect();
         prop_assert!(habits.repeats_one_in > 0 || asks.is_empty(), "{asks:?}");
@@ -228,7 +226,6 @@ proptest! {
         for (place, requested) in all.iter().enumerate() {
             let found = found_of(&run, place);
             late += usize::from(found == ["nothing", "late"]);
-            // Once a trade was found late, the lag is known, and the others may be waited for.
             let expected: &[&[&str]] = match requested.accepted {
                 Some(_) => &[&["nothing", "late"], &["adopted"]],
                 None => &[&["nothing"]],

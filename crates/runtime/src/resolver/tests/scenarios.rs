@@ -64,7 +64,7 @@ impl Scenario {
             wallet: self.wallet.map(view),
             uncertainty: Millis::ZERO,
         };
-        self.resolver.begin_look(listing.ended);
+        self.resolver.begin_poll(listing.ended);
         let resolutions = self.resolver.take_listing(listing, &known, listing.ended);
         for resolution in &resolutions {
             if let Resolution::NotOpened { intent, reserved_until } = resolution {
@@ -99,7 +99,7 @@ fn shortened(resolution: &Resolution) -> String {
         Resolution::NotOpened { intent, reserved_until } => {
             format!("{intent} is nothing, {} s", reserved_until.get() / 1_000)
         }
-        Resolution::AskPerson { intent, why } => {
+        Resolution::Escalate { intent, why } => {
             let why = match why {
                 Why::TooManyTrades { .. } => "too many",
                 Why::TooFewTrades { .. } => "too few",
@@ -167,11 +167,10 @@ fn wallet_proves_nothing_during_unknown_payments() {
         scenario.wallet = Some(wallet);
         scenario.has_unknown_pay = true;
         scenario.silent(&[261, 271], &[]);
-        // In the end a person is asked, and it is looked for at another second of a minute each time.
+        // In the end the operator is asked, and polls move to another second of the minute.
         scenario.look(381, &[], &["1? ends"]);
         scenario.look(391, &[], &[]);
-        assert_eq!(scenario.resolver.next_look(), Some(Millis::from_seconds(488)));
-        // How the other ended is known: it was paid so much, and the wallet says where this one's stake is.
+        assert_eq!(scenario.resolver.next_poll(), Some(Millis::from_seconds(488)));
         scenario.has_unknown_pay = false;
         scenario.look(575, &[], if wallet == 1_000 { &["1 is nothing, 321 s"] } else { &[] });
     }
@@ -192,12 +191,9 @@ fn trade_of_a_doubt_or_a_rejection_is_not_adopted() {
     let either = "1? a may be of [IntentId(2)]";
     let at = |id: &str, ms: i64| report(id, Millis::new(ms));
     let (one, two) = ([at("a", 101_500)], [at("a", 100_500), at("b", 101_500)]);
-    for (rejected_at, trades, expected) in [
-        (101, &one[..], either),
-        (101, &two[..], "a is of [IntentId(2)]"),
-        // The rejected one was of another minute.
-        (40, &one[..], "1 is a"),
-    ] {
+    for (rejected_at, trades, expected) in
+        [(101, &one[..], either), (101, &two[..], "a is of [IntentId(2)]"), (40, &one[..], "1 is a")]
+    {
         let mut scenario = Scenario::new(&[doubt(1)]);
         let sent = Millis::from_seconds(rejected_at);
         scenario.refused.push(Doubt { sent, ended: sent, ..doubt(2) });
@@ -212,9 +208,9 @@ fn trade_outside_the_window_is_unexplained() {
     scenario.look(261, &[], &[]);
     scenario.look(271, &[], &["1 is nothing, 321 s"]);
     scenario.look(300, &[trade("b", 261)], &["whose is b?"]);
-    assert!(scenario.resolver.next_look().is_some());
+    assert!(scenario.resolver.next_poll().is_some());
     scenario.look(86_500, &[trade("a", 105), trade("b", 261)], &["whose is a?"]);
-    assert_eq!(scenario.resolver.next_look(), None);
+    assert_eq!(scenario.resolver.next_poll(), None);
 }
 
 #[test]
@@ -291,10 +287,10 @@ fn reports_foreign_trades_once() {
         other("recalled", |_| {}),
         other("by-hand", |trade| trade.from_token = Some(false)),
         other("real", |trade| trade.account = Some(Account::Real)),
-        other("nobody-knows", |trade| (trade.account, trade.from_token) = (None, None)),
+        other("unknown", |trade| (trade.account, trade.from_token) = (None, None)),
         other("old", |trade| trade.request_time = Some(Millis::new(49_999))),
     ];
-    scenario.look(115, &trades, &["whose is foreign?", "whose is nobody-knows?"]);
+    scenario.look(115, &trades, &["whose is foreign?", "whose is unknown?"]);
     scenario.look(120, &trades, &[]);
 }
 

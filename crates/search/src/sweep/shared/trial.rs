@@ -58,7 +58,7 @@ impl<'a> Trial<'a> {
             let entry = entries.iter().find(|entry| entry.bits.iter().all(|set| set.contains(index)));
             let Some(entry) = entry else { continue };
             let context = &mut self.context;
-            let outcome = |terms: &OrderTerms| context.settle_at_once(index, terms);
+            let outcome = |terms: &OrderTerms| context.settle_immediately(index, terms);
             let answer = self.session.handle_signal(close, &entry.signal, outcome);
             opened += u64::from(answer.is_ok());
             cursor = match answer {
@@ -82,7 +82,8 @@ impl<'a> Trial<'a> {
                 None => candles.len(),
             };
             let context = &mut self.context;
-            let outcome = |place: usize, terms: &OrderTerms| context.settle_at_once(cursor + place, terms);
+            let outcome =
+                |place: usize, terms: &OrderTerms| context.settle_immediately(cursor + place, terms);
             let after_trade = after.as_ref().map(|(suppressed, settlement)| (*suppressed, settlement));
             let shown = self.session.show_candles(after_trade, &candles[cursor..end], outcome);
             cursor += shown.count;

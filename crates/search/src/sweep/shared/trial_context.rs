@@ -8,7 +8,7 @@ use candlewick_backtest::{RunTotals, SettledFigures};
 use candlewick_engine::{Event, EventKind, IntentId, OrderTerms, PrecomputedOutcome, Rule, Settled};
 use candlewick_sdk::{Direction, Expiry, Millis, Money, MoneyScale, Outcome, Payout, Symbol};
 use candlewick_simulator::{
-    AnswerKind, Order, OrderAtClose, SettledAtOnce, SettledTrade, Simulator, VenueEvent,
+    AnswerKind, ImmediateSettlement, Order, OrderAtClose, SettledTrade, Simulator, VenueEvent,
 };
 use std::ops::Range;
 
@@ -42,15 +42,19 @@ impl TrialContext<'_> {
     /// Settles an approved trade immediately, `None` if something can happen before it closes.
     #[allow(clippy::inline_always, reason = "keeps its arguments in registers: see docs/performance.md")]
     #[inline(always)]
-    pub(super) fn settle_at_once(&mut self, candle: usize, terms: &OrderTerms) -> Option<PrecomputedOutcome> {
+    pub(super) fn settle_immediately(
+        &mut self,
+        candle: usize,
+        terms: &OrderTerms,
+    ) -> Option<PrecomputedOutcome> {
         if self.is_one_enough != Some(true) || !self.pending.is_empty() {
             return None;
         }
         let (time, stake) = (terms.decision_time(), terms.stake());
         let order =
             OrderAtClose { candle, time, direction: terms.direction(), expiry: terms.expiry(), stake };
-        let settled = self.venue.settle_at_once(&order)?;
-        let SettledAtOnce { answered_at, known_at: settled_at, outcome, profit, .. } = settled;
+        let settled = self.venue.settle_immediately(&order)?;
+        let ImmediateSettlement { answered_at, known_at: settled_at, outcome, profit, .. } = settled;
         self.tally.open();
         self.tally.settle((time, settled_at), outcome, (stake, profit));
         if self.trades.is_some() {
@@ -74,7 +78,7 @@ impl TrialContext<'_> {
     }
 
     #[cold]
-    fn note_settled(&mut self, terms: &OrderTerms, settled: &SettledAtOnce) {
+    fn note_settled(&mut self, terms: &OrderTerms, settled: &ImmediateSettlement) {
         if let Some(trades) = &mut self.trades {
             trades.push(TrialTrade {
                 number: terms.intent().number(),

@@ -16,7 +16,6 @@ fn absent(wallet: i64, expected: &[&str]) -> Scenario {
 #[test]
 fn wallet_decides_two_doubts_or_neither() {
     absent(2_000, &["1 is nothing, 321 s", "2 is nothing, 321 s"]);
-    // One of the two stakes is there: nobody knows whose.
     absent(1_000, &[]).look(391, &[], &["1? wallet", "2? wallet"]);
     absent(0, &[]).look(391, &[], &["1? wallet", "2? wallet"]);
 }
@@ -37,13 +36,10 @@ fn manually_unopened_stake_counts_until_released_or_listed() {
     for (stake, wallet, is_reserved, listed, expected) in [
         (10, 2_000, true, None, vec![nothing]),
         (10, 1_000, true, None, vec![]),
-        // The ledger has it back already.
         (10, 1_000, false, None, vec![nothing]),
         (10, 2_000, false, None, vec![]),
-        // 10.00 of it are the first one's, so that the second one's 20.00 are not there.
         (20, 2_000, true, None, vec![]),
         (20, 2_000, true, Some(closes(300)), vec![late, nothing]),
-        // It may be over, and paid.
         (20, 2_000, true, Some(closes(280)), vec![late]),
     ] {
         let mut other = twin(2, 110);
@@ -71,7 +67,6 @@ fn listed_stake_has_left_and_may_return_after_the_close() {
         let mut sale = twin(2, 110);
         sale.order.direction = Direction::Sell;
         let mut scenario = Scenario::with_stake(&[twin(1, 100), sale]);
-        // It may be the sale and does not say all, so it is not adopted.
         let close_time = close_s.map(Millis::from_seconds);
         let sold = [TradeReport { expiration_type: None, close_time, progress, ..sold("a", 115) }];
         scenario.look(271, &sold, &[]);
@@ -82,7 +77,6 @@ fn listed_stake_has_left_and_may_return_after_the_close() {
 
 #[test]
 fn escalates_trades_that_times_cannot_pair() {
-    // The second trade came too late for the second intent, whose request ended sooner than the first one's.
     let first = Doubt { ended: Millis::from_seconds(400), ..twin(1, 100) };
     let mut scenario = Scenario::new(&[first, twin(2, 110)]);
     let trades = [trade("a", 115), trade("b", 300)];
@@ -130,7 +124,7 @@ fn finds_late_trades_of_earlier_runs() {
     }
     scenario.look(400, &[trade("a", 105)], &[]);
     scenario.look(405, &[trade("a", 105)], &["1 is a after all"]);
-    assert_eq!(scenario.resolver.next_look(), None);
+    assert_eq!(scenario.resolver.next_poll(), None);
 }
 
 #[test]
@@ -139,10 +133,9 @@ fn accepts_changed_terms_that_list_and_record_state() {
     let broken = TradeListing { is_complete: false, ..listing(381_000, vec![sold("a", 102)]) };
     assert_eq!(scenario.look_at(&broken), ["1? list a"], "a list that is never whole names it");
     let may_be = |number: u64, report: &TradeReport| {
-        scenario.resolver.may_have_taken(IntentId::new(number), report, Millis::ZERO)
+        scenario.resolver.may_have_other_terms(IntentId::new(number), report, Millis::ZERO)
     };
     assert!(may_be(1, &sold("a", 102)));
-    // The list did not show it; its record says that it is not; it is of no intent that is looked for.
     assert!(!may_be(1, &sold("b", 102)));
     assert!(!may_be(1, &TradeReport { from_token: Some(false), ..sold("a", 102) }));
     assert!(!may_be(2, &sold("a", 102)));
@@ -153,7 +146,8 @@ fn record_may_complete_but_not_contradict_the_list() {
     let mut scenario = Scenario::new(&[doubt(1)]);
     let half = TradeReport { direction: None, ..trade("half", 102) };
     scenario.look(115, &[half, trade("whole", 103)], &[]);
-    let may_be = |id: &str| scenario.resolver.may_have_taken(IntentId::new(1), &sold(id, 102), Millis::ZERO);
+    let may_be =
+        |id: &str| scenario.resolver.may_have_other_terms(IntentId::new(1), &sold(id, 102), Millis::ZERO);
     assert_eq!([may_be("half"), may_be("whole")], [true, false]);
 }
 
@@ -196,7 +190,7 @@ fn adopts_an_unambiguous_changed_trade() {
     let mut scenario = Scenario::new(&[doubt(1)]);
     scenario.silent(&[115, 120, 262, 271], &[sold("a", 102)]);
     scenario.look(272, &[sold("a", 102)], &["1 is a"]);
-    assert_eq!(scenario.resolver.next_look(), None);
+    assert_eq!(scenario.resolver.next_poll(), None);
     assert_eq!(scenario.resolver.lag.allowance(), Millis::from_seconds(120));
 }
 
@@ -217,28 +211,24 @@ fn escalates_a_changed_trade_if_others_trade_the_account() {
     for (second, expected) in [(262, &[][..]), (272, &["1? others a b"]), (452, &[])] {
         two.look(second, &both, expected);
     }
-    // What the person takes for nothing is nobody's.
+    // An intent resolved as not opened owns no trade.
     two.take_for_nothing(1);
     two.look(632, &both, &["whose is a?", "whose is b?"]);
 
-    // A program that is known trades again.
     let mut known = Scenario::new(&[doubt(1)]);
     known.resolver.reported.extend(["before".to_owned()]);
     known.look(262, &[sold("a", 102)], &[]);
     known.look(272, &[sold("a", 102)], &["1? others a"]);
 
-    // The list does not say which way it goes.
     let mut unclear = Scenario::new(&[doubt(1)]);
     let half = TradeReport { direction: None, amount: Some(50.into()), ..trade("a", 102) };
     unclear.look(262, std::slice::from_ref(&half), &[]);
     unclear.look(272, &[half], &["1? others a"]);
 
-    // Another intent may have asked for it as well.
     let mut shared = Scenario::new(&[doubt(1), twin(2, 105)]);
     shared.look(267, &[sold("a", 107)], &[]);
     shared.look(277, &[sold("a", 107)], &["1? others a", "2? others a"]);
 
-    // An answered request may have made it: it is that one's second trade.
     let mut answered = Scenario::new(&[doubt(1)]);
     let mut other = twin(2, 101);
     other.order.direction = Direction::Sell;
@@ -247,13 +237,12 @@ fn escalates_a_changed_trade_if_others_trade_the_account() {
     answered.look(262, &[sold("a", 102)], &["whose is a?"]);
     answered.look(272, &[sold("a", 102)], &["1 is nothing, 321 s"]);
 
-    // One that asked for the other direction cannot have made it, and explains nothing.
     let mut apart = Scenario::new(&[doubt(1)]);
     apart.answered.push(twin(2, 101));
     apart.look(262, &[sold("a", 102)], &[]);
     apart.look(272, &[sold("a", 102)], &["1 is a"]);
 
-    // One that is in flight may be told that it is its own.
+    // A trade may be assigned to an order in flight.
     let mut flying = Scenario::new(&[doubt(1)]);
     flying.in_flight.push(Doubt { ended: Millis::MAX, ..twin(2, 101) });
     flying.wallet = Some(1_000);
