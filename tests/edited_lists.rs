@@ -32,7 +32,8 @@ fn list(shift: i64) -> String {
 fn readings(lines: &[StoredLine]) -> Vec<usize> {
     let is_reading = |stored: &StoredLine| {
         let is_named = |text: &str| stored.line.body.contains(text);
-        stored.line.kind == LineKind::Note && (is_named("list.csv was read") || is_named("list.csv was reloaded"))
+        stored.line.kind == LineKind::Note
+            && (is_named("list.csv was read") || is_named("list.csv was reloaded"))
     };
     (0..lines.len()).filter(|place| is_reading(&lines[*place])).collect()
 }

@@ -12,7 +12,7 @@ mod settings;
 
 pub use credentials::{Credentials, Secret, SecretError, TokenSource};
 pub use http::{
-    Body, Exchange, HttpBroker, HttpObserver, TransportError, Purpose, RawAnswer, Transport, prepare_tls,
+    Body, Exchange, HttpBroker, HttpObserver, Purpose, RawAnswer, Transport, TransportError, prepare_tls,
 };
 pub use model::parse_json;
 pub use settings::{OpenBody, Settings, TimestampFormat};

@@ -8,7 +8,7 @@ use candlewick_engine::{BotSettings, EngineError, LadderEntry, StakeSettings};
 use candlewick_report::conditions::ConditionLine;
 use candlewick_report::run::GateLine;
 use candlewick_rules::combine::{self, GateReplay, ReplayedSignal, replay_gate};
-use candlewick_rules::{ConditionCount, count_fitted_numbers, condition_counts};
+use candlewick_rules::{ConditionCount, condition_counts, count_fitted_numbers};
 use candlewick_sdk::{BotContext, BuildError, Candle, CandleSeries, GateView, Registry};
 use candlewick_simulator::SimulationSettings;
 use candlewick_statistics::{GatedTrade, TradeOutcome};

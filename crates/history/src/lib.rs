@@ -19,7 +19,9 @@ mod resample;
 mod source;
 
 pub use cache::FileCache;
-pub use catalog::{AppendCounts, Catalog, EmptyHours, Manifest, Origin, Provenance, Revision, Segment, Version};
+pub use catalog::{
+    AppendCounts, Catalog, EmptyHours, Manifest, Origin, Provenance, Revision, Segment, Version,
+};
 #[cfg(feature = "import")]
 pub use check::{
     CheckSettings, Checked, ConflictChoice, Finding, FindingKind, Findings, Fixed, MarketHours,
@@ -42,7 +44,7 @@ pub use import::{
 };
 pub use in_step::{MismatchKind, SeriesMismatch, series_mismatches};
 pub use market::{
-    AssetType, KnownMarket, expected_asset_type, is_currency_pair, is_pair_code, known_market, currency_pair,
+    AssetType, KnownMarket, currency_pair, expected_asset_type, is_currency_pair, is_pair_code, known_market,
 };
 pub use parquet::{read_parquet, read_parquet_file, write_parquet_file};
 pub use resample::{ResampledSeries, count_longer, resample, resample_by};

@@ -153,7 +153,8 @@ fn counts_stretch_without_minutes() {
         .filter(|(minute, _)| !(120..151).contains(minute) && !(300..330).contains(minute))
         .map(|(_, time)| *time)
         .collect();
-    let ResampledSeries { candles, counts } = resample_by(&series(&thin), "1h".parse().unwrap(), 50.0).unwrap();
+    let ResampledSeries { candles, counts } =
+        resample_by(&series(&thin), "1h".parse().unwrap(), 50.0).unwrap();
     assert_eq!((candles.candles().len(), counts.built, counts.in_parts, counts.not_built), (23, 23, 1, 1));
 }
 

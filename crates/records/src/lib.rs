@@ -12,7 +12,7 @@ mod table;
 mod trade;
 mod verdict;
 
-pub use contents::{FoldedJournal, JournalContents, LimitReached, ForeignTrade};
+pub use contents::{FoldedJournal, ForeignTrade, JournalContents, LimitReached};
 pub use delays::{DelayLine, Delays, Spread};
 pub use limit::LimitLine;
 pub use lines::{SessionFold, is_candle, parse, read_refusal, recorded_candles};
@@ -21,8 +21,8 @@ pub use run::{BETWEEN_RUNS, RecordedRun, RecordedRuns, TradingMode};
 pub use table::{Table, fit_tables_to, table, table_text};
 pub use trade::{IntentOrigin, TradeFilter, TradeLine, TradeList, TradePage};
 pub use verdict::{
-    EdgeIntervals, NO_LONGER_HELD, VerdictLine, no_longer_held_text, threshold, threshold_text,
-    verdict_name, verdict_text, withheld_text,
+    EdgeIntervals, NO_LONGER_HELD, VerdictLine, no_longer_held_text, threshold, threshold_text, verdict_name,
+    verdict_text, withheld_text,
 };
 
 use candlewick_engine::EngineError;

@@ -14,12 +14,17 @@ fn built(name: &str, is_rust: bool) -> Option<Box<dyn Strategy>> {
     let file = |name: &str| json!({ "file": format!("{}/../../strategies/rules/{name}.toml", env!("CARGO_MANIFEST_DIR")) });
     let (entry, params) = match name {
         "rsi" => (StrategyEntry::from_factory::<rsi_reversal::RsiReversal>(), file("rsi-reversal")),
-        "bollinger" => {
-            (StrategyEntry::from_factory::<bollinger_reversal::BollingerReversal>(), file("bollinger-reversal"))
+        "bollinger" => (
+            StrategyEntry::from_factory::<bollinger_reversal::BollingerReversal>(),
+            file("bollinger-reversal"),
+        ),
+        "donchian" => {
+            (StrategyEntry::from_factory::<donchian_breakout::DonchianBreakout>(), file("donchian-breakout"))
         }
-        "donchian" => (StrategyEntry::from_factory::<donchian_breakout::DonchianBreakout>(), file("donchian-breakout")),
         "macd" => (StrategyEntry::from_factory::<macd_cross::MacdCross>(), file("macd-cross")),
-        "stochastic" => (StrategyEntry::from_factory::<stochastic_adx::StochasticAdx>(), file("stochastic-adx")),
+        "stochastic" => {
+            (StrategyEntry::from_factory::<stochastic_adx::StochasticAdx>(), file("stochastic-adx"))
+        }
         "ema" => {
             let rule =
                 json!({ "buy": "crosses_above(ema(9), ema(21))", "sell": "crosses_below(ema(9), ema(21))" });

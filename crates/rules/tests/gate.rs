@@ -6,7 +6,7 @@ mod parts;
 use candlewick_rules::combine;
 use candlewick_sdk::testkit::{bot, random_walk};
 use candlewick_sdk::{
-    BotContext, Candle, Direction, SettledSignal, GateMove, Interval, Millis, Ohlcv, Registry, Signal,
+    BotContext, Candle, Direction, GateMove, Interval, Millis, Ohlcv, Registry, SettledSignal, Signal,
     Strategy, StrategyEntry,
 };
 use candlewick_statistics::{GatedTrade, TradeOutcome, gate_worth};

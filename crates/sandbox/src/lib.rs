@@ -43,7 +43,7 @@ mod venue;
 
 pub use fault::{Fault, FaultCounts, FaultError, FaultProfile, FaultRate, Switchboard};
 pub use market::build_markets;
-pub use sandbox::{SandboxInputs, RunningSandbox, Sandbox, SandboxError};
+pub use sandbox::{RunningSandbox, Sandbox, SandboxError, SandboxInputs};
 pub use settings::{
     MissingTimestamp, NamedSpeed, Replies, SandboxSettings, SandboxSpeed, StartTime, TradedWallet,
 };

@@ -115,11 +115,11 @@ pub mod testkit;
 
 pub use candle::{Candle, CandleError, Ohlcv, Price, compare_prices, format_price};
 pub use candle_loop::{
-    BatchStrategy, CandleAnswer, CandleAnswers, CandleLoop, MAX_BATCH, FedCandles, BatchedStrategy, prefetch,
+    BatchStrategy, BatchedStrategy, CandleAnswer, CandleAnswers, CandleLoop, FedCandles, MAX_BATCH, prefetch,
 };
-pub use condition::{Condition, ConditionSide, SettledSignal, GateMove, GateView};
+pub use condition::{Condition, ConditionSide, GateMove, GateView, SettledSignal};
 pub use declaration::{
-    Comparison, Declaration, DeclaredEntry, DeclaredSeries, DeclaredStrategy, SeriesKey, SeriesIndex, Side,
+    Comparison, Declaration, DeclaredEntry, DeclaredSeries, DeclaredStrategy, SeriesIndex, SeriesKey, Side,
     SignalRule,
 };
 pub use expiry::{CloseType, CloseTypeError, ExpirationType, ExpirationTypeError, Expiry};
@@ -136,10 +136,10 @@ pub use strategy::{BotContext, BuildError, Strategy, StrategyFactory};
 #[doc(hidden)]
 pub use suggestion::{
     AliasContext, Counterpart, counterparts, edit_distance, find_key, find_setting, nearest, plain_message,
-    suggest, rejected_value,
+    rejected_value, suggest,
 };
 pub use symbol::{CURRENCIES, OTC_SUFFIXES, Symbol, SymbolError, TradingWeek};
-pub use text::{Text, is_hidden, from_csv_cell, visible, to_csv_cell};
+pub use text::{Text, from_csv_cell, is_hidden, to_csv_cell, visible};
 
 // Re-exported so that a strategy crate needs no other dependency; `parameters!` refers to them.
 pub use {rust_decimal, schemars, serde, serde_json};

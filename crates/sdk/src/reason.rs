@@ -92,7 +92,12 @@ impl Reason {
         };
         numbers.into_iter().for_each(&mut add);
         last.into_iter().for_each(&mut add);
-        Self { wording: Wording::Fixed { text, names }, numbers: values, count: count as u8, is_truncated: false }
+        Self {
+            wording: Wording::Fixed { text, names },
+            numbers: values,
+            count: count as u8,
+            is_truncated: false,
+        }
     }
 
     /// Returns the reason with other numbers. Missing ones stay unchanged.

@@ -4,7 +4,7 @@
 //! prices. So it is the same in every run and knows nothing about the future.
 
 use candlewick_sdk::{
-    BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesKey, SeriesIndex, SignalRule,
+    BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesIndex, SeriesKey, SignalRule,
     StrategyFactory, parameters,
 };
 

@@ -5,7 +5,7 @@
 
 use candlewick_sdk::indicator::Rsi;
 use candlewick_sdk::{
-    BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesKey, SeriesIndex, SignalRule,
+    BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesIndex, SeriesKey, SignalRule,
     StrategyFactory, parameters,
 };
 

@@ -39,7 +39,10 @@ pub(super) fn fill_asset_type(bot: &mut BotSettings) {
 }
 
 pub(crate) fn bot_asset_type(bot: &BotSettings) -> &str {
-    bot.venue.get(ASSET_TYPE).and_then(Value::as_str).unwrap_or_else(|| expected_asset_type(bot.symbol).as_str())
+    bot.venue
+        .get(ASSET_TYPE)
+        .and_then(Value::as_str)
+        .unwrap_or_else(|| expected_asset_type(bot.symbol).as_str())
 }
 
 pub(crate) fn asset_types(bots: &[BotSettings]) -> BTreeMap<Symbol, String> {

@@ -4,8 +4,8 @@ use super::{ExistingFile, origin_now};
 use crate::error::{AppError, Result};
 use crate::progress::Progress;
 use candlewick_history::{
-    AssetType, BadRows, CandleFile, Catalog, GenerateSettings, Regime, expected_asset_type, data_hash, generate,
-    known_market, with_gaps, write_csv_file,
+    AssetType, BadRows, CandleFile, Catalog, GenerateSettings, Regime, data_hash, expected_asset_type,
+    generate, known_market, with_gaps, write_csv_file,
 };
 use candlewick_sdk::{CandleSeries, Interval, Millis, Series, Symbol};
 use serde_json::{Value, json};

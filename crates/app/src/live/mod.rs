@@ -32,7 +32,7 @@ use candlewick_engine::{Halt, Header, Session, SessionSettings, check_stakes};
 use candlewick_journal::{Journal, JournalUrl, LoggedExchange};
 use candlewick_records::{TradingMode, describe_halt};
 use candlewick_runtime::{
-    Account, Demand, Finished, Parts, RecoveredState, Runner, ReloadContext, RuntimeSettings, Stop, Watcher,
+    Account, Demand, Finished, Parts, RecoveredState, ReloadContext, Runner, RuntimeSettings, Stop, Watcher,
     connect, least_remembered,
 };
 use candlewick_sdk::rust_decimal::Decimal;

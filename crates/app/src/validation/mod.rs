@@ -14,8 +14,8 @@ use crate::configuration::ProblemKind;
 use candlewick_broker::clock::{Clock, Stopwatch, SystemClock};
 use candlewick_records::{counted, table};
 use candlewick_sdk::testkit::{
-    Check, CheckReport, Finding, FirstRun, Market, Position, Subject, UnseenWalk, Validation, ValidationError,
-    at_interval, candles_needed, check_clock, random_walk, synthetic_markets, validate,
+    Check, CheckReport, Finding, FirstRun, Market, Position, Subject, UnseenWalk, Validation,
+    ValidationError, at_interval, candles_needed, check_clock, random_walk, synthetic_markets, validate,
 };
 use candlewick_sdk::{BuildError, Candle, LongerCandles, Signal, Strategy};
 use process::Examination;
@@ -301,7 +301,8 @@ impl Speed {
 
     fn check(&self) -> CheckReport {
         let Some(candle) = self.candle else {
-            return Check::Speed.report(Finding::NotRun, "the strategy does not reach the end of the candles");
+            return Check::Speed
+                .report(Finding::NotRun, "the strategy does not reach the end of the candles");
         };
         let floor = self.floor.as_nanos();
         let words = format!("{} ns per candle ({floor} ns for an empty strategy)", candle.as_nanos());

@@ -3,7 +3,7 @@
 use crate::event::{START, flat_candle, minute};
 use crate::script::{Script, session_settings};
 use candlewick_engine::{
-    Action, Event, EventKind, Origin, RiskSettings, Session, SessionSettings, StoredCandles, BatchEnd,
+    Action, BatchEnd, Event, EventKind, Origin, RiskSettings, Session, SessionSettings, StoredCandles,
 };
 use candlewick_sdk::{Candle, Interval, Millis, Signal, Strategy};
 use proptest::prelude::*;

@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use crate::records::{Page, UNKNOWN_RESULT};
-use candlewick_api::{Body, TransportError, RawAnswer};
+use candlewick_api::{Body, RawAnswer, TransportError};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
 use serde_json::{Number, Value};

@@ -6,7 +6,7 @@ use crate::others;
 use crate::prelude::*;
 use crate::records;
 use crate::world::MAX_QUESTIONS;
-use candlewick_api::{TransportError, Purpose, RawAnswer, Transport};
+use candlewick_api::{Purpose, RawAnswer, Transport, TransportError};
 use candlewick_broker::current_intent;
 use reqwest::header::DATE;
 use reqwest::{Method, Url};
@@ -257,7 +257,9 @@ impl ModelNetwork {
             RequestState::Accepted(place) => {
                 let denial = lies::denial_of(&self.world.truth().trades[place]);
                 match denial {
-                    Some(MoneyLie::UnsentTaken) => Err(TransportError::NotConnected("as it happens".to_owned())),
+                    Some(MoneyLie::UnsentTaken) => {
+                        Err(TransportError::NotConnected("as it happens".to_owned()))
+                    }
                     Some(_) => Ok(body::rejection(&mut self.world.dice())),
                     None => Ok(body::ok(&self.reply(place))),
                 }

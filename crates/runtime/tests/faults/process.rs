@@ -159,7 +159,8 @@ fn client(world: &Arc<World>, clock: &Arc<OffClock>) -> HttpBroker {
     };
     let secret = |text: &str| Some(Secret::new(text).unwrap());
     let credentials = Credentials { api_token: secret("token"), api_key: secret("key") };
-    HttpBroker::with_transport(Arc::new(network), settings, credentials, Arc::clone(clock) as Arc<dyn Clock>).unwrap()
+    HttpBroker::with_transport(Arc::new(network), settings, credentials, Arc::clone(clock) as Arc<dyn Clock>)
+        .unwrap()
 }
 
 fn jump(world: &World, clock: &OffClock) {

@@ -3,7 +3,7 @@
 use crate::prelude::*;
 use crate::stage::{Signaller, bot_of, parts, symbol};
 use candlewick_api::{
-    Body, Credentials, HttpBroker, TransportError, Purpose, RawAnswer, Secret, Settings, Transport,
+    Body, Credentials, HttpBroker, Purpose, RawAnswer, Secret, Settings, Transport, TransportError,
 };
 use candlewick_broker::clock::Hold;
 use candlewick_broker::{PriceFeed, PriceTick};
@@ -161,7 +161,8 @@ async fn trade(symbols: usize, per_second: f64, prices: Prices) -> (usize, usize
     let secret = |text| Secret::new(text).ok();
     let credentials = Credentials { api_token: secret("t"), api_key: secret("k") };
     let venue = Arc::new(Venue { clock: clock.clone(), trades: Mutex::default() });
-    let client = Arc::new(HttpBroker::with_transport(venue, settings, credentials, Arc::new(clock.clone())).unwrap());
+    let client =
+        Arc::new(HttpBroker::with_transport(venue, settings, credentials, Arc::new(clock.clone())).unwrap());
     let closes: Vec<_> = (1..=CLOSES as i64).map(|close| start + Millis::MINUTE * close).collect();
     let strategies = (0..symbols).map(|_| Box::new(Signaller(closes.clone())) as Box<dyn Strategy>).collect();
     let (watcher, mut notices) = Watcher::channel(100_000, Interest::Everything);

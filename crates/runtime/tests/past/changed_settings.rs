@@ -90,7 +90,8 @@ async fn returning_bot_or_changed_ladder_reads_the_whole_journal_and_says_so() {
         "{back}"
     );
     let ladder = with_bots(&[("lone", "ETHUSDT", 10)]).bots.pop().unwrap();
-    let own = SessionSettings { bots: vec![BotSettings { name: "one".to_owned(), ..ladder }], ..with_bots(&[one]) };
+    let own =
+        SessionSettings { bots: vec![BotSettings { name: "one".to_owned(), ..ladder }], ..with_bots(&[one]) };
     let ladder = why(&own).await;
     assert!(ladder.contains("bot \"one\" has a changed stake, which depends on all its trades"), "{ladder}");
 }

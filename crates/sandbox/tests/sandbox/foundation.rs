@@ -1,7 +1,7 @@
 //! Invalid inputs of a sandbox, and the markets built from candle series.
 
 use crate::harness::{ManualClock, NOON, candles};
-use candlewick_sandbox::{SandboxInputs, Sandbox, SandboxSettings, build_markets};
+use candlewick_sandbox::{Sandbox, SandboxInputs, SandboxSettings, build_markets};
 use candlewick_sdk::{CandleSeries, Money, MoneyScale};
 use candlewick_simulator::{Market, SimulationSettings};
 

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use candlewick_api::{Credentials, HttpBroker, Secret, Settings};
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_sandbox::{
-    SandboxInputs, Replies, RunningSandbox, Sandbox, SandboxSettings, Switchboard, build_markets,
+    Replies, RunningSandbox, Sandbox, SandboxInputs, SandboxSettings, Switchboard, build_markets,
 };
 use candlewick_sdk::{Candle, CandleSeries, Millis, Money, MoneyScale, Ohlcv, Series};
 use candlewick_simulator::SimulationSettings;

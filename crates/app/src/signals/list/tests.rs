@@ -262,7 +262,11 @@ fn skipped_heading_also_skips_the_lines_that_depend_on_it() {
     let one = &traders_bots()[..1];
     for (text, bots, problem) in [
         ("VIP 27/11/2026\nEURUSD;10:00;CALL\n", traders_bots(), "no date given, but line 1 has one"),
-        ("27/11/2026;GBPJPU;09:00;CALL\nEURUSD;10:05;PUT\n", traders_bots(), "no date given, but line 1 has one"),
+        (
+            "27/11/2026;GBPJPU;09:00;CALL\nEURUSD;10:05;PUT\n",
+            traders_bots(),
+            "no date given, but line 1 has one",
+        ),
         ("27/11/2026;10:00;EURUSD;CALL\n28/11;10:05;EURUSD;PUT\n", traders_bots(), "no year, but line 1 has"),
         ("M15 VIP\nEURUSD;10:00;CALL\n", traders_bots(), "no expiry, but line 1 has one"),
         ("GBPJPY\n10:00 CALL\n", one.to_vec(), "neither a symbol nor a bot, but line 1"),
