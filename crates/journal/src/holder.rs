@@ -31,8 +31,8 @@ impl Holder {
 
     /// Returns whether both run under one kernel, possibly in different containers.
     pub(crate) fn has_same_kernel(&self, other: &Self) -> bool {
-        let started = |holder: &Self| holder.machine.split(' ').next().map(str::to_owned);
-        !self.machine.is_empty() && read_start_time(self) == read_start_time(other)
+        let kernel = |holder: &Self| holder.machine.split(' ').next().map(str::to_owned);
+        !self.machine.is_empty() && kernel(self) == kernel(other)
     }
 
     /// Returns whether both share a process namespace, so that ids can be checked.

@@ -41,7 +41,7 @@ pub use past::{
     Decided, FullReading, JournalCheck, JournalFold, OldTrade, Projection, ProjectionResult, ReadingWatcher,
     RecoveredState, SnapshotCheck, TablesCheck, check_journal, compact_journal, project_journal,
 };
-pub use reload::{NewSettings, RELOADABLE, ReloadContext, SettingsReader};
+pub use reload::{NewSettings, RELOADABLE, ReloadInput, SettingsReader};
 pub use resolver::latest_close;
 pub use runner::{Parts, Runner};
 pub use settings::{RuntimeSettings, SecondTradeRule, least_remembered};

@@ -27,7 +27,7 @@ pub struct NewSettings {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct ReloadContext {
+pub struct ReloadInput {
     pub free: Money,
     pub payouts: Vec<Option<Payout>>,
     /// Intents decided with the bots' current parameters.
@@ -35,7 +35,7 @@ pub struct ReloadContext {
     pub forgotten: u64,
 }
 
-impl ReloadContext {
+impl ReloadInput {
     pub fn new(session: &Session, book: &TradeBook) -> Self {
         Self::from_rows(session, book.rows().iter())
     }
@@ -61,7 +61,7 @@ impl ReloadContext {
 }
 
 /// Reads the current settings and validates them as a whole. On an error, nothing changes.
-pub type SettingsReader = Arc<dyn Fn(&ReloadContext) -> Result<NewSettings, String> + Send + Sync>;
+pub type SettingsReader = Arc<dyn Fn(&ReloadInput) -> Result<NewSettings, String> + Send + Sync>;
 
 impl RuntimeSettings {
     pub(crate) fn take_reloadable(&mut self, new: &Self) {

@@ -212,11 +212,17 @@ mod tests {
             ..Settings::default()
         };
         let (plain, encrypted) = ("HTTP://127.0.0.1:1", "https://venue.example");
-        assert!(is_plain(&settings(plain, plain, None)) && is_plain(&settings(plain, plain, Some(plain))));
+        assert!(
+            is_unencrypted(&settings(plain, plain, None))
+                && is_unencrypted(&settings(plain, plain, Some(plain)))
+        );
         for [base_url, price_url, proxy] in
             [[encrypted, plain, plain], [plain, encrypted, plain], [plain, plain, encrypted]]
         {
-            assert!(!is_plain(&settings(base_url, price_url, Some(proxy))), "{base_url} {price_url} {proxy}");
+            assert!(
+                !is_unencrypted(&settings(base_url, price_url, Some(proxy))),
+                "{base_url} {price_url} {proxy}"
+            );
         }
         let settings = Settings { proxy: Some("not a url".into()), ..Settings::default() };
         assert!(matches!(proxy_address(&settings), Err(BrokerError::Settings { key, .. }) if key == "proxy"));

@@ -17,7 +17,7 @@ use candlewick_records::{JournalContents, TradingMode};
 use candlewick_runtime::control::{ControlOrder, ControlPaths, ControlRequest, ControlServer, JournalOrders};
 use candlewick_runtime::events::EventFeed;
 use candlewick_runtime::{
-    Finished, FullReading, JournalFold, RecoveredState, ReloadContext, RuntimeError, RuntimeSettings,
+    Finished, FullReading, JournalFold, RecoveredState, ReloadInput, RuntimeError, RuntimeSettings,
 };
 use candlewick_sdk::Millis;
 use candlewick_sdk::rust_decimal::Decimal;
@@ -305,10 +305,10 @@ pub(super) async fn fill_book(
 }
 
 pub(super) async fn complete_standing(
-    standing: &ReloadContext,
+    standing: &ReloadInput,
     url: Option<&JournalUrl>,
     settings: &SessionSettings,
-) -> Result<ReloadContext> {
+) -> Result<ReloadInput> {
     let is_alike = |bot: &BotSettings| matches!(bot.stake, StakeSettings::Fixed { .. });
     let is_needed = standing.forgotten > 0 && !settings.bots.iter().all(is_alike);
     let Some(url) = url.filter(|_| is_needed) else { return Ok(standing.clone()) };
@@ -317,10 +317,9 @@ pub(super) async fn complete_standing(
     reader.close().await;
     let (session, past, _) = fold?.into_parts();
     // The state of the run is newer than the durable one.
-    let known =
-        ReloadContext::from_past(&session, &past).rows.into_iter().chain(standing.rows.iter().copied());
+    let known = ReloadInput::from_past(&session, &past).rows.into_iter().chain(standing.rows.iter().copied());
     let rows: BTreeMap<IntentId, IntentRow> = known.map(|row| (row.approved.intent(), row)).collect();
-    Ok(ReloadContext { rows: rows.into_values().collect(), forgotten: 0, ..standing.clone() })
+    Ok(ReloadInput { rows: rows.into_values().collect(), forgotten: 0, ..standing.clone() })
 }
 
 #[cfg(test)]

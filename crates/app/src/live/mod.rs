@@ -32,7 +32,7 @@ use candlewick_engine::{Halt, Header, Session, SessionSettings, check_stakes};
 use candlewick_journal::{Journal, JournalUrl, LoggedExchange};
 use candlewick_records::{TradingMode, describe_halt};
 use candlewick_runtime::{
-    Account, Demand, Finished, Parts, RecoveredState, ReloadContext, Runner, RuntimeSettings, Stop, Watcher,
+    Account, Demand, Finished, Parts, RecoveredState, ReloadInput, Runner, RuntimeSettings, Stop, Watcher,
     connect, least_remembered,
 };
 use candlewick_sdk::rust_decimal::Decimal;
@@ -297,7 +297,7 @@ async fn check_start(
     if left > 0 {
         tracing::info!("{left} old trades stay in the journal only");
     }
-    let known = ReloadContext { forgotten: left, ..ReloadContext::new(session, past.book()) };
+    let known = ReloadInput { forgotten: left, ..ReloadInput::new(session, past.book()) };
     let standing = journal_session::complete_standing(&known, journal, settings).await?;
     start_checks::check_ladders(settings, &standing, simulation)?;
     if trading == TradingMode::Real { start_checks::check_real_money(past, session) } else { Ok(()) }

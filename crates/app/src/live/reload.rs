@@ -10,7 +10,7 @@ use crate::search::bot_files;
 use candlewick_broker::clock::Clock;
 use candlewick_engine::{SessionSettings, check_stakes};
 use candlewick_journal::JournalUrl;
-use candlewick_runtime::{Demand, NewSettings, ReloadContext, RuntimeSettings, SettingsReader};
+use candlewick_runtime::{Demand, NewSettings, ReloadInput, RuntimeSettings, SettingsReader};
 use candlewick_sdk::visible;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -55,7 +55,7 @@ impl ReloadContext {
     }
 
     pub(super) fn reader(self, read: ReadAgain) -> SettingsReader {
-        Arc::new(move |standing: &ReloadContext| {
+        Arc::new(move |standing: &ReloadInput| {
             let loaded = read().map_err(|error| one_line(&error))?;
             // Runs in a thread that may block.
             let completion = complete_standing(standing, self.journal.as_ref(), &self.settings);
@@ -64,7 +64,7 @@ impl ReloadContext {
         })
     }
 
-    fn validate(&self, loaded: &Loaded, standing: &ReloadContext) -> Result<NewSettings> {
+    fn validate(&self, loaded: &Loaded, standing: &ReloadInput) -> Result<NewSettings> {
         check_reload(&self.config, loaded)?;
         let settings = self.build_settings(loaded);
         check_stakes(&settings)?;
@@ -188,7 +188,7 @@ mod tests {
         let mut running = running(configured.config.clone(), BTreeMap::new());
         running.settings = session_settings(&configured);
         let free = candlewick_sdk::Money::from_minor(1_000_000);
-        let standing = ReloadContext { free, payouts: vec![None; 2], rows: Vec::new(), forgotten: 0 };
+        let standing = ReloadInput { free, payouts: vec![None; 2], rows: Vec::new(), forgotten: 0 };
         for limits in ["max_stake = 15", "min_stake = 11", "daily_loss_limit = 5"] {
             let new = loaded([("a", 10), ("b", 20)], &format!("[risk]\n{limits}"));
             let at_start = check_stakes(&session_settings(&new)).unwrap_err().to_string();

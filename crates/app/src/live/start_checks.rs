@@ -5,7 +5,7 @@ use crate::configuration::Loaded;
 use crate::error::{AppError, ErrorKind, Result};
 use crate::search::bot_files;
 use candlewick_engine::{EngineError, IntentState, Session, SessionSettings, TradeRecord, check_ruin};
-use candlewick_runtime::{Account, RecoveredState, ReloadContext};
+use candlewick_runtime::{Account, RecoveredState, ReloadInput};
 use candlewick_sdk::{Millis, Payout, Registry};
 use candlewick_search::variants::{CandleSample, Look, LookEnd, LookKind, Note, Variant};
 use candlewick_simulator::SimulationSettings;
@@ -79,7 +79,7 @@ fn describe_settings(value: &Value, key: &str) -> Vec<String> {
 
 pub(super) fn check_ladders(
     settings: &SessionSettings,
-    standing: &ReloadContext,
+    standing: &ReloadInput,
     simulation: &SimulationSettings,
 ) -> Result<()> {
     let assumed = settings.bots.iter().map(|bot| simulation.payout_of(bot.symbol));
@@ -103,7 +103,7 @@ pub(super) fn check_ladders(
     }
 }
 
-fn trade_record(bot: usize, standing: &ReloadContext, assumed: Payout) -> TradeRecord {
+fn trade_record(bot: usize, standing: &ReloadInput, assumed: Payout) -> TradeRecord {
     let own = standing.rows.iter().filter(|row| row.approved.bot().index() == bot);
     let payout = standing.payouts.get(bot).copied().flatten().unwrap_or(assumed);
     TradeRecord::from_rows(payout, own)

@@ -73,7 +73,7 @@ impl ProcessChecks<'_> {
     fn check(&self) -> [CheckReport; 2] {
         let outside = match self.run(&[], 0) {
             Ok(reply) => self.check_side_effects(&reply),
-            Err(problem) => Check::Outside.found(Finding::NotRun, problem),
+            Err(problem) => Check::Outside.report(Finding::NotRun, problem),
         };
         let (finding, words) = match self.difference() {
             Ok(None) => (

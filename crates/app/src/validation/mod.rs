@@ -309,10 +309,10 @@ impl Speed {
         if candle > MAX_CANDLE_TIME {
             let words =
                 format!("{words}: more than {} ms, so no other check was run", MAX_CANDLE_TIME.as_millis());
-            return Check::Speed.found(Finding::Failed, words);
+            return Check::Speed.report(Finding::Failed, words);
         }
         let finding = if candle > SLOW_CANDLE_TIME { Finding::Noted } else { Finding::Passed };
-        Check::Speed.found(finding, words)
+        Check::Speed.report(finding, words)
     }
 }
 

@@ -11,7 +11,7 @@ use candlewick_app::recent::read_recent;
 use candlewick_app::status::Status;
 use candlewick_journal::Reader;
 use candlewick_records::explain::{
-    AskedTrade, MomentQuery, MomentRequest, read_last, read_moment, read_trade,
+    MomentQuery, MomentRequest, TradeRequest, read_last, read_moment, read_trade,
 };
 use candlewick_records::{TradeFilter, TradeLine, TradeList};
 use candlewick_runtime::control::{FollowedRun, RunState};

@@ -50,7 +50,7 @@ impl ImportFormat {
         if text.starts_with(b"[") {
             return Ok(Self::FreqtradeJson);
         }
-        let preamble = named::preamble_of(text);
+        let preamble = named::preamble_length(text);
         let text = &text[preamble..];
         let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
         let first = lines.next().unwrap_or_default();

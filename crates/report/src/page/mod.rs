@@ -82,7 +82,7 @@ pub fn write_run_page(page: &RunPage<'_>, writer: impl Write) -> io::Result<()> 
         sections::findings(page),
         charted::equity(page, &mut charts)?,
         charted::win_rate(page, &mut charts)?,
-        charted::worst(page),
+        charted::drawdowns_section(page),
         sections::trade_list(page),
         charted::returns(page, &mut charts),
         week::section(page),

@@ -2,7 +2,7 @@
 
 use super::Coordinator;
 use crate::control::{ControlAnswer, ControlOrder};
-use crate::reload::{NewSettings, ReloadContext};
+use crate::reload::{NewSettings, ReloadInput};
 use crate::{Notice, RuntimeError, Stop};
 use candlewick_broker::{
     Balances, BrokerError, CandleQuery, Candles, Identity, OpenOrder, OpenOutcome, PriceAnswer, PriceTick,
@@ -49,7 +49,7 @@ pub enum VenueRequest {
     SettlementPrice(Symbol, Millis),
     NamedTrade(OrderId, IntentId, String),
     /// The current settings, read from local files instead of the venue.
-    Settings(Box<ReloadContext>),
+    Settings(Box<ReloadInput>),
 }
 
 impl VenueRequest {

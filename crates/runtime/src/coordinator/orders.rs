@@ -10,7 +10,7 @@ use crate::adoption::check_adoption;
 use crate::control::{
     ControlAnswer, ControlOrder, Resolution, SignalBots, SignalOrder, SignalOutcome, SignalTally, SourceTally,
 };
-use crate::reload::{NewSettings, ReloadContext};
+use crate::reload::{NewSettings, ReloadInput};
 use candlewick_broker::{BrokerError, TradeReport};
 use candlewick_engine::{
     BotId, Control, EventKind, IntentId, OutsideSignal, ReloadNote, ReloadedBy, Rule, Session, SignalId,
@@ -161,7 +161,7 @@ impl Coordinator {
         self.reloading = Some((id, by));
         let forgotten = self.session.forgotten.all;
         let standing =
-            ReloadContext { forgotten, ..ReloadContext::new(self.session.session(), self.session.book()) };
+            ReloadInput { forgotten, ..ReloadInput::new(self.session.session(), self.session.book()) };
         self.request(VenueRequest::Settings(Box::new(standing)), step);
         Ok(())
     }

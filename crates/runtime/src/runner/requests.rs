@@ -3,7 +3,7 @@
 use crate::adoption;
 use crate::coordinator::{Answer, DurableOpen, RequestId, Streams, VenueRequest};
 use crate::notice::Question;
-use crate::reload::{NewSettings, ReloadContext, SettingsReader};
+use crate::reload::{NewSettings, ReloadInput, SettingsReader};
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_broker::{
     AsOf, Broker, BrokerError, Detail, MarketData, OpenOutcome, PriceFeed, PriceTick, Priority, Reply,
@@ -177,7 +177,7 @@ async fn ask(ports: Ports, question: VenueRequest) -> Response {
 async fn read_settings(
     reader: Option<SettingsReader>,
     reading: Arc<Mutex<()>>,
-    standing: ReloadContext,
+    standing: ReloadInput,
 ) -> Result<Box<NewSettings>, String> {
     let Some(reader) = reader else {
         return Err("this run has no configuration to reload. Restart it".to_owned());
@@ -265,7 +265,7 @@ mod tests {
         });
         let reading = Arc::new(Mutex::new(()));
         let standing =
-            || ReloadContext { free: Money::ZERO, payouts: Vec::new(), rows: Vec::new(), forgotten: 0 };
+            || ReloadInput { free: Money::ZERO, payouts: Vec::new(), rows: Vec::new(), forgotten: 0 };
         let read =
             || tokio::spawn(read_settings(Some(Arc::clone(&reader)), Arc::clone(&reading), standing()));
         let problem = |read: Result<Result<Box<NewSettings>, String>, JoinError>| read.unwrap().unwrap_err();

@@ -268,5 +268,5 @@ fn stake_is_reserved_then_taken_then_settled() {
     check(&|wallet| wallet.settle(money(300), money(240)), [1_240, 1_040, 0]);
     check(&|wallet| wallet.take(money(200)), [1_040, 1_040, 200]);
     check(&|wallet| wallet.settle(money(200), money(-200)), [1_040, 1_040, 0]);
-    check(&|wallet| wallet.pass(money(-40)), [1_000, 1_000, 0]);
+    check(&|wallet| wallet.book_settled(money(-40)), [1_000, 1_000, 0]);
 }

@@ -190,10 +190,13 @@ mod tests {
 
     #[test]
     fn sent_packets_match_observed_ones() {
-        assert_eq!(join(), "40/symbol-prices,");
+        assert_eq!(join_packet(), "40/symbol-prices,");
         let expected = r#"42/symbol-prices,["last-symbol-price","default:BTCUSDT"]"#;
-        assert_eq!(subscribe("default", "BTCUSDT"), expected);
-        assert!(subscribe("default", "a\"\n]").contains(r#""default:a\"\n]""#), "nothing leaves its text");
+        assert_eq!(subscribe_packet("default", "BTCUSDT"), expected);
+        assert!(
+            subscribe_packet("default", "a\"\n]").contains(r#""default:a\"\n]""#),
+            "nothing leaves its text"
+        );
     }
 
     #[test]
