@@ -79,7 +79,7 @@ impl Projector {
         }
     }
 
-    pub fn anew(head: Head) -> Self {
+    pub fn from_start(head: Head) -> Self {
         Self { clears: true, search: Search::Intents(1), ..Self::after(head) }
     }
 

@@ -108,7 +108,7 @@ pub(crate) async fn rows_are_read_back_as_they_were_written(fixture: &Fixture) {
     let found = tables(fixture).await.unwrap();
     let seq_of = |intent: usize| (found.intents[intent - 1].seq, found.intents[intent - 1].reason.len() > 4);
     assert_eq!((found.up_to, seq_of(3), seq_of(7)), (head, (603, true), (7, false)));
-    complete(&mut Projector::anew(store.head()), &mut store, &known).await;
+    complete(&mut Projector::from_start(store.head()), &mut store, &known).await;
     last[2].1 = 603;
     assert_eq!(tables(fixture).await, Some(expected(head, &last, &known)));
 }
@@ -119,7 +119,7 @@ pub(crate) async fn rows_that_are_cut_off_are_written_again(fixture: &Fixture) {
     let (known, mut was_cut, mut polls) = (Known(3), 0, 1);
     loop {
         assert!(polls < MAX_QUESTIONS, "a piece has an end");
-        let mut projector = Projector::anew(store.head());
+        let mut projector = Projector::from_start(store.head());
         let kind = if polls % 2 == 0 { Cut::Asked } else { Cut::Answered };
         let whole = cut(complete(&mut projector, &mut store, &known), kind(polls)).await;
         let expected = expected(store.head(), &[(1, 1), (2, 2), (3, 3)], &known);
@@ -141,7 +141,7 @@ pub(crate) async fn who_lost_the_lease_writes_no_row(fixture: &Fixture) {
     let mut store = fixture.open().await.unwrap();
     record(&mut store, 1..=3).await;
     fixture.run("UPDATE lease SET token = 'another'").await;
-    let written = Projector::anew(store.head()).write_piece(&mut store, &Known(3)).await;
+    let written = Projector::from_start(store.head()).write_piece(&mut store, &Known(3)).await;
     assert!(written.is_err(), "{written:?}");
     assert_eq!(fixture.number("SELECT is_complete + seq FROM projection").await, 0);
 }

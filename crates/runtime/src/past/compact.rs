@@ -79,7 +79,7 @@ async fn project(reader: &mut Reader, store: &mut Store, projection: Projection)
     let (_, past, _) = JournalFold::read(reader, &settings, 0).await?.into_parts();
     let mut projector = match projection {
         Projection::CatchUp => Projector::after(store.head()),
-        Projection::Anew => Projector::anew(store.head()),
+        Projection::Anew => Projector::from_start(store.head()),
     };
     loop {
         if let ProjectionEnd::Complete(up_to) = projector.write_piece(store, &past).await? {

@@ -201,7 +201,7 @@ impl Script {
         let (_, past, _) = fold.into_parts();
         let is_from_start = self.random.random_bool(0.2);
         let head = store.head();
-        let mut projector = if is_from_start { Projector::anew(head) } else { Projector::after(head) };
+        let mut projector = if is_from_start { Projector::from_start(head) } else { Projector::after(head) };
         for _ in 0..pieces {
             projector.write_piece(&mut store, &past).await.unwrap();
         }
