@@ -293,7 +293,7 @@ fn bots_survive_every_fault_and_open_nothing_twice() {
 fn known_profiles() -> BTreeSet<String> {
     let run = candlewick(&["sandbox", "--faults", "no-such-fault"]);
     let (_, names) = run.stderr.split_once("use ").unwrap();
-    let names = names.lines().next().unwrap().replace("or names from", "");
+    let names = names.lines().next().unwrap().replace("or any of", "");
     let names = names.split(',').map(|name| name.trim().to_owned());
     // Faults of pushed prices touch no request: the sandbox's own tests and the fault machine cover them.
     names.filter(|name| !name.starts_with("stream-")).collect()

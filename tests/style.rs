@@ -53,7 +53,7 @@ const EXEMPT: &[(&str, &str)] = &[
     ("crates/report/src/run/caveats.rs", "contains a label of documents"),
 ];
 
-const ENDINGS: [&str; 9] = [".rs", ".md", ".toml", ".py", ".pyi", ".js", ".css", ".html", ".sh"];
+const ENDINGS: [&str; 8] = [".rs", ".md", ".toml", ".py", ".pyi", ".js", ".css", ".html"];
 
 /// Commit after which subjects are checked.
 const FIRST_COMMIT: &str = "063c61fc";

@@ -12,6 +12,8 @@ use crate::{
 use candlewick_sdk::Symbol;
 use serde_json::Value;
 
+const TRADED_EARLIER: &str = "traded in earlier runs but not in the last, so its counts depend on its trades";
+
 /// The settings and runs behind a snapshot.
 #[derive(Clone, Copy, Debug)]
 pub struct SettingsBefore<'a> {
@@ -93,9 +95,7 @@ impl Session {
                     *self.bots[index].verdict = bots[place].verdict.clone().with_numbers(&numbers);
                 }
                 None if there.bots.contains(&self.names[index]) => {
-                    let problem =
-                        "traded in earlier runs but not in the last, so its counts depend on its trades";
-                    return Err(needs_all(format!("bot \"{}\" {problem}", self.names[index])));
+                    return Err(needs_all(format!("bot \"{}\" {TRADED_EARLIER}", self.names[index])));
                 }
                 None => {}
             }
