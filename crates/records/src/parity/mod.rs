@@ -70,7 +70,7 @@ impl Cause {
             "the venue's prices are inside the recorded candles but not on the simulated path, because the venue has finer prices \
              than the journal (as the sandbox has for its last days)",
         ),
-        ("payout", "the venue paid another percentage than the settings assume"),
+        ("payout", "the venue paid a different percentage than the settings assume"),
         ("refusal", "the venue declined the order, it was not sent, or its status is unknown"),
         ("gap", "candles around the open or close are missing in the journal"),
         ("end_of_recording", "the journal ends before the settlement"),
