@@ -117,7 +117,9 @@ async fn ask_bot(paths: &ControlPaths) -> Finding {
             | ControlAnswer::VenueFailed { problem }
             | ControlAnswer::Unanswered { problem },
         ) => Check::Control.warn(format!("a bot is listening on {socket}, but {problem}"), "check that bot"),
-        Err(ControlError::NoBotListens { .. }) => Check::Control.ok(format!("no bot is listening on {socket}")),
+        Err(ControlError::NoBotListens { .. }) => {
+            Check::Control.ok(format!("no bot is listening on {socket}"))
+        }
         Err(error @ ControlError::NoSocketsHere) => {
             let path = paths.halt_file.path().display();
             Check::Control.warn(error.to_string(), format!("create the file {path} to halt a bot"))
