@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use std::sync::Arc;
 
 /// Number of look-ahead checks, each with candles that end earlier.
-const TRUNCATIONS: usize = 12;
+const TRUNCATION_CHECKS: usize = 12;
 
 /// Signal at a candle: 1 to buy, -1 to sell, 0 for none.
 pub(crate) type Sign = i8;
@@ -126,7 +126,7 @@ pyo3::import_exception!(candlewick._errors, LookaheadError);
 /// Computes the column of the whole table, and of its beginnings. Raises `LookaheadError` at the first candle whose signal changes
 /// with later candles, and otherwise returns the signals of the whole table.
 #[pyfunction]
-#[pyo3(signature = (signals, candles, interval, truncations = TRUNCATIONS))]
+#[pyo3(signature = (signals, candles, interval, truncations = TRUNCATION_CHECKS))]
 pub(crate) fn check_lookahead(
     signals: &Bound<'_, PyAny>,
     candles: &Bound<'_, PyAny>,
@@ -192,7 +192,7 @@ impl SignalSource {
             let signals = self.signals.bind(py);
             let column = compute_column(signals, known.candles())?;
             if self.checks {
-                check_truncations(signals, known.candles(), &column, TRUNCATIONS)?;
+                check_truncations(signals, known.candles(), &column, TRUNCATION_CHECKS)?;
             }
             PyResult::Ok(column)
         })?;

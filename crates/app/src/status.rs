@@ -154,8 +154,8 @@ impl Status {
         let Some(wallet) = self.wallet else { return "-".to_owned() };
         let read = self.wallet_read.map(|at| self.staleness(at)).unwrap_or_default();
         let difference = match self.wallet_difference {
-            Some(amount) if amount < 0.0 => format!(", {} less than by the trades", self.money(-amount)),
-            Some(amount) => format!(", {} more than by the trades", self.money(amount)),
+            Some(amount) if amount < 0.0 => format!(", {} less than the trades imply", self.money(-amount)),
+            Some(amount) => format!(", {} more than the trades imply", self.money(amount)),
             None => String::new(),
         };
         format!("{}{difference}{read}", self.money(wallet))

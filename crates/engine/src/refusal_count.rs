@@ -87,7 +87,7 @@ impl RefusalCount {
         named_counts(&self.all)
     }
 
-    pub(crate) fn after(&self, last: Option<IntentId>) -> impl Iterator<Item = (&'static str, u64)> {
+    pub(crate) fn counts_after(&self, last: Option<IntentId>) -> impl Iterator<Item = (&'static str, u64)> {
         let is_since = self.since == last;
         named_counts(&self.recent).filter(move |_| is_since)
     }
@@ -96,7 +96,7 @@ impl RefusalCount {
 impl TradeBook {
     /// Returns the number of refusals by rule since the last intent. Only rules that occurred are included.
     pub fn refused_since_last(&self) -> BTreeMap<&'static str, u64> {
-        self.refused.after(self.last_intent()).filter(|(_, count)| *count > 0).collect()
+        self.refused.counts_after(self.last_intent()).filter(|(_, count)| *count > 0).collect()
     }
 }
 
@@ -120,10 +120,10 @@ mod tests {
         count.record(Rule::Halted, first);
         count.record(Rule::Pause, first);
         assert_eq!(list(count.all()), [("Halted", 2), ("Pause", 1)]);
-        assert_eq!(list(count.after(first)), [("Halted", 1), ("Pause", 1)]);
-        assert_eq!(list(count.after(second)), []);
+        assert_eq!(list(count.counts_after(first)), [("Halted", 1), ("Pause", 1)]);
+        assert_eq!(list(count.counts_after(second)), []);
         count.record(Rule::Pause, second);
-        assert_eq!(list(count.after(second)), [("Pause", 1)]);
+        assert_eq!(list(count.counts_after(second)), [("Pause", 1)]);
     }
 
     #[test]
@@ -137,19 +137,23 @@ mod tests {
             count.record(Rule::MaxDrawdown, first);
         }
         assert_eq!(list(ended.all()), [("Halted", 1), ("MaxDrawdown", 1)]);
-        assert_eq!(list(ended.after(first)), [("MaxDrawdown", 1)]);
-        assert_eq!(list(halted.after(first)), [("Halted", 1), ("MaxDrawdown", 1)], "an operator's halt");
+        assert_eq!(list(ended.counts_after(first)), [("MaxDrawdown", 1)]);
+        assert_eq!(
+            list(halted.counts_after(first)),
+            [("Halted", 1), ("MaxDrawdown", 1)],
+            "an operator's halt"
+        );
         let mut next = RefusalCount::default();
         next.record_control(Control::Continue);
         next.record(Rule::Halted, None);
         ended.append(&next, None, first);
-        assert_eq!(list(ended.after(first)), [("Halted", 1), ("MaxDrawdown", 1)]);
+        assert_eq!(list(ended.counts_after(first)), [("Halted", 1), ("MaxDrawdown", 1)]);
         let mut refused = RefusalCount::default();
         for _ in 0..2 {
             refused.record_control(Control::Suspend);
             refused.record(Rule::Halted, None);
         }
-        assert_eq!(list(refused.after(None)), [("Halted", 1)]);
+        assert_eq!(list(refused.counts_after(None)), [("Halted", 1)]);
     }
 
     #[test]
@@ -160,12 +164,15 @@ mod tests {
         later.record(Rule::Halted, None);
         let mut all = before;
         all.append(&later, None, first);
-        assert_eq!((list(all.all()), list(all.after(first))), (vec![("Halted", 2)], vec![("Halted", 2)]));
+        assert_eq!(
+            (list(all.all()), list(all.counts_after(first))),
+            (vec![("Halted", 2)], vec![("Halted", 2)])
+        );
         let mut later = RefusalCount::default();
         later.record(Rule::Pause, first);
         before.append(&later, first, second);
         let expected = (vec![("Halted", 1), ("Pause", 1)], vec![("Pause", 1)]);
-        assert_eq!((list(before.all()), list(before.after(second))), expected);
+        assert_eq!((list(before.all()), list(before.counts_after(second))), expected);
     }
 
     #[test]
@@ -177,16 +184,16 @@ mod tests {
         later.record(Rule::Pause, None);
         later.record(Rule::Cooldown, first);
         all.append(&later, second, third);
-        assert_eq!(list(all.after(third)), [], "nothing was refused after intent 3");
+        assert_eq!(list(all.counts_after(third)), [], "nothing was refused after intent 3");
         assert_eq!(list(all.all()), [("Halted", 1), ("Cooldown", 1), ("Pause", 1)]);
         let mut later = RefusalCount::default();
         later.record(Rule::Halted, first);
         all.append(&later, first, fourth);
-        assert_eq!(list(all.after(fourth)), [("Halted", 1)]);
+        assert_eq!(list(all.counts_after(fourth)), [("Halted", 1)]);
         // A fourth run with refusals only continues after intent 4.
         let mut later = RefusalCount::default();
         later.record(Rule::Pause, None);
         all.append(&later, None, fourth);
-        assert_eq!(list(all.after(fourth)), [("Halted", 1), ("Pause", 1)]);
+        assert_eq!(list(all.counts_after(fourth)), [("Halted", 1), ("Pause", 1)]);
     }
 }

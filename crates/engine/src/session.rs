@@ -127,7 +127,7 @@ impl Session {
     /// Handles an event and appends the resulting actions.
     #[inline]
     pub fn handle(&mut self, event: &Event, actions: &mut Vec<Action>) {
-        self.pass_time(event.at, actions);
+        self.advance_to(event.at, actions);
         if let EventKind::Candle { series, candle, origin } = &event.kind {
             let moment = Moment::from_event(event, *origin);
             self.on_candle(*series, candle, moment, actions);
@@ -142,7 +142,7 @@ impl Session {
     }
 
     #[inline]
-    fn pass_time(&mut self, now: Millis, actions: &mut Vec<Action>) {
+    fn advance_to(&mut self, now: Millis, actions: &mut Vec<Action>) {
         if self.ledger.is_day_over(now) {
             self.open_day(now, actions);
         }

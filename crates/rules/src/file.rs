@@ -231,7 +231,8 @@ fn hint_for_line(line: &str, message: &str) -> Option<String> {
         '\'' if value.starts_with("'''") => None,
         '\'' if quotes('\'') == 1 => Some("the condition has no closing '".to_owned()),
         '\'' if quotes('\'') > 2 => Some(
-            "put a condition that contains texts in double quotes: \"between('08:00', '17:00')\"".to_owned(),
+            "enclose a condition in double quotes if it contains strings: \"between('08:00', '17:00')\""
+                .to_owned(),
         ),
         '"' | '\'' if message.starts_with("expected newline") => {
             Some("the condition ends at its closing quote: put all of it between the two quotes".to_owned())

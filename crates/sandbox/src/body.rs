@@ -346,7 +346,7 @@ pub(crate) struct TradePage {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PriceRecord {
     pub(crate) id: String,
-    #[schema(value_type = Slot)]
+    #[schema(value_type = PriceSlot)]
     pub(crate) slot: String,
     #[schema(value_type = Pair)]
     pub(crate) pair: String,
@@ -447,8 +447,8 @@ pub(crate) struct IsDemo(bool);
 
 /// Name of a price slot.
 #[derive(ToSchema)]
-#[schema(rename_all = "lowercase")]
-pub(crate) enum Slot {
+#[schema(as = Slot, rename_all = "lowercase")]
+pub(crate) enum PriceSlot {
     Default,
 }
 

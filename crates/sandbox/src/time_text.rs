@@ -9,7 +9,7 @@ const PLAUSIBLE_MS: std::ops::Range<i64> = 631_152_000_000..4_102_444_800_000;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseMomentError {
     #[error(
-        "{text} is not a moment of the years 1990 to 2099 in seconds, milliseconds, microseconds or nanoseconds since 1970{}",
+        "{text} is not a time between 1990 and 2099, in seconds, milliseconds, microseconds or nanoseconds since 1970{}",
         date_hint(text)
     )]
     Number { text: String },

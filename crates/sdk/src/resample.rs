@@ -84,7 +84,7 @@ struct Slot {
 }
 
 /// Divisor of a long candle's length that gives its minimum market hours.
-const MIN_OPEN_DIVISOR: i64 = 4;
+const MIN_OPEN_SHARE_DIVISOR: i64 = 4;
 
 /// Errors in the intervals of a resampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -123,7 +123,7 @@ impl LongerRule {
             Self::Share { week, .. } => match week.open_time(slot) {
                 // Candles outside of the trading week: fall back to the length of the long candle.
                 Millis::ZERO => (length, true),
-                open => (open, open * MIN_OPEN_DIVISOR >= length),
+                open => (open, open * MIN_OPEN_SHARE_DIVISOR >= length),
             },
         }
     }

@@ -106,7 +106,7 @@ impl TradingWeek {
         }
         let day = |moment: Millis| moment.get().div_euclid(Millis::DAY.get());
         // The previous Friday: its weekend may extend into the range.
-        let first = day(range.start) - (day(range.start) - FIRST_FRIDAY).rem_euclid(7);
+        let first = day(range.start) - (day(range.start) - FIRST_FRIDAY_EPOCH_DAY).rem_euclid(7);
         let weekends = (first..=day(range.end)).step_by(7);
         weekends.fold(length, |open, friday| {
             let start = five_pm_in_new_york(friday).max(range.start);
@@ -117,7 +117,7 @@ impl TradingWeek {
 }
 
 /// 1970-01-02, in days since 1970-01-01.
-const FIRST_FRIDAY: i64 = 1;
+const FIRST_FRIDAY_EPOCH_DAY: i64 = 1;
 
 fn five_pm_in_new_york(day: i64) -> Millis {
     let hour = if is_summer_in_new_york(day) { 21 } else { 22 };

@@ -178,9 +178,14 @@ impl Answer {
         // The header has a resolution of one second.
         let ahead = (date - self.sent).get().div_euclid(1_000).min((date - self.received).get() / 1_000 + 1);
         match ahead {
-            2.. => format!("; the venue's Date is {ahead} s ahead of this machine: set this clock"),
-            ..=-2 => format!("; the venue's Date is {} s behind this machine: set this clock", -ahead),
-            _ => "; the venue's Date agrees with this machine: check broker.timestamp".to_owned(),
+            2.. => format!(
+                "; the venue's Date header is {ahead} s ahead of this machine: correct this machine's clock"
+            ),
+            ..=-2 => format!(
+                "; the venue's Date header is {} s behind this machine: correct this machine's clock",
+                -ahead
+            ),
+            _ => "; the venue's Date header agrees with this machine: check broker.timestamp".to_owned(),
         }
     }
 
@@ -367,8 +372,16 @@ mod tests {
             ("403 Forbidden", "<html>", r#"Credentials { text: "HTTP 403 (GET"#),
             ("301 Moved\r\nLocation: /else", "", r#"text: "HTTP 301 (GET /token/wallets); redirects are"#),
             ("204 No Content", "", "Malformed { problem: \"HTTP 204 where 200 is expected (GET"),
-            (past.as_str(), expired, " s behind this machine: set this clock (GET /token/wallets)"),
-            (future.as_str(), expired, " s ahead of this machine: set this clock (GET /token/wallets)"),
+            (
+                past.as_str(),
+                expired,
+                " s behind this machine: correct this machine's clock (GET /token/wallets)",
+            ),
+            (
+                future.as_str(),
+                expired,
+                " s ahead of this machine: correct this machine's clock (GET /token/wallets)",
+            ),
             (past.as_str(), r#"{"message": "no"}"#, r#"Rejected { text: "HTTP 400: no (GET"#),
             ("200 OK", "<html>tok-123", r#"head: "<html>[hidden]""#),
             ("200 OK", r#"{"message": "hello"}"#, "Malformed { problem: \"Wallet is not in an array\""),

@@ -106,7 +106,7 @@ fn load_named(
     }
     let place = if is_catalog { format!("the catalog {folder}") } else { "the given data".to_owned() };
     if is_catalog && loaded.has_built_in_bots() {
-        notices.push(format!("using candles of the catalog {folder}"));
+        notices.push(format!("using candles from the catalog {folder}"));
     }
     let series = restrict(read_all(names, store, progress)?, range, &loaded.config.bots)?;
     notices.extend(check_alignment(&series, &place)?);
@@ -237,7 +237,7 @@ fn mismatch_hint(mismatch: &SeriesMismatch) -> String {
         MismatchKind::Shifted(_) => {
             "Import the series with the wrong times again with --timezone or --stamped."
         }
-        MismatchKind::OtherPrices(_) | MismatchKind::Unrelated(_) => "Use candles of one source.",
+        MismatchKind::OtherPrices(_) | MismatchKind::Unrelated(_) => "Use candles from one source only.",
     };
     format!(
         "prices inside a {coarse} candle would come from another time or market. {cause} Or omit {symbol} {fine}. \

@@ -103,7 +103,7 @@ pub async fn find_running_bot(loaded: &mut Loaded) -> Result<()> {
     }
     let Some(bot) = same.pop() else { return Ok(()) };
     let Some(journal) = bot.journal.to_str() else { return Ok(()) };
-    tracing::info!("the bot of this configuration runs on {journal}");
+    tracing::info!("a bot with this configuration is already running on {journal}");
     loaded.config.journal.url = format!("sqlite://{journal}");
     loaded.config.control.socket = Some(bot.socket);
     loaded.config.control.halt_file = Some(bot.halt_file);

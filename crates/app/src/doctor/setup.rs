@@ -111,13 +111,15 @@ async fn ask_bot(paths: &ControlPaths) -> Finding {
     match send_order(&paths.socket, &ControlOrder::Status, None).await {
         Ok(ControlAnswer::Done { state }) => Check::Control.ok(describe(&state)),
         Ok(ControlAnswer::Signal { .. }) => Check::Control
-            .warn(format!("a bot listens at {socket}, but its answer is unexpected"), "check that bot"),
+            .warn(format!("a bot is listening on {socket}, but its answer is unexpected"), "check that bot"),
         Ok(
             ControlAnswer::Refused { problem }
             | ControlAnswer::VenueFailed { problem }
             | ControlAnswer::Unanswered { problem },
-        ) => Check::Control.warn(format!("a bot listens at {socket}, but {problem}"), "check that bot"),
-        Err(ControlError::NoBotListens { .. }) => Check::Control.ok(format!("no bot listens at {socket}")),
+        ) => Check::Control.warn(format!("a bot is listening on {socket}, but {problem}"), "check that bot"),
+        Err(ControlError::NoBotListens { .. }) => {
+            Check::Control.ok(format!("no bot is listening on {socket}"))
+        }
         Err(error @ ControlError::NoSocketsHere) => {
             let path = paths.halt_file.path().display();
             Check::Control.warn(error.to_string(), format!("create the file {path} to halt a bot"))

@@ -40,7 +40,7 @@ pub(super) fn volatility_shares(input: &LintInput<'_>) -> Vec<String> {
             let percent = (bound * 1e6).round() / 1e4;
             let share = (bound * 1e6).round() / 1e8;
             Some(format!(
-                "filters[{index}].volatility.{key} = {bound} is {percent} % of the price in one candle of {}; did you mean {share} ({bound} %)?",
+                "filters[{index}].volatility.{key} = {bound} means {percent} % of the price within one {} candle; did you mean {share} ({bound} %)?",
                 bot.interval
             ))
         };

@@ -254,7 +254,7 @@ fn reports_rules_that_rarely_or_never_trade() {
     rule("close > ema(100)@1h", &[("long_warm_up", long)]);
     rule("between('08:00', '17:00', 'EST')", &[("doubtful_time_zone", "bot \"a\": EST has no summer time")]);
     let filter = |min: &str| format!("filters = [{{ volatility = {{ min = {min} }} }}]");
-    let share = "filters[0].volatility.min = 0.5 is 50 % of the price in one candle of 1m; did you mean 0.005 (0.5 %)?";
+    let share = "filters[0].volatility.min = 0.5 means 50 % of the price within one 1m candle; did you mean 0.005 (0.5 %)?";
     check_combination("", &filter("0.5"), &[("volatility_share", share)]);
     check_combination("", &filter("0.001"), &[]);
     let zones = "[risk]\nday_timezone = \"EST\"\nhours = [{ from = \"08:00\", to = \"17:00\", timezone = \"EST\" }]\n";

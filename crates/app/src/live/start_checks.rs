@@ -20,7 +20,7 @@ pub(super) fn check_real_money(past: &RecoveredState, session: &Session) -> Resu
     let in_doubt: Vec<String> = rows.map(|row| row.approved.intent().to_string()).collect();
     if let Some(first) = in_doubt.first() {
         let problem = format!(
-            "real money is not traded while orders have unknown status: trade #{}",
+            "refusing to trade real money while the status of an order is unknown: trade #{}",
             in_doubt.join(", #")
         );
         return Err(stopped(problem).help(format!(

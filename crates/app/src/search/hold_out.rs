@@ -286,8 +286,8 @@ impl HoldOutRange {
         let lost = looks.lost.into_iter().map(|lost| format!("variants unknown: {lost}"));
         let found: Vec<String> = looked.into_iter().chain(lost).collect();
         let begins = (looks.is_first && found.is_empty()).then(|| {
-            "looks unknown: the ledger of variants starts with this walk, so earlier looks at the hold-out are \
-             unknown"
+            "number of looks unknown: the ledger of variants starts with this walk-forward run, so earlier looks \
+             at the hold-out were not recorded"
                 .to_owned()
         });
         Ok(KnownLooks { found, unknown: begins.or_else(|| looks_by_others(&looks.other_strategies)) })

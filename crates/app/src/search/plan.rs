@@ -205,7 +205,7 @@ pub(super) fn check_program(planned: &Program, others: OtherProgram) -> Result<P
         let problem = format!("this program did not make the plan: {own}, not {planned}");
         if others == OtherProgram::Refused {
             return Err(AppError::invalid(problem).help(
-                "run the program that made the plan, or use --allow-other-program, which the report mentions",
+                "run the program version that made the plan, or pass --allow-other-program; the report will mention it",
             ));
         }
         found.allowed.push(problem);
@@ -226,7 +226,7 @@ pub(super) fn allow_shard(shard: &Path, problem: String, others: OtherProgram) -
         return Ok(problem);
     }
     Err(AppError::invalid(format!("{}: {problem}", shard.display())).help(
-        "run it again with the program of the plan, or use --allow-other-program, which the report mentions",
+        "run it again with the program version that made the plan, or pass --allow-other-program; the report will mention it",
     ))
 }
 

@@ -197,7 +197,7 @@ fn refusal_reason(rule: Rule) -> String {
         Rule::OutsideHours => "outside risk.hours",
         Rule::MaxOpenTradesPerSymbol => "while a trade of an earlier line is open on the symbol",
         Rule::MaxOpenTrades => "while max_open_trades trades are open",
-        Rule::OppositeOpen => "while a trade of the other direction is open on the symbol",
+        Rule::OppositeOpen => "while a trade in the opposite direction is open on the symbol",
         Rule::DuplicateOpen => "while the same trade is open",
         rule => return format!("by {}", rule.describe()),
     };

@@ -8,12 +8,12 @@ use std::io;
 use std::path::Path;
 use tempfile::TempDir;
 
-const TRUNCATIONS: usize = 5;
+const TRUNCATION_CHECKS: usize = 5;
 const MAX_BYTES: u64 = 64 << 20;
 /// Header of a candle file, whose rows become known one interval after their time.
 const CANDLE_HEADER: &str = "time,open,high,low,close";
 /// Smaller times are in seconds, as they would be before 1973 in milliseconds.
-const MIN_MS: i64 = 100_000_000_000;
+const MIN_PLAUSIBLE_EPOCH_MS: i64 = 100_000_000_000;
 
 pub(super) fn check(subject: &Subject, market: &Market) -> CheckReport {
     let not_run = |words: String| Check::Files.report(Finding::NotRun, words);
@@ -103,7 +103,11 @@ impl Table {
 fn parse_row_time(line: &str) -> Option<Millis> {
     let first = line.split([',', ';', '\t']).next()?.trim().trim_matches('"');
     let number: i64 = first.parse().ok()?;
-    Some(if number.abs() < MIN_MS { Millis::from_seconds(number) } else { Millis::new(number) })
+    Some(if number.abs() < MIN_PLAUSIBLE_EPOCH_MS {
+        Millis::from_seconds(number)
+    } else {
+        Millis::new(number)
+    })
 }
 
 fn cut(
@@ -113,9 +117,9 @@ fn cut(
 ) -> io::Result<(TempDir, Vec<TruncatedParams>)> {
     let folder = tempfile::tempdir()?;
     let length = subject.bot.interval.length();
-    let mut known = Vec::with_capacity(TRUNCATIONS);
-    for number in 1..=TRUNCATIONS {
-        let candle = &market.candles[number * (market.candles.len() - 1) / (TRUNCATIONS + 1)];
+    let mut known = Vec::with_capacity(TRUNCATION_CHECKS);
+    for number in 1..=TRUNCATION_CHECKS {
+        let candle = &market.candles[number * (market.candles.len() - 1) / (TRUNCATION_CHECKS + 1)];
         let moment = candle.time() + length;
         let mut params = subject.params.clone();
         for (file, (place, table)) in tables.iter().enumerate() {

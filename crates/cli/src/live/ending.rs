@@ -106,7 +106,7 @@ fn build_report(outcome: &Outcome, loaded: &Loaded, elapsed: Duration) -> RunRep
         ),
         verdicts: finished.verdicts.clone(),
         weight_of_all_bots: finished.weight_of_all_bots,
-        background: background(&finished.book, loaded),
+        background: build_background(&finished.book, loaded),
         sensitivity: None,
         gates: Vec::new(),
         conditions: Vec::new(),
@@ -157,7 +157,7 @@ fn stopped_failure(problem: String) -> Failure {
     Failure::new(FailureKind::Stopped, anyhow::Error::msg(problem))
 }
 
-fn background(book: &TradeBook, loaded: &Loaded) -> Background {
+fn build_background(book: &TradeBook, loaded: &Loaded) -> Background {
     let mut paid: Vec<f64> = book.rows().iter().filter_map(|row| Some(row.payout?.to_percent())).collect();
     paid.sort_unstable_by(f64::total_cmp);
     Background {

@@ -84,9 +84,9 @@ const MAX_BODY: usize = 8 * 1_024;
 #[derive(OpenApi)]
 #[openapi(info(
     title = "Candlewick dashboard",
-    description = "Data of the page of a running bot. A browser exchanges the one-time token of the terminal's link for a \
-                   cookie that signs it in. Requests that change something need the header `x-candlewick`. Times are venue \
-                   time in milliseconds."
+    description = "Data for the web page of a running bot. The browser exchanges the one-time token in the link shown in \
+                   the terminal for a session cookie. Requests that change something need the header `x-candlewick`. Times \
+                   are venue time in milliseconds."
 ))]
 struct Document;
 

@@ -234,7 +234,7 @@ impl Session {
                 return;
             }
             match candles.first_close_from(due) {
-                Some(close) if close < until => self.pass_time(close, actions),
+                Some(close) if close < until => self.advance_to(close, actions),
                 _ => return,
             }
         }

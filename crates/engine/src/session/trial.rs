@@ -99,7 +99,7 @@ impl TrialSession {
         signal: &Signal,
         outcome: impl FnOnce(&OrderTerms) -> Option<PrecomputedOutcome>,
     ) -> Result<BookedTrade, Rule> {
-        self.pass_time(close);
+        self.advance_to(close);
         self.session.bots[BotId::FIRST.index()].last_close = close;
         self.book(signal, close, outcome)
     }
@@ -125,7 +125,7 @@ impl TrialSession {
             return TrialBatch { count, suppressed, answer: None };
         };
         let close = bot.last_close;
-        self.pass_time(close);
+        self.advance_to(close);
         let answer = self.book(signal, close, |terms| outcome(count - 1, terms));
         TrialBatch { count, suppressed, answer: Some(answer) }
     }
@@ -185,10 +185,10 @@ impl TrialSession {
         let PrecomputedOutcome { answered_at, payout, settled_at, outcome, profit } = *precomputed;
         let id = self.session.intents.take_next_id();
         self.session.count_trade(proposal, id, probe);
-        self.pass_time(answered_at);
+        self.advance_to(answered_at);
         self.session.state.record_payout(symbol, payout, answered_at);
         self.session.bots[bot.index()].verdict.on_answered(id, symbol, payout);
-        self.pass_time(settled_at);
+        self.advance_to(settled_at);
         self.session.ledger.earn(profit);
         if probe == Probe::Needed {
             self.session.state.end_probe(symbol, id);
@@ -204,7 +204,7 @@ impl TrialSession {
     }
 
     #[inline]
-    fn pass_time(&mut self, now: Millis) {
+    fn advance_to(&mut self, now: Millis) {
         if self.session.is_time_due(now) {
             self.begin_day_or_release(now);
         }

@@ -137,14 +137,14 @@ impl SeriesFolder {
     }
 
     pub(super) fn revisions(&self, manifest: &Manifest) -> Result<Vec<Revision>, HistoryError> {
-        self.values(manifest.revisions.as_ref())
+        self.read_revisions(manifest.revisions.as_ref())
     }
 
     pub(super) fn repaired(&self, manifest: &Manifest) -> Result<Vec<Revision>, HistoryError> {
-        self.values(manifest.repaired.as_ref())
+        self.read_revisions(manifest.repaired.as_ref())
     }
 
-    fn values(&self, named: Option<&RevisionFile>) -> Result<Vec<Revision>, HistoryError> {
+    fn read_revisions(&self, named: Option<&RevisionFile>) -> Result<Vec<Revision>, HistoryError> {
         let Some(named) = named else { return Ok(Vec::new()) };
         let table = self.table(&named.file, &[SEEN_COLUMN])?;
         let seen = table.extra.into_iter().flatten().map(Millis::new);

@@ -20,8 +20,9 @@ pub(super) fn sound_candles(decoded: Decoded, interval: Interval, findings: &mut
     let mut sound: Vec<(usize, Candle)> = Vec::with_capacity(rows.len());
     let mut latest: Option<Millis> = None;
     for (index, row) in rows.iter().enumerate() {
-        let mut note =
-            |kind, detail| findings.note(new_finding(kind, places.place(index), row.time, interval, detail));
+        let mut note = |kind, detail| {
+            findings.note(new_finding(kind, places.row_number(index), row.time, interval, detail))
+        };
         match latest {
             Some(latest) if row.time < latest => {
                 note(FindingKind::Unsorted, format!("time {} comes after {latest}", row.time));
@@ -45,7 +46,7 @@ pub(super) fn sound_candles(decoded: Decoded, interval: Interval, findings: &mut
             let is_other = is_conflict && *candle != kept;
             let kind = if is_other { FindingKind::Conflict } else { FindingKind::Duplicate };
             let detail = describe_repeat(&kept, candle, kind);
-            findings.note(new_finding(kind, places.place(*index), candle.time(), interval, detail));
+            findings.note(new_finding(kind, places.row_number(*index), candle.time(), interval, detail));
         }
         rows.candles.push(kept);
         if is_conflict {

@@ -115,7 +115,7 @@ fn check_order(decoded: &Decoded) -> Result<(), Problem> {
     } else {
         format!("time {time} occurs twice with different values; `candlewick data check FILE` shows both")
     };
-    Err(problem_at(decoded.unit, decoded.places.place(before + 1), &problem))
+    Err(problem_at(decoded.unit, decoded.places.row_number(before + 1), &problem))
 }
 
 fn build_candles(decoded: Decoded, interval: Interval) -> Result<Vec<Candle>, Problem> {
@@ -129,7 +129,7 @@ fn build_candles(decoded: Decoded, interval: Interval) -> Result<Vec<Candle>, Pr
     let candles: Vec<Candle> = made.collect();
     match wrong {
         None => Ok(candles),
-        Some((index, error)) => Err(problem_at(unit, places.place(index), &with_hint(&error))),
+        Some((index, error)) => Err(problem_at(unit, places.row_number(index), &with_hint(&error))),
     }
 }
 

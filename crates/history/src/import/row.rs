@@ -192,7 +192,7 @@ impl Places {
         }
     }
 
-    pub(crate) fn place(&self, index: usize) -> u64 {
+    pub(crate) fn row_number(&self, index: usize) -> u64 {
         let index = self.reversed.map_or(index, |count| count.saturating_sub(index + 1));
         let after = self.starts.partition_point(|(first, _)| *first <= index);
         let start = after.checked_sub(1).and_then(|before| self.starts.get(before));

@@ -86,7 +86,8 @@ pub(super) fn check_one_interval(decoded: &Decoded, interval: Interval) -> Resul
         order.sort_unstable();
     }
     let time = |index: usize| if is_sorted { rows[index].time } else { order[index].0 };
-    let place = |index: usize| decoded.places.place(if is_sorted { index } else { order[index].1 as usize });
+    let place =
+        |index: usize| decoded.places.row_number(if is_sorted { index } else { order[index].1 as usize });
     let unit = decoded.unit.as_str();
     if let Some(SecondInterval { distance, count, start }) = find_second_interval(rows.len(), time, interval)
     {

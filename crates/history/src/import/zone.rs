@@ -74,7 +74,7 @@ pub(super) fn to_moments(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -
         let last = end.max(index + 1);
         if (hour, rule) == (RepeatedHour::Pairs, ClockChange::Pairs) {
             let stretch: Vec<(Row, u64)> =
-                (index..last).map(|at| (decoded.rows[at], decoded.places.place(at))).collect();
+                (index..last).map(|at| (decoded.rows[at], decoded.places.row_number(at))).collect();
             let in_order = stretch.iter().step_by(2).chain(stretch.iter().skip(1).step_by(2));
             for (number, (row, place)) in in_order.enumerate() {
                 let MappedLocalTime::Ambiguous(first, second) = moments_at(zone, row.time) else { continue };
@@ -103,7 +103,7 @@ pub(super) fn to_moments(decoded: &mut Decoded, zone: Zone, rule: ClockChange) -
                 MappedLocalTime::None => return Err(skipped_hour_problem(decoded, at, zone)),
             };
             if let Some(moment) = moment {
-                places.note(kept, decoded.places.place(at));
+                places.note(kept, decoded.places.row_number(at));
                 decoded.rows[kept] = decoded.rows[at];
                 decoded.rows[kept].time = moment;
                 kept += 1;
@@ -180,7 +180,7 @@ pub(super) fn check_fixed(decoded: &Decoded, zone: Zone, interval: Interval) -> 
     let unit = decoded.unit.as_str();
     let seen = format!(
         "{unit} {}: the hour from {wall} on occurs twice with different values, as if clocks were put back, but {zone} has no daylight saving time",
-        decoded.places.place(index)
+        decoded.places.row_number(index)
     );
     Err(Problem::asking(seen, "--timezone Europe/Berlin"))
 }
@@ -219,7 +219,7 @@ fn skipped_hour_problem(decoded: &Decoded, at: usize, zone: Zone) -> Problem {
 fn place_and_wall_time(decoded: &Decoded, at: usize) -> (u64, String) {
     let wall = DateTime::from_timestamp_millis(decoded.rows[at].time.get());
     let wall = wall.map(|time| time.format("%Y-%m-%d %H:%M:%S").to_string());
-    (decoded.places.place(at), wall.unwrap_or_default())
+    (decoded.places.row_number(at), wall.unwrap_or_default())
 }
 
 impl fmt::Display for Zone {

@@ -178,18 +178,18 @@ async fn open_file(url: &JournalUrl, path: &Path, purpose: Purpose) -> Result<Co
         (Purpose::Read, true) => "ro",
         (Purpose::Read, false) => return Err(JournalError::NotFound { url: url.to_string() }),
     };
-    let any = open_mode(url, &real, mode).await;
+    let any = open_with_mode(url, &real, mode).await;
     let any = match any {
         // A file that needs no recovery can be read in a read-only folder.
         Err(JournalError::NotWritable { .. }) if purpose == Purpose::Read && !has_log(&real) => {
-            open_mode(url, &real, "ro&immutable=1").await?
+            open_with_mode(url, &real, "ro&immutable=1").await?
         }
         any => any?,
     };
     Ok(Connection { url: url.clone(), any, file: Some(FileMark::read(&real)?) })
 }
 
-async fn open_mode(url: &JournalUrl, path: &Path, mode: &str) -> Result<AnyConnection> {
+async fn open_with_mode(url: &JournalUrl, path: &Path, mode: &str) -> Result<AnyConnection> {
     let driver_url = JournalUrl::sqlite_url(path, mode).ok_or_else(|| JournalError::InvalidUrl {
         url: url.to_string(),
         reason: "the file's name is not UTF-8".to_owned(),

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 /// Format of the tables. Increase it with every change: old tables are rebuilt.
 pub(crate) const FORMAT: i64 = 1;
 
-const TABLES_SINCE: i64 = 4;
+const FIRST_VERSION_WITH_TABLES: i64 = 4;
 
 /// A row of the table `intents`: a request and its outcome, `None` if unknown. Times are Unix milliseconds.
 /// Money is in the wallet's smallest unit; `unit` of them are one unit of its currency.
@@ -132,7 +132,7 @@ pub(crate) struct Progress {
 impl Reader {
     /// Reads a snapshot of the tables, `None` if there are none or they are being built.
     pub async fn tables(&mut self) -> Result<Option<Tables>> {
-        if self.schema < TABLES_SINCE {
+        if self.schema < FIRST_VERSION_WITH_TABLES {
             return Ok(None);
         }
         let begin = if self.url().file().is_some() {
@@ -185,7 +185,7 @@ impl Reader {
     }
 
     pub(crate) async fn progress(&mut self) -> Result<Option<Progress>> {
-        if self.schema < TABLES_SINCE {
+        if self.schema < FIRST_VERSION_WITH_TABLES {
             return Ok(None);
         }
         let text = "SELECT seq, hash, is_complete FROM projection WHERE id = 1 AND format = $1";

@@ -70,7 +70,7 @@ impl Cause {
             "the venue's prices are inside the recorded candles but not on the simulated path, because the venue has finer prices \
              than the journal (as the sandbox has for its last days)",
         ),
-        ("payout", "the venue paid another percentage than the settings assume"),
+        ("payout", "the venue paid a different percentage than the settings assume"),
         ("refusal", "the venue declined the order, it was not sent, or its status is unknown"),
         ("gap", "candles around the open or close are missing in the journal"),
         ("end_of_recording", "the journal ends before the settlement"),
@@ -160,10 +160,10 @@ impl ParityReport {
             Some(false) if is_whole => {
                 "check each of these trades with `candlewick explain NUMBER`; all other figures are valid"
             }
-            Some(true) if is_whole && self.says(FILE_OR_PART_CHANGED) => {
+            Some(true) if is_whole && self.has_cause(FILE_OR_PART_CHANGED) => {
                 "restore the files as they were when the run began; if they are unchanged, use the program version that wrote the journal"
             }
-            Some(true) if is_whole && self.says(FILE_CHANGED) => {
+            Some(true) if is_whole && self.has_cause(FILE_CHANGED) => {
                 "restore the file as it was when the run began: the changed file is another strategy"
             }
             Some(true) if is_whole => {
@@ -173,7 +173,7 @@ impl ParityReport {
         }
     }
 
-    fn says(&self, cause: &str) -> bool {
+    fn has_cause(&self, cause: &str) -> bool {
         self.difference().is_some_and(|difference| difference.problem.contains(cause))
     }
 

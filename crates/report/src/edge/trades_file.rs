@@ -185,7 +185,7 @@ impl Columns {
         let times = match (find("decision_time").or_else(|| find("open_time")), find("close_time")) {
             (Some(decided), Some(closed)) => Some((decided, closed)),
             (None, None) => None,
-            _ => return Err("decision_time and close_time need each other".to_owned()),
+            _ => return Err("decision_time and close_time must be given together".to_owned()),
         };
         Ok(Self {
             result,
@@ -404,7 +404,7 @@ mod tests {
         for (text, payout, expected) in [
             ("payout\n85\n", None, (Some(1), "missing column \"result\"")),
             ("result\nWON\n", None, (Some(1), "missing column \"payout\"")),
-            ("result,payout,close_time\n", None, (Some(1), "need each other")),
+            ("result,payout,close_time\n", None, (Some(1), "must be given together")),
             ("result,payout\nWON,85\nWIN,85\n", None, (Some(3), "\"WIN\" is not a result")),
             ("result,payout\nWON,-1\n", None, (Some(2), "not a payout")),
             ("result,payout\nWON,x\n", None, (Some(2), "\"x\" is not a payout")),

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 pub use page::write_sweep_page;
 
-pub(crate) const LEDGER_BEGINS: &str =
+pub(crate) const LEDGER_STARTS_NOTE: &str =
     "the variant ledger starts with this search: earlier variants, or those counted elsewhere, are unknown";
 pub(crate) const NOT_COUNTED: &str =
     "variants are not counted ([variants] ledger is empty), so nothing corrects for the number tried";
@@ -154,7 +154,7 @@ impl SweepReport {
             None => notices.push(NOT_COUNTED.to_owned()),
             Some(Ok(_)) => {}
         }
-        notices.extend(known.filter(|known| known.is_first).map(|_| LEDGER_BEGINS.to_owned()));
+        notices.extend(known.filter(|known| known.is_first).map(|_| LEDGER_STARTS_NOTE.to_owned()));
         notices.extend(known.and_then(|known| under_way_text(known.under_way)));
         Self {
             search: sweep.search.search.as_str(),

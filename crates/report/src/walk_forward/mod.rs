@@ -6,7 +6,7 @@ mod hold_out;
 use crate::analysis::{Finding, StakedResult, settled_rows};
 use crate::figure::{running_sum, span};
 use crate::run::{Caveats, EdgeLine};
-use crate::sweep::{LEDGER_BEGINS, NOT_COUNTED, SweepCount, under_way_text};
+use crate::sweep::{LEDGER_STARTS_NOTE, NOT_COUNTED, SweepCount, under_way_text};
 use candlewick_backtest::Finished;
 use candlewick_backtest::metric::WinRates;
 use candlewick_engine::judge;
@@ -222,7 +222,7 @@ impl<'a> WalkForwardSummary<'a> {
             None => vec![NOT_COUNTED.to_owned()],
             Some(Err(_)) => Vec::new(),
             Some(Ok(count)) => {
-                let begins = count.is_first.then(|| LEDGER_BEGINS.to_owned());
+                let begins = count.is_first.then(|| LEDGER_STARTS_NOTE.to_owned());
                 begins.into_iter().chain(under_way_text(count.under_way)).collect()
             }
         };

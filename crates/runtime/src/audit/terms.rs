@@ -21,7 +21,7 @@ pub(crate) enum Terms {
 #[derive(Clone, Debug)]
 pub(crate) struct OrderedTerms {
     pub(crate) asked: OpenOrder,
-    pub(crate) counted: OpenOrder,
+    pub(crate) booked: OpenOrder,
 }
 
 /// Compares a report with the terms in force. Missing fields are accepted.
@@ -30,10 +30,10 @@ pub(crate) fn check_terms(
     ordered: &OrderedTerms,
     report: &TradeReport,
 ) -> (Terms, Vec<Finding>) {
-    let OrderedTerms { asked, counted } = ordered;
+    let OrderedTerms { asked, booked } = ordered;
     let owner = check_owner(intent, asked, report);
     let compare = |name, found: Option<String>, of: fn(&OpenOrder) -> String| {
-        describe_difference(name, &found?, (&of(asked), &of(counted)))
+        describe_difference(name, &found?, (&of(asked), &of(booked)))
     };
     let amount = report.amount.map(|amount| amount.normalize().to_string());
     let expiration = report.expiration_type.as_ref().and_then(Reported::known);
@@ -84,13 +84,13 @@ pub(crate) fn staked_elsewhere(account: Account, amount: Option<Decimal>) -> Str
     }
 }
 
-fn describe_difference(name: &str, found: &str, (asked, counted): (&str, &str)) -> Option<String> {
-    if found == counted {
+fn describe_difference(name: &str, found: &str, (asked, booked): (&str, &str)) -> Option<String> {
+    if found == booked {
         None
-    } else if asked == counted {
+    } else if asked == booked {
         Some(format!("{name} is {found}, ordered was {asked}"))
     } else {
-        Some(format!("{name} is {found}, before it was {counted}; ordered was {asked}"))
+        Some(format!("{name} is {found}, before it was {booked}; ordered was {asked}"))
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
     }
 
     fn as_ordered() -> OrderedTerms {
-        OrderedTerms { asked: order_of_tests(), counted: order_of_tests() }
+        OrderedTerms { asked: order_of_tests(), booked: order_of_tests() }
     }
 
     fn check(change: impl Fn(&mut TradeReport), expected: &[&str], other: Option<&str>) {
@@ -216,8 +216,8 @@ mod tests {
 
     #[test]
     fn compares_changed_terms_with_those_in_force() {
-        let counted = OpenOrder { amount: Decimal::from(50), ..order_of_tests() };
-        let ordered = OrderedTerms { asked: order_of_tests(), counted };
+        let booked = OpenOrder { amount: Decimal::from(50), ..order_of_tests() };
+        let ordered = OrderedTerms { asked: order_of_tests(), booked };
         let found = |amount| {
             let report = TradeReport { amount: Some(Decimal::from(amount)), ..report() };
             check_terms(IntentId::new(7), &ordered, &report).0

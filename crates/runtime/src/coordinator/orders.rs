@@ -236,7 +236,7 @@ impl OutsideWatch {
         self.tally.by_source.entry(source.to_string()).or_default()
     }
 
-    fn mark_fixed(&mut self, source: SignalSource, fixed: &[String]) {
+    fn mark_problems_fixed(&mut self, source: SignalSource, fixed: &[String]) {
         let of_source =
             self.tally.by_source.get_mut(source.as_str()).and_then(|tally| tally.problem.as_mut());
         for problem in self.tally.problem.as_mut().into_iter().chain(of_source) {
@@ -246,7 +246,11 @@ impl OutsideWatch {
         }
     }
 
-    fn count(&mut self, source: SignalSource, decided: Option<Result<IntentId, Rule>>) -> SignalOutcome {
+    fn record_signal(
+        &mut self,
+        source: SignalSource,
+        decided: Option<Result<IntentId, Rule>>,
+    ) -> SignalOutcome {
         self.tally.count(source.as_str(), decided.map(|decided| decided.map(|_| ())));
         match decided {
             Some(Ok(intent)) => SignalOutcome::Approved { intent },
@@ -272,7 +276,7 @@ impl Coordinator {
             Ok((at, signal)) => {
                 let name = (signal.bot, signal.source, signal.id);
                 if self.session.session().knows_signal(&signal) || self.outside.waiting.contains_key(&name) {
-                    let outcome = self.outside.count(order.source, None);
+                    let outcome = self.outside.record_signal(order.source, None);
                     return self.answer(id, ControlAnswer::Signal { outcome }, step);
                 }
                 self.outside.waiting.insert(name, id);
@@ -287,7 +291,7 @@ impl Coordinator {
         decided: Option<Result<IntentId, Rule>>,
         step: &mut Step<'_>,
     ) {
-        let outcome = self.outside.count(signal.source, decided);
+        let outcome = self.outside.record_signal(signal.source, decided);
         if let Some(id) = self.outside.waiting.remove(&(signal.bot, signal.source, signal.id)) {
             self.answer(id, ControlAnswer::Signal { outcome }, step);
         }
@@ -323,7 +327,7 @@ impl Coordinator {
     }
 
     fn on_signal_note(&mut self, source: SignalSource, text: &str, fixed: Vec<String>, step: &mut Step<'_>) {
-        self.outside.mark_fixed(source, &fixed);
+        self.outside.mark_problems_fixed(source, &fixed);
         if !fixed.is_empty() {
             // After a fix, the next problem raises an alarm immediately.
             self.outside.next_alarm.remove(&source);

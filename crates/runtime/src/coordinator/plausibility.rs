@@ -323,14 +323,14 @@ impl Coordinator {
 
 impl RecordedSession {
     pub(super) fn ordered_terms(&self, terms: &OrderTerms) -> OrderedTerms {
-        let counted = self.order(terms);
+        let booked = self.order(terms);
         let asked = self.book().departure(terms.intent()).map(|departure| OpenOrder {
             symbol: self.ordered_symbol(&departure.ordered),
             direction: departure.ordered.direction(),
             amount: self.scale().to_decimal(departure.ordered.stake()).normalize(),
-            ..counted.clone()
+            ..booked.clone()
         });
-        OrderedTerms { asked: asked.unwrap_or_else(|| counted.clone()), counted }
+        OrderedTerms { asked: asked.unwrap_or_else(|| booked.clone()), booked }
     }
 }
 

@@ -156,7 +156,7 @@ impl Coordinator {
         match resolution {
             Resolution::Adopt { intent, report } => {
                 step.log_warning(format!(
-                    "trade #{intent} was in doubt and is the venue's trade {}",
+                    "trade #{intent} was in doubt and has been identified as the venue's trade {}",
                     report.id
                 ));
                 self.adopt(intent, &report, step);

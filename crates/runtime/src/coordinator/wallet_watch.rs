@@ -61,7 +61,7 @@ impl Coordinator {
     pub(super) fn read_first_wallet(&mut self, step: &mut Step<'_>) {
         let difference = self.session.ledger().difference();
         self.audits.wallet.confirmed = difference;
-        self.wallet.changed = (difference != Money::ZERO).then_some(step.now - self.wallet_patience());
+        self.wallet.changed = (difference != Money::ZERO).then_some(step.now - self.wallet_grace_period());
         let Some(reply) = self.wallet.first.take() else { return };
         if let Some(read) = self.wallet_read(&reply, step) {
             self.audit_wallet(read, 0, step);
@@ -183,7 +183,7 @@ impl Coordinator {
     fn audit_wallet(&mut self, read: WalletRead, looks: usize, step: &mut Step<'_>) {
         let now = step.now;
         (self.wallet.last, self.wallet.read_at) = (Some(read.wallet), Some(read.sent));
-        let patience = self.wallet_patience();
+        let patience = self.wallet_grace_period();
         self.search_foreign_trades(read.wallet, patience, now);
         let under_way = self.in_flight_money(now);
         let lag = Millis::new(i64::from(self.settings.wallet_lag_ms));
@@ -258,7 +258,7 @@ impl Coordinator {
     }
 
     /// Returns the maximum delay of the wallet. It may follow a lagging list and lag itself.
-    fn wallet_patience(&self) -> Millis {
+    fn wallet_grace_period(&self) -> Millis {
         Millis::from_seconds(60) + self.doubts.resolver.lag.allowance() * 2
     }
 
@@ -506,7 +506,7 @@ impl Coordinator {
         let difference = self.audits.wallet.confirmed;
         let is_compared = self.wallet.other.is_none();
         let has_lasted =
-            is_compared && self.wallet.changed.is_some_and(|at| step.now - at >= self.wallet_patience());
+            is_compared && self.wallet.changed.is_some_and(|at| step.now - at >= self.wallet_grace_period());
         let is_quiet = self.in_flight_money(step.now) == InFlightMoney::default();
         let is_accepted = std::mem::take(&mut self.wallet.is_halting) || has_lasted && is_quiet;
         let from_outside = std::mem::take(&mut self.wallet.from_outside);

@@ -26,7 +26,7 @@ use utoipa_axum::routes;
 
 #[derive(OpenApi)]
 #[openapi(
-    info(title = "Candlewick sandbox", description = "The trading token API and the symbol price API over stored candles."),
+    info(title = "Candlewick sandbox", description = "The trading token API and the symbol price API, backed by stored candles."),
     tags(
         (name = "trading token API", description = "Wallets, trades, the user. Header `api-token`."),
         (name = "symbol price API", description = "Price records and candles. Header `api-key`."),

@@ -22,7 +22,7 @@ use std::sync::Arc;
     ),
     request_body(content = OpenBody, content_type = "application/json"),
     responses(
-        (status = 200, description = "The trade; the short body is acknowledged", body = OpenAnswer),
+        (status = 200, description = "The trade, or an acknowledgement if the body was in the short form", body = OpenAnswer),
         (status = 400, description = "Bad Request: the message names the reason", body = ErrorEnvelope),
         (status = 401, description = "Credential missing or invalid", body = ErrorEnvelope),
         (status = 408, description = "The body did not arrive within 10 s", body = ErrorEnvelope),

@@ -3,7 +3,7 @@
 use super::ServerState;
 use super::extract::{Key, Parameters, Segment, failure, read, read_or};
 use crate::body::{
-    AggregatedCandle, AssetType, CandleInterval, Pair, PlainError, PriceRecord, Slot, iso8601,
+    AggregatedCandle, AssetType, CandleInterval, Pair, PlainError, PriceRecord, PriceSlot, iso8601,
 };
 use crate::chance::{IdKind, generate_id};
 use crate::market::{Board, Second, Window};
@@ -29,7 +29,7 @@ pub(super) enum PriceError {
     security(("key" = [])),
     params(
         ("pair" = Pair, Query, description = "The trading pair"),
-        ("slot" = Option<Slot>, Query, description = "Default `default`, the only one"),
+        ("slot" = Option<PriceSlot>, Query, description = "Default `default`, the only one"),
         ("limitTime" = Option<i64>, Query, description = "Maximum time, in ms since the epoch"),
     ),
     responses(
@@ -96,7 +96,7 @@ pub(crate) async fn default_price(
     security(("key" = [])),
     params(
         ("pair" = Pair, Query, description = "The trading pair"),
-        ("slot" = Option<Slot>, Query, description = "Default `default`, the only one"),
+        ("slot" = Option<PriceSlot>, Query, description = "Default `default`, the only one"),
         ("type" = AssetType, Query, description = "That of the pair"),
         ("interval" = CandleInterval, Query, description = "Such as 1m"),
         ("skip" = Option<i64>, Query, description = "Candles to skip; default 0", minimum = 0),

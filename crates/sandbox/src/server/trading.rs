@@ -40,7 +40,7 @@ pub(crate) async fn wallets(State(state): State<Arc<ServerState>>, _: TokenAndTi
         ("x-timestamp" = String, Header, description = "Unix time in milliseconds", min_length = 1),
         ("page" = Option<i64>, Query, description = "Default 1", minimum = 1),
         ("pageSize" = Option<i64>, Query, description = "Default 10; more than 1000 count as 1000", minimum = 1),
-        ("userId" = Option<String>, Query, description = "Restricts the list to one trader; rows are then full"),
+        ("userId" = Option<String>, Query, description = "Restricts the list to one trader; its rows then have all fields"),
     ),
     responses(
         (status = 200, description = "The page", body = TradePage),

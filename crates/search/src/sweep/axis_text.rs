@@ -85,8 +85,7 @@ fn read_numbers(text: &str, parameter: &Parameter, kind: NumberKind) -> Result<(
         "log" => Ok((Values::Listed(stepped(low, high, Decimal::ONE, kind)?), Scale::Log)),
         counted if is_log => {
             let count = counted["log/".len()..].parse().ok().filter(|count| (2..=MAX_VALUES).contains(count));
-            let count =
-                count.ok_or_else(|| format!("log/ needs a number of values, 2 or more: {counted}"))?;
+            let count = count.ok_or_else(|| format!("log/ needs a count of at least 2 values: {counted}"))?;
             Ok(listed(log_spaced(to_f64(low), to_f64(high), count, kind)))
         }
         step => {

@@ -91,7 +91,7 @@ impl<'a> Contents<'a> {
                 (None, Some(_)) => {
                     if let Ok(line) = serde_json::from_str::<RunLine>(line) {
                         noted.insert(head.run);
-                        runs.insert((line.trying.clone(), line.run.clone()), line);
+                        runs.insert((line.strategy.clone(), line.run.clone()), line);
                     }
                 }
                 (None, None) => candles.read(line),
@@ -126,7 +126,7 @@ impl<'a> Contents<'a> {
     }
 
     pub(super) fn runs_of(&self, strategy: &str) -> impl Iterator<Item = &RunLine> {
-        self.runs.values().filter(move |line| line.trying == strategy)
+        self.runs.values().filter(move |line| line.strategy == strategy)
     }
 
     /// Returns whether the ledger once had this chain, which identifies a renamed file.

@@ -195,8 +195,8 @@ impl VariantLedger {
         file.lock()?;
         let text = text_of(&mut file)?;
         let contents = Contents::new(&text, self.seen_before()?);
-        let (trying, run) = (strategy.to_owned(), run.clone());
-        let known = contents.runs.get(&(trying.clone(), run.clone()));
+        let (strategy, run) = (strategy.to_owned(), run.clone());
+        let known = contents.runs.get(&(strategy.clone(), run.clone()));
         let (before, unclosed) = known.map_or((0, 0), |known| (known.sets, known.unclosed));
         if sets == 0
             || known.is_some_and(|known| known.is_done || (before, unclosed) == (before.max(sets), before))
@@ -209,11 +209,11 @@ impl VariantLedger {
             let root = contents.candles.root_for(&id, look);
             added.push(&CandlesLine::new((added.chain.hash.clone(), id.clone(), root), look))?;
         }
-        added.strategies.insert(trying.clone());
+        added.strategies.insert(strategy.clone());
         let (chain, on) = (added.chain.hash.clone(), Some(SeenPart::new(&id, look)));
         added.push(&RunLine {
             chain,
-            trying,
+            strategy,
             run,
             sets: sets.max(before),
             unclosed: before,
@@ -259,8 +259,8 @@ impl RunLine {
             LookEnd::Whole => (0, true),
             LookEnd::Stopped => (self.unclosed.saturating_sub(noted), false),
         };
-        let (trying, run, on) = (self.trying.clone(), self.run.clone(), self.on.clone());
-        Self { chain, trying, run, sets: unclosed, unclosed, is_done, on }
+        let (strategy, run, on) = (self.strategy.clone(), self.run.clone(), self.on.clone());
+        Self { chain, strategy, run, sets: unclosed, unclosed, is_done, on }
     }
 }
 

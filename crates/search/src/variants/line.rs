@@ -38,7 +38,8 @@ pub(super) struct LostLine {
 #[derive(Serialize, Deserialize)]
 pub(super) struct RunLine {
     pub(super) chain: String,
-    pub(super) trying: String,
+    #[serde(rename = "trying")]
+    pub(super) strategy: String,
     pub(super) run: String,
     /// Sets that may have been tried but are not recorded.
     pub(super) sets: u64,

@@ -59,7 +59,7 @@ pub fn longest_streaks(outcomes: impl IntoIterator<Item = TradeOutcome>) -> Stre
 /// Source: W. Feller, *An Introduction to Probability Theory and Its Applications* I (1968), XIII.7.
 pub fn streak_probability(length: u32, trades: u32, probability: f64) -> Result<f64, StatisticsError> {
     const MAX_STREAK_TRADES: u32 = 10_000_000;
-    let p = check_probability("probability of a streak's trade", probability)?;
+    let p = check_probability("probability that a trade continues the streak", probability)?;
     if trades > MAX_STREAK_TRADES {
         return Err(StatisticsError::TooManyTrades {
             trades: u64::from(trades),

@@ -67,7 +67,7 @@ fn draw_line(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
 }
 
 fn draw_narrow(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
-    let open = panes::open_height(scene.view, 6);
+    let open = panes::open_trades_height(scene.view, 6);
     let has_room = area.height >= 16;
     let column = Layout::vertical([
         Constraint::Length(if has_room { 5 } else { 0 }),
@@ -91,7 +91,7 @@ fn draw_wide(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
         Layout::horizontal([Constraint::Fill(1), Constraint::Length(RIGHT_COLUMN_WIDTH)]).areas(area);
     let column = Layout::vertical([
         Constraint::Length(if area.height >= 24 { 9 } else { 5 }),
-        Constraint::Length(panes::open_height(scene.view, 10)),
+        Constraint::Length(panes::open_trades_height(scene.view, 10)),
         Constraint::Fill(1),
         Constraint::Percentage(30),
     ])

@@ -114,12 +114,12 @@ const TRADE_COLUMNS: [Constraint; 7] = [
     Constraint::Length(17),
 ];
 
-pub(super) fn open_height(view: &View, most: usize) -> u16 {
+pub(super) fn open_trades_height(view: &View, most: usize) -> u16 {
     view.unsettled().clamp(1, most) as u16 + 2
 }
 
 pub(super) fn draw_trades(frame: &mut Frame<'_>, area: Rect, scene: Scene<'_>) {
-    let open = open_height(scene.view, 100).min(area.height / 2);
+    let open = open_trades_height(scene.view, 100).min(area.height / 2);
     let [unsettled, settled] = Layout::vertical([Constraint::Length(open), Constraint::Fill(1)]).areas(area);
     draw_open(frame, unsettled, scene);
     draw_settled(frame, settled, scene);

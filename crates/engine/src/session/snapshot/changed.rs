@@ -182,7 +182,7 @@ impl Session {
         Err(needs_all(if self.names.iter().any(|own| own == name) {
             format!("bot \"{name}\" has a changed entry_delay_s, and its pending trades use the previous one")
         } else {
-            format!("bot \"{name}\" was removed, and its pending trades use its entry_delay_s")
+            format!("bot \"{name}\" was removed, but its pending trades still use its entry_delay_s")
         }))
     }
 

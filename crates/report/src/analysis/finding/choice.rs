@@ -22,7 +22,7 @@ pub(super) fn many_variants(variants: &VariantCount) -> Option<Finding> {
         let _ = write!(text, " (including those of other ledgers: {})", paths.join(", "));
     }
     if let (Some(own), Some(corrected)) = (p_value, p_value_bonferroni) {
-        let _ = write!(text, ": corrected for that, the p-value of {own:.4} is {corrected:.4}");
+        let _ = write!(text, ": corrected for that, the p-value rises from {own:.4} to {corrected:.4}");
     }
     let loses = p_value.is_some_and(|own| own <= ALPHA) && p_value_bonferroni.is_some_and(|p| p > ALPHA);
     let severity = match (loses, *count >= MANY_VARIANTS) {

@@ -56,8 +56,8 @@ pub(super) fn foresight(bench: &Bench<'_>, seed: u64) -> CheckResult {
         let hits = Hits::all(&elsewhere, bench.candles, horizon);
         if hits.decided > 0 && excess(&elsewhere, bench.candles, horizon) > MIN_EXCESS {
             return failed(format!(
-                "on a random walk with the times of these candles, {hits} {horizon} by the original candles: the strategy \
-                 knows them by their times, from a file or table"
+                "on a random walk with the timestamps of these candles, {hits} {horizon} according to the original \
+                 candles: the strategy recognizes the candles by their timestamps, for example from a file or table"
             ));
         }
     }

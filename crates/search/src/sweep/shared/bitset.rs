@@ -13,12 +13,12 @@ pub(crate) type EntryBits = Vec<Arc<BitSet>>;
 const WORD_BITS: usize = 64;
 
 impl BitSet {
-    pub(crate) fn from_bytes(codes: &[u8], range: &RangeInclusive<u16>) -> Self {
+    pub(crate) fn from_byte_codes(codes: &[u8], range: &RangeInclusive<u16>) -> Self {
         let (low, span) = (*range.start() as u8, range.end().wrapping_sub(*range.start()) as u8);
         Self::from_codes(codes, |code| code.wrapping_sub(low) <= span)
     }
 
-    pub(crate) fn from_words(codes: &[u16], range: &RangeInclusive<u16>) -> Self {
+    pub(crate) fn from_word_codes(codes: &[u16], range: &RangeInclusive<u16>) -> Self {
         let (low, span) = (*range.start(), range.end().wrapping_sub(*range.start()));
         Self::from_codes(codes, |code| code.wrapping_sub(low) <= span)
     }

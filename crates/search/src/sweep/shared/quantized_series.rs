@@ -63,8 +63,8 @@ impl QuantizedSeries {
             recent.remove(place)
         } else {
             let bitset = match &self.codes {
-                Codes::Byte(codes) => BitSet::from_bytes(codes, &range),
-                Codes::Word(codes) => BitSet::from_words(codes, &range),
+                Codes::Byte(codes) => BitSet::from_byte_codes(codes, &range),
+                Codes::Word(codes) => BitSet::from_word_codes(codes, &range),
             };
             if recent.len() >= (MAX_RECENT_BYTES / bitset.bytes().max(1)).max(2) {
                 recent.remove(0);

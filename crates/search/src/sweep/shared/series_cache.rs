@@ -38,7 +38,7 @@ struct Content {
 /// Number of values computed at a time; see docs/performance.md.
 const CHUNK_VALUES: usize = 1_024;
 /// Number of values computed for every trial, to verify that a key means only one series.
-const VERIFIED_VALUES: usize = 256;
+const VALUES_TO_VERIFY: usize = 256;
 
 impl CachePlan {
     pub(crate) fn add(&mut self, declared: Option<Declaration>) {
@@ -127,7 +127,7 @@ impl CachedSeries {
         let mut content = lock(&self.content);
         content.uses = content.uses.saturating_sub(1);
         let quantized = if let Some(quantized) = &content.quantized {
-            let mut values = Vec::with_capacity(VERIFIED_VALUES);
+            let mut values = Vec::with_capacity(VALUES_TO_VERIFY);
             series.fill(&candles[..content.head.len().min(candles.len())], &mut values);
             if values.iter().map(|value| value.to_bits()).ne(content.head.iter().copied()) {
                 let problem = format!("the key \"{}\" names two different series", series.key());
@@ -165,7 +165,7 @@ fn quantize(
         values.clear();
         series.fill(few, &mut values);
         if head.is_empty() {
-            head = values.iter().take(VERIFIED_VALUES).map(|value| value.to_bits()).collect();
+            head = values.iter().take(VALUES_TO_VERIFY).map(|value| value.to_bits()).collect();
         }
         quantized.extend(&values);
     }

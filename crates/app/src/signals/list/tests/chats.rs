@@ -164,7 +164,8 @@ fn unparsed_day_heading_makes_no_daily_entries() {
     for terms in [terms("UTC"), skipping("UTC")] {
         let named = "time,bot,direction\n27/11/2026,,\n10:30,btc,BUY\n";
         let problem = SignalList::parse(named, &bots(), terms).unwrap_err();
-        assert!(problem.starts_with("line 2: a line with only a date is not an entry"), "{problem}");
+        let expected = "line 2: when the first line is a header, a line with only a date does not apply";
+        assert!(problem.starts_with(expected), "{problem}");
     }
 }
 
