@@ -72,7 +72,7 @@ impl ConditionLine {
     pub(crate) fn is_asked_for(&self) -> bool {
         match self.side {
             "buy" | "sell" => self.is_whole(),
-            // Parts that were never evaluated are reported by their own rules.
+            // Parts that were never evaluated are omitted.
             "vote" => self.candles > 0,
             _ => self.stopped.is_some() && self.candles > 0,
         }

@@ -10,7 +10,7 @@ const MAX_CONDITION_CHARS: usize = 40;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct ConditionState {
-    /// Part or filter of a combination, empty for the strategy itself.
+    /// Name of a part or filter of a combination; empty for the strategy itself.
     #[serde(skip_serializing_if = "String::is_empty")]
     part: String,
     /// `buy`, `sell`, `vote`, `first_of`, `part` or `filter`.
@@ -18,9 +18,9 @@ pub(super) struct ConditionState {
     /// Nesting depth: 0 for the whole condition, 1 for operands of its `and` or `or`.
     depth: usize,
     condition: String,
-    /// `None` if unknown, and for a filter without a signal.
+    /// Whether the condition holds; `None` if unknown, and for a filter without a signal.
     holds: Option<bool>,
-    /// Numbers by name. A missing one is NaN here and null in JSON.
+    /// Values by name. A missing value is NaN here and null in JSON.
     #[serde(serialize_with = "serialize_numbers")]
     numbers: Vec<(String, f64)>,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -100,7 +100,7 @@ pub(super) fn format_local_times(conditions: &[ConditionState], at: Millis) -> S
     let Some(utc) = DateTime::from_timestamp_millis(at.get()) else { return String::new() };
     let mut clocks: Vec<String> = Vec::new();
     for condition in conditions {
-        // Every second piece was quoted.
+        // Every second piece is a quoted text.
         for name in condition.condition.split(['\'', '"']).skip(1).step_by(2) {
             let zone: Option<Tz> = name.parse().ok().or_else(|| offset_zone(name));
             let Some(zone) = zone.filter(|zone| *zone != Tz::UTC) else { continue };
@@ -137,7 +137,7 @@ mod tests {
         Condition { part: part.into(), side, depth, text, holds, numbers: &[], note: String::new() }
     }
 
-    /// 2026-01-05T00:00Z: 19:00 of the day before in New York, which is five hours behind UTC in winter.
+    /// 2026-01-05T00:00Z is 19:00 on the previous day in New York, five hours behind UTC in winter.
     #[test]
     fn formats_time_in_the_zones_of_the_conditions() {
         let clocks = |texts: &[&str], at: i64| {

@@ -143,7 +143,7 @@ pub struct RuinSummary {
     pub payout: f64,
     pub limit: f64,
     pub stakes: Vec<RuinFigures>,
-    /// Sum over all ladders, at break-even or the lower bound; `None` without a ladder.
+    /// Ruin probability of all ladders together, at the decisive rates; `None` without a ladder.
     pub ladders: Option<f64>,
 }
 

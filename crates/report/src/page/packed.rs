@@ -188,7 +188,7 @@ impl Packed {
     }
 }
 
-/// Packs rows by column. Times are deltas: decisions in sequence, open since decision, close since open.
+/// Packs rows by column. Times are deltas: decisions in sequence, opens and closes within a trade.
 pub(super) fn pack_columns(rows: &[&IntentRow], trades: &Trades<'_>) -> Value {
     let scale = trades.scale;
     let column =
