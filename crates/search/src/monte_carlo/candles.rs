@@ -52,7 +52,7 @@ impl<'a> ResampledCandles<'a> {
         series.candles().windows(2).map(|pair| (pair[1].close() / pair[0].close()).ln().abs()).collect()
     }
 
-    /// Builds a path that starts with the first candle and continues with the moves at these 0-based indices.
+    /// Builds a path from the first candle and the moves at these 0-based indices.
     pub fn path(&self, places: &[usize]) -> (Vec<CandleSeries>, Vec<Market>) {
         let candles = self.candles.iter().map(|series| resampled(series, places)).collect();
         let market = |market: &Market| Market {

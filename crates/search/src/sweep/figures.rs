@@ -25,8 +25,8 @@ pub struct Figures {
     /// `won / (won + lost)`.
     pub win_rate: Option<f64>,
     pub break_even: Option<f64>,
-    /// Lower bound of the edge, as a return per unit of stake: `lower / break_even - 1`, where `lower` is the
-    /// lower end of the 95 % Wilson interval of the win rate.
+    /// Lower bound of the edge, as a return per unit of stake: `lower / break_even - 1`, where `lower` is
+    /// the lower end of the 95 % Wilson interval of the win rate.
     pub edge_lower: Option<f64>,
     /// Probability of at least this many wins without an edge, assuming independent trades.
     pub p_value: Option<f64>,
@@ -117,7 +117,7 @@ fn is_default(timeline: &Timeline) -> bool {
     *timeline == Timeline::default()
 }
 
-/// Returns `w / b - 1` for the win rate's lower bound `w` and the break-even rate `b`: a win pays `1 / b - 1`.
+/// Returns `w / b - 1` for the lower bound `w` of the win rate and the break-even rate `b`.
 fn edge_lower(rate: Option<WinRate>, break_even: Option<f64>) -> Option<f64> {
     let break_even = break_even.filter(|break_even| *break_even > 0.0)?;
     Some(wilson_interval(rate?, CONFIDENCE).ok()?.lower / break_even - 1.0)

@@ -17,19 +17,19 @@ const MIN_DRAWN_BLOCKS: usize = 10;
 /// Number of bootstrap runs. This gives two significant digits around 0.05.
 const RUNS: u32 = 1_000;
 
-/// Selection statistics of the best set, from the returns per unit of stake of all tried sets. Statistics
-/// are `None` if there are too few candles.
+/// Selection statistics of the best set, from the returns per unit of stake of all tried sets.
+/// Statistics are `None` if there are too few candles.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Luck {
     pub sets: usize,
     pub parts: usize,
     /// Number of parts purged around each half in cross-validation: the duration of the longest trade.
     pub purged_parts: usize,
-    /// Probability of a set as good as the best one if no set has an edge. Computed by a block bootstrap over
-    /// time, from the largest statistic (mean over standard error) of all sets.
+    /// Probability of a set as good as the best one if no set has an edge. Computed by a block bootstrap
+    /// over time, from the largest statistic (mean over standard error) of all sets.
     pub p_value: Option<f64>,
-    /// Probability of backtest overfitting, by combinatorially symmetric cross-validation: how often the best
-    /// set of one half of the time is among the worse half of the sets in the other half.
+    /// Probability of backtest overfitting, by combinatorially symmetric cross-validation: how often the
+    /// best set of one half of the time is among the worse half of the sets in the other half.
     pub overfitting: Option<f64>,
     pub overfitting_loss: Option<f64>,
     /// Deflated Sharpe ratio: probability that the best set's true ratio is above 0, given all tried sets.

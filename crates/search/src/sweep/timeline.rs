@@ -7,8 +7,8 @@ use std::ops::Range;
 
 pub const TIMELINE_PARTS: usize = 120;
 
-/// Won and lost trades in each of [`TIMELINE_PARTS`] parts of a trial, by settlement time. The counts are
-/// packed, because 10,000 sets are in memory at once.
+/// Won and lost trades in each of [`TIMELINE_PARTS`] parts of a trial, by settlement time. The counts
+/// are packed, because 10,000 sets are in memory at once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "TimelineJson")]
 pub struct Timeline {
@@ -154,7 +154,7 @@ impl TimelineBuilder {
         Timeline::pack(u32::try_from(longest).unwrap_or(u32::MAX), self.counts.as_flattened())
     }
 
-    /// Returns the start of a part. The last part has no end, because trades may settle after the last candle.
+    /// Returns the start of a part. The last part has no end, as trades may settle after the last candle.
     fn part_start(&self, part: usize) -> Millis {
         if part >= TIMELINE_PARTS {
             return Millis::MAX;

@@ -189,8 +189,8 @@ fn read_known(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Record>
     })
 }
 
-/// Returns the records up to the first invalid line, and the length in bytes of all valid lines. The inner
-/// error is the first line, if it differs from `first`.
+/// Returns the records up to the first invalid line, and the length in bytes of all valid lines. The
+/// inner error is the first line, if it differs from `first`.
 #[allow(clippy::type_complexity, reason = "the outer error is the disk's, the inner one a foreign file")]
 fn read(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u8>>> {
     let mut text = BufReader::new(file);

@@ -40,8 +40,8 @@ fn better_first(one: &TrialRow, two: &TrialRow) -> Ordering {
     order.then(best_first(one.score, two.score)).then(one.trial.cmp(&two.trial))
 }
 
-/// Returns the Benjamini-Hochberg p-value of each row. The correction covers all rows with a p-value, even
-/// those that do not qualify. It does not correct for overlapping trades.
+/// Returns the Benjamini-Hochberg p-value of each row. The correction covers all rows with a p-value,
+/// even those that do not qualify. It does not correct for overlapping trades.
 pub fn corrected_p_values(rows: &[TrialRow]) -> Vec<Option<f64>> {
     let own: Vec<Option<f64>> = rows.iter().map(|row| row.figures()?.p_value).collect();
     let tested: Vec<f64> = own.iter().flatten().copied().collect();

@@ -22,8 +22,8 @@ pub trait TrialRunner: Sync {
     /// Returns the time from the open of the bot's first candle to the close of its last candle.
     fn span(&self) -> Range<Millis>;
 
-    /// Announces the sets and the end time for [`measure`](Self::measure). Returns groups of set indices. The
-    /// sets of a group share the most work and should be measured one after the other.
+    /// Announces the sets and the end time for [`measure`](Self::measure). Returns groups of set indices.
+    /// The sets of a group share the most work and should be measured one after the other.
     fn prepare(&self, candidates: &[&Candidate], until: Millis) -> Result<Vec<Vec<usize>>, SearchError> {
         let _ = until;
         Ok(vec![(0..candidates.len()).collect()])

@@ -179,7 +179,7 @@ impl Tally {
         self.rejected += 1;
     }
 
-    /// Counts a trade. `times` are the decision and the moment when the settlement became known.
+    /// Counts a trade by its decision time and the time when its settlement became known.
     #[allow(clippy::inline_always, reason = "the call would be a third of its cost")]
     #[inline(always)]
     pub(crate) fn settle(
