@@ -8,8 +8,8 @@ use candlewick_sdk::{Candle, CandleSeries, Millis, Payout, Signal, count_closing
 use candlewick_simulator::Simulator;
 use std::ops::Range;
 
-/// Runs one strategy in a search, with the same trades as a backtest. If only one trade may be open, it
-/// is settled on approval. Other trades go through the venue.
+/// Runs one strategy in a search, with the same trades as a backtest. If an open trade
+/// excludes any other, it is settled on approval; otherwise, trades go through the venue.
 pub struct Trial<'a> {
     session: TrialSession,
     context: TrialContext<'a>,
