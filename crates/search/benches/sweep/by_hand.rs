@@ -8,8 +8,8 @@ use ta::indicators::RelativeStrengthIndex;
 
 /// Profit of a win at a payout of 80 %.
 const PROFIT_CENTS: i64 = STAKE_CENTS * 80 / 100;
-/// A signal at a close enters 3 s into the next candle and exits 3 s into the fifth candle after that. Prices are
-/// interpolated between open and close. The next signal counts at the close of the exit candle.
+/// A signal enters 3 s into the next candle and exits 3 s into the fifth candle after that.
+/// Prices are interpolated between open and close. The next signal counts at the close of the exit candle.
 const ENTRY_CANDLES: usize = 1;
 const EXIT_CANDLES: usize = 6;
 const INTO_CANDLE: f64 = 3_000.0;

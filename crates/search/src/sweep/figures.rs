@@ -39,7 +39,7 @@ pub struct Figures {
     /// Maximum drawdown in percent of the preceding peak.
     pub max_drawdown_percent: f64,
     pub longest_losing_streak: u64,
-    /// Rule that had stopped the bot at the end, until an operator resumes it or for lack of balance.
+    /// Rule that had stopped the bot at the end: one that only an operator lifts, or a low balance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<Rule>,
     #[serde(default, skip_serializing_if = "is_default")]

@@ -28,7 +28,7 @@ const LARGEST: f64 = 4.0;
 const MEDIAN: f64 = 5.0;
 const MAX_WRITTEN: i8 = 28;
 pub(super) const MISSING: i8 = i8::MIN;
-/// Character of a zero move. Other moves are ASCII offsets from it; a missing move precedes all of them.
+/// Character of a zero move. Other moves are ASCII offsets from it; a missing move precedes them all.
 const ZERO: u8 = b'?';
 const NONE: char = '!';
 

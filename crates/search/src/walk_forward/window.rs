@@ -22,7 +22,7 @@ pub struct WindowSettings {
     pub gap: Millis,
 }
 
-/// One walk-forward window. A range contains only whole candles, and the tests of windows are contiguous.
+/// One walk-forward window. Ranges contain only whole candles. The tests of all windows are contiguous.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     pub training: Range<Millis>,
