@@ -291,7 +291,7 @@ fn what_is_wrong_is_named() {
     for (params, expected) in [
         (json!({}), "there is nothing to combine"),
         (json!({ "first_of": [part("b")], "vote": [part("b")] }), "not both"),
-        (json!({ "first_of": { "strategy": "script" } }), "first_of is a list"),
+        (json!({ "first_of": { "strategy": "script" } }), "first_of must be a list"),
         (json!({ "first_of": [{ "strategy": "scrpt" }] }), "part scrpt: there is no strategy scrpt; did you"),
         (json!({ "first_of": [{ "strategy": "script", "wait": 1 }] }), "first_of[0]: unknown key `wait`"),
         (

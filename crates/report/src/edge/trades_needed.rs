@@ -37,8 +37,10 @@ pub struct EdgeRequirement {
     /// Mean return of a trade, as a fraction of the stake.
     pub edge: f64,
     pub win_rate: f64,
+    #[serde(rename = "by_normal")]
     pub normal_trades: u64,
     /// Exact number of trades; `None` if too large to compute.
+    #[serde(rename = "by_exact_binomial")]
     pub exact_trades: Option<u64>,
     pub by_verdict: VerdictTrades,
 }

@@ -21,7 +21,7 @@ impl Texts {
             Choice::FirstOf => "a part signals".to_owned(),
             Choice::Vote { weights, quorum } => {
                 format!(
-                    "a direction reaches the quorum, {} of {}",
+                    "a direction has the quorum, {} of {}",
                     rounded(*quorum),
                     rounded(weights.iter().sum())
                 )

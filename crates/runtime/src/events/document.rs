@@ -135,6 +135,7 @@ pub enum RunEvent {
         /// Close price.
         close_price: Option<f64>,
         /// Whether the operator entered the result, because the venue no longer has the trade.
+        #[serde(rename = "is_by_person")]
         is_by_operator: bool,
         /// Free balance afterwards.
         balance: f64,

@@ -17,7 +17,7 @@ pub(super) struct CandlesLine {
     /// Id that these candles had before they grew, or their own id.
     pub(super) root: String,
     /// Whether the end of the candles was chosen. Such candles never count as grown.
-    #[serde(default)]
+    #[serde(default, rename = "is_cut")]
     pub(super) is_truncated: bool,
     pub(super) sample: CandleSample,
 }

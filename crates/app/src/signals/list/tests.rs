@@ -267,7 +267,7 @@ fn skipped_heading_also_skips_the_lines_that_depend_on_it() {
             traders_bots(),
             "no date given, but line 1 has one",
         ),
-        ("27/11/2026;10:00;EURUSD;CALL\n28/11;10:05;EURUSD;PUT\n", traders_bots(), "no year, but line 1 has"),
+        ("27/11/2026;10:00;EURUSD;CALL\n28/11;10:05;EURUSD;PUT\n", traders_bots(), "no year given, but line 1 has"),
         ("M15 VIP\nEURUSD;10:00;CALL\n", traders_bots(), "no expiry, but line 1 has one"),
         ("GBPJPY\n10:00 CALL\n", one.to_vec(), "neither a symbol nor a bot, but line 1"),
     ] {
