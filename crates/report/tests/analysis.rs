@@ -56,7 +56,7 @@ fn analysed(closes: &[f64], trades: &[(i64, Direction)], prices: Prices) -> Anal
     Analysis::new(&trades, &Summary::new(&finished.book, BALANCE))
 }
 
-/// Up, up, down, flat, up: won, lost, lost, drawn, won; 1,000 becomes 1,008, 998, 988, 988, 996 at payout 80.
+/// Trades: won, lost, lost, drawn, won. Balances at a payout of 80 %: 1,008, 998, 988, 988, 996.
 const CLOSES: [f64; 6] = [100.0, 101.0, 102.0, 101.0, 101.0, 103.0];
 
 const TRADES: [(i64, Direction); 5] = [

@@ -12,7 +12,7 @@ use std::fmt::Display;
 
 #[derive(Debug, Serialize)]
 pub(super) struct Check {
-    /// What was checked: `profit`, `result`, `span`, or a field name of the venue's record.
+    /// Checked item: `profit`, `result`, `span`, or a field name of the venue's record.
     what: &'static str,
     by: CheckSource,
     agrees: bool,

@@ -31,7 +31,7 @@ pub(super) struct RecomputeOptions<'a> {
     pub(super) command: &'a str,
 }
 
-/// Recomputes each bot's indicators right before an entry. An error is the reason for having none.
+/// Recomputes each bot's indicators right before an entry, or returns why this is not possible.
 pub(super) async fn recompute(
     reader: &mut Reader,
     contents: &JournalContents,

@@ -12,7 +12,7 @@ const COLUMNS: [&str; 5] = ["at", "received", "event", "action", "intent"];
 pub(super) struct Step {
     pub(super) time: Millis,
     pub(super) after_ms: Millis,
-    /// `decision`, event, `request`, `reply` or `note`; starts with `list` or `wallet` without an intent.
+    /// `decision`, an event, `note`, `request`, `reply`, or, without an intent, such as `list request`.
     pub(super) what: String,
     pub(super) detail: Value,
     #[serde(skip)]

@@ -15,7 +15,7 @@ pub struct RuinFigures {
     pub bot: Option<String>,
     pub stakes: String,
     pub ladder_cost: Option<f64>,
-    /// Cost in first stakes of a ladder that recovers the losses, and of one that also earns a profit.
+    /// Cost of a fully lost ladder in first stakes: sized to recover the losses, or losses and profit.
     pub recovery_costs: Option<[f64; 2]>,
     pub is_ladder: bool,
     pub horizon_trades: u32,

@@ -306,7 +306,6 @@ mod tests {
 
     fn check_beside(axis: &Axis, setting: &Setting, expected: &[&str]) {
         let name = |near: &Setting| match near.to_number() {
-            // The ends of a range are exact except for rounding.
             Some(number) => format!("{}", (number * 1e9).round() / 1e9),
             None => near.to_string(),
         };

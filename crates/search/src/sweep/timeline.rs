@@ -13,7 +13,7 @@ pub const TIMELINE_PARTS: usize = 120;
 #[serde(from = "TimelineJson")]
 pub struct Timeline {
     longest_parts: u32,
-    /// Header of 6 bytes, then the counts. The header is the number of counts, bits per count, and minimum.
+    /// Header and counts. The header is the number of counts, the bits per count and a 4-byte minimum.
     ///
     /// Counts alternate between won and lost. They are stored minus the minimum, least significant bits first,
     /// without trailing zeros.

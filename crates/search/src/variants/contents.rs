@@ -129,7 +129,7 @@ impl<'a> Contents<'a> {
         self.runs.values().filter(move |line| line.trying == strategy)
     }
 
-    /// Returns whether the ledger ever had this chain, which means that a file was renamed.
+    /// Returns whether the ledger ever had this chain, which identifies a renamed file.
     pub(super) fn has_been(&self, chain: &Chain) -> bool {
         let place = usize::try_from(chain.lines).unwrap_or_default().checked_sub(1);
         place.and_then(|place| self.hashes.get(place)) == Some(&chain.hash)

@@ -50,7 +50,7 @@ pub(super) fn halted_early(
 
 /// Minimum share of signals rejected by a rule that rejects briefly or by schedule.
 const NEARLY_ALL_SHARE: f64 = 0.90;
-/// Minimum share for other rules, such as a daily limit: from here on, the limit dominates the result.
+/// Minimum share for other rules, such as a daily limit, which then dominate the result.
 const DECISIVE_SHARE: f64 = 0.50;
 /// With fewer signals, the finding is reported only if no signal was accepted.
 const MIN_SIGNALS: u64 = 20;

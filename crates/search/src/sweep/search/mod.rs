@@ -101,7 +101,7 @@ impl SearchSettings {
     }
 }
 
-/// Returns up to `trials` sets that meet the conditions, in search order and without duplicates.
+/// Returns the sets that meet the conditions, in search order and without duplicates.
 pub(crate) fn plan(space: &Space, settings: &SearchSettings) -> Result<Vec<Candidate>, SearchError> {
     settings.check(space)?;
     let SearchSettings { search, trials, seed, .. } = *settings;
