@@ -68,7 +68,7 @@ pub struct TradeLine {
     pub request_time: Option<Millis>,
     pub open_time: Option<Millis>,
     pub open_price: Option<f64>,
-    /// Actual or scheduled close.
+    /// Actual close, or scheduled close of an open trade.
     pub close_time: Option<Millis>,
     pub close_price: Option<f64>,
     /// Profit of a win, in percent of the stake.

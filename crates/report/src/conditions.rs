@@ -16,7 +16,7 @@ pub struct ConditionLine {
     pub part: String,
     /// `buy` or `sell`; within a combination also `part`, `filter`, `vote` or `first_of`.
     pub side: &'static str,
-    /// 0 for the whole condition, 1 for operands of its `and` or `or`, and so on.
+    /// Nesting depth: 0 for the whole condition, 1 for operands of its `and` or `or`, and so on.
     pub depth: usize,
     pub condition: String,
     /// Candles evaluated after warm-up. If `stopped` is set, only candles with a signal.

@@ -12,7 +12,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
 /// Maximum number of retries of a request. `RETRYING` limits their total duration.
 const RETRIES: usize = 24;
 const RETRYING: Duration = Duration::from_secs(90);
-/// Variables that name a server other than Amazon's, in order of precedence.
+/// Variables with the URL of a server other than Amazon's, in order of precedence.
 const ENDPOINTS: [&str; 3] = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
 /// Variables whose values must never appear in a message.
 const SECRETS: [&str; 3] = ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID"];

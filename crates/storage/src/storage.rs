@@ -111,7 +111,7 @@ impl Storage {
         Ok(bytes)
     }
 
-    /// Downloads this version of an object to a file, atomically.
+    /// Downloads this version of an object to a file atomically.
     pub fn download(&self, url: &ObjectUrl, object: &Object, path: &Path) -> Result<(), StorageError> {
         let disk = |source| StorageError::Disk { path: path.to_owned(), source };
         let partial = path.with_extension(format!("partial-{}", std::process::id()));
@@ -158,7 +158,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Uploads an object atomically, replacing an existing one.
+    /// Uploads an object atomically, replacing any existing object.
     pub fn put(&self, url: &ObjectUrl, bytes: Vec<u8>) -> Result<(), StorageError> {
         self.put_as(url, &Bytes::from(bytes), &PutMode::Overwrite)?.map_err(|error| self.error(url, &error))
     }

@@ -13,7 +13,7 @@ pub(super) struct ConditionState {
     /// Name of a part or filter of a combination; empty for the strategy itself.
     #[serde(skip_serializing_if = "String::is_empty")]
     part: String,
-    /// `buy`, `sell`, `vote`, `first_of`, `part` or `filter`.
+    /// Kind of condition: `buy`, `sell`, `vote`, `first_of`, `part` or `filter`.
     side: &'static str,
     /// Nesting depth: 0 for the whole condition, 1 for operands of its `and` or `or`.
     depth: usize,
@@ -95,7 +95,7 @@ pub(super) fn lines(conditions: &[ConditionState]) -> Vec<String> {
     conditions.iter().enumerate().map(line).collect()
 }
 
-/// Formats local times in the conditions' zones: ` (12:17:00 America/New_York)`.
+/// Formats the local times in the conditions' time zones, such as ` (12:17:00 America/New_York)`.
 pub(super) fn format_local_times(conditions: &[ConditionState], at: Millis) -> String {
     let Some(utc) = DateTime::from_timestamp_millis(at.get()) else { return String::new() };
     let mut clocks: Vec<String> = Vec::new();

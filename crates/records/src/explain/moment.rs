@@ -52,7 +52,7 @@ struct BotMoment {
     bot: String,
     symbol: Symbol,
     candle: Option<CandleLine>,
-    /// `opened`, `refused`, `no_signal`, `warm_up`, `no_candle`, or the state of an intent without a trade.
+    /// `opened`, `refused`, `no_signal`, `warm_up`, `no_candle`, or the state of an intent without trade.
     answer: &'static str,
     conditions: Vec<ConditionState>,
     conditions_missing: Option<String>,

@@ -92,9 +92,9 @@ pub struct ParityReport {
     pub ok: bool,
     chain: ChainCheck,
     runs: usize,
-    /// `None` if the journal could not be read to the end.
+    /// Compared decisions; `None` if the journal could not be read to the end.
     decisions: Option<Decisions>,
-    /// `None` if the decisions already differ.
+    /// Compared outcomes; `None` if the decisions already differ.
     outcomes: Option<Outcomes>,
     unexplained: usize,
 }

@@ -264,7 +264,7 @@ impl Simulated {
         }
     }
 
-    /// Compares only the fields that the venue reported.
+    /// Returns whether the fields that the venue reported agree; ignores all other fields.
     fn agrees_with(&self, row: &IntentRow) -> bool {
         let is_settled = row.state == IntentState::Settled;
         let has_price = |simulated: Option<f64>, recorded: Option<f64>| match (simulated, recorded) {

@@ -107,7 +107,7 @@ fn find_drawdowns(profits: impl IntoIterator<Item = (Option<Millis>, Money)>, st
 
 const MAX_BINS: f64 = 24.0;
 
-/// Half-open range `[from, to)`.
+/// A histogram bin with the half-open range `[from, to)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bin {
     pub(crate) from: f64,
@@ -117,11 +117,11 @@ pub(crate) struct Bin {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bins {
-    /// One bin is centered on 0: for few distinct values that include 0.
+    /// One bin is centered on 0. For a few distinct values that include 0.
     AroundZero,
-    /// Two bins meet at 0: for values whose sign matters.
+    /// Two bins meet at 0. For values whose sign matters.
     BesideZero,
-    /// Bins start anywhere: for values close together and far from 0.
+    /// Bins may start anywhere. For values that are close together and far from 0.
     Anywhere,
 }
 

@@ -42,7 +42,7 @@ pub struct Trades<'a> {
 pub enum Prices {
     /// Prices depend on time only: a trade in the opposite direction would have had the same prices.
     Fair,
-    /// Stress moved the prices against the direction of the trade.
+    /// A stress setting moved the prices against the direction of the trade.
     Stressed,
 }
 

@@ -24,7 +24,7 @@ pub struct RuinFigures {
 
 #[derive(Debug, Serialize)]
 pub struct RuinRate {
-    /// `coin`, `break_even`, `lower_bound` or `given`.
+    /// Name of the win rate: `coin`, `break_even`, `lower_bound` or `given`.
     pub name: &'static str,
     pub win_rate: f64,
     pub ruin: f64,

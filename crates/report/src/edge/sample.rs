@@ -191,7 +191,7 @@ pub struct Counts {
     pub unsettled: u64,
 }
 
-/// Fixed-sample statistics of independent trades, valid for a single look.
+/// Fixed-sample statistics for independent trades. They are valid only for a single look.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub struct IndependentFigures {
     pub assumes: &'static str,
@@ -202,7 +202,7 @@ pub struct IndependentFigures {
     pub clopper_pearson_95: Option<[f64; 2]>,
     /// One-sided p-value against each trade's own break-even rate.
     pub p_value: Option<f64>,
-    /// `edge`, `no_edge` or `undecided`; `None` if the order of the trades is unknown.
+    /// SPRT result: `edge`, `no_edge` or `undecided`; `None` if the order of the trades is unknown.
     pub sprt: Option<&'static str>,
 }
 

@@ -1,4 +1,4 @@
-//! Sections of a page with charts: equity, win rate, returns and sensitivity.
+//! Page sections with charts: equity, win rate, returns and sensitivity.
 
 use super::chart::{
     ACCENT_COLOUR, Axis, Chart, Charts, Column, LOSS_COLOUR, Layer, Line, MUTED_COLOUR, Pane, as_table,

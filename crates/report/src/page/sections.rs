@@ -1,4 +1,4 @@
-//! Sections of a page without charts: findings, figures, baselines, trades, settings, provenance.
+//! Page sections without charts: findings, figures, baselines, trades, settings, provenance.
 
 use super::{DataTable, RunPage};
 use crate::analysis::{Breakdown, Cell, Metrics, SMALL_CELL_TRADES};

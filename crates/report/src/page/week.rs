@@ -1,4 +1,4 @@
-//! Heat map of the hours of the week, as a table that is readable without colors and scripts.
+//! Heat map of the hours of the week, as a table that is readable without colors or scripts.
 
 use super::RunPage;
 use crate::analysis::{Cell, WEEKDAYS, hours_of_week, settled_rows};

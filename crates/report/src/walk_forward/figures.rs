@@ -1,4 +1,4 @@
-//! A walk-forward report as text and CSV.
+//! Rendering of a walk-forward report as text and CSV.
 
 use super::{ChosenLine, HoldOut, Joined, VerifiedSets, WalkForwardReport, WalkForwardSummary, WindowLine};
 use crate::analysis::{Finding, FindingKind};

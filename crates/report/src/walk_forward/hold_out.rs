@@ -1,4 +1,4 @@
-//! The hold-out in a report: locked, or opened with its result.
+//! The hold-out of a report: locked, or opened with its result.
 
 use super::{WindowLine, test_plan};
 use crate::figure::percent;

@@ -60,7 +60,7 @@ pub struct WalkForwardReport {
     pub(crate) edge: EdgeLine,
     pub(super) findings: Vec<Finding>,
     pub(super) out_of_sample: Option<Joined>,
-    /// Expectancy on the tests as a share of that in training, over all windows.
+    /// Out-of-sample expectancy divided by in-sample expectancy, over all windows.
     pub(super) efficiency: Option<f64>,
     pub(super) robustness: RobustnessLine,
     pub(super) windows: Vec<WindowLine>,

@@ -3,7 +3,7 @@
 //! All make the same trades, which is checked before measuring. The sweep uses a Session with every rule, the simulated
 //! venue, exact money, the figures of each trial and the trial journal. The hand-written loops only trade.
 //!
-//! `cargo bench -p candlewick-backtest --bench sweep` prints backtests per second on one core and on two, and the ratios.
+//! `cargo bench -p candlewick-search --bench sweep` prints backtests per second on one core and on two, and the ratios.
 //! `... --bench sweep -- NAME` runs only the implementations with NAME in their names.
 //! `... --bench sweep -- --memory` runs 10,000 sets over 1,000,000 candles and prints the peak memory.
 

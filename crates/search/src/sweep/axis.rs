@@ -115,7 +115,7 @@ impl Axis {
         self.target
     }
 
-    /// Returns the number of values, `None` for a continuous range.
+    /// Returns the number of values; `None` for a continuous range.
     pub fn count(&self) -> Option<u64> {
         self.listed().map(|list| list.len() as u64)
     }

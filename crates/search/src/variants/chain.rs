@@ -34,7 +34,7 @@ struct Written {
     /// Path of the ledger; empty in older receipts.
     #[serde(default)]
     ledger: PathBuf,
-    /// Strategies in the ledger, `None` in older receipts.
+    /// Strategies in the ledger; `None` in older receipts.
     #[serde(default)]
     strategies: Option<BTreeSet<String>>,
 }

@@ -21,7 +21,7 @@ pub struct VariantCount {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_ledgers: Vec<PathBuf>,
     pub families: Vec<FamilyCount>,
-    /// p-value of the run itself, `None` if its bots belong to several families.
+    /// p-value of the run itself; `None` if its bots belong to several families.
     pub p_value: Option<f64>,
     /// `p_value` times `count`, at most 1 (Bonferroni): the probability that any of the variants does this
     /// well by luck.
@@ -116,7 +116,7 @@ fn most_different(mut stretches: Stretches<'_>) -> Vec<&Known> {
     most.map(|trades| trades.into_values().collect()).unwrap_or_default()
 }
 
-/// Union-find of variant names that count as one.
+/// Union-find over variant names, to join names that count as one variant.
 #[derive(Default)]
 struct Names<'a> {
     places: BTreeMap<(&'a str, &'a str), usize>,

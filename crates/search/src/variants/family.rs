@@ -11,7 +11,7 @@ use std::path::Path;
 
 const WALK: &str = "walk-";
 
-/// A strategy; symbols and interval are choices within the family.
+/// A strategy. Symbols and intervals are choices within the family, not families of their own.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Family {
     pub strategy: String,

@@ -1,4 +1,4 @@
-//! Looks at candles, and earlier looks at the same candles according to the ledgers.
+//! Looks (runs on candles), and earlier looks at the same candles according to the ledgers.
 
 use super::contents::Contents;
 use super::line::TriedLine;

@@ -1,4 +1,4 @@
-//! Number of variants tried per strategy: the best of many looks good by luck.
+//! Number of variants tried per strategy, because the best of many looks good by luck.
 //!
 //! A variant of a [`Family`] is any choice that can be optimized: parameters with the content of named files,
 //! expiry, risk rules, stakes, balance, strategy version and candles. Variants with the same trades on the same

@@ -101,7 +101,7 @@ impl Steps {
         pairs.len() >= FEWEST_TO_TELL && correlation(&pairs).is_some_and(|found| found.abs() >= ALIKE)
     }
 
-    /// Returns a common multiple of both steps for a comparison over `length` milliseconds.
+    /// Returns the step for comparing `length` milliseconds: a common multiple of both steps.
     pub(super) fn step_to_compare(&self, other: &Self, length: i64) -> Option<i64> {
         let mut divisor = (self.step, other.step);
         while divisor.1 > 0 {
@@ -143,7 +143,7 @@ pub(super) fn stored(moves: &[Option<f64>], middle: f64, most: f64) -> Option<Ar
     Some(moves.iter().map(|size| size.map_or(MISSING, one)).collect())
 }
 
-/// Returns the number of pairs, the product of their variances, and their covariance.
+/// Returns the number of pairs, the product of the two variances, and the covariance.
 pub(super) fn moments(pairs: impl Iterator<Item = (f64, f64)>) -> (f64, f64, f64) {
     let (mut count, mut sums) = (0.0, [0.0; 5]);
     for (one, two) in pairs {

@@ -1,4 +1,4 @@
-//! Findings about the choice among variants and numbers.
+//! Findings about the number of variants tried and of numeric parameters.
 
 use super::{Finding, FindingKind, Severity};
 use candlewick_engine::{BotSettings, IntentRow};

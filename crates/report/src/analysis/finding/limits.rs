@@ -1,4 +1,4 @@
-//! Findings about limits that determined the result instead of the strategy.
+//! Findings about limits that determined the result more than the strategy did.
 
 use super::{Finding, FindingKind, Severity};
 use crate::figure::minute;

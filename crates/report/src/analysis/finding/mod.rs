@@ -72,7 +72,7 @@ pub struct Background {
     pub seen_payout_percent: Option<f64>,
     /// Missing candles between the first and the last, excluding closed market hours.
     pub missing_candles: u64,
-    /// Candles of the bots' series after the last decision; `None` without candles.
+    /// Number of the bots' candles after the last decision; `None` without candles.
     pub untraded_candles: Option<u64>,
     pub revised_candles: u64,
     pub unset_steps: BTreeMap<Symbol, f64>,
@@ -106,7 +106,7 @@ pub(super) struct Facts<'a> {
     pub(super) scale: MoneyScale,
     pub(super) settled: &'a [&'a IntentRow],
     pub(super) refused_since_last: BTreeMap<&'static str, u64>,
-    /// Time of the last decision, and the time span of the run.
+    /// Time of the last decision (`None` without a decision), and time range of the run.
     pub(super) last_open: (Option<Millis>, &'a Range<Millis>),
     pub(super) background: Background,
     pub(super) basis: VerdictBasis,

@@ -1,4 +1,4 @@
-//! Findings about the trades: too few, too good, in streaks, from one hour, reversed by stakes.
+//! Findings about trades: too few, too good, streaks, a single profitable hour, effects of stakes.
 
 use super::{Finding, FindingKind, Severity, VerdictBasis};
 use crate::analysis::{Cell, SensitivityPoint, apart};
