@@ -18,14 +18,14 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ForeignTrade {
     pub venue_id: String,
-    /// Intent that opened this trade a second time, `None` for a foreign trade.
+    /// Intent that this trade duplicates; `None` for a foreign trade.
     pub second_of: Option<u64>,
     pub seen_at: Millis,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LimitReached {
-    /// `LossStreak` or `MaxDrawdown`.
+    /// Rule that halted the bot: `LossStreak` or `MaxDrawdown`.
     pub rule: String,
     pub at: Millis,
 }
@@ -43,7 +43,7 @@ impl LimitReached {
 pub struct FoldedJournal {
     pub session: Session,
     pub book: TradeBook,
-    /// Per intent: run, line number, index of its bot in the run, and journal time.
+    /// Per intent: run, line number, index of the bot within the run, and journal time.
     pub decided: Vec<(IntentId, u64, u64, usize, Millis)>,
     pub is_halted: bool,
     pub lines: Vec<StoredLine>,
@@ -54,7 +54,7 @@ pub struct JournalContents {
     pub runs: Vec<RecordedRun>,
     pub book: TradeBook,
     pub origins: BTreeMap<IntentId, IntentOrigin>,
-    /// Money, limits and doubts at the end, as the next run would restore them.
+    /// Money, limits and orders in doubt at the end, as the next run would restore them.
     pub session: Session,
     pub lines: Vec<StoredLine>,
     pub candles: BTreeMap<u64, u64>,
@@ -107,7 +107,7 @@ impl JournalContents {
         Ok(Self { runs, book, origins, session, lines: read.kept, candles: read.candles, is_halted, last })
     }
 
-    /// Builds the contents from the last snapshot on, without refusals, candle counts and other lines.
+    /// Builds the contents since the last snapshot, without refusals, candle counts and other lines.
     pub fn from_folded(folded: FoldedJournal) -> Result<Self, RecordsError> {
         let FoldedJournal { session, book, decided, is_halted, lines, last } = folded;
         let runs = RecordedRun::read_all(&lines)?;
@@ -167,7 +167,7 @@ impl JournalContents {
         })
     }
 
-    /// Unexplained trades in order of detection, except those explained since and closed second trades.
+    /// Returns unexplained trades in order of detection, without duplicate trades that have closed.
     pub fn foreign_trades(&self) -> Vec<ForeignTrade> {
         let ours = self.book.rows().iter().filter_map(|row| self.book.venue_id(row));
         let events = self.lines.iter().filter(|stored| stored.line.kind == LineKind::Event);
@@ -199,7 +199,7 @@ impl JournalContents {
         Ok(SessionSettings { risk, ..run.settings.clone() })
     }
 
-    /// Returns the limits in force at a time, `None` if a later reload hides them.
+    /// Returns the limits in force at a time; `None` if a later reload hides them.
     pub(crate) fn risk_at(
         &self,
         run: &RecordedRun,
@@ -222,13 +222,13 @@ impl JournalContents {
         compacted_since(&self.lines)
     }
 
-    /// Returns the intent of which this is a second trade, booked or not, open or closed.
+    /// Returns the intent that a trade duplicates, whether the trade is booked or not, open or closed.
     pub fn second_of(&self, venue_id: VenueId) -> Option<IntentId> {
         let booked = |stored: &StoredLine| match event_named(stored, "\"second_trade\"")? {
             EventKind::SecondTrade(trade) if trade.venue_id == venue_id => Some(trade.intent),
             _ => None,
         };
-        // A second trade that had closed before it was seen is only noted.
+        // A duplicate trade that closed before it was detected is only recorded in a note.
         let noted = |stored: &StoredLine| {
             let trade = parse_foreign_trade(stored)?;
             let is_it = VenueId::truncated(&trade.venue_id) == venue_id;

@@ -1,4 +1,4 @@
-//! Recorded latencies: of candles, and of orders until arrival and open.
+//! Recorded latencies: arrival of candles, and arrival and open of orders.
 
 use crate::RecordsError;
 use crate::lines::{is_candle, parse, visit_all};
@@ -18,9 +18,9 @@ pub struct Delays {
 
 #[derive(Debug, Default)]
 struct Samples {
-    /// Candle close to arrival. A histogram, because candles are most of a journal.
+    /// Delay from candle close to arrival. A histogram, because most lines of a journal are candles.
     close_to_available: BTreeMap<Millis, usize>,
-    /// Decision to arrival at the venue by its own timestamp: a backtest's latency.
+    /// Delay from the decision to the venue's arrival timestamp; use it as the latency of a backtest.
     decide_to_arrival: Vec<Millis>,
     decide_to_open: Vec<Millis>,
     request_to_answer: Vec<Millis>,
@@ -128,7 +128,7 @@ impl DelayReading {
             samples.request_to_answer.push(answer.received - open.sent);
             self.delays.payouts.extend(answer.payout);
         } else if body.contains("\"event\":\"in_doubt\"") {
-            // Without an answer there is no delay to measure.
+            // Without an answer, there is no delay to measure.
             self.pending.remove(&intent);
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Reading of journals: runs, intents, money and orders in doubt. Nothing is written or requested.
+//! Read-only access to journals: runs, intents, money and orders in doubt.
 
 mod contents;
 mod delays;

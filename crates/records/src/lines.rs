@@ -11,13 +11,13 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 const PAGE: u32 = 5_000;
-/// Part of the JSON of a candle that was fetched after its close.
+/// JSON fragment that marks a candle fetched after its close.
 const BACKFILL: &str = "\"origin\":\"backfill\"";
 
 #[derive(Default)]
 pub(crate) struct Lines {
     pub kept: Vec<StoredLine>,
-    /// Number of candles per run, without warm-up.
+    /// Number of candles per run, excluding warm-up.
     pub candles: BTreeMap<u64, u64>,
     pub last: Option<StoredLine>,
     began: Option<Millis>,
@@ -110,7 +110,7 @@ impl SessionFold {
         Self { session, recall: None }
     }
 
-    /// Applies the next line. Returns its record, `None` for a header, a note or a candle.
+    /// Applies the next line and returns its record; `None` for a header, a note or a candle.
     pub fn take(&mut self, stored: &StoredLine) -> Result<Option<Recorded>, RecordsError> {
         match stored.line.kind {
             LineKind::Run => {
@@ -146,7 +146,7 @@ pub(crate) fn decode(decoder: &mut JournalDecoder, stored: &StoredLine) -> Resul
     recorded.map_err(|error| RecordsError::unreadable(stored, error))
 }
 
-/// Parses a refusal without its reason, which only the text of the line contains.
+/// Parses a refusal without its reason, which is only in the text of the line.
 pub fn read_refusal(stored: &StoredLine) -> Result<Option<Refused>, RecordsError> {
     #[derive(Deserialize)]
     struct RecordedRefusal {

@@ -1,4 +1,4 @@
-//! Formatting of points in time and of counts.
+//! Formatting of times and counts.
 
 use candlewick_engine::Halt;
 use candlewick_sdk::{Millis, visible};

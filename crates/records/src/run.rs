@@ -1,4 +1,4 @@
-//! A run as its header describes it, and what a report reads of one run or all.
+//! A run as described by its header, and the data that reports read about one run or all runs.
 
 use crate::RecordsError;
 use crate::contents::JournalContents;
@@ -18,14 +18,14 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Run number of lines that an operator wrote while no bot ran.
+/// Run number of lines that an operator added while no bot was running.
 pub const BETWEEN_RUNS: u64 = 0;
 
 pub struct RecordedRun {
-    /// 1-based.
+    /// 1-based number of the run.
     pub number: u64,
     pub seq: u64,
-    /// In venue time.
+    /// Start of the run in venue time.
     pub began: Millis,
     pub format: u32,
     pub settings: SessionSettings,
@@ -106,7 +106,7 @@ impl RecordedRun {
     }
 }
 
-/// Computed once per run: with many bots, this takes longer than reading a candle.
+/// Returns the distinct series of all bots. Call it once per run, because it is slow for many bots.
 pub(crate) fn required_series(settings: &SessionSettings) -> Vec<Series> {
     distinct(settings.bots.iter().map(BotSettings::series))
 }
@@ -122,7 +122,7 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 pub(crate) const FILE_CHANGED: &str = "has changed since the run began";
-/// One hash covers the files of a combination and the versions of its parts.
+/// A single hash covers the files of a combination and the versions of its parts.
 pub(crate) const FILE_OR_PART_CHANGED: &str =
     "has changed since the run began, or this program has another version of a part";
 
@@ -130,12 +130,12 @@ fn describe_change(strategy: &str, params: &Value) -> String {
     let mut files = Vec::new();
     files_in(params, &mut files);
     let file = match &files[..] {
-        // The parameters are unchanged.
+        // Without files, only the version of a part can differ.
         [] => return "this program has another version of a part of it".to_owned(),
         [file] => format!("the file {file}"),
         files => format!("one of the files {}", files.join(", ")),
     };
-    // A rule consists of its text only; parts have versions.
+    // A rule consists only of its text. A combination also has parts with versions.
     format!("{file} {}", if strategy == "rules" { FILE_CHANGED } else { FILE_OR_PART_CHANGED })
 }
 
@@ -159,7 +159,7 @@ fn files_in(params: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Journals that do not record the lower bound of Kelly stakes used Wilson's.
+/// Adds Wilson's bound to Kelly stakes in older journals, which do not record the bound.
 fn with_earlier_kelly(mut session: Value) -> Value {
     let bots = session.pointer_mut("/bots").and_then(Value::as_array_mut);
     for stake in bots.into_iter().flatten().filter_map(|bot| bot.pointer_mut("/stake")?.as_object_mut()) {
@@ -181,7 +181,7 @@ pub enum TradingMode {
 }
 
 pub struct RecordedRuns {
-    /// Settings of the selected or last run, with the limits in force at its end.
+    /// Settings of the selected or last run, with the limits in force at the end of that run.
     pub session: SessionSettings,
     pub simulation: SimulationSettings,
     pub strategies: Vec<(String, String)>,
@@ -193,7 +193,7 @@ pub struct RecordedRuns {
     pub head_hash: String,
     pub span: Range<Millis>,
     pub verdicts: Vec<BotVerdict>,
-    /// Share of alpha for all trades of several bots together; 0 if they are not judged together.
+    /// Share of alpha for the combined trades of several bots; 0 if they are not judged together.
     pub weight_of_all_bots: f64,
     pub delays: Delays,
     pub audit_findings: BTreeMap<String, u64>,
@@ -234,7 +234,7 @@ impl RecordedRuns {
         })
     }
 
-    /// Earlier runs only affect the Session. Later runs may contain results of this run's intents.
+    /// Builds the data of one run. Earlier runs only affect the Session; later runs may settle intents.
     fn from_run(contents: &JournalContents, run: &RecordedRun, delays: Delays) -> Result<Self, RecordsError> {
         let mut fold = SessionFold::new(run.silent_session()?);
         let mut book = TradeBook::default();

@@ -1,4 +1,4 @@
-//! Layout of every table; all cell texts are sanitized here.
+//! Layout of all tables. Cell texts are sanitized here.
 
 use candlewick_sdk::visible;
 use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use unicode_width::UnicodeWidthStr;
 
 const FOLDS: std::ops::RangeInclusive<usize> = 2..=3;
-/// Width of the terminal, global for the process; 0 for no limit.
+/// Terminal width for all tables of this process; 0 for no limit.
 static WIDTH: AtomicU16 = AtomicU16::new(0);
 
 pub fn fit_tables_to(columns: u16) {
@@ -45,7 +45,7 @@ impl Table {
         }
     }
 
-    /// Picks the shortest layout that fits: plain rows, wrapped cells, folded rows, or one value a line.
+    /// Renders the shortest layout that fits: plain rows, wrapped cells, folded rows or one value per line.
     fn fitted(&self, width: u16) -> String {
         let plain = self.one_line_each().trim_fmt();
         if fits(&plain, width) {
@@ -60,7 +60,7 @@ impl Table {
         build_table(self.header.clone(), self.rows.iter().cloned())
     }
 
-    /// Wraps cells without cutting a word, except in the second of two columns.
+    /// Wraps cells at word boundaries, except in the second of two columns.
     fn wrapped(&self, width: u16) -> Option<String> {
         let columns = self.header.len();
         let room = usize::from(width).checked_sub(columns * 3 - 1)?;

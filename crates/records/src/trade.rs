@@ -1,4 +1,4 @@
-//! Intents as JSON with fixed keys and as text: one, a page, or a filtered list.
+//! Intents as text and as JSON with fixed keys: one intent, a page, or a filtered list.
 
 use crate::RecordsError;
 use crate::contents::JournalContents;
@@ -15,9 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 const PAGE_SCAN_LIMIT: u64 = 500;
-/// Maximum number of trades that are each read from their own lines.
+/// Maximum number of trades that are read individually, each from its own lines.
 const MAX_LAST: usize = 100;
-/// Maximum number of intents to scan for them.
+/// Maximum number of intents to scan for these trades.
 const SCAN_LIMIT: u64 = 1_000;
 const PAGE: u32 = 5_000;
 
@@ -52,38 +52,38 @@ impl IntentOrigin {
 /// An intent with stable JSON keys. Times are in milliseconds; unknown values are `None`.
 #[derive(Debug, Serialize)]
 pub struct TradeLine {
-    /// 1-based, unique in the whole journal.
+    /// 1-based, unique across the whole journal.
     pub intent_id: u64,
     pub venue_id: Option<String>,
     pub bot: String,
     pub symbol: Symbol,
     pub direction: Direction,
-    /// In the wallet's currency.
+    /// Stake in the wallet's currency.
     pub amount: f64,
     pub state: &'static str,
     pub result: Option<Outcome>,
-    /// In the wallet's currency; `None` before settlement.
+    /// Profit in the wallet's currency; `None` before settlement.
     pub pnl: Option<f64>,
     pub decision_time: Millis,
     pub request_time: Option<Millis>,
     pub open_time: Option<Millis>,
     pub open_price: Option<f64>,
-    /// Actual or scheduled close.
+    /// Actual close, or scheduled close of an open trade.
     pub close_time: Option<Millis>,
     pub close_price: Option<f64>,
-    /// Percentage of the stake that a win pays.
+    /// Profit of a win, in percent of the stake.
     pub payout: Option<Payout>,
     /// Duration as `HH:MM`.
     pub close_type: String,
     pub expiration_type: String,
     pub reason: String,
     pub run: u64,
-    /// The order, if the venue opened a different trade: the fields above are then the venue's.
+    /// Symbol of the order if the venue opened a different trade. The fields above are the venue's.
     pub ordered_symbol: Option<Symbol>,
     pub ordered_direction: Option<Direction>,
-    /// In the wallet's currency.
+    /// Stake of the order in the wallet's currency.
     pub ordered_amount: Option<f64>,
-    /// An operator entered the result because the venue no longer had the trade.
+    /// Whether an operator entered the result because the venue no longer had the trade.
     pub settled_by_person: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrected_from: Option<Outcome>,
@@ -153,12 +153,12 @@ impl TradeLine {
 #[derive(Debug)]
 pub struct TradePage {
     pub trades: Vec<TradeLine>,
-    /// Intent number before which more may be found; `None` at the end.
+    /// Value of `before` that reads the next page; `None` at the end.
     pub before: Option<u64>,
 }
 
 impl TradePage {
-    /// Reads up to `most` trades before an intent number, fewer if many of other bots are in between.
+    /// Reads up to `most` trades before an intent number; fewer if the scan limit is reached first.
     pub async fn read(
         reader: &mut Reader,
         before: u64,
@@ -209,9 +209,9 @@ pub struct TradeFilter {
     pub bot: Option<String>,
     pub symbol: Option<Symbol>,
     pub state: Option<String>,
-    /// Inclusive, by decision time.
+    /// Inclusive start of the decision times.
     pub since: Option<Millis>,
-    /// Exclusive, by decision time.
+    /// Exclusive end of the decision times.
     pub until: Option<Millis>,
     pub last: Option<usize>,
 }
@@ -221,7 +221,7 @@ pub struct TradeFilter {
 pub struct TradeList(Vec<TradeLine>);
 
 impl TradeFilter {
-    /// Fails for a bot or symbol that the journal does not have: a typo must not look like an empty list.
+    /// Filters the trades. An unknown bot or symbol is an error, because it is probably a typo.
     pub fn apply(&self, contents: &JournalContents) -> Result<TradeList, RecordsError> {
         self.check_names(contents)?;
         let lines = contents.intents().map(|one| TradeLine::new(&contents.book, one));
@@ -232,7 +232,7 @@ impl TradeFilter {
         Ok(TradeList(lines))
     }
 
-    /// Reads the last trades backward, at a cost that does not grow with the journal; `None` if it cannot.
+    /// Reads the last trades backward, at a cost independent of the journal size; `None` if impossible.
     pub async fn read_last(&self, reader: &mut Reader) -> Result<Option<TradeList>, RecordsError> {
         let Some(most) = self.last.filter(|most| *most <= MAX_LAST) else { return Ok(None) };
         if self.bot.is_some() || self.symbol.is_some() || !is_whole_since_snapshot(reader).await? {

@@ -12,18 +12,18 @@ pub struct VerdictLine {
     /// `edge_shown`, `edge_rejected`, `edge_no_longer_held` or `not_enough_trades`.
     pub verdict: &'static str,
     pub trades: u64,
-    /// Trades whose result an operator entered. They are not evidence and are excluded.
+    /// Trades with a result entered by an operator. They are not evidence and are excluded.
     pub settled_by_person: u64,
     pub about_more_trades: Option<u64>,
     /// Value of the account that bets on an edge; starts at 1.
     pub account_for: f64,
     pub account_against: f64,
-    /// `1 / (alpha x weight)`: all bots of the journal share one alpha. `None` without a weight.
+    /// `1 / (alpha x weight)`, because all bots of a journal share alpha. `None` without a weight.
     pub threshold_for: Option<f64>,
     /// `1 / beta`.
     pub threshold_against: f64,
     pub since_intent: u64,
-    /// First decision from which a shown edge of `delta` is no longer supported, `None` while it holds.
+    /// First decision that no longer supports a shown edge of `delta`; `None` while the edge holds.
     pub no_longer_held_since: Option<Millis>,
     #[serde(flatten)]
     pub intervals: EdgeIntervals,
@@ -84,7 +84,7 @@ impl VerdictLine {
     }
 }
 
-/// Account value that shows an edge; `None` if no alpha is left for this bot.
+/// Returns the account value that shows an edge; `None` if no alpha is left for this bot.
 pub fn threshold(test: &EdgeTest) -> Option<f64> {
     Some(test.goal()).filter(|goal| goal.is_finite())
 }
@@ -127,7 +127,7 @@ pub fn verdict_text(verdict: &str, about_more: Option<u64>) -> String {
 
 const CONFIDENCE: f64 = 0.95;
 
-/// Valid after every trade, overlapping too. Crossed ends mean that no single value fits all trades.
+/// Intervals valid after every trade, even with overlap. If the ends cross, no value fits all trades.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct EdgeIntervals {
     /// 95 % confidence sequence of the mean return per unit of stake; `None` without a trade.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Path in the document of `--json`, with dots between the keys; name; form.
+/// Path in the `--json` document (keys joined by dots), name, and format of each figure.
 const FIGURES: [(&str, &str, Form); 15] = [
     ("candles", "candles", Form::Number),
     ("trades", "trades", Form::Number),
@@ -52,7 +52,7 @@ pub struct Comparison {
 struct Side {
     name: String,
     verdict: String,
-    /// Reasons to withhold *edge shown* although the trades show an edge.
+    /// Reasons to withhold *edge shown* despite the evidence.
     withheld: Vec<String>,
     data_hash: Option<String>,
     journal_hash: Option<String>,
@@ -147,7 +147,7 @@ fn parse_curve(document: &Value) -> Vec<(Millis, f64)> {
         .collect()
 }
 
-/// Decisions of two runs, matched by time and, with several bots, by bot.
+/// Decisions of two runs, matched by time and, if there are several bots, by bot.
 #[derive(Debug, Default, PartialEq, Serialize)]
 struct Matching {
     same: u64,
@@ -172,7 +172,7 @@ impl Matching {
             (trade.decision_time, bot)
         };
         let mut rest: BTreeMap<_, Vec<&ParsedTrade>> = BTreeMap::new();
-        // Reversed, so that `pop` returns the first of several at one time.
+        // Reversed, so that `pop` returns trades with the same key in their original order.
         for trade in b.iter().rev() {
             rest.entry(key(trade)).or_default().push(trade);
         }

@@ -4,28 +4,28 @@ use crate::page::DataTable;
 use candlewick_records::explain::short_condition;
 use serde::Serialize;
 
-/// Overlaps on one candle in this many, or fewer, are not reported.
+/// Overlaps on at most one in this many candles are not reported.
 const RARE_OVERLAP: u64 = 100;
 
-/// Statistics of a condition. Its parts follow it, one level deeper.
+/// Statistics of a condition. The lines of its parts follow, one level deeper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ConditionLine {
     pub bot: String,
-    /// Path in its combination, such as `outer.dip`; empty for the bot's own condition.
+    /// Path within a combination, such as `outer.dip`; empty for the bot's own condition.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub part: String,
-    /// `buy` or `sell`; of a combination also `part`, `filter`, `vote` or `first_of`.
+    /// `buy` or `sell`; within a combination also `part`, `filter`, `vote` or `first_of`.
     pub side: &'static str,
-    /// 0 for the whole condition, 1 for operands of its `and` or `or`, and so on.
+    /// Nesting depth: 0 for the whole condition, 1 for operands of its `and` or `or`, and so on.
     pub depth: usize,
     pub condition: String,
-    /// Candles evaluated after warm-up. With `stopped`, only those with a signal.
+    /// Candles evaluated after warm-up. If `stopped` is set, only candles with a signal.
     pub candles: u64,
     pub held: u64,
     pub unknown: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<u64>,
-    /// For a sell condition, candles on which buy was true too. The buy takes precedence there.
+    /// For a sell condition: candles on which buy was also true. Buy takes precedence there.
     #[serde(skip_serializing_if = "is_none")]
     pub beside_buy: u64,
 }
@@ -72,7 +72,7 @@ impl ConditionLine {
     pub(crate) fn is_asked_for(&self) -> bool {
         match self.side {
             "buy" | "sell" => self.is_whole(),
-            // Parts that were never evaluated are reported by their own rules.
+            // Parts that were never evaluated are omitted.
             "vote" => self.candles > 0,
             _ => self.stopped.is_some() && self.candles > 0,
         }
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(ConditionLine::always(&[none]), [""; 0]);
     }
 
-    /// 400 of 40,000 are one in a hundred.
+    /// 400 of 40,000 is exactly one in a hundred.
     #[test]
     fn reports_overlaps_of_buy_and_sell_above_one_percent() {
         let sell = |beside_buy| ConditionLine { side: "sell", beside_buy, ..line(0, "y", 900, 0) };

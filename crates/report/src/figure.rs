@@ -18,7 +18,7 @@ pub(crate) fn or_dash<T>(value: Option<T>, write: impl FnOnce(T) -> String) -> S
     value.map_or_else(|| "–".to_owned(), write)
 }
 
-/// Lines such as `note: ...`, each after a line break.
+/// Formats lines such as `note: ...`, each preceded by a line break.
 pub(crate) fn prefixed_lines(before: &str, all: impl IntoIterator<Item = impl Display>) -> String {
     all.into_iter().map(|one| format!("\n{before}{one}")).collect::<Vec<_>>().concat()
 }
@@ -52,14 +52,14 @@ pub(crate) fn capitalised(words: &str) -> String {
 
 const MAX_PERCENT: f64 = 100.0;
 
-/// Checks for a payout above the stake. No venue pays it, and a coin toss would earn money.
+/// Warns about a payout above the stake: no venue pays that, and a coin toss would be profitable.
 pub(crate) fn high_payout(payouts: impl Iterator<Item = Payout>, how: &str) -> Option<String> {
     let highest = payouts.max()?.to_percent();
     (highest > MAX_PERCENT)
         .then(|| format!("a payout of {highest} % is {how}; above {MAX_PERCENT} % a coin toss is profitable"))
 }
 
-/// Formats a break-even payout; no venue pays more than 100 %, and 0 means no losses.
+/// Formats a break-even payout. No venue pays more than 100 %; 0 means that no trade was lost.
 pub(crate) fn break_even_payout_text(percent: f64) -> String {
     if percent <= 0.0 {
         return "-".to_owned();

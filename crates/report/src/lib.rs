@@ -1,4 +1,4 @@
-//! Reports of runs: plain data that renders as text, JSON and HTML. Nothing is replayed or printed.
+//! Reports of runs: plain data that renders as text, JSON and HTML.
 
 pub mod analysis;
 pub mod comparison;
@@ -22,7 +22,7 @@ use std::path::PathBuf;
 pub mod look {
     pub const STYLE: &str = include_str!("page/page.css");
 
-    /// Script of the charts. Each part uses names of earlier parts.
+    /// Chart script. Later parts use names from earlier parts.
     pub const CHARTS: &str = concat!(
         include_str!("page/script/format.js"),
         include_str!("page/script/window.js"),
@@ -50,7 +50,7 @@ pub enum ReportError {
     #[error("{}{}: {problem}", path.display(), line.map_or_else(String::new, |line| format!(", line {line}")))]
     InvalidTrades {
         path: PathBuf,
-        /// 1-based; `None` if the error concerns the whole file.
+        /// 1-based line number; `None` if the error concerns the whole file.
         line: Option<u64>,
         problem: String,
     },

@@ -19,7 +19,7 @@ pub(crate) fn escaped(text: &str) -> String {
     safe
 }
 
-/// Escapes JSON for a `<script>` of data: nothing in it can end the element.
+/// Escapes JSON for a `<script>` data element, so that the data cannot close the element.
 pub(crate) fn json_in_script(value: &Value) -> String {
     // JSON contains these characters only in strings, where the escapes are equivalent.
     visible_json(value).to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")

@@ -1,4 +1,4 @@
-//! Distribution of final balance and drawdown over resampled paths, with the share of ruined ones.
+//! Distribution of final balance and drawdown over resampled paths, and the share of ruined paths.
 
 use crate::figure::prefixed_lines;
 use candlewick_records::table_text;
@@ -14,7 +14,7 @@ const Z_95: f64 = 1.959_963_984_540_054;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MonteCarloTermsReport {
-    /// `candles` or `trades`.
+    /// Resampled data: `candles` or `trades`.
     pub resampled: String,
     pub paths: u64,
     /// Mean block length, in candles or trades.
@@ -30,7 +30,7 @@ pub struct MonteCarloReport {
     pub terms: MonteCarloTermsReport,
     pub observed: PathRow,
     pub quantiles: Vec<QuantileRow>,
-    /// Paths whose balance no longer covered a stake.
+    /// Share of paths whose balance no longer covered a stake.
     pub ruined: Share,
     pub lost: Share,
     pub assumes: Vec<&'static str>,
@@ -44,7 +44,7 @@ pub struct QuantileRow {
     pub max_drawdown_percent: Quantile,
 }
 
-/// A quantile with its 95 % interval by order statistics, given the number of paths.
+/// A quantile with its 95 % confidence interval by order statistics, for a finite number of paths.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Quantile {
     pub value: f64,
@@ -110,7 +110,7 @@ fn assumptions(is_candles: bool) -> Vec<&'static str> {
 }
 
 impl Quantile {
-    /// `sorted` is ascending; `None` if it is empty.
+    /// Computes a quantile of `sorted`, which must be ascending; `None` if it is empty.
     fn new(sorted: &[f64], quantile: f64) -> Option<Self> {
         let count = sorted.len() as f64;
         let last = sorted.len().checked_sub(1)?;
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn quantiles_and_intervals_match_hand_computed_ranks() {
         let sorted: Vec<f64> = (1..=100).map(f64::from).collect();
-        // The median of 100 is between ranks 40 and 61: 50 less and more 1.96 * 5, outwards.
+        // The interval of the median spans ranks 40 to 61: 50 minus and plus 1.96 * 5, rounded outwards.
         let found = Quantile::new(&sorted, 0.5).unwrap();
         assert_eq!(found, Quantile { value: 50.0, lower: 40.0, upper: 61.0 });
         let found = Quantile::new(&sorted, 0.05).unwrap();

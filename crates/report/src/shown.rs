@@ -1,4 +1,4 @@
-//! The trade at which an edge was shown, and the result of later trades.
+//! The trade at which an edge was shown, and the results of later trades.
 
 use crate::analysis::{Finding, FindingKind};
 use crate::edge::is_date;
@@ -10,11 +10,11 @@ use serde::Serialize;
 
 const MIN_LATER_TRADES: u64 = 30;
 
-/// The time of the verdict, which later trades do not change, and the result of later trades.
+/// Time of the verdict, which later trades do not change, and their results.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ShownLine {
     pub after_trades: u64,
-    /// When the end of the last of them was known; `None` for trades without dates.
+    /// Time at which the result of the last of these trades became known; `None` without dates.
     pub at: Option<Millis>,
     pub won_since: u64,
     pub lost_since: u64,
@@ -22,12 +22,12 @@ pub struct ShownLine {
     pub win_rate_since: Option<f64>,
     /// Break-even win rate of the later trades; `None` if a payout is unknown.
     pub break_even_since: Option<f64>,
-    /// `None` for fewer later trades than showed the edge, or fewer than 30.
+    /// Whether later trades support the edge; `None` if there are fewer than `after_trades` or 30.
     pub is_supported_since: Option<bool>,
 }
 
 impl ShownLine {
-    /// `test` must not have seen any trade. `None` if the trades do not show an edge.
+    /// Finds the trade at which the edge was shown; `None` if it was not. `test` must be fresh.
     pub(crate) fn find(trades: &[JudgedTrade], test: EdgeTest) -> Option<Self> {
         EdgeDetection::find(trades, test).map(|shown| Self::from_shown(&shown))
     }
@@ -144,7 +144,7 @@ mod tests {
         ShownLine::from_shown(&EdgeDetection { at: Millis::new(1_767_571_200_000), after_trades, since })
     }
 
-    /// A win of 85 % needs 1 / 1.85 = 54.05 %.
+    /// Break-even at a payout of 85 % is 1 / 1.85 = 54.05 %.
     #[test]
     fn compares_later_trades_with_break_even_if_there_are_enough() {
         for (after, won, lost, expected) in

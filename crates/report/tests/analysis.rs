@@ -1,4 +1,4 @@
-//! The analysis of a run says what its trades say, counted by hand.
+//! The analysis of a run agrees with figures counted by hand.
 
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
@@ -56,7 +56,7 @@ fn analysed(closes: &[f64], trades: &[(i64, Direction)], prices: Prices) -> Anal
     Analysis::new(&trades, &Summary::new(&finished.book, BALANCE))
 }
 
-/// Up, up, down, flat, up: won, lost, lost, drawn, won; 1,000 becomes 1,008, 998, 988, 988, 996 at payout 80.
+/// Trades: won, lost, lost, drawn, won. Balances at a payout of 80 %: 1,008, 998, 988, 988, 996.
 const CLOSES: [f64; 6] = [100.0, 101.0, 102.0, 101.0, 101.0, 103.0];
 
 const TRADES: [(i64, Direction); 5] = [
@@ -82,7 +82,7 @@ fn figures_match_hand_computed_ones() {
     let rates = metrics.win_rate.unwrap();
     assert_eq!(rates.rate, 0.5);
     near(rates.above_break_even, 0.5 - 1.0 / 1.8);
-    // Wilson of 2 in 4: centre 0.5, half width 0.35 as published calculators have it.
+    // Wilson interval for 2 of 4: center 0.5, half-width 0.35, as in published calculators.
     near(Some((rates.uncertainty() * 1e4).round()), 3_500.0);
     let expectancy = metrics.expectancy.unwrap();
     near(Some(expectancy.return_per_unit), (0.8 - 1.0 - 1.0 + 0.0 + 0.8) / 5.0);

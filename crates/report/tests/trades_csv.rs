@@ -1,4 +1,4 @@
-//! A CSV of trades yields the exact accounts of its Session, in any order of its rows.
+//! A CSV of trades restores the exact accounts of its Session, whatever the order of its rows.
 
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 

@@ -1,6 +1,6 @@
-//! Runs one way of the bench `sweep` once, for instruction counts and profilers:
-//! `one_sweep <declared|black-box|naive|shared|lists|fixture> [periods]`, 50 sets for each period; `fixture` runs nothing, which is
-//! the overhead of all others. `BENCHMARKS.md` has the commands.
+//! Runs one implementation of the bench `sweep` once, for instruction counts and profilers:
+//! `one_sweep <declared|black-box|naive|shared|lists|fixture> [periods]`, with 50 sets per period. `fixture` runs nothing
+//! and shows the common overhead. `BENCHMARKS.md` has the commands.
 
 #[path = "../benches/sweep/fixture.rs"]
 mod fixture;
@@ -42,7 +42,7 @@ fn by_hand(fixture: &Fixture, sets: &[Set], run: fn(&Fixture, &[Set]) -> Vec<Res
     once(|| run(fixture, sets));
 }
 
-/// The counted work only.
+/// Runs only the work that is counted.
 #[inline(never)]
 fn once(run: impl Fn() -> Vec<Result>) {
     black_box(run());

@@ -6,8 +6,8 @@
 //! - [`sensitivity`]: runs with other venue settings.
 //! - [`variants`]: number of variants tried.
 //!
-//! However trials share work, each has the trades of a [`Backtest`](candlewick_backtest::Backtest)
-//! with its parameters.
+//! Trials may share work, but each produces the same trades as a separate
+//! [`Backtest`](candlewick_backtest::Backtest) with its parameters.
 
 mod error;
 pub mod monte_carlo;

@@ -1,5 +1,5 @@
 //! Sensitivity of a result to the venue's settings.
-//! A [`SensitivityRow`] is a pure function of the run and its number, so that any part can run anywhere.
+//! A [`SensitivityRow`] depends only on the run and its number, so rows can be computed on any machine.
 
 use crate::SearchError;
 use crate::error::thread_pool;
@@ -19,12 +19,12 @@ const LATENCIES_S: [i64; 6] = [0, 1, 2, 3, 4, 5];
 const PAYOUTS: [u32; 9] = [60, 64, 68, 72, 76, 80, 84, 88, 92];
 const USUAL_STRESS: f64 = 0.5;
 
-/// Results of the same run with other venue settings, one changed at a time. The worst plausible case changes
-/// several: default stress, the longest latency, and draws that lose.
+/// Results of the same run with other venue settings, changed one at a time. The worst plausible case
+/// combines default stress, the longest latency, and draws that lose.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sensitivity {
     pub curves: Vec<Curve>,
-    /// Payout at which the mean return per unit of stake is 0, `None` if it has one sign at all payouts.
+    /// Payout at which the mean return is 0; `None` if the mean return never changes sign.
     pub break_even_payout_percent: Option<f64>,
 }
 
@@ -57,10 +57,10 @@ pub struct SensitivityPoint {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SensitivityRow {
-    /// Number of the run, 0-based: the trial of a shard's journal.
+    /// 0-based number of the run, used as the trial number in a shard's journal.
     #[serde(rename = "trial")]
     pub run: u64,
-    /// Always 0, as in a sweep's journal.
+    /// Always 0. A sweep's journal has the same field.
     pub rung: u32,
     pub setting: VenueSetting,
     pub point: SensitivityPoint,
@@ -73,7 +73,7 @@ pub struct Repeat<'a> {
     pub markets: &'a [Market],
     pub balance: Money,
     pub strategies: &'a (dyn Fn() -> Result<Vec<Box<dyn Strategy>>, BacktestError> + Sync),
-    /// Number of parallel threads. The result does not depend on it.
+    /// Number of parallel threads. It does not affect the result.
     pub threads: NonZeroUsize,
 }
 
@@ -286,7 +286,7 @@ mod tests {
         }
         let runs =
             [latencies(&own), payouts(&own), paths(&own), stresses(&own)].map(|cases| cases.len() as u64);
-        // The run's own latency is not one of the usual ones.
+        // The run's own latency is not one of the default latencies.
         assert_eq!(runs.iter().sum::<u64>(), Sensitivity::RUNS + 1);
         let values: Vec<f64> = latencies(&own).iter().filter_map(|case| case.value).collect();
         assert_eq!(values, [0.0, 700.0, 1_000.0, 2_000.0, 3_000.0, 4_000.0, 5_000.0]);

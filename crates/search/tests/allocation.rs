@@ -1,4 +1,4 @@
-//! Allocations of a trial do not depend on the number of candles.
+//! The allocations of a trial do not depend on the number of candles.
 
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
@@ -24,22 +24,22 @@ struct Counting;
     unsafe_code,
     reason = "an allocator is unsafe by its trait; this one counts and hands on what it is asked"
 )]
-// SAFETY: every call is handed to the system's allocator as it is; the counter takes no memory itself.
+// SAFETY: every call is forwarded unchanged to the system allocator; the counter does not allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ASKED.set(ASKED.get() + 1);
-        // SAFETY: the caller keeps the promises of `alloc`.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         ASKED.set(ASKED.get() + 1);
-        // SAFETY: the caller keeps the promises of `realloc`.
+        // SAFETY: the caller upholds the contract of `realloc`.
         unsafe { System.realloc(block, layout, size) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the promises of `dealloc`.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(block, layout) }
     }
 }

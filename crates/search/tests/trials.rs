@@ -1,4 +1,4 @@
-//! Trials of a sweep have the trades of single backtests, whatever they share and whatever the rules.
+//! Trials of a sweep have the trades of single backtests, whatever they share and whatever the rules are.
 #![allow(clippy::unwrap_used, missing_docs, reason = "what cannot be made or run fails its test")]
 
 mod fixtures;
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use std::num::NonZeroUsize;
 use trial_rules::rules;
 
-/// Generates minutes of some days, with one gap and some single missing candles.
+/// Generates one-minute candles for some days, with one gap and some single missing candles.
 fn minutes(days: u32) -> CandleSeries {
     let whole = fixtures::minutes(MONDAY, days);
     let is_there = |index: usize| !(900..927).contains(&index) && !index.is_multiple_of(397);
@@ -91,7 +91,7 @@ impl<'a> Fixture<'a> {
         Self::delayed(entry, rules, parameters, (days, 0))
     }
 
-    /// Like the plain bot, but with orders some seconds after its decisions.
+    /// Like the plain bot, but with orders a few seconds after the decisions.
     fn delayed(
         entry: &'a StrategyEntry,
         (stake, risk): (&Value, &Value),
@@ -193,7 +193,7 @@ fn random_trials_equal_their_backtests_under_any_rules() {
     assert!(trades > 5_000, "{trades} trades are too few to tell anything");
 }
 
-/// The shortcut of a trial needs trades that open with their signals, so a delayed bot is replayed in full.
+/// Immediate settlement requires trades that open with their signals, so a delayed bot runs in full.
 #[test]
 fn trial_of_delayed_bot_equals_its_backtest_under_any_rules() {
     let registry = registry();
@@ -255,7 +255,7 @@ candlewick_sdk::parameters! {
     }
 }
 
-/// A strategy whose signals depend on all candles seen and their order.
+/// A strategy whose signals depend on all candles and on their order.
 struct OrderDependent {
     params: AttentiveParams,
     longer: Vec<Interval>,
@@ -324,7 +324,7 @@ fn strategy_gets_the_same_calls_in_trial_and_backtest() {
 candlewick_sdk::parameters! {
     struct BoastfulParams {
         level: f64 = 30.0, 0.0..=100.0;
-        /// Error of the declared level.
+        /// Error added to the declared level.
         offset: f64 = 0.0, 0.0..=1.0;
         names: bool = true;
         period: usize = 5, 2..=50;

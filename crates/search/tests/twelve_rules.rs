@@ -1,6 +1,6 @@
-//! Twelve strategies in Rust and as rules have the same trades and sweep results.
+//! Twelve strategies have the same trades and sweep results in Rust and as rules.
 //!
-//! Five of them have no declaration in Rust, so a sweep shows them every candle, and the rules only candidates.
+//! Five of them have no declaration in Rust. A sweep feeds them every candle, but the rules only candidates.
 #![allow(clippy::unwrap_used, missing_docs, reason = "what cannot be made or run fails its test")]
 
 mod five_strategies;
@@ -83,7 +83,7 @@ fn check((rust, params): &(StrategyEntry, Value), axes: &[&str], least: usize) {
     assert!(by_rust.len() >= least, "{name}: {} trades are too few to tell anything", by_rust.len());
     let candles = minutes(MONDAY, 4);
     let of_rust: Vec<String> = axes.iter().map(|axis| (*axis).to_owned()).collect();
-    // One parameter is named differently in the rule.
+    // One parameter has a different name in the rule.
     let of_rule: Vec<String> = axes.iter().map(|axis| axis.replace("trend_period", "trend")).collect();
     let by_rust = swept(rust, &json!({}), &of_rust, &candles);
     let by_rule = swept(&rule, params, &of_rule, &candles);

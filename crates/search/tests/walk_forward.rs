@@ -1,4 +1,4 @@
-//! Walk-forward finds planted edges only, and no test data reaches its training.
+//! Walk-forward finds only planted edges, and no test data reaches the training.
 
 #![allow(clippy::unwrap_used, reason = "the parts of a test are tests")]
 
@@ -27,13 +27,13 @@ use std::ops::ControlFlow;
 
 parameters! {
     pub struct LeanParams {
-        /// 1 bets on continuation, -1 on reversal, 0 never bets.
+        /// 1 bets on continuation, -1 on reversal; 0 never bets.
         lean: i64 = 0, -1..=1;
         every: usize = 2, 2..=5;
     }
 }
 
-/// Bets on the next candle by the direction of the last one, which exploits a planted edge.
+/// Bets on the next candle by the direction of the last candle, which exploits a planted edge.
 struct Lean(LeanParams);
 
 impl Strategy for Lean {
@@ -86,7 +86,7 @@ fn unlimited() -> BacktestSettings {
 
 const BALANCE: Money = Money::from_minor(100_000_000);
 
-/// A walk over a market with two weeks of training and four days of test.
+/// A walk-forward with two weeks of training and four days of test.
 struct Walk {
     candles: Vec<CandleSeries>,
     search: Search,
@@ -155,16 +155,16 @@ fn finds_planted_edge_in_every_window_and_the_joined_tests() {
     assert_eq!(steps.len(), 6);
     for step in &steps {
         assert_eq!((step.rows.len(), chosen(step).candidate[0].to_number()), (12, Some(1.0)));
-        // The set that trades nothing does not count.
+        // The set without trades does not count.
         assert_eq!(step.counting, 8);
     }
     let all = joined(&steps, BALANCE).unwrap();
     let test = judge(all.book.rows(), EdgeTestPlan::default());
     assert_eq!(test.verdict(), Verdict::EdgeShown);
     let pooled = Robustness::pooled(steps.iter().map(|step| &chosen(step).robustness));
-    // The neighbours of a following set follow less or more often, or never trade.
+    // The neighbours of a trend-following set bet more or less often, or never.
     assert!(pooled.share().unwrap() > 0.4 && pooled.share().unwrap() < 0.8, "{pooled:?}");
-    // Neighbours that the search did not try are run as well.
+    // Neighbours that the search did not try are also run.
     let few = Walk { search: Search::Random, ..Walk::from_candles(market("edge:0.63:5m", 5)) }.steps();
     let both = steps.iter().zip(&few).map(|(one, other)| (chosen(one), chosen(other)));
     let alike: Vec<_> = both.filter(|(one, other)| one.candidate == other.candidate).collect();
@@ -198,7 +198,7 @@ fn choice_of_a_window_ignores_later_candles() {
         let step = later.with(|walk, windows| step(walk, &windows[place]));
         assert_eq!(choice(&step), choice(before), "window {place}");
         assert_ne!(trades(&step), trades(before), "window {place}: the test is of other candles");
-        // Candles within the training do matter.
+        // Changed candles within the training do affect the result.
         let earlier = Walk::from_candles(spliced(&true_market, end - FIVE * 600, &other));
         let step = earlier.with(|walk, windows| self::step(walk, &windows[place]));
         assert_ne!(choice(&step).2, choice(before).2, "window {place}");
@@ -210,7 +210,7 @@ fn no_training_trade_is_open_at_the_first_test_decision() {
     let walk = Walk::from_candles(market("mixed", 7));
     for step in walk.steps() {
         let Window { training, test } = &step.window;
-        // A latency of 2 s, 1 s of rounding and five minutes, in whole candles.
+        // A latency of 2 s, rounding of 1 s, and five minutes, in whole candles.
         assert_eq!(test.start - training.end, FIVE * 2);
         let first = trades(&step).first().unwrap().approved.decision_time();
         let settled_at = |row: &IntentRow| row.settled_at.unwrap();
@@ -218,7 +218,7 @@ fn no_training_trade_is_open_at_the_first_test_decision() {
         assert!(first > test.start && first <= test.start + FIVE * 6, "{first}");
         assert!(last_settled > test.end && last_settled <= test.end + FIVE * 2);
         assert!(trades(&step).iter().all(|row| row.approved.decision_time() <= test.end));
-        // All of them settled, the last ones after the test's own candles.
+        // All trades settled, the last ones after the candles of the test.
         assert_eq!(chosen(&step).out_of_sample.unsettled, 0);
         let in_training = chosen(&step).in_sample.trades + chosen(&step).in_sample.unsettled;
         assert!(in_training > 500, "{in_training}");

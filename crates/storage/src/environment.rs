@@ -7,12 +7,12 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Timeout of one request with its body, which is at most [`crate::storage::PART_BYTES`].
+/// Timeout of a request and its body of at most [`crate::storage::PART_BYTES`].
 const REQUEST_TIMEOUT: Duration = Duration::from_mins(1);
-/// Maximum number of retries of a request, and their maximum total duration.
+/// Maximum number of retries of a request. `RETRYING` limits their total duration.
 const RETRIES: usize = 24;
 const RETRYING: Duration = Duration::from_secs(90);
-/// Variables that name a server other than Amazon's, in order of precedence.
+/// Variables with the URL of a server other than Amazon's, in order of precedence.
 const ENDPOINTS: [&str; 3] = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
 /// Variables whose values must never appear in a message.
 const SECRETS: [&str; 3] = ["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID"];
@@ -71,7 +71,7 @@ impl Environment {
     }
 }
 
-/// Returns whether an endpoint is unencrypted: only a local one, or one with explicit permission.
+/// Returns whether an endpoint is unencrypted. It must then be local or explicitly allowed.
 fn check_endpoint(endpoint: &str, may_be_plain: bool) -> Result<bool, String> {
     let (scheme, rest) = endpoint.split_once("://").ok_or("it must begin with https:// or http://")?;
     let host = rest.split('/').next().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Object storage client with atomic uploads.
 //!
-//! Calls block, with a deadline that depends on the transferred size. Credentials come only from the
-//! environment (`AWS_ACCESS_KEY_ID` etc.) and never appear in a message.
+//! Calls block, with a deadline that depends on the transferred size. Credentials come only from
+//! environment variables such as `AWS_ACCESS_KEY_ID` and never appear in a message.
 
 mod environment;
 mod storage;

@@ -1,4 +1,4 @@
-//! Reads from and writes to a bucket or a disk.
+//! Reads and writes objects in a bucket or on a disk.
 
 use crate::environment::Environment;
 use crate::{ObjectUrl, StorageError};
@@ -17,16 +17,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
-/// Maximum size of one request. Larger objects go in parts, so that a lost connection costs little.
+/// Maximum size of one request. Larger objects are split, so that a lost connection costs little.
 pub(crate) const PART_BYTES: u64 = 16 * 1_024 * 1_024;
-/// Deadline of a whole call including retries, and the extension per [`PART_BYTES`] of data.
+/// Deadline of a call including retries. `CALL_MORE` extends it for each [`PART_BYTES`] of data.
 const CALL_TIMEOUT: Duration = Duration::from_mins(2);
 const CALL_MORE: Duration = Duration::from_secs(90);
 
 /// Delays before retrying after a lost connection, in addition to the retries of the S3 library.
 const RETRY_DELAYS_MS: [u64; 6] = [300, 600, 1_200, 2_400, 3_000, 3_000];
 
-/// A bucket or a disk, usable from any thread, even inside an async runtime.
+/// A bucket or a disk. Can be used from any thread, even inside an async runtime.
 pub struct Storage {
     store: Arc<dyn ObjectStore>,
     environment: Environment,
@@ -40,7 +40,7 @@ pub struct Object {
     pub version: Version,
 }
 
-/// Identifier of an object's content, which changes with the content.
+/// Identifier of an object's content. It changes whenever the content changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
     tag: Option<String>,
@@ -52,7 +52,7 @@ pub struct Version {
 pub enum Kept {
     Put,
     Same,
-    /// Another writer stored different bytes first; they are left untouched.
+    /// Another writer stored different content first. That content is left unchanged.
     Others,
 }
 
@@ -67,7 +67,7 @@ impl Version {
 
     pub fn text(&self) -> String {
         let Self { tag, number, modified_ms } = self;
-        // A tag identifies the content; without one, fall back to the time.
+        // A tag identifies the content. Without a tag, the modification time must do.
         let time = tag.is_none().then_some(modified_ms);
         format!("{tag:?} {number:?} {time:?}")
     }
@@ -79,7 +79,7 @@ impl Storage {
         let store: Arc<dyn ObjectStore> = if url.bucket().is_empty() {
             Arc::new(LocalFileSystem::new().with_fsync(true))
         } else {
-            // Another connection may have installed it already.
+            // Another connection may have installed the provider already.
             drop(rustls::crypto::ring::default_provider().install_default());
             Arc::new(environment.bucket(url)?)
         };
@@ -111,7 +111,7 @@ impl Storage {
         Ok(bytes)
     }
 
-    /// Downloads this version of an object to a file, atomically.
+    /// Downloads this version of an object to a file atomically.
     pub fn download(&self, url: &ObjectUrl, object: &Object, path: &Path) -> Result<(), StorageError> {
         let disk = |source| StorageError::Disk { path: path.to_owned(), source };
         let partial = path.with_extension(format!("partial-{}", std::process::id()));
@@ -158,12 +158,12 @@ impl Storage {
         Ok(())
     }
 
-    /// Uploads an object atomically, replacing an existing one.
+    /// Uploads an object atomically, replacing any existing object.
     pub fn put(&self, url: &ObjectUrl, bytes: Vec<u8>) -> Result<(), StorageError> {
         self.put_as(url, &Bytes::from(bytes), &PutMode::Overwrite)?.map_err(|error| self.error(url, &error))
     }
 
-    /// Uploads an object only if it does not exist or is still `before`.
+    /// Uploads an object only if it does not exist yet, or is unchanged since `before`.
     pub fn keep(
         &self,
         url: &ObjectUrl,
@@ -210,7 +210,7 @@ impl Storage {
         let size = bytes.len() as u64;
         self.wait((url, size), async {
             let key = parse_key(url)?;
-            // If only the response was lost, the condition fails and the contents are compared.
+            // If only the response was lost, the retry fails on its condition and the contents are compared.
             Ok(with_retries(|| self.put_once(&key, bytes.clone(), mode.clone())).await)
         })
     }
@@ -223,7 +223,7 @@ impl Storage {
         self.store.put_opts(key, PutPayload::from_bytes(bytes), options).await.map(drop)
     }
 
-    /// Uploads a large object in parts, which support no conditions: `mode` is checked beforehand.
+    /// Uploads a large object in parts. Parts support no conditions, so `mode` is checked beforehand.
     async fn put_in_parts(&self, key: &Key, bytes: Bytes, mode: PutMode) -> Result<(), Error> {
         let there = match self.store.head(key).await {
             Ok(meta) => Some(meta),
@@ -250,7 +250,7 @@ impl Storage {
         upload.finish().await.map(drop)
     }
 
-    /// Blocks on a separate thread, so that the caller may be inside an async runtime.
+    /// Blocks on a separate thread, because the caller may be inside an async runtime.
     fn wait<T: Send>(
         &self,
         (url, size): (&ObjectUrl, u64),
@@ -287,7 +287,7 @@ impl Storage {
 
 impl Drop for Storage {
     fn drop(&mut self) {
-        // Waiting would panic inside another runtime.
+        // Waiting for the shutdown would panic inside another runtime.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -337,7 +337,7 @@ fn shorten(text: &str) -> String {
     }
 }
 
-/// Returns whether the response was incomplete, or the server is temporarily unavailable.
+/// Returns whether the response was incomplete or the server is temporarily unavailable.
 fn is_network_error(error: &Error) -> bool {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(one) = cause {

@@ -5,9 +5,9 @@ use std::fmt;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectUrl {
-    /// S3 bucket, empty for a local folder.
+    /// S3 bucket; empty for a local folder.
     bucket: String,
-    /// Key within the bucket, or path of the file, without `/` at either end.
+    /// Key within the bucket, or path of the local file, without leading and trailing `/`.
     key: String,
 }
 

@@ -1,4 +1,4 @@
-//! Audit of a settled trade against its own terms and the venue's record, without trust in the run.
+//! Audit of a settled trade against its terms and the venue's record, independent of the run.
 
 use super::doubt::parse_rows;
 use crate::run::TradingMode;
@@ -12,7 +12,7 @@ use std::fmt::Display;
 
 #[derive(Debug, Serialize)]
 pub(super) struct Check {
-    /// `profit`, `result`, `span`, or a field name of the venue's record.
+    /// Checked item: `profit`, `result`, `span`, or a field name of the venue's record.
     what: &'static str,
     by: CheckSource,
     agrees: bool,
@@ -64,7 +64,7 @@ fn profit(row: &IntentRow, origin: &IntentOrigin) -> Option<Check> {
     Some(Check::by_terms("profit", row.profit == expected, detail))
 }
 
-/// Checks the result against both prices. An equal price may be a loss by the terms.
+/// Checks the result against the open and close prices. Equal prices may count as a loss.
 fn result(row: &IntentRow) -> Option<Check> {
     let (outcome, open, close) = (row.outcome?, row.open_price?, row.close_price?);
     let direction = row.approved.direction();
@@ -88,7 +88,7 @@ fn span(row: &IntentRow) -> Option<Check> {
     let length = expiry.close_type.duration();
     let agrees = match expiry.expiration_type {
         ExpirationType::Unstated | ExpirationType::TimeFixed => lasted == length,
-        // Ends with a candle, the next one if too little time was left.
+        // Closes at the end of a candle, or of the next candle if too little time was left.
         ExpirationType::CandleClose => {
             lasted > Millis::ZERO && lasted <= length * 2 && close.is_aligned_to(length)
         }
@@ -172,7 +172,7 @@ fn compared(
     Some(Check { what, by: CheckSource::Venue, agrees, detail: format!("{value}; the journal has {wanted}") })
 }
 
-/// Parses a price; 0 means not known yet (contract 2.3).
+/// Parses a price; 0 means that the price is not known yet (contract 2.3).
 fn parse_price(value: &Value) -> Option<f64> {
     value.as_f64().filter(|value| value.abs() > 0.0)
 }

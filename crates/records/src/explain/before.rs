@@ -1,4 +1,4 @@
-//! State of a Session right before a decision: limits and origin of the stake.
+//! State of a Session right before a decision: limits and the origin of the stake.
 
 use super::indicators::MAX_REPLAYED_ENTRIES;
 use crate::RecordsError;
@@ -19,7 +19,7 @@ pub(super) struct DecisionEntry {
     pub(super) at: Millis,
 }
 
-/// Visits a run's Session before each decision, sorted by entry; far ones only if `is_far`.
+/// Visits the Session before each decision, in order of entry; skips far decisions unless `is_far`.
 pub(super) async fn visit_before(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -84,7 +84,7 @@ fn limit_figures(rule: Rule, session: &Session, decision: &DecisionEntry) -> Str
     session.rule_figures(rule, bot, decision.at)
 }
 
-/// Describes the origin of a stake: `level 3 of 3 (4.40, times 2 after a loss)`.
+/// Describes the origin of a stake, such as `level 3 of 3 (4.40, times 2 after a loss)`.
 pub(super) fn stake_reason(session: &Session, run: &RecordedRun, decision: &DecisionEntry) -> Option<String> {
     let (bot, settings) = (BotId::new(decision.bot)?, run.settings.bots.get(decision.bot)?);
     let (next, is_probe) = session.next_stake(bot, decision.at)?;

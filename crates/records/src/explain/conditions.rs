@@ -10,17 +10,17 @@ const MAX_CONDITION_CHARS: usize = 40;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct ConditionState {
-    /// Part or filter of a combination, empty for the strategy itself.
+    /// Name of a part or filter of a combination; empty for the strategy itself.
     #[serde(skip_serializing_if = "String::is_empty")]
     part: String,
-    /// `buy`, `sell`, `vote`, `first_of`, `part` or `filter`.
+    /// Kind of condition: `buy`, `sell`, `vote`, `first_of`, `part` or `filter`.
     side: &'static str,
     /// Nesting depth: 0 for the whole condition, 1 for operands of its `and` or `or`.
     depth: usize,
     condition: String,
-    /// `None` if unknown, and for a filter without a signal.
+    /// Whether the condition holds; `None` if unknown, and for a filter without a signal.
     holds: Option<bool>,
-    /// Numbers by name. A missing one is NaN here and null in JSON.
+    /// Values by name. A missing value is NaN here and null in JSON.
     #[serde(serialize_with = "serialize_numbers")]
     numbers: Vec<(String, f64)>,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -95,12 +95,12 @@ pub(super) fn lines(conditions: &[ConditionState]) -> Vec<String> {
     conditions.iter().enumerate().map(line).collect()
 }
 
-/// Formats local times in the conditions' zones: ` (12:17:00 America/New_York)`.
+/// Formats the local times in the conditions' time zones, such as ` (12:17:00 America/New_York)`.
 pub(super) fn format_local_times(conditions: &[ConditionState], at: Millis) -> String {
     let Some(utc) = DateTime::from_timestamp_millis(at.get()) else { return String::new() };
     let mut clocks: Vec<String> = Vec::new();
     for condition in conditions {
-        // Every second piece was quoted.
+        // Every second piece is a quoted text.
         for name in condition.condition.split(['\'', '"']).skip(1).step_by(2) {
             let zone: Option<Tz> = name.parse().ok().or_else(|| offset_zone(name));
             let Some(zone) = zone.filter(|zone| *zone != Tz::UTC) else { continue };
@@ -137,7 +137,7 @@ mod tests {
         Condition { part: part.into(), side, depth, text, holds, numbers: &[], note: String::new() }
     }
 
-    /// 2026-01-05T00:00Z: 19:00 of the day before in New York, which is five hours behind UTC in winter.
+    /// 2026-01-05T00:00Z is 19:00 on the previous day in New York, five hours behind UTC in winter.
     #[test]
     fn formats_time_in_the_zones_of_the_conditions() {
         let clocks = |texts: &[&str], at: i64| {

@@ -1,4 +1,4 @@
-//! Trade lists that resolved an order of unknown status; they have no intent, only request times.
+//! Trade lists that resolved an order of unknown status. They have request times, but no intent.
 
 use super::step::{Step, describe_document};
 use crate::RecordsError;
@@ -9,14 +9,14 @@ use candlewick_journal::{LineKind, LoggedExchange, Reader, StoredLine};
 use candlewick_sdk::{Millis, Symbol};
 use serde_json::Value;
 
-/// Minimum delay of the second list that confirms a found trade (`domain 5`).
+/// Minimum delay until the second list, which confirms a found trade (`domain 5`).
 const FOUND_AGAIN_AFTER: Millis = Millis::from_seconds(5);
-/// Minimum delay of the second list that confirms a missing trade.
+/// Minimum delay until the second list, which confirms a missing trade.
 const MISSED_AGAIN_AFTER: Millis = Millis::from_seconds(10);
 const MAX_EXCHANGES: u32 = 500;
 const TIME_SLACK: Millis = Millis::SECOND;
 
-/// Reads the lists that resolved a doubt (none if the operator did), and the wallet after a missing trade.
+/// Reads the trade lists that resolved a doubt, and the wallet if the trade was missing.
 pub(super) async fn read_lists(
     reader: &mut Reader,
     (lines, notes): (&[StoredLine], &[&StoredLine]),
@@ -163,7 +163,7 @@ mod tests {
             what: format!("GET /token/trades?page={page}&pageSize=100"),
             ..LoggedExchange::default()
         };
-        // The end of a list that started earlier, then three lists, two of them with two pages.
+        // The end of an earlier list, then three lists, two of which have two pages.
         let lists =
             [exchange(1, 2), exchange(2, 1), exchange(3, 2), exchange(6, 1), exchange(9, 1), exchange(10, 2)];
         for (apart, expected) in

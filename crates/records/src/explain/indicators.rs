@@ -1,4 +1,4 @@
-//! Indicators of a strategy at a decision, recomputed by replaying its run up to that point.
+//! Indicators of a strategy at a decision, recomputed by replaying the run up to that point.
 
 use super::conditions::ConditionState;
 use crate::RecordsError;
@@ -31,7 +31,7 @@ pub(super) struct RecomputeOptions<'a> {
     pub(super) command: &'a str,
 }
 
-/// Recomputes indicators right before an entry, in the order of `bots`, with a reason if unavailable.
+/// Recomputes each bot's indicators right before an entry, or returns why this is not possible.
 pub(super) async fn recompute(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -52,7 +52,7 @@ pub(super) async fn recompute(
     let is_asked = |replay: &&Replay| !options.for_conditions || replay.has_conditions();
     let untils = replays.iter().flatten().filter(is_asked).map(|replay| replay.until);
     if let Some(until) = untils.max() {
-        // These lines are unverified; the walk checks them from the header on.
+        // These lines are not verified yet. The walk verifies them from the header on.
         let mut walk = reader.walk_after(header.head(), PAGE).await?;
         loop {
             let page = walk.next().await?;
@@ -74,7 +74,7 @@ struct Replay {
     longer: LongerCandles,
     last: Option<Candle>,
     run: u64,
-    /// Exclusive end of the replay.
+    /// Number of the entry before which the replay ends.
     until: u64,
     series: Option<usize>,
     symbol: Option<usize>,
@@ -167,7 +167,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Passes on longer candles closed by the last own one, after the decision on it.
+    /// Passes on longer candles completed by the bot's last candle, after the decision on that candle.
     fn show_longer(&mut self) {
         if let Some(candle) = self.last.take() {
             self.longer.feed_completed(&candle, &mut *self.strategy);
@@ -206,7 +206,7 @@ mod tests {
 
     parameters! {
         struct Params {
-            /// Seconds of the longer candles.
+            /// Length of the longer candles in seconds.
             longer_s: usize = 120, 2..=86_400;
         }
     }
@@ -311,7 +311,7 @@ mod tests {
             (candle(0, 1, 99.0), &[close(10.0)]),
             (another_run, &[close(10.0)]),
             (stored(2, LineKind::Note, &json!({"event": "candle"})), &[close(10.0)]),
-            // Two minutes have closed, but the strategy answered before it saw the longer candle.
+            // Two minutes have closed, but the strategy decides before it sees the longer candle.
             (candle(1, 1, 20.0), &[close(20.0)]),
             (priced(0, 99.0), &[close(20.0)]),
             (priced(1, 21.0), &[close(20.0), longer, price]),

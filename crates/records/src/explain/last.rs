@@ -1,4 +1,4 @@
-//! The last decisions of a journal: opened or refused signals.
+//! The last decisions of a journal, each of them an opened or refused signal.
 
 use super::before::{DecisionEntry, add_figures};
 use super::describe_refusal;

@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Display};
 
 const MAX_LINES: u32 = 20_000;
-/// Maximum age of the candle to look for, in intervals before the moment.
+/// Maximum age of the candle before the moment, in intervals.
 const MAX_CANDLE_AGE: i64 = 3;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct MomentQuery {
 pub struct MomentRequest<'a> {
     pub query: &'a MomentQuery,
     pub registry: &'a Registry,
-    /// Computes the conditions however many entries of the run come before the candle.
+    /// Whether to compute the conditions even if many entries of the run precede the candle.
     pub is_far: bool,
 }
 
@@ -52,7 +52,7 @@ struct BotMoment {
     bot: String,
     symbol: Symbol,
     candle: Option<CandleLine>,
-    /// `opened`, `refused`, `no_signal`, `warm_up`, `no_candle`, or the state of an intent without a trade.
+    /// `opened`, `refused`, `no_signal`, `warm_up`, `no_candle`, or the state of an intent without trade.
     answer: &'static str,
     conditions: Vec<ConditionState>,
     conditions_missing: Option<String>,
@@ -70,7 +70,7 @@ struct BotMoment {
     is_under_way: bool,
 }
 
-/// Reads the decisions at a moment. Each line shown is verified against the hash of the line before it.
+/// Reads the decisions at a moment. Each line shown is verified against the previous line's hash.
 pub async fn read_moment(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -195,7 +195,7 @@ impl BotMoment {
         let Some((place, candle)) = last else { return Ok(line) };
         line.answer = if candle.origin == Origin::Live { "no_signal" } else { "warm_up" };
         line.candle = Some(candle);
-        // The answers are between the candle and the next event.
+        // The bots' answers are between the candle and the next event.
         let answers = lines[place + 1..].iter().take_while(|stored| stored.line.kind != LineKind::Event);
         for stored in answers.filter(|stored| !is_candle(stored)) {
             line.record(stored, bot, run)?;
@@ -247,7 +247,7 @@ impl BotMoment {
         self
     }
 
-    /// Whether the symbol's limit refused: older versions used one rule name for both limits.
+    /// Returns whether the per-symbol limit refused. Older versions used one rule name for both limits.
     fn is_of_symbol(&self, contents: &JournalContents, risk: &RiskSettings) -> bool {
         let at = self.action.as_ref().and_then(|action| action["decision_time"].as_i64()).map(Millis::new);
         let is_open = |row: &IntentRow| {
@@ -344,7 +344,7 @@ impl Display for MomentReport {
     }
 }
 
-/// Length of the moment: a minute, a second or a millisecond, by the precision of `time`.
+/// Returns the length of the moment: a minute, second or millisecond, by the precision of `time`.
 fn search_limit(time: Millis) -> Millis {
     [Millis::MINUTE, Millis::SECOND]
         .into_iter()
@@ -424,7 +424,7 @@ impl Display for SignalMoment {
 
 const MAX_REFUSALS: usize = 200;
 
-/// Returns `paused until TIME after 2 losses in a row`, `None` after a compaction or a manual resume.
+/// Returns `paused until TIME after 2 losses in a row`; `None` after a compaction or manual resume.
 fn pause_at(
     contents: &JournalContents,
     risk: &RiskSettings,
@@ -442,7 +442,7 @@ fn pause_at(
     Some(format!("paused until {} after {}", utc(until), pause.describe_cause()))
 }
 
-/// Returns `until TIME after 2 refusals by the venue in a row: ...`, `None` if the journal does not tell.
+/// Returns `until TIME after 2 refusals by the venue in a row: ...`; `None` if not recorded.
 async fn refusal_pause_at(
     reader: &mut Reader,
     contents: &JournalContents,

@@ -12,7 +12,7 @@ const COLUMNS: [&str; 5] = ["at", "received", "event", "action", "intent"];
 pub(super) struct Step {
     pub(super) time: Millis,
     pub(super) after_ms: Millis,
-    /// `decision`, an event, `request`, `reply` or `note`; prefix `list` or `wallet` if of no intent.
+    /// `decision`, an event, `note`, `request`, `reply`, or, without an intent, such as `list request`.
     pub(super) what: String,
     pub(super) detail: Value,
     #[serde(skip)]

@@ -24,7 +24,7 @@ use std::fmt::{self, Display};
 const CANDLES_BEFORE: i64 = 5;
 const DAY: i64 = Millis::DAY.get();
 const MAX_LINES: u32 = 20_000;
-/// Lines after an intent's last one that may hold its seals; if farther away, the journal is walked.
+/// Number of lines after an intent to search for its seals. Beyond them, the journal is walked.
 const SEAL_SEARCH_LINES: u64 = 5_000;
 
 #[derive(Debug, Serialize)]
@@ -38,7 +38,7 @@ pub struct Explanation {
     gate: Option<GateView>,
     indicators_missing: Option<String>,
     candles: Vec<CandleLine>,
-    /// Checks of a settled trade; empty before settlement and without data.
+    /// Checks of a settled trade; empty before settlement or without data.
     audit: Vec<Check>,
     /// Number of raw requests that an older version stored outside the hash chain.
     exchanges_outside: u64,
@@ -50,11 +50,11 @@ pub struct Explanation {
 pub struct TradeRequest<'a> {
     pub name: &'a str,
     pub registry: &'a Registry,
-    /// Computes the indicators however many entries of the run come before the decision.
+    /// Whether to compute the indicators even if many entries of the run precede the decision.
     pub is_far: bool,
 }
 
-/// Reads everything about one intent. Each entry is verified against the hash of the entry before it.
+/// Reads everything about one intent. Each entry is verified against the previous entry's hash.
 pub async fn read_trade(
     reader: &mut Reader,
     contents: &JournalContents,
@@ -262,7 +262,7 @@ impl Display for Explanation {
     }
 }
 
-/// Formats `closed at 2026-01-05T08:14:00Z, when the BUY of 2026-01-05T08:13:00Z won`.
+/// Formats a gate move as `closed at 2026-01-05T08:14:00Z, when the BUY of 2026-01-05T08:13:00Z won`.
 fn gate_move(moved: &GateMove) -> String {
     let what = if moved.is_open { "opened" } else { "closed" };
     let at = utc(moved.at);

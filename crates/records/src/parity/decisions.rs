@@ -1,4 +1,4 @@
-//! Replays the events of each run in a Session and compares its decisions with the record.
+//! Replays the events of each run in a Session and compares the decisions with the recorded ones.
 
 use crate::RecordsError;
 use crate::lines::SessionFold;
@@ -23,7 +23,7 @@ pub(super) struct Decisions {
     pub not_compared: Vec<NotCompared>,
 }
 
-/// Decisions that cannot be replayed: a verdict by a rule that this program no longer has refused a trade.
+/// Decisions that cannot be replayed: a trade was refused by a rule that no longer exists.
 #[derive(Debug, Serialize)]
 pub(super) struct NotCompared {
     pub seq: u64,
@@ -44,7 +44,7 @@ struct Replay {
     actions: Vec<Action>,
     awaited: VecDeque<Value>,
     format: u32,
-    /// Verdicts by a rule that this program no longer has; they are accepted as recorded.
+    /// Whether some verdicts come from a rule that no longer exists. They are accepted as recorded.
     has_earlier_verdicts: bool,
     ends_at: Option<u64>,
     is_prepared: bool,
@@ -77,7 +77,7 @@ impl Decisions {
                 }
             };
             let mut fold = SessionFold::new(Session::new(&run.settings, strategies)?);
-            // The run's own header, the last of these lines, names the continued verdicts.
+            // The last of these lines is the header of the run itself, which names the continued verdicts.
             let earlier = lines[..begin].iter().try_for_each(|stored| fold.take(stored).map(drop));
             if let Err(error) = earlier {
                 decisions.difference = Some(Difference::new(run.seq, run.number, error.to_string()));
@@ -180,7 +180,7 @@ impl Replay {
             }
         };
         if stored.line.run == BETWEEN_RUNS {
-            // No Session was running; the next start folds the event.
+            // No Session was running, so the next start applies the event.
             self.session.recall(&Recorded::Event(event));
             return None;
         }
@@ -223,7 +223,7 @@ impl Replay {
     }
 }
 
-/// Older versions had one name for the symbol's and the global limit of open trades.
+/// Returns whether only the names differ. Older versions had one name for both open-trade limits.
 fn differs_by_name(recorded: Option<&Value>, replayed: Option<&Value>) -> bool {
     let (Some(recorded), Some(mut replayed)) = (recorded, replayed.cloned()) else { return false };
     if replayed["rule"] != Rule::MaxOpenTradesPerSymbol.as_str() {
@@ -244,7 +244,7 @@ fn is_verdict(stored: &StoredLine) -> bool {
     stored.line.kind == LineKind::Action && stored.line.body.contains(r#""action":"verdict""#)
 }
 
-/// Returns whether the verdict predates the split of alpha among bots.
+/// Returns whether the verdict is older than the split of alpha among bots.
 fn is_earlier_verdict(stored: &StoredLine) -> bool {
     let weight = || serde_json::from_str::<Value>(&stored.line.body).ok()?.get("weight").cloned();
     is_verdict(stored) && weight().is_none()

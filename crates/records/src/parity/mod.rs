@@ -1,4 +1,4 @@
-//! Parity check: compares the decisions and outcomes of a journal with this program.
+//! Parity check: compares decisions and outcomes in a journal with those of this program.
 
 mod decisions;
 mod outcomes;
@@ -24,7 +24,7 @@ pub async fn check(reader: &mut Reader, registry: &Registry) -> Result<ParityRep
     };
     let lines = match read_unverified(reader).await {
         Ok(lines) => lines,
-        // The chain check reports the unreadable row.
+        // The chain check already reports the unreadable row.
         Err(JournalError::BrokenChain { .. }) => return Ok(ParityReport::unread(chain)),
         Err(error) => return Err(error.into()),
     };
@@ -92,9 +92,9 @@ pub struct ParityReport {
     pub ok: bool,
     chain: ChainCheck,
     runs: usize,
-    /// `None` if the journal could not be read to the end.
+    /// Compared decisions; `None` if the journal could not be read to the end.
     decisions: Option<Decisions>,
-    /// `None` if decisions already differ.
+    /// Compared outcomes; `None` if the decisions already differ.
     outcomes: Option<Outcomes>,
     unexplained: usize,
 }

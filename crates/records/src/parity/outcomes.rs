@@ -1,4 +1,4 @@
-//! Simulates each recorded decision over the recorded candles and explains different outcomes.
+//! Simulates each recorded decision over the recorded candles and explains differing outcomes.
 
 use super::{Cause, prices};
 use crate::RecordsError;
@@ -17,16 +17,16 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Covers any order: the balance is not compared here.
+/// Balance that covers any order, because balances are not compared here.
 const UNLIMITED_BALANCE: Money = Money::from_minor(1_000_000_000_000_000);
-/// Relative tolerance for prices, which lose digits when they are printed and parsed.
+/// Relative tolerance for prices, which lose digits when printed and parsed.
 const PRICE_SLACK: f64 = 1e-9;
 
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Outcomes {
     pub intents: usize,
     pub agree: usize,
-    /// Differing trades per cause; a trade may have several causes.
+    /// Number of differing trades per cause. A trade may have several causes.
     pub causes: BTreeMap<&'static str, usize>,
     pub differing: Vec<Differing>,
 }
@@ -44,7 +44,7 @@ pub(super) struct Differing {
 pub(super) struct Simulated {
     state: &'static str,
     result: Option<Outcome>,
-    /// In minor units.
+    /// In minor units of the wallet's currency.
     #[serde(skip)]
     profit: Money,
     open_time: Option<Millis>,
@@ -70,7 +70,7 @@ impl Outcomes {
         let mut outcomes = Self::default();
         for (row, origin) in contents.intents() {
             let Some(venue) = venues.get_mut(&origin.run) else { continue };
-            // Manual settlements are not results of the venue.
+            // Results entered by an operator are not results of the venue.
             if contents.book.is_settled_by_operator(row.approved.intent()) {
                 continue;
             }
@@ -226,7 +226,7 @@ impl Venue {
                 _ => Some(Cause::Unexplained),
             });
         }
-        // The journal lacks the closing candle, or the venue lacked one that the journal has.
+        // Either the journal lacks the closing candle, or the venue lacked a candle that the journal has.
         if own.result == Some(Outcome::Cancelled) && row.outcome != Some(Outcome::Cancelled) {
             causes.insert(Cause::Gap);
         }
@@ -264,7 +264,7 @@ impl Simulated {
         }
     }
 
-    /// Compares only the fields that the venue reported.
+    /// Returns whether the fields that the venue reported agree; ignores all other fields.
     fn agrees_with(&self, row: &IntentRow) -> bool {
         let is_settled = row.state == IntentState::Settled;
         let has_price = |simulated: Option<f64>, recorded: Option<f64>| match (simulated, recorded) {
@@ -288,11 +288,11 @@ impl Simulated {
     }
 }
 
-/// Arrival of the order: implied by its open time, otherwise the time of the answer.
+/// Returns the arrival time of the order, derived from its open time or else its answer time.
 fn arrival_time(row: &IntentRow) -> Option<Millis> {
     let expiry = row.approved.expiry();
     match (row.open_time, expiry.expiration_type) {
-        // The trade opens with the next candle, so any time within the previous one will do.
+        // The trade opens with the next candle, so any time within the previous candle works.
         (Some(open), ExpirationType::NextCandle) => Some(open - expiry.close_type.duration()),
         (Some(open), _) => Some(open),
         (None, _) => row.answered_at,
@@ -303,7 +303,7 @@ fn is_same(one: f64, other: f64) -> bool {
     (one - other).abs() <= PRICE_SLACK * one.abs().max(other.abs())
 }
 
-/// Venues report prices by the whole second, so a price may belong to a neighboring second.
+/// Venues timestamp prices in whole seconds, so a price may belong to the previous or next second.
 const PRICE_TIME_SLACK: Millis = Millis::SECOND;
 
 impl RecordedCandles {

@@ -6,7 +6,7 @@ use candlewick_sdk::{Direction, Expiry, Millis, Money, MoneyScale, Outcome, Symb
 use candlewick_statistics::{GroupMoments, shrink_to_overall_mean};
 use serde::Serialize;
 
-/// Cells with fewer decided trades are marked, because chance explains any result in them.
+/// Cells with fewer decided trades are marked as small, because their results may be pure chance.
 pub const SMALL_CELL_TRADES: u64 = 30;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -26,13 +26,13 @@ pub struct Cell {
     pub break_even: Option<f64>,
     pub return_per_unit: Option<f64>,
     pub total_return: f64,
-    /// Mean return, shrunk toward that of all trades by as much as chance explains.
+    /// Mean return, shrunk toward the mean of all trades to reduce noise.
     pub shrunk_return: Option<f64>,
     pub is_small: bool,
     pub pnl: f64,
 }
 
-/// Removes the error of binary fractions from a sum: -0.4 instead of -0.3999999999999999.
+/// Rounds off floating-point error in a sum: -0.4 instead of -0.3999999999999999.
 fn decimal(returns: f64) -> f64 {
     (returns * 1e9).round() / 1e9
 }
@@ -74,7 +74,7 @@ impl Breakdown {
     }
 }
 
-/// Cells of the week in UTC at `weekday * 24 + hour` from Monday, `None` without a decision.
+/// Returns one cell per hour of the week (UTC), Monday first; `None` for hours without trades.
 pub(crate) fn hours_of_week(
     bots: &[BotSettings],
     scale: MoneyScale,
@@ -134,7 +134,7 @@ impl Tally {
     }
 }
 
-/// A dimension of a breakdown. Hours and weekdays are those of the decision, in UTC.
+/// Dimension of a breakdown. Hours and weekdays are in UTC, by decision time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Dimension {
@@ -147,13 +147,13 @@ pub enum Dimension {
     EntryDelay,
 }
 
-/// Upper bounds of the entry delay cells, exclusive.
+/// Exclusive upper bounds of the entry delay cells.
 const DELAYS_MS: [i64; 6] = [1_000, 2_000, 3_000, 5_000, 10_000, 60_000];
-/// In percent.
+/// Width of a payout band, in percentage points.
 const BAND: usize = 5;
 pub(crate) const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-/// Cells of one dimension. A trade without a value, such as an open time, has no cell.
+/// Cells of one dimension. A trade without a value in this dimension belongs to no cell.
 pub(super) struct Ruler {
     pub(super) dimension: Dimension,
     symbols: Vec<Symbol>,

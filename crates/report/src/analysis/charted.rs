@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 const MIN_TRADES: usize = 20;
-/// Bounds of the window, which is a quarter of the decided trades.
+/// Minimum and maximum window in trades; between them, it is a quarter of the decided trades.
 const WINDOWS: [usize; 2] = [10, 100];
 /// Two-sided 95 % quantile of the normal distribution.
 const Z_95: f64 = 1.959_963_984_540_054;
@@ -26,7 +26,7 @@ pub(crate) struct RollingPoint {
     pub(crate) break_even: Option<f64>,
 }
 
-/// Settlement time, won or not, and break-even rate of a decided trade.
+/// Settlement time of a decided trade, whether it won, and its break-even rate.
 type Decided = (Millis, bool, Option<f64>);
 
 impl RollingWinRate {
@@ -69,7 +69,7 @@ impl RollingWinRate {
         Some(Self { window, points })
     }
 
-    /// Half-width of the 95 % interval around a rate: `1.96 sqrt(rate (1 - rate) / window)`.
+    /// Returns the half-width of the 95 % interval around a rate: `1.96 sqrt(rate (1 - rate) / window)`.
     pub(crate) fn chance(&self, rate: f64) -> f64 {
         Z_95 * (rate * (1.0 - rate) / self.window as f64).sqrt()
     }
@@ -107,7 +107,7 @@ fn find_drawdowns(profits: impl IntoIterator<Item = (Option<Millis>, Money)>, st
 
 const MAX_BINS: f64 = 24.0;
 
-/// Half-open range `[from, to)`.
+/// A histogram bin with the half-open range `[from, to)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bin {
     pub(crate) from: f64,
@@ -117,11 +117,11 @@ pub(crate) struct Bin {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bins {
-    /// One bin is centered on 0: for few distinct values that include 0.
+    /// One bin is centered on 0. For a few distinct values that include 0.
     AroundZero,
-    /// Two bins meet at 0: for values whose sign matters.
+    /// Two bins meet at 0. For values whose sign matters.
     BesideZero,
-    /// Bins start anywhere: for values close together and far from 0.
+    /// Bins may start anywhere. For values that are close together and far from 0.
     Anywhere,
 }
 
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn each_point_covers_the_last_window() {
-        // Ten won, then ten lost: 10 of 10, then one fewer with each.
+        // Ten wins, then ten losses: the rate starts at 10 of 10 and falls by one with each loss.
         let outcomes = [[1; 10], [0; 10]].concat();
         let rolling = RollingWinRate::along(&decided(&outcomes, Some(0.5))).unwrap();
         assert_eq!((rolling.window, rolling.points.len()), (10, 11));
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn drawdown_ends_when_the_balance_recovers() {
-        // 100, 110, 90, 95, 110, 105, 60: two falls, one of 20 that ended and one of 50 that did not.
+        // 100, 110, 90, 95, 110, 105, 60: a recovered drawdown of 20, and one of 50 without recovery.
         let falls = find_drawdowns(profits(&[10, -20, 5, 15, -5, -45]), Money::from_minor(100));
         let times = |fall: &Drawdown| (fall.amount.minor(), fall.peak_at, fall.trough_at, fall.recovered_at);
         let seen: Vec<_> = falls.iter().map(times).collect();

@@ -33,16 +33,16 @@ pub struct Trades<'a> {
     pub bots: &'a [BotSettings],
     pub scale: MoneyScale,
     pub balance: Money,
-    /// First to last moment: the candles of a backtest, the time of a live run.
+    /// Range of the candles in a backtest, or time range of a live run.
     pub span: &'a Range<Millis>,
     pub prices: Prices,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prices {
-    /// Prices depend on time only: the opposite direction would have had the same.
+    /// Prices depend on time only: a trade in the opposite direction would have had the same prices.
     Fair,
-    /// Stress moved the prices against the direction of the trade.
+    /// A stress setting moved the prices against the direction of the trade.
     Stressed,
 }
 
@@ -50,7 +50,7 @@ pub enum Prices {
 pub struct Analysis {
     pub metrics: Metrics,
     pub breakdowns: Vec<Breakdown>,
-    /// `None` without a decided trade or under stress.
+    /// Comparison with other directions; `None` without decided trades or under stress.
     pub baselines: Option<Baselines>,
     pub equity: Vec<EquityPoint>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,12 +59,12 @@ pub struct Analysis {
     pub variants: Option<VariantCount>,
     #[serde(skip)]
     pub variants_unknown: Option<VariantsUnknown>,
-    /// Most serious first.
+    /// Findings, most serious first.
     pub findings: Vec<Finding>,
 }
 
 impl Analysis {
-    /// Analyses the trades only; `count_variants` and then `conclude` add the rest.
+    /// Analyzes only the trades. Call `count_variants` and then `conclude` to add the rest.
     pub fn new(trades: &Trades<'_>, summary: &Summary) -> Self {
         let settled = settled_rows(trades.book);
         Self {
@@ -130,7 +130,7 @@ pub(crate) fn settled_rows(book: &TradeBook) -> Vec<&IntentRow> {
     settled
 }
 
-/// Rates are fractions, money is in the wallet's currency, times are in milliseconds.
+/// Metrics of a run. Rates are fractions, money is in the wallet's currency, times in milliseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Metrics {
     pub win_rate: Option<WinRates>,
@@ -148,9 +148,9 @@ pub struct Metrics {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct DrawdownFigures {
     pub amount: f64,
-    /// In percent of the peak.
+    /// Depth in percent of the peak.
     pub percent: f64,
-    /// Start of the run if the balance was never higher.
+    /// Time of the peak; the start of the run if the balance was never higher.
     pub peak_at: Millis,
     pub trough_at: Option<Millis>,
     pub recovered_at: Option<Millis>,
@@ -204,7 +204,7 @@ pub struct EquityPoint {
 }
 
 impl EquityPoint {
-    /// Returns the start and the settled trades, thinned to every n-th and the last.
+    /// Returns the balance at the start, after every n-th settled trade and after the last one.
     pub(super) fn curve(
         settled: &[&IntentRow],
         balance: Money,
@@ -226,21 +226,21 @@ impl EquityPoint {
     }
 }
 
-/// Work budget: trades times runs.
+/// Work budget: number of trades times number of runs.
 const SHIFTED_TRADES: usize = 2_000_000;
-/// Fewer runs give no useful p-value; more do not improve it.
+/// Allowed number of runs. Fewer give no useful p-value; more do not improve it.
 const RUNS: std::ops::RangeInclusive<usize> = 99..=999;
-/// Fixed, so that the same trades have the same baselines.
+/// Fixed seed, so that the same trades have the same baselines.
 const SEED: u64 = 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Baselines {
     pub own: f64,
-    /// Average over circular shifts of the directions within each symbol.
+    /// Mean return over circular shifts of the directions within each symbol.
     pub shifted: f64,
     pub always_buy: f64,
     pub always_sell: f64,
-    /// Probability of the actual mean or more; `None` if one direction has more than 95 % of the trades.
+    /// Probability of at least the actual mean; `None` if over 95 % of trades share a direction.
     pub p_value: Option<f64>,
     pub runs: u32,
 }
@@ -268,7 +268,7 @@ impl Baselines {
     }
 }
 
-/// Results of a trade in both directions, which both lose at equal prices that count as a loss.
+/// Returns the result in each direction. Equal prices that count as a loss lose in both.
 fn directed(row: &IntentRow) -> Option<DirectedTrade> {
     let payout = row.payout?.to_fraction();
     let (own, other) = match row.outcome? {

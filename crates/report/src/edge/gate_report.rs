@@ -23,7 +23,7 @@ pub struct GateReport {
     pub gate: String,
     pub draws: u32,
     pub seed: u64,
-    /// A gate follows the trades of one bot. In order of each bot's first trade.
+    /// One evaluation per bot, because a gate follows a single bot. Ordered by each bot's first trade.
     pub bots: Vec<GatedBot>,
 }
 
@@ -35,16 +35,16 @@ pub struct GatedBot {
     pub mean_of_all: f64,
     pub mean_of_real: Option<f64>,
     pub gain: Option<f64>,
-    /// Central 95 % range of the mean of as many randomly picked trades.
+    /// Central 95 % range of the mean return of equally many random trades.
     pub random_95: Option<[f64; 2]>,
-    /// Probability that as many randomly picked trades do at least as well.
+    /// Probability that equally many random trades have at least the same mean return.
     pub p_random: Option<f64>,
-    /// Probability that the gate does at least as well on the same results in random order.
+    /// Probability that the gate does at least as well after shuffling the results.
     pub p_shuffled: Option<f64>,
 }
 
 impl GateReport {
-    /// Evaluates each bot's finished trades. Draws and cancellations return the stake.
+    /// Evaluates the gate on each bot's finished trades. Draws and cancellations return the stake.
     pub fn new(file: &TradesFile, gate: TriedGate, draws: u32, seed: u64) -> Result<Self, ReportError> {
         let TriedGate { rule, day } = gate;
         if day.is_some() && !file.has_times {

@@ -1,4 +1,4 @@
-//! Edge verdicts on trades of any source, and the effect of stakes on the money.
+//! Edge verdicts on trades from any source, break-even payouts, and the effect of stakes.
 
 mod gate_report;
 mod ruin;
@@ -34,7 +34,7 @@ pub struct BreakEvenReport {
 
 #[derive(Debug, Serialize)]
 pub struct PayoutLine {
-    /// As a fraction of the stake.
+    /// Payout as a fraction of the stake.
     pub payout: f64,
     pub break_even: f64,
     /// Mean return per unit of stake at a win rate of 50 %.

@@ -1,4 +1,4 @@
-//! Probability of ruin of stakes at the relevant win rates, as text and JSON.
+//! Ruin probabilities of stake rules at the relevant win rates, as text and JSON.
 
 use crate::figure::percent;
 use candlewick_engine::StakeRuin;
@@ -15,7 +15,7 @@ pub struct RuinFigures {
     pub bot: Option<String>,
     pub stakes: String,
     pub ladder_cost: Option<f64>,
-    /// Cost of such a ladder in first stakes: to recover the losses, and with a profit.
+    /// Cost of a fully lost ladder in first stakes: sized to recover the losses, or losses and profit.
     pub recovery_costs: Option<[f64; 2]>,
     pub is_ladder: bool,
     pub horizon_trades: u32,
@@ -24,15 +24,15 @@ pub struct RuinFigures {
 
 #[derive(Debug, Serialize)]
 pub struct RuinRate {
-    /// `coin`, `break_even`, `lower_bound` or `given`.
+    /// Name of the win rate: `coin`, `break_even`, `lower_bound` or `given`.
     pub name: &'static str,
     pub win_rate: f64,
     pub ruin: f64,
     pub error: f64,
-    /// Mean number of trades until ruin, over runs that are ruined within the horizon.
+    /// Mean number of trades until ruin, among the runs ruined within the horizon.
     pub mean_trades: Option<f64>,
     pub half_after: Option<u32>,
-    /// Balance at which ruin is within the limit; `None` without a limit or if none was found.
+    /// Balance that keeps the ruin probability within the limit; `None` without a limit or if not found.
     pub required_balance: Option<f64>,
 }
 
@@ -139,11 +139,11 @@ pub struct RuinSummary {
     pub balance: f64,
     #[serde(skip)]
     decimals: usize,
-    /// As a fraction of the stake.
+    /// Payout as a fraction of the stake.
     pub payout: f64,
     pub limit: f64,
     pub stakes: Vec<RuinFigures>,
-    /// Sum over all ladders, at break-even or the lower bound; `None` without a ladder.
+    /// Ruin probability of all ladders together, at the decisive rates; `None` without a ladder.
     pub ladders: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! Verdict on a sequence of trades, with statistics that supplement and never replace it.
+//! Verdict on a sequence of trades, with supplementary statistics.
 
 use super::is_date;
 use crate::ReportError;
@@ -36,7 +36,7 @@ pub struct TradeMoney {
 
 #[derive(Debug, Default, Serialize)]
 pub struct Sample {
-    /// `None` for all bots together.
+    /// Name of the bot; `None` for all bots together.
     pub bot: Option<String>,
     #[serde(flatten)]
     pub counts: Counts,
@@ -52,7 +52,7 @@ pub struct Sample {
     pub withheld: Vec<String>,
     pub labels: Vec<&'static str>,
     pub no_longer_held_since: Option<Millis>,
-    /// Like `no_longer_held_since`, as the 1-based number of a trade, for trades without dates.
+    /// Like `no_longer_held_since`, but as a 1-based trade number, for trades without dates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_longer_held_since_trade: Option<u64>,
     pub shown: Option<ShownLine>,
@@ -76,13 +76,13 @@ pub(super) fn group_by_bot(trades: &[NamedTrade]) -> Vec<(&str, Vec<&NamedTrade>
 }
 
 impl Sample {
-    /// Bare counts have no order, so there is no account to follow.
+    /// Computes the statistics of bare counts. A verdict would need the sequence of trades.
     pub fn from_counts(counts: Counts, payout_fraction: f64) -> Result<Self, ReportError> {
         let independent = IndependentFigures::from_counts(counts, payout_fraction)?;
         Ok(Self { counts, independent, ..Self::default() })
     }
 
-    /// Judges all trades and each of several bots. `bots` share alpha, some perhaps without a trade.
+    /// Judges all trades together and, if there are several, each bot. All `bots` share alpha.
     pub fn build_all(
         trades: &[NamedTrade],
         plan: EdgeTestPlan,
@@ -191,7 +191,7 @@ pub struct Counts {
     pub unsettled: u64,
 }
 
-/// Fixed-sample statistics of independent trades, valid for a single look.
+/// Fixed-sample statistics for independent trades. They are valid only for a single look.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub struct IndependentFigures {
     pub assumes: &'static str,
@@ -200,9 +200,9 @@ pub struct IndependentFigures {
     pub mean_return: Option<f64>,
     pub wilson_95: Option<[f64; 2]>,
     pub clopper_pearson_95: Option<[f64; 2]>,
-    /// One-sided, against each trade's own break-even rate.
+    /// One-sided p-value against each trade's own break-even rate.
     pub p_value: Option<f64>,
-    /// `edge`, `no_edge` or `undecided`; `None` if the order of the trades is unknown.
+    /// SPRT result: `edge`, `no_edge` or `undecided`; `None` if the order of the trades is unknown.
     pub sprt: Option<&'static str>,
 }
 
@@ -279,7 +279,7 @@ fn decided(trade: &JudgedTrade) -> Option<(candlewick_sdk::Millis, bool, Option<
     }
 }
 
-/// Tests each trade against its own break-even rate; `None` for too many trades with mixed payouts.
+/// Returns the p-value against break-even; `None` for too many trades with mixed payouts.
 fn p_value(rate: WinRate, payouts: &[f64]) -> Result<Option<f64>, StatisticsError> {
     let nulls = payouts.iter().map(|payout| break_even(*payout)).collect::<Result<Vec<_>, _>>()?;
     let is_one_payout = nulls.windows(2).all(|pair| pair[0].to_bits() == pair[1].to_bits());
@@ -290,7 +290,7 @@ fn p_value(rate: WinRate, payouts: &[f64]) -> Result<Option<f64>, StatisticsErro
     }
 }
 
-/// Skips trades at a payout for which no win rate reaches the edge.
+/// Runs the SPRT, skipping trades at a payout for which no win rate reaches the edge.
 fn sprt(plan: EdgeTestPlan, outcomes: impl Iterator<Item = (bool, f64)>) -> &'static str {
     let mut sprt = Sprt::new(plan);
     for (is_won, payout) in outcomes {
@@ -326,7 +326,7 @@ mod tests {
     fn tests_mixed_payouts_against_their_own_break_even() {
         let trades = [trade(0, Some(Outcome::Won), 60), trade(60, Some(Outcome::Won), 100)];
         let found = IndependentFigures::from_trades(&trades, EdgeTestPlan::default()).unwrap();
-        // Both won by chance: 1 / 1.6 x 1 / 2.
+        // Probability that both trades win by chance: 1 / 1.6 x 1 / 2.
         assert!((found.p_value.unwrap() - 0.3125).abs() < 1e-12, "{found:?}");
         assert!((found.mean_return.unwrap() - 0.8).abs() < 1e-12);
         assert!((found.break_even.unwrap() - 0.5625).abs() < 1e-12);

@@ -1,4 +1,4 @@
-//! Findings about the trades of a file or a journal, and about the file.
+//! Findings about the trades of a file or journal, and about the file itself.
 
 use super::NamedTrade;
 use super::sample::group_by_bot;
@@ -7,7 +7,7 @@ use candlewick_engine::to_trade_outcome;
 use candlewick_records::counted;
 use candlewick_sdk::{Millis, Outcome, Payout};
 
-/// Minimum number of rows per result. Five of each are sorted by chance once in 126 times.
+/// Minimum number of wins and of losses. Five of each are sorted by chance once in 126 times.
 const MIN_SORTED_ROWS: usize = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub fn audit_trades(trades: &[NamedTrade]) -> Vec<Finding> {
     found
 }
 
-/// Rows sorted by result are not in the order of the trades, which the verdict depends on.
+/// Reports rows sorted by result, because the verdict depends on the order of the trades.
 pub(super) fn sorted_by_result(outcomes: &[Outcome]) -> Option<Finding> {
     let count = |outcome| outcomes.iter().filter(|one| **one == outcome).count();
     let (won, lost) = (count(Outcome::Won), count(Outcome::Lost));

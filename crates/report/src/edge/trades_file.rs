@@ -18,7 +18,7 @@ use std::path::Path;
 
 #[derive(Clone, Debug, Default)]
 pub struct TradesFile {
-    /// If rows have times, the order does not depend on that of the rows.
+    /// Trades in order. If the rows have times, the order of the rows does not matter.
     pub trades: Vec<NamedTrade>,
     pub has_times: bool,
     /// Number of bots of the run; 0 if unknown.
@@ -40,7 +40,8 @@ struct Columns {
     profit: Option<usize>,
 }
 
-/// `payout` applies without such a column. Rows that are not the run's are judged by their times only.
+/// Reads trades from a CSV. `payout` applies without a payout column.
+/// Rows that do not match the stored run facts are judged by their times only.
 pub fn read_trades(path: &Path, payout: Option<Payout>) -> Result<TradesFile, ReportError> {
     let unreadable = |error: csv::Error| ReportError::UnreadableTrades {
         path: path.to_owned(),
@@ -161,7 +162,7 @@ fn unopened_trade(intent: &NotOpened, symbols: &mut Vec<String>) -> Result<Named
     Ok(NamedTrade { bot: bot.clone(), trade, money: None })
 }
 
-/// Sort key of trades: those of the same time are ordered by bot and content, not by row.
+/// Returns the sort key. Trades with the same time are ordered by bot and content, not by row.
 fn canonical<'a>(named: &'a NamedTrade, symbols: &'a [String]) -> impl Ord + use<'a> {
     let NamedTrade { bot, trade, .. } = named;
     let ended = trade.ended.map(|(at, outcome)| (at, outcome.as_str()));
@@ -212,7 +213,7 @@ impl Columns {
         (!names.is_empty()).then(|| format!("ignored columns: {}", names.join(", ")))
     }
 
-    /// Returns whether the columns are those of `backtest --trades`.
+    /// Returns whether the columns are those that `backtest --trades` writes.
     fn has_run_columns(&self) -> bool {
         self.answered_payout.is_some() || self.known.iter().any(Option::is_some)
     }
@@ -247,7 +248,7 @@ impl Columns {
             (None, _) => None,
         };
         let symbol = intern_symbol(field(self.symbol), symbols)?;
-        // Without the time of the venue's answer, the payout is taken as known at the decision.
+        // Without the time of the venue's answer, the payout counts as known at the decision.
         let answered = match self.known[0] {
             column @ Some(_) => filled(column).map(parse_time).transpose()?,
             None => Some(decided),
@@ -255,7 +256,7 @@ impl Columns {
         let answered_payout = filled(self.answered_payout).map(parse_payout).transpose()?;
         let payouts = [answered_payout, payout];
         let sequence = order.map(|order| EventSequence::recorded(order.numbers(), payouts));
-        // An intent first recorded as not opened stays so, even if a trade was found later.
+        // An intent first recorded as not opened remains unopened, even if a trade was found later.
         let ended = match sequence.map(EventSequence::numbers) {
             Some([_, _, left_out, _]) if left_out > 0 => Some((decided, Outcome::Cancelled)),
             _ => ended,
@@ -288,11 +289,11 @@ fn intern_symbol(name: &str, symbols: &mut Vec<String>) -> Result<SymbolId, Stri
     SymbolId::new(place).ok_or_else(|| "more than 65,535 symbols".to_owned())
 }
 
-/// Smallest number read as seconds since 1970: in September 2001.
+/// Smallest number read as seconds since 1970 (September 2001).
 const MIN_SECONDS: i64 = 1_000_000_000;
-/// Smallest number read as milliseconds: in March 1973. As seconds it is in the year 5138.
+/// Smallest number read as milliseconds (March 1973). As seconds it would be in the year 5138.
 const MIN_MILLIS: i64 = 100_000_000_000;
-/// Smallest number read as microseconds. As milliseconds it is in the year 5138.
+/// Smallest number read as microseconds. As milliseconds it would be in the year 5138.
 const MIN_MICROS: i64 = 100_000_000_000_000;
 const MIN_NANOS: i64 = 100_000_000_000_000_000;
 
@@ -310,7 +311,7 @@ fn parse_payout(text: &str) -> Result<Payout, String> {
     Payout::from_percent(percent).map_err(|error| error.to_string())
 }
 
-/// Rejects fractions (0.85), odds (1.85) and returns that include the stake (185).
+/// Parses a payout. Rejects fractions (0.85), odds (1.85) and returns that include the stake (185).
 fn parse_foreign_payout(text: &str) -> Result<Payout, String> {
     let payout = parse_payout(text)?;
     match Payout::guess_percent(payout.to_percent()) {
@@ -319,7 +320,7 @@ fn parse_foreign_payout(text: &str) -> Result<Payout, String> {
     }
 }
 
-/// Parses seconds to nanoseconds since 1970 by their size. Smaller numbers only order the trades.
+/// Parses a Unix time and infers its unit from its size. Small numbers only order the trades.
 fn parse_time(text: &str) -> Result<Millis, String> {
     let number: i64 = text.parse().map_err(|_| format!("\"{text}\" is not a time in milliseconds"))?;
     Ok(Millis::new(match number {

@@ -8,7 +8,7 @@ use std::fmt;
 
 #[derive(Clone, Copy, Debug)]
 pub struct TradesNeededTerms {
-    /// As a fraction of the stake.
+    /// Payout as a fraction of the stake.
     pub payout: f64,
     pub verdict: EdgeTestPlan,
     /// Required probability of detecting an existing edge, from 0 to 1.
@@ -39,19 +39,19 @@ pub struct EdgeRequirement {
     pub win_rate: f64,
     #[serde(rename = "by_normal")]
     pub normal_trades: u64,
-    /// `None` if the number is too large to compute.
+    /// Exact number of trades; `None` if too large to compute.
     #[serde(rename = "by_exact_binomial")]
     pub exact_trades: Option<u64>,
     pub by_verdict: VerdictTrades,
 }
 
-/// Trades until the verdict shows an edge; `None` if too few runs show it.
+/// Number of trades until the verdict shows an edge; `None` if too few runs show one.
 #[derive(Debug, Serialize)]
 pub struct VerdictTrades {
     pub half: Option<u64>,
-    /// Trades after which a share of runs equal to the power shows it.
+    /// Number of trades after which the edge is shown with the required power.
     pub trades: Option<u64>,
-    /// One standard error below `trades`.
+    /// `trades` minus one standard error.
     pub low: Option<u64>,
     pub high: Option<u64>,
     pub shown: f64,
@@ -60,7 +60,7 @@ pub struct VerdictTrades {
 }
 
 impl TradesNeeded {
-    /// Starts without edges. They are added one at a time, because each takes long to compute.
+    /// Creates a report without edges. Add them one at a time, because each takes long to compute.
     pub fn new(terms: TradesNeededTerms) -> Result<Self, StatisticsError> {
         let TradesNeededTerms { payout, verdict, power, paths, most_trades, seed } = terms;
         Ok(Self {

@@ -1,4 +1,4 @@
-//! The verdict on trades, for all and per bot, as text and JSON.
+//! Verdict on trades, overall and per bot, as text and JSON.
 
 use super::{Counts, Sample};
 use crate::analysis::Finding;

@@ -1,4 +1,4 @@
-//! Declarative charts of a page, drawn by its script. A color is the name of a style variable.
+//! Declarative charts of a page, drawn by its script. Colors are names of CSS variables.
 
 use super::packed::Numbers;
 use crate::markup::escaped;
@@ -28,7 +28,7 @@ pub(super) enum Axis {
 #[derive(Serialize)]
 pub(super) struct Pane {
     pub(super) title: String,
-    /// In pixels.
+    /// Height in pixels.
     pub(super) height: u32,
     pub(super) decimals: u32,
     pub(super) unit: &'static str,

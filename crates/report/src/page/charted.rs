@@ -1,4 +1,4 @@
-//! Sections of a page with charts: equity, win rate, returns and sensitivity.
+//! Page sections with charts: equity, win rate, returns and sensitivity.
 
 use super::chart::{
     ACCENT_COLOUR, Axis, Chart, Charts, Column, LOSS_COLOUR, Layer, Line, MUTED_COLOUR, Pane, as_table,
@@ -117,7 +117,7 @@ pub(super) fn drawdowns_section(page: &RunPage<'_>) -> String {
     )
 }
 
-/// Returns the balance at the start, after each settlement and at the end, so a flat end shows.
+/// Returns the balance at the start of the run, after each settlement and at the end.
 fn balances(page: &RunPage<'_>) -> Vec<Balance> {
     let span = page.trades.span;
     let (mut amount, mut peak) = (page.trades.balance, page.trades.balance);
@@ -188,7 +188,7 @@ fn max_drawdown_text(page: &RunPage<'_>) -> String {
     text
 }
 
-/// Rates are packed in 1/1000 of a percent.
+/// Rates are packed in thousandths of a percent.
 const PARTS: f64 = 1_000.0;
 const MAX_ROLLING_ROWS: usize = 16;
 

@@ -1,4 +1,4 @@
-//! Pages of a comparison of two runs and of a guided search.
+//! Pages for comparisons of two runs and for guided searches.
 
 use super::DataTable;
 use super::chart::{ACCENT_COLOUR, Axis, Chart, Charts, Column, LOSS_COLOUR, Layer, Line, Pane};
@@ -13,7 +13,7 @@ pub struct ComparisonPage {
     pub names: [String; 2],
     pub verdicts: [(String, String); 2],
     pub curves: [Vec<(Millis, f64)>; 2],
-    /// Heading, text for an empty table, and table.
+    /// Heading, placeholder for an empty table, and table.
     pub tables: Vec<(&'static str, String, DataTable)>,
     pub document: Value,
 }

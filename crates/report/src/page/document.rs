@@ -1,4 +1,4 @@
-//! The self-contained HTML document; its policy allows only the script and style that it names by hash.
+//! Self-contained HTML document. Its policy allows only the script and style listed by hash.
 
 use crate::look::STYLE;
 use crate::markup::{escaped, json_in_script};
@@ -83,9 +83,9 @@ fn csp_hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text.as_bytes())))
 }
 
-/// Maximum number of columns side by side on a phone. Wider rows are stacked.
+/// Maximum number of columns on a phone. Wider rows are stacked.
 const MAX_ON_PHONE: usize = 4;
-/// Maximum number of columns side by side on a tablet.
+/// Maximum number of columns on a tablet.
 const MAX_ON_TABLET: usize = 7;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

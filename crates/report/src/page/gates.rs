@@ -1,4 +1,4 @@
-//! Page section: value of gates against trading every signal and against random gates.
+//! Page section: gates compared with trading every signal and with random gates.
 
 use super::chart::{Axis, Chart, Charts, Layer, Pane, as_table};
 use super::{DataTable, RunPage};

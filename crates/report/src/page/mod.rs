@@ -1,4 +1,4 @@
-//! The report of a run as one self-contained HTML file; charts are data that its script draws.
+//! Run report as one self-contained HTML file, with charts drawn by its script.
 
 mod chart;
 mod charted;
@@ -37,7 +37,7 @@ pub struct RunPage<'a> {
     pub notices: Vec<String>,
     pub tables: Vec<(&'static str, DataTable)>,
     pub trades: Trades<'a>,
-    /// In the order of the CSV file of trades.
+    /// Rows in the same order as the CSV of trades.
     pub rows: Vec<&'a IntentRow>,
     pub analysis: &'a Analysis,
     pub gates: &'a [GateLine],
@@ -45,7 +45,7 @@ pub struct RunPage<'a> {
     pub without_sensitivity: &'static str,
     pub settings: Value,
     pub provenance: Vec<(&'static str, String)>,
-    /// The document that `--json` prints, embedded for programs that read the page.
+    /// Document that `--json` prints, embedded for programs that read the page.
     pub document: Value,
 }
 

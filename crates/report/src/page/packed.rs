@@ -1,5 +1,5 @@
-//! Candles and trades, packed as text for the script of a page. Each level of candles joins four bars of
-//! the previous one, down to as many as fit a screen, so that a page with a million candles opens at once.
+//! Candles and trades, packed as text for the script of a page.
+//! Each level joins four bars of the previous one, until the bars fit a screen, so that large pages open fast.
 
 use super::RunPage;
 use crate::analysis::Trades;
@@ -16,9 +16,9 @@ use serde_json::{Value, json};
 use std::io::{self, Read, Write};
 
 const MAX_DECIMALS: u32 = 10;
-/// Relative tolerance for a scaled price to count as a whole number.
+/// Relative tolerance within which a scaled price counts as an integer.
 const TOLERANCE: f64 = 4e-15;
-/// Largest whole number that a script adds without loss.
+/// Largest integer that JavaScript adds without loss.
 const MAX_WHOLE: f64 = 9e15;
 
 #[derive(Default)]
@@ -64,7 +64,7 @@ fn price_decimals(candles: &Level) -> u32 {
     possible().find(is_exact).or_else(|| possible().last()).unwrap_or_default()
 }
 
-/// Encodes a level column by column: gaps, opens since the previous close, and other prices as distances.
+/// Encodes a level by column: gaps, opens relative to the previous close, other prices as distances.
 fn pack_numbers(level: &Level, decimals: u32) -> Numbers {
     let power = 10_f64.powi(decimals.cast_signed());
     let whole = |price: f64| (price * power).round() as i64;
@@ -96,7 +96,7 @@ const MAX_TOP_BARS: usize = 300;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Bar {
-    /// Start, in multiples of the level's bar length since the epoch.
+    /// Start of the bar, in multiples of the level's bar length since the epoch.
     pub(super) place: i64,
     pub(super) open: f64,
     pub(super) high: f64,
@@ -188,7 +188,7 @@ impl Packed {
     }
 }
 
-/// One array per column. Decision times are deltas, opens count from the decision, closes from the open.
+/// Packs rows by column. Times are deltas: decisions in sequence, opens and closes within a trade.
 pub(super) fn pack_columns(rows: &[&IntentRow], trades: &Trades<'_>) -> Value {
     let scale = trades.scale;
     let column =

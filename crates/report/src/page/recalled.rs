@@ -1,4 +1,4 @@
-//! Parsing of a run from its page.
+//! Restores a run from its page.
 
 use super::RunPage;
 use super::packed::{pack_columns, unpacked};
@@ -39,13 +39,13 @@ impl ParsedRun {
     pub fn from_run_page(page: &RunPage<'_>) -> Self {
         let bots: Vec<Value> = page.trades.bots.iter().map(|bot| json!({ "name": bot.name })).collect();
         let columns = pack_columns(&page.rows, &page.trades);
-        // Fresh columns are complete.
+        // Columns that were just packed are complete.
         let trades = parse_trades(&columns, &json!(bots)).unwrap_or_default();
         Self { document: page.document.clone(), settings: page.settings.clone(), trades }
     }
 }
 
-/// Returns the content of a data element, which is encoded so that it cannot end the element.
+/// Returns the content of a data element. Its escaping ensures that it cannot close the element.
 fn element<'a>(text: &'a str, id: &str) -> Option<&'a str> {
     let mark = format!("id=\"{id}\">");
     let inside = text.split_once(&format!("<script type=\"application/json\" {mark}"));

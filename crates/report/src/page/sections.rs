@@ -1,4 +1,4 @@
-//! Sections of a page without charts: findings, figures, baselines, trades, settings, provenance.
+//! Page sections without charts: findings, figures, baselines, trades, settings, provenance.
 
 use super::{DataTable, RunPage};
 use crate::analysis::{Breakdown, Cell, Metrics, SMALL_CELL_TRADES};
@@ -36,7 +36,7 @@ pub(super) fn findings(page: &RunPage<'_>) -> String {
     text
 }
 
-/// Text for a run without findings, by verdict: for a rejected edge it confirms the rejection.
+/// Returns the text for a run without findings, depending on the verdict.
 fn without_findings(verdict: &str, is_withheld: bool) -> &'static str {
     match verdict {
         "edge_shown" => {
@@ -255,7 +255,7 @@ pub(super) fn settings(page: &RunPage<'_>) -> String {
     text
 }
 
-/// Flattens a document into pairs such as `params.period` and `14`, in document order. Omits null.
+/// Flattens a document into pairs such as `params.period` and `14`, in document order, without nulls.
 pub fn flattened(document: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     flatten(document, String::new(), &mut found);

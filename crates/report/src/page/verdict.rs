@@ -96,7 +96,7 @@ fn sentences(page: &RunPage<'_>) -> Vec<String> {
 }
 
 fn ruler(rates: &WinRates, sequence: Option<[f64; 2]>) -> String {
-    // Crossed ends are not an interval.
+    // Crossed bounds do not form an interval.
     let [low, high] = sequence.filter(|[low, high]| low <= high).unwrap_or(rates.wilson);
     let is_anytime = sequence.is_some_and(|[low, high]| low <= high);
     let ends = [Some(low), Some(high), rates.break_even];

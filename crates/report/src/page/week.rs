@@ -1,4 +1,4 @@
-//! Heat map of the hours of the week, as a table that is readable without colors and scripts.
+//! Heat map of the hours of the week, as a table that is readable without colors or scripts.
 
 use super::RunPage;
 use crate::analysis::{Cell, WEEKDAYS, hours_of_week, settled_rows};
@@ -6,7 +6,7 @@ use crate::figure::{or_dash, percent, signed_percent};
 use crate::markup::escaped;
 use std::fmt::Write as _;
 
-/// Cells with fewer decided trades are not colored, because one more trade would change the color.
+/// Cells with fewer decided trades are not colored, because a single trade could change the color.
 const MIN_DECIDED: u64 = 5;
 
 pub(super) fn section(page: &RunPage<'_>) -> String {
@@ -76,7 +76,7 @@ fn markup(cell: &Cell) -> String {
     format!("<td class=\"{class}\" title=\"{}\">{value}<small>{}</small></td>", escaped(&hint), cell.trades)
 }
 
-/// Standard errors from break-even, at most 3: a trade that pays `p` has the variance `p` there.
+/// Returns standard errors from break-even, -3 to 3. The variance at break-even equals the payout.
 fn colour_level(cell: &Cell) -> i8 {
     let decided = cell.won + cell.lost;
     let (Some(mean), Some(needed)) = (cell.return_per_unit, cell.break_even) else { return 0 };
@@ -125,16 +125,16 @@ mod tests {
     #[test]
     fn colors_start_at_whole_standard_errors_from_break_even() {
         for (won, lost, payout, expected) in [
-            // Of 100 at payout 100 % the standard error is 0.1: 55 won are 0.1, 54 are 0.08, 60 are 0.2.
+            // 100 trades at a payout of 100 %, error 0.1: the means are 0.08 (54 won), 0.1 (55) and 0.2 (60).
             (54, 46, 1.0, 0),
             (55, 45, 1.0, 1),
             (60, 40, 1.0, 2),
             (40, 60, 1.0, -2),
             (90, 10, 1.0, 3),
             (4, 0, 1.0, 0),
-            // Of 25 at 80 %: sqrt(0.8 / 25) = 0.179; 10 won are (8 - 15) / 25 = -0.28.
+            // 25 trades at 80 %, error sqrt(0.8 / 25) = 0.179: 10 won give (8 - 15) / 25 = -0.28.
             (10, 15, 0.8, -1),
-            // Of 100 at 80 %: 0.0894; 61 won are (48.8 - 39) / 100 = 0.098.
+            // 100 trades at 80 %, error 0.0894: 61 won give (48.8 - 39) / 100 = 0.098.
             (61, 39, 0.8, 1),
         ] {
             assert_eq!(colour_level(&cell(won, lost, payout)), expected, "{won} {lost} {payout}");

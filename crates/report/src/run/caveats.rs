@@ -1,4 +1,4 @@
-//! Caveats of a run: reasons to withhold an edge, assumptions of the results, and variants tried.
+//! Caveats of a run: reasons to withhold an edge, assumptions, and the number of variants tried.
 
 use crate::analysis::Metrics;
 use crate::figure::high_payout;
@@ -13,14 +13,14 @@ use candlewick_simulator::SimulationSettings;
 use candlewick_statistics::{EdgeTest, Verdict};
 use std::io;
 
-/// Share of cancellations caused by data gaps, above which an edge is withheld.
+/// Share of trades cancelled because of data gaps, above which an edge is withheld.
 const MAX_CANCELLED: f64 = 0.01;
 
 const ASSUMED_PAYOUT: &str = "on assumed payout";
 const HYPOTHESIS: &str = "hypothesis";
 const UNCOUNTED: &str = "variants not counted";
 const OPERATOR_SETTLED: &str = "trades settled by a person left out";
-/// A simulated venue that replays past candles counts no variants.
+/// Note on a simulated venue, which replays past candles without counting variants.
 const PAST_CANDLES: &str =
     "the sandbox replays past candles; only a backtest counts the variants that were tried on them";
 const LABELS: [&str; 4] = [ASSUMED_PAYOUT, HYPOTHESIS, UNCOUNTED, OPERATOR_SETTLED];
@@ -29,7 +29,7 @@ const LABELS: [&str; 4] = [ASSUMED_PAYOUT, HYPOTHESIS, UNCOUNTED, OPERATOR_SETTL
 pub struct Caveats {
     pub withholding: Vec<String>,
     pub labels: Vec<&'static str>,
-    /// Number of variants tried, including this one; 0 if they are not counted.
+    /// Number of variants tried, including this run; 0 if not counted.
     pub variants: u64,
 }
 
@@ -41,7 +41,7 @@ pub struct ReplayBasis {
 }
 
 impl Caveats {
-    /// Payouts are always assumed, because candles do not contain them.
+    /// Builds the caveats of a replay. Payouts are always assumed, because candles do not contain them.
     pub fn for_replay(basis: ReplayBasis, simulation: &SimulationSettings, bots: &[BotSettings]) -> Self {
         let mut withholding = Vec::new();
         if basis.may_be_coarse {
@@ -61,7 +61,7 @@ impl Caveats {
         self.withholding.extend(unknown.map(|why| format!("variants unknown: {why}")));
     }
 
-    /// Withholds an edge if gaps cancelled or rejected more than 1 % of the trades of a replay.
+    /// Withholds an edge if gaps cancelled or rejected over 1 % of a replay's trades.
     pub fn count_gaps(&mut self, book: &TradeBook) {
         let no_price = book.refused().get("NoPrice").copied().unwrap_or_default();
         let ended = book.rows().iter().filter_map(|row| row.outcome);
@@ -83,7 +83,7 @@ impl Caveats {
         self.labels.push(UNCOUNTED);
     }
 
-    /// Simulated values are assumptions, and trades settled by an operator are not evidence.
+    /// Builds the caveats of a live run. Trades settled by an operator are not evidence.
     pub fn for_live_run(
         trading: Option<TradingMode>,
         (simulation, bots): (&SimulationSettings, &[BotSettings]),
@@ -149,7 +149,7 @@ impl Caveats {
         Self { withholding, labels, variants }
     }
 
-    /// `judge_again` judges the same trades by a new test.
+    /// Returns reasons to withhold an edge. `judge_again` judges the same trades by another test.
     pub(crate) fn reasons_to_withhold(
         &self,
         test: &EdgeTest,
@@ -163,7 +163,7 @@ impl Caveats {
     }
 }
 
-/// The best of several variants needs proportionally more evidence (Bonferroni).
+/// Returns a reason if the evidence is too weak for this many variants (Bonferroni).
 fn best_of_many(
     test: &EdgeTest,
     variants: u64,
@@ -198,7 +198,7 @@ impl VariantCounter {
         summary: &Summary,
         metrics: &Metrics,
     ) -> io::Result<VariantCount> {
-        // Figures of several bots together describe none of them.
+        // Combined figures of several bots do not describe any one of them.
         let is_single = self.tried.len() == 1;
         let note = |tried: &Variant| Note {
             tried: tried.clone(),
@@ -214,7 +214,7 @@ impl VariantCounter {
         Ok(VariantCount::new(&noted, &notes, &self.look))
     }
 
-    /// Detects code changes: trades differ on the candles of the first and last run after candles were added.
+    /// Records code changes: trades that differ from those of an earlier run on the same candles.
     fn note_rewritten(&self, noted: &Noted, notes: &[Note], book: &TradeBook) -> io::Result<bool> {
         let mut is_any = false;
         for note in notes {

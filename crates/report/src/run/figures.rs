@@ -1,4 +1,4 @@
-//! A run report as text and as a page.
+//! Rendering of a run report as text and as a page.
 
 use super::{BotLine, RunReport, Unsettled, rows_by_decision};
 use crate::ReportError;

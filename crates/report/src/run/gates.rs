@@ -1,4 +1,4 @@
-//! Value of the bots' gates in a run.
+//! Value of each bot's gate in a run.
 
 use crate::ReportError;
 use crate::edge::GatedBot;
@@ -7,16 +7,16 @@ use candlewick_statistics::{GateRule, GatedTrade, gate_worth};
 use serde::Serialize;
 
 const MAX_DRAWS: usize = 2_000;
-/// Minimum number of random gates and orders: allows a p-value of 0.01.
+/// Minimum number of random gates and shuffles; allows a p-value of 0.01.
 const MIN_DRAWS: usize = 99;
-/// Limit of signals times draws; more would take longer than the run.
+/// Maximum number of signals times draws; more would take longer than the run.
 const DRAW_BUDGET: usize = 20_000_000;
 const SEED: u64 = 1;
 
 /// Value of a bot's gate over all of its signals at one payout. Means are returns per unit of stake.
 #[derive(Debug, Serialize)]
 pub struct GateLine {
-    /// `trades` counts all signals, `real` those that the gate passed, before any risk limits.
+    /// `trades` is the number of signals; `real` is the number that the gate passed, before risk limits.
     #[serde(flatten)]
     pub(crate) worth: GatedBot,
     pub(crate) gate: String,
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn compares_gate_with_all_trades_and_random_gates() {
-        // Trades 3 (won) and 6 (lost) are real: -10 % on average. All six lose 70 %.
+        // Trades 3 (won) and 6 (lost) pass the gate, with a mean of -10 %. The mean of all six is -70 %.
         let line = line(&[-1.0, -1.0, 0.8, -1.0, -1.0, -1.0]).unwrap();
         let words = line.text_lines();
         assert!(words[1].contains("-10.00 %") && words[1].contains("-70.00 %"), "{words:?}");

@@ -1,4 +1,4 @@
-//! The report of a run: one struct that renders as a table or as JSON with fixed keys.
+//! Report of a run: one struct that renders as a table or as JSON with fixed keys.
 
 mod caveats;
 mod figures;
@@ -34,7 +34,7 @@ pub struct Run<'a> {
     pub bots: &'a [BotSettings],
     pub scale: MoneyScale,
     pub balance: Money,
-    /// Free balance at the end, plus the stakes of unsettled trades if they are returned.
+    /// Free balance at the end, including the stakes of unsettled trades if they are returned.
     pub final_balance: Money,
     pub unsettled_stakes: Money,
     pub unsettled: Unsettled,
@@ -43,9 +43,9 @@ pub struct Run<'a> {
     pub prices: Prices,
     /// Hash of all candles; `None` for a live run.
     pub data_hash: Option<String>,
-    /// Hash of settings, events and actions of a run that just ended; the same for the same input.
+    /// Hash of the settings, events and actions of a run that just ended; equal for equal inputs.
     pub journal_hash: Option<String>,
-    /// Hash of the last line as in `journal verify`; `None` if not read from a journal.
+    /// Hash of the last line, as in `journal verify`; `None` if not read from a journal.
     pub head_hash: Option<String>,
     pub elapsed: Duration,
     pub notices: Vec<String>,
@@ -53,7 +53,7 @@ pub struct Run<'a> {
     pub audit_findings: BTreeMap<String, u64>,
     pub caveats: Caveats,
     pub verdicts: Vec<BotVerdict>,
-    /// Share of alpha for all trades of several bots together.
+    /// Share of alpha assigned to the combined trades of several bots.
     pub weight_of_all_bots: f64,
     pub background: Background,
     pub sensitivity: Option<Sensitivity>,
@@ -64,7 +64,7 @@ pub struct Run<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsettled {
-    /// The simulated venue ended with its candles; the final balance includes the stakes.
+    /// The simulated venue ended with its candles. The final balance includes the stakes.
     Returned,
     AtVenue,
 }
@@ -83,12 +83,12 @@ pub struct RunReport {
     unsettled: u64,
     refused: BTreeMap<&'static str, u64>,
     pnl: f64,
-    /// `pnl` if all cancelled trades had lost: the worst case hidden by data gaps.
+    /// `pnl` if all cancelled trades had lost. This is the worst case that data gaps can hide.
     pnl_if_cancelled_lost: f64,
     final_balance: f64,
     unsettled_stakes: f64,
     win_rate: Option<f64>,
-    /// Break-even win rate of the decided trades with equal stakes, comparable to the win rate.
+    /// Break-even win rate of the decided trades at equal stakes; compare it with the win rate.
     break_even: Option<f64>,
     break_even_by_money: Option<f64>,
     break_even_payout_percent: Option<f64>,
@@ -136,7 +136,7 @@ struct BotLine {
     draw: u64,
     win_rate: Option<f64>,
     pnl: f64,
-    /// Of the bot with its present parameters and code, over all runs of a journal.
+    /// Verdict on the bot with its current parameters and code, over all runs of a journal.
     verdict: &'static str,
     edge: EdgeLine,
 }
@@ -239,7 +239,7 @@ fn analyse(run: &mut Run<'_>, summary: &Summary, test: &EdgeTest) -> Analysis {
     let mut analysis = Analysis::new(&trades, summary);
     analysis.sensitivity = run.sensitivity.take();
     match &run.variants {
-        // Only replays count variants: a live run cannot be repeated with other settings.
+        // Only replays count variants, because a live run cannot be repeated with other settings.
         None if run.data_hash.is_none() => {}
         None => {
             run.caveats.mark_uncounted();
@@ -265,7 +265,7 @@ fn analyse(run: &mut Run<'_>, summary: &Summary, test: &EdgeTest) -> Analysis {
     analysis
 }
 
-/// All trades by their share of alpha; 0 for a journal without its earlier trades (a fresh start).
+/// Tests all trades with their share of alpha, which is 0 if the journal lacks earlier trades.
 fn overall_test(run: &Run<'_>) -> EdgeTest {
     if let [only] = &*run.verdicts {
         return only.edge_test().clone();
@@ -287,7 +287,7 @@ fn sum_stakes(book: &TradeBook, outcome: Outcome) -> Money {
     book.rows().iter().filter(ended_so).map(|row| row.approved.stake()).sum()
 }
 
-/// Trades that the bot's verdict rests on: those since its last restart.
+/// Returns the trades since the bot's last restart, on which its verdict is based.
 fn judged_rows<'a>(
     book: &'a TradeBook,
     (index, verdict): (usize, &BotVerdict),

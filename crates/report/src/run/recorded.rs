@@ -1,4 +1,4 @@
-//! The report of a journal, for all runs or one.
+//! Report of a journal, for one run or all runs.
 
 use super::{Caveats, PageParts, Run, RunReport, Unsettled};
 use crate::analysis::{Background, Prices, assumed_payout_percent};
@@ -17,7 +17,7 @@ pub struct RecordedReport {
 }
 
 impl RecordedReport {
-    /// `candles` are those that the page shows; empty if no page is needed.
+    /// `candles` are shown on the page; leave it empty if no page is needed.
     pub fn new(part: RecordedRuns, candles: Vec<CandleSeries>) -> Self {
         Self { report: build_report(&part), part, candles }
     }
@@ -39,7 +39,7 @@ impl RecordedReport {
 }
 
 fn build_report(part: &RecordedRuns) -> RunReport {
-    // Compares the payout that backtests of these bots assume with what the venue paid.
+    // Compares the payout that backtests of these bots assume with the payout of the venue.
     let background = Background {
         assumed_payout_percent: Some(assumed_payout_percent(
             &part.simulation,
@@ -49,7 +49,7 @@ fn build_report(part: &RecordedRuns) -> RunReport {
         seen_payout_percent: part.delays.payout_percent(),
         ..Background::default()
     };
-    // The embedded venue ends with its run.
+    // The embedded venue ends with its run and returns the stakes.
     let unsettled = match part.trading {
         None | Some(TradingMode::Sandbox) => Unsettled::Returned,
         Some(TradingMode::Demo | TradingMode::Real | TradingMode::Paper) => Unsettled::AtVenue,

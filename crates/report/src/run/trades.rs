@@ -1,4 +1,4 @@
-//! The trades of a run as CSV, and the facts of the run stored next to that file.
+//! Trades of a run as CSV, and the run facts stored next to that file.
 
 use super::Caveats;
 use candlewick_engine::{BotSettings, EventSequence, IntentRow, IntentState, TradeBook};
@@ -16,7 +16,7 @@ const HEADER: &str = "bot,symbol,direction,amount,close_type,expiration_type,dec
                       decision_utc,open_utc,close_utc";
 const COLUMNS: usize = 21;
 
-/// Writes all trades that the venue accepted, or may have. The rest that a verdict needs is in [`RunFacts`].
+/// Writes all trades that the venue accepted or may have accepted. [`RunFacts`] holds other data.
 pub fn write_trades_to(
     writer: impl Write,
     book: &TradeBook,
@@ -42,7 +42,7 @@ fn trade_lines<'a>(
     })
 }
 
-/// Returns all trades that the venue accepted, or may have, ordered by decision time, then bot.
+/// Returns all trades that the venue accepted or may have accepted, by decision time, then bot.
 pub fn rows_by_decision(book: &TradeBook) -> Vec<&IntentRow> {
     let mut rows: Vec<&IntentRow> = book.rows().iter().filter(|row| is_trade(row)).collect();
     rows.sort_by_key(|row| (row.approved.decision_time(), row.approved.bot(), row.approved.intent()));
@@ -91,17 +91,17 @@ fn text(value: Option<impl ToString>) -> String {
 
 type LineHash = [u8; 32];
 
-/// Data that trades do not contain: two runs with the same trades may differ in it.
+/// Data of a run that its trades do not contain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunFacts {
-    /// Names of all bots. Those without a trade have a share of alpha, too.
+    /// Names of all bots. A bot without trades also has a share of alpha.
     pub bots: Vec<String>,
     pub variants: u64,
     pub withheld: Vec<String>,
     pub labels: Vec<String>,
-    /// SHA-256 over the lines of the CSV in any order, in hexadecimal.
+    /// SHA-256 of the CSV lines in hexadecimal, regardless of their order.
     pub lines: String,
-    /// Per line, by line hash: numbers of decision, answer, end without a trade, settlement; 0 if none.
+    /// Sequence numbers of decision, answer, unopened end and settlement, by line hash; 0 if missing.
     pub order: Vec<[u32; 4]>,
     pub not_opened: Vec<NotOpened>,
 }
@@ -152,7 +152,7 @@ impl RunFacts {
         PathBuf::from(name)
     }
 
-    /// Returns the sequence numbers of these lines, in any order; `None` if they are not the run's.
+    /// Returns the sequence numbers of these lines, in any order; `None` if they are not from this run.
     pub(crate) fn recorded_order<'a>(
         &self,
         lines: impl Iterator<Item = impl Iterator<Item = &'a str>>,

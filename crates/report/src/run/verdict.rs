@@ -1,4 +1,4 @@
-//! The verdict of a report: evidence, and reasons to withhold an edge.
+//! Verdict of a report: evidence, and reasons to withhold an edge.
 
 use super::caveats::{Caveats, caveat_text};
 use crate::analysis::Finding;
@@ -21,7 +21,7 @@ pub struct EdgeLine {
     pub verdict: &'static str,
     pub(crate) judged_trades: u64,
     about_more_trades: Option<u64>,
-    /// Edge that is tested for, as a return per unit of stake.
+    /// Tested edge, as a return per unit of stake.
     delta: f64,
     #[serde(skip)]
     alpha: f64,
@@ -47,7 +47,7 @@ impl EdgeLine {
     ) -> Self {
         let mut withheld = Vec::new();
         let (mut verdict, about_more_trades) = verdict_name(test);
-        // Without a bot's earlier trades, no interval matches its account.
+        // The intervals match the test only if all of the bot's trades are available.
         let trades = rows.clone().into_iter().map(JudgedTrade::from_row);
         let ended = trades.filter(|trade| !trade.is_unopened()).filter_map(|trade| Some(trade.ended?.1));
         let ended: Vec<Outcome> = ended.collect();
@@ -90,7 +90,7 @@ impl EdgeLine {
         .ended(since)
     }
 
-    /// A monitor over earlier trades may know that the edge no longer holds.
+    /// Applies the time since when a monitor no longer supports the edge, `None` if it still does.
     #[must_use]
     pub fn ended(self, since: Option<Millis>) -> Self {
         let verdict = match (since, self.verdict) {

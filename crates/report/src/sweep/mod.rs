@@ -1,4 +1,4 @@
-//! The report of a sweep: the best sets as a table, or one JSON document.
+//! Report of a sweep: a table of the best sets, or one JSON document.
 
 mod page;
 
@@ -68,7 +68,7 @@ impl<'a> Refusals<'a> {
     }
 }
 
-/// Returns `fast < slow` for "fast = 21 must be below slow = 21", if both are searched.
+/// Suggests `fast < slow` for "fast = 21 must be below slow = 21" if both parameters are searched.
 fn suggest_condition(why: &str, parameters: &[String]) -> Option<String> {
     let (low, high) = why.split_once(" must be below ")?;
     let named = |text: &str| {
@@ -86,7 +86,7 @@ pub struct SweepReport {
     pub(crate) trials: usize,
     counting: usize,
     parameters_refused: usize,
-    /// Sets that a rule stopped before the end of the candles, by rule.
+    /// Number of sets that a risk rule stopped before the end of the candles, by rule.
     stopped: BTreeMap<&'static str, usize>,
     resumed: usize,
     pub(crate) variants_tried: Option<u64>,
@@ -111,7 +111,7 @@ struct BestLine {
     score: f64,
     parameters: Map<String, Value>,
     p_value_corrected: Option<f64>,
-    /// Probability that the best of as many sets without an edge does as well.
+    /// Probability that the best of this many sets does at least as well without any edge.
     p_value_of_many: Option<f64>,
     figures: Figures,
 }
@@ -296,7 +296,7 @@ impl SweepReport {
         )
     }
 
-    /// Returns the notices except the number of variants, which later steps increase.
+    /// Returns the notices without the number of variants, which later steps increase.
     pub(crate) fn notes(&self) -> impl Iterator<Item = &String> {
         self.notices.iter().filter(|notice| self.of_variants.as_ref() != Some(notice))
     }
@@ -344,7 +344,7 @@ mod tests {
         for (why, expected) in [
             ("fast = 21 must be below slow = 21", Some("fast < slow")),
             ("strategy \"ema-cross\": fast = 21 must be below slow = 21", Some("fast < slow")),
-            // Not an order of two parameters.
+            // Not a comparison of two parameters.
             ("deviations = 2 must be below 2.00: no close of period = 5 is farther", None),
             ("faster = 21 must be below slow = 21", None),
             ("fast = 21 must be below rsi_period = 14", None),

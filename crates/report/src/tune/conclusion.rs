@@ -45,7 +45,7 @@ impl Conclusion {
         }
     }
 
-    /// CSS class and headline.
+    /// Returns the CSS class and the headline.
     pub(super) const fn class_and_headline(self) -> (&'static str, &'static str) {
         match self {
             Self::EdgeHeld => ("shown", "The edge held"),
@@ -173,7 +173,7 @@ fn hints_without_signals(conditions: &[ConditionLine]) -> Option<Vec<Option<Stri
     })
 }
 
-/// Returns hints for a gate that leaves too few trades. More candles would leave as small a share.
+/// Returns hints for a gate that leaves too few trades, which more candles would not fix.
 fn hints_behind_gate(watch: Option<String>) -> Vec<Option<String>> {
     vec![
         Some(

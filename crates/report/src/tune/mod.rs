@@ -1,4 +1,4 @@
-//! The report of a guided search: findings per step, conclusion and next steps.
+//! Report of a guided search: findings per step, conclusion and next steps.
 
 mod conclusion;
 
@@ -55,9 +55,9 @@ const CONDITIONS_HEADING: &str =
 
 #[derive(Clone, Debug, Default)]
 pub struct TuneHints {
-    /// Configuration of the best set or of the unchanged bot; `None` if no set counted.
+    /// Configuration file of the best set or the unchanged bot; `None` if no set qualified.
     pub best: Option<PathBuf>,
-    /// Command-line arguments that run it: `--config` with the file, after the base configuration.
+    /// Arguments that run `best`: `--config` with the file, after the base configuration.
     pub arguments: String,
     pub more: String,
 }
@@ -156,7 +156,7 @@ impl<'a> TuneReport<'a> {
         let report = self.walk_forward.report;
         steps.push(("walk-forward".to_owned(), report.brief()));
         if let Some(sweep) = self.sweep {
-            // The walk's sets are counted after the sweep's.
+            // The sets of the walk-forward are counted after those of the sweep.
             let count = sweep.variants_tried.max(self.walk_forward.variants_tried);
             let words = count.map(|count| variants_text(count, sweep.trials as u64, &self.bot.strategy));
             steps.extend(words.map(|words| ("variants tried".to_owned(), words)));

@@ -1,4 +1,4 @@
-//! A walk-forward report as text and CSV.
+//! Rendering of a walk-forward report as text and CSV.
 
 use super::{ChosenLine, HoldOut, Joined, VerifiedSets, WalkForwardReport, WalkForwardSummary, WindowLine};
 use crate::analysis::{Finding, FindingKind};
@@ -82,7 +82,7 @@ impl ChosenLine {
         parameters.iter().filter_map(|name| self.parameters.get(name)).map(short)
     }
 
-    /// Win rate in sample; win rate, break-even, trades and profit of the test.
+    /// Returns the in-sample win rate, then win rate, break-even, trades and profit of the test.
     fn result(&self) -> [String; 5] {
         let tested = &self.out_of_sample;
         let [before, rate, needed] =

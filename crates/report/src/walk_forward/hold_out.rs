@@ -1,4 +1,4 @@
-//! The hold-out in a report: locked, or opened with its result.
+//! The hold-out of a report: locked, or opened with its result.
 
 use super::{WindowLine, test_plan};
 use crate::figure::percent;
@@ -23,12 +23,12 @@ pub struct HoldOut {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HoldOutOpening {
-    /// Earlier than now if this run repeats the one that opened it.
+    /// Time of the opening; earlier than now if this run repeats it.
     pub at: String,
     pub number: usize,
-    /// Number of times that its candles were opened for other hypotheses.
+    /// Number of times that these candles were opened for other hypotheses.
     pub others: usize,
-    /// Known earlier uses, which withhold an edge.
+    /// Known earlier uses of these candles. Any use withholds an edge.
     pub looks: Vec<String>,
     pub looks_unknown: Option<String>,
 }
@@ -51,7 +51,7 @@ impl HoldOut {
         Self { from: range.start, to: range.end, openings, opened: None }
     }
 
-    /// The hold-out is the test of a window. A verdict on candles that were used before is withheld.
+    /// Evaluates the hold-out as the test of a window. Earlier use of its candles withholds an edge.
     pub fn opened(
         step: &WindowResult,
         (space, objective): (&Space, Objective),
@@ -65,7 +65,7 @@ impl HoldOut {
                 .push(format!("the hold-out was opened before for this hypothesis ({times} x)"));
         }
         caveats.withholding.extend(opened.looks.iter().cloned());
-        // Corrects for all hypotheses that were tested on it.
+        // Corrects for all hypotheses that were tested on the hold-out.
         caveats.variants = 1 + opened.others as u64;
         step.chosen.iter().for_each(|chosen| caveats.count_gaps(&chosen.finished.book));
         let rows = step.chosen.as_ref().map(|chosen| chosen.finished.book.rows()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The report of a walk-forward: one struct that renders as a table or as JSON.
+//! Report of a walk-forward: one struct that renders as a table or as JSON.
 
 mod figures;
 mod hold_out;
@@ -33,7 +33,7 @@ pub struct WalkForwardResult<'a> {
     pub space: &'a Space,
     pub sweep: &'a SweepSettings,
     pub windows: WindowSettings,
-    /// Longest duration of a trade, in whole candles.
+    /// Longest duration of a trade, rounded up to whole candles.
     pub purge: Millis,
     pub walked: &'a Range<Millis>,
     pub data_hash: &'a str,
@@ -43,7 +43,7 @@ pub struct WalkForwardResult<'a> {
     pub hold_out: Option<HoldOut>,
 }
 
-/// Result of a walk-forward. It does not depend on interruptions or on the machine.
+/// Result of a walk-forward, independent of interruptions and of the machine.
 #[derive(Debug, Serialize)]
 pub struct WalkForwardReport {
     scheme: &'static str,
@@ -60,7 +60,7 @@ pub struct WalkForwardReport {
     pub(crate) edge: EdgeLine,
     pub(super) findings: Vec<Finding>,
     pub(super) out_of_sample: Option<Joined>,
-    /// Expectancy on the tests as a share of that in training, over all windows.
+    /// Out-of-sample expectancy divided by in-sample expectancy, over all windows.
     pub(super) efficiency: Option<f64>,
     pub(super) robustness: RobustnessLine,
     pub(super) windows: Vec<WindowLine>,
@@ -79,7 +79,7 @@ pub struct VerifiedSets {
     pub chosen: usize,
 }
 
-/// A report with the circumstances of this process, which the report itself omits.
+/// A report with details of this process, such as the elapsed time.
 #[derive(Debug, Serialize)]
 pub struct WalkForwardSummary<'a> {
     #[serde(flatten)]
@@ -98,7 +98,7 @@ pub struct WalkForwardSummary<'a> {
 pub(super) struct Joined {
     /// Confidence interval with at least 95 % coverage under its assumptions.
     pub(super) win_rate_interval: Option<IntervalLine>,
-    /// Narrower interval with about 95 % coverage.
+    /// Narrower interval with approximately 95 % coverage.
     win_rate_wilson: Option<IntervalLine>,
     #[serde(flatten)]
     pub(super) figures: Figures,
@@ -121,7 +121,7 @@ pub(super) struct RobustnessLine {
 
 #[derive(Debug, Serialize)]
 pub struct WindowLine {
-    /// 1-based, in order of time; `None` for the hold-out.
+    /// 1-based and chronological; `None` for the hold-out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) window: Option<usize>,
     pub(super) training: RangeLine,
@@ -141,7 +141,7 @@ pub(super) struct RangeLine {
 pub(super) struct ChosenLine {
     pub(super) parameters: Map<String, Value>,
     pub(super) score: f64,
-    /// Score on the test, with any number of trades.
+    /// Score on the test, regardless of the number of trades.
     pub(super) out_of_sample_score: Option<f64>,
     pub(super) efficiency: Option<f64>,
     pub(super) robustness: RobustnessLine,
@@ -308,7 +308,7 @@ fn staked_finding(all: &Finished) -> Option<Finding> {
     StakedResult::from_rows(&settled_rows(&all.book), all.money_scale)?.finding(&[])
 }
 
-/// Efficiency with windows weighted by their trades; `None` if the training earned nothing.
+/// Returns the efficiency, weighted by trades; `None` if the training earned nothing.
 fn efficiency<'a>(windows: impl Iterator<Item = (&'a Figures, &'a Figures)>) -> Option<f64> {
     let (mut before, mut after) = (0.0, 0.0);
     for (in_sample, out_of_sample) in windows {

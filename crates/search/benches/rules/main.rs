@@ -1,8 +1,8 @@
 //! Cost per candle of the twelve rules of `tests/twelve_rules.rs`, compared with the same strategies in Rust.
 //!
-//! `cargo bench -p candlewick-search --bench rules` prints nanoseconds for each candle of the strategy alone and of a whole backtest, the
-//! least of many rounds in turns, and the ratios. `... --bench rules -- NAME` runs only the strategies with NAME in their names,
-//! `... --bench rules -- NAME rust|rule` repeats one side of them for a profiler.
+//! `cargo bench -p candlewick-search --bench rules` prints nanoseconds per candle for the strategy alone and for a whole backtest.
+//! Each figure is the minimum of many alternating rounds. `... --bench rules -- NAME` runs only strategies with NAME in their names.
+//! `... --bench rules -- NAME rust|rule` repeats only one implementation, for a profiler.
 #![allow(clippy::unwrap_used, missing_docs, reason = "what cannot be made or run ends the bench")]
 
 #[path = "../../tests/five_strategies/mod.rs"]
@@ -18,12 +18,12 @@ use serde_json::{Value, json};
 use std::hint::black_box;
 use std::time::Duration;
 
-/// Candles and answers at a time, as in a backtest.
+/// Number of candles and answers per block, as in a backtest.
 const BLOCK: usize = 1_024;
 const ANSWERS: usize = 8;
 
 const ROUNDS: usize = 60;
-/// Of one-minute candles.
+/// Number of days of one-minute candles.
 const DAYS: u32 = 35;
 
 struct Side {
@@ -85,7 +85,7 @@ fn time_of<T>(run: impl Fn() -> T) -> Duration {
     start.elapsed()
 }
 
-/// The least time of each of two, run in turns; nanoseconds for each of so many candles.
+/// Runs two functions alternately and returns the minimum nanoseconds per candle of each.
 fn least_of(candles: usize, one: &dyn Fn() -> u64, other: &dyn Fn() -> u64) -> (f64, f64) {
     let mut least = [Duration::MAX; 2];
     for _ in 0..ROUNDS {
@@ -115,7 +115,7 @@ fn compare(pairs: Vec<(StrategyEntry, Value)>, candles: &CandleSeries) {
         let name = rust.name.clone();
         let (rust, rule) = (Side::from_rust(rust), Side::from_rule(rule));
         let signals = rust.show(candles);
-        // Before it is warm, a rule may answer another candle than the strategy in Rust does.
+        // Before it is warm, a rule may signal at a different candle than the strategy in Rust.
         assert!(rule.show(candles).abs_diff(signals) <= 1 + signals / 100, "{name}: not the same signals");
         let trades = rust.backtest(candles);
         assert_eq!(rule.backtest(candles), trades, "{name}: not the same trades");

@@ -1,4 +1,4 @@
-//! The same trades in dedicated loops, each doing less than the previous one.
+//! The trades of the sweep in hand-written loops, each doing less than the previous one.
 
 use super::{BALANCE_CENTS, Result, STAKE_CENTS, Set};
 use candlewick_sdk::{Candle, compare_prices};
@@ -8,14 +8,14 @@ use ta::indicators::RelativeStrengthIndex;
 
 /// Profit of a win at a payout of 80 %.
 const PROFIT_CENTS: i64 = STAKE_CENTS * 80 / 100;
-/// A signal at a close enters 3 s into the next candle, by the usual latency and the end of its second, and ends 3 s into
-/// the fifth after that; both prices lie on the line from open to close. The next signal counts at that candle's close.
+/// A signal enters 3 s into the next candle and exits 3 s into the fifth candle after that.
+/// Prices are interpolated between open and close. The next signal counts at the close of the exit candle.
 const ENTRY_CANDLES: usize = 1;
 const EXIT_CANDLES: usize = 6;
 const INTO_CANDLE: f64 = 3_000.0;
 const INTERVAL: f64 = 60_000.0;
 
-/// Over twice the period less one, the crate's index smooths as Wilder does over the period.
+/// Wilder's smoothing over a period equals the crate's smoothing over twice the period minus one.
 fn index_of(set: &Set) -> RelativeStrengthIndex {
     RelativeStrengthIndex::new(2 * set.period - 1).expect("a sound period")
 }
@@ -84,7 +84,7 @@ impl Account {
         Self { balance: BALANCE_CENTS, trades: 0, free_at: 0 }
     }
 
-    /// Enters at the candle after this one; a trade that the data does not end leaves the stake where it was.
+    /// Enters at the next candle. A trade that the data does not close leaves the balance unchanged.
     #[inline]
     fn trade(&mut self, candles: &[Candle], index: usize, is_buy: bool) {
         if self.balance < STAKE_CENTS {

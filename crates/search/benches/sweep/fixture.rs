@@ -1,4 +1,4 @@
-//! Sets and candles of the bench, and the ways of running them.
+//! Sets and candles of the bench, and the implementations to compare.
 
 #[path = "by_hand.rs"]
 mod by_hand;
@@ -30,7 +30,7 @@ pub(crate) struct Set {
     pub(crate) period: usize,
     pub(crate) oversold: f64,
     pub(crate) overbought: f64,
-    /// Signals of candles before it are suppressed.
+    /// Number of first candles whose signals are suppressed.
     pub(crate) warmup: usize,
 }
 
@@ -74,7 +74,7 @@ impl Fixture {
         self.sweep_order().iter().map(set_of).collect()
     }
 
-    /// The candidates in the order of the grid: the last turns fastest.
+    /// Returns the candidates in grid order: the last axis varies fastest.
     fn sweep_order(&self) -> Vec<Candidate> {
         let lists: Vec<&[Setting]> = self.space.axes().iter().filter_map(|axis| axis.listed()).collect();
         let mut sets: Vec<Vec<Setting>> = vec![Vec::new()];
@@ -99,7 +99,7 @@ fn set_of(candidate: &Candidate) -> Set {
 fn settings() -> BacktestSettings {
     let stake = json!({ "kind": "fixed", "amount": STAKE_CENTS / 100 });
     let bot = json!({ "strategy": "rsi-reversal", "close_type": "05:00", "stake": stake });
-    // The usual limits; only a day may hold more trades and losses, since the loops by hand know no days.
+    // The default limits, except for higher daily limits, because the hand-written loops have no days.
     let risk = json!({ "daily_loss_limit": 10_000, "max_trades_per_day": 1_440 });
     fixtures::settings(&bot, &risk, BALANCE_CENTS / 100)
 }

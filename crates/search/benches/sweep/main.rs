@@ -1,11 +1,11 @@
 //! Cost of a sweep trial compared with hand-written loops: 1,000 sets of Wilder's RSI, 100,000 minutes.
 //!
-//! All make the same trades, which is checked before measuring. Ours go through a Session with every rule, the
-//! simulated venue, exact money, the figures of each trial and the journal of trials; the loops do nothing but trade.
+//! All make the same trades, which is checked before measuring. The sweep uses a Session with every rule, the simulated
+//! venue, exact money, the figures of each trial and the trial journal. The hand-written loops only trade.
 //!
-//! `cargo bench -p candlewick-backtest --bench sweep` prints backtests per second on one core and on two, and the ratios.
-//! `... --bench sweep -- NAME` runs only the ways that have it in their names.
-//! `... --bench sweep -- --memory` runs 10,000 sets over 1,000,000 candles and prints the most memory that was held.
+//! `cargo bench -p candlewick-search --bench sweep` prints backtests per second on one core and on two, and the ratios.
+//! `... --bench sweep -- NAME` runs only the implementations with NAME in their names.
+//! `... --bench sweep -- --memory` runs 10,000 sets over 1,000,000 candles and prints the peak memory.
 
 mod fixture;
 
@@ -29,11 +29,11 @@ fn time_of<T>(run: impl Fn() -> T) -> Took {
     Took { real: start.elapsed(), busy: busy_so_far().saturating_sub(busy) }
 }
 
-/// Processor time of this process: what others do on the machine is not in it.
+/// Returns the processor time of this process, which excludes other processes.
 fn busy_so_far() -> Duration {
     const TICK: Duration = Duration::from_millis(10);
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name, in brackets, may hold anything; user and system time stand 12 and 13 fields after it.
+    // The name, in parentheses, may contain anything. User and system time are 12 and 13 fields after it.
     let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     let ticks = after_name.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<u32>().ok());
     TICK * ticks.sum::<u32>()
@@ -63,7 +63,7 @@ fn measure_speed(only: &str) {
         ("sweep, black box, two cores", &|| drop(black_box(fixture.sweep(DeclarationUse::Ignored, 2)))),
         ("sweep, declared, two cores", &|| drop(black_box(fixture.sweep(DeclarationUse::Trusted, 2)))),
     ];
-    // A profiler may need a single way.
+    // A profiler may need only one implementation.
     let ways: Vec<_> = ways.into_iter().filter(|(name, _)| name.contains(only)).collect();
     let mut best = [Took { real: Duration::MAX, busy: Duration::MAX }; 7];
     for _ in 0..ROUNDS {
@@ -94,7 +94,7 @@ fn measure_memory() {
     const CANDLES: usize = 1_000_000;
     let fixture = Fixture::new(CANDLES, ["period=2..21", "oversold=11..30:1", "overbought=70..94:1"]);
     let data = (CANDLES * size_of::<candlewick_sdk::Candle>()) as f64;
-    // Resets the peak, so that making the candles does not count.
+    // Resets the peak, so that generating the candles does not count.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
     let before = status("VmRSS");
     let rows = fixture.sweep(DeclarationUse::Trusted, 2);

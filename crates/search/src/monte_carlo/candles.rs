@@ -7,7 +7,7 @@ use candlewick_simulator::Market;
 pub enum ResampleInputError {
     #[error("{one} and {other} differ in interval: all bots and prices need candles of one interval")]
     Intervals { one: String, other: String },
-    /// A block covers the same times in all series, to preserve their correlation.
+    /// A block covers the same times in all series, to preserve the correlation of the series.
     #[error(
         "{one} and {other} do not have candles at the same times: resample them separately, or cut them with --from and --to"
     )]
@@ -52,7 +52,7 @@ impl<'a> ResampledCandles<'a> {
         series.candles().windows(2).map(|pair| (pair[1].close() / pair[0].close()).ln().abs()).collect()
     }
 
-    /// Builds a path from the first candle and the moves with these 0-based indices.
+    /// Builds a path from the first candle and the moves at these 0-based indices.
     pub fn path(&self, places: &[usize]) -> (Vec<CandleSeries>, Vec<Market>) {
         let candles = self.candles.iter().map(|series| resampled(series, places)).collect();
         let market = |market: &Market| Market {
@@ -77,11 +77,11 @@ fn resampled(series: &CandleSeries, places: &[usize]) -> CandleSeries {
         let factor = last / before.close();
         let at = |price: f64| price * factor;
         let (open, close) = (at(candle.open()), at(candle.close()));
-        // Keeps the body within its wicks despite rounding.
+        // Keeps the body within the wicks despite rounding.
         let high = at(candle.high()).max(open).max(close);
         let low = at(candle.low()).min(open).min(close);
         let numbers = Ohlcv { open, high, low, close, volume: candle.volume() };
-        // A path that overflows stays flat.
+        // A price that overflows stays flat.
         let sound =
             Candle::new(time, series.interval(), numbers).unwrap_or_else(|_| flat(time, series, last));
         last = sound.close();

@@ -1,8 +1,8 @@
 //! Monte Carlo paths: trades or candles of a run, resampled in blocks.
 //!
 //! [`MonteCarlo::trades`] resamples the trades of the run, with their stakes and profits.
-//! [`MonteCarlo::candles`] resamples the candles, and the strategies decide again on each path. A
-//! path is a pure function of seed and number, so that any part of them can run anywhere.
+//! [`MonteCarlo::candles`] resamples the candles, and the strategies decide again on each path.
+//! A path depends only on the seed and its number, so paths can be computed on any machine.
 
 mod candles;
 mod run;

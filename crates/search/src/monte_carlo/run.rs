@@ -1,4 +1,4 @@
-//! Paths of a Monte Carlo run, over resampled trades or candles, in parallel.
+//! Runs Monte Carlo paths over resampled trades or candles, in parallel.
 
 use super::ResampledCandles;
 use crate::SearchError;
@@ -18,12 +18,12 @@ use std::ops::Range;
 pub struct PathRow {
     #[serde(rename = "trial")]
     pub path: u64,
-    /// Always 0: a path runs once.
+    /// Always 0, because a path runs once.
     pub rung: u32,
     pub trades: u64,
     pub final_balance: f64,
     pub max_drawdown: f64,
-    /// Maximum drawdown in percent of its own peak.
+    /// Maximum drawdown in percent of the preceding peak.
     pub max_drawdown_percent: f64,
     /// Whether the balance fell below the smallest stake of the run.
     pub is_ruined: bool,
@@ -78,10 +78,10 @@ pub type PathWatcher<'a> = dyn Fn() -> bool + Sync + 'a;
 pub struct MonteCarlo {
     pub bootstrap: BlockBootstrap,
     pub balance: Money,
-    /// Smallest stake of the run. A path with a lower balance is ruined.
+    /// Smallest stake of the run. A path is ruined if its balance falls below this stake.
     pub least_stake: Money,
     pub scale: MoneyScale,
-    /// Number of parallel threads. The result does not depend on it.
+    /// Number of parallel threads. It does not affect the result.
     pub threads: NonZeroUsize,
 }
 
@@ -160,14 +160,14 @@ mod tests {
         let scale = MoneyScale::default();
         let money = |text: &str| scale.exact(text.parse().unwrap()).unwrap();
         let trade = |profit: &str| ObservedTrade { stake: money("10"), profit: money(profit) };
-        // 100, 108, 98, 88, 96, 86.
+        // Balances: 100, 108, 98, 88, 96, 86.
         let played = ["8", "-10", "-10", "8", "-10"].map(trade);
         let row = play(3, played.into_iter(), (money("100"), money("10")), scale);
         let percent = (108.0 - 86.0) / 108.0 * 100.0;
         let PathRow { path, trades, final_balance, max_drawdown, max_drawdown_percent, is_ruined, .. } = row;
         assert_eq!((path, trades, final_balance, max_drawdown, is_ruined), (3, 5, 86.0, 22.0, false));
         assert!((max_drawdown_percent - percent).abs() < 1e-12, "{max_drawdown_percent}");
-        // 25, 15, 5: the third stake is not covered, so the path ends.
+        // Balances: 25, 15, 5. The balance does not cover a third stake, so the path ends.
         let played = ["-10", "-10", "8", "8"].map(trade);
         let row = play(0, played.into_iter(), (money("25"), money("10")), scale);
         assert_eq!((row.trades, row.final_balance, row.is_ruined), (2, 5.0, true));

@@ -5,13 +5,13 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// A value that a search assigns to a parameter; equal if a strategy cannot tell them apart.
+/// A value that a search assigns to a parameter. Values that a strategy cannot distinguish are equal.
 #[derive(Clone, Debug)]
 pub enum Setting {
     Flag(bool),
     Whole(i64),
     Real(f64),
-    /// Text, duration code or expiration type.
+    /// Text value, duration code or expiration type.
     Text(Arc<str>),
 }
 
@@ -99,7 +99,7 @@ pub(crate) enum Scale {
 
 /// Distance between neighbours in a continuous range, as a fraction of the range.
 const NEIGHBOUR_DISTANCE: f64 = 0.05;
-/// Precision of the numbers in a continuous range, in digits after the leading one.
+/// Precision of numbers in a continuous range, as digits after the leading digit.
 const SIGNIFICANT_DIGITS: f64 = 3.0;
 
 impl Axis {
@@ -115,7 +115,7 @@ impl Axis {
         self.target
     }
 
-    /// Returns the number of values, `None` for a continuous range.
+    /// Returns the number of values; `None` for a continuous range.
     pub fn count(&self) -> Option<u64> {
         self.listed().map(|list| list.len() as u64)
     }
@@ -131,7 +131,7 @@ impl Axis {
         self.listed().is_none_or(|list| list.iter().all(|setting| setting.to_number().is_some()))
     }
 
-    /// Returns the value at a fraction of the axis, `0 <= fraction < 1`, evenly spread on its scale.
+    /// Returns the value at a fraction in `[0, 1)` of the axis, evenly spaced on the axis scale.
     pub(crate) fn at(&self, fraction: f64) -> Setting {
         match (&self.values, self.scale) {
             (Values::Listed(list), Scale::Linear) => {
@@ -141,7 +141,7 @@ impl Axis {
             (Values::Listed(list), Scale::Log) => nearest(list, fraction),
             (Values::Between(low, high), Scale::Linear) => {
                 let number = low + fraction * (high - low);
-                // Rounding must not lead out of the range.
+                // Rounding must not leave the range.
                 Setting::Real(rounded(number, high - low).clamp(*low, *high))
             }
             (Values::Between(low, high), Scale::Log) => {
@@ -151,7 +151,7 @@ impl Axis {
         }
     }
 
-    /// Returns the neighbours in a list, or a twentieth of a range away. Flags and names have none.
+    /// Returns neighbours in a list, or 5 % of the range away. Flags and names have none.
     pub(crate) fn neighbours(&self, setting: &Setting) -> Vec<Setting> {
         let Values::Listed(list) = &self.values else {
             let fraction = self.to_fraction(setting);
@@ -183,7 +183,7 @@ impl Axis {
     }
 }
 
-/// Rounds to a thousandth of `size`: 37.41 in a range from 10 to 45.
+/// Rounds to a thousandth of `size`, such as 37.41 in a range from 10 to 45.
 fn rounded(number: f64, size: f64) -> f64 {
     let digits = SIGNIFICANT_DIGITS - size.abs().log10().floor();
     let factor = 10_f64.powf(digits.abs());
@@ -197,7 +197,7 @@ fn ratio(part: f64, whole: f64) -> f64 {
     (part / whole).clamp(0.0, 1.0 - f64::EPSILON)
 }
 
-/// Returns the range extended by half a step, so that its end numbers are as likely as the others.
+/// Returns the range extended by half a step, so that both ends are as likely as other numbers.
 fn log_ends(list: &[Setting]) -> (f64, f64) {
     let number = |setting: Option<&Setting>| setting.and_then(Setting::to_number).unwrap_or(1.0);
     let (first, last) = (number(list.first()), number(list.last()));
@@ -258,7 +258,7 @@ mod tests {
             };
             (0..10_000).filter(inside).count()
         };
-        // 512.5 / 0.5 is about ten doublings, so each is about 1,000 of 10,000.
+        // 512.5 / 0.5 is about ten doublings, so each doubling gets about 1,000 of the 10,000 numbers.
         for (low, high) in [(8, 16), (16, 32), (32, 64), (64, 128), (128, 256), (256, 512)] {
             let count = halves(low, high);
             assert!((950..1_050).contains(&count), "{low} to {high}: {count}");
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn rounds_numbers_to_significant_digits() {
-        // A thousandth of 35 is 0.035, so two decimals remain; in a log range, four digits.
+        // A thousandth of 35 is 0.035, so two decimals remain. A log range keeps four digits.
         for (low, high, scale, fraction, expected) in [
             (10.0, 45.0, Scale::Linear, 0.783_010_125, "37.41"),
             (10.0, 45.0, Scale::Linear, 0.0, "10"),
@@ -306,7 +306,6 @@ mod tests {
 
     fn check_beside(axis: &Axis, setting: &Setting, expected: &[&str]) {
         let name = |near: &Setting| match near.to_number() {
-            // The ends of a range are reached up to rounding.
             Some(number) => format!("{}", (number * 1e9).round() / 1e9),
             None => near.to_string(),
         };

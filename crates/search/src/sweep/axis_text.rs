@@ -19,7 +19,7 @@ enum NumberKind {
 }
 
 impl Axis {
-    /// Parses `NAME=VALUES`, or `NAME` for the full range that the strategy declares. `NAME` is a parameter
+    /// Parses `NAME=VALUES`, or `NAME` for the full range declared by the strategy. `NAME` is a parameter
     /// of the strategy, or `close_type` or `expiration_type` of the bot.
     pub fn parse(text: &str, entry: &StrategyEntry, bot: &BotSettings) -> Result<Self, SearchError> {
         let (name, values) = text.split_once('=').map_or((text, ""), |(name, values)| (name, values));
@@ -101,7 +101,7 @@ fn read_numbers(text: &str, parameter: &Parameter, kind: NumberKind) -> Result<(
     }
 }
 
-/// Splits `LOW..HIGH`, or `LOW..=HIGH` as in Rust. An empty text is the range of the schema.
+/// Splits `LOW..HIGH`, or `LOW..=HIGH` as in Rust. An empty text means the range of the schema.
 fn split_range(text: &str) -> Option<(&str, &str)> {
     if text.is_empty() {
         return Some(("", ""));
@@ -120,7 +120,7 @@ fn end(text: &str, of_schema: Option<f64>, which: &str, kind: NumberKind) -> Res
     bound.ok_or_else(|| format!("the strategy declares no {which} end of the range: write LOW..HIGH"))
 }
 
-/// Returns the values of a stepped range. Decimals are exact: a step of 0.1 gives exactly 0.3.
+/// Returns the values of a stepped range. The steps are decimal, so a step of 0.1 reaches exactly 0.3.
 fn stepped(low: Decimal, high: Decimal, step: Decimal, kind: NumberKind) -> Result<Vec<Setting>, String> {
     let steps = high.checked_sub(low).and_then(|width| width.checked_div(step));
     let count = steps.and_then(|steps| steps.floor().to_usize()).filter(|steps| *steps < MAX_VALUES);
@@ -128,7 +128,7 @@ fn stepped(low: Decimal, high: Decimal, step: Decimal, kind: NumberKind) -> Resu
     Ok((0..=count).map(|index| setting(low + step * Decimal::from(index), kind)).collect())
 }
 
-/// Returns `count` numbers with equal ratios; integers that round to the same value appear once.
+/// Returns `count` numbers with equal ratios. Integers that round to the same value appear once.
 fn log_spaced(low: f64, high: f64, count: usize, kind: NumberKind) -> Vec<Setting> {
     let at = |index: usize| match index {
         0 => low,
@@ -162,7 +162,7 @@ fn setting(value: Decimal, kind: NumberKind) -> Setting {
     }
 }
 
-/// Converts by way of the text, to the same double as a configuration with this number.
+/// Converts through text, so that the double equals that of the same number in a configuration.
 fn to_f64(value: Decimal) -> f64 {
     value.to_string().parse().unwrap_or_default()
 }

@@ -59,7 +59,7 @@ impl Condition {
         read().map_err(wrong)
     }
 
-    /// Returns whether the condition holds for these values; never after a division by 0.
+    /// Returns whether the condition holds for these values; false after a division by 0.
     pub fn holds(&self, values: &[f64]) -> bool {
         let (left, right) = (self.left.value(values), self.right.value(values));
         match self.comparison {
@@ -104,7 +104,7 @@ impl Reader<'_> {
     }
 
     fn comparison(&mut self) -> Result<Comparison, String> {
-        // Longer signs first, as `<` begins `<=`.
+        // Longer signs come first, because `<` is a prefix of `<=`.
         let signs = [
             ("<=", Comparison::AtMost),
             (">=", Comparison::AtLeast),

@@ -25,10 +25,10 @@ pub struct Figures {
     /// `won / (won + lost)`.
     pub win_rate: Option<f64>,
     pub break_even: Option<f64>,
-    /// Lower bound of the edge, as a return per unit of stake: `lower / break_even - 1`. `lower` is the lower
-    /// end of the win rate's 95 % Wilson interval.
+    /// Lower bound of the edge, as a return per unit of stake: `lower / break_even - 1`, where `lower` is
+    /// the lower end of the 95 % Wilson interval of the win rate.
     pub edge_lower: Option<f64>,
-    /// Probability of at least as many wins without an edge, if trades are independent.
+    /// Probability of at least this many wins without an edge, assuming independent trades.
     pub p_value: Option<f64>,
     pub pnl: f64,
     /// Expectancy: net profit as a share of the total stake.
@@ -36,10 +36,10 @@ pub struct Figures {
     /// Sharpe ratio of daily profits, annualized.
     pub sharpe: Option<f64>,
     pub max_drawdown: f64,
-    /// Maximum drawdown in percent of its own peak.
+    /// Maximum drawdown in percent of the preceding peak.
     pub max_drawdown_percent: f64,
     pub longest_losing_streak: u64,
-    /// Rule that had stopped the bot at the end: one that only the operator lifts, or too small a balance.
+    /// Rule that had stopped the bot at the end: one that only an operator lifts, or a low balance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<Rule>,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -117,7 +117,7 @@ fn is_default(timeline: &Timeline) -> bool {
     *timeline == Timeline::default()
 }
 
-/// At the break-even rate `b` a win pays `1 / b - 1`, so a win rate `w` returns `w / b - 1` of the stake.
+/// Returns `w / b - 1` for the lower bound `w` of the win rate and the break-even rate `b`.
 fn edge_lower(rate: Option<WinRate>, break_even: Option<f64>) -> Option<f64> {
     let break_even = break_even.filter(|break_even| *break_even > 0.0)?;
     Some(wilson_interval(rate?, CONFIDENCE).ok()?.lower / break_even - 1.0)
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn lower_edge_is_the_return_at_the_lower_win_rate() {
-        // 60 of 100 won at 80 %: Wilson's interval begins at 0.502003, and 0.502003 x 0.8 - 0.497997 = -0.096395.
+        // 60 of 100 won at 80 %: the Wilson interval starts at 0.502003; 0.502003 x 0.8 - 0.497997 = -0.096395.
         let rate = WinRate::new(60, 40).ok();
         let found = edge_lower(rate, Some(1.0 / 1.8)).unwrap();
         assert!((found - -0.096_395).abs() < 2e-6, "{found}");

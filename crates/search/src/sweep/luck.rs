@@ -7,29 +7,29 @@ use candlewick_statistics::{
 };
 use serde::Serialize;
 
-/// Maximum number of cross-validation blocks: 924 ways to choose half of them.
+/// Maximum number of cross-validation blocks. There are 924 ways to choose half of them.
 const MAX_BLOCKS: usize = 12;
-/// Minimum number of cross-validation blocks: fewer leave hardly any choices.
+/// Minimum number of cross-validation blocks. With fewer, there are hardly any ways to choose half.
 const MIN_BLOCKS: usize = 6;
-/// Minimum bootstrap block length in parts, about the cube root of their number.
+/// Minimum bootstrap block length in parts, about the cube root of the number of parts.
 const MIN_BLOCK_PERIODS: usize = 5;
 const MIN_DRAWN_BLOCKS: usize = 10;
-/// Number of bootstrap runs: enough for two digits around 0.05.
+/// Number of bootstrap runs. This gives two significant digits around 0.05.
 const RUNS: u32 = 1_000;
 
-/// Selection statistics of the best set, from the returns of all tried sets per unit of stake. Values are
-/// `None` if there are too few candles.
+/// Selection statistics of the best set, from the returns per unit of stake of all tried sets.
+/// Statistics are `None` if there are too few candles.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Luck {
     pub sets: usize,
     pub parts: usize,
-    /// Parts purged around each half of the cross-validation: those of the longest trade.
+    /// Number of parts purged around each half in cross-validation: the duration of the longest trade.
     pub purged_parts: usize,
-    /// Probability of a set as good as the best one if no set has an edge. From the largest statistic (mean
-    /// over standard error) of all sets in a block bootstrap over time.
+    /// Probability of a set as good as the best one if no set has an edge. Computed by a block bootstrap
+    /// over time, from the largest statistic (mean over standard error) of all sets.
     pub p_value: Option<f64>,
-    /// Probability of backtest overfitting, by combinatorially symmetric cross-validation. How often the best
-    /// set of one half of the time is in the lower half of all sets in the rest.
+    /// Probability of backtest overfitting, by combinatorially symmetric cross-validation: how often the
+    /// best set of one half of the time is among the worse half of the sets in the other half.
     pub overfitting: Option<f64>,
     pub overfitting_loss: Option<f64>,
     /// Deflated Sharpe ratio: probability that the best set's true ratio is above 0, given all tried sets.
@@ -38,17 +38,17 @@ pub struct Luck {
     pub p_values: Vec<Option<f64>>,
 }
 
-/// Returns of sets, computed on demand: all at once would be as large as the candles.
+/// Returns of sets, computed on demand, because all of them would take as much memory as the candles.
 struct Returns<'a> {
     timelines: Vec<&'a Timeline>,
     payout: f64,
 }
 
 impl Luck {
-    /// Computes the statistics of a sweep's rows, `None` if no set ran.
+    /// Computes the statistics of a sweep's rows; `None` if no set ran.
     ///
-    /// A win pays `payout` per unit of stake. A set that halving stopped early takes part, except in the
-    /// cross-validation, which needs the same time span for all.
+    /// A win pays `payout` per unit of stake. Sets that halving stopped early are included, except in the
+    /// cross-validation, which needs the same time span for all sets.
     pub fn new(rows: &[TrialRow], payout: f64, seed: u64) -> Option<Self> {
         let last = rows.iter().map(|row| row.rung).max()?;
         let all = Returns::new(rows.iter(), payout);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     fn chance(sweep: u64, trial: u64, probability: f64) -> impl Iterator<Item = (u32, u32)> {
-        // splitmix64 (S. Vigna), seeded with a mixed number so that neighbouring paths do not overlap.
+        // splitmix64 (S. Vigna). The seed is mixed first, so that neighbouring paths do not overlap.
         let mixed = |state: u64| {
             let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,5 +1,5 @@
 //! Parameter sweeps: many backtests of one bot, each with its own parameter set.
-//! The same seed gives the same rows, regardless of the number of threads and of interruptions.
+//! The same seed gives the same rows, regardless of threads and interruptions.
 
 mod axis;
 mod axis_text;

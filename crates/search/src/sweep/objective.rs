@@ -46,7 +46,7 @@ impl Objective {
         }
     }
 
-    /// Returns the score, `None` if undefined or below `min_trades` decided trades.
+    /// Returns the score; `None` if it is undefined or there are fewer than `min_trades` decided trades.
     pub fn score(self, figures: &Figures, min_trades: u64) -> Option<f64> {
         if figures.decided() < min_trades.max(1) {
             return None;

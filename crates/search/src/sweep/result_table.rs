@@ -164,7 +164,7 @@ fn columns(rows: &[TrialRow], space: &Space, luck: Option<&Luck>) -> Vec<Column>
 }
 
 fn whole(rows: &[TrialRow], count: impl Fn(&TrialRow) -> Option<u64>) -> Cells {
-    // Counts are far below the end of the range.
+    // Counts are far below the maximum.
     Cells::Whole(rows.iter().map(|row| count(row).and_then(|count| i64::try_from(count).ok())).collect())
 }
 

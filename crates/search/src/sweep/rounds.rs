@@ -1,4 +1,4 @@
-//! Parts of a sweep: rungs of candles, rounds of a search that learns, and shards.
+//! Parts of a sweep: rungs of candles, rounds of an adaptive search, and shards.
 
 use super::run::Job;
 use super::search::Parzen;
@@ -8,11 +8,11 @@ use candlewick_sdk::Millis;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Successive halving: each rung runs the best sets on more candles, the last one on all. Source: K.
-/// Jamieson, A. Talwalkar, *Non-stochastic Best Arm Identification* (2016).
+/// Successive halving: each rung runs the best sets on more candles, and the last rung on all candles.
+/// Source: K. Jamieson, A. Talwalkar, *Non-stochastic Best Arm Identification* (2016).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Halving {
-    /// One in this many sets survives a rung, and the candles grow by the same factor.
+    /// One in this many sets survives a rung. The number of candles grows by the same factor.
     keep_one_in: u32,
     rungs: u32,
 }
@@ -20,7 +20,7 @@ pub struct Halving {
 impl Halving {
     pub const NONE: Self = Self { keep_one_in: 1, rungs: 1 };
 
-    /// Keeps one in 2 to 10 sets on each of 2 to 8 rungs.
+    /// Keeps one in `keep_one_in` (2 to 10) sets on each of `rungs` (2 to 8) rungs.
     pub fn new(keep_one_in: u32, rungs: u32) -> Result<Self, SearchError> {
         if (2..=10).contains(&keep_one_in) && (2..=8).contains(&rungs) {
             return Ok(Self { keep_one_in, rungs });
@@ -59,7 +59,7 @@ impl Halving {
     }
 }
 
-/// One part of a sweep, made of consecutive sets because these share the most work.
+/// One part of a sweep. Its sets are consecutive, because consecutive sets share the most work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     number: u64,
@@ -85,7 +85,7 @@ impl Shard {
     }
 }
 
-/// Rounds of a search that learns; each follows only from the records of earlier rounds.
+/// Rounds of an adaptive search. Each round depends only on the records of earlier rounds.
 pub struct Rounds<'a> {
     sweep: &'a Sweep<'a>,
     model: Parzen<'a>,
@@ -117,7 +117,7 @@ impl<'a> Rounds<'a> {
         Round { first, sets, after: self.told.finalize().to_hex().to_string() }
     }
 
-    /// Records the outcomes of a round: every set needs one, and records of other trials are ignored.
+    /// Records the outcomes of a round. Every set needs a record; records of other trials are ignored.
     pub fn tell(&mut self, round: &Round, records: Vec<Record>) -> Result<(), SearchError> {
         let mut outcomes: HashMap<u64, Outcome> =
             records.into_iter().map(|record| (record.trial, record.outcome)).collect();
@@ -147,7 +147,7 @@ impl Round {
         self.sets.is_empty()
     }
 
-    /// Hash of all earlier outcomes, which differs between diverging searches.
+    /// Hash of the outcomes of all earlier rounds. It differs between searches that diverged.
     pub fn after(&self) -> &str {
         &self.after
     }

@@ -1,4 +1,4 @@
-//! Runs the trials of a sweep in parallel; the result does not depend on their order.
+//! Runs the trials of a sweep in parallel. The result does not depend on the order of completion.
 
 use super::search::{no_set, plan};
 use super::trial_row::{ProgressTracker, Watcher, lock};
@@ -68,11 +68,11 @@ impl Sweep<'_> {
         self.run_procedure(way, (journal, known), watcher)
     }
 
-    /// Runs one shard, except for the trials in `known`, and returns its rows.
+    /// Runs one shard and returns its rows. Trials in `known` are not run again.
     ///
-    /// With halving, this is the first rung only, because the sets that advance depend on all shards.
+    /// With halving, only the first rung is run, because the sets that advance depend on all shards.
     /// [`run`](Self::run) with the records of all shards as `known` gives the same result as an unsharded
-    /// sweep. A search that learns cannot be sharded this way; use [`Rounds`].
+    /// sweep. An adaptive search cannot be sharded this way; use [`Rounds`].
     pub fn run_shard(
         &self,
         shard: Shard,
@@ -236,7 +236,7 @@ impl Sweep<'_> {
         let begin = lock(tracker).journal.length();
         self.run_open(&open, tracker, pool)?;
         drop(open);
-        // Reads the figures back only now, so that rows and series are not in memory together.
+        // The figures are read back only now, so that rows and series are not in memory together.
         rows.reserve_exact(jobs.len() - rows.len());
         let take = |record: Record| {
             if let Ok(place) = jobs.binary_search_by_key(&record.trial, |job| job.trial) {
@@ -271,10 +271,10 @@ impl Sweep<'_> {
             let row = self.row(job, record.outcome);
             lock(tracker).record(&line, &row, self.work(job.rung))
         };
-        // One at a time: an idle thread takes the next group, or the next trial of another's.
+        // Items are scheduled one at a time: an idle thread takes the next group, or a trial of another group.
         let run_group = |group: &Vec<usize>| group.par_iter().with_max_len(1).try_for_each(run_one);
         pool.install(|| groups.par_iter().with_max_len(1).try_for_each(run_group))?;
-        // A learning search asks for another batch, which needs the same series.
+        // An adaptive search requests another batch, which needs the same series.
         if !self.settings.search.search.learns() {
             self.runner.evict();
         }

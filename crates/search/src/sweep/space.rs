@@ -16,7 +16,7 @@ const MAX_WALKED: u64 = 1_000_000;
 pub struct Space {
     axes: Vec<Axis>,
     conditions: Vec<Condition>,
-    /// Values of parameters that are not searched; conditions index them after the axes.
+    /// Values of parameters that are not searched. In conditions, their indices follow those of the axes.
     fixed: Vec<f64>,
     bot: BotSettings,
 }
@@ -58,7 +58,7 @@ impl Space {
         &self.axes
     }
 
-    /// Returns the number of sets regardless of conditions, `None` if it is infinite.
+    /// Returns the number of sets, ignoring conditions; `None` if it is infinite.
     pub fn count(&self) -> Option<u64> {
         self.axes.iter().try_fold(1_u64, |count, axis| Some(count.saturating_mul(axis.count()?)))
     }
@@ -108,7 +108,7 @@ impl Space {
         self.axes.iter().zip(fractions).map(|(axis, fraction)| axis.at(fraction)).collect()
     }
 
-    /// Returns every allowed set; the last axis varies fastest.
+    /// Returns every allowed set. The last axis varies fastest.
     pub(crate) fn all(&self) -> Result<Vec<Candidate>, SearchError> {
         let wrong = |problem: String| SearchError::InvalidSearch { problem };
         if let Some(axis) = self.axes.iter().find(|axis| axis.count().is_none()) {

@@ -1,4 +1,4 @@
-//! Fixtures of the tests of sweeps.
+//! Fixtures for the tests of sweeps.
 
 use super::axis::{Scale, Values};
 use super::{Axis, Figures, Outcome, Setting, Target, TrialRow};

@@ -7,16 +7,16 @@ use std::ops::Range;
 
 pub const TIMELINE_PARTS: usize = 120;
 
-/// Won and lost trades in each of [`TIMELINE_PARTS`] parts of a trial, by settlement time. Packed because
-/// 10,000 sets are in memory at once.
+/// Won and lost trades in each of [`TIMELINE_PARTS`] parts of a trial, by settlement time. The counts
+/// are packed, because 10,000 sets are in memory at once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "TimelineJson")]
 pub struct Timeline {
     longest_parts: u32,
-    /// Number of counts, bits per count, and the minimum in four bytes, followed by the counts.
+    /// Header and counts. The header is the number of counts, the bits per count and a 4-byte minimum.
     ///
-    /// Counts alternate between won and lost, with the minimum subtracted, least significant bits first.
-    /// Trailing zeros are omitted.
+    /// Counts alternate between won and lost. They are stored minus the minimum, least significant bits first,
+    /// without trailing zeros.
     packed: Box<[u8]>,
 }
 
@@ -76,7 +76,7 @@ impl Timeline {
         let bytes = bits.get(first / 8..).unwrap_or_default();
         let word = match bytes.first_chunk() {
             Some(eight) => u64::from_le_bytes(*eight),
-            // 32 bits that begin anywhere in a byte end in the fifth.
+            // 32 bits that start anywhere in a byte end in the fifth byte.
             None => bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
         };
         let above = word >> (first % 8) & ((1 << *width) - 1);
@@ -134,7 +134,7 @@ impl TimelineBuilder {
         timeline
     }
 
-    /// Counts a trade. Calls must be in the order of `known`, the settlement time.
+    /// Counts a trade. Calls must be in the order of `known`, the time when the settlement became known.
     #[inline]
     pub(crate) fn settle(&mut self, decided: Millis, known: Millis, outcome: Outcome) {
         while known >= self.next {
@@ -154,7 +154,7 @@ impl TimelineBuilder {
         Timeline::pack(u32::try_from(longest).unwrap_or(u32::MAX), self.counts.as_flattened())
     }
 
-    /// Returns the start of a part; the last has no end, as settlements may arrive after the last candle.
+    /// Returns the start of a part. The last part has no end, as trades may settle after the last candle.
     fn part_start(&self, part: usize) -> Millis {
         if part >= TIMELINE_PARTS {
             return Millis::MAX;
@@ -168,7 +168,7 @@ impl TimelineBuilder {
 mod tests {
     use super::*;
 
-    /// Trades as minutes of decision and knowledge and how they end, over two hours: a part is a minute.
+    /// Trades as (minute of decision, minute of settlement, outcome) over two hours; a part is one minute.
     fn timeline(trades: &[(i64, i64, Outcome)]) -> Timeline {
         let mut timeline = TimelineBuilder::new(&(Millis::HOUR..Millis::HOUR * 3));
         for (decided, known, outcome) in trades {
@@ -188,7 +188,7 @@ mod tests {
             (5, 5, Outcome::Cancelled),
             (3, 118, Outcome::Lost),
             (119, 119, Outcome::Won),
-            // Settlement known after the last candle.
+            // This settlement becomes known after the last candle.
             (119, 130, Outcome::Lost),
         ]);
         let parts: Vec<(usize, (u32, u32))> =

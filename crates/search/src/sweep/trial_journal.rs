@@ -1,4 +1,4 @@
-//! Append-only journal of finished trials, from which a killed sweep resumes.
+//! Append-only journal of finished trials, from which an interrupted sweep resumes.
 
 use super::Figures;
 use crate::SearchError;
@@ -25,7 +25,7 @@ pub enum Outcome {
     Refused(String),
 }
 
-/// Serialized record, with exactly one of `figures` and `refused`.
+/// Serialized record with either `figures` or `refused`.
 #[derive(Serialize, Deserialize)]
 struct RecordLine<'a> {
     trial: u64,
@@ -94,7 +94,7 @@ impl TrialJournal {
         self.length
     }
 
-    /// Reads back the records after offset `from`, so that running sets need not be in memory twice.
+    /// Reads back the records after offset `from`, so that they need not stay in memory during the run.
     pub(crate) fn read_back(&mut self, from: u64, mut take: impl FnMut(Record)) -> Result<(), SearchError> {
         let mut read = || {
             self.file.seek(SeekFrom::Start(from))?;
@@ -117,17 +117,17 @@ impl TrialJournal {
         self.file.sync_data().map_err(|source| unusable(&self.path, "write", source))
     }
 
-    /// Appends a line, including its end, in one call.
+    /// Appends a complete line in one call.
     ///
-    /// A partial line of a kill or a full disk is cut off before the next append, or else nothing more is
-    /// appended: a line behind it would corrupt the record and lose all later ones on the next open.
+    /// A kill or a full disk may leave a partial line, which is cut off before the next append. If that fails,
+    /// nothing is appended, because reading stops at the first invalid line and later records would be lost.
     pub(crate) fn append(&mut self, line: &[u8]) -> Result<(), SearchError> {
         if self.is_cut_short {
             self.truncate_partial_line()?;
         }
         if let Err(source) = self.file.write_all(line) {
             self.is_cut_short = true;
-            // On failure, the next append tries again; the write error is reported.
+            // If this fails, the next append tries again. The write error is reported.
             let _ = self.truncate_partial_line();
             return Err(unusable(&self.path, "write", source));
         }
@@ -189,15 +189,15 @@ fn read_known(path: &Path, file: &File, identity: &Value) -> Result<(Vec<Record>
     })
 }
 
-/// Returns the records up to the first invalid line, and their length in bytes with the first line. The inner
-/// error is the first line, if it differs from `first`.
+/// Returns the records up to the first invalid line, and the length in bytes of all valid lines. The
+/// inner error is the first line, if it differs from `first`.
 #[allow(clippy::type_complexity, reason = "the outer error is the disk's, the inner one a foreign file")]
 fn read(file: &File, first: &str) -> io::Result<Result<(Vec<Record>, u64), Vec<u8>>> {
     let mut text = BufReader::new(file);
     let mut line = Vec::new();
     text.read_until(b'\n', &mut line)?;
     let Some(header) = line.strip_suffix(b"\n") else {
-        // An unfinished header of this sweep, or a foreign file, which must not be overwritten.
+        // Either an unfinished header of this sweep, or a foreign file, which must not be overwritten.
         let is_begun = format!("{first}\n").as_bytes().starts_with(&line);
         return Ok(if is_begun { Ok((Vec::new(), 0)) } else { Err(line) });
     };
@@ -297,7 +297,7 @@ mod tests {
         let (mut journal, _) = fixture.open();
         journal.record(&record(0)).unwrap();
         let sound = std::fs::read(&path).unwrap();
-        // A disk that accepts half a line, then refuses the rest and the truncation.
+        // The disk accepts half a line, then rejects the rest and the truncation.
         let line = record(1).to_line();
         journal.file.write_all(&line[..line.len() / 2]).unwrap();
         let disk = std::mem::replace(&mut journal.file, File::open(&path).unwrap());
@@ -328,7 +328,7 @@ mod tests {
                 "timeline": timeline
             }))))
         };
-        // More than one read; with and without decided trades.
+        // Enough lines for several reads, with and without decided trades.
         let timelines =
             [json!({"longest_parts": 1, "parts": [0, 7]}), json!({"longest_parts": 3, "parts": []})];
         let outcome = |trial: u64| match timelines.get(trial as usize % 3) {

@@ -1,4 +1,4 @@
-//! Trials of a sweep: their rows, ranking, corrected p-values, and the progress over them.
+//! Trials of a sweep: rows, ranking, corrected p-values, and progress.
 
 use super::objective::best_first;
 use super::{Candidate, Figures, Outcome, TrialJournal};
@@ -13,7 +13,7 @@ pub struct TrialRow {
     pub trial: u64,
     pub candidate: Candidate,
     pub rung: u32,
-    /// Fraction of the candles used on that rung.
+    /// Fraction of the candles used on the row's rung.
     pub share: f64,
     pub outcome: Outcome,
     pub score: Option<f64>,
@@ -28,7 +28,7 @@ impl TrialRow {
     }
 }
 
-/// Sorts rows from best to worst: rows with a score, then later rungs, better scores, earlier trials.
+/// Sorts rows from best to worst: scored rows first, then by later rung, better score, earlier trial.
 pub fn ranked(rows: &[TrialRow]) -> Vec<&TrialRow> {
     let mut ranked: Vec<&TrialRow> = rows.iter().collect();
     ranked.sort_by(|one, two| better_first(one, two));
@@ -40,12 +40,12 @@ fn better_first(one: &TrialRow, two: &TrialRow) -> Ordering {
     order.then(best_first(one.score, two.score)).then(one.trial.cmp(&two.trial))
 }
 
-/// Returns the Benjamini-Hochberg p-value of each row, over all rows that have one. All of them were tested,
-/// whether they qualify or not. It does not correct for overlapping trades.
+/// Returns the Benjamini-Hochberg p-value of each row. The correction covers all rows with a p-value,
+/// even those that do not qualify. It does not correct for overlapping trades.
 pub fn corrected_p_values(rows: &[TrialRow]) -> Vec<Option<f64>> {
     let own: Vec<Option<f64>> = rows.iter().map(|row| row.figures()?.p_value).collect();
     let tested: Vec<f64> = own.iter().flatten().copied().collect();
-    // Cannot fail: p-values are probabilities.
+    // Cannot fail, because p-values are probabilities.
     let mut corrected = benjamini_hochberg(&tested).unwrap_or_default().into_iter();
     own.iter().map(|p_value| p_value.and_then(|_| corrected.next())).collect()
 }
@@ -58,7 +58,7 @@ pub struct SweepProgress<'a> {
     pub best: Option<&'a TrialRow>,
 }
 
-/// Callback after every trial; [`ControlFlow::Break`] ends the sweep once the trials in flight are done.
+/// Callback after every trial. [`ControlFlow::Break`] ends the sweep after the trials in flight.
 pub type Watcher<'a> = dyn FnMut(&SweepProgress<'_>) -> ControlFlow<()> + Send + 'a;
 
 pub(super) struct ProgressTracker<'a, 'w> {
@@ -95,7 +95,7 @@ impl<'a, 'w> ProgressTracker<'a, 'w> {
     }
 }
 
-/// Ignores poisoning: a thread that panicked with the lock already ended the sweep.
+/// Ignores poisoning, because a panic under the lock has already ended the sweep.
 pub(super) fn lock<T>(tracker: &Mutex<T>) -> MutexGuard<'_, T> {
     tracker.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -113,7 +113,7 @@ mod tests {
             row(trial, Some(figures(json!({ "p_value": p_value }))), None)
         };
         let rows: Vec<TrialRow> = (0..).zip(p_values).map(tested).collect();
-        // 0.01 4/1, 0.02 4/2, 0.04 4/3, 0.5 4/4, none above those after it.
+        // 0.01 x 4/1, 0.02 x 4/2, 0.04 x 4/3 and 0.5 x 4/4, each at most as large as its successors.
         let expected = [Some(0.04), None, Some(0.5), Some(0.04), Some(0.04 * 4.0 / 3.0)];
         for (found, expected) in corrected_p_values(&rows).into_iter().zip(expected) {
             match (found, expected) {

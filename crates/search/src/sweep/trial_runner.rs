@@ -1,4 +1,4 @@
-//! Execution of trials: the runner interface and plain backtests.
+//! Execution of trials: the runner interface, and plain backtests.
 
 use super::{Candidate, Figures, Outcome, Space};
 use crate::SearchError;
@@ -19,17 +19,17 @@ pub trait TrialRunner: Sync {
     /// Failures that affect every trial, such as missing candles.
     fn run(&self, candidate: &Candidate, until: Millis) -> Result<TrialEnd, SearchError>;
 
-    /// Time from the open of the bot's first candle to the close of its last.
+    /// Returns the time from the open of the bot's first candle to the close of its last candle.
     fn span(&self) -> Range<Millis>;
 
-    /// Announces the sets and the end for [`measure`](Self::measure). Returns groups of indices of sets that
-    /// share the most work, to be measured one after the other.
+    /// Announces the sets and the end time for [`measure`](Self::measure). Returns groups of set indices.
+    /// The sets of a group share the most work and should be measured one after the other.
     fn prepare(&self, candidates: &[&Candidate], until: Millis) -> Result<Vec<Vec<usize>>, SearchError> {
         let _ = until;
         Ok(vec![(0..candidates.len()).collect()])
     }
 
-    /// Evicts the data of prepared sets; call `prepare` before measuring again.
+    /// Evicts the data of prepared sets. Call `prepare` again before measuring.
     fn evict(&self) {}
 
     fn measure(&self, candidate: &Candidate, until: Millis, balance: Money) -> Result<Outcome, SearchError> {
@@ -110,7 +110,7 @@ impl TrialRunner for Replay<'_> {
         let wants_prices = [self.entry.wants_prices];
         let backtest = match Backtest::new(&settings, vec![strategy], &wants_prices, &candles, markets) {
             Ok(backtest) => backtest,
-            // The configured bot is valid, so these parameters are at fault.
+            // The configured bot is valid, so the parameters must be invalid.
             Err(BacktestError::Engine(error)) => return Ok(TrialEnd::Refused(error.to_string())),
             Err(error) => return Err(error.into()),
         };

@@ -1,4 +1,4 @@
-//! Integrity of a ledger: a hash chain over its lines, and a receipt that knows their number.
+//! Integrity of a ledger: a hash chain over its lines, and a receipt with their number.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ pub(super) struct Chain {
     pub(super) hash: String,
 }
 
-/// Receipt with the last known length of a ledger. It reveals a missing, emptied or truncated ledger.
+/// Receipt with the last known length of a ledger. It reveals a missing or truncated ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Receipt {
     path: PathBuf,
@@ -31,10 +31,10 @@ pub(super) enum Seen {
 struct Written {
     #[serde(flatten)]
     chain: Chain,
-    /// Empty in older receipts.
+    /// Path of the ledger; empty in older receipts.
     #[serde(default)]
     ledger: PathBuf,
-    /// Strategies in the ledger, `None` in older receipts.
+    /// Strategies in the ledger; `None` in older receipts.
     #[serde(default)]
     strategies: Option<BTreeSet<String>>,
 }
@@ -87,10 +87,10 @@ impl Receipt {
         }
     }
 
-    /// Stores the current length and strategies of the ledger, synced to disk on return.
+    /// Stores the length and strategies of the ledger. The receipt is synced to disk on return.
     pub(super) fn keep(&self, chain: &Chain, mut strategies: BTreeSet<String>) -> io::Result<()> {
         create_dir_all(self.folder())?;
-        // Strategies of the previous receipt remain known after a loss of the ledger.
+        // Strategies of the previous receipt are retained, in case the ledger was lost.
         let before = read(&self.path).ok().and_then(|bytes| serde_json::from_slice::<Written>(&bytes).ok());
         strategies.extend(before.and_then(|written| written.strategies).unwrap_or_default());
         let (chain, ledger, strategies) = (chain.clone(), self.ledger.clone(), Some(strategies));
@@ -103,18 +103,18 @@ impl Receipt {
             rename(&new, &self.path)
         })();
         if replaced.is_err() {
-            // A full disk gets back what half a file took; that it cannot be removed would be no news.
+            // Frees the space of a partial file. Best effort, because the write error is reported anyway.
             let _ = remove_file(&new);
         }
         replaced?;
-        // The name is on the disk when its folder is.
+        // The rename is durable once the folder is synced.
         #[cfg(unix)]
         File::open(self.folder())?.sync_all()?;
         Ok(())
     }
 
-    /// Returns the other ledgers with receipts in this folder. A receipt that does not name its ledger is
-    /// returned as an error with its own path.
+    /// Returns the other ledgers with receipts in this folder. A receipt that does not name its ledger
+    /// yields an error with the path of the receipt.
     pub(super) fn other_ledgers(&self) -> io::Result<Vec<Result<OtherLedger, PathBuf>>> {
         let entries = match read_dir(self.folder()) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),

@@ -25,9 +25,9 @@ struct Head<'a> {
 pub(super) struct Contents<'a> {
     tried: Vec<(Cow<'a, str>, &'a str)>,
     pub(super) runs: BTreeMap<(String, String), RunLine>,
-    /// Runs with at least one record, `None` for a run that cannot be repeated.
+    /// Runs with at least one record; `None` stands for runs that cannot be repeated.
     noted: BTreeSet<Option<Cow<'a, str>>>,
-    /// Whether a line already records the loss.
+    /// Whether a line already records the loss of earlier lines.
     says_so: bool,
     pub(super) candles: KnownCandles,
     pub(super) chain: Chain,
@@ -129,7 +129,7 @@ impl<'a> Contents<'a> {
         self.runs.values().filter(move |line| line.strategy == strategy)
     }
 
-    /// Returns whether the ledger once had this chain, which identifies a renamed file.
+    /// Returns whether the ledger ever had this chain, which identifies a renamed file.
     pub(super) fn has_been(&self, chain: &Chain) -> bool {
         let place = usize::try_from(chain.lines).unwrap_or_default().checked_sub(1);
         place.and_then(|place| self.hashes.get(place)) == Some(&chain.hash)

@@ -8,29 +8,29 @@ use std::path::PathBuf;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct VariantCount {
-    /// Variants over all families of the run's bots: 1 plus each further variant of any family.
+    /// Number of variants over all families of the run's bots: 1 plus each further variant of any family.
     pub count: u64,
     #[serde(skip)]
     pub walks: u64,
-    /// Unrecorded variants that stopped or running searches had planned.
+    /// Number of unrecorded variants that stopped or running searches had planned.
     pub under_way: u64,
-    /// Known gaps in the ledger, because of which the count may be too low.
+    /// Known gaps in the ledger, which may make the count too low.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown: Option<String>,
     pub is_first: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_ledgers: Vec<PathBuf>,
     pub families: Vec<FamilyCount>,
-    /// p-value of the run itself, `None` if its bots belong to several families.
+    /// p-value of the run itself; `None` if its bots belong to several families.
     pub p_value: Option<f64>,
-    /// `p_value` times `count`, at most 1 (Bonferroni). It is the probability that any of the variants does
-    /// so well by luck.
+    /// `p_value` times `count`, at most 1 (Bonferroni): the probability that any of the variants does this
+    /// well by luck.
     pub p_value_bonferroni: Option<f64>,
-    /// p-value by Benjamini and Hochberg among all variants; those without one count as 1.
+    /// Benjamini-Hochberg p-value among all variants. Variants without a p-value count as 1.
     pub p_value_bh: Option<f64>,
-    /// Fraction of the run's time that no other variant has seen, `None` if there is no other.
+    /// Fraction of the run's time that no other variant has seen; `None` without other variants.
     pub unseen_share: Option<f64>,
-    /// Variance of the variants' daily Sharpe ratios, `None` with fewer than two.
+    /// Variance of the variants' daily Sharpe ratios; `None` for fewer than two ratios.
     #[serde(skip)]
     pub variance_of_sharpe: Option<f64>,
 }
@@ -57,7 +57,7 @@ impl VariantCount {
         let under_way = noted.under_way.values().sum();
         let all = || known.iter().flat_map(|(_, known)| known);
         let walks = all().filter(|one| Variant::is_walk(&one.variant)).count() as u64;
-        // A p-value is that of a single idea, or it is none of any.
+        // A p-value belongs to a single family, so a run with several families has none.
         let single = match (&known[..], own) {
             ([(_, known)], [own]) => Some((known, own)),
             _ => None,
@@ -80,13 +80,13 @@ impl VariantCount {
     }
 }
 
-/// Known variants by start and end of their stretch, then by trades.
+/// Known variants by start and end of their time range, then by trades.
 type Stretches<'a> = BTreeMap<(i64, i64), BTreeMap<&'a str, &'a Known>>;
 
-/// Returns one entry per variant, the latest.
+/// Returns the latest entry of each variant.
 ///
-/// Names with the same trades on the same stretch of the same candles are one variant. A name counts as often
-/// as it had different trades on any one stretch: its code, or a hidden file, was changed.
+/// Names with the same trades on the same time range of the same candles are one variant. A name with
+/// different trades on one time range counts several times, because its code or a hidden file changed.
 fn different(known: &[Known]) -> Vec<&Known> {
     let mut names = Names::default();
     let mut same_trades: BTreeMap<(&str, i64, i64, &str), usize> = BTreeMap::new();
@@ -107,7 +107,7 @@ fn different(known: &[Known]) -> Vec<&Known> {
     by_class.into_values().flat_map(most_different).collect()
 }
 
-/// Returns the stretch with the most distinct trades; unknown trades add no variant.
+/// Returns the variants of the time range with the most distinct trades. Unknown trades add no variant.
 fn most_different(mut stretches: Stretches<'_>) -> Vec<&Known> {
     for trades in stretches.values_mut().filter(|trades| trades.len() > 1) {
         trades.remove("");
@@ -116,7 +116,7 @@ fn most_different(mut stretches: Stretches<'_>) -> Vec<&Known> {
     most.map(|trades| trades.into_values().collect()).unwrap_or_default()
 }
 
-/// Union-find of variant names that count as one.
+/// Union-find over variant names, to join names that count as one variant.
 #[derive(Default)]
 struct Names<'a> {
     places: BTreeMap<(&'a str, &'a str), usize>,
@@ -153,9 +153,9 @@ fn corrected(known: &[&Known], own: &Note, under_way: u64) -> Option<f64> {
     let others = known.iter().filter(|one| !is_own(one));
     let mut p_values = vec![p_value];
     p_values.extend(others.map(|one| one.p_value.unwrap_or(1.0)));
-    // Its own entry may stand under another name with the same trades.
+    // The run's own entry may be recorded under another name with the same trades.
     p_values.truncate(known.len().max(1));
-    // Others have its name: it was rewritten.
+    // A rewritten variant has several entries under the run's own name, which were skipped above.
     p_values.resize(known.len().max(1) + usize::try_from(under_way).ok()?, 1.0);
     benjamini_hochberg(&p_values).ok()?.first().copied()
 }
@@ -176,7 +176,7 @@ impl Note {
     }
 }
 
-/// Returns the fraction of the run's time outside the range of candles that other variants have seen.
+/// Returns the fraction of the run's time that is outside the candles seen by other variants.
 fn unseen_share(noted: &Noted, own: &[Note], look: &Look) -> Option<f64> {
     let is_other = |one: &&Known| !own.iter().any(|note| note.is(one));
     let others: Vec<&Known> = noted.families.iter().flat_map(|(_, known)| known).filter(is_other).collect();
@@ -215,7 +215,7 @@ mod tests {
         start + Millis::HOUR * hours.start..start + Millis::HOUR * hours.end
     }
 
-    /// Name, hours, trades hash, p-value and ratio of a variant.
+    /// Name, hours, trades hash, p-value and Sharpe ratio of a variant.
     struct Row(&'static str, Range<i64>, Option<&'static str>, Option<f64>, Option<f64>);
 
     fn known(Row(variant, on, trades, p_value, ratio): &Row) -> Known {
@@ -261,19 +261,19 @@ mod tests {
     #[test]
     fn trades_tell_variants_apart_and_not_what_led_to_them() {
         let row = |name, on: Range<i64>, trades| Row(name, on, Some(trades), None, None);
-        // Two settings with the same trades, a third with others.
+        // Two settings with the same trades, and a third with different trades.
         assert_eq!(count(&[row("a", 0..7, "t"), row("b", 0..7, "t")]), 1);
         assert_eq!(count(&[row("a", 0..7, "t"), row("b", 0..7, "t"), row("c", 0..7, "u")]), 2);
-        // They differ once the limit binds.
+        // The trades differ once the limit takes effect.
         assert_eq!(
             count(&[row("a", 0..7, "t"), row("b", 0..7, "t"), row("a", 0..9, "v"), row("b", 0..9, "w")]),
             2
         );
-        // One name whose trades changed: what is hidden from the name was rewritten.
+        // One name whose trades changed: something that the name does not cover was rewritten.
         assert_eq!(count(&[row("a", 0..7, "t"), row("a", 0..7, "u"), row("a", 0..9, "v")]), 2);
         // More candles of a file that grew.
         assert_eq!(count(&[row("a", 0..7, "t"), row("a", 0..9, "u"), row("a", 0..14, "v")]), 1);
-        // A name of which trades are not known everywhere.
+        // A name whose trades are not known everywhere.
         assert_eq!(count(&[Row("a", 0..7, None, None, None), row("a", 0..7, "t")]), 1);
     }
 
@@ -305,9 +305,9 @@ mod tests {
         ];
         let count = counted(rows.iter().map(known).collect(), Some(0.02));
         assert_eq!((count.count, count.p_value_bonferroni), (4, Some(0.08)));
-        // Of 0.02, 0.03, 0.5, 1: the smaller of 0.02 4/1 and 0.03 4/2.
+        // Of 0.02, 0.03, 0.5 and 1: the smaller of 0.02 x 4/1 and 0.03 x 4/2.
         assert!((count.p_value_bh.unwrap() - 0.06).abs() < 1e-12);
-        // 0.3, 0.1, 0.2 around 0.2.
+        // Variance of 0.3, 0.1 and 0.2 around their mean of 0.2.
         assert!((count.variance_of_sharpe.unwrap() - 0.01).abs() < 1e-12);
         assert_eq!(count.unseen_share, Some(0.0));
     }

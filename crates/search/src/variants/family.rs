@@ -11,7 +11,7 @@ use std::path::Path;
 
 const WALK: &str = "walk-";
 
-/// A strategy; symbols and interval are choices within the family.
+/// A strategy. Symbols and intervals are choices within the family, not families of their own.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Family {
     pub strategy: String,
@@ -22,13 +22,13 @@ pub struct Variant {
     pub family: Family,
     /// Hash of everything that defines the variant, except the candles.
     pub name: String,
-    /// 0-based indices of the bots that use it, empty if it covers the whole run.
+    /// 0-based indices of the bots that use the variant; empty if it covers the whole run.
     pub bots: Vec<usize>,
 }
 
 impl Variant {
-    /// Returns the variants of a run, one per strategy, in the order of the bots. Omitted parameters count as
-    /// their defaults, named files by their hash in `files` ([`files_of`]).
+    /// Returns the variants of a run, one per strategy, in bot order. Omitted parameters count as their
+    /// defaults. Named files are represented by their hash in `files` ([`files_of`]).
     pub fn from_bots(
         settings: &SessionSettings,
         registry: &Registry,
@@ -114,7 +114,7 @@ fn part_of(bot: &BotSettings, registry: &Registry, files: &BTreeMap<String, Stri
     json!([bot.symbol, bot.interval, expiry.close_type, counted_from, params, bot.stake])
 }
 
-/// Normalizes a value: 30 and 30.0 are equal, and a file counts by its content.
+/// Normalizes a value: 30 and 30.0 are equal, and a file is represented by its content.
 fn plain(value: &Value, files: &BTreeMap<String, String>) -> Value {
     match value {
         Value::Number(number) => number.as_f64().map_or_else(|| value.clone(), |number| json!(number)),

@@ -1,9 +1,9 @@
 //! Append-only JSON Lines file of the variants tried.
 //!
-//! Each line is written in one call under a file lock, so a kill leaves at most a partial last line, which is
-//! skipped. Each line contains a hash of the previous lines, and a receipt in another folder knows the length:
-//! removed or changed lines are detected, unless the receipt is removed too. Receipts in the same folder name
-//! the project's other ledgers, whose variants and losses also count.
+//! Each line is written in one call under a file lock. A kill leaves at most a partial last line, which is
+//! skipped. Each line contains a hash of the previous lines, and a receipt in another folder has the length.
+//! Removed or changed lines are therefore detected, unless the receipt is removed too. Receipts in the same
+//! folder name the project's other ledgers, whose variants and losses also count.
 
 use super::chain::{Receipt, Seen};
 use super::contents::{Added, Contents, text_of};
@@ -29,7 +29,7 @@ pub struct Note {
     pub tried: Variant,
     pub p_value: Option<f64>,
     pub sharpe_of_a_day: Option<f64>,
-    /// Hash of the trade results ([`trades_hash`](super::trades_hash)), if they cover the whole stretch.
+    /// Hash of the trade results ([`trades_hash`](super::trades_hash)), if they cover the whole time range.
     pub trades: Option<String>,
 }
 
@@ -40,18 +40,18 @@ pub struct Known {
     pub sharpe_of_a_day: Option<f64>,
     pub trades: Option<String>,
     pub candles: String,
-    /// Id of these candles before they grew.
+    /// Id that these candles had before they grew.
     pub root: String,
     pub span: Range<Millis>,
     pub seen: Arc<CandleSample>,
-    /// Whether this is a single run up to the end of all these candles.
+    /// Whether the entry is from a single run up to the end of all these candles.
     pub is_to_the_end: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Noted {
     pub families: Vec<(Family, Vec<Known>)>,
-    /// Sets of other stopped or running searches by strategy, possibly tried but not recorded.
+    /// Number of unrecorded sets, by strategy, that other stopped or running searches may have tried.
     pub under_way: BTreeMap<String, u64>,
     pub root: String,
     pub other_ledgers: Vec<PathBuf>,
@@ -73,12 +73,12 @@ impl VariantLedger {
         &self.path
     }
 
-    /// Records variants not yet known on these candles, and returns all that the project's ledgers know of them.
+    /// Records variants that are new on these candles, and returns what the project's ledgers know of them.
     pub fn note(&self, notes: &[Note], look: &Look) -> io::Result<Noted> {
         let others = self.others()?;
         let others = others.read();
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;
-        // Until the file is closed: another process waits for the moment that this takes.
+        // The lock lasts until the file is closed. Other processes wait for this short time.
         file.lock()?;
         let text = text_of(&mut file)?;
         let contents = Contents::new(&text, self.seen_before()?);
@@ -187,8 +187,8 @@ impl VariantLedger {
 
     /// Records the planned sets of a run before any of them starts.
     ///
-    /// They count until the results are recorded, however the run ends. A finished run plans nothing. If a
-    /// process of the run was killed, its planned sets count until all are recorded.
+    /// They count until the results are recorded, however the run ends. A finished run plans nothing. The
+    /// planned sets of a killed process count until all sets of the run are recorded.
     pub fn begin(&self, strategy: &str, sets: u64, look: &Look) -> io::Result<()> {
         let Some(run) = &look.run else { return Ok(()) };
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&self.path)?;
@@ -289,7 +289,7 @@ mod tests {
         fs::read_dir(fixture.0.path().join("state")).unwrap().next().unwrap().unwrap().path()
     }
 
-    /// Number of candles told apart once the first `count` of `all` are looked at.
+    /// Returns the number of distinct roots after a look at the first `count` candles of `all`.
     fn roots(ledger: &VariantLedger, all: &[Candle], count: usize) -> usize {
         let look = look_at(candles("BTCUSDT", &all[..count]));
         let known = ledger.note(&[note("grown", 1)], &look).unwrap().families.remove(0).1;
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(count(&ledger, &[note("cross", 1)], 0), 1);
         let again = noted(&ledger, "cross", 1);
         assert_eq!((again.is_first, again.lost), (false, None));
-        // The candles are written once, however many lines name them.
+        // The candles are written once, however many lines refer to them.
         assert_eq!(fs::read_to_string(ledger.path()).unwrap().matches("\"sample\":").count(), 1);
     }
 
@@ -325,7 +325,7 @@ mod tests {
         let cuts = (0..candles).step_by(97).chain(candles..=whole.len());
         for length in cuts {
             fs::write(ledger.path(), &whole[..length]).unwrap();
-            // A line that lacks its end alone is whole.
+            // A line that lacks only its newline is complete.
             let kept = whole[..length].lines().filter(|line| line.ends_with("]]}")).count();
             for (new, variant) in (1..).zip([9, 10]) {
                 let found = noted(&ledger, "rsi", variant);
@@ -354,7 +354,7 @@ mod tests {
                 None => fs::remove_file(&path).unwrap(),
             }
             let said = lost(&fixture).unwrap_or_else(|| panic!("{number}"));
-            // One more line records it, and every later run reports it.
+            // One more line records the loss, and every later run reports it.
             assert_eq!(lost(&fixture), Some(said.clone()), "{number}");
             let again = noted(&fixture.ledger(), "rsi", 8);
             assert_eq!((again.lost, again.is_first), (Some(said), false), "{number}");
@@ -406,7 +406,7 @@ mod tests {
         assert_eq!(noted(&old, "rsi", 1).under_way["rsi"], 12);
         assert_eq!(new.note(&[note("rsi", 4)], &sweep).unwrap().under_way["rsi"], 0);
         assert_eq!(noted(&old, "rsi", 1).families[0].1.len(), 4);
-        // More candles of a file that grew are the same in both.
+        // A file that grew has the same first candles in both ledgers.
         let all = random_walk(1, 400);
         for (ledger, count) in [(&old, 200), (&new, 300), (&old, 400), (&new, 400)] {
             assert_eq!(roots(ledger, &all, count), 1, "{count}");
@@ -499,7 +499,7 @@ mod tests {
         let all = [&ran[..], &[note("rsi", 3)]].concat();
         assert_eq!(ledger.note(&all, &sweep("r1", LookEnd::Whole)).unwrap().families[0].1.len(), 4);
         let whole = fs::read_to_string(ledger.path()).unwrap();
-        // Run again: a completely recorded run plans nothing.
+        // Repeated run: a completely recorded run plans nothing.
         ledger.begin("rsi", 20, &sweep("r1", LookEnd::Stopped)).unwrap();
         ledger.note(&all, &sweep("r1", LookEnd::Whole)).unwrap();
         assert_eq!((under_way(), fs::read_to_string(ledger.path()).unwrap()), (0, whole));
@@ -519,12 +519,12 @@ mod tests {
             let ran: Vec<_> = (1..=ran).map(|variant| note("rsi", variant)).collect();
             ledger.note(&ran, &sweep("r1", end)).unwrap();
         };
-        // Interrupted after two sets; then all but those two are set out for, and that is killed.
+        // Interrupted after two sets. The next process plans the remaining sets and is killed.
         begin(20);
         ran(2, LookEnd::Stopped);
         begin(18);
         assert_eq!(count(), (2, 18));
-        // Its journal is lost or truncated: it restarts, and is interrupted one set after the two recorded ones.
+        // Its journal is lost or truncated: it restarts, and is interrupted after recording one more set.
         begin(20);
         begin(12);
         ran(3, LookEnd::Stopped);

@@ -1,4 +1,4 @@
-//! Line formats of a ledger; distinguishing fields come first, so most lines need no full parse.
+//! Line formats of a ledger. Distinguishing fields come first, so that few lines need a full parse.
 
 use super::ledger::{Known, Note};
 use super::sample::SeriesSample;
@@ -14,9 +14,9 @@ pub(super) struct CandlesLine {
     /// Hash of all complete lines before this one.
     pub(super) chain: String,
     pub(super) candles: String,
-    /// Id of these candles before they grew, or their own id.
+    /// Id that these candles had before they grew, or their own id.
     pub(super) root: String,
-    /// Whether the end of the candles was chosen; such candles never count as grown.
+    /// Whether the end of the candles was chosen. Such candles never count as grown.
     #[serde(default, rename = "is_cut")]
     pub(super) is_truncated: bool,
     pub(super) sample: CandleSample,
@@ -34,20 +34,20 @@ pub(super) struct LostLine {
     pub(super) lost: String,
 }
 
-/// Planned sets of a run, written before any of them starts; the last line of a run counts.
+/// Planned sets of a run, written before any of them starts. Only the last line of a run counts.
 #[derive(Serialize, Deserialize)]
 pub(super) struct RunLine {
     pub(super) chain: String,
     #[serde(rename = "trying")]
     pub(super) strategy: String,
     pub(super) run: String,
-    /// Sets that may have been tried but are not recorded.
+    /// Number of sets that may have been tried but are not recorded.
     pub(super) sets: u64,
-    /// Part of `sets` that a killed process had planned.
+    /// Number of these sets that a killed process had planned.
     #[serde(default)]
     pub(super) unclosed: u64,
     pub(super) is_done: bool,
-    /// Candles of the run, `None` in older lines.
+    /// Candles of the run; `None` in older lines.
     #[serde(default)]
     pub(super) on: Option<SeenPart>,
 }
@@ -74,7 +74,7 @@ impl SeenPart {
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct TriedLine {
-    /// Empty in older lines.
+    /// Hash of the previous lines; empty in older lines.
     #[serde(default)]
     pub(super) chain: String,
     pub(super) key: String,
@@ -86,7 +86,7 @@ pub(super) struct TriedLine {
     interval: String,
     #[serde(default)]
     pub(super) kind: LookKind,
-    /// Id of a repeatable run, `None` otherwise.
+    /// Id of a repeatable run; `None` for other runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) run: Option<String>,
     #[serde(default)]
@@ -99,7 +99,7 @@ pub(super) struct TriedLine {
     variants: Vec<Written>,
 }
 
-/// Older lines lack the fourth field.
+/// A variant. Older lines lack the fourth field.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written {
@@ -142,7 +142,7 @@ impl KnownCandles {
         self.0.get(name).map_or_else(|| name.to_owned(), |line| line.root.clone())
     }
 
-    /// Returns the root of the known candles that this sample extends; cut candles have a chosen end.
+    /// Returns the root of the known candles that this sample extends, ignoring candles with a chosen end.
     fn root_like(&self, sample: &CandleSample) -> Option<String> {
         let length = |line: &CandlesLine| (line.sample.span().map(|span| span.end), line.candles.clone());
         let mut longest: HashMap<&str, &CandlesLine> = HashMap::new();

@@ -1,4 +1,4 @@
-//! Looks at candles, and earlier looks at the same candles according to the ledgers.
+//! Looks (runs on candles), and earlier looks at the same candles according to the ledgers.
 
 use super::contents::Contents;
 use super::line::TriedLine;
@@ -12,10 +12,10 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub struct Look {
     pub kind: LookKind,
-    /// Id of a repeatable run. Another look with the same id counts as the same look.
+    /// Id of a repeatable run. Looks with the same id count as one look.
     pub run: Option<String>,
     pub candles: CandleSample,
-    /// Whether the end of the candles was chosen; otherwise they may grow.
+    /// Whether the end of the candles was chosen. If not, the candles may grow.
     pub is_truncated: bool,
     pub span: Range<Millis>,
     pub end: LookEnd,
@@ -31,18 +31,18 @@ pub enum LookEnd {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LookKind {
-    /// Backtest, or unknown.
+    /// A backtest, or an unknown kind.
     #[default]
     Backtest,
     Sweep,
-    /// Walk-forward run without its hold-out.
+    /// A walk-forward run without its hold-out.
     WalkForward,
     HoldOut,
     Sandbox,
 }
 
 impl LookKind {
-    /// Returns whether its trade results come from one run over the whole stretch.
+    /// Returns whether the trade results of this look come from a single run over the whole time range.
     pub(super) const fn is_plain(self) -> bool {
         matches!(self, Self::Backtest | Self::Sweep)
     }
@@ -64,7 +64,7 @@ pub struct EarlierLooks {
 }
 
 impl VariantLedger {
-    /// Returns earlier looks at the same candles under any name, excluding those of `run`.
+    /// Returns earlier looks at the same candles, under any name. Looks of `run` are excluded.
     pub fn earlier_looks(
         &self,
         strategy: &str,
@@ -88,7 +88,7 @@ impl VariantLedger {
                 ));
             }
         }
-        // Many looks are at the same candles.
+        // Results are cached, because many looks use the same candles.
         let mut seen_in = BTreeMap::new();
         let mut is_seen = |line: &TriedLine, contents: &Contents<'_>| {
             let look = || candles.is_seen_in(&line.sample(&contents.candles));
@@ -104,7 +104,7 @@ impl VariantLedger {
                 if is_own || !is_seen(&line, contents) {
                     continue;
                 }
-                // A copy of a ledger says the same again.
+                // A copied ledger repeats the same lines.
                 if !line.chain.is_empty() && !known.insert(line.chain.clone()) {
                     continue;
                 }
@@ -158,7 +158,7 @@ mod tests {
         let found = lost("rsi", "r2");
         assert!(found.len() == 1 && found[0].contains("may have seen them"), "{found:?}");
         assert_eq!((lost("cross", "r2"), lost("rsi", "r1")), (vec![], vec![]));
-        // Candles that it does not run on cannot have been seen.
+        // Candles that the strategy does not run on cannot have been seen.
         let elsewhere = ledger.earlier_looks("rsi", &hour_of(&random_walk(1, 180), "X", 0), "r2").unwrap();
         assert_eq!(elsewhere.lost, [""; 0]);
         ledger.note(&[note("rsi", 1)], &sweep(0)).unwrap();
@@ -199,7 +199,7 @@ mod tests {
             assert_eq!(looks("rsi", &hour(name, 1), "r2"), both);
             assert_eq!(looks("rsi", &hour(name, 1), "r1"), both[..1]);
             assert_eq!(looks("cross", &hour(name, 1), ""), []);
-            // A look by a strategy of another name counts as a look.
+            // A look by a strategy with another name also counts.
             let others = |strategy, at| {
                 ledger.earlier_looks(strategy, &hour(name, at), "r1").unwrap().other_strategies
             };

@@ -1,9 +1,9 @@
-//! Number of variants tried per strategy: the best of many looks good by luck.
+//! Number of variants tried per strategy, because the best of many looks good by luck.
 //!
 //! A variant of a [`Family`] is any choice that can be optimized: parameters with the content of named files,
 //! expiry, risk rules, stakes, balance, strategy version and candles. Variants with the same trades on the same
-//! candles are one. Each run is recorded once in a [`VariantLedger`], and reports correct for their number
-//! ([`VariantCount`]). Candles are identified by content ([`CandleSample`]), under any name.
+//! candles are one. Each run is recorded once in a [`VariantLedger`], and reports correct for the number of
+//! variants ([`VariantCount`]). Candles are identified by content ([`CandleSample`]), not by name.
 
 mod chain;
 mod contents;

@@ -1,7 +1,7 @@
 //! Detection of candles that were shifted in time: the same moves at other times.
 //!
-//! Windows of one series are searched at every position of the other. At a match, the whole overlap is
-//! compared, over at least 96 steps. A shift that is not a multiple of either step is not found.
+//! Windows of one series are searched at every position of the other series. At a match, the whole overlap is
+//! compared, over at least 96 steps. A shift that is not a multiple of either step is not detected.
 
 use super::steps::{ALIKE, MISSING, Steps, correlation};
 use std::iter;
@@ -12,15 +12,15 @@ const LIKELY: f64 = 0.9;
 /// Minimum number of steps with a move for a comparison.
 const FEWEST_TO_TELL: usize = 96;
 
-/// Prefix sums of the moves, so that the move over a stretch is one subtraction.
+/// Prefix sums of the moves, so that the move over a range takes one subtraction.
 struct Sums {
-    /// Each sum with the number of missing moves so far.
+    /// Each sum, with the number of missing moves so far.
     sums: Vec<(i32, u32)>,
     /// Number of moves per comparison step.
     moves: usize,
 }
 
-/// A window of moves with their mean subtracted, and their norm.
+/// A window of moves minus their mean, with the norm of the result.
 struct Window {
     start: usize,
     moves: Vec<f64>,
@@ -36,7 +36,7 @@ impl Steps {
         let length = |steps: &Self| (steps.as_slice().len() as i64).saturating_mul(steps.step);
         let Some(step) = self.step_to_compare(other, length(self).min(length(other))) else { return false };
         let (own, others) = (Sums::new(self, step), Sums::new(other, step));
-        // Places of one's own at which the steps of the other begin, by as much as the other's cannot be moved.
+        // Offsets in our steps at which the longer steps of the other series may start.
         let phases = usize::try_from(other.step / self.step).unwrap_or(1).clamp(1, own.moves);
         own.windows(phases).any(|window| {
             let mut places = 0..others.places(window.moves.len());
@@ -182,7 +182,7 @@ mod tests {
     fn fewer_than_96_steps_cannot_tell() {
         let all = closes(4, 5_000);
         let own = steps(&all);
-        // Of three candles; the first and the last may be cut.
+        // Each step has three candles; the first and the last step may be incomplete.
         for (count, is_known) in [(3 * 98 + 6, true), (3 * 96 - 3, false)] {
             let part = steps(&moved(&all[1_000..1_000 + count], 61));
             assert_eq!(part.is_moved_from(&own), is_known, "{count}");

@@ -1,7 +1,7 @@
-//! Price moves at fixed clock times, nearly unchanged by rescaling, rounding, inversion or noise.
+//! Price moves at fixed clock times, which rescaling, rounding, inversion or noise hardly change.
 //!
 //! Two series of an interval count as the same candles if the absolute correlation of their moves is at least
-//! 0.95. Independent prices practically never reach it; prices of one market at two venues do.
+//! 0.95. Independent prices practically never reach this; prices of one market at two venues do.
 
 use super::steps::{ALIKE, MISSING, moments, stored};
 use candlewick_sdk::{Candle, CandleSeries, Millis};
@@ -38,7 +38,7 @@ struct Written {
 }
 
 impl Moves {
-    /// Builds the moves of a series, `None` if its prices never move.
+    /// Builds the moves of a series; `None` if its prices never move.
     pub(super) fn from_series(series: &CandleSeries) -> Option<Self> {
         let (interval, start, end) =
             (series.interval().length().get(), series.start().get(), series.end().get());
@@ -48,7 +48,7 @@ impl Moves {
         }
         let close_at = |time: i64| {
             let opened = Millis::new(time - interval);
-            // Where it is if none before it is missing; with some missing it is earlier.
+            // The candle is at this index if none before it is missing, otherwise at a lower index.
             let latest = usize::try_from((opened - series.start()).get() / interval).ok()?;
             if let Some(candle) = series.candles().get(latest).filter(|candle| candle.time() == opened) {
                 return Some(candle.close());
@@ -73,7 +73,7 @@ impl Moves {
         let pairs = places.filter_map(|place| self.at(place * step).zip(other.at(place * step)));
         let (count, variances, covariance) = moments(pairs);
         let apart = (step as f64 / (CANDLES * self.interval) as f64).min(1.0);
-        // Prices turned upside down are these prices still: what is bought there is sold here.
+        // Inverted prices count as the same candles: a buy on one is a sell on the other.
         let size = covariance.abs();
         count * apart >= FEWEST_TO_TELL && size > 0.0 && size >= ALIKE * variances.sqrt()
     }

@@ -28,7 +28,7 @@ pub(super) struct Others<'a> {
 
 impl VariantLedger {
     pub(super) fn read(&self) -> io::Result<(Seen, String)> {
-        // Before the ledger: a write in between makes it longer than the receipt says, which is not a loss.
+        // Read before the ledger, so that a concurrent write makes the ledger longer, not shorter, than the receipt.
         let seen = self.seen_before()?;
         let text = match File::open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
@@ -41,8 +41,8 @@ impl VariantLedger {
         Ok((seen, text))
     }
 
-    /// Reads the project's other ledgers. Must not be called while this ledger is locked: two ledgers that
-    /// wait for each other would deadlock.
+    /// Reads the project's other ledgers. Do not call this while this ledger is locked: two processes
+    /// that wait for each other's ledger would deadlock.
     pub(super) fn others(&self) -> io::Result<OtherTexts> {
         let Some(receipt) = &self.receipt else { return Ok(OtherTexts::default()) };
         let mut texts = OtherTexts::default();
@@ -79,7 +79,7 @@ impl OtherTexts {
 }
 
 impl Others<'_> {
-    /// Returns reasons why a strategy's count may be too low. A renamed file is not a loss.
+    /// Returns the reasons why the count of a strategy may be too low. A renamed file is not a loss.
     pub(super) fn lost(&self, strategy: &str, own: &Contents<'_>) -> Vec<String> {
         let is_renamed = |other: &Other<'_>| {
             other.contents.chain.lines == 0 && other.seen.as_ref().is_some_and(|chain| own.has_been(chain))
@@ -101,8 +101,8 @@ impl Others<'_> {
         self.unreadable.is_empty() && self.ledgers.iter().all(|other| other.contents.is_first(run))
     }
 
-    /// Returns other unfinished runs of a strategy whose sets are not recorded. For a run that continued in
-    /// another ledger, the most advanced line counts.
+    /// Returns other unfinished runs of a strategy with unrecorded sets. If a run continued in another
+    /// ledger, its most advanced line counts.
     pub(super) fn under_way<'a>(
         &'a self,
         strategy: &'a str,

@@ -1,4 +1,4 @@
-//! Hashes of trade results, and detection of code that changed while its candles grew.
+//! Hashes of trade results, and detection of code that changed while the candles grew.
 
 use super::{Known, Look, Note, Noted, VariantLedger};
 use crate::sweep::{Figures, Timeline};
@@ -22,8 +22,8 @@ pub fn trades_hash(book: &TradeBook, bots: &[usize], span: &Range<Millis>) -> St
     hash_of(book, &|row| bots.contains(&row.approved.bot().index()), span)
 }
 
-/// Like `trades_hash`, limited to trades closed by the end of `span`. These are all trades of a run whose
-/// candles ended there.
+/// Like `trades_hash`, but only for trades closed by the end of `span`. A run whose candles ended there
+/// has exactly these trades.
 pub fn trades_hash_of_closed(book: &TradeBook, bots: &[usize], span: &Range<Millis>) -> String {
     let has_closed = |row: &IntentRow| row.close_time.is_some_and(|close| close <= span.end);
     hash_of(book, &|row| bots.contains(&row.approved.bot().index()) && has_closed(row), span)
@@ -50,15 +50,15 @@ fn hash(counts: [u64; 4], timeline: &Timeline) -> String {
 
 const RUN_AGAIN: usize = 8;
 
-/// Runs sets by index over the candles that close by a given time. Returns one trades hash per set, `None`
-/// for a rejected set.
+/// Runs the sets at these indices over the candles that close by a given time. Returns one trades hash
+/// per set; `None` for a rejected set.
 pub type RunUntil<'a> = dyn Fn(&[usize], Millis) -> io::Result<Vec<Option<String>>> + 'a;
 
 impl VariantLedger {
-    /// Records sets of a sweep whose trades on earlier candles no longer match the earlier runs.
+    /// Records the sets of a sweep whose trades on earlier candles differ from those of earlier runs.
     ///
-    /// A few sets are rerun on the candles of their first and last earlier run; if any differs, all are rerun.
-    /// Returns whether anything was recorded.
+    /// A few sets are rerun on the candles of their first and last earlier run. If any set differs, all sets are
+    /// rerun. Returns whether anything was recorded.
     pub fn note_rewritten(
         &self,
         noted: &Noted,
@@ -107,12 +107,12 @@ fn run_again(
 }
 
 impl Noted {
-    /// Returns the stretches of a variant's first and last run before its candles grew.
+    /// Returns the time ranges of a variant's first and last run before its candles grew.
     ///
-    /// The trades closed by the end of a stretch
-    /// ([`trades_hash_of_closed`](super::trades_hash_of_closed)) equal those of that run, unless
-    /// something changed that the name does not cover. The first stretch compares all versions, the
-    /// last one finds those that differ late.
+    /// The trades closed by the end of a time range
+    /// ([`trades_hash_of_closed`](super::trades_hash_of_closed)) equal those of the run on this range, unless
+    /// something changed that the name does not cover. The first range compares all versions. The last range
+    /// detects versions that differ late.
     pub fn spans_before_growth(&self, note: &Note, look: &Look) -> Vec<Range<Millis>> {
         let is_before = |one: &&Known| {
             let is_this = (&one.variant, &one.root) == (&note.tried.name, &self.root) && one.trades.is_some();
@@ -161,7 +161,7 @@ mod tests {
         assert!(grown.knows(&with("u"), &before) && !grown.knows(&with("w"), &before));
         let count = |noted: &Noted| VariantCount::new(noted, &[with("v")], &look(400)).count;
         assert_eq!(count(&grown), 1);
-        // It would have traded otherwise then.
+        // The rewritten variant would have had other trades then.
         let rewritten = Look { span: before, ..look(400) };
         fixture.ledger().note(&[with("w")], &rewritten).unwrap();
         assert_eq!(count(&noted("v", 400)), 2);
@@ -198,7 +198,7 @@ mod tests {
             |count: usize| Look { kind: LookKind::Sweep, ..look_at(candles("BTCUSDT", &all[..count])) };
         let trades =
             |version: u32, set: usize, end: Millis| format!("version {version} of {set} until {end}");
-        // The last of 21 sets ran on a part of the candles only.
+        // The last of 21 sets ran on only a part of the candles.
         let sweep = |version: u32, look: &Look| {
             let of = |set: usize| Note {
                 trades: (set < 20).then(|| trades(version, set, look.span.end)),
@@ -207,7 +207,7 @@ mod tests {
             let (sets, ran) = ((0..21).map(of).collect::<Vec<_>>(), RefCell::new(Vec::new()));
             let run = |places: &[usize], end: Millis| {
                 ran.borrow_mut().push((places.to_vec(), end));
-                // One that is refused there has no trades.
+                // A set that is rejected on these candles has no trades.
                 let found = |set: &usize| (*set != 19).then(|| trades(version, *set, end));
                 Ok(places.iter().map(found).collect())
             };
@@ -217,7 +217,7 @@ mod tests {
             (is_any, VariantCount::new(&noted, &sets, look).count, ran.into_inner())
         };
         assert_eq!(sweep(1, &look(200)), (false, 21, vec![]));
-        // The same strategy: a few of its sets are run again.
+        // Unchanged strategy: only a few sets are rerun.
         let few = vec![0, 2, 5, 7, 10, 12, 15, 17];
         let first = look(200).span.end;
         assert_eq!(sweep(1, &look(300)), (false, 21, vec![(few.clone(), first)]));
@@ -225,7 +225,7 @@ mod tests {
         let both = |places: &Vec<usize>| vec![(places.clone(), first), (places.clone(), look(300).span.end)];
         let (is_any, count, ran) = sweep(2, &look(400));
         assert_eq!((is_any, count, ran), (true, 40, [both(&few), both(&every)].concat()));
-        // Nothing more is known of it when it is swept again, on these candles or on more.
+        // A repeated sweep records nothing new, neither on these candles nor on more.
         assert_eq!(sweep(2, &look(400)).1, 40);
         let (is_any, count, ran) = sweep(2, &look(500));
         assert_eq!((is_any, count, ran.len()), (false, 40, 2));

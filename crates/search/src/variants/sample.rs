@@ -1,9 +1,9 @@
 //! Identification of candles by a content-based sample, whatever their names and formats.
 //!
-//! A candle is identified by close time and close price, and its hash decides whether it is sampled, so samples
-//! of the same candles agree. Volumes, other prices, digits beyond the seventh and the interval do not matter.
+//! A candle is identified by close time and close price. Its hash decides whether it is sampled, so samples of
+//! the same candles agree. Volumes, other prices, digits beyond the seventh and the interval do not matter.
 //! Rescaled, rounded, inverted or noisy candles are recognized by their moves ([`Steps`], or [`Moves`] in older
-//! ledgers), shifted ones by [`CandleSample::is_seen_in`].
+//! ledgers). Shifted candles are recognized by [`CandleSample::is_seen_in`].
 
 use super::moves::Moves;
 use super::steps::Steps;
@@ -14,13 +14,13 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Maximum number of sampled candles per series; of a million candles, one in 256.
+/// Maximum number of sampled candles per series: one in 256 of a million candles.
 const MAX_POINTS: usize = 4096;
-/// Minimum number of sampled candles in a common stretch to rule out a match.
+/// Minimum number of sampled candles in the common time range to rule out a match.
 const FEWEST_TO_TELL: usize = 16;
-/// Minimum number of matches with another symbol. Prices of two markets coincide occasionally.
+/// Minimum number of matches with another symbol, as prices of two markets coincide occasionally.
 const FEWEST_ALIKE: usize = 4;
-/// Minimum matching share of the smaller sample, as a divisor: one in 20.
+/// Divisor of the smaller sample that gives the minimum number of matches: one in 20.
 const PART_ALIKE: usize = 20;
 const DIGITS: usize = 12;
 
@@ -38,18 +38,18 @@ pub(super) struct SeriesSample {
     /// One candle in `2^rarity` is in the sample.
     rarity: u32,
     points: Points,
-    /// `None` in older ledgers.
+    /// Moves; `None` in older ledgers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     moves: Option<Moves>,
-    /// Denser form of `moves`, `None` in older ledgers.
+    /// Denser form of `moves`; `None` in older ledgers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     steps: Option<Steps>,
-    /// Close time of each point, empty unless the candles are available.
+    /// Close time of each point; empty unless the candles are available.
     #[serde(skip)]
     times: Vec<Millis>,
 }
 
-/// Hashes in order of time: a part of a slice that all parts of a sample share.
+/// Chronological hashes: a range within a slice that all parts of a sample share.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 struct Points {
@@ -71,7 +71,7 @@ impl CandleSample {
         self.0.iter().all(|one| one.to == end)
     }
 
-    /// Returns the part of the sample within a time range. Requires known close times.
+    /// Returns the part of the sample within a time range. The close times must be available.
     #[must_use]
     pub fn within(&self, range: &Range<Millis>) -> Self {
         let parts =
@@ -89,7 +89,7 @@ impl CandleSample {
         Self(parts.filter(|one| one.from < one.to).collect())
     }
 
-    /// Returns an id that does not depend on symbol or file names.
+    /// Returns an id that does not depend on symbols or file names.
     pub(super) fn id(&self) -> String {
         let mut hashes: Vec<[u8; 32]> = self.0.iter().map(SeriesSample::hash).collect();
         hashes.sort_unstable();
@@ -218,7 +218,7 @@ fn point(time: Millis, close: f64) -> u64 {
     let price = u64::from((close as f32).to_bits());
     let mixed = time.get().cast_unsigned().wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let mixed = mixed ^ price.wrapping_add(0xD1B5_4A32_D192_ED03).wrapping_mul(0x2545_F491_4F6C_DD1D);
-    // The finish of SplitMix64.
+    // The final mixing step of SplitMix64.
     let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
     (mixed ^ mixed >> 31) & ((1 << (4 * DIGITS)) - 1)
@@ -280,7 +280,7 @@ mod tests {
         for (name, from, to) in
             [("BTCUSDT", 0, 39_999), ("MINE", 1, 40_000), ("X", 30_123, 40_000), ("X", 9_001, 17_500)]
         {
-            // With other opens, highs, lows and volumes.
+            // The same candles with different opens, highs, lows and volumes.
             let again = series(1, changed(&prices[from..to], &|_, close| close * (1.0 + 1e-9)));
             let seen = own.seen_in(&candles(name, again.candles()));
             let expected = all[from].time()..all[to - 1].time() + Millis::MINUTE;
@@ -288,7 +288,7 @@ mod tests {
         }
         let longer = series(5, longer_candles(5, &prices));
         assert!(own.seen_in(&CandleSample::from_series([&longer])).is_some());
-        // A few candles at the end of the same symbol are too few to tell, and count.
+        // A few candles at the end of the same symbol are too few to rule out a match, so they count.
         assert!(own.seen_in(&candles("BTCUSDT", &all[39_990..])).is_some());
     }
 

@@ -1,7 +1,7 @@
 //! Price moves per clock step, dense enough to recognize a small part of many candles.
 //!
-//! A step is the candle interval, or longer for many candles: a million one-minute candles have a move per 15
-//! minutes. Two series of any intervals are compared over a common multiple of their steps, and are the same
+//! A step is the candle interval, or longer for many candles: a million one-minute candles have one move per 15
+//! minutes. Two series with any intervals are compared over a common multiple of their steps. They are the same
 //! candles if the absolute correlation of their moves is at least 0.95 over at least 24 steps.
 
 use candlewick_sdk::{CandleSeries, Millis, count_closing_before};
@@ -10,32 +10,32 @@ use std::ops::Range;
 use std::sync::Arc;
 
 const MAX_MOVES: i64 = 75_000;
-/// Preferred steps in milliseconds, so that series of several intervals share one.
+/// Preferred steps in milliseconds, so that series with different intervals share a step.
 const PREFERRED: [i64; 12] = [
     1_000, 5_000, 15_000, 30_000, 60_000, 300_000, 900_000, 1_800_000, 3_600_000, 14_400_000, 43_200_000,
     86_400_000,
 ];
 const NEAR: i64 = 5;
-/// Minimum candles per compared step; the noise of a single candle matters less there.
+/// Minimum number of candles per compared step, to reduce the noise of single candles.
 const CANDLES: i64 = 3;
 const MAX_COMPARED: i64 = 4_096;
 /// Minimum number of steps with a move for a comparison.
 const FEWEST_TO_TELL: usize = 24;
 pub(super) const ALIKE: f64 = 0.95;
-/// Limit of a move in medians, because a single news item moves many markets.
+/// Limit of a move, in multiples of the median. A single news item can move many markets.
 const LARGEST: f64 = 4.0;
 /// Stored value of the median move, and the largest stored value.
 const MEDIAN: f64 = 5.0;
 const MAX_WRITTEN: i8 = 28;
 pub(super) const MISSING: i8 = i8::MIN;
-/// Character of a zero move; others are offsets from it in ASCII, and a missing move precedes them all.
+/// Character of a zero move. Other moves are ASCII offsets from it; a missing move precedes them all.
 const ZERO: u8 = b'?';
 const NONE: char = '!';
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub(super) struct Steps {
-    /// Candle interval, in milliseconds like `step`.
+    /// Candle interval in milliseconds. `step` has the same unit.
     interval: i64,
     pub(super) step: i64,
     /// End of the first step of the part, in steps since 1970.
@@ -53,7 +53,7 @@ struct Written {
 }
 
 impl Steps {
-    /// Builds the steps of a series, `None` if its prices never move.
+    /// Builds the steps of a series; `None` if its prices never move.
     pub(super) fn from_series(series: &CandleSeries) -> Option<Self> {
         let (interval, start, end) =
             (series.interval().length().get(), series.start().get(), series.end().get());
@@ -62,10 +62,10 @@ impl Steps {
             step = longer(step, interval);
         }
         let candles = series.candles();
-        // The last price that was known, if it is of this step.
+        // Returns the last known price, if it is from this step.
         let mut known = 0;
         let mut close_at = |time: i64| {
-            // Looked for from where the step before ended: a search of its own waits for memory at each of its looks.
+            // The search continues from the previous step, because a binary search per step is slow on cold memory.
             known +=
                 count_closing_before(&candles[known..], series.interval().length(), Millis::new(time + 1));
             let last = candles.get(known.checked_sub(1)?)?;
@@ -101,7 +101,7 @@ impl Steps {
         pairs.len() >= FEWEST_TO_TELL && correlation(&pairs).is_some_and(|found| found.abs() >= ALIKE)
     }
 
-    /// Returns a common multiple of both steps for a comparison over `length` milliseconds.
+    /// Returns the step for comparing `length` milliseconds: a common multiple of both steps.
     pub(super) fn step_to_compare(&self, other: &Self, length: i64) -> Option<i64> {
         let mut divisor = (self.step, other.step);
         while divisor.1 > 0 {
@@ -136,14 +136,14 @@ fn median(moves: impl Iterator<Item = f64>) -> Option<f64> {
     (middle < sizes.len()).then(|| *sizes.select_nth_unstable_by(middle, f64::total_cmp).1)
 }
 
-/// Returns the moves as bytes, `None` if the prices never move. The median move becomes `middle`.
+/// Returns the moves as bytes, scaled so that the median is `middle`; `None` if the prices never move.
 pub(super) fn stored(moves: &[Option<f64>], middle: f64, most: f64) -> Option<Arc<[i8]>> {
     let median = median(moves.iter().copied().flatten())?;
     let one = |size: f64| (size / median * middle).round().clamp(-most, most) as i8;
     Some(moves.iter().map(|size| size.map_or(MISSING, one)).collect())
 }
 
-/// Returns the number of pairs, the product of their variances, and their covariance.
+/// Returns the number of pairs, the product of the two variances, and the covariance.
 pub(super) fn moments(pairs: impl Iterator<Item = (f64, f64)>) -> (f64, f64, f64) {
     let (mut count, mut sums) = (0.0, [0.0; 5]);
     for (one, two) in pairs {
@@ -156,7 +156,7 @@ pub(super) fn moments(pairs: impl Iterator<Item = (f64, f64)>) -> (f64, f64, f64
     (count, (squared_one - one * one) * (squared_two - two * two), product - one * two)
 }
 
-/// Returns the correlation of moves clipped at [`LARGEST`] medians, `None` if either series never moves.
+/// Returns the correlation of moves clipped at [`LARGEST`] medians; `None` if a series never moves.
 pub(super) fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     let most = LARGEST * median(pairs.iter().map(|pair| pair.0))?;
     let most = (most, LARGEST * median(pairs.iter().map(|pair| pair.1))?);
@@ -230,7 +230,7 @@ mod tests {
                 let alike = are_alike(&own, &with_steps(series(1, other.iter().copied())));
                 assert!(alike, "change {number} of {count} from {start}");
             }
-            // The same rescaled and upside down, in longer candles, and the other way round.
+            // Rescaled, inverted and in longer candles, compared in both directions.
             for minutes in [2, 5, 15].into_iter().filter(|minutes| count as i64 / minutes >= 300) {
                 let other = changed(&longer_candles(minutes, part), &|_, close| 7.0 / close);
                 assert!(are_alike(&own, &with_steps(series(minutes, other))), "{count} in {minutes} minutes");
@@ -272,7 +272,7 @@ mod tests {
         let all = closes(6, 4_000);
         let own = with_steps(series(1, all.iter().copied()));
         let part = |range: Range<usize>| with_steps(series(1, all[range].iter().copied()));
-        // Steps of three candles: 23 whole ones after the first price that is known, and 24.
+        // Steps of three candles: 23, then 24 complete steps after the first known price.
         let first = (0..4).find(|place| all[*place].0.is_aligned_to(Millis::MINUTE * 3)).unwrap() + 2;
         assert!(!are_alike(&own, &part(first..first + 72)));
         assert!(are_alike(&own, &part(first..first + 73)));
@@ -327,7 +327,7 @@ mod tests {
             prop_assume!(found.is_some());
             let own = found.unwrap();
             let length = own.interval;
-            // Every candle is looked at for every step.
+            // Linear search over all candles for every step.
             let close_at = |time: i64| {
                 let known = kept.iter().rfind(|(opened, _)| opened.get() + length <= time)?;
                 (known.0.get() + length > time - own.step).then(|| known.1.ln())

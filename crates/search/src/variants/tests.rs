@@ -1,4 +1,4 @@
-//! Fixtures of the tests of variants.
+//! Fixtures for the tests of variants.
 
 use super::steps::Steps;
 use super::{CandleSample, Family, Look, LookEnd, LookKind, Note, Variant, VariantLedger};
@@ -79,8 +79,8 @@ pub(super) fn changed(closes: &[(Millis, f64)], change: &dyn Fn(usize, f64) -> f
     closes.iter().enumerate().map(other).collect()
 }
 
-/// Closes that move together with those of another `own` with a correlation of 0.8. Four parts of the
-/// variance are in common to one of its own.
+/// Returns closes whose moves have a correlation of 0.8 with those of another series mixed with the
+/// same `common` closes. Four fifths of the variance are common.
 pub(super) fn mixed(common: &[(Millis, f64)], own: &[(Millis, f64)]) -> Closes {
     changed(common, &|place, close| (2.0 * close.ln() + own[place].1.ln()).exp())
 }

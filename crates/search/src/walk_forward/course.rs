@@ -19,7 +19,7 @@ impl Course<'_> {
         self.whole.span()
     }
 
-    /// Returns the minimum gap between training and test: the longest possible trade, in whole candles.
+    /// Returns the minimum gap between training and test: the longest possible trade in whole candles.
     pub fn purge(&self) -> Millis {
         let bot = self.whole.settings.session.bots.first();
         let close_types = self.venue_values("close_type", bot.map(|bot| bot.close_type));
@@ -36,7 +36,7 @@ impl Course<'_> {
         (longest.unwrap_or_default() + step - Millis::new(1)).floor_to(step)
     }
 
-    /// Longest candle interval in use, the grid on which windows start and end.
+    /// Returns the longest candle interval in use. Windows start and end on multiples of this interval.
     pub fn step(&self) -> Millis {
         let priced = self.whole.markets.iter().map(|market| market.prices.interval().length());
         let own = self.whole.own().map(|own| own.interval().length());
@@ -48,8 +48,8 @@ impl Course<'_> {
         Some((vec![own], self.markets_within(range)?))
     }
 
-    /// Runs one set over a test range, with fresh money, limits and stakes. The strategy is warm for the
-    /// first test candle, and trades open at the end still settle.
+    /// Runs one set over a test range, starting with fresh money, limits and stakes. The strategy is warmed
+    /// up before the first test candle. Trades that are open at the end still settle.
     pub(super) fn examine(
         &self,
         candidate: &Candidate,
@@ -66,7 +66,7 @@ impl Course<'_> {
             let start = candles.get(before)?.time();
             own.within(start..test.end).ok().filter(|shown| shown.end() > test.start)
         });
-        // The markets continue for the purge, so that all trades settle.
+        // The markets extend beyond the test by the purge, so that all trades settle.
         let priced = |shown: &CandleSeries| shown.start()..test.end + self.purge();
         let markets = shown.as_ref().and_then(|shown| self.markets_within(&priced(shown)));
         let (Some(shown), Some(markets)) = (shown, markets) else {

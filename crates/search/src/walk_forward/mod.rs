@@ -1,9 +1,9 @@
 //! Walk-forward analysis: parameters chosen on past candles and tested on later ones.
 //!
-//! [`WindowSettings`] define the [`Window`]s: training, gap, test. [`WalkForward::step`] searches
-//! the training range like a [sweep](crate::sweep) without other data, and runs the best set over
-//! the test. The gap is at least the [purge](Course::purge): no training trade is still open at the
-//! first test decision. [`joined`] combines all tests.
+//! [`WindowSettings`] define the [`Window`]s: training, gap, test. [`WalkForward::step`] searches the
+//! training range like a [sweep](crate::sweep), without access to other data. It then runs the best set
+//! over the test. The gap is at least the [purge](Course::purge), so that no training trade is open at
+//! the first test decision. [`joined`] combines all tests.
 
 mod course;
 mod step;

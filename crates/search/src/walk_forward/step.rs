@@ -22,7 +22,7 @@ pub struct WindowResult {
     pub window: Window,
     pub rows: Vec<TrialRow>,
     pub counting: usize,
-    /// Best set, `None` if no set has a score; the test is then not traded.
+    /// Best set; `None` if no set has a score. The test then has no trades.
     pub chosen: Option<Chosen>,
 }
 
@@ -41,7 +41,7 @@ pub enum WindowEnd {
 }
 
 impl Chosen {
-    /// Returns out-of-sample divided by in-sample expectancy, `None` if the latter is not positive.
+    /// Returns out-of-sample divided by in-sample expectancy; `None` if in-sample is not positive.
     pub fn efficiency(&self) -> Option<f64> {
         let in_sample = self.in_sample.expectancy.filter(|expectancy| *expectancy > 0.0)?;
         Some(self.out_of_sample.expectancy? / in_sample)
@@ -80,8 +80,8 @@ impl WalkForward<'_> {
         })))
     }
 
-    /// Runs one shard of a window's training, except for trials in `known`. [`step`](Self::step) with the
-    /// records of all shards gives the same result as without shards.
+    /// Runs one shard of a window's training. Trials in `known` are not run again.
+    /// [`step`](Self::step) with the records of all shards gives the same result as without shards.
     pub fn search_part(
         &self,
         (window, shard): (&Window, Shard),
@@ -167,8 +167,8 @@ impl WalkForward<'_> {
     }
 }
 
-/// Joins the tests of all windows into one run that starts with `balance`, `None` if no set was chosen. Each
-/// window traded with its own balance and limits, so bots have no overall verdict.
+/// Joins the tests of all windows into one run that starts with `balance`; `None` if no set was chosen.
+/// Each window traded with its own balance and limits, so bots have no overall verdict.
 pub fn joined<'a>(steps: impl IntoIterator<Item = &'a WindowResult>, balance: Money) -> Option<Finished> {
     let mut all: Option<Finished> = None;
     for chosen in steps.into_iter().filter_map(|step| step.chosen.as_ref()) {
@@ -251,7 +251,7 @@ mod tests {
             (Some(0.54), Some(-0.50)),
             (None, None),
         ]);
-        // Falls of 0.25, 0 and 1.
+        // The scores fall by 0.25, 0 and 1.
         let expected = Robustness {
             neighbours: 4,
             beat_break_even: 1,
@@ -260,7 +260,7 @@ mod tests {
         };
         assert_eq!((found, found.share()), (expected, Some(0.25)));
         assert_eq!((robustness(&[]), robustness(&[]).share()), (Robustness::default(), None));
-        // The parameters were refused.
+        // The parameters were rejected.
         assert_eq!(Robustness::from_neighbours(0.5, &[(None, None)]).beat_break_even, 0);
     }
 

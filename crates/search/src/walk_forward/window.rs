@@ -15,14 +15,14 @@ pub enum Scheme {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowSettings {
     pub scheme: Scheme,
-    /// Length of the training; for anchored windows, that of the first.
+    /// Length of the training; for anchored windows, of the first training.
     pub train: Millis,
     pub test: Millis,
     /// Gap between training and test, at least the longest possible trade.
     pub gap: Millis,
 }
 
-/// One walk-forward step. A range contains the candles that lie entirely within it; tests are contiguous.
+/// One walk-forward window. Ranges contain only whole candles. The tests of all windows are contiguous.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     pub training: Range<Millis>,

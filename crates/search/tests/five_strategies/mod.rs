@@ -1,4 +1,4 @@
-//! Twelve strategies in Rust and as rules, five of them written here, for a test and a bench.
+//! Twelve strategies in Rust and as rules, for a test and a bench. Five of the strategies are defined here.
 
 use candlewick_sdk::indicator::{Adx, Atr, Ema, SessionRange, ZScore};
 use candlewick_sdk::{
@@ -8,7 +8,7 @@ use candlewick_sdk::{
 use serde_json::{Value, json};
 use std::cmp::Ordering;
 
-/// Each strategy in Rust, and the parameters of its rule.
+/// Returns each strategy in Rust with the parameters of its rule.
 pub(crate) fn pairs() -> [(StrategyEntry, Value); 12] {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../strategies/rules");
     let file = |name: &str| json!({ "file": format!("{folder}/{name}.toml") });
@@ -209,7 +209,7 @@ impl Strategy for SessionOpen {
         let below = std::mem::replace(&mut self.below, range.map(|range| at(range.low)));
         let closes = candle.close_time(self.interval).get();
         let (minute, day) = (closes.rem_euclid(86_400_000) / 60_000, closes.div_euclid(86_400_000));
-        // 1970-01-01 was a Thursday: the fourth day of a week.
+        // 1970-01-01 was a Thursday, the fourth day of the week.
         let weekday = (day + 3).rem_euclid(7) + 1;
         if !(511..720).contains(&minute) || weekday > 5 {
             return None;

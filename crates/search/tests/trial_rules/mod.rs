@@ -1,4 +1,4 @@
-//! Stakes and risk rules of the trials.
+//! Stake and risk rules for the trials.
 
 use crate::fixtures::{MONDAY, no_limits};
 use serde_json::{Value, json};

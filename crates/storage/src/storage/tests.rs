@@ -1,4 +1,4 @@
-//! Objects in memory and in a folder: atomic uploads that never replace those of other writers.
+//! Uploads to memory and to a folder are atomic and never replace objects of other writers.
 
 use super::*;
 use object_store::memory::InMemory;

@@ -1,4 +1,4 @@
-//! Findings about the choice among variants and numbers.
+//! Findings about the number of variants tried and of numeric parameters.
 
 use super::{Finding, FindingKind, Severity};
 use candlewick_engine::{BotSettings, IntentRow};
@@ -68,7 +68,7 @@ pub(super) fn in_sample_only(variants: &VariantCount) -> Option<Finding> {
 }
 
 const MIN_NUMBERS: usize = 12;
-/// 10 to 20 observations per parameter: F. E. Harrell, *Regression Modeling Strategies*, 2015, 4.4.
+/// F. E. Harrell, *Regression Modeling Strategies*, 2015, 4.4, recommends 10 to 20 per parameter.
 const MIN_TRADES_PER_NUMBER: usize = 20;
 
 pub(super) fn many_numbers(

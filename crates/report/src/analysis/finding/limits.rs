@@ -1,4 +1,4 @@
-//! Findings about limits that determined the result instead of the strategy.
+//! Findings about limits that determined the result more than the strategy did.
 
 use super::{Finding, FindingKind, Severity};
 use crate::figure::minute;
@@ -9,9 +9,9 @@ use candlewick_sdk::Millis;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Minimum untraded share of the run's time; less is ignored.
+/// Minimum untraded share of the run's time that is reported.
 const NOTABLE_HALT: f64 = 0.02;
-/// From this untraded share on, the result is that of the limit.
+/// From this untraded share on, the result reflects the limit rather than the strategy.
 const MOST_HALTED: f64 = 0.5;
 
 pub(super) fn halted_early(
@@ -32,7 +32,7 @@ pub(super) fn halted_early(
     if share.is_nan() || share < NOTABLE_HALT {
         return None;
     }
-    // Counts candles, because closed hours have none.
+    // Counted in candles, because closed market hours have no candles.
     let percent = format!("{:.0} % of the run's time", share * 100.0);
     let untraded = match candles {
         Some(count) => format!("{} ({percent})", counted(count, "candle", "candles")),
@@ -48,11 +48,11 @@ pub(super) fn halted_early(
     Some(FindingKind::HaltedEarly.with(severity, text))
 }
 
-/// Share of all signals from which a rule that refuses briefly or by schedule is reported.
+/// Minimum share of signals rejected by a rule that rejects briefly or by schedule.
 const NEARLY_ALL_SHARE: f64 = 0.90;
-/// Share for other rules, such as a daily limit, from which the limit decides most of the result.
+/// Minimum share for other rules, such as a daily limit, which then dominate the result.
 const DECISIVE_SHARE: f64 = 0.50;
-/// With fewer signals, the finding requires that none was accepted.
+/// With fewer signals, the finding is reported only if no signal was accepted.
 const MIN_SIGNALS: u64 = 20;
 
 pub(super) fn refused_by_one_rule(summary: &Summary) -> Option<Finding> {
@@ -113,7 +113,7 @@ mod tests {
     use candlewick_engine::TradeBook;
     use candlewick_sdk::Money;
 
-    /// A run of ten hours from 2025-01-01 00:00 UTC.
+    /// Builds the finding for a ten-hour run from 2025-01-01 00:00 UTC.
     fn finding(refused: &[(&'static str, u64)], last_open_hours: Option<i64>) -> Option<Finding> {
         let hour = |hours: i64| Millis::new(1_735_689_600_000) + Millis::HOUR * hours;
         let refused = refused.iter().copied().collect();

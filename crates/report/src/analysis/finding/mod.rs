@@ -68,16 +68,16 @@ pub struct Finding {
 #[derive(Clone, Debug, Default)]
 pub struct Background {
     pub assumed_payout_percent: Option<f64>,
-    /// Median payout that a venue really paid; `None` if no such trades are known.
+    /// Median payout that the venue actually paid; `None` if unknown.
     pub seen_payout_percent: Option<f64>,
-    /// Missing candles between the first and the last, without the closed hours of a market.
+    /// Missing candles between the first and the last, excluding closed market hours.
     pub missing_candles: u64,
-    /// Candles of the bots' series after the last decision; `None` without candles.
+    /// Number of the bots' candles after the last decision; `None` without candles.
     pub untraded_candles: Option<u64>,
     pub revised_candles: u64,
     pub unset_steps: BTreeMap<Symbol, f64>,
     pub reversals: Vec<Reversals>,
-    /// Count of numbers in each bot's rule, in the order of the bots; 0 without a rule.
+    /// Number of numeric values in each bot's rule, in bot order; 0 without a rule.
     pub rule_numbers: Vec<usize>,
     pub stale_longer: Vec<StaleLonger>,
 }
@@ -106,7 +106,7 @@ pub(super) struct Facts<'a> {
     pub(super) scale: MoneyScale,
     pub(super) settled: &'a [&'a IntentRow],
     pub(super) refused_since_last: BTreeMap<&'static str, u64>,
-    /// Time of the last decision, and the time span of the run.
+    /// Time of the last decision (`None` without a decision), and time range of the run.
     pub(super) last_open: (Option<Millis>, &'a Range<Millis>),
     pub(super) background: Background,
     pub(super) basis: VerdictBasis,
@@ -144,7 +144,7 @@ impl Finding {
         self.severity == Severity::Serious && self.kind.is_headline()
     }
 
-    /// Returns all findings below their heading; empty without findings.
+    /// Renders the findings below a heading; empty without findings.
     pub(crate) fn render_all(findings: &[Self]) -> String {
         let lines = findings.iter().map(|one| format!(" {:<8} {}\n", one.severity.as_str(), one.text));
         let lines = lines.collect::<Vec<_>>().concat();

@@ -1,4 +1,4 @@
-//! Findings about the trades: too few, too good, in streaks, from one hour, reversed by stakes.
+//! Findings about trades: too few, too good, streaks, a single profitable hour, effects of stakes.
 
 use super::{Finding, FindingKind, Severity, VerdictBasis};
 use crate::analysis::{Cell, SensitivityPoint, apart};
@@ -8,9 +8,9 @@ use candlewick_sdk::{MoneyScale, Outcome};
 use candlewick_statistics::{WinRate, clopper_pearson_interval, runs_test};
 use std::collections::BTreeMap;
 
-/// Half-width of the confidence interval: reached below about 95 trades.
+/// Confidence interval half-width above which the finding is serious: below about 95 trades.
 const SERIOUS_WIDTH: f64 = 0.10;
-/// Half-width of the confidence interval: reached below about 380 trades.
+/// Confidence interval half-width above which a finding is reported: below about 380 trades.
 const NOTABLE_WIDTH: f64 = 0.05;
 
 pub(super) fn too_few_trades(rates: Option<&WinRates>, decided: u64) -> Option<Finding> {
@@ -30,15 +30,15 @@ pub(super) fn too_few_trades(rates: Option<&WinRates>, decided: u64) -> Option<F
     Some(kind.with(severity, text))
 }
 
-/// A higher true rate is not credible: at a payout of 80 % it earns 35 % of each stake.
+/// Highest credible win rate; at a payout of 80 % it earns 35 % of each stake.
 const CREDIBLE_WIN_RATE: f64 = 0.75;
-/// An honest edge of up to that rate is reported less than once in a thousand times.
+/// Two-sided confidence level: a credible win rate is flagged less than once in 1,000 times.
 const CONFIDENCE: f64 = 0.998;
-/// At a payout of 80 % this factor takes a win rate of 83 %.
+/// Highest credible profit factor; at a payout of 80 % it takes a win rate of 83 %.
 const CREDIBLE_PROFIT_FACTOR: f64 = 4.0;
-/// With fewer separate trades a factor says little: a true 60 % wins 42 of 50 once in 3,000 times.
+/// Minimum trades to judge the factor: at a true 60 %, 42 of 50 win once in 3,000 times.
 const MIN_GROUPS_FOR_FACTOR: u64 = 50;
-/// This many such trades without two losses in a row occur once in a million times at a true 60 %.
+/// At a true 60 %, this many trades without two losses in a row occur once in a million times.
 const MIN_GROUPS_WITHOUT_STREAK: u64 = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,9 +46,9 @@ pub(crate) struct DecidedTrades {
     pub(crate) won: u64,
     pub(crate) lost: u64,
     pub(crate) longest_losing_streak: u64,
-    /// Wins over losses, with a stake of 1 each; `None` without a loss.
+    /// Total wins divided by total losses at a stake of 1; `None` without a loss.
     pub(crate) profit_factor: Option<f64>,
-    /// Trades that were never open at the same time.
+    /// Maximum number of non-overlapping trades.
     pub(crate) apart: u64,
 }
 
@@ -79,16 +79,16 @@ pub(crate) fn too_good(trades: &DecidedTrades) -> Option<Finding> {
     })
 }
 
-/// Lower bound of the win rate, with only trades that do not overlap as independent.
+/// Returns the lower bound of the win rate, counting only non-overlapping trades as independent.
 fn win_rate_lower_bound(rate: f64, groups: u64) -> Option<f64> {
     let won = (rate * groups as f64).round() as u64;
     let counted = WinRate::new(won, groups - won.min(groups)).ok()?;
     clopper_pearson_interval(counted, CONFIDENCE).ok().map(|interval| interval.lower)
 }
 
-/// Cameron and Miller, *A Practitioner's Guide to Cluster-Robust Inference*, 2015: 20 to 50.
+/// Source: Cameron and Miller, *A Practitioner's Guide to Cluster-Robust Inference*, 2015 (20 to 50).
 const FEW_CLUSTERS: u64 = 30;
-/// With fewer trades, the finding about too few trades applies instead.
+/// With fewer trades, `too_few_trades` applies instead.
 const FEWEST_TRADES: u64 = 95;
 
 pub(super) fn few_clusters(basis: VerdictBasis, decided: u64) -> Option<Finding> {
@@ -103,7 +103,7 @@ pub(super) fn few_clusters(basis: VerdictBasis, decided: u64) -> Option<Finding>
     })
 }
 
-/// False positive rate for a run with a constant win rate.
+/// Probability of a false finding if the win rate is constant.
 const ALPHA: f64 = 0.01;
 
 pub(super) fn regimes(settled: &[&IntentRow], bots: &[BotSettings]) -> Option<Finding> {
@@ -151,10 +151,10 @@ pub(super) fn one_hour_only(hours: &[Cell]) -> Option<Finding> {
     })
 }
 
-/// Usual latency: a profit that disappears within it is not attainable.
+/// Typical latency. A profit that disappears at this latency is not attainable.
 const USUAL_LATENCY_MS: f64 = 1_000.0;
 
-/// `latencies` are ascending, and empty unless the run was repeated.
+/// `latencies` must be in ascending order. It is empty if the run was not repeated.
 pub(super) fn latency_finding(latencies: &[SensitivityPoint]) -> Option<Finding> {
     let known = |point: &SensitivityPoint| Some((point.value?, point.return_per_unit?));
     let (_, at_once) = latencies.first().and_then(known).filter(|(at, gain)| *at == 0.0 && *gain > 0.0)?;
@@ -168,7 +168,7 @@ pub(super) fn latency_finding(latencies: &[SensitivityPoint]) -> Option<Finding>
     Some(FindingKind::DiesOfLatency.with(severity, text))
 }
 
-/// The mean of 30 trades is uncertain by a third of the stake (1.96 * 0.9 / sqrt(30)).
+/// With 30 trades, the 95 % error of the mean is a third of the stake (1.96 * 0.9 / sqrt(30)).
 const MIN_DECIDED: u64 = 30;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -177,7 +177,7 @@ pub(crate) struct StakedResult {
     pub(crate) return_per_unit: f64,
     pub(crate) profit: f64,
     pub(crate) decimals: u32,
-    /// With equal stakes, money and units differ only by rounding.
+    /// Whether all stakes are equal. Money and units then differ only by rounding.
     pub(crate) has_equal_stakes: bool,
 }
 
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn rarely_accuses_honest_bots_and_finds_look_ahead() {
-        // Break-even at a payout of 80 % is 55.6 %: bots without an edge, with a huge edge, and with look-ahead.
+        // Break-even at a payout of 80 % is 55.6 %. The bots have no edge, a huge edge, and look-ahead.
         for (points, group, trades, at_most, at_least) in [
             (0.0, 1, 30, 2, 0),
             (5.0, 1, 100, 2, 0),

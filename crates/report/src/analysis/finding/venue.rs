@@ -9,10 +9,10 @@ use candlewick_simulator::SimulationSettings;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// In points of payout: about half a point of break-even.
+/// Payout difference, in points, that is serious: about half a point of break-even.
 const SERIOUS_PAYOUT: f64 = 2.0;
 
-/// Median assumed payout of the trades in percent, the default payout without a trade.
+/// Returns the median assumed payout of the trades in percent; the default payout without trades.
 pub fn assumed_payout_percent(
     simulation: &SimulationSettings,
     bots: &[BotSettings],
@@ -35,9 +35,9 @@ pub(super) fn assumed_payout(assumed_percent: Option<f64>, seen_percent: Option<
     (above > 1e-4).then(|| FindingKind::AssumedPayout.with(severity, text))
 }
 
-/// A lower payout was probably meant as a fraction: 0.8 is 0.8 %. Known venues pay 60 to 92 %.
+/// Lowest plausible payout; 0.8 was probably meant as a fraction. Known venues pay 60 to 92 %.
 const MIN_PAYOUT: f64 = 20.0;
-/// Above this, a win pays more than a loss costs, and a coin toss would earn money.
+/// Highest plausible payout. Above it, a win pays more than a loss costs, so a coin toss is profitable.
 const MAX_PAYOUT: f64 = 100.0;
 
 pub(crate) fn unusual_payout(assumed_percent: Option<f64>) -> Option<Finding> {
@@ -50,10 +50,10 @@ pub(crate) fn unusual_payout(assumed_percent: Option<f64>) -> Option<Finding> {
     Some(FindingKind::UnusualPayout.serious(format!("A payout of {assumed:.1} % is assumed: {why}.")))
 }
 
-/// Share of trades above which an edge is not credible.
+/// Share of affected trades above which an edge is not credible.
 const SERIOUS_GAPS: f64 = 0.01;
 
-/// `touched` of `asked` trades could not be opened or were cancelled because a price was missing.
+/// Reports `missing` candles, and `touched` of `asked` trades that had no price.
 pub(super) fn gaps(missing: u64, touched: u64, asked: u64) -> Option<Finding> {
     if missing == 0 && touched == 0 {
         return None;
@@ -77,9 +77,9 @@ pub(super) fn gaps(missing: u64, touched: u64, asked: u64) -> Option<Finding> {
     Some(FindingKind::Gaps.with(severity, text))
 }
 
-/// Break-even at a payout of 85 %: a bet against the last move wins as often as moves reverse.
+/// Minimum share of reversals: betting against the last move breaks even at a payout of 85 %.
 const MIN_SHARE: f64 = 0.54;
-/// Standard errors above one half; a random walk exceeds them in 3.4 of 1,000,000 cases.
+/// Minimum standard errors above one half; a random walk exceeds it in 3.4 of 1,000,000 cases.
 const MIN_ERRORS: f64 = 4.5;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +90,7 @@ pub struct Reversals {
 }
 
 impl Reversals {
-    /// Counts reversals, not across gaps. On a random walk the count is binomial with probability 1/2.
+    /// Counts reversals, skipping gaps. On a random walk the count is binomial with probability 1/2.
     pub fn from_candles(candles: &CandleSeries) -> Self {
         let interval = candles.interval().length();
         let (mut reversed, mut moves, mut last) = (0, 0, None);
@@ -168,12 +168,12 @@ pub(super) fn no_price_step(
     })
 }
 
-/// Rounds a price to whole steps, which are 1 or one divided by a whole number.
+/// Returns the price as a rounded number of steps. `step` is 1 or 1/n for an integer n.
 fn count_steps(price: f64, step: f64) -> f64 {
     (price * (1.0 / step).round()).round()
 }
 
-/// Share of candles above which the result is not that of the rule.
+/// Share of stale candles above which the result does not reflect the rule.
 const SERIOUS_STALE: f64 = 0.01;
 
 pub(super) fn stale_longer_candles(stale: &[StaleLonger]) -> Option<Finding> {
@@ -273,10 +273,10 @@ mod tests {
         Reversals::from_candles(&CandleSeries::new(series, rows).unwrap())
     }
 
-    /// A random walk whose volatility changes, seen at bid or ask at random: half a spread up or down.
+    /// Generates a random walk with changing volatility, recorded at the bid or ask at random.
     fn reversals(seed: u64, candles: i64, spread: f64) -> Reversals {
         let mut state = seed;
-        // A generator of 64 bits (Steele, Lea and Flood, `SplitMix`).
+        // The 64-bit generator SplitMix (Steele, Lea and Flood).
         let mut unit = || {
             state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
             let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -171,7 +171,7 @@ fn draw_labels(x: &Ruler, y: &Ruler, writer: &mut impl Write) -> io::Result<()> 
     )
 }
 
-/// Maximum number of lines. With more, draws the best and an even selection of the rest.
+/// Maximum number of lines. If there are more sets, the best and an even sample of the rest are drawn.
 const MAX_LINES: usize = 1_500;
 const BEST_LINES: usize = 100;
 const AXIS_TOP: f64 = 30.0;

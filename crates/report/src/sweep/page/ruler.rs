@@ -5,7 +5,7 @@ use crate::markup::escaped;
 use candlewick_search::sweep::{Axis, Objective, Setting};
 use std::io::{self, Write};
 
-/// Maximum length of a list whose values get one position each. Longer lists are binned.
+/// Maximum number of values that get one position each. Longer lists are binned.
 const MAX_PLACES: usize = 40;
 const PARTS: usize = 20;
 
@@ -83,7 +83,7 @@ impl Shade {
         part(score, self.low, self.high)
     }
 
-    /// From dark blue through green to yellow; brightness increases with the score, so it reads in gray.
+    /// Returns a color from dark blue through green to yellow. Higher scores are brighter, even in gray.
     pub(super) fn colour(&self, score: f64) -> String {
         const COLOUR_STOPS: [[f64; 3]; 5] = [
             [68.0, 1.0, 84.0],

@@ -1,4 +1,4 @@
-//! Search methods: the choice and order of parameter sets.
+//! Search methods, which choose and order the parameter sets.
 
 mod parzen;
 mod points;
@@ -27,17 +27,17 @@ pub enum Search {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchSettings {
     pub search: Search,
-    /// Number of sets; ignored by a grid search.
+    /// Number of sets. A grid search ignores it.
     pub trials: u64,
     pub seed: u64,
-    /// Number of sets that a learning search picks per round; ignored by the others.
+    /// Number of sets that an adaptive search picks per round. Other searches ignore it.
     pub batch: u64,
 }
 
-/// Default batch size: small enough to learn often, large enough for several threads.
+/// Default batch size: small enough to adapt often, large enough for several threads.
 pub const DEFAULT_BATCH: u64 = 16;
 
-/// Consecutive points without a new set after which the space counts as exhausted.
+/// Number of consecutive points without a new set after which the space counts as exhausted.
 const MAX_REPEATED_POINTS: u64 = 10_000;
 const MAX_LISTED: u64 = 100_000;
 const MAX_TRIALS: u64 = 1_000_000;
@@ -101,7 +101,7 @@ impl SearchSettings {
     }
 }
 
-/// Returns the sets that meet the conditions, in search order and without duplicates, or all there are.
+/// Returns the sets that meet the conditions, in search order and without duplicates.
 pub(crate) fn plan(space: &Space, settings: &SearchSettings) -> Result<Vec<Candidate>, SearchError> {
     settings.check(space)?;
     let SearchSettings { search, trials, seed, .. } = *settings;

@@ -1,7 +1,7 @@
 //! Tree-structured Parzen estimator, with one estimator per axis.
 //!
-//! Draws where good sets are dense and the others are not (J. Bergstra, R. Bardenet, Y. Bengio, B. Kégl,
-//! *Algorithms for Hyper-Parameter Optimization*, 2011).
+//! Prefers values that are frequent among good sets and rare among the others. Source: J. Bergstra,
+//! R. Bardenet, Y. Bengio, B. Kégl, *Algorithms for Hyper-Parameter Optimization* (2011).
 
 use super::super::space::{Candidate, Space};
 use super::points::Random;
@@ -17,7 +17,7 @@ const MODEL_DRAWS: u32 = 32;
 /// Number of random draws without a new set after which the space counts as exhausted.
 const MAX_RANDOM_DRAWS: u32 = 10_000;
 
-/// Search state, which depends only on the recorded scores: replaying them restores it.
+/// Search state. It depends only on the recorded scores, so replaying the scores restores it.
 pub(crate) struct Parzen<'a> {
     space: &'a Space,
     models: Vec<TpeOptimizer<DefaultEstimatorBuilder>>,
@@ -54,7 +54,7 @@ impl<'a> Parzen<'a> {
         asked
     }
 
-    /// Records a score: higher is better, `None` if the trial does not count.
+    /// Records a score; higher is better. `None` means that the trial does not count.
     pub(crate) fn record(&mut self, candidate: &Candidate, score: Option<f64>) {
         // The models minimize.
         let loss = score.map_or(f64::INFINITY, |score| -score);
@@ -66,7 +66,7 @@ impl<'a> Parzen<'a> {
                 }
                 _ => axis.to_fraction(setting),
             };
-            // Cannot fail: the position is in range and the loss is a number.
+            // Cannot fail, because the position is in range and the loss is a number.
             let _ = model.tell(place, loss);
         }
     }
@@ -121,7 +121,7 @@ mod tests {
         Space::from_axes(axes, &[])
     }
 
-    /// Best, and 1.0, at level 70, period 20, side "both".
+    /// Returns a score whose maximum of 1.0 is at level 70, period 20, side "both".
     fn score(set: &Candidate) -> f64 {
         let [level, period] = [&set[0], &set[1]].map(|setting| setting.to_number().unwrap());
         let side = if set[2].to_string() == "both" { 0.0 } else { 0.5 };

@@ -1,4 +1,4 @@
-//! Points of searches without memory: random, Latin hypercube and Sobol.
+//! Points of non-adaptive searches: random, Latin hypercube and Sobol.
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
@@ -34,8 +34,8 @@ impl Random {
     }
 }
 
-/// Latin hypercube sampling: one point in each of as many strata per axis as there are points. Source:
-/// `McKay`, Beckman, Conover, Technometrics 21 (1979).
+/// Latin hypercube sampling: each axis has as many strata as points, with one point in each stratum.
+/// Source: `McKay`, Beckman, Conover, Technometrics 21 (1979).
 pub(super) fn latin_hypercube(axes: usize, count: u64, seed: u64, round: u64) -> Vec<Vec<f64>> {
     let mut random = Random::new(seed, round);
     let mut points: Vec<Vec<f64>> = (0..count).map(|_| Vec::with_capacity(axes)).collect();
@@ -51,10 +51,10 @@ pub(super) fn latin_hypercube(axes: usize, count: u64, seed: u64, round: u64) ->
 
 pub(super) const MAX_SOBOL_AXES: usize = sobol_burley::NUM_DIMENSIONS as usize;
 const SEQUENCE: u32 = 1 << 16;
-/// Points per round, a power of two so that each round is evenly spread.
+/// Number of points per round; a power of two, so that each round is evenly spread.
 const ROUND: u32 = 1 << 12;
 
-/// Points of an Owen-scrambled Sobol sequence.
+/// Returns the points of an Owen-scrambled Sobol sequence.
 pub(super) fn sobol(axes: usize, seed: u64, round: u64) -> Vec<Vec<f64>> {
     let rounds = u64::from(SEQUENCE / ROUND);
     // Each sequence has its own scramble, derived from the seed.
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn sobol_points_fill_every_elementary_box() {
-        // A (0, 4, 2)-net in base 2: each box of area 1/16, however it is cut, holds exactly one point.
+        // A (0, 4, 2)-net in base 2: every box of area 1/16 contains exactly one point, whatever its shape.
         for seed in [0, 1, 99] {
             for first in [0, 16, 32] {
                 let points = &sobol(2, seed, 0)[first..first + 16];

@@ -22,11 +22,11 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use trial::PlannedEntry;
 
-/// Runs trials without journal and trade book, and does shared work only once.
+/// Runs trials without a journal or trade book, and computes shared work only once.
 ///
-/// With a [`Declaration`], each series is computed once for all trials, and the session sees only candidate
-/// candles; otherwise it sees every candle. Either way, each signal that may be approved passes the rules of
-/// its own session, and the trades equal those of a [`Replay`].
+/// With a [`Declaration`], each series is computed once for all trials, and a session sees only candidate
+/// candles. Otherwise it sees every candle. In both cases, each signal that may be approved passes the rules
+/// of its own session, and the trades equal those of a [`Replay`].
 pub struct SharedRunner<'a> {
     replay: Replay<'a>,
     cache: SeriesCache,
@@ -58,7 +58,7 @@ impl<'a> SharedRunner<'a> {
         Ok(figures.map(|_| trades))
     }
 
-    /// Compares the figures of a set with a full backtest, to detect an incorrect declaration.
+    /// Compares the figures of a set with those of a full backtest, to detect an incorrect declaration.
     pub fn check(&self, candidate: &Candidate, balance: Money) -> Result<(), SearchError> {
         let declared = self.measure(candidate, Millis::MAX, balance)?;
         if declared == self.replay.measure(candidate, Millis::MAX, balance)? {
@@ -77,13 +77,13 @@ impl<'a> SharedRunner<'a> {
         let PreparedTrial { settings, strategy, declaration } = prepared;
         let Some(bot) = settings.session.bots.first() else { return Ok(None) };
         if bot.entry_delay_s > 0 {
-            // Its trades do not open with its signals, so the shortcut does not apply.
+            // Trades of this bot do not open with their signals, so the shortcut does not apply.
             return Ok(None);
         }
         let (series, expiry) = (bot.series(), bot.expiry());
         let candles = cut_candles(self.replay.candles, &(Millis::new(i64::MIN)..until));
         let Some(candles) = candles.into_iter().find(|own| own.series() == series) else { return Ok(None) };
-        // A declaration covers only the signals of its strategy.
+        // A declaration covers only signals of its strategy, not entries by the stake rule.
         let declaration = declaration.filter(|_| !bot.stake.enters_without_signal());
         let (warmup, declaration) = (strategy.warmup(), self.declaration(declaration));
         let Ok(session) = Session::new(&settings.session, vec![strategy]) else { return Ok(None) };
@@ -124,7 +124,7 @@ impl<'a> SharedRunner<'a> {
         };
         let planned = |entry: &DeclaredEntry| {
             let signal = Signal { expiry: entry.expiry, ..Signal::new(entry.direction, "declared") };
-            // No value meets a level that is not a number.
+            // No value satisfies a comparison with a NaN level.
             Some(PlannedEntry { bits: bits(entry)?, signal })
         };
         let planned: Vec<PlannedEntry> = entries.iter().filter_map(planned).collect();

@@ -1,4 +1,4 @@
-//! A declared series in one or two bytes per candle, enough to compare it with known levels.
+//! A declared series in one or two bytes per candle, for comparison with known levels.
 
 use super::bitset::BitSet;
 use crate::sweep::trial_row::lock;
@@ -6,10 +6,10 @@ use candlewick_sdk::{Comparison, Side};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex};
 
-/// Position of each value among the sorted levels that some trial compares it with.
+/// Position of each value among the sorted levels with which any trial compares the value.
 ///
-/// A value between levels has the code `2 x (levels below it)`, a value equal to a level the odd code
-/// between its neighbours. Each comparison with a level is therefore a range of codes.
+/// A value between levels has the code `2 x (number of levels below)`. A value equal to a level has the odd
+/// code between its neighbours. Each comparison with a level is therefore a range of codes.
 pub(crate) struct QuantizedSeries {
     levels: Vec<f64>,
     codes: Codes,
@@ -47,7 +47,7 @@ impl QuantizedSeries {
         }
     }
 
-    /// Appends values; NaN satisfies no comparison.
+    /// Appends values. NaN satisfies no comparison.
     pub(crate) fn extend(&mut self, values: &[f64]) {
         let Self { levels, codes, .. } = self;
         match codes {
@@ -95,10 +95,10 @@ fn extend<C>(codes: &mut Vec<C>, levels: &[f64], values: &[f64], to_code: impl F
     codes.extend(rest.iter().map(|value| to_code(code(levels, *value))));
 }
 
-/// Number of levels up to which counting is faster than a binary search.
+/// Maximum number of levels for which counting is faster than a binary search.
 const MAX_COUNTED_LEVELS: usize = 32;
 
-/// Computes eight codes at once, for about the instructions of two single ones.
+/// Computes eight codes at once, with about as many instructions as two single codes.
 fn few_codes(levels: &[f64], values: &[f64; 8]) -> [u64; 8] {
     let nothing = 2 * levels.len() as u64 + 1;
     let mut codes = values.map(|value| u64::from(value.is_nan()) * nothing);

@@ -1,4 +1,4 @@
-//! Cache of declared series: computed by the first trial that needs one, evicted after the last.
+//! Cache of declared series. The first trial that needs a series computes it, the last one evicts it.
 
 use super::quantized_series::QuantizedSeries;
 use crate::SearchError;
@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 #[derive(Default)]
 pub(crate) struct CachePlan {
     trials: usize,
-    /// Group index by first series, `None` for trials without one. A group runs together, so that few series
-    /// are in memory at a time.
+    /// Group index by first series, `None` for trials without a series. The trials of a group run together,
+    /// so that few series are in memory at a time.
     groups: HashMap<Option<SeriesKey>, usize>,
     members: Vec<Vec<usize>>,
     series_by_key: HashMap<SeriesKey, (HashSet<u64>, usize)>,
@@ -19,13 +19,13 @@ pub(crate) struct CachePlan {
 
 pub(crate) struct SeriesCache {
     series_by_key: Mutex<HashMap<SeriesKey, Arc<CachedSeries>>>,
-    /// Buffers of evicted series for reuse; see docs/performance.md.
+    /// Reusable buffers of evicted series; see docs/performance.md.
     buffers: Mutex<Vec<Vec<u8>>>,
 }
 
 struct CachedSeries {
     levels: Vec<f64>,
-    /// Locked while being computed; other trials wait, since they would compute the same.
+    /// Locked during computation. Other trials wait, because they would compute the same series.
     content: Mutex<Content>,
 }
 
@@ -37,7 +37,7 @@ struct Content {
 
 /// Number of values computed at a time; see docs/performance.md.
 const CHUNK_VALUES: usize = 1_024;
-/// Number of values computed for every trial, to verify that a key means only one series.
+/// Number of values that every trial computes to verify that a key always means the same series.
 const VALUES_TO_VERIFY: usize = 256;
 
 impl CachePlan {
@@ -71,7 +71,7 @@ impl SeriesCache {
             levels.dedup();
             levels.shrink_to_fit();
             let content = Mutex::new(Content { quantized: None, head: Vec::new(), uses });
-            // Series with too many levels are not shared; each trial computes its own.
+            // A series with too many levels is not shared. Each trial computes its own.
             (levels.len() <= QuantizedSeries::MAX_LEVELS)
                 .then(|| (key, Arc::new(CachedSeries { levels, content })))
         };
@@ -84,7 +84,7 @@ impl SeriesCache {
         lock(&self.buffers).clear();
     }
 
-    /// Returns the series of one trial, to be released once its candidates are known.
+    /// Returns a series for one trial, which must release it once its candidates are known.
     pub(crate) fn take(
         &self,
         declared: &mut [DeclaredSeries],
@@ -98,7 +98,7 @@ impl SeriesCache {
                 Some(place) if levels.iter().all(|level| place.levels.contains(level)) => {
                     place.take(series, candles, &self.buffers)
                 }
-                // The trial was not announced, or its series has too many levels to be shared.
+                // Either the trial was not announced, or its series has too many levels to be shared.
                 _ => {
                     let buffer = lock(&self.buffers).pop().unwrap_or_default();
                     Ok(Arc::new(
@@ -224,7 +224,7 @@ mod tests {
         let other = take(1);
         assert_eq!(buffers(), 0, "it has the buffer of the one before it");
         cache.release(other);
-        // Trials of unshared series also reuse buffers.
+        // Trials with unshared series also reuse buffers.
         lock(&cache.series_by_key).clear();
         for place in [0, 1, 2, 0] {
             let alone = take(place);

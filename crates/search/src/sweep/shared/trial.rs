@@ -1,4 +1,4 @@
-//! A single trial: a session that gets only what a search needs, without a trade book.
+//! A single trial: a session without a trade book, limited to what a search needs.
 
 use super::bitset::{BitSet, EntryBits};
 use super::trial_context::{Tally, TrialContext, TrialTrade};
@@ -8,8 +8,8 @@ use candlewick_sdk::{Candle, CandleSeries, Millis, Payout, Signal, count_closing
 use candlewick_simulator::Simulator;
 use std::ops::Range;
 
-/// Runs one strategy in a search, with the same trades as a backtest. A trade that excludes any other open
-/// trade is settled on approval; others go through the venue.
+/// Runs one strategy in a search, with the same trades as a backtest. If an open trade
+/// excludes any other, it is settled on approval; otherwise, trades go through the venue.
 pub struct Trial<'a> {
     session: TrialSession,
     context: TrialContext<'a>,
@@ -116,7 +116,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Returns the first candle from `cursor` on whose signal may be approved.
+    /// Returns the index of the first candle from `cursor` on whose signal may be approved.
     #[inline]
     fn refused_until(&mut self, cursor: usize, now: Millis) -> usize {
         let until = self.session.refuses_until(now);
@@ -143,7 +143,7 @@ impl<'a> Trial<'a> {
 
     #[inline]
     fn handle_due(&mut self, now: Millis) {
-        // Usually no trade is open.
+        // Usually, no trade is open.
         if self.context.venue.next_due().is_some_and(|due| due <= now) {
             self.handle_all_due(now);
         }
@@ -158,13 +158,13 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Close times of a series, computed without touching the candles if none is missing.
+/// Close times of a series, computed without reading the candles if none is missing.
 struct Closes<'a> {
     candles: &'a [Candle],
     interval: Millis,
-    /// Close of the first candle, `None` if a later one is missing.
+    /// Close time of the first candle; `None` if any later candle is missing.
     unbroken_from: Option<Millis>,
-    /// Last duration and its number of candles; trades of one expiry share them.
+    /// Last duration and its number of candles, cached because trades of one expiry share them.
     last: (i64, usize),
 }
 

@@ -1,4 +1,4 @@
-//! Venue side of a trial (its simulator and open orders), and its totals.
+//! Venue side of a trial: simulator, open orders and totals.
 
 use crate::sweep::Figures;
 use crate::sweep::figures::OpenEnds;
@@ -33,13 +33,13 @@ pub(super) struct TrialContext<'a> {
     pub(super) symbol: Symbol,
     pub(super) payout: Payout,
     pub(super) pending: Vec<Order>,
-    /// Whether a single open trade excludes any other, `None` until checked.
+    /// Whether the limits allow only one open trade; `None` until checked.
     pub(super) is_one_enough: Option<bool>,
     pub(super) trades: Option<&'a mut Vec<TrialTrade>>,
 }
 
 impl TrialContext<'_> {
-    /// Settles an approved trade immediately, `None` if something can happen before it closes.
+    /// Settles an approved trade immediately; `None` if anything can happen before the trade closes.
     #[allow(clippy::inline_always, reason = "keeps its arguments in registers: see docs/performance.md")]
     #[inline(always)]
     pub(super) fn settle_immediately(
@@ -145,10 +145,10 @@ impl TrialContext<'_> {
     }
 }
 
-/// Running totals of a trial, without a trade book.
+/// Running totals of a trial, which replace the trade book.
 pub(crate) struct Tally {
     scale: MoneyScale,
-    /// Payout of a win, the same for all trades of a simulation.
+    /// Payout of a win, which is the same for all trades of a simulation.
     payout: Payout,
     opened: u64,
     pub(crate) refused: u64,
@@ -179,7 +179,7 @@ impl Tally {
         self.rejected += 1;
     }
 
-    /// Counts a trade with its decision time and the time when its settlement became known.
+    /// Counts a trade by its decision time and the time when its settlement became known.
     #[allow(clippy::inline_always, reason = "the call would be a third of its cost")]
     #[inline(always)]
     pub(crate) fn settle(
