@@ -3,9 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
-/// Failure of a request other than an open, which has an [`OpenOutcome`](crate::OpenOutcome).
+/// Failure of a request. Orders return an [`OpenOutcome`](crate::OpenOutcome) instead.
 ///
-/// The variant decides the reaction: only `Unavailable` and `RateLimited` are retried. No text contains a credential.
+/// Only `Unavailable` and `RateLimited` are retried. Error texts never contain credentials.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BrokerError {
     /// The configuration is invalid, so the adapter cannot be created.
@@ -30,7 +30,7 @@ pub enum BrokerError {
         /// Message of the venue.
         text: String,
     },
-    /// There is no such symbol or trade, or no price of it yet.
+    /// The symbol or trade does not exist, or the symbol has no price yet.
     #[error("not found: {text}")]
     NotFound {
         /// Message of the venue.
