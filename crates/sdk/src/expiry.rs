@@ -84,7 +84,7 @@ impl CloseType {
 }
 
 impl CloseTypeError {
-    /// Returns the suggested code, if any. For a bare number it names both codes, in seconds and in minutes.
+    /// Returns the suggested code, if any. A bare number yields two codes: as seconds and as minutes.
     pub fn suggestion(&self) -> Option<&str> {
         self.suggestion.as_deref()
     }
