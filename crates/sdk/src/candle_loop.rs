@@ -236,7 +236,7 @@ const MIN_BATCH: usize = 4;
 /// A strategy that answers many candles in one call, which is cheaper than one call per candle.
 ///
 /// # Safety
-/// [`answer_batch`](Self::answer_batch) must give the same answers as [`Strategy::on_candle`] for the same candles, and calls
+/// [`answer_batch`](Self::answer_batch) must give the same answers as [`Strategy::on_candle`] for the same candles. Calls
 /// of the two methods may alternate. This protects the validity of results, not memory: only this trait lets a strategy see
 /// a candle before it has answered the previous one.
 #[expect(unsafe_code, reason = "implementers guarantee what the type system cannot check")]

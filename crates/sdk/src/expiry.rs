@@ -40,11 +40,11 @@ pub enum ExpirationType {
     /// Not sent to the venue, which then uses `TIME_FIXED` (`observed: expiry`).
     #[default]
     Unstated,
-    /// The trade closes one duration after its open.
+    /// The trade closes when the duration after its open has passed.
     TimeFixed,
-    /// The trade closes at the end of the aligned candle of that duration.
+    /// The trade closes at the end of the aligned candle of that duration in which it opens.
     CandleClose,
-    /// The trade opens at the start of the next aligned candle and closes at its end.
+    /// The trade opens at the start of the next aligned candle and closes at the end of that candle.
     NextCandle,
 }
 

@@ -124,9 +124,9 @@ impl From<MoneyScale> for u32 {
     }
 }
 
-/// Of a factor: 64 ladder levels, each multiplied with an error of 1.1e-16, stay below a tenth of it.
+/// Relative error allowed in a factor. 64 ladder levels with an error of 1.1e-16 each stay below a tenth of it.
 const MAX_RELATIVE_ERROR: f64 = 1e-13;
-/// In minor units, less than any intended rounding.
+/// Absolute error allowed in minor units, smaller than any intended rounding.
 const MAX_ABSOLUTE_ERROR: f64 = 1e-3;
 
 impl Money {
@@ -150,7 +150,7 @@ impl Money {
     #[must_use]
     pub fn profit_at(self, payout: Payout) -> Self {
         const DIVISOR: i64 = 1_000_000; // 100 % in parts of a payout
-        // Nearly every product fits into 64 bits, whose division by a constant compiles to a multiplication.
+        // Nearly every product fits into 64 bits, where division by a constant compiles to a multiplication.
         let Some(product) = self.0.checked_mul(i64::from(payout.parts())) else {
             return self.large_profit_at(payout);
         };
@@ -258,9 +258,9 @@ pub struct PayoutError {
 }
 
 const PERCENT_PARTS: u32 = 10_000;
-/// Numbers up to this are read as a fraction of the stake. No venue pays so few percent.
+/// Numbers up to this limit are read as fractions of the stake. No venue pays so low a percentage.
 const MAX_FRACTION: f64 = 2.0;
-/// Far above all observed payouts (60 to 92 %).
+/// Maximum payout, far above all observed ones (60 to 92 %).
 const MAX_PARTS: u32 = 1_000 * PERCENT_PARTS;
 
 impl Payout {
@@ -418,7 +418,7 @@ mod tests {
 
     #[test]
     fn distinguishes_fractions_from_percentages() {
-        // 0.85 and 1.85 both pay 85 % of the stake, at 1 and 2 a win earns the stake; 2.01 may be a percent.
+        // 0.85 and 1.85 both mean 85 % of the stake. 1 and 2 mean 100 %. 2.01 may be a percentage.
         for (number, meant) in [
             (0.85, Some(85.0)),
             (1.85, Some(85.0)),
