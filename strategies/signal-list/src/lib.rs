@@ -1,7 +1,7 @@
 //! Trades a list of signals from a CSV file.
 //!
-//! Example of a strategy with external data: `build` reads and checks the whole file, so `on_candle` reads nothing and every
-//! mistake is reported with its line before the first candle.
+//! Example of a strategy with external data. `build` reads and checks the whole file, and reports every mistake with its line.
+//! `on_candle` reads no files.
 
 mod list;
 
@@ -24,7 +24,7 @@ parameters! {
 #[derive(Debug)]
 pub struct SignalList {
     interval: Interval,
-    /// Ascending by time, one per time.
+    /// Rows in ascending order of time, at most one per time.
     rows: Vec<Row>,
     /// Index of the first pending row.
     next: usize,
