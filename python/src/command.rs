@@ -39,8 +39,8 @@ pub(crate) struct Answer {
 /// Result of the command's thread: the answer, or the payload of a panic.
 type ThreadResult = Result<HostedAnswer, Box<dyn Any + Send>>;
 
-/// Runs a command with the built-in strategies and those of `definitions`. `starts_by` is the command line that starts another
-/// process with the same strategies.
+/// Runs a command with the built-in strategies and those of `definitions`.
+/// `starts_by` is the command line that starts another process with the same strategies.
 ///
 /// A failure of the command is part of the answer. Exceptions of strategies and `KeyboardInterrupt` are raised.
 #[pyfunction]
@@ -110,7 +110,7 @@ pub(crate) fn find_keyword(name: &str, choices: Vec<String>) -> Option<String> {
     find_key(&[AliasContext::Keyword, AliasContext::Setting], name, &choices).map(str::to_owned)
 }
 
-/// Waits for the end of the command. A signal or an exception of the progress callback stops it, and is returned as well.
+/// Waits for the end of the command. A signal or an exception of the callback stops it and is returned.
 fn wait(
     py: Python<'_>,
     mut receiver: Receiver<ThreadResult>,

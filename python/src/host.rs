@@ -28,7 +28,7 @@ pub(crate) struct PyHost {
     pub(crate) trades: Mutex<Option<RecordBatch>>,
 }
 
-/// Locks a mutex, ignoring poisoning: a failed strategy may have unwound past it, but values are written completely.
+/// Locks a mutex, ignoring poisoning: a failed strategy may have unwound, but values are complete.
 pub(crate) fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -27,7 +27,7 @@ const ARRAY: &CStr = c"arrow_array";
 #[pyclass(module = "candlewick", frozen)]
 pub(crate) struct Table(pub(crate) RecordBatch);
 
-/// A column of a table. `NumPy` reads numbers and times without a copy; pandas, Polars and pyarrow read any column.
+/// A column of a table. `NumPy` reads numbers and times without a copy; data frames read any column.
 #[pyclass(module = "candlewick", frozen)]
 pub(crate) struct Column(ArrayRef);
 
@@ -188,7 +188,7 @@ impl Column {
     }
 }
 
-/// Reads the record batches of an Arrow stream: a table from pandas, Polars, `DuckDB` or pyarrow, or a [`Table`].
+/// Reads the record batches of an Arrow stream, such as a data frame or a [`Table`].
 pub(crate) fn read_batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
     if let Ok(table) = table.cast::<Table>() {
         return Ok(vec![table.get().0.clone()]);

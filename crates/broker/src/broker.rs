@@ -44,6 +44,6 @@ pub trait Broker: Send + Sync {
     /// Returns the free balances of all accounts. Fails instead of returning incomplete balances.
     async fn balances(&self) -> Result<Reply<Balances>, BrokerError>;
 
-    /// Returns the owner of the credentials. Fails with [`BrokerError::Credentials`] if the venue does not accept them.
+    /// Returns the owner of the credentials, or [`BrokerError::Credentials`] if the venue rejects them.
     async fn identity(&self) -> Result<Reply<Identity>, BrokerError>;
 }

@@ -39,7 +39,7 @@ pub struct Candles {
     pub unsound: Vec<Millis>,
     /// Number of omitted candles that had not closed yet.
     pub forming: usize,
-    /// Closed candles outside the window, sorted by time. A large number means that the venue ignores the window.
+    /// Closed candles outside the window, sorted by time. Many of them show that the venue ignores it.
     pub outside: Vec<Candle>,
 }
 

@@ -51,7 +51,7 @@ pub struct Rejection {
     pub venue_time: Option<Millis>,
 }
 
-/// Reason for a rejection. All except [`Self::NoPrice`] and [`Self::Credentials`] pause trading (`domain 4`).
+/// Reason for a rejection. All except `NoPrice` and `Credentials` pause trading (`domain 4`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RejectionReason {
     /// The venue currently has no price. Used by simulators.

@@ -211,7 +211,7 @@ pub fn compare_prices(price: f64, other: f64) -> Ordering {
 
 const PRICE_DIGITS: i32 = 8;
 
-/// Formats a price with eight significant digits or two decimals, whichever is longer, without trailing zeros.
+/// Formats a price with eight significant digits or at least two decimals, without trailing zeros.
 ///
 /// ```
 /// # use candlewick_sdk::format_price;

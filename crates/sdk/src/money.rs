@@ -7,7 +7,7 @@ use std::iter::Sum;
 use std::num::NonZeroU32;
 use std::ops::{Add, AddAssign, Neg, Sub, SubAssign};
 
-/// An amount in minor units: cents at the default scale. The scale belongs to the wallet, see [`MoneyScale`].
+/// An amount in minor units: cents at the default scale. Each wallet has its own [`MoneyScale`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Money(i64);
@@ -124,9 +124,9 @@ impl From<MoneyScale> for u32 {
     }
 }
 
-/// Relative error allowed in a factor. 64 ladder levels with an error of 1.1e-16 each stay below a tenth of it.
+/// Allowed relative error of a factor, over ten times that of 64 ladder levels at 1.1e-16 each.
 const MAX_RELATIVE_ERROR: f64 = 1e-13;
-/// Absolute error allowed in minor units, smaller than any intended rounding.
+/// Allowed absolute error in minor units, smaller than any intended rounding.
 const MAX_ABSOLUTE_ERROR: f64 = 1e-3;
 
 impl Money {

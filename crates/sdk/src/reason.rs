@@ -57,7 +57,7 @@ impl Reason {
         Self { wording, numbers: [0.0; MAX_NUMBERS], count: 0, is_truncated: false }
     }
 
-    /// Adds a named number, up to four. A fifth is dropped, and the checks of the strategy fail.
+    /// Adds a named number, up to four. A fifth is dropped, and `strategy check` fails.
     ///
     /// On a reason from a [`ReasonTemplate`], this copies the template. Name such numbers in the template instead.
     #[must_use]
@@ -192,8 +192,8 @@ impl Reason {
         }
     }
 
-    /// Replaces text and numbers. Templates created together keep their shared pointer, because updating its reference
-    /// count would cost more than the rest.
+    /// Replaces text and numbers.
+    /// Templates created together keep their shared pointer, because updating its reference count would cost too much.
     #[inline]
     pub(crate) fn set_from_template(&mut self, template: &ReasonTemplate, values: &[f64]) {
         match &mut self.wording {
@@ -236,7 +236,7 @@ impl ReasonTemplate {
         &self.wording().text
     }
 
-    /// Builds a reason with these numbers, in the order of their names. Surplus numbers or names are ignored.
+    /// Builds a reason with these numbers, in the order of their names. Ignores surplus numbers or names.
     #[inline]
     pub fn with_numbers(&self, values: &[f64]) -> Reason {
         let (numbers, count) = self.numbered(values);

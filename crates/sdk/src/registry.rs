@@ -141,7 +141,7 @@ impl StrategyEntry {
         }
     }
 
-    /// Makes version and parameters depend on the bot's parameters, for example on a file that one of them names.
+    /// Makes version and parameters depend on the bot's parameters, such as the name of a file.
     ///
     /// `specify` returns an entry of the same name for the given parameters. That entry then [builds](Self::build) the
     /// strategy. See [`for_params`](Self::for_params).

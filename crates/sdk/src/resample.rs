@@ -3,7 +3,7 @@
 use crate::{BotContext, Candle, Interval, Millis, Ohlcv, Signal, Strategy, Symbol, TradingWeek};
 use std::ops::Range;
 
-/// Merges short candles into long ones: first open, highest high, lowest low, last close, sum of volumes.
+/// Merges short candles into long ones: first open, highest high, lowest low, last close, total volume.
 ///
 /// By default, no short candle may be missing. [`with_rule`](Self::with_rule) sets another [rule](LongerRule).
 ///

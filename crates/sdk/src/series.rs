@@ -158,7 +158,7 @@ impl fmt::Debug for CandleSeries {
     }
 }
 
-/// Number of candles that are checked one by one first. Most searches end there, and division is slower.
+/// Number of candles checked one by one first. Most searches end there, and division is slower.
 const LINEAR_SEARCH_CANDLES: usize = 8;
 
 /// Returns the number of candles that close before `until`.

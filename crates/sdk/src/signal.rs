@@ -46,7 +46,7 @@ impl Signal {
         Self::new(Direction::Sell, reason.text())
     }
 
-    /// Adds a named number to the reason, up to four. A fifth is dropped, and the checks of the strategy fail.
+    /// Adds a named number to the reason, up to four. A fifth is dropped, and `strategy check` fails.
     #[must_use]
     #[inline]
     pub fn with(mut self, name: impl FixedText, value: f64) -> Self {

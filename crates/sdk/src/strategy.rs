@@ -150,7 +150,7 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
         Vec::new()
     }
 
-    /// Processes a batch of candles and returns their number. Only [`BatchedStrategy`](crate::BatchedStrategy) can implement this.
+    /// Processes a batch of candles and returns their number. Only for `BatchedStrategy`.
     #[doc(hidden)]
     #[inline]
     fn try_answer_batch(&mut self, _: Batch<'_>, _: &mut CandleAnswers) -> Option<usize> {
@@ -169,7 +169,7 @@ pub struct BotContext {
     pub interval: Interval,
     /// Default expiry of the bot's trades; a signal may override it.
     pub expiry: Expiry,
-    /// Minimum coverage of a longer candle's market hours by candles, in percent. `None` requires all candles.
+    /// Minimum percentage of a longer candle's market hours covered by candles. `None` requires 100 %.
     pub longer_share_percent: Option<f64>,
 }
 
@@ -221,7 +221,7 @@ fn parameters_label(strategy: &str) -> String {
     }
 }
 
-/// Converts a message about the parameters. Allows `Err(format!(..).into())` in [`StrategyFactory::build`].
+/// Converts a message about parameters. Allows `Err(format!(..).into())` in `StrategyFactory::build`.
 impl From<String> for BuildError {
     fn from(problem: String) -> Self {
         Self::parameters("", problem)
@@ -253,7 +253,7 @@ impl From<CloseTypeError> for BuildError {
 pub trait StrategyFactory: Strategy + Sized + 'static {
     /// Name in configurations: lower-case letters, digits and hyphens.
     const NAME: &'static str;
-    /// Version of the rules. Raise it with every change of behaviour: results of different versions are kept apart.
+    /// Version of the rules. Raise it with every change of behaviour, to keep results apart.
     const VERSION: &'static str;
     /// One-sentence description.
     const ABOUT: &'static str;

@@ -140,7 +140,7 @@ fn rows(context: AliasContext) -> impl Iterator<Item = &'static Alias> {
     ALIASES.get(&context).into_iter().flatten()
 }
 
-/// Returns the counterparts of a foreign name, most common first. Ignores case and treats `-` and `_` alike.
+/// Returns the counterparts of a foreign name, most common first. Ignores case; `-` equals `_`.
 pub fn counterparts(context: AliasContext, name: &str) -> impl Iterator<Item = &'static Counterpart> + use<> {
     let plain = name.trim_start_matches('-').to_lowercase().replace('-', "_");
     let is_meant = move |alias: &&Alias| alias.names.split(' ').any(|known| known == plain);

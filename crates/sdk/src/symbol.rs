@@ -66,7 +66,7 @@ impl From<Symbol> for String {
 
 /// Suffixes of over-the-counter pairs, which are priced all week.
 pub const OTC_SUFFIXES: [&str; 3] = [".OTC", "-OTC", "_OTC"];
-/// Currencies whose pairs are closed at the weekend. Journal replays depend on this list, so it must never change.
+/// Currencies whose pairs are closed at the weekend. Journal replays require this list to be constant.
 pub const CURRENCIES: [&str; 10] = ["USD", "EUR", "GBP", "JPY", "CHF", "AUD", "CAD", "NZD", "SEK", "NOK"];
 
 /// Trading hours of a market.

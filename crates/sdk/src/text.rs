@@ -97,7 +97,7 @@ pub fn is_hidden(letter: char) -> bool {
     }
 }
 
-/// Escapes each hidden character, such as `\u{1b}` or `\n`. Text without hidden characters is not copied.
+/// Escapes each hidden character, such as `\u{1b}` or `\n`. Text without any is not copied.
 ///
 /// ```
 /// # use candlewick_sdk::visible;

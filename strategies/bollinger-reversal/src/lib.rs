@@ -19,7 +19,7 @@ parameters! {
     }
 }
 
-/// Bets on a return to the mean. Signals at every candle that closes beyond a band; risk rules limit the trades.
+/// Bets on a return to the mean. Signals at every close beyond a band; risk rules limit the trades.
 #[derive(Clone, Debug)]
 pub struct BollingerReversal {
     params: Params,

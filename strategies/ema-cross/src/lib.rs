@@ -10,7 +10,7 @@ use candlewick_sdk::{
 };
 use std::cmp::Ordering;
 
-/// Averages closer than this share of the slow one count as equal. Differences on flat prices are rounding errors.
+/// Averages closer than this share of the slow one count as equal, because of rounding errors.
 const ROUNDING: f64 = 1e-12;
 
 parameters! {
@@ -23,8 +23,8 @@ parameters! {
     }
 }
 
-/// Buys when the fast average crosses above the slow one, sells when it crosses below. A change from equal averages also
-/// counts as a crossing.
+/// Buys when the fast average crosses above the slow one, sells when it crosses below.
+/// A change from equal averages also counts as a crossing.
 #[derive(Clone, Debug)]
 pub struct EmaCross {
     params: Params,

@@ -10,7 +10,7 @@ use candlewick_sdk::{
 };
 use std::cmp::Ordering;
 
-/// Lines closer than this share of the price count as equal. Differences on flat prices are rounding errors.
+/// Lines closer than this share of the price count as equal, because of rounding errors.
 const ROUNDING: f64 = 1e-12;
 
 parameters! {
@@ -25,8 +25,8 @@ parameters! {
     }
 }
 
-/// Buys when the MACD crosses above its signal line, sells when it crosses below. A change from equal lines also counts as a
-/// crossing.
+/// Buys when the MACD crosses above its signal line, sells when it crosses below.
+/// A change from equal lines also counts as a crossing.
 #[derive(Clone, Debug)]
 pub struct MacdCross {
     params: Params,

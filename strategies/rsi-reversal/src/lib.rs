@@ -21,8 +21,8 @@ parameters! {
     }
 }
 
-/// Bets on a return from an extreme of the relative strength index. Signals at every candle that closes beyond a level; risk
-/// rules limit the trades.
+/// Bets on a return from an extreme of the relative strength index.
+/// Signals at every candle that closes beyond a level; risk rules limit the trades.
 #[derive(Clone, Debug)]
 pub struct RsiReversal {
     period: usize,

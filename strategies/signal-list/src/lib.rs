@@ -19,8 +19,8 @@ parameters! {
     }
 }
 
-/// Signals at the close of each candle whose close time (ms) is in the list. Rows of other symbols are skipped. The
-/// `close_type` of a row overrides the bot's, but not its expiration type.
+/// Signals at the close of each candle whose close time (ms) is in the list. Skips other symbols.
+/// The `close_type` of a row overrides the bot's, but not its expiration type.
 #[derive(Debug)]
 pub struct SignalList {
     interval: Interval,

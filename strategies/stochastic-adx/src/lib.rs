@@ -27,8 +27,8 @@ parameters! {
     }
 }
 
-/// Buys low and sells high in a market without a trend. Candles without movement are skipped, because the oscillator is 0 for a
-/// range of zero width.
+/// Buys low and sells high in a market without a trend.
+/// Skips candles without movement, because the oscillator is 0 for a range of zero width.
 #[derive(Clone, Debug)]
 pub struct StochasticAdx {
     params: Params,

@@ -21,8 +21,8 @@ parameters! {
     }
 }
 
-/// Buys if the RSI is low in a rising trend, sells if it is high in a falling one. The trend rises if the last longer candle
-/// closed above the average of longer closes, and falls if it closed below.
+/// Buys if the RSI is low in a rising trend, sells if it is high in a falling one.
+/// The trend rises if the last longer candle closed above the average of longer closes, and falls if it closed below.
 #[derive(Debug)]
 pub struct TrendFilter {
     longer: [Interval; 1],
@@ -39,8 +39,8 @@ pub struct TrendFilter {
 }
 
 impl Strategy for TrendFilter {
-    /// Covers the candles until both indicators are stable, and one longer candle: the first longer candle may be cut off, and the
-    /// last one takes effect one candle after its close.
+    /// Covers the candles until both indicators are stable, and one longer candle.
+    /// The first longer candle may be cut off, and the last one takes effect one candle after its close.
     fn warmup(&self) -> usize {
         self.rsi.stable_after().max((self.average.stable_after() + 1) * self.own_in_longer)
     }
@@ -83,7 +83,7 @@ impl Strategy for TrendFilter {
     }
 }
 
-/// Closes nearer to the average than this share of it count as equal, because rounding errors are not a trend.
+/// Closes within this share of the average count as equal, because rounding errors are not a trend.
 const ROUNDING: f64 = 1e-9;
 
 impl StrategyFactory for TrendFilter {

@@ -45,7 +45,7 @@ pub struct Download {
 pub struct DownloadedWindow {
     /// From the open time of the first candle to the close time of the last one.
     pub window: Range<Millis>,
-    /// Closed candles, sorted by time. Different candles with the same time are all kept, in order of arrival.
+    /// Closed candles, sorted by time. Different candles with the same time are kept in order of arrival.
     pub candles: Vec<Candle>,
     /// Number of rows that are not valid candles.
     pub rejected: usize,

@@ -76,7 +76,7 @@ impl CandleRequester {
         Ok(Page { candles, times, unusable, rows, is_forming, now })
     }
 
-    /// Fails if the venue sends the same page for a distant time. Checked once, for a page outside its window.
+    /// Fails if the page is outside the window, and the venue sends the same page for a distant time.
     pub(super) async fn check_window_is_respected(
         &mut self,
         page: &Page,

@@ -45,8 +45,8 @@ impl<const LINES: usize> Smoothing<LINES> {
         self
     }
 
-    /// Processes one finite value per line; `None` before the `period`th. The seed is computed inline, so that
-    /// the means stay in registers between candles (docs/performance.md).
+    /// Processes one finite value per line; `None` before the `period`th.
+    /// The seed is computed inline, so that the means stay in registers between candles (docs/performance.md).
     #[inline]
     pub(super) fn update_all(&mut self, values: [f64; LINES]) -> Option<[f64; LINES]> {
         if self.missing > 0 {
@@ -171,7 +171,7 @@ impl Ema {
     }
 
     /// Updates several averages with the same values at once.
-    /// Writes the results of [`update`](Self::update) to `answers`, one per value. NaN stands for `None`.
+    /// Writes the results of [`update`](Self::update) to `answers`, one per value, with NaN for `None`.
     #[doc(hidden)]
     #[inline]
     pub fn update_batch<const COUNT: usize>(
@@ -353,7 +353,7 @@ impl Macd {
 
     /// Updates with several values at once.
     /// Writes the lines of [`update`](Self::update) to `answers`, in the order of [`MacdLines`], one result per value.
-    /// NaN stands for `None`.
+    /// Each `None` becomes NaN.
     #[doc(hidden)]
     #[inline]
     pub fn update_batch(&mut self, values: &[f64], answers: [&mut [f64]; 3]) {

@@ -72,7 +72,7 @@ pub use trend::{
     SupertrendLine,
 };
 
-/// Largest accepted value. Beyond it a sum or square could overflow, and running state would never recover.
+/// Largest accepted value. Larger ones could overflow a sum or square and corrupt the state forever.
 const MAX_VALUE: f64 = 1e100;
 
 #[inline]

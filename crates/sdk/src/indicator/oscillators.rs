@@ -16,7 +16,7 @@ use ta::indicators::{Maximum, Minimum};
 pub struct Rsi {
     /// Zero before the first value, whose change is skipped.
     previous: f64,
-    /// Largest value that only needs smoothing. Negative during warm-up, so that one comparison checks both cases.
+    /// Largest value that needs only smoothing; negative during warm-up. One comparison checks both cases.
     largest: f64,
     movements: Smoothing<2>,
 }

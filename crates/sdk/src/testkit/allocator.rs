@@ -16,7 +16,7 @@ pub struct Allocations {
     pub calls: u64,
 }
 
-/// The system's allocator with counters for each thread. Install it to check strategies for memory growth:
+/// System allocator with counters for each thread. Install it to check strategies for memory growth:
 ///
 /// ```
 /// #[global_allocator]

@@ -50,7 +50,7 @@ fn check<S: StrategyFactory>(params: &S::Params) -> Result<(), String> {
     if lines.is_empty() { Ok(()) } else { Err(format!("{} fails{}", S::NAME, lines.concat())) }
 }
 
-/// Returns the system time, which strategies must not read. [`Check::Clock`] feeds candles newer than this.
+/// Returns the system time, which strategies must not read. [`Check::Clock`] feeds newer candles.
 #[allow(
     clippy::disallowed_methods,
     reason = "only a comparison with the clock reveals a strategy that reads it"

@@ -24,7 +24,7 @@ pub(super) enum Cut {
 pub(super) struct Server {
     pub(super) present: Vec<i64>,
     pub(super) now: i64,
-    /// How far the caller's clock is ahead, in ms.
+    /// Advance of the caller's clock, in ms.
     pub(super) caller_ahead: i64,
     pub(super) is_dated: bool,
     pub(super) cap: usize,

@@ -86,7 +86,7 @@ fn files(subject: &Subject, market: &Market, cut: &[TruncatedParams]) -> CheckRe
     passed(format!("{} truncations of the file change no earlier decision", cut.len()))
 }
 
-/// Feeds the same candles with shifted times: in the past year, and in the weeks after the system time `now`.
+/// Feeds the same candles shifted into the past year and into the weeks after the system time `now`.
 /// Weekdays and hours stay the same.
 pub fn check_clock(subject: &Subject, market: &Market, now: Millis) -> CheckReport {
     run_check(Check::Clock, clock(subject, market, now))

@@ -51,7 +51,7 @@ pub(super) fn warm_up(bench: &Bench<'_>, needed: &mut usize) -> CheckResult {
     passed(format!("warmup() returns {warmup}; these candles needed {needed}", needed = *needed))
 }
 
-/// Runs these candles, the first `past` ones without prices. A live start has no prices for past candles.
+/// Runs these candles, the first `past` ones without prices, which a live start does not have either.
 fn run_from(bench: &Bench<'_>, candles: &[Candle], past: usize) -> Result<Vec<Answer>, RunError> {
     bench.subject.run(candles, RunMode { prices_from: past.max(1), ..RunMode::WITHOUT_RESULTS })
 }
