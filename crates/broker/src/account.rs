@@ -31,7 +31,7 @@ pub struct Balances {
     pub real: Option<Decimal>,
     /// Bonus money that can be staked on the real account; `None` if there is no bonus wallet.
     pub bonus: Option<Decimal>,
-    /// The wallets that the venue listed; empty if the venue does not name them.
+    /// Wallets listed by the venue; empty if it does not list them.
     pub wallets: Vec<WalletName>,
 }
 

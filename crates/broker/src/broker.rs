@@ -1,4 +1,4 @@
-//! The port to a venue that accepts trades.
+//! The port to a venue that executes trades.
 
 use crate::{Balances, BrokerError, Identity, OpenOrder, OpenOutcome, Reply, TradeListing, TradeReport};
 use async_trait::async_trait;

@@ -45,7 +45,7 @@ pub enum OpenOutcome {
 pub struct Rejection {
     /// Machine-readable reason, [`RejectionReason::Other`] if the venue gives none.
     pub reason: RejectionReason,
-    /// Message of the venue, on one line.
+    /// Message from the venue, on one line.
     pub text: String,
     /// Time of the rejection on the venue's clock, if known.
     pub venue_time: Option<Millis>,

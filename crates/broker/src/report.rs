@@ -132,14 +132,14 @@ impl<T: fmt::Display> fmt::Display for Reported<T> {
     }
 }
 
-/// The venue's list of the account's trades.
+/// The account's trades as listed by the venue.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TradeListing {
     /// Time of the first request, on our clock. Trades opened later may be missing.
     pub began: Millis,
     /// Time of the last answer, on our clock.
     pub ended: Millis,
-    /// Whether no page is missing, so that an unlisted trade was not in the venue's list either.
+    /// Whether the listing is complete: a trade missing here was not in the venue's list.
     pub is_complete: bool,
     /// Trades, without duplicate identifiers.
     pub trades: Vec<TradeReport>,

@@ -18,7 +18,7 @@ pub struct FedCandles {
     pub suppressed: u64,
 }
 
-/// A batch of candles. Other crates cannot name this type, or implement a method that takes it.
+/// A batch of candles. Other crates cannot name this type, so they cannot implement methods with it.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
     pub(crate) candles: &'a [Candle],

@@ -72,7 +72,7 @@ pub enum Side {
     Above,
 }
 
-/// A signal at every candle that meets all comparisons. If several entries are met, the first one wins.
+/// A signal at every candle that meets all comparisons. The first entry that is met wins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeclaredEntry {
     /// Direction of the bet.
@@ -239,7 +239,7 @@ impl DeclaredEntry {
 /// [`series`](Self::series). [`Strategy`] and [`Declaration`] are derived from these methods, so live runs, backtests and
 /// searches use the same rules. Do not implement [`Strategy`] in addition.
 ///
-/// Order of the calls: [`StrategyFactory::build`](crate::StrategyFactory::build) once per bot, then
+/// Call order: [`StrategyFactory::build`](crate::StrategyFactory::build) once per bot, then
 /// [`update`](Self::update) and [`rules`](Self::rules) for every closed candle, in order. If a rule is met,
 /// [`values`](Self::values) provides the numbers of its reason. `update` must be deterministic, like
 /// [`Strategy::on_candle`].

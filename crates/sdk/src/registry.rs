@@ -293,7 +293,7 @@ impl Registry {
         self.with_entry(StrategyEntry::from_factory::<S>())
     }
 
-    /// Adds a strategy entry, such as that of a strategy known only at run time.
+    /// Adds a strategy entry, for example for a strategy known only at run time.
     /// Fails with [`RegistryError`] if the name is taken or invalid, or a default is out of range.
     pub fn with_entry(mut self, entry: StrategyEntry) -> Result<Self, RegistryError> {
         entry.check()?;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Implement [`warmup`](Self::warmup) and [`on_candle`](Self::on_candle). All other methods have a default.
 ///
-/// Order of the calls, both in a backtest and live:
+/// Call order, in backtests and live:
 /// 1. [`StrategyFactory::build`], once per bot.
 /// 2. [`longer_intervals`](Self::longer_intervals), [`wants_settlements`](Self::wants_settlements) and
 ///    [`expiries`](Self::expiries), once.

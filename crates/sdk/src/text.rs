@@ -121,8 +121,8 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 
 /// Returns the text as a safe CSV cell.
 ///
-/// Invisible characters are escaped. Text that a spreadsheet would evaluate (`=`, `+`, `-`, `@`) gets the prefix `'`,
-/// except numbers (also negative ones). Text that already has such a prefix gets another one, so that
+/// Invisible characters are escaped. Text that a spreadsheet would evaluate (`=`, `+`, `-`, `@`) is prefixed with
+/// `'`. Positive and negative numbers are not. Text that already has such a prefix gets another one, so that
 /// [`from_csv_cell`] restores the original.
 pub fn to_csv_cell(text: &str) -> Cow<'_, str> {
     let shown = visible(text);

@@ -351,7 +351,7 @@ impl Macd {
         Some(MacdLines { macd, signal, histogram: macd - signal })
     }
 
-    /// Updates with several values at once.
+    /// Updates the indicator with several values at once.
     /// Writes the lines of [`update`](Self::update) to `answers`, in the order of [`MacdLines`], one result per value.
     /// Each `None` becomes NaN.
     #[doc(hidden)]

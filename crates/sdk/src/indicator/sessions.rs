@@ -13,7 +13,7 @@ use crate::{Candle, Interval, Millis};
 pub struct SessionRange {
     start: Millis,
     length: Millis,
-    /// Day of the session in which the series started. `None` if both started together.
+    /// Start of the session that was running when the series started; `None` if they started together.
     cut_off: Option<Millis>,
     has_begun: bool,
     last: Option<Session>,
@@ -46,7 +46,7 @@ impl SessionRange {
         }
     }
 
-    /// Processes the next candle and returns its session, or the last one if it belongs to none.
+    /// Processes the next candle and returns its session. Between sessions, returns the last one.
     /// `None` before the first session whose start was seen.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<Session> {
@@ -102,7 +102,7 @@ pub struct PivotLevels {
     pub pivot: f64,
     /// 2 x pivot - low, pivot + (high - low), high + 2 x (pivot - low).
     pub resistances: [f64; 3],
-    /// 2 x pivot - high, pivot - (high - low), low - 2 x (high - pivot). The outer ones may be negative.
+    /// 2 x pivot - high, pivot - (high - low), low - 2 x (high - pivot). Some may be negative.
     pub supports: [f64; 3],
 }
 

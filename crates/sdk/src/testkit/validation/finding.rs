@@ -19,7 +19,7 @@ pub enum Check {
     /// Earlier and parallel instances have no effect.
     /// The strategy also leaves the floating-point mode unchanged.
     Isolation,
-    /// The start has no influence after `warmup()` candles, including the current one.
+    /// After `warmup()` candles (including the current one), the start has no influence.
     /// Checked up to the last candle.
     Warmup,
     /// Decisions after a live restart are the same as without a restart.

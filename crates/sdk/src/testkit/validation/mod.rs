@@ -44,7 +44,7 @@ pub struct Market {
 /// Result of a validation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Validation {
-    /// Results in order of execution. A check that fails on one market is skipped on the others.
+    /// Check results in order of execution. A check that fails on one market is skipped on the others.
     pub checked: Vec<CheckReport>,
     /// Number of signals on all markets.
     pub signals: usize,

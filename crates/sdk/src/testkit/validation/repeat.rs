@@ -159,9 +159,9 @@ impl From<&Answer> for Decision {
 
 impl Subject {
     /// Returns the strategy's decisions.
-    /// In memory, decoys instead of later candles follow the current one. `rivals` run in parallel: the first
-    /// half is built before the strategy, the others after it. Fails with a message if the strategy cannot be
-    /// built or panics.
+    /// In memory, decoys replace the candles after the current one. `rivals` run in parallel: half of them are
+    /// built before the strategy, the others after it. Fails with a message if the strategy cannot be built or
+    /// panics.
     pub fn decisions(&self, candles: &[Candle], rivals: &[Self]) -> Result<Vec<Decision>, String> {
         self.decisions_watched(candles, rivals, &mut || {})
     }

@@ -196,8 +196,8 @@ pub(super) fn mirrored(candle: &Candle) -> Candle {
     with_numbers(candle, candle.time(), numbers)
 }
 
-/// Mirrored candles with other volumes, at the times of the real ones.
-/// One real candle at a time is placed among them. A strategy that reads past it in memory finds decoys.
+/// Mirrored candles with other volumes and the original times.
+/// One original candle at a time is placed among the decoys. A strategy that reads beyond it finds decoys.
 pub(super) struct Decoys(Vec<Candle>);
 
 impl Decoys {
