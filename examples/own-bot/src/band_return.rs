@@ -33,7 +33,7 @@ impl Strategy for BandReturn {
     }
 
     fn on_candle(&mut self, candle: &Candle) -> Option<Signal> {
-        // Updates both before `?` can return, so that both see every candle.
+        // Update both before `?`, so that both see every candle.
         let (bands, trend) = (self.band.update(candle.close()), self.trend.update(candle));
         let (bands, trend) = (bands?, trend?);
         let before = self.side;
