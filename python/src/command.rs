@@ -32,7 +32,7 @@ pub(crate) struct Answer {
     message: Option<String>,
     /// Suggested fix of the error.
     help: Option<String>,
-    /// Trades of a backtest, or of a run that has ended.
+    /// Trades of a backtest or of a completed run.
     trades: Option<Py<Table>>,
 }
 

@@ -1,4 +1,4 @@
-//! Arrow tables, shared without copying by the `PyCapsule` interface.
+//! Arrow tables, shared without copying through the `PyCapsule` interface.
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};

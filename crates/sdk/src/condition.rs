@@ -76,7 +76,7 @@ pub struct GateView {
 /// A transition of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct GateMove {
-    /// Close time of the candle at which the gate moved.
+    /// Close time of the candle that moved the gate.
     pub at: Millis,
     /// Whether the transition opened the gate; otherwise it closed it.
     pub is_open: bool,

@@ -1,4 +1,4 @@
-//! Declared rules of a strategy, so that a search shares work between parameter sets.
+//! Declared rules of a strategy, which let a search share work between parameter sets.
 
 use crate::{Candle, Direction, Expiry, Reason, Signal, Strategy};
 use std::borrow::Cow;
@@ -59,7 +59,7 @@ pub struct Comparison {
     pub series: usize,
     /// Required side of the level.
     pub side: Side,
-    /// Level, exclusive.
+    /// Exclusive level.
     pub level: f64,
 }
 

@@ -103,7 +103,7 @@ impl Expiry {
     }
 
     /// Builds an expiry this many seconds after the open.
-    /// Fails with [`CloseTypeError`] for zero and above 24 hours.
+    /// Fails with [`CloseTypeError`] if `seconds` is 0 or more than 24 hours.
     pub fn seconds(seconds: u32) -> Result<Self, CloseTypeError> {
         Self::from_length(i64::from(seconds), format_args!("{seconds} seconds"))
     }

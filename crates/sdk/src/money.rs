@@ -33,7 +33,7 @@ pub enum MoneyError {
     TooLarge {
         /// Rejected amount.
         amount: String,
-        /// Largest amount at the wallet's scale.
+        /// Largest supported amount at the wallet's scale.
         largest: Decimal,
     },
     /// The scale has more than 8 decimals.
@@ -265,7 +265,7 @@ const MAX_PARTS: u32 = 1_000 * PERCENT_PARTS;
 
 impl Payout {
     /// Creates a payout from a percentage with up to four decimals.
-    /// Fails with [`PayoutError`] if it is not above zero, above 1000, or has more decimals.
+    /// Fails with [`PayoutError`] if the percentage is not in (0, 1000] or has more decimals.
     pub fn from_percent(percent: Decimal) -> Result<Self, PayoutError> {
         let parts = percent.checked_mul(Decimal::from(PERCENT_PARTS)).filter(|parts| parts.fract().is_zero());
         parts

@@ -66,7 +66,7 @@ fn toss(seed: u64, time: u64) -> f64 {
     (bits as f64 + 0.5) / (1_u64 << 51) as f64 - 1.0
 }
 
-/// Next number of `SplitMix64` (Steele, Lea and Flood 2014).
+/// Returns the next number of `SplitMix64` (Steele, Lea and Flood 2014).
 const fn split_mix(state: u64) -> u64 {
     let mut mixed = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -42,7 +42,7 @@ const CROSSING: SeriesIndex = SeriesIndex::new(0);
 impl DeclaredStrategy for EmaCross {
     type Numbers = [f64; 1];
 
-    /// Covers the candles until the slow average is stable, and one more for the comparison.
+    /// Returns the number of candles until the slow average is stable, plus one for the comparison.
     fn warm_after(&self) -> usize {
         self.slow.stable_after() + 1
     }

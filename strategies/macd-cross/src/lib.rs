@@ -43,7 +43,7 @@ const CROSSING: SeriesIndex = SeriesIndex::new(0);
 impl DeclaredStrategy for MacdCross {
     type Numbers = [f64; 1];
 
-    /// Covers the candles until the lines are stable, and one more for the comparison.
+    /// Returns the number of candles until the lines are stable, plus one for the comparison.
     fn warm_after(&self) -> usize {
         self.macd.stable_after() + 1
     }

@@ -39,7 +39,7 @@ const RSI: SeriesIndex = SeriesIndex::new(0);
 impl DeclaredStrategy for RsiReversal {
     type Numbers = [f64; 1];
 
-    /// Covers the candles until the RSI is stable, so that a live bot and its backtest have the same RSI.
+    /// Returns the number of candles until the RSI is the same in a live bot and its backtest.
     fn warm_after(&self) -> usize {
         self.rsi.stable_after()
     }

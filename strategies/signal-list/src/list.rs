@@ -5,7 +5,7 @@ use std::path::Path;
 
 const HEADERS: [&str; 2] = ["time,symbol,direction", "time,symbol,direction,close_type"];
 
-/// A signal of the bot's symbol.
+/// A signal for the bot's symbol.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Row {
     /// Close time of the candle.

@@ -46,7 +46,7 @@ const ADX: SeriesIndex = SeriesIndex::new(1);
 impl DeclaredStrategy for StochasticAdx {
     type Numbers = [f64; 2];
 
-    /// Covers the candles until the ADX is stable.
+    /// Returns the number of candles until the ADX is stable.
     fn warm_after(&self) -> usize {
         self.stochastic.warmup().max(self.adx.stable_after())
     }

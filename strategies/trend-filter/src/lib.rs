@@ -39,7 +39,7 @@ pub struct TrendFilter {
 }
 
 impl Strategy for TrendFilter {
-    /// Covers the candles until both indicators are stable, and one longer candle.
+    /// Returns the number of candles until both indicators are stable, plus one longer candle.
     /// The first longer candle may be cut off, and the last one takes effect one candle after its close.
     fn warmup(&self) -> usize {
         self.rsi.stable_after().max((self.average.stable_after() + 1) * self.own_in_longer)

@@ -62,7 +62,7 @@ impl Rsi {
     }
 }
 
-/// Returns the RSI without any movement.
+/// Returns the RSI of a market without any movement.
 /// A separate function, so that it compiles to a jump: a conditional select would delay every other value.
 #[cold]
 fn rsi_without_movement() -> f64 {

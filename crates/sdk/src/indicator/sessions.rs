@@ -125,7 +125,7 @@ impl Pivots {
         Ok(Self { day: SessionRange::new(start, Millis::DAY)?, before: None, levels: None })
     }
 
-    /// Processes the next candle and returns the levels of the last day before it.
+    /// Processes the next candle and returns the levels of the last day before the day of the candle.
     /// `None` until a complete day has ended.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<PivotLevels> {
