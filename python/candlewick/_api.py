@@ -72,7 +72,7 @@ def backtest(
     ``strategy`` is a class or the name of a built-in strategy. It runs as a single bot, by default on the only series of ``candles``.
     Without ``strategy``, the bots are those of ``settings``; list the classes that they use in ``strategies``. ``close_type`` is the
     duration of a trade, such as ``"05:00"`` for five minutes. ``stake`` is an amount in the currency of the wallet. Without
-    ``candles``, those of the catalog are used, otherwise two weeks of synthetic ones. Other keyword arguments are flags of
+    ``candles``, uses those in the catalog, or two weeks of synthetic ones. Other keyword arguments are flags of
     ``candlewick backtest``: ``html="report.html"``, ``sensitivity=True``, ``from_="2026-01-01"``.
 
     Releases the GIL, and stops on Ctrl-C. Raises :class:`CandlewickError`, or the exception of the strategy.
@@ -173,7 +173,7 @@ def live(
 
     Other arguments are those of :func:`backtest`, or flags of ``candlewick live``: ``journal="run.db"``, ``speed="max"``,
     ``until_end=True``, ``for_="10m"``. Ctrl-C waits for open trades and returns the result. An exception of the strategy also stops the run
-    and is raised; nothing is opened after it.
+    and is raised. No trade is opened after it.
     """
     check_flags("live", flags, _KEYWORDS)
     bots = _bots(strategy, symbol, interval, candles, close_type=close_type, params=params, stake=stake)

@@ -26,7 +26,7 @@ def to_flags(values: Mapping[str, Flag]) -> list[str]:
         if value is True:
             flags.append(flag)
         elif isinstance(value, str) or not isinstance(value, Iterable):
-            # The text of dates and times is ISO 8601 in any library.
+            # All libraries render dates and times as ISO 8601.
             flags += [flag, str(value)]
         else:
             for one in value:

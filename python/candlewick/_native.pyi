@@ -116,7 +116,7 @@ def flags(command: list[str]) -> list[str]:
     """Returns the long flags of a command, without dashes."""
 
 def find_keyword(name: str, choices: list[str]) -> str | None:
-    """Returns the keyword argument closest to a misspelt one, or to one of another program."""
+    """Returns the keyword argument closest to a misspelt one or to another program's argument."""
 
 def answer(
     arguments: Sequence[str],

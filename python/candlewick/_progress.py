@@ -65,7 +65,7 @@ class Bar:
 
 @contextmanager
 def open_progress(progress: Progress) -> Iterator[Callable[[str, int, int], None] | None]:
-    """Yields the callback to report progress to, ``None`` for none."""
+    """Yields the progress callback, or ``None`` without progress reports."""
     if callable(progress):
         yield progress
         return

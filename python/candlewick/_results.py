@@ -41,7 +41,7 @@ class Result:
     _title = "Result"
 
     def __init__(self, document: Mapping[str, Any], json_text: str) -> None:
-        #: JSON document, as of ``--json``.
+        #: JSON document, as printed by ``--json``.
         self.document = document
         #: Text of the JSON document, as printed by the command line.
         self.json = json_text

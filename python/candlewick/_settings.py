@@ -60,7 +60,7 @@ def build_bot(
 
 @contextmanager
 def command_flags(settings: Settings, bots: Sequence[Mapping[str, Any]], candles: Candles) -> Iterator[list[str]]:
-    """Yields the flags of settings and candles. Temporary files of tables exist until the end of the block."""
+    """Yields the flags of settings and candles. Temporary files with tables exist until the end of the block."""
     with tempfile.TemporaryDirectory(prefix="candlewick-") as place:
         folder = Path(place)
         flags: list[str] = []

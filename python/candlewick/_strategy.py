@@ -50,7 +50,7 @@ def buy(reason: str, *, close_type: str | None = None, **numbers: float) -> Sign
     """Requests a trade on a higher price: ``buy("oversold", rsi=28.2)``.
 
     ``reason`` must be one of few fixed texts. Pass values that differ from candle to candle as named numbers, at most four.
-    ``close_type``, a duration such as ``"05:00"``, overrides that of the bot for this trade. List it in ``close_types`` of the class.
+    ``close_type``, a duration such as ``"05:00"``, overrides the bot's duration for this trade. List it in ``close_types`` of the class.
     """
     return Signal(True, reason, close_type, numbers)
 
@@ -63,7 +63,7 @@ def sell(reason: str, *, close_type: str | None = None, **numbers: float) -> Sig
 class _Base:
     #: Name in settings: lower-case letters, digits and hyphens. By default derived from the name of the class.
     name: ClassVar[str] = ""
-    #: Version of the rules. The hash of the source is appended, so that results of different code are kept apart.
+    #: Version of the rules. The hash of the source is appended, so that results of different code are stored separately.
     version: ClassVar[str] = "1.0.0"
     #: The bot of the strategy. Set before ``__init__`` is called, like the parameters.
     bot: Bot
@@ -224,7 +224,7 @@ def start_command(strategies: Sequence[AnyStrategy]) -> list[str]:
     for cls in strategies:
         file = source_file(cls)
         if file is None:
-            # Fails with an error in the other process.
+            # The other process reports an error for this.
             command += ["--strategy", f"{cls.__module__}:{cls.__qualname__}"]
             continue
         package = getattr(sys.modules[cls.__module__], "__package__", None) or ""

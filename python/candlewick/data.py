@@ -44,7 +44,7 @@ def fetch(*series: str, progress: Progress = None, **flags: Flag) -> Any:
 
 
 def import_files(*files: str | os.PathLike[str], progress: Progress = None, **flags: Flag) -> Any:
-    """Imports candles of other programs and sources into the catalog."""
+    """Imports candles from other programs and sources into the catalog."""
     return _data("import", [os.fspath(file) for file in files], flags, progress)
 
 
@@ -54,10 +54,10 @@ def check(*names: str | os.PathLike[str], **flags: Flag) -> Any:
 
 
 def export(*names: str, progress: Progress = None, **flags: Flag) -> Any:
-    """Exports series of the catalog to files."""
+    """Exports series from the catalog to files."""
     return _data("export", names, flags, progress)
 
 
 def series(**flags: Flag) -> Any:
-    """Lists the series of the catalog, like ``candlewick data list``."""
+    """Lists the series in the catalog, like ``candlewick data list``."""
     return _data("list", [], flags)

@@ -15,7 +15,7 @@ def _edge(command: str, arguments: Sequence[str], flags: Mapping[str, Flag]) -> 
 
 
 def break_even(*payouts: float | str, win_rate: float | None = None) -> Any:
-    """Returns the break-even win rate of payouts in percent, or the break-even payout of ``win_rate``."""
+    """Returns the break-even win rate for payouts in percent, or the break-even payout of ``win_rate``."""
     return _edge("break-even", [str(payout) for payout in payouts], {"win_rate": win_rate})
 
 
@@ -31,7 +31,7 @@ def ruin(**flags: Flag) -> Any:
 
 
 def verdict(*, trades: str | os.PathLike[str] | None = None, journal: str | os.PathLike[str] | None = None, **flags: Flag) -> Any:
-    """Returns the verdict on trades: of a ``backtest --trades`` file, of a journal, or as counts (``won=580, lost=420, payout=85``)."""
+    """Returns the verdict on trades from a ``backtest --trades`` file, a journal, or counts (``won=580, lost=420, payout=85``)."""
     named = {
         "trades": os.fspath(trades) if trades is not None else None,
         "journal": os.fspath(journal) if journal is not None else None,

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Accepted names of the time column. pandas uses the last one for an index without a name.
+/// Accepted names of the time column. The last one is the name that pandas gives to an unnamed index.
 const TIMES: [&str; 7] = ["time", "timestamp", "open_time", "datetime", "date", "ts", "__index_level_0__"];
 
 /// Converts candles to a table: time (ms, UTC), open, high, low, close, volume.

@@ -32,15 +32,15 @@ pub(crate) struct Answer {
     message: Option<String>,
     /// Suggested fix of the error.
     help: Option<String>,
-    /// Trades of a backtest, or of a run that has ended.
+    /// Trades of a backtest or of a completed run.
     trades: Option<Py<Table>>,
 }
 
 /// Result of the command's thread: the answer, or the payload of a panic.
 type ThreadResult = Result<HostedAnswer, Box<dyn Any + Send>>;
 
-/// Runs a command with the built-in strategies and these. `starts_by` is the program and the arguments that start another process
-/// with the same strategies.
+/// Runs a command with the built-in strategies and those of `definitions`.
+/// `starts_by` is the command line that starts another process with the same strategies.
 ///
 /// A failure of the command is part of the answer. Exceptions of strategies and `KeyboardInterrupt` are raised.
 #[pyfunction]
@@ -53,7 +53,7 @@ pub(crate) fn answer(
     keeps_output: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Answer> {
-    // The code of the program is this module, not the Python interpreter.
+    // The program code is this module, not the Python interpreter.
     let file: String = py.import("candlewick._native")?.getattr("__file__")?.extract()?;
     set_code_file(PathBuf::from(file));
     let mut starts_by = starts_by.into_iter();
@@ -87,7 +87,7 @@ pub(crate) fn answer(
     if let Some(error) = locked(&host.fault).take() {
         return Err(error);
     }
-    // A run that trades shuts down regularly and has a result.
+    // A trading run shuts down cleanly and has a result.
     if let Some(error) = interrupted.filter(|_| !host.trades()) {
         return Err(error);
     }
@@ -103,14 +103,14 @@ pub(crate) fn flags(command: Vec<String>) -> Vec<String> {
     App::long_flags(&command)
 }
 
-/// Returns the keyword argument closest to a misspelt one, or to one of another program.
+/// Returns the keyword argument closest to a misspelt one or to another program's argument.
 #[pyfunction]
 pub(crate) fn find_keyword(name: &str, choices: Vec<String>) -> Option<String> {
     let choices: Vec<&str> = choices.iter().map(String::as_str).collect();
     find_key(&[AliasContext::Keyword, AliasContext::Setting], name, &choices).map(str::to_owned)
 }
 
-/// Waits for the end of the command. A signal or an exception of the progress callback stops it, and is returned as well.
+/// Waits for the end of the command. A signal or an exception of the callback stops it and is returned.
 fn wait(
     py: Python<'_>,
     mut receiver: Receiver<ThreadResult>,

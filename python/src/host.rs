@@ -28,7 +28,7 @@ pub(crate) struct PyHost {
     pub(crate) trades: Mutex<Option<RecordBatch>>,
 }
 
-/// Locks a mutex, ignoring poisoning: a failed strategy may have unwound past it, but values are written completely.
+/// Locks a mutex, ignoring poisoning: a failed strategy may have unwound, but values are complete.
 pub(crate) fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -50,7 +50,7 @@ impl PyHost {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Stops a run that trades, and unwinds other commands. The strategy must not signal after this.
+    /// Stops a trading run, or unwinds any other command. The strategy must not signal after this.
     pub(crate) fn fail(&self, error: PyErr) {
         let text = error.to_string();
         let kind = *locked(&self.kind);
@@ -59,7 +59,7 @@ impl PyHost {
         }
         match kind {
             CommandKind::Trades => self.stop(),
-            // Without the panic hook, because the exception of the strategy is reported instead.
+            // Skips the panic hook, because the exception of the strategy is reported instead.
             CommandKind::Checks | CommandKind::Computes => resume_unwind(Box::new(text)),
         }
     }

@@ -41,7 +41,7 @@ fn compute_column(signals: &Bound<'_, PyAny>, candles: &[Candle]) -> PyResult<Ve
     let sign = |(number, candle): (&f64, &Candle)| match *number {
         1.0 => Ok(1),
         -1.0 => Ok(-1),
-        // NaN is a missing value of pandas and NumPy.
+        // pandas and NumPy represent a missing value as NaN.
         number if number == 0.0 || number.is_nan() => Ok(0),
         number => {
             let time = utc(candle.time());
@@ -53,7 +53,7 @@ fn compute_column(signals: &Bound<'_, PyAny>, candles: &[Candle]) -> PyResult<Ve
     numbers.iter().zip(candles).map(sign).collect()
 }
 
-/// Reads numbers of a `NumPy` array, a column of pandas, Polars or pyarrow, or a list. Missing values become NaN.
+/// Reads numbers from a `NumPy` array, a data frame column or a list. Missing values become NaN.
 fn read_numbers(answer: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let py = answer.py();
     macro_rules! numbers_from {
@@ -91,7 +91,7 @@ fn read_numbers(answer: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     })
 }
 
-/// Checks that signals do not change with later candles, by computing the column again from fewer candles.
+/// Checks that signals do not depend on later candles, by recomputing the column from fewer candles.
 fn check_truncations(
     signals: &Bound<'_, PyAny>,
     candles: &[Candle],
@@ -123,8 +123,8 @@ fn check_same(shorter: &[Sign], longer: &[Sign], candles: &[Candle]) -> PyResult
 
 pyo3::import_exception!(candlewick._errors, LookaheadError);
 
-/// Computes the column of the whole table, and of its beginnings. Raises `LookaheadError` at the first candle whose signal changes
-/// with later candles, and otherwise returns the signals of the whole table.
+/// Computes the column from the whole table and from its beginnings. Returns the signals of the table.
+/// Raises `LookaheadError` at the first candle whose signal changes with later candles.
 #[pyfunction]
 #[pyo3(signature = (signals, candles, interval, truncations = TRUNCATION_CHECKS))]
 pub(crate) fn check_lookahead(
@@ -157,13 +157,13 @@ pub(crate) struct SignalSource {
 
 enum State {
     New,
-    /// The column of all candles, with the index of the next one.
+    /// The column of all candles, with the index of the next candle.
     Whole {
         candles: CandleSeries,
         column: Vec<Sign>,
         next: usize,
     },
-    /// The latest candles, and the last column computed from them; shorter if candles were dropped.
+    /// The latest candles, and the last column computed from them. It is shorter if candles were dropped.
     Latest {
         candles: Vec<Candle>,
         column: Vec<Sign>,

@@ -31,7 +31,7 @@ pub(crate) struct PyStrategy {
     indicators: Option<Py<PyAny>>,
     indicator_names: OnceLock<Vec<String>>,
     templates: Vec<(String, Vec<String>, ReasonTemplate)>,
-    /// Whether it raised an exception or returned an invalid value. It is not called again then.
+    /// Whether the object raised an exception or returned an invalid value. It is then not called again.
     has_failed: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Arrow tables, shared without copying by the `PyCapsule` interface.
+//! Arrow tables, shared without copying through the `PyCapsule` interface.
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
@@ -27,7 +27,7 @@ const ARRAY: &CStr = c"arrow_array";
 #[pyclass(module = "candlewick", frozen)]
 pub(crate) struct Table(pub(crate) RecordBatch);
 
-/// A column of a table. `NumPy` reads numbers and times without a copy; pandas, Polars and pyarrow read any column.
+/// A column of a table. `NumPy` reads numbers and times without a copy; data frames read any column.
 #[pyclass(module = "candlewick", frozen)]
 pub(crate) struct Column(ArrayRef);
 
@@ -188,7 +188,7 @@ impl Column {
     }
 }
 
-/// Reads the record batches of an Arrow stream: a table of pandas, Polars, `DuckDB`, pyarrow, or [`Table`].
+/// Reads the record batches of an Arrow stream, such as a data frame or a [`Table`].
 pub(crate) fn read_batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
     if let Ok(table) = table.cast::<Table>() {
         return Ok(vec![table.get().0.clone()]);
@@ -215,7 +215,7 @@ fn stream_pointer(capsule: &Bound<'_, PyAny>) -> PyResult<*mut FFI_ArrowArrayStr
     Ok(capsule.cast::<PyCapsule>()?.pointer_checked(Some(STREAM))?.cast().as_ptr())
 }
 
-/// Reads the arrays of an Arrow array or of a stream of arrays, `None` if it is neither.
+/// Reads the arrays of an Arrow array or of a stream of arrays; `None` for any other object.
 #[allow(unsafe_code, reason = "the interface uses pointers")]
 pub(crate) fn read_arrays(column: &Bound<'_, PyAny>) -> PyResult<Option<Vec<ArrayRef>>> {
     if let Ok(method) = column.getattr("__arrow_c_array__") {
@@ -251,7 +251,7 @@ pub(crate) fn to_millis(kind: &DataType, value: i64) -> Option<i64> {
     }
 }
 
-/// Reads a CSV file of a command. An empty cell is a missing value.
+/// Reads a CSV file written by a command. An empty cell is a missing value.
 #[pyfunction]
 pub(crate) fn read_csv(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
     py.detach(|| read(&path)).map(Table)
@@ -285,7 +285,7 @@ fn parse_column(cells: &[String]) -> ArrayRef {
     Arc::new(texts.collect::<StringArray>())
 }
 
-/// Numbers of an array, NaN where they are missing; `None` if it has another type.
+/// Returns the numbers of an array, with NaN for missing ones; `None` if it has another type.
 pub(crate) fn array_to_numbers(array: &dyn Array) -> Option<Vec<f64>> {
     fn read_column<T: ArrowPrimitiveType>(
         array: &dyn Array,

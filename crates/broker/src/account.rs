@@ -22,16 +22,16 @@ impl fmt::Display for Account {
     }
 }
 
-/// Free balance of each account, without the stakes of open trades.
+/// Free balance of each account, excluding the stakes of open trades.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Balances {
-    /// Play money; `None` if there is no such account.
+    /// Balance of the demo account; `None` if there is no such account.
     pub demo: Option<Decimal>,
-    /// Real money without conditions; `None` if there is no such account.
+    /// Real money, excluding bonuses; `None` if there is no such account.
     pub real: Option<Decimal>,
-    /// Bonus money, usable for stakes on the real account; `None` if there is no bonus wallet.
+    /// Bonus money that can be staked on the real account; `None` if there is no bonus wallet.
     pub bonus: Option<Decimal>,
-    /// The wallets that the venue listed; empty if the venue does not name them.
+    /// Wallets listed by the venue; empty if it does not list them.
     pub wallets: Vec<WalletName>,
 }
 
@@ -40,13 +40,13 @@ pub struct Balances {
 pub struct WalletName {
     /// The venue's identifier.
     pub id: String,
-    /// Owner, `None` if the venue does not say.
+    /// Owner; `None` if the venue does not report it.
     pub user: Option<String>,
     /// Account that the wallet belongs to; `None` for bonus wallets and unknown types.
     pub account: Option<Account>,
-    /// Type as the venue writes it.
+    /// Wallet type, as spelled by the venue.
     pub type_name: String,
-    /// Currency, `None` if the venue does not say.
+    /// Currency; `None` if the venue does not report it.
     pub currency: Option<String>,
 }
 
@@ -59,7 +59,7 @@ impl Balances {
         }
     }
 
-    /// Returns the identities of the wallets of an account, in the order of their ids.
+    /// Returns the wallets of an account, sorted by id.
     pub fn account_wallets(&self, account: Account) -> Vec<WalletName> {
         let is_of_account = |wallet: &&WalletName| wallet.account == Some(account);
         let mut wallets: Vec<WalletName> = self.wallets.iter().filter(is_of_account).cloned().collect();

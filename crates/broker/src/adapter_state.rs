@@ -1,9 +1,9 @@
-//! State that an adapter shares with its run: token rejections and counts of unknown data.
+//! State shared by an adapter and its run: token rejections and counts of unknown data.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Whether the venue accepts the token. Set by the adapter; the run opens nothing while the token is rejected.
+/// Token status, set by the adapter. The run opens no trades while the token is rejected.
 #[derive(Debug, Default)]
 pub struct TokenState {
     refused: Mutex<Option<String>>,
@@ -26,7 +26,7 @@ impl TokenState {
     }
 }
 
-/// All further names share one count.
+/// Maximum number of counted names. All further names share one count.
 const MAX_NAMES: usize = 256;
 const MAX_NAME_BYTES: usize = 96;
 const OVERFLOW: &str = "(others)";

@@ -3,7 +3,7 @@
 use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Symbol};
 use std::collections::BTreeSet;
 
-/// Common intervals of venues. A venue may have others.
+/// Intervals that most venues offer. A venue may offer others.
 pub const USUAL_INTERVALS: [&str; 10] = ["5s", "30s", "1m", "2m", "5m", "15m", "30m", "1h", "12h", "1d"];
 
 /// A candle request: candles that open at or after `start` and close by `end`.
@@ -13,9 +13,9 @@ pub struct CandleQuery {
     pub symbol: Symbol,
     /// Length of the candles.
     pub interval: Interval,
-    /// First open time.
+    /// Earliest open time.
     pub start: Millis,
-    /// Last close time. Candles that have not closed yet are omitted.
+    /// Latest close time. Candles that have not closed yet are omitted.
     pub end: Millis,
 }
 
@@ -33,22 +33,22 @@ pub struct CandleRow {
 pub struct Candles {
     /// Closed candles of the requested window, ascending, one per open time.
     pub candles: Vec<Candle>,
-    /// Number of rows that are unreadable or that [`Candle::new`] rejects. Each is a gap.
+    /// Number of rows that are unreadable or that [`Candle::new`] rejects. Each leaves a gap.
     pub unusable: usize,
-    /// Open times of the unusable rows that have one.
+    /// Open times of the unusable rows, where known.
     pub unsound: Vec<Millis>,
-    /// Number of omitted candles that had not closed.
+    /// Number of omitted candles that had not closed yet.
     pub forming: usize,
-    /// Closed candles outside the window, by time. Many of them mean that the venue ignores the window.
+    /// Closed candles outside the window, sorted by time. Many of them show that the venue ignores it.
     pub outside: Vec<Candle>,
 }
 
-/// Minimum number of rows to conclude that the interval is longer.
+/// Minimum number of rows to detect an interval of at least four times the requested one.
 const MIN_ROWS_OF_LONGER: usize = 5;
-/// Like `MIN_ROWS_OF_LONGER`, if less than four times as long: a quiet market may omit every second candle.
+/// Minimum for two or three times the requested interval: a quiet market may omit every second candle.
 const MIN_ROWS_OF_LITTLE_LONGER: usize = 10;
 
-/// Returns the actual interval of rows that clearly differ from `wanted`; gaps do not count.
+/// Returns the actual interval of the rows if it clearly differs from `wanted`. Gaps do not count.
 pub fn detect_interval(rows: &[CandleRow], wanted: Interval) -> Option<Millis> {
     let length = wanted.length();
     let times: BTreeSet<Millis> = rows.iter().map(|row| row.time).collect();
@@ -71,7 +71,7 @@ pub fn detect_interval(rows: &[CandleRow], wanted: Interval) -> Option<Millis> {
 impl Candles {
     /// Validates, sorts and deduplicates rows that were received at `now` (venue time).
     ///
-    /// Of several valid rows of one time, the last one wins. Rows that have not closed are counted in `forming`.
+    /// If several valid rows have the same time, the last one wins. Rows that have not closed yet are only counted (`forming`).
     pub fn from_rows(rows: &[CandleRow], query: &CandleQuery, now: Millis) -> Self {
         let length = query.interval.length();
         let mut found = Self::default();
@@ -100,7 +100,7 @@ impl Candles {
         found
     }
 
-    /// Merges the candles of another part of the window, in order.
+    /// Merges the candles of another part of the window, sorted by time.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.candles.extend(other.candles);
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn sorts_closed_candles() {
         check(&[row(3, 3.0), row(1, 1.0), row(2, 2.0)], 600_000, &[(1, 1.0), (2, 2.0), (3, 3.0)], (0, 0));
-        // The candle of minute 3 closes at 240,000: that moment counts as closed, the one before does not.
+        // The candle of minute 3 closes at 240,000: it is closed at that time, but not 1 ms earlier.
         check(&[row(2, 2.0), row(3, 3.0)], 240_000, &[(2, 2.0), (3, 3.0)], (0, 0));
         check(&[row(2, 2.0), row(3, 3.0)], 239_999, &[(2, 2.0)], (0, 1));
     }

@@ -1,11 +1,11 @@
-//! Errors of requests, classified by the required reaction.
+//! Request errors, classified by the required reaction.
 
 use std::fmt;
 use std::time::Duration;
 
-/// Failure of a request other than an open, which has an [`OpenOutcome`](crate::OpenOutcome).
+/// Failure of a request. Orders return an [`OpenOutcome`](crate::OpenOutcome) instead.
 ///
-/// The variant decides the reaction: only `Unavailable` and `RateLimited` are retried. No text contains a credential.
+/// Only `Unavailable` and `RateLimited` are retried. Error texts never contain credentials.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BrokerError {
     /// The configuration is invalid, so the adapter cannot be created.
@@ -21,25 +21,25 @@ pub enum BrokerError {
     /// The credentials are missing, or the venue does not accept them.
     #[error("the credentials are not accepted: {text}")]
     Credentials {
-        /// Message of the venue.
+        /// Message from the venue.
         text: String,
     },
     /// The venue understood the request and rejected it.
     #[error("the venue rejected the request: {text}")]
     Rejected {
-        /// Message of the venue.
+        /// Message from the venue.
         text: String,
     },
-    /// There is no such symbol or trade, or no price of it yet.
+    /// The symbol or trade does not exist, or the symbol has no price yet.
     #[error("not found: {text}")]
     NotFound {
-        /// Message of the venue.
+        /// Message from the venue.
         text: String,
     },
     /// Too many requests were sent.
     #[error("the venue asks for fewer requests: {text}")]
     RateLimited {
-        /// Message of the venue.
+        /// Message from the venue.
         text: String,
         /// Pause that the venue demands.
         retry_after: Option<Duration>,

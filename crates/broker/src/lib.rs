@@ -1,8 +1,8 @@
-//! The ports to a venue, and the clock.
+//! Ports to a venue: market data, broker and clock.
 //!
 //! To connect another venue, write an adapter that implements two traits:
 //! - [`MarketData`]: closed candles and prices. Implement [`candles`](MarketData::candles) and [`price`](MarketData::price).
-//! - [`Broker`]: opens trades and reports them. Implement all of its methods.
+//! - [`Broker`]: opens trades and reports their state. Implement all of its methods.
 //!
 //! Return both from the function that you pass to `candlewick_cli::App::with_broker`, together with a [`clock::Clock`]:
 //! [`clock::SystemClock`] for a real venue, [`clock::VirtualClock`] for a simulated one. `examples/own-broker` in the repository
@@ -10,10 +10,10 @@
 //!
 //! # Rules for adapters
 //!
-//! - [`Broker::open`] sends at most one request, ever, and reports whether a trade exists ([`OpenOutcome`]).
-//! - Every method ends by itself: set a timeout for each request.
+//! - [`Broker::open`] never sends more than one request, and reports whether a trade exists ([`OpenOutcome`]).
+//! - Every method must return: set a timeout for each request.
 //! - Data that the venue omits is `None`, never zero. Count unknown fields and values in [`UnrecognisedData`].
-//! - No text in an error or a rejection contains a credential.
+//! - Texts of errors and rejections never contain credentials.
 //! - Times are milliseconds since the Unix epoch, money is an exact [`Decimal`](candlewick_sdk::rust_decimal::Decimal).
 //!
 //! # A market

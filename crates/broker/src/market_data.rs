@@ -9,18 +9,18 @@ use candlewick_sdk::{Millis, Ohlcv, Symbol};
 pub enum AsOf {
     /// The latest price.
     Latest,
-    /// The latest price at or before this moment.
+    /// The latest price at or before this time.
     Moment(Millis),
 }
 
 /// A price record: a bar of one second, or a single price as open, high, low and close.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PriceRecord {
-    /// Open time of the bar, or the moment of the price.
+    /// Open time of the bar, or time of the price.
     pub time: Millis,
     /// Unvalidated prices in the quote currency. The latest price is the close.
     pub prices: Ohlcv,
-    /// Time at which the venue created the record, if it says so.
+    /// Time at which the venue created the record, if reported.
     pub recorded_time: Option<Millis>,
 }
 
@@ -29,7 +29,7 @@ pub struct PriceRecord {
 pub enum PriceAnswer {
     /// The record.
     Record(PriceRecord),
-    /// The moment is in the venue's future, so there is no price yet.
+    /// The requested time is in the venue's future, so there is no price yet.
     NotYet,
 }
 
@@ -45,8 +45,8 @@ impl PriceAnswer {
 
 /// A market: closed candles and prices.
 ///
-/// Methods may be called concurrently. Each must end by itself, within a timeout of the adapter. See the
-/// [crate documentation](crate) for an example.
+/// Methods may be called concurrently. Each must return within a timeout set by the adapter.
+/// See the [crate documentation](crate) for an example.
 #[cfg_attr(any(test, feature = "mock"), mockall::automock)]
 #[async_trait]
 pub trait MarketData: Send + Sync {
@@ -60,14 +60,14 @@ pub trait MarketData: Send + Sync {
     /// [`BrokerError::NotFound`] or [`BrokerError::Rejected`] if the venue has no such series.
     async fn candles(&self, query: &CandleQuery) -> Result<Reply<Candles>, BrokerError>;
 
-    /// Returns the latest price record as of a moment.
+    /// Returns the latest price record as of a given time.
     ///
     /// # Errors
     ///
-    /// [`BrokerError::NotFound`] if there is no such symbol, or no price of it yet.
+    /// [`BrokerError::NotFound`] if the symbol does not exist or has no price yet.
     async fn price(&self, symbol: &Symbol, as_of: AsOf) -> Result<Reply<PriceAnswer>, BrokerError>;
 
-    /// Subscribes to the prices of a symbol; `None` if the adapter offers only [`MarketData::price`], as by default.
+    /// Subscribes to the prices of a symbol; `None` (the default) if the adapter cannot stream prices.
     ///
     /// Create the feed with [`PriceFeed::channel`], and send prices from a task until
     /// [`PriceSender::send`](crate::PriceSender::send) returns false.

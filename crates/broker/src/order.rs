@@ -21,10 +21,10 @@ pub struct OpenOrder {
     pub account: Account,
 }
 
-/// Outcome of an open: one variant for each way in which the request can end.
+/// Outcome of an order to open a trade.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OpenOutcome {
-    /// The trade exists. Data missing in its report becomes known later.
+    /// The trade exists. Data missing from its report may become known later.
     Opened(Reply<Box<TradeReport>>),
     /// The venue rejected the order: no trade exists.
     Rejected(Rejection),
@@ -33,7 +33,7 @@ pub enum OpenOutcome {
         /// Description of the reason.
         reason: String,
     },
-    /// The request was sent without a readable answer, so a trade may or may not exist. It is never sent again.
+    /// The request was sent without a readable answer: a trade may exist. The request is never repeated.
     Unknown {
         /// Description of the failure.
         reason: String,
@@ -43,18 +43,18 @@ pub enum OpenOutcome {
 /// Rejection of an order by the venue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
-    /// Machine-readable reason, as far as the venue gives one.
+    /// Machine-readable reason, [`RejectionReason::Other`] if the venue gives none.
     pub reason: RejectionReason,
-    /// Message of the venue, on one line.
+    /// Message from the venue, on one line.
     pub text: String,
-    /// Time of the rejection by the venue's clock, if known.
+    /// Time of the rejection on the venue's clock, if known.
     pub venue_time: Option<Millis>,
 }
 
-/// Reason of a rejection. All but [`Self::NoPrice`] and [`Self::Credentials`] pause opens (`domain 4`).
+/// Reason for a rejection. All except `NoPrice` and `Credentials` pause trading (`domain 4`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RejectionReason {
-    /// The venue has no price at the moment. Used by simulators.
+    /// The venue currently has no price. Used by simulators.
     NoPrice,
     /// The account does not cover the stake.
     InsufficientBalance,
@@ -64,7 +64,7 @@ pub enum RejectionReason {
     SymbolInactive,
     /// The price of the symbol is outdated or missing.
     OutdatedPrice,
-    /// Too many trades within a minute, or too fast.
+    /// Too many trades within a minute, or in too quick succession.
     TradesPerMinute,
     /// Too many trades within a day.
     TradesPerDay,

@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 /// A price with its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PriceTick {
-    /// Time of the price, by the venue's clock.
+    /// Time of the price on the venue's clock.
     pub time: Millis,
     /// The price; finite and above 0.
     pub price: f64,
@@ -39,7 +39,7 @@ impl PriceFeed {
         (PriceSender { ticks: sender, dropped }, feed)
     }
 
-    /// Returns the next price, with a hold on the clock since it was sent; `None` after the end.
+    /// Returns the next price and its hold on the clock; `None` after the subscription's end.
     pub async fn next(&mut self) -> Option<(PriceTick, Hold)> {
         self.ticks.recv().await
     }

@@ -1,4 +1,4 @@
-//! Polling of one-second price records, without gaps as long as the venue still has them.
+//! Polling of one-second price records, including records missed since the last poll.
 
 use crate::{AsOf, BrokerError, MarketData, PriceAnswer, PriceRecord};
 use candlewick_sdk::{Candle, Interval, Millis, Symbol};
@@ -18,7 +18,7 @@ pub struct PriceRecorder {
 /// Result of one poll.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PolledCandles {
-    /// Completed one-second candles, by time. One that was returned before is repeated if its values have changed.
+    /// Completed one-second candles, sorted by time. A candle is returned again if its values have changed.
     pub candles: Vec<Candle>,
     /// Number of records that are not valid candles.
     pub rejected: usize,
@@ -159,7 +159,7 @@ mod tests {
         stage.records.lock().unwrap().extend(&all[9..12]);
         stage.check(13_000, &all[9..12], 3).await;
         stage.records.lock().unwrap().extend(&all[12..]);
-        // Second 30 is running: five of the seconds before it.
+        // Second 30 is running, so the poll returns five of the seconds before it.
         stage.check(30_999, &all[24..29], 6).await;
     }
 

@@ -5,14 +5,14 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::{CloseType, Direction, ExpirationType, Millis, Outcome, Payout};
 use std::fmt;
 
-/// A trade as the venue reports it. Data that it does not report, or not yet, is `None`.
+/// A trade as the venue reports it. Data that is not (yet) reported is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TradeReport {
     /// The venue's identifier of the trade.
     pub id: String,
     /// State of the trade, with its outcome.
     pub progress: Progress,
-    /// Trading pair, as the venue writes it.
+    /// Trading pair, as spelled by the venue.
     pub symbol: Option<String>,
     /// Up or down.
     pub direction: Option<Reported<Direction>>,
@@ -24,31 +24,31 @@ pub struct TradeReport {
     pub expiration_type: Option<Reported<ExpirationType>>,
     /// Account that pays the stake.
     pub account: Option<Account>,
-    /// The venue's identifier of the owner, if that is not the user of the credentials.
+    /// Owner's identifier at the venue, if different from the user of the credentials.
     pub other_user: Option<String>,
-    /// Whether the trade was opened with an access token like ours, not manually or by copying.
+    /// Whether the trade was opened with an access token, rather than manually or by copying.
     pub from_token: Option<bool>,
     /// Time at which the order arrived at the venue.
     pub request_time: Option<Millis>,
-    /// Time of the venue's record of the trade, perhaps truncated to whole seconds.
+    /// Creation time of the venue's record, possibly truncated to whole seconds.
     pub created_time: Option<Millis>,
     /// Time at which the trade opened.
     pub open_time: Option<Millis>,
     /// Price at the open.
     pub open_price: Option<f64>,
-    /// Time of the price record of the open price.
+    /// Time of the price record that gave the open price.
     pub open_price_time: Option<Millis>,
     /// Time at which the trade closes or closed.
     pub close_time: Option<Millis>,
     /// Price at the close.
     pub close_price: Option<f64>,
-    /// Time of the price record of the close price.
+    /// Time of the price record that gave the close price.
     pub close_price_time: Option<Millis>,
     /// Payout of a win.
     pub payout: Option<Payout>,
     /// Reported payout in percent if it is invalid: zero, negative or out of range.
     pub impossible_payout: Option<Decimal>,
-    /// Net profit of a trade that is over; negative for a loss.
+    /// Net profit of a closed trade; negative for a loss.
     pub profit: Option<Decimal>,
     /// Whether the venue marks the trade as reverted.
     pub is_reverted: bool,
@@ -58,10 +58,10 @@ pub struct TradeReport {
     pub funding: Funding,
 }
 
-/// Payment of a stake, and the venue's charges in addition to it.
+/// Payment of a stake, and additional charges by the venue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Funding {
-    /// Sum paid by the wallets; `None` if the venue lists none, or not all are readable.
+    /// Sum paid by the wallets; `None` if the venue lists no payments or some are unreadable.
     pub paid: Option<Decimal>,
     /// Stake implied by the wallets' percentages, if clearly above the amount.
     pub by_percent: Option<Decimal>,
@@ -69,12 +69,12 @@ pub struct Funding {
     pub bonus: Decimal,
     /// The venue's fee.
     pub fee: Decimal,
-    /// Commission for copying.
+    /// Commission for copy trading.
     pub commission: Decimal,
 }
 
 impl TradeReport {
-    /// Creates a running trade without further data.
+    /// Creates the report of a running trade without further data.
     pub fn new(id: impl Into<String>) -> Self {
         Self { id: id.into(), ..Self::default() }
     }
@@ -83,7 +83,7 @@ impl TradeReport {
 /// State of a trade.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Progress {
-    /// The trade has not ended, as far as the venue reports.
+    /// The trade is still open, according to the venue.
     #[default]
     Running,
     /// The trade is over with this outcome.
@@ -132,17 +132,17 @@ impl<T: fmt::Display> fmt::Display for Reported<T> {
     }
 }
 
-/// The venue's list of the account's trades.
+/// The account's trades as listed by the venue.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TradeListing {
-    /// Time before the first request, by our clock. Later trades may be missing.
+    /// Time of the first request, on our clock. Trades opened later may be missing.
     pub began: Millis,
-    /// Time after the last answer.
+    /// Time of the last answer, on our clock.
     pub ended: Millis,
-    /// Whether a trade missing here was also missing in the venue's list.
+    /// Whether the listing is complete: a trade missing here was not in the venue's list.
     pub is_complete: bool,
     /// Trades, without duplicate identifiers.
     pub trades: Vec<TradeReport>,
-    /// Error that ended the listing early; it is incomplete then.
+    /// Error that ended the listing early. The listing is then incomplete.
     pub ended_early: Option<BrokerError>,
 }

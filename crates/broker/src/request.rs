@@ -7,7 +7,7 @@ tokio::task_local! {
     static INTENT: u64;
 }
 
-/// Purpose of a request, in the order of service.
+/// Priority of a request, highest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
     /// Open trades and orders of unknown status, where money is at stake. The default.
@@ -36,7 +36,7 @@ pub async fn for_intent<F: Future>(number: u64, future: F) -> F::Output {
     INTENT.scope(number, future).await
 }
 
-/// Returns the current task's intent, for adapters that record exchanges.
+/// Returns the current task's intent, for adapters that record requests and answers.
 pub fn current_intent() -> Option<u64> {
     INTENT.try_with(|number| *number).ok()
 }
@@ -48,13 +48,13 @@ pub struct Reply<T> {
     pub value: T,
     /// The venue's time (`Date` header of HTTP), rounded down to whole seconds.
     pub date: Option<Millis>,
-    /// Time at which the request left, by our clock.
+    /// Time at which the request was sent, on our clock.
     pub sent: Millis,
-    /// Time at which the answer was complete, by our clock.
+    /// Time at which the answer was complete, on our clock.
     pub received: Millis,
 }
 
-/// Bounds on how far the venue's clock is ahead of ours (negative: behind), from one answer.
+/// Bounds on the lead of the venue's clock over ours, from one answer. Negative means behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Skew {
     /// Lower bound.
@@ -64,7 +64,7 @@ pub struct Skew {
 }
 
 impl<T> Reply<T> {
-    /// Creates an answer without latency and venue time, for adapters without a network.
+    /// Creates an answer with zero latency and no venue time, for adapters without a network.
     pub const fn at(value: T, now: Millis) -> Self {
         Self { value, date: None, sent: now, received: now }
     }
@@ -74,7 +74,7 @@ impl<T> Reply<T> {
         Reply { value: change(self.value), date: self.date, sent: self.sent, received: self.received }
     }
 
-    /// Returns the clock skew, `None` without a `date`. The round trip and the whole second of `date` limit its precision.
+    /// Returns the clock skew; `None` without a `date`. Accurate to the round trip plus one second.
     pub fn skew(&self) -> Option<Skew> {
         let date = self.date?;
         Some(Skew { low: date - self.received, high: date + Millis::new(999) - self.sent })
@@ -82,7 +82,7 @@ impl<T> Reply<T> {
 }
 
 impl Skew {
-    /// Returns the certain part of the skew; 0 if the clocks may agree.
+    /// Returns the smallest skew within the bounds; 0 if the clocks may agree.
     pub fn certain(self) -> Millis {
         if self.low > Millis::ZERO {
             self.low

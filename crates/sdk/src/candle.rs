@@ -22,9 +22,9 @@ pub struct Ohlcv {
 
 /// A validated candle: open time (ms, UTC) and open, high, low, close, volume.
 ///
-/// All numbers are finite, prices are positive, the volume is not negative, `low <= open, close <= high`, and
-/// the open time is aligned to the interval from the epoch. The layout is six 8-byte words, open time first, so
-/// that a store can lend records from a file ([`Pod`]). It casts only bytes that were written from candles.
+/// All numbers are finite, prices are positive, the volume is not negative, and `low <= open, close <= high`. The open
+/// time is a multiple of the interval since the epoch. The layout is six 8-byte words, open time first. A store can
+/// therefore lend candles directly from a file that was written from candles ([`Pod`]).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, Pod, Zeroable)]
 #[serde(try_from = "Unchecked")]
 #[repr(C)]
@@ -187,13 +187,13 @@ pub struct Price {
     pub value: f64,
 }
 
-/// Maximum difference of equal prices, as a share of the larger one.
-/// Interpolation leaves errors of about 1e-15 of a price. A tick of any market is far above 1e-12.
+/// Maximum difference between equal prices, relative to the larger one.
+/// Interpolation errors are about 1e-15 of a price. The ticks of all markets are far above 1e-12.
 const PRICE_TOLERANCE: f64 = 1e-12;
 
-/// Compares two prices. Every rule that settles a trade uses this order.
+/// Compares two prices. Every rule that settles a trade uses this comparison.
 ///
-/// Prices that differ by at most 1e-12 of the larger one are equal, so rounding never decides (`domain 3`).
+/// Prices that differ by at most 1e-12 of the larger one are equal, so rounding errors decide nothing (`domain 3`).
 ///
 /// ```
 /// # use candlewick_sdk::compare_prices;
@@ -211,7 +211,7 @@ pub fn compare_prices(price: f64, other: f64) -> Ordering {
 
 const PRICE_DIGITS: i32 = 8;
 
-/// Formats a price with eight significant digits or two decimals, whichever is longer, without trailing zeros.
+/// Formats a price with eight significant digits or at least two decimals, without trailing zeros.
 ///
 /// ```
 /// # use candlewick_sdk::format_price;

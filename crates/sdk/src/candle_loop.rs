@@ -1,4 +1,4 @@
-//! The loop over candles that every driver of a strategy uses.
+//! The candle loop that every driver of a strategy uses.
 
 use crate::{
     Candle, Direction, Expiry, GateView, Interval, Millis, Price, Reason, ReasonTemplate, Settlement, Signal,
@@ -6,7 +6,7 @@ use crate::{
 };
 use std::ops::Deref;
 
-/// In candles: about as many as are processed during one memory access.
+/// Prefetch distance in candles: about the number processed during one memory access.
 const PREFETCH_DISTANCE: usize = 48;
 
 /// Counts of the candles that were fed to a strategy.
@@ -18,7 +18,7 @@ pub struct FedCandles {
     pub suppressed: u64,
 }
 
-/// A batch of candles. Other crates cannot name this type, so they cannot implement the method that takes it.
+/// A batch of candles. Other crates cannot name this type, so they cannot implement methods with it.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
     pub(crate) candles: &'a [Candle],
@@ -27,8 +27,8 @@ pub struct Batch<'a> {
 
 /// The loop around [`Strategy::on_candle`], for drivers of a strategy.
 ///
-/// Implemented for every strategy. It guarantees that a strategy answers each candle before it sees the next one. Without
-/// `unsafe` code ([`BatchStrategy`]) it cannot be replaced, which a method of [`Strategy`] could.
+/// Implemented for every strategy. It guarantees that a strategy answers each candle before it sees the next one. A strategy
+/// could override a method of [`Strategy`], but it can replace this loop only with `unsafe` code ([`BatchStrategy`]).
 ///
 /// ```compile_fail,E0407
 /// use candlewick_sdk::{Candle, FedCandles, Signal, Strategy};
@@ -77,15 +77,15 @@ pub struct Batch<'a> {
 pub trait CandleLoop {
     /// Feeds closed candles of the bot's series to the strategy, up to the first signal.
     ///
-    /// Each candle goes to [`Strategy::on_candle`] in order. The first signal that counts ends the loop and
-    /// is stored in `signal`. Signals on the first `suppress` candles do not count: they fall into the
-    /// warm-up, or are certain to be rejected.
+    /// Each candle goes to [`Strategy::on_candle`] in order. Signals on the first `suppress` candles are only counted,
+    /// because they fall into the warm-up or are certain to be rejected. The first signal after them ends the loop
+    /// and is stored in `signal`.
     fn on_candles(&mut self, candles: &[Candle], suppress: usize, signal: &mut Option<Signal>) -> FedCandles;
 
     /// Feeds candles until there are `most` answers, and returns the number of candles fed.
     ///
-    /// For bots that depend only on candles, not on the results of their answers. A strategy that processes candles in
-    /// batches ([`BatchedStrategy`](crate::BatchedStrategy)) may give a few more answers.
+    /// For bots whose signals depend only on candles, not on earlier trades. A strategy that processes candles in batches
+    /// ([`BatchedStrategy`](crate::BatchedStrategy)) may give a few more answers.
     fn on_candles_ahead(&mut self, candles: &[Candle], most: usize, answers: &mut CandleAnswers) -> usize;
 }
 
@@ -136,7 +136,7 @@ pub fn prefetch<T>(soon: &T) {
     safe_arch::prefetch_t0(soon);
 }
 
-/// Does nothing on other processors.
+/// No-op on other processors.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 pub fn prefetch<T>(_: &T) {}
@@ -150,7 +150,7 @@ pub struct CandleAnswer {
     pub signal: Signal,
 }
 
-/// Signals in the order of their candles. Cleared entries stay allocated and are reused by later ones.
+/// Signals in candle order. Cleared entries stay allocated and are reused.
 #[derive(Debug, Default)]
 pub struct CandleAnswers {
     slots: Vec<CandleAnswer>,
@@ -236,13 +236,13 @@ const MIN_BATCH: usize = 4;
 /// A strategy that answers many candles in one call, which is cheaper than one call per candle.
 ///
 /// # Safety
-/// The answers must be those of [`Strategy::on_candle`] for the same candles one by one, and both methods may be called
-/// in any order. This protects the validity of results, not memory: only this trait lets a strategy see a candle before
-/// it has answered the previous one.
+/// [`answer_batch`](Self::answer_batch) must give the same answers as [`Strategy::on_candle`] for the same candles. Calls
+/// of the two methods may alternate. This protects the validity of results, not memory: only this trait lets a strategy see
+/// a candle before it has answered the previous one.
 #[expect(unsafe_code, reason = "implementers guarantee what the type system cannot check")]
 pub unsafe trait BatchStrategy: Strategy {
-    /// Appends the answers to closed candles of the bot's series.
-    /// The candles are consecutive, at most [`MAX_BATCH`].
+    /// Appends the answers for closed candles of the bot's series.
+    /// The candles are consecutive, and at most [`MAX_BATCH`] in number.
     fn answer_batch(&mut self, candles: &[Candle], answers: &mut CandleAnswers);
 }
 
@@ -470,7 +470,7 @@ mod tests {
     fn feeds_batches_until_the_maximum_number_of_answers() {
         let closes: Vec<f64> = (1..=200).map(|place| f64::from(place) / 40.0).collect();
         let candles = from_closes(&closes);
-        // Whole at the candles 40, 80, 120, 160 and 200.
+        // The closes of candles 40, 80, 120, 160 and 200 are whole numbers.
         for (most, expected) in [(1, 64), (2, 128), (3, 128), (4, 192), (5, 200), (9, 200)] {
             let (mut strategy, mut answers) =
                 (BatchedStrategy::new(Whole::default()), CandleAnswers::default());

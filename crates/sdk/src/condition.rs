@@ -7,7 +7,7 @@ use std::borrow::Cow;
 /// A condition of a strategy, as of the last candle it processed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition<'a> {
-    /// Path of the combination's part or filter, such as `outer.dip`.
+    /// Path of a part or filter within a combination, such as `outer.dip`.
     /// Empty if the condition belongs to the strategy itself.
     pub part: Cow<'a, str>,
     /// Decision that depends on the condition.
@@ -17,9 +17,9 @@ pub struct Condition<'a> {
     pub depth: usize,
     /// Text of the condition.
     pub text: &'a str,
-    /// Whether the condition is met. `None` if that is not known yet, and for a filter without a signal.
+    /// Whether the condition is met. `None` if unknown, or for a filter if there is no signal.
     pub holds: Option<bool>,
-    /// Numbers of the condition by name, NaN if missing. Empty if the operands list them.
+    /// Named numbers of the condition, NaN if missing. Empty if its operands list them.
     pub numbers: &'a [(String, f64)],
     /// Additional explanation of the state, may be empty.
     pub note: String,
@@ -62,12 +62,12 @@ pub struct GateView {
     /// Rule that opens and closes the gate.
     #[serde(skip)]
     pub rule: String,
-    /// Number of [warm-up](crate::Strategy::warmup) candles that set the gate's state.
+    /// Number of [warm-up](crate::Strategy::warmup) candles that determine the gate's state.
     #[serde(skip)]
     pub history: usize,
-    /// State at the last answer, which decided whether that signal was virtual.
+    /// State at the last answer. It decided whether the signal was virtual.
     pub before: String,
-    /// Current state: `closed: 1 of 2 virtual losses in a row`.
+    /// Current state, such as `closed: 1 of 2 virtual losses in a row`.
     pub now: String,
     /// Last transition, `None` before the first.
     pub moved: Option<GateMove>,
@@ -76,11 +76,11 @@ pub struct GateView {
 /// A transition of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct GateMove {
-    /// Close time of the candle at which the gate moved.
+    /// Close time of the candle that moved the gate.
     pub at: Millis,
-    /// Whether the gate has been open since.
+    /// Whether the transition opened the gate; otherwise it closed it.
     pub is_open: bool,
-    /// Signal whose settlement moved the gate. `None` if a new day or the number of signals did.
+    /// Signal whose settlement moved the gate. `None` if a new day or the signal count moved it.
     pub by: Option<SettledSignal>,
 }
 

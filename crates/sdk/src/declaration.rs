@@ -1,4 +1,4 @@
-//! Declared rules of a strategy, so that a search shares work between parameter sets.
+//! Declared rules of a strategy, which let a search share work between parameter sets.
 
 use crate::{Candle, Direction, Expiry, Reason, Signal, Strategy};
 use std::borrow::Cow;
@@ -6,14 +6,14 @@ use std::fmt;
 
 /// The signals of a strategy, expressed as comparisons of series with levels.
 ///
-/// A search computes each series once for all parameter sets, and jumps from one candle that meets a comparison to the
-/// next. A strategy without a declaration is run candle by candle. A [`DeclaredStrategy`] builds its declaration from its
-/// rules ([`Declaration::from_strategy`]). Any other strategy may return one from
+/// A search computes each series once for all parameter sets, and skips candles that meet no comparison. A strategy without
+/// a declaration is run candle by candle. A [`DeclaredStrategy`] builds its declaration from its rules
+/// ([`Declaration::from_strategy`]). Any other strategy may return one from
 /// [`StrategyFactory::declaration`](crate::StrategyFactory::declaration).
 ///
 /// [`on_candle`](crate::Strategy::on_candle) must signal exactly at the candles that meet an entry, with the direction and
-/// expiry of that entry. So a strategy that depends on prices between candles, settlements or longer candles must not
-/// declare anything. The conformance kit compares declaration and strategy candle by candle.
+/// expiry of that entry. A strategy that depends on prices between candles, settlements or longer candles must therefore
+/// not declare anything. The conformance kit compares declaration and strategy candle by candle.
 ///
 /// ```
 /// use candlewick_sdk::{Declaration, indicator::Rsi};
@@ -34,7 +34,7 @@ pub struct Declaration {
     entries: Vec<DeclaredEntry>,
 }
 
-/// A series: a number per candle, or none.
+/// A series with at most one number per candle.
 pub struct DeclaredSeries {
     key: SeriesKey,
     filler: Box<dyn Fill>,
@@ -48,7 +48,7 @@ pub struct SeriesKey {
     numbers: Vec<u64>,
 }
 
-/// Index of a series of a [`Declaration`].
+/// Index of a series in a [`Declaration`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeriesIndex(usize);
 
@@ -59,7 +59,7 @@ pub struct Comparison {
     pub series: usize,
     /// Required side of the level.
     pub side: Side,
-    /// Level, exclusive.
+    /// Exclusive level.
     pub level: f64,
 }
 
@@ -72,14 +72,14 @@ pub enum Side {
     Above,
 }
 
-/// A signal at every candle that meets all comparisons. If several entries are met, the first one wins.
+/// A signal at every candle that meets all comparisons. The first entry that is met wins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeclaredEntry {
     /// Direction of the bet.
     pub direction: Direction,
     /// Override of the bot's expiry, `None` to keep it.
     pub expiry: Option<Expiry>,
-    /// Comparisons that must all be met. A missing number meets none.
+    /// Comparisons that must all be met. A missing number meets no comparison.
     pub when: Vec<Comparison>,
 }
 
@@ -117,8 +117,8 @@ impl Declaration {
 
     /// Adds a series and returns its index.
     ///
-    /// `value` is called once per candle, in order. `name` and `numbers` must identify everything else that its results
-    /// depend on, such as a period.
+    /// `value` is called once per candle, in order. `name` and `numbers` must identify everything that its results depend on
+    /// besides the candles, such as a period.
     pub fn series(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -206,7 +206,7 @@ impl DeclaredSeries {
         &self.key
     }
 
-    /// Appends one value per candle for the next candles, NaN if there is none.
+    /// Appends the values for the next candles, one per candle. NaN marks a missing value.
     pub fn fill(&mut self, candles: &[Candle], values: &mut Vec<f64>) {
         self.filler.fill(candles, values);
     }
@@ -236,10 +236,10 @@ impl DeclaredEntry {
 /// A strategy that only compares numbers with levels.
 ///
 /// Compute the numbers in [`update`](Self::update), compare them in [`rules`](Self::rules), and identify them in
-/// [`series`](Self::series). [`Strategy`] and [`Declaration`] follow from these, so live, backtest and search use the
-/// same rules. Do not implement [`Strategy`] in addition.
+/// [`series`](Self::series). [`Strategy`] and [`Declaration`] are derived from these methods, so live runs, backtests and
+/// searches use the same rules. Do not implement [`Strategy`] in addition.
 ///
-/// Order of the calls: [`StrategyFactory::build`](crate::StrategyFactory::build) once per bot, then
+/// Call order: [`StrategyFactory::build`](crate::StrategyFactory::build) once per bot, then
 /// [`update`](Self::update) and [`rules`](Self::rules) for every closed candle, in order. If a rule is met,
 /// [`values`](Self::values) provides the numbers of its reason. `update` must be deterministic, like
 /// [`Strategy::on_candle`].
@@ -302,8 +302,8 @@ pub trait DeclaredStrategy: Clone + Send + 'static {
 
     /// Returns the identity of each series: a name, and all parameters that its numbers depend on.
     ///
-    /// A search shares series with equal keys between parameter sets. Leave out parameters that only affect the rules,
-    /// such as levels.
+    /// A search shares series with equal keys between parameter sets. Omit parameters that only affect the rules, such as
+    /// levels.
     fn series(&self) -> Vec<SeriesKey>;
 
     /// Returns the signal rules, in order of precedence: if several are met, the first one wins.

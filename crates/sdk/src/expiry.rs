@@ -40,11 +40,11 @@ pub enum ExpirationType {
     /// Not sent to the venue, which then uses `TIME_FIXED` (`observed: expiry`).
     #[default]
     Unstated,
-    /// The trade closes one duration after its open.
+    /// The trade closes when the duration after its open has passed.
     TimeFixed,
-    /// The trade closes at the end of the aligned candle of that duration.
+    /// The trade closes at the end of the aligned candle of that duration in which it opens.
     CandleClose,
-    /// The trade opens at the start of the next aligned candle and closes at its end.
+    /// The trade opens at the start of the next aligned candle and closes at the end of that candle.
     NextCandle,
 }
 
@@ -84,7 +84,7 @@ impl CloseType {
 }
 
 impl CloseTypeError {
-    /// Returns the suggested code, if any. For a bare number it names both codes, in seconds and in minutes.
+    /// Returns the suggested code, if any. A bare number yields two codes: as seconds and as minutes.
     pub fn suggestion(&self) -> Option<&str> {
         self.suggestion.as_deref()
     }
@@ -103,7 +103,7 @@ impl Expiry {
     }
 
     /// Builds an expiry this many seconds after the open.
-    /// Fails with [`CloseTypeError`] for zero and above 24 hours.
+    /// Fails with [`CloseTypeError`] if `seconds` is 0 or more than 24 hours.
     pub fn seconds(seconds: u32) -> Result<Self, CloseTypeError> {
         Self::from_length(i64::from(seconds), format_args!("{seconds} seconds"))
     }

@@ -48,7 +48,7 @@ impl Interval {
         }
     }
 
-    /// Returns the length as a span.
+    /// Returns the length as a time span.
     #[inline]
     pub const fn length(self) -> Millis {
         self.0
@@ -57,7 +57,7 @@ impl Interval {
 
 impl IntervalError {
     /// Returns the suggested interval, if any.
-    /// For a bare number it names both intervals, in seconds and in minutes.
+    /// A bare number yields two intervals: as seconds and as minutes.
     pub fn suggestion(&self) -> Option<&str> {
         self.suggestion.as_deref()
     }
@@ -112,8 +112,8 @@ const NAMED_UNITS: [(&str, i64); 5] = [
     ("", 0),
 ];
 
-/// Suggests a duration for a text, formatted by `code` from seconds.
-/// A bare number yields two suggestions: some programs count in seconds, others in minutes.
+/// Suggests a duration for a text. `code` formats a number of seconds.
+/// A bare number yields two suggestions, because some programs count in seconds and others in minutes.
 pub(crate) fn suggest_length(text: &str, code: impl Fn(i64) -> Option<String>) -> Option<String> {
     let text = text.trim().trim_start_matches('@').to_ascii_lowercase();
     if let Some((minutes, seconds)) = text.split_once(':') {

@@ -1,7 +1,7 @@
 //! The API of a strategy author.
 //!
 //! A strategy receives closed [`Candle`]s, and [`Price`]s on request. It returns a [`Signal`] to request a trade. It never
-//! sees the clock, the wallet or the venue, and never chooses a stake. So the same code runs in a backtest and live.
+//! sees the clock, the wallet or the venue, and never chooses a stake. The same code therefore runs in backtests and live.
 //! `candlewick strategy new my-strategy` creates a crate with the parts described below.
 //!
 //! # Write a strategy
@@ -9,9 +9,9 @@
 //! A strategy has three parts:
 //! 1. [`parameters!`] declares its settings, with defaults and ranges.
 //! 2. [`Strategy`] processes candles. Implement [`warmup`](Strategy::warmup) and [`on_candle`](Strategy::on_candle).
-//! 3. [`StrategyFactory`] has the name, the version and the constructor.
+//! 3. [`StrategyFactory`] provides the name, the version and the constructor.
 //!
-//! The text of a signal is static. Values that differ from candle to candle are named numbers.
+//! The text of a signal is static. Values that differ from candle to candle are added as named numbers.
 //!
 //! ```
 //! use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
@@ -61,13 +61,13 @@
 //! The driver builds one instance per bot. It calls [`Strategy::on_candle`] once per closed candle, in order, and ignores
 //! signals during the warm-up. Prices are `f64` in the quote currency, times are [`Millis`] since the Unix epoch (UTC).
 //!
-//! - [`indicator`] has the usual indicators.
-//! - A [`DeclaredStrategy`] is shorter, and several times as fast in a search, if it only compares numbers with levels.
-//! - [`Strategy::longer_intervals`] requests longer candles, [`StrategyFactory::WANTS_PRICES`] prices between candles.
+//! - [`indicator`] contains the usual indicators.
+//! - [`DeclaredStrategy`] is for strategies that only compare numbers with levels. It is shorter, and faster in a search.
+//! - [`Strategy::longer_intervals`] requests longer candles. [`StrategyFactory::WANTS_PRICES`] requests prices between them.
 //!
 //! # Register and run
 //!
-//! A program that depends on `candlewick-cli` has every command of `candlewick`. In its configuration, `[[bots]]` sets
+//! A program that depends on `candlewick-cli` offers every command of `candlewick`. In its configuration, `[[bots]]` sets
 //! `strategy = "momentum"`, a symbol, an interval and an expiry.
 //!
 //! ```text
@@ -78,10 +78,10 @@
 //!
 //! # Test and check
 //!
-//! The feature `testkit` adds a module of that name. `assert_signals` compares the strategy with a table of candles and
-//! signals, `assert_golden` with a file of all its signals. `assert_passes_checks` checks the rules for strategies, such as
-//! no look-ahead. `strategy check momentum` checks more, in other processes and on your own candles. Then `backtest`,
-//! `sweep` and `walk-forward` show whether there is an edge: a win rate above the break-even of the payout (not 50 %).
+//! The feature `testkit` adds the module `testkit`. `assert_signals` compares a strategy with a table of candles and
+//! signals. `assert_golden` compares it with a file of all its signals. `assert_passes_checks` checks the rules for
+//! strategies, such as no look-ahead. `strategy check momentum` also checks other processes and your own candles. Finally,
+//! `backtest`, `sweep` and `walk-forward` show whether there is an edge: a win rate above the break-even rate.
 #![warn(missing_docs)]
 
 // `parameters!` refers to this crate by its full name, here too.

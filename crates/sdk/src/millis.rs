@@ -6,8 +6,8 @@ use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
 
 /// A point in time or a span, in milliseconds.
-/// Points in time count from the Unix epoch, UTC. Arithmetic saturates: an absurd time from outside becomes a
-/// distant one and never a panic.
+/// Points in time count from the Unix epoch, UTC. Arithmetic saturates, so an absurd time from outside never
+/// causes a panic.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Pod, Zeroable,
 )]
@@ -18,7 +18,7 @@ pub struct Millis(i64);
 impl Millis {
     /// The epoch, or an empty span.
     pub const ZERO: Self = Self(0);
-    /// Latest time, later than any other.
+    /// Latest possible time.
     pub const MAX: Self = Self(i64::MAX);
     /// One second.
     pub const SECOND: Self = Self(1_000);
@@ -45,7 +45,7 @@ impl Millis {
         self.0
     }
 
-    /// Returns the last multiple of `step` that is not later, aligned to the epoch.
+    /// Returns the last multiple of `step` (from the epoch) that is not later than this time.
     /// A `step` below 1 ms counts as 1 ms.
     #[inline]
     #[must_use]

@@ -7,7 +7,7 @@ use std::iter::Sum;
 use std::num::NonZeroU32;
 use std::ops::{Add, AddAssign, Neg, Sub, SubAssign};
 
-/// An amount in minor units: cents at the default scale. The scale belongs to the wallet, see [`MoneyScale`].
+/// An amount in minor units: cents at the default scale. Each wallet has its own [`MoneyScale`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Money(i64);
@@ -33,7 +33,7 @@ pub enum MoneyError {
     TooLarge {
         /// Rejected amount.
         amount: String,
-        /// Largest amount at the wallet's scale.
+        /// Largest supported amount at the wallet's scale.
         largest: Decimal,
     },
     /// The scale has more than 8 decimals.
@@ -124,9 +124,9 @@ impl From<MoneyScale> for u32 {
     }
 }
 
-/// Of a factor: 64 ladder levels, each multiplied with an error of 1.1e-16, stay below a tenth of it.
+/// Allowed relative error of a factor, over ten times that of 64 ladder levels at 1.1e-16 each.
 const MAX_RELATIVE_ERROR: f64 = 1e-13;
-/// In minor units, less than any intended rounding.
+/// Allowed absolute error in minor units, smaller than any intended rounding.
 const MAX_ABSOLUTE_ERROR: f64 = 1e-3;
 
 impl Money {
@@ -150,7 +150,7 @@ impl Money {
     #[must_use]
     pub fn profit_at(self, payout: Payout) -> Self {
         const DIVISOR: i64 = 1_000_000; // 100 % in parts of a payout
-        // Nearly every product fits into 64 bits, whose division by a constant compiles to a multiplication.
+        // Nearly every product fits into 64 bits, where division by a constant compiles to a multiplication.
         let Some(product) = self.0.checked_mul(i64::from(payout.parts())) else {
             return self.large_profit_at(payout);
         };
@@ -258,14 +258,14 @@ pub struct PayoutError {
 }
 
 const PERCENT_PARTS: u32 = 10_000;
-/// Numbers up to this are read as a fraction of the stake. No venue pays so few percent.
+/// Numbers up to this limit are read as fractions of the stake. No venue pays so low a percentage.
 const MAX_FRACTION: f64 = 2.0;
-/// Far above all observed payouts (60 to 92 %).
+/// Maximum payout, far above all observed ones (60 to 92 %).
 const MAX_PARTS: u32 = 1_000 * PERCENT_PARTS;
 
 impl Payout {
     /// Creates a payout from a percentage with up to four decimals.
-    /// Fails with [`PayoutError`] if it is not above zero, above 1000, or has more decimals.
+    /// Fails with [`PayoutError`] if the percentage is not in (0, 1000] or has more decimals.
     pub fn from_percent(percent: Decimal) -> Result<Self, PayoutError> {
         let parts = percent.checked_mul(Decimal::from(PERCENT_PARTS)).filter(|parts| parts.fract().is_zero());
         parts
@@ -418,7 +418,7 @@ mod tests {
 
     #[test]
     fn distinguishes_fractions_from_percentages() {
-        // 0.85 and 1.85 both pay 85 % of the stake, at 1 and 2 a win earns the stake; 2.01 may be a percent.
+        // 0.85 and 1.85 both mean 85 % of the stake. 1 and 2 mean 100 %. 2.01 may be a percentage.
         for (number, meant) in [
             (0.85, Some(85.0)),
             (1.85, Some(85.0)),

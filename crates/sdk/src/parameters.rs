@@ -30,7 +30,7 @@ impl<T: Clone + std::fmt::Debug + PartialEq + Serialize + DeserializeOwned> Para
 #[doc(hidden)]
 pub const fn check_type<T: ParameterType>() {}
 
-/// Schema of one parameter, for `strategy show` and the range of a search.
+/// Schema of one parameter, used by `strategy show` and for the range of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
     /// Key of the parameter.
@@ -48,7 +48,7 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// Creates a parameter of a run-time strategy. Its kind is that of the default.
+    /// Creates a parameter for a run-time strategy. The type of `default` becomes its type.
     pub fn new(name: impl Into<String>, default: impl Into<Value>) -> Self {
         let default = default.into();
         let kind = match &default {
@@ -113,7 +113,7 @@ pub fn read<P: Parameters>(values: &Value) -> Result<P, String> {
 /// Like [`read`], with an existing description of the parameters.
 /// Creating a description costs more than parsing.
 pub(crate) fn read_with_schema<P: Parameters>(values: &Value, described: &[Parameter]) -> Result<P, String> {
-    // Serde would accept a list by position, and report a wrong type without the name.
+    // Serde would accept a list by position. It would also omit the parameter name if a type is wrong.
     if !values.is_object() && !values.is_null() {
         return Err(table_error(values));
     }
@@ -175,7 +175,7 @@ fn text(property: &Value, key: &str) -> String {
     property.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// Declares a parameter struct: per line documentation, name, type, default, and optionally a range.
+/// Declares a parameter struct. Each line has documentation, name, type, default and optional range.
 ///
 /// A type is a number, `bool` or `String`. A range includes both ends. For a choice, declare a text and match it in
 /// [`StrategyFactory::build`](crate::StrategyFactory::build). All fields are public. The struct derives `Clone`, `Debug`, `PartialEq`,

@@ -26,8 +26,8 @@ enum Wording {
 
 /// The text of a reason and the names of its numbers, known only at run time.
 ///
-/// Create all templates of a strategy at once when it is built ([`together`](Self::together)). A run keeps every template,
-/// so values that differ from trade to trade belong in the numbers.
+/// Create all templates of a strategy at once when it is built ([`together`](Self::together)). A run stores every template,
+/// so use numbers for values that differ from trade to trade.
 ///
 /// ```
 /// use candlewick_sdk::{Direction, ReasonTemplate, Signal};
@@ -57,9 +57,9 @@ impl Reason {
         Self { wording, numbers: [0.0; MAX_NUMBERS], count: 0, is_truncated: false }
     }
 
-    /// Adds a named number, up to four. A fifth is dropped, and the checks of the strategy fail.
+    /// Adds a named number, up to four. A fifth is dropped, and `strategy check` fails.
     ///
-    /// For a reason from a [`ReasonTemplate`] this copies the template, so name the numbers there instead.
+    /// On a reason from a [`ReasonTemplate`], this copies the template. Name such numbers in the template instead.
     #[must_use]
     #[inline]
     pub fn with(mut self, name: &'static str, value: f64) -> Self {
@@ -100,7 +100,7 @@ impl Reason {
         }
     }
 
-    /// Returns the reason with other numbers. Missing ones stay unchanged.
+    /// Returns the reason with its first numbers replaced by `values`. Further numbers stay unchanged.
     #[must_use]
     pub fn renumbered(&self, values: &[f64]) -> Self {
         let mut reason = self.clone();
@@ -147,7 +147,7 @@ impl Reason {
         &self.numbers
     }
 
-    /// Returns whether both have the same text and the same names.
+    /// Returns whether both reasons have the same text and names.
     pub fn has_same_wording(&self, other: &Self) -> bool {
         let mut places = 0..usize::from(self.count);
         self.count == other.count
@@ -155,15 +155,15 @@ impl Reason {
             && places.all(|place| self.name(place) == other.name(place))
     }
 
-    /// Returns whether both share text and names in memory, a cheap identity check.
+    /// Returns whether both reasons share text and names in memory. This is a cheap identity check.
     ///
-    /// Usually true for the reasons of one rule of a strategy. If false, both may still be [equal](Self::has_same_wording).
+    /// Usually true for reasons of the same rule. If false, the wording may still be [equal](Self::has_same_wording).
     #[inline]
     pub fn shares_wording_with(&self, other: &Self) -> bool {
         let is_same_count = self.count == other.count;
         match (&self.wording, &other.wording) {
             (Wording::Fixed { text, names }, Wording::Fixed { text: other_text, names: other_names }) => {
-                // All names, used or not, without a branch for each.
+                // Compares all names, used or not, to avoid a branch per name.
                 let names = names.iter().zip(other_names);
                 let is_same = |same, (one, other): (&&str, &&str)| same & std::ptr::eq(*one, *other);
                 names.fold(is_same_count & std::ptr::eq(*text, *other_text), is_same)
@@ -192,8 +192,8 @@ impl Reason {
         }
     }
 
-    /// Replaces text and numbers. Templates created together keep their shared pointer, because updating its reference
-    /// count would cost more than the rest.
+    /// Replaces text and numbers.
+    /// Templates created together keep their shared pointer, because updating its reference count would cost too much.
     #[inline]
     pub(crate) fn set_from_template(&mut self, template: &ReasonTemplate, values: &[f64]) {
         match &mut self.wording {
@@ -221,7 +221,7 @@ impl ReasonTemplate {
 
     /// Creates several templates at once from texts and names of numbers, in the same order.
     ///
-    /// Create the templates of one strategy together: their reasons are then cheaper.
+    /// Reasons are cheaper if all templates of a strategy are created together.
     pub fn together<Name: Into<Box<str>>>(
         words: impl IntoIterator<Item = (impl Into<Box<str>>, impl IntoIterator<Item = Name>)>,
     ) -> Vec<Self> {
@@ -236,7 +236,7 @@ impl ReasonTemplate {
         &self.wording().text
     }
 
-    /// Builds a reason with these numbers, in the order of their names. Surplus numbers or names are ignored.
+    /// Builds a reason with these numbers, in the order of their names. Ignores surplus numbers or names.
     #[inline]
     pub fn with_numbers(&self, values: &[f64]) -> Reason {
         let (numbers, count) = self.numbered(values);
@@ -246,7 +246,7 @@ impl ReasonTemplate {
     #[inline]
     fn numbered(&self, values: &[f64]) -> ([f64; MAX_NUMBERS], u8) {
         let count = values.len().min(self.wording().names.len());
-        // One by one: a copy of unknown length would be a call.
+        // Copied one by one, because a copy of unknown length compiles to a call.
         let number = |place: usize| if place < count { values[place] } else { 0.0 };
         (array::from_fn(number), count as u8)
     }

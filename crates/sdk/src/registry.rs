@@ -103,8 +103,8 @@ impl StrategyEntry {
 
     /// Creates the entry of a strategy known only at run time.
     ///
-    /// `build` is called once per bot. Its first argument is a JSON object of all parameters, checked against their ranges;
-    /// parameters that the bot does not set have their defaults.
+    /// `build` is called once per bot. Its first argument is a JSON object of all parameters, checked against their ranges.
+    /// Parameters that the bot does not set have their defaults.
     pub fn new(
         name: impl Into<String>,
         version: impl Into<String>,
@@ -141,9 +141,9 @@ impl StrategyEntry {
         }
     }
 
-    /// Makes version and parameters depend on the bot's parameters, for example on a file that one of them names.
+    /// Makes version and parameters depend on the bot's parameters, such as the name of a file.
     ///
-    /// `specify` returns the entry for these parameters, under the same name. That entry then [builds](Self::build) the
+    /// `specify` returns an entry of the same name for the given parameters. That entry then [builds](Self::build) the
     /// strategy. See [`for_params`](Self::for_params).
     #[must_use]
     pub fn specified_by(
@@ -156,7 +156,7 @@ impl StrategyEntry {
 
     /// Adds a builder of a variant with [conditions](Strategy::conditions).
     ///
-    /// The variant gives the same signals but is slower. `build` is called like that of [`new`](Self::new).
+    /// The variant gives the same signals but is slower. `build` has the same arguments as in [`new`](Self::new).
     #[must_use]
     pub fn explained_by(
         mut self,
@@ -166,7 +166,7 @@ impl StrategyEntry {
         self
     }
 
-    /// Returns the entry for these parameters; for most strategies, this entry.
+    /// Returns the entry for these parameters. For most strategies, it is this entry.
     /// Fails with [`BuildError`] if the parameters do not describe a strategy.
     pub fn for_params(&self, params: &Value) -> Result<Cow<'_, Self>, BuildError> {
         self.specify.as_ref().map_or(Ok(Cow::Borrowed(self)), |specify| specify(params).map(Cow::Owned))
@@ -186,7 +186,7 @@ impl StrategyEntry {
         self
     }
 
-    /// Requests prices between candles for its bots ([`Strategy::on_price`]).
+    /// Requests prices between candles for the strategy's bots ([`Strategy::on_price`]).
     #[must_use]
     pub const fn wanting_prices(mut self) -> Self {
         self.wants_prices = true;
@@ -210,7 +210,7 @@ impl StrategyEntry {
         (entry.build)(params, &entry.parameters, bot)
     }
 
-    /// Like [`build`](Self::build), preferring the variant with conditions.
+    /// Like [`build`](Self::build), but uses the variant with conditions if there is one.
     pub fn build_explained(&self, params: &Value, bot: &BotContext) -> Result<Box<dyn Strategy>, BuildError> {
         let entry = self.for_params(params)?;
         let Some(explain) = &entry.explain else { return entry.build(params, bot) };
@@ -281,7 +281,7 @@ pub enum RegistryError {
     },
 }
 
-/// The strategies of a binary. The binary's code registers each of them; there is no automatic registration.
+/// The strategies of a binary. Its code registers each of them explicitly.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     entries: Vec<StrategyEntry>,
@@ -293,7 +293,7 @@ impl Registry {
         self.with_entry(StrategyEntry::from_factory::<S>())
     }
 
-    /// Adds a strategy entry, which may be known only at run time.
+    /// Adds a strategy entry, for example for a strategy known only at run time.
     /// Fails with [`RegistryError`] if the name is taken or invalid, or a default is out of range.
     pub fn with_entry(mut self, entry: StrategyEntry) -> Result<Self, RegistryError> {
         entry.check()?;
@@ -317,8 +317,8 @@ impl Registry {
 
 /// Returns an error message if cargo built this program in a folder other than the current one.
 ///
-/// Cargo mixes up two packages with the same name and version that share a target folder, unless the second is newer.
-/// `built_in` is `env!("CARGO_MANIFEST_DIR")` of the program. `None` if the folders match, or without cargo.
+/// Cargo mixes up two packages with the same name and version that share a target folder, unless the second one is newer.
+/// `built_in` is `env!("CARGO_MANIFEST_DIR")` of the program. `None` if the folders match or cargo did not start it.
 pub fn folder_error(built_in: &str) -> Option<String> {
     describe_folder_mismatch(built_in, &std::env::var("CARGO_MANIFEST_DIR").ok()?)
 }

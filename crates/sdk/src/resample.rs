@@ -1,11 +1,11 @@
-//! Incremental resampling of short candles, shared by stored data, backtest and live run.
+//! Incremental resampling of short candles, shared by stored data, backtests and live runs.
 
 use crate::{BotContext, Candle, Interval, Millis, Ohlcv, Signal, Strategy, Symbol, TradingWeek};
 use std::ops::Range;
 
-/// Joins short candles to long ones: first open, highest high, lowest low, last close, sum of volumes.
+/// Merges short candles into long ones: first open, highest high, lowest low, last close, total volume.
 ///
-/// By default no short candle may be missing. [`with_rule`](Self::with_rule) sets another [rule](LongerRule).
+/// By default, no short candle may be missing. [`with_rule`](Self::with_rule) sets another [rule](LongerRule).
 ///
 /// ```
 /// use candlewick_sdk::{Candle, Interval, Millis, Ohlcv, Resampler};
@@ -38,12 +38,12 @@ pub struct Resampler {
 /// Rule for building long candles.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum LongerRule {
-    /// Only long candles with every short candle.
+    /// Builds only long candles without missing short candles.
     #[default]
     Whole,
-    /// Long candles whose short candles cover a share of their market hours.
+    /// Builds long candles whose short candles cover a minimum share of their market hours.
     ///
-    /// A long candle with less than a quarter of its length in market hours is never built, such as that of a Sunday.
+    /// A long candle is never built if the market is open for less than a quarter of it, such as a Sunday.
     Share {
         /// Trading hours of the market.
         week: TradingWeek,
@@ -55,15 +55,15 @@ pub enum LongerRule {
 /// Counters of long candles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResampleCounts {
-    /// Long candles that were built, with or without gaps.
+    /// Number of long candles that were built, with or without gaps.
     pub built: u64,
-    /// Long candles that were built with gaps.
+    /// Number of long candles that were built with gaps.
     pub in_parts: u64,
-    /// Long candles that were not built because too many short ones are missing.
+    /// Number of long candles that were not built because too many short candles are missing.
     pub not_built: u64,
 }
 
-/// Frequency and age of stale long candles: those after which one could not be built.
+/// Frequency and age of stale long candles. A long candle is stale if the next one could not be built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Staleness {
     /// Number of short candles since the first long one.
@@ -83,7 +83,7 @@ struct Slot {
     is_cut_off: bool,
 }
 
-/// Divisor of a long candle's length that gives its minimum market hours.
+/// Divisor of the length of a long candle. The result is the minimum time that its market must be open.
 const MIN_OPEN_SHARE_DIVISOR: i64 = 4;
 
 /// Errors in the intervals of a resampler.
@@ -137,7 +137,7 @@ impl LongerRule {
 }
 
 impl Resampler {
-    /// Creates a resampler from candles of one interval to a multiple of it.
+    /// Creates a resampler of candles with the interval `from` to candles with the interval `to`.
     /// Fails with [`ResampleError`] if `to` is not a multiple of `from`.
     pub fn new(from: Interval, to: Interval) -> Result<Self, ResampleError> {
         if !to.length().is_aligned_to(from.length()) {
@@ -167,15 +167,15 @@ impl Resampler {
         self.to
     }
 
-    /// Ends the long candle in progress if a short candle at `time` is beyond it.
-    /// Returns it if it is built. Call this before [pushing](Self::push) the short candle.
+    /// Closes the long candle in progress if a short candle at `time` is beyond its end.
+    /// Returns it if it is complete enough. Call this before [pushing](Self::push) the short candle.
     #[inline]
     pub fn end_before(&mut self, time: Millis) -> Option<Candle> {
         let slot = self.slot.take_if(|slot| slot.open_time + self.to.length() <= time)?;
         self.build(&slot)
     }
 
-    /// Processes the next short candle and returns the long one that ends with it.
+    /// Processes the next short candle and returns the long candle that ends with it, if any.
     #[inline]
     pub fn push(&mut self, short: &Candle) -> Option<Candle> {
         self.end_before(short.time());
@@ -203,7 +203,7 @@ impl Resampler {
         let each = usize::try_from(self.to.length().get() / self.from.length().get()).ok()?;
         let long = (wanted.saturating_add(1) / each).saturating_sub(1);
         let mut resampler = Self::new(self.from, self.to).ok()?.with_rule(self.rule);
-        // Index of the first short candle of each long one.
+        // Index of the first short candle of each long candle.
         let (mut begins, mut begin) = (Vec::new(), 0);
         for (place, candle) in candles.iter().enumerate() {
             begins.extend(resampler.end_before(candle.time()).map(|_| begin));
@@ -214,17 +214,17 @@ impl Resampler {
         }
         let since = begins.len().checked_sub(long)?;
         let Some(begin) = begins.get(since).copied() else { return Some(0) };
-        // One more short candle, so that the first long candle is not cut off.
+        // Includes one more short candle, so that the first long candle is not cut off.
         let is_at_its_start = candles[begin].time().is_aligned_to(self.to.length());
         Some(candles.len() - if is_at_its_start { begin } else { begin.saturating_sub(1) })
     }
 
-    /// Returns the counters of long candles, without one that is cut off by the start of the series.
+    /// Returns the counters of long candles, excluding one that is cut off by the start of the series.
     pub const fn counts(&self) -> ResampleCounts {
         self.counts
     }
 
-    /// Returns how often the last long candle was stale.
+    /// Returns how often the last long candle was stale, and for how long.
     pub const fn staleness(&self) -> Staleness {
         self.staleness
     }
@@ -259,7 +259,7 @@ impl Resampler {
         self.counts.built += 1;
         self.counts.in_parts += u64::from(present < expected);
         self.last_built = Some(end);
-        // Valid if the short candles are, unless their volumes overflow.
+        // Valid if the short candles are valid, unless their volumes overflow.
         Candle::new(slot.open_time, self.to, slot.numbers).ok()
     }
 
@@ -294,8 +294,8 @@ pub struct LongerCandles {
 }
 
 impl LongerCandles {
-    /// Builds longer candles from the interval `own`, by [`LongerRule::Whole`].
-    /// Fails with [`ResampleError`] unless each interval is a multiple of `own`, and longer.
+    /// Builds longer candles from candles with the interval `own`, by [`LongerRule::Whole`].
+    /// Fails with [`ResampleError`] unless each interval is a multiple of `own` and longer than `own`.
     pub fn new(own: Interval, wanted: &[Interval]) -> Result<Self, ResampleError> {
         Self::with_rule(own, wanted, LongerRule::Whole)
     }
@@ -333,7 +333,7 @@ impl LongerCandles {
         signal
     }
 
-    /// Feeds the longer candles that ended before the bot's next one. Shorter intervals come first.
+    /// Feeds the longer candles that ended before the bot's next candle. Shorter intervals come first.
     #[inline]
     pub fn feed_ended(&mut self, candle: &Candle, strategy: &mut dyn Strategy) {
         for resampler in &mut self.resamplers {
@@ -353,11 +353,11 @@ impl LongerCandles {
         }
     }
 
-    /// Returns how many of the latest candles replace `warmup` gapless ones.
+    /// Returns how many of the latest candles to feed instead of `warmup` candles without gaps.
     ///
-    /// At least `warmup`, and more if candles are missing, as gaps reduce the number of longer candles. `None` if there are too
-    /// few `candles`. `w` consecutive candles, `r` of which make a longer one, yield at
-    /// least `(w + 1) / r - 1` longer ones in integer arithmetic, wherever they start.
+    /// The result is at least `warmup`, and larger if gaps reduce the number of longer candles. `None` if there are too few
+    /// `candles`. If `r` candles make a longer one, `w` consecutive candles make at least `(w + 1) / r - 1` longer ones (integer
+    /// division), wherever they start.
     pub fn history(&self, warmup: usize, candles: &[Candle]) -> Option<usize> {
         let starts = self.resamplers.iter().map(|resampler| resampler.history(warmup, candles));
         starts
@@ -365,7 +365,7 @@ impl LongerCandles {
             .try_fold(0, |most, own| own.map(|own| most.max(own)))
     }
 
-    /// Returns the number of longer candles skipped for too many missing own candles.
+    /// Returns the number of longer candles not built because too many own candles are missing.
     pub fn not_built(&self) -> u64 {
         self.resamplers.iter().map(|resampler| resampler.counts().not_built).sum()
     }
@@ -452,14 +452,14 @@ mod tests {
         for candle in minutes([0, 1, 2, 5, 9, 10, 11, 12]) {
             longer.feed_candle(&candle, &mut recording);
         }
-        // 5 is the second half of its two minutes, and 4m of 4 has one minute in four.
+        // Candle 5 is half of `2m of 4`, but only a quarter of `4m of 4`.
         let expected = [
             "0", "1", "2m of 0", "2", "2m of 2", "4m of 0", "5", "2m of 4", "9", "2m of 8", "10", "11",
             "2m of 10", "4m of 8", "12",
         ];
         assert_eq!(recording.seen, expected);
         assert_eq!(longer.not_built(), 1, "4m of 4");
-        // From 9 to 10, until 4m of 8 ended with 11: the last was that of 0, which ended at 4.
+        // Stale at candles 9 and 10: the last 4m candle is `4m of 0`, which closed at minute 4. Candle 10 closes at 11.
         let (interval, staleness) = longer.staleness().unwrap();
         let expected = Staleness { candles: 5, stale: 2, oldest: Millis::MINUTE * 7 };
         assert_eq!((interval.to_string().as_str(), staleness), ("4m", expected));
@@ -471,7 +471,7 @@ mod tests {
         let day: Interval = "1d".parse().unwrap();
         let mut longer = LongerCandles::with_rule(Interval::MINUTE, &[day], rule).unwrap();
         let mut recording = Recording { seen: Vec::new() };
-        // 2026-01-09, a Friday, until 22:00; from Sunday 22:00 to Monday 00:02.
+        // Friday 2026-01-09 until 22:00, then from Sunday 22:00 to Monday 00:02.
         let friday = 20_462 * 1_440;
         let traded = (friday..friday + 22 * 60).chain(friday + 70 * 60..friday + 72 * 60 + 2);
         let mut before_sunday = None;
@@ -496,19 +496,19 @@ mod tests {
     #[test]
     fn history_grows_with_missing_candles() {
         let longer = LongerCandles::new(Interval::MINUTE, &intervals(&["5m"])).unwrap();
-        // Of 19 in a row, three longer ones are whole wherever they begin.
+        // 19 consecutive candles contain three whole longer candles, wherever they start.
         for (warmup, missing, expected) in [
             (19, None, Some(19)),
-            // 5 to 9, 10 to 14 and 20 to 24 are whole: 3 longer ones, and 23 candles are there from minute 5 to 28.
+            // Three longer candles are whole: 5 to 9, 10 to 14 and 20 to 24. Minutes 5 to 28 have 23 candles.
             (19, Some(17), Some(23)),
-            // One is enough, and 20 to 24 is there.
+            // One longer candle is required: 20 to 24 is whole.
             (9, Some(17), Some(9)),
-            // Two are wanted: of 14 candles, only 20 to 24 is whole, so 10 to 14 has to be shown, from minute 10 to 28, but for one.
+            // Two longer candles are required: 10 to 14 and 20 to 24. Minutes 10 to 28 have 18 candles.
             (14, Some(17), Some(18)),
             (28, None, Some(28)),
             (29, None, Some(29)),
             (30, None, None),
-            // Four are wanted, and but for 15 to 19 all are whole: from the first on.
+            // Four longer candles are required. All except 15 to 19 are whole, so all candles are needed.
             (28, Some(17), Some(28)),
             (24, Some(17), Some(28)),
             (0, Some(17), Some(0)),

@@ -33,7 +33,7 @@ pub enum SeriesError {
     /// There are no candles.
     #[error("there are no candles")]
     Empty,
-    /// A candle does not follow the previous one.
+    /// A candle does not come after the previous one.
     #[error("candle {index} at {time} does not come after {previous}")]
     Unsorted {
         /// Index of the candle, 0-based.
@@ -81,8 +81,8 @@ impl CandleSeries {
 
     /// Creates a series from stored candles that were validated before.
     ///
-    /// The caller guarantees that they formed a series and have not changed since. Fails only with [`SeriesError::Empty`]. For
-    /// all other candles use [`CandleSeries::new`].
+    /// The caller guarantees that they formed a series and have not changed since. Fails only with [`SeriesError::Empty`].
+    /// For candles that have not been validated, use [`CandleSeries::new`].
     pub fn from_checked(
         series: Series,
         candles: impl AsRef<[Candle]> + Send + Sync + 'static,
@@ -134,7 +134,7 @@ impl CandleSeries {
         self.candles().first().map_or(Millis::ZERO, Candle::time)
     }
 
-    /// Returns the last candle's close time: `T_end` in the rules of the price path.
+    /// Returns the close time of the last candle (`T_end` in the price path rules).
     pub fn end(&self) -> Millis {
         self.candles().last().map_or(Millis::ZERO, |last| last.close_time(self.series.interval))
     }
@@ -158,12 +158,12 @@ impl fmt::Debug for CandleSeries {
     }
 }
 
-/// Number of candles checked one by one first. Most searches end there, and a division is slower.
+/// Number of candles checked one by one first. Most searches end there, and division is slower.
 const LINEAR_SEARCH_CANDLES: usize = 8;
 
 /// Returns the number of candles that close before `until`.
-/// The candles are in order, each `length` long. Without gaps the result takes constant time, otherwise a
-/// binary search. Candles that are too far ahead to qualify are not accessed, as they are not cached yet.
+/// The candles are sorted, and each is `length` long. Without gaps this takes constant time, otherwise a binary search.
+/// Candles that are too far ahead to qualify are not accessed, because they are not in the cache yet.
 #[inline]
 pub fn count_closing_before(candles: &[Candle], length: Millis, until: Millis) -> usize {
     let opens_before = until - length;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A strategy's request for a trade: direction, reason and optional expiry. The stake is set elsewhere.
+/// A strategy's request for a trade: direction, reason and optional expiry. It does not set the stake.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Signal {
     /// Direction of the bet.
@@ -16,8 +16,8 @@ pub struct Signal {
     pub reason: Reason,
     /// Whether the signal is recorded but never traded.
     ///
-    /// For a strategy that trades only at times: virtual signals show what it would have done at other times. They are
-    /// recorded as rejected by the rule `GateClosed`.
+    /// Virtual signals show what a strategy would have done while it was paused. They are recorded as rejected by the
+    /// rule `GateClosed`.
     pub is_virtual: bool,
 }
 
@@ -46,7 +46,7 @@ impl Signal {
         Self::new(Direction::Sell, reason.text())
     }
 
-    /// Adds a named number to the reason, up to four. A fifth is dropped, and the checks of the strategy fail.
+    /// Adds a named number to the reason, up to four. A fifth is dropped, and `strategy check` fails.
     #[must_use]
     #[inline]
     pub fn with(mut self, name: impl FixedText, value: f64) -> Self {

@@ -7,11 +7,11 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// A strategy of one bot on one series.
+/// A strategy that trades one series for one bot.
 ///
 /// Implement [`warmup`](Self::warmup) and [`on_candle`](Self::on_candle). All other methods have a default.
 ///
-/// Order of the calls, both in a backtest and live:
+/// Call order, in backtests and live:
 /// 1. [`StrategyFactory::build`], once per bot.
 /// 2. [`longer_intervals`](Self::longer_intervals), [`wants_settlements`](Self::wants_settlements) and
 ///    [`expiries`](Self::expiries), once.
@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 /// 4. [`on_price`](Self::on_price) and [`on_settled`](Self::on_settled) between candles, if requested.
 ///
 /// A strategy must be deterministic: the same calls give the same signals. It must not read a clock, a file or a random
-/// source in these methods. [`StrategyFactory::build`] reads external data, from files named by its parameters. A
-/// strategy that only compares numbers with levels implements [`DeclaredStrategy`](crate::DeclaredStrategy) instead.
+/// source in these methods. External data is read in [`StrategyFactory::build`], from files named by the parameters. If a
+/// strategy only compares numbers with levels, implement [`DeclaredStrategy`](crate::DeclaredStrategy) instead.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a strategy",
     label = "implement `Strategy` for it",
@@ -31,8 +31,8 @@ use serde::{Deserialize, Serialize};
 pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields, no `Rc` */ {
     /// Returns the warm-up length in candles, including the current one.
     ///
-    /// With a warm-up of 20, a backtest trades from the signal of the 20th candle on. A live run fetches 20 candles before
-    /// the start and trades from the signal of the next one on. Signals during the warm-up are never traded.
+    /// With a warm-up of 20, a backtest trades from the signal of the 20th candle on. A live run fetches 20 candles before the
+    /// start and trades from the signal of the next candle on. Signals during the warm-up are never traded.
     ///
     /// A mean of the last 20 closes needs 20 candles. A comparison of the current candle with the previous 20 needs 21.
     /// For an indicator, return its `stable_after()` if it has one, otherwise its `warmup()`.
@@ -46,8 +46,8 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
 
     /// Returns additional intervals: longer multiples of the bot's own.
     ///
-    /// For example 5m for the trend and 1m for entries. Called once, after the strategy is built. Each longer candle is
-    /// built from the bot's own candles. It is omitted if it starts before the first of them, or if too many are missing
+    /// For example, 5m for the trend and 1m for entries. Called once, after the strategy is built. Each longer candle is
+    /// built from the bot's own candles. It is omitted if it starts before the first own candle, or if too many are missing
     /// ([`BotContext::longer_share_percent`]). [`warmup`](Self::warmup) counts the bot's own candles.
     fn longer_intervals(&self) -> &[Interval] {
         &[]
@@ -55,7 +55,7 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
 
     /// Processes a closed candle of a [longer interval](Self::longer_intervals).
     ///
-    /// Called after [`on_candle`](Self::on_candle) of the last candle in it, shorter intervals first. A longer candle
+    /// Called after [`on_candle`](Self::on_candle) for its last own candle, shorter intervals first. A longer candle
     /// therefore takes effect from the bot's next candle on.
     fn on_longer_candle(&mut self, interval: Interval, candle: &Candle) {
         let _ = (interval, candle);
@@ -79,8 +79,8 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
 
     /// Returns whether [`on_settled`](Self::on_settled) is to be called.
     ///
-    /// Return `false` if the strategy depends only on candles. A backtest is then faster, because it can feed further
-    /// candles while trades are open. Called once, after the strategy is built.
+    /// Return `false` if the strategy depends only on candles. A backtest is then faster, because it can feed later candles
+    /// while trades are open. Called once, after the strategy is built.
     fn wants_settlements(&self) -> bool {
         true
     }
@@ -95,8 +95,8 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
 
     /// Returns whether the strategy pauses trading of its bot.
     ///
-    /// While `true`, external signals are also rejected, by the rule `GateClosed`. Override this in a strategy that makes
-    /// its own signals [virtual](crate::Signal::as_virtual) at times. Called for each external signal.
+    /// While `true`, external signals are also rejected, by the rule `GateClosed`. Override this if the strategy sometimes
+    /// makes its own signals [virtual](crate::Signal::as_virtual). Called for each external signal.
     fn is_gate_closed(&self) -> bool {
         false
     }
@@ -150,7 +150,7 @@ pub trait Strategy: CandleLoop + Send /* it moves between threads: plain fields,
         Vec::new()
     }
 
-    /// Processes a batch of candles and returns their number. Only [`BatchedStrategy`](crate::BatchedStrategy) can implement this.
+    /// Processes a batch of candles and returns their number. Only for `BatchedStrategy`.
     #[doc(hidden)]
     #[inline]
     fn try_answer_batch(&mut self, _: Batch<'_>, _: &mut CandleAnswers) -> Option<usize> {
@@ -169,7 +169,7 @@ pub struct BotContext {
     pub interval: Interval,
     /// Default expiry of the bot's trades; a signal may override it.
     pub expiry: Expiry,
-    /// Minimum share of a longer candle's market hours with candles, in percent. `None` requires all of them.
+    /// Minimum percentage of a longer candle's market hours covered by candles. `None` requires 100 %.
     pub longer_share_percent: Option<f64>,
 }
 
@@ -221,7 +221,7 @@ fn parameters_label(strategy: &str) -> String {
     }
 }
 
-/// Converts a message about the parameters. Allows `Err(format!(..).into())` in [`StrategyFactory::build`].
+/// Converts a message about parameters. Allows `Err(format!(..).into())` in `StrategyFactory::build`.
 impl From<String> for BuildError {
     fn from(problem: String) -> Self {
         Self::parameters("", problem)
@@ -253,7 +253,7 @@ impl From<CloseTypeError> for BuildError {
 pub trait StrategyFactory: Strategy + Sized + 'static {
     /// Name in configurations: lower-case letters, digits and hyphens.
     const NAME: &'static str;
-    /// Version of the rules. Raise it with every change of behaviour: results of different versions are kept apart.
+    /// Version of the rules. Raise it with every change of behaviour, to keep results apart.
     const VERSION: &'static str;
     /// One-sentence description.
     const ABOUT: &'static str;
@@ -272,8 +272,8 @@ pub trait StrategyFactory: Strategy + Sized + 'static {
 
     /// Returns the signals as comparisons of series, `None` if they cannot be expressed in this way.
     ///
-    /// A search over the parameters then shares the series and is several times faster. Called right after the strategy is
-    /// built. A [`DeclaredStrategy`](crate::DeclaredStrategy) returns `Some(Declaration::from_strategy(self))`, see [`Declaration`].
+    /// A search can then share the series between parameter sets, and is several times faster. Called right after the strategy
+    /// is built. A [`DeclaredStrategy`](crate::DeclaredStrategy) returns `Some(Declaration::from_strategy(self))`.
     fn declaration(&self) -> Option<Declaration> {
         None
     }

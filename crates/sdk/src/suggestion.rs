@@ -16,7 +16,7 @@ pub fn edit_distance(one: &str, other: &str) -> usize {
 }
 
 /// Returns the known name closest to a misspelt or abbreviated one.
-/// It differs in at most a third of the letters, or is the only one that starts with `name`.
+/// The result differs in at most a third of the letters, or is the only known name that starts with `name`.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let known: Vec<&str> = known.into_iter().collect();
     let wanted = normalize(name);
@@ -140,14 +140,14 @@ fn rows(context: AliasContext) -> impl Iterator<Item = &'static Alias> {
     ALIASES.get(&context).into_iter().flatten()
 }
 
-/// Returns the counterparts of a foreign name, most common first. Ignores case and treats `-` and `_` alike.
+/// Returns the counterparts of a foreign name, most common first. Ignores case; `-` equals `_`.
 pub fn counterparts(context: AliasContext, name: &str) -> impl Iterator<Item = &'static Counterpart> + use<> {
     let plain = name.trim_start_matches('-').to_lowercase().replace('-', "_");
     let is_meant = move |alias: &&Alias| alias.names.split(' ').any(|known| known == plain);
     rows(context).filter(is_meant).map(|alias| &alias.counterpart)
 }
 
-/// Returns the setting with this key, `None` if the table has no example value.
+/// Returns the setting with this key; `None` if the table has no example value for it.
 pub fn find_setting(key: &str) -> Option<&'static Counterpart> {
     let mut settings = rows(AliasContext::Setting).map(|alias| &alias.counterpart);
     settings.find(|setting| setting.key() == Some(key) && setting.text().contains(" = "))
@@ -181,7 +181,7 @@ pub fn plain_message(message: &str) -> String {
     words
 }
 
-/// Returns the rejected value in a message, `None` if it is not repeated there.
+/// Returns the rejected value in a message; `None` if the message does not contain it.
 pub fn rejected_value(message: &str) -> Option<&str> {
     let (given, _) = split_message(message)?;
     let is_repeated = given.contains('`') || given.starts_with("string ");
@@ -211,7 +211,7 @@ fn describe_given(given: &str) -> Option<&str> {
 
 fn describe_expected(wanted: &str) -> &str {
     match wanted {
-        // Without the range of the type: that of the setting is narrower.
+        // Omits the range of the type, because the range of the setting is narrower.
         "u8" | "u16" | "u32" | "u64" | "usize" | "i8" | "i16" | "i32" | "i64" => "a whole number",
         "f32" | "f64" | "a JSON number" => "a number",
         "a string" | "string or map" => "a text in quotes",

@@ -64,9 +64,9 @@ impl From<Symbol> for String {
     }
 }
 
-/// Suffixes of pairs that are priced all week (over the counter).
+/// Suffixes of over-the-counter pairs, which are priced all week.
 pub const OTC_SUFFIXES: [&str; 3] = [".OTC", "-OTC", "_OTC"];
-/// Currencies whose pairs are closed at the weekend. Journal replays depend on this list, so it must never change.
+/// Currencies whose pairs are closed at the weekend. Journal replays require this list to be constant.
 pub const CURRENCIES: [&str; 10] = ["USD", "EUR", "GBP", "JPY", "CHF", "AUD", "CAD", "NZD", "SEK", "NOK"];
 
 /// Trading hours of a market.
@@ -89,12 +89,12 @@ impl TradingWeek {
         if is_pair { Self::Currencies } else { Self::Always }
     }
 
-    /// Returns the open-market time between two moments.
+    /// Returns how long the market is open within a time range.
     ///
     /// ```
     /// use candlewick_sdk::{Millis, TradingWeek};
     ///
-    /// // 2026-01-09, a Friday of winter: until 22:00 UTC.
+    /// // Friday 2026-01-09, in winter: open until 22:00 UTC.
     /// let friday = Millis::new(1_767_916_800_000);
     /// assert_eq!(TradingWeek::Currencies.open_time(&(friday..friday + Millis::DAY)), Millis::HOUR * 22);
     /// assert_eq!(TradingWeek::Always.open_time(&(friday..friday + Millis::DAY)), Millis::DAY);
@@ -105,7 +105,7 @@ impl TradingWeek {
             return length;
         }
         let day = |moment: Millis| moment.get().div_euclid(Millis::DAY.get());
-        // The previous Friday: its weekend may extend into the range.
+        // Start with the previous Friday, because its weekend may extend into the range.
         let first = day(range.start) - (day(range.start) - FIRST_FRIDAY_EPOCH_DAY).rem_euclid(7);
         let weekends = (first..=day(range.end)).step_by(7);
         weekends.fold(length, |open, friday| {
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn open_time_excludes_weekends() {
-        // 2026-07-10, a Friday of summer.
+        // Friday 2026-07-10, in summer.
         let friday = Millis::DAY * 20_644;
         let hours = |from: i64, until: i64| {
             let range = friday + Millis::HOUR * from..friday + Millis::HOUR * until;

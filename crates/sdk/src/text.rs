@@ -39,7 +39,7 @@ impl<const N: usize> Text<N> {
     }
 }
 
-/// Compares eight bytes at a time, as texts are written (docs/performance.md).
+/// Compares eight bytes at a time (docs/performance.md).
 impl<const N: usize> PartialEq for Text<N> {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
@@ -97,7 +97,7 @@ pub fn is_hidden(letter: char) -> bool {
     }
 }
 
-/// Escapes each hidden character, such as `\u{1b}` or `\n`. A text without any is not copied.
+/// Escapes each hidden character, such as `\u{1b}` or `\n`. Text without any is not copied.
 ///
 /// ```
 /// # use candlewick_sdk::visible;
@@ -121,16 +121,16 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 
 /// Returns the text as a safe CSV cell.
 ///
-/// Invisible characters are escaped. A `'` precedes anything that a spreadsheet would evaluate (`=`, `+`,
-/// `-`, `@`), except numbers, negative ones included. A text that already has such a `'` gets another one, so
-/// that [`from_csv_cell`] restores the original.
+/// Invisible characters are escaped. Text that a spreadsheet would evaluate (`=`, `+`, `-`, `@`) is prefixed with
+/// `'`. Positive and negative numbers are not. Text that already has such a prefix gets another one, so that
+/// [`from_csv_cell`] restores the original.
 pub fn to_csv_cell(text: &str) -> Cow<'_, str> {
     let shown = visible(text);
     let is_formula = is_formula(shown.trim_start_matches('\''));
     if is_formula { Cow::Owned(format!("'{shown}")) } else { shown }
 }
 
-/// Returns the text of a cell of [`to_csv_cell`]. Hidden characters stay escaped.
+/// Restores the text of a cell from [`to_csv_cell`]. Hidden characters stay escaped.
 ///
 /// ```
 /// # use candlewick_sdk::{from_csv_cell, to_csv_cell};
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn escapes_every_hidden_character() {
-        // Controls, marks of direction, invisible ones, line ends, blanks: by the tables of the Unicode standard.
+        // Controls, direction marks, invisible characters, line ends and blanks, from the Unicode tables.
         let ranges = [
             0x00..=0x1f,
             0x7f..=0x9f,

@@ -84,8 +84,8 @@ mod tests {
     use super::*;
     use candlewick_sdk::testkit::{assert_signals, bot};
 
-    /// After flat candles, ADX over 5 candles is 100 / 5 = 20 at the first move and (4 x 20 + 100) / 5 = 36 at the next
-    /// candle.
+    /// After flat candles, the ADX over 5 candles is 100 / 5 = 20 at the first move.
+    /// At the next candle it is (4 x 20 + 100) / 5 = 36.
     #[test]
     fn bets_on_a_close_that_returns_into_the_band() {
         let params = |weak_trend| Params { period: 5, deviations: 1.5, weak_trend, ..Params::default() };

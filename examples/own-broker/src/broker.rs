@@ -32,7 +32,7 @@ impl Trade {
         self.open_time + self.order.close_type.duration()
     }
 
-    /// Outcome and profit, `None` while the trade is running.
+    /// Returns outcome and profit; `None` while the trade is running.
     fn settlement(&self, now: Millis) -> Option<(Outcome, Decimal)> {
         let (open, close) = (price_at(self.open_time), price_at(self.close_time()));
         let wins = match self.order.direction {
@@ -81,7 +81,7 @@ impl SineBroker {
         self.trades.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// 10,000 plus all profits, without the stakes of open trades.
+    /// Returns 10,000 plus all profits, excluding the stakes of open trades.
     fn balance(&self, now: Millis) -> Decimal {
         let change = |trade: &Trade| trade.settlement(now).map_or(-trade.order.amount, |(_, profit)| profit);
         Decimal::from(10_000) + self.all_trades().iter().map(change).sum::<Decimal>()

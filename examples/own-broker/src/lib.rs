@@ -1,7 +1,7 @@
 //! Your own broker: a simulated venue without a network.
 //!
-//! [`SineMarket`] provides prices and [`SineBroker`] fills orders at them, which is all that a live run needs. [`SineMarket`] is
-//! polled for prices, [`StreamedMarket`] only streams them. [`PriceTurns`] is a strategy that uses prices between candles.
+//! [`SineMarket`] provides prices and [`SineBroker`] fills orders at them. A live run needs nothing else. [`SineMarket`] is
+//! polled for prices, and [`StreamedMarket`] only streams them. [`PriceTurns`] is a strategy that uses prices between candles.
 
 mod broker;
 mod market;
@@ -22,8 +22,8 @@ const START: Millis = Millis::new(1_795_176_000_000);
 
 /// Connects to the polled market.
 ///
-/// A session lasts four hours of a virtual clock that jumps from one awaited moment to the next, so it ends at once.
-/// Fails with [`BrokerError::NotFound`] for a bot on an unknown symbol.
+/// A session lasts four hours on a virtual clock, which jumps from one awaited time to the next. In real time, the session
+/// ends almost immediately. Fails with [`BrokerError::NotFound`] for a bot on an unknown symbol.
 pub fn polled(config: &Config) -> Result<VenuePorts, BrokerError> {
     let clock: Arc<dyn Clock> = Arc::new(VirtualClock::new(START, Speed::Max));
     ports(config, Arc::new(SineMarket::new(Arc::clone(&clock))), clock)

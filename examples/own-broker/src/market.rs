@@ -14,7 +14,7 @@ pub(crate) const SYMBOL: &str = "SINE";
 /// Maximum number of buffered prices per subscriber.
 const CAPACITY: usize = 64;
 
-/// Returns the price at a moment: two waves, of ten minutes and of 47 seconds.
+/// Returns the price at a given time: two waves, of ten minutes and of 47 seconds.
 pub(crate) fn price_at(at: Millis) -> f64 {
     let wave = |seconds: f64| (at.get() as f64 / 1_000.0 / seconds * std::f64::consts::TAU).sin();
     100.0 + 5.0 * wave(600.0) + 0.4 * wave(47.0)
@@ -25,7 +25,7 @@ pub struct SineMarket {
     clock: Arc<dyn Clock>,
 }
 
-/// The same market, whose prices cannot be polled: each subscriber receives one per second.
+/// Like [`SineMarket`], but prices cannot be polled: each subscriber receives one per second.
 pub struct StreamedMarket {
     polled: SineMarket,
 }
@@ -36,7 +36,7 @@ impl SineMarket {
         Self { clock }
     }
 
-    /// Returns the candle of the prices at each second of a span.
+    /// Builds a candle from the prices at each second of a time span.
     fn bar(open_time: Millis, length: Millis) -> CandleRow {
         let seconds = length.get() / 1_000;
         let prices: Vec<f64> =
@@ -79,7 +79,7 @@ impl MarketData for SineMarket {
 }
 
 impl StreamedMarket {
-    /// Creates a market that streams prices by this clock.
+    /// Creates a market that streams prices on this clock.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self { polled: SineMarket::new(clock) }
     }

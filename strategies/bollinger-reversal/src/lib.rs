@@ -1,7 +1,7 @@
 //! Buys at closes below the lower Bollinger band and sells at closes above the upper one.
 //!
-//! Example of a strategy whose levels have the unit of its series: a close is beyond a band exactly if its z-score is beyond
-//! the deviations of the band. One series therefore serves bands of any width.
+//! Example of a strategy whose levels are scaled to the unit of its series. A close is beyond a band exactly if its z-score
+//! is beyond the deviations of the band, so one series serves bands of any width.
 
 use candlewick_sdk::indicator::ZScore;
 use candlewick_sdk::{
@@ -19,7 +19,7 @@ parameters! {
     }
 }
 
-/// Bets on a return to the mean. Signals at every candle that closes beyond a band; risk rules limit the trades.
+/// Bets on a return to the mean. Signals at every close beyond a band; risk rules limit the trades.
 #[derive(Clone, Debug)]
 pub struct BollingerReversal {
     params: Params,

@@ -1,7 +1,7 @@
 //! Tosses a coin: a strategy without an edge.
 //!
-//! A baseline for other strategies: its results are luck. The toss is computed from the time of the candle and a seed, not from
-//! prices. So it is the same in every run and knows nothing about the future.
+//! A baseline for other strategies: its results are luck. A toss is computed from the time of the candle and a seed, not from
+//! prices. It is therefore the same in every run and independent of the future.
 
 use candlewick_sdk::{
     BotContext, BuildError, Candle, Declaration, DeclaredStrategy, SeriesIndex, SeriesKey, SignalRule,
@@ -18,7 +18,7 @@ parameters! {
     }
 }
 
-/// Signals at a share of all candles, both directions equally often.
+/// Signals at a share of all candles, equally often in both directions.
 #[derive(Clone, Debug)]
 pub struct Coin {
     seed: u64,
@@ -61,12 +61,12 @@ impl DeclaredStrategy for Coin {
 
 /// Returns a toss, uniform in (-1, 1).
 fn toss(seed: u64, time: u64) -> f64 {
-    // 52 bits and a half, so that no toss is 0 and each has its opposite.
+    // 52 bits plus one half, so that no toss is 0 and every toss has an opposite.
     let bits = split_mix(split_mix(seed).wrapping_add(time)) >> 12;
     (bits as f64 + 0.5) / (1_u64 << 51) as f64 - 1.0
 }
 
-/// Next number of `SplitMix64` (Steele, Lea and Flood 2014).
+/// Returns the next number of `SplitMix64` (Steele, Lea and Flood 2014).
 const fn split_mix(state: u64) -> u64 {
     let mut mixed = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn split_mix_agrees_with_published_sequence() {
-        // First numbers of the authors' code for the seed 1234567.
+        // First numbers from the authors' code for the seed 1234567.
         let step = |n: u64| split_mix(1_234_567_u64.wrapping_add(0x9E37_79B9_7F4A_7C15_u64.wrapping_mul(n)));
         let expected = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
         assert_eq!([step(0), step(1), step(2)], expected);

@@ -1,7 +1,7 @@
 //! Follows closes beyond the highest and lowest prices of the previous candles.
 //!
-//! Example of a strategy that compares a candle with the previous ones: the channel is updated after the comparison, so a candle
-//! is not part of the channel that it breaks out of.
+//! Example of a strategy that compares a candle with the previous ones. It updates the channel after the comparison, so a
+//! candle is not part of the channel that it breaks out of.
 
 use candlewick_sdk::indicator::{Donchian, DonchianChannel};
 use candlewick_sdk::{
@@ -19,14 +19,14 @@ parameters! {
     }
 }
 
-/// Bets that a price that leaves the range of the last candles continues. A channel of zero width gives no signal.
+/// Bets that a move out of the recent price range continues. A channel of zero width gives no signal.
 #[derive(Clone, Debug)]
 pub struct DonchianBreakout {
     params: Params,
     channel: Donchian,
-    /// Channel of the candles up to the last one.
+    /// Channel that ends with the last candle.
     before: Option<DonchianChannel>,
-    /// Position of the last close in the channel before it.
+    /// Position of the last close in the channel of the previous candles.
     last: Option<f64>,
 }
 
@@ -47,7 +47,7 @@ impl DeclaredStrategy for DonchianBreakout {
         Some([self.last?])
     }
 
-    /// Without the margin, which only affects the rules.
+    /// Omits the margin, which only affects the rules.
     fn series(&self) -> Vec<SeriesKey> {
         vec![SeriesKey::new("place in channel", &[self.params.period as f64])]
     }

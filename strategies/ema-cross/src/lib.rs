@@ -10,7 +10,7 @@ use candlewick_sdk::{
 };
 use std::cmp::Ordering;
 
-/// Averages closer than this share of the slow one count as equal: on flat prices they differ only by rounding errors.
+/// Averages closer than this share of the slow one count as equal, because of rounding errors.
 const ROUNDING: f64 = 1e-12;
 
 parameters! {
@@ -23,8 +23,8 @@ parameters! {
     }
 }
 
-/// Buys when the fast average crosses above the slow one, sells when it crosses below. A change from equal averages also
-/// counts as a crossing.
+/// Buys when the fast average crosses above the slow one, sells when it crosses below.
+/// A change from equal averages also counts as a crossing.
 #[derive(Clone, Debug)]
 pub struct EmaCross {
     params: Params,
@@ -32,7 +32,7 @@ pub struct EmaCross {
     slow: Ema,
     /// Fast and slow average after the last candle.
     last: Option<(f64, f64)>,
-    /// Comparison of the fast with the slow average at the previous candle.
+    /// Comparison of the fast and slow averages at the previous candle.
     before: Option<Ordering>,
 }
 
@@ -42,15 +42,15 @@ const CROSSING: SeriesIndex = SeriesIndex::new(0);
 impl DeclaredStrategy for EmaCross {
     type Numbers = [f64; 1];
 
-    /// Until the slow average is stable, and one more candle for the comparison.
+    /// Returns the number of candles until the slow average is stable, plus one for the comparison.
     fn warm_after(&self) -> usize {
         self.slow.stable_after() + 1
     }
 
-    /// The number is the crossing: positive above, negative below. `None` without a crossing.
+    /// Returns the crossing: positive if it is upwards, negative if downwards. `None` without a crossing.
     #[inline]
     fn update(&mut self, candle: &Candle) -> Option<[f64; 1]> {
-        // Both are updated before `?` can return.
+        // Both averages are updated before `?` can return.
         let (fast, slow) = (self.fast.update(candle.close()), self.slow.update(candle.close()));
         self.last = fast.zip(slow);
         let (fast, slow) = self.last?;

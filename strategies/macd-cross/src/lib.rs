@@ -1,7 +1,7 @@
 //! Follows the crossing of the MACD and its signal line.
 //!
-//! Example of a strategy on an indicator with several lines: it compares the histogram with zero, and stores on which side it
-//! was.
+//! Example of a strategy on an indicator with several lines. It compares the histogram with zero, and stores the side of the
+//! previous candle.
 
 use candlewick_sdk::indicator::{Macd, MacdLines};
 use candlewick_sdk::{
@@ -10,7 +10,7 @@ use candlewick_sdk::{
 };
 use std::cmp::Ordering;
 
-/// Lines closer than this share of the price count as equal: on flat prices they differ only by rounding errors.
+/// Lines closer than this share of the price count as equal, because of rounding errors.
 const ROUNDING: f64 = 1e-12;
 
 parameters! {
@@ -25,15 +25,15 @@ parameters! {
     }
 }
 
-/// Buys when the MACD crosses above its signal line, sells when it crosses below. A change from equal lines also counts as a
-/// crossing.
+/// Buys when the MACD crosses above its signal line, sells when it crosses below.
+/// A change from equal lines also counts as a crossing.
 #[derive(Clone, Debug)]
 pub struct MacdCross {
     params: Params,
     macd: Macd,
     /// Lines after the last candle.
     last: Option<MacdLines>,
-    /// Comparison of the MACD with its signal line at the previous candle.
+    /// Comparison of the MACD and its signal line at the previous candle.
     before: Option<Ordering>,
 }
 
@@ -43,12 +43,12 @@ const CROSSING: SeriesIndex = SeriesIndex::new(0);
 impl DeclaredStrategy for MacdCross {
     type Numbers = [f64; 1];
 
-    /// Until the lines are stable, and one more candle for the comparison.
+    /// Returns the number of candles until the lines are stable, plus one for the comparison.
     fn warm_after(&self) -> usize {
         self.macd.stable_after() + 1
     }
 
-    /// The number is the crossing: positive above, negative below. `None` without a crossing.
+    /// Returns the crossing: positive if it is upwards, negative if downwards. `None` without a crossing.
     #[inline]
     fn update(&mut self, candle: &Candle) -> Option<[f64; 1]> {
         self.last = self.macd.update(candle.close());
@@ -104,7 +104,7 @@ mod tests {
     use candlewick_sdk::Strategy;
     use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk, signals};
 
-    /// Averages over 1 and 3 candles, their distance smoothed over 2.
+    /// Averages over 1 and 3 candles, and a signal line over 2.
     const SHORT: Params = Params { fast: 1, slow: 3, signal: 2 };
 
     #[test]

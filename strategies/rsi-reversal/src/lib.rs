@@ -21,8 +21,8 @@ parameters! {
     }
 }
 
-/// Bets on a return from an extreme of the relative strength index. Signals at every candle that closes beyond a level; risk
-/// rules limit the trades.
+/// Bets on a return from an extreme of the relative strength index.
+/// Signals at every candle that closes beyond a level; risk rules limit the trades.
 #[derive(Clone, Debug)]
 pub struct RsiReversal {
     period: usize,
@@ -39,7 +39,7 @@ const RSI: SeriesIndex = SeriesIndex::new(0);
 impl DeclaredStrategy for RsiReversal {
     type Numbers = [f64; 1];
 
-    /// Until the RSI is stable, so that a live bot and its backtest have the same RSI.
+    /// Returns the number of candles until the RSI is the same in a live bot and its backtest.
     fn warm_after(&self) -> usize {
         self.rsi.stable_after()
     }
@@ -50,7 +50,7 @@ impl DeclaredStrategy for RsiReversal {
         Some([self.last?])
     }
 
-    /// Without the levels, which only affect the rules.
+    /// Omits the levels, which only affect the rules.
     fn series(&self) -> Vec<SeriesKey> {
         vec![SeriesKey::new("rsi", &[self.period as f64])]
     }
@@ -98,7 +98,7 @@ mod tests {
         Params { period, oversold, overbought }
     }
 
-    /// `expected` has candle index and text of each signal, with an RSI over 2 candles.
+    /// `expected` has the candle index and text of each signal, for an RSI over 2 candles.
     fn check((oversold, overbought): (f64, f64), expected: &[(usize, &str)]) {
         let signals = signals::<RsiReversal>(
             &params(2, oversold, overbought),

@@ -1,7 +1,7 @@
 //! Trades a list of signals from a CSV file.
 //!
-//! Example of a strategy with external data: `build` reads and checks the whole file, so `on_candle` reads nothing and every
-//! mistake is reported with its line before the first candle.
+//! Example of a strategy with external data. `build` reads and checks the whole file, and reports every mistake with its line.
+//! `on_candle` reads no files.
 
 mod list;
 
@@ -19,12 +19,12 @@ parameters! {
     }
 }
 
-/// Signals at the close of each candle whose close time (ms) is in the list. Rows of other symbols are skipped. The
-/// `close_type` of a row overrides the bot's, but not its expiration type.
+/// Signals at the close of each candle whose close time (ms) is in the list. Skips other symbols.
+/// The `close_type` of a row overrides the bot's, but not its expiration type.
 #[derive(Debug)]
 pub struct SignalList {
     interval: Interval,
-    /// Ascending by time, one per time.
+    /// Rows in ascending order of time, at most one per time.
     rows: Vec<Row>,
     /// Index of the first pending row.
     next: usize,

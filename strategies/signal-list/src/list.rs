@@ -5,15 +5,15 @@ use std::path::Path;
 
 const HEADERS: [&str; 2] = ["time,symbol,direction", "time,symbol,direction,close_type"];
 
-/// A signal of the bot's symbol.
+/// A signal for the bot's symbol.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Row {
     /// Close time of the candle.
     pub(crate) time: Millis,
     pub(crate) direction: Direction,
-    /// The bot's expiry with the duration of the row, `None` if the row has none.
+    /// The bot's expiry with the duration of the row. `None` if the row has no duration.
     pub(crate) expiry: Option<Expiry>,
-    /// 1-based.
+    /// Line number, 1-based.
     line: u64,
 }
 
@@ -24,7 +24,7 @@ struct Fault {
     problem: String,
 }
 
-/// Reads the rows of the bot's symbol, ascending by time, one per time.
+/// Reads the rows of the bot's symbol, in ascending order of time, at most one per time.
 pub(crate) fn read(path: &Path, bot: &BotContext) -> Result<Vec<Row>, BuildError> {
     let file_error = |line, problem| BuildError::File { path: path.display().to_string(), line, problem };
     let text = std::fs::read_to_string(path).map_err(|error| {
@@ -56,7 +56,7 @@ fn parse(text: &str, bot: &BotContext) -> Result<Vec<Row>, Fault> {
     }
 }
 
-/// Parses a row, `None` if it has another symbol. Rows of other symbols must be valid, too.
+/// Parses a row; `None` if it has another symbol. Rows of other symbols must also be valid.
 fn parse_row(line: u64, row: &str, columns: usize, bot: &BotContext) -> Result<Option<Row>, String> {
     let fields: Vec<&str> = row.split(',').map(str::trim).collect();
     let (time, symbol, direction, close_type) = match fields.as_slice() {

@@ -1,7 +1,7 @@
 //! Bets on a return from an extreme of the stochastic oscillator while the ADX shows no trend.
 //!
-//! Example of a strategy with a filter: two series with their own periods, and rules that compare both. A missing number is NaN,
-//! which meets no comparison.
+//! Example of a strategy with a filter: it has two series with their own periods, and rules that use both. A missing number is
+//! NaN, which meets no comparison.
 
 use candlewick_sdk::indicator::{Adx, Stochastic};
 use candlewick_sdk::{
@@ -27,8 +27,8 @@ parameters! {
     }
 }
 
-/// Buys low and sells high in a market without a trend. Candles without movement are skipped, because the oscillator is 0 for a
-/// range of zero width.
+/// Buys low and sells high in a market without a trend.
+/// Skips candles without movement, because the oscillator is 0 for a range of zero width.
 #[derive(Clone, Debug)]
 pub struct StochasticAdx {
     params: Params,
@@ -46,7 +46,7 @@ const ADX: SeriesIndex = SeriesIndex::new(1);
 impl DeclaredStrategy for StochasticAdx {
     type Numbers = [f64; 2];
 
-    /// Until the ADX is stable.
+    /// Returns the number of candles until the ADX is stable.
     fn warm_after(&self) -> usize {
         self.stochastic.warmup().max(self.adx.stable_after())
     }
@@ -59,7 +59,7 @@ impl DeclaredStrategy for StochasticAdx {
         Some([self.last_k.unwrap_or(f64::NAN), self.last_adx.unwrap_or(f64::NAN)])
     }
 
-    /// Each with its own periods, and without the levels, which only affect the rules.
+    /// Each series has its own periods. The levels are omitted, because they only affect the rules.
     fn series(&self) -> Vec<SeriesKey> {
         let Params { period, smoothing, adx_period, .. } = self.params;
         vec![

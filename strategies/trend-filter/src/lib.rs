@@ -1,6 +1,6 @@
 //! Buys pullbacks in a rising longer trend, sells rallies in a falling one.
 //!
-//! Example of a strategy with several intervals: longer candles give the direction of the market, the bot's own the entry.
+//! Example of a strategy with several intervals: longer candles give the trend, and the bot's own candles the entry.
 
 use candlewick_sdk::indicator::{Ema, Rsi};
 use candlewick_sdk::{
@@ -21,8 +21,8 @@ parameters! {
     }
 }
 
-/// Buys if the RSI is low in a rising trend, sells if it is high in a falling one. The trend rises if the last longer candle
-/// closed above the average of longer closes, and falls if it closed below.
+/// Buys if the RSI is low in a rising trend, sells if it is high in a falling one.
+/// The trend rises if the last longer candle closed above the average of longer closes, and falls if it closed below.
 #[derive(Debug)]
 pub struct TrendFilter {
     longer: [Interval; 1],
@@ -39,8 +39,8 @@ pub struct TrendFilter {
 }
 
 impl Strategy for TrendFilter {
-    /// Until both indicators are stable. The first longer candle may be cut off, and the last one takes effect one candle after
-    /// its close: together at most one longer candle.
+    /// Returns the number of candles until both indicators are stable, plus one longer candle.
+    /// The first longer candle may be cut off, and the last one takes effect one candle after its close.
     fn warmup(&self) -> usize {
         self.rsi.stable_after().max((self.average.stable_after() + 1) * self.own_in_longer)
     }
@@ -83,7 +83,7 @@ impl Strategy for TrendFilter {
     }
 }
 
-/// Closes nearer to the average than this share of it count as equal: rounding errors are not a trend.
+/// Closes within this share of the average count as equal, because rounding errors are not a trend.
 const ROUNDING: f64 = 1e-9;
 
 impl StrategyFactory for TrendFilter {
@@ -114,7 +114,7 @@ mod tests {
     use candlewick_sdk::LongerCandles;
     use candlewick_sdk::testkit::{bot, conformance, from_closes, random_walk, signals};
 
-    /// Trend from two-minute candles, RSI over 2.
+    /// Trend from two-minute candles, and an RSI over 2 candles.
     const SHORT: Params = Params { trend_seconds: 120, trend_period: 2, period: 2, distance: 30.0 };
 
     fn check(closes: &[f64], missing: &[usize], expected: &[(usize, &str)]) {

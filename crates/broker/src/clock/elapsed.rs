@@ -21,7 +21,7 @@ impl Stopwatch {
     }
 }
 
-/// Elapsed time, including system sleep and stops of the process; never venue time.
+/// Elapsed real time, including system sleep and process stops. Never venue time.
 #[derive(Clone, Copy, Debug)]
 pub struct BootClock {
     #[cfg(target_os = "linux")]
@@ -56,7 +56,7 @@ impl BootClock {
         since_boot().saturating_sub(self.began)
     }
 
-    /// Returns the time since the start, with sleep as far as the wall clock shows it.
+    /// Returns the time since the start. Includes sleep as far as the wall clock reveals it.
     #[cfg(not(target_os = "linux"))]
     pub fn elapsed(&self) -> Duration {
         self.began.0.elapsed().max(self.began.1.elapsed().unwrap_or_default())

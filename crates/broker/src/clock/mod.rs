@@ -1,7 +1,7 @@
 //! The only module that reads a clock; all other code receives the time.
 //!
-//! All times are *venue time*: in a live run the system time. An embedded venue and its bots share a [`VirtualClock`], which
-//! does not advance while there is a [`Hold`].
+//! All times are *venue time*. In a live run, this is the system time. An embedded venue and its bots share a
+//! [`VirtualClock`], which stops while a [`Hold`] exists.
 
 mod elapsed;
 mod system;
@@ -28,7 +28,7 @@ pub trait Clock: Send + Sync {
     /// Stops a virtual clock until the returned hold is dropped.
     fn hold(&self) -> Hold;
 
-    /// Catches up after system sleep and returns by how much the clock moved forward.
+    /// Catches up after system sleep and returns how far the clock moved forward.
     fn catch_up(&self) -> Millis {
         Millis::ZERO
     }
@@ -36,11 +36,11 @@ pub trait Clock: Send + Sync {
     /// Returns whether venue time is simulated instead of real.
     fn is_virtual(&self) -> bool;
 
-    /// Returns whether venue time jumps from one awaited moment to the next, and stops while there are holds.
+    /// Returns whether venue time jumps from one awaited time to the next instead of running.
     fn is_lock_step(&self) -> bool;
 }
 
-/// A guard that stops a virtual clock until dropped. Pass it along with the work of that moment.
+/// A guard that stops a virtual clock until dropped. Pass it along with the work due at that time.
 pub struct Hold(Option<Arc<dyn Release>>);
 
 trait Release: Send + Sync {

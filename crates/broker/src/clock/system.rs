@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::Instant;
 
-/// The system time, read once and advanced by tokio's timer; jumps of the wall clock have no effect.
+/// System time, read once and then advanced by tokio's timer. Wall-clock jumps have no effect.
 #[derive(Clone, Debug)]
 pub struct SystemClock {
     started: Instant,
@@ -21,7 +21,7 @@ pub struct SystemClock {
 const MIN_CORRECTION: Millis = Millis::new(500);
 
 impl SystemClock {
-    /// Creates a clock that agrees with the system clock now.
+    /// Creates a clock set to the current system time.
     pub fn new() -> Self {
         Self::with_wall(wall)
     }

@@ -1,4 +1,4 @@
-//! A clock that stops while there is a hold, and otherwise runs at a chosen speed or jumps.
+//! A clock that runs at a chosen speed or jumps, and stops while a hold exists.
 
 use super::{Clock, Hold, Release};
 use async_trait::async_trait;
@@ -9,12 +9,12 @@ use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
-/// Speed of venue time without a hold.
+/// Speed of venue time while no hold exists.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Speed {
     /// A multiple of real time.
     Times(f64),
-    /// Lock-step: jumps to the next awaited moment.
+    /// Lock-step: jumps to the next awaited time.
     Max,
 }
 
@@ -34,10 +34,10 @@ struct Shared {
 struct State {
     /// Venue time when the clock last started or stopped.
     time: Millis,
-    /// Last start in real time.
+    /// Real time at which the clock last started.
     since: Instant,
     holds: usize,
-    /// Lock-step sleepers by moment, then by arrival.
+    /// Lock-step sleepers, sorted by wake-up time, then by arrival.
     sleepers: BTreeMap<(Millis, u64), oneshot::Sender<Hold>>,
     arrivals: u64,
 }
@@ -76,7 +76,7 @@ impl Shared {
         state.holds += 1;
     }
 
-    /// In lock-step without holds, jumps to the next awaited moment and returns its sleepers to wake.
+    /// Jumps to the next awaited time if in lock-step without holds. Returns the sleepers to wake.
     fn jump(self: &Arc<Self>, state: &mut State) -> Vec<(oneshot::Sender<Hold>, Hold)> {
         let mut woken = Vec::new();
         // Dropped sleepers do not move the clock.

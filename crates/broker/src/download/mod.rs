@@ -1,8 +1,8 @@
 //! Candle downloads over long ranges, robust against incomplete answers.
 //!
-//! A venue may silently truncate an answer anywhere, or send other rows. A range is complete only when its candles have
-//! arrived, or when a request for exactly this range returned none. Each further window is shorter, so a download always
-//! terminates.
+//! A venue may silently truncate an answer anywhere, or send rows that were not requested. A range is complete only when
+//! its candles have arrived, or when a request for exactly this range returned none. Each further request for a range
+//! covers a shorter window, so a download always terminates.
 
 mod requester;
 #[cfg(test)]
@@ -31,11 +31,11 @@ pub struct DownloadSettings {
     pub spacing: Duration,
 }
 
-/// A running download, window by window in order of time. Retries temporary failures.
+/// A running download, one window at a time in chronological order. Retries temporary failures.
 pub struct Download {
     requester: CandleRequester,
     windows: Windows,
-    /// Rows of the largest answer. A smaller answer was not truncated.
+    /// Number of rows in the largest answer. A smaller answer was not truncated.
     largest: usize,
     now: Option<Millis>,
 }
@@ -43,30 +43,30 @@ pub struct Download {
 /// Result of one window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DownloadedWindow {
-    /// Open time of the first candle to close time of the last one.
+    /// From the open time of the first candle to the close time of the last one.
     pub window: Range<Millis>,
-    /// Closed candles by time. Differing candles of one time are all kept, in order of arrival.
+    /// Closed candles, sorted by time. Different candles with the same time are kept in order of arrival.
     pub candles: Vec<Candle>,
     /// Number of rows that are not valid candles.
     pub rejected: usize,
-    /// Number of requests, without retries after failures.
+    /// Number of requests, excluding retries after failures.
     pub requests: u64,
-    /// Earliest possible venue time of the answers. All candles had closed by then.
+    /// Earliest possible venue time of the last answer. All candles had closed by this time.
     pub seen_at: Millis,
 }
 
 impl Download {
-    /// Creates a download of ascending ranges of open times; sends nothing yet.
+    /// Creates a download for ascending ranges of open times. Sends nothing yet.
     pub fn new(market: Arc<dyn MarketData>, settings: DownloadSettings, ranges: Vec<Range<Millis>>) -> Self {
         let windows = Windows::new(settings.interval, ranges, settings.limit);
         Self { requester: CandleRequester::new(market, settings), windows, largest: 0, now: None }
     }
 
-    /// Returns the candles of the next window; `None` after all ranges, up to the venue's present.
+    /// Returns the candles of the next window; `None` after the last one or at the current venue time.
     ///
     /// # Errors
     ///
-    /// Those of [`MarketData::candles`], and [`BrokerError::Malformed`] if every answer is the same page.
+    /// Errors of [`MarketData::candles`], or [`BrokerError::Malformed`] if every answer is the same page.
     pub async fn next(&mut self) -> Result<Option<DownloadedWindow>, BrokerError> {
         let Some(window) = self.windows.next(self.now) else { return Ok(None) };
         let mut got = DownloadedWindow { window: window.clone(), ..DownloadedWindow::default() };
@@ -75,10 +75,10 @@ impl Download {
             open.extend(self.read(&window, &mut got).await?);
         }
         if got.candles.len() > self.largest {
-            // No single answer has so many rows: longer windows would be truncated.
+            // No single answer contained this many rows, so longer windows would be truncated.
             self.windows.shorten(self.largest);
         }
-        // Stable: candles of one time stay in order of arrival.
+        // The sort is stable: candles with the same time stay in order of arrival.
         got.candles.sort_by_key(Candle::time);
         got.candles.dedup();
         self.windows.record_result(got.candles.len());

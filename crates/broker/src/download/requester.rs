@@ -9,13 +9,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
-/// Backoff after failures once the venue has answered: 1 s to 30 s, about two minutes in total.
+/// Backoff after failures of a venue that has answered before: 1 s to 30 s, about two minutes in total.
 const MIN_BACKOFF: Duration = Duration::from_secs(1);
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
 const MAX_RETRIES: usize = 7;
 /// A download is aborted if the venue demands a longer pause.
 const MAX_RETRY_AFTER: Duration = Duration::from_mins(5);
-/// Distance of the probe request from a suspicious window, in windows.
+/// Distance of the probe request from a suspicious window, in window lengths.
 const PROBE_DISTANCE: i64 = 1_000;
 
 pub(super) struct CandleRequester {
@@ -35,9 +35,9 @@ enum Trust {
 }
 
 pub(super) struct Page {
-    /// Candles of the window that had closed by `now`, by time.
+    /// Candles of the window that had closed by `now`, sorted by time.
     pub(super) candles: Vec<Candle>,
-    /// Distinct open times, ascending, of all rows closed by `now`, including invalid and outside ones.
+    /// Distinct open times of all rows closed by `now`, ascending. Includes invalid and unrequested rows.
     pub(super) times: Vec<Millis>,
     pub(super) unusable: usize,
     /// Number of distinct rows.
@@ -76,7 +76,7 @@ impl CandleRequester {
         Ok(Page { candles, times, unusable, rows, is_forming, now })
     }
 
-    /// Fails if a venue whose page is outside the window sends the same page for a distant time.
+    /// Fails if the page is outside the window, and the venue sends the same page for a distant time.
     pub(super) async fn check_window_is_respected(
         &mut self,
         page: &Page,
@@ -89,7 +89,7 @@ impl CandleRequester {
         let back = window.start - distance;
         let start = if back > Millis::ZERO { back } else { window.start + distance };
         let far = start..start + self.settings.interval.length();
-        // A venue that rejects this window respects it.
+        // A venue that rejects the distant window respects it.
         if self.page(&far).await.is_ok_and(|answer| answer.times == page.times) {
             let count = page.times.len();
             let problem = format!("the venue sends the same {count} candles for any window");
@@ -100,7 +100,7 @@ impl CandleRequester {
     }
 
     async fn request_with_retries(&mut self, query: &CandleQuery) -> Result<Reply<Candles>, BrokerError> {
-        // A venue that has never answered may not exist: the retries of its adapter are enough.
+        // A venue that has never answered may not exist, so the adapter's own retries are enough.
         let most = if self.has_answered { MAX_RETRIES } else { 1 };
         let pauses = ExponentialBuilder::default()
             .with_min_delay(MIN_BACKOFF)

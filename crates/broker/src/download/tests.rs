@@ -1,4 +1,4 @@
-//! Property tests: the downloaded series is correct for any paging of a server, or an error.
+//! Property tests: for any paging of a server, a download is correct or fails.
 
 mod server;
 

@@ -4,23 +4,23 @@ use candlewick_sdk::{Interval, Millis};
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
-/// Maximum length of a window in empty ranges (`observed: prices and candles`).
+/// Maximum window length in ranges without candles (`observed: prices and candles`).
 const MAX_EMPTY_WINDOW: Millis = Millis::from_seconds(7 * 86_400);
 
-/// In candles. Shorter windows would not save requests.
+/// Minimum window length in candles. Shorter windows would not save requests.
 const MIN_WINDOW: i64 = 100;
 
 #[derive(Debug)]
 pub(super) struct Windows {
     interval: Interval,
     ranges: VecDeque<Range<Millis>>,
-    /// Window length where there are candles, in candles.
+    /// Window length in candles, for ranges that contain candles.
     usual: i64,
     next: i64,
 }
 
 impl Windows {
-    /// Drops partial candles at the ends of the ranges.
+    /// Creates the windows of `ranges`, excluding partial candles at their ends.
     pub(super) fn new(interval: Interval, ranges: Vec<Range<Millis>>, usual: u64) -> Self {
         let length = interval.length();
         let on_grid = |range: Range<Millis>| {
@@ -33,7 +33,7 @@ impl Windows {
         Self { interval, ranges, usual, next: usual }
     }
 
-    /// Returns the next window; `None` if nothing is left that had closed by `now`.
+    /// Returns the next window; `None` if no remaining candle had closed by `now`.
     pub(super) fn next(&mut self, now: Option<Millis>) -> Option<Range<Millis>> {
         let range = self.ranges.pop_front()?;
         if now.is_some_and(|now| range.start + self.interval.length() > now) {
@@ -99,7 +99,7 @@ impl Coverage {
         self.missing(now).into_iter().filter(touches).collect()
     }
 
-    /// Empty for a window of one candle.
+    /// Splits the window into halves; empty for a window of one candle.
     pub(super) fn halves(&self) -> Vec<Range<Millis>> {
         let length = self.interval.length();
         let slots = (self.window.end - self.window.start).get() / length.get();

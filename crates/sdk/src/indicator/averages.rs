@@ -1,4 +1,4 @@
-//! Moving averages, and their convergence and divergence.
+//! Moving averages and MACD.
 
 use super::extremes::{Fold, Window};
 use super::{IndicatorError, are_usable, checked_period, is_usable};
@@ -6,15 +6,15 @@ use std::array;
 use ta::Next;
 use ta::indicators::SimpleMovingAverage;
 
-/// Weight of the first value after which it counts as forgotten.
+/// Weight below which the first value counts as forgotten.
 const FORGOTTEN_WEIGHT: f64 = 1e-9;
 
 /// Exponential smoothing of several lines that start together.
-/// The first result is the simple mean of the first `period` values. The arithmetic is that of the wrapped
-/// crate's exponential average, which is not used because of its field layout (docs/performance.md).
+/// The first result is the simple mean of the first `period` values. The arithmetic matches the wrapped crate's
+/// exponential average, which is not used because of its field layout (docs/performance.md).
 #[derive(Clone, Debug)]
 pub(super) struct Smoothing<const LINES: usize = 1> {
-    /// Sums instead of means until the seed is complete.
+    /// Contains sums until the seed is complete.
     means: [f64; LINES],
     /// Number of values until the first result. If greater than the period, the next value is skipped.
     missing: usize,
@@ -29,7 +29,7 @@ impl<const LINES: usize> Smoothing<LINES> {
         Self::new(period, period)
     }
 
-    /// Uses Wilder's weight, 1 / period. It equals that of an exponential average over 2 x period - 1 values.
+    /// Uses Wilder's weight, 1 / period, as in an exponential average over 2 x period - 1 values.
     pub(super) fn wilder(period: usize) -> Self {
         Self::new(period, 2 * period - 1)
     }
@@ -45,8 +45,8 @@ impl<const LINES: usize> Smoothing<LINES> {
         self
     }
 
-    /// Processes a finite value per line, `None` before the `period`th. The seed is inlined, so that
-    /// the means stay in registers between candles (docs/performance.md).
+    /// Processes one finite value per line; `None` before the `period`th.
+    /// The seed is computed inline, so that the means stay in registers between candles (docs/performance.md).
     #[inline]
     pub(super) fn update_all(&mut self, values: [f64; LINES]) -> Option<[f64; LINES]> {
         if self.missing > 0 {
@@ -99,7 +99,7 @@ impl Smoothing {
     }
 
     /// Returns the mean after adding this share.
-    /// A loop keeps the mean in a register and stores it with [`Self::set_mean`].
+    /// A loop can keep the mean in a register and store it with [`Self::set_mean`].
     #[inline]
     const fn next_mean(&self, share: f64, mean: f64) -> f64 {
         share + self.kept[0] * mean
@@ -171,7 +171,7 @@ impl Ema {
     }
 
     /// Updates several averages with the same values at once.
-    /// Returns the results of [`update`](Self::update), one per value, with NaN for `None`.
+    /// Writes the results of [`update`](Self::update) to `answers`, one per value, with NaN for `None`.
     #[doc(hidden)]
     #[inline]
     pub fn update_batch<const COUNT: usize>(
@@ -209,22 +209,22 @@ impl Ema {
     }
 
     /// Returns the number of candles until the start of the series is forgotten.
-    /// `period` + about 10.4 x (period + 1).
+    /// This is `period` + about 10.4 x (`period` + 1).
     pub fn stable_after(&self) -> usize {
         self.smoothing.warmup() + self.smoothing.memory()
     }
 }
 
-/// Mean of the last `period` values with linear weights.
-/// The newest value has the weight `period`, the one before it one less, and the oldest 1 (TA-Lib `WMA`). In
-/// the unit of the values.
+/// Linearly weighted mean of the last `period` values (TA-Lib `WMA`).
+/// The newest value has the weight `period`, the previous one `period` - 1, and the oldest 1. The result has the
+/// unit of the values.
 #[derive(Clone, Debug)]
 pub struct Wma {
     window: Window<Sums>,
     weights: f64,
 }
 
-/// Sums over a run of values. The oldest one has weight 1.
+/// Sums over consecutive values. The oldest one has weight 1.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     count: f64,
@@ -268,8 +268,8 @@ impl Wma {
 }
 
 /// Moving average with little lag, in the unit of the values (Hull 2005).
-/// Twice the weighted average over half the period minus the one over the full period, smoothed by a weighted
-/// average over the square root of the period. Both are rounded down.
+/// Twice the weighted average over `period` / 2 minus the weighted average over `period`, smoothed by a weighted
+/// average over the square root of `period`. Half and square root are rounded down.
 #[derive(Clone, Debug)]
 pub struct Hull {
     half: Wma,
@@ -287,21 +287,21 @@ impl Hull {
     /// Processes the next value, usually a close; `None` during warm-up.
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<f64> {
-        // Both are updated before `?` can return.
+        // Both averages are updated before `?` can return.
         let (half, full) = (self.half.update(value), self.full.update(value));
         self.smooth.update(2.0 * half? - full?)
     }
 
     /// Returns the number of candles until the first value.
-    /// `period` plus its square root minus 1 (19 for 16). Older values have no influence.
+    /// This is `period` plus its square root minus 1 (19 for 16). Older values have no influence.
     pub fn warmup(&self) -> usize {
         self.full.warmup() + self.smooth.warmup() - 1
     }
 }
 
-/// Difference of a fast and a slow exponential average, and its smoothed line.
-/// Matches TA-Lib `MACD`: both averages have their first value at the same candle, so the fast average starts
-/// `slow - fast` candles late.
+/// Difference between a fast and a slow exponential average, with a smoothed signal line.
+/// Matches TA-Lib `MACD`: both averages have their first value at the same candle, because the fast average
+/// starts `slow - fast` candles late.
 #[derive(Clone, Debug)]
 pub struct Macd {
     skipped: usize,
@@ -351,9 +351,9 @@ impl Macd {
         Some(MacdLines { macd, signal, histogram: macd - signal })
     }
 
-    /// Updates with several values at once.
-    /// Writes the lines of [`update`](Self::update) in their order, one result per value, with NaN for
-    /// `None`.
+    /// Updates the indicator with several values at once.
+    /// Writes the lines of [`update`](Self::update) to `answers`, in the order of [`MacdLines`], one result per value.
+    /// Each `None` becomes NaN.
     #[doc(hidden)]
     #[inline]
     pub fn update_batch(&mut self, values: &[f64], answers: [&mut [f64]; 3]) {
@@ -386,7 +386,7 @@ impl Macd {
         self.slow.warmup() + self.signal.warmup() - 1
     }
 
-    /// Returns the number of candles until the start of the series is forgotten. 397 for 12, 26 and 9.
+    /// Returns the number of candles until the start of the series is forgotten: 397 for 12, 26 and 9.
     pub fn stable_after(&self) -> usize {
         self.warmup() + self.slow.memory() + self.signal.memory()
     }

@@ -63,7 +63,7 @@ impl Deviation {
     }
 
     /// Recomputes the sums in two passes.
-    /// Distances are taken from a value of the window, so that equal values have a deviation of exactly 0.
+    /// Distances are measured from a value in the window, so that equal values have a deviation of exactly 0.
     fn refresh(&mut self) {
         let (period, origin) = (self.window.len(), self.window[0]);
         self.mean = origin + self.window.iter().map(|value| value - origin).sum::<f64>() / period as f64;
@@ -77,8 +77,8 @@ impl Deviation {
     }
 }
 
-/// Moving average with bands at a number of standard deviations on both sides.
-/// Matches TA-Lib `BBANDS` with a simple average. The deviation is that of the population, divided by
+/// Moving average with one band above and one below, at a number of standard deviations.
+/// Matches TA-Lib `BBANDS` with a simple average. Uses the population standard deviation, which divides by
 /// `period`.
 #[derive(Clone, Debug)]
 pub struct Bollinger {
@@ -89,17 +89,17 @@ pub struct Bollinger {
 /// The three lines of a [`Bollinger`], in price units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BollingerBands {
-    /// Mean plus the deviations.
+    /// Mean plus `deviations` standard deviations.
     pub upper: f64,
     /// Mean.
     pub middle: f64,
-    /// Mean minus the deviations.
+    /// Mean minus `deviations` standard deviations.
     pub lower: f64,
 }
 
 impl Bollinger {
-    /// Creates bands over `period` values at `deviations` on both sides.
-    /// Usually 20 and 2. Fails for a period below 2, or deviations outside (0, 1000].
+    /// Creates bands over `period` values, `deviations` above and below the mean; usually 20 and 2.
+    /// Fails if `period` is below 2, or `deviations` is outside (0, 1000].
     pub fn new(period: usize, deviations: f64) -> Result<Self, IndicatorError> {
         let period = checked_period("bollinger", period, 2)?;
         if !(deviations > 0.0 && deviations <= 1_000.0) {
@@ -127,10 +127,10 @@ impl Bollinger {
 
 /// Distance of the value from the mean of the last values, in standard deviations.
 ///
-/// The mean covers the last `period` values including the current one. The deviation is that of the
-/// population (TA-Lib `SMA` and `STDDEV`). The absolute value is at most the square root of `period - 1`, and
-/// 0 if there is no deviation. A value is outside a Bollinger band at `n` deviations if its z-score is beyond
-/// `n`.
+/// The mean covers the last `period` values including the current one. Uses the population standard deviation
+/// (TA-Lib `SMA` and `STDDEV`). The absolute value is at most the square root of `period - 1`. It is 0 if there is
+/// no deviation. A value is outside a Bollinger band at `n` deviations if its z-score is above `n` or below
+/// `-n`.
 #[derive(Clone, Debug)]
 pub struct ZScore {
     window: Deviation,
@@ -149,7 +149,7 @@ impl ZScore {
             return None;
         }
         let Moments { mean, deviation } = self.window.update(value)?;
-        // If both are rounding errors, the distance may be many times the deviation.
+        // If distance and deviation are rounding errors, their quotient may exceed the bound.
         let bound = ((self.window.period() - 1) as f64).sqrt();
         Some(if deviation > 0.0 { ((value - mean) / deviation).clamp(-bound, bound) } else { 0.0 })
     }
@@ -183,7 +183,7 @@ mod tests {
     fn removes_rounding_errors_of_jumps_and_long_runs() {
         let mut bollinger = Bollinger::new(20, 1.0).unwrap();
         let mut closes: Vec<f64> = random_walk(9, 300_000).iter().map(Candle::close).collect();
-        // A price 1,000 times as high, for one candle and again for one half-way.
+        // The price is 1,000 times as high at one candle, and again at another half-way.
         closes.iter_mut().step_by(150_000).for_each(|close| *close *= 1_000.0);
         for (index, close) in closes.iter().enumerate() {
             let Some(bands) = bollinger.update(*close) else { continue };
@@ -210,7 +210,7 @@ mod tests {
                 expected[index] = (window[period - 1] - mean) / (squares / period as f64).sqrt();
             }
             let mut z_score = ZScore::new(period).unwrap();
-            // 1e-9 of the price is more of a deviation: the scale says how much.
+            // An error of 1e-9 of the price is a larger share of the deviation. The scale accounts for this.
             check(candles, (z_score.warmup(), 1_000.0), [&expected], |candle| Some([z_score.update(candle.close())?]));
 
             let (mut mean, mut deviation, core) = ([0.0; COUNT], [0.0; COUNT], Core::new());
@@ -221,7 +221,7 @@ mod tests {
             for (index, close) in closes.iter().enumerate() {
                 let Some(score) = z_score.update(*close) else { continue };
                 let (mean, deviation) = (mean[index + 1 - period], deviation[index + 1 - period]);
-                // The port subtracts squares: its deviation is right to some 1e-7 of the price.
+                // The port subtracts squares, so its deviation is only accurate to about 1e-7 of the price.
                 prop_assert!((score * deviation - (close - mean)).abs() < 1e-6 * close, "{index}: {score}");
             }
         }

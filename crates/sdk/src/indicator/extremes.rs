@@ -33,8 +33,8 @@ pub(super) trait Fold: Copy + Default {
 }
 
 /// Fold of the last `period` values.
-/// Values come in blocks of `period`. A slot of the previous block contains its value folded with all later
-/// ones. The current block overwrites the slots that no window needs any more (van Herk 1992, Gil and Werman
+/// Values come in blocks of `period`. A slot of the previous block contains its value folded with all later ones of
+/// that block. The current block overwrites slots that no window needs any more (van Herk 1992, Gil and Werman
 /// 1993: three folds per value for any period). Nothing is subtracted, so no rounding error accumulates.
 #[derive(Clone, Debug)]
 pub(super) struct Window<F> {
@@ -75,9 +75,9 @@ impl<F: Fold> Window<F> {
 }
 
 /// Highest high and lowest low of the last candles, including the current one.
-/// Donchian's rule of 1960, as in Kaufman, *Trading Systems and Methods*; TA-Lib `MAX` of highs and `MIN` of
-/// lows. A breakout is a close beyond the channel of the previous candle: the current one contains its own
-/// close.
+/// Source: Donchian 1960, in Kaufman, *Trading Systems and Methods*. Matches TA-Lib `MAX` of highs and `MIN` of
+/// lows. To detect a breakout, compare a close with the channel of the previous candle, because the current
+/// channel includes the current candle.
 #[derive(Clone, Debug)]
 pub struct Donchian {
     window: RecentExtremes,
@@ -120,7 +120,7 @@ impl Donchian {
 mod tests {
     use super::*;
 
-    /// The first and the last value of a stretch, and how many there are: an order that is lost would show.
+    /// First value, last value and number of values of a stretch, which reveals a wrong order.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     struct Stretch(usize, usize, usize);
 

@@ -1,8 +1,8 @@
 //! Technical indicators that report their warm-up.
 //!
-//! `update` takes one candle, or one value, usually a close. It returns `None` during warm-up and finite numbers after that.
-//! Indicators of TA-Lib have its values from the first one on, with a relative error below 1e-9. Tests compare them with the
-//! library or its Rust port, and all others with a plain calculation.
+//! `update` takes one candle or one value, usually a close. It returns `None` during warm-up and finite numbers after that.
+//! Indicators that exist in TA-Lib match its values from the first one on, with a relative error below 1e-9. Tests compare
+//! them with TA-Lib or its Rust port, and all others with a straightforward calculation.
 //!
 //! ```
 //! use candlewick_sdk::indicator::{IndicatorError, Sma};
@@ -17,10 +17,10 @@
 //! ```
 //!
 //! # Warm-up
-//! `warmup()` is the number of candles until the first value. Recursive indicators never quite forget the first candle, so
-//! two instances that started at different candles disagree for a while. `stable_after()` is the number of candles after
-//! which they agree to 1e-9 (MACD and ADX: 2e-9). Use it as the warm-up of a strategy, so that it decides the same live as in
-//! a backtest.
+//! `warmup()` is the number of candles until the first value. Recursive indicators never completely forget the first candle,
+//! so two instances that started at different candles disagree for a while. `stable_after()` is the number of candles after
+//! which they agree to 1e-9 (MACD and ADX: 2e-9). Use it as the warm-up of a strategy, so that live runs and backtests make
+//! the same decisions.
 //!
 //! | indicator | TA-Lib | usual settings | first value | stable after |
 //! |---|---|---|---|---|
@@ -34,13 +34,13 @@
 //! | [`Adx`] | `ADX`, `PLUS_DI`, `MINUS_DI` | 14 | 28 | 588 |
 //! | [`Cci`] | `CCI` | 20 | 20 | 20 |
 //! | [`Wma`] | `WMA` | 20 | 20 | 20 |
-//! | [`Hull`] | of `WMA` | 16 | 19 | 19 |
+//! | [`Hull`] | based on `WMA` | 16 | 19 | 19 |
 //! | [`Donchian`] | `MAX`, `MIN` | 20 | 20 | 20 |
-//! | [`Keltner`] | of `EMA`, `ATR` | 20, 10, 2.0 | 20 | 228 |
+//! | [`Keltner`] | based on `EMA`, `ATR` | 20, 10, 2.0 | 20 | 228 |
 //! | [`WilliamsR`] | `WILLR` | 14 | 14 | 14 |
-//! | [`ZScore`] | of `SMA`, `STDDEV` | 20 | 20 | 20 |
+//! | [`ZScore`] | based on `SMA`, `STDDEV` | 20 | 20 | 20 |
 //! | [`HeikinAshi`] | | | 1 | 31 |
-//! | [`Supertrend`] | of `ATR` | 10, 3.0 | 11 | no bound |
+//! | [`Supertrend`] | based on `ATR` | 10, 3.0 | 11 | no bound |
 //! | [`ParabolicSar`] | `SAR` | 0.02, 0.2 | 2 | no bound |
 //! | [`SessionRange`] | | 8 to 16 h, UTC | a day and 1 | a day and 1 |
 //! | [`Pivots`] | | a day from 0 h, UTC | two days and 1 | two days and 1 |
@@ -72,7 +72,7 @@ pub use trend::{
     SupertrendLine,
 };
 
-/// Largest accepted value. Beyond it a sum or square could overflow, and running state would never recover.
+/// Largest accepted value. Larger ones could overflow a sum or square and corrupt the state forever.
 const MAX_VALUE: f64 = 1e100;
 
 #[inline]

@@ -9,14 +9,14 @@ use ta::indicators::{Maximum, Minimum};
 
 /// Share of gains in all price changes, 0 to 100.
 ///
-/// Gains and losses have Wilder's smoothing (TA-Lib `RSI`). The value is 50 without any movement so far, as in
-/// TA-Lib after 0.8.1 (before, it was 0). The wrapped crate's RSI is not used: it starts with a gain and a loss of
-/// 0.1, which dominates the first hundred candles at prices near 1.
+/// Gains and losses have Wilder's smoothing (TA-Lib `RSI`). Without any movement so far the value is 50, as in
+/// TA-Lib since 0.8.1 (0 in earlier versions). The wrapped crate's RSI is not used: it starts with a gain and a loss
+/// of 0.1, which dominate the first hundred candles at prices near 1.
 #[derive(Clone, Debug)]
 pub struct Rsi {
     /// Zero before the first value, whose change is skipped.
     previous: f64,
-    /// Largest value that needs smoothing only, negative until warm. One comparison checks both.
+    /// Largest value that needs only smoothing; negative during warm-up. One comparison checks both cases.
     largest: f64,
     movements: Smoothing<2>,
 }
@@ -32,7 +32,7 @@ impl Rsi {
     #[inline]
     pub fn update(&mut self, value: f64) -> Option<f64> {
         let change = value - self.previous;
-        // Without a branch: whether a candle rose cannot be predicted.
+        // Branch-free, because the direction of a change is unpredictable.
         let movements = [change, -change].map(|change| change.max(0.0));
         let [gain, loss] = if value.abs() <= self.largest {
             self.previous = value;
@@ -56,13 +56,13 @@ impl Rsi {
     }
 
     /// Returns the number of candles until the start of the series is forgotten.
-    /// About 21.7 x period (295 for 14).
+    /// This is about 21.7 x `period` (295 for 14).
     pub fn stable_after(&self) -> usize {
         self.warmup() + self.movements.memory()
     }
 }
 
-/// Value without any movement.
+/// Returns the RSI of a market without any movement.
 /// A separate function, so that it compiles to a jump: a conditional select would delay every other value.
 #[cold]
 fn rsi_without_movement() -> f64 {
@@ -72,8 +72,8 @@ fn rsi_without_movement() -> f64 {
 /// Position of the close in the range of the last candles, 0 to 100.
 ///
 /// Smoothed twice with simple averages (TA-Lib `STOCH`). A range of zero width counts as 0, as in TA-Lib and
-/// pandas-ta. A flat market therefore reads as oversold: a strategy that buys then should also require a range,
-/// for instance an [`Atr`](super::Atr) above 0. An update scans the window if an extreme has just left it.
+/// pandas-ta. A flat market therefore reads as oversold. A strategy that buys when oversold should also require a
+/// range, such as an [`Atr`](super::Atr) above 0. An update scans the window if an extreme has just left it.
 #[derive(Clone, Debug)]
 pub struct Stochastic {
     period: usize,
@@ -118,7 +118,7 @@ impl Stochastic {
         }
         let range = highest - lowest;
         let place = if range > 0.0 { (candle.close() - lowest) / range * 100.0 } else { 0.0 };
-        // A running mean may stray from the bounds by a rounding error.
+        // A rounding error may push a running mean out of bounds.
         let k = self.k.update(place)?.clamp(0.0, 100.0);
         let d = self.d.update(k)?.clamp(0.0, 100.0);
         Some(StochasticLines { k, d })
@@ -132,7 +132,7 @@ impl Stochastic {
 }
 
 /// Distance of the close below the highest high, relative to the range, 0 to -100.
-/// 0 is at the high of the last candles, -100 at their low (Williams 1973, TA-Lib `WILLR`). A range of zero
+/// 0 means at the high of the last candles, -100 at their low (Williams 1973, TA-Lib `WILLR`). A range of zero
 /// width counts as 0, as in TA-Lib.
 #[derive(Clone, Debug)]
 pub struct WilliamsR {
@@ -170,8 +170,8 @@ const MIN_SHARE: f64 = 1e-14;
 /// Distance of the typical price from its mean, in mean absolute deviations.
 ///
 /// The typical price is (high + low + close) / 3. Matches TA-Lib `CCI`, including 0 if there is no deviation. The
-/// wrapped crate's CCI is not used: it takes the deviation of closes, and its rounding errors grow to +-67 without
-/// movement. An update scans the window, because the mean deviation has no incremental form.
+/// wrapped crate's CCI is not used: it uses the deviation of closes, and in a flat market its rounding errors grow to
+/// +-67. An update scans the window, because the mean deviation has no incremental form.
 #[derive(Clone, Debug)]
 pub struct Cci {
     window: Box<[f64]>,

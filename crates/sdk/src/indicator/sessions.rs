@@ -5,15 +5,15 @@ use crate::{Candle, Interval, Millis};
 
 /// Price range of a session that repeats every day.
 ///
-/// For example the hours of an exchange, or its first half-hour (the opening range of Crabel, *Day Trading with
+/// For example, the hours of an exchange or its first half-hour (the opening range of Crabel, *Day Trading with
 /// Short Term Price Patterns and Opening Range Breakout*, 1990). A candle belongs to the session in which it opens.
 /// The last session remains, marked as over, until the next one starts. A session whose start was not seen is
-/// skipped. Times are UTC: a session of a clock with daylight saving time shifts by an hour twice a year.
+/// skipped. Times are UTC: sessions in local time with daylight saving shift by an hour twice a year.
 #[derive(Clone, Debug)]
 pub struct SessionRange {
     start: Millis,
     length: Millis,
-    /// Session day in which the series started, `None` if it started with the session.
+    /// Start of the session that was running when the series started; `None` if they started together.
     cut_off: Option<Millis>,
     has_begun: bool,
     last: Option<Session>,
@@ -46,8 +46,8 @@ impl SessionRange {
         }
     }
 
-    /// Processes the next candle and returns its session, or else the last one.
-    /// `None` before the first complete start of a session.
+    /// Processes the next candle and returns its session. Between sessions, returns the last one.
+    /// `None` before the first session whose start was seen.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<Session> {
         if !is_usable(candle.high()) {
@@ -74,7 +74,7 @@ impl SessionRange {
     }
 
     /// Returns the number of candles until the first value of a series without gaps.
-    /// Those of one day, plus one.
+    /// This is the number of candles in one day, plus one.
     pub fn warmup(&self, interval: Interval) -> usize {
         candles_in_days(1, interval) + 1
     }
@@ -86,8 +86,8 @@ const fn candles_in_days(days: i64, interval: Interval) -> usize {
 }
 
 /// Floor traders' pivot levels of the last day with candles.
-/// The pivot with three resistances and supports, from high, low and close (Person, *A Complete Guide to
-/// Technical Trading Tactics*, 2004). A day whose start was not seen is skipped. Times are UTC.
+/// The pivot, three resistances and three supports are computed from high, low and close (Person, *A Complete Guide
+/// to Technical Trading Tactics*, 2004). A day whose start was not seen is skipped. Times are UTC.
 #[derive(Clone, Debug)]
 pub struct Pivots {
     day: SessionRange,
@@ -102,7 +102,7 @@ pub struct PivotLevels {
     pub pivot: f64,
     /// 2 x pivot - low, pivot + (high - low), high + 2 x (pivot - low).
     pub resistances: [f64; 3],
-    /// 2 x pivot - high, pivot - (high - low), low - 2 x (high - pivot). The outer ones may be negative.
+    /// 2 x pivot - high, pivot - (high - low), low - 2 x (high - pivot). Some may be negative.
     pub supports: [f64; 3],
 }
 
@@ -120,12 +120,12 @@ impl PivotLevels {
 }
 
 impl Pivots {
-    /// Creates levels of days that start at `start` from midnight UTC, less than a day.
+    /// Creates levels for days that start `start` after midnight UTC. `start` is less than a day.
     pub fn new(start: Millis) -> Result<Self, IndicatorError> {
         Ok(Self { day: SessionRange::new(start, Millis::DAY)?, before: None, levels: None })
     }
 
-    /// Processes the next candle and returns the levels of the last day before it.
+    /// Processes the next candle and returns the levels of the last day before the day of the candle.
     /// `None` until a complete day has ended.
     #[inline]
     pub fn update(&mut self, candle: &Candle) -> Option<PivotLevels> {
@@ -140,7 +140,7 @@ impl Pivots {
     }
 
     /// Returns the number of candles until the first value of a series without gaps.
-    /// Those of two days, plus one.
+    /// This is the number of candles in two days, plus one.
     pub fn warmup(&self, interval: Interval) -> usize {
         candles_in_days(2, interval) + 1
     }

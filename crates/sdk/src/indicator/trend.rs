@@ -1,4 +1,4 @@
-//! Average true range, and indicators of trends.
+//! Average true range and trend indicators.
 
 use super::averages::Smoothing;
 use super::{Ema, IndicatorError, checked_multiple, checked_period, is_usable};
@@ -42,14 +42,14 @@ impl Atr {
     }
 
     /// Returns the number of candles until the start of the series is forgotten.
-    /// About 21.7 x period (295 for 14).
+    /// This is about 21.7 x `period` (295 for 14).
     pub fn stable_after(&self) -> usize {
         self.warmup() + self.ranges.memory()
     }
 }
 
-/// Average of closes with lines at a multiple of the average true range.
-/// Keltner's channel of 1960 in today's usual form: exponential average and Wilder's range (TA-Lib `EMA` and
+/// Average of closes, with lines above and below at a multiple of the average true range.
+/// Keltner's channel (1960) in its modern form, with an exponential average and Wilder's range (TA-Lib `EMA` and
 /// `ATR`). The wrapped crate's channel differs: it has one period for both, uses typical prices, and starts
 /// at the first candle instead of a mean.
 #[derive(Clone, Debug)]
@@ -62,18 +62,18 @@ pub struct Keltner {
 /// The three lines of a [`Keltner`], in price units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KeltnerChannel {
-    /// Average plus the ranges.
+    /// Average plus `multiple` ranges.
     pub upper: f64,
     /// Average.
     pub middle: f64,
-    /// Average minus the ranges.
+    /// Average minus `multiple` ranges.
     pub lower: f64,
 }
 
 impl Keltner {
-    /// Creates a channel from the periods of average and range and a multiple.
-    /// `period` closes and `range_period` candles are at least 1; usually 20, 10 and 2. Fails for a multiple
-    /// outside (0, 1000].
+    /// Creates a channel over `period` closes, with lines at `multiple` ranges over `range_period` candles.
+    /// Both periods are at least 1. Usual settings are 20, 10 and a multiple of 2. Fails if `multiple` is outside
+    /// (0, 1000].
     pub fn new(period: usize, range_period: usize, multiple: f64) -> Result<Self, IndicatorError> {
         for period in [period, range_period] {
             checked_period("keltner", period, 1)?;
@@ -88,27 +88,27 @@ impl Keltner {
         if !super::is_usable(candle.high()) {
             return None;
         }
-        // Both are updated before `?` can return.
+        // Both indicators are updated before `?` can return.
         let (middle, range) = (self.middle.update(candle.close()), self.range.update(candle));
         let (middle, distance) = (middle?, self.multiple * range?);
         Some(KeltnerChannel { upper: middle + distance, middle, lower: middle - distance })
     }
 
-    /// Returns the number of candles until the first value. The larger of `period` and `range_period` + 1.
+    /// Returns the number of candles until the first value: the larger of `period` and `range_period` + 1.
     pub fn warmup(&self) -> usize {
         self.middle.warmup().max(self.range.warmup())
     }
 
-    /// Returns the number of candles until the start of the series is forgotten. 228 for 20 and 10.
+    /// Returns the number of candles until the start of the series is forgotten: 228 for 20 and 10.
     pub fn stable_after(&self) -> usize {
         self.middle.stable_after().max(self.range.stable_after())
     }
 }
 
 /// Line that follows a trend at a multiple of the average true range.
-/// It changes sides when a close crosses it (Seban 2008, in the usual form: (high + low) / 2, Wilder's
-/// range). The lower line only rises while closes stay above it, and the upper line only falls while closes
-/// stay below it. The first trend falls until a close is above the upper line.
+/// The line changes sides when a close crosses it (Seban 2008, here with (high + low) / 2 and Wilder's range).
+/// The lower line only rises while closes stay above it, and the upper line only falls while closes stay below
+/// it. The first trend is a falling one, until a close is above the upper line.
 #[derive(Clone, Debug)]
 pub struct Supertrend {
     multiple: f64,
@@ -134,8 +134,8 @@ pub struct SupertrendLine {
 }
 
 impl Supertrend {
-    /// Creates a line at `multiple` ranges over `period` candles, at least 1.
-    /// Usually period 10 and multiple 3. Fails for a multiple outside (0, 1000].
+    /// Creates a line at `multiple` average ranges over `period` candles, at least 1.
+    /// Usual settings are a period of 10 and a multiple of 3. Fails if `multiple` is outside (0, 1000].
     pub fn new(period: usize, multiple: f64) -> Result<Self, IndicatorError> {
         let range = Atr::new(checked_period("supertrend", period, 1)?)?;
         Ok(Self { multiple: checked_multiple("supertrend", multiple)?, range, last: None })
@@ -172,9 +172,9 @@ impl Supertrend {
     }
 
     /// Returns the number of candles until the first value: `period` + 1.
-    /// The influence of the series' start has no bound: two series with different starts agree once both have
-    /// reversed. To decide the same live as in a backtest, a strategy should request several times as many
-    /// candles as a trend lasts.
+    /// The influence of the start of the series is unbounded: two series with different starts agree only once both
+    /// have reversed. To make the same decisions live as in a backtest, a strategy should request several
+    /// times as many candles as a trend lasts.
     pub fn warmup(&self) -> usize {
         self.range.warmup()
     }
@@ -271,7 +271,7 @@ impl Adx {
     }
 
     /// Returns the number of candles until the start of the series is forgotten.
-    /// About 43.4 x period (588 for 14).
+    /// This is about 43.4 x `period` (588 for 14).
     pub fn stable_after(&self) -> usize {
         self.warmup() + 2 * self.index.memory()
     }
@@ -303,15 +303,15 @@ struct Run {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SarLine {
     /// Stop at this candle, in price units: below a rising trend, above a falling one.
-    /// At the candle that reached the stop, it is the stop of the new trend.
+    /// When a candle reaches the stop, this is already the stop of the new trend.
     pub stop: f64,
     /// [`Direction::Buy`] for a rising trend, [`Direction::Sell`] for a falling one.
     pub trend: Direction,
 }
 
 impl ParabolicSar {
-    /// Creates a stop that moves by `step` at first, up to `limit`.
-    /// Usually 0.02 and 0.2. Fails unless 0 < `step` <= `limit` <= 1.
+    /// Creates a stop that moves by a share of `step` at first, and at most `limit`.
+    /// Usual settings are 0.02 and 0.2. Fails unless 0 < `step` <= `limit` <= 1.
     pub fn new(step: f64, limit: f64) -> Result<Self, IndicatorError> {
         if step > 0.0 && step <= limit && limit <= 1.0 {
             Ok(Self { step, limit, previous: None, run: None })
@@ -351,7 +351,7 @@ impl ParabolicSar {
             (run.extreme, run.share) = (extreme, (run.share + self.step).min(self.limit));
         }
         let answer = SarLine { stop: run.stop, trend: run.trend };
-        // One rounding, as in the port of TA-Lib: in a flat market the last bit decides whether the stop is reached.
+        // A single rounding, as in the port of TA-Lib: in a flat market the last bit decides whether the stop is reached.
         run.stop = outside(run.trend, run.share.mul_add(run.extreme - run.stop, run.stop));
         self.run = Some(run);
         Some(answer)
@@ -367,9 +367,9 @@ impl ParabolicSar {
     }
 
     /// Returns the number of candles until the first value: 2.
-    /// The influence of the series' start has no bound: two series with different starts agree once both have
-    /// reversed at the same candle. To decide the same live as in a backtest, a strategy should request
-    /// several times as many candles as a trend lasts.
+    /// The influence of the start of the series is unbounded: two series with different starts agree only once both
+    /// have reversed at the same candle. To make the same decisions live as in a backtest, a strategy should request several
+    /// times as many candles as a trend lasts.
     pub const fn warmup(&self) -> usize {
         2
     }
@@ -378,7 +378,7 @@ impl ParabolicSar {
 /// Smoothed candles that show the trend. Nothing was traded at their prices.
 ///
 /// The close is the mean of the candle's open, high, low and close. The open is the midpoint of open and close of the
-/// previous Heikin-Ashi candle, at first of the candle itself. High and low are the extremes of the candle's own and of
+/// previous Heikin-Ashi candle; the first open is the candle's own midpoint of open and close. High and low also include
 /// the new open and close (Valcu, *Using the Heikin-Ashi Technique*, 2004).
 #[derive(Clone, Debug, Default)]
 pub struct HeikinAshi {
@@ -413,7 +413,7 @@ impl HeikinAshi {
     }
 
     /// Returns the number of candles until the start of the series is forgotten.
-    /// 31, as each open contains half of the previous one.
+    /// This is 31, because each open includes half of the previous one.
     pub const fn stable_after(&self) -> usize {
         31
     }
@@ -542,8 +542,8 @@ mod tests {
 
     #[test]
     fn stop_accelerates_and_reverses() {
-        // The stop begins at the first low, 9, moves by a tenth of 12 - 9 to 9.3, then by two tenths of 14 - 9.3, but not above the low of
-        // 9.5, then by three tenths of 15 - 9.5, but not above the low of 11. The last candle reaches it: the new stop is the extreme.
+        // The stop starts at the first low, 9. It moves by 0.1 x (12 - 9) to 9.3, then by 0.2 x (14 - 9.3), limited to the low of 9.5,
+        // then by 0.3 x (15 - 9.5), limited to the low of 11. The last candle reaches it, so the new stop is the extreme, 15.
         let ranges = [(9.0, 10.0), (9.5, 12.0), (11.0, 14.0), (13.0, 15.0), (10.5, 14.0)];
         let mut sar = ParabolicSar::new(0.1, 0.5).unwrap();
         let answers = ranges.map(|(low, high)| {

@@ -10,13 +10,13 @@ thread_local! {
 /// Allocation counters of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allocations {
-    /// Bytes allocated minus bytes freed; negative if it freed memory of other threads.
+    /// Bytes allocated minus bytes freed; negative if the thread freed memory of other threads.
     pub bytes: i64,
     /// Number of allocations.
     pub calls: u64,
 }
 
-/// The system's allocator with counters for each thread. Install it to check strategies for memory that grows:
+/// System allocator with counters for each thread. Install it to check strategies for memory growth:
 ///
 /// ```
 /// #[global_allocator]
@@ -34,14 +34,14 @@ impl Allocations {
     /// Returns whether the program has installed the allocator.
     pub fn is_counting() -> bool {
         let before = Self::current_thread();
-        // Kept from being left out as having no use.
+        // `black_box` prevents the compiler from removing the allocation.
         drop(std::hint::black_box(Box::new(0_u64)));
         Self::current_thread() != before
     }
 }
 
 fn count(bytes: i64, calls: u64) {
-    // A thread that ends may give memory back when it can no longer count.
+    // An ending thread may free memory after its counters are gone.
     let _ = THREAD_COUNTS.try_with(|counts| {
         let so_far = counts.get();
         counts.set(Allocations {
@@ -55,29 +55,29 @@ fn count(bytes: i64, calls: u64) {
     unsafe_code,
     reason = "an allocator is unsafe by its trait; this one counts and hands on what it is asked"
 )]
-// SAFETY: every call is handed to the system's allocator as it is; the counters take no memory.
+// SAFETY: every call is forwarded unchanged to the system allocator; the counters do not allocate.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as i64, 1);
-        // SAFETY: the caller keeps the promises of `alloc`.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as i64, 1);
-        // SAFETY: the caller keeps the promises of `alloc_zeroed`.
+        // SAFETY: the caller upholds the contract of `alloc_zeroed`.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(size as i64 - layout.size() as i64, 1);
-        // SAFETY: the caller keeps the promises of `realloc`.
+        // SAFETY: the caller upholds the contract of `realloc`.
         unsafe { System.realloc(block, layout, size) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         count(-(layout.size() as i64), 0);
-        // SAFETY: the caller keeps the promises of `dealloc`.
+        // SAFETY: the caller upholds the contract of `dealloc`.
         unsafe { System.dealloc(block, layout) }
     }
 }

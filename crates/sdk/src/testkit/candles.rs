@@ -21,7 +21,7 @@ pub fn bot(symbol: &str) -> BotContext {
 }
 
 /// Builds gapless one-minute candles with these closes.
-/// Each opens at the previous close, the first at its own close. The first opens at 2025-01-01 00:00 UTC.
+/// Each candle opens at the previous close, the first one at its own close. The first opens at 2025-01-01 00:00 UTC.
 /// Panics if a close is not a finite number above zero.
 pub fn from_closes(closes: &[f64]) -> Vec<Candle> {
     let opens = closes.iter().take(1).chain(closes);
@@ -31,7 +31,7 @@ pub fn from_closes(closes: &[f64]) -> Vec<Candle> {
 /// Generates one-minute candles of a random walk near 100, with wicks and volume.
 /// The same seed gives the same candles.
 pub fn random_walk(seed: u64, count: usize) -> Vec<Candle> {
-    // Squared with its sign: many small moves, few large ones, as in markets.
+    // A signed square gives many small moves and few large ones, as in markets.
     walk(seed, count, |_, _, step| 4e-3 * step * step.abs())
 }
 
@@ -74,7 +74,7 @@ pub fn wild(count: usize) -> Vec<Candle> {
     (0..count).map(|index| candle(index, price(index), price(index / 3 + 1), 0.0)).collect()
 }
 
-/// Moves test candles to another interval: same number, same relative distances.
+/// Moves test candles to another interval, with the same count and relative distances.
 pub fn at_interval(candles: &[Candle], interval: Interval) -> Vec<Candle> {
     let start = START.floor_to(interval.length());
     let place = |candle: &Candle| (candle.time() - START).get() / Millis::MINUTE.get();

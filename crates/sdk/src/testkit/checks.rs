@@ -13,10 +13,10 @@ const UNSEEN_WALK: UnseenWalk = UnseenWalk { seed: 0x00CA_4D1E, candles: 5_000 }
 
 /// Runs the checks of `strategy check` that need only one process.
 ///
-/// Checks that the strategy can be registered. Then runs all of [`Check`] on synthetic one-minute candles, except
-/// [`Check::Files`], [`Check::Processes`], [`Check::Outside`] and [`Check::Speed`]. Memory is checked if the test
-/// has installed the [`CountingAllocator`](super::CountingAllocator). A strategy that exits ends the test, and one
-/// that never returns blocks it. For your own candles use [`conformance`]. Panics with all failed checks.
+/// Checks that the strategy can be registered. Then runs every [`Check`] on synthetic one-minute candles, except `Files`,
+/// `Processes`, `Outside` and `Speed`. Memory is checked if the test has installed the
+/// [`CountingAllocator`](super::CountingAllocator). A strategy that exits ends the test, and one that never returns blocks
+/// it. Panics with a list of the failed checks. For your own candles use [`conformance`].
 #[track_caller]
 pub fn assert_passes_checks<S: StrategyFactory>(params: &S::Params) {
     if let Err(problem) = check::<S>(params) {
@@ -25,8 +25,8 @@ pub fn assert_passes_checks<S: StrategyFactory>(params: &S::Params) {
 }
 
 /// Checks that cargo runs the tests of this folder.
-/// Call it as `assert_built_in(env!("CARGO_MANIFEST_DIR"))`. Of two packages with the same name and target
-/// folder, cargo may run the tests of the other. Panics if the folders differ, with both paths and a fix.
+/// Call it as `assert_built_in(env!("CARGO_MANIFEST_DIR"))`. If two packages share a name and a target folder,
+/// cargo may run the tests of the wrong one. If the folders differ, panics with both paths and a fix.
 #[track_caller]
 pub fn assert_built_in(folder: &str) {
     if let Some(problem) = crate::folder_error(folder) {
@@ -50,7 +50,7 @@ fn check<S: StrategyFactory>(params: &S::Params) -> Result<(), String> {
     if lines.is_empty() { Ok(()) } else { Err(format!("{} fails{}", S::NAME, lines.concat())) }
 }
 
-/// Returns the system time, which strategies must not read. [`Check::Clock`] feeds candles newer than this.
+/// Returns the system time, which strategies must not read. [`Check::Clock`] feeds newer candles.
 #[allow(
     clippy::disallowed_methods,
     reason = "only a comparison with the clock reveals a strategy that reads it"
@@ -76,9 +76,9 @@ pub enum Nonconformity {
     },
 }
 
-/// Runs every check of [`validate`] and returns the number of signals.
-/// The candles have the bot's interval. Needs twice the warm-up + 100 candles. For the individual findings
-/// call [`validate`]. [`Nonconformity`] names the first failed check, and where it failed.
+/// Runs all checks of [`validate`] and returns the number of signals.
+/// `candles` must have the bot's interval and be at least twice the warm-up + 100 in number. For individual
+/// findings call [`validate`]. [`Nonconformity`] names the first failed check and its position.
 pub fn conformance<S: StrategyFactory>(
     params: &S::Params,
     bot: &BotContext,
@@ -162,7 +162,7 @@ mod tests {
     strategy!(ReadsTheClock { nothing: () = () }, 1, |(), candle| {
         (candle.time() <= now() && candle.close() > candle.open()).then(|| Signal::buy("rose"))
     });
-    // Every 97th call of any instance.
+    // Signals at every 97th call, counted over all instances.
     strategy!(Shares { seen: &'static AtomicUsize = &SEEN }, 1, |seen, _| {
         seen.fetch_add(1, Ordering::Relaxed).is_multiple_of(97).then(|| Signal::buy("97 seen"))
     });

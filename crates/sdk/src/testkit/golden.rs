@@ -1,4 +1,4 @@
-//! A strategy's signals as text, and golden files of them.
+//! Signals of a strategy as text, and golden files.
 
 use super::validation::{RunMode, Subject, check_number_count};
 use crate::{BotContext, Candle, StrategyFactory};
@@ -12,7 +12,7 @@ const UPDATE_VARIABLE: &str = "UPDATE_GOLDEN";
 ///
 /// The path is relative to the package. The file has a line with name, version and parameters of the strategy, a line
 /// about the candles, and a line per signal with the open time of its candle in milliseconds. Set `UPDATE_GOLDEN=1` to
-/// write the file. Raise the version of the strategy with an intended change. Panics with the first line that differs.
+/// write the file. After an intended change, raise the version of the strategy. Panics with the first line that differs.
 #[track_caller]
 pub fn assert_golden<S: StrategyFactory>(
     params: &S::Params,
@@ -71,9 +71,9 @@ fn compare(file: &Path, run: &str, is_update: bool) -> Result<(), String> {
 
 /// Returns a strategy's signal at each of these candles as text.
 ///
-/// Direction, own expiry and reason: `BUY oversold rsi=28.5` or `SELL 05:00 fell`, empty without a signal. Several signals
-/// within a candle are separated by semicolons. Signals during warm-up are included. The strategy receives the
-/// settlements of a backtest without risk rules. Panics if it cannot be built, panics, or gives too many numbers.
+/// A text has direction, overridden expiry and reason: `BUY oversold rsi=28.5` or `SELL 05:00 fell`. It is empty without a
+/// signal. Semicolons separate several signals within a candle. Signals during warm-up are included. The strategy receives
+/// the settlements of a backtest without risk rules. Panics if it cannot be built, panics, or uses too many numbers.
 #[track_caller]
 pub fn signals<S: StrategyFactory>(params: &S::Params, bot: &BotContext, candles: &[Candle]) -> Vec<String> {
     let subject = Subject::new::<S>(params, bot);

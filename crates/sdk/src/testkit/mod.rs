@@ -1,6 +1,6 @@
-//! The conformance kit: what every strategy must hold, as one call in its tests.
+//! The conformance kit: all rules for strategies, checked with one call in a test.
 //!
-//! Switch the feature on for the tests alone, `candlewick-sdk = { ..., features = ["testkit"] }` under
+//! Enable the feature for tests only, with `candlewick-sdk = { ..., features = ["testkit"] }` under
 //! `[dev-dependencies]`, and write:
 //!
 //! ```
@@ -29,9 +29,9 @@
 //! assert_passes_checks::<Momentum>(&Params::default());
 //! ```
 //!
-//! [`Check`] lists the checks; the command `strategy check` has more; [`conformance`] checks on candles of your own.
-//! [`from_closes`] builds candles by hand, and [`signals`] returns the answers. [`assert_signals`] compares with a table,
-//! [`assert_golden`] with a file.
+//! [`Check`] lists the checks. The command `strategy check` runs all of them. [`conformance`] runs them on your own candles.
+//! [`from_closes`] builds candles by hand, and [`signals`] returns the signals as text. [`assert_signals`] compares signals
+//! with a table, [`assert_golden`] with a file.
 
 mod allocator;
 mod candles;

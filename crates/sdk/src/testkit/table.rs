@@ -22,8 +22,8 @@ struct Row {
 /// candles at 100.
 ///
 /// A signal is `BUY` or `SELL`, optionally with the beginning of its reason: `BUY`, `BUY rose` and `BUY rose change=0.02`
-/// accept `Signal::buy("rose").with("change", 0.02)`. An empty column means no signal. Signals during warm-up
-/// are ignored, so a table that ends before it must expect a signal. There are no prices between candles and no settlements.
+/// accept `Signal::buy("rose").with("change", 0.02)`. An empty column means no signal. Signals during warm-up are ignored. A
+/// table that is shorter than the warm-up must expect a signal. There are no prices between candles and no settlements.
 ///
 /// ```
 /// # use candlewick_sdk::{BotContext, BuildError, Candle, Signal, Strategy, StrategyFactory, parameters};
@@ -54,8 +54,8 @@ struct Row {
 /// ```
 ///
 /// # Panics
-/// If a signal differs, with each such line, [`Strategy::indicators`] and [`Strategy::conditions`]; if the table is invalid
-/// or the strategy cannot be built.
+/// If a signal differs: the message lists each such line with [`Strategy::indicators`] and [`Strategy::conditions`].
+/// Also if the table is invalid or the strategy cannot be built.
 #[track_caller]
 pub fn assert_signals<S: StrategyFactory>(params: &S::Params, table: &str) {
     let differences = read(table).and_then(|rows| differences::<S>(params, &rows));
@@ -268,7 +268,7 @@ mod tests {
                 "close signal\n3x 10\n12",
                 "candle 4, \"12\": expected no signal, got BUY at its high range=2\n",
             ),
-            // Signals of the warm-up are ignored, and a table that ends within it could not fail.
+            // Signals during warm-up are ignored, so a shorter table without a signal could not fail.
             (3, "close signal\n10\n11\n12 BUY", ""),
             (
                 3,

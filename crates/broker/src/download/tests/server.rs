@@ -24,7 +24,7 @@ pub(super) enum Cut {
 pub(super) struct Server {
     pub(super) present: Vec<i64>,
     pub(super) now: i64,
-    /// Lead of the caller's clock in ms.
+    /// Advance of the caller's clock, in ms.
     pub(super) caller_ahead: i64,
     pub(super) is_dated: bool,
     pub(super) cap: usize,
@@ -143,7 +143,7 @@ pub(super) fn any_server() -> impl Strategy<Value = Server> {
         |(present, unsound, now, paging, ends, sends_forming, seed)| {
             let (cap, order, cut) = paging;
             let (includes_start, includes_end, overlap, copies) = ends;
-            // A page of unrequested rows hides all later ones.
+            // A page full of unrequested rows would hide all later rows.
             let cap = cap.max(2 * overlap as usize + 1);
             // A caller with a wrong clock learns the time only from a date.
             let (now, caller_ahead, is_dated) = now;

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 crate::parameters! {
     /// Parameters of the sample.
     pub(super) struct Params {
-        /// From this rise on, bets on a fall within five minutes.
+        /// Minimum rise for a bet on a fall within five minutes.
         far: f64 = 1.0, 0.0..=5.0;
     }
 }

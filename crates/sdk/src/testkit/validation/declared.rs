@@ -40,7 +40,7 @@ fn with_stated_type(expiry: Expiry) -> Expiry {
 }
 
 /// Compares the [`Declaration`](crate::Declaration) of a strategy with its signals.
-/// A search that uses the declaration relies on this.
+/// A search relies on their agreement.
 pub fn check_declaration(subject: &Subject, candles: &[Candle]) -> CheckReport {
     super::run_check(Check::Declaration, compare(subject, candles))
 }
@@ -54,7 +54,7 @@ fn compare(subject: &Subject, candles: &[Candle]) -> CheckResult {
     let (mut series, entries) = declaration.into_parts();
     let mut values = vec![Vec::with_capacity(candles.len()); series.len()];
     catch_panic(&Cell::new(0), || {
-        // With all candles at hand, as in a search.
+        // All candles are available, as in a search.
         for (series, values) in series.iter_mut().zip(&mut values) {
             series.fill(candles, values);
         }

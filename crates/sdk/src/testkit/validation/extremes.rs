@@ -86,7 +86,7 @@ fn run_after_flat_prices(subject: &Subject, warmup: usize) -> Result<Option<Answ
     let mut all = subject.run(&candles, RunMode::WITHOUT_RESULTS)?;
     all.retain(|answer| answer.candle >= 2 * moving);
     let differing = differences(&fresh, &all);
-    // One candle more than the warm-up, whose length is checked elsewhere.
+    // Starts one candle after the warm-up, because another check verifies the length of the warm-up.
     Ok(differing.into_iter().find(|answer| answer.history(2 * moving) > warmup))
 }
 
@@ -112,7 +112,7 @@ fn find_invalid_signal(answers: &[Answer]) -> Option<String> {
 const SETTLING_CANDLES: usize = 3_000;
 const REPEATS: usize = 10;
 const SETTLED_REPEATS: usize = 4;
-/// Allowed growth in bytes per candle: too little to exhaust memory within years.
+/// Allowed memory growth in bytes per candle, too small to exhaust memory within years.
 const MAX_GROWTH_BYTES: f64 = 0.25;
 
 pub(super) fn memory(subject: &Subject, warmup: usize) -> CheckResult {

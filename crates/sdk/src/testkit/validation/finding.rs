@@ -10,36 +10,36 @@ pub enum Check {
     LookAhead,
     /// The strategy predicts no better than possible without knowing the future.
     /// Tested on an unseen random walk, at the bot's own expiry and 1 to 60 candles ahead. The strategy must
-    /// also not recognize candles by their times, prices or shapes. A binomial test, and a test with shifts
-    /// and differences; the error probability is below one in a million.
+    /// also not recognize candles by their times, prices or shapes. Tests compare with chance, shifted signals and
+    /// surrogate candles. The error probability is below one in a million.
     Foresight,
     /// The same candles give the same decisions.
-    /// Also in the first instance of a process, and if getters are called between candles.
+    /// This includes the first instance of a process, and getter calls between candles.
     Determinism,
-    /// Other instances, before it or in parallel, have no effect.
+    /// Earlier and parallel instances have no effect.
     /// The strategy also leaves the floating-point mode unchanged.
     Isolation,
-    /// After `warmup()` candles, including the current one, the start has no influence.
+    /// After `warmup()` candles (including the current one), the start has no influence.
     /// Checked up to the last candle.
     Warmup,
-    /// After a live restart, decisions are the same as without it.
+    /// Decisions after a live restart are the same as without a restart.
     Restart,
     /// The declaration matches the signals, and `expiries()` lists all their expiries.
     Declaration,
-    /// The memory for candles and settlements does not grow forever.
+    /// The memory for candles and settlements does not grow without limit.
     Memory,
     /// Every number of a signal is finite.
     Numbers,
     /// Extreme input causes no failure.
-    /// Flat, tiny, huge and interrupted prices, gaps of days and large volumes.
+    /// This includes flat, tiny, huge and interrupted prices, gaps of days and large volumes.
     Extremes,
-    /// The files named by its parameters contain nothing from the future.
+    /// Files named by the strategy's parameters contain nothing from the future.
     Files,
     /// Decisions do not depend on the system time and date.
     Clock,
     /// Decisions are the same in other processes.
-    /// With another environment, folder, time zone, arguments, bot name and memory layout, and in parallel
-    /// with bots of other symbols and parameters.
+    /// Varies environment, folder, time zone, arguments, bot name and memory layout. Also runs the strategy in
+    /// parallel with bots that have other symbols and parameters.
     Processes,
     /// The strategy reads only the files named by its parameters, and writes none.
     Outside,

@@ -1,7 +1,7 @@
 //! Detection of strategies that predict better than possible without knowing the future.
 //!
 //! Each of three tests rejects an honest strategy with a probability below one in a million. Hits are counted at the bot's
-//! own expiry and at fixed distances, and the limits are divided by the number of these horizons.
+//! own expiry and at fixed distances. The error probability is divided by the number of these horizons.
 
 use super::super::candles::{Rng, random_walk, rescale};
 use super::look_ahead::reads_beyond;
@@ -11,10 +11,10 @@ use super::{Bench, Check, CheckReport, CheckResult, Market, failed, passed};
 use crate::{BotContext, Candle, Millis, Outcome};
 use std::fmt;
 
-/// Maximum probability of rejecting an honest strategy, per test with all horizons.
+/// Maximum probability of rejecting an honest strategy, per test over all horizons.
 const MAX_ERROR_RATE: f64 = 1e-6;
 /// Upper bound of the hit rate on a random walk without foresight.
-/// One half, plus a little for the bias of a walk in percent.
+/// One half, plus a margin for the bias of a walk with percentage steps.
 const CHANCE_HIT_RATE: f64 = 0.505;
 
 /// A random walk that no strategy can have seen before.
@@ -22,7 +22,7 @@ const CHANCE_HIT_RATE: f64 = 0.505;
 pub struct UnseenWalk {
     /// Seed of the walk, different each time, so that no file or table can contain it.
     pub seed: u64,
-    /// Number of candles. More are needed to find a cheat that affects only some signals.
+    /// Number of candles. Detecting a cheat that affects only some signals requires more of them.
     pub candles: usize,
 }
 
@@ -46,8 +46,8 @@ pub(super) fn check_unseen_walk(bench: &Bench<'_>) -> CheckResult {
 }
 
 /// Tests whether the strategy knows these candles from a file or table.
-/// By their times, if it hits them while it is fed a random walk. By their prices, if it hits them but not
-/// others with the same moves.
+/// It knows their times if it predicts them while it is fed a random walk with these times. It knows their
+/// prices if it predicts them, but not similar candles.
 pub(super) fn foresight(bench: &Bench<'_>, seed: u64) -> CheckResult {
     let horizons = Horizon::all(&bench.subject.bot);
     let other = walk_with_times_from(bench.candles, seed);
@@ -89,7 +89,7 @@ fn find_memorized(bench: &Bench<'_>, horizons: &[Horizon], seed: u64) -> Result<
             if !is_silent && !surrogate.is_collapse(&here, &there) {
                 continue;
             }
-            // Raised candles move in the same directions, so a different win rate is proof by itself.
+            // Raised candles move in the same directions, so a different win rate is sufficient proof.
             let is_certain = surrogate == Surrogate::Raised && !is_silent;
             if is_certain || excess(&bench.answers, bench.candles, horizon) > MIN_EXCESS {
                 return Ok(Some(format!(
@@ -112,9 +112,9 @@ fn walk_with_times_from(candles: &[Candle], seed: u64) -> Vec<Candle> {
     candles.iter().zip(&walk).zip(volumes).map(candle).collect()
 }
 
-/// Checks whether a strategy knows a market, as in [`Check::Foresight`].
-/// By its times or prices. Also checks for reads beyond the current candle in memory. A search applies this
-/// to its best set.
+/// Checks whether a strategy knows a market by times or prices, as in [`Check::Foresight`].
+/// Also checks for reads beyond the current candle in memory. A search applies this check to its best parameter
+/// set.
 pub fn check_foresight(subject: &Subject, market: &Market, seed: u64) -> CheckReport {
     let found = Bench::new(subject, market, 0).and_then(|bench| {
         let apart = subject.run_with_decoys(&market.candles, RunMode::FULL)?;
@@ -184,7 +184,7 @@ impl Hits {
         hits
     }
 
-    /// Counts only signals given after the previous one was decided. On a walk these are independent.
+    /// Counts only signals after the previous one was decided. On a random walk, they are independent.
     pub(super) fn independent(answers: &[Answer], candles: &[Candle], horizon: &Horizon) -> Self {
         let (mut hits, mut free) = (Self::default(), 0);
         for (answer, ahead) in with_horizons(answers, horizon) {
@@ -212,7 +212,7 @@ impl Hits {
             return false;
         }
         let (n, m) = (self.decided as f64, other.decided as f64);
-        // One more of each kind, so that a share of 0 or 1 has a nonzero error.
+        // Adds a hit and a miss, so that a share of 0 or 1 has a nonzero error.
         let pooled = (self.right + other.right + 1) as f64 / (n + m + 2.0);
         let error = (pooled * (1.0 - pooled) * (1.0 / n + 1.0 / m)).sqrt();
         self.share() - other.share() > errors * error
@@ -228,7 +228,7 @@ fn with_horizons<'a>(
 }
 
 /// Returns the excess of hits over circularly shifted signals, in standard errors.
-/// This removes the effect of biases and runs in signals and prices.
+/// The comparison removes the effect of biases and streaks in signals and prices.
 pub(super) fn excess(answers: &[Answer], candles: &[Candle], horizon: &Horizon) -> f64 {
     let length = candles.len();
     let mut chance = Rng::new(length as u64);

@@ -1,4 +1,4 @@
-//! Checks for knowledge that a candle does not give: later candles, files, the system clock.
+//! Checks for information beyond the current candle: later candles, files, the system clock.
 
 use super::super::candles::shifted;
 use super::subject::{Answer, RunMode, Subject, first_difference};
@@ -10,9 +10,9 @@ use serde_json::Value;
 const FUTURE_CUTS: usize = 7;
 const FUTURE_CANDLES: usize = 80;
 
-/// Feeds candles up to a cut, then another future.
-/// Earlier decisions must stay the same. Also feeds each candle with decoys after it in memory. The trait
-/// never passes a later candle, but a strategy may know them from elsewhere.
+/// Feeds candles up to a cut, then continues with different candles.
+/// Decisions before the cut must not change. Also places decoys after each fed candle in memory: the trait never
+/// passes later candles, but a strategy may find them in another way.
 pub(super) fn look_ahead(bench: &Bench<'_>) -> CheckResult {
     let length = bench.candles.len();
     for cut in (1..=FUTURE_CUTS).map(|k| k * length / (FUTURE_CUTS + 1) + k) {
@@ -54,9 +54,9 @@ const CALENDAR_STEPS: i64 = 13;
 /// Parameters whose files end at a given time.
 #[derive(Clone, Debug)]
 pub struct TruncatedParams {
-    /// Time up to which the files reach.
+    /// Time at which the files end.
     pub moment: Millis,
-    /// Parameters that name such files.
+    /// Parameters that name the truncated files.
     pub params: Value,
 }
 
@@ -86,8 +86,8 @@ fn files(subject: &Subject, market: &Market, cut: &[TruncatedParams]) -> CheckRe
     passed(format!("{} truncations of the file change no earlier decision", cut.len()))
 }
 
-/// Feeds the same candles as if they were from other times.
-/// From the past year, and from weeks after the system time `now`. Weekdays and hours stay the same.
+/// Feeds the same candles shifted into the past year and into the weeks after the system time `now`.
+/// Weekdays and hours stay the same.
 pub fn check_clock(subject: &Subject, market: &Market, now: Millis) -> CheckReport {
     run_check(Check::Clock, clock(subject, market, now))
 }
@@ -97,7 +97,7 @@ fn clock(subject: &Subject, market: &Market, now: Millis) -> CheckResult {
     let (Some(first), Some(last)) = (candles.first(), candles.last()) else {
         return Ok((Finding::NotRun, "no candles".to_owned()));
     };
-    // Whole weeks keep hours and weekdays. The step leads from last week into the next.
+    // Shifts by whole weeks keep hours and weekdays. One step leads from last week to the coming weeks.
     let (week, span) = (Millis::DAY * 7, last.time() - first.time());
     let recent = (now - week - last.time()).floor_to(week);
     let step = (span + week * 3).floor_to(week * 4) + week * 4;

@@ -1,4 +1,4 @@
-//! All requirements for a strategy, check by check.
+//! Checks of all requirements for a strategy.
 //!
 //! A strategy is fed the same candles repeatedly: truncated, with another future, from a later
 //! start, or in parallel with another instance. Its answers must not change with anything that it
@@ -29,7 +29,7 @@ pub use subject::{Position, Subject};
 
 const MIN_CHECKED_CANDLES: usize = 100;
 /// Maximum warm-up in candles.
-/// Longer ones delay the first trade too much, and venues do not serve so many candles.
+/// A longer warm-up delays the first trade too much, and venues do not serve that many candles.
 const MAX_WARMUP: usize = 100_000;
 
 /// Named candles for the checks.
@@ -44,7 +44,7 @@ pub struct Market {
 /// Result of a validation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Validation {
-    /// Results in order of execution. A check that fails on one market is skipped on the others.
+    /// Check results in order of execution. A check that fails on one market is skipped on the others.
     pub checked: Vec<CheckReport>,
     /// Number of signals on all markets.
     pub signals: usize,
@@ -94,7 +94,7 @@ pub const fn candles_needed(warmup: usize) -> usize {
 
 /// Runs all checks that need only candles, on each market.
 ///
-/// `progress` is called at the start of each check. `first` is the run of the process's first instance on the
+/// `progress` is called at the start of each check. `first` is the run of the first instance in this process, on the
 /// first market. See [`Check`] for the individual checks. Panics are caught and reported as findings. Memory
 /// is measured only in a program that has installed the [`CountingAllocator`](super::CountingAllocator).
 /// Fails with [`ValidationError`] if a market is too short for the warm-up.
@@ -118,7 +118,7 @@ pub fn validate(
         let (market, given) = (name.clone(), candles.len());
         return Err(ValidationError::TooFewCandles { market, needed, given });
     }
-    // First, while state shared by all instances is still small: its growth would be missed later.
+    // Memory is checked first, before state shared by all instances has grown: later growth may be missed.
     progress(Check::Memory);
     let memory = run_check(Check::Memory, extremes::memory(subject, declared));
     let walk = unseen_walk(subject, unseen, declared);

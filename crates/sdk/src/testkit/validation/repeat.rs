@@ -85,7 +85,7 @@ pub struct FirstRun {
 
 impl FirstRun {
     /// Builds an instance and feeds it the first market until `is_enough` returns true.
-    /// `markets` returns the candles for a warm-up.
+    /// `markets` returns the candles for a given warm-up.
     pub fn new(
         subject: &Subject,
         markets: impl FnOnce(usize) -> Vec<Market>,
@@ -142,7 +142,7 @@ impl FirstRun {
 pub struct Decision {
     /// Index of the closed or forming candle, 0-based.
     pub candle: usize,
-    /// Index of the price inside the candle; one past the last for its close.
+    /// Index of the price within the candle. The close has the index after the last price.
     pub moment: u8,
     /// Direction of the bet.
     pub direction: Direction,
@@ -159,15 +159,15 @@ impl From<&Answer> for Decision {
 
 impl Subject {
     /// Returns the strategy's decisions.
-    /// In memory, the current candle is followed by decoys instead of later candles. `rivals` run in
-    /// parallel: the first half is built before the strategy, the others after it. The error is a message:
-    /// it cannot be built, or panics.
+    /// In memory, decoys replace the candles after the current one. `rivals` run in parallel: half of them are
+    /// built before the strategy, the others after it. Fails with a message if the strategy cannot be built or
+    /// panics.
     pub fn decisions(&self, candles: &[Candle], rivals: &[Self]) -> Result<Vec<Decision>, String> {
         self.decisions_watched(candles, rivals, &mut || {})
     }
 
-    /// Like [`Self::decisions`], and calls `built` between build and first candle.
-    /// The error is a message: it cannot be built, or panics.
+    /// Like [`Self::decisions`], but calls `built` after the build and before the first candle.
+    /// Fails with a message if the strategy cannot be built or panics.
     pub fn decisions_watched(
         &self,
         candles: &[Candle],

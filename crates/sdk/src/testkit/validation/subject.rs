@@ -40,7 +40,7 @@ pub(in crate::testkit) struct Answer {
 
 #[derive(Clone, Copy, Debug)]
 pub(in crate::testkit) struct RunMode {
-    /// First candle with prices, for a strategy that wants them. Past candles have none.
+    /// Index of the first candle with prices, if the strategy requests them. Earlier candles have none.
     pub(super) prices_from: usize,
     pub(super) results: Results,
     pub(super) inspection: Inspection,
@@ -95,7 +95,7 @@ impl Subject {
         Ok(Self { entry: StrategyEntry::from_factory::<S>(), params, bot: bot.clone() })
     }
 
-    /// Builds an instance. Fails also if longer intervals are not multiples of the bot's own.
+    /// Builds an instance. Also fails if longer intervals are not multiples of the bot's own.
     pub fn build(&self) -> Result<Box<dyn Strategy>, BuildError> {
         let strategy = self.entry.build(&self.params, &self.bot)?;
         LongerCandles::for_bot(&self.bot, strategy.longer_intervals())
@@ -115,7 +115,7 @@ impl Subject {
         catch_panic(&place, show)
     }
 
-    /// Like `run`, with decoys instead of the later candles in memory, see [`Decoys`].
+    /// Like `run`, but with decoys instead of later candles in memory, see [`Decoys`].
     pub(super) fn run_with_decoys(&self, candles: &[Candle], mode: RunMode) -> Result<Vec<Answer>, RunError> {
         let place = Cell::new(0);
         let show = || {
@@ -293,7 +293,7 @@ pub(super) fn differences(one: &[Answer], other: &[Answer]) -> Vec<Answer> {
 const STAKE: Money = Money::from_minor(1_000);
 const PROFIT: Money = Money::from_minor(800);
 
-/// Open trades by the candle at whose close they end. A trade enters at the next candle's open.
+/// Open trades, keyed by the candle at whose close they end. A trade opens at the next candle's open.
 pub(super) struct Trades {
     length: Millis,
     usual: Millis,
@@ -390,7 +390,7 @@ const SUBNORMAL: f64 = 5e-324;
 fn is_standard_mode() -> bool {
     let (one, tiny) = (black_box(1.0), black_box(TINY_ADDEND));
     let (least, subnormal) = (black_box(f64::MIN_POSITIVE), black_box(SUBNORMAL));
-    // The first fails where rounding is upwards, the second where it is downwards or towards zero.
+    // The first comparison fails if rounding is upwards, the second if it is downwards or towards zero.
     let rounds_to_nearest = black_box(one + tiny) == 1.0 && black_box(one - tiny) == 1.0;
     let keeps_subnormals =
         black_box(least * 0.5).to_bits() != 0 && black_box(subnormal + subnormal).to_bits() == 2;
@@ -400,7 +400,7 @@ fn is_standard_mode() -> bool {
 static CURRENT_CANDLE: AtomicUsize = AtomicUsize::new(0);
 static TOTAL_CANDLES: AtomicU64 = AtomicU64::new(0);
 
-/// Position of the checks of this process.
+/// Position of the checks that run in this process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
     /// Index of the last candle fed, within its run.

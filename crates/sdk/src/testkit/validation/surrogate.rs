@@ -1,7 +1,7 @@
 //! Variants of given candles: surrogates, other futures, and decoys.
 //!
-//! A rule trades a surrogate about as well as the original. A lookup table of the original, whether
-//! keyed by prices, shapes or signs of moves, does not recognize the surrogate, and its win rate
+//! A genuine rule wins about as often on a surrogate as on the original. A lookup table of the original,
+//! whether keyed by prices, shapes or signs of moves, does not recognize the surrogate. Its win rate
 //! collapses.
 
 use super::super::candles::{Rng, rescale, with_numbers};
@@ -18,7 +18,7 @@ const MAX_RESHAPED_CHANGE: f64 = 0.5;
 /// Standard deviation of the noise, relative to that of the moves. One direction in seven changes.
 const NOISE_DEVIATION: f64 = 0.5;
 /// Required excess of a win rate over the surrogate's, in standard errors.
-/// One in a billion if normally distributed.
+/// A normally distributed excess is this large with a probability of one in a billion.
 pub(super) const MIN_EXCESS: f64 = 6.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Surrogate {
     }
 
     /// Returns whether the win rate collapses on the surrogate.
-    /// An honest edge also shrinks if the candles change much.
+    /// A moderate decrease is allowed, because an honest edge also shrinks if the candles change much.
     pub(super) fn is_collapse(self, here: &Hits, there: &Hits) -> bool {
         // Minimum win rate of the original, and maximum share of its excess over 50 % that a collapse leaves.
         let (least, remaining) = match self {
@@ -196,8 +196,8 @@ pub(super) fn mirrored(candle: &Candle) -> Candle {
     with_numbers(candle, candle.time(), numbers)
 }
 
-/// Mirrored candles with other volumes, at the times of the real ones.
-/// One real candle at a time is placed among them. A strategy that reads past it in memory finds decoys.
+/// Mirrored candles with other volumes and the original times.
+/// One original candle at a time is placed among the decoys. A strategy that reads beyond it finds decoys.
 pub(super) struct Decoys(Vec<Candle>);
 
 impl Decoys {

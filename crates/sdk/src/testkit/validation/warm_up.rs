@@ -13,16 +13,16 @@ pub(super) fn warm_up(bench: &Bench<'_>, needed: &mut usize) -> CheckResult {
     let candles = dither_prices(bench.candles);
     let full = bench.subject.run(&candles, RunMode::WITHOUT_RESULTS)?;
     let (length, warmup) = (candles.len(), bench.warmup);
-    // Odd distances, which reveal a strategy that counts in twos, fours or tens.
+    // Odd distances reveal a strategy that counts in twos, fours or tens.
     let last = length - warmup - super::MIN_CHECKED_CANDLES / 2;
     let mut is_one_too_few = false;
     for k in 0..LATER_STARTS {
         let start = 25 + k * (last - 25) / LATER_STARTS + k;
-        // Up to the last candle, which reveals any count from the start.
+        // Runs up to the last candle, which reveals any counting from the start.
         let late = shift_answers(run_from(bench, &candles[start..], warmup)?, start);
         let part: Vec<Answer> = full.iter().filter(|answer| answer.history(0) > start).cloned().collect();
         let differing = differences(&late, &part);
-        // More than the warm-up if candles are missing inside longer ones.
+        // Larger than the warm-up if candles are missing inside longer ones.
         let wanted = |answer: &Answer| bench.history(&candles[..start + answer.history(start)]);
         // A live run trades only after this candle, so a warm-up without the current candle is not a failure there.
         if let Some(answer) = differing
@@ -51,7 +51,7 @@ pub(super) fn warm_up(bench: &Bench<'_>, needed: &mut usize) -> CheckResult {
     passed(format!("warmup() returns {warmup}; these candles needed {needed}", needed = *needed))
 }
 
-/// Runs these candles, without prices for the first `past` ones. A live start has no prices for past candles.
+/// Runs these candles, the first `past` ones without prices, which a live start does not have either.
 fn run_from(bench: &Bench<'_>, candles: &[Candle], past: usize) -> Result<Vec<Answer>, RunError> {
     bench.subject.run(candles, RunMode { prices_from: past.max(1), ..RunMode::WITHOUT_RESULTS })
 }
@@ -60,8 +60,8 @@ fn shift_answers(answers: Vec<Answer>, start: usize) -> Vec<Answer> {
     answers.into_iter().map(|answer| Answer { candle: answer.candle + start, ..answer }).collect()
 }
 
-/// Multiplies the prices of each candle by a factor close to 1, as sums of exactly equal prices could differ by
-/// the order of rounding.
+/// Multiplies the prices of each candle by a factor close to 1.
+/// Otherwise sums of exactly equal prices could depend on the order of rounding.
 fn dither_prices(candles: &[Candle]) -> Vec<Candle> {
     let mut chance = Rng::new(3);
     candles.iter().map(|candle| rescale(candle, candle.time(), 1.0 + 1e-7 * chance.step())).collect()
@@ -73,7 +73,7 @@ const GAP_LENGTHS: [i64; 3] = [1, 61, 3_000];
 
 /// Restarts as a live run does, and compares the decisions.
 /// A new instance, built after the old one was dropped, is fed the last `warmup()` candles and then the rest.
-/// Once on the market, and once with gaps before the repeated candles.
+/// Restarts are checked on the market itself, and with gaps before the repeated candles.
 pub(super) fn restart(bench: &Bench<'_>) -> CheckResult {
     let candles = dither_prices(bench.candles);
     let (length, warmup) = (candles.len(), bench.warmup);
@@ -103,7 +103,7 @@ fn first_change(
 ) -> Result<Option<Answer>, RunError> {
     let uninterrupted = bench.subject.run(candles, RunMode::WITHOUT_RESULTS)?;
     for moment in moments {
-        // The old instance, dropped at this moment like that of a stopped process.
+        // Drops the old instance at this moment, like that of a stopped process.
         bench.subject.run(&candles[..moment], RunMode::WITHOUT_RESULTS)?;
         let end = candles.len().min(moment + COMPARED_CANDLES - 20);
         let past = bench.history(&candles[..moment]);
