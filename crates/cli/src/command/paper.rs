@@ -24,7 +24,7 @@ pub(crate) struct PaperArguments {
     /// Stop opening trades after this much real time, such as 1h, and end once all are settled
     #[arg(long = "for", value_name = "SPAN", value_parser = parse_span)]
     run_for: Option<Millis>,
-    /// Trades to write, as CSV
+    /// CSV file for the trades
     #[arg(long, value_name = "FILE")]
     trades: Option<PathBuf>,
     /// Journal: a file, sqlite://FILE or postgres://... [default: candlewick-paper.db]
