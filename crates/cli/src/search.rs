@@ -86,8 +86,8 @@ pub(crate) struct LayoutArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct PlannedArguments {
-    /// Plan file, local or on object storage (s3://BUCKET/FOLDER/plan.json) [default: plan.json in the default output folder
-    /// of the command]
+    /// Plan file, local or on object storage (s3://BUCKET/FOLDER/plan.json) [default: plan.json in the default output
+    /// folder of the command]
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
     /// Folder of the shards and the results [default: folder of the plan]
