@@ -108,8 +108,8 @@ pub(crate) struct CandleArguments {
     /// Allow trades shorter than the candles; such results prove nothing
     #[arg(long)]
     allow_coarse: bool,
-    /// Rule file to trade instead of the configured bots. Each symbol of --data gets one bot, on its longest candles.
-    /// The duration is one candle unless the rule sets it
+    /// Rule file to trade instead of the configured bots. Each symbol of --data gets one bot, on its
+    /// longest candles. The duration is one candle unless the rule sets it
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
     /// Payout of a win, in percent of the stake [default: simulation.payout_percent]

@@ -86,14 +86,14 @@ pub(crate) struct LayoutArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct PlannedArguments {
-    /// Plan file, local or on object storage (s3://BUCKET/FOLDER/plan.json) [default: plan.json in the default output
-    /// folder of the command]
+    /// Plan file, local or on object storage (s3://BUCKET/FOLDER/plan.json) [default: plan.json in
+    /// the default output folder of the command]
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
     /// Folder of the shards and the results [default: folder of the plan]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Location of the plan's candles on this machine, as for sweep; repeatable [default: the recorded paths]
+    /// Location of the plan's candles on this machine, as for sweep; repeatable [default: recorded paths]
     #[arg(long, value_name = "FILE")]
     data: Vec<String>,
     /// Catalog folder on this machine [default: the recorded path]

@@ -42,8 +42,8 @@ struct OwnArguments {
     /// Number of paths
     #[arg(long, value_name = "N", default_value = "1000")]
     paths: NonZeroU64,
-    /// Mean block length, in candles or trades [default: method of Politis and White (2004), applied to the size of
-    /// moves or the return of trades]
+    /// Mean block length, in candles or trades [default: method of Politis and White (2004), applied
+    /// to the size of moves or the return of trades]
     #[arg(long, value_name = "N")]
     block: Option<f64>,
     /// Random seed

@@ -28,8 +28,8 @@ pub(crate) struct CheckArguments {
     /// Trading hours: always, currencies, or days, hours and a time zone [default: derived from the symbol]
     #[arg(long)]
     session: Option<MarketHours>,
-    /// Day without trading, such as 2024-12-25; repeatable. For currencies, the day ends at 17:00 in New York.
-    /// Otherwise, it is the day on which a session begins
+    /// Day without trading, such as 2024-12-25; repeatable. For currencies, the day ends at 17:00 in
+    /// New York. Otherwise, it is the day on which a session begins
     #[arg(long, value_name = "DATE")]
     holiday: Vec<NaiveDate>,
     /// Threshold for spikes and jumps, as a multiple of the typical candle range
