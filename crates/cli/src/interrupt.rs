@@ -85,7 +85,7 @@ pub(crate) fn stop_flag() -> Result<Arc<OnceLock<Ending>>, Failure> {
     Ok(stop_flag)
 }
 
-/// Removes incomplete files and exits at the first stop request.
+/// Arranges that the first stop request removes incomplete files and exits.
 pub(crate) fn exit_on_stop() -> Result<(), Failure> {
     if host::host().is_some() {
         // The host owns the process; the work stops at its next progress report.

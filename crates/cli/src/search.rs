@@ -51,8 +51,8 @@ pub(crate) struct SearchArguments {
     /// Minimum number of won and lost trades for a valid set
     #[arg(long, value_name = "N", default_value_t = 30)]
     min_trades: u64,
-    /// Successive halving: run all sets on the first part of the candles, the best 1/N of them on N times as many, and so
-    /// on
+    /// Successive halving: run all sets on the first part of the candles, then the best 1/N of them on
+    /// N times as many candles, and so on
     #[arg(long, value_name = "N")]
     halving: Option<u32>,
     /// Number of rungs of successive halving

@@ -1,9 +1,9 @@
 //! Web page of a bot, built from its journal and the replies of the running bot.
 //!
-//! A [`Dashboard`] is a separate process. It reads the journal like any other reader. It uses the
+//! A [`Dashboard`] is a separate process. It reads the journal like any other reader, and uses the
 //! control socket to poll the bot and to order `halt` and `resume`. Trading never waits for the
-//! dashboard, so an attack or a crash costs no trade. `watch` follows journal and bot, `model` folds the
-//! lines, `view` renders the JSON, and `server` controls access.
+//! dashboard, so an attack or a crash costs no trade. `watch` follows journal and bot, `model` folds
+//! the lines, `view` renders the JSON, and `server` controls access.
 
 mod model;
 mod server;

@@ -73,13 +73,13 @@ struct HttpChannel {
 }
 
 enum Format {
-    /// Standard Webhooks 1.0.0 (standardwebhooks.com).
+    /// Webhook request (Standard Webhooks 1.0.0, standardwebhooks.com).
     Webhook { key: Option<hmac::Key>, now: WallClock },
-    /// docs.ntfy.sh/publish, "Publish as JSON".
+    /// ntfy request (docs.ntfy.sh/publish, "Publish as JSON").
     Ntfy { topic: String, token: Option<Secret> },
-    /// discord.com/developers/docs, "Execute Webhook".
+    /// Discord request (discord.com/developers/docs, "Execute Webhook").
     Discord,
-    /// core.telegram.org/bots/api, "sendMessage".
+    /// Telegram request (core.telegram.org/bots/api, "sendMessage").
     Telegram { chat: i64 },
 }
 

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, timeout};
 use url::Url;
 
-/// Long-poll timeout of the server, and deadline of the response.
+/// Long-poll timeout of the server. The client waits longer for the response.
 const POLL_SECONDS: u64 = 50;
 const POLL_DEADLINE: Duration = Duration::from_secs(POLL_SECONDS + 15);
 /// Minimum interval between polls, for servers that do not support long polling.
@@ -78,7 +78,7 @@ impl Chat {
                     // The first poll only finds the latest update, so that earlier messages are ignored.
                     let last = batch.iter().filter_map(|update| update["update_id"].as_i64()).max();
                     next = last.map(|last| last.saturating_add(1)).max(next);
-                    // Updates without a new id would be delivered repeatedly.
+                    // Updates without a new id are skipped, because the server would deliver them again.
                     let is_new = next > before;
                     if before.is_none() {
                         next = next.or(Some(0));

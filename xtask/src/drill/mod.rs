@@ -222,7 +222,7 @@ impl Drill<'_> {
                 sleep(POLL_INTERVAL).await;
             }
         };
-        // A trade that is still open after the timeout breaks a promise.
+        // If a trade is still open after the timeout, the final checks report it.
         let _ = timeout(EVENT_TIMEOUT, idle).await;
         Ok(scenes)
     }

@@ -45,7 +45,7 @@ pub(crate) struct LiveArguments {
     /// and ends the run with the candles
     #[arg(long, requires = "sandbox", value_name = "N|max", value_parser = parse_speed)]
     pub(crate) speed: Option<SandboxSpeed>,
-    /// Stop opening trades after this much real time, such as 1h, and end once all are settled
+    /// Stop opening trades after this much real time, such as 1h, and end once all trades are settled
     #[arg(long = "for", value_name = "SPAN", value_parser = parse_span)]
     pub(crate) run_for: Option<Millis>,
     /// Wait for an unreachable venue instead of ending with exit code 4; Ctrl-C ends the wait

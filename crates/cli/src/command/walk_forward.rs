@@ -67,7 +67,7 @@ struct OwnArguments {
 
 #[derive(Debug, Args)]
 struct HoldOutArguments {
-    /// Also test on the hold-out, once
+    /// Also test once on the hold-out
     #[arg(long)]
     open_hold_out: bool,
     /// Open a used hold-out again; the result is marked and does not show an edge

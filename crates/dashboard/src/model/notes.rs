@@ -23,7 +23,6 @@ pub(crate) struct Note {
     pub(crate) at: Millis,
     /// `alarm`, `unexplained`, or the name of the audit.
     pub(crate) kind: String,
-    /// Message.
     pub(crate) text: String,
 }
 

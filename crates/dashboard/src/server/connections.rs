@@ -124,7 +124,7 @@ async fn connection(stream: TcpStream, router: Router, place: Arc<ConnectionSlot
     }
 }
 
-/// Drops connections whose peer does not read.
+/// Stream that fails if its peer does not read in time.
 struct WithDeadline<S> {
     stream: S,
     patience: Duration,

@@ -68,7 +68,7 @@ pub(crate) struct EquityCurve {
     low: Vec<f64>,
     /// Highest equity of each point.
     high: Vec<f64>,
-    /// Max drawdown of each point, as a negative amount of money.
+    /// Max drawdown within each point, as a negative amount of money.
     drawdown: Vec<f64>,
 }
 
@@ -146,7 +146,6 @@ pub(crate) struct Reason {
 /// Result of an order.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Ordered {
-    /// Message.
     pub(crate) text: String,
 }
 
@@ -195,7 +194,7 @@ impl Mark {
     }
 }
 
-/// Returns a page of trades, and the `before` of the next page; `None` for an unknown bot.
+/// Returns a page of trades in memory, and the number before which only the journal has more.
 pub(crate) fn build_trades(
     model: &Model,
     before: u64,

@@ -43,7 +43,7 @@ pub(crate) struct State {
     holder: Option<String>,
     /// Problems with the venue connection.
     troubles: Vec<String>,
-    /// Next scheduled signal of the signal list, null if there is none.
+    /// Next scheduled signal in the signal list, null if there is none.
     #[schema(value_type = Option<Object>)]
     next_entry: Option<NextEntry>,
     /// Summary of the external signals of the last run, one sentence per line.
@@ -121,7 +121,7 @@ pub(crate) struct Money {
     drawdown_percent: f64,
     profit_today: f64,
     loss_streak: u32,
-    /// Wallet balance when it was last read, and the time of that reading.
+    /// Latest wallet balance that was read. `wallet_read` is the time of the reading.
     wallet: Option<f64>,
     /// Wallet balance minus the balance expected from the trades; null if they agree.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -172,7 +172,7 @@ pub(crate) struct FeedLine {
     #[schema(value_type = i64)]
     interval_ms: Millis,
     decimals: usize,
-    /// Venue time of the last candle's close, and of its arrival.
+    /// Venue time of the last candle's close. `last_received` is the time of its arrival.
     #[schema(value_type = Option<i64>)]
     last_close: Option<Millis>,
     #[schema(value_type = Option<i64>)]
@@ -383,7 +383,6 @@ pub(crate) struct Limit {
     pub(crate) bot: Option<String>,
     /// Name of the setting in `[risk]`, or in `[risk.bots.NAME]` for a bot.
     pub(crate) name: &'static str,
-    /// Label.
     pub(crate) title: &'static str,
     /// Current value.
     pub(crate) value: f64,
