@@ -39,7 +39,7 @@ pub(crate) enum FailureKind {
     Configuration = 2,
     Data = 3,
     Venue = 4,
-    /// Failed check: `parity`, `strategy check`, `data check` or `doctor`.
+    /// Failed check, for example of `parity`, `strategy check`, `data check` or `doctor`.
     Check = 5,
     Stopped = 6,
     JournalHeld = 7,

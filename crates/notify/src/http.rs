@@ -27,7 +27,7 @@ const CONTENT_INDEPENDENT: [StatusCode; 5] = [
 pub enum Failure {
     #[error("{reason}")]
     TryLater { reason: String, after: Option<Duration> },
-    /// Rejected because of the content or a setting. The operator can fix the cause.
+    /// Rejected because of the content, or because of a setting that the operator can fix.
     #[error("{reason}")]
     TurnedAway { reason: String },
     /// Permanently rejected: a retry cannot succeed.

@@ -72,7 +72,7 @@ pub(super) const WORKS: [WorkKind; 4] = [
     LARGEST_CROWD,
     WorkKind { name: "one bot, a signal at every extreme", signals: Signals::AtExtremes, ..SINGLE },
 ];
-/// Workloads with candle counts. The cost per decision must not grow with the count.
+/// Workloads with candle counts. The cost per decision must not grow across them.
 pub(super) const GROWTH: [(WorkKind, usize); 7] = [
     (SINGLE, 100_000),
     (SINGLE, 1_000_000),

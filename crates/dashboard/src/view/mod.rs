@@ -195,6 +195,7 @@ impl Mark {
 }
 
 /// Returns a page of trades in memory, and the number before which only the journal has more.
+/// `None` for an unknown bot.
 pub(crate) fn build_trades(
     model: &Model,
     before: u64,
