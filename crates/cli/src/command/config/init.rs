@@ -159,7 +159,7 @@ impl Rules {
         own.parse::<CloseType>().ok().map(|expiry| expiry.to_string())
     }
 
-    /// Returns the next step. It is `tune`, because a backtest on all candles uses up the hold-out.
+    /// Returns the next step for a rule: `tune`, as a backtest on all candles would use up the hold-out.
     fn next(&self, config: &str) -> String {
         match self {
             Self::None => String::new(),
