@@ -22,7 +22,7 @@ use tracing_subscriber::filter::LevelFilter;
 const START: Millis = Millis::new(1_767_571_200_000);
 const CHECK_FAILED: u8 = 5;
 
-/// Counts allocations, for the memory of a backtest.
+/// Counts allocations, to measure the memory use of a backtest.
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
@@ -46,7 +46,7 @@ enum Command {
     Bench(bench::BenchArguments),
     /// Check the error rates of the verdict on generated markets with a known edge
     Selftest(selftest::SelftestArguments),
-    /// Run a bot at the embedded venue through a series of failures (takes a minute)
+    /// Run a bot on the embedded venue through a series of failures (takes a minute)
     Drill,
 }
 

@@ -1,8 +1,8 @@
 //! `selftest`: error rates of the verdict on generated markets with a known edge.
 //!
 //! Bots trade generated candles in a backtest, and the verdict must be right as often as promised.
-//! The null markets win exactly at the break-even rate. A random walk is far below it, so even a
-//! broken significance test would pass there.
+//! In the null markets, trades win at exactly the break-even rate. In a random walk they win far
+//! less often, so even a broken significance test would pass there.
 
 use crate::{Report, START, backtest_settings, market_settings};
 use candlewick_backtest::{Backtest, BacktestSettings, NullRecorder};
@@ -33,26 +33,26 @@ strategy = \"follower\"
 close_type = \"01:00\"
 expiration_type = \"CANDLE_CLOSE\"
 ";
-/// Simulated verdicts per path, for the expected rate of right verdicts.
+/// Number of simulated verdicts per path, to estimate the expected rate of correct verdicts.
 const TRIALS_PER_PATH: u64 = 10;
-/// Tolerance of a measured share, in standard errors.
+/// Tolerance of a measured rate, in standard errors.
 const ERRORS: f64 = 3.0;
-/// Wider than `ERRORS`, because the win rate is checked in every market.
+/// Tolerance of the win rate. Wider than `ERRORS`, because it is checked in every market.
 const WIN_RATE_ERRORS: f64 = 4.0;
 
 #[derive(Debug, Args)]
 pub(crate) struct SelftestArguments {
-    /// Paths of each market
+    /// Number of paths per market
     #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     paths: u64,
-    /// Seed of the first path; each path adds 1
+    /// Seed of the first path; each further path adds 1
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 }
 
 struct TestMarket {
     name: &'static str,
-    /// Probability of a win: that a candle moves in the direction of the previous one.
+    /// Probability that a candle moves in the direction of the previous one, which wins the trade.
     chance: f64,
     bots: usize,
     kind: TestMarketKind,
@@ -60,9 +60,9 @@ struct TestMarket {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum TestMarketKind {
-    /// Wins exactly at break-even: *edge shown* must be rare.
+    /// Trades win at exactly the break-even rate, so *edge shown* must be rare.
     Null,
-    /// An edge of exactly delta: *no edge* must be rare.
+    /// The edge is exactly delta, so *no edge* must be rare.
     Delta,
     Edge,
     Worse,
@@ -131,7 +131,7 @@ fn test_markets() -> [TestMarket; 5] {
 
 impl TestMarket {
     fn trade(&self, seed: u64, paths: u64, plan: EdgeTestPlan) -> anyhow::Result<Counts> {
-        // Each bot has its own symbol: two simultaneous opens on one would be rejected.
+        // Each bot has its own symbol, because two simultaneous opens on one symbol would be rejected.
         let bot =
             |number: usize| format!("[[bots]]\nname = \"{number}\"\nsymbol = \"BTCUSDT.{number}\"\n{BOT}");
         let bots: String = (0..self.bots).map(bot).collect();
@@ -159,7 +159,7 @@ impl TestMarket {
         let rows = finished.book.rows();
         let verdict = judge(rows, plan).verdict();
         let refused: u64 = finished.book.refused().values().sum();
-        // The last trade has no outcome if no candle ends it.
+        // The last trade has no outcome if no later candle settles it.
         let count = |outcome| rows.iter().filter(|row| row.outcome == Some(outcome)).count() as u64;
         Ok(Counts {
             paths: 1,
@@ -206,7 +206,7 @@ impl TestMarket {
             TestMarketKind::Edge => ("edge shown as often as simulated", shown, at_least(trial.shown())),
             TestMarketKind::Worse => ("no edge as often as simulated", rejected, at_least(trial.rejected())),
         };
-        // Bots in step share their outcomes.
+        // Bots that trade in step share their outcomes.
         let reach = WIN_RATE_ERRORS * error(self.chance, counts.decided / self.bots as u64);
         let chance = (self.chance - reach, self.chance + reach);
         vec![
@@ -234,7 +234,7 @@ fn share(count: u64, all: u64) -> f64 {
     count as f64 / all.max(1) as f64
 }
 
-/// Bets every second minute that the last candle's move continues; each trade settles before the next decision.
+/// Bets every second minute that the last move continues. Trades settle before the next decision.
 struct Follower;
 
 impl Strategy for Follower {
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn breaks_promises_beyond_three_standard_errors() {
-        // 400 paths: 5 % and 3 x 1.09 % are 8.27 %, 33 paths. 10,000 trades: 54.05 % and 4 x 0.498 %.
+        // 400 paths: 5 % + 3 x 1.09 % = 8.27 %, or 33 paths. 10,000 trades: 54.05 % + 4 x 0.498 %.
         let fair = Counts { paths: 400, shown: 33, rejected: 33, won: 5_405, decided: 10_000, other: 0 };
         check(TestMarketKind::Null, fair, [true, true, true]);
         check(TestMarketKind::Null, Counts { shown: 34, ..fair }, [false, true, true]);

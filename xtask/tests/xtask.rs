@@ -29,7 +29,7 @@ fn bench_measures_each_work_and_the_whole_process() {
     let (figures, _) = document("bench --candles 20000 --rounds 1 --json");
     let works = figures["works"].as_array().unwrap();
     let decisions: Vec<_> = works.iter().map(|work| work["decisions"].as_u64().unwrap()).collect();
-    // One bot, one bot, ten bots on each of ten symbols that share the candles, and one bot.
+    // The third workload has ten bots on each of ten symbols that share candles. The others have one bot.
     assert_eq!(decisions, [20_000, 20_000, 200_000, 20_000]);
     for work in works {
         assert!(work["trades"].as_u64() > Some(100), "{work}");

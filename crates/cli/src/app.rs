@@ -67,7 +67,7 @@ pub(crate) struct Arguments {
 
 #[derive(Clone, Debug)]
 pub struct App {
-    /// The registry, or the first registration error, which [`App::run`] reports.
+    /// Registered strategies, or the first registration error, which [`App::run`] reports.
     registry: Result<Registry, RegistryError>,
     brokers: OwnBrokers,
     built_in: Option<&'static str>,
@@ -100,7 +100,7 @@ impl App {
             .with_strategy_entry(candlewick_rules::entry())
     }
 
-    /// Adds a strategy type. A registration error ([`RegistryError`]) ends [`App::run`] at once.
+    /// Adds a strategy type. [`App::run`] fails with any registration error ([`RegistryError`]).
     #[must_use]
     pub fn with_strategy<S: StrategyFactory>(self) -> Self {
         self.with_strategy_entry(StrategyEntry::from_factory::<S>())
@@ -111,7 +111,7 @@ impl App {
         Self { registry: self.registry.and_then(|registry| registry.with_entry(entry)), ..self }
     }
 
-    /// Adds a broker for `live --broker NAME`. `connect` is called when a run begins, on its tokio runtime.
+    /// Adds a broker for `live --broker NAME`. Each run calls `connect` in its tokio runtime.
     #[must_use]
     pub fn with_broker(
         mut self,
@@ -122,14 +122,14 @@ impl App {
         self
     }
 
-    /// Sets the package folder, from `env!("CARGO_MANIFEST_DIR")`. If cargo runs the program in
-    /// another one, [`App::run`] ends at once.
+    /// Sets the package folder, from `env!("CARGO_MANIFEST_DIR")`. [`App::run`] fails if cargo runs
+    /// the program for another package.
     #[must_use]
     pub fn built_in(self, folder: &'static str) -> Self {
         Self { built_in: Some(folder), ..self }
     }
 
-    /// Returns the long flags of a command (`edge verdict`) with their aliases, without dashes.
+    /// Returns the long flags of a command such as `edge verdict`, including aliases, without dashes.
     pub fn long_flags(path: &[String]) -> Vec<String> {
         let mut command = Arguments::command();
         command.build();
@@ -158,7 +158,7 @@ impl App {
         }
     }
 
-    /// Runs a command on the calling thread of another program. Panics of strategies are passed on.
+    /// Runs a command inside another program, on the calling thread. Panics in strategies propagate.
     pub fn run_hosted(
         &self,
         arguments: impl IntoIterator<Item = OsString>,
@@ -244,7 +244,7 @@ fn usage_answer(error: &clap::Error, output: HostedOutput) -> HostedAnswer {
 
 fn with_hint(mut error: clap::Error) -> clap::Error {
     if let Some(hint) = find_hint(&error) {
-        // clap shows the usage of the similarly spelled argument or command.
+        // Drops clap's suggestion, whose usage line belongs to the similarly spelled argument or command.
         error.remove(ContextKind::SuggestedArg);
         error.remove(ContextKind::SuggestedSubcommand);
         error.remove(ContextKind::Usage);

@@ -28,7 +28,7 @@ pub(crate) struct GlobalArguments {
     pub(crate) verbose: u8,
 }
 
-/// Parses a finite percentage with or without its sign: `85`, `85%`, `85 %`.
+/// Parses a finite percentage, with or without a percent sign: `85`, `85%`, `85 %`.
 pub(crate) fn parse_percent(text: &str) -> Option<f64> {
     let number = text.trim().strip_suffix('%').unwrap_or(text).trim();
     number.parse().ok().filter(|percent: &f64| percent.is_finite())
@@ -85,7 +85,7 @@ pub(crate) fn parse_length(text: &str) -> Result<Millis, String> {
         .ok_or_else(|| "use a whole number and a unit m, h, d or w, such as 90d or 12h".to_owned())
 }
 
-/// Parses a date, an ISO 8601 time, or Unix seconds or milliseconds, told apart by their size.
+/// Parses a date, an ISO 8601 time or a Unix time, in seconds or milliseconds by its magnitude.
 pub(crate) fn parse_moment(text: &str) -> Result<Millis, String> {
     candlewick_sandbox::parse_moment(text).map_err(|error| error.to_string())
 }
@@ -96,7 +96,7 @@ pub(crate) struct CandleArguments {
     /// storage (s3://BUCKET/...), or a catalog series SYMBOL@INTERVAL; trades are priced on the finest candles of a symbol
     #[arg(long, value_name = "FILE")]
     data: Vec<String>,
-    /// Catalog folder, the source of candles without --data
+    /// Catalog folder to read candles from if --data is not given
     #[arg(long, value_name = "DIR")]
     catalog: Option<PathBuf>,
     /// Skip candles that open before this time: a date, an ISO 8601 time, or Unix seconds or milliseconds
@@ -108,8 +108,8 @@ pub(crate) struct CandleArguments {
     /// Allow trades shorter than the candles; such results prove nothing
     #[arg(long)]
     allow_coarse: bool,
-    /// Rule file to trade instead of the configured bots: one bot per symbol of --data, on its longest candles, with a
-    /// duration of one candle unless the rule sets one
+    /// Rule file to trade instead of the configured bots. Each symbol of --data gets one bot, on its
+    /// longest candles. The duration is one candle unless the rule sets it
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
     /// Payout of a win, in percent of the stake [default: simulation.payout_percent]
@@ -135,21 +135,21 @@ pub(crate) fn replay_basis(choice: &CandleChoice, prices: PriceSource) -> Replay
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AskedTime {
     Moment(Millis),
-    /// A time of day; means its last occurrence before the end of the journal.
+    /// Time of day; resolves to its last occurrence up to the end of the journal.
     OfDay(NaiveTime, String),
-    /// A date and time without a year; means its last occurrence.
+    /// Month, day and time without a year; resolves to its last occurrence.
     OfYear(String),
 }
 
 const TIMES: [&str; 2] = ["%H:%M", "%H:%M:%S"];
 const IN_YEAR: [&str; 2] = ["%Y %m-%d %H:%M", "%Y %m-%d %H:%M:%S"];
 
-/// Parses a moment, or a time as printed by `live`: `17:08`, `17:08:30`, `01-05 17:08:30`.
+/// Parses a time like [`parse_moment`], or as printed by `live`: `17:08`, `17:08:30`, `01-05 17:08:30`.
 pub(crate) fn parse_asked(text: &str) -> Result<AskedTime, String> {
     if let Some(time) = TIMES.iter().find_map(|form| NaiveTime::parse_from_str(text, form).ok()) {
         return Ok(AskedTime::OfDay(time, text.to_owned()));
     }
-    // A leap year, so that each day of any year is one.
+    // 2024 is a leap year, so 02-29 is accepted.
     if parse_in_year(2_024, text).is_some() {
         return Ok(AskedTime::OfYear(text.to_owned()));
     }
@@ -165,11 +165,11 @@ fn parse_in_year(year: i32, text: &str) -> Option<NaiveDateTime> {
 }
 
 impl AskedTime {
-    /// Returns the last such moment (UTC) up to `last`. A full date and time is returned unchanged.
+    /// Returns the last matching time (UTC) up to `last`. A full date and time is returned unchanged.
     pub(crate) fn resolve_before(&self, last: Millis) -> Option<Millis> {
         let end = DateTime::from_timestamp_millis(last.get())?.naive_utc();
         let day = |back: u64| end.date().checked_sub_days(Days::new(back));
-        // The previous 29th of February is at most eight years back.
+        // The previous 29 February is at most eight years back.
         let found = match self {
             Self::Moment(moment) => return Some(*moment),
             Self::OfDay(time, _) => {

@@ -65,7 +65,7 @@ impl JournalArguments {
         Ok((loaded, url))
     }
 
-    /// Like `load`, for a bot that runs in any folder. Fails if there are several.
+    /// Like [`Self::load`], but finds the running bot without `--journal`. Fails if several are running.
     pub(crate) fn load_running(&self, context: &Context<'_>) -> Result<(Loaded, JournalUrl), Failure> {
         let (mut loaded, url) = self.load(context)?;
         if self.journal.is_some() {
@@ -83,7 +83,7 @@ pub(crate) fn block_on<T, E: Into<Failure>>(work: impl Future<Output = Result<T,
     runtime.block_on(work).map_err(E::into)
 }
 
-/// Worker threads in addition to the main one; two, as measured in `BENCHMARKS.md`.
+/// Maximum number of worker threads besides the main thread, as measured in `BENCHMARKS.md`.
 const MAX_WORKERS: usize = 2;
 
 pub(crate) fn start_workers() -> Result<Runtime, Failure> {

@@ -39,7 +39,7 @@ pub(crate) enum FailureKind {
     Configuration = 2,
     Data = 3,
     Venue = 4,
-    /// A failed check: parity, a strategy's, data, doctor.
+    /// Failed check, for example of `parity`, `strategy check`, `data check` or `doctor`.
     Check = 5,
     Stopped = 6,
     JournalHeld = 7,
@@ -128,12 +128,12 @@ impl Failure {
     }
 }
 
-/// Escapes line breaks in quoted text, so that they cannot look like our indented lines.
+/// Escapes line breaks in quoted text, so that it cannot imitate our indented lines.
 fn escape_quoted_lines(text: &str) -> String {
     text.split("\n  ").map(visible).collect::<Vec<_>>().join("\n  ")
 }
 
-/// Ends a command that continued despite failures: prints all but the last, which is returned.
+/// Ends a command that continued after failures: prints all but the last and returns the last.
 pub(crate) fn fail_with_last(mut failures: Vec<Failure>) -> Result<(), Failure> {
     let last = failures.pop();
     failures.iter().for_each(Failure::print);

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, OnceLock};
 
-/// A program that hosts commands. Any thread of the command may call its methods.
+/// A program that hosts commands. Its methods may be called from any thread of the command.
 pub trait Host: Send + Sync {
     fn on_begin(&self, kind: CommandKind);
 
@@ -16,7 +16,7 @@ pub trait Host: Send + Sync {
 
     fn is_stopped(&self) -> bool;
 
-    /// Command that starts the host as a `strategy decide` process, `None` if it is this program.
+    /// Command that starts a `strategy decide` process; `None` to start this program.
     fn this_program(&self) -> Option<ThisProgram>;
 
     fn candles(&self, series: &[CandleSeries]);
@@ -24,10 +24,10 @@ pub trait Host: Send + Sync {
     fn trades(&self, book: &TradeBook, bots: &[BotSettings], scale: MoneyScale);
 }
 
-/// Kind of command. It decides how the host reacts to a failing strategy.
+/// Kind of command, which decides how the host reacts to a failing strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandKind {
-    /// Trades on a demo, paper or real wallet. The run must stop in good order.
+    /// Trades with a demo, paper or real wallet. The run must be stopped in an orderly way.
     Trades,
     Checks,
     Computes,
@@ -59,14 +59,14 @@ pub(crate) struct HostSession {
     stop_flag: Option<Arc<OnceLock<Ending>>>,
 }
 
-/// Payload of the unwinding that stops a command in the middle of a computation.
+/// Panic payload used to unwind a command that is stopped in the middle of a computation.
 struct Stopped;
 
 thread_local! {
     static SESSION: RefCell<Option<HostSession>> = const { RefCell::new(None) };
 }
 
-/// Runs `work` and returns its value (`None` if the host stopped it) and its output.
+/// Runs `work`. Returns its value (`None` if the host stopped it) and its output.
 pub(crate) fn with_host<T>(
     host: Arc<dyn Host>,
     output: HostedOutput,
@@ -114,7 +114,7 @@ pub(crate) fn session() -> Option<HostSession> {
 }
 
 impl HostSession {
-    /// Reports progress. If the host requests a stop, sets the stop flag, or unwinds if there is none.
+    /// Reports progress. On a stop request, sets the stop flag, or unwinds if there is no flag.
     pub(crate) fn report_progress(&self, work: &str, done: u64, total: u64) {
         self.host.progress(work, done, total);
         if !self.host.is_stopped() {

@@ -11,7 +11,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Listener for stop requests. It listens from its construction, so early signals are not lost.
+/// Listener for stop requests. It listens from construction on, so early signals are not lost.
 pub(crate) struct Interrupt {
     #[cfg(unix)]
     interrupted: Signal,
@@ -58,7 +58,7 @@ impl Interrupt {
     }
 }
 
-/// Waits for a span of real time, forever if `None`.
+/// Sleeps for a span of real time, or forever if it is `None`.
 pub(crate) async fn sleep_for(span: Option<Millis>) {
     match span {
         Some(span) => tokio::time::sleep(Duration::from_millis(span.get().unsigned_abs())).await,
@@ -85,7 +85,7 @@ pub(crate) fn stop_flag() -> Result<Arc<OnceLock<Ending>>, Failure> {
     Ok(stop_flag)
 }
 
-/// Removes incomplete files and exits at the first stop request.
+/// Arranges that the first stop request removes incomplete files and exits.
 pub(crate) fn exit_on_stop() -> Result<(), Failure> {
     if host::host().is_some() {
         // The host owns the process; the work stops at its next progress report.

@@ -1,7 +1,7 @@
 //! Writes the log to stderr from a separate thread.
 //!
-//! A stalled terminal (Ctrl-S, a pager) blocks nothing. Each event is a single line, whatever it
-//! quotes, and floods of warnings are condensed.
+//! A stalled terminal (Ctrl-S, a pager) never blocks the program. Each event takes a single line,
+//! even if it quotes text with line breaks. Repeated warnings are condensed.
 
 use crate::arguments::GlobalArguments;
 use crate::repeats::Repeats;
@@ -23,7 +23,7 @@ use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Maximum number of queued lines. Further ones are dropped and counted.
+/// Maximum number of queued lines. Excess lines are dropped and counted.
 const MAX_QUEUED: usize = 4_096;
 const MAX_HELD: usize = 200;
 const IDLE: Duration = Duration::from_hours(1);
@@ -39,7 +39,7 @@ pub(crate) struct LogWriter {
 pub(crate) enum Line {
     Text(String),
     Warning(String),
-    /// Sends later lines to a view, and also to the target unless it is a terminal.
+    /// Sends subsequent lines to a view, and also to the target unless it is a terminal.
     #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "used by the full-screen view"))]
     Divert(SyncSender<String>),
     #[cfg_attr(not(feature = "tui"), expect(dead_code, reason = "used by the full-screen view"))]
@@ -73,7 +73,7 @@ impl LogWriter {
         self.send(Line::Text(text));
     }
 
-    /// Prints a failure if the log is JSON, and returns whether it did.
+    /// Prints a failure if the log is JSON. Returns whether it was printed.
     pub(crate) fn print_failure(&self, text: &str) -> bool {
         let is_json = self.form.is_json();
         if is_json {
@@ -82,7 +82,7 @@ impl LogWriter {
         is_json
     }
 
-    /// Prints an event of the run, a JSON object, merged into a log line.
+    /// Prints a run event (a JSON object), merged into a log line.
     pub(crate) fn print_event(&self, name: &str, event: &str) {
         let line = self.form.json_line("INFO", &name.replace('_', " "));
         let (line, event) = (line.trim_end().trim_end_matches('}'), json(event));
@@ -98,7 +98,7 @@ impl LogWriter {
     pub(crate) fn flush(&self) {
         let (done, is_done) = sync_channel(1);
         let queue = self.queue.clone();
-        // The queue may be full: a separate thread applies the timeout to both waits.
+        // The queue may be full. A separate thread lets the timeout cover both waits.
         std::thread::spawn(move || queue.send(Line::Flush(done)));
         let _ = is_done.recv_timeout(FLUSH_TIMEOUT);
     }
@@ -161,7 +161,7 @@ impl<T: Write> Log<T> {
 
     fn write(&mut self, text: &str) {
         if let Some(view) = &self.view {
-            // A slow view misses lines; held lines are written when it ends.
+            // A slow view misses lines. The held lines are written when the view ends.
             for line in strip_str(text).to_string().lines() {
                 drop(view.try_send(line.to_owned()));
             }
@@ -178,7 +178,7 @@ impl<T: Write> Log<T> {
             let message = format!("{count} log lines skipped: the terminal did not keep up");
             let _ = self.target.write_all(self.form.warning(&message).as_bytes());
         }
-        // A closed reader does not stop the program.
+        // The program continues even if the output is closed.
         let _ = self.target.write_all(text.as_bytes());
     }
 }
@@ -231,7 +231,7 @@ const WARN: &str = " WARN ";
 #[derive(Clone, Default)]
 pub(crate) struct LineForm {
     is_json: Arc<AtomicBool>,
-    /// Clock of the venue during a run, `None` for the system clock.
+    /// Venue clock during a run, `None` for the system clock.
     clock: Arc<RwLock<Option<Arc<dyn Clock>>>>,
 }
 
@@ -322,7 +322,7 @@ pub(crate) fn start_log(global: &GlobalArguments) -> LogWriter {
     let form = LineForm::default();
     form.set_json(std::env::var(FORMAT_VARIABLE).is_ok_and(|value| value == "json"));
     let writer = LogWriter::start_as(std::io::stderr(), form.clone());
-    // A second start, in tests of an App, keeps the first subscriber.
+    // Tests may start several apps in one process; the first subscriber is kept.
     let _ = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(writer.clone())

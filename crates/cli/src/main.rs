@@ -3,7 +3,7 @@
 use candlewick_cli::{App, CountingAllocator};
 use std::process::ExitCode;
 
-/// Counts the memory of strategies for `strategy check`.
+/// Counts the memory used by strategies, for `strategy check`.
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 

@@ -39,7 +39,7 @@ fn write_out(text: &str) -> Result<(), Failure> {
     write_line(text).map(drop)
 }
 
-/// Writes to stdout and returns whether it still has a reader (`| head`).
+/// Writes to stdout. Returns `false` if its reader has closed it, as `| head` does.
 fn write_line(text: &str) -> Result<bool, Failure> {
     if host::capture(text) {
         return Ok(true);
@@ -94,7 +94,7 @@ pub(crate) fn write_trades(
         return write_file("--trades", path, write_csv);
     }
     let facts = RunFacts::new(book, bots, (scale, caveats));
-    // Both files or none: the complete facts are renamed after the trades.
+    // Writes both files or neither: the facts file is renamed into place after the trades file.
     let written = write_whole_file(&RunFacts::facts_path(path), |file| {
         serde_json::to_writer(&mut *file, &facts)?;
         file.flush()?;
@@ -111,7 +111,7 @@ pub(crate) fn write_file(
     write_whole_file(path, write).map_err(|error| unwritable(flag, path, error))
 }
 
-/// Writes all files into a new folder atomically: it gets its name once they are complete.
+/// Writes all files into a new folder atomically. The folder gets its name once it is complete.
 pub(crate) fn write_folder(folder: &Path, files: &[(String, String)]) -> io::Result<()> {
     let name = folder.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
     let partial = folder.with_file_name(format!(".{name}.partial-{}", std::process::id()));

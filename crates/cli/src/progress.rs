@@ -90,7 +90,7 @@ impl app::ProgressBar for Progress {
 }
 
 pub(crate) struct Spinner {
-    /// Ends the thread when it is dropped with the spinner.
+    /// Dropped with the spinner, which ends the thread.
     _done: Option<mpsc::Sender<()>>,
 }
 
@@ -105,7 +105,7 @@ impl Spinner {
             if is_done.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
                 let spinner = ProgressBar::new_spinner().with_message(what);
                 spinner.enable_steady_tick(FRAME);
-                // Ends when the sender is dropped at the end of the work.
+                // Returns when the sender is dropped at the end of the work.
                 let _ = is_done.recv();
                 spinner.finish_and_clear();
             }

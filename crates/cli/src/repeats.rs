@@ -1,9 +1,9 @@
 //! Repeated warnings are shown once and then counted.
 //!
-//! Warnings are of one kind if they agree up to their first colon (symbol, intent, request) and,
-//! ignoring numbers, up to the second. Each kind is shown once per span, with limits for kinds that
-//! differ only in numbers and for all kinds. The rest is counted at the end of the span; the journal
-//! has every warning. Errors are alarms for the operator and never suppressed.
+//! Warnings are of the same kind if they match up to the first colon (symbol, intent, request) and,
+//! ignoring numbers, up to the second. Each kind is shown once per span. Further limits apply to
+//! kinds that differ only in numbers, and to all kinds together. Suppressed warnings are counted at
+//! the end of the span; the journal contains every warning. Errors are never suppressed.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -54,7 +54,7 @@ impl Repeats {
                 return true;
             }
             let count = tally.take_count(now);
-            // A flood of one kind continues; the next span shows some of a larger group again.
+            // A flood of a single kind stays suppressed. Larger groups are shown again in the next span.
             let stays = group.limit == 1 && count.is_some();
             due.extend(count);
             stays

@@ -22,13 +22,13 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArguments {
-    /// Parameter to search, NAME=VALUES, or NAME for the range declared by the strategy; repeatable
+    /// Parameter to search: NAME=VALUES, or NAME for the range declared by the strategy; repeatable
     #[arg(long = "param", value_name = "NAME[=VALUES]")]
     parameters: Vec<String>,
-    /// Condition for sets, such as "slow >= 2 * fast"; repeatable
+    /// Condition that every set must meet, such as "slow >= 2 * fast"; repeatable
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<String>,
-    /// Name of the bot to search, which runs without the others; required if there are several
+    /// Name of the bot to search, which runs without the others; required if there are several bots
     #[arg(long, value_name = "NAME")]
     bot: Option<String>,
     /// Search method: grid, random, latin-hypercube, sobol or tpe [default: grid if all ranges are finite and --trials is
@@ -41,24 +41,24 @@ pub(crate) struct SearchArguments {
     /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Number of sets per batch of tpe, which is also a round of a plan's shards [default: 16]
+    /// Number of sets per batch of tpe; in a plan, each batch is a round of shards [default: 16]
     #[arg(long, value_name = "N")]
     batch: Option<NonZeroU64>,
     /// Objective: edge (lower 95 % bound of the return per trade, in % of the stake), expectancy (profit in % of all stakes),
     /// sharpe (of daily profits) or drawdown-penalised (profit minus max drawdown)
     #[arg(long, value_name = "FIGURE", default_value_t = Objective::Edge)]
     objective: Objective,
-    /// Minimum number of won and lost trades of a valid set
+    /// Minimum number of won and lost trades for a valid set
     #[arg(long, value_name = "N", default_value_t = 30)]
     min_trades: u64,
-    /// Successive halving: run all sets on the first part of the candles, the best 1/N of them on N times as many, and so
-    /// on
+    /// Successive halving: run all sets on the first part of the candles, then the best 1/N of them on
+    /// N times as many candles, and so on
     #[arg(long, value_name = "N")]
     halving: Option<u32>,
-    /// Number of rungs of a halving
+    /// Number of rungs of successive halving
     #[arg(long, value_name = "N", default_value_t = 3, requires = "halving")]
     rungs: u32,
-    /// Number of threads, without effect on the result [default: number of cores]
+    /// Number of threads; does not affect the result [default: number of cores]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     #[command(flatten)]
@@ -67,13 +67,13 @@ pub(crate) struct SearchArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct LayoutArguments {
-    /// Train on all candles since the first one instead of a sliding window
+    /// Train on all candles from the first one on, instead of on a sliding window
     #[arg(long)]
     anchored: bool,
-    /// Length of a training (with --anchored, of the first one), such as 90d [default: three tests]
+    /// Length of a training window, such as 90d; with --anchored, of the first one [default: three tests]
     #[arg(long, value_name = "LENGTH", value_parser = parse_length)]
     train: Option<Millis>,
-    /// Length of a test [default: a third of the training, or five windows without --train]
+    /// Length of a test window [default: a third of --train; without --train, sized for five windows]
     #[arg(long, value_name = "LENGTH", value_parser = parse_length)]
     test: Option<Millis>,
     /// Gap between training and test, in addition to the longest possible trade
@@ -86,30 +86,30 @@ pub(crate) struct LayoutArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct PlannedArguments {
-    /// Plan file, also on object storage (s3://BUCKET/FOLDER/plan.json) [default: plan.json in the default output folder of
-    /// the command]
+    /// Plan file, local or on object storage (s3://BUCKET/FOLDER/plan.json) [default: plan.json in
+    /// the default output folder of the command]
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
     /// Folder of the shards and the results [default: folder of the plan]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Candles of the plan on this machine, as for sweep; repeatable [default: the recorded paths]
+    /// Location of the plan's candles on this machine, as for sweep; repeatable [default: recorded paths]
     #[arg(long, value_name = "FILE")]
     data: Vec<String>,
     /// Catalog folder on this machine [default: the recorded path]
     #[arg(long, value_name = "DIR")]
     catalog: Option<PathBuf>,
-    /// Number of threads, without effect on the result [default: number of cores]
+    /// Number of threads; does not affect the result [default: number of cores]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
-    /// Accept plans and shards of another program version; the report mentions it
+    /// Accept plans and shards from another program version; the report mentions it
     #[arg(long)]
     allow_other_program: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ShardArguments {
-    /// Number of the shard, from 1
+    /// Number of the shard, starting at 1
     #[arg(long, value_name = "N")]
     pub(crate) shard: u64,
     #[command(flatten)]
@@ -183,7 +183,7 @@ pub(crate) fn keep_rows<A: Serialize + DeserializeOwned, R: PlannedRow>(
     show_as(&document, || format!("shard {number} of {shards}: {count} {done}"), context.global)
 }
 
-/// Runs all rows and writes them with `finish`, unless the operator stops it.
+/// Runs all rows and writes them with `finish`, unless the operator stops the run.
 pub(crate) fn run_watched<R>(
     context: &Context<'_>,
     run: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> Result<Vec<R>, AppError>,

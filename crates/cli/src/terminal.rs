@@ -1,4 +1,4 @@
-//! Text for a terminal: without control and bidirectional characters, and wrap to its width.
+//! Terminal text: removal of control and bidirectional characters, and wrapping.
 
 use candlewick_sdk::{is_hidden, visible};
 use console::{Term, measure_text_width};
@@ -24,7 +24,7 @@ pub(crate) fn json(document: &str) -> Cow<'_, str> {
     }
     let mut text = String::with_capacity(document.len() + 8);
     for letter in document.chars() {
-        // Outside of strings, line ends are the only hidden characters of a document.
+        // In a JSON document, line ends are the only hidden characters outside strings.
         if letter != '\n' && is_hidden(letter) {
             for unit in letter.encode_utf16(&mut [0; 2]) {
                 let _ = write!(text, "\\u{unit:04x}");
@@ -66,7 +66,7 @@ fn sanitize(text: &str, kept: impl Fn(&str) -> usize) -> Cow<'_, str> {
 
 const MIN_COLUMNS: usize = 40;
 
-/// `COLUMNS`, or the width of the terminal. `None` for files and pipes.
+/// Returns the width from `COLUMNS` or the terminal. `None` for files and pipes.
 pub(crate) fn terminal_columns(terminal: &Term) -> Option<usize> {
     let named = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
     let named = named.filter(|columns: &usize| *columns > 0);
@@ -90,7 +90,7 @@ pub(crate) fn wrap_indented(text: &str, indent: usize, columns: Option<usize>) -
 }
 
 fn wrap_line(line: &str, columns: usize, hang: usize) -> String {
-    // Commands stay on one line, for copying.
+    // Commands stay on one line so that they can be copied.
     if measure_text_width(line) <= columns || line.trim_start().starts_with("candlewick ") {
         return line.to_owned();
     }

@@ -1,9 +1,9 @@
-//! Web page of a bot: the contents of its journal and the replies of the running bot.
+//! Web page of a bot, built from its journal and the replies of the running bot.
 //!
-//! A [`Dashboard`] is a separate process. It reads the journal like any reader, and uses the
-//! control socket to poll the bot and to order `halt` and `resume`. Trading never waits for it: an
-//! attack on it, or a crash, costs no trade. `watch` follows journal and bot, `model` folds the
-//! lines, `view` renders the JSON, and `server` controls access.
+//! A [`Dashboard`] is a separate process. It reads the journal like any other reader, and uses the
+//! control socket to poll the bot and to order `halt` and `resume`. Trading never waits for the
+//! dashboard, so an attack or a crash costs no trade. `watch` follows journal and bot, `model` folds
+//! the lines, `view` renders the JSON, and `server` controls access.
 
 mod model;
 mod server;
@@ -68,7 +68,7 @@ impl DashboardSettings {
 }
 
 pub struct Watched {
-    /// Journal. It need not exist yet.
+    /// Journal to show. It need not exist yet.
     pub journal: JournalUrl,
     pub paths: ControlPaths,
     pub registry: Registry,

@@ -1,4 +1,4 @@
-//! Shared state of journal and bot. One task reads new lines, another one polls the bot.
+//! Shared state of journal and bot. One task reads new lines, and another polls the bot.
 
 mod follow;
 
@@ -19,20 +19,20 @@ const POLL_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) struct Shared {
     pub(crate) watched: Watched,
-    /// Id of this start of the server. Event numbers of another start are invalid.
+    /// Id of this start of the server. Event ids of another start are invalid.
     pub(crate) generation: String,
     pub(crate) read_only: bool,
     known: Mutex<KnownState>,
     pub(crate) version: watch::Sender<u64>,
     told: Mutex<(u64, Arc<str>)>,
-    /// Polls the bot at once.
+    /// Triggers an immediate poll of the bot.
     pub(crate) ask: Notify,
 }
 
 #[derive(Default)]
 pub(crate) struct KnownState {
     pub(crate) model: Option<Model>,
-    /// Lines read and total lines, while an old journal is read.
+    /// Lines read so far and total lines, while an old journal is read.
     pub(crate) reading: Option<(u64, u64)>,
     pub(crate) problem: Option<String>,
     pub(crate) holder: Option<String>,
@@ -55,7 +55,7 @@ impl Shared {
         })
     }
 
-    /// Locks the shared state. Holders must not wait for anything.
+    /// Locks the shared state. Never wait for anything while holding the lock.
     pub(crate) fn known(&self) -> MutexGuard<'_, KnownState> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -64,7 +64,7 @@ impl Shared {
         self.version.send_modify(|version| *version += 1);
     }
 
-    /// Notifies subscribers if the change returns true.
+    /// Applies a change, and notifies subscribers if it returns true.
     fn update(&self, change: impl FnOnce(&mut KnownState) -> bool) {
         let is_news = change(&mut self.known());
         if is_news {

@@ -28,7 +28,7 @@ pub struct Alert {
     pub bot: Option<String>,
     pub symbol: Option<String>,
     pub text: String,
-    /// Key of repeated alerts, which are throttled. `None` if each is sent.
+    /// Throttling key of repeated alerts; `None` to send every alert.
     #[serde(skip)]
     pub repeat_key: Option<String>,
     /// Number of suppressed alerts with the same key since the previous one.
@@ -53,7 +53,7 @@ impl Alert {
     }
 }
 
-/// Filter of alerts: minimum severity, plus `include`, minus `exclude`.
+/// Filter for alerts: those of at least `minimum` severity, plus `include`, minus `exclude`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
     pub minimum: Severity,
@@ -94,7 +94,7 @@ impl Message {
         self.body_within(usize::MAX, |_| 1)
     }
 
-    /// Renders the body in at most `most` units of `length`. Never cuts numbers.
+    /// Renders the body in at most `most` units, as measured by `length`. Never cuts through a number.
     pub(crate) fn body_within(&self, most: usize, length: impl Fn(char) -> usize) -> String {
         let (text, mut end) = match self.alerts.as_slice() {
             [only] => (only.text.clone(), details(only)),
@@ -149,7 +149,7 @@ fn digest(alerts: &[Alert]) -> String {
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let counted: Vec<String> = counts.iter().map(|(event, count)| format!("{event} {count}")).collect();
     let mut text = counted.join(", ");
-    // The most severe first, of those the earliest.
+    // Most severe first, then earliest first.
     let mut shown: Vec<&Alert> = alerts.iter().collect();
     shown.sort_by_key(|alert| std::cmp::Reverse(alert.severity));
     for alert in shown.iter().take(MAX_DIGEST_ALERTS) {

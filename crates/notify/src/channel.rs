@@ -1,4 +1,4 @@
-//! Notification channels and their settings. All but e-mail are HTTP requests.
+//! Notification channels and their settings. All channels except e-mail use HTTP requests.
 
 use crate::alert::{Alert, Message, Severity};
 use crate::email::Email;
@@ -15,23 +15,23 @@ use serde_json::json;
 use std::sync::Arc;
 use url::Url;
 
-/// Optional prefix of a webhook key, and its valid length (Standard Webhooks 1.0.0).
+/// Optional prefix of a webhook key, and the valid key length (Standard Webhooks 1.0.0).
 const KEY_PREFIX: &str = "whsec_";
 const KEY_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 const MAX_WEBHOOK_ALERTS: usize = 100;
 /// Maximum message size of ntfy; the server turns a longer one into an attachment.
 const MAX_NTFY_BYTES: usize = 4_096;
-/// Maximum length of a message in UTF-16 units.
+/// Maximum message length, in UTF-16 code units.
 const MAX_DISCORD_LENGTH: usize = 2_000;
 pub(crate) const MAX_TELEGRAM_LENGTH: usize = 4_096;
 const SUPPRESS_EMBEDS: u32 = 1 << 2;
 
-/// Current time in Unix milliseconds.
+/// Clock that returns the current time in Unix milliseconds.
 pub type WallClock = Arc<dyn Fn() -> i64 + Send + Sync>;
 
 #[async_trait::async_trait]
 pub trait Delivery: Send + Sync {
-    /// Sends a message once. Errors have a reason without address or secret.
+    /// Tries once to send a message. The reason in an error contains neither the address nor a secret.
     async fn deliver(&self, message: &Message) -> Result<(), Failure>;
 
     fn max_alerts(&self) -> usize {
@@ -54,15 +54,15 @@ pub struct EmailSettings {
 
 #[derive(Clone, Debug)]
 pub enum Channel {
-    /// JSON by POST, signed as Standard Webhooks. The secret is the key in base64.
+    /// JSON sent by POST and signed per Standard Webhooks. The secret is the key in base64.
     Webhook(Endpoint),
-    /// An ntfy topic, by its URL. The secret is an optional access token.
+    /// An ntfy topic, addressed by its URL. The secret is an optional access token.
     Ntfy(Endpoint),
-    /// A Discord webhook, by its URL. It has no other secret.
+    /// A Discord webhook, addressed by its URL. There is no other secret.
     Discord(Endpoint),
-    /// A Telegram chat by id, at the address of the Bot API. The secret is the bot's token.
+    /// A Telegram chat, with the address of the Bot API and the chat id. The secret is the bot token.
     Telegram(Endpoint, i64),
-    /// E-mail by `smtps://host`, or `smtp://host` with STARTTLS. The secret is a password.
+    /// E-mail via `smtps://host`, or `smtp://host` with STARTTLS. The secret is the password.
     Email(Endpoint, EmailSettings),
 }
 
@@ -73,13 +73,13 @@ struct HttpChannel {
 }
 
 enum Format {
-    /// Standard Webhooks 1.0.0 (standardwebhooks.com).
+    /// Webhook request (Standard Webhooks 1.0.0, standardwebhooks.com).
     Webhook { key: Option<hmac::Key>, now: WallClock },
-    /// docs.ntfy.sh/publish, "Publish as JSON".
+    /// ntfy request (docs.ntfy.sh/publish, "Publish as JSON").
     Ntfy { topic: String, token: Option<Secret> },
-    /// discord.com/developers/docs, "Execute Webhook".
+    /// Discord request (discord.com/developers/docs, "Execute Webhook").
     Discord,
-    /// core.telegram.org/bots/api, "sendMessage".
+    /// Telegram request (core.telegram.org/bots/api, "sendMessage").
     Telegram { chat: i64 },
 }
 
@@ -151,7 +151,7 @@ impl Delivery for HttpChannel {
                     None => request,
                 }
             }
-            // No mentions: names of bots and texts of the venue must not notify users.
+            // Disables mentions, because bot names and venue texts must not notify users.
             Format::Discord => request.json(&json!({
                 "content": discord_escaped(&message.chat_text(MAX_DISCORD_LENGTH, discord_length)),
                 "allowed_mentions": { "parse": [] },
@@ -210,7 +210,7 @@ fn webhook_signature(key: &hmac::Key, id: &str, seconds: i64, body: &str) -> Str
     format!("v1,{}", STANDARD.encode(tag))
 }
 
-/// Returns the URL of an ntfy server and the topic, the last part of the channel's URL.
+/// Returns the URL of the ntfy server, and the topic (the last part of the channel's URL).
 fn ntfy_topic(endpoint: &Endpoint) -> Result<(Url, String), ChannelError> {
     let carries = if endpoint.secret.is_some() { UrlContent::Secret } else { UrlContent::Message };
     let mut url = address(&endpoint.url, carries)?;
@@ -227,7 +227,7 @@ fn ntfy_topic(endpoint: &Endpoint) -> Result<(Url, String), ChannelError> {
     Ok((url, topic))
 }
 
-/// Returns the URL of a Bot API method. It is secret, as it contains the token.
+/// Returns the URL of a Bot API method. The URL is secret, because it contains the token.
 pub(crate) fn telegram_method(endpoint: &Endpoint, name: &str) -> Result<Url, ChannelError> {
     let mut url = address(&endpoint.url, UrlContent::Secret)?;
     let token = endpoint.secret.as_ref().map(Secret::expose).unwrap_or_default();
@@ -246,7 +246,7 @@ fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
-/// Returns whether Discord needs a character escaped: venue text must not forge links.
+/// Returns whether Discord needs the character escaped. Venue text must not forge links.
 const fn is_mark(letter: char) -> bool {
     matches!(letter, '\\' | '*' | '_' | '~' | '`' | '|' | '[' | ']' | '<' | '>' | '#')
 }

@@ -11,19 +11,19 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, timeout};
 use url::Url;
 
-/// Long-poll timeout of the server, and deadline of the response.
+/// Long-poll timeout of the server. The client waits longer for the response.
 const POLL_SECONDS: u64 = 50;
 const POLL_DEADLINE: Duration = Duration::from_secs(POLL_SECONDS + 15);
-/// Minimum interval of polls, for servers without long polling.
+/// Minimum interval between polls, for servers that do not support long polling.
 const POLL_PACE: Duration = Duration::from_secs(1);
 const POLL_LIMIT: u32 = 10;
 const MAX_RESPONSE_BYTES: usize = 1 << 20;
 const REPLY_DEADLINE: Duration = Duration::from_secs(15);
 const MAX_REPLY_ATTEMPTS: u32 = 3;
-/// Maximum pause before a retried reply. No messages are received meanwhile.
+/// Maximum pause before retrying a reply. No messages are received during the pause.
 const MAX_REPLY_DELAY: Duration = Duration::from_secs(30);
 const MAX_POLL_DELAY: Duration = Duration::from_mins(1);
-/// Lifetime of a halt code, and window of the rate limit.
+/// Lifetime of a halt code, and also the window of the rate limit.
 const CODE_LIFETIME: Duration = Duration::from_mins(1);
 /// Rate limit: maximum number of commands per sender and chat.
 const MAX_COMMANDS: usize = 20;
@@ -37,7 +37,7 @@ pub enum ChatRequest {
 #[derive(Debug)]
 pub struct ChatQuestion {
     pub request: ChatRequest,
-    /// Channel for the reply. The receiver may be gone: a failed send is not an error.
+    /// Channel for the reply. The receiver may be gone, so a failed send is not an error.
     pub answer: oneshot::Sender<String>,
 }
 
@@ -59,13 +59,13 @@ impl Chat {
         Ok(Self { client, updates, replies, name, conversation: Conversation::new(sender, chats) })
     }
 
-    /// Listens until dropped or `questions` is closed. Earlier messages are ignored.
+    /// Listens until dropped, or until `questions` is closed. Messages sent before are ignored.
     pub async fn listen(mut self, questions: mpsc::Sender<ChatQuestion>) {
         let (mut next, mut failures) = (None, 0_u64);
         let mut pauses = backoff(POLL_PACE, MAX_POLL_DELAY);
         while !questions.is_closed() {
             let begun = Instant::now();
-            // Until the name is known, commands for any bot name are accepted.
+            // Until its own name is known, the bot accepts commands addressed to any bot.
             if self.conversation.bot_name.is_none()
                 && let Ok(answer) = self.request(&self.name, &json!({})).await
             {
@@ -75,10 +75,10 @@ impl Chat {
                 Ok(batch) => {
                     (pauses, failures) = (backoff(POLL_PACE, MAX_POLL_DELAY), 0);
                     let before = next;
-                    // Without a message, the first poll is repeated.
+                    // The first poll only finds the latest update, so that earlier messages are ignored.
                     let last = batch.iter().filter_map(|update| update["update_id"].as_i64()).max();
                     next = last.map(|last| last.saturating_add(1)).max(next);
-                    // Updates without a new id would be delivered repeatedly.
+                    // Updates without a new id are skipped, because the server would deliver them again.
                     let is_new = next > before;
                     if before.is_none() {
                         next = next.or(Some(0));
@@ -187,14 +187,14 @@ enum Response {
     Forward(ChatRequest),
 }
 
-/// State machine of the commands, without I/O and clock.
+/// State machine of the chat commands, without I/O or a clock.
 #[derive(Debug, Default)]
 struct Conversation {
     run_name: String,
     /// Telegram user name of the bot, `None` until known.
     bot_name: Option<String>,
     chats: Vec<i64>,
-    /// Issued halt codes with their expiry.
+    /// Issued halt codes with their expiry times.
     codes: HashMap<ChatSender, (String, Instant)>,
     recent_commands: HashMap<ChatSender, VecDeque<Instant>>,
     ignored: u64,
@@ -258,7 +258,7 @@ impl Conversation {
         reply
     }
 
-    /// Checks a halt code. A code is valid for one attempt, so it cannot be guessed.
+    /// Checks a halt code. Each code allows a single attempt, so it cannot be guessed.
     fn confirm_halt(&mut self, who: ChatSender, code: &str, now: Instant) -> Response {
         let issued = self.codes.remove(&who);
         if issued.is_some_and(|(issued, expires_at)| issued == code && now < expires_at) {
@@ -269,7 +269,7 @@ impl Conversation {
     }
 }
 
-/// Generates a random six-digit code, `None` without entropy.
+/// Generates a random six-digit code. Returns `None` if no entropy is available.
 fn generate_code() -> Option<String> {
     let mut bytes = [0_u8; 8];
     getrandom::fill(&mut bytes).ok()?;

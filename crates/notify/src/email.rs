@@ -1,4 +1,4 @@
-//! E-mail by SMTP (RFC 5321), encrypted unless the server is this machine.
+//! E-mail via SMTP (RFC 5321), encrypted unless the server runs on this machine.
 
 use crate::alert::Message;
 use crate::channel::{Delivery, EmailSettings, Endpoint};
@@ -50,7 +50,7 @@ impl Email {
         Ok(Self { transport, head, domain, from: sender, to, progress })
     }
 
-    /// Returns whether the server greets with a refusal of all mail (RFC 5321, section 3.1, and RFC 7504).
+    /// Returns whether the server's greeting refuses all mail (RFC 5321, section 3.1, and RFC 7504).
     async fn rejects_all_mail(&self, error: &SmtpError) -> bool {
         let is_refusal = |error: &SmtpError| has_code(error, &["521", "554"]);
         is_refusal(error) && self.transport.test_connection().await.is_err_and(|error| is_refusal(&error))
@@ -90,7 +90,7 @@ fn transport(
         let tls = TlsParameters::new(host.trim_matches(['[', ']']).to_owned());
         tls.map_err(|error| ChannelError::address(format!("cannot set up TLS for e-mail: {error}")))
     };
-    // The parser does not know these schemes, and returns IP addresses as names.
+    // The URL parser does not know these schemes, and returns IP addresses as domain names.
     let is_here =
         is_loopback(&url) || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
     let (port, tls) = match url.scheme() {
@@ -163,7 +163,7 @@ fn has_code(error: &SmtpError, codes: &[&str]) -> bool {
     error.status().is_some_and(|code| codes.contains(&code.to_string().as_str()))
 }
 
-/// Describes an error without the text of the server.
+/// Describes an error without quoting the server's text.
 fn describe(error: &SmtpError) -> String {
     if let Some(code) = error.status() {
         return format!("the mail server responded {code}");

@@ -1,4 +1,4 @@
-//! HTTP client of the channels, their errors and their secrets.
+//! HTTP client of the channels, with its errors and secrets.
 //!
 //! The client follows no redirects, uses no proxy from the environment and bounds responses.
 
@@ -27,7 +27,7 @@ const CONTENT_INDEPENDENT: [StatusCode; 5] = [
 pub enum Failure {
     #[error("{reason}")]
     TryLater { reason: String, after: Option<Duration> },
-    /// Rejected, because of the content or of a setting that the operator can fix.
+    /// Rejected because of the content, or because of a setting that the operator can fix.
     #[error("{reason}")]
     TurnedAway { reason: String },
     /// Permanently rejected: a retry cannot succeed.
@@ -71,7 +71,7 @@ impl ChannelError {
 pub struct Secret(SecretString);
 
 impl Secret {
-    /// Trims white space. `None` if nothing is left, or if there are control characters.
+    /// Trims white space. Returns `None` if the result is empty or contains control characters.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         let is_sound = !text.is_empty() && !text.chars().any(char::is_control);
@@ -91,12 +91,12 @@ impl fmt::Debug for Secret {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UrlContent {
-    /// A token, or an address that contains one: requires HTTPS unless local.
+    /// A token, or a URL that contains one. Requires HTTPS unless the host is local.
     Secret,
     Message,
 }
 
-/// Errors never contain the URL.
+/// Parses and checks a URL. Errors never contain the URL.
 pub(crate) fn address(text: &Secret, carries: UrlContent) -> Result<Url, ChannelError> {
     let url = Url::parse(text.expose());
     let url = url.map_err(|error| ChannelError::address(format!("invalid address: {error}")))?;
@@ -143,7 +143,7 @@ pub(crate) fn install_crypto() {
     drop(rustls::crypto::ring::default_provider().install_default());
 }
 
-/// Sends a request. Once accepted, it does not matter whether the rest of the response arrives.
+/// Sends a request. Once it is accepted, the rest of the response may be missing.
 pub(crate) async fn send(request: RequestBuilder) -> Result<(), Failure> {
     fetch_response(request).await.map(drop)
 }

@@ -2,7 +2,7 @@
 //!
 //! A [`Notifier`] routes each [`Alert`] by rules and never blocks. Each channel has a bounded queue
 //! and a task that retries with backoff. Bursts become one digest; overflow drops the least severe
-//! alerts and is reported. A [`Chat`] is limited to status and halt. Nothing here knows about
+//! alerts and is reported. A [`Chat`] is limited to status and halt. This crate knows nothing about
 //! trading.
 
 mod alert;

@@ -1,4 +1,4 @@
-//! Routing of alerts to channels, with a bounded queue each, and throttling of identical alerts.
+//! Routing of alerts to channels with one bounded queue each, and throttling of identical alerts.
 
 use crate::alert::{Alert, Rules, Severity};
 use crate::channel::Delivery;
@@ -10,16 +10,16 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
-/// Maximum number of throttled keys. If all are recent, further keys are not throttled.
+/// Maximum number of throttled keys. While all of them are recent, further keys are not throttled.
 const MAX_KEYS: usize = 1_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
     pub queue: usize,
-    /// Messages per window before alerts are digested, twice as many if one is critical.
+    /// Messages per window before alerts are digested; twice as many if an alert is critical.
     pub digest_after: usize,
     pub digest_window: Duration,
-    /// Time during which an identical alert is not repeated, zero to send each one.
+    /// Time during which an identical alert is not repeated; zero to send every alert.
     pub quiet: Duration,
 }
 
@@ -69,7 +69,7 @@ impl Notifier {
         self.routes.iter().map(|(_, queue)| queue.counts()).collect()
     }
 
-    /// Flushes the queues within `patience`. Alerts that remain are lost.
+    /// Flushes the queues for up to `patience`. Alerts that are still queued then are lost.
     pub async fn end(mut self, patience: Duration) -> Vec<ChannelCounts> {
         let held_back = self.repeats().due(Instant::now(), true);
         self.route(held_back);
@@ -106,7 +106,7 @@ pub(crate) struct QueueState {
     pub(crate) alerts: VecDeque<Alert>,
     pub(crate) dropped: u64,
     pub(crate) is_closed: bool,
-    /// Here `waiting` counts only the alerts of the message in delivery.
+    /// Within the queue, `counts.waiting` counts only the alerts of the message being delivered.
     pub(crate) counts: ChannelCounts,
     capacity: usize,
 }
@@ -119,7 +119,7 @@ impl Queue {
         Self { waiting: Mutex::new(waiting), changed: Notify::new() }
     }
 
-    /// Never blocks. A full queue drops the oldest of the least severe alerts, or the new one.
+    /// Adds an alert without blocking. A full queue drops its oldest least severe alert, or the new one.
     fn push(&self, alert: Alert) {
         self.lock().push(alert);
         self.changed.notify_one();

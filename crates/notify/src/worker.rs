@@ -1,4 +1,4 @@
-//! Task of a channel: builds messages from its queue and sends each until accepted.
+//! Task of a channel: builds messages from its queue and retries each until it is accepted.
 
 use crate::alert::{Message, Severity};
 use crate::channel::Delivery;
@@ -67,7 +67,7 @@ impl Worker {
             let reason = || format!("no response within {} s", DEADLINE.as_secs());
             let attempt = attempt.unwrap_or_else(|_| Err(Failure::try_later(reason())));
             let attempt = attempt.map_err(|failure| match failure {
-                // The content may be the cause: drops the message, so that others are sent.
+                // The content may be the cause. Dropping the message lets others through.
                 Failure::TurnedAway { reason } if begun.elapsed() >= MAX_WAIT => Failure::Refused { reason },
                 other => other,
             });
@@ -82,7 +82,7 @@ impl Worker {
                     return;
                 }
                 Err(Failure::Refused { reason }) => {
-                    // The next message reports the dropped alerts instead.
+                    // The next message will report the alerts dropped before this one.
                     let mut waiting = self.queue.lock();
                     waiting.dropped += message.dropped;
                     waiting.counts.refused += alerts as u64;
@@ -100,7 +100,7 @@ impl Worker {
                     // A requested delay of zero must not cause a busy loop.
                     let requested = failure.retry_after().map(|delay| delay.clamp(MIN_DELAY, MAX_WAIT));
                     let pause = requested.or_else(|| pauses.next()).unwrap_or(MAX_DELAY);
-                    // During shutdown, only delays requested by the receiver are waited for.
+                    // Shutdown ends a pause early, unless the receiver requested the delay.
                     if self.wait(pause, requested.is_none() && !is_ending).await {
                         is_ending = true;
                         pauses = backoff(MIN_DELAY, MAX_DELAY);
@@ -138,7 +138,7 @@ fn plan(waiting: &mut QueueState, sent: &VecDeque<Instant>, pace: &Pace, most: u
     if waiting.alerts.is_empty() {
         return if waiting.is_closed { Step::End } else { Step::Await };
     }
-    // Critical alerts have a budget of their own, as large as that of the others.
+    // Critical alerts have their own budget, as large as the normal one.
     let is_critical = waiting.alerts.iter().any(|alert| alert.severity == Severity::Critical);
     let limit = pace.digest_after.max(1) * if is_critical { 2 } else { 1 };
     let left = limit.saturating_sub(sent.len());

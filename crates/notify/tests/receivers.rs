@@ -253,7 +253,7 @@ async fn accepts_success_before_the_body_is_complete() {
 
 #[tokio::test]
 async fn ignores_oversized_responses() {
-    // The retry delay at the end is not read.
+    // The response is not read as far as the retry delay at its end.
     let padding = "x".repeat(20_000_000);
     let server = Server::start(500, &[], format!(r#"{{"padding":"{padding}","retry_after":5}}"#)).await;
     for (_, channel) in build_each_kind(&server.url) {
@@ -265,7 +265,7 @@ async fn ignores_oversized_responses() {
 
 #[tokio::test]
 async fn connection_errors_contain_no_secrets() {
-    // Nothing listens on port 1; the port of a closed listener may be reused.
+    // Nothing listens on port 1. The port of a closed listener may be reused.
     for (kind, channel) in build_each_kind("http://127.0.0.1:1") {
         let failure = open(&channel).deliver(&message()).await.unwrap_err();
         assert_no_secrets(&format!("{failure} {failure:?} {channel:?}"));

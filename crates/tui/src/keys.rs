@@ -8,9 +8,9 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 pub enum Order {
     Halt,
     Resume,
-    /// Wait for open trades without new ones, then end. A second `Quit` ends immediately.
+    /// Stop opening trades, wait for the open ones, then exit. A second `Quit` exits immediately.
     Quit,
-    /// Like `Quit`, from Ctrl-C.
+    /// Like `Quit`, but triggered by Ctrl-C.
     Interrupt,
     Redraw,
 }
@@ -30,7 +30,7 @@ pub struct Ui {
     pub(crate) pane: Pane,
     pub(crate) question: Option<Question>,
     pub(crate) has_help: bool,
-    /// Scroll offset: rows down, or lines back in the log.
+    /// Scroll offset: rows down in a table, or lines back in the log.
     pub(crate) scroll: usize,
     pub(crate) answer: Option<String>,
 }

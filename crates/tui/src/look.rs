@@ -48,17 +48,17 @@ impl Palette {
     }
 }
 
-/// Formats as `12:03:22`, UTC.
+/// Formats a time as `12:03:22` (UTC).
 pub(crate) fn clock_time(at: Millis) -> String {
     time_text(at, "%H:%M:%S")
 }
 
-/// Formats as `01-05 12:03:22`, UTC.
+/// Formats a time as `01-05 12:03:22` (UTC).
 pub(crate) fn date_time(at: Millis) -> String {
     time_text(at, "%m-%d %H:%M:%S")
 }
 
-/// Formats the remaining time as `0:38`, `12:05` or `1:02:03`, at least zero.
+/// Formats the remaining time as `0:38`, `12:05` or `1:02:03`; never below zero.
 pub(crate) fn countdown(until: Millis, now: Millis) -> String {
     let seconds = ((until - now).get().max(0) + 999) / 1_000;
     let (hours, minutes, seconds) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);

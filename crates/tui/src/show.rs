@@ -1,4 +1,4 @@
-//! Thread that draws the view and reads keys, behind the run's bounded channel, and its terminal.
+//! Thread that draws the view on the terminal and reads keys, behind the run's bounded channel.
 
 use crate::draw::draw;
 use crate::keys::{Order, Ui};
@@ -132,7 +132,7 @@ impl Screen {
     fn enter() -> io::Result<Self> {
         HOOK.call_once(|| {
             let previous = std::panic::take_hook();
-            // Keeps panic messages readable.
+            // Restores the terminal first, so that panic messages are readable.
             std::panic::set_hook(Box::new(move |panic| {
                 restore();
                 previous(panic);
@@ -156,16 +156,16 @@ impl Drop for Screen {
     }
 }
 
-/// Restores the terminal; a no-op if that was done before.
+/// Restores the terminal. Does nothing if it is already restored.
 fn restore() {
     if IS_OURS.swap(false, Ordering::SeqCst) {
-        // Keyboard first, which works even if the terminal is blocked.
+        // Restores the keyboard first, because that works even if the terminal is blocked.
         let _ = disable_raw_mode();
         let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
     }
 }
 
-/// Restores only the keyboard mode, for a blocked terminal that can no longer be drawn to.
+/// Restores only the keyboard mode, because a blocked terminal can no longer be drawn to.
 pub fn leave() {
     if IS_OURS.load(Ordering::SeqCst) {
         let _ = disable_raw_mode();

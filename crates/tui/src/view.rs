@@ -8,7 +8,7 @@ use candlewick_sdk::{Millis, Money, MoneyScale, Series, Symbol, format_price, vi
 use std::collections::VecDeque;
 
 const LOG_LINES: usize = 500;
-/// Maximum number of points of the equity curve, which is thinned beyond that.
+/// Maximum number of points of the equity curve. A longer curve is thinned.
 const POINTS: usize = 2_048;
 
 #[derive(Clone, Debug, Default)]
@@ -109,12 +109,12 @@ impl View {
                 self.add_line(LogLine::new(self.latest, Tone::Note, &text));
                 self.stopping = Some(text);
             }
-            // Warnings are in the log, and the rest is in the overview.
+            // Warnings appear in the log, and everything else in the overview.
             _ => {}
         }
     }
 
-    /// Adds a log line without its wall-clock time, because other lines show venue time.
+    /// Adds a log line. Its wall-clock time is removed, because other lines show venue time.
     pub fn on_log(&mut self, line: &str) {
         let line = line
             .split_once("Z ")
@@ -196,7 +196,7 @@ pub(crate) enum Tone {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LogLine {
-    /// Venue time, `None` if the text contains a time.
+    /// Venue time, `None` if the text already contains a time.
     pub(crate) at: Option<Millis>,
     pub(crate) tone: Tone,
     pub(crate) text: String,

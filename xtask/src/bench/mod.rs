@@ -23,7 +23,7 @@ const FILE: &str = "BTCUSDT_1m.csv";
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArguments {
-    /// Number of candles of each workload
+    /// Number of candles in each workload
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(20_000..=10_000_000))]
     candles: u32,
     /// Number of runs of each workload
@@ -32,10 +32,10 @@ pub(crate) struct BenchArguments {
     /// Also measure longer series, and fewer bots and symbols
     #[arg(long)]
     growth: bool,
-    /// Only run the backtest of one workload, for a profiler; part of its name is enough
+    /// Only run the backtest of one workload, for a profiler; a part of its name is enough
     #[arg(long, value_name = "WORK")]
     profile: Option<String>,
-    /// Run the hand-written loop of that workload instead
+    /// Run the hand-written loop of the --profile workload instead of its backtest
     #[arg(long, requires = "profile")]
     by_hand: bool,
     /// Only run the hand-written loop over this file
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> anyhow::Result<Report> {
 fn measure_all(arguments: &BenchArguments) -> anyhow::Result<Value> {
     let (candles, rounds) = (arguments.candles as usize, arguments.rounds as usize);
     eprintln!("whole process, {candles} candles");
-    // First, while this process is small: its memory counts towards that of the processes it starts.
+    // Measured first: the memory of this process, still small, counts towards that of its children.
     let process = measure_process(candles, rounds)?;
     let works = WORKS.map(|kind| measure(kind, candles, rounds));
     let growth = GROWTH.iter().filter(|_| arguments.growth);
@@ -68,7 +68,7 @@ fn measure_all(arguments: &BenchArguments) -> anyhow::Result<Value> {
     }))
 }
 
-/// Measures a backtest and its hand-written loop in turns, so that noise affects both.
+/// Measures a backtest and its hand-written loop alternately, so that noise affects both.
 fn measure(kind: WorkKind, candles: usize, rounds: usize) -> anyhow::Result<Value> {
     let name = kind.name;
     eprintln!("{name}, {candles} candles");
@@ -151,7 +151,7 @@ fn describe_processor() -> Value {
     })
 }
 
-/// Runs `candlewick backtest` and `bench --floor` in turns. Both programs must be in one folder.
+/// Alternates `candlewick backtest` and `bench --floor`. Both programs must be in the same folder.
 fn measure_process(candles: usize, rounds: usize) -> anyhow::Result<Value> {
     let xtask = std::env::current_exe()?;
     let candlewick = xtask.with_file_name(format!("candlewick{}", std::env::consts::EXE_SUFFIX));
@@ -165,7 +165,7 @@ fn measure_process(candles: usize, rounds: usize) -> anyhow::Result<Value> {
     fs::write(folder.path().join("bench.toml"), include_str!("process.toml"))?;
     let days = candles.div_ceil(MINUTES_PER_DAY).to_string();
     run_in_folder(&candlewick, &["data", "generate", "--symbol", "BTCUSDT", "--days", &days, "--quiet"])?;
-    // The cache skips recently modified files.
+    // Backdates the file, because the cache skips recently modified files.
     let file = File::options().append(true).open(folder.path().join(FILE))?;
     file.set_modified(file.metadata()?.modified()? - Duration::from_mins(1))?;
     let backtest = ["backtest", "--config", "bench.toml", "--data", FILE, "--json", "--quiet"];
@@ -180,7 +180,7 @@ fn measure_process(candles: usize, rounds: usize) -> anyhow::Result<Value> {
     Ok(json!({ "candles": candles, "backtest": to_cost(&ours), "by_hand": to_cost(&floor) }))
 }
 
-/// Trades the candles of a file with the hand-written loop. `candlewick` must have cached them.
+/// Trades a file's candles with the hand-written loop. `candlewick` must have cached the file.
 fn trade_file_by_hand(file: &Path) -> anyhow::Result<Value> {
     let cache = DataSettings::default().file_cache().context("there is no cache folder: set HOME")?;
     let series = cache.read(&CandleFile::from_path(file)?, &mut |_| {})?.into_candles();
@@ -198,7 +198,7 @@ fn to_cost(runs: &[(Duration, u64)]) -> Value {
     json!({ "median_ms": median, "minimum_ms": minimum, "peak_mib": peak as f64 / 1_048_576.0 })
 }
 
-/// Returns elapsed time and peak memory of a process without the user's settings and cache.
+/// Runs a program without the user's settings and cache. Returns elapsed time and peak memory.
 fn run_program(program: &Path, arguments: &[&str], folder: &Path) -> anyhow::Result<(Duration, u64)> {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(folder).env_clear().env("HOME", folder);

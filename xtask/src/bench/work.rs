@@ -16,14 +16,14 @@ use std::hint::black_box;
 use ta::Next;
 use ta::indicators::RelativeStrengthIndex;
 
-/// Candles after which the different seeds of both RSI implementations no longer matter.
+/// Warm-up after which the two RSI implementations agree despite different initial values.
 const WARMUP: usize = 1_000;
 const OVERSOLD: f64 = 30.0;
 const OVERBOUGHT: f64 = 70.0;
-/// High enough that the drawdown limit is checked but never reached.
+/// Initial balance, high enough that the drawdown limit is checked but never reached.
 const BALANCE: i64 = 100_000_000;
 const STAKE: i64 = 10;
-/// RSI periods of the bots on a symbol.
+/// RSI periods of the bots on one symbol.
 const PERIODS: [usize; 10] = [14, 5, 6, 7, 8, 9, 10, 11, 12, 13];
 
 const START: Millis = Millis::new(1_704_067_200_000); // 2024-01-01
@@ -31,7 +31,7 @@ pub(super) const MINUTES_PER_DAY: usize = 24 * 60;
 const CROWD: [&str; 10] =
     ["CROWD0", "CROWD1", "CROWD2", "CROWD3", "CROWD4", "CROWD5", "CROWD6", "CROWD7", "CROWD8", "CROWD9"];
 
-/// The default limits, except for that of the daily loss, which would end many days.
+/// The default limits, except the daily loss limit, which would end many days early.
 const USUAL_RULES: &str = "risk.daily_loss_limit = 1000";
 const EVERY_RULE: &str = include_str!("every_rule.toml");
 /// Only the limit of one open trade per symbol.
@@ -39,9 +39,9 @@ const CROWD_RULES: &str = "risk = { max_open_trades = 0, max_trades_per_day = 0,
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Signals {
-    /// Signals where the RSI crosses into an extreme.
+    /// Signals when the RSI crosses into an extreme.
     AtCrossings,
-    /// Signals at every candle in an extreme. Most are rejected, since a trade is open.
+    /// Signals at every candle in an extreme. Most signals are rejected because a trade is open.
     AtExtremes,
 }
 
@@ -72,7 +72,7 @@ pub(super) const WORKS: [WorkKind; 4] = [
     LARGEST_CROWD,
     WorkKind { name: "one bot, a signal at every extreme", signals: Signals::AtExtremes, ..SINGLE },
 ];
-/// Workloads with candle counts, over which the cost per decision must not grow.
+/// Workloads with candle counts. The cost per decision must not grow across them.
 pub(super) const GROWTH: [(WorkKind, usize); 7] = [
     (SINGLE, 100_000),
     (SINGLE, 1_000_000),
@@ -136,7 +136,7 @@ impl Work {
         self.candles.iter().map(|one| one.candles().len() * self.kind.bots_per_symbol).sum()
     }
 
-    /// Runs a whole backtest without files and output.
+    /// Runs a whole backtest without files or output.
     pub(super) fn run(&self, progress: &mut dyn FnMut()) -> Result<Ran, BacktestError> {
         let bots = &self.settings.session.bots;
         let periods = PERIODS.into_iter().take(self.kind.bots_per_symbol).cycle();
@@ -192,9 +192,9 @@ const SIDES: [(Direction, &str, f64); 2] =
 
 struct RsiExtremes {
     rsi: Rsi,
-    /// Extremes of the last candle that suppress a signal, one bit each.
+    /// Bit mask of the last candle's extremes. An extreme in it does not signal again.
     last: u8,
-    /// Mask for `last`: both extremes, or none if every candle in an extreme signals.
+    /// Mask applied to `last`: both extremes, or none to signal at every candle in an extreme.
     remembered: u8,
 }
 
@@ -215,7 +215,7 @@ impl Strategy for RsiExtremes {
         let extreme = u8::from(rsi < OVERSOLD) | u8::from(rsi > OVERBOUGHT) << 1;
         let new = extreme & !self.last;
         self.last = extreme & self.remembered;
-        // A single branch that is nearly always predicted; the side is looked up (docs/performance.md).
+        // A single, well-predicted branch. The direction comes from a table (docs/performance.md).
         if new == 0 {
             return None;
         }
@@ -235,22 +235,22 @@ fn walk(symbol: &str, interval: Interval, candles: usize) -> anyhow::Result<Cand
 const STAKE_CENTS: i64 = STAKE * 100;
 /// Profit of a win at a payout of 80 %.
 const PROFIT_CENTS: i64 = STAKE_CENTS * 80 / 100;
-/// Trades open at the delay into the next candle, and close at the delay into the fifth after that.
+/// Delay into a candle at which trades open (next candle) and close (five candles later).
 const TRADE_DELAY_MS: f64 = 3_000.0;
 const TRADE_CANDLES: usize = 5;
 
-/// Results in which a backtest and the loop must agree.
+/// Results on which a backtest and the loop must agree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
     pub(super) trades: u64,
-    /// Cents.
+    /// Profit and loss in cents.
     pub(super) pnl: i64,
 }
 
 struct Trade {
     entry_index: usize,
     open_price: f64,
-    /// Comparison of close and open price for a win.
+    /// Comparison result of close and open price that wins the trade.
     won: Ordering,
 }
 
@@ -267,7 +267,7 @@ pub(super) fn trade_by_hand<const BOTS: usize>(
     signals: Signals,
     price_at: impl Fn(usize) -> f64,
 ) -> Outcome {
-    // Exponential smoothing over `2 * period - 1` is Wilder's over `period`.
+    // Exponential smoothing over `2 * period - 1` equals Wilder's smoothing over `period`.
     let rsi = |period: usize| RelativeStrengthIndex::new(2 * period - 1).expect("the period is not zero");
     let mut bots: [(RelativeStrengthIndex, Ordering); BOTS] =
         std::array::from_fn(|bot| (rsi(PERIODS[bot]), Ordering::Equal));
@@ -301,7 +301,7 @@ pub(super) fn trade_by_hand<const BOTS: usize>(
     outcome
 }
 
-/// Returns `Less` if oversold, `Greater` if overbought.
+/// Returns `Less` if oversold, `Greater` if overbought, otherwise `Equal`.
 #[inline]
 fn rsi_zone(rsi: f64) -> Ordering {
     if rsi < OVERSOLD {

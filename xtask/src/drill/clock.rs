@@ -1,4 +1,4 @@
-//! Clocks of a venue, and of a bot whose machine sleeps and catches up on waking.
+//! Clocks of a venue and of a bot whose machine sleeps and then catches up.
 
 use async_trait::async_trait;
 use candlewick_broker::clock::{Clock, Hold, VirtualClock};
@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 #[derive(Clone)]
 pub(super) struct LeapingClock {
     time: VirtualClock,
-    /// Milliseconds ahead of `time`.
+    /// Lead over `time`, in milliseconds.
     lead: Arc<AtomicI64>,
     venue_lead: Arc<AtomicI64>,
 }
 
 impl LeapingClock {
-    /// Returns the clocks of venue and bot.
+    /// Returns the venue's clock and the bot's clock.
     pub(super) fn pair(time: VirtualClock) -> (Self, Self) {
         let lead: Arc<AtomicI64> = Arc::default();
         let venue = Self { time, venue_lead: Arc::clone(&lead), lead };

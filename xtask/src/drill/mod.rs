@@ -35,17 +35,17 @@ use tokio::time::{sleep, timeout};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const EVENT_TIMEOUT: Duration = Duration::from_mins(1);
-/// Not zero: a turn of the task may end while events are left.
+/// Not zero, because polling the task once may leave events behind.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(1);
 const HTTP_TIMEOUT: Duration = Duration::from_secs(5);
-/// Duration of a noticed failure, long enough for scrapers to see it.
+/// Duration of a failure after the bot noticed it, long enough for scrapers to see it.
 const FAILURE_DURATION: Duration = Duration::from_secs(3);
-/// Time after which no request of the failure is in flight.
+/// Delay after which no request from the failure is still in flight.
 const SETTLING_TIME: Duration = Duration::from_secs(1);
-/// End of a failure after which the bot has to be resumed.
+/// Value of `over` for failures after which the bot must be resumed.
 const RESUMED: &str = "resumed";
 
-/// Metrics that describe failures, with their values without one.
+/// Metrics that describe failures, with their normal values.
 const METRICS: [(&str, f64); 8] = [
     ("candlewick_journal_writable", 1.0),
     ("candlewick_venue_heard", 1.0),
@@ -63,9 +63,9 @@ struct Scene {
     injected: String,
     did: String,
     failure: Failure,
-    /// Event by which the bot reports the failure.
+    /// Event with which the bot reports the failure.
     noticed: String,
-    /// Event by which the bot reports the end of the failure.
+    /// Event with which the bot reports the end of the failure.
     over: String,
 }
 
@@ -119,7 +119,7 @@ async fn play() -> anyhow::Result<Report> {
     let trading = Box::pin(live::run(&loaded, bots, connection, front));
     let playing = async {
         let scenes = Box::pin(drill.play()).await;
-        // Fails if the run has ended by itself.
+        // Fails if the run has already ended.
         let _ = stop.send(Stop::TimeUp).await;
         scenes
     };
@@ -222,7 +222,7 @@ impl Drill<'_> {
                 sleep(POLL_INTERVAL).await;
             }
         };
-        // A trade that is still open after the timeout breaks a promise.
+        // If a trade is still open after the timeout, the final checks report it.
         let _ = timeout(EVENT_TIMEOUT, idle).await;
         Ok(scenes)
     }
@@ -260,7 +260,7 @@ impl Drill<'_> {
         }))
     }
 
-    /// Returns the connection that holds the write lock of the journal.
+    /// Injects a failure. Returns the connection that locks the journal, if the failure needs one.
     async fn inject(&self, failure: &Failure) -> anyhow::Result<Option<AnyConnection>> {
         match failure {
             Failure::Faults(faults) => self.running.switchboard.set(faults.clone()),
@@ -274,7 +274,7 @@ impl Drill<'_> {
         Ok(None)
     }
 
-    /// Returns status and unusual metrics of the bot.
+    /// Returns the bot's status and unusual metrics.
     async fn observe(&self) -> Value {
         let status = self.order(&ControlOrder::Status).await.map_or_else(
             |_| "no answer".to_owned(),
@@ -310,7 +310,7 @@ impl Drill<'_> {
         state.is_ok_and(|state| state.open + state.in_flight + state.in_doubt.len() == 0)
     }
 
-    /// Returns whether the event came in time.
+    /// Returns whether the event arrived before the timeout.
     async fn wait_for(&mut self, name: &str) -> bool {
         let wait = async {
             while let Some(event) = self.next_event().await {
@@ -323,7 +323,7 @@ impl Drill<'_> {
         timeout(EVENT_TIMEOUT, wait).await.unwrap_or(false)
     }
 
-    /// Counts the events that have already arrived, so that none of them is waited for.
+    /// Counts the events that have already arrived, so that later waits ignore them.
     async fn drain_events(&mut self) {
         while let Ok(Some(_)) = timeout(DRAIN_TIMEOUT, self.next_event()).await {}
     }

@@ -36,31 +36,31 @@ use std::path::PathBuf;
 pub(crate) struct BacktestArguments {
     #[command(flatten)]
     candles: CandleArguments,
-    /// List of external signals to trade as well: a CSV file of times, as signals.list
+    /// External signals to trade in addition: a CSV list of times, like signals.list
     #[arg(long, value_name = "FILE", value_parser = parse_list)]
     signals: Option<PathBuf>,
-    /// Trades to write, as CSV
+    /// CSV file for the trades
     #[arg(long, value_name = "FILE")]
     trades: Option<PathBuf>,
-    /// Report to write, as a self-contained HTML file with charts of candles and trades
+    /// Self-contained HTML file for the report, with charts of candles and trades
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Journal to write, as JSON Lines; the file must not exist
+    /// JSON Lines file for the journal; must not exist yet
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
-    /// Ignored; results are no longer cached
+    /// No effect; results are no longer cached
     #[arg(long, hide = true)]
     no_cache: bool,
-    /// Stress factor: shift entry and exit prices against each trade
+    /// Stress factor: shifts entry and exit prices against each trade
     #[arg(long, value_name = "K", num_args = 0..=1, default_missing_value = "0.5")]
     stress: Option<f64>,
-    /// Repeat the run with other latencies, payouts, price paths and under stress
+    /// Repeat the run with other latencies, payouts and price paths, and under stress
     #[arg(long)]
     sensitivity: bool,
     /// Journal of a live session whose recorded latencies replace latency_ms
     #[arg(long, value_name = "JOURNAL", value_parser = parse_journal)]
     latency_from: Option<String>,
-    /// Seed for drawing from the recorded latencies
+    /// Random seed for drawing from the recorded latencies
     #[arg(long, value_name = "N", default_value_t = 1, requires = "latency_from")]
     latency_seed: u64,
 }

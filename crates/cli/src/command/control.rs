@@ -127,7 +127,7 @@ pub(crate) struct ReloadArguments {
 }
 
 pub(super) fn run_reload(arguments: &ReloadArguments, context: &Context<'_>) -> Result<Ending, Failure> {
-    // If the configuration has become invalid, --journal still finds the bot.
+    // --journal locates the bot even if the configuration has become invalid.
     let (loaded, journal) = arguments.journal.load_running(context)?;
     let state = block_on(reload(&control_paths(&loaded)?, &journal))?;
     let changes = state.reloaded.as_ref().map(|reloaded| &reloaded.changes[..]).unwrap_or_default();
@@ -168,7 +168,7 @@ pub(crate) struct ResolveArguments {
     journal: JournalArguments,
 }
 
-/// Rejects an id that would have to be truncated.
+/// Rejects ids that are too long, instead of truncating them.
 fn parse_venue_id(text: &str) -> Result<VenueId, String> {
     let id = VenueId::truncated(text);
     if text.is_empty() || id.as_str() != text {

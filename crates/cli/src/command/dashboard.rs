@@ -31,7 +31,7 @@ pub(crate) struct DashboardArguments {
     /// Public host name of a TLS proxy on this machine
     #[arg(long, value_name = "HOST")]
     tls_proxy: Option<String>,
-    /// Allow a network address without encryption; eavesdroppers can halt the bot
+    /// Allow unencrypted access over the network; eavesdroppers can then halt the bot
     #[arg(long)]
     allow_unencrypted_network: bool,
 }

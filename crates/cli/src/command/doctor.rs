@@ -57,7 +57,7 @@ pub(crate) enum NotifyCommand {
                   Each channel gets one message, regardless of its filters. Exits with 5 if a message was not accepted."
 )]
 pub(crate) struct TestArguments {
-    /// Name of the only channel to test, as in [notify.channels]
+    /// Test only the channel with this name in [notify.channels]
     #[arg(long, value_name = "NAME")]
     channel: Option<String>,
 }

@@ -30,7 +30,7 @@ use clap::builder::PossibleValuesParser;
 pub(crate) struct StatusArguments {
     #[command(flatten)]
     journal: JournalArguments,
-    /// Health check: exit with 5 if no bot responds, an API of the venue is silent, or candles are late
+    /// Health check: exit with code 5 if no bot responds, a venue API is silent, or candles are late
     #[arg(long)]
     running: bool,
 }
@@ -101,7 +101,7 @@ pub(super) fn run_watch(arguments: &WatchArguments, context: &Context<'_>) -> Re
 pub(crate) struct ExplainArguments {
     /// Number of the trade, or its id at the venue
     trade: String,
-    /// Print entries, requests and responses as recorded
+    /// Print the entries, requests and responses as recorded
     #[arg(long, conflicts_with = "json")]
     raw: bool,
     /// Compute the indicators even if more than 500,000 entries precede the decision
@@ -183,7 +183,7 @@ pub(super) fn run_why(arguments: &WhyArguments, context: &Context<'_>) -> Result
 pub(crate) struct TradesArguments {
     #[command(flatten)]
     journal: JournalArguments,
-    /// Print CSV with the keys of --json as header
+    /// Print CSV; the header has the keys of --json
     #[arg(long, conflicts_with = "json")]
     csv: bool,
     /// Name of the bot
@@ -198,10 +198,10 @@ pub(crate) struct TradesArguments {
     /// Earliest decision time: a date, a time such as 2026-01-05T12:00:00Z or 17:08, or Unix seconds or milliseconds
     #[arg(long, value_name = "TIME", value_parser = parse_asked)]
     since: Option<AskedTime>,
-    /// End of the decision times, exclusive
+    /// End of the range of decision times, exclusive
     #[arg(long, value_name = "TIME", value_parser = parse_asked)]
     until: Option<AskedTime>,
-    /// Maximum number of trades, the latest ones
+    /// Maximum number of trades; only the latest are listed
     #[arg(long, value_name = "COUNT")]
     last: Option<usize>,
 }
@@ -220,7 +220,7 @@ pub(super) fn run_trades(arguments: &TradesArguments, context: &Context<'_>) -> 
 }
 
 impl TradesArguments {
-    /// Reads recent trades from their own entries if possible, otherwise from the whole journal.
+    /// Reads only the entries of recent trades if possible, otherwise the whole journal.
     async fn read(&self, reader: &mut Reader, context: &Context<'_>) -> Result<TradeList, AppError> {
         let head = reader.head().await?.seq;
         if let Some(end) = reader.lines(head, 1).await?.first() {

@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 pub(crate) enum JournalCommand {
     /// Verify that no entry was changed
     Verify(VerifyArguments),
-    /// Copy a journal, also while a bot is running
+    /// Copy a journal, even while a bot is running
     Backup(BackupArguments),
     /// Copy a journal without old candles and polls
     Compact(CompactArguments),
@@ -63,12 +63,12 @@ struct VerifiedJournal {
     entries: u64,
     head_hash: String,
     raw_exchanges: u64,
-    /// Requests and answers outside the chain, because an earlier program version wrote them.
+    /// Requests and responses outside the hash chain, written by an earlier program version.
     raw_exchanges_outside: u64,
     snapshots: u64,
-    /// Snapshots that this program cannot check, by reason.
+    /// Number of snapshots that this program cannot check, by reason.
     snapshots_not_checked: BTreeMap<String, u64>,
-    /// Last entry of the verified tables; `None` if there are none or they are being built.
+    /// Last entry covered by the verified tables; `None` without tables or while they are being built.
     tables_up_to: Option<u64>,
     /// Data omitted by compaction; `None` for a complete journal.
     compacted: Option<Compaction>,
@@ -225,7 +225,7 @@ fn run_compact(arguments: &CompactArguments, context: &Context<'_>) -> Result<En
     show_copy(&arguments.file, &verified, Some(compaction), context)
 }
 
-/// Unwraps errors of reading, which the runtime reports as errors of writing.
+/// Unwraps journal errors, so that a read error is not reported as a write error.
 fn unwrap_journal_error(error: RuntimeError) -> Failure {
     match error {
         RuntimeError::Journal(error) => error.into(),

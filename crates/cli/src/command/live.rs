@@ -41,11 +41,11 @@ pub(crate) struct LiveArguments {
     /// Name of a broker that is built into this program
     #[arg(long, value_name = "NAME", conflicts_with = "sandbox")]
     pub(crate) broker: Option<String>,
-    /// Speed of the embedded venue, as a factor of real time; max runs in lock-step with the bots
-    /// and ends with the candles
+    /// Speed of the embedded venue, as a factor of real time; max runs it in lock-step with the bots
+    /// and ends the run with the candles
     #[arg(long, requires = "sandbox", value_name = "N|max", value_parser = parse_speed)]
     pub(crate) speed: Option<SandboxSpeed>,
-    /// Stop opening trades after this much real time, such as 1h, and end once all are settled
+    /// Stop opening trades after this much real time, such as 1h, and end once all trades are settled
     #[arg(long = "for", value_name = "SPAN", value_parser = parse_span)]
     pub(crate) run_for: Option<Millis>,
     /// Wait for an unreachable venue instead of ending with exit code 4; Ctrl-C ends the wait
@@ -54,7 +54,7 @@ pub(crate) struct LiveArguments {
     /// Trade all candles of the embedded venue, as a backtest does, and stop at the last one
     #[arg(long, requires = "sandbox")]
     pub(crate) until_end: bool,
-    /// Trade real money; also requires CANDLEWICK_ALLOW_REAL=yes
+    /// Trade with real money; also requires CANDLEWICK_ALLOW_REAL=yes
     #[arg(long, conflicts_with = "sandbox")]
     pub(crate) real: bool,
     /// Candles of the embedded venue, repeatable: a file SYMBOL_INTERVAL.csv (or .parquet),
@@ -73,10 +73,10 @@ pub(crate) struct LiveArguments {
     /// and quit
     #[arg(long)]
     pub(crate) tui: bool,
-    /// Trades to write, as CSV
+    /// CSV file for the trades
     #[arg(long, value_name = "FILE")]
     pub(crate) trades: Option<PathBuf>,
-    /// Journal: a file, sqlite://FILE or postgres://... [default: journal.url, none with --sandbox]
+    /// Journal: a file, sqlite://FILE or postgres://... [default: journal.url; none with --sandbox]
     #[arg(long, value_name = "FILE|URL", value_parser = parse_journal)]
     pub(crate) journal: Option<String>,
     /// Faults of the embedded venue: none, mixed, all, or a list such as errors:0.2,latency:300ms
@@ -146,7 +146,7 @@ struct Venue {
     connection: Connection,
     journal: JournalSession,
     control: ControlChannel,
-    /// Span of the candles and the server of an embedded venue.
+    /// Time span of the candles, and the server, if the venue is embedded.
     embedded: Option<(Range<Millis>, RunningSandbox)>,
 }
 
@@ -209,7 +209,7 @@ async fn connect(
         connect_remote(loaded)?
     };
     if arguments.wait {
-        // Before the journal is locked: other processes can use it meanwhile.
+        // Waits before locking the journal, so that other processes can use it in the meantime.
         let announce = |text: &str| context.log.print(text);
         tokio::select! {
             () = wait_for_venue(&connection, &loaded.config.bots, &announce) => {}
@@ -248,7 +248,7 @@ async fn start_embedded(
 }
 
 async fn warn_after_last_candle(clock: Arc<dyn Clock>, end: Millis) {
-    // The last candle is received and traded shortly after its close.
+    // Waits a minute, because the last candle is received and traded shortly after its close.
     drop(clock.sleep_until(end + Millis::MINUTE).await);
     tracing::warn!("the venue has no more candles and no trades will open; press Ctrl-C to end the run");
 }
@@ -286,7 +286,7 @@ async fn embedded(
     Ok(embedded)
 }
 
-/// Hides decisions at maximum speed: they are too many to read.
+/// Hides decisions at maximum speed, because there are too many to read.
 fn screen(arguments: &LiveArguments, loaded: &Loaded, context: &Context<'_>) -> Screen {
     let is_full_speed = arguments.sandbox && loaded.config.sandbox.speed.to_speed() == Speed::Max;
     let detail = if is_full_speed || context.global.json { Detail::Trades } else { Detail::All };

@@ -53,17 +53,17 @@ const DEFAULT_COLUMNS: usize = 100;
 pub(crate) enum Command {
     /// Replay stored candles through the configured bots
     Backtest(backtest::BacktestArguments),
-    /// Search the parameters of a bot on stored candles, resumable and on all cores
+    /// Search a bot's parameters over stored candles, on all cores; can be resumed
     Sweep(sweep::SweepArguments),
-    /// Optimize the parameters of a bot on past candles and test them on later ones, window by window
+    /// Optimize a bot's parameters on past candles and test them on later ones, window by window
     WalkForward(walk_forward::WalkForwardArguments),
     /// Simulate the range of possible backtest results by block bootstrap of candles or trades
     MonteCarlo(monte_carlo::MonteCarloArguments),
-    /// Repeat a backtest with other latencies, payouts, price paths and under stress
+    /// Repeat a backtest with other latencies, payouts and price paths, and under stress
     Sensitivity(sensitivity::SensitivityArguments),
-    /// Check, sweep and walk-forward test a rule, with the verdict and the next step on one page
+    /// Check, sweep and walk-forward test a rule, and show the verdict and the next step on one page
     Tune(tune::TuneArguments),
-    /// Compute statistics of an edge: break-even, trades needed, risk of ruin, verdict
+    /// Compute edge statistics: break-even, trades needed, risk of ruin, verdict
     #[command(subcommand)]
     Edge(edge::EdgeCommand),
     /// Trade with the bots on a venue's demo wallet, or on the embedded sandbox (--sandbox)
@@ -74,9 +74,9 @@ pub(crate) enum Command {
     Sandbox(sandbox::SandboxArguments),
     /// Stop a bot from opening trades, now or at its next start
     Halt(control::HaltArguments),
-    /// Let a halted bot open trades again, with drawdown peak and loss streak reset
+    /// Let a halted bot open trades again, and reset its drawdown peak and loss streak
     Resume(control::ResumeArguments),
-    /// Send a signal to a running bot, under the same rules as signals of its strategy
+    /// Send a signal to a running bot; the same rules apply as to its strategy's signals
     Signal(signal::SignalArguments),
     /// Reload the settings of a running bot; only limits and [runtime] settings may change
     Reload(control::ReloadArguments),
@@ -110,9 +110,9 @@ pub(crate) enum Command {
     /// Create, show or check the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
-    /// Check the requirements of a live run: configuration, credentials, APIs, clocks, disk, journal, data
+    /// Check the requirements for a live run: configuration, credentials, APIs, clocks, disk, journal, data
     Doctor(doctor::DoctorArguments),
-    /// Test the alert channels of live runs
+    /// Test the alert channels for live runs
     #[command(subcommand)]
     Notify(doctor::NotifyCommand),
     /// Print shell completions

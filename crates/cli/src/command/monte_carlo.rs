@@ -42,17 +42,17 @@ struct OwnArguments {
     /// Number of paths
     #[arg(long, value_name = "N", default_value = "1000")]
     paths: NonZeroU64,
-    /// Mean block length, in candles or trades [default: by Politis and White (2004), from the size of moves or the return
-    /// of trades]
+    /// Mean block length, in candles or trades [default: method of Politis and White (2004), applied
+    /// to the size of moves or the return of trades]
     #[arg(long, value_name = "N")]
     block: Option<f64>,
     /// Random seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Number of threads, without effect on the result [default: number of cores]
+    /// Number of threads; does not affect the result [default: number of cores]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
-    /// Output folder, also on object storage (s3://BUCKET/FOLDER)
+    /// Output folder, local or on object storage (s3://BUCKET/FOLDER)
     #[arg(long, value_name = "DIR", default_value = "monte-carlo")]
     out: PathBuf,
 }

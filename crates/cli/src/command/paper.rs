@@ -21,10 +21,10 @@ use std::path::PathBuf;
                   open; 6 if a limit or the kill switch stopped the run; 130 after Ctrl-C."
 )]
 pub(crate) struct PaperArguments {
-    /// Stop opening trades after this much real time, such as 1h, and end once all are settled
+    /// Stop opening trades after this much real time, such as 1h, and end once all trades are settled
     #[arg(long = "for", value_name = "SPAN", value_parser = parse_span)]
     run_for: Option<Millis>,
-    /// Trades to write, as CSV
+    /// CSV file for the trades
     #[arg(long, value_name = "FILE")]
     trades: Option<PathBuf>,
     /// Journal: a file, sqlite://FILE or postgres://... [default: candlewick-paper.db]

@@ -1,4 +1,4 @@
-//! Recorded runs: `report`, of one or of two side by side, and `parity`.
+//! `report` and `parity`: reports, comparisons and replays of recorded runs.
 
 use crate::arguments::parse_journal;
 use crate::context::{Context, JournalArguments, block_on};
@@ -21,13 +21,13 @@ use std::path::{Path, PathBuf};
 pub(crate) struct ReportArguments {
     #[command(flatten)]
     journal: JournalArguments,
-    /// Number of the run to report, from 1 [default: all runs]
+    /// Number of the run to report, starting at 1 [default: all runs]
     #[arg(long, value_name = "N")]
     run: Option<u64>,
-    /// Report to write, as a self-contained HTML file with charts of candles and trades
+    /// Self-contained HTML file for the report, with charts of candles and trades
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Two runs to compare: journals, or pages written with --html
+    /// Two runs to compare: journals, or HTML reports written with --html
     #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with_all = ["run", "journal"])]
     compare: Vec<String>,
 }

@@ -28,7 +28,7 @@ pub(crate) struct SandboxArguments {
     /// Listen address; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
-    /// Clock speed as a factor of real time [default: sandbox.speed, else 1]
+    /// Clock speed as a factor of real time [default: sandbox.speed, or 1]
     #[arg(long, value_name = "N", value_parser = parse_speed)]
     speed: Option<SandboxSpeed>,
     /// Faults: none, mixed, all, or a list such as errors:0.2,latency:300ms
@@ -79,7 +79,7 @@ async fn serve(
     loaded: &Loaded,
     context: &Context<'_>,
 ) -> Result<Ending, Failure> {
-    // Created before the sandbox is announced as ready.
+    // Created before the ready message, so that no later interrupt is lost.
     let mut interrupt = Interrupt::new()?;
     let about = describe(&settings, &series, loaded)?;
     let ServedSandbox { mut running, start } = ServedSandbox::start(settings, series, loaded).await?;

@@ -36,10 +36,10 @@ pub(crate) struct SensitivityArguments {
 struct OwnArguments {
     #[command(flatten)]
     candles: CandleArguments,
-    /// Number of threads, without effect on the result [default: number of cores]
+    /// Number of threads; does not affect the result [default: number of cores]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
-    /// Output folder, also on object storage (s3://BUCKET/FOLDER)
+    /// Output folder, local or on object storage (s3://BUCKET/FOLDER)
     #[arg(long, value_name = "DIR", default_value = "sensitivity")]
     out: PathBuf,
 }

@@ -46,7 +46,7 @@ pub(crate) struct SignalArguments {
     /// Lifetime of the signal, such as 5s or 500ms; limits may reject it earlier
     #[arg(long, value_name = "TIME", value_parser = duration_ms)]
     expires: Option<u32>,
-    /// Duration of the trade, such as 05:00 or M5 [default: the bot's]
+    /// Duration of the trade, such as 05:00 or M5 [default: the bot's duration]
     #[arg(long = "duration", aliases = ["close-type", "expiry"], value_name = "CODE", value_parser = parse_close_type)]
     close_type: Option<CloseType>,
     /// Reason, recorded in the journal
@@ -113,7 +113,7 @@ fn build_order(arguments: &SignalArguments) -> Result<SignalOrder, Failure> {
 
 const MAX_REASONS: usize = 5;
 
-/// Prints the meaning of each line. Fails on contradictions, and on invalid lines unless skipped.
+/// Prints the meaning of each line. Fails on contradictions and, unless `skips`, on invalid lines.
 fn print_check(list: &CheckedList, is_json: bool, skips: bool) -> Result<Ending, Failure> {
     let CheckedList { lines, refused, unbound, would_trade, past } = list;
     let count = |is: fn(&LineUse) -> bool| lines.iter().filter(|line| is(&line.taken)).count();
@@ -207,7 +207,7 @@ fn summarize(lines: &[CheckedLine], would_trade: usize) -> String {
             LineUse::Entry(_) | LineUse::Date | LineUse::Remark(_) | LineUse::Contradicts(_) => continue,
         };
         let counted = without_cell(reason);
-        // The rest is a hint that quotes the line.
+        // Drops the rest, which is a hint that quotes the line.
         let counted = counted.split(": ").next().unwrap_or(&counted).to_owned();
         match reasons.iter_mut().find(|(known, ..)| *known == counted) {
             Some((.., count)) => *count += 1,
@@ -233,7 +233,7 @@ fn summarize(lines: &[CheckedLine], would_trade: usize) -> String {
     format!("{} lines: {would_trade} would trade from now on, {idle}{skipped} skipped{why}", lines.len())
 }
 
-/// Removes the text quoted from a line, so that similar problems are equal.
+/// Removes the quoted text, so that similar problems compare as equal.
 fn without_cell(problem: &str) -> String {
     let pieces = problem.split('"').enumerate();
     let plain: Vec<&str> =

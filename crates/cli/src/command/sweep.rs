@@ -58,7 +58,7 @@ pub(crate) struct SweepArguments {
 struct OwnArguments {
     #[command(flatten)]
     search: SearchArguments,
-    /// Output folder, also on object storage (s3://BUCKET/FOLDER)
+    /// Output folder, local or on object storage (s3://BUCKET/FOLDER)
     #[arg(long, value_name = "DIR", default_value = "sweep")]
     out: PathBuf,
     /// Number of best sets to show
@@ -71,7 +71,7 @@ enum Step {
     /// Split a sweep into shards for several machines and write plan.json
     #[command(after_help = "Example:\n  candlewick sweep plan --shards 4 --bot btc-rsi --param period=5..30")]
     Plan {
-        /// Number of shards, per round with --search tpe
+        /// Number of shards; with --search tpe, per round
         #[arg(long, value_name = "N", default_value = "4")]
         shards: NonZeroU64,
         #[command(flatten)]
@@ -188,7 +188,7 @@ impl SweepContext<'_> {
         let journal = plan.journal(&self.folder, number, &identity);
         let (mut journal, known) = journal.map_err(|error| self.failure(error))?;
         let resumed = known.len();
-        // Until they are merged, shards count as the whole sweep.
+        // An unmerged shard counts as the whole sweep.
         self.begin(0)?;
         let kept = (&mut journal, known);
         let (rows, ending) = self.run_watched(|watcher| match &of_round {
@@ -277,7 +277,7 @@ impl SweepContext<'_> {
             return Ok(Err(ending));
         }
         self.check_refusals(&rows)?;
-        // Declarations of the strategy are trusted during the search, but verified for the best set.
+        // The search trusts the strategy's declarations. They are verified for the best set.
         if let Some(best) = ranked(&rows).first().filter(|best| best.score.is_some()) {
             let checked = self.runner.check(&best.candidate, self.job.balance);
             checked.map_err(|error| self.failure(error))?;
@@ -307,7 +307,7 @@ impl SweepContext<'_> {
         ))
     }
 
-    /// Records the planned sets before any of them runs.
+    /// Records the planned sets before the first of them runs.
     pub(super) fn begin(&self, known: usize) -> Result<(), Failure> {
         let PreparedSearch { space, sweep, .. } = self.prepared;
         let sets = sweep.search.most_sets(space).map_err(|error| self.failure(error))?;
@@ -315,7 +315,7 @@ impl SweepContext<'_> {
         Ok(())
     }
 
-    /// Writes the results. The bytes do not depend on interruptions.
+    /// Writes the results. The output is byte-identical whether or not the sweep was interrupted.
     fn write(&self, rows: &[TrialRow], luck: Option<&Luck>) -> Result<Vec<PathBuf>, Failure> {
         let PreparedSearch { space, sweep, .. } = self.prepared;
         let (folder, objective) = (&self.folder, sweep.objective);
@@ -375,10 +375,10 @@ pub(super) fn sweep_count(counted: io::Result<TriedCount>) -> io::Result<SweepCo
     })
 }
 
-/// Maximum number of verified sets of a walk. Each takes several runs over all candles.
+/// Maximum number of sets that a walk verifies. Each takes several runs over all candles.
 const MAX_VERIFIED: usize = 5;
 
-/// Verifies a set in this and in a new process, before it is reported.
+/// Verifies a set in this process and in a new one, before it is reported.
 fn verify_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -> Result<(), Failure> {
     let PreparedSearch { entry, space, sweep, candles, .. } = prepared;
     let bot = space.bot(candidate);
@@ -391,7 +391,7 @@ fn verify_set(prepared: &PreparedSearch<'_>, candidate: &Candidate) -> Result<()
     verified.map_err(|error| Failure::new(FailureKind::Check, error).hint(help))
 }
 
-/// Verifies the sets chosen by a walk: that of the hold-out first, then the most frequent ones.
+/// Verifies the sets chosen by a walk: the hold-out's set first, then the most frequent ones.
 pub(super) fn verify_chosen<'a>(
     prepared: &PreparedSearch<'_>,
     windows: &'a [WindowResult],

@@ -50,7 +50,7 @@ const SHOWN_SETS: usize = 10;
                   page with the verdict and the next step.\n\nA bot without parameter ranges is tested as it is. After an interruption, \
                   run the same command again to resume; another rule gets its own folder. All tried variants are counted, and raise the bar for showing an edge.")]
 pub(crate) struct TuneArguments {
-    /// Rule file [default: the bot of --config]
+    /// Rule file [default: the bot configured in --config]
     #[arg(value_name = "RULES", conflicts_with = "rules")]
     rule: Option<PathBuf>,
     #[command(flatten)]
@@ -64,7 +64,7 @@ pub(crate) struct TuneArguments {
     /// Output folder for trials and results
     #[arg(long, value_name = "DIR", default_value = "tune")]
     out: PathBuf,
-    /// Report to write, as an HTML file [default: report.html in --out]
+    /// HTML file for the report [default: report.html in --out]
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
@@ -88,13 +88,13 @@ pub(super) fn run(arguments: &TuneArguments, context: &Context<'_>) -> Result<En
     let plan = TunePlan::prepare(terms, arguments.hold_out, (files, context.registry), &progress)?;
     let trials = arguments.out.join(plan.folder_name()?);
     let layout = {
-        // Rejects an invalid opening of the hold-out before the search.
+        // Rejects an invalid --open-hold-out before the search.
         let walk = (trials.join("walk-forward"), arguments.hold_out_use());
         WalkRun::prepare(&plan.terms, &plan.layout, &plan.prepared, (&walk.0, walk.1))?.layout
     };
     let tuning = Tuning { arguments, plan, layout, trials, context };
     let checked = tuning.check_strategy();
-    // Ctrl-C also ends the process of the checks, which is not a failure of the strategy.
+    // Ctrl-C also ends the process that runs the checks. This is not a failure of the strategy.
     if stop_flag.get().is_some() {
         return Ok(context.report_stop(&stop_flag, &tuning.trials));
     }

@@ -60,17 +60,17 @@ struct OwnArguments {
     search: SearchArguments,
     #[command(flatten)]
     layout: LayoutArguments,
-    /// Output folder, also on object storage (s3://BUCKET/FOLDER)
+    /// Output folder, local or on object storage (s3://BUCKET/FOLDER)
     #[arg(long, value_name = "DIR", default_value = "walk-forward")]
     out: PathBuf,
 }
 
 #[derive(Debug, Args)]
 struct HoldOutArguments {
-    /// Also test on the hold-out, once
+    /// Also test once on the hold-out
     #[arg(long)]
     open_hold_out: bool,
-    /// Open a hold-out again; the result is marked and shows no edge
+    /// Open a used hold-out again; the result is marked and does not show an edge
     #[arg(long, requires = "open_hold_out")]
     again: bool,
 }
@@ -82,13 +82,13 @@ enum Step {
         after_help = "Example:\n  candlewick walk-forward plan --shards 40 --bot btc-rsi --param period=5..30"
     )]
     Plan {
-        /// Minimum number of shards; all windows have equally many, and one each with --search tpe
+        /// Minimum number of shards. Every window gets the same number, or one with --search tpe
         #[arg(long, value_name = "N", default_value = "4")]
         shards: NonZeroU64,
         #[command(flatten)]
         own: Box<OwnArguments>,
     },
-    /// Run one shard of a plan, part of the training of a window, and store its trials in shard-N.jsonl
+    /// Run one shard of a plan (part of one window's training) and store its trials in shard-N.jsonl
     ///
     /// The plan contains the search and the candles, so no other arguments or configuration are needed. A shard can be
     /// interrupted and started again; finished trials are not repeated.
@@ -252,7 +252,7 @@ fn collect_caveats(
     let mut caveats =
         Caveats::for_replay(basis, &prepared.settings.simulation, &prepared.settings.session.bots);
     match counted {
-        // Each window chooses its own set, so the variants to count are whole walks.
+        // Each window chooses its own set, so whole walks are counted as variants.
         Some(Ok(tried)) => caveats.count(tried.walks, None),
         Some(Err(error)) => caveats.count(0, Some(&error.to_string())),
         None => caveats.mark_uncounted(),
@@ -291,7 +291,7 @@ fn build_report(
     }))
 }
 
-/// Writes the results. The bytes do not depend on interruptions.
+/// Writes the results. The output is byte-identical whether or not the walk was interrupted.
 fn write(
     folder: &ResultFolder,
     report: &WalkForwardReport,

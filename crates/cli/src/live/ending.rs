@@ -1,4 +1,4 @@
-//! Final report of a live run: the figures of a backtest and those of live runs only.
+//! Final report of a live run: the figures of a backtest, plus those that only live runs have.
 
 use super::stream::print_last;
 use crate::failure::{Ending, Failure, FailureKind};
@@ -30,7 +30,7 @@ struct LiveReport {
     /// `time_up`, `data_ends`, `interrupted`, `terminated`, or the name of a risk rule.
     stop: &'static str,
     wallet: Option<f64>,
-    /// Wallet balance minus the balance that the trades explain, `None` if they agree.
+    /// Wallet balance minus the balance expected from the trades; `None` if they agree.
     #[serde(skip_serializing_if = "Option::is_none")]
     wallet_difference: Option<f64>,
     rejected_rows: u64,
@@ -223,7 +223,7 @@ fn unfinished_lines(finished: &Finished, scale: MoneyScale) -> Vec<UnfinishedLin
     finished.unfinished.iter().map(line).collect()
 }
 
-/// A venue without further candles never settles open trades.
+/// Returns who holds the open stakes. A venue that has run out of candles never settles trades.
 pub(super) const fn stake_holder(finished: &Finished) -> Unsettled {
     if matches!(finished.stop, Stop::DataEnds(_)) { Unsettled::Returned } else { Unsettled::AtVenue }
 }

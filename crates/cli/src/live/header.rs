@@ -30,7 +30,7 @@ pub(crate) struct Header {
     pub(super) wallet: String,
     pub(super) bots: Vec<String>,
     names: Vec<String>,
-    /// Labelled lines between the bots and the risk of ruin.
+    /// Labelled lines shown between the bots and the risk of ruin.
     rules: Vec<(&'static str, String)>,
     monitoring: Vec<(&'static str, String)>,
     stakes: Option<Box<(SessionSettings, Vec<TradeRecord>)>>,
@@ -131,7 +131,7 @@ pub(crate) fn journal_arguments(journal: Option<&JournalUrl>, files: &[PathBuf])
     files.concat()
 }
 
-/// Returns scheme and host of a venue's address. Paths and queries may hold secrets.
+/// Returns the scheme and host of a URL. Path and query are omitted, as they may contain secrets.
 pub(crate) fn describe_address(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

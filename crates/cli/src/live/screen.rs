@@ -37,7 +37,7 @@ pub(crate) enum Detail {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stream {
     Out,
-    /// Stderr, because stdout belongs to a JSON document.
+    /// Standard error, used when stdout carries a JSON document.
     Error,
 }
 
@@ -102,7 +102,7 @@ impl Screen {
     }
 
     fn print(&self, text: &str) {
-        // A closed reader does not stop the run.
+        // The run continues even if the output is closed.
         let _ = match self.stream {
             Stream::Out => writeln!(anstream::stdout(), "{text}"),
             Stream::Error => writeln!(anstream::stderr(), "{text}"),
@@ -195,7 +195,7 @@ impl Screen {
             }
             EventKind::Price { .. } | EventKind::Balance { .. } => return,
         };
-        // The time of a signal may be long past.
+        // A signal's own time may be long past, so its arrival time is shown.
         let is_signal = matches!(event.kind, EventKind::OutsideSignal(_));
         self.line(if is_signal { event.received } else { event.at }, style, label, &text);
     }
@@ -325,7 +325,7 @@ impl Screen {
 pub(crate) struct DisplayEnd(pub(super) Option<oneshot::Receiver<()>>);
 
 impl DisplayEnd {
-    /// Waits up to `FLUSH_TIMEOUT` until everything is written.
+    /// Waits up to `FLUSH_TIMEOUT` until all lines are written.
     pub(crate) async fn end(self) {
         if let Some(has_ended) = self.0 {
             drop(tokio::time::timeout(FLUSH_TIMEOUT, has_ended).await);

@@ -1,4 +1,4 @@
-//! Run events on stdout, one JSON object per line. A slow reader misses lines, with a count.
+//! Run events on stdout, one JSON object per line. Lines that a slow reader misses are counted.
 
 use super::screen::FLUSH_TIMEOUT;
 use crate::failure::Failure;
@@ -47,7 +47,7 @@ impl PrintedEvents {
                         break;
                     }
                 };
-                // A closed reader does not stop the run.
+                // The run continues even if the output is closed.
                 if printed.is_err() {
                     break;
                 }
@@ -63,7 +63,7 @@ impl PrintedEvents {
         Self { is_late, has_ended }
     }
 
-    /// Waits until everything is printed. A late reader gets only the line in progress.
+    /// Waits until everything is printed. After a timeout, finishes only the line in progress.
     pub(super) async fn end(self) {
         self.end_within(FLUSH_TIMEOUT, LAST_LINE_TIMEOUT).await;
     }
@@ -94,7 +94,7 @@ pub(super) fn print_last(document: &impl Serialize) -> Result<(), Failure> {
     )
 }
 
-/// Runs `act` in a thread. `None` if it exceeds `patience`; the thread is then abandoned.
+/// Runs `act` in a thread. If it exceeds `patience`, returns `None` and abandons the thread.
 fn run_within<T: Send + 'static>(patience: Duration, act: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (done, is_done) = mpsc::channel();
     std::thread::spawn(move || done.send(act()));

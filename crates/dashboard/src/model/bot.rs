@@ -5,7 +5,7 @@ use candlewick_records::{EdgeIntervals, VerdictLine};
 use candlewick_sdk::{Millis, Money, Outcome, Payout};
 use candlewick_statistics::MeanBreakEven;
 
-/// Trades up to which every interval is recorded; later ones are spaced by 5 %.
+/// Trade count up to which every interval is recorded. Later points are 5 % apart in trades.
 const MAX_EXACT_INTERVALS: u64 = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,7 +28,7 @@ pub(crate) struct BotFigures {
     pub(crate) running: RunningEdge,
     /// Trades settled manually by an operator.
     pub(crate) said: u64,
-    /// First intent of the present bot. Earlier trades belong to other bots of the same name.
+    /// First intent of the current bot. Earlier trades belong to other bots with the same name.
     pub(crate) first_intent: u64,
     pub(crate) verdict: Option<(u64, VerdictLine)>,
     pub(crate) settled: u64,
@@ -93,7 +93,7 @@ impl BotFigures {
         self.edge.push(EdgePoint { trades: own, intervals });
     }
 
-    /// Cached until another trade settles, since it reads all of them.
+    /// Returns the edge intervals. They are cached until another trade settles, as they read all trades.
     fn intervals(&mut self) -> EdgeIntervals {
         let settled = self.running.sequence().settled();
         match self.intervals {
@@ -110,7 +110,7 @@ impl BotFigures {
         (self.edge, self.verdict, self.intervals) = (before.edge, before.verdict, before.intervals);
     }
 
-    /// Resets the figures of another bot, with other parameters or code, of the same name.
+    /// Resets the figures if another bot (other parameters or code) has taken over the name.
     pub(crate) fn reset_if_replaced(&mut self, verdict: &BotVerdict) {
         let first = verdict.first_intent().number();
         if first != self.first_intent {
@@ -131,7 +131,7 @@ impl BotFigures {
     }
 }
 
-/// Maximum number of points. A longer curve is thinned to half.
+/// Maximum number of points. A longer curve is thinned to half as many.
 const MAX_POINTS: usize = 2_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Candles of a series: their arrival, and bars of several lengths.
 //!
-//! Each length is bounded, so older bars exist only coarsely.
+//! The number of bars per length is bounded, so older bars exist only at coarser lengths.
 
 use candlewick_engine::Origin;
 use candlewick_sdk::{Candle, Millis, Series};
@@ -58,7 +58,7 @@ impl Feed {
 
     pub(crate) fn decimals(&self) -> usize {
         let bars = self.levels.0.first().map(|level| level.bars.iter().rev().take(60));
-        // Rounds away errors of binary fractions.
+        // Removes rounding errors of binary fractions.
         let digits = |price: f64| {
             format!("{price:.8}").trim_end_matches('0').split_once('.').map_or(0, |(_, part)| part.len())
         };
@@ -82,7 +82,7 @@ pub(crate) struct Bar {
 pub(crate) struct Level {
     pub(crate) length: Millis,
     pub(crate) bars: VecDeque<Bar>,
-    /// Whether no bar was dropped since the first.
+    /// Whether the level still has all bars since the first.
     pub(crate) is_whole: bool,
 }
 
@@ -91,7 +91,7 @@ pub(crate) struct Levels(pub(crate) Vec<Level>);
 
 impl Levels {
     pub(crate) fn new(length: Millis) -> Self {
-        // Full capacity at once, because growing lists fragment the heap.
+        // Allocates the full capacity at once, because growing lists fragment the heap.
         let bars = || VecDeque::with_capacity(MAX_BARS + 1);
         let level = |factor: i64| Level { length: length * factor, bars: bars(), is_whole: true };
         Self(FACTORS.map(level).into())
@@ -113,7 +113,7 @@ impl Levels {
         true
     }
 
-    /// Inserts a late candle that an outage had delayed, into the finest level only.
+    /// Inserts a candle that was delayed by an outage, into the finest level only.
     fn fill(&mut self, bar: Bar) -> bool {
         let Some(finest) = self.0.first_mut() else { return false };
         let place = finest.bars.binary_search_by_key(&bar.time, |bar| bar.time);

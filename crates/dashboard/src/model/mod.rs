@@ -1,4 +1,4 @@
-//! Incremental fold of a journal, with the same folds as a start of the bot and a report.
+//! Incremental fold of a journal, using the same folds as bot startup and reports.
 
 mod bot;
 mod feed;
@@ -45,16 +45,16 @@ pub(crate) struct Model {
     pub(crate) is_halted: bool,
     pub(crate) wallet_read: Option<Millis>,
     pub(crate) last: Option<StoredLine>,
-    /// Whether only a snapshot and the lines after it were read, without curves and older candles.
+    /// Whether only a snapshot and later lines were read. Curves and older candles are then missing.
     pub(crate) is_recent: bool,
-    /// First line that could not be read, and why. No later line is accepted.
+    /// First unreadable line, and the reason. Later lines are not accepted.
     broken: Option<(u64, String)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineEffect {
     Line,
-    /// A run with other settings begins: the journal has to be folded again.
+    /// Start of a run with other settings. The journal has to be folded again.
     OtherRun,
 }
 
@@ -156,7 +156,7 @@ impl Model {
     fn take_entry(&mut self, stored: &StoredLine) -> Result<(), RecordsError> {
         if stored.line.kind == LineKind::Note {
             let reload = self.notes.take(stored);
-            // Only reloads of the last run change its limits.
+            // Only reloads during the last run change its limits.
             if let Some(note) = reload.filter(|_| stored.line.run == self.run.number) {
                 self.is_reloaded = true;
                 let prepared = self.fold.session.prepare_reload(&note.risk);
@@ -254,7 +254,7 @@ impl Model {
         self.trades.forget_old(at);
     }
 
-    /// Corrects the result of a settled trade. Must run before the book applies the correction.
+    /// Corrects the result of a settled trade. Call it before the book applies the correction.
     fn take_correction(&mut self, intent: IntentId, after: (Outcome, Money), at: Millis) {
         let Some(row) = self.trades.book.row(intent) else { return };
         let Some(before) = row.outcome.map(|outcome| (outcome, row.profit)) else { return };
@@ -285,7 +285,7 @@ impl Model {
         rows.take_while(|row| row.approved.decision_time() > since).filter(is_of_bot).count()
     }
 
-    /// Forms the verdicts of the last run, or returns the latest: forming one reads all trades.
+    /// Returns the last run's verdicts. If `is_reading`, known ones are reused: new ones read all trades.
     pub(crate) fn verdict_lines(&mut self, is_reading: bool) -> Vec<Option<VerdictLine>> {
         if is_reading {
             let latest = |bot: &BotFigures| bot.verdict.as_ref().map(|(_, line)| line.clone());

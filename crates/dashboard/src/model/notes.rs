@@ -1,4 +1,4 @@
-//! Journal notes (audit findings, alarms, foreign trades, reloads), and the latest lines.
+//! Journal notes (audit findings, alarms, foreign trades, reloads) and the latest journal lines.
 
 use candlewick_engine::{Halt, ReloadNote, Reloaded};
 use candlewick_journal::StoredLine;
@@ -21,9 +21,8 @@ pub(crate) struct Note {
     /// Venue time, in milliseconds.
     #[schema(value_type = i64)]
     pub(crate) at: Millis,
-    /// `alarm`, `unexplained`, or the audit's name.
+    /// `alarm`, `unexplained`, or the name of the audit.
     pub(crate) kind: String,
-    /// Message.
     pub(crate) text: String,
 }
 

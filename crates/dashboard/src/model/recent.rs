@@ -11,7 +11,7 @@ use candlewick_records::{IntentOrigin, RecordedRun, RecordsError, SessionFold, i
 use candlewick_runtime::{JournalFold, OldTrade, RuntimeError};
 use candlewick_sdk::{Millis, Money, Outcome};
 
-/// Final lines read for what snapshots do not hold.
+/// Number of final lines to read, for data that snapshots do not contain.
 pub(super) const TAIL_LINES: u64 = 20_000;
 const PAGE_LINES: u32 = 5_000;
 
@@ -23,7 +23,7 @@ pub(crate) struct Recent {
 }
 
 impl Recent {
-    /// Reads the journal from its last snapshot on, `None` without a usable snapshot.
+    /// Reads the journal from its last snapshot on. Returns `None` without a usable snapshot.
     pub(crate) async fn read(
         reader: &mut Reader,
         run: RecordedRun,
@@ -168,7 +168,7 @@ struct OldFigures {
     counted: u32,
     rest: Vec<Figure>,
     count: usize,
-    /// Number after the last intent left in the journal, 0 if there is none.
+    /// One more than the number of the last old intent, 0 if there is none.
     end: u64,
 }
 
@@ -214,7 +214,7 @@ impl OldFigures {
         Self { bots, curve, profit, counted, rest: old, count, end }
     }
 
-    /// Counts all trades. The equity curve ends at the present equity, without deposits in between.
+    /// Counts old and recent trades. The equity curve ends at the current equity, ignoring deposits.
     fn count_with_young(&self, model: &mut Model) {
         let Model { fold, bots, trades, curve, .. } = model;
         for (place, (bot, verdict)) in bots.iter_mut().zip(fold.session.verdicts()).enumerate() {

@@ -1,4 +1,4 @@
-//! Unfinished and latest trades in memory. Earlier ones are read from the journal on request.
+//! Unfinished and latest trades in memory. Earlier trades are read from the journal on request.
 
 use candlewick_engine::{IntentId, IntentRow, IntentState, TradeBook};
 use candlewick_records::{IntentOrigin, TradeLine};
@@ -14,7 +14,7 @@ pub(crate) struct RetainedTrades {
     unfinished: BTreeSet<IntentId>,
     pub(crate) bots: BTreeSet<String>,
     pub(crate) count: usize,
-    /// Number of the intent from which on the book is complete.
+    /// Number of the first intent from which the book is complete.
     pub(crate) first: u64,
     next_rows: usize,
 }
@@ -51,7 +51,7 @@ impl RetainedTrades {
         self.unfinished.insert(intent);
     }
 
-    /// Evicts finished trades but the latest and those of the last hour, which a limit counts.
+    /// Evicts old finished trades. Keeps the latest, and those of the last hour, which a limit counts.
     pub(crate) fn forget_old(&mut self, at: Millis) {
         let rows = self.book.rows();
         if rows.len() < self.next_rows.max(2 * MAX_RETAINED_TRADES) {
@@ -64,7 +64,7 @@ impl RetainedTrades {
         };
         let first = rows.iter().rev().take_while(|row| is_young(row)).last();
         let Some(first) = first.map(|row| row.approved.intent()) else { return };
-        // Some of the recent ones may be in the journal only.
+        // Some recent trades may exist only in the journal.
         let first = first.max(IntentId::new(self.first));
         self.book.retain_rows(|row| row.approved.intent() >= first || !row.is_over());
         let book = &self.book;
@@ -82,7 +82,7 @@ impl RetainedTrades {
         self.origins.get(&row.approved.intent()).map(|origin| origin.bot.as_str())
     }
 
-    /// Returns unfinished trades, oldest first, without requests considered not opened.
+    /// Returns unfinished trades, oldest first, excluding requests presumed not to have opened.
     pub(crate) fn unfinished(&self) -> impl Iterator<Item = &IntentRow> {
         let rows = self.unfinished.iter().filter_map(|intent| self.book.row(*intent));
         rows.filter(|row| row.state != IntentState::NotOpened)

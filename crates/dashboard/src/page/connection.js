@@ -53,7 +53,7 @@ class Connection {
     });
   }
 
-  // An EventSource does not retry after an error response: checks the sign-in and reopens it.
+  // An EventSource does not retry after an error response. Checks the sign-in and reopens it.
   async again() {
     try {
       await ask("/api/state");

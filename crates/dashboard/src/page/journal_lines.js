@@ -1,5 +1,5 @@
 /* global format, make */
-// The journal's lines, newest first: new ones, and earlier ones on request. Both are bounded.
+// Journal lines, newest first. New lines and lines loaded on request are bounded in number.
 
 /** Maximum number of lines, without and with requested earlier ones. */
 const MOST = 400;

@@ -36,7 +36,7 @@ class KnownTrades {
   /** Loads all new trades. @param {object[]} open unfinished trades */
   refresh(open) {
     this.open = open;
-    // A waiting refresh covers everything that is new by then.
+    // A waiting refresh also covers trades that arrive before it runs.
     this.waiting ??= this.inTurn(() => {
       this.waiting = undefined;
       return this.takeNew(new Map(this.open.map((trade) => [trade.intent_id, trade])));
@@ -56,7 +56,7 @@ class KnownTrades {
     });
   }
 
-  // One at a time, so that an older response never overtakes a newer one.
+  // Runs requests one at a time, so that an older response never overtakes a newer one.
   inTurn(act) {
     const turn = this.queue.then(act);
     this.queue = turn.catch(() => {});
@@ -67,7 +67,7 @@ class KnownTrades {
     const { trades } = this;
     const newest = Math.max(0, ...trades.keys());
     const ended = [...trades.values()].filter((trade) => UNFINISHED.includes(trade.state) && !open.has(trade.intent_id));
-    // Down to the newest known trade and to those that have ended since.
+    // Pages back to the newest known trade, and to known trades that have ended since.
     const until = Math.min(newest, ...ended.map((trade) => trade.intent_id));
     const told = [];
     let before = null;
@@ -77,7 +77,7 @@ class KnownTrades {
       told.push(...page.trades);
       ({ before } = page);
     } while (newest > 0 && before !== null && before > until && told.length < MOST);
-    // The known trades are too far back: they would leave a gap.
+    // The known trades are too old. Keeping them would leave a gap.
     const isApart = before !== null && before > newest;
     if (isApart) trades.clear();
     if (isApart || newest === 0) this.before = before;

@@ -49,7 +49,7 @@ class LivePrices extends Prices {
     }
   }
 
-  // Loads new bars, and the last one again, because it may have grown.
+  // Loads new bars. Reloads the last bar, because it may have grown.
   async refresh() {
     const { level, bars, series } = this;
     if (!level || !bars) return;
@@ -93,7 +93,7 @@ class LivePrices extends Prices {
       g.lineTo(x + 3, y - 3);
       g.stroke();
     }
-    // A line leads from an open trade to its close.
+    // Draws a line from each open trade to its scheduled close.
     g.setLineDash([3, 3]);
     for (const { open, at, closes, outcome } of this.seen) {
       if (outcome !== "open" || open === null || closes === null) continue;

@@ -241,7 +241,7 @@ const isAnother = (before, after) => {
 const views = new Views({ explain, choose: chooseBot });
 const onState = (state) => {
   const before = shown.state;
-  // Reloads the page for other bots or another journal.
+  // Reloads the page if the bots or the journal have changed.
   if (isAnother(before, state) || (before?.run && state.run && state.run.seq < before.run.seq && !state.reading)) return location.reload();
   shown.state = state;
   views.show(state);

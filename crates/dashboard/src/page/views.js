@@ -189,7 +189,7 @@ class Views {
     }
   }
 
-  // Updates everything that depends on the time only.
+  // Updates everything that depends only on the time.
   tick() {
     const { state } = this;
     if (!state) return;

@@ -1,4 +1,4 @@
-//! Connection limit and deadlines. Connections that are not signed in make room for others.
+//! Connection limit and deadlines. Connections that are not signed in are evicted first.
 
 use axum::Router;
 use hyper::Request;
@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) connections: usize,
-    /// Deadline for the head of a request, and idle timeout before it.
+    /// Deadline for the head of a request, and also the idle timeout before a request.
     pub(crate) head: Duration,
     pub(crate) stall: Duration,
 }
@@ -31,7 +31,7 @@ pub(crate) const LIMITS: Limits =
     Limits { connections: 64, head: Duration::from_secs(10), stall: Duration::from_secs(20) };
 
 const MAX_HEAD_BYTES: usize = 16 * 1_024;
-/// Delay after a failed accept, as when the process is out of file descriptors.
+/// Delay after a failed accept, for example when no file descriptors are left.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 pub(crate) struct ConnectionSlot {
@@ -49,7 +49,7 @@ impl ConnectionSlot {
 struct ConnectionSlots(Mutex<VecDeque<Arc<ConnectionSlot>>>);
 
 impl ConnectionSlots {
-    /// Evicts the oldest connection that is not signed in. `None` if all are.
+    /// Adds a connection. If full, evicts the oldest one not signed in; `None` if all are signed in.
     fn take(&self, most: usize) -> Option<Arc<ConnectionSlot>> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if open.len() >= most {
@@ -124,7 +124,7 @@ async fn connection(stream: TcpStream, router: Router, place: Arc<ConnectionSlot
     }
 }
 
-/// Drops connections whose peer does not read.
+/// Stream that fails if its peer does not read in time.
 struct WithDeadline<S> {
     stream: S,
     patience: Duration,

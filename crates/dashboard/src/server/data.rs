@@ -76,7 +76,7 @@ pub(crate) struct BotQuery {
     bot: usize,
 }
 
-/// Selection of one bot or all.
+/// Selection of one bot or of all bots.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OneOrAll {
@@ -84,7 +84,7 @@ pub(crate) struct OneOrAll {
     bot: Option<usize>,
 }
 
-/// Selection of a moment.
+/// Selection of a point in time.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Moment {
@@ -116,7 +116,7 @@ pub(crate) async fn state(State(serving): AppState, _: Parameters<NoParameters>)
     ([(CONTENT_TYPE, "application/json")], serving.shared.state().to_string()).into_response()
 }
 
-/// Label of the group and its names in order.
+/// Label of a group, and the names in it.
 type NameList = (&'static str, Vec<String>);
 
 fn bots(model: &Model) -> NameList {
@@ -162,7 +162,7 @@ pub(crate) async fn marks(
     read_model(&serving, series, |model| Some(build_marks(model, model.feeds.get(asked.place)?.series)))
 }
 
-/// Returns equity over time, or the profit of one bot.
+/// Returns the equity over time, or the profit of one bot.
 #[utoipa::path(
     get, path = "/api/equity", params(OneOrAll),
     responses((status = 400, body = Problem), (status = 200, body = EquityCurve), (status = 404, body = Problem))
@@ -174,7 +174,7 @@ pub(crate) async fn equity(
     read_model(&serving, bots, |model| equity_curve(model, asked.bot))
 }
 
-/// Returns the edge of a bot over its trades.
+/// Returns the edge of a bot by number of trades.
 #[utoipa::path(get, path = "/api/edge", params(BotQuery), responses((status = 400, body = Problem), (status = 200, body = EdgeCurve), (status = 404, body = Problem)))]
 pub(crate) async fn edge(
     State(serving): AppState,
@@ -225,7 +225,7 @@ pub(crate) async fn lines(
     Ok(Json(Lines { lines, before: Some(first).filter(|first| *first > 1) }))
 }
 
-/// Explains a trade like `candlewick explain`: as JSON under `data`, as text under `text`.
+/// Explains a trade like `candlewick explain`, with JSON in `data` and text in `text`.
 #[utoipa::path(
     get, path = "/api/trades/{intent}", params(("intent" = u64, Path, description = "The number of the trade")),
     responses((status = 400, body = Problem), (status = 200, body = Object), (status = 404, body = Problem))
@@ -238,7 +238,7 @@ pub(crate) async fn explanation(
     reading(serving, Lookup::Trade(intent.to_string())).await
 }
 
-/// Explains why no trade was opened at a moment, like `candlewick why`.
+/// Explains why no trade was opened at a given time, like `candlewick why`.
 #[utoipa::path(
     get, path = "/api/why", params(Moment),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem))
@@ -311,7 +311,7 @@ fn failed(error: &AppError) -> Failure {
     Failure::new(status, format!("{error}{known}"))
 }
 
-/// Query parameters. Unknown ones are rejected, so a misspelt filter is never silently ignored.
+/// Query parameters. Unknown ones are rejected, so that a misspelt filter is not silently ignored.
 pub(crate) struct Parameters<T>(pub(crate) T);
 
 #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! Server-sent events: changes of the state, new lines of the journal, and the clock.
+//! Server-sent events: state changes, new journal lines, and the clock.
 
 use super::Serving;
 use crate::watch::Shared;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Clock events: a client that receives none has lost the connection.
+/// Interval of clock events. A client that receives none has lost the connection.
 const CLOCK_INTERVAL: Duration = Duration::from_secs(2);
 const MIN_EVENT_DELAY: Duration = Duration::from_millis(200);
 const MAX_EVENT_LINES: usize = 100;
@@ -26,9 +26,9 @@ struct EventFeed {
     is_first: bool,
 }
 
-/// Streams changes of the state, new lines of the journal, and the clock.
-/// Line events are numbered. With the `Last-Event-ID` of such an event, the stream continues after
-/// it. `missed` in a line event is the number of lines omitted before it.
+/// Streams state changes, new journal lines, and the clock.
+/// Line events have ids. With one of them as `Last-Event-ID`, the stream continues after that event.
+/// In a line event, `missed` is the number of lines omitted before it.
 #[utoipa::path(
     get, path = "/api/events",
     params(("last-event-id" = Option<String>, Header, description = "The last event that was received")),
@@ -49,7 +49,7 @@ pub(crate) async fn events(
     }))
 }
 
-/// Parses the line number of an event id, `None` if it is from another start of the server.
+/// Parses the line number of an event id. `None` if the id is from another start of the server.
 fn after(id: &str, generation: &str) -> Option<u64> {
     let (start, count) = id.split_once('-')?;
     (start == generation).then(|| count.parse().ok())?
@@ -75,7 +75,7 @@ impl EventFeed {
     fn tell(&mut self, is_news: bool) {
         if is_news {
             self.changes.mark_unchanged();
-            // Only the newest state: slow readers skip outdated ones.
+            // Sends only the newest state, so slow readers skip outdated ones.
             self.waiting.push_back(Event::default().event("state").data(&*self.shared.state()));
             if let Some(news) =
                 self.shared.lines_after(self.lines, MAX_EVENT_LINES).filter(|news| !news.lines.is_empty())

@@ -1,7 +1,7 @@
-//! Access checks of requests: host name, origin, custom header and cookie.
+//! Access checks on requests: host name, origin, custom header and cookie.
 //!
-//! To sign in, the terminal shows a link with a one-time token. A browser exchanges it for a cookie
-//! that is valid as long as this process lives.
+//! The terminal shows a sign-in link with a one-time token. The browser exchanges the token for a
+//! cookie that is valid as long as this process lives.
 
 use super::Serving;
 use super::connections::ConnectionSlot;
@@ -23,7 +23,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 const ANSWER_DEADLINE: Duration = Duration::from_mins(1);
-/// Header of our page. Other sites would need a CORS preflight, which is refused.
+/// Header sent by our page. Other sites would need a CORS preflight, which is refused.
 pub(crate) const OWN_HEADER: &str = "x-candlewick";
 /// Allows only the page's own files, nothing inline, and no framing by other sites.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -150,7 +150,7 @@ impl Hosts {
         proxy.is_some_and(|name| host == name || host == format!("{name}:443"))
     }
 
-    /// Accepts IP addresses only. A name could be rebound by another site, an address cannot.
+    /// Accepts only IP addresses. Another site could rebind a name, but not an address.
     fn is_any(&self, host: &str) -> bool {
         let Some(port) = self.any_address else { return false };
         let address = host.parse::<SocketAddr>().map(|address| (address.ip(), address.port()));
@@ -169,7 +169,7 @@ pub struct Link {
     pub used: u64,
 }
 
-/// Token of the link and the issued cookies. Only hashes are stored, and compared in constant time.
+/// Token of the link, and issued cookies. Stored only as hashes, and compared in constant time.
 pub(crate) struct Sessions {
     inner: Mutex<Inner>,
     links: watch::Sender<Link>,
@@ -198,7 +198,7 @@ impl Sessions {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Exchanges the token of the link for a cookie, and replaces the link.
+    /// Exchanges the token of the link for a cookie, and creates a new link.
     pub(crate) fn exchange(&self, token: &str) -> Result<Option<String>, DashboardError> {
         let (cookie, next) = (secret()?, secret()?);
         {

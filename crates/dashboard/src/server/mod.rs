@@ -58,7 +58,7 @@ impl Serving {
 }
 
 impl Dashboard {
-    /// Starts following the journal and serving the page. Needs a running tokio runtime.
+    /// Starts following the journal and serving the page. Requires a running tokio runtime.
     pub async fn start(settings: &DashboardSettings, watched: Watched) -> Result<Self, DashboardError> {
         settings.check()?;
         let address = settings.listen;
@@ -73,7 +73,7 @@ impl Dashboard {
         Ok(Self { address, links, tasks })
     }
 
-    /// Waits for the end of a task, which only a bug can cause.
+    /// Waits until a task ends, which happens only because of a bug.
     pub async fn ended(&mut self) {
         self.tasks.join_next().await;
     }

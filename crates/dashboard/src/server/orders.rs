@@ -1,4 +1,4 @@
-//! Orders of a browser: sign in, halt and resume. None of them opens a trade.
+//! Orders from a browser: sign in, halt and resume. None of them opens a trade.
 
 use super::Serving;
 use super::data::{Answer, AppState, Failure};
@@ -12,7 +12,7 @@ use candlewick_app::AppError;
 use candlewick_app::control::{HaltOutcome, ResumeOutcome, describe, halt as halt_bot, resume as resume_bot};
 use std::sync::Arc;
 
-/// Exchanges the one-time token of the terminal's link for a cookie.
+/// Exchanges the one-time token of the sign-in link for a cookie.
 #[utoipa::path(
     post, path = "/api/session", request_body = SignIn,
     responses(
@@ -31,7 +31,7 @@ pub(crate) async fn sign_in(State(serving): AppState, Json(asked): Json<SignIn>)
     }
 }
 
-/// Halts the bot like `candlewick halt`. It opens no trades until it is resumed.
+/// Halts the bot like `candlewick halt`. The bot opens no trades until it is resumed.
 #[utoipa::path(
     post, path = "/api/halt", request_body = Reason,
     responses(
@@ -92,7 +92,7 @@ async fn carry_out_resume(serving: Arc<Serving>) -> Answer<Ordered> {
     Ok(Json(Ordered { text }))
 }
 
-/// Completes an order even if the browser disconnects, so that none is left half done.
+/// Completes an order even if the browser disconnects, so that no order is left half done.
 async fn run_to_end(
     serving: &Serving,
     order: impl Future<Output = Answer<Ordered>> + Send + 'static,
@@ -137,7 +137,7 @@ mod tests {
         assert!(halt(State(Arc::clone(&serving)), asked).now_or_never().is_none(), "an order is under way");
         drop(another);
         let (reached, _) = timeout(PATIENCE, bot.accept()).await.expect("the bot is asked").unwrap();
-        // The bot ends without an answer, so the file must halt the next one.
+        // The bot ends without an answer, so the HALT file must halt its next start.
         drop((reached, bot));
         let looking = async {
             while !file.exists() {

@@ -77,7 +77,7 @@ impl Served {
         let text = format!(
             "{line} HTTP/1.1\r\n{headers}connection: close\r\ncontent-length: {length}\r\n\r\n{body}"
         );
-        // A server that refuses may close before it has read all.
+        // A server that refuses a request may close the connection before reading it all.
         drop(stream.write_all(text.as_bytes()).await);
         let mut bytes = Vec::new();
         drop(timeout(PATIENCE, stream.read_to_end(&mut bytes)).await.expect("an answer in time"));

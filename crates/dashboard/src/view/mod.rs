@@ -49,14 +49,14 @@ pub(crate) struct Clock {
     pub(crate) now: Option<Millis>,
     /// Speed relative to real time: 1, or more in a sandbox.
     pub(crate) speed: f64,
-    /// Venue time of the last response of the venue.
+    /// Venue time of the venue's last response.
     #[schema(value_type = Option<i64>)]
     pub(crate) heard: Option<Millis>,
     /// Number of the last journal line read.
     pub(crate) seq: u64,
 }
 
-/// Equity after settlements. Long curves are thinned, with the extremes of the joined points.
+/// Equity after settlements. Long curves are thinned; each point keeps the extremes of those joined.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct EquityCurve {
     /// Venue time, in milliseconds.
@@ -68,7 +68,7 @@ pub(crate) struct EquityCurve {
     low: Vec<f64>,
     /// Highest equity of each point.
     high: Vec<f64>,
-    /// Max drawdown of each point, as a negative amount of money.
+    /// Max drawdown within each point, as a negative amount of money.
     drawdown: Vec<f64>,
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn edge_curve(bot: &BotFigures) -> EdgeCurve {
     curve
 }
 
-/// Token of the terminal's link.
+/// Token of the sign-in link.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SignIn {
@@ -146,7 +146,6 @@ pub(crate) struct Reason {
 /// Result of an order.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Ordered {
-    /// Message.
     pub(crate) text: String,
 }
 
@@ -160,14 +159,14 @@ pub(crate) struct Problem {
 /// A page of trades and requests, newest first.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Trades {
-    /// With the keys of `candlewick trades --json`.
+    /// Trades, with the keys of `candlewick trades --json`.
     #[schema(value_type = Vec<Object>)]
     pub(crate) trades: Vec<TradeLine>,
     /// Value of `before` for the next page, null on the last page.
     pub(crate) before: Option<u64>,
 }
 
-/// A page of the journal's lines, newest first.
+/// A page of journal lines, newest first.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Lines {
     pub(crate) lines: Vec<TailLine>,
@@ -195,7 +194,8 @@ impl Mark {
     }
 }
 
-/// Returns a page of trades and the number before which the journal has more, `None` for an unknown bot.
+/// Returns a page of trades in memory, and the number before which only the journal has more.
+/// `None` for an unknown bot.
 pub(crate) fn build_trades(
     model: &Model,
     before: u64,

@@ -22,9 +22,9 @@ pub(crate) struct State {
     journal: String,
     /// Reason why the journal cannot be read, null if it can.
     problem: Option<String>,
-    /// Number of lines read and in total, while an old journal is read.
+    /// Lines read so far and total lines, while an old journal is read.
     reading: Option<(u64, u64)>,
-    /// Whether the state comes from the last snapshot. Curves, older candles and rejections follow as older lines are read.
+    /// Whether the state comes from the last snapshot. Curves, older candles and rejections follow later.
     recent: bool,
     /// `trading`, `halted`, `suspended` or `stopping`; `silent` if a process holds the journal but does not respond,
     /// `not_running` if no process holds it.
@@ -37,18 +37,18 @@ pub(crate) struct State {
     halt: Option<String>,
     /// Risk rules that reject every signal of some bots.
     blocked: Vec<BlockedLine>,
-    /// Whether no bot can open a trade for longer than an open trade lasts.
+    /// Whether all bots are blocked for longer than an open trade lasts.
     all_blocked: bool,
     /// Process that holds the journal.
     holder: Option<String>,
     /// Problems with the venue connection.
     troubles: Vec<String>,
-    /// Next scheduled signal of the signal list, null if there is none.
+    /// Next scheduled signal in the signal list, null if there is none.
     #[schema(value_type = Option<Object>)]
     next_entry: Option<NextEntry>,
     /// Summary of the external signals of the last run, one sentence per line.
     signals: Vec<String>,
-    /// Lower and upper bound of the venue clock minus the machine's clock, in milliseconds.
+    /// Lower and upper bound of the venue clock's lead over this machine's clock, in milliseconds.
     #[schema(value_type = Option<Vec<i64>>)]
     skew: Option<(Millis, Option<Millis>)>,
     /// Contents of the journal, null until it has been read.
@@ -58,9 +58,9 @@ pub(crate) struct State {
 /// A risk rule that rejects every signal of some bots.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct BlockedLine {
-    /// Affected bots (omitted if all), the rule with its figures, and its end.
+    /// Affected bots (omitted if all), the rule with its figures, and the end of the block.
     text: String,
-    /// Whether the block usually ends with an open trade, an answer or a candle.
+    /// Whether the block usually ends when a trade settles, a response arrives or a candle closes.
     brief: bool,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Run {
     /// Kind of money: `demo`, `real`, `paper` or `sandbox`.
     #[schema(value_type = Option<String>)]
     trading: Option<TradingMode>,
-    /// Number of the last line, and time of its arrival.
+    /// Number of the last line, and its arrival time.
     seq: u64,
     #[schema(value_type = i64)]
     last_event: Millis,
@@ -86,7 +86,7 @@ pub(crate) struct Run {
     open: Vec<TradeLine>,
     /// Numbers of the orders of unknown status.
     in_doubt: Vec<u64>,
-    /// Second trades that the venue opened for an order.
+    /// Duplicate trades that the venue opened for one order.
     second_trades: Vec<String>,
     bots: Vec<Bot>,
     limits: Vec<Limit>,
@@ -121,7 +121,7 @@ pub(crate) struct Money {
     drawdown_percent: f64,
     profit_today: f64,
     loss_streak: u32,
-    /// Wallet balance when it was last read, and the time of that reading.
+    /// Latest wallet balance that was read. `wallet_read` is the time of the reading.
     wallet: Option<f64>,
     /// Wallet balance minus the balance expected from the trades; null if they agree.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -145,14 +145,15 @@ pub(crate) struct Bot {
     pnl: f64,
     /// Win rate in percent, null without a won or lost trade.
     win_rate: Option<f64>,
-    /// Break-even win rate of these trades in percent; without trades, that of the last payout.
+    /// Break-even win rate of these trades in percent, or of the last payout if there are no trades.
     break_even: Option<f64>,
     open: usize,
     /// Number of trades decided in the last hour.
     trades_last_hour: usize,
-    /// Profit below its peak.
+    /// Drawdown of the profit from its peak.
     drawdown: f64,
-    /// With the keys of `verdicts` of `candlewick status --json`; null or outdated while an old journal is read.
+    /// Verdict with the keys of `verdicts` in `candlewick status --json`.
+    /// Null or outdated while an old journal is read.
     #[schema(value_type = Object)]
     verdict: Option<VerdictLine>,
     /// Verdict as a sentence.
@@ -171,7 +172,7 @@ pub(crate) struct FeedLine {
     #[schema(value_type = i64)]
     interval_ms: Millis,
     decimals: usize,
-    /// Venue time of the last candle's close, and of its arrival.
+    /// Venue time of the last candle's close. `last_received` is the time of its arrival.
     #[schema(value_type = Option<i64>)]
     last_close: Option<Millis>,
     #[schema(value_type = Option<i64>)]
@@ -187,7 +188,7 @@ pub(crate) struct FeedLine {
     levels: Vec<LevelLine>,
 }
 
-/// A level of candles.
+/// A level of detail of the candles.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct LevelLine {
     #[schema(value_type = i64)]
@@ -196,7 +197,7 @@ pub(crate) struct LevelLine {
     /// Start of the first bar.
     #[schema(value_type = Option<i64>)]
     from: Option<Millis>,
-    /// Whether the level has all bars since the first.
+    /// Whether the level still has all bars since the first.
     whole: bool,
 }
 
@@ -378,11 +379,10 @@ fn feed_line(feed: &Feed) -> FeedLine {
 /// A limit and its usage.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub(crate) struct Limit {
-    /// Bot of the limit, null for a global one.
+    /// Bot that the limit applies to, null for a global limit.
     pub(crate) bot: Option<String>,
     /// Name of the setting in `[risk]`, or in `[risk.bots.NAME]` for a bot.
     pub(crate) name: &'static str,
-    /// Label.
     pub(crate) title: &'static str,
     /// Current value.
     pub(crate) value: f64,

@@ -1,4 +1,4 @@
-//! Follows the lines of the journal. Reopens it after errors or if another file has its name.
+//! Follows the lines of the journal. Reopens it after errors, or if another file has taken its name.
 
 use super::Shared;
 use crate::model::{LineEffect, Model, Recent};
@@ -12,7 +12,7 @@ const LONG_JOURNAL_LINES: u64 = 50_000;
 const PAGE_LINES: u32 = 2_000;
 const LINE_INTERVAL: Duration = Duration::from_millis(250);
 const HOLDER_POLL_INTERVAL: Duration = Duration::from_millis(1_500);
-/// Time without new lines after which the journal is reopened: another file may have its name.
+/// Time without new lines before the journal is reopened. Another file may have taken its name.
 const REOPEN_DELAY: Duration = Duration::from_secs(30);
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 
@@ -93,7 +93,7 @@ async fn begin_model(shared: &Shared, reader: &mut Reader) -> Result<Option<OldL
     Ok(old)
 }
 
-/// Discards the model if another file has taken the name, or older lines were not all read.
+/// Discards the model if another file has the journal's name, or if older lines are missing.
 async fn discard_other_journal(shared: &Shared, reader: &mut Reader) -> Result<(), RecordsError> {
     let last = {
         let mut known = shared.known();
@@ -120,7 +120,7 @@ fn take(
     let mut known = shared.known();
     let Some(model) = known.model.as_mut() else { return Ok(false) };
     let mut is_new = !page.is_empty();
-    // Candles change no money, trade or verdict.
+    // Candles do not affect money, trades or verdicts.
     let is_to_bring_up = page.iter().any(|line| !is_candle(line));
     if !is_continuation(model.last.as_ref(), page.first()) {
         known.model = None;
@@ -201,7 +201,7 @@ struct OldLines {
 }
 
 impl OldLines {
-    /// Reads for up to `time`. Returns whether more is left; the whole model replaces the shown one.
+    /// Reads for up to `time`. Returns whether lines are left. At the end, replaces the shown model.
     async fn read(
         &mut self,
         shared: &Shared,
@@ -239,7 +239,7 @@ impl OldLines {
         shared.update(|known| {
             let Some(shown) = known.model.as_mut() else { return false };
             std::mem::swap(shown, &mut self.model);
-            // Subscribers receive no line twice.
+            // Keeps subscribers from receiving a line twice.
             shown.tail = std::mem::take(&mut self.model.tail);
             true
         });

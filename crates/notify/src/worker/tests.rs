@@ -24,7 +24,7 @@ enum Answer {
 }
 
 impl Receiver {
-    /// `answer` gets the time since the start and the number of the attempt.
+    /// `answer` receives the time since the start and the number of the attempt.
     fn start(
         pace: Pace,
         answer: impl Fn(Duration, usize) -> Answer + Send + Sync + 'static,

@@ -26,7 +26,7 @@ const RULES: &str = "rules";
                   candlewick config init my.toml --defaults\n  candlewick config init eur.toml --symbol EURUSD --interval 5m --expiry 15:00\n  candlewick config init dips.toml --rules dips.rule.toml --stake 2%\n\n\
                   Prompts for missing values on a terminal. Otherwise, and with --defaults, uses defaults and lists them.")]
 pub(crate) struct InitArguments {
-    /// File to create; existing files are never changed
+    /// File to create; an existing file is never changed
     #[arg(default_value = "candlewick.toml")]
     file: PathBuf,
     /// Use defaults without prompting
@@ -38,13 +38,13 @@ pub(crate) struct InitArguments {
     /// Interval of the candles, such as 1m
     #[arg(long)]
     interval: Option<String>,
-    /// Strategy, as in `strategy list`
+    /// Strategy name, as shown by `strategy list`
     #[arg(long)]
     strategy: Option<String>,
-    /// Rule file of the strategy `rules` [default: creates an example]
+    /// Rule file for the `rules` strategy [default: a new example file]
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
-    /// Duration of a trade, such as 05:00 (minutes:seconds)
+    /// Trade duration, such as 05:00 (minutes:seconds)
     #[arg(long)]
     expiry: Option<String>,
     /// Stake: an amount such as 10, or a share of the balance such as 2%
@@ -119,7 +119,7 @@ fn written_symbol(typed: &str) -> Result<String, Failure> {
     Ok(usual)
 }
 
-/// Returns the asset type, with currency pairs as forex even if a configuration would assume crypto.
+/// Returns the asset type. Currency pairs are forex, even if a configuration would assume crypto.
 fn asset_type_to_write(symbol: Symbol) -> AssetType {
     match expected_asset_type(symbol) {
         AssetType::Crypto if is_currency_pair(symbol) => AssetType::Forex,
@@ -159,7 +159,7 @@ impl Rules {
         own.parse::<CloseType>().ok().map(|expiry| expiry.to_string())
     }
 
-    /// Returns the next step: `tune` first, since a backtest on all candles would use up its hold-out.
+    /// Returns the next step for a rule: `tune`, as a backtest on all candles would use up the hold-out.
     fn next(&self, config: &str) -> String {
         match self {
             Self::None => String::new(),
@@ -298,7 +298,7 @@ fn fill_template(template: &str, values: &[(&str, &str)]) -> String {
 }
 
 fn check(text: &str, (file, rules): (&Path, &Rules), context: &Context<'_>) -> Result<(), Failure> {
-    // Next to the target file, so that an unwritable folder is detected.
+    // Writes the draft next to the target file, to detect an unwritable folder.
     let parent = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = tempfile::Builder::new().prefix(".candlewick-").tempdir_in(parent);
     let folder = folder.map_err(|error| unwritable(file, error))?;
@@ -313,7 +313,7 @@ fn check(text: &str, (file, rules): (&Path, &Rules), context: &Context<'_>) -> R
         Ok(Problems::check(find_problems(&loaded, RealMoney::NotAsked, context.registry))?)
     });
     checked.map_err(|error| match error {
-        // Names the target instead of the draft, which is deleted.
+        // Reports the target file instead of the draft, which is deleted.
         AppError::Configuration(problems) => AppError::from(problems.with_file(&draft, file)).into(),
         error => error.into(),
     })
@@ -378,7 +378,7 @@ fn ask(
 }
 
 const BALANCE: f64 = 10_000.0;
-/// Default daily loss limit in stakes, and as a maximum fraction of the balance.
+/// Default daily loss limit as a multiple of the stake, capped at a share of the balance.
 const DAILY_LOSS_IN_STAKES: f64 = 20.0;
 const MAX_DAILY_LOSS_SHARE: f64 = 0.2;
 

@@ -25,10 +25,10 @@ pub(crate) enum ConfigCommand {
     /// Check the configuration, including the strategies of the bots
     #[command(after_help = "Example:\n  candlewick config check config/demo.toml")]
     Check {
-        /// Configuration files, in addition to those of --config
+        /// Configuration files, in addition to those given with --config
         #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
-        /// Check for real money, as for `live --real`
+        /// Check for real-money trading, as `live --real` does
         #[arg(long)]
         real: bool,
     },

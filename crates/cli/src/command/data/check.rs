@@ -22,17 +22,17 @@ use std::path::PathBuf;
                   duplicate.\nWarnings, repaired by --fix --also KINDS: closed, spike, flat, revised, conflict (different rows of one \
                   time).\nWarnings without repair: gap, jump, out-of-step.\nExits with 5 if problems are left.")]
 pub(crate) struct CheckArguments {
-    /// Catalog series SYMBOL@INTERVAL, or files of any import format [default: the whole catalog]
+    /// Catalog series SYMBOL@INTERVAL, or files in any import format [default: the whole catalog]
     #[arg(value_name = "SERIES")]
     names: Vec<String>,
-    /// Trading hours: always, currencies, or days, hours and a time zone [default: known by the symbol]
+    /// Trading hours: always, currencies, or days, hours and a time zone [default: derived from the symbol]
     #[arg(long)]
     session: Option<MarketHours>,
-    /// Day without trading, such as 2024-12-25, repeatable; for currencies the day ends at 17:00 in New York, otherwise
-    /// it is the day on which a session begins
+    /// Day without trading, such as 2024-12-25; repeatable. For currencies, the day ends at 17:00 in
+    /// New York. Otherwise, it is the day on which a session begins
     #[arg(long, value_name = "DATE")]
     holiday: Vec<NaiveDate>,
-    /// Threshold of spikes and jumps, in typical candle ranges
+    /// Threshold for spikes and jumps, as a multiple of the typical candle range
     #[arg(long, value_name = "RANGES", default_value_t = CheckSettings::default().spike_ranges, value_parser = parse_ranges)]
     spike: f64,
     /// Minimum length of a flat stretch, in consecutive candles without movement
@@ -41,7 +41,7 @@ pub(crate) struct CheckArguments {
     /// Kinds of problems to ignore, comma-separated
     #[arg(long, value_name = "KINDS", value_delimiter = ',')]
     ignore: Vec<FindingKind>,
-    /// Maximum number of listed problems per kind
+    /// Maximum number of problems to list per kind
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     show: usize,
     #[command(flatten)]
@@ -68,7 +68,7 @@ pub(super) fn run(arguments: &CheckArguments, context: &Context<'_>) -> Result<E
     for target in targets {
         match target.check(&settings, &reading, &store, &progress) {
             Ok(checked) => all.push((target, checked)),
-            // Checks the other series nevertheless.
+            // Continues with the other series.
             Err(error) => failures.push(error.into()),
         }
     }
@@ -113,16 +113,17 @@ fn parse_ranges(text: &str) -> Result<f64, String> {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Repair")]
 pub(crate) struct RepairArguments {
-    /// Write a copy without errors: for a file, to a folder "fixed" next to it; in the catalog, as a new version
+    /// Write a repaired copy: to a folder "fixed" next to the file, or as a new version in the catalog
     #[arg(long)]
     fix: bool,
-    /// More kinds to repair, comma-separated: remove closed, spike, flat; update revised; keep conflict=first, last or larger
+    /// Additional kinds to repair, comma-separated: closed, spike and flat (rows are removed),
+    /// revised (rows are updated), conflict=first, last or larger (that row is kept)
     #[arg(long, value_name = "KINDS", value_delimiter = ',', requires = "fix", value_parser = parse_extra_repair)]
     also: Vec<ExtraRepair>,
-    /// Repaired file to write, .csv or .parquet
+    /// Output file for the repaired candles, .csv or .parquet
     #[arg(long, value_name = "FILE", requires = "fix")]
     out: Option<PathBuf>,
-    /// Replace an existing repaired file
+    /// Overwrite the repaired file if it exists
     #[arg(long, requires = "fix")]
     force: bool,
 }

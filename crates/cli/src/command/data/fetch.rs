@@ -1,4 +1,4 @@
-//! `data fetch`: downloads candles of the venue into the catalog, and records its prices.
+//! `data fetch`: downloads candles from the venue into the catalog, and records its prices.
 
 use super::CatalogArgument;
 use crate::arguments::{parse_moment, parse_span};
@@ -28,7 +28,7 @@ use tokio::task::JoinSet;
                   After an interruption, run the same command again to resume."
 )]
 pub(crate) struct FetchArguments {
-    /// Series to fetch, SYMBOL@INTERVAL [default: those of the configured bots]
+    /// Series to fetch, SYMBOL@INTERVAL [default: the series of the configured bots]
     #[arg(value_name = "SERIES")]
     series: Vec<String>,
     /// Open time of the first candle: a date, an ISO 8601 time, or Unix seconds or milliseconds [default: the end of the
@@ -38,7 +38,7 @@ pub(crate) struct FetchArguments {
     /// Close time of the last candle [default: now]
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     to: Option<Millis>,
-    /// Fetch existing candles again, to find revisions by the venue
+    /// Fetch existing candles again, to detect revisions by the venue
     #[arg(long)]
     again: bool,
     /// Record the venue's one-second prices as a 1s series, until Ctrl-C
@@ -47,16 +47,16 @@ pub(crate) struct FetchArguments {
     /// Stop recording after this much real time, such as 8h
     #[arg(long = "for", value_name = "SPAN", value_parser = parse_span, requires = "record")]
     run_for: Option<Millis>,
-    /// Asset type: crypto, forex or otc [default: of the bot on this symbol, else known by the name]
+    /// Asset type: crypto, forex or otc [default: that of the bot on this symbol, or derived from the name]
     #[arg(long, value_name = "TYPE")]
     asset_type: Option<AssetType>,
-    /// Maximum requests per second and series, 0 for no limit; broker.requests_per_second limits the total
+    /// Maximum requests per second for each series, 0 for no limit; broker.requests_per_second limits the total
     #[arg(long, value_name = "N", default_value = "1", value_parser = parse_rate)]
     rate: f64,
     /// Maximum candles per request
     #[arg(long, value_name = "N", default_value = "1000", value_parser = RangedU64ValueParser::<u64>::new().range(1..=10_000))]
     limit: u64,
-    /// Allow candles of different sources in one series
+    /// Allow candles from different sources in one series
     #[arg(long)]
     mix: bool,
     #[command(flatten)]
@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &FetchArguments, context: &Context<'_>) -> Result<E
         let fetching = Fetcher::new(&loaded, &targets, mixing, &Terminal(context.global))?;
         let (all, mut failures, ending) = run_all(targets, arguments, &fetching).await?;
         failures.extend(check_in_step(&all, &fetching, context));
-        // Stopping a recording is normal; a stopped fetch is incomplete.
+        // Stopping a recording is normal, but a stopped fetch is incomplete.
         let ending = ending.map(|ending| if arguments.record { ending } else { Ending::Interrupted });
         let is_truncated = ending == Some(Ending::Interrupted);
         let finished = if is_truncated { FetchEnd::Interrupted } else { FetchEnd::Complete };

@@ -1,4 +1,4 @@
-//! `data import`: imports candles of other programs and sources.
+//! `data import`: imports candles from other programs and sources.
 
 use super::{CatalogArgument, existing};
 use crate::context::Context;
@@ -28,7 +28,7 @@ pub(crate) struct ImportArguments {
     files: Vec<PathBuf>,
     #[command(flatten)]
     reading: ReadingArguments,
-    /// Source of the candles, recorded in the catalog [default: the format]
+    /// Source of the candles, recorded in the catalog [default: name of the format]
     #[arg(long, value_name = "TEXT")]
     source: Option<String>,
     /// Licence of the candles, recorded in the catalog
@@ -36,13 +36,13 @@ pub(crate) struct ImportArguments {
     licence: Option<String>,
     #[command(flatten)]
     catalog: CatalogArgument,
-    /// Allow candles of different sources in one series, and store differing values as revisions
+    /// Allow candles from different sources in one series, and store differing values as revisions
     #[arg(long)]
     mix: bool,
-    /// File to write instead of the catalog, .csv or .parquet
+    /// Output file to write instead of the catalog, .csv or .parquet
     #[arg(long, value_name = "FILE", conflicts_with_all = ["catalog", "source", "licence", "mix"])]
     out: Option<PathBuf>,
-    /// Replace an existing file of --out
+    /// Overwrite the --out file if it exists
     #[arg(long, requires = "out")]
     force: bool,
 }
@@ -88,7 +88,7 @@ fn to_file(arguments: &ImportArguments, out: &Path, context: &Context<'_>) -> Re
     document(&read.write(&out)?, context)
 }
 
-/// Returns the JSON document. Without `--json`, prints the text immediately.
+/// Returns the result as JSON. Without `--json`, also prints it as text.
 fn document(imported: &ImportedFile, context: &Context<'_>) -> Result<Value, Failure> {
     if !context.global.json {
         print(&imported.to_string())?;
@@ -105,10 +105,10 @@ pub(crate) struct ReadingArguments {
     /// Symbol of the candles [default: from the file name]
     #[arg(long)]
     symbol: Option<Symbol>,
-    /// Interval of the candles [default: detected from content, file name or row spacing]
+    /// Interval of the candles [default: detected from the content, file name or row spacing]
     #[arg(long)]
     interval: Option<Interval>,
-    /// Import only rows with this symbol or interval in their column; repeatable or comma-separated
+    /// Import only rows with this symbol or interval in the matching column; repeatable or comma-separated
     #[arg(long, value_name = "VALUE", value_delimiter = ',')]
     only: Vec<String>,
     /// Time zone of the file: UTC, an offset such as +02:00, or an IANA name such as America/New_York
@@ -117,7 +117,7 @@ pub(crate) struct ReadingArguments {
     /// Handling of ambiguous and nonexistent local times: strict, earlier, later, pairs or skip
     #[arg(long, value_name = "RULE", default_value = "strict")]
     clock_change: ClockChange,
-    /// Meaning of the times: open or close of the candle
+    /// Meaning of the timestamps: open or close of the candle
     #[arg(long, value_name = "END", default_value = "open")]
     stamped: BarTime,
     /// Columns of a table, in order: time, date, clock, open, high, low, close, volume, and - to ignore one [default: by their names]
@@ -129,10 +129,10 @@ pub(crate) struct ReadingArguments {
     /// Decimal separator of a table: point or comma [default: detected]
     #[arg(long, value_name = "MARK")]
     decimal: Option<DecimalMark>,
-    /// Order of dates such as 02/01/2024: day-first or month-first [default: detected]
+    /// Order of day and month in dates such as 02/01/2024: day-first or month-first [default: detected]
     #[arg(long, value_name = "ORDER")]
     date_order: Option<DateOrder>,
-    /// Name of the file in a zip archive with several files
+    /// Name of the file to read in a zip archive with several files
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
 }

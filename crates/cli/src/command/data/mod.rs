@@ -24,17 +24,17 @@ use std::path::PathBuf;
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  candlewick data generate --symbol BTCUSDT --days 14")]
 pub(crate) enum DataCommand {
-    /// Download candles of the venue into the catalog, or record its prices
+    /// Download candles from the venue into the catalog, or record its prices
     Fetch(fetch::FetchArguments),
-    /// Import candles of other programs and sources into the catalog
+    /// Import candles from other programs and sources into the catalog
     Import(import::ImportArguments),
     /// Find problems in candles: gaps, duplicates, invalid prices, spikes and more
     Check(check::CheckArguments),
-    /// List the series of the catalog
+    /// List the series in the catalog
     List(ListArguments),
-    /// Export candles of the catalog or of a file as CSV or Parquet
+    /// Export candles from the catalog or from a file as CSV or Parquet
     Export(ExportArguments),
-    /// Generate synthetic candles from a seed, for tests of strategies but not of their profit
+    /// Generate synthetic candles from a seed, to test strategies but not their profit
     Generate(GenerateArguments),
 }
 
@@ -61,7 +61,7 @@ const fn existing(force: bool) -> ExistingFile {
 }
 
 pub(super) fn run(command: &DataCommand, context: &Context<'_>) -> Result<Ending, Failure> {
-    // A fetch stores what it received before it ends, and a list writes nothing.
+    // A stopped fetch still stores the received candles, and a list writes nothing.
     if !matches!(command, DataCommand::Fetch(_) | DataCommand::List(_)) {
         exit_on_stop()?;
     }
@@ -100,7 +100,7 @@ pub(crate) struct ExportArguments {
     /// Catalog series SYMBOL@INTERVAL, or a candle file
     #[arg(value_name = "SERIES")]
     name: String,
-    /// File to write, .csv or .parquet, also on object storage (s3://BUCKET/...)
+    /// Output file (.csv or .parquet), local or on object storage (s3://BUCKET/...)
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Version number of the series [default: the current one]
@@ -112,7 +112,7 @@ pub(crate) struct ExportArguments {
     /// Skip candles that close after this time
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     to: Option<Millis>,
-    /// Replace an existing file
+    /// Overwrite the file if it exists
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -137,10 +137,10 @@ fn run_export(arguments: &ExportArguments, context: &Context<'_>) -> Result<Endi
                   mean-reversion[:PULL]  return to the first price by the fraction PULL per minute\n  \
                   edge:CHANCE[:SPAN]     each span (5m by default) repeats the previous direction with this probability")]
 pub(crate) struct GenerateArguments {
-    /// Symbol of the candles; also influences the random numbers
+    /// Symbol of the candles; also affects the random numbers
     #[arg(long)]
     symbol: Symbol,
-    /// Asset type: crypto, forex or otc [default: known by the name]
+    /// Asset type: crypto, forex or otc [default: derived from the name]
     #[arg(long, value_name = "TYPE")]
     asset_type: Option<AssetType>,
     /// Interval of the candles, a multiple of 5s
@@ -152,16 +152,16 @@ pub(crate) struct GenerateArguments {
     /// Number of days
     #[arg(long, default_value_t = 14)]
     days: u32,
-    /// Number of days to keep, at the end [default: all]
+    /// Number of days to keep, counted from the end [default: all]
     #[arg(long, value_name = "DAYS")]
     last_days: Option<u32>,
     /// Random seed
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Tick size of the prices [default: known for common symbols]
+    /// Tick size of the prices [default: built in for common symbols]
     #[arg(long)]
     tick: Option<f64>,
-    /// First price [default: known for common symbols]
+    /// First price [default: built in for common symbols]
     #[arg(long)]
     price: Option<f64>,
     /// Standard deviation of one-minute moves, as a fraction of the price
@@ -173,7 +173,7 @@ pub(crate) struct GenerateArguments {
     /// Number of gaps, of one to ten candles each
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     gaps: u32,
-    /// Number of invalid rows, of each kind known to `data check` in turn
+    /// Number of invalid rows, cycling through the kinds that `data check` detects
     #[arg(long, value_name = "COUNT", default_value_t = 0, conflicts_with = "catalog")]
     bad_rows: u32,
     /// Output folder for the CSV file
@@ -183,7 +183,7 @@ pub(crate) struct GenerateArguments {
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
     #[expect(clippy::option_option, reason = "the type of a flag with an optional value")]
     catalog: Option<Option<PathBuf>>,
-    /// Replace an existing file, or create a new version in the catalog
+    /// Overwrite an existing file, or create a new version in the catalog
     #[arg(long)]
     force: bool,
 }

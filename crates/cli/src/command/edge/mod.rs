@@ -24,7 +24,7 @@ pub(crate) enum EdgeCommand {
     Gate(verdict::GateArguments),
     /// Compute the number of trades needed to show an edge
     Plan(PlanArguments),
-    /// Compute the risk of ruin of stakes, and the balance that avoids it
+    /// Compute the risk of ruin for given stakes, and the balance that avoids it
     Ruin(ruin::RuinArguments),
     /// Judge the edge of recorded or counted trades
     Verdict(verdict::VerdictArguments),
@@ -66,7 +66,7 @@ pub(crate) struct BreakEvenArguments {
     /// Payouts in percent, optionally with stakes [default: common payouts from 60 to 100]
     #[arg(value_name = "PAYOUT[:STAKE]", value_parser = parse_paid)]
     payouts: Vec<(f64, Option<f64>)>,
-    /// Win rate in percent, to compute its break-even payout
+    /// Win rate in percent, to compute the break-even payout
     #[arg(long, value_name = "PERCENT", value_parser = parse_rate)]
     win_rate: Option<f64>,
 }
@@ -93,7 +93,7 @@ fn paid_stakes(named: &[(f64, Option<f64>)]) -> Result<Vec<PaidStake>, Failure> 
     Ok(stakes)
 }
 
-/// Parses `85`, or `85:10` for a stake of 10 at payout 85.
+/// Parses a payout such as `85`, or `85:10` for a stake of 10 at payout 85.
 fn parse_paid(text: &str) -> Result<(f64, Option<f64>), String> {
     let Some((payout, stake)) = text.split_once(':') else { return Ok((parse_payout(text)?, None)) };
     let amount = stake.parse().ok().filter(|stake: &f64| stake.is_finite() && *stake > 0.0);
@@ -113,7 +113,7 @@ pub(crate) struct PlanArguments {
     /// Payout in percent [default: simulation.payout_percent]
     #[arg(long, value_name = "PERCENT", value_parser = parse_payout)]
     payout: Option<f64>,
-    /// Win rates above break-even, in percentage points; each point is an edge of 1 + payout
+    /// Win rates above break-even, in percentage points; one point is an edge of (1 + payout) % of stake
     #[arg(long, value_name = "POINTS", value_delimiter = ',', value_parser = parse_points, default_values_t = [2.0, 3.0, 5.0, 10.0])]
     points: Vec<f64>,
     /// Error rate: probability of finding an edge that does not exist [default: risk.verdict.alpha]

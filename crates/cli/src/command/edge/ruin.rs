@@ -36,13 +36,13 @@ pub(crate) struct RuinArguments {
     /// Stake as a fraction of the Kelly stake, from 0 to 1
     #[arg(long, value_name = "FRACTION", value_parser = parse_fraction, group = "plan", requires = "believe")]
     kelly: Option<f64>,
-    /// Assumed win rate of the Kelly stake, in percent
+    /// Assumed win rate for the Kelly stake, in percent
     #[arg(long, value_name = "PERCENT", value_parser = parse_rate, requires = "kelly")]
     believe: Option<f64>,
-    /// First stake of a martingale ladder, which rises after losses
+    /// First stake of a martingale ladder, which raises the stake after losses
     #[arg(long, value_name = "AMOUNT", group = "plan")]
     martingale: Option<Decimal>,
-    /// Factor between levels [default: recovers all losses and the first profit]
+    /// Factor between levels [default: enough to recover all losses plus the first profit]
     #[arg(long, value_name = "FACTOR", value_parser = parse_factor, requires = "martingale")]
     factor: Option<f64>,
     /// Number of levels, including the first
@@ -51,7 +51,7 @@ pub(crate) struct RuinArguments {
     /// Maximum stake of the ladder
     #[arg(long, value_name = "AMOUNT", requires = "martingale")]
     max_stake: Option<Decimal>,
-    /// First stake of a Soros ladder, which adds the profit after wins
+    /// First stake of a Soros ladder, which adds the profit to the stake after wins
     #[arg(long, value_name = "AMOUNT", group = "plan")]
     soros: Option<Decimal>,
     /// Maximum number of consecutive wins to reinvest
@@ -130,7 +130,7 @@ impl RuinInputs {
             None => loaded.initial_balance()?,
         };
         let payout = arguments.payout.and_then(|payout| Payout::from_parts((payout * 1e6).round() as u32));
-        // Explicit counts are used, however few.
+        // Explicit counts are used even if they are small.
         let rate =
             arguments.won.zip(arguments.lost).map(|(won, lost)| WinRate::new(won, lost)).transpose()?;
         let interval = rate.map(|rate| wilson_interval(rate, 0.90)).transpose()?;

@@ -1,4 +1,4 @@
-//! Judgements on given trades: `edge verdict` and `edge gate`.
+//! `edge verdict` and `edge gate`: judgements of given trades.
 
 use super::{load, parse_payout, parse_rate};
 use crate::context::{Context, JournalArguments, block_on};
@@ -37,7 +37,7 @@ pub(crate) struct VerdictArguments {
     /// Number of draws
     #[arg(long, value_name = "N", requires = "won")]
     draws: Option<u64>,
-    /// Payout in percent, for counts and for a CSV without payouts [default: simulation.payout_percent]
+    /// Payout in percent, for counts and for CSV files without payouts [default: simulation.payout_percent]
     #[arg(long, value_name = "PERCENT", value_parser = parse_payout)]
     payout: Option<f64>,
     /// CSV file of trades
@@ -143,10 +143,10 @@ pub(crate) struct GateArguments {
     /// Open after this many consecutive virtual losses
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     after_virtual_losses: Option<u32>,
-    /// Open while the win rate of recent trades, virtual and real, is at least this
+    /// Open while the win rate of recent trades, both virtual and real, is at least this
     #[arg(long, value_name = "PERCENT", value_parser = parse_rate, requires = "over")]
     virtual_win_rate: Option<f64>,
-    /// Number of trades of the win rate
+    /// Number of recent trades in the win rate
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "virtual_win_rate")]
     over: Option<u32>,
     /// Close after this many consecutive real losses
@@ -170,10 +170,10 @@ pub(crate) struct GateArguments {
     /// Time zone of the day, an IANA name
     #[arg(long, value_name = "ZONE", default_value = "UTC", requires = "resets")]
     day_timezone: String,
-    /// Payout in percent, for a CSV without payouts [default: simulation.payout_percent]
+    /// Payout in percent, for CSV files without payouts [default: simulation.payout_percent]
     #[arg(long, value_name = "PERCENT", value_parser = parse_payout)]
     payout: Option<f64>,
-    /// Number of random gates and random orders
+    /// Number of random gates, and of random permutations of the trades
     #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(99..=1_000_000))]
     draws: u32,
     /// Random seed

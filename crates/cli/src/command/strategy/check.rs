@@ -40,7 +40,7 @@ const MIN_LENGTH_HINT: &str = "the checks need twice the warm-up plus 100 candle
 pub(crate) struct CheckArguments {
     /// Name of the strategy
     name: String,
-    /// Parameter, KEY=VALUE, repeatable [default: of the configured bot, else of the strategy]
+    /// Parameter KEY=VALUE; repeatable [default: that of the configured bot, or of the strategy]
     #[arg(long, value_name = "KEY=VALUE", value_parser = parse_parameter)]
     param: Vec<(String, Value)>,
     /// Name of the bot in --config, if several use this strategy
@@ -49,22 +49,22 @@ pub(crate) struct CheckArguments {
     /// Candles: SYMBOL_INTERVAL.csv or .parquet, SYMBOL@INTERVAL=PATH, or a catalog series SYMBOL@INTERVAL
     #[arg(long, value_name = "NAME")]
     data: Option<DataName>,
-    /// Symbol of the synthetic candles [default: of the configured bot, else BTCUSDT]
+    /// Symbol of the synthetic candles [default: that of the configured bot, or BTCUSDT]
     #[arg(long, conflicts_with = "data")]
     symbol: Option<Symbol>,
-    /// Interval of the synthetic candles [default: of the configured bot, else 1m]
+    /// Interval of the synthetic candles [default: that of the configured bot, or 1m]
     #[arg(long, conflicts_with = "data")]
     interval: Option<Interval>,
-    /// Duration of trades, such as 05:00 [default: of the configured bot, else one interval]
+    /// Trade duration, such as 05:00 [default: that of the configured bot, or one interval]
     #[arg(long = "duration", alias = "close-type", value_name = "CODE")]
     close_type: Option<CloseType>,
     /// Seed of the unseen random walk, to reproduce a finding [default: random]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Number of candles of the unseen random walk; rare cheats need more [default: quick to check]
+    /// Number of candles of the unseen random walk; rare cheats need more [default: enough for a quick check]
     #[arg(long, value_name = "N")]
     unseen: Option<usize>,
-    /// Time limit of all checks, in seconds
+    /// Total time limit for the checks, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = TIME_LIMIT.as_secs(), value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
 }
@@ -134,7 +134,7 @@ impl CheckArguments {
         };
         let series = self.data.as_ref().map_or_else(made, DataName::series);
         let Series { symbol, interval } = series;
-        // Durations are at most a day.
+        // A trade lasts at most a day.
         let longest = || CloseType::new(interval.length().min(candlewick_sdk::Millis::DAY)).ok();
         let of_bot = || configured.map(|bot| bot.expiry().close_type);
         let close_type = self.close_type.or_else(of_bot).or_else(longest);
@@ -197,7 +197,7 @@ pub(in crate::command) fn check_failure(
     }
 }
 
-/// Returns the command that checks this strategy, with its parameters unless `files` has them.
+/// Returns the command that checks this strategy. Omits the parameters if `files` contains them.
 pub(in crate::command) fn check_command(
     Subject { entry, params, bot }: &Subject,
     files: &[PathBuf],

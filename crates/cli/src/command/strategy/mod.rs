@@ -30,9 +30,9 @@ pub(crate) enum StrategyCommand {
     },
     /// Check a strategy for lookahead, warm-up, determinism and more; exits with 5 on failure
     Check(check::CheckArguments),
-    /// Create a crate with a strategy of your own, its tests, a program and a bot
+    /// Create a crate with a new strategy, its tests, a program and a bot
     New(new::NewArguments),
-    /// Decide on candles of a parent process (internal, for strategy check and sweep)
+    /// Make decisions on candles from a parent process (internal; used by strategy check and sweep)
     #[command(hide = true, after_help = "Example:\n  candlewick strategy check rsi-reversal")]
     Decide {
         /// Ignored

@@ -25,11 +25,11 @@ const FILES: [(&str, &str); 10] = [
     (CARGO_CONFIG, include_str!("template/cargo_config.toml")),
 ];
 
-/// Files of a workspace member except its manifest. The program is that of the workspace.
+/// Files of a workspace member, except its manifest. The member uses the workspace's program.
 const MEMBER_FILES: [&str; 4] = ["src/lib.rs", "tests/signals.rs", "benches/candle.rs", "bot.toml"];
 const MEMBER_MANIFEST: (&str, &str) = ("Cargo.toml", include_str!("template/member.toml"));
 
-/// Contains a folder of the checkout, so it is written only if there is a checkout.
+/// Contains the path of the checkout, so it is written only when building against one.
 const CARGO_CONFIG: &str = ".cargo/config.toml";
 
 const TAG: &str = concat!("v", env!("CARGO_PKG_VERSION"));
@@ -40,7 +40,7 @@ const RESERVED_CRATE_NAMES: &str = "abstract alloc as async await become box bre
     examples extern false final fn for gen if impl in incremental let loop macro match mod move mut override priv proc-macro pub \
     ref return self static std struct super test trait true try type typeof unsafe unsized use virtual where while yield";
 
-/// Names of types in the template, in kebab case.
+/// Type names used in the template, in kebab case.
 const RESERVED_TYPE_NAMES: &str = "app bot-context build-error candle clone counting-allocator debug default deserialize err exit-code \
     json-schema none ok option params partial-eq result serialize signal some strategy strategy-factory string vec";
 
@@ -53,15 +53,15 @@ const RESERVED_TYPE_NAMES: &str = "app bot-context build-error candle clone coun
                   enclosing cargo workspace: it is added to the root manifest, and registered in src/main.rs if that has a single .run()."
 )]
 pub(crate) struct NewArguments {
-    /// Name of strategy, crate and folder: lower-case letters, digits and hyphens
+    /// Name of the strategy, crate and folder: lower-case letters, digits and hyphens
     name: String,
     /// Add the crate to the enclosing cargo workspace and register the strategy in its program
     #[arg(long)]
     workspace: bool,
-    /// Checkout of Candlewick to build against
+    /// Candlewick checkout to build against
     #[arg(long, value_name = "DIR", conflicts_with = "git")]
     path: Option<PathBuf>,
-    /// Git repository of Candlewick to build against, at the tag of this version
+    /// Candlewick Git repository to build against, at the tag of this version
     #[arg(long, value_name = "URL")]
     git: Option<String>,
 }
@@ -152,7 +152,7 @@ fn check_name(name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Suggests a valid name: `BandReturn`, `Band_Return` and `band return` become band-return.
+/// Suggests a valid name: `band-return` for `BandReturn`, `Band_Return` or `band return`.
 fn suggest_name(name: &str) -> Option<String> {
     let mut meant = String::with_capacity(name.len());
     let mut was_small = false;
@@ -201,7 +201,7 @@ fn is_checkout(folder: &Path) -> bool {
     ["sdk", "cli"].iter().all(|part| folder.join("crates").join(part).join("Cargo.toml").is_file())
 }
 
-/// Finds the checkout at run time. Packages must not contain paths of the build machine.
+/// Finds the checkout at run time, because packages must not contain paths of the build machine.
 fn checkout_around(program: &Path) -> Option<&Path> {
     program.ancestors().find(|folder| is_checkout(folder))
 }
@@ -257,7 +257,7 @@ fn camel_case(name: &str) -> String {
 pub(super) struct Workspace {
     root: PathBuf,
     manifest: DocumentMut,
-    /// Folder of the crate relative to the root, with slashes.
+    /// Path of the crate relative to the root, with forward slashes.
     member: String,
 }
 
@@ -334,7 +334,7 @@ impl Workspace {
     }
 }
 
-/// Returns the program source with one more strategy, `None` unless `.run()` occurs exactly once.
+/// Adds a strategy to the program source. Returns `None` unless `.run()` occurs exactly once.
 fn register_call(source: &str, call: &str) -> Option<String> {
     let mut places = source.match_indices(".run()").map(|(at, _)| at);
     let at = places.next().filter(|_| places.next().is_none())?;

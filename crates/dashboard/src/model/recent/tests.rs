@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 const EVERY: u64 = 60;
-/// Intents of a part of a snapshot: fewer than usual, so that there are parts.
+/// Intents per part of a snapshot. Fewer than usual, so that snapshots have several parts.
 const PART: u64 = 20;
 
 struct Always;
@@ -145,7 +145,7 @@ impl Written {
 
 async fn open(url: &JournalUrl, run: u64, fold: JournalFold) -> RunJournal {
     let store = Store::open(url, &Holder::current_process("test")).await.unwrap();
-    // Each reading of the clock advances an hour, so that every verification is stored.
+    // Each clock reading advances by an hour, so that every verification is stored.
     let hours = AtomicU64::new(0);
     let elapsed = move || Duration::from_secs(3_600 * hours.fetch_add(1, Ordering::Relaxed));
     RunJournal::new(store, run, Millis::ZERO, elapsed).followed_by(Box::new(fold.with_part_size(PART)))

@@ -10,7 +10,7 @@ parameters! {
     }
 }
 
-/// Bets that a candle that moved far is followed by another in the same direction.
+/// After a candle with a large move, bets on another move in the same direction.
 pub struct MyStrategy {
     params: Params,
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use my_strategy::MyStrategy;
 
-/// Lets `strategy check` detect growing memory.
+/// Lets `strategy check` detect memory growth.
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
