@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 const MIN_PERCENT: f64 = 1.0;
 /// Like [`MIN_PERCENT`], for per-bot limits, where half a percent is common.
 const MIN_BOT_PERCENT: f64 = 0.1;
-/// Payout that probably includes the stake, such as 185 instead of 85.
+/// Minimum payout that probably includes the stake, such as 185 instead of 85.
 const MIN_RETURN_PERCENT: f64 = 120.0;
 
 pub(super) fn ungated_ladders(input: &LintInput<'_>) -> Vec<String> {

@@ -135,7 +135,7 @@ fn build_endpoint(loaded: &Loaded, name: &str, settings: &ChannelSettings) -> Re
     Ok(Endpoint { url: sound("url", &url)?, secret })
 }
 
-/// Returns address and secret. The environment overrides files, which override settings.
+/// Returns the address and secret. The environment overrides files, and files override settings.
 fn resolve_address(
     loaded: &Loaded,
     name: &str,
