@@ -1,4 +1,4 @@
-//! Problems of the configuration: key path, value, origin and fix.
+//! Configuration problems: key path, value, origin and fix.
 
 use figment::value::Value;
 use serde::Serialize;
@@ -130,7 +130,7 @@ impl KeyPath {
         self.0.last().filter(|part| !is_index(part)).map_or("", String::as_str)
     }
 
-    /// Returns the value at this path, or the innermost existing table or list on the way.
+    /// Returns the value at this path, or the innermost existing table or list along it.
     pub fn innermost_value<'a>(&self, root: &'a Value) -> &'a Value {
         let next = |value: &'a Value, part: &String| match value {
             Value::Dict(_, dict) => dict.get(part),

@@ -20,7 +20,7 @@ pub struct FetchStats {
     rejected: usize,
     appended: AppendCounts,
     since: Option<Millis>,
-    /// Revised candles: the first value and the latest one.
+    /// Revised candles, each with its first and its latest value.
     revised: Vec<(Candle, Candle)>,
     manifest: Option<Manifest>,
     missing: u64,

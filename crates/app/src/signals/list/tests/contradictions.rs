@@ -1,4 +1,4 @@
-//! Lines of one bot with different trades at one moment in different notations.
+//! Lines that request different trades of one bot at the same time, in different notations.
 
 use super::*;
 use candlewick_sdk::{Candle, Ohlcv};
@@ -7,7 +7,7 @@ fn parse_named(rows: &str) -> Result<SignalList, String> {
     SignalList::parse(&format!("time,bot,direction,close_type,days,zone\n{rows}\n"), &bots(), terms("UTC"))
 }
 
-/// The moments are from `date -u -d 'TZ="..." ...'`.
+/// Expected times are from `date -u -d 'TZ="..." ...'`.
 #[test]
 fn rejects_contradictions_across_notations() {
     for (rows, moment) in [
@@ -52,7 +52,7 @@ fn comparison_of_daily_times_stays_within_its_budget() {
     assert_eq!(parse_named(rows.trim_end()).unwrap().len(), 20_000);
 }
 
-/// Sao Paulo had summer time (UTC-2) until 2019: only then both lines mean the same moment.
+/// Sao Paulo had DST (UTC-2) until 2019. Only during DST do both lines mean the same time.
 #[test]
 fn backtest_reports_contradictions_of_other_years() {
     let list =

@@ -1,4 +1,4 @@
-//! Formats of other programs and channels: accepted if unambiguous, otherwise rejected with a hint.
+//! Formats from other programs and channels: accepted if unambiguous, otherwise rejected with a hint.
 
 use super::chats::{skipping, uses};
 use super::*;
@@ -37,7 +37,7 @@ fn parses_multi_line_entries_with_each_part_once() {
     let list = SignalList::parse(&format!("26/11/2026\n\n{below}"), &traders_bots(), terms("UTC")).unwrap();
     let expiries: Vec<bool> = list.entries.iter().map(|entry| entry.close_type.is_some()).collect();
     assert_eq!(expiries, [true, false]);
-    // In each text a part is missing, repeated or contradicted, a foreign line is included, or a separator is missing.
+    // Each text has a missing, repeated or contradictory part, an unrelated line, or a missing separator.
     let others = "EURUSD/14:35/CALL|EURUSD/14:35/14:40/CALL/M5|EURUSD/14:35/CALL/PUT/M5|EURUSD/14:35/\u{1f534} CALL/M5|\
         EURUSD/VIP/14:35/CALL/M5|EURUSD/~14:35~/CALL/M5|EURUSD/14:35/CALL/M5/EURUSD/15:35/CALL/M5|EURUSD/14:35//CALL/M5|\
         EURUSD/14:35 CALL/M5";
