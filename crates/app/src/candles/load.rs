@@ -30,8 +30,8 @@ pub struct LoadedCandles {
 
 /// Loads the candles within `range`: named ones, else those of the catalog, else synthetic ones.
 ///
-/// The catalog is used if it has a series of a bot (of every bot for the built-in examples). A catalog with
-/// other series only is an error if it is set or the bots are configured: a symbol may be misspelled.
+/// The catalog is used if it has a series of any bot (for the built-in examples, of every bot). A catalog
+/// without one is an error if the catalog or the bots are configured, since a symbol may be misspelled.
 pub fn load(loaded: &Loaded, range: &Range<Millis>, progress: &dyn Progress) -> Result<LoadedCandles> {
     let config = &loaded.config;
     let store = candle_store(loaded);

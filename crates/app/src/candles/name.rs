@@ -118,7 +118,7 @@ pub enum PriceSource {
 }
 
 impl PriceSource {
-    /// Only the catalog records the origin of candles.
+    /// Determines the source of prices. Only the catalog records the origin of candles.
     pub(super) fn from_names(names: &[DataName], catalog: &Catalog, venue: &Settings) -> Result<Self> {
         let source = describe_source(venue);
         for name in names {

@@ -258,7 +258,7 @@ pub fn monitoring_problems(loaded: &Loaded) -> Vec<Problem> {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VariantSettings {
-    /// File of all variants tried by `backtest`, `sweep` and `walk-forward`. Reports correct for their number.
+    /// File of variants tried by `backtest`, `sweep` and `walk-forward`. Reports correct for their number.
     /// Default: `variants.jsonl` in `$XDG_STATE_HOME/candlewick` or `~/.local/state/candlewick`. Empty: disabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ledger: Option<PathBuf>,

@@ -80,8 +80,8 @@ fn build_entry(journal: &Path, loaded: &Loaded, paths: &ControlPaths) -> io::Res
     })
 }
 
-/// Points `loaded` at the running bot with the same configuration files, unless a bot runs on the journal
-/// of this folder or the environment names a journal.
+/// Points `loaded` at the running bot with the same configuration files. Does nothing if a bot runs on
+/// the journal of this folder, or if the environment names a journal.
 pub async fn find_running_bot(loaded: &mut Loaded) -> Result<()> {
     let named = journal_url(loaded)?;
     // An absolute path is unambiguous.
@@ -97,7 +97,7 @@ pub async fn find_running_bot(loaded: &mut Loaded) -> Result<()> {
     if same.is_empty() || same.iter().any(|bot| bot.journal == here) {
         return Ok(());
     }
-    // A bot on a journal of another name was started with --journal.
+    // A bot whose journal has another name was started with --journal.
     if same.len() > 1 || same.iter().any(|bot| !bot.journal.ends_with(file)) {
         return Err(ambiguous_bot(same, &here));
     }

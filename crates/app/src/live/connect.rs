@@ -1,4 +1,4 @@
-//! Connections to a venue: over the network, on paper, or by a broker of a custom binary.
+//! Connections to a venue: over the network, on paper, or through a broker of a custom binary.
 
 use super::Connection;
 use super::journal_session::observer;
@@ -86,7 +86,7 @@ type Connect = Arc<dyn Fn(&Config) -> Result<VenuePorts, BrokerError> + Send + S
 pub struct OwnBrokers(BTreeMap<String, Connect>);
 
 impl OwnBrokers {
-    /// Adds a broker. A later one replaces an earlier one of the same name.
+    /// Adds a broker. Replaces an earlier broker with the same name.
     pub fn add(
         &mut self,
         name: &str,
@@ -119,7 +119,7 @@ impl fmt::Debug for OwnBrokers {
 /// Delays between attempts in seconds; the last one repeats.
 const DELAYS_S: [u64; 6] = [1, 2, 5, 10, 20, 30];
 
-/// Waits until both APIs answer, or until a permanent error.
+/// Waits until the trading and price APIs answer, or until a permanent error.
 pub async fn wait_for_venue(connection: &Connection, bots: &[BotSettings], announce: &dyn Fn(&str)) {
     let mut announced = None;
     for attempt in 0.. {

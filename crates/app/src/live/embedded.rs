@@ -1,4 +1,4 @@
-//! Sandboxes: embedded in the process of the bots, and standalone.
+//! Sandbox venues, either embedded in the bots' process or standalone.
 
 use super::Connection;
 use super::journal_session::observer;
@@ -23,7 +23,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// Minimum staleness threshold in real seconds: answers take time, however fast the clock.
+/// Minimum staleness threshold in real seconds. Answers take real time at any clock speed.
 const STALE_PATIENCE_S: u32 = 10;
 
 pub struct Embedded {
@@ -35,7 +35,7 @@ pub struct Embedded {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
-    /// Starts after some history and runs until stopped; in lock-step until the last candle.
+    /// Starts after some history and runs until stopped, or in lock-step until the last candle.
     Open,
     Whole,
 }
@@ -126,7 +126,7 @@ fn stale_after_s(factor: f64) -> u32 {
     in_venue_time(STALE_PATIENCE_S, factor).max(usual)
 }
 
-/// In lock-step, the embedded venue has a candle at its close time or never.
+/// Adapts the runtime settings to an embedded venue. In lock-step, candles are never late.
 fn venue_runtime(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
     let mut runtime = loaded.config.runtime.clone();
     let delay = loaded.config.simulation.settle_delay_ms.get();
@@ -213,7 +213,7 @@ impl ServedSandbox {
     }
 }
 
-/// At speed 1 without a start, shifts the candles to real time for clients with their own clock.
+/// Builds clock, start time and candles. At speed 1 without a start, shifts the candles to real time.
 fn build_timeline(
     settings: &SandboxSettings,
     series: Vec<CandleSeries>,

@@ -64,7 +64,7 @@ pub struct Connection {
 type WaitingRequests = Arc<dyn Fn() -> Vec<(&'static str, usize)> + Send + Sync>;
 
 impl Connection {
-    /// Connects to the configured wallet without limits of requests or time.
+    /// Connects to the configured wallet without request or time limits.
     fn new(
         loaded: &Loaded,
         market: Arc<dyn MarketData>,
@@ -123,7 +123,7 @@ pub struct Outcome {
     pub trading: TradingMode,
     pub start_balance: Money,
     pub span: Range<Millis>,
-    /// Number of the last event; 0 if nothing follows the feed.
+    /// Number of the last event; 0 if the feed has no follower.
     pub last_event: u64,
 }
 
@@ -143,7 +143,7 @@ pub async fn run(
     };
     let outcome = Box::pin(run_watched(loaded, bots, connection, front)).await;
     tokio::select! {
-        // Without alerts this completes at once, even if quitting immediately.
+        // Without alerts, this branch completes at once, even during an immediate quit.
         biased;
         () = alerts.end(outcome.as_ref().map(|outcome| outcome.finished.stop)) => {}
         () = leave.notified() => tracing::warn!("quitting without waiting for unsent alerts"),
@@ -171,7 +171,7 @@ async fn run_watched(
     let (session, journal) = release_on_error(new_session(&settings, bots.strategies), journal).await?;
     report_budget((&settings, &bots.wants_prices, streams), requests_per_second, &mut runtime);
     let journal_url = journal.url();
-    // Without a journal nothing is evicted.
+    // Without a journal, no intent is evicted.
     runtime.remember_s = journal_url.as_ref().map_or(0, |_| runtime.remember_s);
     runtime.least_remembered = least_remembered();
     let recovered =

@@ -1,4 +1,4 @@
-//! Checks and disclosure before the first trade, and the record of looks at past candles.
+//! Checks and notices before the first trade, and the record of looks at past candles.
 
 use crate::bots::session_settings;
 use crate::configuration::Loaded;
