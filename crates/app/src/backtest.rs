@@ -1,4 +1,4 @@
-//! Configured backtests: settings, candles and the run.
+//! Backtests of a configuration: settings, candles and the run.
 
 use crate::bots::{
     BotSet, build_strategies, locate_backtest_error, locate_search_error, session_problem, session_settings,

@@ -1,4 +1,4 @@
-//! Status of a journal and its bot: money, trades, unknown orders, verdicts and blocks.
+//! Status of a journal and its bot: money, trades, unknown orders, verdicts and blocking rules.
 
 use crate::configuration::{Loaded, control_paths};
 use crate::control::describe_phase;
@@ -216,7 +216,7 @@ impl fmt::Display for Status {
         let settings = self.reloaded.as_ref().map_or("unchanged since the start".to_owned(), describe_reload);
         let signals = self.signals.as_ref().map(SignalTally::describe).unwrap_or_default();
         let limits = self.limits.iter().map(|limit| limit.describe(self.decimals)).collect();
-        // A row without lines is omitted.
+        // Rows without lines are omitted.
         let rows = [
             ("journal", one(format!("{}, {} entries", self.journal, self.entries))),
             ("held by", one(holder)),

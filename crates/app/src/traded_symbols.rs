@@ -1,4 +1,4 @@
-//! Matching of symbol names in settings against the symbols that the bots trade.
+//! Matching of symbol names in settings to the symbols that the bots trade.
 
 use crate::configuration::Config;
 use crate::signals::signal_bots;

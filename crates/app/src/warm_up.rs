@@ -1,4 +1,4 @@
-//! Candles that a strategy needs before its first signal.
+//! Number of candles that a strategy needs before its first signal.
 
 use crate::bots::build_strategy;
 use candlewick_engine::BotSettings;

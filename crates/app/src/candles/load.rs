@@ -1,4 +1,4 @@
-//! Loading of a run's candles: named files or series, else the catalog, else synthetic candles.
+//! Loads a run's candles from named files or series, the catalog, or the synthetic generator.
 
 use super::distinct;
 use super::gather::has_bot;
@@ -260,7 +260,7 @@ fn synthetic_candles() -> Result<Vec<CandleSeries>, HistoryError> {
         let interval = Interval::from_seconds(5).expect("5 s is a valid interval");
         let settings = GenerateSettings::for_market(symbol, market, START, DAYS);
         let fine = generate(&GenerateSettings { interval, ..settings })?;
-        // Resampling equals generating one-minute candles from the same seed, and is faster.
+        // Resampling gives the same candles as generating one-minute candles from this seed, and is faster.
         all.push(resample(&fine, Interval::MINUTE)?);
         let detail = fine.candles().iter().filter(|candle| candle.time() >= detail_from);
         let detail: Vec<Candle> = detail.copied().collect();

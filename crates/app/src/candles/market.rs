@@ -1,4 +1,4 @@
-//! Assignment of candle series to bots and pricing, hints on missing candles, and price steps.
+//! Assignment of candle series to bots and markets, hints about missing candles, and price steps.
 
 use super::load::{has_candles_for, list_series, stored_for};
 use super::name::{DataName, is_part, parse_data_names};
@@ -322,7 +322,7 @@ mod tests {
             ([1.08, 1.08123, 1.07, 1.08], "0.00001"),
             ([94_000.0, 94_001.0, 93_999.0, 94_000.0], "1"),
             ([94_000.0, 94_000.5, 94_000.0, 94_000.0], "0.1"),
-            // Floating-point results of 1.0833 - 0.00009 and 0.1 + 0.2.
+            // Floating-point results of 1.0833 - 0.00009 and of 0.1 + 0.2.
             ([1.08, 1.083_210_000_000_000_2, 1.07, 1.08], "0.00001"),
             ([1.0, 1.0, 0.300_000_000_000_000_04, 1.0], "0.1"),
             ([0.000_001_23, 0.000_001_24, 0.000_001_2, 0.000_001_23], "0.00000001"),

@@ -124,7 +124,7 @@ mod tests {
         for (now, all, expected) in [
             // `now` maps to the second day.
             (100 * 24 + 5, of(&[&[TWO_WEEKS]]), Some(99 * 24)),
-            // Two days: 05:00 maps to the second (29 h before, 19 h after), 13:00 to the first (13 h before, 35 h after).
+            // With two days, 05:00 maps to day 2 (29 h before, 19 h after) and 13:00 to day 1 (13 h before, 35 h after).
             (100 * 24 + 5, of(&[&[(0, 48)]]), Some(99 * 24)),
             (100 * 24 + 13, of(&[&[(0, 48)]]), Some(100 * 24)),
             (30, of(&[&[(240, 240 + 14 * 24)]]), Some(-240)),
@@ -132,10 +132,10 @@ mod tests {
             (100 * 24 + 12, of(&[&[(0, 6)]]), None),
             // One series has only the last four days. The second of these days is used.
             (100 * 24 + 5, of(&[&[TWO_WEEKS], &[(240, 336)]]), Some(89 * 24)),
-            // Closed from 22:00 of day 2 to 22:00 of day 4: 21:00 maps to day 2, 22:00 to day 1.
+            // The series is closed from 22:00 on day 2 to 22:00 on day 4, so 21:00 maps to day 2, and 22:00 to day 1.
             (100 * 24 + 21, of(&[&[TWO_WEEKS], &[(240, 286), (334, 336)]]), Some(89 * 24)),
             (100 * 24 + 22, of(&[&[TWO_WEEKS], &[(240, 286), (334, 336)]]), Some(90 * 24)),
-            // Only six night hours, which cover 03:00 but not noon.
+            // The series has only six night hours, which include 03:00 but not noon.
             (100 * 24 + 12, of(&[&[TWO_WEEKS], &[(240, 246)]]), Some(99 * 24)),
             (100 * 24 + 3, of(&[&[TWO_WEEKS], &[(240, 246)]]), Some(90 * 24)),
             (100 * 24 + 5, of(&[&[(0, 48)], &[(96, 144)]]), Some(99 * 24)),
@@ -149,9 +149,9 @@ mod tests {
         for (hours_of_b, asked, expected) in [
             (vec![TWO_WEEKS], None, Some(24)),
             (vec![(240, 336)], None, Some(264)),
-            // Closed a day after its start, until hour 270.
+            // A day after its start, the series is closed until hour 270.
             (vec![(240, 250), (270, 336)], None, Some(270)),
-            // A quarter of 16 hours.
+            // A quarter of 16 hours is 4 hours.
             (vec![(240, 256)], None, Some(244)),
             (vec![(400, 500)], None, Some(24)),
             (vec![(240, 336)], Some(3), Some(3)),

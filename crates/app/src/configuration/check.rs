@@ -304,7 +304,7 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// Returns the allowed strings, `None` if others are allowed too.
+    /// Returns the allowed strings; `None` if other strings are allowed too.
     pub(super) fn choices(self) -> Option<Vec<&'a str>> {
         if let Some(allowed) = self.node["enum"].as_array() {
             return allowed.iter().map(Json::as_str).collect();

@@ -287,7 +287,7 @@ fn resolve_path(
 ) -> Result<Option<String>> {
     let key: Vec<&str> = key.iter().map(String::as_str).collect();
     let (before, name) = match key.as_slice() {
-        // SYMBOL@INTERVAL=PATH, or only a path.
+        // The text is SYMBOL@INTERVAL=PATH or only a path.
         ["sandbox", "data"] => text.split_at(text.find('=').map_or(0, |at| at + 1)),
         ["signals", "list" | "secret_file"]
         | ["broker", "api_token_file" | "api_key_file"]

@@ -254,7 +254,7 @@ fn masked(key: &str, value: &Json) -> Json {
 
 /// Removes keys without effect. Returns a notice about a key from earlier versions.
 fn take_unused(values: &mut Dict) -> Option<&'static str> {
-    // Reserved, so that files with this section still load.
+    // The section is reserved, so that files with it still load.
     values.remove("dashboard");
     let Some(Value::Dict(_, data)) = values.get_mut("data") else { return None };
     data.remove("cache_results_from")?;

@@ -50,7 +50,7 @@ pub struct Config {
     pub broker: BrokerSettings,
     /// Trading account.
     pub account: AccountSettings,
-    /// Opening, pricing and settlement of trades at the simulated venue.
+    /// Simulation of opening, pricing and settlement at a simulated venue.
     pub simulation: SimulationSettings,
     /// Risk rules that are checked before each trade.
     pub risk: RiskSettings,
@@ -66,7 +66,7 @@ pub struct Config {
     pub metrics: MetricsSettings,
     /// Heartbeat requests to a monitoring service.
     pub heartbeat: HeartbeatSettings,
-    /// Alerts of live runs.
+    /// Alerts from live runs.
     pub notify: NotifySettings,
     /// Sources of external signals.
     pub signals: SignalSettings,
@@ -127,7 +127,7 @@ pub enum Mode {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct JournalSettings {
-    /// Address of the database.
+    /// URL of the journal database.
     pub url: String,
 }
 

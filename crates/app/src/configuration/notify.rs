@@ -32,7 +32,7 @@ pub struct NotifySettings {
     /// Delay of alerts about orders of unknown status, in seconds of venue time.
     #[schemars(range(max = 86_400))]
     pub doubt_after_s: u32,
-    /// Free balance plus open stakes below which an alert is sent. 0: never.
+    /// Alert threshold for the free balance plus open stakes. 0: never.
     #[schemars(range(min = 0.0))]
     pub balance_below: f64,
     /// Maximum wait for pending alerts at the end of a run, in seconds.
@@ -95,7 +95,7 @@ pub enum ChannelKind {
     Telegram,
     /// Webhook of a Discord channel.
     Discord,
-    /// E-mail: `smtps://HOST`, or `smtp://HOST` with STARTTLS.
+    /// E-mail server: `smtps://HOST`, or `smtp://HOST` with STARTTLS.
     Email,
 }
 
@@ -105,7 +105,7 @@ pub enum ChannelKind {
 pub enum AlertSeverity {
     /// Routine event, such as a settlement.
     Info,
-    /// Information that needs no action.
+    /// Notable event that needs no action.
     #[default]
     Notice,
     /// Problem that needs attention.
@@ -120,7 +120,7 @@ pub enum AlertSeverity {
 pub enum AlertEvent {
     /// The run started. Notice.
     Started,
-    /// The run ended. Notice, critical after an error or a limit.
+    /// The run ended. Notice; critical after an error or a limit.
     Ended,
     /// The run opens no more trades and waits for open ones. Notice.
     Stopping,
@@ -134,7 +134,7 @@ pub enum AlertEvent {
     Doubt,
     /// The status of an order is known again. Notice.
     Resolved,
-    /// The venue has a duplicate trade of an order. Critical.
+    /// The venue has a duplicate trade for an order. Critical.
     SecondTrade,
     /// Trading is halted until the operator resumes it. Critical.
     Halted,
@@ -165,9 +165,9 @@ pub enum AlertEvent {
     Alarm,
     /// A problem that does not stop the run. Warning.
     Warning,
-    /// Events arrived faster than they could be processed. Warning.
+    /// Events arrived faster than they could be processed, so some got no alert. Warning.
     Missed,
-    /// Test message of `notify test`. Notice.
+    /// Test message from `notify test`. Notice.
     Test,
 }
 

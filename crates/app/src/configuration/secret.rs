@@ -27,7 +27,7 @@ fn credential_sources(broker: &BrokerSettings) -> [CredentialSource<'_>; 2] {
     ]
 }
 
-/// Reads the configured credentials. The environment takes precedence over a file.
+/// Reads the configured credentials. The environment takes precedence over files.
 pub fn credentials(loaded: &Loaded) -> Result<Credentials> {
     let [token, key] = credential_sources(&loaded.config.broker);
     Ok(Credentials { api_token: read(&token, loaded)?, api_key: read(&key, loaded)? })

@@ -209,8 +209,8 @@ pub struct MetricsSettings {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HeartbeatSettings {
-    /// Address to request (GET) while the run is healthy. Default: disabled. The path is treated as a secret, and
-    /// redirects are not followed.
+    /// Address for GET requests while the run is healthy. Default: disabled.
+    /// The path is treated as a secret, and redirects are not followed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// Interval in seconds of real time.

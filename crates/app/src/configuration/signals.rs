@@ -21,7 +21,7 @@ const MAX_SECRET_BYTES: usize = 256;
 #[serde(default, deny_unknown_fields)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a setting")]
 pub struct SignalSettings {
-    /// CSV file of times and directions, reread when it changes. Default: none.
+    /// CSV file of entry times and directions, reread when it changes. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list: Option<PathBuf>,
     /// Time zone of list times that do not specify one: an IANA name, `UTC-3` or `UTC+5:30`.
@@ -53,7 +53,7 @@ pub struct SignalSettings {
     pub requests_per_minute: u32,
 }
 
-/// Order of day and month in a date such as 05/01.
+/// Day and month order of dates such as 05/01.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DateOrder {

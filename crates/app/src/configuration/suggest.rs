@@ -170,7 +170,7 @@ mod tests {
             ("bots[0].payout", BOT, "write payout_percent = 80.0 in [simulation]"),
             ("trading_hours", &["bots"], "write hours = [{ from = \"08:00\""),
             ("take_profit", &["bots"], "write daily_profit_target = 50.0 in [risk]"),
-            // Per-bot limits and hours.
+            // Limits and hours of a single bot.
             ("bots[0].max_trades", BOT, "write max_trades_per_day = 10 in [risk.bots.NAME]"),
             ("bots[0].max_open_trades", BOT, "write max_open_trades = ... in [risk.bots.NAME]"),
             ("bots[0].stop_loss", BOT, "write daily_loss_limit = 50.0 in [risk.bots.NAME]"),

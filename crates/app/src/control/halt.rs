@@ -1,4 +1,4 @@
-//! Halting, resuming and reloading, and delivery of an external signal.
+//! Halting, resuming and reloading a bot, and delivery of an external signal.
 
 use super::as_invalid;
 use super::reach::{Delivery, deliver, store_order};

@@ -103,7 +103,7 @@ async fn build_lines(
     let ended = contents.in_doubt_since(intent).unwrap_or(at);
     let list_lag = Millis::new(loaded.config.runtime.list_lag_ms.into());
     let reserved_until = latest_close(ended, row.approved.expiry().close_type) + list_lag;
-    // An in-flight or rejected intent has to be in doubt before its doubt can end.
+    // An in-flight or rejected intent must become in doubt before its doubt can end.
     let doubt = match row.state {
         IntentState::InFlight => Some(EventKind::InDoubt { intent }),
         IntentState::Rejected | IntentState::NotSent => Some(EventKind::Reinstated(row.approved)),

@@ -132,7 +132,7 @@ async fn live_bots() -> Vec<RunningBot> {
     let mut living = Vec::new();
     for bot in state_folder().map(|folder| entries(&folder)).unwrap_or_default() {
         let url = JournalUrl::from_path(&bot.journal);
-        // Unreadable journals are reported by commands on them.
+        // Commands that use an unreadable journal report it.
         let holder = if bot.journal.exists() { live_holder(&url).await } else { Ok(None) };
         // Another, unregistered bot may hold the journal by now.
         if holder.is_ok_and(|held| held.is_some_and(|lease| lease.holder.pid == bot.process)) {

@@ -1,4 +1,4 @@
-//! Findings of the checks, and their timeouts.
+//! Check findings and check timeouts.
 
 use anstyle::{AnsiColor, Style};
 use candlewick_sdk::visible;

@@ -1,4 +1,4 @@
-//! Checks of this machine: candles, disk, journal and its lease.
+//! Checks of this machine: candles, disk, journal and the journal's lease.
 
 use super::finding::{CHECK_TIMEOUT, Check, Finding, READ_TIMEOUT, blocking, timeout};
 use super::prices::span;

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// Maximum price age without a warning. Prices in open markets change every second.
 const MAX_PRICE_AGE: Millis = Millis::MINUTE;
-/// Suffix of pairs priced by the venue itself (`observed: values`).
+/// Suffix of pairs that the venue itself prices (`observed: values`).
 const OTC: &str = ".OTC";
 
 pub(super) async fn check_prices(
@@ -51,7 +51,7 @@ async fn check_symbol(asked: &Probe, symbol: Symbol, samples: &mut ClockSamples)
 }
 
 fn judge_price(symbol: Symbol, record: &PriceRecord, now: Millis) -> Finding {
-    // A record is a one-second bar, stamped with its open time.
+    // A record is a one-second bar with its open time.
     let age = (now - record.time - Millis::SECOND).max(Millis::ZERO);
     let text = format!("{symbol}: {}, {} old", record.prices.close, span(age));
     if age > MAX_PRICE_AGE {

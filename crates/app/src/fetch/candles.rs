@@ -133,7 +133,7 @@ impl StoredSeries {
     }
 }
 
-/// Records closed hours without candles, so that later fetches skip them.
+/// Records closed hours that have no candles, so that later fetches skip them.
 async fn record_closed_hours(target: &Target, asked: Vec<Range<Millis>>, fetching: &Fetcher) -> Result<()> {
     let (series, source) = (target.series, fetching.source.clone());
     let session = target.asset_type.parse().map_or(MarketHours::Always, MarketHours::from_asset_type);

@@ -125,7 +125,7 @@ pub struct Target {
     pub asset_type: String,
 }
 
-/// Returns the named series, by default those of the bots. With `every`, names may be plain symbols.
+/// Returns the named series, or by default those of the bots. With `every`, names may be plain symbols.
 pub fn targets(
     names: &[String],
     every: Option<Interval>,
@@ -199,7 +199,7 @@ async fn record(series: Series, fetching: &Fetcher, fetched: &mut FetchStats) ->
                 fetching.pulse(recorded.candles.len() as u64);
                 batch.add(recorded.candles, recorded.seen_at);
             }
-            // The venue has answered before and may recover.
+            // Retries, since the venue has answered before and may recover.
             Err(error)
                 if fetched.requests > 0
                     && (error.is_temporary() || matches!(error, BrokerError::NotFound { .. })) =>

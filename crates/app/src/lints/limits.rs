@@ -12,7 +12,7 @@ use candlewick_sdk::rust_decimal::Decimal;
 use candlewick_sdk::rust_decimal::prelude::FromPrimitive as _;
 use std::collections::BTreeSet;
 
-/// Percentage below which a fraction was probably meant.
+/// Minimum plausible percentage. Below it, a fraction was probably meant.
 const MIN_PERCENT: f64 = 1.0;
 /// Like [`MIN_PERCENT`], for per-bot limits, where half a percent is common.
 const MIN_BOT_PERCENT: f64 = 0.1;

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum candles per expiry. A longer expiry suggests a wrong unit.
 const MAX_EXPIRY_CANDLES: i64 = 60;
-/// True range that a short candle rarely reaches, as a share of the price.
+/// True range that a short candle rarely reaches, as a fraction of the price.
 const MAX_TRUE_RANGE: f64 = 0.05;
 const MAX_SHORT_INTERVAL: Millis = Millis::HOUR;
 

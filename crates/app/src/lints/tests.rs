@@ -1,4 +1,4 @@
-//! Configurations and the findings of their lints.
+//! Lint findings for configurations.
 
 use super::{LINTS, Lint, LintInput, Stage, run, unusual_spelling};
 use crate::configuration::{Base, Flag, Loaded};
@@ -67,7 +67,7 @@ fn reports_doubtful_percentages_and_limits() {
             ],
         ),
         ("[risk]\ndaily_profit_target_percent = 1.0", &[]),
-        // 10 % of 10,000 is 1,000, and the default is 100.
+        // 10 % of 10,000 is 1,000, but the default limit is 100.
         ("[risk]\ndaily_loss_limit_percent = 10", &default_limit),
         ("[risk]\ndaily_loss_limit_percent = 10\n[account]\ninitial_balance = 1000", &[]),
         ("[risk]\ndaily_loss_limit_percent = 10\ndaily_loss_limit = 0", &[]),

@@ -17,7 +17,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Checks that an address or token names a venue, before a journal is created for it.
+/// Checks that an address or token is set for the venue, before a journal is created.
 pub fn check_venue(loaded: &Loaded) -> Result<()> {
     if loaded.is_set("broker.base_url") || credentials(loaded)?.api_token.is_some() {
         return Ok(());
@@ -76,7 +76,7 @@ pub struct VenuePorts {
     pub market: Arc<dyn MarketData>,
     pub broker: Arc<dyn Broker>,
     pub clock: Arc<dyn Clock>,
-    /// End of the venue and thus of the run; `None` if unlimited.
+    /// Time at which the venue and thus the run ends; `None` if unlimited.
     pub until: Option<Millis>,
 }
 

@@ -48,7 +48,7 @@ impl Embedded {
     ) -> Result<Self> {
         let settings = &loaded.config.sandbox;
         let start = choose_start(settings, &series, (span, warmups))?;
-        // In lock-step the clock could run years past the last candle.
+        // In lock-step, the clock could run years past the last candle.
         let speed = settings.speed.to_speed();
         let ends = span == Span::Whole || speed == Speed::Max;
         let until = ends.then(|| last_candle_end(&series, &loaded.config.bots));
@@ -64,7 +64,7 @@ impl Embedded {
     ) -> Result<Self> {
         Problems::check(short_body_problems(loaded))?;
         let mut settings = loaded.config.sandbox.clone();
-        // The clock stops until an order is answered, so the answer cannot be delayed.
+        // Replies cannot be delayed, since the clock stops until an order is answered.
         settings.replies = Replies::AtOnce;
         if !loaded.is_set("sandbox.listen") {
             settings.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
@@ -131,7 +131,7 @@ fn venue_runtime(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
     let mut runtime = loaded.config.runtime.clone();
     let delay = loaded.config.simulation.settle_delay_ms.get();
     runtime.settle_after_ms = u32::try_from(delay).unwrap_or(u32::MAX);
-    // The timeout of an open trade starts when its settlement is available.
+    // The timeout of an open trade should start when its settlement is available.
     runtime.stop_patience_s = runtime.stop_patience_s.saturating_add(runtime.settle_after_ms.div_ceil(1_000));
     if let Speed::Times(factor) = speed {
         runtime.stop_patience_s = in_venue_time(runtime.stop_patience_s, factor);
@@ -146,7 +146,7 @@ fn venue_runtime(loaded: &Loaded, speed: Speed) -> RuntimeSettings {
     if speed == Speed::Max {
         runtime.hold_ms = 0;
         runtime.quick_repeats = 0;
-        // Open trades close at once.
+        // Open trades close immediately.
         runtime.interrupt_patience_s = u32::MAX;
         runtime.watch_prices = false;
         runtime.list_every_s = 0;

@@ -95,7 +95,7 @@ impl JournalSession {
         }
     }
 
-    /// Checks that the journal is empty, since a restarted venue knows no earlier trades.
+    /// Checks that the journal is empty, since a restarted venue does not know earlier trades.
     pub async fn check_fresh(&mut self) -> Result<()> {
         if self.first_balance().await?.is_none() {
             return Ok(());
@@ -276,7 +276,7 @@ fn reading_notice(reading: FullReading<'_>) -> Option<String> {
     }
 }
 
-/// Completes the book of a finished run with its evicted intents, as far as readable.
+/// Adds evicted intents to the book of a finished run, as far as they can be read.
 pub(super) async fn fill_book(
     finished: Result<Finished, RuntimeError>,
     url: Option<&JournalUrl>,

@@ -109,7 +109,7 @@ pub struct FrontEnd<'a> {
     pub journal: JournalSession,
     pub control: ControlChannel,
     pub watchers: Vec<Watcher>,
-    /// Shows the amounts at risk line by line, without blocking.
+    /// Prints the amounts at risk line by line, without blocking.
     pub announce: Box<dyn Fn(&str) + 'a>,
     pub progress: Box<dyn Progress + 'a>,
     pub stop: mpsc::Receiver<Stop>,
@@ -160,7 +160,7 @@ async fn run_watched(
     let FrontEnd { mut journal, control, watchers, announce, progress, stop, read_again, .. } = front;
     let Connection { market, broker, clock, mut runtime, trading, requests_per_second, .. } = connection;
     let Connection { account, exchanges, unrecognised, token, until, waiting, .. } = connection;
-    // Requests before the start of the run take no venue time.
+    // Requests before the start of the run take no time on the venue's clock.
     let hold = clock.hold();
     let found = prepare(loaded, &mut journal, (broker.as_ref(), account, trading)).await;
     let ((mut watch, inputs, account, balance), journal) = release_on_error(found, journal).await?;
@@ -278,7 +278,7 @@ async fn release_on_error<T>(made: Result<T>, journal: JournalSession) -> Result
     }
 }
 
-/// Checks that a first run has funds. The funds of a later run may be in open trades.
+/// Checks that a first run has funds. In a later run, all funds may be in open trades.
 fn check_funds(account: &Account) -> Result<()> {
     if account.balance > Decimal::ZERO {
         return Ok(());

@@ -109,7 +109,7 @@ fn trade_record(bot: usize, standing: &ReloadInput, assumed: Payout) -> TradeRec
     TradeRecord::from_rows(payout, own)
 }
 
-/// Records in the variant ledger, if any, the candles that these bots will see.
+/// Records the candles that these bots will see in the variant ledger, if there is one.
 pub fn record_look(
     loaded: &Loaded,
     registry: &Registry,

@@ -66,11 +66,11 @@ const fn to_severity(severity: AlertSeverity) -> Severity {
     }
 }
 
-/// Returns the real time, since the clock of a run may follow its candles.
+/// Returns a real-time clock, since the run's clock may follow its candles.
 fn wall_clock() -> WallClock {
     let clock = SystemClock::new();
     Arc::new(move || {
-        // The machine may have been suspended.
+        // Catches up in case the machine was suspended.
         clock.catch_up();
         clock.now().get()
     })

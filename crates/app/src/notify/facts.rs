@@ -276,7 +276,7 @@ mod tests {
         Millis::from_seconds(seconds)
     }
 
-    /// Returns the alert as `event severity bot`, and its text.
+    /// Returns the alert as `event severity bot`, together with its text.
     fn describe(event: RunEvent) -> Option<(String, String)> {
         let Alert { at: time, severity, event, bot, text, .. } = facts().alert_for(at(300), event)?;
         assert_eq!(time, 300_000);

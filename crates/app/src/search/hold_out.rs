@@ -409,7 +409,7 @@ mod tests {
         let mut fixture = Fixture::new();
         assert_eq!(fixture.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
         assert_eq!(fixture.open(&hypothesis(&["oversold"]), "r2", Refused), Ok((1, 1)));
-        // The count of earlier openings is fixed when recorded.
+        // The number of earlier openings is fixed when an opening is recorded.
         assert_eq!(fixture.open(&hypothesis(&["period"]), "r1", Refused), Ok((1, 0)));
         fixture.hours = 20..30;
         assert_eq!(fixture.open(&hypothesis(&["close_type"]), "r5", Refused), Ok((1, 0)));

@@ -46,7 +46,7 @@ pub struct SearchTerms {
     pub batch: Option<NonZeroU64>,
     pub objective: Objective,
     pub min_trades: u64,
-    /// Factor N of successive halving: the best 1 in N sets continue on N times as many candles.
+    /// Factor N of successive halving: the best 1/N of the sets continue on N times as many candles.
     pub halving: Option<u32>,
     pub rungs: u32,
     #[serde(skip)]

@@ -292,7 +292,7 @@ impl LayoutTerms {
         let length = (span.end - span.start).get() as f64;
         let locked = Millis::new((length * self.hold_out / 100.0) as i64).floor_to(step);
         let hold_out = (locked > Millis::ZERO).then(|| (span.end - locked).floor_to(step)..span.end);
-        // The trades of the last test settle before the hold-out begins.
+        // The last test's trades settle before the hold-out begins.
         let end = hold_out.as_ref().map_or(span.end, |locked| locked.start - purge);
         let room = (end - span.start - gap).get();
         let part = |of: i64, parts: i64| Millis::new((of / parts).max(0)).floor_to(step);
@@ -418,8 +418,8 @@ mod tests {
         }
     }
 
-    /// 100 hourly candles with trades of at most 2 h. Expected: hours of training and test, end of the walk, start of
-    /// the hold-out, number of windows.
+    /// Uses 100 hourly candles with trades of at most 2 h. Expects training and test in hours, end of the
+    /// walk, start of the hold-out, and number of windows.
     fn check(arguments: &LayoutTerms, expected: (i64, i64, i64, Option<i64>, usize)) {
         let hour = |at: Millis| at.get() / Millis::HOUR.get();
         let span = Millis::HOUR * 10..Millis::HOUR * 110;

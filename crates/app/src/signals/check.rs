@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::path::Path;
 
-/// UTC hour at which markets open on Sunday in summer; in winter it is one hour later.
+/// UTC hour at which markets open on Sunday in summer. In winter, they open one hour later.
 const SUNDAY_OPEN_HOUR: u32 = 21;
 
 pub struct CheckedLine {
@@ -28,7 +28,7 @@ pub enum LineUse {
     Date,
     Remark(String),
     Repeats(u64),
-    /// Contradicts an earlier entry, so the whole list is rejected.
+    /// The line contradicts an earlier entry, so the whole list is rejected.
     Contradicts(String),
     Unknown(String),
 }
@@ -244,7 +244,7 @@ mod tests {
             let note = closed_note(parse_time(time).unwrap(), symbol, Tz::UTC);
             assert_eq!(note.as_deref(), expected, "{time} {symbol}");
         }
-        // Friday 23:30 in Brazil.
+        // The local time is Friday 23:30 in Brazil.
         let friday = closed_note(parse_time("2026-11-28T02:30").unwrap(), "EURUSD", Tz::America__Sao_Paulo);
         assert_eq!(friday.as_deref(), Some("Friday, which is Saturday in UTC: EURUSD is closed"));
     }

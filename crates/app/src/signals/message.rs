@@ -1,4 +1,4 @@
-//! Signals as JSON objects, in the native format or that of TradingView alerts.
+//! Signals as JSON objects, in the native format or in that of TradingView alerts.
 
 use super::list::{signal_id_at, timeframe, unix_millis};
 use candlewick_api::parse_json;
@@ -97,7 +97,7 @@ impl RawMessage {
             return Ok(None);
         }
         let direction = parse_direction(&fields.direction)?;
-        // A sell that leaves a long position, or a buy that leaves a short one, only reduces it.
+        // A sell that still leaves a long position only reduces it, like a buy that leaves a short position.
         let closes = if direction == Direction::Buy { "short" } else { "long" };
         if held.as_deref() == Some(closes) {
             return Ok(None);

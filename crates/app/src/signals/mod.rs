@@ -1,4 +1,4 @@
-//! External signals from the configured sources: a list, a webhook, standard input.
+//! External signals from the configured sources: a list, a webhook or standard input.
 //!
 //! A source turns its input into a signal or a problem report. No input can halt, resume or change a run.
 

@@ -51,7 +51,7 @@ impl ListRefusals {
         due.sort_by_key(|due| (due.at, due.entry.line));
         due.truncate(MAX_MOMENTS);
         let mut settings = session_settings(loaded);
-        // Disables rules that depend on candles, earlier payouts or results of trades.
+        // Disables rules that depend on candles, earlier payouts or trade results.
         let risk = &mut settings.risk;
         (risk.stale_after_intervals, risk.min_payout_percent, risk.enforce_verdict) = (0, 0.0, false);
         risk.min_payout_percent_by_symbol.clear();

@@ -1,4 +1,4 @@
-//! Delivery of signals to the run and reports of malformed input, for all sources.
+//! Delivery of signals to the run, and reports of malformed input, for all sources.
 
 use candlewick_broker::clock::{Clock, Hold};
 use candlewick_engine::SignalSource;

@@ -36,7 +36,7 @@ pub(super) struct WatchedList {
     done: Millis,
     /// Entries sent so recently that a changed file could still repeat them.
     given: BTreeSet<(Millis, BotId)>,
-    /// State of the file when it was read, and at the last poll.
+    /// State of the file when it was last read (`known`), and at the last poll (`last`).
     known: Stamp,
     last: Stamp,
     faults: Vec<String>,

@@ -78,7 +78,7 @@ impl RemoteFolder {
     /// Uploads a finished file. Returns whether it is now the stored version.
     /// Replaces only the version that was downloaded, so that a faster writer is never overwritten.
     pub(crate) fn upload_if_unchanged(&self, name: &str) -> Result<bool, AppError> {
-        // The stored version must not replace the local file.
+        // The stored version must not overwrite the local file.
         self.record_version(name, |url, object| Ok(self.storage.read(url, object)?))?;
         let bytes = read_local(&self.work.path().join(name))?;
         let mut seen = self.lock_versions();

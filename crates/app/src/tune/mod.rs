@@ -1,4 +1,4 @@
-//! Preparation of `tune`: candle checks, search and layout of a rule or bot.
+//! Preparation of `tune`: candle checks, search and window layout for a rule file or a bot.
 
 use crate::bots::{BotSet, suggest_strategy};
 use crate::candles::{
@@ -159,7 +159,7 @@ pub struct CheckedCandles {
     pub from: Millis,
     /// Close time of the last candle.
     pub to: Millis,
-    /// Candles missing while the market was open.
+    /// Number of candles missing while the market was open.
     pub missing: u64,
     /// Fraction of the expected candles that are present, from 0 to 1.
     pub coverage: f64,

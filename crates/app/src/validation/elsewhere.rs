@@ -206,7 +206,7 @@ fn file_names(folder: &Path) -> Vec<String> {
 /// Maximum number of candles (the newest). They reveal look-ahead as well as older ones do.
 const MAX_CANDLES: usize = 200_000;
 
-/// Checks that decisions do not depend on later candles, absolute times and prices, or the process.
+/// Checks that decisions are independent of later candles, absolute times and prices, and the process.
 pub fn verify_best(
     itself: &ThisProgram,
     subject: &Subject,

@@ -1,4 +1,4 @@
-//! Validation of a strategy: conformance checks, and checks with a clock, files and processes.
+//! Validation of a strategy: conformance checks, and checks that need a clock, files or processes.
 
 mod elsewhere;
 mod file;
@@ -57,7 +57,7 @@ struct CheckedMarket {
 #[derive(Clone, Debug)]
 pub struct ValidationOptions {
     pub seed: u64,
-    /// Number of unseen candles; `None` chooses as many as a run handles in about 0.1 s.
+    /// Number of unseen candles. `None` chooses as many as a run can process in about 0.1 s.
     pub unseen: Option<usize>,
     pub itself: ThisProgram,
     pub limit: Duration,
@@ -265,7 +265,7 @@ const SLOW_CANDLE_TIME: Duration = Duration::from_micros(20);
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Speed {
-    /// Time of the strategy per candle; `None` if it did not run to the end.
+    /// Strategy time per candle; `None` if the strategy did not run to the end.
     candle: Option<Duration>,
     floor: Duration,
 }
@@ -291,7 +291,7 @@ impl Speed {
             floor = floor.min(time_round(Box::new(Idle), LongerCandles::default(), candles));
             let Ok(strategy) = subject.build() else { continue };
             let longer = LongerCandles::for_bot(&subject.bot, strategy.longer_intervals());
-            // A strategy that panics is caught by the other checks.
+            // Other checks report a strategy that panics.
             let measure = || time_round(strategy, longer.unwrap_or_default(), candles);
             let Ok(taken) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(measure)) else { break };
             best = Some(best.unwrap_or(taken).min(taken));

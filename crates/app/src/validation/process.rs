@@ -154,7 +154,7 @@ pub fn answer_request(
         Task::Examine(examination) => {
             let market = examination.market.clone().map(|name| Market { name, candles });
             let mut begin = |check| {
-                // This process ends anyway if its parent is gone.
+                // Ignores failures, since this process ends anyway if its parent is gone.
                 let _ = send::<()>(&nonce, &Message::Begun(check));
             };
             let report = examine_here(&subject, market, &examination, itself, &mut begin);

@@ -54,7 +54,7 @@ impl Drop for ChildGuard {
 struct Supervision<'a, T> {
     child: ChildGuard,
     output: Receiver<Output<T>>,
-    /// Number of pipes that the child, or a process that it started, still holds.
+    /// Number of pipes still held by the child or a process that it started.
     open_pipes: u32,
     printed: OutputMode,
     watch: Stopwatch,
@@ -189,7 +189,7 @@ fn read_lines<T: DeserializeOwned>(pipe: impl Read, nonce: Option<&str>, sender:
     let _ = sender.send(Output::Closed);
 }
 
-/// Sends a message to the parent, on a new line even if the strategy has printed half of one.
+/// Sends a message to the parent. Starts a new line, since the strategy may have printed half of one.
 pub(super) fn send<T: Serialize>(nonce: &str, message: &Message<T>) -> std::io::Result<()> {
     let mut line = format!("\n{nonce}").into_bytes();
     serde_json::to_writer(&mut line, message)?;
@@ -199,7 +199,7 @@ pub(super) fn send<T: Serialize>(nonce: &str, message: &Message<T>) -> std::io::
     stdout.flush()
 }
 
-/// Reports the position of the checks from a thread, and ends the process when its parent is gone.
+/// Starts a thread that reports the position of the checks. Ends the process when its parent is gone.
 pub(super) fn report_position(nonce: String) {
     thread::spawn(move || {
         loop {
@@ -261,7 +261,7 @@ fn describe_end(status: ExitStatus) -> String {
     if let Some(code) = status.code() {
         return format!("ended the process with code {code}");
     }
-    // The standard library prints "signal: 11 (SIGSEGV)".
+    // The standard library prints it as "signal: 11 (SIGSEGV)".
     let text = status.to_string();
     let name = text.split(['(', ')']).nth(1).unwrap_or(&text);
     format!("was killed by {name}")

@@ -45,7 +45,7 @@ impl Default for Health {
 impl Health {
     pub(crate) fn age(&self) -> Duration {
         match self.turned.load(Ordering::Relaxed) {
-            // A start may take arbitrarily long to read a journal.
+            // A run may take arbitrarily long to read a journal when it starts.
             NOT_STARTED => Duration::ZERO,
             turned => self.since.elapsed().saturating_sub(Duration::from_millis(turned)),
         }

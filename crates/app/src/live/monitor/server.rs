@@ -131,7 +131,7 @@ mod tests {
         {
             assert!(is_ours(&[host]), "{host}");
         }
-        // Browsers always send the header; probes may omit it.
+        // Browsers always send the header, but probes may omit it.
         assert!(is_ours(&[]));
         for host in ["evil.example:9184", "127.0.0.1.evil.example", "localhost.evil.example", "", "a b"] {
             assert!(!is_ours(&[host]), "{host}");

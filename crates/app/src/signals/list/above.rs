@@ -219,7 +219,7 @@ fn is_date(token: &str, parts: &[&str]) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineModifier {
     Afternoon,
-    /// The entries below may be cancelled, inverted, past or in another time zone.
+    /// The entries below may be cancelled, inverted, past, or in another time zone.
     Other,
 }
 

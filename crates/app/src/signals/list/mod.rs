@@ -117,7 +117,7 @@ impl SignalList {
         describe_lines(&lines, "line skipped", "lines skipped")
     }
 
-    /// Describes a line skipped in this list but not in `before`. Lines are matched by reason, since edits move them.
+    /// Describes a line skipped here but not in `before`. Matches by reason, since edits move lines.
     pub(crate) fn newly_skipped(&self, before: &Self) -> Option<String> {
         let mut rest: Vec<&str> = before.skipped.iter().map(|(_, why)| why.as_str()).collect();
         let is_new = |(_, why): &&(u64, String)| {

@@ -88,7 +88,7 @@ pub(super) fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit())
 }
 
-/// Returns whether `words`, separated and enclosed by spaces, contain `word`.
+/// Returns whether `words`, which has a space around each word, contains `word`.
 pub(super) fn is_one_of(word: &str, words: &str) -> bool {
     !word.is_empty() && words.contains(&format!(" {word} "))
 }
@@ -250,7 +250,7 @@ pub(super) fn parse_label(cell: &str) -> Option<&'static [Column]> {
     if is_one_of(&word, BEFORE_TIME) {
         return Some(&[Column::Time]);
     }
-    // `EXP 5` and `EXPIRAÇÃO 5` have no colon.
+    // `EXP 5` and `EXPIRAÇÃO 5` are labels without a colon.
     let bare = || Some(word.as_str()).filter(|word| is_one_of(word.trim_end_matches('.'), EXPIRIES));
     let label = word.strip_suffix([':', '=']).or_else(bare)?.trim_end_matches('.');
     LABELS.iter().find(|(names, _)| is_one_of(label, names)).map(|(_, columns)| *columns)
@@ -268,7 +268,7 @@ pub(super) fn is_gale_only(cells: &[String]) -> bool {
     let is_beside = |cell: &String| {
         let word = fold(cell);
         let words = is_one_of(&word, BEFORE_GALE) || is_one_of(&word, AFTER_GALE);
-        // UP is a direction.
+        // UP is a direction here.
         (words && parse_direction(cell).is_err())
             || is_gale_count(word.trim_end_matches(['º', 'ª', '°', ':']))
     };

@@ -293,7 +293,7 @@ mod tests {
         ClockTime { time, zone: zone.parse().unwrap(), days: WeekDays::parse(days).unwrap(), date: None }
     }
 
-    /// Moments within a range, in UTC; expected values from `date -u -d 'TZ="..." ...'`.
+    /// Checks the times within a range, in UTC. Expected values are from `date -u -d 'TZ="..." ...'`.
     fn check((time, zone, days): (&str, &str, &str), (from, to): (&str, &str), expected: &[&str]) {
         let moment = |text: &str| parse_time(text).unwrap();
         let moments = clock_time(time, zone, days).between(moment(from), moment(to));
@@ -359,7 +359,7 @@ mod tests {
         check(("08:00", "UTC", "sat-mon"), span, &all);
         check(("08:00", "UTC", "SUN; tue"), span, &["2026-01-04T08:00"]);
         check(("08:00", "UTC", ""), ("2026-01-05T08:00", "2026-01-06T08:00"), &["2026-01-06T08:00"]);
-        // A day omitted by a zone: Samoa skipped 2011-12-30.
+        // Time zones can omit a day: Samoa skipped 2011-12-30.
         let span = ("2011-12-29T00:00", "2012-01-01T00:00");
         let all = ["2011-12-29T22:00", "2011-12-30T22:00", "2011-12-31T22:00"];
         check(("12:00", "Pacific/Apia", ""), span, &all);

@@ -158,7 +158,7 @@ fn words_in(text: &str) -> impl Iterator<Item = &str> {
     text.split(|sign: char| !sign.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// Returns each `utc` and `gmt` with the text after it, except those of `Etc/GMT+3`.
+/// Returns each `utc` and `gmt` with the text after it, except in names such as `Etc/GMT+3`.
 fn find_utc_names(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let names = text.match_indices("utc").chain(text.match_indices("gmt"));
     names

@@ -1,4 +1,4 @@
-//! Edits of a watched list during a run, on a virtual clock.
+//! Edits to a watched list during a run, on a virtual clock.
 
 use super::*;
 use crate::configuration::{Base, Flag};

@@ -1,9 +1,9 @@
-//! Lines as published by signal channels.
+//! Unedited lines from signal channels.
 
 use super::chats::{below, entries, row, skipping, uses};
 use super::*;
 
-/// Line, UTC time, direction and duration in minutes, all on 26 November in Sao Paulo (UTC-3).
+/// Each row has a line, UTC time, direction and minutes, on 26 November in Sao Paulo (UTC-3).
 #[test]
 fn parses_unedited_lines_of_channels() {
     for (line, when, direction, minutes) in [

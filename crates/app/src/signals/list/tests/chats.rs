@@ -52,7 +52,7 @@ fn date_line_applies_to_the_lines_below() {
     assert_eq!(entries(text, terms("America/Sao_Paulo")), expected);
     let words = traders(text).unwrap().describe();
     assert!(words.ends_with("date (day first); expiry; symbol; time; direction"), "{words}");
-    // Without a year the entry recurs yearly, as with a date in the line itself.
+    // Without a year, the entry recurs yearly, as if the date were in the line itself.
     let yearly = entries("27/11\nEURUSD;10:00;CALL\n", terms("UTC"));
     assert_eq!(yearly, [row("2026-11-27T10:00:00Z", 1, "BUY", 2)]);
 }

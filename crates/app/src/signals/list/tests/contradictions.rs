@@ -20,7 +20,7 @@ fn rejects_contradictions_across_notations() {
         ("10:00,btc,BUY,,,\n11:00,btc,BUY,05:00,,Europe/Berlin", "2026-01-01T10:00:00Z"),
         // Monday in Berlin is still Sunday in London.
         ("23:30,btc,BUY,,sun,\n00:30,btc,SELL,,mon,Europe/Berlin", "2026-01-04T23:30:00Z"),
-        // New York puts its clocks forward on 8 March, London on 29 March.
+        // New York starts DST on 8 March, and London on 29 March.
         ("06:00,btc,BUY,,,America/New_York\n10:00,btc,SELL,,,Europe/London", "2026-03-08T10:00:00Z"),
     ] {
         let problem = parse_named(rows).unwrap_err();

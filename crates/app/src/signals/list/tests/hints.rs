@@ -41,7 +41,7 @@ fn parses_multi_line_entries_with_each_part_once() {
     let others = "EURUSD/14:35/CALL|EURUSD/14:35/14:40/CALL/M5|EURUSD/14:35/CALL/PUT/M5|EURUSD/14:35/\u{1f534} CALL/M5|\
         EURUSD/VIP/14:35/CALL/M5|EURUSD/~14:35~/CALL/M5|EURUSD/14:35/CALL/M5/EURUSD/15:35/CALL/M5|EURUSD/14:35//CALL/M5|\
         EURUSD/14:35 CALL/M5";
-    // A circle without a symbol or direction, two effective arrows or circles, and a time after a gale.
+    // A circle without symbol or direction, two effective arrows or circles, and a time after a martingale step.
     let signs = "\u{1f4b0} EURUSD/\u{1f7e2} 14:35/\u{23f3} M5|\u{1f4b0} EURUSD/\u{23f0} 14:35/\u{1f7e2} M5|EURUSD/14:35/\u{1f534}/M5|\
         EURUSD \u{2b06}/14:35 \u{2b07}/M5|\u{1f7e2} EURUSD/14:35/\u{1f534} PUT/M5|EURUSD/CALL/M5/GALE 1/14:35";
     let words = "EUR/USD/14:35/CALL/M5|EURUSD/CALL/5/min/14:35|EURUSD/CALL/M5/2:35/PM|EURUSD/CALL/M5/14:35 UTC/-03:00";
